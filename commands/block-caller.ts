@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { blockKey, blocklist, callerLast10 } from '../src/domain/blocklist.ts'
+import { text } from '../src/domain/fields.ts'
+import { BLOCK } from '../src/domain/limits-config.ts'
+import { missing } from '../src/domain/refusals.ts'
+import { workspace } from '../src/domain/workspace.ts'
+import { defineCommand } from '../src/kernel/command.ts'
+import { refuse } from '../src/kernel/refusal.ts'
+import { id } from '../src/kernel/wire.ts'
+
+/** Turns a caller away, from one campaign or, without one, from all. */
+export const blockCaller = defineCommand({
+  name: 'block-caller',
+  entity: blocklist,
+  input: z.object({
+    callerNumber: z.string().max(BLOCK.number),
+    campaignId: id.nullish(),
+    reason: text(BLOCK.reason).optional(),
+  }),
+  reads: { workspace },
+  rejects: ['bad-request', 'not-found'],
+  decide({ callerNumber, campaignId, reason }, { blocks }, { now, newId, reads }) {
+    const last10 = callerLast10(callerNumber)
+    if (last10 === null) return refuse('bad-request', { callerNumber: 'Not a phone number.' })
+    const campaign = campaignId ? reads.workspace.campaigns.get(campaignId) : null
+    if (campaign === undefined) return missing('Campaign')
+    if (blocks.has(blockKey(campaign?.id ?? null, last10))) return []
+    const block = {
+      id: newId(),
+      callerLast10: last10,
+      campaignId: campaign?.id ?? null,
+      reason: reason ?? null,
+      createdAt: now,
+    }
+    return [{ type: 'CallerBlocked', data: { block, campaignName: campaign?.name ?? null } }]
+  },
+})

@@ -1,0 +1,17 @@
+import { z } from 'zod'
+import { missing } from '../src/domain/refusals.ts'
+import { planId, workspace } from '../src/domain/workspace.ts'
+import { defineCommand } from '../src/kernel/command.ts'
+
+/** Moves a workspace to another plan. Records past the new plan's ceilings stay; no more can be made. */
+export const changePlan = defineCommand({
+  name: 'change-plan',
+  entity: workspace,
+  input: z.object({ planId }),
+  rejects: ['not-found'],
+  decide({ planId: to }, { workspace }) {
+    if (!workspace) return missing('Workspace')
+    const from = workspace.planId
+    return from === to ? [] : [{ type: 'PlanChanged', data: { from, to } }]
+  },
+})

@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import { changesOf } from '../src/domain/changes.ts'
+import { archived, missing, nothingToChange } from '../src/domain/refusals.ts'
+import { type TargetSettings, targetProblems, targetSent, targetWith } from '../src/domain/target.ts'
+import { workspace } from '../src/domain/workspace.ts'
+import { defineCommand } from '../src/kernel/command.ts'
+import { refuse } from '../src/kernel/refusal.ts'
+import { id } from '../src/kernel/wire.ts'
+
+/** Changes what is set of a target, from the next call on; its type is fixed. */
+export const changeTarget = defineCommand({
+  name: 'change-target',
+  entity: workspace,
+  input: z.object({ targetId: id, changes: targetSent }),
+  rejects: ['bad-request', 'not-found', 'conflict'],
+  decide({ targetId, changes }, { targets, buyers }) {
+    const target = targets.get(targetId)
+    if (!target) return missing('Target')
+    if (Object.keys(changes).length === 0) return nothingToChange()
+    const settings = targetWith(target, changes)
+    const problems = targetProblems(target.type, settings, changes)
+    if (problems) return refuse('bad-request', problems)
+    if (target.status === 'archived') return archived('Target')
+    const buyer = buyers.get(settings.buyerId)
+    if (!buyer) return missing('Buyer')
+    if (changes.buyerId !== undefined && changes.buyerId !== target.buyerId && buyer.status === 'archived')
+      return archived('Buyer')
+    const difference = changesOf<TargetSettings>(target, settings)
+    return difference ? [{ type: 'TargetChanged', data: { targetId, name: target.name, ...difference } }] : []
+  },
+})

@@ -1,0 +1,30 @@
+import { overCeiling } from '../src/domain/ceilings.ts'
+import { archived, missing } from '../src/domain/refusals.ts'
+import { plainTarget, targetProblems, targetSent, targetsHeld, targetType, targetWith } from '../src/domain/target.ts'
+import { workspace } from '../src/domain/workspace.ts'
+import { defineCommand } from '../src/kernel/command.ts'
+import { refuse } from '../src/kernel/refusal.ts'
+
+/** Adds a target of a buyer, as a draft and on no plan. */
+export const createTarget = defineCommand({
+  name: 'create-target',
+  entity: workspace,
+  input: targetSent.required({ name: true, buyerId: true }).extend({ type: targetType }),
+  rejects: ['bad-request', 'not-found', 'conflict', 'plan-upgrade-required'],
+  decide({ type, ...sent }, state, { now, newId }) {
+    const { workspace } = state
+    if (!workspace) return missing('Workspace')
+    const { buyerId, name } = sent
+    const plain = plainTarget(type, name, { buyerId, endpointId: newId(), zone: workspace.timezone })
+    const settings = targetWith(plain, sent)
+    const problems = targetProblems(type, settings, sent)
+    if (problems) return refuse('bad-request', problems)
+    const buyer = state.buyers.get(buyerId)
+    if (!buyer) return missing('Buyer')
+    if (buyer.status === 'archived') return archived('Buyer')
+    const over = overCeiling(workspace.planId, 'maxTargets', targetsHeld(state))
+    if (over) return over
+    const target = { ...settings, id: newId(), type, status: 'draft', createdAt: now, updatedAt: now } as const
+    return [{ type: 'TargetCreated', data: { target, buyerName: buyer.name } }]
+  },
+})

@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { overCeiling } from '../src/domain/ceilings.ts'
+import { e164, text } from '../src/domain/fields.ts'
+import { NUMBER, TEXT } from '../src/domain/limits-config.ts'
+import { nationalOf, numbersHeld, numberType, UNATTRIBUTED } from '../src/domain/number.ts'
+import { planOf } from '../src/domain/plans.ts'
+import { missing } from '../src/domain/refusals.ts'
+import { workspace } from '../src/domain/workspace.ts'
+import { defineCommand } from '../src/kernel/command.ts'
+import { refuse } from '../src/kernel/refusal.ts'
+import { instant } from '../src/kernel/wire.ts'
+
+/** Takes over a number that the carrier has delivered: active, unassigned, at the plan's monthly rent. */
+export const provisionNumber = defineCommand({
+  name: 'provision-number',
+  entity: workspace,
+  input: z.object({
+    e164,
+    type: numberType,
+    label: text(NUMBER.label).default(null),
+    region: text(TEXT.contact).default(null),
+    locality: text(TEXT.contact).default(null),
+    renewsAt: instant.nullable().default(null),
+  }),
+  rejects: ['not-found', 'conflict', 'plan-upgrade-required'],
+  decide(sent, state, { now, newId }) {
+    const { workspace } = state
+    if (!workspace) return missing('Workspace')
+    if (state.numberIds.has(sent.e164))
+      return refuse('conflict', { e164: sent.e164 }, `The workspace already holds ${sent.e164}.`)
+    const over = overCeiling(workspace.planId, 'maxNumbers', numbersHeld(state))
+    if (over) return over
+    const { monthlyCents } = planOf(workspace.planId)
+    const national = nationalOf(sent.e164)
+    const number = {
+      ...sent,
+      ...UNATTRIBUTED,
+      id: newId(),
+      national,
+      formatted: national,
+      status: 'active',
+      role: 'unassigned',
+      webhookStatus: 'pending',
+      webhookError: null,
+      monthlyCents: sent.type === 'toll_free' ? monthlyCents.tollFree : monthlyCents.local,
+      purchasedAt: now,
+      releaseRequestedAt: null,
+      createdAt: now,
+    } as const
+    return [{ type: 'NumberProvisioned', data: { number } }]
+  },
+})

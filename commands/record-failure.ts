@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { call, ringing, secondsBetween } from '../src/domain/call.ts'
+import { dialOutcome } from '../src/domain/call-facts.ts'
+import { failureSentence } from '../src/domain/call-sentences.ts'
+import { defineCommand } from '../src/kernel/command.ts'
+import { id, instant } from '../src/kernel/wire.ts'
+
+const input = z.object({
+  callId: id,
+  attempt: z.int().min(1),
+  outcome: dialOutcome,
+  sipCode: z.int().nullable(),
+  retryAfterSeconds: z.int().nullable(),
+  whisperAccepted: z.boolean().nullable(),
+  occurredAt: instant,
+})
+
+/** The carrier says that a dial ended without an answer. Known by the attempt; late or repeated notices change nothing. */
+export const recordFailure = defineCommand({
+  name: 'record-failure',
+  entity: call,
+  input,
+  id: ({ callId }) => callId,
+  decide({ attempt, occurredAt, outcome, ...told }, state) {
+    const dial = state && ringing(state)
+    if (!dial || dial.claim.attempt !== attempt || state.ended) return []
+    const { target, buyer, occurredAt: dialedAt } = dial.claim
+    const rangSeconds = secondsBetween(dialedAt, occurredAt)
+    const sentence = failureSentence(target.name, outcome, rangSeconds, told.sipCode)
+    return [
+      { type: 'TargetFailed', data: { ...told, occurredAt, attempt, target, buyer, outcome, rangSeconds, sentence } },
+    ]
+  },
+})

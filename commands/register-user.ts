@@ -1,0 +1,19 @@
+import { z } from 'zod'
+import { nameOf } from '../src/domain/fields.ts'
+import { NAME } from '../src/domain/limits-config.ts'
+import { email, user, userIdOf } from '../src/domain/user.ts'
+import { defineCommand } from '../src/kernel/command.ts'
+import { refuse } from '../src/kernel/refusal.ts'
+
+/** Registers a person under an e-mail address. The password comes as its hash alone. */
+export const registerUser = defineCommand({
+  name: 'register-user',
+  entity: user,
+  input: z.object({ email, name: nameOf(NAME.user), passwordHash: z.string().min(1) }),
+  id: ({ email }) => userIdOf(email),
+  rejects: ['conflict'],
+  decide({ email, name, passwordHash }, { user }) {
+    if (user) return refuse('conflict', { email }, 'That address is registered already.')
+    return [{ type: 'UserRegistered', data: { userId: userIdOf(email), email, name, passwordHash } }]
+  },
+})

@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { missing } from '../src/domain/refusals.ts'
+import { workspace } from '../src/domain/workspace.ts'
+import { defineCommand } from '../src/kernel/command.ts'
+import { id } from '../src/kernel/wire.ts'
+
+/** Takes a target off a campaign's routing plan. */
+export const removeRoute = defineCommand({
+  name: 'remove-route',
+  entity: workspace,
+  input: z.object({ campaignId: id, targetId: id }),
+  rejects: ['not-found'],
+  decide({ campaignId, targetId }, { campaigns, targets, routes }) {
+    const route = routes.get(campaignId)?.get(targetId)
+    const campaign = campaigns.get(campaignId)
+    const target = targets.get(targetId)
+    if (!route || !campaign || !target) return missing('Route')
+    const names = { campaignName: campaign.name, targetName: target.name }
+    return [{ type: 'RouteRemoved', data: { routeId: route.id, campaignId, targetId, ...names } }]
+  },
+})

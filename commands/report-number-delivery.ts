@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { TEXT } from '../src/domain/limits-config.ts'
+import { missing } from '../src/domain/refusals.ts'
+import { workspace } from '../src/domain/workspace.ts'
+import { defineCommand } from '../src/kernel/command.ts'
+import { id } from '../src/kernel/wire.ts'
+
+/** Records whether the carrier has been pointed at the platform: `error` says why not, null that it has. */
+export const reportNumberDelivery = defineCommand({
+  name: 'report-number-delivery',
+  entity: workspace,
+  input: z.object({ numberId: id, error: z.string().min(1).max(TEXT.statusNote).nullable() }),
+  rejects: ['not-found'],
+  decide({ numberId, error: webhookError }, { numbers }) {
+    const number = numbers.get(numberId)
+    if (!number) return missing('Number')
+    const webhookStatus = webhookError === null ? ('ready' as const) : ('failed' as const)
+    if (number.webhookStatus === webhookStatus && number.webhookError === webhookError) return []
+    return [{ type: 'NumberDeliveryReported', data: { numberId, e164: number.e164, webhookStatus, webhookError } }]
+  },
+})

@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { attributionOf, unmovable } from '../src/domain/number.ts'
+import { missing } from '../src/domain/refusals.ts'
+import { workspace } from '../src/domain/workspace.ts'
+import { defineCommand } from '../src/kernel/command.ts'
+import { refuse } from '../src/kernel/refusal.ts'
+import { id } from '../src/kernel/wire.ts'
+
+/** Asks for a number to be given up: it leaves its campaign and takes no more calls, and is billed until staff complete it. */
+export const requestNumberRelease = defineCommand({
+  name: 'request-number-release',
+  entity: workspace,
+  input: z.object({ numberId: id }),
+  rejects: ['not-found', 'conflict'],
+  decide({ numberId }, { numbers }) {
+    const number = numbers.get(numberId)
+    if (!number) return missing('Number')
+    const fixed = unmovable(number)
+    if (fixed) return refuse('conflict', null, fixed)
+    const { e164 } = number
+    return [{ type: 'NumberReleaseRequested', data: { numberId, e164, before: attributionOf(number) } }]
+  },
+})

@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { CAMPAIGN_MOVES, campaignStatus, campaignsHeld } from '../src/domain/campaign.ts'
+import { overCeiling } from '../src/domain/ceilings.ts'
+import { checklistOf, launchFacts } from '../src/domain/checklist.ts'
+import { statusNote } from '../src/domain/fields.ts'
+import { missing, notAllowed } from '../src/domain/refusals.ts'
+import { wallet } from '../src/domain/wallet.ts'
+import { workspace } from '../src/domain/workspace.ts'
+import { defineCommand } from '../src/kernel/command.ts'
+import { refuse } from '../src/kernel/refusal.ts'
+import { id } from '../src/kernel/wire.ts'
+
+/** Launches, pauses, resumes, archives or restores a campaign. Going live takes the whole checklist. */
+export const setCampaignStatus = defineCommand({
+  name: 'set-campaign-status',
+  entity: workspace,
+  input: z.object({ campaignId: id, status: campaignStatus.exclude(['restricted']), note: statusNote.nullish() }),
+  reads: { wallet },
+  rejects: ['not-found', 'conflict', 'plan-upgrade-required'],
+  decide({ campaignId, status: to, note }, state, { reads }) {
+    const campaign = state.campaigns.get(campaignId)
+    if (!state.workspace || !campaign) return missing('Campaign')
+    const { name, status: from } = campaign
+    if (from === to) return []
+    if (!CAMPAIGN_MOVES[from].includes(to)) return notAllowed('Campaign', from, CAMPAIGN_MOVES[from])
+    const { blockers } = checklistOf(launchFacts(state, campaignId, reads.wallet.balanceCents))
+    if (to === 'live' && blockers.length > 0) return refuse('conflict', { blockers }, blockers.join(' '))
+    const numbers = [...state.numbers.filter((number) => number.campaignId === campaignId).values()]
+    if (to === 'archived' && numbers.length > 0)
+      return refuse('conflict', { numbers: numbers.map(({ e164 }) => e164) }, 'Numbers still point at the campaign.')
+    const held = campaignsHeld(state)
+    const over = from === 'archived' ? overCeiling(state.workspace.planId, 'maxTrackingCampaigns', held) : null
+    if (over) return over
+    return [{ type: 'CampaignStatusChanged', data: { campaignId, name, from, to, note: note ?? null } }]
+  },
+})

@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { changesOf } from '../src/domain/changes.ts'
+import { sha256 } from '../src/domain/fields.ts'
+import { type LaneTerms, laneId, laneProblems, laneSent, laneWith, PLAIN_TERMS } from '../src/domain/lane.ts'
+import { SECRET_PREFIX } from '../src/domain/limits-config.ts'
+import { archived, missing } from '../src/domain/refusals.ts'
+import { workspace } from '../src/domain/workspace.ts'
+import { defineCommand } from '../src/kernel/command.ts'
+import { refuse } from '../src/kernel/refusal.ts'
+import { id } from '../src/kernel/wire.ts'
+
+/**
+ * Opens a publisher's lane onto a campaign, or changes the terms of one that is open. `key` is what is kept of the
+ * routing key that a new lane is given; an open lane's key is untouched.
+ */
+export const setLane = defineCommand({
+  name: 'set-lane',
+  entity: workspace,
+  input: z.object({
+    campaignId: id,
+    publisherId: id,
+    terms: laneSent,
+    key: z.object({ prefix: z.string().min(1).max(SECRET_PREFIX), hash: sha256 }),
+  }),
+  rejects: ['validation-error', 'not-found', 'conflict'],
+  decide({ campaignId, publisherId, terms: sent, key }, state, { now, newId }) {
+    const campaign = state.campaigns.get(campaignId)
+    if (!state.workspace || !campaign) return missing('Campaign')
+    const publisher = state.publishers.get(publisherId)
+    if (!publisher) return missing('Publisher')
+    const open = state.lanes.get(laneId(campaignId, publisherId))
+    const terms = laneWith(open ?? PLAIN_TERMS, sent, state.workspace.timezone)
+    const problems = laneProblems(terms, sent)
+    if (problems) return refuse('validation-error', problems)
+    if (campaign.status === 'archived') return archived('Campaign')
+    const names = { campaignName: campaign.name, publisherName: publisher.name }
+    if (open) {
+      const difference = changesOf<LaneTerms>(open, terms)
+      return difference
+        ? [{ type: 'LaneTermsChanged', data: { campaignId, publisherId, ...names, ...difference } }]
+        : []
+    }
+    if (publisher.status === 'terminated')
+      return refuse('conflict', { status: 'terminated' }, 'A terminated publisher cannot be given a lane.')
+    const keyId = newId()
+    const lane = {
+      ...terms,
+      campaignId,
+      publisherId,
+      keyId,
+      compatEnabled: false,
+      assignedAt: now,
+      termsFrozenAt: now,
+    }
+    const routingKey = {
+      ...key,
+      id: keyId,
+      campaignId,
+      publisherId,
+      state: 'active',
+      protocol: 'rtb_v1',
+      environment: 'production',
+      requireSignature: false,
+      issuedAt: now,
+    } as const
+    return [{ type: 'LaneOpened', data: { lane, key: routingKey, ...names } }]
+  },
+})

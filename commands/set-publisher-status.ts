@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import { statusNote } from '../src/domain/fields.ts'
+import { liveKeys } from '../src/domain/lane.ts'
+import { PUBLISHER_MOVES, publisherStatus } from '../src/domain/publisher.ts'
+import { missing, notAllowed } from '../src/domain/refusals.ts'
+import { workspace } from '../src/domain/workspace.ts'
+import { defineCommand } from '../src/kernel/command.ts'
+import { id } from '../src/kernel/wire.ts'
+
+/** Moves a publisher through its statuses; terminating it is final and revokes every routing key. */
+export const setPublisherStatus = defineCommand({
+  name: 'set-publisher-status',
+  entity: workspace,
+  input: z.object({ publisherId: id, status: publisherStatus, note: statusNote.nullish() }),
+  rejects: ['not-found', 'conflict'],
+  decide({ publisherId, status: to, note }, state) {
+    const publisher = state.publishers.get(publisherId)
+    if (!publisher) return missing('Publisher')
+    const { name, status: from } = publisher
+    if (from === to) return []
+    if (!PUBLISHER_MOVES[from].includes(to)) return notAllowed('Publisher', from, PUBLISHER_MOVES[from])
+    const revoked = to === 'terminated' ? liveKeys(state, publisherId) : []
+    const keys = revoked.map(({ id: keyId, campaignId }) => ({ keyId, campaignId }))
+    return [
+      { type: 'PublisherStatusChanged', data: { publisherId, name, from, to, note: note ?? null, revoked: keys } },
+    ]
+  },
+})

@@ -1,0 +1,41 @@
+import { route, routeEvents } from '../src/domain/route.ts'
+import { targetEvents } from '../src/domain/target.ts'
+import { workspaceIdOf } from '../src/domain/workspace.ts'
+import { defineProjection } from '../src/kernel/projection.ts'
+import { id } from '../src/kernel/wire.ts'
+
+const { TargetStatusChanged } = targetEvents
+
+const routeKey = ({ campaignId, targetId }: { readonly campaignId: string; readonly targetId: string }) =>
+  `${campaignId}:${targetId}`
+
+/** Routing plans, a document for each target on each campaign. */
+export const routes = defineProjection({
+  name: 'routes',
+  version: 1,
+  events: { ...routeEvents, TargetStatusChanged },
+  doc: route.omit({ id: true }).extend({ workspaceId: id, routeId: id }),
+  indexes: [
+    { workspaceId: 1, campaignId: 1, createdAt: 1 },
+    { workspaceId: 1, targetId: 1, createdAt: 1 },
+  ],
+  key(event) {
+    if (event.type === 'RouteSet') return routeKey(event.data.route)
+    if (event.type === 'RouteRemoved') return routeKey(event.data)
+    return event.data.removedFrom.map((campaignId) => routeKey({ campaignId, targetId: event.data.targetId }))
+  },
+  starts: {
+    RouteSet(event) {
+      const { id: routeId, ...settings } = event.data.route
+      return { ...settings, routeId, workspaceId: workspaceIdOf(event) }
+    },
+  },
+  on: {
+    RouteSet(doc, { data: { route } }) {
+      const { id: routeId, ...settings } = route
+      return { ...doc, ...settings, routeId }
+    },
+    RouteRemoved: () => null,
+    TargetStatusChanged: () => null,
+  },
+})

@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { userEvents } from '../src/domain/user.ts'
+import { defineProjection } from '../src/kernel/projection.ts'
+import { id, instant } from '../src/kernel/wire.ts'
+
+const { SignedIn, SignedOut } = userEvents
+
+/** Open sessions, by the SHA-256 of their token: a look-up across workspaces. Who it is stands in `users`. */
+export const sessions = defineProjection({
+  name: 'sessions',
+  version: 1,
+  events: { SignedIn, SignedOut },
+  doc: z.object({ userId: id, expiresAt: instant }),
+  indexes: [],
+  key: (event) =>
+    event.type === 'SignedIn' ? [event.data.sessionHash, ...event.data.expired] : event.data.sessionHash,
+  starts: {
+    SignedIn: ({ data: { userId, sessionHash, expiresAt } }, hash) =>
+      hash === sessionHash ? { userId, expiresAt } : null,
+  },
+  on: {
+    SignedIn: (doc, { data: { sessionHash, expiresAt } }, hash) =>
+      hash === sessionHash ? { ...doc, expiresAt } : null,
+    SignedOut: () => null,
+  },
+})

@@ -1,0 +1,23 @@
+import { tenantEvents, workspaceIdOf, workspaceRecord } from '../src/domain/workspace.ts'
+import { defineProjection } from '../src/kernel/projection.ts'
+import { id } from '../src/kernel/wire.ts'
+
+/** Workspaces, by id: what access and every screen's calendar go by. */
+export const workspaces = defineProjection({
+  name: 'workspaces',
+  version: 1,
+  events: tenantEvents,
+  doc: workspaceRecord.omit({ id: true }).extend({ workspaceId: id }),
+  indexes: [],
+  key: workspaceIdOf,
+  starts: {
+    WorkspaceCreated({ data: { workspace } }) {
+      const { id: workspaceId, ...record } = workspace
+      return { ...record, workspaceId }
+    },
+  },
+  on: {
+    SubscriptionChanged: (doc, { data }) => ({ ...doc, subscriptionStatus: data.to }),
+    PlanChanged: (doc, { data }) => ({ ...doc, planId: data.to }),
+  },
+})

@@ -1,0 +1,50 @@
+import { buyers } from '../projections/buyers.ts'
+import { lanes } from '../projections/lanes.ts'
+import { numbers } from '../projections/numbers.ts'
+import { routes } from '../projections/routes.ts'
+import { targets } from '../projections/targets.ts'
+import { wallets } from '../projections/wallets.ts'
+import type { LaunchFacts } from '../src/domain/checklist.ts'
+import { keyWorks } from '../src/domain/lane.ts'
+import { delivers } from '../src/domain/number.ts'
+import type { ReadStore } from '../src/ports/read-store.ts'
+import { readAll, readMany, readOne } from './documents.ts'
+
+/** The facts that a campaign's launch is judged by, as the read models have them. */
+export async function factsOf(
+  views: ReadStore,
+  {
+    id: campaignId,
+    workspaceId,
+    status,
+  }: { readonly id: string; readonly workspaceId: string; readonly status: string },
+): Promise<LaunchFacts> {
+  const filter = { workspaceId, campaignId }
+  const [plan, assigned, open, purse] = await Promise.all([
+    readAll(views, routes, { filter }),
+    readAll(views, numbers, { filter }),
+    readAll(views, lanes, { filter }),
+    readOne(views, wallets, workspaceId, workspaceId),
+  ])
+  const planned = await readMany(
+    views,
+    targets,
+    plan.map(({ targetId }) => targetId),
+  )
+  const owners = await readMany(
+    views,
+    buyers,
+    [...planned.values()].map(({ buyerId }) => buyerId),
+  )
+  return {
+    campaignId,
+    live: status === 'live',
+    activeBuyers: [...owners.values()].filter((buyer) => buyer.status === 'active').length,
+    activeTargets: [...planned.values()].filter((target) => target.status === 'active').length,
+    activeRoutes: plan.filter(({ active }) => active).length,
+    readyNumbers: assigned.filter(delivers).length,
+    keyedLanes: open.filter(({ key }) => key !== null && keyWorks(key)).length,
+    lanes: open.length,
+    balanceCents: purse?.balanceCents ?? 0,
+  }
+}

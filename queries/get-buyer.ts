@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { buyers } from '../projections/buyers.ts'
+import { callLog } from '../projections/call-log.ts'
+import { targets } from '../projections/targets.ts'
+import { usage } from '../projections/usage.ts'
+import { missing } from '../src/domain/refusals.ts'
+import { defineQuery } from '../src/kernel/query.ts'
+import { id } from '../src/kernel/wire.ts'
+import type { QueryPorts } from '../src/ports/query-ports.ts'
+import { buyerShape, buyerShapes } from './buyer-shape.ts'
+import { readAll, readOne } from './documents.ts'
+import { targetShape, targetShapes } from './target-shape.ts'
+
+/** A buyer and its non-archived targets in full, oldest first; bidder headers and templates are blanked for everyone. */
+export const getBuyer = defineQuery({
+  name: 'get-buyer',
+  summary: 'Read a buyer and its targets',
+  mounts: [
+    { surface: 'rest', path: '/api/v1/buyers/:id', scope: 'buyers:read' },
+    { surface: 'console', path: '/api/tracking/buyers/:id' },
+  ],
+  params: z.object({ id }),
+  query: z.object({}),
+  response: z.object({ buyer: buyerShape, targets: z.array(targetShape) }),
+  reads: [buyers, targets, usage, callLog],
+  rejects: ['not-found'],
+  async run({ views }: QueryPorts, { params, ...asked }) {
+    const { workspaceId } = asked.tenant
+    const doc = await readOne(views, buyers, workspaceId, params.id)
+    if (!doc) return missing('Buyer')
+    const filter = { workspaceId, buyerId: doc.id, status: { $ne: 'archived' } }
+    const owned = await readAll(views, targets, { filter, sort: { createdAt: 1 } })
+    const [shapes, ownedShapes] = await Promise.all([
+      buyerShapes(views, asked, [doc]),
+      targetShapes(views, asked, owned, { open: false }),
+    ])
+    const [buyer] = shapes
+    return buyer ? { buyer, targets: ownedShapes } : missing('Buyer')
+  },
+})

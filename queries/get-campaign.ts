@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { buyers } from '../projections/buyers.ts'
+import { callLog } from '../projections/call-log.ts'
+import { campaigns } from '../projections/campaigns.ts'
+import { lanes } from '../projections/lanes.ts'
+import { numbers } from '../projections/numbers.ts'
+import { routes } from '../projections/routes.ts'
+import { targets } from '../projections/targets.ts'
+import { usage } from '../projections/usage.ts'
+import { wallets } from '../projections/wallets.ts'
+import { checklist, checklistOf } from '../src/domain/checklist.ts'
+import { missing } from '../src/domain/refusals.ts'
+import { defineQuery } from '../src/kernel/query.ts'
+import { id } from '../src/kernel/wire.ts'
+import type { QueryPorts } from '../src/ports/query-ports.ts'
+import { factsOf } from './campaign-facts.ts'
+import { campaignShape, campaignShapes } from './campaign-shape.ts'
+import { readOne } from './documents.ts'
+
+/** A campaign with every setting and its go-live checklist. */
+export const getCampaign = defineQuery({
+  name: 'get-campaign',
+  summary: 'Read a campaign',
+  mounts: [
+    { surface: 'rest', path: '/api/v1/campaigns/:id', scope: 'campaigns:read' },
+    { surface: 'console', path: '/api/tracking/campaigns/:id' },
+  ],
+  params: z.object({ id }),
+  query: z.object({}),
+  response: z.object({
+    campaign: campaignShape.extend({ blockers: z.array(z.string()), canGoLive: z.boolean(), checklist }),
+  }),
+  reads: [campaigns, numbers, routes, lanes, targets, buyers, wallets, usage, callLog],
+  rejects: ['not-found'],
+  async run({ views }: QueryPorts, { params, ...asked }) {
+    const doc = await readOne(views, campaigns, asked.tenant.workspaceId, params.id)
+    if (!doc) return missing('Campaign')
+    const [shapes, facts] = await Promise.all([campaignShapes(views, asked, [doc]), factsOf(views, doc)])
+    const [campaign] = shapes
+    return campaign ? { campaign: { ...campaign, ...checklistOf(facts) } } : missing('Campaign')
+  },
+})

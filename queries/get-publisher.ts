@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { callLog } from '../projections/call-log.ts'
+import { campaigns } from '../projections/campaigns.ts'
+import { lanes } from '../projections/lanes.ts'
+import { numbers } from '../projections/numbers.ts'
+import { publishers } from '../projections/publishers.ts'
+import { usage } from '../projections/usage.ts'
+import { missing } from '../src/domain/refusals.ts'
+import { defineQuery } from '../src/kernel/query.ts'
+import { id } from '../src/kernel/wire.ts'
+import type { QueryPorts } from '../src/ports/query-ports.ts'
+import { readOne } from './documents.ts'
+import { publisherShape, publisherShapes } from './publisher-shape.ts'
+
+/** A publisher with its lanes, the oldest first. */
+export const getPublisher = defineQuery({
+  name: 'get-publisher',
+  summary: 'Read a publisher',
+  mounts: [
+    { surface: 'rest', path: '/api/v1/publishers/:id', scope: 'publishers:read' },
+    { surface: 'console', path: '/api/tracking/publishers/:id' },
+  ],
+  params: z.object({ id }),
+  query: z.object({}),
+  response: z.object({ publisher: publisherShape }),
+  reads: [publishers, lanes, campaigns, numbers, usage, callLog],
+  rejects: ['not-found'],
+  async run({ views }: QueryPorts, { params, ...asked }) {
+    const doc = await readOne(views, publishers, asked.tenant.workspaceId, params.id)
+    const [publisher] = doc ? await publisherShapes(views, asked, [doc]) : []
+    return publisher ? { publisher } : missing('Publisher')
+  },
+})

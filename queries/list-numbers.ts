@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { callLog } from '../projections/call-log.ts'
+import { campaigns } from '../projections/campaigns.ts'
+import { numbers } from '../projections/numbers.ts'
+import { publishers } from '../projections/publishers.ts'
+import { numberStatus } from '../src/domain/number.ts'
+import { defineQuery } from '../src/kernel/query.ts'
+import { id, pageOf, queryBoolean } from '../src/kernel/wire.ts'
+import type { QueryPorts } from '../src/ports/query-ports.ts'
+import { contains, type Filter } from '../src/ports/read-store.ts'
+import { readPage } from './documents.ts'
+import { listed, listQuery, windowOf, withStatus } from './listing.ts'
+import { numberShape, numberShapes } from './number-shape.ts'
+
+/** Longest search text, in characters. */
+const SEARCH_LENGTH = 40
+
+/** Digits match the number, text matches the label. */
+function searching(text: string | undefined): Filter {
+  if (!text) return {}
+  const digits = text.replace(/\D/g, '')
+  return { $or: [{ label: contains(text) }, ...(digits ? [{ e164: contains(digits) }] : [])] }
+}
+
+/** On a campaign or not, or on one campaign, which makes `assigned` moot. */
+function attributed(campaignId: string | undefined, assigned: boolean | undefined): Filter {
+  if (campaignId) return { campaignId }
+  return assigned === undefined ? {} : { campaignId: assigned ? { $ne: null } : null }
+}
+
+/** Every number the workspace holds, with attribution and activity. */
+export const listNumbers = defineQuery({
+  name: 'list-numbers',
+  summary: 'List numbers',
+  mounts: [
+    { surface: 'rest', path: '/api/v1/numbers', scope: 'numbers:read' },
+    { surface: 'console', path: '/api/tracking/numbers' },
+  ],
+  params: z.object({}),
+  query: z.object({
+    q: z.string().max(SEARCH_LENGTH).optional(),
+    status: numberStatus.optional(),
+    campaignId: id.optional(),
+    publisherId: id.optional(),
+    poolId: id.optional(),
+    assigned: queryBoolean.optional(),
+    ...listQuery(['createdAt', 'e164', 'status', 'purchasedAt']),
+  }),
+  response: pageOf(numberShape),
+  reads: [numbers, campaigns, publishers, callLog],
+  async run({ views }: QueryPorts, { query, ...asked }) {
+    const { publisherId, poolId } = query
+    const filter = {
+      workspaceId: asked.tenant.workspaceId,
+      ...withStatus(query.status, 'released'),
+      ...searching(query.q),
+      ...attributed(query.campaignId, query.assigned),
+      ...(publisherId && { publisherId }),
+      ...(poolId && { poolId }),
+    }
+    const { docs, total } = await readPage(views, numbers, filter, windowOf(query))
+    return listed(await numberShapes(views, asked, docs), query, total)
+  },
+})

@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { buyers } from '../projections/buyers.ts'
+import { callLog } from '../projections/call-log.ts'
+import { campaigns } from '../projections/campaigns.ts'
+import { targets } from '../projections/targets.ts'
+import { usage } from '../projections/usage.ts'
+import { missing } from '../src/domain/refusals.ts'
+import { targetKind, targetStatus, targetType } from '../src/domain/target.ts'
+import { defineQuery } from '../src/kernel/query.ts'
+import { id, pageOf } from '../src/kernel/wire.ts'
+import type { QueryPorts } from '../src/ports/query-ports.ts'
+import { readOne, readPage } from './documents.ts'
+import { ofHealth } from './health-filter.ts'
+import { listed, listQuery, RECORD_ORDERS, SEARCH_LENGTH, searching, windowOf, withStatus } from './listing.ts'
+import { targetShape, targetShapes } from './target-shape.ts'
+import { health } from './usage.ts'
+
+/** Targets, each with today's figures; bidder headers and templates are blanked for keys. */
+export const listTargets = defineQuery({
+  name: 'list-targets',
+  summary: 'List targets',
+  mounts: [
+    { surface: 'rest', path: '/api/v1/targets', scope: 'targets:read' },
+    { surface: 'console', path: '/api/tracking/targets' },
+  ],
+  params: z.object({}),
+  query: z.object({
+    q: z.string().max(SEARCH_LENGTH).optional(),
+    status: targetStatus.optional(),
+    buyerId: id.optional(),
+    type: targetType.optional(),
+    kind: targetKind.optional(),
+    health: health.shape.health.optional(),
+    campaignId: id.optional(),
+    ...listQuery(RECORD_ORDERS),
+  }),
+  response: pageOf(targetShape),
+  reads: [targets, buyers, campaigns, usage, callLog],
+  rejects: ['not-found'],
+  async run({ views }: QueryPorts, { query, surface, ...asked }) {
+    const { workspaceId } = asked.tenant
+    const { buyerId, type, kind, campaignId } = query
+    if (campaignId && !(await readOne(views, campaigns, workspaceId, campaignId))) return missing('Campaign')
+    const filter = {
+      workspaceId,
+      ...withStatus(query.status, 'archived'),
+      ...searching(query.q, ['name', 'externalRef']),
+      ...(buyerId && { buyerId }),
+      ...(type && { type }),
+      ...(kind && { kind }),
+      ...(campaignId && { campaignIds: campaignId }),
+      ...(query.health && (await ofHealth(views, workspaceId, query.health))),
+    }
+    const { docs, total } = await readPage(views, targets, filter, windowOf(query))
+    return listed(await targetShapes(views, asked, docs, { open: surface !== 'rest' }), query, total)
+  },
+})

@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { buyers } from '../projections/buyers.ts'
+import type { targets } from '../projections/targets.ts'
+import { buyerStatus } from '../src/domain/buyer.ts'
+import { type Endpoint, endpoint, type Rtb, rtb } from '../src/domain/endpoint.ts'
+import { nationalOf } from '../src/domain/number.ts'
+import { type Target, target, targetKind } from '../src/domain/target.ts'
+import type { Question } from '../src/kernel/query.ts'
+import { id } from '../src/kernel/wire.ts'
+import type { ReadStore } from '../src/ports/read-store.ts'
+import { type DocOf, type Kept, readMany } from './documents.ts'
+import { today, todayFor, todayOf } from './today.ts'
+import { countersOf, health, healthOf, usage, usageOf } from './usage.ts'
+
+const endpointShape = endpoint
+  .omit({ sipSecret: true })
+  .extend({ hasSipSecret: z.boolean(), sipSecretLast4: z.string().nullable() })
+
+const destination = z.object({
+  type: z.enum(['number', 'sip', 'rtb']),
+  value: z.string().nullable(),
+  display: z.string().nullable(),
+})
+
+/** A target as it is answered. */
+export const targetShape = target.omit({ endpoint: true }).extend({
+  kind: targetKind,
+  buyer: z.object({ id, name: z.string(), status: buyerStatus }).nullable(),
+  ...health.shape,
+  destination,
+  endpoint: endpointShape.nullable(),
+  rtb: rtb.nullable(),
+  usage,
+  liveCalls: z.int(),
+  today,
+})
+
+/** What stands for a bidder's header or template where it may not be seen. */
+const HIDDEN = '•••'
+
+function shownRtb(bidding: Rtb | null, open: boolean) {
+  if (bidding === null || open) return bidding
+  const bidHeaders = Object.fromEntries(Object.keys(bidding.bidHeaders).map((name) => [name, HIDDEN]))
+  return { ...bidding, bidHeaders, bidBodyTemplate: bidding.bidBodyTemplate && HIDDEN }
+}
+
+function shownEndpoint(dialling: Endpoint | null) {
+  if (dialling === null) return null
+  const { sipSecret, ...shown } = dialling
+  return { ...shown, hasSipSecret: sipSecret !== null, sipSecretLast4: sipSecret?.last4 ?? null }
+}
+
+const hostOf = (url: string | null | undefined) => (url ? new URL(url).host : null)
+
+function destinationShape({ type, endpoint, rtb }: Pick<Target, 'type' | 'endpoint' | 'rtb'>) {
+  if (type === 'rtb') return { type, value: hostOf(rtb?.bidUrl), display: hostOf(rtb?.bidUrl) }
+  if (type === 'sip') return { type, value: endpoint?.sipUri ?? null, display: endpoint?.sipUri ?? null }
+  const value = endpoint?.destinationE164 ?? null
+  return { type, value, display: value && nationalOf(value) }
+}
+
+/** Targets with buyer, health, usage and today's figures. `open` shows bidder headers and templates in full. */
+export async function targetShapes(
+  views: ReadStore,
+  asked: Pick<Question<unknown, unknown>, 'tenant' | 'now'>,
+  docs: readonly Kept<DocOf<typeof targets>>[],
+  { open }: { readonly open: boolean },
+) {
+  const ids = docs.map(({ id }) => id)
+  const [owners, counters, figures] = await Promise.all([
+    readMany(
+      views,
+      buyers,
+      docs.map(({ buyerId }) => buyerId),
+    ),
+    countersOf(views, 'target', ids),
+    todayOf(views, asked, 'target', ids),
+  ])
+  return docs.map(
+    ({ workspaceId: _workspace, targetId: _target, campaignIds: _campaigns, endpoint, rtb, ...record }) => {
+      const owner = owners.get(record.buyerId)
+      const used = usageOf(counters, record.id, asked.now)
+      return {
+        ...record,
+        ...healthOf(counters, record.id),
+        buyer: owner ? { id: owner.id, name: owner.name, status: owner.status } : null,
+        destination: destinationShape({ type: record.type, endpoint, rtb }),
+        endpoint: shownEndpoint(endpoint),
+        rtb: shownRtb(rtb, open),
+        usage: used,
+        liveCalls: used.liveCalls,
+        today: todayFor(figures, record.id),
+      }
+    },
+  )
+}

@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import { usage as usageProjection } from '../projections/usage.ts'
+import { instant } from '../src/kernel/wire.ts'
+import type { ReadStore } from '../src/ports/read-store.ts'
+import { readMany } from './documents.ts'
+
+/** How much of its caps a buyer or target has used, by UTC hour, day and month. */
+export const usage = z.object({
+  liveCalls: z.int(),
+  hour: z.int(),
+  day: z.int(),
+  month: z.int(),
+  total: z.int(),
+  dayRevenueCents: z.int(),
+})
+
+/** How much of its caps a lane has used. */
+export const laneUsage = usage.omit({ total: true, dayRevenueCents: true }).extend({ dayPayoutCents: z.int() })
+
+/** How a target's dials have gone. */
+export const health = z.object({
+  health: z.enum(['unknown', 'healthy', 'degraded', 'down']),
+  lastError: z.string().nullable(),
+  consecutiveFailures: z.int(),
+  suppressedUntil: instant.nullable(),
+})
+type Health = Readonly<z.infer<typeof health>>
+
+type Counted = Readonly<Record<string, number>>
+
+/** What is counted of one record, as the ledger's read model keeps it. */
+interface Counters {
+  readonly liveCalls: number
+  readonly hours: Counted
+  readonly days: Counted
+  readonly months: Counted
+  readonly total: number
+  readonly revenueDays: Counted
+  readonly payoutDays: Counted
+  readonly health?: Health | null | undefined
+}
+
+const NONE: Counters = { liveCalls: 0, hours: {}, days: {}, months: {}, total: 0, revenueDays: {}, payoutDays: {} }
+const UNKNOWN: Health = { health: 'unknown', lastError: null, consecutiveFailures: 0, suppressedUntil: null }
+
+const HOUR = 'YYYY-MM-DDTHH'.length
+const DAY = 'YYYY-MM-DD'.length
+const MONTH = 'YYYY-MM'.length
+
+/** Counters of records of one kind, by the record's id. */
+export async function countersOf(
+  views: ReadStore,
+  kind: 'target' | 'buyer' | 'lane' | 'campaign',
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Counters>> {
+  const found = await readMany(
+    views,
+    usageProjection,
+    ids.map((id) => `${kind}:${id}`),
+  )
+  return new Map(ids.map((id) => [id, found.get(`${kind}:${id}`) ?? NONE]))
+}
+
+/** Calls of a record now. */
+export function liveCallsOf(counters: ReadonlyMap<string, Counters>, id: string): number {
+  return (counters.get(id) ?? NONE).liveCalls
+}
+
+/** A buyer's or target's usage in the windows that hold an instant (ISO, UTC). */
+export function usageOf(counters: ReadonlyMap<string, Counters>, id: string, now: string) {
+  const { liveCalls, hours, days, months, total, revenueDays } = counters.get(id) ?? NONE
+  return {
+    liveCalls,
+    hour: hours[now.slice(0, HOUR)] ?? 0,
+    day: days[now.slice(0, DAY)] ?? 0,
+    month: months[now.slice(0, MONTH)] ?? 0,
+    total,
+    dayRevenueCents: revenueDays[now.slice(0, DAY)] ?? 0,
+  }
+}
+
+/** A lane's usage in the windows that hold an instant (ISO, UTC). */
+export function laneUsageOf(counters: ReadonlyMap<string, Counters>, id: string, now: string) {
+  const { liveCalls, hour, day, month } = usageOf(counters, id, now)
+  const dayPayoutCents = (counters.get(id) ?? NONE).payoutDays[now.slice(0, DAY)] ?? 0
+  return { liveCalls, hour, day, month, dayPayoutCents }
+}
+
+/** A target's health. */
+export function healthOf(counters: ReadonlyMap<string, Counters>, id: string): Health {
+  return counters.get(id)?.health ?? UNKNOWN
+}

@@ -1,0 +1,69 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { BODY_DEPTH } from '../../domain/limits.ts'
+import { type Refusal, refuse } from '../../kernel/refusal.ts'
+
+/** A refusal on its way out of a place that can only throw. */
+export class Refused extends Error {
+  override readonly name = 'Refused'
+  readonly refusal: Refusal
+
+  constructor(refusal: Refusal) {
+    super(refusal.refused)
+    this.refusal = refusal
+  }
+}
+
+function bodyProblem(sentence: string): Refusal {
+  return refuse('validation-error', { body: sentence })
+}
+
+/** Looks through a parsed body for what no schema should meet: too many levels, and keys that reach for the prototype. */
+function inspect(value: unknown, path: readonly string[]): Refusal | null {
+  if (typeof value !== 'object' || value === null) return null
+  if (path.length === BODY_DEPTH) return bodyProblem(`must be at most ${BODY_DEPTH} levels deep`)
+  for (const [key, inner] of Object.entries(value)) {
+    const place = [...path, key]
+    if (key === '__proto__') return refuse('validation-error', { [place.join('.')]: 'is not a known field' })
+    const refusal = inspect(inner, place)
+    if (refusal) return refusal
+  }
+  return null
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Refused(bodyProblem('must be valid JSON'))
+  }
+}
+
+function isEncoded(request: FastifyRequest): boolean {
+  const encoding = request.headers['content-encoding']
+  return encoding !== undefined && encoding !== 'identity'
+}
+
+function isEmpty({ headers }: FastifyRequest): boolean {
+  return headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'
+}
+
+/** Reads JSON bodies alone; an empty one, of any type, is no body. The parsed body is left for the route to check. */
+export function acceptJson(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser<string>(
+    'application/json',
+    { parseAs: 'string' },
+    async (request: FastifyRequest, text: string) => {
+      if (isEncoded(request)) throw new Refused(refuse('unsupported-media-type'))
+      if (text.trim() === '') return undefined
+      const body = parse(text)
+      const refusal = inspect(body, [])
+      if (refusal) throw new Refused(refusal)
+      return body
+    },
+  )
+  server.addContentTypeParser('*', async (request: FastifyRequest) => {
+    if (!isEmpty(request)) throw new Refused(refuse('unsupported-media-type'))
+    return undefined
+  })
+}

@@ -1,0 +1,68 @@
+import type { IncomingMessage } from 'node:http'
+import { IDEMPOTENCY_KEY_LENGTH } from '../../domain/limits.ts'
+import type { Random } from '../../ports/random.ts'
+
+/** Names of the headers that are ours. */
+export const headerNames = {
+  requestId: 'svc-request-id',
+  position: 'svc-position',
+  minPosition: 'svc-min-position',
+  idempotencyKey: 'idempotency-key',
+} as const
+
+const requestIdSpelling = /^[\x21-\x7e]{1,128}$/
+
+const idBytes = 16
+const idsDrawnAtOnce = 256
+
+/** Fresh request ids, `req_` and 32 hex digits, from random bytes drawn many at a time. */
+function freshIds(random: Random): () => string {
+  let drawn = Buffer.alloc(0)
+  return () => {
+    if (drawn.length === 0) drawn = Buffer.from(random.bytes(idBytes * idsDrawnAtOnce))
+    const id = drawn.toString('hex', 0, idBytes)
+    drawn = drawn.subarray(idBytes)
+    return `req_${id}`
+  }
+}
+
+/** The caller's own request id (1 to 128 visible ASCII characters), or a fresh one. */
+export function requestIdOf(random: Random): (message: Pick<IncomingMessage, 'headers'>) => string {
+  const fresh = freshIds(random)
+  return ({ headers }) => {
+    const sent = headers[headerNames.requestId]
+    return typeof sent === 'string' && requestIdSpelling.test(sent) ? sent : fresh()
+  }
+}
+
+/** The token of an `Authorization: Bearer` header; null when there is none. Whether it is well formed is for its issuer. */
+export function bearerOf(authorization: string | undefined): string | null {
+  return authorization?.match(/^Bearer +(\S.*)$/i)?.[1]?.trimEnd() ?? null
+}
+
+/** Writes a log position as clients see it: opaque. */
+export function cursorOf(position: number): string {
+  return Buffer.from(String(position)).toString('base64url')
+}
+
+/** `cursorOf` for positions that mostly repeat, as a process's own does between two appends. */
+export function cursorWriter(): (position: number) => string {
+  let last = { position: Number.NaN, cursor: '' }
+  return (position) => {
+    if (position !== last.position) last = { position, cursor: cursorOf(position) }
+    return last.cursor
+  }
+}
+
+/** Reads back what `cursorOf` wrote; undefined for anything else. */
+export function positionOf(cursor: string): number | undefined {
+  const position = Number(Buffer.from(cursor, 'base64url').toString())
+  return Number.isSafeInteger(position) && cursorOf(position) === cursor ? position : undefined
+}
+
+const idempotencyKeySpelling = new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_LENGTH}}$`)
+
+/** Whether an idempotency key is spelt as it must be. */
+export function isIdempotencyKey(key: string): boolean {
+  return idempotencyKeySpelling.test(key)
+}

@@ -1,0 +1,88 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isRefusal, refuse } from '../../kernel/refusal.ts'
+import type { ApiAnswer, ApiRoute, Authenticate, Principal } from '../../ports/api.ts'
+import type { SendRefusal } from './envelope.ts'
+import { bearerOf, cursorOf, headerNames } from './headers.ts'
+import { documentationOf, type RouteDocumentation } from './openapi.ts'
+import { readerOf } from './reading.ts'
+import { absenceOf } from './refusals.ts'
+
+/** A request whose credential and path have passed. */
+interface Admitted {
+  readonly principal: Principal
+  readonly params: unknown
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    admitted: Admitted | null
+  }
+}
+
+/** What mounting a route needs of the server around it. */
+export interface Mounting {
+  readonly authenticate: Authenticate
+  readonly send: SendRefusal
+  /** Bytes of the largest body that a route takes. */
+  readonly bodyLimit: (route: ApiRoute) => number
+  readonly documentation: RouteDocumentation
+}
+
+function agencyIdOf({ query }: FastifyRequest): string | null {
+  const named = query instanceof Object ? Reflect.get(query, 'agencyId') : undefined
+  return typeof named === 'string' ? named : null
+}
+
+/** Before anything of the body is read: the credential, then the path (Supplement §1.13). */
+function admission(route: ApiRoute, { authenticate, send }: Mounting) {
+  const absent = refuse(absenceOf(route))
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    const { headers, ip } = request
+    const bearer = bearerOf(headers.authorization)
+    const principal = await authenticate(route, { bearer, agencyId: agencyIdOf(request), ip })
+    if (isRefusal(principal)) return send(reply, principal)
+    const params = route.params.safeParse(request.params)
+    if (!params.success) return send(reply, absent)
+    request.admitted = { principal, params: params.data }
+    return undefined
+  }
+}
+
+/** Sends an answer: bytes as they are, a value as JSON, nothing as nothing. */
+function sendAnswer(reply: FastifyReply, { status, body, headers, position }: ApiAnswer): FastifyReply {
+  reply.code(status)
+  if (position !== null) reply.header(headerNames.position, cursorOf(position))
+  if (body === null) return reply.headers(headers ?? {}).send()
+  reply.header('content-type', 'application/json; charset=utf-8')
+  if (headers) reply.headers(headers)
+  return reply.send(body instanceof Uint8Array ? body : JSON.stringify(body))
+}
+
+function handling(route: ApiRoute, { send }: Mounting) {
+  const read = readerOf(route)
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    if (request.admitted === null) throw new Error(`${route.name} was reached without its checks`)
+    const reading = read(request)
+    if (isRefusal(reading)) return send(reply, reading)
+    const answer = await route.run({
+      ...request.admitted,
+      ...reading,
+      surface: route.surface,
+      requestId: request.id,
+      ip: request.ip,
+    })
+    return isRefusal(answer) ? send(reply, answer) : sendAnswer(reply, answer)
+  }
+}
+
+/** Mounts a route: checks, reading, running, answering, and its page in the documentation. */
+export function mountRoute(server: FastifyInstance, route: ApiRoute, mounting: Mounting): void {
+  server.route({
+    method: route.method,
+    url: route.path,
+    bodyLimit: mounting.bodyLimit(route),
+    schema: documentationOf(route, mounting.documentation),
+    onRequest: admission(route, mounting),
+    handler: handling(route, mounting),
+  })
+}

@@ -1,0 +1,94 @@
+import { createJsonSchemaTransform } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { Mount } from '../../kernel/query.ts'
+import type { ApiRoute } from '../../ports/api.ts'
+import { bodySchemaOf } from './reading.ts'
+import { surfaceRefusals, wireOf } from './refusals.ts'
+
+/** What the documentation calls each surface, and how a client of it proves who it is. */
+const surfaces: Readonly<Record<Mount['surface'], { readonly tag: string; readonly security: string | null }>> = {
+  rest: { tag: 'REST API', security: 'key' },
+  console: { tag: 'Console', security: 'session' },
+  sandbox: { tag: 'Sandbox', security: 'session' },
+  public: { tag: 'Public', security: null },
+}
+
+/** Refusals that the edge answers on any route, and on those that take a body. */
+const edgeRefusals = ['validation-error', 'internal', 'unavailable']
+const bodyRefusals = ['payload-too-large', 'unsupported-media-type']
+
+/** The parts of the document that no route has. */
+export function documentOf({ title, version }: { readonly title: string; readonly version: string }) {
+  return {
+    openapi: '3.1.0',
+    info: { title, version },
+    tags: Object.values(surfaces).map(({ tag }) => ({ name: tag })),
+    components: {
+      securitySchemes: {
+        key: { type: 'http' as const, scheme: 'bearer', description: 'API key, with scopes' },
+        session: { type: 'http' as const, scheme: 'bearer', description: 'Session token of a signed-in user' },
+      },
+    },
+  }
+}
+
+/** Turns the schemas of a route into JSON Schema; what has none is left open. */
+export const toJsonSchemas = createJsonSchemaTransform({ zodToJsonConfig: { unrepresentable: 'any' } })
+
+function refusedBody(codes: readonly string[], sentences: readonly string[]): z.ZodType {
+  return z
+    .object({
+      error: z.object({
+        code: z.enum(codes),
+        message: z.string(),
+        details: z.record(z.string(), z.unknown()).nullable(),
+        requestId: z.string(),
+      }),
+    })
+    .meta({ description: sentences.join(' ') })
+}
+
+/** The refusals of a route, one schema for each status. */
+function refusedResponses(route: ApiRoute): Readonly<Record<number, z.ZodType>> {
+  const declared = [
+    ...surfaceRefusals[route.surface],
+    ...edgeRefusals,
+    ...(route.method === 'GET' ? [] : bodyRefusals),
+    ...route.rejects,
+  ].map(wireOf)
+  const byStatus = Object.groupBy(declared, ({ status }) => status)
+  return Object.fromEntries(
+    Object.entries(byStatus).map(([status, rows = []]) => [
+      status,
+      refusedBody([...new Set(rows.map(({ code }) => code))], [...new Set(rows.map(({ message }) => message))]),
+    ]),
+  )
+}
+
+/** What the documentation must know of all routes: the names that several of them share. */
+export interface RouteDocumentation {
+  readonly sharedNames: ReadonlySet<string>
+}
+
+/** Finds the names that a query or command mounted more than once gives to several routes. */
+export function documentationFor(routes: readonly ApiRoute[]): RouteDocumentation {
+  const names = routes.map(({ name }) => name)
+  return { sharedNames: new Set(names.filter((name, index) => names.indexOf(name) !== index)) }
+}
+
+/** The page of a route: its operation id is its name, with the surface where one name stands on several. */
+export function documentationOf(route: ApiRoute, { sharedNames }: RouteDocumentation) {
+  const { tag, security } = surfaces[route.surface]
+  const body = bodySchemaOf(route)
+  return {
+    operationId: sharedNames.has(route.name) ? `${route.name}.${route.surface}` : route.name,
+    summary: route.summary,
+    ...(route.scope === null ? {} : { description: `Scope \`${route.scope}\`.` }),
+    tags: [tag],
+    security: security === null ? [] : [{ [security]: [] }],
+    params: route.params,
+    querystring: route.query,
+    ...(body === null || route.body === null ? {} : { body }),
+    response: { ...refusedResponses(route), ...route.responses },
+  }
+}

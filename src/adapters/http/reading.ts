@@ -1,0 +1,72 @@
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { type Refusal, refuse } from '../../kernel/refusal.ts'
+import type { ApiRequest, ApiRoute } from '../../ports/api.ts'
+import { headerNames, isIdempotencyKey, positionOf } from './headers.ts'
+import { type Problems, problemsOf, sentenceOf } from './sentences.ts'
+import { strictly } from './strict.ts'
+
+/** What a route is told of the request itself, once its credential and its path have passed. */
+export type Reading = Pick<ApiRequest, 'query' | 'body' | 'idempotencyKey' | 'minPosition'>
+
+type Part<Value> = { readonly value: Value } | { readonly problems: Problems }
+
+const wording = { error: sentenceOf }
+
+function parsed(schema: z.ZodType, value: unknown, whole: string): Part<unknown> {
+  const result = schema.safeParse(value, wording)
+  return result.success ? { value: result.data } : { problems: problemsOf(result.error, whole) }
+}
+
+function minPositionOf({ headers }: FastifyRequest): Part<number | null> {
+  const sent = headers[headerNames.minPosition]
+  if (sent === undefined) return { value: null }
+  const position = positionOf(String(sent))
+  return position === undefined
+    ? { problems: { [headerNames.minPosition]: `must be a cursor that ${headerNames.position} gave` } }
+    : { value: position }
+}
+
+function idempotencyKeyOf({ headers }: FastifyRequest): Part<string | null> {
+  const sent = headers[headerNames.idempotencyKey]
+  if (sent === undefined) return { value: null }
+  const key = String(sent)
+  return isIdempotencyKey(key)
+    ? { value: key }
+    : { problems: { 'Idempotency-Key': 'must be 1 to 128 visible ASCII characters' } }
+}
+
+const nothing = z.strictObject({})
+const absent = { value: null }
+
+/**
+ * The schema that a body is held to; null for a method without one. Unknown fields are refused, but on the public
+ * surface, where they are dropped. A write without a body schema takes an empty object.
+ */
+export function bodySchemaOf({ method, body, surface }: ApiRoute): z.ZodType | null {
+  if (method === 'GET') return null
+  if (body === null) return nothing
+  return surface === 'public' ? body : strictly(body)
+}
+
+/** Makes a route's reader: query, body and headers parsed, or one `validation-error` with every problem of them. */
+export function readerOf(route: ApiRoute): (request: FastifyRequest) => Reading | Refusal<'validation-error'> {
+  const schema = bodySchemaOf(route)
+  return (request) => {
+    const query = parsed(route.query, request.query, 'query')
+    const body = schema === null ? absent : parsed(schema, request.body ?? {}, 'body')
+    const minPosition = minPositionOf(request)
+    const idempotencyKey = schema === null ? absent : idempotencyKeyOf(request)
+    if ('value' in query && 'value' in body && 'value' in minPosition && 'value' in idempotencyKey)
+      return {
+        query: query.value,
+        body: body.value,
+        minPosition: minPosition.value,
+        idempotencyKey: idempotencyKey.value,
+      }
+    const problems = [query, minPosition, idempotencyKey, body].flatMap((part) =>
+      'problems' in part ? [part.problems] : [],
+    )
+    return refuse('validation-error', Object.fromEntries(problems.flatMap((some) => Object.entries(some))))
+  }
+}

@@ -1,0 +1,101 @@
+import type { Mount } from '../../kernel/query.ts'
+import type { ApiRoute } from '../../ports/api.ts'
+
+/** A refusal as it goes over the wire: HTTP status, code, and the sentence when the refusal brings none of its own. */
+export interface WireRefusal {
+  readonly status: number
+  readonly code: string
+  readonly message: string
+}
+
+function row(status: number, code: string, message: string): WireRefusal {
+  return { status, code, message }
+}
+
+/** Every refusal that a rule, a credential or the edge itself can answer (Document 1 and 2, "Errors"). */
+export const refusals: Readonly<Record<string, WireRefusal>> = {
+  'validation-error': row(400, 'validation_error', 'The request has fields that are missing, unknown or out of range.'),
+  'bad-request': row(400, 'bad_request', 'The request does not make sense as a whole.'),
+  'field-not-writable': row(400, 'field_not_writable', 'The request names fields that an API key may not change.'),
+
+  'missing-key': row(401, 'missing_key', 'Send an API key: Authorization: Bearer <API_KEY>.'),
+  'invalid-key': row(401, 'invalid_key', 'The API key is malformed, unknown or revoked.'),
+  unauthorized: row(401, 'unauthorized', 'Sign in: there is no session, or it has expired.'),
+
+  'subscription-inactive': row(402, 'subscription_inactive', "The workspace's subscription is not active."),
+  'plan-upgrade-required': row(402, 'plan_upgrade_required', "The workspace's plan does not include this."),
+  'insufficient-funds': row(402, 'insufficient_funds', 'The wallet does not hold enough for this.'),
+
+  'workspace-required': row(403, 'workspace_required', 'The API key belongs to no workspace.'),
+  forbidden: row(403, 'forbidden', 'You hold no owner or admin seat on a workspace.'),
+  'insufficient-scope': row(403, 'insufficient_scope', 'The API key lacks the scope that this needs.'),
+  'ip-not-allowed': row(403, 'ip_not_allowed', "The request came from outside the API key's address allowlist."),
+
+  'not-found': row(404, 'not_found', 'Not found.'),
+  'buyer-not-found': row(404, 'not_found', 'Buyer not found.'),
+  'call-not-found': row(404, 'not_found', 'Call not found.'),
+  'campaign-not-found': row(404, 'not_found', 'Campaign not found.'),
+  'lane-not-found': row(404, 'not_found', 'Lane not found.'),
+  'number-not-found': row(404, 'not_found', 'Number not found.'),
+  'publisher-not-found': row(404, 'not_found', 'Publisher not found.'),
+  'target-not-found': row(404, 'not_found', 'Target not found.'),
+  'workspace-not-found': row(404, 'not_found', 'Workspace not found.'),
+
+  conflict: row(409, 'conflict', 'The record is in a state that does not allow this.'),
+
+  'payload-too-large': row(413, 'payload_too_large', 'The request body is too large.'),
+  'unsupported-media-type': row(415, 'unsupported_media_type', 'Send the body as application/json, not encoded.'),
+
+  'rate-limited': row(429, 'rate_limited', 'Too many requests: wait as long as Retry-After says.'),
+
+  internal: row(500, 'internal', 'Something went wrong on our side.'),
+  unavailable: row(503, 'unavailable', 'The service cannot answer now: try again as Retry-After says.'),
+}
+
+/** What the checks of each surface may refuse, before the route itself is asked. */
+export const surfaceRefusals: Readonly<Record<Mount['surface'], readonly string[]>> = {
+  rest: [
+    'missing-key',
+    'invalid-key',
+    'workspace-required',
+    'subscription-inactive',
+    'plan-upgrade-required',
+    'insufficient-scope',
+    'ip-not-allowed',
+    'rate-limited',
+  ],
+  console: [
+    'unauthorized',
+    'forbidden',
+    'not-found',
+    'bad-request',
+    'subscription-inactive',
+    'plan-upgrade-required',
+    'rate-limited',
+  ],
+  sandbox: ['unauthorized', 'forbidden', 'not-found', 'bad-request'],
+  public: [],
+}
+
+/** A refusal on the wire; one that the table does not know is a fault of ours. */
+export function wireOf(refused: string): WireRefusal {
+  const wire = Object.hasOwn(refusals, refused) ? refusals[refused] : undefined
+  if (!wire) throw new Error(`The refusal ${refused} is not in the table of refusals`)
+  return wire
+}
+
+/**
+ * Makes sure that every refusal of every route has its row.
+ * @throws Error naming those that have none, at start.
+ */
+export function requireKnownRefusals(routes: readonly ApiRoute[]): void {
+  const unknown = routes.flatMap(({ name, rejects }) =>
+    rejects.filter((code) => !Object.hasOwn(refusals, code)).map((code) => `${code} (${name})`),
+  )
+  if (unknown.length > 0) throw new Error(`No status for the refusals ${unknown.join(', ')}`)
+}
+
+/** What a malformed path id answers: the 404 that the route declares first, so that it cannot be told from a missing record. */
+export function absenceOf(route: ApiRoute): string {
+  return route.rejects.find((code) => refusals[code]?.status === 404) ?? 'not-found'
+}

@@ -1,0 +1,225 @@
+import type { AddressInfo } from 'node:net'
+import cors from '@fastify/cors'
+import helmet from '@fastify/helmet'
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import underPressure from '@fastify/under-pressure'
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+  fastify,
+  LogController,
+} from 'fastify'
+import type { Logger } from 'pino'
+import { BODY_BYTES } from '../../domain/limits.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import type { ApiRoute, Authenticate } from '../../ports/api.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Random } from '../../ports/random.ts'
+import { acceptJson } from './body.ts'
+import { answerThrown, answerUnreadable, refusalSender, type SendRefusal } from './envelope.ts'
+import { cursorWriter, headerNames, requestIdOf } from './headers.ts'
+import { mountRoute } from './mount.ts'
+import { documentationFor, documentOf, toJsonSchemas } from './openapi.ts'
+import { mountOperations, type Operations } from './operations.ts'
+import { requireKnownRefusals } from './refusals.ts'
+
+/** One finished request, for the metrics. `route` is the pattern, null where none matched. */
+export interface Sample {
+  readonly method: string
+  readonly route: string | null
+  readonly status: number
+  readonly ms: number
+}
+
+/** What the edge is made of. */
+export interface HttpOptions extends Operations {
+  readonly title: string
+  readonly version: string
+  readonly routes: readonly ApiRoute[]
+  readonly authenticate: Authenticate
+  /** The newest log position that this process knows of: what `svc-position` says where an answer has none of its own. */
+  readonly position: () => number
+  readonly log: Logger
+  readonly clock: Clock
+  readonly random: Random
+  /** Whose `X-Forwarded-For` is believed, as Fastify takes it. */
+  readonly trustProxy: NonNullable<FastifyServerOptions['trustProxy']>
+  /** Seconds that `Retry-After` tells with a 503. */
+  readonly unavailableAfterSeconds: number
+  /** Past any of these the process answers 503 rather than queue; 0 or nothing switches one off. */
+  readonly pressure: {
+    readonly maxEventLoopDelay?: number
+    readonly maxHeapUsedBytes?: number
+    readonly maxRssBytes?: number
+    /** Milliseconds between looks. */
+    readonly sampleInterval?: number
+  }
+  /** Bytes of the largest body that a route takes; the general limit by default. */
+  readonly bodyLimit?: (route: ApiRoute) => number
+  readonly observe?: (sample: Sample) => void
+}
+
+/** The open edge. */
+export interface HttpServer {
+  /** Listens and answers the port (port 0 picks one). @throws CannotListen with a sentence for the operator. */
+  readonly listen: (port: number, host: string) => Promise<number>
+  /** Takes no more connections, finishes what was accepted, and hangs up on what is not done in time. */
+  readonly close: (graceMs: number) => Promise<void>
+  readonly inject: FastifyInstance['inject']
+  readonly openapi: () => object
+}
+
+/** The port cannot be had; the message says why in one sentence. */
+export class CannotListen extends Error {
+  override readonly name = 'CannotListen'
+}
+
+const listenProblems: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another process listens there',
+  EACCES: 'this user may not listen there',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'there is no such host',
+}
+
+function cannotListen(error: unknown, port: number, host: string): CannotListen {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return new CannotListen(`Cannot listen on ${host}:${port}: ${listenProblems[code] ?? String(error)}.`)
+}
+
+/** Milliseconds that a client has to send its whole request. */
+const requestTimeout = 60_000
+/** Seconds for which a browser keeps a preflight's answer: a day. */
+const preflightAge = 86_400
+
+/** Query strings by their last word: a repeated parameter's last value wins, and no key reaches the prototype. */
+function querystringParser(text: string): Record<string, string> {
+  return text === '' ? {} : Object.fromEntries(new URLSearchParams(text))
+}
+
+/** Answers are data, never pages: nothing may guess their type, and once asked over TLS, always. */
+const protections = { 'x-content-type-options': 'nosniff', 'strict-transport-security': 'max-age=31536000' }
+
+type Stamp = (request: FastifyRequest, reply: FastifyReply) => void
+
+function stamping(position: () => number): Stamp {
+  const write = cursorWriter()
+  return (request, reply) => {
+    reply.headers({
+      ...protections,
+      [headerNames.requestId]: request.id,
+      [headerNames.position]: write(position()),
+    })
+  }
+}
+
+/** Marks every response, and writes one log line for each: the route's pattern, never the query or a header. */
+function follow(server: FastifyInstance, stamp: Stamp, { log, observe }: HttpOptions): void {
+  server.addHook('onRequest', (request, reply, done) => {
+    stamp(request, reply)
+    done()
+  })
+  server.addHook('onResponse', (request, reply, done) => {
+    const sample = {
+      method: request.method,
+      route: request.routeOptions.url ?? null,
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 100) / 100,
+    }
+    log.info({ requestId: request.id, ...sample }, 'request')
+    observe?.(sample)
+    done()
+  })
+}
+
+async function protect(server: FastifyInstance, { pressure, unavailableAfterSeconds }: HttpOptions): Promise<void> {
+  await server.register(underPressure, { ...pressure, retryAfter: unavailableAfterSeconds })
+  await server.register(cors, {
+    origin: '*',
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    exposedHeaders: [...Object.values(headerNames), 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'ETag'],
+    maxAge: preflightAge,
+  })
+}
+
+/** The documentation; its page is the one thing here that a browser renders, so it gets a page's protections. */
+async function document(server: FastifyInstance, options: HttpOptions): Promise<void> {
+  await server.register(swagger, { openapi: documentOf(options), transform: toJsonSchemas })
+  await server.register(async (docs) => {
+    await docs.register(helmet, { contentSecurityPolicy: false })
+    await docs.register(swaggerUi, { routePrefix: '/docs', staticCSP: true })
+  })
+  server.get('/openapi.json', { schema: { hide: true } }, async () => server.swagger())
+}
+
+function build(stamp: Stamp, send: SendRefusal, { log, random, trustProxy }: HttpOptions): FastifyInstance {
+  const onThrown = answerThrown(send)
+  const newRequestId = requestIdOf(random)
+  const server = fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    childLoggerFactory: (logger) => logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: newRequestId,
+    trustProxy,
+    requestTimeout,
+    return503OnClosing: false,
+    bodyLimit: BODY_BYTES,
+    routerOptions: { querystringParser },
+    clientErrorHandler: answerUnreadable(() => newRequestId({ headers: {} })),
+    frameworkErrors: (error, request, reply) => {
+      stamp(request, reply)
+      onThrown(error, request, reply)
+    },
+  })
+  server.setErrorHandler(onThrown)
+  server.setNotFoundHandler((_request, reply) => send(reply, refuse('not-found')))
+  server.setValidatorCompiler(() => () => true)
+  server.setSerializerCompiler(() => (value) => JSON.stringify(value))
+  return server
+}
+
+/**
+ * Makes the HTTP edge, ready to listen. Every request passes credential → path → query and body → `run`.
+ * @throws Error at once when a route declares a refusal that has no status.
+ */
+export async function openHttpServer(options: HttpOptions): Promise<HttpServer> {
+  requireKnownRefusals(options.routes)
+  const { routes, authenticate, clock, bodyLimit = () => BODY_BYTES, unavailableAfterSeconds } = options
+  const stamp = stamping(options.position)
+  const send = refusalSender(unavailableAfterSeconds)
+  const server = build(stamp, send, options)
+  let closing = false
+  server.decorateRequest('admitted', null)
+  acceptJson(server)
+  follow(server, stamp, options)
+  await protect(server, options)
+  await document(server, options)
+  mountOperations(server, send, {
+    ...options,
+    readiness: async () => (closing ? { ready: false, problems: ['The server is stopping.'] } : options.readiness()),
+  })
+  const mounting = { authenticate, send, bodyLimit, documentation: documentationFor(routes) }
+  for (const route of routes) mountRoute(server, route, mounting)
+  await server.ready()
+  return {
+    async listen(port, host) {
+      try {
+        await server.listen({ port, host })
+      } catch (error) {
+        throw cannotListen(error, port, host)
+      }
+      return (server.server.address() as AddressInfo).port
+    },
+    async close(graceMs) {
+      closing = true
+      const cancel = clock.at(clock.now() + graceMs, () => server.server.closeAllConnections())
+      await server.close()
+      cancel()
+    },
+    inject: server.inject.bind(server),
+    openapi: () => server.swagger(),
+  }
+}

@@ -1,0 +1,68 @@
+import type { Document, Filter as ServerFilter } from 'mongodb'
+import type { Conditions, Filter, Scalar, Sort } from '../../ports/read-store.ts'
+
+/**
+ * How a document lies in its collection: `d` the document, `p` the position it was folded to. One that was removed leaves
+ * its position as a guard, without `d`, and `g` names the checkpoint that has to pass it.
+ */
+export interface Row {
+  readonly _id: string
+  readonly p: number
+  readonly d?: Readonly<Record<string, unknown>>
+  readonly g?: string
+}
+
+/** Stored path of a document's path. `_position` addresses the stored position. */
+export function stored(path: string): string {
+  return path === '_position' ? 'p' : `d.${path}`
+}
+
+/** The server's filter for ours; guards are excluded where the filter itself does not. */
+export function toServer(filter: Filter): ServerFilter<Row> {
+  const rewritten = rewrite(filter)
+  return needsDocument(filter) ? rewritten : { $and: [rewritten, { d: { $exists: true } }] }
+}
+
+/** The server's order for ours, ties by id. */
+export function order(sort: Sort): Record<string, 1 | -1> {
+  return { ...Object.fromEntries(Object.entries(sort).map(([path, way]) => [stored(path), way])), _id: 1 }
+}
+
+function rewrite(filter: Filter): Document {
+  const parts = entries(filter).map(([path, condition]) =>
+    isList(condition) ? list(path, condition.map(rewrite)) : { [stored(path)]: condition },
+  )
+  return parts.length === 1 && parts[0] ? parts[0] : list('$and', parts)
+}
+
+/** The server refuses empty lists: no condition is always true, no alternative never. */
+function list(operator: string, filters: readonly Document[]): Document {
+  if (filters.length > 0) return { [operator]: filters }
+  return operator === '$and' ? {} : { _id: { $in: [] } }
+}
+
+/** Whether only a document can match, so that an index is used as it is. */
+function needsDocument(filter: Filter): boolean {
+  return entries(filter).some(([path, condition]) => {
+    if (isList(condition)) return path === '$and' ? condition.some(needsDocument) : condition.every(needsDocument)
+    return path !== '_position' && needsValue(condition)
+  })
+}
+
+function needsValue(condition: Scalar | Conditions): boolean {
+  if (condition === null) return false
+  if (typeof condition !== 'object') return true
+  const { $eq, $in, $gt, $gte, $lt, $lte, $regex } = condition
+  const given = [$eq ?? undefined, $gt, $gte, $lt, $lte, $regex].some((value) => value !== undefined)
+  return given || ($in !== undefined && !$in.includes(null))
+}
+
+function entries(filter: Filter): readonly (readonly [string, Scalar | Conditions | readonly Filter[]])[] {
+  return Object.entries(filter).flatMap(([path, condition]) =>
+    condition === undefined ? [] : [[path, condition] as const],
+  )
+}
+
+function isList(condition: Scalar | Conditions | readonly Filter[]): condition is readonly Filter[] {
+  return Array.isArray(condition)
+}

@@ -1,0 +1,118 @@
+import type { Collection, Filter, UpdateFilter } from 'mongodb'
+import type { Entry, OperationalStore } from '../../ports/operational-store.ts'
+import { connect, isDuplicate, reaching } from './connection.ts'
+
+const COLLECTION = '_operational'
+/** Behind every key that begins with a prefix. */
+const LAST = '\u{10FFFF}'
+
+/** `v` is a number as it is, so that it can be added to, or any other value as JSON; `n` the version, `e` the expiry. */
+interface Row {
+  readonly _id: string
+  readonly v: number | string
+  readonly n: number
+  readonly e: number | null
+}
+
+/**
+ * The operational store on MongoDB, in the same database as the read store; each method is one atomic operation, or two
+ * where the first lost a race.
+ * @throws Error when the string does not parse, StoreUnavailable when no server answers.
+ */
+export async function openMongoOperationalStore(url: string): Promise<OperationalStore> {
+  const { db, close } = await connect(url)
+  const rows = db.collection<Row>(COLLECTION)
+  await reaching(() => rows.createIndex({ e: 1 }))
+  return {
+    get: (key, now) =>
+      reaching(async () => {
+        const row = await rows.findOne({ _id: key })
+        return row && (row.e === null || row.e > now) ? entryOf(row) : null
+      }),
+    list: (prefix, now, { after, limit } = {}) =>
+      reaching(async () => {
+        const behind = after === undefined ? { $gte: prefix } : { $gte: prefix, $gt: after }
+        const found = rows.find({ _id: { ...behind, $lt: `${prefix}${LAST}` }, ...alive(now) }).sort({ _id: 1 })
+        return (await (limit === undefined ? found : found.limit(limit)).toArray()).map(entryOf)
+      }),
+    put: (key, value, expiresAt) =>
+      reaching(async () => {
+        await rows.updateOne({ _id: key }, writing(value, expiresAt), { upsert: true })
+      }),
+    putIf: (key, version, value, expiresAt, now) =>
+      reaching(() =>
+        version === 0
+          ? upsert(rows, { _id: key, ...expired(now) }, writing(value, expiresAt))
+          : update(rows, { _id: key, n: version, ...alive(now) }, writing(value, expiresAt)),
+      ),
+    delete: (key) =>
+      reaching(async () => {
+        await rows.deleteOne({ _id: key })
+      }),
+    increment: (key, by, expiresAt, now) => reaching(() => increment(rows, key, by, expiresAt, now)),
+    claim: (key, owner, until, now) =>
+      reaching(async () => {
+        const free = { _id: key, $or: [{ v: encoded(owner) }, expired(now)] }
+        const claim = writing(owner, until)
+        return (await upsert(rows, free, claim)) || (await update(rows, free, claim))
+      }),
+    release: (key, owner) =>
+      reaching(async () => {
+        await rows.deleteOne({ _id: key, v: encoded(owner) })
+      }),
+    sweep: (now) => reaching(async () => (await rows.deleteMany(expired(now))).deletedCount),
+    close,
+  }
+}
+
+/** Adds to what is there; begins anew over what has expired. Losing a race to begin means that there is something to add to. */
+async function increment(
+  rows: Collection<Row>,
+  key: string,
+  by: number,
+  expiresAt: number | null,
+  now: number,
+): Promise<number> {
+  for (;;) {
+    const adding = { $inc: { v: by, n: 1 } } as UpdateFilter<Row>
+    const before = await rows.findOneAndUpdate({ _id: key, ...alive(now) }, adding, { returnDocument: 'before' })
+    if (before) return Number(before.v) + by
+    if (await upsert(rows, { _id: key, ...expired(now) }, writing(by, expiresAt))) return by
+  }
+}
+
+async function update(rows: Collection<Row>, filter: Filter<Row>, change: UpdateFilter<Row>): Promise<boolean> {
+  return (await rows.updateOne(filter, change)).matchedCount === 1
+}
+
+/** Changes what matches or, where the key is free, begins it; false when the key is there and does not match. */
+async function upsert(rows: Collection<Row>, filter: Filter<Row>, change: UpdateFilter<Row>): Promise<boolean> {
+  try {
+    await rows.updateOne(filter, change, { upsert: true })
+    return true
+  } catch (error) {
+    if (isDuplicate(error)) return false
+    throw error
+  }
+}
+
+function writing(value: unknown, expiresAt: number | null): UpdateFilter<Row> {
+  return { $set: { v: encoded(value), e: expiresAt }, $inc: { n: 1 } }
+}
+
+function alive(now: number) {
+  return { e: { $not: { $lte: now } } }
+}
+
+/** Only numbers compare with a number: what never expires does not match. */
+function expired(now: number) {
+  return { e: { $lte: now } }
+}
+
+function encoded(value: unknown): number | string {
+  return typeof value === 'number' ? value : JSON.stringify(value)
+}
+
+function entryOf({ _id, v, n, e }: Row): Entry {
+  return { key: _id, value: typeof v === 'string' ? JSON.parse(v) : v, version: n, expiresAt: e }
+}

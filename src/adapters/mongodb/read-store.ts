@@ -1,0 +1,158 @@
+import { type Db, MongoServerError } from 'mongodb'
+import type {
+  Checkpoint,
+  CollectionSpec,
+  Filter,
+  Page,
+  ReadStore,
+  Scalar,
+  Stored,
+  Write,
+} from '../../ports/read-store.ts'
+import { CHECKPOINTS, dropGuards, moveCheckpoint, type StoredCheckpoint, write } from './commit.ts'
+import { connect, reaching } from './connection.ts'
+import { order, type Row, stored, toServer } from './filters.ts'
+
+const NAMESPACE_EXISTS = 48
+
+/**
+ * The read store on MongoDB, standalone, replica set or sharded; the database is the URL's path (default `ringledger`).
+ * @throws Error when the string does not parse, StoreUnavailable when no server answers.
+ */
+export async function openMongoReadStore(url: string): Promise<ReadStore> {
+  const { db, close } = await connect(url)
+  const rows = (collection: string) => db.collection<Row>(collection)
+  const checkpoints = db.collection<StoredCheckpoint>(CHECKPOINTS)
+  const guards = new Map<string, number>()
+  return {
+    ensure: (specs) => reaching(() => ensure(db, specs)),
+    get: (collection, id) =>
+      reaching(async () => {
+        const row = await rows(collection).findOne({ _id: id })
+        return row ? (storedOf(row)[0] ?? null) : null
+      }),
+    getMany: (collection, ids) =>
+      reaching(async () => {
+        const found = await rows(collection)
+          .find({ _id: { $in: [...ids] } })
+          .toArray()
+        return found.flatMap(storedOf)
+      }),
+    find: (collection, page) => reaching(() => find(db, collection, page)),
+    count: (collection, filter) => reaching(() => rows(collection).countDocuments(toServer(filter))),
+    sum: (collection, filter, groupBy, fields) => reaching(() => sum(db, collection, filter, groupBy, fields)),
+    commit: (writes, checkpoint) => reaching(() => commit(db, guards, writes, checkpoint)),
+    checkpoint: (name) =>
+      reaching(async () => {
+        const found = await checkpoints.findOne({ _id: name })
+        return found ? checkpointOf(found) : null
+      }),
+    checkpoints: () =>
+      reaching(async () => {
+        const all = await checkpoints.find().toArray()
+        return Object.fromEntries(all.map((each) => [each._id, checkpointOf(each)]))
+      }),
+    drop: (collection, checkpoint) =>
+      reaching(async () => {
+        await drop(db, collection)
+        if (checkpoint !== undefined) await checkpoints.deleteOne({ _id: checkpoint })
+      }),
+    collections: () => reaching(async () => (await namesIn(db)).filter((name) => !/^(_|system\.)/.test(name))),
+    close,
+  }
+}
+
+async function ensure(db: Db, specs: readonly CollectionSpec[]): Promise<void> {
+  const there = new Set(await namesIn(db))
+  for (const { name, indexes } of specs) {
+    if (!there.has(name)) await create(db, name)
+    const keys = indexes.map((index) =>
+      Object.entries(index).flatMap(([path, way]) => (way ? [[stored(path), way] as const] : [])),
+    )
+    await db.createIndex(name, { g: 1 }, { sparse: true })
+    for (const key of keys) if (key.length > 0) await db.createIndex(name, Object.fromEntries(key))
+  }
+}
+
+/** Another process may create it at the same moment. */
+async function create(db: Db, name: string): Promise<void> {
+  try {
+    await db.createCollection(name)
+  } catch (error) {
+    if (!(error instanceof MongoServerError && error.code === NAMESPACE_EXISTS)) throw error
+  }
+}
+
+/** Before MongoDB 7 a server refuses to drop what is not there. */
+async function drop(db: Db, name: string): Promise<void> {
+  if ((await namesIn(db)).includes(name)) await db.dropCollection(name)
+}
+
+async function namesIn(db: Db): Promise<readonly string[]> {
+  return (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name)
+}
+
+async function find(db: Db, collection: string, page: Page): Promise<readonly Stored[]> {
+  const { filter, sort = {}, skip = 0, limit } = page
+  // To the server a limit of 0 is none at all.
+  if (limit === 0) return []
+  const cursor = db.collection<Row>(collection).find(toServer(filter)).sort(order(sort)).skip(skip)
+  const found = await (limit === undefined ? cursor : cursor.limit(limit)).toArray()
+  return found.flatMap(storedOf)
+}
+
+interface Group {
+  readonly _id: Readonly<Record<string, Scalar>>
+  readonly count: number
+  readonly [sum: `s${number}`]: number
+}
+
+async function sum(db: Db, collection: string, filter: Filter, groupBy: readonly string[], fields: readonly string[]) {
+  // A missing field is null, and the server tells the two apart inside a compound key.
+  const keys = groupBy.map((path, i) => [`k${i}`, { $ifNull: [`$${stored(path)}`, null] }] as const)
+  const sums = fields.map((path, i) => [`s${i}`, { $sum: `$${stored(path)}` }] as const)
+  const group = { _id: Object.fromEntries(keys), count: { $sum: 1 }, ...Object.fromEntries(sums) }
+  const groups = await db
+    .collection<Row>(collection)
+    .aggregate<Group>([{ $match: toServer(filter) }, { $group: group }], { allowDiskUse: true })
+    .toArray()
+  return groups.map((each) => ({
+    key: groupBy.map((_, i) => each._id[`k${i}`] ?? null),
+    count: each.count,
+    sums: fields.map((_, i) => each[`s${i}`] ?? 0),
+  }))
+}
+
+/** `guards` knows, for each collection, the highest position at which a guard of a removed document may lie. */
+async function commit(
+  db: Db,
+  guards: Map<string, number>,
+  writes: readonly Write[],
+  checkpoint: { readonly name: string; readonly expected: number | null; readonly next: Checkpoint },
+): Promise<boolean> {
+  const { name, expected, next } = checkpoint
+  const batches = Map.groupBy(writes, ({ collection }) => collection)
+  for (const [collection, batch] of batches) {
+    await write(db.collection<Row>(collection), batch, name)
+    // What another process left before is at or below the checkpoint.
+    const known = guards.has(collection) && batch.every(({ doc }) => doc !== null)
+    if (!known) guards.set(collection, next.position)
+  }
+  if (!(await moveCheckpoint(db, name, expected, next))) return false
+  for (const collection of batches.keys()) {
+    const highest = guards.get(collection) ?? -1
+    // One checkpoint later than needed: a runner that lost the race may still be writing what it read before.
+    if (expected === null || highest < 0) continue
+    await dropGuards(db.collection<Row>(collection), name, expected)
+    if (highest <= expected) guards.set(collection, -1)
+  }
+  return true
+}
+
+function storedOf({ _id, p, d }: Row): readonly Stored[] {
+  return d ? [{ id: _id, position: p, doc: d }] : []
+}
+
+function checkpointOf({ position, at }: StoredCheckpoint): Checkpoint {
+  return { position, at }
+}

@@ -1,0 +1,129 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { CollectionSpec } from '../../ports/read-store.ts'
+import { type Prepare, rowsOf } from './statements.ts'
+import { fromJson, LIST_SQL, quoted } from './values.ts'
+
+/** A collection as it lies in the file: id, position, the columns, and the document as JSON. */
+export interface Collection {
+  readonly name: string
+  /** SQL of its table. */
+  readonly table: string
+  /** Paths that have a column, with the column's SQL. */
+  readonly columns: ReadonlyMap<string, string>
+  /** Those of the columns in which a list was ever stored: to them equality may mean "has this element". */
+  readonly lists: ReadonlySet<string>
+}
+
+/** Paths that address what lies beside the document. */
+const BESIDE: Readonly<Record<string, string>> = { _position: 'position' }
+
+/** SQL of a path's column, or of what lies beside the document; undefined when it is in the JSON alone. */
+export function columnOf(collection: Collection, path: string): string | undefined {
+  return BESIDE[path] ?? collection.columns.get(path)
+}
+
+/** SQL of a path's value, encoded as in values.ts. */
+export function expressionOf(collection: Collection, path: string): string {
+  return columnOf(collection, path) ?? fromJson(path)
+}
+
+/** What the file says of its collections; read again when anyone may have changed it. */
+export interface Catalogue {
+  of(name: string): Collection | undefined
+  names(): readonly string[]
+  /** To be called after this connection changed it. */
+  forget(): void
+}
+
+/** Opens the catalogue of a file. */
+export function catalogue(prepare: Prepare): Catalogue {
+  let known: ReadonlyMap<string, Collection> | null = null
+  let seen: unknown
+  const current = (): ReadonlyMap<string, Collection> => {
+    const version = rowsOf<[number]>(prepare('PRAGMA data_version').all())[0]?.[0]
+    if (known === null || version !== seen) known = read(prepare, known)
+    seen = version
+    return known
+  }
+  return {
+    of: (name) => current().get(name),
+    names: () => [...current().keys()],
+    forget() {
+      known = null
+    },
+  }
+}
+
+/** Collections that did not change stay the same objects. */
+function read(prepare: Prepare, before: ReadonlyMap<string, Collection> | null): ReadonlyMap<string, Collection> {
+  const rows = rowsOf<[string, string, string]>(prepare('SELECT name, columns, lists FROM collections').all())
+  return new Map(
+    rows.map(([name, columns, lists]) => {
+      const paths: readonly string[] = JSON.parse(columns)
+      const listed: readonly string[] = JSON.parse(lists)
+      const old = before?.get(name)
+      const same = old && old.columns.size === paths.length && old.lists.size === listed.length
+      return [name, same ? old : collection(name, paths, listed)]
+    }),
+  )
+}
+
+function collection(name: string, paths: readonly string[], lists: readonly string[]): Collection {
+  const columns = new Map(paths.map((path) => [path, quoted(columnName(path))]))
+  return { name, table: quoted(`view ${name}`), columns, lists: new Set(lists) }
+}
+
+/** SQLite takes upper for lower case in names, paths do not: `buyer.maxCalls` is `f.buyer.max_calls`, `_` is doubled. */
+function columnName(path: string): string {
+  return `f.${path.replaceAll('_', '__').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`
+}
+
+/** Makes a collection, or adds the columns and indexes that it lacks. To be called in a transaction. */
+export function ensureCollection(
+  db: DatabaseSync,
+  prepare: Prepare,
+  found: Collection | undefined,
+  spec: CollectionSpec,
+): void {
+  const indexed = spec.indexes.flatMap((index) => Object.keys(index))
+  const wanted = [...new Set([...indexed, ...spec.columns])].filter((path) => !(path in BESIDE))
+  const missing = wanted.filter((path) => !found?.columns.has(path))
+  const grown = collection(spec.name, [...(found?.columns.keys() ?? []), ...missing], [...(found?.lists ?? [])])
+  if (!found) db.exec(tableSql(grown))
+  else for (const path of missing) addColumn(db, grown, path)
+  for (const index of spec.indexes) db.exec(indexSql(grown, index))
+  if (found && missing.length === 0) return
+  const held = found ? missing.filter((path) => holdsLists(prepare, grown, path)) : []
+  saveCollection(prepare, { ...grown, lists: new Set([...grown.lists, ...held]) })
+}
+
+/** Writes what the catalogue says of a collection. */
+export function saveCollection(prepare: Prepare, { name, columns, lists }: Collection): void {
+  prepare('INSERT OR REPLACE INTO collections (name, columns, lists) VALUES (?, ?, ?)').run(
+    name,
+    JSON.stringify([...columns.keys()]),
+    JSON.stringify([...lists]),
+  )
+}
+
+// Columns have no type, so that SQLite converts nothing.
+function tableSql({ table, columns }: Collection): string {
+  const fields = [...columns.values()].map((column) => `${column}, `).join('')
+  return `CREATE TABLE ${table} (id TEXT PRIMARY KEY NOT NULL, position INTEGER NOT NULL, ${fields}doc TEXT NOT NULL)`
+}
+
+function addColumn(db: DatabaseSync, { table, columns }: Collection, path: string): void {
+  const column = columns.get(path)
+  db.exec(`ALTER TABLE ${table} ADD COLUMN ${column}; UPDATE ${table} SET ${column} = ${fromJson(path)}`)
+}
+
+function holdsLists(prepare: Prepare, { table, columns }: Collection, path: string): boolean {
+  return prepare(`SELECT 1 FROM ${table} WHERE ${columns.get(path)} = ${LIST_SQL} LIMIT 1`).get() !== undefined
+}
+
+function indexSql(collection: Collection, index: CollectionSpec['indexes'][number]): string {
+  const fields = Object.entries(index).map(([path, way]) => ({ path, way: way === -1 ? 'DESC' : 'ASC' }))
+  const name = `${collection.name} by ${fields.map(({ path, way }) => `${columnName(path)} ${way}`).join(', ')}`
+  const parts = fields.map(({ path, way }) => `${columnOf(collection, path)} ${way}`)
+  return `CREATE INDEX IF NOT EXISTS ${quoted(name)} ON ${collection.table} (${[...parts, 'id'].join(', ')})`
+}

@@ -1,0 +1,142 @@
+import { mkdirSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+/** How a file is laid out: its tables, and the version that is stamped on it (PRAGMA user_version). */
+export interface Layout {
+  readonly version: number
+  /** Statements that make what is missing. */
+  readonly tables: string
+  /** FULL: a commit survives a power cut. NORMAL: it survives a killed process. */
+  readonly synchronous: 'FULL' | 'NORMAL'
+  readonly cacheKiB: number
+}
+
+/** An open file, and the means to tell whether it is still where it was. */
+export interface Database {
+  readonly db: DatabaseSync
+  readonly path: string
+  /** Throws when the file was moved or deleted under the open connection: what is written then would be lost. */
+  readonly present: () => void
+}
+
+const BUSY_MS = 10_000
+const RETRY_MS = 20
+const CHECKPOINT_PAGES = 4_000
+const WAL_KEPT_BYTES = 64 * 1024 * 1024
+const MAPPED_BYTES = 1024 * 1024 * 1024
+
+/** Primary result codes that say "the file is away, for now or for good", and not "the statement is wrong". */
+const AWAY = new Set([3, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 22, 26])
+const BUSY = new Set([5, 6])
+const CONSTRAINT = 19
+
+class FileAway extends Error {}
+
+function sqliteCode(error: unknown): number | null {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : null
+}
+
+/** Whether an error says that the file cannot be reached: unreadable, full, locked for too long, gone. */
+export function isAway(error: unknown): boolean {
+  if (error instanceof FileAway) return true
+  if (!(error instanceof Error) || !('code' in error)) return false
+  const code = sqliteCode(error)
+  if (code !== null) return AWAY.has(code)
+  return typeof error.code === 'string' && /^E[A-Z]+$/.test(error.code)
+}
+
+/** Whether an error is a broken UNIQUE or NOT NULL rule. */
+export function isConstraint(error: unknown): boolean {
+  return sqliteCode(error) === CONSTRAINT
+}
+
+/**
+ * Opens a file, making it and its directory where they are missing.
+ * @throws an error of one sentence when a newer version of the program wrote the file.
+ */
+export function openDatabase(path: string, layout: Layout): Database {
+  try {
+    return openFile(path, layout)
+  } catch (error) {
+    if (!isAway(error)) throw error
+    throw new FileAway(`${path} cannot be opened: ${error instanceof Error ? error.message : String(error)}.`)
+  }
+}
+
+function openFile(path: string, layout: Layout): Database {
+  mkdirSync(dirname(path), { recursive: true })
+  const db = new DatabaseSync(path, { timeout: BUSY_MS, enableForeignKeyConstraints: false })
+  try {
+    const found = versionOf(db)
+    if (found > layout.version) {
+      throw new Error(
+        `${path} was written by version ${found} of its format; this program knows version ${layout.version} at most.`,
+      )
+    }
+    enterWal(db)
+    db.exec(`PRAGMA synchronous=${layout.synchronous}; PRAGMA cache_size=-${layout.cacheKiB};
+      PRAGMA mmap_size=${MAPPED_BYTES}; PRAGMA temp_store=MEMORY;
+      PRAGMA wal_autocheckpoint=${CHECKPOINT_PAGES}; PRAGMA journal_size_limit=${WAL_KEPT_BYTES}`)
+    if (found < layout.version) {
+      transaction(db, () => db.exec(`${layout.tables}; PRAGMA user_version=${layout.version}`))
+    }
+    return { db, path, present: presence(path) }
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/** Runs `work` in one transaction that takes the write lock at once; an error rolls it back. */
+export function transaction<Result>(db: DatabaseSync, work: () => Result): Result {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    db.exec('COMMIT')
+    return result
+  } catch (error) {
+    rollback(db)
+    throw error
+  }
+}
+
+/** Ends a transaction without effect, if SQLite has not done so already. */
+export function rollback(db: DatabaseSync): void {
+  if (db.isTransaction) db.exec('ROLLBACK')
+}
+
+function versionOf(db: DatabaseSync): number {
+  return Number(db.prepare('PRAGMA user_version').get()?.user_version)
+}
+
+/** The switch to WAL does not wait for other connections by itself. */
+function enterWal(db: DatabaseSync): void {
+  for (let waited = 0; ; waited += RETRY_MS) {
+    try {
+      db.exec('PRAGMA journal_mode=WAL')
+      return
+    } catch (error) {
+      if (!BUSY.has(sqliteCode(error) ?? 0) || waited >= BUSY_MS) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS)
+    }
+  }
+}
+
+function presence(path: string): () => void {
+  const opened = statSync(path)
+  return () => {
+    const now = statSync(path, { throwIfNoEntry: false })
+    if (now?.ino !== opened.ino || now.dev !== opened.dev)
+      throw new FileAway(`${path} is no longer where it was opened.`)
+  }
+}
+
+/** Runs `work`; an error that says the file is away becomes the port's own. */
+export function reaching<Result>(away: (message: string) => Error, work: () => Result): Result {
+  try {
+    return work()
+  } catch (error) {
+    throw isAway(error) ? away(error instanceof Error ? error.message : String(error)) : error
+  }
+}

@@ -1,0 +1,87 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Entry } from '../../ports/operational-store.ts'
+import { type Prepare, rowsOf, statements } from './statements.ts'
+
+/** An entry as it travels: key, value as JSON, version, expiry. */
+export type EntryRow = readonly [key: string, value: string, version: number, expiresAt: number | null]
+
+/** What the operational store's thread is asked. Values travel as JSON. */
+export type EntryCall =
+  | readonly ['get', key: string, now: number]
+  | readonly ['list', prefix: string, now: number, after: string | null, limit: number | null]
+  | readonly ['put', key: string, value: string, expiresAt: number | null]
+  | readonly ['putIf', key: string, version: number, value: string, expiresAt: number | null, now: number]
+  | readonly ['delete', key: string]
+  | readonly ['increment', key: string, by: number, expiresAt: number | null, now: number]
+  | readonly ['claim', key: string, owner: string, until: number, now: number]
+  | readonly ['release', key: string, owner: string]
+  | readonly ['sweep', now: number]
+
+/** Calls that change nothing. */
+export const READS: ReadonlySet<EntryCall[0]> = new Set(['get', 'list'])
+
+/** Behind every key that begins with a prefix. */
+const LAST = '\u{10FFFF}'
+const ALIVE = '(expires_at IS NULL OR expires_at > ?)'
+const SELECT = 'SELECT key, value, version, expires_at FROM entries'
+const PUT = `INSERT INTO entries (key, value, version, expires_at) VALUES (?, ?, 1, ?)
+  ON CONFLICT (key) DO UPDATE SET value = excluded.value, version = version + 1, expires_at = excluded.expires_at`
+
+type Answer<Name extends EntryCall[0]> = (
+  prepare: Prepare,
+  call: Extract<EntryCall, readonly [Name, ...unknown[]]>,
+) => unknown
+
+const ANSWERS: { readonly [Name in EntryCall[0]]: Answer<Name> } = {
+  get: (prepare, [, key, now]) => alive(prepare, key, now) ?? null,
+  list: (prepare, [, prefix, now, after, limit]) =>
+    prepare(`${SELECT} WHERE key >= ? AND key < ? AND key > ? AND ${ALIVE} ORDER BY key LIMIT ?`).all(
+      prefix,
+      `${prefix}${LAST}`,
+      after ?? '',
+      now,
+      limit ?? -1,
+    ),
+  put(prepare, [, key, value, expiresAt]) {
+    prepare(PUT).run(key, value, expiresAt)
+  },
+  putIf(prepare, [, key, version, value, expiresAt, now]) {
+    if ((alive(prepare, key, now)?.[2] ?? 0) !== version) return false
+    prepare(PUT).run(key, value, expiresAt)
+    return true
+  },
+  delete(prepare, [, key]) {
+    prepare('DELETE FROM entries WHERE key = ?').run(key)
+  },
+  increment(prepare, [, key, by, expiresAt, now]) {
+    const found = alive(prepare, key, now)
+    const sum = found ? Number(JSON.parse(found[1])) + by : by
+    prepare(PUT).run(key, JSON.stringify(sum), found ? found[3] : expiresAt)
+    return sum
+  },
+  claim(prepare, [, key, owner, until, now]) {
+    const held = alive(prepare, key, now)
+    if (held && held[1] !== JSON.stringify(owner)) return false
+    prepare(PUT).run(key, JSON.stringify(owner), until)
+    return true
+  },
+  release(prepare, [, key, owner]) {
+    prepare('DELETE FROM entries WHERE key = ? AND value = ?').run(key, JSON.stringify(owner))
+  },
+  sweep: (prepare, [, now]) => Number(prepare('DELETE FROM entries WHERE expires_at <= ?').run(now).changes),
+}
+
+/** Answers calls on the table of entries, each whole: what writes needs a transaction around it. */
+export function answerEntries(db: DatabaseSync): (call: EntryCall) => unknown {
+  const prepare = statements(db)
+  return (call) => ANSWERS[call[0]](prepare, call as never)
+}
+
+function alive(prepare: Prepare, key: string, now: number): EntryRow | undefined {
+  return rowsOf<EntryRow>(prepare(`${SELECT} WHERE key = ? AND ${ALIVE}`).all(key, now))[0]
+}
+
+/** The entry that a row holds. */
+export function entryOf([key, value, version, expiresAt]: EntryRow): Entry {
+  return { key, value: JSON.parse(value), version, expiresAt }
+}

@@ -1,0 +1,98 @@
+import { type EventLog, LogUnavailable } from '../../ports/event-log.ts'
+import { openDatabase, reaching } from './database.ts'
+import { packAppend } from './event-appends.ts'
+import {
+  EVENT_LAYOUT,
+  type EventReads,
+  type EventRow,
+  eventReads,
+  pageOf,
+  READ_LIMIT,
+  type RowPage,
+  recorded,
+} from './event-table.ts'
+import type { EventCall } from './event-thread.ts'
+import { follow } from './follow.ts'
+import { openThread } from './thread.ts'
+import { wakeOf, watchOthers } from './wake.ts'
+
+const away = (message: string): LogUnavailable => new LogUnavailable(message)
+
+/**
+ * Opens the event log in a file, which several processes may share. Writes and reads run in a thread of its own; appends
+ * that wait together are committed together, and an answer means that the disk has them.
+ * @throws LogUnavailable when the file cannot be opened; an Error of one sentence when a newer version wrote it.
+ */
+export async function openSqliteEventLog(path: string): Promise<EventLog> {
+  const thread = await openThread(new URL('./event-thread.ts', import.meta.url), path, away)
+  const ask = (call: EventCall): Promise<unknown> => thread.ask(call)
+  const closed = new AbortController()
+  const log: EventLog = {
+    async append(stream, expected, events) {
+      if (events.length === 0) throw new TypeError('An append holds at least one event.')
+      const position = (await ask(packAppend(stream, expected, events))) as number | null
+      return position === null
+        ? { ok: false, conflict: true }
+        : { ok: true, revision: expected + events.length, position }
+    },
+    async read(stream, from, limit = READ_LIMIT) {
+      const rows = (await ask(['stream', stream, from, limit])) as readonly EventRow[]
+      return rows.map(recorded)
+    },
+    async readAll(after, limit = READ_LIMIT) {
+      return pageOf((await ask(['all', after, limit])) as RowPage, after)
+    },
+    follow: (after, signal) =>
+      follow(
+        { readAll: (from) => log.readAll(from), listen: () => wakeOf(path), closed: closed.signal },
+        after,
+        signal,
+      ),
+    head: async () => (await ask(['head'])) as number,
+    close() {
+      closed.abort()
+      return thread.close()
+    },
+  }
+  return log
+}
+
+/**
+ * Opens the same file for reading in the calling thread, synchronously behind the port's promises: for a thread that
+ * does little else. Appending is refused with LogUnavailable.
+ * @throws LogUnavailable when the file cannot be opened; an Error of one sentence when a newer version wrote it.
+ */
+export async function openSqliteEventReader(path: string): Promise<EventLog> {
+  const { db, present } = reaching(away, () => openDatabase(path, EVENT_LAYOUT))
+  const reads = eventReads(db)
+  const closed = new AbortController()
+  const read = async <Result>(work: (reads: EventReads) => Result): Promise<Result> =>
+    reaching(away, () => {
+      if (closed.signal.aborted) throw away(`${path} was closed.`)
+      present()
+      return work(reads)
+    })
+  const listen = () => {
+    const wake = wakeOf(path)
+    const unwatch = watchOthers(db, wake.wake)
+    const stop = () => {
+      unwatch()
+      wake.stop()
+    }
+    return { ...wake, stop }
+  }
+  const log: EventLog = {
+    append: () => Promise.reject(away(`${path} was opened for reading only.`)),
+    read: (stream, from, limit = READ_LIMIT) => read((table) => table.stream(stream, from, limit).map(recorded)),
+    readAll: (after, limit = READ_LIMIT) => read((table) => pageOf(table.all(after, limit), after)),
+    follow: (after, signal) =>
+      follow({ readAll: (from) => log.readAll(from), listen, closed: closed.signal }, after, signal),
+    head: () => read((table) => table.head()),
+    async close() {
+      if (closed.signal.aborted) return
+      closed.abort()
+      db.close()
+    },
+  }
+  return log
+}

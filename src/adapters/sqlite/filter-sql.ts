@@ -1,0 +1,142 @@
+import type { SQLInputValue } from 'node:sqlite'
+import type { Conditions, Filter, Scalar, Sort } from '../../ports/read-store.ts'
+import { type Collection, columnOf, expressionOf } from './collections.ts'
+import { encode, FROM_ELEMENT, jsonPath, LIST_SQL } from './values.ts'
+
+/** SQL with its parameters, in order. */
+export interface Fragment {
+  readonly sql: string
+  readonly values: readonly SQLInputValue[]
+}
+
+/** Longer lists travel as one parameter, so that their statements are few. */
+const INLINE = 32
+
+/** Name of the function that a connection registers for `$regex`: (expression, flags, value) → 0 or 1. */
+export const MATCHES = 'matches'
+
+/** The condition that a filter makes of a row. */
+export function whereOf(collection: Collection, filter: Filter): Fragment {
+  const parts = Object.entries(filter).flatMap(([key, condition]): readonly Fragment[] => {
+    if (condition === undefined) return []
+    if (isList(condition))
+      return [
+        joined(
+          condition.map((each) => whereOf(collection, each)),
+          key === '$or' ? 'OR' : 'AND',
+        ),
+      ]
+    return conditionsOf(condition).map((each) => fieldIs(collection, key, each))
+  })
+  return joined(parts, 'AND')
+}
+
+/** The order that a sort makes, ties by id. */
+export function orderOf(collection: Collection, sort: Sort = {}): string {
+  const fields = Object.entries(sort).map(
+    ([path, way]) => `${expressionOf(collection, path)} ${way === -1 ? 'DESC' : 'ASC'}`,
+  )
+  return [...fields, 'id ASC'].join(', ')
+}
+
+/** One operator with its operand; a negative one is the opposite of another. */
+interface Condition {
+  readonly holds: (expression: string) => Fragment
+  readonly negative: boolean
+}
+
+const equal = (value: Scalar) => (expression: string) => isOneOf(expression, [value])
+const among = (list: readonly Scalar[]) => (expression: string) => isOneOf(expression, list)
+
+/** Ranges keep to the operand's own type: numbers lie before all text, text before all blobs. */
+const TYPE_ENDS = { number: { lower: '', upper: "< ''" }, string: { lower: ">= ''", upper: "< x''" } } as const
+
+const range = (operator: '>' | '>=' | '<' | '<=', operand: string | number) => (expression: string) => {
+  const ends = TYPE_ENDS[typeof operand === 'number' ? 'number' : 'string']
+  const end = operator.startsWith('>') ? ends.upper : ends.lower
+  const own = { sql: `${expression} ${operator} ?`, values: [operand] }
+  return end === '' ? own : joined([own, { sql: `${expression} ${end}`, values: [] }], 'AND')
+}
+
+const matching = (expression: string, options: string) => (value: string) => ({
+  sql: `${MATCHES}(?, ?, ${value})`,
+  values: [expression, `${options}u`],
+})
+
+type Operators = {
+  readonly [K in Exclude<keyof Conditions, '$options'>]-?: (
+    operand: NonNullable<Conditions[K]> | null,
+    all: Conditions,
+  ) => Condition
+}
+
+const is = (holds: Condition['holds']): Condition => ({ holds, negative: false })
+const isNot = (holds: Condition['holds']): Condition => ({ holds, negative: true })
+
+const OPERATORS: Operators = {
+  $eq: (value) => is(equal(value)),
+  $ne: (value) => isNot(equal(value)),
+  $in: (list) => is(among(list ?? [])),
+  $nin: (list) => isNot(among(list ?? [])),
+  $gt: (operand) => is(range('>', operand ?? '')),
+  $gte: (operand) => is(range('>=', operand ?? '')),
+  $lt: (operand) => is(range('<', operand ?? '')),
+  $lte: (operand) => is(range('<=', operand ?? '')),
+  $regex: (expression, { $options = '' }) => is(matching(expression ?? '', $options)),
+}
+
+function conditionsOf(condition: Scalar | Conditions): readonly Condition[] {
+  if (condition === null || typeof condition !== 'object') return [is(equal(condition))]
+  return Object.entries(condition).flatMap(([operator, operand]) => {
+    if (operator === '$options' || operand === undefined) return []
+    if (!(operator in OPERATORS)) throw new TypeError(`Filters know no ${operator}.`)
+    return [OPERATORS[operator as keyof Operators](operand as never, condition)]
+  })
+}
+
+function fieldIs(collection: Collection, path: string, { holds, negative }: Condition): Fragment {
+  const expression = expressionOf(collection, path)
+  const positive = mayHoldLists(collection, path)
+    ? joined([holds(expression), elementIs(expression, path, holds(FROM_ELEMENT))], 'OR')
+    : holds(expression)
+  return negative ? { sql: `NOT ifnull(${positive.sql}, 0)`, values: positive.values } : positive
+}
+
+function elementIs(expression: string, path: string, condition: Fragment): Fragment {
+  const sql = `(${expression} = ${LIST_SQL} AND EXISTS (SELECT 1 FROM json_each(doc, ${jsonPath(path)}) AS element WHERE ${condition.sql}))`
+  return { sql, values: condition.values }
+}
+
+function mayHoldLists(collection: Collection, path: string): boolean {
+  return columnOf(collection, path) === undefined || collection.lists.has(path)
+}
+
+function isOneOf(expression: string, list: readonly Scalar[]): Fragment {
+  const values = list.filter((value) => value !== null)
+  const found = valuesIn(expression, values)
+  if (values.length === list.length) return found
+  const absent = { sql: `${expression} IS NULL`, values: [] }
+  return values.length === 0 ? absent : joined([absent, found], 'OR')
+}
+
+function valuesIn(expression: string, values: readonly Scalar[]): Fragment {
+  if (values.length === 1) return { sql: `${expression} = ?`, values: values.map(encode) }
+  if (values.length > INLINE && values.every((value) => typeof value !== 'boolean')) {
+    return { sql: `${expression} IN (SELECT value FROM json_each(?))`, values: [JSON.stringify(values)] }
+  }
+  return { sql: `${expression} IN (${values.map(() => '?').join(', ')})`, values: values.map(encode) }
+}
+
+function joined(parts: readonly Fragment[], operator: 'AND' | 'OR'): Fragment {
+  const [first] = parts
+  if (parts.length === 0 || !first) return { sql: operator === 'AND' ? 'TRUE' : 'FALSE', values: [] }
+  if (parts.length === 1) return first
+  return {
+    sql: `(${parts.map(({ sql }) => sql).join(` ${operator} `)})`,
+    values: parts.flatMap(({ values }) => values),
+  }
+}
+
+function isList(condition: Scalar | Conditions | readonly Filter[]): condition is readonly Filter[] {
+  return Array.isArray(condition)
+}

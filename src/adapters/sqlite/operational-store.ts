@@ -1,0 +1,36 @@
+import type { OperationalStore } from '../../ports/operational-store.ts'
+import { StoreUnavailable } from '../../ports/read-store.ts'
+import { type EntryCall, type EntryRow, entryOf } from './entries.ts'
+import { openThread } from './thread.ts'
+
+/**
+ * Opens the operational store in a file, which may be that of the read models; it works in a thread of its own.
+ * @throws StoreUnavailable when the file cannot be opened; an Error of one sentence when a newer version wrote it.
+ */
+export async function openSqliteOperationalStore(path: string): Promise<OperationalStore> {
+  const away = (message: string) => new StoreUnavailable(message)
+  const thread = await openThread(new URL('./entry-thread.ts', import.meta.url), path, away)
+  const ask = async <Answer>(...call: EntryCall): Promise<Answer> => (await thread.ask(call)) as Answer
+  return {
+    async get(key, now) {
+      const row = await ask<EntryRow | null>('get', key, now)
+      return row && entryOf(row)
+    },
+    async list(prefix, now, { after = null, limit = null } = {}) {
+      const rows = await ask<readonly EntryRow[]>('list', prefix, now, after, limit)
+      return rows.map(entryOf)
+    },
+    put: (key, value, expiresAt) => ask('put', key, jsonOf(value), expiresAt),
+    putIf: (key, version, value, expiresAt, now) => ask('putIf', key, version, jsonOf(value), expiresAt, now),
+    delete: (key) => ask('delete', key),
+    increment: (key, by, expiresAt, now) => ask('increment', key, by, expiresAt, now),
+    claim: (key, owner, until, now) => ask('claim', key, owner, until, now),
+    release: (key, owner) => ask('release', key, owner),
+    sweep: (now) => ask('sweep', now),
+    close: () => thread.close(),
+  }
+}
+
+function jsonOf(value: unknown): string {
+  return JSON.stringify(value) ?? 'null'
+}

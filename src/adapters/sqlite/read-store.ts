@@ -1,0 +1,168 @@
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import {
+  type Checkpoint,
+  type Filter,
+  type Page,
+  type ReadStore,
+  type Stored,
+  StoreUnavailable,
+} from '../../ports/read-store.ts'
+import { type Catalogue, type Collection, catalogue, ensureCollection, expressionOf } from './collections.ts'
+import { openDatabase, reaching, transaction } from './database.ts'
+import { MATCHES, orderOf, whereOf } from './filter-sql.ts'
+import { type Prepare, rowsOf, statements } from './statements.ts'
+import { decode } from './values.ts'
+import { committer } from './view-commit.ts'
+import { VIEW_LAYOUT } from './view-layout.ts'
+
+const away = (message: string): StoreUnavailable => new StoreUnavailable(message)
+
+type StoredRow = readonly [id: string, position: number, doc: string]
+
+/**
+ * Opens the read models in a file, which several threads and processes may share. It works synchronously in the calling
+ * thread, behind the port's promises. An unknown collection reads as empty.
+ * @throws StoreUnavailable when the file cannot be opened; an Error of one sentence when a newer version wrote it.
+ */
+export async function openSqliteReadStore(path: string): Promise<ReadStore> {
+  const { db, present } = reaching(away, () => openDatabase(path, VIEW_LAYOUT))
+  registerMatches(db)
+  const prepare = statements(db)
+  const known = catalogue(prepare)
+  const commit = committer(db, prepare, known)
+  let closed = false
+
+  const reach = async <Result>(work: () => Result): Promise<Result> =>
+    reaching(away, () => {
+      if (closed) throw away(`${path} was closed.`)
+      return work()
+    })
+  const change = <Result>(work: () => Result): Promise<Result> =>
+    reach(() => {
+      present()
+      return work()
+    })
+  const within = <Result>(name: string, empty: Result, work: (collection: Collection) => Result): Promise<Result> =>
+    reach(() => {
+      const collection = known.of(name)
+      return collection ? work(collection) : empty
+    })
+
+  return {
+    ensure: (specs) => change(() => ensure(db, prepare, known, specs)),
+    get: (name, id) => within(name, null, (collection) => getOne(prepare, collection, id)),
+    getMany: (name, ids) => within(name, [], (collection) => getMany(prepare, collection, ids)),
+    find: (name, page) => within(name, [], (collection) => find(prepare, collection, page)),
+    count: (name, filter) => within(name, 0, (collection) => count(prepare, collection, filter)),
+    sum: (name, filter, groupBy, fields) =>
+      within(name, [], (collection) => sum(prepare, collection, filter, groupBy, fields)),
+    commit: (writes, checkpoint) => change(() => commit(writes, checkpoint)),
+    checkpoint: (name) => reach(() => checkpointsOf(prepare, 'WHERE name = ?', name)[name] ?? null),
+    checkpoints: () => reach(() => checkpointsOf(prepare, '')),
+    drop: (name, checkpoint) => change(() => drop(db, prepare, known, name, checkpoint)),
+    collections: () => reach(() => known.names()),
+    async close() {
+      if (!closed) db.close()
+      closed = true
+    },
+  }
+}
+
+function ensure(db: DatabaseSync, prepare: Prepare, known: Catalogue, specs: Parameters<ReadStore['ensure']>[0]): void {
+  try {
+    transaction(db, () => {
+      for (const spec of specs) ensureCollection(db, prepare, known.of(spec.name), spec)
+    })
+  } finally {
+    known.forget()
+  }
+}
+
+function drop(db: DatabaseSync, prepare: Prepare, known: Catalogue, name: string, checkpoint?: string): void {
+  try {
+    transaction(db, () => {
+      const collection = known.of(name)
+      if (collection) db.exec(`DROP TABLE ${collection.table}`)
+      prepare('DELETE FROM collections WHERE name = ?').run(name)
+      prepare('DELETE FROM removed WHERE collection = ?').run(name)
+      if (checkpoint !== undefined) prepare('DELETE FROM checkpoints WHERE name = ?').run(checkpoint)
+    })
+  } finally {
+    known.forget()
+  }
+}
+
+function getOne(prepare: Prepare, { table }: Collection, id: string): Stored | null {
+  const row = prepare(`SELECT id, position, doc FROM ${table} WHERE id = ?`).get(id) as unknown as StoredRow | undefined
+  return row ? storedOf(row) : null
+}
+
+function getMany(prepare: Prepare, { table }: Collection, ids: readonly string[]): readonly Stored[] {
+  const statement = prepare(`SELECT id, position, doc FROM ${table} WHERE id IN (SELECT value FROM json_each(?))`)
+  return rowsOf<StoredRow>(statement.all(JSON.stringify(ids))).map(storedOf)
+}
+
+/** The page is found by its keys first: sorting and skipping then move no documents. */
+function find(prepare: Prepare, collection: Collection, { filter, sort, skip = 0, limit }: Page): readonly Stored[] {
+  const { table } = collection
+  const { sql, values } = whereOf(collection, filter)
+  const order = orderOf(collection, sort)
+  const all = `SELECT id, position, doc FROM ${table}`
+  const page =
+    limit === undefined
+      ? `${all} WHERE ${sql} ORDER BY ${order} LIMIT ? OFFSET ?`
+      : `${all} WHERE rowid IN (SELECT rowid FROM ${table} WHERE ${sql} ORDER BY ${order} LIMIT ? OFFSET ?) ORDER BY ${order}`
+  return rowsOf<StoredRow>(prepare(page).all(...values, limit ?? -1, skip)).map(storedOf)
+}
+
+function count(prepare: Prepare, collection: Collection, filter: Filter): number {
+  const { sql, values } = whereOf(collection, filter)
+  const [row] = rowsOf<[number]>(prepare(`SELECT count(*) FROM ${collection.table} WHERE ${sql}`).all(...values))
+  return row?.[0] ?? 0
+}
+
+function sum(
+  prepare: Prepare,
+  collection: Collection,
+  filter: Filter,
+  groupBy: readonly string[],
+  fields: readonly string[],
+): Awaited<ReturnType<ReadStore['sum']>> {
+  const { sql, values } = whereOf(collection, filter)
+  const keys = groupBy.map((path) => expressionOf(collection, path))
+  // Text, lists and booleans add nothing: only numbers lie before the empty text.
+  const totals = fields
+    .map((path) => expressionOf(collection, path))
+    .map((value) => `total(iif(${value} < '', ${value}, NULL))`)
+  const grouping = keys.length > 0 ? ` GROUP BY ${keys.map((_, index) => index + 1).join(', ')}` : ''
+  const selected = [...keys, 'count(*)', ...totals].join(', ')
+  const rows = prepare(`SELECT ${selected} FROM ${collection.table} WHERE ${sql}${grouping}`).all(...values)
+  return rowsOf<SQLOutputValue[]>(rows)
+    .map((row) => ({
+      key: row.slice(0, keys.length).map(decode),
+      count: Number(row[keys.length]),
+      sums: row.slice(keys.length + 1).map(Number),
+    }))
+    .filter((group) => group.count > 0)
+}
+
+function checkpointsOf(prepare: Prepare, where: string, ...values: string[]): Readonly<Record<string, Checkpoint>> {
+  const rows = prepare(`SELECT name, position, at FROM checkpoints ${where}`).all(...values)
+  return Object.fromEntries(
+    rowsOf<[string, number, string | null]>(rows).map(([name, position, at]) => [name, { position, at }]),
+  )
+}
+
+function storedOf([id, position, doc]: StoredRow): Stored {
+  return { id, position, doc: JSON.parse(doc) }
+}
+
+function registerMatches(db: DatabaseSync): void {
+  let compiled: { readonly key: string; readonly expression: RegExp } | null = null
+  db.function(MATCHES, { deterministic: true }, (pattern, flags, value) => {
+    if (typeof value !== 'string') return 0
+    const key = `${flags}/${pattern}`
+    if (compiled?.key !== key) compiled = { key, expression: new RegExp(String(pattern), String(flags)) }
+    return compiled.expression.test(value) ? 1 : 0
+  })
+}

@@ -1,0 +1,23 @@
+import type { Layout } from './database.ts'
+
+/**
+ * How read models and operational entries lie in a file, which they may share. Each collection is a table of its own
+ * (collections.ts); `removed` keeps the positions of removed documents until the checkpoint that removed them has passed.
+ */
+export const VIEW_LAYOUT: Layout = {
+  version: 1,
+  synchronous: 'NORMAL',
+  cacheKiB: 64 * 1024,
+  tables: `
+    CREATE TABLE IF NOT EXISTS collections (name TEXT PRIMARY KEY, columns TEXT NOT NULL, lists TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS checkpoints (name TEXT PRIMARY KEY, position INTEGER NOT NULL, at TEXT) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS removed (
+      collection TEXT NOT NULL,
+      id TEXT NOT NULL,
+      position INTEGER NOT NULL,
+      checkpoint TEXT NOT NULL,
+      PRIMARY KEY (collection, id)
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value TEXT NOT NULL, version INTEGER NOT NULL, expires_at INTEGER);
+    CREATE INDEX IF NOT EXISTS entries_by_expiry ON entries (expires_at) WHERE expires_at IS NOT NULL`,
+}

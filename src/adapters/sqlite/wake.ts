@@ -1,0 +1,83 @@
+import { resolve as absolute } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { BroadcastChannel } from 'node:worker_threads'
+
+/** How often writes of other processes are looked for. */
+const LOOK_MS = 25
+
+/** Something that a follower waits for: a write that may have happened since it last asked. */
+export interface Wake {
+  /** Resolves at the next write, at once when there was one since the last wait, or at the signal. */
+  next(signal: AbortSignal): Promise<void>
+  wake(): void
+  stop(): void
+}
+
+function channelOf(path: string): BroadcastChannel {
+  const channel = new BroadcastChannel(`ringledger events ${absolute(path)}`)
+  channel.unref()
+  return channel
+}
+
+/** Tells every thread of this process that the log in this file grew. */
+export function announcements(path: string): { readonly announce: () => void; readonly stop: () => void } {
+  const channel = channelOf(path)
+  return { announce: () => channel.postMessage(null), stop: () => channel.close() }
+}
+
+/** Tells whether another connection has written since it was last asked. A file that cannot be read now has not changed. */
+export function othersWrote(db: DatabaseSync): () => boolean {
+  const version = db.prepare('PRAGMA data_version')
+  const look = (): unknown => {
+    try {
+      return version.get()?.data_version
+    } catch {
+      return undefined
+    }
+  }
+  let seen = look()
+  return () => {
+    const now = look()
+    if (now === undefined || now === seen) return false
+    seen = now
+    return true
+  }
+}
+
+/** Calls `changed` whenever another connection has written; answers how to stop. Keeps no process alive. */
+export function watchOthers(db: DatabaseSync, changed: () => void): () => void {
+  const wrote = othersWrote(db)
+  const timer = setInterval(() => {
+    if (wrote()) changed()
+  }, LOOK_MS)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
+/** Listens to the announcements of one file. */
+export function wakeOf(path: string): Wake {
+  const channel = channelOf(path)
+  let woken = false
+  let waiting: (() => void) | null = null
+  const wake = (): void => {
+    if (waiting) waiting()
+    else woken = true
+  }
+  channel.onmessage = wake
+  return {
+    wake,
+    stop: () => channel.close(),
+    async next(signal) {
+      if (!woken && !signal.aborted) {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        const done = () => resolve()
+        waiting = done
+        signal.addEventListener('abort', done, { once: true })
+        await promise
+        signal.removeEventListener('abort', done)
+      }
+      waiting = null
+      woken = false
+    },
+  }
+}

@@ -1,0 +1,176 @@
+import { z } from 'zod'
+import { defineEntity } from '../kernel/entity.ts'
+import { cents, id, instant } from '../kernel/wire.ts'
+import {
+  type Arrival,
+  arrival,
+  type Claim,
+  callOutcome,
+  callStatus,
+  claim,
+  dialOutcome,
+  gateCode,
+  named,
+  skip,
+  type Terms,
+  terms,
+  type Unrouted,
+  unrouted,
+} from './call-facts.ts'
+
+const callKey = { callId: id, occurredAt: instant }
+
+/** Why a call's books read as they do (Document 2, `call.completed`). */
+const settlementReason = z.string()
+
+/** These names are the storage format. Sentences are written at the time and never change. */
+export const callEvents = {
+  CallArrived: z.object({
+    arrival,
+    gates: z.object({ passed: z.array(gateCode).readonly(), failed: gateCode.nullable() }),
+    terms,
+    /** Names of the targets on the plan, in order. */
+    plan: z.array(named).readonly(),
+  }),
+  TargetDialed: z.object({ ...callKey, claim, skipped: z.array(skip).readonly() }),
+  TargetFailed: z.object({
+    ...callKey,
+    attempt: z.int(),
+    target: named,
+    buyer: named,
+    outcome: dialOutcome,
+    sipCode: z.int().nullable(),
+    retryAfterSeconds: z.int().nullable(),
+    rangSeconds: z.int(),
+    whisperAccepted: z.boolean().nullable(),
+    sentence: z.string(),
+  }),
+  TargetAnswered: z.object({
+    ...callKey,
+    attempt: z.int(),
+    target: named,
+    buyer: named,
+    rangSeconds: z.int(),
+    whisperAccepted: z.boolean().nullable(),
+  }),
+  CallUnrouted: z.object({ ...callKey, unrouted, skipped: z.array(skip).readonly() }),
+  CallEnded: z.object({
+    ...callKey,
+    arrivedAt: instant,
+    status: callStatus,
+    outcome: callOutcome.exclude(['live', 'converted']),
+    hungUpBy: z.enum(['caller', 'agent', 'platform', 'unknown']),
+    connected: z.boolean(),
+    recorded: z.boolean(),
+    talkSeconds: z.int(),
+    ringSeconds: z.int(),
+    campaignId: id.nullable(),
+    publisherId: id.nullable(),
+    target: named.nullable(),
+    buyer: named.nullable(),
+    sentence: z.string(),
+    /** When the books are written: the end plus the effective buffer. */
+    settlesAt: instant,
+    /** When usage is charged; null when there is none. */
+    usageDueAt: instant.nullable(),
+  }),
+  CallSettled: z.object({
+    ...callKey,
+    campaignId: id.nullable(),
+    publisherId: id.nullable(),
+    targetId: id.nullable(),
+    buyerId: id.nullable(),
+    capCountsOn: claim.shape.capCountsOn.nullable(),
+    claimedAt: instant.nullable(),
+    converted: z.boolean(),
+    source: z.enum(['duration', 'postback', 'ivr', 'manual', 'qc']).nullable(),
+    reason: settlementReason,
+    revenueCents: cents,
+    payoutCents: cents,
+    sentence: z.string(),
+  }),
+  UsageCharged: z.object({ ...callKey, usageCents: cents, minutes: z.int() }),
+}
+
+/** A dial as it stands. */
+export interface Attempt {
+  readonly claim: Claim
+  readonly outcome: 'ringing' | 'answered' | z.infer<typeof dialOutcome>
+  readonly rangSeconds: number
+}
+
+/** One call's life. Null before it arrived. */
+export interface CallState {
+  readonly arrival: Arrival
+  readonly terms: Terms
+  readonly attempts: readonly Attempt[]
+  readonly answeredAt: string | null
+  readonly unrouted: Unrouted | null
+  readonly ended: {
+    readonly at: string
+    readonly talkSeconds: number
+    readonly connected: boolean
+    readonly settlesAt: string
+    readonly usageDueAt: string | null
+  } | null
+  readonly settled: boolean
+  readonly usageCharged: boolean
+}
+
+const withAttempt = (
+  state: CallState | null,
+  attempt: number,
+  outcome: Attempt['outcome'],
+  rangSeconds: number,
+): CallState | null =>
+  state && {
+    ...state,
+    attempts: state.attempts.map((one) => (one.claim.attempt === attempt ? { ...one, outcome, rangSeconds } : one)),
+  }
+
+/** A call: `call-<id>`. */
+export const call = defineEntity({
+  name: 'call',
+  version: 1,
+  events: callEvents,
+  initial: null as CallState | null,
+  evolve: {
+    CallArrived: (_state, { data: { arrival, terms } }) => ({
+      arrival,
+      terms,
+      attempts: [],
+      answeredAt: null,
+      unrouted: null,
+      ended: null,
+      settled: false,
+      usageCharged: false,
+    }),
+    TargetDialed: (state, { data: { claim } }): CallState | null =>
+      state && { ...state, attempts: [...state.attempts, { claim, outcome: 'ringing', rangSeconds: 0 }] },
+    TargetFailed: (state, { data }) => withAttempt(state, data.attempt, data.outcome, data.rangSeconds),
+    TargetAnswered: (state, { data }) => {
+      const after = withAttempt(state, data.attempt, 'answered', data.rangSeconds)
+      return after && { ...after, answeredAt: data.occurredAt }
+    },
+    CallUnrouted: (state, { data }) => state && { ...state, unrouted: data.unrouted },
+    CallEnded: (state, { data: { occurredAt, talkSeconds, connected, settlesAt, usageDueAt } }) =>
+      state && { ...state, ended: { at: occurredAt, talkSeconds, connected, settlesAt, usageDueAt } },
+    CallSettled: (state) => state && { ...state, settled: true },
+    UsageCharged: (state) => state && { ...state, usageCharged: true },
+  },
+})
+
+/** The dial that is ringing; null when none is. */
+export function ringing(state: CallState): Attempt | null {
+  return state.attempts.find(({ outcome }) => outcome === 'ringing') ?? null
+}
+
+/** The dial that a buyer answered; null when none did. */
+export function answered(state: CallState): Attempt | null {
+  return state.attempts.find(({ outcome }) => outcome === 'answered') ?? null
+}
+
+/** Whole seconds from one instant to another, rounded once; never below 0. */
+export function secondsBetween(from: string, to: string): number {
+  return Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1_000))
+}

@@ -1,0 +1,132 @@
+import { z } from 'zod'
+import { cap, id, instant, wholeNumber } from '../kernel/wire.ts'
+import { e164, text } from './fields.ts'
+import { CENTS, RTB, SECONDS, TAG, TARGET, TEXT } from './limits-config.ts'
+
+/** A spoken sentence before the caller is put through; with a digit, the buyer must press it. */
+export const whisper = z.object({
+  text: z.string().min(1).max(TARGET.whisper),
+  acceptDigit: z
+    .string()
+    .regex(/^[0-9*#]$/)
+    .nullable(),
+})
+
+const sipUri = z
+  .string()
+  .max(TARGET.sipUri)
+  .regex(/^sips?:[^\s@]+@[^\s@]+$/i)
+
+/** What a person sets of the dialling of a number or sip target (Document 1, Target `endpoint`; Supplement §5). */
+export const endpointSettings = z.object({
+  destinationE164: e164.nullable(),
+  sipUri: sipUri.nullable(),
+  callerIdMode: z.enum(['caller', 'tracking_number', 'fixed']),
+  callerIdE164: e164.nullable(),
+  sendDigits: z
+    .string()
+    .max(TARGET.digits)
+    .regex(/^[0-9*#wW]+$/)
+    .nullable(),
+  sipTransport: z.enum(['udp', 'tcp', 'tls']),
+  sipPort: wholeNumber({ min: 1, max: 65_535 }).nullable(),
+  sipAuthType: z.enum(['none', 'digest']),
+  sipUsername: text(TARGET.sipField),
+  sipRealm: text(TARGET.sipField),
+  /** The password sealed under the master key; only its last four characters are ever shown. */
+  sipSecret: z.object({ sealed: z.string(), last4: z.string().max(4) }).nullable(),
+  ringTimeoutSeconds: wholeNumber(SECONDS.ringTimeout),
+  whisper: whisper.nullable(),
+})
+export const endpoint = endpointSettings.extend({
+  id,
+  mode: z.enum(['pstn', 'sip']),
+  lastHealthCheckAt: instant.nullable(),
+})
+export type Endpoint = Readonly<z.infer<typeof endpoint>>
+
+const path = text(RTB.path)
+const bidLimit = cap(CENTS.price).nullable()
+
+/** The bidding configuration of an rtb target (Supplement §5). */
+export const rtb = z.object({
+  bidUrl: z
+    .url({ protocol: /^https?$/ })
+    .max(RTB.url)
+    .nullable(),
+  method: z.enum(['GET', 'POST']),
+  contentType: z.string().max(TARGET.sipField),
+  timeoutMs: wholeNumber(RTB.timeoutMs),
+  bidHeaders: z.record(z.string().max(TEXT.reference), z.string().max(RTB.header)),
+  bidBodyTemplate: text(RTB.body),
+  bidPath: path,
+  bidUnit: z.enum(['dollars', 'cents']),
+  acceptPath: path,
+  acceptValue: path,
+  destinationPath: path,
+  durationPath: path,
+  expiresPath: path,
+  rejectPath: path,
+  confirmUrl: z
+    .url({ protocol: /^https?$/ })
+    .max(RTB.url)
+    .nullable(),
+  minBidCents: bidLimit,
+  maxBidCents: bidLimit,
+  modifierPct: z.number().min(-RTB.modifierPct).max(RTB.modifierPct),
+  /** What is dialled when a bid names nothing. */
+  destination: z.object({ type: z.enum(['number', 'sip']), value: z.string().max(TARGET.sipUri) }).nullable(),
+})
+export type Rtb = Readonly<z.infer<typeof rtb>>
+
+/** A condition on a call's tags; all of a target's must hold. */
+export const tagFilter = z.object({
+  key: z.string().regex(new RegExp(`^[A-Za-z0-9._-]{1,${TAG.key}}$`)),
+  op: z.enum(['eq', 'neq', 'in', 'nin', 'exists', 'missing', 'prefix']),
+  value: z.union([z.string().max(TAG.value), z.array(z.string().max(TAG.value)).max(TAG.values).readonly()]).nullable(),
+})
+
+/** Dialling as it begins, before anything is set. */
+export function plainEndpoint(id: string, mode: Endpoint['mode']): Endpoint {
+  return {
+    id,
+    mode,
+    destinationE164: null,
+    sipUri: null,
+    callerIdMode: 'caller',
+    callerIdE164: null,
+    sendDigits: null,
+    sipTransport: 'udp',
+    sipPort: null,
+    sipAuthType: 'none',
+    sipUsername: null,
+    sipRealm: null,
+    sipSecret: null,
+    ringTimeoutSeconds: SECONDS.ringTimeout.usual,
+    whisper: null,
+    lastHealthCheckAt: null,
+  }
+}
+
+/** Bidding as it begins, before anything is set. */
+export const PLAIN_RTB: Rtb = {
+  bidUrl: null,
+  method: 'POST',
+  contentType: 'application/json',
+  timeoutMs: RTB.timeoutMs.usual,
+  bidHeaders: {},
+  bidBodyTemplate: null,
+  bidPath: null,
+  bidUnit: 'cents',
+  acceptPath: null,
+  acceptValue: null,
+  destinationPath: null,
+  durationPath: null,
+  expiresPath: null,
+  rejectPath: null,
+  confirmUrl: null,
+  minBidCents: null,
+  maxBidCents: null,
+  modifierPct: 0,
+  destination: null,
+}

@@ -1,0 +1,16 @@
+import { z } from 'zod'
+import { TEXT } from './limits-config.ts'
+
+/** Plus sign, country code, digits. */
+export const e164 = z.string().regex(/^\+[1-9]\d{6,14}$/)
+/** IANA zone; whether it exists is a rule (`zones.ts`), since records differ in the refusal. */
+export const timezone = z.string().min(1).max(TEXT.zone)
+/** SHA-256, hexadecimal. */
+export const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
+export const statusNote = z.string().max(TEXT.statusNote)
+
+/** Free text or nothing. */
+export const text = (max: number) => z.string().max(max).nullable()
+/** A name, without blanks around it. */
+export const nameOf = ({ min, max }: { readonly min: number; readonly max: number }) =>
+  z.string().trim().min(min).max(max)

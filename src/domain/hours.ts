@@ -1,0 +1,79 @@
+import { Temporal } from 'temporal-polyfill'
+import { DAYS, type Schedule } from './schedule.ts'
+
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
+/** Zones change their offset on quarters of an hour, so one offset holds for a quarter. */
+const QUARTER_MS = 15 * MINUTE_MS
+
+/** Offsets remembered of one zone; calls are dated now or in the past, so a few quarters serve nearly all. */
+const QUARTERS_MAX = 512
+
+interface Wall {
+  readonly format: Intl.DateTimeFormat
+  readonly offsets: Map<number, number>
+}
+
+const walls = new Map<string, Wall>()
+
+function readOffset(format: Intl.DateTimeFormat, instantMs: number): number {
+  const parts: Record<string, number> = {}
+  for (const { type, value } of format.formatToParts(instantMs)) parts[type] = Number(value)
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts
+  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(instantMs / 1_000) * 1_000
+}
+
+function wallOf(zone: string): Wall {
+  const known = walls.get(zone)
+  if (known) return known
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  })
+  const wall = { format, offsets: new Map<number, number>() }
+  walls.set(zone, wall)
+  return wall
+}
+
+/** Local wall clock less UTC at an instant, in milliseconds. Formatting is slow, so offsets are remembered by quarter. */
+export function offsetAt(zone: string, instantMs: number): number {
+  const { format, offsets } = wallOf(zone)
+  const quarter = Math.floor(instantMs / QUARTER_MS)
+  const known = offsets.get(quarter)
+  if (known !== undefined) return known
+  if (offsets.size >= QUARTERS_MAX) offsets.clear()
+  const offset = readOffset(format, instantMs)
+  offsets.set(quarter, offset)
+  return offset
+}
+
+const minutesOf = (clock: string) => Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3))
+
+/**
+ * Whether a schedule is open at an instant (ms): by the local wall clock, so that nine o'clock is nine o'clock on
+ * both sides of a change of the clocks. Opening times are inside, closing times outside. Null is always open.
+ */
+export function isOpen(schedule: Schedule | null, instantMs: number, fallbackTz: string): boolean {
+  if (schedule === null) return true
+  const wallMs = instantMs + offsetAt(schedule.tz || fallbackTz, instantMs)
+  const days = Math.floor(wallMs / DAY_MS)
+  const minute = Math.floor((wallMs - days * DAY_MS) / MINUTE_MS)
+  // 1970-01-01 was a Thursday, the fourth day from Monday.
+  const day = DAYS[(((days + 3) % 7) + 7) % 7] ?? 'mon'
+  return schedule.days[day].some(([open, close]) => minute >= minutesOf(open) && minute < minutesOf(close))
+}
+
+/** The first instant (ms) of the local date `daysBack` days before that of an instant. */
+export function midnightIn(zone: string, instantMs: number, daysBack: number): number {
+  return Temporal.Instant.fromEpochMilliseconds(instantMs)
+    .toZonedDateTimeISO(zone)
+    .toPlainDate()
+    .subtract({ days: daysBack })
+    .toZonedDateTime(zone).epochMilliseconds
+}

@@ -1,0 +1,15 @@
+import { z } from 'zod'
+import { cap } from '../kernel/wire.ts'
+import { CENTS } from './limits-config.ts'
+
+/** A price or fee, in cents. */
+export const price = cap(CENTS.price)
+/** What a publisher may be paid for one call, in cents. */
+export const payout = cap(CENTS.payout)
+/** A share of revenue, 0 to 100. */
+export const percent = z.number().min(0).max(100)
+
+/** Rounds half-up to a whole cent (Supplement 1.16). */
+export function toCents(amount: number): number {
+  return Math.floor(amount + 0.5)
+}

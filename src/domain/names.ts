@@ -1,0 +1,19 @@
+import { PREFIX } from './limits-config.ts'
+
+/** Whether two names are the same to a person: without regard to case or blanks around them. */
+export function sameName(one: string, other: string): boolean {
+  return one.trim().toLowerCase() === other.trim().toLowerCase()
+}
+
+/**
+ * A short code for a name that no other record of its kind has: its first letters and digits, upper case, then a
+ * number where those are taken.
+ */
+export function prefixFor(name: string, taken: ReadonlySet<string>): string {
+  const letters = name.toUpperCase().replace(/[^A-Z0-9]/g, '')
+  const stem = letters.slice(0, PREFIX.usual).padEnd(PREFIX.min, 'X')
+  if (!taken.has(stem)) return stem
+  let n = 2
+  while (taken.has(`${stem}${n}`)) n += 1
+  return `${stem}${n}`
+}

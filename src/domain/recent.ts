@@ -1,0 +1,44 @@
+import { Map as PersistentMap } from 'immutable'
+import { MEMORY_MS } from './limits-config.ts'
+
+/**
+ * What a fold remembers for an hour at least, by recorded time, and two at most: when the newer part has filled for an
+ * hour it becomes the older one, so forgetting costs nothing however much there is (Architecture §2, decision memory).
+ */
+export interface Recent<Value> {
+  readonly newer: PersistentMap<string, Value>
+  readonly older: PersistentMap<string, Value>
+  /** Recorded time at which the newer part began to fill. */
+  readonly since: string | null
+}
+
+/** Nothing remembered yet. */
+export function nothingRecent<Value>(): Recent<Value> {
+  return { newer: PersistentMap(), older: PersistentMap(), since: null }
+}
+
+/** With one more value, recorded at an instant. */
+export function remembered<Value>(recent: Recent<Value>, key: string, value: Value, recordedAt: string): Recent<Value> {
+  const full = recent.since !== null && Date.parse(recordedAt) - Date.parse(recent.since) >= MEMORY_MS
+  const newer = full ? PersistentMap<string, Value>() : recent.newer
+  return {
+    newer: newer.set(key, value),
+    older: full ? recent.newer : recent.older,
+    since: full || recent.since === null ? recordedAt : recent.since,
+  }
+}
+
+/** The value of a key, where it is still remembered. */
+export function recentOf<Value>(recent: Recent<Value>, key: string): Value | null {
+  return recent.newer.get(key) ?? recent.older.get(key) ?? null
+}
+
+/**
+ * Whether a fold would still remember what was recorded of something minted (a UUIDv7) inside its memory: it has
+ * forgotten nothing yet, or the id is younger than what it forgot.
+ */
+export function coversId<Value>({ older, since }: Recent<Value>, uuidv7: string): boolean {
+  if (since === null || older.isEmpty()) return true
+  const mintedMs = Number.parseInt(uuidv7.slice(0, 8) + uuidv7.slice(9, 13), 16)
+  return mintedMs >= Date.parse(since) - MEMORY_MS
+}

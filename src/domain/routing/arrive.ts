@@ -1,0 +1,126 @@
+import type { BlocklistState } from '../blocklist.ts'
+import { type Arrival, callRef, type RoutingSettings } from '../call-facts.ts'
+import type { Campaign } from '../campaign.ts'
+import type { CallerSeen, LedgerState } from '../ledger.ts'
+import { areaCodeOf, stateOf } from '../nanp.ts'
+import type { TrackingNumber } from '../number.ts'
+import type { WalletState } from '../wallet.ts'
+import type { WorkspaceState } from '../workspace.ts'
+import { findTarget } from './claim.ts'
+import { pass, repeats } from './gates.ts'
+import { planFor } from './plan.ts'
+import { termsFor } from './terms.ts'
+
+/** All that the decision on an arriving call goes by; the same inputs give the same decision. */
+export interface Arriving {
+  readonly workspace: WorkspaceState
+  readonly blocklist: BlocklistState
+  readonly wallet: WalletState
+  readonly ledger: LedgerState
+  readonly number: TrackingNumber
+  readonly callId: string
+  readonly carrierCallId: string
+  readonly caller: string | null
+  readonly seen: CallerSeen | null
+  readonly seed: number
+  readonly at: string
+}
+
+function observedTags(dialedNumber: string, publisher: string | null, caller: string | null): Arrival['tags'] {
+  const observed = {
+    dialedNumber,
+    publisher,
+    callerAreaCode: areaCodeOf(caller),
+    callerState: stateOf(caller),
+  }
+  return Object.fromEntries(
+    Object.entries(observed).flatMap(([key, value]) => (value ? [[key, { value, source: 'system' }]] : [])),
+  )
+}
+
+function arrivalOf(
+  { workspace, ledger, number, callId, carrierCallId, caller, at }: Arriving,
+  campaign: Campaign | null,
+): Arrival {
+  const publisher = number.publisherId ? workspace.publishers.get(number.publisherId) : undefined
+  const seq = ledger.seq + 1
+  return {
+    callId,
+    carrierCallId,
+    seq,
+    ref: callRef(seq),
+    occurredAt: at,
+    caller,
+    callerState: stateOf(caller),
+    callerCity: null,
+    dialedNumber: number.e164,
+    numberId: number.id,
+    attribution: campaign ? 'tracking_number' : 'direct',
+    campaign: campaign && { id: campaign.id, name: campaign.name },
+    publisher: publisher ? { id: publisher.id, name: publisher.name } : null,
+    routingMode: campaign?.routingMode ?? null,
+    recordCalls: campaign?.recordCalls ?? false,
+    tags: observedTags(number.e164, publisher?.name ?? null, caller),
+  }
+}
+
+const HANG_UP: RoutingSettings['unrouted'] = { action: 'hangup', message: null, forwardE164: null }
+
+function settingsOf(campaign: Campaign | null, at: string): RoutingSettings {
+  const budgetMs = (campaign?.failoverBudgetSeconds ?? 0) * 1_000
+  return {
+    dialTimeoutSeconds: campaign?.dialTimeoutSeconds ?? 0,
+    deadline: new Date(Date.parse(at) + budgetMs).toISOString(),
+    states: campaign?.states ?? [],
+    unrouted: campaign
+      ? {
+          action: campaign.unroutedAction,
+          message: campaign.unroutedMessage,
+          forwardE164: campaign.unroutedForwardE164,
+        }
+      : HANG_UP,
+  }
+}
+
+/**
+ * The whole decision on an arriving call, as one pure function: gates, terms, plan, skips and the first claim
+ * (Architecture §3, "Routing is one decision"). Answers the one ledger event that says it all.
+ */
+export function decideArrival(arriving: Arriving) {
+  const { workspace, ledger, number, caller, seed, seen, at } = arriving
+  const campaign = (number.campaignId && workspace.campaigns.get(number.campaignId)) || null
+  const arrival = arrivalOf(arriving, campaign)
+  const settings = settingsOf(campaign, at)
+  const publisherId = campaign ? number.publisherId : null
+  const passage = pass({ ...arriving, campaign, publisherId })
+  const terms = termsFor({ workspace, ledger, campaign, publisherId, callerState: arrival.callerState, at })
+  const facts = { arrival, terms, inputs: { seed, recalled: seen ? { seen } : {} } }
+  if (passage.failed || !campaign) {
+    const { code = 'campaign_status', reason = 'campaign_not_live', sentence = '' } = passage.failed ?? {}
+    const gates = { passed: passage.passed, failed: code }
+    return {
+      type: 'CallRefused',
+      data: { ...facts, gates, unrouted: { reason, sentence, ...settings.unrouted } },
+    } as const
+  }
+  const gates = { passed: passage.passed, failed: null }
+  const ordered = planFor(workspace, campaign, seed)
+  const first =
+    campaign.repeatCallerPolicy === 'same_target' && repeats({ campaign, caller, seen, at }) ? seen?.targetId : null
+  const plan = first
+    ? [...ordered].sort((a, b) => Number(b.targetId === first) - Number(a.targetId === first))
+    : ordered
+  const { skipped, claim, unrouted } = findTarget({
+    workspace,
+    ledger,
+    callerState: arrival.callerState,
+    campaignStates: settings.states,
+    at,
+    plan,
+    settings,
+    caller,
+    dialedNumber: arrival.dialedNumber,
+    attempts: 0,
+  })
+  return { type: 'CallAdmitted', data: { ...facts, gates, settings, plan, skipped, claim, unrouted } } as const
+}

@@ -1,0 +1,132 @@
+import { type BlocklistState, blockKey, callerLast10 } from '../blocklist.ts'
+import type { GateCode, UnroutedReason } from '../call-facts.ts'
+import type { Campaign } from '../campaign.ts'
+import { isOpen } from '../hours.ts'
+import { laneId } from '../lane.ts'
+import { type CallerSeen, counterOf, type LedgerState } from '../ledger.ts'
+import type { WalletState } from '../wallet.ts'
+import { windowsOf } from '../windows.ts'
+import type { WorkspaceState } from '../workspace.ts'
+import { duration } from './words.ts'
+
+/** A caller at the gates: everything that a gate may look at. */
+export interface Knock {
+  readonly workspace: WorkspaceState
+  readonly blocklist: BlocklistState
+  readonly wallet: WalletState
+  readonly ledger: LedgerState
+  readonly campaign: Campaign | null
+  readonly publisherId: string | null
+  readonly caller: string | null
+  /** The caller's latest admission by the campaign before this one, where one is remembered. */
+  readonly seen: CallerSeen | null
+  /** Instant of the arrival. */
+  readonly at: string
+}
+
+interface Gate {
+  readonly code: GateCode
+  readonly reason: UnroutedReason
+  /** The sentence that turns the caller away; null lets it pass. */
+  readonly refuses: (knock: Knock) => string | null
+}
+
+/** Whether the campaign saw the caller inside its window before the arrival. */
+export function repeats({ campaign, caller, seen, at }: Pick<Knock, 'campaign' | 'caller' | 'seen' | 'at'>): boolean {
+  if (!campaign || !caller || !seen) return false
+  const since = Date.parse(at) - Date.parse(seen.at)
+  return since >= 0 && since < campaign.dedupeWindowSeconds * 1_000
+}
+
+function campaignNotLive({ workspace, campaign, publisherId }: Knock): string | null {
+  if (!campaign) return 'The number is on no campaign.'
+  if (campaign.status !== 'live') return `Campaign ${campaign.name} is not live (${campaign.status}).`
+  if (publisherId === null) return null
+  const lane = workspace.lanes.get(laneId(campaign.id, publisherId))
+  if (!lane || lane.active) return null
+  const publisher = workspace.publishers.get(publisherId)
+  return `The lane of publisher ${publisher?.name ?? publisherId} on campaign ${campaign.name} is switched off.`
+}
+
+function callerBlocked({ blocklist, campaign, caller }: Knock): string | null {
+  const last10 = caller && callerLast10(caller)
+  if (!last10) return null
+  if (blocklist.blocks.has(blockKey(null, last10))) return 'The caller is blocked for the whole workspace.'
+  const blocked = campaign && blocklist.blocks.has(blockKey(campaign.id, last10))
+  return blocked ? `The caller is blocked on campaign ${campaign.name}.` : null
+}
+
+function campaignCapped({ campaign, ledger, at }: Knock): string | null {
+  if (!campaign) return null
+  const { live, taken } = counterOf(ledger, 'campaign', campaign.id)
+  const today = taken.get(windowsOf(at).day, 0)
+  if (campaign.dailyCap > 0 && today >= campaign.dailyCap) {
+    return `Campaign ${campaign.name} has taken ${today} of ${campaign.dailyCap} calls today (daily cap).`
+  }
+  if (campaign.concurrencyCap > 0 && live >= campaign.concurrencyCap) {
+    return `Campaign ${campaign.name} has ${live} of ${campaign.concurrencyCap} calls in progress (concurrency cap).`
+  }
+  return null
+}
+
+/** The gates in their documented order (Document 1, Life of a call). A row is a gate; `pass` is their one interpreter. */
+const GATES: readonly Gate[] = [
+  {
+    code: 'subscription',
+    reason: 'workspace_inactive',
+    refuses: ({ workspace: { workspace } }) =>
+      workspace?.subscriptionStatus === 'active'
+        ? null
+        : `The workspace subscription is not active (${workspace?.subscriptionStatus ?? 'none'}).`,
+  },
+  {
+    code: 'wallet',
+    reason: 'workspace_unfunded',
+    refuses: ({ wallet: { balanceCents } }) =>
+      balanceCents > 0 ? null : `The workspace wallet is empty (${balanceCents} cents).`,
+  },
+  { code: 'campaign_status', reason: 'campaign_not_live', refuses: campaignNotLive },
+  { code: 'blocked_caller', reason: 'caller_blocked', refuses: callerBlocked },
+  {
+    code: 'anonymous_caller',
+    reason: 'anonymous_blocked',
+    refuses: ({ campaign, caller }) =>
+      campaign?.anonymousPolicy === 'block' && caller === null
+        ? `The caller hid the number, and campaign ${campaign.name} takes no anonymous callers.`
+        : null,
+  },
+  {
+    code: 'hours',
+    reason: 'campaign_closed',
+    refuses: ({ campaign, at }) =>
+      campaign && !isOpen(campaign.hoursSchedule, Date.parse(at), campaign.timezone)
+        ? 'The call arrived outside campaign hours.'
+        : null,
+  },
+  { code: 'campaign_cap', reason: 'campaign_capped', refuses: campaignCapped },
+  {
+    code: 'repeat_caller',
+    reason: 'repeat_blocked',
+    refuses: (knock) =>
+      knock.campaign?.repeatCallerPolicy === 'block' && repeats(knock)
+        ? `The caller reached campaign ${knock.campaign.name} less than ${duration(knock.campaign.dedupeWindowSeconds)} ago.`
+        : null,
+  },
+]
+
+/** How a call fared at the gates: what it passed, and what turned it away, if anything did. */
+export interface Passage {
+  readonly passed: readonly GateCode[]
+  readonly failed: { readonly code: GateCode; readonly reason: UnroutedReason; readonly sentence: string } | null
+}
+
+/** Tries the gates in order, up to the first that refuses. */
+export function pass(knock: Knock): Passage {
+  const passed: GateCode[] = []
+  for (const { code, reason, refuses } of GATES) {
+    const sentence = refuses(knock)
+    if (sentence !== null) return { passed, failed: { code, reason, sentence } }
+    passed.push(code)
+  }
+  return { passed, failed: null }
+}

@@ -1,0 +1,24 @@
+/** Numbers in [0, 1) from a recorded seed: the same seed gives the same row (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+/** All items in weighted random order without replacement; those of weight 0 come when nothing else is left. */
+export function weightedOrder<Item extends { readonly weight: number }>(
+  items: readonly Item[],
+  random: () => number,
+): readonly Item[] {
+  // Efraimidis and Spirakis: the largest of u^(1/w) first is a weighted draw without replacement.
+  const keyed = items.map((item) => {
+    const draw = 1 - random()
+    return { item, last: item.weight === 0, key: item.weight === 0 ? draw : -Math.log(draw) / item.weight }
+  })
+  keyed.sort((a, b) => Number(a.last) - Number(b.last) || a.key - b.key)
+  return keyed.map(({ item }) => item)
+}

@@ -1,0 +1,71 @@
+import type { Terms } from '../call-facts.ts'
+import type { Campaign } from '../campaign.ts'
+import { isOpen } from '../hours.ts'
+import { type Lane, laneId } from '../lane.ts'
+import { counterOf, type LedgerState } from '../ledger.ts'
+import type { PayoutTerms } from '../payout-terms.ts'
+import { planOf } from '../plans.ts'
+import { windowsOf } from '../windows.ts'
+import type { WorkspaceState } from '../workspace.ts'
+import { takenIn } from './eligibility.ts'
+
+interface Arriving {
+  readonly workspace: WorkspaceState
+  readonly ledger: LedgerState
+  readonly campaign: Campaign | null
+  readonly publisherId: string | null
+  readonly callerState: string | null
+  readonly at: string
+}
+
+type Withheld = NonNullable<Terms['payoutWithheld']>
+
+function laneCapped(lane: Lane, { ledger, at }: Arriving): boolean {
+  const counter = counterOf(ledger, 'lane', laneId(lane.campaignId, lane.publisherId))
+  const taken = takenIn(counter, at)
+  const caps: readonly (readonly [number, number])[] = [
+    [lane.concurrencyCap, counter.live],
+    [lane.hourlyCap, taken.hour],
+    [lane.dailyCap, taken.day],
+    [lane.monthlyCap, taken.month],
+    [lane.dailyPayoutCapCents, counter.cents.get(windowsOf(at).day, 0)],
+  ]
+  return caps.some(([cap, count]) => cap > 0 && count >= cap)
+}
+
+/** Why a dialled call earns its publisher nothing, in this order (Supplement §4, lane rules on a dialled call). */
+const WITHHOLDS: readonly (readonly [Withheld, (lane: Lane, arriving: Arriving) => boolean])[] = [
+  ['publisher_not_live', ({ publisherId }, { workspace }) => workspace.publishers.get(publisherId)?.status !== 'live'],
+  [
+    'lane_closed',
+    (lane, { campaign, at }) =>
+      !isOpen(lane.hoursSchedule, Date.parse(at), lane.timezone ?? campaign?.timezone ?? 'UTC'),
+  ],
+  [
+    'lane_state',
+    ({ states }, { callerState }) =>
+      states !== null && states.length > 0 && !(callerState && states.includes(callerState)),
+  ],
+  ['lane_capped', laneCapped],
+]
+
+function payoutOf(lane: Lane, campaign: Campaign): PayoutTerms {
+  return lane.payoutMode === 'inherit' ? campaign.payout : { ...lane, mode: lane.payoutMode }
+}
+
+/** The money terms of a call that arrives now: frozen, so that no later change re-prices it. */
+export function termsFor(arriving: Arriving): Terms {
+  const { workspace, campaign, publisherId } = arriving
+  const lane = campaign && publisherId ? (workspace.lanes.get(laneId(campaign.id, publisherId)) ?? null) : null
+  const payout = lane && campaign ? payoutOf(lane, campaign) : null
+  return {
+    payoutMode: payout?.mode ?? 'none',
+    payoutCents: payout?.payoutCents ?? null,
+    revsharePct: payout?.revsharePct ?? null,
+    minPayoutCents: payout?.minPayoutCents ?? null,
+    maxPayoutCents: payout?.maxPayoutCents ?? null,
+    payoutWithheld: (lane && WITHHOLDS.find(([, withholds]) => withholds(lane, arriving))?.[0]) ?? null,
+    bufferSeconds: lane?.bufferSeconds ?? campaign?.bufferSeconds ?? 0,
+    usageRateCents: planOf(workspace.workspace?.planId ?? 'starter').usageRateCents,
+  }
+}

@@ -1,0 +1,23 @@
+const UNITS: readonly (readonly [number, string])[] = [
+  [86_400, 'day'],
+  [3_600, 'hour'],
+  [60, 'minute'],
+  [1, 'second'],
+]
+
+/** Seconds in words, in the largest unit that divides them: `2 hours`, `90 seconds`. */
+export function duration(seconds: number): string {
+  const [size, unit] = UNITS.find(([size]) => seconds >= size && seconds % size === 0) ?? [1, 'second']
+  return counted(seconds / size, unit)
+}
+
+/** A count and its noun: `1 call`, `2 calls`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** A number or sip address with all but its trailing digits hidden: `•••4821`, `sip:•••@pbx.example.com`. */
+export function masked(destination: string): string {
+  const sip = /^(sips?:)[^@]*(@.*)$/i.exec(destination)
+  return sip ? `${sip[1]}•••${sip[2]}` : `•••${destination.slice(-4)}`
+}

@@ -1,0 +1,192 @@
+import type { Map as PersistentMap } from 'immutable'
+import { z } from 'zod'
+import { cap, id, instant } from '../kernel/wire.ts'
+import { changed } from './changes.ts'
+import { endpoint, endpointSettings, PLAIN_RTB, plainEndpoint, rtb, tagFilter } from './endpoint.ts'
+import { nameOf, statusNote, text, timezone } from './fields.ts'
+import { CALL_CAP, CENTS, NAME, SECONDS, TARGET, TEXT } from './limits-config.ts'
+import { price } from './money.ts'
+import { type Problem, problemsOf } from './problems.ts'
+import { rescheduled, schedule, scheduleInput, scheduleProblem } from './schedule.ts'
+import type { SliceOf } from './slice.ts'
+import { normalStates, states, statesProblem } from './states.ts'
+import { zoneProblem } from './zones.ts'
+
+export const targetType = z.enum(['number', 'sip', 'rtb'])
+export const targetStatus = z.enum(['draft', 'active', 'paused', 'archived'])
+export const targetKind = z.enum(['static', 'delivery', 'external_rtb'])
+export type TargetStatus = z.infer<typeof targetStatus>
+export type TargetKind = z.infer<typeof targetKind>
+
+/** Moves that the console may make (Supplement §5). */
+export const TARGET_MOVES: Readonly<Record<TargetStatus, readonly TargetStatus[]>> = {
+  draft: ['active', 'archived'],
+  active: ['paused', 'archived'],
+  paused: ['active', 'archived'],
+  archived: ['draft'],
+}
+
+/** What a person sets of a target (Document 1, Target). */
+export const targetSettings = z.object({
+  name: nameOf(NAME.target),
+  externalRef: text(TEXT.reference),
+  buyerId: id,
+  revenueCents: price.nullable(),
+  durationThresholdSeconds: cap(SECONDS.durationThreshold),
+  concurrencyCap: cap(CALL_CAP.concurrency),
+  hourlyCap: cap(CALL_CAP.hourly),
+  dailyCap: cap(CALL_CAP.daily),
+  monthlyCap: cap(CALL_CAP.monthly),
+  totalCap: cap(CALL_CAP.total),
+  dailyRevenueCapCents: cap(CENTS.dailyRevenueCap),
+  capCountsOn: z.enum(['claimed', 'connected', 'converted']),
+  states,
+  timezone,
+  hoursSchedule: schedule.nullable(),
+  dedupeWindowSeconds: cap(SECONDS.dedupe),
+  tagFilters: z.array(tagFilter).max(TARGET.tagFilters).readonly(),
+  endpoint: endpoint.nullable(),
+  rtb: rtb.nullable(),
+})
+export type TargetSettings = Readonly<z.infer<typeof targetSettings>>
+export const targetChanges = targetSettings.partial()
+
+/** Settings as a request sends them: any of them, schedule, dialling and bidding in part. */
+export const targetSent = targetSettings
+  .extend({
+    states: states.nullable(),
+    hoursSchedule: scheduleInput.nullable(),
+    endpoint: endpointSettings.partial(),
+    rtb: rtb.partial(),
+  })
+  .partial()
+export type TargetSent = Readonly<z.infer<typeof targetSent>>
+
+export const target = targetSettings.extend({
+  id,
+  type: targetType,
+  status: targetStatus,
+  createdAt: instant,
+  updatedAt: instant,
+})
+export type Target = Readonly<z.infer<typeof target>>
+
+/** These names are the storage format. */
+export const targetEvents = {
+  TargetCreated: z.object({ target, buyerName: z.string() }),
+  TargetChanged: z.object({ targetId: id, name: z.string(), before: targetChanges, after: targetChanges }),
+  TargetStatusChanged: z.object({
+    targetId: id,
+    name: z.string(),
+    from: targetStatus,
+    to: targetStatus,
+    note: statusNote.nullable(),
+    /** Campaigns from whose plans an archived target was taken. */
+    removedFrom: z.array(id).readonly(),
+  }),
+}
+
+export interface Targets {
+  readonly targets: PersistentMap<string, Target>
+}
+
+/** The kind that follows from type and price: `delivery` is handed over and books nothing. */
+export function kindOf({ type, revenueCents }: Pick<Target, 'type' | 'revenueCents'>): TargetKind {
+  if (type === 'rtb') return 'external_rtb'
+  return revenueCents ? 'static' : 'delivery'
+}
+
+/** What is dialled or asked: E.164, sip address or bid URL; null while there is none. */
+export function destinationOf({ endpoint, rtb }: Pick<Target, 'endpoint' | 'rtb'>): string | null {
+  return endpoint?.destinationE164 ?? endpoint?.sipUri ?? rtb?.bidUrl ?? null
+}
+
+export const evolveTargets: SliceOf<Targets, Pick<typeof targetEvents, 'TargetCreated' | 'TargetChanged'>> = {
+  TargetCreated: (state, { data }) => ({ ...state, targets: state.targets.set(data.target.id, data.target) }),
+  TargetChanged: (state, { data, meta }) => ({
+    ...state,
+    targets: state.targets.update(data.targetId, (old) => old && changed({ ...old, updatedAt: meta.at }, data.after)),
+  }),
+}
+
+/** A target as one begins, before anything is set (Supplement §5); in the workspace's zone. */
+export function plainTarget(
+  type: Target['type'],
+  name: string,
+  { buyerId, endpointId, zone }: { readonly buyerId: string; readonly endpointId: string; readonly zone: string },
+): TargetSettings {
+  return {
+    name,
+    externalRef: null,
+    buyerId,
+    revenueCents: type === 'rtb' ? null : 0,
+    durationThresholdSeconds: 0,
+    concurrencyCap: 0,
+    hourlyCap: 0,
+    dailyCap: 0,
+    monthlyCap: 0,
+    totalCap: 0,
+    dailyRevenueCapCents: 0,
+    capCountsOn: 'connected',
+    states: [],
+    timezone: zone,
+    hoursSchedule: null,
+    dedupeWindowSeconds: 0,
+    tagFilters: [],
+    endpoint: type === 'rtb' ? null : plainEndpoint(endpointId, type === 'sip' ? 'sip' : 'pstn'),
+    rtb: type === 'rtb' ? PLAIN_RTB : null,
+  }
+}
+
+/** The settings after a request; dialling that is sent to a bidding target, or the reverse, is left out. */
+export function targetWith(
+  settings: TargetSettings,
+  { hoursSchedule, endpoint, rtb, states, ...sent }: TargetSent,
+): TargetSettings {
+  const next = changed(settings, {
+    ...sent,
+    states: states === undefined ? undefined : normalStates(states ?? []),
+    endpoint: settings.endpoint && endpoint && changed(settings.endpoint, endpoint),
+    rtb: settings.rtb && rtb && changed(settings.rtb, rtb),
+  })
+  const zones = { sent: undefined, record: next.timezone }
+  return { ...next, hoursSchedule: rescheduled(settings.hoursSchedule, hoursSchedule, zones) }
+}
+
+/** What is wrong with a target as it will be, across its fields, and with what was sent; null when nothing is. */
+export function targetProblems(
+  type: Target['type'],
+  { revenueCents, endpoint, rtb, ...settings }: TargetSettings,
+  sent: TargetSent,
+): Readonly<Record<string, string>> | null {
+  const rules: readonly Problem[] = [
+    ['revenueCents', type === 'rtb' && revenueCents !== null ? 'A bidding target has no price of its own.' : null],
+    [
+      'revenueCents',
+      type !== 'rtb' && revenueCents === null ? 'A number or sip target has a price; 0 for none.' : null,
+    ],
+    ['endpoint', type === 'rtb' && sent.endpoint ? 'A bidding target is not dialled.' : null],
+    ['rtb', type !== 'rtb' && sent.rtb ? 'Only a bidding target asks for bids.' : null],
+    ['endpoint.sipUri', type === 'number' && endpoint?.sipUri ? 'A number target has no sip address.' : null],
+    ['endpoint.destinationE164', type === 'sip' && endpoint?.destinationE164 ? 'A sip target has no number.' : null],
+    [
+      'endpoint.callerIdE164',
+      endpoint?.callerIdMode === 'fixed' && !endpoint.callerIdE164 ? 'Required when the caller id is fixed.' : null,
+    ],
+    [
+      'rtb.minBidCents',
+      rtb && rtb.minBidCents !== null && rtb.maxBidCents !== null && rtb.minBidCents > rtb.maxBidCents
+        ? 'Must not be above maxBidCents.'
+        : null,
+    ],
+    ['timezone', zoneProblem(settings.timezone)],
+    ['hoursSchedule', sent.hoursSchedule ? scheduleProblem(sent.hoursSchedule) : null],
+    ['states', statesProblem(settings.states)],
+  ]
+  return problemsOf(rules)
+}
+
+/** How many targets count against the plan. */
+export function targetsHeld({ targets }: Targets): number {
+  return targets.count(({ status }) => status !== 'archived')
+}

@@ -1,0 +1,38 @@
+import { Map as PersistentMap } from 'immutable'
+
+/** The UTC windows that an instant falls in, by name: `2026-11-21T07`, `2026-11-21`, `2026-11` (Document 1, convention 3). */
+export interface Windows {
+  readonly hour: string
+  readonly day: string
+  readonly month: string
+}
+
+/** Windows of an instant (ISO 8601, UTC). */
+export function windowsOf(instant: string): Windows {
+  return { hour: instant.slice(0, 13), day: instant.slice(0, 10), month: instant.slice(0, 7) }
+}
+
+const HOUR_MS = 3_600_000
+/** How long the counts of a window are kept, by the length of its name: hours 48 h, days 62 days, months 13 (Supplement §6). */
+const KEPT_MS: Readonly<Record<number, number>> = { 13: 48 * HOUR_MS, 10: 62 * 24 * HOUR_MS, 7: 13 * 31 * 24 * HOUR_MS }
+
+/** Counts by window name. */
+export type Counts = PersistentMap<string, number>
+
+/** No counts. */
+export const NO_COUNTS: Counts = PersistentMap()
+
+/** Counts with `by` added in the given windows; windows that nobody can ask for any more at `now` are dropped when a new one begins. */
+export function counted(counts: Counts, windows: readonly string[], by: number, now: string): Counts {
+  const begins = windows.some((window) => !counts.has(window))
+  const kept = begins ? counts.filter((_count, window) => isKept(window, now)) : counts
+  return kept.withMutations((draft) => {
+    for (const window of windows) draft.update(window, 0, (count) => Math.max(0, count + by))
+  })
+}
+
+function isKept(window: string, now: string): boolean {
+  const kept = KEPT_MS[window.length] ?? 0
+  const oldest = new Date(Date.parse(now) - kept).toISOString().slice(0, window.length)
+  return window >= oldest
+}

@@ -1,0 +1,97 @@
+import type { z } from 'zod'
+import type { AnyEntity, Entity } from './entity.ts'
+import type { Actor, EventOf, EventSchemas } from './event.ts'
+import type { Refusal } from './refusal.ts'
+
+/**
+ * What a decision remembers beyond the hour that its fold covers: a document of the projection of the
+ * same name, looked up by key (Architecture §2, decision memory).
+ */
+export interface Memory<Doc = unknown> {
+  readonly name: string
+  readonly doc: z.ZodType<Doc>
+}
+
+/** One look-up in a memory. */
+export interface Recall {
+  readonly memory: Memory
+  readonly id: string
+}
+
+/** The other folds that a decision reads, by name; all are those of the command's own workspace. */
+export type Reads = Readonly<Record<string, AnyEntity>>
+export type StatesOf<R extends Reads> = {
+  readonly [K in keyof R]: R[K] extends Entity<infer State, infer _S> ? State : never
+}
+
+/** Everything that a decision may know beside its input and its stream's state. Nothing else is read. */
+export interface DecisionContext<R extends Reads = Reads> {
+  /** When the command is decided: ISO 8601, UTC, milliseconds. */
+  readonly now: string
+  readonly workspaceId: string
+  readonly actor: Actor
+  readonly commandId: string
+  /** A fresh UUIDv7; the n-th call of one command always answers the same id, however often it is decided. */
+  readonly newId: () => string
+  /** A seed of 32 bits, the same however often the command is decided. */
+  readonly seed: number
+  readonly reads: StatesOf<R>
+  /** Revisions of the folds read, by stream name; -1 where a stream is empty. */
+  readonly revisions: Readonly<Record<string, number>>
+  /** What was found for a declared recall; null when there is nothing. */
+  readonly recall: <Doc>(memory: Memory<Doc>, id: string) => Doc | null
+}
+
+/** A rule about one stream: input and state in, events or a refusal out. No events means "already so". */
+export interface Command<
+  Input = unknown,
+  State = unknown,
+  S extends EventSchemas = EventSchemas,
+  R extends Reads = Reads,
+  Code extends string = string,
+> {
+  readonly name: string
+  readonly entity: Entity<State, S>
+  readonly input: z.ZodType<Input>
+  /** Id of the stream; by default the workspace's. */
+  readonly id: (input: Input, workspaceId: string) => string
+  readonly reads: R
+  /** Memories that the decision needs, given the folds as they stand. */
+  readonly recalls: (input: Input, state: State, reads: StatesOf<R>) => readonly Recall[]
+  readonly rejects: readonly Code[]
+  readonly decide: (input: Input, state: State, context: DecisionContext<R>) => readonly EventOf<S>[] | Refusal<Code>
+}
+
+/** Any command, for registries. */
+// biome-ignore lint/suspicious/noExplicitAny: a registry holds commands of every input and state.
+export type AnyCommand = Command<any, any, any, any, string>
+
+/** Defines a command. Returning a refusal that `rejects` does not list, or an event that the entity does not know, does not compile. */
+export function defineCommand<
+  Input,
+  State,
+  const S extends EventSchemas,
+  const R extends Reads = Record<never, AnyEntity>,
+  const Code extends string = never,
+>(definition: {
+  readonly name: string
+  readonly entity: Entity<State, S>
+  readonly input: z.ZodType<Input>
+  readonly id?: (input: Input, workspaceId: string) => string
+  readonly reads?: R
+  readonly recalls?: (input: Input, state: State, reads: StatesOf<R>) => readonly Recall[]
+  readonly rejects?: readonly Code[]
+  readonly decide: (
+    input: Input,
+    state: State,
+    context: DecisionContext<R>,
+  ) => readonly EventOf<NoInfer<S>>[] | Refusal<NoInfer<Code>>
+}): Command<Input, State, S, R, Code> {
+  return {
+    id: (_input, workspaceId) => workspaceId,
+    reads: {} as R,
+    recalls: () => [],
+    rejects: [],
+    ...definition,
+  }
+}

@@ -1,0 +1,66 @@
+import type { EventSchemas, RecordedOf } from './event.ts'
+
+/** Turns the data of an older version of an event into that of the next. */
+export type Upcast = (data: unknown) => unknown
+
+/** A kind of stream: its events, and the state that folding them gives. */
+export interface Entity<State = unknown, S extends EventSchemas = EventSchemas> {
+  /** Stream category: a stream is `<name>-<id>`. */
+  readonly name: string
+  readonly events: S
+  /** Version of the state's shape: raising it drops the cached folds. */
+  readonly version: number
+  readonly initial: State
+  readonly evolve: { readonly [K in keyof S & string]?: (state: State, event: RecordedOf<S, K>) => State }
+  /** Long-lived streams keep their fold in the operational store. */
+  readonly longLived: boolean
+  /** Configuration streams remember commandIds for 24 h and answer a repeat with the events of the first. */
+  readonly remembersCommands: boolean
+  /** `upcasts.Name[i]` lifts version i+1 to i+2; the current version is their number + 1. */
+  readonly upcasts: { readonly [K in keyof S & string]?: readonly Upcast[] }
+}
+
+/** Any entity, for registries and for what a decision reads beside its own. */
+// biome-ignore lint/suspicious/noExplicitAny: a registry holds entities of every state.
+export type AnyEntity = Entity<any, any>
+
+interface EntityDefinition<State, S extends EventSchemas>
+  extends Omit<Entity<State, S>, 'longLived' | 'remembersCommands' | 'upcasts'> {
+  readonly longLived?: boolean
+  readonly remembersCommands?: boolean
+  readonly upcasts?: Entity<State, S>['upcasts']
+}
+
+/** Defines a kind of stream. Events without an `evolve` entry leave the state as it is. */
+export function defineEntity<State, const S extends EventSchemas>(
+  definition: EntityDefinition<State, S>,
+): Entity<State, S> {
+  return { longLived: false, remembersCommands: false, upcasts: {}, ...definition }
+}
+
+/** Name of the stream of one entity. */
+export function streamOf(entity: { readonly name: string }, id: string): string {
+  return `${entity.name}-${id}`
+}
+
+/** Category and id of a stream name. */
+export function partsOfStream(stream: string): { readonly category: string; readonly id: string } {
+  const dash = stream.indexOf('-')
+  return { category: stream.slice(0, dash), id: stream.slice(dash + 1) }
+}
+
+/** Version in which an event of this type is written today. */
+export function versionOf(entity: Entity, type: string): number {
+  return (entity.upcasts[type]?.length ?? 0) + 1
+}
+
+/** Lifts a recorded event to the current version of its type. */
+export function upcast<E extends { readonly type: string; readonly version: number; readonly data: unknown }>(
+  entity: { readonly upcasts: Readonly<Record<string, readonly Upcast[] | undefined>> },
+  event: E,
+): E {
+  const steps = entity.upcasts[event.type]
+  if (!steps || event.version > steps.length) return event
+  const data = steps.slice(event.version - 1).reduce((older, step) => step(older), event.data)
+  return { ...event, data, version: steps.length + 1 }
+}

@@ -1,0 +1,83 @@
+import type { z } from 'zod'
+import type { EventSchemas, RecordedOf } from './event.ts'
+
+/** Fields by which documents are looked up: 1 ascending, -1 descending, in order. `unique` only across workspaces. */
+export type Index<Field extends string = string> = { readonly [K in Field]?: 1 | -1 }
+
+/** The dotted paths of a document, two levels deep; a nullable object counts as its object. */
+export type Paths<Doc> = {
+  [K in keyof Doc & string]: NonNullable<Doc[K]> extends readonly unknown[]
+    ? K
+    : NonNullable<Doc[K]> extends Readonly<Record<string, unknown>>
+      ? K | `${K}.${keyof NonNullable<Doc[K]> & string}`
+      : K
+}[keyof Doc & string]
+
+/** A read model as data: what it listens to, the documents it keeps, and the pure reducers that keep them. */
+export interface Projection<Doc = unknown, S extends EventSchemas = EventSchemas> {
+  readonly name: string
+  /** Raising it builds the new version beside the old, then switches. */
+  readonly version: number
+  readonly events: S
+  /** Every document has at least `workspaceId` unless it is a look-up across workspaces. */
+  readonly doc: z.ZodType<Doc>
+  readonly indexes: readonly Index[]
+  /** Numeric or text fields that get a real column beside the JSON, so that sums and filters need not parse. */
+  readonly columns: readonly string[]
+  /** Ids of the documents that an event touches; empty for none. */
+  readonly key: (event: RecordedOf<S>) => string | readonly string[] | null
+  /** The document an event begins, where there is none yet. */
+  readonly starts: { readonly [K in keyof S & string]?: (event: RecordedOf<S, K>, id: string) => Doc | null }
+  /** What an event makes of a document that is there; null removes it. */
+  readonly on: { readonly [K in keyof S & string]?: (doc: Doc, event: RecordedOf<S, K>, id: string) => Doc | null }
+}
+
+/** Any projection, for registries. */
+// biome-ignore lint/suspicious/noExplicitAny: a registry holds projections of every document.
+export type AnyProjection = Projection<any, any>
+
+/** Defines a projection. An unknown event or an unknown index field does not compile. */
+export function defineProjection<Doc extends object, const S extends EventSchemas>(definition: {
+  readonly name: string
+  readonly version: number
+  readonly events: S
+  readonly doc: z.ZodType<Doc>
+  readonly indexes: readonly Index<Paths<NoInfer<Doc>>>[]
+  readonly columns?: readonly Paths<NoInfer<Doc>>[]
+  readonly key: Projection<Doc, S>['key']
+  readonly starts: Projection<NoInfer<Doc>, NoInfer<S>>['starts']
+  readonly on?: Projection<NoInfer<Doc>, NoInfer<S>>['on']
+}): Projection<Doc, S> {
+  return { columns: [], on: {}, ...definition }
+}
+
+/** Collection that holds a projection's documents. */
+export function collectionOf(projection: { readonly name: string; readonly version: number }): string {
+  return `${projection.name}_v${projection.version}`
+}
+
+/**
+ * One event folded into one document: the document it becomes, null when there is none (any more).
+ * The one reducer step that runner, rebuild, read-your-writes and laws share.
+ */
+export function reduce<Doc, S extends EventSchemas>(
+  projection: Projection<Doc, S>,
+  doc: Doc | null,
+  event: RecordedOf<S>,
+  id: string,
+): Doc | null {
+  const type = event.type as keyof S & string
+  const typed = event as RecordedOf<S, typeof type>
+  if (doc === null) return projection.starts[type]?.(typed, id) ?? null
+  const step = projection.on[type]
+  return step ? step(doc, typed, id) : doc
+}
+
+/** Ids that an event touches, as a list. */
+export function keysOf<Doc, S extends EventSchemas>(
+  projection: Projection<Doc, S>,
+  event: RecordedOf<S>,
+): readonly string[] {
+  const keys = projection.key(event)
+  return keys === null ? [] : typeof keys === 'string' ? [keys] : keys
+}

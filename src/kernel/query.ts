@@ -1,0 +1,68 @@
+import type { z } from 'zod'
+import type { AnyProjection } from './projection.ts'
+import type { Refusal } from './refusal.ts'
+
+/** Where a query or a command answers. */
+export interface Mount {
+  readonly surface: 'rest' | 'console' | 'sandbox' | 'public'
+  /** Fastify spelling, with `:id` for a path id. */
+  readonly path: string
+  /** Scope that an API key needs; null for any valid key. Absent off the REST surface. */
+  readonly scope?: string | null
+}
+
+/** The workspace that a request acts in. */
+export interface Tenant {
+  readonly workspaceId: string
+  readonly timezone: string
+}
+
+/** What a query is asked. */
+export interface Question<Params, Filter> {
+  readonly params: Params
+  readonly query: Filter
+  readonly tenant: Tenant
+  readonly surface: Mount['surface']
+  /** ISO 8601, UTC, milliseconds. */
+  readonly now: string
+}
+
+/** One screen or resource, read over projections. `Ports` is what the composition root hands to queries. */
+export interface Query<Ports, Params = unknown, Filter = unknown, Answer = unknown> {
+  readonly name: string
+  readonly summary: string
+  readonly mounts: readonly Mount[]
+  /** A path id that does not parse answers the very 404 of one that does not exist. */
+  readonly params: z.ZodType<Params>
+  readonly query: z.ZodType<Filter>
+  readonly response: z.ZodType<Answer>
+  /** Projections whose positions a reader of its own writes waits for. */
+  readonly reads: readonly AnyProjection[]
+  readonly rejects: readonly string[]
+  /** Response headers beyond the common ones. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly run: (ports: Ports, question: Question<Params, Filter>) => Promise<Answer | Refusal>
+}
+
+/** Any query, for registries. */
+// biome-ignore lint/suspicious/noExplicitAny: a registry holds queries of every shape.
+export type AnyQuery<Ports> = Query<Ports, any, any, any>
+
+/** Defines a query. */
+export function defineQuery<Ports, Params, Filter, Answer, const Code extends string = never>(definition: {
+  readonly name: string
+  readonly summary: string
+  readonly mounts: readonly Mount[]
+  readonly params: z.ZodType<Params>
+  readonly query: z.ZodType<Filter>
+  readonly response: z.ZodType<Answer>
+  readonly reads: readonly AnyProjection[]
+  readonly rejects?: readonly Code[]
+  readonly headers?: Readonly<Record<string, string>>
+  readonly run: (
+    ports: Ports,
+    question: Question<NoInfer<Params>, NoInfer<Filter>>,
+  ) => Promise<NoInfer<Answer> | Refusal<NoInfer<Code>>>
+}): Query<Ports, Params, Filter, Answer> {
+  return { rejects: [], headers: {}, ...definition }
+}

@@ -1,0 +1,118 @@
+import { z } from 'zod'
+
+// How values are spelt on the wire: in bodies, paths and query strings (Document 1, "Shared conventions"; Supplement §1).
+
+/** A UUID, in any case; read as lower case. */
+export const id = z.uuid({ error: 'must be a UUID' }).toLowerCase()
+
+/** An instant as it is answered and stored: ISO 8601, UTC, milliseconds. */
+export const instant = z.iso.datetime({ precision: 3, error: 'must be an ISO 8601 instant in UTC with milliseconds' })
+
+function rangeSentence(thing: string, min: number | undefined, max: number | undefined): string {
+  if (min !== undefined && max !== undefined) return `must be ${thing} from ${min} to ${max}`
+  if (min !== undefined) return `must be ${thing} of at least ${min}`
+  return max === undefined ? `must be ${thing}` : `must be ${thing} of at most ${max}`
+}
+
+interface Range {
+  readonly min?: number
+  readonly max?: number
+}
+
+/** A whole number in a body: no float, no numeric string, nothing past 2^53. */
+export function wholeNumber({ min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER }: Range = {}) {
+  const error = rangeSentence(
+    'a whole number',
+    min === Number.MIN_SAFE_INTEGER ? undefined : min,
+    max === Number.MAX_SAFE_INTEGER ? undefined : max,
+  )
+  return z.int({ error }).min(min, { error }).max(max, { error })
+}
+
+/** Money: whole cents, of either sign unless a range says otherwise. */
+export const cents = wholeNumber()
+
+/** A cap or a count in a body: 0 to `max`; 0 means unlimited on every cap. */
+export function cap(max: number) {
+  return wholeNumber({ min: 0, max })
+}
+
+/** A whole number in a query string: plain decimal digits. */
+export function queryInteger({ min, max }: Range = {}) {
+  const error = rangeSentence('a whole number', min, max)
+  return z
+    .string({ error })
+    .regex(/^(0|-?[1-9]\d*)$/, { error })
+    .transform(Number)
+    .pipe(
+      z
+        .int({ error })
+        .min(min ?? Number.MIN_SAFE_INTEGER, { error })
+        .max(max ?? Number.MAX_SAFE_INTEGER, { error }),
+    )
+    .meta({ type: 'integer', pattern: undefined, minimum: min, maximum: max })
+}
+
+/** A yes or no in a query string: `true` or `false`. */
+export const queryBoolean = z
+  .enum(['true', 'false'], { error: 'must be true or false' })
+  .transform((text) => text === 'true')
+  .meta({ type: 'boolean', enum: undefined })
+
+const bareDate = z.iso.date().transform((date) => `${date}T00:00:00.000Z`)
+const anyInstant = z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString())
+
+/** An instant in a query string; a bare date is its midnight in UTC. Read as ISO 8601, UTC, milliseconds. */
+export const queryInstant = z
+  .union([bareDate, anyInstant], { error: 'must be an ISO 8601 instant or a date' })
+  .meta({ type: 'string', anyOf: undefined })
+
+/** One of the values, or the default when there is none or it is unknown (Document 1, shared convention 4). */
+function orDefault<const Values extends readonly [string, ...string[]]>(values: Values, fallback: Values[number]) {
+  return z
+    .string()
+    .optional()
+    .transform((text) => values.find((value) => value === text) ?? fallback)
+    .meta({ enum: [...values], default: fallback })
+}
+
+/** The `sort` of a list: an unknown value falls back. */
+export const sortBy = orDefault
+
+/** The `dir` of a list: `desc` unless it says `asc`. */
+export const sortDirection = orDefault(['asc', 'desc'], 'desc')
+
+/** `page` and `pageSize` of a list, to be spread into its query: below 1 is refused, past the largest is clamped. */
+export function pageQuery({ size, largest }: { readonly size: number; readonly largest: number }) {
+  return {
+    page: queryInteger({ min: 1 })
+      .optional()
+      .transform((page) => page ?? 1)
+      .meta({ default: 1 }),
+    pageSize: queryInteger({ min: 1 })
+      .optional()
+      .transform((wanted) => Math.min(wanted ?? size, largest))
+      .meta({ default: size }),
+  }
+}
+
+/** Rows before a page. */
+export function skipOf({ page, pageSize }: { readonly page: number; readonly pageSize: number }): number {
+  return Math.min((page - 1) * pageSize, Number.MAX_SAFE_INTEGER)
+}
+
+/** The answer of a paged list; more fields beside the common ones, if it has any. */
+export function pageOf<Row extends z.ZodType>(row: Row) {
+  return z.object({
+    data: z.array(row),
+    page: z.int(),
+    pageSize: z.int(),
+    total: z.int(),
+    totalPages: z.int(),
+  })
+}
+
+/** Pages that a number of rows fills; none for no rows. */
+export function totalPages(total: number, pageSize: number): number {
+  return Math.ceil(total / pageSize)
+}

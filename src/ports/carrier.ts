@@ -1,0 +1,85 @@
+/** What the carrier is told to dial for one attempt. */
+export interface DialCommand {
+  /** The id of the event that decided it: the carrier does a command once, however often it is sent. */
+  readonly commandId: string
+  readonly workspaceId: string
+  readonly callId: string
+  readonly carrierCallId: string
+  readonly attempt: number
+  readonly targetId: string
+  /** E.164 or sip: address. */
+  readonly destination: string
+  readonly callerId: string | null
+  readonly ringSeconds: number
+  readonly whisper: { readonly text: string; readonly acceptDigit: string | null } | null
+  readonly record: boolean
+  /** When the decision to dial was made, on the carrier's clock (ISO). */
+  readonly at: string
+}
+
+/** What the carrier is told to do with a caller who reached nobody, or whom the platform ends. */
+export interface ReleaseCommand {
+  readonly commandId: string
+  readonly workspaceId: string
+  readonly callId: string
+  readonly carrierCallId: string
+  readonly action:
+    | { readonly kind: 'hangup' }
+    | { readonly kind: 'message'; readonly text: string }
+    | { readonly kind: 'forward'; readonly e164: string }
+  readonly at: string
+}
+
+/** How one dial ended without an answer. */
+export type DialOutcome = 'no_answer' | 'busy' | 'rejected' | 'failed' | 'abandoned'
+
+/** What the carrier tells. Every notice may come twice, late, or out of order; `at` is the carrier's own instant (ISO). */
+export type CarrierNotice =
+  | {
+      readonly type: 'call-arrived'
+      readonly workspaceId: string
+      readonly callId: string
+      readonly carrierCallId: string
+      readonly to: string
+      /** E.164; null when the caller hid it. */
+      readonly from: string | null
+      readonly sipHeaders: Readonly<Record<string, string>>
+      readonly at: string
+    }
+  | {
+      readonly type: 'dial-answered'
+      readonly workspaceId: string
+      readonly callId: string
+      readonly attempt: number
+      readonly whisperAccepted: boolean | null
+      readonly at: string
+    }
+  | {
+      readonly type: 'dial-failed'
+      readonly workspaceId: string
+      readonly callId: string
+      readonly attempt: number
+      readonly outcome: DialOutcome
+      readonly sipCode: number | null
+      readonly retryAfterSeconds: number | null
+      readonly at: string
+    }
+  | {
+      readonly type: 'call-ended'
+      readonly workspaceId: string
+      readonly callId: string
+      readonly hungUpBy: 'caller' | 'agent' | 'platform' | 'unknown'
+      readonly recorded: boolean
+      readonly at: string
+    }
+
+/** Takes a notice; resolves when what it led to is durable. */
+export type Listener = (notice: CarrierNotice) => Promise<void>
+
+/** The telephone company. Commands are done once for each `commandId`, and answer when the carrier has taken them. */
+export interface Carrier {
+  readonly name: string
+  dial(command: DialCommand): Promise<void>
+  release(command: ReleaseCommand): Promise<void>
+  close(): Promise<void>
+}

@@ -1,0 +1,295 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { RecordedEvent } from '../../src/kernel/event.ts'
+import { type EventLog, START } from '../../src/ports/event-log.ts'
+import { asAppended, freshStream, happened, several } from '../support/events.ts'
+
+/** A log under test: two sessions of one log, as two processes would have them, and a way to open more. */
+export interface LogUnderTest {
+  readonly log: EventLog
+  readonly other: EventLog
+  readonly open: () => Promise<EventLog>
+  readonly close: () => Promise<void>
+}
+
+/** What every event log does. The log may hold events of others, and others may append meanwhile. */
+export function eventLogContract(name: string, start: () => Promise<LogUnderTest>): void {
+  describe(`event log on ${name}`, () => {
+    let under: LogUnderTest
+    let log: EventLog
+    beforeAll(async () => {
+      under = await start()
+      log = under.log
+    })
+    afterAll(() => under.close())
+
+    test('gives back what was appended, with revisions from 0 and growing positions', async () => {
+      const stream = freshStream()
+      const events = several(3)
+      const result = await log.append(stream, -1, events)
+      const stored = await log.read(stream, 0)
+      expect(stored.map(asAppended)).toEqual(events)
+      expect(stored.map((event) => [event.stream, event.revision])).toEqual([0, 1, 2].map((n) => [stream, n]))
+      expectGrowing(stored)
+      expect(result).toEqual({ ok: true, revision: 2, position: stored[2]?.position })
+    })
+
+    test('answers a wrong expected revision as a conflict and appends nothing', async () => {
+      const stream = freshStream()
+      expect(await log.append(stream, 0, several(1))).toEqual({ ok: false, conflict: true })
+      expect(await log.read(stream, 0)).toEqual([])
+      await log.append(stream, -1, several(2))
+      for (const wrong of [-1, 0, 2, 7])
+        expect(await log.append(stream, wrong, several(1))).toEqual({ ok: false, conflict: true })
+      expect(await log.read(stream, 0)).toHaveLength(2)
+    })
+
+    test('gives a revision to exactly one of many writers', async () => {
+      const stream = freshStream()
+      const attempts = await Promise.all(
+        Array.from({ length: 24 }, (_, n) => (n % 2 ? under.other : log).append(stream, -1, several(2))),
+      )
+      expect(attempts.filter(({ ok }) => ok)).toHaveLength(1)
+      expect(await log.read(stream, 0)).toHaveLength(2)
+    })
+
+    test('leaves no gap and loses nothing when writers of two processes race on one stream', async () => {
+      const stream = freshStream()
+      const writers = Array.from({ length: 8 }, (_, w) => appendAll(w % 2 ? under.other : log, stream, w, 6))
+      await Promise.all(writers)
+      const stored = await log.read(stream, 0)
+      expect(stored.map(({ revision }) => revision)).toEqual(Array.from({ length: 48 }, (_, n) => n))
+      expect(new Set(stored.map(({ data }) => JSON.stringify(data))).size).toBe(48)
+      expectGrowing(stored)
+    })
+
+    test('takes many first appends at once on a fresh connection', async () => {
+      const fresh = await under.open()
+      const streams = Array.from({ length: 100 }, () => freshStream())
+      const results = await Promise.all(streams.map((stream) => fresh.append(stream, -1, several(1))))
+      expect(results.every(({ ok }) => ok)).toBe(true)
+      await fresh.close()
+    })
+
+    test('reads a stream in pages, and nothing where nothing is', async () => {
+      const stream = freshStream()
+      await log.append(stream, -1, several(10))
+      expect((await log.read(stream, 4, 3)).map(({ revision }) => revision)).toEqual([4, 5, 6])
+      expect((await log.read(stream, 8, 5)).map(({ revision }) => revision)).toEqual([8, 9])
+      expect(await log.read(stream, 10)).toEqual([])
+      expect(await log.read(freshStream(), 0)).toEqual([])
+    })
+
+    test('reads large pages', async () => {
+      const stream = freshStream()
+      const before = await log.head()
+      for (const batch of [0, 1, 2]) await log.append(stream, batch * 1_000 - 1, several(1_000))
+      expect(await log.read(stream, 0)).toHaveLength(1_000)
+      expect(await log.read(stream, 0, 5_000)).toHaveLength(3_000)
+      const page = await log.readAll(before, 10_000)
+      expect(page.end).toBe(true)
+      expect(of(stream, page.events)).toHaveLength(3_000)
+    })
+
+    test('resumes the whole log after any position', async () => {
+      const before = await log.head()
+      const streams = [freshStream(), freshStream(), freshStream()]
+      for (let n = 0; n < 4; n++) for (const stream of streams) await log.append(stream, n * 2 - 1, several(2))
+      const whole = of(streams, await pages(log, before, 1_000))
+      expect(whole).toHaveLength(24)
+      expectGrowing(whole)
+      for (const [index, { position }] of whole.entries())
+        expect(of(streams, await pages(log, position, 5))).toEqual(whole.slice(index + 1))
+    })
+
+    test('reads from the very start, and says how far it read when a page holds nothing of ours', async () => {
+      await log.append(freshStream(), -1, several(1))
+      let position = START
+      for (;;) {
+        const page = await log.readAll(position, 1)
+        expect(page.position).toBeGreaterThan(position)
+        position = page.position
+        if (page.events.length > 0) break
+        expect(page.end).toBe(false)
+      }
+    })
+
+    test('says at the end that it is there, and keeps the position', async () => {
+      const { position } = ok(await log.append(freshStream(), -1, several(1)))
+      const page = await log.readAll(await log.head())
+      expect(page.position).toBeGreaterThanOrEqual(position)
+      const empty = await log.readAll(page.position)
+      if (empty.events.length === 0) expect(empty).toEqual({ events: [], position: page.position, end: true })
+    })
+
+    test('never skips an event that appears later, while many streams are appended to and a reader pages', async () => {
+      const before = await log.head()
+      const streams = Array.from({ length: 40 }, () => freshStream())
+      const seen: RecordedEvent[] = []
+      let writing = true
+      const reader = (async () => {
+        for (let position = before; ; ) {
+          const more: boolean = writing
+          const page = await log.readAll(position, 7)
+          expect(page.position).toBeGreaterThanOrEqual(position)
+          position = page.position
+          seen.push(...of(streams, page.events))
+          if (!more && page.end) return
+        }
+      })()
+      await Promise.all(streams.map((stream, n) => appendAll(n % 2 ? under.other : log, stream, n, 6)))
+      writing = false
+      await reader
+      expect(seen).toHaveLength(240)
+      expectGrowing(seen)
+      expect(seen).toEqual(of(streams, await pages(log, before, 1_000)))
+    })
+
+    test('follows what is there and what comes, in order, until told to stop', async () => {
+      const stream = freshStream()
+      const before = await log.head()
+      await log.append(stream, -1, several(5))
+      const stop = new AbortController()
+      const seen: RecordedEvent[] = []
+      for await (const page of log.follow(before, stop.signal)) {
+        const ours = of(stream, page.events)
+        seen.push(...ours)
+        if (ours.length > 0 && seen.length < 25) await under.other.append(stream, seen.length - 1, several(5))
+        if (seen.length >= 25) stop.abort()
+      }
+      expect(seen.map(({ revision }) => revision)).toEqual(Array.from({ length: 25 }, (_, n) => n))
+      expectGrowing(seen)
+    })
+
+    test('wakes followers that wait at the end, each with everything', async () => {
+      const stream = freshStream()
+      const after = await log.head()
+      const followers = [log, log, under.other].map((each) => first(each, after, stream, 3))
+      for (let n = 0; n < 3; n++) await log.append(stream, n - 1, several(1))
+      for (const seen of await Promise.all(followers)) expect(seen.map(({ revision }) => revision)).toEqual([0, 1, 2])
+    })
+
+    test('stops following at once when nothing comes', async () => {
+      const stop = new AbortController()
+      const following = (async () => {
+        for await (const page of log.follow(await log.head(), stop.signal)) expect(page.events).toBeDefined()
+      })()
+      await log.head()
+      stop.abort()
+      await following
+      for await (const page of log.follow(START, stop.signal)) expect.fail(`a page at ${page.position}`)
+    })
+
+    test('follows on where another session stopped', async () => {
+      const stream = freshStream()
+      const after = await log.head()
+      await log.append(stream, -1, several(4))
+      const session = await under.open()
+      const early = await first(session, after, stream, 2)
+      await session.close()
+      const late = await first(log, early[1]?.position ?? after, stream, 2)
+      expect([...early.slice(0, 2), ...late].map(({ revision }) => revision)).toEqual([0, 1, 2, 3])
+    })
+
+    test('names the newest event as its head', async () => {
+      const before = await log.head()
+      const { position } = ok(await log.append(freshStream(), -1, several(2)))
+      expect(position).toBeGreaterThan(before)
+      expect(await under.other.head()).toBeGreaterThanOrEqual(position)
+    })
+
+    test('keeps text of every script, and JSON as it was', async () => {
+      const stream = freshStream()
+      const data = {
+        text: 'Zoë 日本語 עברית 🇨🇭👩‍👩‍👧 \u2028 \u0000 "quoted" \\ \n',
+        ключ: [null, true, -0.5, 1e21, 9_007_199_254_740_991, '', [], {}],
+        'a.b': { $set: 1 },
+      }
+      await log.append(stream, -1, [happened(data, 'ÜmlautHappened')])
+      const [stored] = await log.read(stream, 0)
+      expect(stored?.data).toEqual(data)
+      expect(stored?.type).toBe('ÜmlautHappened')
+    })
+
+    test('keeps an event of 512 KiB', async () => {
+      const stream = freshStream()
+      const text = 'é'.repeat(256 * 1024 - 500)
+      await log.append(stream, -1, [happened({ text })])
+      const [stored] = await log.read(stream, 0)
+      expect(stored?.data).toEqual({ text })
+    })
+
+    test('takes 900 KB in one append', async () => {
+      const stream = freshStream()
+      const events = several(900, 'x'.repeat(500))
+      expect(await log.append(stream, -1, events)).toMatchObject({ ok: true, revision: 899 })
+      expect((await log.read(stream, 0)).map(asAppended)).toEqual(events)
+    })
+
+    test('takes more than 1 MB in one append, or refuses it whole and in words', async () => {
+      const stream = freshStream()
+      const events = several(3, 'x'.repeat(500_000))
+      const outcome = await log.append(stream, -1, events).catch((error: unknown) => error)
+      if (outcome instanceof Error) expect(outcome.message).toContain(stream)
+      else expect(outcome).toMatchObject({ ok: true, revision: 2 })
+      expect(await log.read(stream, 0)).toHaveLength(outcome instanceof Error ? 0 : 3)
+      expect(await log.append(stream, outcome instanceof Error ? -1 : 2, several(1))).toMatchObject({ ok: true })
+    })
+
+    test('keeps an append that is sent twice once', async () => {
+      const stream = freshStream()
+      const events = several(2)
+      for (const each of [log, under.other, log]) await each.append(stream, -1, events)
+      expect((await log.read(stream, 0)).map(asAppended)).toEqual(events)
+    })
+  })
+}
+
+/** Appends one event at a time at the revision it believes in; a conflict makes it read the tail and try again. */
+async function appendAll(log: EventLog, stream: string, writer: number, count: number): Promise<void> {
+  let revision = -1
+  for (let n = 0; n < count; ) {
+    const result = await log.append(stream, revision, [happened({ writer, n })])
+    if (result.ok) {
+      revision = result.revision
+      n++
+    } else {
+      const tail = await log.read(stream, revision + 1)
+      revision += tail.length
+    }
+  }
+}
+
+/** The first pages of a follower until it has so many events of a stream. */
+async function first(log: EventLog, after: number, stream: string, count: number): Promise<readonly RecordedEvent[]> {
+  const seen: RecordedEvent[] = []
+  for await (const page of log.follow(after, new AbortController().signal)) {
+    seen.push(...of(stream, page.events))
+    if (seen.length >= count) break
+  }
+  return seen
+}
+
+async function pages(log: EventLog, after: number, limit: number): Promise<readonly RecordedEvent[]> {
+  const events: RecordedEvent[] = []
+  for (let position = after; ; ) {
+    const page = await log.readAll(position, limit)
+    events.push(...page.events)
+    position = page.position
+    if (page.end) return events
+  }
+}
+
+function of(streams: string | readonly string[], events: readonly RecordedEvent[]): readonly RecordedEvent[] {
+  return events.filter(({ stream }) => streams.includes(stream))
+}
+
+function ok<Result extends { readonly ok: boolean }>(result: Result): Extract<Result, { readonly ok: true }> {
+  if (result.ok) return result as Extract<Result, { readonly ok: true }>
+  throw new Error('the append met a conflict')
+}
+
+function expectGrowing(events: readonly RecordedEvent[]): void {
+  const positions = events.map(({ position }) => position)
+  expect(positions).toEqual([...new Set(positions)].sort((one, other) => one - other))
+  expect(positions.every(Number.isSafeInteger)).toBe(true)
+}

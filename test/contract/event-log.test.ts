@@ -1,0 +1,114 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { openEventStoreDb } from '../../src/adapters/eventstoredb/event-store-db.ts'
+import { openSqliteEventLog } from '../../src/adapters/sqlite/event-log.ts'
+import type { RecordedEvent } from '../../src/kernel/event.ts'
+import { type EventLog, LogUnavailable } from '../../src/ports/event-log.ts'
+import { freshStream, several } from '../support/events.ts'
+import { eventStoreUrl } from '../support/servers.ts'
+import { severable } from '../support/severable.ts'
+import { eventLogContract, type LogUnderTest } from './event-log.contract.ts'
+
+async function sessions(open: () => Promise<EventLog>, clean: () => Promise<void>): Promise<LogUnderTest> {
+  const [log, other] = [await open(), await open()]
+  return {
+    log,
+    other,
+    open,
+    close: async () => {
+      await log.close()
+      await other.close()
+      await clean()
+    },
+  }
+}
+
+eventLogContract('SQLite', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ringledger-log-'))
+  return sessions(
+    async () => openSqliteEventLog(join(folder, 'events.db')),
+    () => rm(folder, { recursive: true }),
+  )
+})
+
+const url = eventStoreUrl()
+if (url) {
+  eventLogContract('EventStoreDB', () =>
+    sessions(
+      () => openEventStoreDb(url),
+      async () => {},
+    ),
+  )
+
+  describe('EventStoreDB that goes away', () => {
+    test('is unavailable while it is away, and serves again without being opened anew', async () => {
+      const way = await severable(url)
+      const log = await openEventStoreDb(way.url)
+      const stream = freshStream()
+      await log.append(stream, -1, several(1))
+      way.cut()
+      await expect(log.append(stream, 0, several(1))).rejects.toThrow(LogUnavailable)
+      await expect(log.read(stream, 0)).rejects.toThrow(LogUnavailable)
+      await expect(log.readAll(-1)).rejects.toThrow(LogUnavailable)
+      way.mend()
+      expect(await untilAnswered(() => log.read(stream, 0))).toHaveLength(1)
+      expect(await log.append(stream, 0, several(1))).toMatchObject({ ok: true, revision: 1 })
+      await log.close()
+      await way.close()
+    })
+
+    test('is followed across the gap, with nothing twice and nothing lost', async () => {
+      const way = await severable(url)
+      const [near, far] = [await openEventStoreDb(way.url), await openEventStoreDb(url)]
+      const stream = freshStream()
+      const after = await far.head()
+      const seen: RecordedEvent[] = []
+      for await (const page of near.follow(after, new AbortController().signal)) {
+        if (seen.length === 0 && page.end) await far.append(stream, -1, several(2))
+        seen.push(...page.events.filter((event) => event.stream === stream))
+        if (seen.length >= 6) break
+        if (seen.length === 2) {
+          way.cut()
+          await far.append(stream, 1, several(4))
+          way.mend()
+        }
+      }
+      expect(seen.map(({ revision }) => revision)).toEqual([0, 1, 2, 3, 4, 5])
+      await near.close()
+      await far.close()
+      await way.close()
+    })
+
+    test('is unavailable when it falls silent', async () => {
+      const way = await severable(url)
+      const log = await openEventStoreDb(way.url, 200)
+      const stream = freshStream()
+      way.hush()
+      for (const call of [() => log.append(stream, -1, several(1)), () => log.read(stream, 0), () => log.head()])
+        await expect(call()).rejects.toThrow(LogUnavailable)
+      await log.close()
+      await way.close()
+    })
+
+    test('fails to open in words, where nothing listens or the address makes no sense', async () => {
+      const way = await severable(url)
+      await way.close()
+      await expect(openEventStoreDb(way.url)).rejects.toThrow(LogUnavailable)
+      await expect(openEventStoreDb('esdb:/nonsense')).rejects.toThrow('must look like esdb://')
+    })
+  })
+}
+
+/** Calls until the answer comes; a connection is made anew at the client's own pace. */
+async function untilAnswered<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+  const until = performance.now() + 10_000
+  for (;;) {
+    try {
+      return await call()
+    } catch (error) {
+      if (!(error instanceof LogUnavailable) || performance.now() > until) throw error
+    }
+  }
+}

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { OperationalStore } from '../../src/ports/operational-store.ts'
+
+/** A store under test: two sessions of one store, as two processes would have them. */
+export interface OperationsUnderTest {
+  readonly store: OperationalStore
+  readonly other: OperationalStore
+  readonly close: () => Promise<void>
+}
+
+const NOW = 1_772_366_400_000
+
+/** What every operational store does. */
+export function operationalStoreContract(name: string, start: () => Promise<OperationsUnderTest>): void {
+  describe(`operational store on ${name}`, () => {
+    let under: OperationsUnderTest
+    let store: OperationalStore
+    beforeAll(async () => {
+      under = await start()
+      store = under.store
+    })
+    afterAll(() => under.close())
+
+    const fresh = (kind = 'test') => `${kind}:${randomUUID()}`
+    const either = (n: number) => (n % 2 ? store : under.other)
+
+    test('keeps any JSON value under its key, for every session', async () => {
+      const key = fresh()
+      const values = [
+        { text: 'Zoë 日本 🇨🇭 \u0000', $set: { 'a.b': [1, null] } },
+        [1, 'a'],
+        'text',
+        '',
+        12.5,
+        0,
+        true,
+        null,
+      ]
+      for (const [n, value] of values.entries()) {
+        await store.put(key, value, null)
+        expect(await under.other.get(key, NOW)).toEqual({ key, value, version: n + 1, expiresAt: null })
+      }
+      expect(await store.get(fresh(), NOW)).toBeNull()
+    })
+
+    test('keeps a large value', async () => {
+      const key = fresh()
+      const value = { fold: 'é'.repeat(1_000_000) }
+      await store.put(key, value, null)
+      expect((await store.get(key, NOW))?.value).toEqual(value)
+    })
+
+    test('deletes', async () => {
+      const key = fresh()
+      await store.put(key, 1, null)
+      await store.delete(key)
+      await store.delete(key)
+      expect(await store.get(key, NOW)).toBeNull()
+      expect(await store.putIf(key, 0, 2, null, NOW)).toBe(true)
+    })
+
+    test('never answers what has expired, swept or not', async () => {
+      const key = fresh()
+      await store.put(key, 'soon gone', NOW + 10)
+      expect(await store.get(key, NOW + 9)).toMatchObject({ value: 'soon gone', expiresAt: NOW + 10 })
+      expect(await store.get(key, NOW + 10)).toBeNull()
+      expect(await store.list(key, NOW + 10)).toEqual([])
+      expect(await store.list(key, NOW + 9)).toHaveLength(1)
+    })
+
+    test('sweeps what has expired and nothing else', async () => {
+      const prefix = fresh('sweep')
+      const expiries = [NOW - 5, NOW, NOW + 5, null]
+      for (const [n, expiry] of expiries.entries()) await store.put(`${prefix}:${n}`, n, expiry)
+      expect(await store.sweep(NOW)).toBeGreaterThanOrEqual(2)
+      expect((await store.list(prefix, NOW - 100)).map(({ value }) => value)).toEqual([2, 3])
+    })
+
+    test('lists by prefix, by key, in pages', async () => {
+      const prefix = fresh('list')
+      const keys = ['a', 'b%', 'b_', 'bc', 'd'].map((rest) => `${prefix}:${rest}`)
+      for (const key of keys.toReversed()) await store.put(key, key, null)
+      await store.put(`${prefix}-other`, 0, null)
+      const listed = await store.list(`${prefix}:`, NOW)
+      expect(listed.map(({ key }) => key)).toEqual(keys)
+      expect(listed.map(({ value }) => value)).toEqual(keys)
+      const [first, second = ''] = keys
+      const page = await store.list(`${prefix}:`, NOW, { after: second, limit: 2 })
+      expect(page.map(({ key }) => key)).toEqual(keys.slice(2, 4))
+      expect(await store.list(`${first}`, NOW)).toHaveLength(1)
+      expect(await store.list(`${prefix}:b_`, NOW)).toHaveLength(1)
+    })
+
+    test('puts only over the version that the caller knows', async () => {
+      const key = fresh()
+      expect(await store.putIf(key, 1, 'no', null, NOW)).toBe(false)
+      expect(await store.putIf(key, 0, 'first', null, NOW)).toBe(true)
+      expect(await store.putIf(key, 0, 'no', null, NOW)).toBe(false)
+      expect(await store.putIf(key, 1, 'second', null, NOW)).toBe(true)
+      expect(await store.putIf(key, 1, 'no', null, NOW)).toBe(false)
+      expect(await store.get(key, NOW)).toMatchObject({ value: 'second', version: 2 })
+    })
+
+    test('counts what has expired as not there when putting', async () => {
+      const key = fresh()
+      await store.put(key, 'old', NOW)
+      expect(await store.putIf(key, 1, 'no', null, NOW)).toBe(false)
+      expect(await store.putIf(key, 0, 'no', null, NOW - 1)).toBe(false)
+      expect(await store.putIf(key, 0, 'new', null, NOW)).toBe(true)
+      expect((await store.get(key, NOW))?.value).toBe('new')
+    })
+
+    test('lets one of many put at a version', async () => {
+      const key = fresh()
+      for (let version = 0; version < 4; version++) {
+        const race = await Promise.all(
+          Array.from({ length: 12 }, (_, n) => either(n).putIf(key, version, n, null, NOW)),
+        )
+        expect(race.filter((won) => won)).toHaveLength(1)
+        expect(await store.get(key, NOW)).toMatchObject({ value: race.indexOf(true), version: version + 1 })
+      }
+    })
+
+    test('adds up every increment of every session', async () => {
+      const key = fresh()
+      const sums = await Promise.all(
+        Array.from({ length: 60 }, (_, n) => either(n).increment(key, (n % 3) + 1, NOW + 100, NOW)),
+      )
+      expect(new Set(sums).size).toBe(60)
+      expect(Math.max(...sums)).toBe(120)
+      expect((await store.get(key, NOW))?.value).toBe(120)
+    })
+
+    test('lets the first increment set the expiry, and begins anew behind it', async () => {
+      const key = fresh()
+      expect(await store.increment(key, 5, NOW + 10, NOW)).toBe(5)
+      expect(await store.increment(key, -2, NOW + 99, NOW + 5)).toBe(3)
+      expect((await store.get(key, NOW + 9))?.expiresAt).toBe(NOW + 10)
+      const sums = await Promise.all(
+        Array.from({ length: 10 }, (_, n) => either(n).increment(key, 1, NOW + 50, NOW + 10)),
+      )
+      expect(sums.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+      expect((await store.get(key, NOW + 20))?.expiresAt).toBe(NOW + 50)
+    })
+
+    test('gives a claim to one owner until it ends or is given back', async () => {
+      const key = fresh('claim')
+      expect(await store.claim(key, 'a', NOW + 10, NOW)).toBe(true)
+      expect(await under.other.claim(key, 'b', NOW + 50, NOW + 9)).toBe(false)
+      expect(await store.claim(key, 'a', NOW + 20, NOW + 5)).toBe(true)
+      expect(await under.other.claim(key, 'b', NOW + 50, NOW + 19)).toBe(false)
+      expect(await under.other.claim(key, 'b', NOW + 50, NOW + 20)).toBe(true)
+      await store.release(key, 'a')
+      expect(await store.claim(key, 'a', NOW + 50, NOW + 21)).toBe(false)
+      await under.other.release(key, 'b')
+      expect(await store.claim(key, 'a', NOW + 50, NOW + 22)).toBe(true)
+    })
+
+    test('gives a contested claim to exactly one, fresh or expired', async () => {
+      const key = fresh('claim')
+      for (const now of [NOW, NOW + 10, NOW + 20]) {
+        const race = await Promise.all(
+          Array.from({ length: 16 }, (_, n) => either(n).claim(key, `o${n}`, now + 10, now)),
+        )
+        expect(race.filter((won) => won)).toHaveLength(1)
+      }
+    })
+
+    test('gives a claim to the same owner however often it asks at once', async () => {
+      const key = fresh('claim')
+      const race = await Promise.all(Array.from({ length: 8 }, (_, n) => either(n).claim(key, 'me', NOW + 10, NOW)))
+      expect(race).toEqual(Array.from({ length: 8 }, () => true))
+    })
+  })
+}

@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openMongoOperationalStore } from '../../src/adapters/mongodb/operational-store.ts'
+import { openSqliteOperationalStore } from '../../src/adapters/sqlite/operational-store.ts'
+import type { OperationalStore } from '../../src/ports/operational-store.ts'
+import { databaseOf, mongoUrl } from '../support/servers.ts'
+import { type OperationsUnderTest, operationalStoreContract } from './operational-store.contract.ts'
+
+async function sessions(
+  open: () => Promise<OperationalStore>,
+  clean: () => Promise<void>,
+): Promise<OperationsUnderTest> {
+  const [store, other] = [await open(), await open()]
+  return {
+    store,
+    other,
+    close: async () => {
+      await store.close()
+      await other.close()
+      await clean()
+    },
+  }
+}
+
+operationalStoreContract('SQLite', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ringledger-operations-'))
+  return sessions(
+    async () => openSqliteOperationalStore(join(folder, 'views.db')),
+    () => rm(folder, { recursive: true }),
+  )
+})
+
+const url = mongoUrl()
+if (url) {
+  const database = databaseOf(url, `contract-${randomUUID()}`)
+  operationalStoreContract('MongoDB', () =>
+    sessions(
+      () => openMongoOperationalStore(database),
+      async () => {},
+    ),
+  )
+}

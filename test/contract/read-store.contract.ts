@@ -1,0 +1,254 @@
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Checkpoint, Doc, ReadStore, Stored, Write } from '../../src/ports/read-store.ts'
+import { documents, filters, pages, SPEC, summaries } from '../support/documents.ts'
+import { findIn, matches, sumIn } from '../support/read-store-reference.ts'
+
+/** A store under test: two sessions of one store, as two processes would have them. */
+export interface StoreUnderTest {
+  readonly store: ReadStore
+  readonly other: ReadStore
+  readonly close: () => Promise<void>
+}
+
+const AT = '2026-03-01T12:00:00.000Z'
+
+/** What every read store does. */
+export function readStoreContract(name: string, start: () => Promise<StoreUnderTest>): void {
+  describe(`read store on ${name}`, () => {
+    let under: StoreUnderTest
+    let store: ReadStore
+    beforeAll(async () => {
+      under = await start()
+      store = under.store
+    })
+    afterAll(() => under.close())
+
+    /** A fresh collection that holds these documents. */
+    async function holding(stored: readonly Stored[]): Promise<string> {
+      const collection = `docs-${randomUUID()}_v1`
+      await store.ensure([{ name: collection, ...SPEC }])
+      const writes = stored.map((each) => ({ collection, ...each }))
+      expect(await store.commit(writes, moving(collection, null, 1_000))).toBe(true)
+      return collection
+    }
+
+    test('finds, pages and counts what the filter says, in order', async () => {
+      await fc.assert(
+        fc.asyncProperty(documents, fc.array(pages, { minLength: 8, maxLength: 8 }), async (stored, asked) => {
+          const collection = await holding(stored)
+          for (const page of asked) {
+            expect(await store.find(collection, page)).toEqual(findIn(stored, page))
+            expect(await store.count(collection, page.filter)).toBe(findIn(stored, { filter: page.filter }).length)
+          }
+          await store.drop(collection, collection)
+        }),
+        { numRuns: 25 },
+      )
+    }, 60_000)
+
+    test('sums by group what the filter says', async () => {
+      await fc.assert(
+        fc.asyncProperty(documents, fc.array(summaries, { minLength: 6, maxLength: 6 }), async (stored, asked) => {
+          const collection = await holding(stored)
+          for (const { filter, groupBy, fields } of asked) {
+            const groups = await store.sum(collection, filter, groupBy, fields)
+            expect(byKey(groups)).toEqual(byKey(sumIn(stored, filter, groupBy, fields)))
+          }
+          await store.drop(collection, collection)
+        }),
+        { numRuns: 20 },
+      )
+    }, 60_000)
+
+    test('never finds or counts a removed document', async () => {
+      await fc.assert(
+        fc.asyncProperty(documents, fc.array(filters, { minLength: 6, maxLength: 6 }), async (stored, asked) => {
+          const collection = await holding(stored)
+          const [gone, left] = [stored.filter((_, n) => n % 2 === 0), stored.filter((_, n) => n % 2 === 1)]
+          await store.commit(
+            gone.map(({ id }) => ({ collection, id, doc: null, position: 1_500 })),
+            moving(collection, 1_000, 2_000),
+          )
+          for (const filter of asked) {
+            const expected = left.filter((each) => matches(each, filter)).length
+            expect(await store.count(collection, filter)).toBe(expected)
+            expect(await store.find(collection, { filter })).toHaveLength(expected)
+          }
+          const ids = stored.map(({ id }) => id)
+          expect(byId(await store.getMany(collection, ids))).toEqual(byId(left))
+          await store.drop(collection, collection)
+        }),
+        { numRuns: 15 },
+      )
+    }, 60_000)
+
+    test('keeps documents as they were, and gets them by id', async () => {
+      const doc = {
+        workspaceId: 'w1',
+        at: null,
+        live: false,
+        tags: ['a', null, 1, true, { deep: [] }],
+        buyer: { id: 'Zoë 🇨🇭', talk: -0.5, more: { empty: {}, big: 9_007_199_254_740_991 } },
+        'dotted.key': 1,
+        $dollar: 'x',
+        text: 'é'.repeat(200_000),
+      }
+      const collection = await holding([{ id: 'one', position: 7, doc }])
+      expect(await store.get(collection, 'one')).toEqual({ id: 'one', position: 7, doc })
+      expect(await store.getMany(collection, ['two', 'one', 'one'])).toEqual([{ id: 'one', position: 7, doc }])
+      expect(await store.get(collection, 'two')).toBeNull()
+      expect(await store.getMany(collection, [])).toEqual([])
+    })
+
+    test('commits documents and the checkpoint, and tells them to another session', async () => {
+      const collection = await holding([])
+      const next = { position: 2_000, at: AT }
+      const writes = Array.from({ length: 300 }, (_, n) => put(collection, `id-${n}`, { n }, 1_001 + n))
+      expect(await store.commit(writes, { name: collection, expected: 1_000, next })).toBe(true)
+      expect(await under.other.count(collection, {})).toBe(300)
+      expect(await under.other.checkpoint(collection)).toEqual(next)
+      expect((await under.other.checkpoints())[collection]).toEqual(next)
+      expect(await store.checkpoint('unheard-of')).toBeNull()
+    })
+
+    test('keeps a document that was folded as far or further', async () => {
+      const collection = await holding([
+        { id: 'same', position: 20, doc: { n: 1 } },
+        { id: 'older', position: 19, doc: { n: 1 } },
+        { id: 'newer', position: 21, doc: { n: 1 } },
+      ])
+      const writes = ['same', 'older', 'newer', 'fresh'].map((id) => put(collection, id, { n: 2 }, 20))
+      expect(await store.commit(writes, moving(collection, 1_000, 1_001))).toBe(true)
+      const found = await store.find(collection, { filter: {} })
+      expect(found.map(({ id, doc, position }) => [id, doc.n, position])).toEqual([
+        ['fresh', 2, 20],
+        ['newer', 1, 21],
+        ['older', 2, 20],
+        ['same', 1, 20],
+      ])
+    })
+
+    test('changes nothing when a batch is repeated after a crash before its checkpoint', async () => {
+      const collection = await holding([{ id: 'kept', position: 5, doc: { n: 0 } }])
+      const batch = [
+        put(collection, 'kept', { n: 1 }, 1_100),
+        put(collection, 'new', { n: 1 }, 1_100),
+        remove(collection, 'kept-not', 1_100),
+      ]
+      // A commit that fails its checkpoint is what a crash in between leaves behind, or less.
+      await store.commit(batch, moving(collection, 999, 1_200))
+      expect(await store.commit(batch, moving(collection, 1_000, 1_200))).toBe(true)
+      const after = await store.find(collection, { filter: {} })
+      expect(await store.commit(batch, moving(collection, 1_000, 1_200))).toBe(false)
+      expect(await store.commit(batch, moving(collection, 1_200, 1_300))).toBe(true)
+      expect(await store.find(collection, { filter: {} })).toEqual(after)
+      expect(after.map(({ id, position }) => [id, position])).toEqual([
+        ['kept', 1_100],
+        ['new', 1_100],
+      ])
+    })
+
+    test('lets one of two committers move the checkpoint, from any place', async () => {
+      const collection = await holding([])
+      for (const expected of [null, 0, 999, 1_001]) {
+        expect(await store.commit([], moving(collection, expected, 5_000))).toBe(false)
+        expect(await store.checkpoint(collection)).toEqual({ position: 1_000, at: null })
+      }
+      for (const name of [collection, `fresh-${randomUUID()}`]) {
+        const expected = name === collection ? 1_000 : null
+        const race = await Promise.all(
+          Array.from({ length: 12 }, (_, n) =>
+            (n % 2 ? store : under.other).commit(
+              [put(collection, `racer-${n}`, { n }, 2_000 + n)],
+              moving(name, expected, 2_000 + n),
+            ),
+          ),
+        )
+        expect(race.filter((won) => won)).toHaveLength(1)
+        expect((await store.checkpoint(name))?.position).toBe(2_000 + race.indexOf(true))
+      }
+    })
+
+    test('keeps the furthest of what two runners write at once', async () => {
+      const collection = await holding([{ id: 'old', position: 1, doc: { n: 1 } }])
+      await Promise.all(
+        Array.from({ length: 10 }, (_, n) =>
+          (n % 2 ? store : under.other).commit(
+            ['old', 'new'].map((id) => put(collection, id, { n }, 1_010 + n)),
+            moving(`runner-${n}-${collection}`, null, 1_010 + n),
+          ),
+        ),
+      )
+      for (const id of ['old', 'new'])
+        expect(await store.get(collection, id)).toEqual({ id, position: 1_019, doc: { n: 9 } })
+    })
+
+    test('guards a removed document until a checkpoint has passed it', async () => {
+      const collection = await holding([{ id: 'gone', position: 5, doc: { n: 1 } }])
+      await store.commit([remove(collection, 'gone', 1_050)], moving(collection, 1_000, 1_100))
+      // A runner that lags behind writes what it read before the removal.
+      await under.other.commit([put(collection, 'gone', { n: 2 }, 1_040)], moving(collection, 1_000, 1_045))
+      expect(await store.get(collection, 'gone')).toBeNull()
+      expect(await store.count(collection, {})).toBe(0)
+      for (const [from, to] of [
+        [1_100, 1_200],
+        [1_200, 1_300],
+      ] as const)
+        expect(await store.commit([put(collection, `at-${to}`, {}, to)], moving(collection, from, to))).toBe(true)
+      await store.commit([put(collection, 'gone', { n: 3 }, 1_350)], moving(collection, 1_300, 1_400))
+      expect((await store.get(collection, 'gone'))?.doc).toEqual({ n: 3 })
+    })
+
+    test('puts a document again after its removal, and ignores the removal of a newer one', async () => {
+      const collection = await holding([{ id: 'back', position: 5, doc: { n: 1 } }])
+      await store.commit([remove(collection, 'back', 1_010)], moving(collection, 1_000, 1_020))
+      await store.commit([put(collection, 'back', { n: 2 }, 1_030)], moving(collection, 1_020, 1_040))
+      await store.commit([remove(collection, 'back', 1_025)], moving(collection, 1_040, 1_050))
+      expect(await store.get(collection, 'back')).toEqual({ id: 'back', position: 1_030, doc: { n: 2 } })
+    })
+
+    test('makes a collection once, whoever asks, and keeps what it holds', async () => {
+      const collection = await holding([{ id: 'a', position: 1, doc: { state: 'x' } }])
+      await Promise.all([store, under.other].map((each) => each.ensure([{ name: collection, ...SPEC }])))
+      expect(await store.count(collection, { state: 'x' })).toBe(1)
+      expect(await store.collections()).toContain(collection)
+    })
+
+    test('drops a collection and its checkpoint, and nothing else', async () => {
+      const [dropped, kept] = [await holding([{ id: 'a', position: 1, doc: {} }]), await holding([])]
+      await store.drop(dropped)
+      expect(await store.collections()).not.toContain(dropped)
+      expect(await store.checkpoint(dropped)).not.toBeNull()
+      await store.drop(dropped, dropped)
+      expect(await store.checkpoint(dropped)).toBeNull()
+      expect(await store.checkpoint(kept)).not.toBeNull()
+      expect(await store.collections()).toContain(kept)
+      await store.ensure([{ name: dropped, ...SPEC }])
+      expect(await store.count(dropped, {})).toBe(0)
+    })
+  })
+}
+
+function put(collection: string, id: string, doc: Doc, position: number): Write {
+  return { collection, id, doc, position }
+}
+
+function remove(collection: string, id: string, position: number): Write {
+  return { collection, id, doc: null, position }
+}
+
+function moving(name: string, expected: number | null, position: number) {
+  const next: Checkpoint = { position, at: null }
+  return { name, expected, next }
+}
+
+function byId(stored: readonly Stored[]): readonly Stored[] {
+  return stored.toSorted((one, other) => (one.id < other.id ? -1 : 1))
+}
+
+function byKey<Group extends { readonly key: readonly unknown[] }>(groups: readonly Group[]): readonly Group[] {
+  const text = (group: Group) => JSON.stringify(group.key)
+  return groups.toSorted((one, other) => (text(one) < text(other) ? -1 : 1))
+}

@@ -1,0 +1,95 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { partsOfStream } from '../../src/kernel/entity.ts'
+import { isRefusal } from '../../src/kernel/refusal.ts'
+import { emptyFold, foldEvents } from '../../src/runtime/fold.ts'
+import { decodeState, encodeState } from '../../src/runtime/state-codec.ts'
+import { createHistory, type Step, stepsOf } from '../support/history.ts'
+import { commands, entities } from '../support/registry.ts'
+
+const runs = { numRuns: 40, seed: 1 }
+const anySteps = stepsOf(commands, 80)
+
+/** Every command once, often enough that most of them have found what they speak of. */
+const rounds: readonly Step[] = Array.from({ length: 40 }, (_, round) =>
+  commands.map(({ name }, index) => ({ name, seed: round * 1_009 + index })),
+).flat()
+
+describe('every command', () => {
+  test('on any state decides without throwing, refuses by a declared code, and its events parse', () =>
+    fc.assert(
+      fc.asyncProperty(anySteps, async (steps) => {
+        const history = createHistory()
+        for (const step of steps) {
+          const given = await history.take(step)
+          if (!given) continue
+          const { command, outcome } = given
+          if (isRefusal(outcome)) {
+            expect(command.rejects, command.name).toContain(outcome.refused)
+            continue
+          }
+          for (const { type, data } of outcome.events) {
+            const schema = command.entity.events[type]
+            expect(schema, `${command.name} gives ${type}`).toBeDefined()
+            expect(schema?.parse(data), `${type} of ${command.name}`).toEqual(data)
+          }
+        }
+      }),
+      runs,
+    ))
+
+  test('is accepted on some state', async () => {
+    const history = createHistory()
+    const accepted = new Set<string>()
+    for (const step of rounds) {
+      const given = await history.take(step)
+      if (given && !isRefusal(given.outcome)) accepted.add(given.command.name)
+    }
+    expect(commands.map(({ name }) => name).filter((name) => !accepted.has(name))).toEqual([])
+  })
+
+  test('given twice with one commandId appends once, where the stream remembers commands', () =>
+    fc.assert(
+      fc.asyncProperty(
+        stepsOf(
+          commands.filter(({ entity }) => entity.remembersCommands),
+          40,
+        ),
+        async (steps) => {
+          const history = createHistory()
+          for (const step of steps) {
+            const given = await history.take(step)
+            if (!given || isRefusal(given.outcome) || given.outcome.events.length === 0) continue
+            const before = history.log.events.length
+            const again = await history.give(given.command, given.input, given.commandId)
+            expect(history.log.events.length, given.command.name).toBe(before)
+            expect(again).toMatchObject({ replayed: true, position: given.outcome.position })
+          }
+        },
+      ),
+      runs,
+    ))
+})
+
+describe('every stream', () => {
+  test('folds from a cached fold and its tail to what the whole fold gives, and folding changes no earlier state', () =>
+    fc.assert(
+      fc.asyncProperty(anySteps, fc.nat(), async (steps, cut) => {
+        const history = createHistory()
+        for (const step of steps) await history.take(step)
+        for (const [stream, events] of Map.groupBy(history.log.events, (event) => event.stream)) {
+          const entity = entities.find(({ name }) => name === partsOfStream(stream).category)
+          if (!entity) throw new Error(`No entity is called as ${stream} says.`)
+          const whole = foldEvents(entity, emptyFold(entity), events)
+          const head = foldEvents(entity, emptyFold(entity), events.slice(0, cut % (events.length + 1)))
+          const kept = JSON.stringify(encodeState(head.state))
+          const restored = { ...head, state: decodeState(JSON.parse(kept)) }
+          const joined = foldEvents(entity, restored, events)
+          expect(encodeState(joined.state)).toEqual(encodeState(whole.state))
+          foldEvents(entity, head, events)
+          expect(JSON.stringify(encodeState(head.state))).toBe(kept)
+        }
+      }),
+      runs,
+    ))
+})

@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest'
+import { changeTarget } from '../../commands/change-target.ts'
+import { createBuyer } from '../../commands/create-buyer.ts'
+import { createTarget } from '../../commands/create-target.ts'
+import { removeRoute } from '../../commands/remove-route.ts'
+import { setBuyerStatus } from '../../commands/set-buyer-status.ts'
+import { setRoute } from '../../commands/set-route.ts'
+import { setTargetStatus } from '../../commands/set-target-status.ts'
+import { kindOf } from '../../src/domain/target.ts'
+import { workspace } from '../../src/domain/workspace.ts'
+import { buyerIn, campaignIn, empty, furnished, targetIn } from '../support/configured.ts'
+import { given, idOf, mintedId, NOW } from '../support/spec.ts'
+
+const owned = empty('scale', [createBuyer, () => ({ name: 'Solar Co' })])
+const buyerId = buyerIn(owned)
+const create = (sent: object) => given(workspace, owned).when(createTarget, { name: 'Desk', buyerId, ...sent })
+
+describe('create-target', () => {
+  it('adds a draft with every default', () => {
+    create({ type: 'number', endpoint: { destinationE164: '+14155550111' } }).gives([
+      {
+        type: 'TargetCreated',
+        data: {
+          buyerName: 'Solar Co',
+          target: {
+            status: 'draft',
+            revenueCents: 0,
+            capCountsOn: 'connected',
+            timezone: 'America/New_York',
+            endpoint: { mode: 'pstn', destinationE164: '+14155550111', ringTimeoutSeconds: 25, whisper: null },
+            rtb: null,
+          },
+        },
+      },
+    ])
+  })
+
+  it('derives the kind from type and price', () => {
+    expect(kindOf({ type: 'number', revenueCents: 1 })).toBe('static')
+    expect(kindOf({ type: 'sip', revenueCents: 0 })).toBe('delivery')
+    expect(kindOf({ type: 'rtb', revenueCents: null })).toBe('external_rtb')
+  })
+
+  it.each([
+    ['a price on a bidder', { type: 'rtb', revenueCents: 5 }, 'revenueCents'],
+    ['dialling on a bidder', { type: 'rtb', endpoint: { destinationE164: '+14155550111' } }, 'endpoint'],
+    ['bidding on a number', { type: 'number', rtb: { bidUrl: 'https://bid.example/a' } }, 'rtb'],
+    ['a sip address on a number', { type: 'number', endpoint: { sipUri: 'sip:a@b.example' } }, 'endpoint.sipUri'],
+    [
+      'a fixed caller id without the number',
+      { type: 'sip', endpoint: { callerIdMode: 'fixed' } },
+      'endpoint.callerIdE164',
+    ],
+    ['a bid floor above the ceiling', { type: 'rtb', rtb: { minBidCents: 2, maxBidCents: 1 } }, 'rtb.minBidCents'],
+    ['a zone that does not exist', { type: 'sip', timezone: 'Nowhere/Else' }, 'timezone'],
+    ['a state code of three letters', { type: 'sip', states: ['CAL'] }, 'states'],
+    ['a schedule that never opens', { type: 'sip', hoursSchedule: { tz: 'UTC', days: { mon: [] } } }, 'hoursSchedule'],
+  ])('refuses %s', (_what, sent, field) => {
+    create(sent).gives({ refused: 'bad-request', details: { [field]: expect.any(String) } })
+  })
+
+  it('keeps states in upper case, once each, and a schedule in the target’s zone', () => {
+    const days = { mon: [['09:00', '17:00']] }
+    create({ type: 'sip', states: ['ca', 'CA', 'ny'], hoursSchedule: { days }, timezone: 'America/Denver' }).gives([
+      {
+        type: 'TargetCreated',
+        data: { target: { states: ['CA', 'NY'], hoursSchedule: { tz: 'America/Denver', days: { ...days, sun: [] } } } },
+      },
+    ])
+  })
+
+  it('refuses an unknown and an archived buyer', () => {
+    create({ type: 'sip', buyerId: idOf(7) }).gives({ refused: 'not-found' })
+    const { events } = given(workspace, owned).when(setBuyerStatus, { buyerId, status: 'archived' })
+    given(workspace, events).when(createTarget, { name: 'Desk', buyerId, type: 'sip' }).gives({ refused: 'conflict' })
+  })
+})
+
+describe('change-target', () => {
+  const events = furnished()
+  const targetId = targetIn(events)
+
+  it('merges dialling, and records before and after', () => {
+    const { state, outcome } = given(workspace, events).when(changeTarget, {
+      targetId,
+      changes: { dailyCap: 3, endpoint: { ringTimeoutSeconds: 40 } },
+    })
+    expect(outcome).toMatchObject([{ data: { before: { dailyCap: 0 }, after: { dailyCap: 3 } } }])
+    expect(state.targets.get(targetId)?.endpoint).toMatchObject({
+      ringTimeoutSeconds: 40,
+      destinationE164: '+14155550111',
+    })
+  })
+
+  it('writes nothing when nothing differs, and clears states and hours with null', () => {
+    given(workspace, events)
+      .when(changeTarget, { targetId, changes: { revenueCents: 4_000 } })
+      .gives([])
+    const closed = given(workspace, events).when(changeTarget, { targetId, changes: { states: ['CA'] } }).events
+    given(workspace, closed)
+      .when(changeTarget, { targetId, changes: { states: null, hoursSchedule: null } })
+      .gives([{ type: 'TargetChanged', data: { after: { states: [] } } }])
+  })
+
+  it('refuses an empty change, an unknown target and an archived one', () => {
+    given(workspace, events).when(changeTarget, { targetId, changes: {} }).gives({ refused: 'bad-request' })
+    const changes = { dailyCap: 1 }
+    given(workspace, events)
+      .when(changeTarget, { targetId: idOf(9), changes })
+      .gives({ refused: 'not-found' })
+    const archived = given(workspace, events).when(setTargetStatus, { targetId, status: 'archived' }).events
+    given(workspace, archived).when(changeTarget, { targetId, changes }).gives({ refused: 'conflict' })
+  })
+})
+
+describe('set-target-status', () => {
+  const events = furnished()
+  const targetId = targetIn(events)
+
+  it('pauses without leaving the plan', () => {
+    const { state } = given(workspace, events).when(setTargetStatus, { targetId, status: 'paused' })
+    expect(state.routes.get(campaignIn(events))?.has(targetId)).toBe(true)
+    expect(state.targets.get(targetId)?.status).toBe('paused')
+  })
+
+  it('archives off every plan', () => {
+    const { outcome, state } = given(workspace, events).when(setTargetStatus, { targetId, status: 'archived' })
+    expect(outcome).toMatchObject([{ data: { removedFrom: [campaignIn(events)] } }])
+    expect(state.routes.get(campaignIn(events))?.size).toBe(0)
+  })
+
+  it('refuses activation without a destination', () => {
+    const drafted = create({ type: 'number' })
+    const id = targetIn(drafted.events)
+    given(workspace, drafted.events)
+      .when(setTargetStatus, { targetId: id, status: 'active' })
+      .gives({ refused: 'conflict', details: { destination: expect.any(String) } })
+  })
+
+  it('refuses a move that is not in the table, and names those that are', () => {
+    const drafted = create({ type: 'number' })
+    given(workspace, drafted.events)
+      .when(setTargetStatus, { targetId: targetIn(drafted.events), status: 'paused' })
+      .gives({ refused: 'conflict', details: { status: 'draft', allowed: ['active', 'archived'] } })
+  })
+})
+
+describe('set-route and remove-route', () => {
+  const events = furnished()
+  const place = { campaignId: campaignIn(events), targetId: targetIn(events) }
+
+  it('changes what it names and keeps the rest', () => {
+    given(workspace, events)
+      .when(setRoute, { ...place, settings: { priority: 5 } })
+      .gives([{ type: 'RouteSet', data: { route: { priority: 5, weight: 100 }, before: { priority: 100 } } }])
+    given(workspace, events)
+      .when(setRoute, { ...place, settings: { active: true } })
+      .gives([])
+  })
+
+  it('makes a new route with its defaults', () => {
+    const removed = given(workspace, events).when(removeRoute, place)
+    removed.gives([{ type: 'RouteRemoved', data: { targetName: 'Front desk' } }])
+    given(workspace, removed.events)
+      .when(setRoute, { ...place, settings: {} })
+      .gives([
+        {
+          type: 'RouteSet',
+          data: { before: null, route: { id: mintedId(0), priority: 100, weight: 100, active: true, createdAt: NOW } },
+        },
+      ])
+    given(workspace, removed.events).when(removeRoute, place).gives({ refused: 'not-found' })
+  })
+
+  it('refuses an archived target', () => {
+    const archived = given(workspace, events).when(setTargetStatus, { targetId: place.targetId, status: 'archived' })
+    given(workspace, archived.events)
+      .when(setRoute, { ...place, settings: {} })
+      .gives({ refused: 'conflict' })
+  })
+})

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { chargeUsage } from '../../commands/charge-usage.ts'
+import { creditWallet } from '../../commands/credit-wallet.ts'
+import { usageReference, wallet } from '../../src/domain/wallet.ts'
+import { emptyFold, foldEvents } from '../../src/runtime/fold.ts'
+import { folded, given, idOf, NOW, recorded, WORKSPACE } from '../support/spec.ts'
+
+const credit = { amountCents: 1_000, reference: 'first' }
+const usage = { callId: idOf(3), amountCents: 1_200, at: NOW }
+const funded = given(wallet).when(creditWallet, credit)
+
+describe('credit-wallet', () => {
+  it('adds to the balance', () => {
+    funded.gives([{ type: 'WalletCredited', data: { amountCents: 1_000, balanceCents: 1_000, kind: 'credit' } }])
+    expect(funded.state.balanceCents).toBe(1_000)
+  })
+
+  it('credits a reference once, and refuses it for another amount', () => {
+    given(wallet, funded.events).when(creditWallet, credit).gives([])
+    given(wallet, funded.events)
+      .when(creditWallet, { ...credit, amountCents: 1 })
+      .gives({ refused: 'conflict' })
+  })
+
+  it('takes 1 to 10,000,000 cents', () => {
+    const accepts = (amountCents: number) => creditWallet.input.safeParse({ ...credit, amountCents }).success
+    expect([0, 1, 10_000_000, 10_000_001, 1.5].map(accepts)).toEqual([false, true, true, false, false])
+  })
+})
+
+describe('charge-usage', () => {
+  it('may take the balance below zero, once for each call', () => {
+    const charged = given(wallet, funded.events).when(chargeUsage, usage)
+    charged.gives([{ type: 'WalletCharged', data: { reference: usageReference(usage.callId), balanceCents: -200 } }])
+    given(wallet, charged.events).when(chargeUsage, usage).gives([])
+  })
+
+  it('charges nothing for nothing', () => {
+    given(wallet, funded.events)
+      .when(chargeUsage, { ...usage, amountCents: 0 })
+      .gives([])
+  })
+
+  it('finds in its memory what its fold has forgotten', () => {
+    const reference = usageReference(usage.callId)
+    const entry = {
+      workspaceId: WORKSPACE,
+      reference,
+      at: NOW,
+      kind: 'usage',
+      amountCents: -1_200,
+      balanceCents: 0,
+      note: null,
+      callId: usage.callId,
+    }
+    const memory = { [`wallet-entries/${WORKSPACE}:${reference}`]: entry }
+    given(wallet, funded.events).when(chargeUsage, usage, { memory }).gives([])
+  })
+})
+
+describe('the fold', () => {
+  it('remembers every reference for an hour at least, and few for longer', () => {
+    const minutes = (n: number) => new Date(Date.parse(NOW) + n * 60_000).toISOString()
+    const charges = Array.from({ length: 240 }, (_, n) => ({
+      at: minutes(n),
+      event: {
+        type: 'WalletCharged',
+        data: {
+          reference: `r${n}`,
+          kind: 'usage',
+          amountCents: 1,
+          balanceCents: -n - 1,
+          note: null,
+          callId: null,
+          occurredAt: NOW,
+        },
+      },
+    }))
+    const events = charges.flatMap(({ at, event }, from) => recorded(wallet, [event], { from, at }))
+    const { state } = foldEvents(wallet, emptyFold(wallet), events)
+    const known = new Set([...state.references.newer.keys(), ...state.references.older.keys()])
+    for (let n = 180; n < 240; n += 1) expect(known).toContain(`r${n}`)
+    expect(known.size).toBeLessThanOrEqual(120)
+    expect(state.balanceCents).toBe(-240)
+  })
+
+  it('begins empty', () => {
+    expect(folded(wallet, [])).toMatchObject({ balanceCents: 0, workspaceId: null })
+  })
+})

@@ -1,0 +1,29 @@
+/**
+ * What happens to one call: `fail` throws before it is done, `lose` does it and throws instead of answering, a promise
+ * holds it back until it resolves.
+ */
+export type Fault = 'fail' | 'lose' | Promise<unknown>
+
+/** Decides over the n-th call (1, 2, …) of a method; undefined lets it through. */
+export type Interfere = (method: string, nth: number) => Fault | undefined
+
+/** A port whose calls may be interfered with. `away` makes the error that a failed or lost call throws. */
+export function withFaults<Port extends object>(port: Port, away: () => Error, interfere: Interfere): Port {
+  const calls = new Map<string, number>()
+  return new Proxy(port, {
+    get(target, key) {
+      const method = Reflect.get(target, key)
+      if (typeof method !== 'function' || typeof key !== 'string' || key === 'follow' || key === 'close') return method
+      return async (...args: unknown[]) => {
+        const nth = (calls.get(key) ?? 0) + 1
+        calls.set(key, nth)
+        const fault = interfere(key, nth)
+        if (fault === 'fail') throw away()
+        if (fault !== 'lose') await fault
+        const answer = await Reflect.apply(method, target, args)
+        if (fault === 'lose') throw away()
+        return answer
+      }
+    },
+  })
+}

@@ -1,0 +1,92 @@
+import fc from 'fast-check'
+import type { AnyCommand } from '../../src/kernel/command.ts'
+import type { Actor } from '../../src/kernel/event.ts'
+import { isRefusal, type Refusal } from '../../src/kernel/refusal.ts'
+import { foldForward } from '../../src/runtime/fold-forward.ts'
+import { createStreamWriter, type Outcome } from '../../src/runtime/stream-writer.ts'
+import { arbitraryOf, createPool, learn } from './arbitrary.ts'
+import { createManualClock } from './memory-clock.ts'
+import { createMemoryLog } from './memory-event-log.ts'
+import { createMemoryOperationalStore } from './memory-operational-store.ts'
+import { createSeededRandom } from './memory-random.ts'
+import { commands as everyCommand, projections } from './registry.ts'
+
+/** A command to be given, and the seed of its input and of how much time passes before it. */
+export interface Step {
+  /** The command's name. */
+  readonly name: string
+  readonly seed: number
+}
+
+/** Steps of a history, in any order and number. */
+export function stepsOf(commands: readonly AnyCommand[], most: number): fc.Arbitrary<readonly Step[]> {
+  const names = commands.map(({ name }) => name)
+  return fc.array(fc.record({ name: fc.constantFrom(...names), seed: fc.nat() }), { minLength: 1, maxLength: most })
+}
+
+/** What came of one step. */
+export interface Given {
+  readonly command: AnyCommand
+  readonly input: unknown
+  readonly commandId: string
+  readonly outcome: Outcome | Refusal
+}
+
+const workspaceId = '01900000-0000-7000-8000-000000000001'
+const byName = new Map(everyCommand.map((command) => [command.name, command]))
+const actor: Actor = { type: 'system', id: null, name: 'Law' }
+
+/** A world in memory, in which commands are given one after another through the stream writer. */
+export function createHistory() {
+  const [clock, log, ops, random] = [
+    createManualClock(),
+    createMemoryLog(),
+    createMemoryOperationalStore(),
+    createSeededRandom(7),
+  ]
+  const pool = createPool()
+  pool.set('workspaceId', [workspaceId])
+  const memories = new Map(projections.map((projection) => [projection.name, projection]))
+  const writer = createStreamWriter({
+    log,
+    ops,
+    clock,
+    random,
+    async recall(memory, id) {
+      const projection = memories.get(memory.name)
+      return projection ? (foldForward(projection, id, null, log.events)?.doc ?? null) : null
+    },
+  })
+
+  const give = (command: AnyCommand, input: unknown, commandId: string) =>
+    writer.handle(command, input, {
+      workspaceId,
+      actor,
+      commandId,
+      correlationId: commandId,
+      causationId: null,
+      surface: 'law',
+      ip: null,
+    })
+
+  return {
+    log,
+    give,
+    /** Gives a step's command a generated input; null when the input's own schema refuses it. Rejects when deciding throws. */
+    async take({ name, seed }: Step): Promise<Given | null> {
+      const command = byName.get(name)
+      if (!command) throw new TypeError(`No command is called ${name}.`)
+      const [raw] = fc.sample(arbitraryOf(command.input, pool), { seed, numRuns: 1 })
+      const parsed = command.input.safeParse(raw)
+      if (!parsed.success) return null
+      await clock.advance(seed % 3 === 0 ? 3_600_000 : 1_000)
+      const commandId = random.uuid()
+      const outcome = await give(command, parsed.data, commandId)
+      if (!isRefusal(outcome)) {
+        learn(pool, parsed.data)
+        for (const { data } of outcome.events) learn(pool, data)
+      }
+      return { command, input: parsed.data, commandId, outcome }
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import type { StartedTestContainer } from 'testcontainers'
+
+/** The real servers that a suite can join, by the variable that names a running one. */
+const SERVERS = {
+  EVENTSTORE_URL: {
+    image: 'eventstore/eventstore:23.10.0-bookworm-slim',
+    environment: { EVENTSTORE_INSECURE: 'true', EVENTSTORE_MEM_DB: 'true', EVENTSTORE_RUN_PROJECTIONS: 'None' },
+    port: 2113,
+    url: (address: string) => `esdb://${address}?tls=false`,
+  },
+  MONGODB_URL: {
+    image: 'mongo:8',
+    environment: {},
+    port: 27017,
+    url: (address: string) => `mongodb://${address}/`,
+  },
+} as const
+
+type Variable = keyof typeof SERVERS
+
+/** Connection string of an EventStoreDB for tests; null, said aloud, when there is none. */
+export function eventStoreUrl(): string | null {
+  return urlOf('EVENTSTORE_URL', 'EventStoreDB')
+}
+
+/** Connection string of a MongoDB for tests; null, said aloud, when there is none. */
+export function mongoUrl(): string | null {
+  return urlOf('MONGODB_URL', 'MongoDB')
+}
+
+/** The same MongoDB with a database of one's own. */
+export function databaseOf(url: string, database: string): string {
+  return url.replace(/^(mongodb(?:\+srv)?:\/\/[^/?]+)(?:\/[^?]*)?/, `$1/${database}`)
+}
+
+function urlOf(variable: Variable, server: string): string | null {
+  const url = process.env[variable]
+  if (url) return url
+  console.warn(`${variable} is not set and no container engine answers: the tests against ${server} are left out.`)
+  return null
+}
+
+const containers: StartedTestContainer[] = []
+
+/** Global set-up of vitest: starts the servers that no variable names, when a container engine answers. */
+export async function setup(): Promise<void> {
+  const missing = Object.entries(SERVERS).filter(([variable]) => !process.env[variable])
+  if (missing.length === 0) return
+  const { GenericContainer, getContainerRuntimeClient } = await import('testcontainers')
+  const engine = await getContainerRuntimeClient().catch(() => null)
+  if (!engine) return
+  await Promise.all(
+    missing.map(async ([variable, { image, environment, port, url }]) => {
+      const container = await new GenericContainer(image)
+        .withEnvironment(environment)
+        .withExposedPorts(port)
+        .withStartupTimeout(120_000)
+        .start()
+      containers.push(container)
+      process.env[variable] = url(`${container.getHost()}:${container.getMappedPort(port)}`)
+    }),
+  )
+}
+
+/** Global tear-down of vitest. */
+export async function teardown(): Promise<void> {
+  await Promise.all(containers.splice(0).map((container) => container.stop()))
+}
