@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ledger } from '../src/domain/ledger.ts'
+import { connecting } from '../src/domain/ledger-steps.ts'
 import { defineCommand } from '../src/kernel/command.ts'
 import { id, instant } from '../src/kernel/wire.ts'
 
@@ -10,13 +11,6 @@ export const countAnswer = defineCommand({
   input: z.object({ callId: id, attempt: z.int().min(1), occurredAt: instant }),
   decide({ callId, attempt, occurredAt }, state) {
     const open = state.calls.get(callId)
-    if (!open?.claim || open.connected || open.claim.attempt !== attempt) return []
-    const { target, buyer, capCountsOn, occurredAt: claimedAt } = open.claim
-    return [
-      {
-        type: 'ClaimConnected',
-        data: { callId, occurredAt, attempt, targetId: target.id, buyerId: buyer.id, capCountsOn, claimedAt },
-      },
-    ]
+    return open?.claim?.attempt === attempt ? connecting(open, callId, occurredAt) : []
   },
 })

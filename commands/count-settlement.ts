@@ -1,32 +1,24 @@
 import { callEvents } from '../src/domain/call.ts'
 import { ledger } from '../src/domain/ledger.ts'
+import { connecting, releasing } from '../src/domain/ledger-steps.ts'
 import { defineCommand } from '../src/kernel/command.ts'
 
-/** A call's books are written: its revenue counts, and its slot, where conversions count, is counted or given back. Known by the call. */
+/**
+ * A connected call's books are written: its revenue counts, and its slot, where conversions count, is counted or given
+ * back. Nothing of the call is open afterwards, whatever was lost before. Known by the call.
+ */
 export const countSettlement = defineCommand({
   name: 'count-settlement',
   entity: ledger,
   input: callEvents.CallSettled,
-  decide({ callId, occurredAt, converted, revenueCents, payoutCents, ...settled }, state) {
-    if (!state.calls.get(callId)?.connected) return []
-    const { campaignId, publisherId, targetId, buyerId, capCountsOn, claimedAt } = settled
+  decide({ source, reason, sentence, ...data }, state) {
+    const open = state.calls.get(data.callId)
+    if (!open?.claim || data.targetId === null) return []
+    const { callId, occurredAt } = data
     return [
-      {
-        type: 'CallCounted',
-        data: {
-          callId,
-          occurredAt,
-          campaignId,
-          publisherId,
-          targetId,
-          buyerId,
-          capCountsOn,
-          claimedAt,
-          converted,
-          revenueCents,
-          payoutCents,
-        },
-      },
+      ...connecting(open, callId, occurredAt),
+      ...releasing(open, callId, occurredAt),
+      { type: 'CallCounted' as const, data },
     ]
   },
 })

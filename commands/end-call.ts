@@ -20,6 +20,7 @@ const input = z.object({
 function statusAtEnd(state: CallState, terminated: boolean): CallStatus {
   if (terminated) return 'terminated'
   if (answered(state)) return 'completed'
+  if (state.unrouted?.action === 'forward') return 'rejected'
   if (state.unrouted?.reason !== 'all_targets_failed') return state.unrouted ? 'rejected' : 'abandoned'
   const last = state.attempts.at(-1)?.outcome
   return last === 'no_answer' || last === 'busy' || last === 'rejected' || last === 'failed' ? last : 'failed'
@@ -98,6 +99,7 @@ export const endCall = defineCommand({
         buyer: connected || !unrouted ? (last?.buyer ?? null) : null,
         sentence: endedSentence(hungUpBy, talkSeconds, connected),
         settlesAt: later(occurredAt, bufferSeconds),
+        usageCents: owed,
         usageDueAt: connected && owed > 0 ? later(occurredAt, USAGE_DELAY_SECONDS) : null,
       },
     }

@@ -17,12 +17,12 @@ export const recordArrival = defineCommand({
   id: ({ arrival }) => arrival.callId,
   decide({ arrival, gates, terms, plan, skipped, claim, unrouted }, state) {
     if (state) return []
-    const { callId, occurredAt } = arrival
+    const { callId, carrierCallId, recordCalls: recordCall, occurredAt } = arrival
     const names = plan.map(({ targetId: id, targetName: name }) => ({ id, name }))
     return [
       { type: 'CallArrived', data: { arrival, gates, terms, plan: names } },
-      ...(claim ? [{ type: 'TargetDialed' as const, data: { callId, occurredAt, claim, skipped } }] : []),
-      ...(unrouted ? [{ type: 'CallUnrouted' as const, data: { callId, occurredAt, unrouted, skipped } }] : []),
+      ...(claim ? [{ type: 'TargetDialed' as const, data: { callId, carrierCallId, recordCall, occurredAt, claim, skipped } }] : []),
+      ...(unrouted ? [{ type: 'CallUnrouted' as const, data: { callId, carrierCallId, occurredAt, unrouted, skipped } }] : []),
     ]
   },
 })

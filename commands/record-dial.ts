@@ -11,6 +11,7 @@ export const recordDial = defineCommand({
   decide({ callId, occurredAt, claim, skipped }, state) {
     if (!state || state.ended || state.answeredAt || ringing(state)) return []
     if (state.attempts.length >= claim.attempt) return []
-    return [{ type: 'TargetDialed', data: { callId, occurredAt, claim, skipped } }]
+    const { carrierCallId, recordCalls: recordCall } = state.arrival
+    return [{ type: 'TargetDialed', data: { callId, carrierCallId, recordCall, occurredAt, claim, skipped } }]
   },
 })

@@ -1,32 +1,20 @@
 import { z } from 'zod'
 import { ledger } from '../src/domain/ledger.ts'
+import { connecting, releasing } from '../src/domain/ledger-steps.ts'
 import { defineCommand } from '../src/kernel/command.ts'
 import { id, instant } from '../src/kernel/wire.ts'
 
 /**
- * A call is over: it no longer counts among the live ones. One that connected keeps its claim until it is counted.
- * Known by the call.
+ * A call is over: it no longer counts among the live ones. One that connected keeps its claim until it is counted; that
+ * it connected is said again here, in case the answer itself was lost on its way. Known by the call.
  */
 export const releaseCall = defineCommand({
   name: 'release-call',
   entity: ledger,
-  input: z.object({ callId: id, occurredAt: instant }),
-  decide({ callId, occurredAt }, state) {
+  input: z.object({ callId: id, connected: z.boolean(), occurredAt: instant }),
+  decide({ callId, connected, occurredAt }, state) {
     const open = state.calls.get(callId)
     if (!open?.live) return []
-    const { arrival, claim } = open
-    return [
-      {
-        type: 'CallReleased',
-        data: {
-          callId,
-          occurredAt,
-          campaignId: arrival.campaign?.id ?? null,
-          publisherId: arrival.publisher?.id ?? null,
-          targetId: claim?.target.id ?? null,
-          buyerId: claim?.buyer.id ?? null,
-        },
-      },
-    ]
+    return [...(connected ? connecting(open, callId, occurredAt) : []), ...releasing(open, callId, occurredAt)]
   },
 })

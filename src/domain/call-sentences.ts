@@ -46,6 +46,6 @@ export function settledSentence(books: {
 }): string {
   if (books.converted) return `Converted: ${dollars(books.revenueCents)} revenue, ${dollars(books.payoutCents)} payout.`
   const under = /^under_threshold:(\d+)s_of_(\d+)s$/.exec(books.reason)
-  if (under) return `Not converted: ${under[1]} seconds of talk, and ${under[2]} are needed.`
+  if (under) return `Not converted: ${counted(Number(under[1]), 'second')} of talk, and ${under[2]} are needed.`
   return 'Nothing to book: no buyer answered.'
 }

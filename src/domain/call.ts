@@ -32,7 +32,13 @@ export const callEvents = {
     /** Names of the targets on the plan, in order. */
     plan: z.array(named).readonly(),
   }),
-  TargetDialed: z.object({ ...callKey, claim, skipped: z.array(skip).readonly() }),
+  TargetDialed: z.object({
+    ...callKey,
+    carrierCallId: z.string(),
+    recordCall: z.boolean(),
+    claim,
+    skipped: z.array(skip).readonly(),
+  }),
   TargetFailed: z.object({
     ...callKey,
     attempt: z.int(),
@@ -53,7 +59,7 @@ export const callEvents = {
     rangSeconds: z.int(),
     whisperAccepted: z.boolean().nullable(),
   }),
-  CallUnrouted: z.object({ ...callKey, unrouted, skipped: z.array(skip).readonly() }),
+  CallUnrouted: z.object({ ...callKey, carrierCallId: z.string(), unrouted, skipped: z.array(skip).readonly() }),
   CallEnded: z.object({
     ...callKey,
     arrivedAt: instant,
@@ -71,6 +77,8 @@ export const callEvents = {
     sentence: z.string(),
     /** When the books are written: the end plus the effective buffer. */
     settlesAt: instant,
+    /** The platform's charge for the call. */
+    usageCents: cents,
     /** When usage is charged; null when there is none. */
     usageDueAt: instant.nullable(),
   }),

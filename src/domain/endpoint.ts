@@ -35,7 +35,8 @@ export const endpointSettings = z.object({
   sipRealm: text(TARGET.sipField),
   /** The password sealed under the master key; only its last four characters are ever shown. */
   sipSecret: z.object({ sealed: z.string(), last4: z.string().max(4) }).nullable(),
-  ringTimeoutSeconds: wholeNumber(SECONDS.ringTimeout),
+  /** Null takes the campaign's dial time-out. */
+  ringTimeoutSeconds: wholeNumber(SECONDS.ringTimeout).nullable(),
   whisper: whisper.nullable(),
 })
 export const endpoint = endpointSettings.extend({
@@ -102,7 +103,7 @@ export function plainEndpoint(id: string, mode: Endpoint['mode']): Endpoint {
     sipUsername: null,
     sipRealm: null,
     sipSecret: null,
-    ringTimeoutSeconds: SECONDS.ringTimeout.usual,
+    ringTimeoutSeconds: null,
     whisper: null,
     lastHealthCheckAt: null,
   }

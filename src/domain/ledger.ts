@@ -17,7 +17,7 @@ import {
   terms,
   unrouted,
 } from './call-facts.ts'
-import { nothingRecent, type Recent, remembered } from './recent.ts'
+import { nothingRecent, type Recent, recentOf, remembered } from './recent.ts'
 import { type Counts, counted, NO_COUNTS, windowsOf } from './windows.ts'
 
 const callKey = { callId: id, occurredAt: instant }
@@ -50,6 +50,8 @@ export const ledgerEvents = {
     capCountsOn: claim.shape.capCountsOn,
     /** The dial's own instant, in whose windows the call counts. */
     claimedAt: instant,
+    /** Under which the campaign remembers the caller; null for a hidden one. */
+    callerKey: z.string().nullable(),
   }),
   CallReleased: z.object({
     ...callKey,
@@ -202,6 +204,12 @@ export function withoutClaim(state: LedgerState, callId: string, now: string): L
 /** A call without a claim, or one that counted no later than its connection, is done with when it is no longer live. */
 const settlesLater = ({ claim, connected }: OpenCall) => claim !== null && connected
 
+/** Callers with one more admission: the latest is the one that counts, in whatever order calls are played. */
+function seenBy(callers: LedgerState['callers'], key: string, at: string, now: string): LedgerState['callers'] {
+  const known = recentOf(callers, key)
+  return known && known.at > at ? callers : remembered(callers, key, { at, targetId: null }, now)
+}
+
 const initial: LedgerState = {
   seq: 0,
   counters: PersistentMap(),
@@ -242,7 +250,7 @@ export const ledger = defineEntity({
         known: remembered(state.known, callId, true, meta.at),
         callers:
           campaign && caller
-            ? remembered(state.callers, callerKey(campaign.id, caller), { at: occurredAt, targetId: null }, meta.at)
+            ? seenBy(state.callers, callerKey(campaign.id, caller), occurredAt, meta.at)
             : state.callers,
       }
     },
@@ -274,13 +282,12 @@ export const ledger = defineEntity({
       const open = state.calls.get(callId)
       if (!open) return state
       const { campaign, caller, occurredAt } = open.arrival
+      const key = campaign && caller && callerKey(campaign.id, caller)
+      const at = (key && recentOf(state.callers, key)?.at) ?? occurredAt
       return {
         ...state,
         calls: state.calls.set(callId, { ...open, connected: true }),
-        callers:
-          campaign && caller
-            ? remembered(state.callers, callerKey(campaign.id, caller), { at: occurredAt, targetId }, meta.at)
-            : state.callers,
+        callers: key ? remembered(state.callers, key, { at, targetId }, meta.at) : state.callers,
       }
     },
     CallReleased: (state, { data: { callId }, meta }) => {

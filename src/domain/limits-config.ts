@@ -47,7 +47,7 @@ export const SECONDS = {
   durationThreshold: 86_400,
   dialTimeout: { min: 5, max: 120, usual: 25 },
   failoverBudget: { min: 10, max: 180, usual: 90 },
-  ringTimeout: { min: 5, max: 120, usual: 25 },
+  ringTimeout: { min: 5, max: 120 },
 } as const
 
 export const CAMPAIGN = { description: 300, unroutedMessage: 500, verticalId: 80 } as const

@@ -41,6 +41,9 @@ export const KEY_GRACE_MINUTES = 24 * 60
 /** Minutes of the longest grace of a rotated secret. */
 export const LONGEST_KEY_GRACE_MINUTES = 7 * 24 * 60
 
+/** Hours for which a session lasts after it was last used (Supplement §2). */
+export const SESSION_HOURS = 12
+
 // Calls
 
 /** Days of the widest window of the call log. */
@@ -57,6 +60,8 @@ export const TALK_FILTER_SECONDS = 86_400
 export const LIVE_BOARD_HOURS = 6
 /** Calls on the live board. */
 export const LIVE_BOARD_CALLS = 200
+/** Seconds after its arrival at which a call that has not ended is looked into: a carrier's own longest call. */
+export const STUCK_CALL_SECONDS = 4 * 3_600
 /** Cents of the largest figure on one call. */
 export const LARGEST_FIGURE_CENTS = 100_000_000
 

@@ -31,7 +31,8 @@ export function counted(counts: Counts, windows: readonly string[], by: number, 
   })
 }
 
-function isKept(window: string, now: string): boolean {
+/** Whether anyone can still ask for a window at `now`. */
+export function isKept(window: string, now: string): boolean {
   const kept = KEPT_MS[window.length] ?? 0
   const oldest = new Date(Date.parse(now) - kept).toISOString().slice(0, window.length)
   return window >= oldest

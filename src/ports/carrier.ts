@@ -62,6 +62,7 @@ export type CarrierNotice =
       readonly outcome: DialOutcome
       readonly sipCode: number | null
       readonly retryAfterSeconds: number | null
+      readonly whisperAccepted: boolean | null
       readonly at: string
     }
   | {

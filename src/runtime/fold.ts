@@ -44,9 +44,11 @@ function remember<State>(fold: Fold<State>, { revision, meta }: RecordedEvent): 
   const full = fold.since !== null && Date.parse(meta.at) - Date.parse(fold.since) >= COMMAND_MEMORY_MS
   const commands = full ? PersistentMap<string, CommandTrace>() : fold.commands
   const known = commands.get(meta.commandId)
+  // The events of one handling share their instant; the same id a day later is another handling.
+  const from = known?.at === meta.at ? known.from : revision
   return {
     ...fold,
-    commands: commands.set(meta.commandId, { from: known?.from ?? revision, to: revision, at: meta.at }),
+    commands: commands.set(meta.commandId, { from, to: revision, at: meta.at }),
     olderCommands: full ? fold.commands : fold.olderCommands,
     since: full || fold.since === null ? meta.at : fold.since,
   }

@@ -1,6 +1,6 @@
 import type { AnyCommand, DecisionContext, Memory } from '../kernel/command.ts'
-import { type Entity, streamOf, versionOf } from '../kernel/entity.ts'
-import type { Actor, NewEvent, RecordedEvent } from '../kernel/event.ts'
+import { type AnyEntity, type Entity, streamOf, versionOf } from '../kernel/entity.ts'
+import type { Actor, EventSchemas, NewEvent, RecordedEvent } from '../kernel/event.ts'
 import { isRefusal, type Refusal } from '../kernel/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type EventLog, LogUnavailable } from '../ports/event-log.ts'
@@ -57,11 +57,21 @@ export interface StreamWriter {
    * @throws LogUnavailable when the log is away; whether the append landed is then not known.
    */
   handle(command: AnyCommand, input: unknown, call: CommandCall): Promise<Outcome | Refusal>
-  /** What a command would append now, without appending it. */
-  rehearse(command: AnyCommand, input: unknown, call: CommandCall): Promise<readonly NewEvent[] | Refusal>
+  /**
+   * What commands on one stream would append now, one after the other, without appending it. `next` is asked for a
+   * command after each, with all events so far, until it has none; the first refusal ends it.
+   */
+  rehearse(next: Rehearsal, call: CommandCall): Promise<readonly NewEvent[] | Refusal>
+  /** The state of a stream at its tail. */
+  stateOf<State, S extends EventSchemas>(entity: Entity<State, S>, id: string): Promise<State>
   /** Keeps the folds of long streams, and takes no more commands. */
   close(): Promise<void>
 }
+
+/** A command to rehearse next, given the events so far. */
+export type Rehearsal = (
+  events: readonly NewEvent[],
+) => { readonly command: AnyCommand; readonly input: unknown } | null
 
 interface Job {
   readonly command: AnyCommand
@@ -169,6 +179,17 @@ export function createStreamWriter({ log, ops, clock, random, recall }: WriterPo
     return new Map(await Promise.all(found))
   }
 
+  /** Whether all that a job needs from its memories, on a state, has been found. */
+  function isRecalled(
+    job: Job,
+    state: unknown,
+    folds: ReadonlyMap<string, Fold>,
+    found: ReadonlyMap<string, unknown>,
+  ): boolean {
+    const wanted = job.command.recalls(job.input, state, statesOf(job, folds).reads)
+    return wanted.every(({ memory, id }) => found.has(memoryKey(memory, id)))
+  }
+
   function contextOf(job: Job, folds: ReadonlyMap<string, Fold>, found: ReadonlyMap<string, unknown>): DecisionContext {
     const { call, ids, seed } = job
     let minted = 0
@@ -242,6 +263,8 @@ export function createStreamWriter({ log, ops, clock, random, recall }: WriterPo
         taken += 1
         continue
       }
+      // What an earlier job made the fold forget is looked up first: that takes another turn.
+      if (taken > 0 && !isRecalled(job, fold.state, folds, found)) break
       const context = contextOf(job, folds, found)
       const outcome = decideSafely(job, fold, context)
       if (outcome instanceof Error) settled.push(() => job.reject(outcome))
@@ -338,12 +361,27 @@ export function createStreamWriter({ log, ops, clock, random, recall }: WriterPo
         if (!mailbox.busy) void run(mailbox)
       })
     },
-    async rehearse(command, input, call) {
-      const mailbox = mailboxOf(command.entity, streamOf(command.entity, command.id(input, call.workspaceId)))
-      const job: Job = { command, input, call, seed: random.seed(), ids: [], resolve: () => {}, reject: () => {} }
-      const [fold, folds] = await Promise.all([foldOf(mailbox, true), readsOf([job])])
-      const found = await recallsOf([job], fold.state, folds)
-      return command.decide(input, fold.state, contextOf(job, folds, found))
+    async rehearse(next, call) {
+      const rehearsed: RecordedEvent[] = []
+      let fold: Fold | null = null
+      for (let step = next(rehearsed); step; step = next(rehearsed)) {
+        const { command, input } = step
+        const mailbox = mailboxOf(command.entity, streamOf(command.entity, command.id(input, call.workspaceId)))
+        const job: Job = { ...step, call, seed: random.seed(), ids: [], resolve: () => {}, reject: () => {} }
+        const folds = await readsOf([job])
+        const from: Fold = fold ?? (await foldOf(mailbox, true))
+        const context = contextOf(job, folds, await recallsOf([job], from.state, folds))
+        const outcome: readonly NewEvent[] | Refusal = command.decide(input, from.state, context)
+        if (isRefusal(outcome)) return outcome
+        const events = recorded(job, mailbox, from, outcome, context)
+        fold = foldEvents(mailbox.entity, from, events)
+        rehearsed.push(...events)
+      }
+      return rehearsed
+    },
+    async stateOf<State, S extends EventSchemas>(entity: Entity<State, S>, id: string) {
+      const { state } = await foldOf(mailboxOf(entity as unknown as AnyEntity, streamOf(entity, id)), true)
+      return state as State
     },
     async close() {
       const long = [...mailboxes.values()].filter(

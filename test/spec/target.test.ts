@@ -27,7 +27,7 @@ describe('create-target', () => {
             revenueCents: 0,
             capCountsOn: 'connected',
             timezone: 'America/New_York',
-            endpoint: { mode: 'pstn', destinationE164: '+14155550111', ringTimeoutSeconds: 25, whisper: null },
+            endpoint: { mode: 'pstn', destinationE164: '+14155550111', ringTimeoutSeconds: null, whisper: null },
             rtb: null,
           },
         },

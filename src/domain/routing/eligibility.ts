@@ -84,7 +84,7 @@ function outsideStates({ target, callerState, campaignStates }: Candidate): Find
   }
 }
 
-/** The skip reasons in their documented order (Document 2, Skip reasons). A row is a reason; `skipOf` is their one interpreter. */
+/** The skip reasons in their documented order (Document 2, Skip reasons). A row is a reason; `lookAt` is their one interpreter. */
 const RULES: readonly Rule[] = [
   {
     reason: 'paused',

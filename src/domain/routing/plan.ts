@@ -10,11 +10,15 @@ const byPriority: Ordering = (targets, random) => {
   return [...drawn].sort((a, b) => a.priority - b.priority)
 }
 
+/** By price, then priority, then the earlier route. */
+const byPrice: Ordering = (targets) =>
+  [...targets].sort((a, b) => b.revenueCents - a.revenueCents || a.priority - b.priority)
+
 /** How each routing mode orders the plan (Supplement §6). Until bids are asked for, `highest_bid` goes by the static price. */
 const ORDERINGS: Readonly<Record<Campaign['routingMode'], Ordering>> = {
   priority: byPriority,
   weighted: weightedOrder,
-  highest_bid: (targets, random) => [...byPriority(targets, random)].sort((a, b) => b.revenueCents - a.revenueCents),
+  highest_bid: byPrice,
 }
 
 /**
@@ -22,10 +26,10 @@ const ORDERINGS: Readonly<Record<Campaign['routingMode'], Ordering>> = {
  * of now, for a call that arrives now. The same seed gives the same order.
  */
 export function planFor(workspace: WorkspaceState, campaign: Campaign, seed: number): readonly Planned[] {
-  const routes = workspace.routes.get(campaign.id)
-  if (!routes) return []
+  // A map's own order tells how it was built; the draw must not: ids grow, so this is from the earliest route on.
+  const routes = [...(workspace.routes.get(campaign.id)?.values() ?? [])].sort((a, b) => (a.id < b.id ? -1 : 1))
   const targets: Planned[] = []
-  for (const { targetId, priority, weight, active, revenueOverrideCents } of routes.values()) {
+  for (const { targetId, priority, weight, active, revenueOverrideCents } of routes) {
     const target = workspace.targets.get(targetId)
     if (!active || !target || (target.status !== 'active' && target.status !== 'paused')) continue
     const price = target.revenueCents ?? 0

@@ -1,0 +1,253 @@
+import { z } from 'zod'
+import { callEvents } from '../src/domain/call.ts'
+import { attribution, callOutcome, callStatus, named } from '../src/domain/call-facts.ts'
+import { campaignSettings } from '../src/domain/campaign.ts'
+import { storedTag } from '../src/domain/tags.ts'
+import { defineProjection } from '../src/kernel/projection.ts'
+import { cents, id, instant } from '../src/kernel/wire.ts'
+
+const flag = z.union([z.literal(0), z.literal(1)])
+
+const doc = z.object({
+  workspaceId: id,
+  seq: z.int(),
+  ref: z.string(),
+  startedAt: instant,
+  startedMs: z.int(),
+  status: callStatus,
+  outcome: callOutcome,
+  callerNumber: z.string().nullable(),
+  /** Digits of the caller from the last to the first, so that what a number ends with is a range. */
+  callerReversed: z.string().nullable(),
+  callerState: z.string().nullable(),
+  callerCity: z.string().nullable(),
+  dialedNumber: z.string(),
+  numberId: id.nullable(),
+  campaign: named.nullable(),
+  publisher: named.nullable(),
+  buyer: named.nullable(),
+  target: named.nullable(),
+  talkSeconds: z.int(),
+  ringSeconds: z.int(),
+  converted: z.boolean(),
+  revenueCents: cents,
+  payoutCents: cents,
+  profitCents: cents,
+  usageCents: cents,
+  reasonCode: z.string().nullable(),
+  reasonSentence: z.string().nullable(),
+  hasRecording: z.boolean(),
+  /** By stored key (`domain/tags.ts`). */
+  tags: z.record(z.string(), z.string()),
+  tagSources: z.record(z.string(), z.string()),
+  direction: z.literal('inbound'),
+  attribution,
+  routingMode: campaignSettings.shape.routingMode.nullable(),
+  deliveryMode: z.enum(['pstn', 'sip', 'forward']).nullable(),
+  attemptCount: z.int(),
+  answeredAt: instant.nullable(),
+  answeredMs: z.int().nullable(),
+  endedAt: instant.nullable(),
+  endedMs: z.int().nullable(),
+  hungUpBy: callEvents.CallEnded.shape.hungUpBy.nullable(),
+  settledAt: instant.nullable(),
+  convertedAt: instant.nullable(),
+  conversionSource: callEvents.CallSettled.shape.source,
+  // One of the five is 1, as the outcome says: they are what sums count.
+  liveCount: flag,
+  connectedCount: flag,
+  convertedCount: flag,
+  unroutedCount: flag,
+  missedCount: flag,
+})
+type Doc = z.infer<typeof doc>
+
+/** The counts of each outcome; a converted call is a connected one too. */
+const COUNTS: Readonly<
+  Record<Doc['outcome'], Pick<Doc, 'liveCount' | 'connectedCount' | 'convertedCount' | 'unroutedCount' | 'missedCount'>>
+> = {
+  live: { liveCount: 1, connectedCount: 0, convertedCount: 0, unroutedCount: 0, missedCount: 0 },
+  connected: { liveCount: 0, connectedCount: 1, convertedCount: 0, unroutedCount: 0, missedCount: 0 },
+  converted: { liveCount: 0, connectedCount: 1, convertedCount: 1, unroutedCount: 0, missedCount: 0 },
+  unrouted: { liveCount: 0, connectedCount: 0, convertedCount: 0, unroutedCount: 1, missedCount: 0 },
+  missed: { liveCount: 0, connectedCount: 0, convertedCount: 0, unroutedCount: 0, missedCount: 1 },
+}
+
+/** Digits of a number from the last to the first. */
+export function reversedDigits(number: string): string {
+  return number.replace(/\D/g, '').split('').toReversed().join('')
+}
+
+/** What `runtime/column-store.ts` keeps of the calls, so that no sum over them reads documents. */
+export const callColumns = {
+  collection: 'call-log',
+  ordinal: 'seq',
+  columns: {
+    startedMs: 'number',
+    talkSeconds: 'number',
+    revenueCents: 'number',
+    payoutCents: 'number',
+    profitCents: 'number',
+    usageCents: 'number',
+    connectedCount: 'number',
+    convertedCount: 'number',
+    unroutedCount: 'number',
+    missedCount: 'number',
+    liveCount: 'number',
+    status: 'code',
+    outcome: 'code',
+    reasonCode: 'code',
+    hasRecording: 'code',
+    numberId: 'code',
+    callerState: 'code',
+    attribution: 'code',
+    conversionSource: 'code',
+    'campaign.id': 'code',
+    'publisher.id': 'code',
+    'buyer.id': 'code',
+    'target.id': 'code',
+  },
+} as const
+
+/** One document a call, by its id: the call log's row, the live board's row, and the facts of the call's own page. */
+export const callLog = defineProjection({
+  name: callColumns.collection,
+  version: 1,
+  events: callEvents,
+  doc,
+  indexes: [
+    // The list and the live board, which looks back a few hours only.
+    { workspaceId: 1, startedMs: -1 },
+    // When each number last took a call.
+    { workspaceId: 1, numberId: 1, startedMs: -1 },
+    // Who called: a look-up by caller is the one filter that few of very many calls pass.
+    { workspaceId: 1, callerReversed: 1 },
+  ],
+  // What pages of calls are filtered and sorted by.
+  columns: [
+    'talkSeconds',
+    'revenueCents',
+    'liveCount',
+    'status',
+    'outcome',
+    'reasonCode',
+    'hasRecording',
+    'campaign.id',
+    'publisher.id',
+    'buyer.id',
+    'target.id',
+  ],
+  key: ({ data }) => ('arrival' in data ? data.arrival.callId : data.callId),
+  starts: {
+    CallArrived({ data: { arrival }, meta }): Doc | null {
+      if (meta.workspaceId === null) return null
+      const tags = Object.entries(arrival.tags)
+      return {
+        workspaceId: meta.workspaceId,
+        seq: arrival.seq,
+        ref: arrival.ref,
+        startedAt: arrival.occurredAt,
+        startedMs: Date.parse(arrival.occurredAt),
+        status: 'routing',
+        outcome: 'live',
+        callerNumber: arrival.caller,
+        callerReversed: arrival.caller && reversedDigits(arrival.caller),
+        callerState: arrival.callerState,
+        callerCity: arrival.callerCity,
+        dialedNumber: arrival.dialedNumber,
+        numberId: arrival.numberId,
+        campaign: arrival.campaign,
+        publisher: arrival.publisher,
+        buyer: null,
+        target: null,
+        talkSeconds: 0,
+        ringSeconds: 0,
+        converted: false,
+        revenueCents: 0,
+        payoutCents: 0,
+        profitCents: 0,
+        usageCents: 0,
+        reasonCode: null,
+        reasonSentence: null,
+        hasRecording: false,
+        tags: Object.fromEntries(tags.map(([key, { value }]) => [storedTag(key), value])),
+        tagSources: Object.fromEntries(tags.map(([key, { source }]) => [storedTag(key), source])),
+        direction: 'inbound',
+        attribution: arrival.attribution,
+        routingMode: arrival.routingMode,
+        deliveryMode: null,
+        attemptCount: 0,
+        answeredAt: null,
+        answeredMs: null,
+        endedAt: null,
+        endedMs: null,
+        hungUpBy: null,
+        settledAt: null,
+        convertedAt: null,
+        conversionSource: null,
+        ...COUNTS.live,
+      }
+    },
+  },
+  on: {
+    TargetDialed: (doc, { data: { claim } }): Doc => ({
+      ...doc,
+      status: 'ringing',
+      target: claim.target,
+      buyer: claim.buyer,
+      deliveryMode: claim.deliveryMode,
+      attemptCount: claim.attempt,
+    }),
+    TargetFailed: (doc, { data }): Doc => ({
+      ...doc,
+      status: 'routing',
+      ringSeconds: doc.ringSeconds + data.rangSeconds,
+    }),
+    TargetAnswered: (doc, { data }): Doc => ({
+      ...doc,
+      status: 'in_progress',
+      ringSeconds: doc.ringSeconds + data.rangSeconds,
+      answeredAt: data.occurredAt,
+      answeredMs: Date.parse(data.occurredAt),
+    }),
+    CallUnrouted: (doc, { data: { unrouted } }): Doc => ({
+      ...doc,
+      status: 'routing',
+      buyer: null,
+      deliveryMode: unrouted.action === 'forward' ? 'forward' : doc.deliveryMode,
+      reasonCode: unrouted.reason,
+      reasonSentence: unrouted.sentence,
+    }),
+    CallEnded: (doc, { data }) => ({
+      ...doc,
+      status: data.status,
+      outcome: data.outcome,
+      ...COUNTS[data.outcome],
+      target: data.target,
+      buyer: data.buyer,
+      talkSeconds: data.talkSeconds,
+      ringSeconds: data.ringSeconds,
+      hasRecording: data.recorded,
+      endedAt: data.occurredAt,
+      endedMs: Date.parse(data.occurredAt),
+      hungUpBy: data.hungUpBy,
+    }),
+    CallSettled(doc, { data }) {
+      const { converted, occurredAt, revenueCents, payoutCents } = data
+      const outcome = converted ? 'converted' : doc.outcome
+      return {
+        ...doc,
+        outcome,
+        ...COUNTS[outcome],
+        converted,
+        revenueCents,
+        payoutCents,
+        profitCents: revenueCents - payoutCents,
+        settledAt: occurredAt,
+        convertedAt: converted ? occurredAt : null,
+        conversionSource: data.source,
+      }
+    },
+    UsageCharged: (doc, { data }) => ({ ...doc, usageCents: data.usageCents }),
+  },
+})

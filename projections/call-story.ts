@@ -1,0 +1,137 @@
+import { z } from 'zod'
+import { callEvents } from '../src/domain/call.ts'
+import { terms } from '../src/domain/call-facts.ts'
+import {
+  answerSentence,
+  answerStep,
+  arrivalSteps,
+  attemptOf,
+  dialStep,
+  endStep,
+  failureStep,
+  type StoryAttempt,
+  type StoryStep,
+  settlementStep,
+  skipSteps,
+  storyAttempt,
+  storyStep,
+  unroutedStep,
+} from '../src/domain/story.ts'
+import { defineProjection } from '../src/kernel/projection.ts'
+import { cents, id, instant } from '../src/kernel/wire.ts'
+
+const trailEntry = z.object({ id: z.string(), at: instant, source: z.enum(['carrier', 'system']), type: z.string() })
+type TrailEntry = Readonly<z.infer<typeof trailEntry>>
+
+const doc = z.object({
+  workspaceId: id,
+  /** Where the call stands, in one sentence. */
+  summary: z.string(),
+  steps: z.array(storyStep).readonly(),
+  attempts: z.array(storyAttempt).readonly(),
+  /** What was heard and decided, without payloads. */
+  events: z.array(trailEntry).readonly(),
+  terms,
+  /** Price and threshold of the target last dialled; null before the first. */
+  sold: z.object({ revenueCents: cents, durationThresholdSeconds: z.int() }).nullable(),
+})
+type Doc = z.infer<typeof doc>
+
+interface Happened {
+  readonly data: { readonly occurredAt: string }
+  readonly meta: { readonly eventId: string }
+}
+
+function trace({ data, meta }: Happened, source: TrailEntry['source'], type: string): TrailEntry {
+  return { id: meta.eventId, at: data.occurredAt, source, type }
+}
+
+const told = (doc: Doc, entry: TrailEntry, ...steps: readonly StoryStep[]): Doc => ({
+  ...doc,
+  steps: [...doc.steps, ...steps],
+  events: [...doc.events, entry],
+})
+
+function withAttempt(doc: Doc, attemptNo: number, changes: Partial<StoryAttempt>): Doc['attempts'] {
+  return doc.attempts.map((each) => (each.attemptNo === attemptNo ? { ...each, ...changes } : each))
+}
+
+/** A call's waterfall, by the call's id: sentences as they were written, kept in the order in which they were. */
+export const callStory = defineProjection({
+  name: 'call-story',
+  version: 1,
+  events: callEvents,
+  doc,
+  indexes: [],
+  key: ({ data }) => ('arrival' in data ? data.arrival.callId : data.callId),
+  starts: {
+    CallArrived({ data, meta }): Doc | null {
+      if (meta.workspaceId === null) return null
+      const { terms, arrival } = data
+      return {
+        workspaceId: meta.workspaceId,
+        summary: 'The call is looking for a target.',
+        steps: arrivalSteps(data),
+        attempts: [],
+        events: [trace({ data: arrival, meta }, 'carrier', 'call.arrived')],
+        terms,
+        sold: null,
+      }
+    },
+  },
+  on: {
+    TargetDialed(doc, event) {
+      const { claim, skipped, occurredAt } = event.data
+      const { revenueCents, durationThresholdSeconds } = claim
+      const steps = [...skipSteps(skipped, occurredAt), dialStep(event.data)]
+      const attempt = attemptOf(event.data)
+      return {
+        ...told(doc, trace(event, 'system', 'target.dialed'), ...steps),
+        summary: attempt.result,
+        attempts: [...doc.attempts, attempt],
+        sold: { revenueCents, durationThresholdSeconds },
+      }
+    },
+    TargetFailed(doc, event) {
+      const { attempt, outcome, sipCode, rangSeconds, whisperAccepted, sentence, occurredAt } = event.data
+      const ended = { endedAt: occurredAt, outcome, sipCode, rangSeconds, whisperAccepted, result: sentence }
+      return {
+        ...told(doc, trace(event, 'carrier', 'target.failed'), failureStep(event.data)),
+        summary: sentence,
+        attempts: withAttempt(doc, attempt, ended),
+      }
+    },
+    TargetAnswered(doc, event) {
+      const { attempt, rangSeconds, whisperAccepted } = event.data
+      const result = answerSentence(event.data)
+      const answered = { outcome: 'answered', rangSeconds, whisperAccepted, result } as const
+      return {
+        ...told(doc, trace(event, 'carrier', 'target.answered'), answerStep(event.data)),
+        summary: result,
+        attempts: withAttempt(doc, attempt, answered),
+      }
+    },
+    CallUnrouted(doc, event) {
+      const { unrouted, skipped, occurredAt } = event.data
+      const steps = [...skipSteps(skipped, occurredAt), unroutedStep(event.data)]
+      return { ...told(doc, trace(event, 'system', 'call.unrouted'), ...steps), summary: unrouted.sentence }
+    },
+    CallEnded(doc, event) {
+      const { occurredAt, outcome, status, sentence } = event.data
+      const source = status === 'terminated' ? 'system' : 'carrier'
+      return {
+        ...told(doc, trace(event, source, 'call.ended'), endStep(event.data)),
+        summary: outcome === 'unrouted' ? doc.summary : sentence,
+        attempts: doc.attempts.map((each) => (each.endedAt === null ? { ...each, endedAt: occurredAt } : each)),
+      }
+    },
+    CallSettled(doc, event) {
+      const { targetId, sentence } = event.data
+      return {
+        ...told(doc, trace(event, 'system', 'call.settled'), settlementStep(event.data)),
+        summary: targetId === null ? doc.summary : sentence,
+      }
+    },
+    UsageCharged: (doc, event) => told(doc, trace(event, 'system', 'usage.charged')),
+  },
+})

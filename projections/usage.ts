@@ -1,0 +1,178 @@
+import { z } from 'zod'
+import { laneId } from '../src/domain/lane.ts'
+import { type Counted, counterKey, ledgerEvents } from '../src/domain/ledger.ts'
+import { isKept, windowsOf } from '../src/domain/windows.ts'
+import { workspaceIdOf } from '../src/domain/workspace.ts'
+import { defineProjection } from '../src/kernel/projection.ts'
+import { id, instant } from '../src/kernel/wire.ts'
+
+const counts = z.record(z.string(), z.int())
+type Counts = Readonly<z.infer<typeof counts>>
+
+const doc = z.object({
+  workspaceId: id,
+  kind: z.enum(['target', 'buyer', 'lane', 'campaign']),
+  liveCalls: z.int(),
+  /** Counted calls by UTC window: `2026-11-21T07`, `2026-11-21`, `2026-11`. */
+  hours: counts,
+  days: counts,
+  months: counts,
+  total: z.int(),
+  /** Cents by UTC day, counted at settlement. */
+  revenueDays: counts,
+  payoutDays: counts,
+  /** How a target's dials went; null before the first has ended. */
+  health: z
+    .object({
+      health: z.enum(['healthy', 'degraded', 'down']),
+      lastError: z.string().nullable(),
+      consecutiveFailures: z.int(),
+      suppressedUntil: instant.nullable(),
+    })
+    .nullable(),
+})
+type Doc = z.infer<typeof doc>
+
+/** Failures in a row at which a target counts as down (Supplement §5, Health). */
+const DOWN_AT = 3
+
+/** Counts with `by` added in a window; windows that nobody can ask for any more go when a new one begins. */
+function tallied(counts: Counts, window: string, by: number, now: string): Counts {
+  const before = counts[window]
+  if (before !== undefined) return { ...counts, [window]: before + by }
+  return Object.fromEntries([...Object.entries(counts).filter(([each]) => isKept(each, now)), [window, by]])
+}
+
+/** With one more counted call, in the windows of an instant. */
+function withCall(doc: Doc, at: string, now: string): Doc {
+  const { hour, day, month } = windowsOf(at)
+  return {
+    ...doc,
+    hours: tallied(doc.hours, hour, 1, now),
+    days: tallied(doc.days, day, 1, now),
+    months: tallied(doc.months, month, 1, now),
+    total: doc.total + 1,
+  }
+}
+
+const withLive = (doc: Doc, by: 1 | -1): Doc => ({ ...doc, liveCalls: Math.max(0, doc.liveCalls + by) })
+
+function withResult(doc: Doc, lastError: string | null): Doc {
+  if (doc.kind !== 'target') return doc
+  const consecutiveFailures = lastError === null ? 0 : (doc.health?.consecutiveFailures ?? 0) + 1
+  const health = lastError === null ? 'healthy' : consecutiveFailures < DOWN_AT ? 'degraded' : 'down'
+  return {
+    ...doc,
+    health: {
+      health,
+      lastError: lastError ?? doc.health?.lastError ?? null,
+      consecutiveFailures,
+      suppressedUntil: null,
+    },
+  }
+}
+
+const KINDS: readonly Counted[] = ['target', 'buyer', 'lane', 'campaign']
+
+/** Nothing counted yet of the record that a document's id names. */
+function begun(workspaceId: string, key: string): Doc | null {
+  const kind = KINDS.find((each) => key.startsWith(`${each}:`))
+  if (!kind) return null
+  return {
+    workspaceId,
+    kind,
+    liveCalls: 0,
+    hours: {},
+    days: {},
+    months: {},
+    total: 0,
+    revenueDays: {},
+    payoutDays: {},
+    health: null,
+  }
+}
+
+interface Ids {
+  readonly campaignId: string | null
+  readonly publisherId: string | null
+  readonly targetId: string | null
+  readonly buyerId: string | null
+}
+
+function keysOf({ campaignId, publisherId, targetId, buyerId }: Partial<Ids>): readonly string[] {
+  return [
+    ...(campaignId ? [counterKey('campaign', campaignId)] : []),
+    ...(campaignId && publisherId ? [counterKey('lane', laneId(campaignId, publisherId))] : []),
+    ...(targetId ? [counterKey('target', targetId)] : []),
+    ...(buyerId ? [counterKey('buyer', buyerId)] : []),
+  ]
+}
+
+const { CallAdmitted, TargetClaimed, ClaimReleased, ClaimConnected, CallReleased, CallCounted } = ledgerEvents
+
+type Claimed = z.infer<typeof TargetClaimed>['claim']
+
+const withClaim = (doc: Doc, claim: Claimed, now: string): Doc =>
+  claim.capCountsOn === 'claimed' ? withCall(withLive(doc, 1), claim.occurredAt, now) : withLive(doc, 1)
+
+/** A call that was let in counts at once on its campaign and lane; on target and buyer by the claim's own rule. */
+function admitted(doc: Doc, { arrival, claim }: z.infer<typeof CallAdmitted>, now: string): Doc {
+  if (doc.kind === 'campaign' || doc.kind === 'lane') return withCall(withLive(doc, 1), arrival.occurredAt, now)
+  return claim ? withClaim(doc, claim, now) : doc
+}
+
+/** Books count by the day of their settlement: revenue of targets and buyers, payout of lanes. */
+function settled(doc: Doc, data: z.infer<typeof CallCounted>, now: string): Doc {
+  const { day } = windowsOf(data.occurredAt)
+  if (doc.kind === 'campaign') return doc
+  if (doc.kind === 'lane') return { ...doc, payoutDays: tallied(doc.payoutDays, day, data.payoutCents, now) }
+  const sold = { ...doc, revenueDays: tallied(doc.revenueDays, day, data.revenueCents, now) }
+  const { capCountsOn, converted, claimedAt } = data
+  return capCountsOn === 'converted' && converted && claimedAt ? withCall(sold, claimedAt, now) : sold
+}
+
+/** What is counted of targets, buyers, lanes and campaigns, by `counterKey`. Slots that a dial only holds do not show. */
+export const usage = defineProjection({
+  name: 'usage',
+  version: 1,
+  events: { CallAdmitted, TargetClaimed, ClaimReleased, ClaimConnected, CallReleased, CallCounted },
+  doc,
+  indexes: [{ workspaceId: 1, 'health.health': 1 }],
+  key({ type, data }) {
+    if (type === 'CallAdmitted') {
+      const { campaign, publisher } = data.arrival
+      return keysOf({
+        campaignId: campaign?.id ?? null,
+        publisherId: publisher?.id ?? null,
+        targetId: data.claim?.target.id ?? null,
+        buyerId: data.claim?.buyer.id ?? null,
+      })
+    }
+    if (type === 'TargetClaimed') return keysOf({ targetId: data.claim.target.id, buyerId: data.claim.buyer.id })
+    return keysOf(data)
+  },
+  starts: {
+    CallAdmitted(event, id) {
+      const doc = begun(workspaceIdOf(event), id)
+      return doc && admitted(doc, event.data, event.meta.at)
+    },
+    TargetClaimed(event, id) {
+      const doc = begun(workspaceIdOf(event), id)
+      return doc && withClaim(doc, event.data.claim, event.meta.at)
+    },
+  },
+  on: {
+    CallAdmitted: (doc, { data, meta }) => admitted(doc, data, meta.at),
+    TargetClaimed: (doc, { data, meta }) => withClaim(doc, data.claim, meta.at),
+    ClaimReleased(doc, { data }) {
+      const freed = withLive(doc, -1)
+      return data.outcome === 'abandoned' ? freed : withResult(freed, data.outcome)
+    },
+    ClaimConnected(doc, { data, meta }) {
+      const healed = withResult(doc, null)
+      return data.capCountsOn === 'connected' ? withCall(healed, data.claimedAt, meta.at) : healed
+    },
+    CallReleased: (doc) => withLive(doc, -1),
+    CallCounted: (doc, { data, meta }) => settled(doc, data, meta.at),
+  },
+})

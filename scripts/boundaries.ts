@@ -1,0 +1,138 @@
+import { readdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { cruise, type DependencyType, type IRegularForbiddenRuleType as Rule } from 'dependency-cruiser'
+
+/** What the files of a room may import beside each other: other rooms (or single files), npm packages, Node modules. */
+interface Room {
+  readonly rooms: readonly string[]
+  readonly packages: readonly string[] | 'any'
+  readonly node: readonly string[] | 'any'
+}
+
+/** Packages that compute and touch nothing. */
+const pure = ['zod', 'immutable', 'temporal-polyfill', 'libphonenumber-js', 'uuid', 'ulid']
+const core = ['src/kernel', 'src/domain', 'src/ports']
+const capabilities = ['commands', 'projections', 'queries']
+const inside = [...core, ...capabilities, 'src/runtime', 'src/reactions', 'src/adapters']
+const adapter: Room = { rooms: ['src/kernel', 'src/ports'], packages: 'any', node: 'any' }
+
+/** The dependency rules of the house. Of two rooms that hold a file, the longer name counts. */
+const rooms: Readonly<Record<string, Room>> = {
+  'src/kernel': { rooms: [], packages: ['zod'], node: [] },
+  'src/domain': { rooms: ['src/kernel'], packages: pure, node: ['util', 'net'] },
+  'src/ports': { rooms: ['src/kernel'], packages: ['zod'], node: [] },
+  'src/runtime': { rooms: ['src/kernel', 'src/ports'], packages: [...pure, 'rxjs'], node: ['util'] },
+  'src/reactions': { rooms: [...core, 'projections', 'commands'], packages: [...pure, 'rxjs'], node: ['util'] },
+  'src/adapters': adapter,
+  'src/adapters/http': { ...adapter, rooms: [...adapter.rooms, 'src/domain/limits.ts'] },
+  'src/main': { rooms: inside, packages: 'any', node: 'any' },
+  commands: { rooms: ['src/domain', 'src/kernel'], packages: pure, node: ['util'] },
+  projections: { rooms: ['src/domain', 'src/kernel'], packages: pure, node: ['util'] },
+  queries: { rooms: [...core, 'projections'], packages: [...pure, 'rxjs'], node: ['util', 'stream'] },
+  scripts: { rooms: ['src/main', 'test/bench'], packages: 'any', node: 'any' },
+  test: { rooms: [...inside, 'src/main', 'scripts'], packages: 'any', node: 'any' },
+}
+
+/** Drivers, by the one adapter that may import them. Benchmarks measure them bare, as ceilings. */
+const drivers: Readonly<Record<string, readonly string[]>> = {
+  eventstoredb: ['@eventstore/db-client'],
+  sqlite: ['node:sqlite'],
+  mongodb: ['mongodb'],
+  telnyx: ['telnyx'],
+  http: ['fastify', '@fastify/.+', 'fastify-type-provider-zod'],
+  egress: ['undici'],
+}
+
+const file = (path: string): string => (path.endsWith('.ts') ? `^${path}$` : `^${path}/`)
+/** A package, found in node_modules or not. */
+const npm = (name: string): string => `(?:^|(?:^|/)node_modules/)${name}(?:/|$)`
+/** A module of Node's own. */
+const node = (name: string): string => `^(?:node:)?${name}(?:/|$)`
+/** How an import shows that it is of a package, installed and declared or not. */
+const fromNpm: DependencyType[] = ['npm', 'npm-dev', 'npm-peer', 'npm-optional', 'npm-no-pkg', 'npm-unknown', 'unknown']
+const ours = Object.keys(rooms).map(file)
+
+function rule(name: string, from: Rule['from'], to: Rule['to']): Rule {
+  return { name, severity: 'error', from, to }
+}
+
+function rulesOf([name, room]: readonly [string, Room]): readonly Rule[] {
+  const within = Object.keys(rooms).filter((other) => other.startsWith(`${name}/`))
+  const from = { path: file(name), ...(within.length > 0 && { pathNot: within.map(file) }) }
+  return [
+    rule(`${name} imports its rooms`, from, { path: ours, pathNot: [name, ...room.rooms].map(file) }),
+    ...(room.packages === 'any'
+      ? []
+      : [
+          rule(`${name} imports its packages`, from, {
+            dependencyTypes: fromNpm,
+            pathNot: [...ours, ...room.packages.map(npm)],
+          }),
+        ]),
+    ...(room.node === 'any'
+      ? []
+      : [rule(`${name} imports its Node modules`, from, { dependencyTypes: ['core'], pathNot: room.node.map(node) })]),
+  ]
+}
+
+const forbidden: readonly Rule[] = [
+  ...Object.entries(rooms).flatMap(rulesOf),
+  ...Object.entries(drivers).map(([name, packages]) =>
+    rule(
+      `only src/adapters/${name} imports its driver`,
+      { pathNot: [`^src/adapters/${name}/`, '^test/bench/'] },
+      { path: packages.map((driver) => (driver.startsWith('node:') ? node(driver.slice(5)) : npm(driver))) },
+    ),
+  ),
+  rule('adapters do not import each other', { path: '^src/adapters/([^/]+)/' }, { path: '^src/adapters/(?!$1/)' }),
+  rule('every file has a room', { pathNot: ours }, {}),
+  rule('imports resolve', {}, { couldNotResolve: true }),
+  rule('no cycles', {}, { circular: true }),
+  rule('no barrels', { path: ours }, { dependencyTypes: ['export'] }),
+]
+
+/** How the tree keeps the rules: the files read, their imports, and one sentence for each import that breaks one. */
+export interface Survey {
+  readonly files: number
+  readonly imports: number
+  readonly broken: readonly string[]
+}
+
+/**
+ * Reads every TypeScript file of the rooms below `root` and judges its imports.
+ * @throws Error when there is nothing to read, or the parser did not see every file: silence is no proof.
+ */
+export async function surveyBoundaries(root: string): Promise<Survey> {
+  const tops = [...new Set(Object.keys(rooms).map((name) => name.split('/')[0] ?? name))]
+  const found = (await Promise.all(tops.map((top) => filesBelow(root, top)))).flat()
+  if (found.length === 0) throw new Error('There is no TypeScript file to read.')
+  const { output } = await cruise([...found], {
+    baseDir: resolve(root),
+    validate: true,
+    ruleSet: { forbidden: [...forbidden] },
+    parser: 'swc',
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['node', 'import', 'default'] },
+  })
+  if (typeof output === 'string') throw new Error(output)
+  const seen = new Set(output.modules.map(({ source }) => source))
+  const unseen = found.filter((path) => !seen.has(path))
+  if (unseen.length > 0) throw new Error(`The parser did not read ${unseen.length} files, the first ${unseen[0]}.`)
+  const imports = output.summary.totalDependenciesCruised ?? 0
+  if (imports === 0) throw new Error(`The parser saw no import in ${found.length} files.`)
+  const broken = output.summary.violations.map(({ from, to, rule: { name } }) => `${from} → ${to}: ${name}`)
+  return { files: found.length, imports, broken }
+}
+
+async function filesBelow(root: string, folder: string): Promise<readonly string[]> {
+  const names = await readdir(join(root, folder), { recursive: true }).catch(() => [])
+  return names.filter((name) => name.endsWith('.ts')).map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
+}
+
+if (import.meta.main) {
+  const { files, imports, broken } = await surveyBoundaries('.')
+  for (const sentence of broken) console.error(sentence)
+  console.log(`${files} files, ${imports} imports, ${broken.length} against the rules`)
+  process.exitCode = broken.length > 0 ? 1 : 0
+}

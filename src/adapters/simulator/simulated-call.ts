@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import { defineEntity } from '../../kernel/entity.ts'
+import { id, instant } from '../../kernel/wire.ts'
+import { script } from './script.ts'
+
+const e164 = z.string().regex(/^\+[1-9]\d{6,14}$/)
+
+export const placedCall = z.object({
+  workspaceId: id,
+  callId: id,
+  carrierCallId: z.string(),
+  to: e164,
+  from: e164.nullable(),
+  sipHeaders: z.record(z.string(), z.string()),
+  script,
+  mode: z.enum(['instant', 'live']),
+  /** The call's own seconds in one of the clock's; 1 for an instant call, whose clock is its own. */
+  speed: z.number().min(1),
+  arrivesAt: instant,
+  /** When the caller gives up, if they do. */
+  givesUpAt: instant.nullable(),
+})
+export type PlacedCall = Readonly<z.infer<typeof placedCall>>
+
+const planned = z.object({ at: instant, hungUpBy: z.enum(['caller', 'agent', 'platform']) })
+
+/** These names are the storage format. */
+export const simulatedCallEvents = {
+  SimulatedCallPlaced: placedCall,
+  SimulatedDialTaken: z.object({
+    commandId: z.string(),
+    attempt: z.int(),
+    targetId: id,
+    answered: z.boolean(),
+    outcome: z.enum(['no_answer', 'busy', 'rejected', 'failed', 'abandoned']).nullable(),
+    sipCode: z.int().nullable(),
+    retryAfterSeconds: z.int().nullable(),
+    whisperAccepted: z.boolean().nullable(),
+    resultAt: instant,
+    /** When the call will be over, if this dial is answered. */
+    ends: planned.nullable(),
+  }),
+  SimulatedReleaseTaken: z.object({ commandId: z.string(), action: z.enum(['hangup', 'message', 'forward']), ends: planned }),
+  SimulatedCallEnded: planned,
+}
+
+type DialTaken = z.infer<typeof simulatedCallEvents.SimulatedDialTaken>
+
+export interface SimulatedCallState {
+  readonly placed: PlacedCall | null
+  readonly dials: readonly DialTaken[]
+  /** Commands that were taken, by id: none is taken twice. */
+  readonly commands: readonly string[]
+  readonly ends: z.infer<typeof planned> | null
+  readonly ended: boolean
+}
+
+/** A simulated call: its script, and how far it got: `simulator-<carrierCallId>`. It survives a restart, as a carrier would. */
+export const simulatedCall = defineEntity({
+  name: 'simulator',
+  version: 1,
+  events: simulatedCallEvents,
+  initial: { placed: null, dials: [], commands: [], ends: null, ended: false } as SimulatedCallState,
+  evolve: {
+    SimulatedCallPlaced: (state, { data }) => ({
+      ...state,
+      placed: data,
+      ends: data.givesUpAt === null ? null : { at: data.givesUpAt, hungUpBy: 'caller' as const },
+    }),
+    SimulatedDialTaken: (state, { data }) => ({
+      ...state,
+      dials: [...state.dials, data],
+      commands: [...state.commands, data.commandId],
+      ends: earlier(state.ends, data.ends),
+    }),
+    SimulatedReleaseTaken: (state, { data }) => ({
+      ...state,
+      commands: [...state.commands, data.commandId],
+      ends: earlier(state.ends, data.ends),
+    }),
+    SimulatedCallEnded: (state) => ({ ...state, ended: true }),
+  },
+})
+
+function earlier(one: SimulatedCallState['ends'], other: SimulatedCallState['ends']): SimulatedCallState['ends'] {
+  if (!one || !other) return one ?? other
+  return other.at < one.at ? other : one
+}

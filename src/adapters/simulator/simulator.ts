@@ -1,0 +1,159 @@
+import { upcast } from '../../kernel/entity.ts'
+import type { RecordedEvent } from '../../kernel/event.ts'
+import type { Carrier } from '../../ports/carrier.ts'
+import type { OperationalStore } from '../../ports/operational-store.ts'
+import { StoreUnavailable } from '../../ports/read-store.ts'
+import { createPlayer, type Player, type PlayerPorts } from './player.ts'
+import { type PlacedCall, type SimulatedCallState, simulatedCall, simulatedCallEvents } from './simulated-call.ts'
+
+export interface SimulatorPorts extends PlayerPorts {
+  readonly ops: OperationalStore
+  /** Names this process among those that share the stores. */
+  readonly owner: string
+}
+
+/** The simulated carrier: the carrier port, and placing calls on it. */
+export interface Simulator extends Carrier {
+  /**
+   * Places a call and tells the platform of it. Resolves when the platform has it; for an instant call, when it is over.
+   * @throws LogUnavailable, StoreUnavailable
+   */
+  readonly place: (call: PlacedCall) => Promise<void>
+}
+
+const HEARTBEAT_MS = 1_000
+/** Without a heartbeat for this long a process counts as gone, and its calls are taken over. */
+const GONE_MS = 3_000
+
+const callKey = (carrierCallId: string) => `simulated-call:${carrierCallId}`
+const ownerKey = (owner: string) => `simulator:${owner}`
+
+/** Opens the simulated carrier; it takes up the calls that a process now gone was playing. */
+export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
+  const { log, ops, clock, owner } = ports
+  const players = new Map<string, Player>()
+  /** Calls whose placing is under way: not yet to be taken for left behind. */
+  const placing = new Set<string>()
+  let cancel = () => {}
+  let closed = false
+
+  async function load(carrierCallId: string) {
+    const events = await log.read(`${simulatedCall.name}-${carrierCallId}`, 0)
+    const evolve = simulatedCall.evolve as Readonly<
+      Record<string, (state: SimulatedCallState, event: RecordedEvent) => SimulatedCallState>
+    >
+    const state = events.reduce((before, event) => {
+      const current = upcast(simulatedCall, event)
+      return evolve[current.type]?.(before, current) ?? before
+    }, simulatedCall.initial)
+    return { state, revision: events.length - 1 }
+  }
+
+  function play(placed: PlacedCall, state: SimulatedCallState, revision: number): Player {
+    const player = createPlayer(ports, { state, revision, placed })
+    players.set(placed.carrierCallId, player)
+    void player.over.then(() => forget(placed.carrierCallId))
+    return player
+  }
+
+  async function forget(carrierCallId: string): Promise<void> {
+    players.delete(carrierCallId)
+    if (!closed) await ops.delete(callKey(carrierCallId)).catch(() => undefined)
+  }
+
+  /** Takes over a call that nobody plays; null when somebody does, or when it is over. */
+  async function adopt(carrierCallId: string): Promise<Player | null> {
+    const entry = await ops.get(callKey(carrierCallId), clock.now())
+    if (!entry) return null
+    const holder = String(entry.value)
+    if (holder !== owner && (await ops.get(ownerKey(holder), clock.now()))) return null
+    if (!(await ops.putIf(entry.key, entry.version, owner, null, clock.now()))) return null
+    const { state, revision } = await load(carrierCallId)
+    if (state.placed && !state.ended) return players.get(carrierCallId) ?? play(state.placed, state, revision)
+    await ops.delete(entry.key)
+    return null
+  }
+
+  async function takeOver(): Promise<void> {
+    for (const { key } of await ops.list('simulated-call:', clock.now(), { limit: 10_000 })) {
+      const carrierCallId = key.slice('simulated-call:'.length)
+      if (players.has(carrierCallId) || placing.has(carrierCallId)) continue
+      const player = await adopt(carrierCallId)
+      await player?.start()
+    }
+  }
+
+  async function beat(): Promise<void> {
+    if (closed) return
+    try {
+      await ops.put(ownerKey(owner), true, clock.now() + GONE_MS)
+      await takeOver()
+    } catch {
+      // A store that is away is tried again at the next beat.
+    }
+    if (!closed) cancel = clock.at(clock.now() + HEARTBEAT_MS, () => void beat())
+  }
+
+  /** The player of a call, wherever it was played before; null when the command needs none any more. */
+  async function playerFor({ carrierCallId, commandId }: { readonly carrierCallId: string; readonly commandId: string }): Promise<Player | null> {
+    const here = players.get(carrierCallId)
+    if (here) return here
+    const { state } = await load(carrierCallId)
+    if (state.ended || state.commands.includes(commandId)) return null
+    const adopted = await adopt(carrierCallId)
+    if (adopted) return adopted
+    throw new StoreUnavailable(`Another process plays the simulated call ${carrierCallId}.`)
+  }
+
+  await ops.put(ownerKey(owner), true, clock.now() + GONE_MS)
+  void beat()
+
+  async function write(placed: PlacedCall): Promise<Player> {
+    placing.add(placed.carrierCallId)
+    try {
+      await ops.put(callKey(placed.carrierCallId), owner, null)
+      const event = {
+        type: 'SimulatedCallPlaced',
+        data: simulatedCallEvents.SimulatedCallPlaced.parse(placed),
+        version: 1,
+        meta: {
+          eventId: ports.random.uuid(),
+          workspaceId: placed.workspaceId,
+          at: new Date(clock.now()).toISOString(),
+          actor: { type: 'carrier', id: null, name: 'Simulated carrier' },
+          commandId: placed.carrierCallId,
+          correlationId: placed.callId,
+          causationId: null,
+          surface: 'carrier',
+          ip: null,
+        },
+      } as const
+      await log.append(`${simulatedCall.name}-${placed.carrierCallId}`, -1, [event])
+      const { state, revision } = await load(placed.carrierCallId)
+      return play(placed, state, revision)
+    } finally {
+      placing.delete(placed.carrierCallId)
+    }
+  }
+
+  return {
+    name: 'Simulated carrier',
+    async place(placed) {
+      const player = await write(placed)
+      await player.start()
+      if (placed.mode === 'instant') await player.over
+    },
+    async dial(command) {
+      await (await playerFor(command))?.dial(command)
+    },
+    async release(command) {
+      await (await playerFor(command))?.release(command)
+    },
+    async close() {
+      closed = true
+      cancel()
+      for (const player of players.values()) player.stop()
+      await ops.delete(ownerKey(owner)).catch(() => undefined)
+    },
+  }
+}

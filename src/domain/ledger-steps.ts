@@ -1,0 +1,33 @@
+import { callerKey, type OpenCall } from './ledger.ts'
+
+/** The claim of an open call counts as connected; nothing when it does already, or when there is none. */
+export function connecting({ arrival, claim, connected }: OpenCall, callId: string, occurredAt: string) {
+  if (!claim || connected) return []
+  const { attempt, target, buyer, capCountsOn, occurredAt: claimedAt } = claim
+  const { campaign, caller } = arrival
+  const data = {
+    callId,
+    occurredAt,
+    attempt,
+    targetId: target.id,
+    buyerId: buyer.id,
+    capCountsOn,
+    claimedAt,
+    callerKey: campaign && caller ? callerKey(campaign.id, caller) : null,
+  }
+  return [{ type: 'ClaimConnected' as const, data }]
+}
+
+/** An open call is no longer live; nothing when it is not already. */
+export function releasing({ arrival, claim, live }: OpenCall, callId: string, occurredAt: string) {
+  if (!live) return []
+  const data = {
+    callId,
+    occurredAt,
+    campaignId: arrival.campaign?.id ?? null,
+    publisherId: arrival.publisher?.id ?? null,
+    targetId: claim?.target.id ?? null,
+    buyerId: claim?.buyer.id ?? null,
+  }
+  return [{ type: 'CallReleased' as const, data }]
+}

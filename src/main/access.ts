@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto'
+import { actorOf, type Credential, identify, judge, type WorkspaceAccess } from '../domain/access.ts'
+import { USER_RATE_PER_MINUTE } from '../domain/limits.ts'
+import { isRefusal, refuse } from '../kernel/refusal.ts'
+import type { Authenticate } from '../ports/api.ts'
+import type { Clock } from '../ports/clock.ts'
+
+/** Where credentials are looked up. */
+export interface Directory {
+  readonly credential: (kind: 'key' | 'session', hash: string) => Promise<Credential | null>
+  readonly workspace: (id: string) => Promise<WorkspaceAccess | null>
+}
+
+/** SHA-256 of a secret, in hex: all that is ever stored of it. */
+export function secretHash(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex')
+}
+
+/** A directory that remembers what it found until it is told that something changed. */
+export function remembering(directory: Directory): Directory & { readonly forget: () => void } {
+  let credentials = new Map<string, Promise<Credential | null>>()
+  let workspaces = new Map<string, Promise<WorkspaceAccess | null>>()
+  const once = <Value>(known: Map<string, Promise<Value>>, key: string, find: () => Promise<Value>): Promise<Value> => {
+    const found = known.get(key)
+    if (found) return found
+    const finding = find()
+    // What is not there is not remembered: strangers must not fill the memory.
+    finding.then(
+      (value) => value === null && known.delete(key),
+      () => known.delete(key),
+    )
+    known.set(key, finding)
+    return finding
+  }
+  return {
+    credential: (kind, hash) => once(credentials, `${kind} ${hash}`, () => directory.credential(kind, hash)),
+    workspace: (id) => once(workspaces, id, () => directory.workspace(id)),
+    forget() {
+      credentials = new Map()
+      workspaces = new Map()
+    },
+  }
+}
+
+/** Checks credentials against what is stored of them, in the documented order (Supplement §1.13). */
+export function authenticator(directory: Directory, clock: Clock): Authenticate {
+  return async ({ surface, scope, write }, { bearer, agencyId, ip }) => {
+    if (surface === 'public') {
+      const actor = { type: 'system', id: null, name: 'Public' } as const
+      return { actor, tenant: null, credentialId: `ip:${ip}`, ratePerMinute: null }
+    }
+    const hash = bearer === null ? null : secretHash(bearer)
+    const held = hash === null ? null : await directory.credential(surface === 'rest' ? 'key' : 'session', hash)
+    const presented = { secretHash: hash, agencyId, ip, now: new Date(clock.now()).toISOString() }
+    const identified = identify(surface, held, presented)
+    if (isRefusal(identified)) return identified
+    if (held === null) return refuse('unauthorized')
+    const workspace = await directory.workspace(identified.workspaceId)
+    const refusal = judge({ surface, scope, write }, held, workspace, presented)
+    if (refusal) return refusal
+    return {
+      actor: actorOf(held),
+      tenant: { workspaceId: identified.workspaceId, timezone: workspace?.timezone ?? 'UTC' },
+      credentialId: held.kind === 'key' ? `key:${held.keyId}` : `user:${held.userId}`,
+      ratePerMinute: held.kind === 'key' ? held.rateLimitPerMinute : USER_RATE_PER_MINUTE,
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import type { AnyProjection } from '../kernel/projection.ts'
+import type { AnyQuery } from '../kernel/query.ts'
+import { isRefusal } from '../kernel/refusal.ts'
+import type { ApiAnswer, ApiRequest, ApiRoute } from '../ports/api.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { QueryPorts } from '../ports/query-ports.ts'
+import type { Positions } from '../runtime/positions.ts'
+import type { QueryRunner } from '../runtime/query-runner.ts'
+
+/** How long a write waits until its own effect can be read back (Supplement 1.6). */
+const READ_BACK_MS = 2_000
+
+/** Tells that an answer may not show what it should: the read side is behind. */
+export const READ_LAG = { 'svc-read-lag': 'true' } as const
+
+/** The routes of the registered queries, one for each mount. */
+export function queryRoutes(queries: readonly AnyQuery<QueryPorts>[], runner: QueryRunner, clock: Clock): readonly ApiRoute[] {
+  return queries.flatMap((query) =>
+    query.mounts.map(({ surface, path, scope = null }): ApiRoute => {
+      const run = async ({ params, query: filter, principal, minPosition }: ApiRequest) => {
+        const tenant = principal.tenant ?? { workspaceId: '', timezone: 'UTC' }
+        const now = new Date(clock.now()).toISOString()
+        const answer = await runner.ask({ name: query.name, params, query: filter, tenant, surface, now, minPosition })
+        if (isRefusal(answer)) return answer
+        const headers = { ...query.headers, ...(answer.lag ? READ_LAG : {}) }
+        return { status: 200, body: answer.bytes, position: answer.position, headers }
+      }
+      return {
+        method: 'GET',
+        path,
+        surface,
+        scope,
+        write: false,
+        name: query.name,
+        summary: query.summary,
+        params: query.params,
+        query: query.query,
+        body: null,
+        responses: { 200: query.response },
+        rejects: query.rejects,
+        run,
+      }
+    }),
+  )
+}
+
+/** No parameters in the path, or none that are read from the query string. */
+export const NOTHING = z.object({})
+
+/** Waits until what was written can be read back, and says so where it cannot yet. */
+export async function readBack(
+  positions: Positions,
+  projections: readonly AnyProjection[],
+  types: readonly string[],
+  position: number,
+): Promise<NonNullable<ApiAnswer['headers']>> {
+  const names = projections.filter(({ events }) => types.some((type) => type in events)).map(({ name }) => name)
+  return (await positions.wait(names, position, READ_BACK_MS)) ? {} : READ_LAG
+}

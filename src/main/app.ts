@@ -1,0 +1,166 @@
+import type { Logger } from 'pino'
+import { openHttpServer } from '../adapters/http/server.ts'
+import { openSimulator, type Simulator } from '../adapters/simulator/simulator.ts'
+import { timers } from '../../projections/timers.ts'
+import { collectionOf } from '../kernel/projection.ts'
+import type { ApiRoute } from '../ports/api.ts'
+import type { EventLog } from '../ports/event-log.ts'
+import type { ReadStore } from '../ports/read-store.ts'
+import { callFlow } from '../reactions/call-flow.ts'
+import { type ReactionRunner, runReactions } from '../runtime/reaction-runner.ts'
+import { createStreamWriter, type StreamWriter } from '../runtime/stream-writer.ts'
+import { runTimers } from '../runtime/timers.ts'
+import { authenticator } from './access.ts'
+import { queryRoutes, readBack } from './api.ts'
+import type { Config } from './config.ts'
+import { createFlow, type Flow } from './flow.ts'
+import { createMetrics } from './metrics.ts'
+import { openReadSide, type ReadSide } from './read-side.ts'
+import { createReadiness } from './readiness.ts'
+import { createRecall } from './recall.ts'
+import { projections, queries, upcasts } from './registry.ts'
+import { sandboxRoutes } from './sandbox.ts'
+import { openLog, openOperations } from './stores.ts'
+import { systemClock as clock, systemRandom as random } from './system.ts'
+
+/** How old an event must be before the reaction goes on from it: the process that made it goes on at once. */
+const GRACE_MS = 1_500
+/** How long a stopping process waits for what it has accepted. */
+const STOP_MS = 10_000
+
+/** A running process of the platform. */
+export interface App {
+  readonly log: EventLog
+  readonly writer: StreamWriter
+  readonly flow: Flow
+  readonly readSide: ReadSide
+  readonly simulator: Simulator
+  /** Waits until events of these types up to the newest can be read back. */
+  readonly readBack: (types: readonly string[]) => Promise<Readonly<Record<string, string>>>
+  /** Answers requests from now on; resolves to the address. */
+  readonly listen: () => Promise<string>
+  readonly openapi: () => object
+  /** Finishes what was accepted, and ends. */
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Puts a process together from its configuration: the roles that it has, over the stores that it names.
+ * `unprepared` says what still keeps it from being ready.
+ */
+export async function openApp(config: Config, logger: Logger, unprepared: () => readonly string[] = () => []): Promise<App> {
+  const { eventLogUrl, readStoreUrl, roles } = config
+  const owner = random.uuid()
+  const log = await openLog(eventLogUrl)
+  const ops = await openOperations(readStoreUrl)
+  const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`
+  const readSide = await openReadSide({
+    eventLogUrl,
+    readStoreUrl,
+    publicUrl,
+    projects: roles.has('projector'),
+    onDeath: (error) => logger.fatal({ error: error.message }, 'a reading thread has ended'),
+  })
+  const { positions, views } = readSide
+  const metrics = createMetrics(async () => readSide.projections?.() ?? [])
+  const writer = createStreamWriter({ log, ops, clock, random, recall: createRecall(log, views, clock) })
+  const flow = createFlow({
+    writer,
+    carrier: () => simulator,
+    clock,
+    onFailure: ({ type, stream }, error) => {
+      metrics.stepFailed()
+      logger.warn({ type, stream, error: error instanceof Error ? error.message : String(error) }, 'left to the reaction')
+    },
+  })
+  const simulator: Simulator = await openSimulator({ log, ops, clock, random, owner, listener: flow.listen })
+
+  const stop = new AbortController()
+  const worker = roles.has('worker')
+  const reactions: ReactionRunner | null = worker
+    ? runReactions({
+        log,
+        ops,
+        reactions: [callFlow],
+        tools: flow.tools,
+        upcasts,
+        clock,
+        signal: stop.signal,
+        owner,
+        graceMs: GRACE_MS,
+        handled: flow.handled,
+        onHalt: ({ name, problem }) => logger.error({ reaction: name, problem }, 'reaction halted'),
+      })
+    : null
+  const due = worker
+    ? runTimers({
+        store: views as ReadStore,
+        ops,
+        collection: collectionOf(timers),
+        kinds: Object.fromEntries(
+          ['settle', 'usage', 'stuck'].map((kind) => [
+            kind,
+            async ({ workspaceId, dueAt, doc }) => {
+              const amountCents = typeof doc['amountCents'] === 'number' ? doc['amountCents'] : null
+              await flow.due(kind, workspaceId ?? '', { callId: String(doc['callId']), dueAt, amountCents })
+            },
+          ]),
+        ),
+        clock,
+        signal: stop.signal,
+        owner,
+        onFailure: ({ id }, problem) => logger.warn({ timer: id, problem }, 'due work failed'),
+      })
+    : null
+
+  let newest = await log.head()
+  const readBackOf = async (types: readonly string[]) => {
+    newest = Math.max(newest, await log.head())
+    return readBack(positions, projections, types, newest)
+  }
+  const routes: readonly ApiRoute[] = [
+    ...(roles.has('query-api') ? queryRoutes(queries, readSide.queries, clock) : []),
+    ...(roles.has('command-api') ? sandboxRoutes({ writer, simulator, clock, random, readBack: readBackOf }) : []),
+  ]
+  const server = await openHttpServer({
+    title: 'Ringledger',
+    version: '1.0.0',
+    routes,
+    authenticate: authenticator(readSide.directory, clock),
+    position: () => newest,
+    readiness: createReadiness(readSide, log, () => reactions, unprepared, clock),
+    metrics: metrics.render,
+    metricsToken: config.metricsToken,
+    log: logger,
+    clock,
+    random,
+    trustProxy: config.trustProxy,
+    unavailableAfterSeconds: 1,
+    pressure: { maxEventLoopDelay: 5_000 },
+    observe: metrics.observe,
+  })
+
+  return {
+    log,
+    writer,
+    flow,
+    readSide,
+    simulator,
+    readBack: readBackOf,
+    openapi: server.openapi,
+    async listen() {
+      const port = await server.listen(config.port, config.host)
+      const host = config.host.includes(':') ? `[${config.host}]` : config.host
+      return config.publicUrl ?? `http://${host}:${port}`
+    },
+    async close() {
+      await server.close(STOP_MS)
+      stop.abort()
+      await Promise.all([reactions?.done, due?.done])
+      await simulator.close()
+      await writer.close()
+      await readSide.close()
+      await Promise.all([log.close(), ops.close()])
+    },
+  }
+}

@@ -1,0 +1,52 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import type { ProjectionStatus } from '../runtime/projection-runner.ts'
+import { runProjections } from '../runtime/projection-runner.ts'
+import { type Channel, connectCalls, serveCalls } from '../runtime/thread-rpc.ts'
+import { followed, projections, upcasts } from './registry.ts'
+import { openLogReader, openViews } from './stores.ts'
+import { systemClock } from './system.ts'
+import type { ThreadStart } from './threads.ts'
+
+/** How far a projection has come, as it is told to the main thread. */
+export interface Progress {
+  readonly name: string
+  readonly position: number
+  /** Whether documents were written. */
+  readonly touched: boolean
+}
+
+export type ProjectorCalls = {
+  readonly status: (argument: null) => readonly ProjectionStatus[]
+  readonly rebuild: (name: string) => Promise<void>
+}
+
+const { eventLogUrl, readStoreUrl, back } = workerData as ThreadStart
+const main = connectCalls<{ readonly progress: (told: Progress) => void }>(
+  back as unknown as Channel,
+  () => new Error('The main thread has ended.'),
+)
+const [log, store] = await Promise.all([openLogReader(eventLogUrl), openViews(readStoreUrl)])
+const stop = new AbortController()
+const runner = runProjections({
+  log,
+  store,
+  projections,
+  upcasts,
+  clock: systemClock,
+  signal: stop.signal,
+  followed,
+  onProgress: (name, position, touched) => {
+    main.progress({ name, position, touched: touched.length > 0 }).catch(() => undefined)
+  },
+})
+
+serveCalls(parentPort as unknown as Channel, {
+  status: () => runner.status(),
+  rebuild: (name: string) => runner.rebuild(name),
+  async close() {
+    stop.abort()
+    await runner.done
+    await Promise.all([log.close(), store.close()])
+  },
+})
+parentPort?.postMessage('ready')

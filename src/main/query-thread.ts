@@ -1,0 +1,74 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { credentials } from '../../projections/credentials.ts'
+import { sessions } from '../../projections/sessions.ts'
+import { users } from '../../projections/users.ts'
+import { workspaces } from '../../projections/workspaces.ts'
+import { readMany } from '../../queries/documents.ts'
+import type { Credential, WorkspaceAccess } from '../domain/access.ts'
+import { withActive } from '../runtime/active-store.ts'
+import { withColumns } from '../runtime/column-store.ts'
+import { createPositions, pollPositions } from '../runtime/positions.ts'
+import { type Ask, createQueryRunner } from '../runtime/query-runner.ts'
+import { type Channel, serveCalls } from '../runtime/thread-rpc.ts'
+import type { Progress } from './projector-thread.ts'
+import { columns, queries } from './registry.ts'
+import { openViews } from './stores.ts'
+import { systemClock } from './system.ts'
+import type { ThreadStart } from './threads.ts'
+
+/** A method of the read store, asked from another thread. */
+export interface StoreCall {
+  readonly method: 'get' | 'getMany' | 'find' | 'count' | 'sum' | 'checkpoint' | 'checkpoints'
+  readonly parameters: readonly unknown[]
+}
+
+const { readStoreUrl, publicUrl, polls } = workerData as ThreadStart
+const store = await openViews(readStoreUrl)
+const views = withActive(withColumns(store, columns), systemClock)
+const positions = createPositions(systemClock)
+const stop = new AbortController()
+if (polls) void pollPositions({ store, positions, clock: systemClock, signal: stop.signal })
+const runner = createQueryRunner({ queries, ports: { views, publicUrl }, positions })
+
+async function keyOf(hash: string): Promise<Credential | null> {
+  return (await readMany(views, credentials, [hash])).get(hash) ?? null
+}
+
+async function sessionOf(hash: string): Promise<Credential | null> {
+  const session = (await readMany(views, sessions, [hash])).get(hash)
+  const user = session && (await readMany(views, users, [session.userId])).get(session.userId)
+  if (!session || !user) return null
+  const seats = user.seats.map(({ workspaceId: agencyId, workspaceName: agencyName, role }) => ({
+    agencyId,
+    agencyName,
+    role,
+  }))
+  return { kind: 'session', userId: session.userId, name: user.name, email: user.email, expiresAt: session.expiresAt, seats }
+}
+
+const handlers = {
+  ask: (ask: Ask) => runner.ask(ask),
+  advance({ name, position }: Progress): void {
+    positions.advance(name, position)
+  },
+  credential: ({ kind, hash }: { readonly kind: 'key' | 'session'; readonly hash: string }): Promise<Credential | null> =>
+    kind === 'key' ? keyOf(hash) : sessionOf(hash),
+  async workspace(id: string): Promise<WorkspaceAccess | null> {
+    const found = (await readMany(views, workspaces, [id])).get(id)
+    if (!found) return null
+    const { name, planId, subscriptionStatus, timezone } = found
+    return { id, name, planId, subscriptionStatus, timezone }
+  },
+  store: ({ method, parameters }: StoreCall): Promise<unknown> =>
+    (views[method] as (...parameters: readonly unknown[]) => Promise<unknown>)(...parameters),
+}
+export type QueryCalls = typeof handlers
+
+serveCalls(parentPort as unknown as Channel, {
+  ...handlers,
+  async close(): Promise<void> {
+    stop.abort()
+    await store.close()
+  },
+})
+parentPort?.postMessage('ready')

@@ -1,0 +1,88 @@
+import type { ReadStore } from '../ports/read-store.ts'
+import { createPositions, type Positions } from '../runtime/positions.ts'
+import type { ProjectionStatus } from '../runtime/projection-runner.ts'
+import type { QueryRunner } from '../runtime/query-runner.ts'
+import { type Directory, remembering } from './access.ts'
+import type { Progress, ProjectorCalls } from './projector-thread.ts'
+import type { QueryCalls, StoreCall } from './query-thread.ts'
+import { systemClock } from './system.ts'
+import { startThread } from './threads.ts'
+
+/** Projections that credentials are judged by. */
+const ACCESS = new Set(['credentials', 'sessions', 'users', 'workspaces'])
+/** How long credentials are believed where another process runs the projections (ms). */
+const BELIEVED_MS = 250
+
+/** The read side as the main thread sees it: everything in it happens in other threads. */
+export interface ReadSide {
+  readonly queries: QueryRunner
+  readonly directory: Directory
+  readonly positions: Positions
+  /** Reads of the read store; it writes nothing. */
+  readonly views: Pick<ReadStore, StoreCall['method']>
+  /** Null where another process runs the projections. */
+  readonly projections: (() => Promise<readonly ProjectionStatus[]>) | null
+  readonly close: () => Promise<void>
+}
+
+/** Starts the threads that read: one for queries and, in a process with that role, one for the projections. */
+export async function openReadSide(options: {
+  readonly eventLogUrl: string
+  readonly readStoreUrl: string
+  readonly publicUrl: string
+  readonly projects: boolean
+  readonly onDeath: (error: Error) => void
+}): Promise<ReadSide> {
+  const { projects, onDeath, ...given } = options
+  const start = { ...given, polls: !projects }
+  const positions = createPositions(systemClock)
+  const queryThread = await startThread<QueryCalls>(
+    new URL('./query-thread.ts', import.meta.url),
+    start,
+    {},
+    onDeath,
+  )
+  const { calls } = queryThread
+  const directory = remembering({
+    credential: (kind, hash) => calls.credential({ kind, hash }),
+    workspace: (id) => calls.workspace(id),
+  })
+  const advance = ({ name, position, touched }: Progress) => {
+    positions.advance(name, position)
+    calls.advance({ name, position, touched }).catch(() => undefined)
+    if (touched && ACCESS.has(name)) directory.forget()
+  }
+  const projector = projects
+    ? await startThread<ProjectorCalls>(
+        new URL('./projector-thread.ts', import.meta.url),
+        start,
+        { progress: advance },
+        onDeath,
+      )
+    : null
+  const forgetting = projects ? null : setInterval(() => directory.forget(), BELIEVED_MS)
+  forgetting?.unref()
+  const read =
+    (method: StoreCall['method']) =>
+    (...parameters: readonly unknown[]) =>
+      calls.store({ method, parameters })
+  return {
+    queries: { ask: (ask) => calls.ask(ask) },
+    directory,
+    positions,
+    views: {
+      get: read('get'),
+      getMany: read('getMany'),
+      find: read('find'),
+      count: read('count'),
+      sum: read('sum'),
+      checkpoint: read('checkpoint'),
+      checkpoints: read('checkpoints'),
+    } as ReadSide['views'],
+    projections: projector && (() => projector.calls.status(null as never)),
+    async close() {
+      if (forgetting) clearInterval(forgetting)
+      await Promise.all([projector?.close(), queryThread.close()])
+    },
+  }
+}

@@ -1,0 +1,187 @@
+import { ulid } from 'ulid'
+import { z } from 'zod'
+import { failOver } from '../../commands/fail-over.ts'
+import { routeCall } from '../../commands/route-call.ts'
+import { type Dialled, entryFor, resultOf, STAYS_SECONDS, script } from '../adapters/simulator/script.ts'
+import type { PlacedCall } from '../adapters/simulator/simulated-call.ts'
+import type { Simulator } from '../adapters/simulator/simulator.ts'
+import { type CallState, call } from '../domain/call.ts'
+import type { Claim } from '../domain/call-facts.ts'
+import { e164 } from '../domain/fields.ts'
+import { ledgerEvents } from '../domain/ledger.ts'
+import { delivers } from '../domain/number.ts'
+import { workspace } from '../domain/workspace.ts'
+import type { EventOf, NewEvent } from '../kernel/event.ts'
+import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts'
+import { id, queryInstant, wholeNumber } from '../kernel/wire.ts'
+import type { ApiRequest, ApiRoute } from '../ports/api.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Random } from '../ports/random.ts'
+import type { CommandCall, StreamWriter } from '../runtime/stream-writer.ts'
+import { NOTHING } from './api.ts'
+
+const HANGS_UP_SECONDS = 14_400
+
+/** A call to be played (Supplement §11). */
+export const sandboxCall = z.object({
+  to: e164,
+  /** Null hides the caller; left out, some caller is made up. */
+  from: e164.nullable().optional(),
+  at: queryInstant.optional(),
+  mode: z.enum(['instant', 'live']).default('live'),
+  callerHangsUpAfterSeconds: z.number().min(0).max(HANGS_UP_SECONDS).optional(),
+  sipHeaders: z.record(z.string().max(128), z.string().max(1_000)).default({}),
+  script: script.default({}),
+  speed: wholeNumber({ min: 1, max: 1_000 }).default(1),
+})
+export type SandboxCall = z.infer<typeof sandboxCall>
+
+const answer = z.object({ callId: id, ref: z.string(), carrierCallId: z.string() })
+
+export interface SandboxPorts {
+  readonly writer: StreamWriter
+  readonly simulator: Simulator
+  readonly clock: Clock
+  readonly random: Random
+  /** Waits until a call's events can be read back; answers the headers that say how it went. */
+  readonly readBack: (types: readonly string[]) => Promise<Readonly<Record<string, string>>>
+}
+
+type LedgerEvent = EventOf<typeof ledgerEvents>
+
+const isLedger = (event: NewEvent): event is LedgerEvent => event.type in ledgerEvents
+
+/** Where a rehearsed call stands after an event: being dialled, turned away, or neither. */
+function stepOf(event: NewEvent | undefined) {
+  if (!event || !isLedger(event)) return null
+  if (event.type === 'CallAdmitted') return event.data
+  if (event.type === 'CallRefused') return { claim: null, unrouted: event.data.unrouted }
+  if (event.type === 'TargetClaimed') return { claim: event.data.claim, unrouted: null }
+  return event.type === 'PlanSpent' ? { claim: null, unrouted: event.data.unrouted } : null
+}
+
+const dialledBy = ({ target, destination, ringSeconds, whisper }: Claim): Dialled => ({
+  targetId: target.id,
+  destination,
+  ringSeconds,
+  acceptDigit: whisper?.acceptDigit ?? null,
+})
+
+/** Seconds that a call will take from its arrival at an instant to its end, as routing stands now; or why it cannot be placed. */
+async function secondsOf(
+  { writer }: SandboxPorts,
+  { to, from, script, callerHangsUpAfterSeconds }: SandboxCall,
+  caller: CommandCall,
+  callId: string,
+  at: string,
+): Promise<number | Refusal> {
+  let seconds = 0
+  const dials = new Map<string, number>()
+  const plus = () => new Date(Date.parse(at) + seconds * 1_000).toISOString()
+  const rehearsed = await writer.rehearse((events) => {
+    if (events.length === 0) {
+      return { command: routeCall, input: { callId, carrierCallId: callId, to, caller: from ?? null, occurredAt: at } }
+    }
+    const step = stepOf(events.at(-1))
+    if (!step) return null
+    if (step.unrouted) seconds += STAYS_SECONDS[step.unrouted.action]
+    if (!step.claim) return null
+    const dialled = dialledBy(step.claim)
+    const nth = dials.get(dialled.targetId) ?? 0
+    dials.set(dialled.targetId, nth + 1)
+    const result = resultOf(entryFor(script, dialled, nth), dialled)
+    seconds += result.afterSeconds
+    if (result.answered) {
+      seconds += result.talkSeconds
+      return null
+    }
+    return {
+      command: failOver,
+      input: { callId, attempt: step.claim.attempt, outcome: result.outcome, occurredAt: plus() },
+    }
+  }, caller)
+  if (isRefusal(rehearsed)) return rehearsed
+  return Math.min(seconds, callerHangsUpAfterSeconds ?? Number.POSITIVE_INFINITY)
+}
+
+/** A made-up caller: a number of the kind kept for fiction, of a real area code. */
+function someCaller(random: Random): string {
+  return `+1212555${String(100 + (random.seed() % 100)).padStart(4, '0')}`
+}
+
+/** Plays a call: 404 when `to` is no number of the workspace, 409 when it would not deliver, 400 when it would end after now. */
+export async function playCall(ports: SandboxPorts, workspaceId: string, sent: SandboxCall, caller: CommandCall) {
+  const { writer, simulator, clock, random } = ports
+  const { numbers, numberIds } = await writer.stateOf(workspace, workspaceId)
+  const number = numbers.get(numberIds.get(sent.to) ?? '')
+  if (!number || number.status === 'released') return refuse('number-not-found')
+  if (!delivers(number)) return refuse('conflict', { to: sent.to }, 'The number would not deliver the call.')
+  if (sent.mode === 'live' && sent.at !== undefined) {
+    return refuse('bad-request', { at: 'goes with an instant call: a live one arrives now' })
+  }
+  const callId = random.uuid()
+  const from = sent.from === undefined ? someCaller(random) : sent.from
+  const now = clock.now()
+  let arrivesMs = sent.at === undefined ? now : Date.parse(sent.at)
+  if (sent.mode === 'instant') {
+    const seconds = await secondsOf(ports, { ...sent, from }, caller, callId, new Date(arrivesMs).toISOString())
+    if (isRefusal(seconds)) return seconds
+    if (sent.at === undefined) arrivesMs = now - Math.ceil(seconds * 1_000)
+    else if (arrivesMs + seconds * 1_000 > now) return refuse('bad-request', { at: 'the call would end after now' })
+  }
+  const speed = sent.mode === 'live' ? sent.speed : 1
+  const patience = sent.callerHangsUpAfterSeconds
+  const placed: PlacedCall = {
+    workspaceId,
+    callId,
+    carrierCallId: `sim_${callId.replaceAll('-', '')}`,
+    to: sent.to,
+    from,
+    sipHeaders: sent.sipHeaders,
+    script: sent.script,
+    mode: sent.mode,
+    speed,
+    arrivesAt: new Date(arrivesMs).toISOString(),
+    givesUpAt: patience === undefined ? null : new Date(arrivesMs + (patience * 1_000) / speed).toISOString(),
+  }
+  await simulator.place(placed)
+  const state: CallState | null = await writer.stateOf(call, callId)
+  return { callId, ref: state?.arrival.ref ?? '', carrierCallId: placed.carrierCallId }
+}
+
+/** Event types that a played call may have led to. */
+const PLAYED = [...Object.keys(call.events), 'CallAdmitted', 'WalletCharged']
+
+/** The routes of the sandbox: there only with the simulated carrier. */
+export function sandboxRoutes(ports: SandboxPorts): readonly ApiRoute[] {
+  return [
+    {
+      method: 'POST',
+      path: '/api/sandbox/calls',
+      surface: 'sandbox',
+      scope: null,
+      write: true,
+      name: 'play-call',
+      summary: 'Play a simulated call',
+      params: NOTHING,
+      query: NOTHING,
+      body: sandboxCall,
+      responses: { 201: answer },
+      rejects: ['number-not-found', 'conflict', 'bad-request'],
+      async run({ body, principal, requestId, idempotencyKey, ip, surface }: ApiRequest) {
+        const workspaceId = principal.tenant?.workspaceId ?? ''
+        const played = await playCall(ports, workspaceId, sandboxCall.parse(body), {
+          workspaceId,
+          actor: principal.actor,
+          commandId: idempotencyKey ?? ulid(),
+          correlationId: requestId,
+          causationId: null,
+          surface,
+          ip,
+        })
+        if (isRefusal(played)) return played
+        return { status: 201, body: played, position: null, headers: await ports.readBack(PLAYED) }
+      },
+    },
+  ]
+}

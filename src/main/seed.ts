@@ -1,0 +1,161 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ulid } from 'ulid'
+import { workspaces } from '../../projections/workspaces.ts'
+import type { ScriptedDial } from '../adapters/simulator/script.ts'
+import { LARGEST_KEY_RATE_PER_MINUTE } from '../domain/limits.ts'
+import { randomFrom } from '../domain/routing/random.ts'
+import { workspace } from '../domain/workspace.ts'
+import { collectionOf } from '../kernel/projection.ts'
+import { isRefusal } from '../kernel/refusal.ts'
+import { secretHash } from './access.ts'
+import type { App } from './app.ts'
+import type { Config } from './config.ts'
+import { playCall, sandboxCall } from './sandbox.ts'
+import { BLOCKED_CALLER, buildWorld, type CampaignKey } from './seed-world.ts'
+import { systemClock as clock, systemRandom as random } from './system.ts'
+import { act, addApiKey, createTenant, derivedSecret, openSession } from './tenants.ts'
+
+const OWNER_EMAIL = 'owner@sandbox.example'
+const CALLS = 200
+const DAY_MS = 86_400_000
+/** How long the start waits to have read what stands in the log already. */
+const CATCH_UP_MS = 50_000
+
+/** What a person needs to use the sandbox; null for what is not built yet (Supplement §11). */
+export interface Sandbox {
+  readonly baseUrl: string
+  readonly agencyId: string
+  readonly ownerEmail: string
+  readonly ownerPassword: string
+  readonly sessionToken: string
+  readonly apiKey: string
+  readonly routingKey: string | null
+  readonly compatUrl: string | null
+  readonly poolKey: string | null
+  readonly numbers: readonly { readonly id: string; readonly e164: string; readonly campaignId: string | null; readonly publisherId: string | null }[]
+  readonly campaigns: readonly { readonly id: string; readonly name: string; readonly routingMode: string }[]
+  readonly targets: readonly { readonly id: string; readonly name: string; readonly type: string; readonly buyerId: string }[]
+}
+
+interface SeedCall {
+  readonly campaign: CampaignKey
+  readonly from?: string | null
+  readonly script?: Readonly<Record<string, readonly ScriptedDial[]>>
+  readonly callerHangsUpAfterSeconds?: number
+}
+
+const MIX: readonly (readonly [CampaignKey, number])[] = [
+  ['waterfall', 60],
+  ['weighted', 50],
+  ['skips', 24],
+  ['busy', 10],
+  ['strict', 10],
+  ['shut', 5],
+  ['capped', 20],
+  ['once', 12],
+  ['resting', 4],
+  ['blind', 3],
+  ['hollow', 2],
+]
+const AREA_CODES = ['212', '213', '214', '305', '312', '404', '415', '512', '617', '702', '713', '206']
+const DESK = '+13125550101'
+const OVERFLOW = 'sip:overflow@acme.example'
+
+/** The calls of the last seven days, oldest first; the same seed gives the same calls. */
+function seedCalls(random: () => number): readonly SeedCall[] {
+  const total = MIX.reduce((sum, [, share]) => sum + share, 0)
+  const pick = () => {
+    let left = random() * total
+    return MIX.find(([, share]) => (left -= share) < 0)?.[0] ?? 'waterfall'
+  }
+  const caller = () => {
+    const area = AREA_CODES[Math.floor(random() * AREA_CODES.length)]
+    return `+1${area}555${String(Math.floor(random() * 90) + 100).padStart(4, '0')}`
+  }
+  return Array.from({ length: CALLS }, (_, n): SeedCall => {
+    const campaign = pick()
+    const from = n % 23 === 0 ? null : n % 29 === 0 ? BLOCKED_CALLER : caller()
+    const talkSeconds = Math.floor(10 + random() * 400)
+    const answer: ScriptedDial = { result: 'answer', afterSeconds: 2 + Math.floor(random() * 12), talkSeconds, hungUpBy: random() < 0.4 ? 'buyer' : 'caller' }
+    const fate = random()
+    const first: ScriptedDial = fate < 0.12 ? { result: 'busy' } : fate < 0.2 ? { result: 'no_answer' } : fate < 0.25 ? { result: 'unavailable' } : answer
+    const second: ScriptedDial = fate < 0.05 ? { result: 'rejected' } : answer
+    const gaveUp = random() < 0.05 ? { callerHangsUpAfterSeconds: 1 } : {}
+    return { campaign, from, script: { [DESK]: [first], [OVERFLOW]: [second] }, ...gaveUp }
+  })
+}
+
+/** The sandbox workspace that is there already; null on an empty log. */
+async function existing({ readSide, log }: App): Promise<string | null> {
+  const head = await log.head()
+  await readSide.positions.wait([workspaces.name], head, CATCH_UP_MS)
+  const [found] = await readSide.views.find(collectionOf(workspaces), { filter: { sandbox: true }, sort: { createdAt: 1 }, limit: 1 })
+  return found?.id ?? null
+}
+
+async function playAll(app: App, workspaceId: string, dial: Readonly<Record<CampaignKey, string>>): Promise<void> {
+  const calls = seedCalls(randomFrom(20_261_121))
+  const start = clock.now() - 7 * DAY_MS
+  const every = (7 * DAY_MS - 2 * 3_600_000) / CALLS
+  const play = async ({ campaign, ...call }: SeedCall, n: number) => {
+    const at = new Date(start + Math.round(every * n)).toISOString()
+    const sent = sandboxCall.parse({ ...call, to: dial[campaign], at, mode: 'instant' })
+    const commandId = ulid()
+    const caller = { workspaceId, actor: { type: 'system', id: null, name: 'Sandbox' }, commandId, correlationId: commandId, causationId: null, surface: 'sandbox', ip: null } as const
+    const ports = { writer: app.writer, simulator: app.simulator, clock, random, readBack: app.readBack }
+    const played = await playCall(ports, workspaceId, sent, caller)
+    if (isRefusal(played)) throw new Error(`A seed call was refused: ${played.refused}.`)
+  }
+  for (const [n, call] of calls.entries()) {
+    // Two callers at once, so that a single line is found taken.
+    await Promise.all(call.campaign === 'busy' ? [play(call, n), play(call, n)] : [play(call, n)])
+  }
+}
+
+/**
+ * Makes the sandbox workspace on the first start, with a week of calls, and writes `sandbox.json` anew with a fresh
+ * session at each start (Supplement §11). A start that was cut short is taken up where it was left.
+ */
+export async function seedSandbox(app: App, config: Config, baseUrl: string): Promise<Sandbox> {
+  const { writer } = app
+  const known = await existing(app)
+  const workspaceId = known ?? random.uuid()
+  const ownerPassword = derivedSecret(config.masterKey, 'sandbox-password', workspaceId).slice(0, 20)
+  const apiKey = `svc_test_${derivedSecret(config.masterKey, 'sandbox-api-key', workspaceId)}`
+  await createTenant(writer, {
+    workspaceId,
+    name: 'Sandbox',
+    timezone: 'America/New_York',
+    planId: 'scale',
+    sandbox: true,
+    owner: { email: OWNER_EMAIL, name: 'Sandbox owner', password: ownerPassword },
+  })
+  if (known === null) {
+    await addApiKey(writer, workspaceId, { secret: apiKey, name: 'Sandbox key', ratePerMinute: LARGEST_KEY_RATE_PER_MINUTE })
+    const newKey = () => {
+      const secret = `rk_${Buffer.from(random.bytes(32)).toString('base64url')}`
+      return { prefix: secret.slice(0, 12), hash: secretHash(secret) }
+    }
+    const { dial } = await buildWorld((step, command, input) => act(writer, workspaceId, command, input, `seed:${step}`), newKey)
+    if (config.seedCalls) await playAll(app, workspaceId, dial)
+  }
+  const sessionToken = await openSession(writer, workspaceId, OWNER_EMAIL)
+  const state = await writer.stateOf(workspace, workspaceId)
+  const sandbox: Sandbox = {
+    baseUrl,
+    agencyId: workspaceId,
+    ownerEmail: OWNER_EMAIL,
+    ownerPassword,
+    sessionToken,
+    apiKey,
+    routingKey: null,
+    compatUrl: null,
+    poolKey: null,
+    numbers: [...state.numbers.values()].map(({ id, e164, campaignId, publisherId }) => ({ id, e164, campaignId, publisherId })),
+    campaigns: [...state.campaigns.values()].map(({ id, name, routingMode }) => ({ id, name, routingMode })),
+    targets: [...state.targets.values()].map(({ id, name, type, buyerId }) => ({ id, name, type, buyerId })),
+  }
+  writeFileSync(join(config.dataDir, 'sandbox.json'), `${JSON.stringify(sandbox, null, 2)}\n`, { mode: 0o600 })
+  return sandbox
+}

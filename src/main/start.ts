@@ -1,0 +1,47 @@
+import { openLogger } from '../adapters/http/logger.ts'
+import { type App, openApp } from './app.ts'
+import { readConfig } from './config.ts'
+import { type Sandbox, seedSandbox } from './seed.ts'
+
+/** What a person reads when the sandbox is up. */
+function welcome({ baseUrl, ownerEmail, ownerPassword, apiKey, sessionToken, agencyId }: Sandbox): string {
+  return [
+    '',
+    `Ringledger answers on ${baseUrl}  (API documentation: ${baseUrl}/docs)`,
+    '',
+    `  workspace      ${agencyId}`,
+    `  owner          ${ownerEmail}  ${ownerPassword}`,
+    `  session token  ${sessionToken}`,
+    `  API key        ${apiKey}`,
+    '',
+    'Try it:',
+    `  curl -s -H "Authorization: Bearer ${apiKey}" "${baseUrl}/api/v1/calls?pageSize=3"`,
+    '',
+  ].join('\n')
+}
+
+function fail(error: unknown): void {
+  const sentence = error instanceof Error ? error.message : String(error)
+  process.stderr.write(`Ringledger cannot start: ${sentence}\n`)
+  process.exitCode = 1
+}
+
+/** Starts a process of the platform by its environment. What stops it from starting is told in one sentence, with exit code 1. */
+export async function start(env: Readonly<Record<string, string | undefined>>): Promise<App | null> {
+  let app: App | null = null
+  try {
+    const config = readConfig(env)
+    let preparing = config.roles.has('command-api') && !config.production
+    app = await openApp(config, openLogger({ level: config.logLevel }), () =>
+      preparing ? ['The sandbox workspace is being prepared.'] : [],
+    )
+    const url = await app.listen()
+    if (preparing) process.stdout.write(`${welcome(await seedSandbox(app, config, url))}\n`)
+    preparing = false
+    return app
+  } catch (error) {
+    fail(error)
+    await app?.close().catch(() => undefined)
+    process.exit(1)
+  }
+}

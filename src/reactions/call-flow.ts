@@ -1,0 +1,100 @@
+import { chargeUsage } from '../../commands/charge-usage.ts'
+import { countAnswer } from '../../commands/count-answer.ts'
+import { countSettlement } from '../../commands/count-settlement.ts'
+import { failOver } from '../../commands/fail-over.ts'
+import { recordArrival } from '../../commands/record-arrival.ts'
+import { recordDial } from '../../commands/record-dial.ts'
+import { recordPlanSpent } from '../../commands/record-plan-spent.ts'
+import { recordUsage } from '../../commands/record-usage.ts'
+import { releaseCall } from '../../commands/release-call.ts'
+import { settleCall } from '../../commands/settle-call.ts'
+import { call } from '../domain/call.ts'
+import type { UnroutedAction } from '../domain/call-facts.ts'
+import { ledger } from '../domain/ledger.ts'
+import { walletEvents } from '../domain/wallet.ts'
+import type { AnyCommand } from '../kernel/command.ts'
+import type { RecordedEvent } from '../kernel/event.ts'
+import { defineReaction } from '../kernel/reaction.ts'
+import type { Carrier, ReleaseCommand } from '../ports/carrier.ts'
+
+/** What a call's flow needs: to handle a command on account of an event, the carrier, and the time (ms). */
+export interface FlowTools {
+  readonly run: (command: AnyCommand, input: unknown, cause: RecordedEvent) => Promise<void>
+  readonly carrier: Carrier
+  readonly now: () => number
+}
+
+const RELEASES: Readonly<Record<UnroutedAction['action'], (told: UnroutedAction) => ReleaseCommand['action']>> = {
+  hangup: () => ({ kind: 'hangup' }),
+  message: ({ message }) => ({ kind: 'message', text: message ?? '' }),
+  forward: ({ forwardE164 }) => (forwardE164 === null ? { kind: 'hangup' } : { kind: 'forward', e164: forwardE164 }),
+}
+
+const workspaceOf = ({ meta }: RecordedEvent) => meta.workspaceId ?? ''
+
+/**
+ * What follows from each event of a call, on its other streams and at the carrier. The process that appended an event
+ * goes on with this at once; after a crash whoever is alive does. Every step has a natural key, so twice changes nothing.
+ */
+export const callFlow = defineReaction({
+  name: 'call-flow',
+  events: { ...ledger.events, ...call.events, WalletCharged: walletEvents.WalletCharged },
+  on: {
+    CallAdmitted: (tools: FlowTools, event) => tools.run(recordArrival, event.data, event),
+    CallRefused: ({ run }, event) =>
+      run(recordArrival, { ...event.data, plan: [], skipped: [], claim: null }, event),
+    TargetClaimed: ({ run }, event) => run(recordDial, event.data, event),
+    PlanSpent: ({ run }, event) => run(recordPlanSpent, event.data, event),
+    TargetDialed: ({ carrier }, event) => {
+      const { callId, carrierCallId, recordCall, claim } = event.data
+      return carrier.dial({
+        commandId: event.meta.eventId,
+        workspaceId: workspaceOf(event),
+        callId,
+        carrierCallId,
+        attempt: claim.attempt,
+        targetId: claim.target.id,
+        destination: claim.destination,
+        callerId: claim.callerId,
+        ringSeconds: claim.ringSeconds,
+        whisper: claim.whisper,
+        record: recordCall,
+        at: claim.occurredAt,
+      })
+    },
+    CallUnrouted: ({ carrier }, event) => {
+      const { callId, carrierCallId, unrouted, occurredAt } = event.data
+      return carrier.release({
+        commandId: event.meta.eventId,
+        workspaceId: workspaceOf(event),
+        callId,
+        carrierCallId,
+        action: RELEASES[unrouted.action](unrouted),
+        at: occurredAt,
+      })
+    },
+    TargetFailed: async ({ run }, event) => {
+      const { callId, attempt, outcome, occurredAt } = event.data
+      // A caller who gave up needs no other target: the end of the call frees what it held.
+      if (outcome !== 'abandoned') await run(failOver, { callId, attempt, outcome, occurredAt }, event)
+    },
+    TargetAnswered: ({ run }, event) => {
+      const { callId, attempt, occurredAt } = event.data
+      return run(countAnswer, { callId, attempt, occurredAt }, event)
+    },
+    CallEnded: async ({ run, now }, event) => {
+      const { callId, connected, occurredAt, settlesAt, usageDueAt, usageCents } = event.data
+      const due = (instant: string) => Date.parse(instant) <= now()
+      await run(releaseCall, { callId, connected, occurredAt }, event)
+      if (settlesAt > occurredAt && due(settlesAt)) await run(settleCall, { callId }, event)
+      if (usageDueAt && due(usageDueAt)) await run(chargeUsage, { callId, amountCents: usageCents, at: usageDueAt }, event)
+    },
+    CallSettled: async ({ run }, event) => {
+      if (event.data.targetId !== null) await run(countSettlement, event.data, event)
+    },
+    WalletCharged: async ({ run }, event) => {
+      const { callId, kind, amountCents, occurredAt } = event.data
+      if (kind === 'usage' && callId) await run(recordUsage, { callId, usageCents: amountCents, occurredAt }, event)
+    },
+  },
+})

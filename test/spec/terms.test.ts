@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest'
+import { changePlan } from '../../commands/change-plan.ts'
+import { closeLane } from '../../commands/close-lane.ts'
+import { setPublisherStatus } from '../../commands/set-publisher-status.ts'
+import type { Terms } from '../../src/domain/call-facts.ts'
+import { laneId } from '../../src/domain/lane.ts'
+import { type Counter, counterKey, ledger, NO_COUNTER } from '../../src/domain/ledger.ts'
+import { termsFor } from '../../src/domain/routing/terms.ts'
+import { counted, NO_COUNTS, windowsOf } from '../../src/domain/windows.ts'
+import { workspace } from '../../src/domain/workspace.ts'
+import { callWorld, changing } from '../support/call-world.ts'
+import { type Step } from '../support/configured.ts'
+import { given, NOW } from '../support/spec.ts'
+
+interface Circumstances {
+  readonly counter?: Partial<Counter>
+  readonly callerState?: string | null
+  readonly at?: string
+}
+
+function termsOf(steps: readonly Step[], { counter, callerState = 'CA', at = NOW }: Circumstances = {}): Terms {
+  const { reads, campaign, campaignId, publisherId } = callWorld(...steps)
+  const counters = ledger.initial.counters.set(counterKey('lane', laneId(campaignId, publisherId)), {
+    ...NO_COUNTER,
+    ...counter,
+  })
+  return termsFor({
+    workspace: reads.workspace,
+    ledger: { ...ledger.initial, counters },
+    campaign,
+    publisherId,
+    callerState,
+    at,
+  })
+}
+const withheld = (terms: object, circumstances: Circumstances = {}) =>
+  termsOf([changing.lane(terms)], circumstances).payoutWithheld
+const windows = (by: number, at = NOW) => counted(NO_COUNTS, Object.values(windowsOf(at)), by, NOW)
+
+describe('payout terms', () => {
+  it('are the campaign’s where the lane inherits', () => {
+    const payout = { mode: 'fixed', payoutCents: 1_200 }
+    expect(termsOf([changing.campaign({ payout })])).toMatchObject({ payoutMode: 'fixed', payoutCents: 1_200 })
+    expect(termsOf([])).toMatchObject({ payoutMode: 'revshare', revsharePct: 0, payoutWithheld: null })
+  })
+
+  it('are the lane’s own where it has any', () => {
+    const terms = { payoutMode: 'revshare', revsharePct: 62.5, minPayoutCents: 100, maxPayoutCents: 2_000 }
+    const { payoutCents: _none, ...own } = { ...terms, payoutCents: null }
+    expect(termsOf([changing.campaign({ payout: { mode: 'fixed', payoutCents: 1 } }), changing.lane(terms)])).toMatchObject(
+      own,
+    )
+  })
+
+  it('are none for the workspace’s own media, and for a publisher whose lane is closed', () => {
+    const { events, reads, campaign, campaignId, publisherId } = callWorld()
+    const none = {
+      payoutMode: 'none',
+      payoutCents: null,
+      revsharePct: null,
+      minPayoutCents: null,
+      maxPayoutCents: null,
+      payoutWithheld: null,
+    }
+    const arriving = { workspace: reads.workspace, ledger: ledger.initial, campaign, callerState: null, at: NOW }
+    expect(termsFor({ ...arriving, publisherId: null })).toMatchObject(none)
+    const closed = given(workspace, events).when(closeLane, { campaignId, publisherId })
+    expect(termsFor({ ...arriving, workspace: closed.state, publisherId })).toMatchObject(none)
+    expect(termsFor({ ...arriving, campaign: null, publisherId: null })).toMatchObject({ ...none, bufferSeconds: 0 })
+  })
+})
+
+describe('the payout is withheld', () => {
+  const standing = (...moves: readonly string[]) => {
+    const { events, campaign, publisherId } = callWorld()
+    const moved = moves.reduce(
+      (before, status) => given(workspace, before).when(setPublisherStatus, { publisherId, status }).events,
+      events,
+    )
+    const { state } = given(workspace, moved).when(setPublisherStatus, { publisherId, status: moves.at(-1) })
+    return termsFor({ workspace: state, ledger: ledger.initial, campaign, publisherId, callerState: null, at: NOW })
+  }
+
+  it.each([['paused'], ['review'], ['terminated']])('from a publisher who is %s', (status) => {
+    expect(standing(status).payoutWithheld).toBe('publisher_not_live')
+  })
+
+  it('no longer from one who is live again', () => {
+    expect(standing('paused', 'live').payoutWithheld).toBeNull()
+  })
+
+  it.each([
+    ['14:00', '15:00', 'lane_closed'],
+    ['15:00', '15:01', null],
+  ])('outside the lane’s hours, %s to %s', (open, close, reason) => {
+    expect(withheld({ hoursSchedule: { tz: 'UTC', days: { tue: [[open, close]] } } })).toBe(reason)
+  })
+
+  it.each([
+    [['NY'], 'CA', 'lane_state'],
+    [['NY'], null, 'lane_state'],
+    [['NY', 'CA'], 'CA', null],
+    [[], null, null],
+    [null, null, null],
+  ])('by the lane’s states: %j for a caller from %s', (states, callerState, reason) => {
+    expect(withheld({ states }, { callerState })).toBe(reason)
+  })
+
+  it.each([
+    [{ concurrencyCap: 2 }, { live: 2 }, { live: 1 }],
+    [{ hourlyCap: 2 }, { taken: windows(2) }, { taken: windows(1) }],
+    [{ dailyCap: 2 }, { taken: windows(2) }, { taken: windows(1) }],
+    [{ monthlyCap: 2 }, { taken: windows(2) }, { taken: windows(1) }],
+    [{ dailyPayoutCapCents: 200 }, { cents: windows(200) }, { cents: windows(199) }],
+  ])('by a full cap of the lane: %j', (cap, full, free) => {
+    expect([withheld(cap, { counter: full }), withheld(cap, { counter: free })]).toEqual(['lane_capped', null])
+    expect(withheld({ ...cap, blockWhenCapped: false }, { counter: full })).toBe('lane_capped')
+  })
+
+  it('by caps that roll on the edge in UTC', () => {
+    const counter = { taken: windows(1, '2026-03-10T15:59:59.999Z') }
+    expect(withheld({ hourlyCap: 1 }, { counter, at: '2026-03-10T15:59:59.999Z' })).toBe('lane_capped')
+    expect(withheld({ hourlyCap: 1 }, { counter, at: '2026-03-10T16:00:00.000Z' })).toBeNull()
+  })
+})
+
+describe('the other terms', () => {
+  it('take the lane’s buffer, and else the campaign’s', () => {
+    const buffered = changing.campaign({ bufferSeconds: 60 })
+    expect(termsOf([buffered]).bufferSeconds).toBe(60)
+    expect(termsOf([buffered, changing.lane({ bufferSeconds: 0 })]).bufferSeconds).toBe(0)
+    expect(termsOf([buffered, changing.lane({ bufferSeconds: 3_600 })]).bufferSeconds).toBe(3_600)
+  })
+
+  it.each([
+    ['starter', 5],
+    ['growth', 4],
+    ['scale', 3],
+  ])('take the usage rate of the plan %s', (planId, usageRateCents) => {
+    const changed = planId === 'scale' ? [] : [[changePlan, () => ({ planId })] as const]
+    expect(termsOf(changed).usageRateCents).toBe(usageRateCents)
+  })
+})

@@ -1,0 +1,31 @@
+import { defineConfig } from 'vitest/config'
+
+/** One kind of test: the folders that hold it, and what it needs. */
+function suite(name: string, groupOrder: number, folders: readonly string[], needs: object) {
+  const include = folders.map((folder) => `test/${folder}/**/*.test.ts`)
+  return { extends: true as const, test: { name, include, sequence: { groupOrder }, ...needs } }
+}
+
+const servers = ['test/support/servers.ts']
+
+/** Cheap first; what starts whole systems runs alone, so that its time limits mean something on two cores. */
+export default defineConfig({
+  test: {
+    watch: false,
+    projects: [
+      suite('rules', 0, ['spec', 'laws'], { testTimeout: 30_000, maxWorkers: 2 }),
+      suite('parts', 1, ['contract', 'integration'], {
+        globalSetup: servers,
+        testTimeout: 60_000,
+        hookTimeout: 60_000,
+        maxWorkers: 2,
+      }),
+      suite('whole', 2, ['e2e', 'simulation'], {
+        globalSetup: servers,
+        testTimeout: 180_000,
+        hookTimeout: 120_000,
+        maxWorkers: 1,
+      }),
+    ],
+  },
+})
