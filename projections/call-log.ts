@@ -1,70 +1,14 @@
-import { z } from 'zod'
 import { callEvents } from '../src/domain/call.ts'
-import { attribution, callOutcome, callStatus, named } from '../src/domain/call-facts.ts'
-import { campaignSettings } from '../src/domain/campaign.ts'
+import { type CallRecord, callRecord, reversedDigits } from '../src/domain/call-record.ts'
 import { storedTag } from '../src/domain/tags.ts'
-import { defineProjection } from '../src/kernel/projection.ts'
-import { cents, id, instant } from '../src/kernel/wire.ts'
-
-const flag = z.union([z.literal(0), z.literal(1)])
-
-const doc = z.object({
-  workspaceId: id,
-  seq: z.int(),
-  ref: z.string(),
-  startedAt: instant,
-  startedMs: z.int(),
-  status: callStatus,
-  outcome: callOutcome,
-  callerNumber: z.string().nullable(),
-  /** Digits of the caller from the last to the first, so that what a number ends with is a range. */
-  callerReversed: z.string().nullable(),
-  callerState: z.string().nullable(),
-  callerCity: z.string().nullable(),
-  dialedNumber: z.string(),
-  numberId: id.nullable(),
-  campaign: named.nullable(),
-  publisher: named.nullable(),
-  buyer: named.nullable(),
-  target: named.nullable(),
-  talkSeconds: z.int(),
-  ringSeconds: z.int(),
-  converted: z.boolean(),
-  revenueCents: cents,
-  payoutCents: cents,
-  profitCents: cents,
-  usageCents: cents,
-  reasonCode: z.string().nullable(),
-  reasonSentence: z.string().nullable(),
-  hasRecording: z.boolean(),
-  /** By stored key (`domain/tags.ts`). */
-  tags: z.record(z.string(), z.string()),
-  tagSources: z.record(z.string(), z.string()),
-  direction: z.literal('inbound'),
-  attribution,
-  routingMode: campaignSettings.shape.routingMode.nullable(),
-  deliveryMode: z.enum(['pstn', 'sip', 'forward']).nullable(),
-  attemptCount: z.int(),
-  answeredAt: instant.nullable(),
-  answeredMs: z.int().nullable(),
-  endedAt: instant.nullable(),
-  endedMs: z.int().nullable(),
-  hungUpBy: callEvents.CallEnded.shape.hungUpBy.nullable(),
-  settledAt: instant.nullable(),
-  convertedAt: instant.nullable(),
-  conversionSource: callEvents.CallSettled.shape.source,
-  // One of the five is 1, as the outcome says: they are what sums count.
-  liveCount: flag,
-  connectedCount: flag,
-  convertedCount: flag,
-  unroutedCount: flag,
-  missedCount: flag,
-})
-type Doc = z.infer<typeof doc>
+import { collectionOf, defineProjection } from '../src/kernel/projection.ts'
 
 /** The counts of each outcome; a converted call is a connected one too. */
 const COUNTS: Readonly<
-  Record<Doc['outcome'], Pick<Doc, 'liveCount' | 'connectedCount' | 'convertedCount' | 'unroutedCount' | 'missedCount'>>
+  Record<
+    CallRecord['outcome'],
+    Pick<CallRecord, 'liveCount' | 'connectedCount' | 'convertedCount' | 'unroutedCount' | 'missedCount'>
+  >
 > = {
   live: { liveCount: 1, connectedCount: 0, convertedCount: 0, unroutedCount: 0, missedCount: 0 },
   connected: { liveCount: 0, connectedCount: 1, convertedCount: 0, unroutedCount: 0, missedCount: 0 },
@@ -73,48 +17,12 @@ const COUNTS: Readonly<
   missed: { liveCount: 0, connectedCount: 0, convertedCount: 0, unroutedCount: 0, missedCount: 1 },
 }
 
-/** Digits of a number from the last to the first. */
-export function reversedDigits(number: string): string {
-  return number.replace(/\D/g, '').split('').toReversed().join('')
-}
-
-/** What `runtime/column-store.ts` keeps of the calls, so that no sum over them reads documents. */
-export const callColumns = {
-  collection: 'call-log',
-  ordinal: 'seq',
-  columns: {
-    startedMs: 'number',
-    talkSeconds: 'number',
-    revenueCents: 'number',
-    payoutCents: 'number',
-    profitCents: 'number',
-    usageCents: 'number',
-    connectedCount: 'number',
-    convertedCount: 'number',
-    unroutedCount: 'number',
-    missedCount: 'number',
-    liveCount: 'number',
-    status: 'code',
-    outcome: 'code',
-    reasonCode: 'code',
-    hasRecording: 'code',
-    numberId: 'code',
-    callerState: 'code',
-    attribution: 'code',
-    conversionSource: 'code',
-    'campaign.id': 'code',
-    'publisher.id': 'code',
-    'buyer.id': 'code',
-    'target.id': 'code',
-  },
-} as const
-
 /** One document a call, by its id: the call log's row, the live board's row, and the facts of the call's own page. */
 export const callLog = defineProjection({
-  name: callColumns.collection,
+  name: 'call-log',
   version: 1,
   events: callEvents,
-  doc,
+  doc: callRecord,
   indexes: [
     // The list and the live board, which looks back a few hours only.
     { workspaceId: 1, startedMs: -1 },
@@ -139,7 +47,7 @@ export const callLog = defineProjection({
   ],
   key: ({ data }) => ('arrival' in data ? data.arrival.callId : data.callId),
   starts: {
-    CallArrived({ data: { arrival }, meta }): Doc | null {
+    CallArrived({ data: { arrival }, meta }): CallRecord | null {
       if (meta.workspaceId === null) return null
       const tags = Object.entries(arrival.tags)
       return {
@@ -190,7 +98,7 @@ export const callLog = defineProjection({
     },
   },
   on: {
-    TargetDialed: (doc, { data: { claim } }): Doc => ({
+    TargetDialed: (doc, { data: { claim } }): CallRecord => ({
       ...doc,
       status: 'ringing',
       target: claim.target,
@@ -198,19 +106,19 @@ export const callLog = defineProjection({
       deliveryMode: claim.deliveryMode,
       attemptCount: claim.attempt,
     }),
-    TargetFailed: (doc, { data }): Doc => ({
+    TargetFailed: (doc, { data }): CallRecord => ({
       ...doc,
       status: 'routing',
       ringSeconds: doc.ringSeconds + data.rangSeconds,
     }),
-    TargetAnswered: (doc, { data }): Doc => ({
+    TargetAnswered: (doc, { data }): CallRecord => ({
       ...doc,
       status: 'in_progress',
       ringSeconds: doc.ringSeconds + data.rangSeconds,
       answeredAt: data.occurredAt,
       answeredMs: Date.parse(data.occurredAt),
     }),
-    CallUnrouted: (doc, { data: { unrouted } }): Doc => ({
+    CallUnrouted: (doc, { data: { unrouted } }): CallRecord => ({
       ...doc,
       status: 'routing',
       buyer: null,
@@ -251,3 +159,34 @@ export const callLog = defineProjection({
     UsageCharged: (doc, { data }) => ({ ...doc, usageCents: data.usageCents }),
   },
 })
+
+/** What `runtime/column-store.ts` keeps of the calls, so that no sum over them reads documents. */
+export const callColumns = {
+  collection: collectionOf(callLog),
+  ordinal: 'seq',
+  columns: {
+    startedMs: 'number',
+    talkSeconds: 'number',
+    revenueCents: 'number',
+    payoutCents: 'number',
+    profitCents: 'number',
+    usageCents: 'number',
+    connectedCount: 'number',
+    convertedCount: 'number',
+    unroutedCount: 'number',
+    missedCount: 'number',
+    liveCount: 'number',
+    status: 'code',
+    outcome: 'code',
+    reasonCode: 'code',
+    hasRecording: 'code',
+    numberId: 'code',
+    callerState: 'code',
+    attribution: 'code',
+    conversionSource: 'code',
+    'campaign.id': 'code',
+    'publisher.id': 'code',
+    'buyer.id': 'code',
+    'target.id': 'code',
+  },
+} as const

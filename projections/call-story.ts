@@ -10,18 +10,17 @@ import {
   endStep,
   failureStep,
   type StoryAttempt,
+  type StoryEvent,
   type StoryStep,
   settlementStep,
   skipSteps,
   storyAttempt,
+  storyEvent,
   storyStep,
   unroutedStep,
 } from '../src/domain/story.ts'
 import { defineProjection } from '../src/kernel/projection.ts'
-import { cents, id, instant } from '../src/kernel/wire.ts'
-
-const trailEntry = z.object({ id: z.string(), at: instant, source: z.enum(['carrier', 'system']), type: z.string() })
-type TrailEntry = Readonly<z.infer<typeof trailEntry>>
+import { cents, id } from '../src/kernel/wire.ts'
 
 const doc = z.object({
   workspaceId: id,
@@ -29,8 +28,7 @@ const doc = z.object({
   summary: z.string(),
   steps: z.array(storyStep).readonly(),
   attempts: z.array(storyAttempt).readonly(),
-  /** What was heard and decided, without payloads. */
-  events: z.array(trailEntry).readonly(),
+  events: z.array(storyEvent).readonly(),
   terms,
   /** Price and threshold of the target last dialled; null before the first. */
   sold: z.object({ revenueCents: cents, durationThresholdSeconds: z.int() }).nullable(),
@@ -42,11 +40,11 @@ interface Happened {
   readonly meta: { readonly eventId: string }
 }
 
-function trace({ data, meta }: Happened, source: TrailEntry['source'], type: string): TrailEntry {
+function trace({ data, meta }: Happened, source: StoryEvent['source'], type: string): StoryEvent {
   return { id: meta.eventId, at: data.occurredAt, source, type }
 }
 
-const told = (doc: Doc, entry: TrailEntry, ...steps: readonly StoryStep[]): Doc => ({
+const told = (doc: Doc, entry: StoryEvent, ...steps: readonly StoryStep[]): Doc => ({
   ...doc,
   steps: [...doc.steps, ...steps],
   events: [...doc.events, entry],

@@ -3,8 +3,8 @@ import { buyers } from '../projections/buyers.ts'
 import { callLog } from '../projections/call-log.ts'
 import { targets } from '../projections/targets.ts'
 import { usage } from '../projections/usage.ts'
-import { missing } from '../src/domain/refusals.ts'
 import { defineQuery } from '../src/kernel/query.ts'
+import { refuse } from '../src/kernel/refusal.ts'
 import { id } from '../src/kernel/wire.ts'
 import type { QueryPorts } from '../src/ports/query-ports.ts'
 import { buyerShape, buyerShapes } from './buyer-shape.ts'
@@ -23,11 +23,11 @@ export const getBuyer = defineQuery({
   query: z.object({}),
   response: z.object({ buyer: buyerShape, targets: z.array(targetShape) }),
   reads: [buyers, targets, usage, callLog],
-  rejects: ['not-found'],
+  rejects: ['buyer-not-found'],
   async run({ views }: QueryPorts, { params, ...asked }) {
     const { workspaceId } = asked.tenant
     const doc = await readOne(views, buyers, workspaceId, params.id)
-    if (!doc) return missing('Buyer')
+    if (!doc) return refuse('buyer-not-found')
     const filter = { workspaceId, buyerId: doc.id, status: { $ne: 'archived' } }
     const owned = await readAll(views, targets, { filter, sort: { createdAt: 1 } })
     const [shapes, ownedShapes] = await Promise.all([
@@ -35,6 +35,6 @@ export const getBuyer = defineQuery({
       targetShapes(views, asked, owned, { open: false }),
     ])
     const [buyer] = shapes
-    return buyer ? { buyer, targets: ownedShapes } : missing('Buyer')
+    return buyer ? { buyer, targets: ownedShapes } : refuse('buyer-not-found')
   },
 })

@@ -9,8 +9,8 @@ import { targets } from '../projections/targets.ts'
 import { usage } from '../projections/usage.ts'
 import { wallets } from '../projections/wallets.ts'
 import { checklist, checklistOf } from '../src/domain/checklist.ts'
-import { missing } from '../src/domain/refusals.ts'
 import { defineQuery } from '../src/kernel/query.ts'
+import { refuse } from '../src/kernel/refusal.ts'
 import { id } from '../src/kernel/wire.ts'
 import type { QueryPorts } from '../src/ports/query-ports.ts'
 import { factsOf } from './campaign-facts.ts'
@@ -31,12 +31,12 @@ export const getCampaign = defineQuery({
     campaign: campaignShape.extend({ blockers: z.array(z.string()), canGoLive: z.boolean(), checklist }),
   }),
   reads: [campaigns, numbers, routes, lanes, targets, buyers, wallets, usage, callLog],
-  rejects: ['not-found'],
+  rejects: ['campaign-not-found'],
   async run({ views }: QueryPorts, { params, ...asked }) {
     const doc = await readOne(views, campaigns, asked.tenant.workspaceId, params.id)
-    if (!doc) return missing('Campaign')
+    if (!doc) return refuse('campaign-not-found')
     const [shapes, facts] = await Promise.all([campaignShapes(views, asked, [doc]), factsOf(views, doc)])
     const [campaign] = shapes
-    return campaign ? { campaign: { ...campaign, ...checklistOf(facts) } } : missing('Campaign')
+    return campaign ? { campaign: { ...campaign, ...checklistOf(facts) } } : refuse('campaign-not-found')
   },
 })

@@ -5,8 +5,8 @@ import { lanes } from '../projections/lanes.ts'
 import { numbers } from '../projections/numbers.ts'
 import { publishers } from '../projections/publishers.ts'
 import { usage } from '../projections/usage.ts'
-import { missing } from '../src/domain/refusals.ts'
 import { defineQuery } from '../src/kernel/query.ts'
+import { refuse } from '../src/kernel/refusal.ts'
 import { id } from '../src/kernel/wire.ts'
 import type { QueryPorts } from '../src/ports/query-ports.ts'
 import { readOne } from './documents.ts'
@@ -24,10 +24,10 @@ export const getPublisher = defineQuery({
   query: z.object({}),
   response: z.object({ publisher: publisherShape }),
   reads: [publishers, lanes, campaigns, numbers, usage, callLog],
-  rejects: ['not-found'],
+  rejects: ['publisher-not-found'],
   async run({ views }: QueryPorts, { params, ...asked }) {
     const doc = await readOne(views, publishers, asked.tenant.workspaceId, params.id)
     const [publisher] = doc ? await publisherShapes(views, asked, [doc]) : []
-    return publisher ? { publisher } : missing('Publisher')
+    return publisher ? { publisher } : refuse('publisher-not-found')
   },
 })

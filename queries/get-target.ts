@@ -6,9 +6,9 @@ import { routes } from '../projections/routes.ts'
 import { targets } from '../projections/targets.ts'
 import { usage } from '../projections/usage.ts'
 import { campaignStatus, routingMode } from '../src/domain/campaign.ts'
-import { missing } from '../src/domain/refusals.ts'
 import { routeSettings } from '../src/domain/route.ts'
 import { defineQuery } from '../src/kernel/query.ts'
+import { refuse } from '../src/kernel/refusal.ts'
 import { id } from '../src/kernel/wire.ts'
 import type { QueryPorts } from '../src/ports/query-ports.ts'
 import type { ReadStore } from '../src/ports/read-store.ts'
@@ -47,16 +47,16 @@ export const getTarget = defineQuery({
   query: z.object({}),
   response: z.object({ target: targetShape.extend({ routes: z.array(routeShape) }) }),
   reads: [targets, buyers, routes, campaigns, usage, callLog],
-  rejects: ['not-found'],
+  rejects: ['target-not-found'],
   async run({ views }: QueryPorts, { params, surface, ...asked }) {
     const { workspaceId } = asked.tenant
     const doc = await readOne(views, targets, workspaceId, params.id)
-    if (!doc) return missing('Target')
+    if (!doc) return refuse('target-not-found')
     const [shapes, plan] = await Promise.all([
       targetShapes(views, asked, [doc], { open: surface !== 'rest' }),
       routesOf(views, workspaceId, doc.id),
     ])
     const [target] = shapes
-    return target ? { target: { ...target, routes: plan } } : missing('Target')
+    return target ? { target: { ...target, routes: plan } } : refuse('target-not-found')
   },
 })

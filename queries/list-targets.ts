@@ -4,9 +4,9 @@ import { callLog } from '../projections/call-log.ts'
 import { campaigns } from '../projections/campaigns.ts'
 import { targets } from '../projections/targets.ts'
 import { usage } from '../projections/usage.ts'
-import { missing } from '../src/domain/refusals.ts'
 import { targetKind, targetStatus, targetType } from '../src/domain/target.ts'
 import { defineQuery } from '../src/kernel/query.ts'
+import { refuse } from '../src/kernel/refusal.ts'
 import { id, pageOf } from '../src/kernel/wire.ts'
 import type { QueryPorts } from '../src/ports/query-ports.ts'
 import { readOne, readPage } from './documents.ts'
@@ -36,11 +36,11 @@ export const listTargets = defineQuery({
   }),
   response: pageOf(targetShape),
   reads: [targets, buyers, campaigns, usage, callLog],
-  rejects: ['not-found'],
+  rejects: ['campaign-not-found'],
   async run({ views }: QueryPorts, { query, surface, ...asked }) {
     const { workspaceId } = asked.tenant
     const { buyerId, type, kind, campaignId } = query
-    if (campaignId && !(await readOne(views, campaigns, workspaceId, campaignId))) return missing('Campaign')
+    if (campaignId && !(await readOne(views, campaigns, workspaceId, campaignId))) return refuse('campaign-not-found')
     const filter = {
       workspaceId,
       ...withStatus(query.status, 'archived'),

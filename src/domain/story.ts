@@ -48,6 +48,15 @@ export const storyAttempt = z.object({
 })
 export type StoryAttempt = Readonly<z.infer<typeof storyAttempt>>
 
+/** What was heard or decided, without its payload. */
+export const storyEvent = z.object({
+  id: z.string(),
+  at: instant,
+  source: z.enum(['carrier', 'system']),
+  type: z.string(),
+})
+export type StoryEvent = Readonly<z.infer<typeof storyEvent>>
+
 type Told<Type extends keyof typeof callEvents> = z.infer<(typeof callEvents)[Type]>
 
 function incoming({ arrival }: Told<'CallArrived'>): StoryStep {
@@ -127,7 +136,7 @@ export function failureStep({ occurredAt, attempt, target, ...told }: Told<'Targ
   return {
     at: occurredAt,
     step: 'result',
-    title: `No answer from ${target.name}`,
+    title: `${target.name} did not take the call`,
     sentence,
     tone: 'warning',
     detail: { attemptNo: attempt, targetId: target.id, outcome, sipCode, rangSeconds },

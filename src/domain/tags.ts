@@ -1,17 +1,21 @@
-import { TAG } from './limits-config.ts'
+import { TAG_KEY_LENGTH } from './limits.ts'
 
-/** How a tag's key is spelt (Document 1, Limits, "Tags"). */
-export const TAG_KEY = new RegExp(`^[A-Za-z0-9._-]{1,${TAG.key}}$`)
+const TAG_KEY = new RegExp(`^[A-Za-z0-9._-]{1,${TAG_KEY_LENGTH}}$`)
+
+/** Whether a tag's key is spelt as it must be (Document 1, Limits, "Tags"). */
+export function isTagKey(key: string): boolean {
+  return TAG_KEY.test(key)
+}
 
 // A dot in a key would read as a step of a path, so documents keep another sign for it, which no key may hold.
 const DOT = '․'
 
 /** A tag's key as documents keep it. */
 export function storedTag(key: string): string {
-  return key.includes('.') ? key.replaceAll('.', DOT) : key
+  return key.replaceAll('.', DOT)
 }
 
-/** A tag's key again from what documents keep. */
-export function tagOf(stored: string): string {
-  return stored.includes(DOT) ? stored.replaceAll(DOT, '.') : stored
+/** Tags by their own keys again, from what documents keep. */
+export function tagsOf(stored: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(stored).map(([key, value]) => [key.replaceAll(DOT, '.'), value]))
 }

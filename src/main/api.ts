@@ -15,7 +15,11 @@ const READ_BACK_MS = 2_000
 export const READ_LAG = { 'svc-read-lag': 'true' } as const
 
 /** The routes of the registered queries, one for each mount. */
-export function queryRoutes(queries: readonly AnyQuery<QueryPorts>[], runner: QueryRunner, clock: Clock): readonly ApiRoute[] {
+export function queryRoutes(
+  queries: readonly AnyQuery<QueryPorts>[],
+  runner: QueryRunner,
+  clock: Clock,
+): readonly ApiRoute[] {
   return queries.flatMap((query) =>
     query.mounts.map(({ surface, path, scope = null }): ApiRoute => {
       const run = async ({ params, query: filter, principal, minPosition }: ApiRequest) => {

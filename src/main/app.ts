@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
+import { timers } from '../../projections/timers.ts'
 import { openHttpServer } from '../adapters/http/server.ts'
 import { openSimulator, type Simulator } from '../adapters/simulator/simulator.ts'
-import { timers } from '../../projections/timers.ts'
 import { collectionOf } from '../kernel/projection.ts'
 import type { ApiRoute } from '../ports/api.ts'
 import type { EventLog } from '../ports/event-log.ts'
@@ -48,7 +48,11 @@ export interface App {
  * Puts a process together from its configuration: the roles that it has, over the stores that it names.
  * `unprepared` says what still keeps it from being ready.
  */
-export async function openApp(config: Config, logger: Logger, unprepared: () => readonly string[] = () => []): Promise<App> {
+export async function openApp(
+  config: Config,
+  logger: Logger,
+  unprepared: () => readonly string[] = () => [],
+): Promise<App> {
   const { eventLogUrl, readStoreUrl, roles } = config
   const owner = random.uuid()
   const log = await openLog(eventLogUrl)
@@ -70,7 +74,10 @@ export async function openApp(config: Config, logger: Logger, unprepared: () => 
     clock,
     onFailure: ({ type, stream }, error) => {
       metrics.stepFailed()
-      logger.warn({ type, stream, error: error instanceof Error ? error.message : String(error) }, 'left to the reaction')
+      logger.warn(
+        { type, stream, error: error instanceof Error ? error.message : String(error) },
+        'left to the reaction',
+      )
     },
   })
   const simulator: Simulator = await openSimulator({ log, ops, clock, random, owner, listener: flow.listen })
@@ -101,8 +108,8 @@ export async function openApp(config: Config, logger: Logger, unprepared: () => 
           ['settle', 'usage', 'stuck'].map((kind) => [
             kind,
             async ({ workspaceId, dueAt, doc }) => {
-              const amountCents = typeof doc['amountCents'] === 'number' ? doc['amountCents'] : null
-              await flow.due(kind, workspaceId ?? '', { callId: String(doc['callId']), dueAt, amountCents })
+              const amountCents = typeof doc.amountCents === 'number' ? doc.amountCents : null
+              await flow.due(kind, workspaceId ?? '', { callId: String(doc.callId), dueAt, amountCents })
             },
           ]),
         ),

@@ -23,7 +23,10 @@ const environment = z.object({
   MASTER_KEY: z.preprocess(emptyIsUnset, z.string().optional()),
   OPERATOR_TOKEN: z.preprocess(emptyIsUnset, z.string().min(16).optional()),
   METRICS_TOKEN: z.preprocess(emptyIsUnset, z.string().optional()),
-  LOG_LEVEL: z.preprocess(emptyIsUnset, z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info')),
+  LOG_LEVEL: z.preprocess(
+    emptyIsUnset,
+    z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  ),
   TRUST_PROXY: z.preprocess(emptyIsUnset, z.string().optional()),
   ROLES: z.preprocess(emptyIsUnset, z.string().default(roles.join(','))),
   EVENT_LOG_URL: z.preprocess(emptyIsUnset, z.string().optional()),
@@ -80,7 +83,8 @@ function dataDirectory(path: string): string {
 /** The master key: from the environment, or made in the data directory on the first start outside production. */
 function masterKeyFrom(given: string | undefined, directory: string, production: boolean): Buffer {
   const file = join(directory, 'master.key')
-  if (given === undefined && production) throw new Misconfigured('MASTER_KEY is required in production: 32 bytes in base64.')
+  if (given === undefined && production)
+    throw new Misconfigured('MASTER_KEY is required in production: 32 bytes in base64.')
   if (given === undefined && !existsSync(file)) writeFileSync(file, randomBytes(32).toString('base64'), { mode: 0o600 })
   const key = Buffer.from(given ?? readFileSync(file, 'utf8'), 'base64')
   if (key.length !== 32) throw new Misconfigured(`${given ? 'MASTER_KEY' : file} is not 32 bytes in base64.`)
@@ -108,8 +112,15 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: set.LOG_LEVEL,
     trustProxy: set.TRUST_PROXY === 'true' ? true : (set.TRUST_PROXY ?? false),
     roles: rolesOf(set.ROLES),
-    eventLogUrl: storeUrl('EVENT_LOG_URL', set.EVENT_LOG_URL ?? `sqlite:${join(dataDir, 'events.db')}`, ['sqlite:', 'esdb:']),
-    readStoreUrl: storeUrl('READ_STORE_URL', set.READ_STORE_URL ?? `sqlite:${join(dataDir, 'views.db')}`, ['sqlite:', 'mongodb:', 'mongodb+srv:']),
+    eventLogUrl: storeUrl('EVENT_LOG_URL', set.EVENT_LOG_URL ?? `sqlite:${join(dataDir, 'events.db')}`, [
+      'sqlite:',
+      'esdb:',
+    ]),
+    readStoreUrl: storeUrl('READ_STORE_URL', set.READ_STORE_URL ?? `sqlite:${join(dataDir, 'views.db')}`, [
+      'sqlite:',
+      'mongodb:',
+      'mongodb+srv:',
+    ]),
     seedCalls: set.SANDBOX_SEED,
   }
 }

@@ -4,8 +4,8 @@ import type { Actor, RecordedEvent } from '../kernel/event.ts'
 import { isRefusal, type Refusal } from '../kernel/refusal.ts'
 import type { Carrier, CarrierNotice } from '../ports/carrier.ts'
 import type { Clock } from '../ports/clock.ts'
-import { orderFor } from '../reactions/carrier-notices.ts'
 import { callFlow, type FlowTools } from '../reactions/call-flow.ts'
+import { orderFor } from '../reactions/carrier-notices.ts'
 import { DUE_WORK, type DueRow } from '../reactions/due-work.ts'
 import type { CommandCall, Outcome, StreamWriter } from '../runtime/stream-writer.ts'
 
@@ -54,7 +54,12 @@ export function createFlow(options: {
   const { writer, carrier, clock, onFailure } = options
   const done = recently(HANDLED)
 
-  const callOf = (workspaceId: string, actor: Actor, correlationId: string, causationId: string | null): CommandCall => ({
+  const callOf = (
+    workspaceId: string,
+    actor: Actor,
+    correlationId: string,
+    causationId: string | null,
+  ): CommandCall => ({
     workspaceId,
     actor,
     commandId: ulid(),
@@ -76,7 +81,9 @@ export function createFlow(options: {
     now: () => clock.now(),
   }
 
-  const steps = callFlow.on as Readonly<Record<string, ((tools: FlowTools, event: RecordedEvent) => Promise<void>) | undefined>>
+  const steps = callFlow.on as Readonly<
+    Record<string, ((tools: FlowTools, event: RecordedEvent) => Promise<void>) | undefined>
+  >
 
   /** Goes on from events at once. Steps begin in the order of the events; one that fails is left to the reaction. */
   async function follow(events: readonly RecordedEvent[]): Promise<void> {

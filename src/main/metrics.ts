@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import type { Sample } from '../adapters/http/server.ts'
 import type { ProjectionStatus } from '../runtime/projection-runner.ts'
 

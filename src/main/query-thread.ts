@@ -43,7 +43,14 @@ async function sessionOf(hash: string): Promise<Credential | null> {
     agencyName,
     role,
   }))
-  return { kind: 'session', userId: session.userId, name: user.name, email: user.email, expiresAt: session.expiresAt, seats }
+  return {
+    kind: 'session',
+    userId: session.userId,
+    name: user.name,
+    email: user.email,
+    expiresAt: session.expiresAt,
+    seats,
+  }
 }
 
 const handlers = {
@@ -51,8 +58,13 @@ const handlers = {
   advance({ name, position }: Progress): void {
     positions.advance(name, position)
   },
-  credential: ({ kind, hash }: { readonly kind: 'key' | 'session'; readonly hash: string }): Promise<Credential | null> =>
-    kind === 'key' ? keyOf(hash) : sessionOf(hash),
+  credential: ({
+    kind,
+    hash,
+  }: {
+    readonly kind: 'key' | 'session'
+    readonly hash: string
+  }): Promise<Credential | null> => (kind === 'key' ? keyOf(hash) : sessionOf(hash)),
   async workspace(id: string): Promise<WorkspaceAccess | null> {
     const found = (await readMany(views, workspaces, [id])).get(id)
     if (!found) return null

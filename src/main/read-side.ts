@@ -36,12 +36,7 @@ export async function openReadSide(options: {
   const { projects, onDeath, ...given } = options
   const start = { ...given, polls: !projects }
   const positions = createPositions(systemClock)
-  const queryThread = await startThread<QueryCalls>(
-    new URL('./query-thread.ts', import.meta.url),
-    start,
-    {},
-    onDeath,
-  )
+  const queryThread = await startThread<QueryCalls>(new URL('./query-thread.ts', import.meta.url), start, {}, onDeath)
   const { calls } = queryThread
   const directory = remembering({
     credential: (kind, hash) => calls.credential({ kind, hash }),

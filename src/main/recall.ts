@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.ts'
 import { type EventLog, START } from '../ports/event-log.ts'
 import type { Checkpoint } from '../ports/read-store.ts'
 import { foldForward } from '../runtime/fold-forward.ts'
-import { placeOf, POINTERS } from '../runtime/places.ts'
+import { POINTERS, placeOf } from '../runtime/places.ts'
 import type { ReadSide } from './read-side.ts'
 import { projections, upcasts } from './registry.ts'
 
@@ -22,7 +22,7 @@ export function createRecall(log: EventLog, views: ReadSide['views'], clock: Clo
     const projection = byName.get(name)
     if (!projection) return null
     const pointer = await views.get(POINTERS, name)
-    const active = pointer?.doc['active'] as { readonly checkpoint: string } | undefined
+    const active = pointer?.doc.active as { readonly checkpoint: string } | undefined
     return views.checkpoint(active?.checkpoint ?? placeOf(projection).checkpoint)
   }
 

@@ -38,7 +38,7 @@ export const BLOCKED_CALLER = '+12125550199'
 
 const BUYERS = {
   acme: { name: 'Acme Roofing', company: 'Acme Inc.', contactName: 'Ada Stone' },
-  bright: { name: 'Bright Solar', dailyCap: 4 },
+  bright: { name: 'Bright Solar', dailyCap: 1 },
   civic: { name: 'Civic Legal' },
   dormant: { name: 'Dormant Leads' },
 } as const
@@ -46,17 +46,85 @@ const BUYERS = {
 const number = (destinationE164: string) => ({ destinationE164 })
 
 const TARGETS = {
-  primary: { type: 'number', name: 'Acme front desk', buyer: 'acme', revenueCents: 4_500, durationThresholdSeconds: 30, endpoint: number('+13125550101') },
-  overflow: { type: 'sip', name: 'Acme overflow', buyer: 'acme', revenueCents: 3_800, durationThresholdSeconds: 30, endpoint: { sipUri: 'sip:overflow@acme.example' } },
+  primary: {
+    type: 'number',
+    name: 'Acme front desk',
+    buyer: 'acme',
+    revenueCents: 4_500,
+    durationThresholdSeconds: 30,
+    endpoint: number('+13125550101'),
+  },
+  overflow: {
+    type: 'sip',
+    name: 'Acme overflow',
+    buyer: 'acme',
+    revenueCents: 3_800,
+    durationThresholdSeconds: 30,
+    endpoint: { sipUri: 'sip:overflow@acme.example' },
+  },
   delivery: { type: 'number', name: 'Civic intake', buyer: 'civic', revenueCents: 0, endpoint: number('+13125550102') },
-  paused: { type: 'number', name: 'Acme night shift', buyer: 'acme', revenueCents: 5_000, endpoint: number('+13125550103') },
-  dormant: { type: 'number', name: 'Dormant desk', buyer: 'dormant', revenueCents: 6_000, endpoint: number('+13125550104') },
-  unplugged: { type: 'number', name: 'Acme unplugged', buyer: 'acme', revenueCents: 5_500, endpoint: number('+13125550105') },
-  closed: { type: 'number', name: 'Acme early bird', buyer: 'acme', revenueCents: 5_200, hoursSchedule: NEARLY_CLOSED, endpoint: number('+13125550106') },
-  texas: { type: 'number', name: 'Civic Texas', buyer: 'civic', revenueCents: 5_100, states: ['TX'], endpoint: number('+13125550107') },
-  single: { type: 'number', name: 'Civic single line', buyer: 'civic', revenueCents: 7_000, concurrencyCap: 1, endpoint: number('+13125550108') },
-  scarce: { type: 'number', name: 'Civic scarce', buyer: 'civic', revenueCents: 6_500, dailyCap: 2, capCountsOn: 'claimed', endpoint: number('+13125550109') },
-  bright: { type: 'number', name: 'Bright hotline', buyer: 'bright', revenueCents: 8_000, durationThresholdSeconds: 60, endpoint: number('+13125550110') },
+  paused: {
+    type: 'number',
+    name: 'Acme night shift',
+    buyer: 'acme',
+    revenueCents: 5_000,
+    endpoint: number('+13125550103'),
+  },
+  dormant: {
+    type: 'number',
+    name: 'Dormant desk',
+    buyer: 'dormant',
+    revenueCents: 6_000,
+    endpoint: number('+13125550104'),
+  },
+  unplugged: {
+    type: 'number',
+    name: 'Acme unplugged',
+    buyer: 'acme',
+    revenueCents: 5_500,
+    endpoint: number('+13125550105'),
+  },
+  closed: {
+    type: 'number',
+    name: 'Acme early bird',
+    buyer: 'acme',
+    revenueCents: 5_200,
+    hoursSchedule: NEARLY_CLOSED,
+    endpoint: number('+13125550106'),
+  },
+  texas: {
+    type: 'number',
+    name: 'Civic Texas',
+    buyer: 'civic',
+    revenueCents: 5_100,
+    states: ['TX'],
+    endpoint: number('+13125550107'),
+  },
+  single: {
+    type: 'number',
+    name: 'Civic single line',
+    buyer: 'civic',
+    revenueCents: 7_000,
+    concurrencyCap: 1,
+    endpoint: number('+13125550108'),
+  },
+  scarce: {
+    type: 'number',
+    name: 'Civic scarce',
+    buyer: 'civic',
+    revenueCents: 6_500,
+    dailyCap: 2,
+    capCountsOn: 'claimed',
+    endpoint: number('+13125550109'),
+  },
+  bright: {
+    type: 'number',
+    name: 'Bright hotline',
+    buyer: 'bright',
+    revenueCents: 8_000,
+    durationThresholdSeconds: 60,
+    endpoint: number('+13125550110'),
+  },
   bidder: { type: 'rtb', name: 'Civic exchange', buyer: 'civic' },
 } as const
 
@@ -74,16 +142,63 @@ const FALLBACK: readonly TargetKey[] = ['primary', 'overflow']
 
 /** What each campaign shows is in its name. */
 const CAMPAIGNS = {
-  waterfall: { settings: { name: 'Roofing leads', verticalId: 'roofing' }, plan: FALLBACK, e164: '+13105550101', publisher: 'north', terms: { payoutMode: 'revshare', revsharePct: 60, minPayoutCents: 500 } },
-  weighted: { settings: { name: 'Home services mix', verticalId: 'home-services', routingMode: 'weighted', bufferSeconds: 60 }, plan: ['primary', 'overflow', 'bright', 'delivery'], e164: '+13105550102', publisher: 'south', terms: { payoutMode: 'fixed', payoutCents: 1_500 } },
-  skips: { settings: { name: 'Every skip reason', verticalId: 'legal' }, plan: ['paused', 'dormant', 'unplugged', 'closed', 'texas', 'scarce', 'bright', 'overflow'], e164: '+13105550103' },
-  busy: { settings: { name: 'One line only', verticalId: 'legal' }, plan: ['single', 'delivery'], e164: '+13105550104' },
-  strict: { settings: { name: 'No anonymous callers', verticalId: 'medicare', anonymousPolicy: 'block' }, plan: FALLBACK, e164: '+13105550105' },
-  shut: { settings: { name: 'Nearly always closed', verticalId: 'tax', hoursSchedule: NEARLY_CLOSED }, plan: FALLBACK, e164: '+13105550106' },
-  capped: { settings: { name: 'Three calls a day', verticalId: 'travel', dailyCap: 3 }, plan: FALLBACK, e164: '+13105550107' },
-  once: { settings: { name: 'Each caller once', verticalId: 'solar', repeatCallerPolicy: 'block', dedupeWindowSeconds: 604_800, unroutedAction: 'message', unroutedMessage: 'You have reached us already.' }, plan: FALLBACK, e164: '+13105550108' },
+  waterfall: {
+    settings: { name: 'Roofing leads', verticalId: 'roofing' },
+    plan: FALLBACK,
+    e164: '+13105550101',
+    publisher: 'north',
+    terms: { payoutMode: 'revshare', revsharePct: 60, minPayoutCents: 500 },
+  },
+  weighted: {
+    settings: { name: 'Home services mix', verticalId: 'home-services', routingMode: 'weighted', bufferSeconds: 60 },
+    plan: ['primary', 'overflow', 'bright', 'delivery'],
+    e164: '+13105550102',
+    publisher: 'south',
+    terms: { payoutMode: 'fixed', payoutCents: 1_500 },
+  },
+  skips: {
+    settings: { name: 'Every skip reason', verticalId: 'legal' },
+    plan: ['paused', 'dormant', 'unplugged', 'closed', 'texas', 'scarce', 'bright', 'overflow'],
+    e164: '+13105550103',
+  },
+  busy: {
+    settings: { name: 'One line only', verticalId: 'legal' },
+    plan: ['single', 'delivery'],
+    e164: '+13105550104',
+  },
+  strict: {
+    settings: { name: 'No anonymous callers', verticalId: 'medicare', anonymousPolicy: 'block' },
+    plan: FALLBACK,
+    e164: '+13105550105',
+  },
+  shut: {
+    settings: { name: 'Nearly always closed', verticalId: 'tax', hoursSchedule: NEARLY_CLOSED },
+    plan: FALLBACK,
+    e164: '+13105550106',
+  },
+  capped: {
+    settings: { name: 'Three calls a day', verticalId: 'travel', dailyCap: 3 },
+    plan: FALLBACK,
+    e164: '+13105550107',
+  },
+  once: {
+    settings: {
+      name: 'Each caller once',
+      verticalId: 'solar',
+      repeatCallerPolicy: 'block',
+      dedupeWindowSeconds: 604_800,
+      unroutedAction: 'message',
+      unroutedMessage: 'You have reached us already.',
+    },
+    plan: FALLBACK,
+    e164: '+13105550108',
+  },
   resting: { settings: { name: 'Paused campaign', verticalId: 'mortgage' }, plan: FALLBACK, e164: '+13105550109' },
-  blind: { settings: { name: 'Nobody can take it', verticalId: 'plumbing' }, plan: ['paused', 'dormant'], e164: '+13105550110' },
+  blind: {
+    settings: { name: 'Nobody can take it', verticalId: 'plumbing' },
+    plan: ['paused', 'dormant'],
+    e164: '+13105550110',
+  },
   hollow: { settings: { name: 'No plan left', verticalId: 'other' }, plan: ['bidder'], e164: '+13105550111' },
 } as const satisfies Readonly<Record<string, CampaignSeed>>
 
@@ -97,7 +212,10 @@ interface World {
 }
 
 /** Builds the sandbox workspace: what it holds shows every gate and skip reason that one workspace can. */
-export async function buildWorld(step: Step, newKey: () => { readonly prefix: string; readonly hash: string }): Promise<World> {
+export async function buildWorld(
+  step: Step,
+  newKey: () => { readonly prefix: string; readonly hash: string },
+): Promise<World> {
   await step('credit', creditWallet, { amountCents: WALLET_CENTS, reference: 'seed', note: 'Sandbox money' })
   const buyers: Record<string, string> = {}
   for (const [key, settings] of Object.entries(BUYERS)) {
@@ -113,7 +231,10 @@ export async function buildWorld(step: Step, newKey: () => { readonly prefix: st
     await step(`target-${key}-active`, setTargetStatus, { targetId, status: 'active' })
   }
   const publishers: Record<string, string> = {}
-  for (const [key, name] of [['north', 'North Media'], ['south', 'South Search']] as const) {
+  for (const [key, name] of [
+    ['north', 'North Media'],
+    ['south', 'South Search'],
+  ] as const) {
     const events = await step(`publisher-${key}`, createPublisher, { name })
     const publisherId = publisherEvents.PublisherCreated.parse(created(events, 'PublisherCreated')).publisher.id
     publishers[key] = publisherId
@@ -132,18 +253,33 @@ export async function buildWorld(step: Step, newKey: () => { readonly prefix: st
       const settings = { priority: (place + 1) * 10, weight: 100 }
       await step(`route-${key}-${target}`, setRoute, { campaignId, targetId: targets[target], settings })
     }
-    const bought = await step(`number-${key}`, provisionNumber, { e164: seed.e164, type: 'local', label: seed.settings['name'] })
+    const bought = await step(`number-${key}`, provisionNumber, {
+      e164: seed.e164,
+      type: 'local',
+      label: seed.settings.name,
+    })
     const numberId = numberEvents.NumberProvisioned.parse(created(bought, 'NumberProvisioned')).number.id
     await step(`number-${key}-campaign`, assignNumber, { numberId, campaignId, publisherId: publisherId ?? null })
     await step(`number-${key}-ready`, reportNumberDelivery, { numberId, error: null })
     await step(`campaign-${key}-live`, setCampaignStatus, { campaignId, status: 'live' })
   }
   // What only a change can bring about, now that everything is live.
-  await step('pause-target', setTargetStatus, { targetId: targets['paused'], status: 'paused' })
-  await step('unplug-target', changeTarget, { targetId: targets['unplugged'], changes: { endpoint: { destinationE164: null } } })
-  await step('pause-buyer', setBuyerStatus, { buyerId: buyers['dormant'], status: 'paused' })
-  await step('pause-campaign', setCampaignStatus, { campaignId: campaigns['resting'], status: 'paused', note: 'Resting' })
-  await step('switch-off-route', setRoute, { campaignId: campaigns['hollow'], targetId: targets['bidder'], settings: { active: false } })
+  await step('pause-target', setTargetStatus, { targetId: targets.paused, status: 'paused' })
+  await step('unplug-target', changeTarget, {
+    targetId: targets.unplugged,
+    changes: { endpoint: { destinationE164: null } },
+  })
+  await step('pause-buyer', setBuyerStatus, { buyerId: buyers.dormant, status: 'paused' })
+  await step('pause-campaign', setCampaignStatus, {
+    campaignId: campaigns.resting,
+    status: 'paused',
+    note: 'Resting',
+  })
+  await step('switch-off-route', setRoute, {
+    campaignId: campaigns.hollow,
+    targetId: targets.bidder,
+    settings: { active: false },
+  })
   await step('block', blockCaller, { callerNumber: BLOCKED_CALLER, reason: 'Prank calls' })
   const dial = Object.fromEntries(Object.entries(CAMPAIGNS).map(([key, { e164 }]) => [key, e164]))
   return { dial: dial as Record<CampaignKey, string> }

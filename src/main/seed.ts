@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { ulid } from 'ulid'
 import { workspaces } from '../../projections/workspaces.ts'
 import type { ScriptedDial } from '../adapters/simulator/script.ts'
+import { midnightIn } from '../domain/hours.ts'
 import { LARGEST_KEY_RATE_PER_MINUTE } from '../domain/limits.ts'
-import { randomFrom } from '../domain/routing/random.ts'
+import { randomFrom, weightedOrder } from '../domain/routing/random.ts'
 import { workspace } from '../domain/workspace.ts'
 import { collectionOf } from '../kernel/projection.ts'
 import { isRefusal } from '../kernel/refusal.ts'
@@ -17,8 +18,9 @@ import { systemClock as clock, systemRandom as random } from './system.ts'
 import { act, addApiKey, createTenant, derivedSecret, openSession } from './tenants.ts'
 
 const OWNER_EMAIL = 'owner@sandbox.example'
-const CALLS = 200
-const DAY_MS = 86_400_000
+const TIMEZONE = 'America/New_York'
+/** No call of the seed is younger than this, so that all have ended and settled (ms). */
+const QUIET_MS = 3_600_000
 /** How long the start waits to have read what stands in the log already. */
 const CATCH_UP_MS = 50_000
 
@@ -33,9 +35,19 @@ export interface Sandbox {
   readonly routingKey: string | null
   readonly compatUrl: string | null
   readonly poolKey: string | null
-  readonly numbers: readonly { readonly id: string; readonly e164: string; readonly campaignId: string | null; readonly publisherId: string | null }[]
+  readonly numbers: readonly {
+    readonly id: string
+    readonly e164: string
+    readonly campaignId: string | null
+    readonly publisherId: string | null
+  }[]
   readonly campaigns: readonly { readonly id: string; readonly name: string; readonly routingMode: string }[]
-  readonly targets: readonly { readonly id: string; readonly name: string; readonly type: string; readonly buyerId: string }[]
+  readonly targets: readonly {
+    readonly id: string
+    readonly name: string
+    readonly type: string
+    readonly buyerId: string
+  }[]
 }
 
 interface SeedCall {
@@ -45,44 +57,57 @@ interface SeedCall {
   readonly callerHangsUpAfterSeconds?: number
 }
 
+/** How many calls each campaign gets; a call to the single line is two callers at once. */
 const MIX: readonly (readonly [CampaignKey, number])[] = [
-  ['waterfall', 60],
-  ['weighted', 50],
+  ['waterfall', 56],
+  ['weighted', 46],
   ['skips', 24],
-  ['busy', 10],
-  ['strict', 10],
+  ['busy', 8],
+  ['strict', 12],
   ['shut', 5],
-  ['capped', 20],
+  ['capped', 16],
   ['once', 12],
-  ['resting', 4],
-  ['blind', 3],
-  ['hollow', 2],
+  ['resting', 5],
+  ['blind', 4],
+  ['hollow', 4],
 ]
 const AREA_CODES = ['212', '213', '214', '305', '312', '404', '415', '512', '617', '702', '713', '206']
+/** What befalls a dial of the front desk, up to this share; otherwise it answers. */
+const FATES: readonly (readonly [number, ScriptedDial])[] = [
+  [0.12, { result: 'busy' }],
+  [0.2, { result: 'no_answer' }],
+  [0.25, { result: 'unavailable' }],
+]
 const DESK = '+13125550101'
 const OVERFLOW = 'sip:overflow@acme.example'
 
 /** The calls of the last seven days, oldest first; the same seed gives the same calls. */
 function seedCalls(random: () => number): readonly SeedCall[] {
-  const total = MIX.reduce((sum, [, share]) => sum + share, 0)
-  const pick = () => {
-    let left = random() * total
-    return MIX.find(([, share]) => (left -= share) < 0)?.[0] ?? 'waterfall'
-  }
-  const caller = () => {
+  const campaigns = weightedOrder(
+    MIX.flatMap(([campaign, count]) => Array.from({ length: count }, () => ({ campaign, weight: 1 }))),
+    random,
+  )
+  const caller = (numbers: number) => {
     const area = AREA_CODES[Math.floor(random() * AREA_CODES.length)]
-    return `+1${area}555${String(Math.floor(random() * 90) + 100).padStart(4, '0')}`
+    return `+1${area}555${String(Math.floor(random() * numbers) + 100).padStart(4, '0')}`
   }
-  return Array.from({ length: CALLS }, (_, n): SeedCall => {
-    const campaign = pick()
-    const from = n % 23 === 0 ? null : n % 29 === 0 ? BLOCKED_CALLER : caller()
-    const talkSeconds = Math.floor(10 + random() * 400)
-    const answer: ScriptedDial = { result: 'answer', afterSeconds: 2 + Math.floor(random() * 12), talkSeconds, hungUpBy: random() < 0.4 ? 'buyer' : 'caller' }
+  const callerOf = (campaign: CampaignKey, n: number) => {
+    if (campaign === 'once') return `+1${AREA_CODES[n % 4]}5550150`
+    if (campaign === 'strict' && n % 3 === 0) return null
+    return n % 29 === 0 ? BLOCKED_CALLER : caller(90)
+  }
+  return campaigns.map(({ campaign }, n): SeedCall => {
+    const answer: ScriptedDial = {
+      result: 'answer',
+      afterSeconds: 2 + Math.floor(random() * 12),
+      talkSeconds: Math.floor(10 + random() * 400),
+      hungUpBy: random() < 0.4 ? 'buyer' : 'caller',
+    }
     const fate = random()
-    const first: ScriptedDial = fate < 0.12 ? { result: 'busy' } : fate < 0.2 ? { result: 'no_answer' } : fate < 0.25 ? { result: 'unavailable' } : answer
+    const first = FATES.find(([share]) => fate < share)?.[1] ?? answer
     const second: ScriptedDial = fate < 0.05 ? { result: 'rejected' } : answer
     const gaveUp = random() < 0.05 ? { callerHangsUpAfterSeconds: 1 } : {}
-    return { campaign, from, script: { [DESK]: [first], [OVERFLOW]: [second] }, ...gaveUp }
+    return { campaign, from: callerOf(campaign, n), script: { [DESK]: [first], [OVERFLOW]: [second] }, ...gaveUp }
   })
 }
 
@@ -90,19 +115,32 @@ function seedCalls(random: () => number): readonly SeedCall[] {
 async function existing({ readSide, log }: App): Promise<string | null> {
   const head = await log.head()
   await readSide.positions.wait([workspaces.name], head, CATCH_UP_MS)
-  const [found] = await readSide.views.find(collectionOf(workspaces), { filter: { sandbox: true }, sort: { createdAt: 1 }, limit: 1 })
+  const [found] = await readSide.views.find(collectionOf(workspaces), {
+    filter: { sandbox: true },
+    sort: { createdAt: 1 },
+    limit: 1,
+  })
   return found?.id ?? null
 }
 
 async function playAll(app: App, workspaceId: string, dial: Readonly<Record<CampaignKey, string>>): Promise<void> {
   const calls = seedCalls(randomFrom(20_261_121))
-  const start = clock.now() - 7 * DAY_MS
-  const every = (7 * DAY_MS - 2 * 3_600_000) / CALLS
+  const now = clock.now()
+  const start = midnightIn(TIMEZONE, now, 6)
+  const every = (now - QUIET_MS - start) / calls.length
   const play = async ({ campaign, ...call }: SeedCall, n: number) => {
     const at = new Date(start + Math.round(every * n)).toISOString()
     const sent = sandboxCall.parse({ ...call, to: dial[campaign], at, mode: 'instant' })
     const commandId = ulid()
-    const caller = { workspaceId, actor: { type: 'system', id: null, name: 'Sandbox' }, commandId, correlationId: commandId, causationId: null, surface: 'sandbox', ip: null } as const
+    const caller = {
+      workspaceId,
+      actor: { type: 'system', id: null, name: 'Sandbox' },
+      commandId,
+      correlationId: commandId,
+      causationId: null,
+      surface: 'sandbox',
+      ip: null,
+    } as const
     const ports = { writer: app.writer, simulator: app.simulator, clock, random, readBack: app.readBack }
     const played = await playCall(ports, workspaceId, sent, caller)
     if (isRefusal(played)) throw new Error(`A seed call was refused: ${played.refused}.`)
@@ -126,18 +164,25 @@ export async function seedSandbox(app: App, config: Config, baseUrl: string): Pr
   await createTenant(writer, {
     workspaceId,
     name: 'Sandbox',
-    timezone: 'America/New_York',
+    timezone: TIMEZONE,
     planId: 'scale',
     sandbox: true,
     owner: { email: OWNER_EMAIL, name: 'Sandbox owner', password: ownerPassword },
   })
   if (known === null) {
-    await addApiKey(writer, workspaceId, { secret: apiKey, name: 'Sandbox key', ratePerMinute: LARGEST_KEY_RATE_PER_MINUTE })
+    await addApiKey(writer, workspaceId, {
+      secret: apiKey,
+      name: 'Sandbox key',
+      ratePerMinute: LARGEST_KEY_RATE_PER_MINUTE,
+    })
     const newKey = () => {
       const secret = `rk_${Buffer.from(random.bytes(32)).toString('base64url')}`
       return { prefix: secret.slice(0, 12), hash: secretHash(secret) }
     }
-    const { dial } = await buildWorld((step, command, input) => act(writer, workspaceId, command, input, `seed:${step}`), newKey)
+    const { dial } = await buildWorld(
+      (step, command, input) => act(writer, workspaceId, command, input, `seed:${step}`),
+      newKey,
+    )
     if (config.seedCalls) await playAll(app, workspaceId, dial)
   }
   const sessionToken = await openSession(writer, workspaceId, OWNER_EMAIL)
@@ -152,7 +197,12 @@ export async function seedSandbox(app: App, config: Config, baseUrl: string): Pr
     routingKey: null,
     compatUrl: null,
     poolKey: null,
-    numbers: [...state.numbers.values()].map(({ id, e164, campaignId, publisherId }) => ({ id, e164, campaignId, publisherId })),
+    numbers: [...state.numbers.values()].map(({ id, e164, campaignId, publisherId }) => ({
+      id,
+      e164,
+      campaignId,
+      publisherId,
+    })),
     campaigns: [...state.campaigns.values()].map(({ id, name, routingMode }) => ({ id, name, routingMode })),
     targets: [...state.targets.values()].map(({ id, name, type, buyerId }) => ({ id, name, type, buyerId })),
   }

@@ -32,5 +32,7 @@ export async function openViews(url: string): Promise<ReadStore> {
 /** Opens the operational store, beside the views. A file of its own, so that its writers never wait for a projection's batch. */
 export async function openOperations(url: string): Promise<OperationalStore> {
   const file = fileOf(url)
-  return file === null ? openMongoOperationalStore(url) : openSqliteOperationalStore(`${file.replace(/\.db$/, '')}.ops.db`)
+  return file === null
+    ? openMongoOperationalStore(url)
+    : openSqliteOperationalStore(`${file.replace(/\.db$/, '')}.ops.db`)
 }

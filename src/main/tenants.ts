@@ -85,7 +85,12 @@ export async function openSession(writer: StreamWriter, workspaceId: string, ema
 export async function addApiKey(
   writer: StreamWriter,
   workspaceId: string,
-  key: { readonly secret: string; readonly name: string; readonly scopes?: readonly string[]; readonly ratePerMinute?: number },
+  key: {
+    readonly secret: string
+    readonly name: string
+    readonly scopes?: readonly string[]
+    readonly ratePerMinute?: number
+  },
   commandId?: string,
 ): Promise<string> {
   const input = {

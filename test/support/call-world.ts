@@ -3,6 +3,10 @@ import { changeCampaign } from '../../commands/change-campaign.ts'
 import { changeTarget } from '../../commands/change-target.ts'
 import { createTarget } from '../../commands/create-target.ts'
 import { creditWallet } from '../../commands/credit-wallet.ts'
+import { endCall } from '../../commands/end-call.ts'
+import { recordAnswer } from '../../commands/record-answer.ts'
+import { recordArrival } from '../../commands/record-arrival.ts'
+import { recordFailure } from '../../commands/record-failure.ts'
 import { routeCall } from '../../commands/route-call.ts'
 import { setCampaignStatus } from '../../commands/set-campaign-status.ts'
 import { setLane } from '../../commands/set-lane.ts'
@@ -10,12 +14,15 @@ import { setPublisherStatus } from '../../commands/set-publisher-status.ts'
 import { setRoute } from '../../commands/set-route.ts'
 import { setTargetStatus } from '../../commands/set-target-status.ts'
 import { blocklist } from '../../src/domain/blocklist.ts'
+import { call } from '../../src/domain/call.ts'
 import type { Campaign } from '../../src/domain/campaign.ts'
 import { ledger } from '../../src/domain/ledger.ts'
 import { wallet } from '../../src/domain/wallet.ts'
 import { workspace } from '../../src/domain/workspace.ts'
+import type { AnyCommand } from '../../src/kernel/command.ts'
 import type { NewEvent } from '../../src/kernel/event.ts'
 import { buyerIn, campaignIn, furnished, hashOf, publisherIn, type Step, targetIn } from './configured.ts'
+import { isRefusal } from '../../src/kernel/refusal.ts'
 import { folded, given, idOf, NOW } from './spec.ts'
 
 /** A caller from California, and the tracking number that is called. */
@@ -115,4 +122,47 @@ export function arrives(
 /** An instant so many seconds after the present of the specifications. */
 export function after(seconds: number, from = NOW): string {
   return new Date(Date.parse(from) + seconds * 1_000).toISOString()
+}
+
+/** The one event that an arrival gives. */
+export function decided(arrival: ReturnType<typeof arrives>): NewEvent {
+  if (isRefusal(arrival.outcome) || !arrival.outcome[0]) throw new Error('Nothing was decided.')
+  return arrival.outcome[0]
+}
+
+/** What the carrier tells of a call, each so many seconds after its arrival. */
+export const told = {
+  answer: (attempt: number, seconds: number, whisperAccepted: boolean | null = null) =>
+    [recordAnswer, { callId: callOf(1), attempt, whisperAccepted, occurredAt: after(seconds) }] as const,
+  failure: (attempt: number, outcome: string, seconds: number, sipCode: number | null = null) =>
+    [
+      recordFailure,
+      {
+        callId: callOf(1),
+        attempt,
+        outcome,
+        sipCode,
+        retryAfterSeconds: null,
+        whisperAccepted: null,
+        occurredAt: after(seconds),
+      },
+    ] as const,
+  end: (seconds: number, more: object = {}) =>
+    [endCall, { callId: callOf(1), hungUpBy: 'caller', recorded: true, occurredAt: after(seconds), ...more }] as const,
+}
+
+/** The events of a call's own stream: from the ledger's decision on, by commands one after another. */
+export function lifeOf(
+  arrival: ReturnType<typeof arrives>,
+  ...steps: readonly (readonly [AnyCommand, object])[]
+): readonly NewEvent[] {
+  const begun = given(call).when(recordArrival, decided(arrival).data).events
+  return steps.reduce((events, [command, input]) => given(call, events).when(command, input).events, begun)
+}
+
+/** A call's state as its events leave it. */
+export function stateAfter(events: readonly NewEvent[]) {
+  const state = folded(call, events)
+  if (!state) throw new Error('The call has not arrived.')
+  return state
 }

@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { callLog } from '../projections/call-log.ts'
+import { callStory } from '../projections/call-story.ts'
+import { defineQuery } from '../src/kernel/query.ts'
+import { refuse } from '../src/kernel/refusal.ts'
+import { id } from '../src/kernel/wire.ts'
+import type { QueryPorts } from '../src/ports/query-ports.ts'
+import { callDetail, callDetailOf } from './call-detail.ts'
+import { readOne } from './documents.ts'
+import { storyOf, storyShape } from './story-shape.ts'
+
+/** A call in full, with the story of how it was routed. */
+export const getCall = defineQuery({
+  name: 'get-call',
+  summary: 'Read a call and its story',
+  mounts: [
+    { surface: 'rest', path: '/api/v1/calls/:id', scope: 'calls:read' },
+    { surface: 'console', path: '/api/tracking/calls/:id' },
+  ],
+  params: z.object({ id }),
+  query: z.object({}),
+  response: z.object({ call: callDetail, story: storyShape }),
+  reads: [callLog, callStory],
+  rejects: ['call-not-found'],
+  async run({ views }: QueryPorts, { params, tenant: { workspaceId } }) {
+    const [call, story] = await Promise.all([
+      readOne(views, callLog, workspaceId, params.id),
+      readOne(views, callStory, workspaceId, params.id),
+    ])
+    if (!call || !story) return refuse('call-not-found')
+    return { call: callDetailOf(call, story), story: storyOf(call, story) }
+  },
+})

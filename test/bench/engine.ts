@@ -1,0 +1,109 @@
+import { join } from 'node:path'
+import { ulid } from 'ulid'
+import { creditWallet } from '../../commands/credit-wallet.ts'
+import type { ScriptedDial } from '../../src/adapters/simulator/script.ts'
+import { openSimulator } from '../../src/adapters/simulator/simulator.ts'
+import { openSqliteEventLog } from '../../src/adapters/sqlite/event-log.ts'
+import { openSqliteOperationalStore } from '../../src/adapters/sqlite/operational-store.ts'
+import type { EventToAppend } from '../../src/kernel/event.ts'
+import { isRefusal } from '../../src/kernel/refusal.ts'
+import { secretHash } from '../../src/main/access.ts'
+import { createFlow } from '../../src/main/flow.ts'
+import { playCall, sandboxCall } from '../../src/main/sandbox.ts'
+import { buildWorld } from '../../src/main/seed-world.ts'
+import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
+import { act, addApiKey, createTenant } from '../../src/main/tenants.ts'
+import type { EventLog } from '../../src/ports/event-log.ts'
+import { createStreamWriter } from '../../src/runtime/stream-writer.ts'
+
+/** One append as the log was asked for it. */
+export interface Append {
+  readonly stream: string
+  readonly expected: number
+  readonly events: readonly EventToAppend[]
+}
+
+/** How long ago the played calls arrive: all that falls due after them is then due at once. */
+const AGO_MS = 30 * 60_000
+const AREA_CODES = ['212', '213', '214', '305', '312', '404', '415', '512', '617', '702', '713', '206']
+const WALLET_CENTS = 1_000_000
+const DESK = '+13125550101'
+
+const busy: ScriptedDial = { result: 'busy', afterSeconds: 1 }
+const answer = (n: number): ScriptedDial => ({ result: 'answer', afterSeconds: 2 + (n % 9), talkSeconds: 10 + (n % 400) })
+
+/** The n-th call of a mix: most connect at the first target, some at the second, some are turned away. */
+function callOf(dial: Readonly<Record<'waterfall' | 'weighted' | 'strict', string>>, n: number) {
+  const area = AREA_CODES[n % AREA_CODES.length]
+  const from = n % 20 === 7 ? null : `+1${area}555${String(100 + (n % 100)).padStart(4, '0')}`
+  const to = from === null ? dial.strict : n % 3 === 0 ? dial.weighted : dial.waterfall
+  const script = { [DESK]: n % 6 === 0 ? [busy] : [answer(n)] }
+  return sandboxCall.parse({ to, from, script, mode: 'instant', at: new Date(clock.now() - AGO_MS).toISOString() })
+}
+
+/**
+ * The engine alone over SQLite in a directory: writer, flow and simulated carrier, with a furnished workspace.
+ * `secrets` are those of its API keys; `appends` collects what the log was asked to append while `recording` holds.
+ */
+export async function openEngine(directory: string, secrets: readonly string[] = []) {
+  const file = await openSqliteEventLog(join(directory, 'events.db'))
+  const appends: Append[] = []
+  let recording = false
+  const log: EventLog = {
+    ...file,
+    append(stream, expected, events) {
+      if (recording) appends.push({ stream, expected, events })
+      return file.append(stream, expected, events)
+    },
+  }
+  const ops = await openSqliteOperationalStore(join(directory, 'views.ops.db'))
+  const writer = createStreamWriter({ log, ops, clock, random, recall: async () => null })
+  const failures: unknown[] = []
+  const flow = createFlow({ writer, carrier: () => simulator, clock, onFailure: (_event, error) => failures.push(error) })
+  const simulator = await openSimulator({ log, ops, clock, random, owner: random.uuid(), listener: flow.listen })
+
+  const workspaceId = random.uuid()
+  const owner = { email: 'owner@bench.example', name: 'Owner', password: random.uuid() }
+  await createTenant(writer, { workspaceId, name: 'Bench', timezone: 'UTC', planId: 'scale', sandbox: true, owner })
+  for (const secret of secrets) await addApiKey(writer, workspaceId, { secret, name: secret.slice(-6), ratePerMinute: 1_200 })
+  const newKey = () => ({ prefix: 'rk_', hash: secretHash(random.uuid()) })
+  const { dial } = await buildWorld((step, command, input) => act(writer, workspaceId, command, input, step), newKey)
+  await act(writer, workspaceId, creditWallet, { amountCents: WALLET_CENTS, reference: 'bench' })
+
+  const ports = { writer, simulator, clock, random, readBack: async () => ({}) }
+  let played = 0
+  async function playOne(): Promise<void> {
+    const commandId = ulid()
+    const caller = { workspaceId, actor: { type: 'system', id: null, name: 'Bench' }, commandId, correlationId: commandId, causationId: null, surface: 'sandbox', ip: null } as const
+    const outcome = await playCall(ports, workspaceId, callOf(dial, played++), caller)
+    if (isRefusal(outcome)) throw new Error(`A call was refused: ${outcome.refused}.`)
+  }
+
+  return {
+    log,
+    workspaceId,
+    /** Plays calls, so many at once; rejects when one of them did not go all its way. */
+    async play(calls: number, atOnce: number): Promise<void> {
+      let left = calls
+      const line = async () => {
+        while (left-- > 0) await playOne()
+      }
+      await Promise.all(Array.from({ length: atOnce }, line))
+      if (failures.length > 0) throw failures[0]
+    },
+    /** Plays calls and answers what was appended for them, in the order asked. */
+    async recorded(work: () => Promise<void>): Promise<readonly Append[]> {
+      appends.length = 0
+      recording = true
+      await work()
+      recording = false
+      return appends.slice()
+    },
+    async close(): Promise<void> {
+      await simulator.close()
+      await writer.close()
+      await Promise.all([file.close(), ops.close()])
+    },
+  }
+}
+export type Engine = Awaited<ReturnType<typeof openEngine>>

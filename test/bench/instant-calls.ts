@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import { openSqliteEventLog } from '../../src/adapters/sqlite/event-log.ts'
+import { withDirectory } from './directories.ts'
+import { type Append, openEngine } from './engine.ts'
+import { type Figure, figureOf, inTurn, secondsOf } from './measure.ts'
+
+const AT_ONCE = 64
+const CALLS = 400
+
+/** The same appends again, of streams that follow each other in turn, by so many writers; seconds. */
+async function appendAgain(path: string, appends: readonly Append[]): Promise<number> {
+  const log = await openSqliteEventLog(path)
+  const streams = new Map<string, Append[]>()
+  for (const append of appends) {
+    const known = streams.get(append.stream)
+    if (known) known.push(append)
+    else streams.set(append.stream, [append])
+  }
+  const waiting = [...streams.values()].toSorted((a, b) => b.length - a.length)
+  const writer = async () => {
+    for (let line = waiting.shift(); line; line = waiting.shift()) {
+      const first = line[0]?.expected ?? -1
+      for (const { stream, expected, events } of line) {
+        const result = await log.append(stream, expected - first - 1, events)
+        if (!result.ok) throw new Error(`${stream} was not where it should be.`)
+      }
+    }
+  }
+  const seconds = await secondsOf(() => Promise.all(Array.from({ length: AT_ONCE }, writer)))
+  await log.close()
+  return seconds
+}
+
+/** Whole instant calls a second through the engine, beside their own appends made again by as many writers. */
+export function instantCalls(): Promise<readonly Figure[]> {
+  return withDirectory(async (directory) => {
+    const engine = await openEngine(directory)
+    let n = 0
+    let appends = await engine.recorded(() => engine.play(CALLS, AT_ONCE))
+    const ours = async () => {
+      let seconds = 0
+      appends = await engine.recorded(async () => {
+        seconds = await secondsOf(() => engine.play(CALLS, AT_ONCE))
+      })
+      return CALLS / seconds
+    }
+    const ceiling = async () => CALLS / (await appendAgain(join(directory, `again-${n++}.db`), appends))
+    const pairs = await inTurn(ours, ceiling)
+    await engine.close()
+    return [figureOf('whole instant calls, 64 at once', 'calls/s', { atLeast: 0.25 }, pairs)]
+  })
+}
