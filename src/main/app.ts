@@ -14,12 +14,14 @@ import { authenticator } from './access.ts'
 import { queryRoutes, readBack } from './api.ts'
 import type { Config } from './config.ts'
 import { createFlow, type Flow } from './flow.ts'
+import { idempotent } from './idempotent.ts'
 import { createMetrics } from './metrics.ts'
 import { openReadSide, type ReadSide } from './read-side.ts'
 import { createReadiness } from './readiness.ts'
 import { createRecall } from './recall.ts'
 import { projections, queries, upcasts } from './registry.ts'
 import { sandboxRoutes } from './sandbox.ts'
+import { createSecrets } from './secrets.ts'
 import { openLog, openOperations } from './stores.ts'
 import { systemClock as clock, systemRandom as random } from './system.ts'
 
@@ -55,6 +57,7 @@ export async function openApp(
 ): Promise<App> {
   const { eventLogUrl, readStoreUrl, roles } = config
   const owner = random.uuid()
+  const secrets = createSecrets(config.masterKey, random)
   const log = await openLog(eventLogUrl)
   const ops = await openOperations(readStoreUrl)
   const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`
@@ -132,7 +135,7 @@ export async function openApp(
   const server = await openHttpServer({
     title: 'Ringledger',
     version: '1.0.0',
-    routes,
+    routes: routes.map((route) => (route.write ? idempotent(route, { ops, secrets, clock }) : route)),
     authenticate: authenticator(readSide.directory, clock),
     position: () => newest,
     readiness: createReadiness(readSide, log, () => reactions, unprepared, clock),

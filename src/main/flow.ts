@@ -1,4 +1,5 @@
 import { ulid } from 'ulid'
+import { call } from '../domain/call.ts'
 import type { AnyCommand } from '../kernel/command.ts'
 import type { Actor, RecordedEvent } from '../kernel/event.ts'
 import { isRefusal, type Refusal } from '../kernel/refusal.ts'
@@ -24,6 +25,11 @@ export interface Flow {
   readonly handled: (reaction: string, eventId: string) => boolean
   /** What the reaction works with when it goes on from events of others, or of a crash. */
   readonly tools: FlowTools
+}
+
+/** A notice came before what its call begins with was recorded. */
+class CallNotBegun extends Error {
+  override readonly name = 'CallNotBegun'
 }
 
 const CARRIER: Actor = { type: 'carrier', id: null, name: 'Carrier' }
@@ -112,7 +118,11 @@ export function createFlow(options: {
     handled: (_reaction, eventId) => done.has(eventId),
     async listen(notice) {
       const { command, input } = orderFor(notice)
-      await handle(command, input, callOf(notice.workspaceId, CARRIER, notice.callId, null))
+      const { type, workspaceId, callId } = notice
+      const outcome = await handle(command, input, callOf(workspaceId, CARRIER, callId, null))
+      if (type === 'call-arrived' || isRefusal(outcome) || outcome.events.length > 0) return
+      // A notice that overtook the beginning of its call would be lost: the carrier is to tell it again.
+      if ((await writer.stateOf(call, callId)) === null) throw new CallNotBegun(callId)
     },
     async due(kind, workspaceId, row) {
       const work = DUE_WORK[kind]

@@ -1,12 +1,17 @@
+import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ulid } from 'ulid'
+import { v7 } from 'uuid'
 import { workspaces } from '../../projections/workspaces.ts'
 import type { ScriptedDial } from '../adapters/simulator/script.ts'
+import { call } from '../domain/call.ts'
 import { midnightIn } from '../domain/hours.ts'
 import { LARGEST_KEY_RATE_PER_MINUTE } from '../domain/limits.ts'
 import { randomFrom, weightedOrder } from '../domain/routing/random.ts'
+import { user, userIdOf } from '../domain/user.ts'
 import { workspace } from '../domain/workspace.ts'
+import { streamOf } from '../kernel/entity.ts'
 import { collectionOf } from '../kernel/projection.ts'
 import { isRefusal } from '../kernel/refusal.ts'
 import { secretHash } from './access.ts'
@@ -18,6 +23,8 @@ import { systemClock as clock, systemRandom as random } from './system.ts'
 import { act, addApiKey, createTenant, derivedSecret, openSession } from './tenants.ts'
 
 const OWNER_EMAIL = 'owner@sandbox.example'
+/** The owner's first session is among so many first events of theirs. */
+const FIRST_EVENTS = 10
 const TIMEZONE = 'America/New_York'
 /** No call of the seed is younger than this, so that all have ended and settled (ms). */
 const QUIET_MS = 3_600_000
@@ -123,14 +130,32 @@ async function existing({ readSide, log }: App): Promise<string | null> {
   return found?.id ?? null
 }
 
+/** Whether the first start came to its end, which is when it opens the owner's first session. */
+async function isSeeded({ log }: App): Promise<boolean> {
+  const first = await log.read(streamOf(user, userIdOf(OWNER_EMAIL)), 0, FIRST_EVENTS)
+  return first.some(({ type }) => type === 'SignedIn')
+}
+
+/** The id of a seed call: always the same, so that a start that was cut short plays no call twice. */
+function seedCallId(workspaceId: string, name: string): string {
+  const digest = createHash('sha256').update(`${workspaceId}\n${name}`).digest()
+  return v7({
+    msecs: Number.parseInt(workspaceId.replaceAll('-', '').slice(0, 12), 16),
+    random: digest,
+    seq: digest.readUInt32BE(16),
+  })
+}
+
 async function playAll(app: App, workspaceId: string, dial: Readonly<Record<CampaignKey, string>>): Promise<void> {
   const calls = seedCalls(randomFrom(20_261_121))
   const now = clock.now()
   const start = midnightIn(TIMEZONE, now, 6)
   const every = (now - QUIET_MS - start) / calls.length
-  const play = async ({ campaign, ...call }: SeedCall, n: number) => {
+  const play = async ({ campaign, ...seeded }: SeedCall, n: number, line = 0) => {
+    const callId = seedCallId(workspaceId, `${n}#${line}`)
+    if (await app.writer.stateOf(call, callId)) return
     const at = new Date(start + Math.round(every * n)).toISOString()
-    const sent = sandboxCall.parse({ ...call, to: dial[campaign], at, mode: 'instant' })
+    const sent = sandboxCall.parse({ ...seeded, to: dial[campaign], at, mode: 'instant' })
     const commandId = ulid()
     const caller = {
       workspaceId,
@@ -141,13 +166,19 @@ async function playAll(app: App, workspaceId: string, dial: Readonly<Record<Camp
       surface: 'sandbox',
       ip: null,
     } as const
-    const ports = { writer: app.writer, simulator: app.simulator, clock, random, readBack: app.readBack }
+    const ports = {
+      writer: app.writer,
+      simulator: app.simulator,
+      clock,
+      random: { ...random, uuid: () => callId },
+      readBack: app.readBack,
+    }
     const played = await playCall(ports, workspaceId, sent, caller)
     if (isRefusal(played)) throw new Error(`A seed call was refused: ${played.refused}.`)
   }
-  for (const [n, call] of calls.entries()) {
+  for (const [n, one] of calls.entries()) {
     // Two callers at once, so that a single line is found taken.
-    await Promise.all(call.campaign === 'busy' ? [play(call, n), play(call, n)] : [play(call, n)])
+    await Promise.all(one.campaign === 'busy' ? [play(one, n), play(one, n, 1)] : [play(one, n)])
   }
 }
 
@@ -169,12 +200,9 @@ export async function seedSandbox(app: App, config: Config, baseUrl: string): Pr
     sandbox: true,
     owner: { email: OWNER_EMAIL, name: 'Sandbox owner', password: ownerPassword },
   })
-  if (known === null) {
-    await addApiKey(writer, workspaceId, {
-      secret: apiKey,
-      name: 'Sandbox key',
-      ratePerMinute: LARGEST_KEY_RATE_PER_MINUTE,
-    })
+  if (!(await isSeeded(app))) {
+    const key = { secret: apiKey, name: 'Sandbox key', ratePerMinute: LARGEST_KEY_RATE_PER_MINUTE }
+    await addApiKey(writer, workspaceId, key, 'seed:api-key')
     const newKey = () => {
       const secret = `rk_${Buffer.from(random.bytes(32)).toString('base64url')}`
       return { prefix: secret.slice(0, 12), hash: secretHash(secret) }

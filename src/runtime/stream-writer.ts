@@ -301,7 +301,10 @@ export function createStreamWriter({ log, ops, clock, random, recall }: WriterPo
     }
   }
 
-  /** One turn: decides what waits and appends it at once; answers the jobs that are left (after a conflict, or a full append). */
+  /**
+   * One turn: decides what waits and appends it at once; answers the jobs that are left (after a conflict, or a full
+   * append). Another process may have appended meanwhile: a refusal, or "already so", stands on the tail alone.
+   */
   async function turn(
     mailbox: Mailbox,
     jobs: readonly Job[],
@@ -311,6 +314,8 @@ export function createStreamWriter({ log, ops, clock, random, recall }: WriterPo
     const found = await recallsOf(jobs, start.state, folds)
     const { decided, settled, taken, fold } = decideTurn(mailbox, start, jobs, folds, found)
     if (decided.length === 0) {
+      // Nothing is appended, so nothing shows that the fold was at the tail: what was decided is decided again on it.
+      if (!fresh && settled.length > 0) return { left: jobs, conflict: true }
       for (const settle of settled) settle()
       return { left: jobs.slice(taken), conflict: false }
     }

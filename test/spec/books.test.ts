@@ -13,7 +13,11 @@ const none: Terms = {
   bufferSeconds: 0,
   usageRateCents: 3,
 }
-const share = (revsharePct: number, minPayoutCents: number | null = null, maxPayoutCents: number | null = null): Terms => ({
+const share = (
+  revsharePct: number,
+  minPayoutCents: number | null = null,
+  maxPayoutCents: number | null = null,
+): Terms => ({
   ...none,
   payoutMode: 'revshare',
   revsharePct,
@@ -65,10 +69,14 @@ describe('payoutFor', () => {
 
   it('rounds half-up exactly, for every share of two decimals', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: 10_000 }), fc.integer({ min: 0, max: 100_000_000 }), (hundredths, revenue) => {
-        const exact = (BigInt(revenue) * BigInt(hundredths) + 5_000n) / 10_000n
-        expect(payoutFor(share(hundredths / 100), revenue)).toBe(Number(exact))
-      }),
+      fc.property(
+        fc.integer({ min: 0, max: 10_000 }),
+        fc.integer({ min: 0, max: 100_000_000 }),
+        (hundredths, revenue) => {
+          const exact = (BigInt(revenue) * BigInt(hundredths) + 5_000n) / 10_000n
+          expect(payoutFor(share(hundredths / 100), revenue)).toBe(Number(exact))
+        },
+      ),
       { numRuns: 2_000 },
     )
   })

@@ -53,7 +53,11 @@ describe('record-arrival', () => {
       .gives([
         {
           type: 'CallArrived',
-          data: { arrival: { callId: callOf(1) }, gates: { failed: null }, plan: [{ name: 'Front desk' }, { name: 'Target 1' }] },
+          data: {
+            arrival: { callId: callOf(1) },
+            gates: { failed: null },
+            plan: [{ name: 'Front desk' }, { name: 'Target 1' }],
+          },
         },
         {
           type: 'TargetDialed',
@@ -76,7 +80,10 @@ describe('record-arrival', () => {
       .when(recordArrival, decided(arrives(shut, { caller: null })).data)
       .gives([
         { type: 'CallArrived', data: { gates: { failed: 'anonymous_caller' }, plan: [] } },
-        { type: 'CallUnrouted', data: { carrierCallId: 'carrier-1', unrouted: { reason: 'anonymous_blocked' }, skipped: [] } },
+        {
+          type: 'CallUnrouted',
+          data: { carrierCallId: 'carrier-1', unrouted: { reason: 'anonymous_blocked' }, skipped: [] },
+        },
       ])
   })
 
@@ -139,7 +146,13 @@ describe('record-answer', () => {
     taken.gives([
       {
         type: 'TargetAnswered',
-        data: { attempt: 1, target: { name: 'Front desk' }, buyer: { name: 'Solar Co' }, rangSeconds: 5, whisperAccepted: true },
+        data: {
+          attempt: 1,
+          target: { name: 'Front desk' },
+          buyer: { name: 'Solar Co' },
+          rangSeconds: 5,
+          whisperAccepted: true,
+        },
       },
     ])
     expect(state).toMatchObject({ answeredAt: after(4.5), attempts: [{ outcome: 'answered', rangSeconds: 5 }] })
@@ -155,7 +168,9 @@ describe('record-answer', () => {
     ['after the end', ended, 1],
     ['before the arrival', [], 1],
   ])('does nothing %s', (_when, events, attempt) => {
-    given(call, events).when(...told.answer(attempt, 20)).gives([])
+    given(call, events)
+      .when(...told.answer(attempt, 20))
+      .gives([])
   })
 })
 
@@ -186,7 +201,9 @@ describe('record-failure', () => {
     ['after the end', ended, 1],
     ['before the arrival', [], 1],
   ])('does nothing %s', (_when, events, attempt) => {
-    given(call, events).when(...told.failure(attempt, 'no_answer', 25)).gives([])
+    given(call, events)
+      .when(...told.failure(attempt, 'no_answer', 25))
+      .gives([])
   })
 })
 

@@ -44,7 +44,10 @@ function looked({ target, buyer, counter, buyerCounter, callerState = 'CA', camp
   return 'reason' in seen ? seen : null
 }
 
-const taken = (by: number, at = NOW) => ({ taken: counted(NO_COUNTS, Object.values(windowsOf(at)), by, NOW), total: by })
+const taken = (by: number, at = NOW) => ({
+  taken: counted(NO_COUNTS, Object.values(windowsOf(at)), by, NOW),
+  total: by,
+})
 const cents = (by: number, at = NOW) => ({ cents: counted(NO_COUNTS, [windowsOf(at).day], by, NOW) })
 const open = (from: string, to: string): Target['hoursSchedule'] => ({
   tz: 'UTC',
@@ -149,29 +152,34 @@ describe('a target that is looked at', () => {
     const order = SKIPS.map(([reason]) => reason)
     expect(order).toEqual(order.toSorted((a, b) => order.indexOf(a) - order.indexOf(b)))
     for (let from = 0; from < SKIPS.length; from += 1) {
-      const all = SKIPS.slice(from).toReversed().reduce<Case>(
-        (merged, [, { target, buyer, counter, buyerCounter, ...rest }]) => ({
-          ...merged,
-          ...rest,
-          target: { ...merged.target, ...target },
-          buyer: { ...merged.buyer, ...buyer },
-          counter: { ...merged.counter, ...counter },
-          buyerCounter: { ...merged.buyerCounter, ...buyerCounter },
-        }),
-        {},
-      )
+      const all = SKIPS.slice(from)
+        .toReversed()
+        .reduce<Case>(
+          (merged, [, { target, buyer, counter, buyerCounter, ...rest }]) => ({
+            ...merged,
+            ...rest,
+            target: { ...merged.target, ...target },
+            buyer: { ...merged.buyer, ...buyer },
+            counter: { ...merged.counter, ...counter },
+            buyerCounter: { ...merged.buyerCounter, ...buyerCounter },
+          }),
+          {},
+        )
       expect(looked(all)?.reason).toBe(SKIPS[from]?.[0])
     }
   })
 
   it('is gone when it is in no workspace', () => {
-    const seen = lookAt({ ...planned, targetId: idOf(9) }, {
-      workspace: reads.workspace,
-      ledger: ledger.initial,
-      callerState: null,
-      campaignStates: [],
-      at: NOW,
-    })
+    const seen = lookAt(
+      { ...planned, targetId: idOf(9) },
+      {
+        workspace: reads.workspace,
+        ledger: ledger.initial,
+        callerState: null,
+        campaignStates: [],
+        at: NOW,
+      },
+    )
     expect(seen).toMatchObject({ reason: 'no_destination', sentence: 'The target is gone.' })
   })
 })

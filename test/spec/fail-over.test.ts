@@ -6,7 +6,7 @@ import { counterOf, ledger } from '../../src/domain/ledger.ts'
 import { workspace } from '../../src/domain/workspace.ts'
 import type { AnyCommand } from '../../src/kernel/command.ts'
 import type { NewEvent } from '../../src/kernel/event.ts'
-import { after, anotherTarget, arrives, callOf, callWorld, changing, type CallWorld } from '../support/call-world.ts'
+import { after, anotherTarget, arrives, type CallWorld, callOf, callWorld, changing } from '../support/call-world.ts'
 import { folded, given } from '../support/spec.ts'
 
 const second = anotherTarget(1, {}, { priority: 200 })
@@ -28,10 +28,15 @@ describe('fail-over', () => {
   it('gives the slot back and claims the next target, in one breath', () => {
     const failed = fails(arrives(world).events, { outcome: 'busy' })
     failed.gives([
-      { type: 'ClaimReleased', data: { attempt: 1, targetId: world.targetId(), outcome: 'busy', occurredAt: after(25) } },
+      {
+        type: 'ClaimReleased',
+        data: { attempt: 1, targetId: world.targetId(), outcome: 'busy', occurredAt: after(25) },
+      },
       { type: 'TargetClaimed', data: { claim: { attempt: 2, target: { name: 'Target 1' }, occurredAt: after(25) } } },
     ])
-    expect([world.targetId(0), world.targetId(1)].map((id) => counterOf(failed.state, 'target', id).live)).toEqual([0, 1])
+    expect([world.targetId(0), world.targetId(1)].map((id) => counterOf(failed.state, 'target', id).live)).toEqual([
+      0, 1,
+    ])
     expect(counterOf(failed.state, 'buyer', world.buyerId)).toMatchObject({ live: 1, total: 1 })
   })
 
@@ -42,7 +47,10 @@ describe('fail-over', () => {
       { type: 'ClaimReleased', data: { attempt: 2 } },
       {
         type: 'PlanSpent',
-        data: { skipped: [], unrouted: { reason: 'all_targets_failed', sentence: '2 targets were dialled and none answered.' } },
+        data: {
+          skipped: [],
+          unrouted: { reason: 'all_targets_failed', sentence: '2 targets were dialled and none answered.' },
+        },
       },
     ])
     expect(counterOf(twice.state, 'buyer', world.buyerId)).toMatchObject({ live: 0, total: 0 })
@@ -106,7 +114,10 @@ describe('fail-over', () => {
         [change, { campaignId: world.campaignId, changes: { states: ['NY'], dialTimeoutSeconds: 5 } }],
         [reprice, { targetId: world.targetId(1), changes: { revenueCents: 1 } }],
       ),
-    ).gives([{ type: 'ClaimReleased' }, { type: 'TargetClaimed', data: { claim: { ringSeconds: 25, revenueCents: 3_000 } } }])
+    ).gives([
+      { type: 'ClaimReleased' },
+      { type: 'TargetClaimed', data: { claim: { ringSeconds: 25, revenueCents: 3_000 } } },
+    ])
   })
 
   it('sees its own slot as free, of the buyer that both targets share', () => {

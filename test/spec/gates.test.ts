@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { changeSubscription } from '../../commands/change-subscription.ts'
 import { blockCaller } from '../../commands/block-caller.ts'
+import { changeSubscription } from '../../commands/change-subscription.ts'
 import { blocklist } from '../../src/domain/blocklist.ts'
-import type { Campaign } from '../../src/domain/campaign.ts'
 import { gateCode } from '../../src/domain/call-facts.ts'
+import type { Campaign } from '../../src/domain/campaign.ts'
 import { ledger } from '../../src/domain/ledger.ts'
 import { type Knock, pass, repeats } from '../../src/domain/routing/gates.ts'
 import { workspace } from '../../src/domain/workspace.ts'
@@ -147,7 +147,10 @@ describe('the gates', () => {
   })
 
   it.each(GATES)('%s: %s', (code, reason, refused, sentence, passing) => {
-    const before = gateCode.options.slice(0, gateCode.options.findIndex((each) => each === code))
+    const before = gateCode.options.slice(
+      0,
+      gateCode.options.findIndex((each) => each === code),
+    )
     expect(pass({ ...knock, ...refused })).toEqual({ passed: before, failed: { code, reason, sentence } })
     expect(pass({ ...knock, ...passing }).failed).toBeNull()
   })

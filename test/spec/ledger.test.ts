@@ -42,7 +42,11 @@ describe.each(capCounts)('a slot of a target whose caps count on %s', (capCounts
     const [target, buyer] = [counterOf(state, 'target', world.targetId()), counterOf(state, 'buyer', world.buyerId)]
     expect(buyer).toEqual(target)
     const day = target.taken.get('2026-03-10', 0)
-    expect([target.taken.get('2026-03-10T15', 0), target.taken.get('2026-03', 0), target.total]).toEqual([day, day, day])
+    expect([target.taken.get('2026-03-10T15', 0), target.taken.get('2026-03', 0), target.total]).toEqual([
+      day,
+      day,
+      day,
+    ])
     return { live: target.live, taken: day }
   }
 
@@ -117,7 +121,11 @@ const caps = fc.record({ concurrencyCap: cap, hourlyCap: cap, dailyCap: cap, mon
 const targets = fc.array(
   fc.tuple(
     caps,
-    fc.record({ totalCap: fc.constantFrom(0, 0, 0, 4), capCountsOn: fc.constantFrom(...capCounts), durationThresholdSeconds: fc.constantFrom(0, 30) }),
+    fc.record({
+      totalCap: fc.constantFrom(0, 0, 0, 4),
+      capCountsOn: fc.constantFrom(...capCounts),
+      durationThresholdSeconds: fc.constantFrom(0, 30),
+    }),
   ),
   { minLength: 3, maxLength: 3 },
 )
@@ -131,8 +139,12 @@ const calls = fc.array(
 )
 
 const callIdOf = ({ data }: RecordedEvent) =>
-  z.union([z.object({ callId: z.string() }), z.object({ arrival: z.object({ callId: z.string() }) }).transform(({ arrival }) => arrival)]).parse(data)
-    .callId
+  z
+    .union([
+      z.object({ callId: z.string() }),
+      z.object({ arrival: z.object({ callId: z.string() }) }).transform(({ arrival }) => arrival),
+    ])
+    .parse(data).callId
 
 /** Every claim of a ledger, and whether it came to count. */
 function claimsOf(events: readonly RecordedEvent[]): readonly { readonly claim: Claim; readonly counts: boolean }[] {
@@ -147,7 +159,11 @@ function claimsOf(events: readonly RecordedEvent[]): readonly { readonly claim: 
           : null
     if (!claim) return []
     const callId = callIdOf(event)
-    const connected = has('ClaimConnected', callId, (data) => ledgerEvents.ClaimConnected.parse(data).attempt === claim.attempt)
+    const connected = has(
+      'ClaimConnected',
+      callId,
+      (data) => ledgerEvents.ClaimConnected.parse(data).attempt === claim.attempt,
+    )
     const converted = connected && has('CallCounted', callId, (data) => ledgerEvents.CallCounted.parse(data).converted)
     return [{ claim, counts: { claimed: true, connected, converted }[claim.capCountsOn] }]
   })
@@ -209,7 +225,11 @@ describe('calls of one ledger, in any order and any part of them twice', () => {
           look,
         )
 
-        const of = (type: string) => events.filter((event) => event.type === type).map(callIdOf).toSorted()
+        const of = (type: string) =>
+          events
+            .filter((event) => event.type === type)
+            .map(callIdOf)
+            .toSorted()
         const everyCall = calls.map((_, n) => callOf(n)).toSorted()
         for (const type of ['CallAdmitted', 'CallArrived', 'CallEnded', 'CallSettled', 'CallReleased'])
           expect(of(type), type).toEqual(everyCall)
@@ -229,7 +249,8 @@ describe('calls of one ledger, in any order and any part of them twice', () => {
           const counted = claims.filter(({ claim, counts }) => counts && mine(claim))
           const expected: Record<string, number> = {}
           for (const { claim } of counted)
-            for (const window of Object.values(windowsOf(claim.occurredAt))) expected[window] = (expected[window] ?? 0) + 1
+            for (const window of Object.values(windowsOf(claim.occurredAt)))
+              expected[window] = (expected[window] ?? 0) + 1
           const counter = state.counters.get(key)
           expect(asked(counter?.taken.toObject() ?? {})).toEqual(asked(expected))
           expect(counter?.total ?? 0).toBe(counted.length)

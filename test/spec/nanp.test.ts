@@ -14,7 +14,15 @@ describe('the state of a caller', () => {
   })
 
   it('is not known of a hidden, foreign, toll-free or Canadian number, nor of what is no number', () => {
-    for (const number of [null, '+442071838750', '+18005550100', '+14165550100', '+1415555', '+11155550100', '+14151550100'])
+    for (const number of [
+      null,
+      '+442071838750',
+      '+18005550100',
+      '+14165550100',
+      '+1415555',
+      '+11155550100',
+      '+14151550100',
+    ])
       expect(stateOf(number), String(number)).toBeNull()
     expect(areaCodeOf('+18005550100')).toBe('800')
     expect(areaCodeOf('+442071838750')).toBeNull()

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { randomFrom, weightedOrder } from '../../src/domain/routing/random.ts'
 
 const seeds = fc.integer({ min: 0, max: 0xffff_ffff })
-const items = fc.array(fc.integer({ min: 0, max: 1_000 }), { maxLength: 12 }).map((weights) =>
-  weights.map((weight, n) => ({ n, weight })),
-)
+const items = fc
+  .array(fc.integer({ min: 0, max: 1_000 }), { maxLength: 12 })
+  .map((weights) => weights.map((weight, n) => ({ n, weight })))
 
 describe('randomFrom', () => {
   it('gives the same row for the same seed, inside [0, 1)', () => {

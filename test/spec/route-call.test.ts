@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, it } from 'vitest'
 import { callerKey } from '../../src/domain/ledger.ts'
 import { after, anotherTarget, arrives, CALLER, callOf, callWorld, changing } from '../support/call-world.ts'
 import { WORKSPACE } from '../support/spec.ts'
@@ -60,7 +60,9 @@ describe('a repeat caller', () => {
   it('is known to the ledger that let it in before', () => {
     const first = arrives(blocking)
     const repeat = { callId: callOf(2), occurredAt: after(60) }
-    arrives(blocking, repeat, first.events).gives([{ type: 'CallRefused', data: { unrouted: { reason: 'repeat_blocked' } } }])
+    arrives(blocking, repeat, first.events).gives([
+      { type: 'CallRefused', data: { unrouted: { reason: 'repeat_blocked' } } },
+    ])
     arrives(blocking, { ...repeat, caller: '+14155550198' }, first.events).gives([{ type: 'CallAdmitted' }])
     arrives(blocking, { ...repeat, occurredAt: after(86_400) }, first.events).gives([{ type: 'CallAdmitted' }])
   })
@@ -81,7 +83,9 @@ describe('a repeat caller', () => {
     const first = arrives(blocking)
     const refused = arrives(blocking, { callId: callOf(2), occurredAt: after(86_399) }, first.events)
     refused.gives([{ type: 'CallRefused' }])
-    arrives(blocking, { callId: callOf(3), occurredAt: after(86_400) }, refused.events).gives([{ type: 'CallAdmitted' }])
+    arrives(blocking, { callId: callOf(3), occurredAt: after(86_400) }, refused.events).gives([
+      { type: 'CallAdmitted' },
+    ])
   })
 
   it('is not looked for where nothing depends on it', () => {

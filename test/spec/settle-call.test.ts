@@ -9,16 +9,7 @@ import { call } from '../../src/domain/call.ts'
 import { counterOf, ledger } from '../../src/domain/ledger.ts'
 import { usageReference, wallet } from '../../src/domain/wallet.ts'
 import type { NewEvent } from '../../src/kernel/event.ts'
-import {
-  after,
-  arrives,
-  CREDITED,
-  callOf,
-  callWorld,
-  changing,
-  lifeOf,
-  told,
-} from '../support/call-world.ts'
+import { after, arrives, CREDITED, callOf, callWorld, changing, lifeOf, told } from '../support/call-world.ts'
 import type { Step } from '../support/configured.ts'
 import { given } from '../support/spec.ts'
 
@@ -102,7 +93,13 @@ describe('usage', () => {
     charged.gives([
       {
         type: 'WalletCharged',
-        data: { reference: usageReference(callId), kind: 'usage', callId, occurredAt: after(244), balanceCents: 99_994 },
+        data: {
+          reference: usageReference(callId),
+          kind: 'usage',
+          callId,
+          occurredAt: after(244),
+          balanceCents: 99_994,
+        },
       },
     ])
     charge(charged.events).gives([])
@@ -155,14 +152,20 @@ describe('count-settlement', () => {
 
   it('is final: an answer or a release that comes late changes nothing', () => {
     const counted = count(arrival.events).events
-    given(ledger, counted).when(...answer).gives([])
-    given(ledger, counted).when(...release).gives([])
+    given(ledger, counted)
+      .when(...answer)
+      .gives([])
+    given(ledger, counted)
+      .when(...release)
+      .gives([])
   })
 
   it('knows that a released call connected, though its answer was lost', () => {
     const late = given(ledger, arrival.events).when(...release)
     late.gives([{ type: 'ClaimConnected' }, { type: 'CallReleased' }])
-    given(ledger, late.events).when(...answer).gives([])
+    given(ledger, late.events)
+      .when(...answer)
+      .gives([])
     count(late.events).gives([{ type: 'CallCounted' }])
   })
 })

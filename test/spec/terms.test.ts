@@ -9,7 +9,7 @@ import { termsFor } from '../../src/domain/routing/terms.ts'
 import { counted, NO_COUNTS, windowsOf } from '../../src/domain/windows.ts'
 import { workspace } from '../../src/domain/workspace.ts'
 import { callWorld, changing } from '../support/call-world.ts'
-import { type Step } from '../support/configured.ts'
+import type { Step } from '../support/configured.ts'
 import { given, NOW } from '../support/spec.ts'
 
 interface Circumstances {
@@ -47,9 +47,9 @@ describe('payout terms', () => {
   it('are the lane’s own where it has any', () => {
     const terms = { payoutMode: 'revshare', revsharePct: 62.5, minPayoutCents: 100, maxPayoutCents: 2_000 }
     const { payoutCents: _none, ...own } = { ...terms, payoutCents: null }
-    expect(termsOf([changing.campaign({ payout: { mode: 'fixed', payoutCents: 1 } }), changing.lane(terms)])).toMatchObject(
-      own,
-    )
+    expect(
+      termsOf([changing.campaign({ payout: { mode: 'fixed', payoutCents: 1 } }), changing.lane(terms)]),
+    ).toMatchObject(own)
   })
 
   it('are none for the workspace’s own media, and for a publisher whose lane is closed', () => {

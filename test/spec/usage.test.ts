@@ -66,12 +66,10 @@ describe('usage', () => {
   })
 
   it('forgets windows that nobody can ask for any more', async () => {
-    const [first, last] = played(world, {}, { at: '2026-03-14T10:00:00.000Z' }).ledger.reduce(
-      ([before, after], event) =>
-        JSON.stringify(event.data).includes('2026-03-14') ? [before, [...after, event]] : [[...before, event], after],
-      [[], []] as [(typeof world.events)[number][], (typeof world.events)[number][]],
-    )
-    const later = recorded(ledger, last, { from: first.length, at: '2026-03-14T10:00:00.000Z' })
+    const at = '2026-03-14T10:00:00.000Z'
+    const both = played(world, {}, { at }).ledger
+    const first = played(world, {}).ledger
+    const later = recorded(ledger, both.slice(first.length), { from: first.length, at })
     const docs = await project(usage, [...recorded(ledger, first), ...later])
     expect(docs[`target:${world.targetId()}`]).toMatchObject({
       hours: { '2026-03-14T10': 1 },

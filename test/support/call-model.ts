@@ -67,7 +67,10 @@ export async function playCalls(
       recall: () => null,
     })
     if (isRefusal(outcome)) throw new Error(`${command.name}: ${outcome.refused}`)
-    const written = recorded(command.entity, outcome, { from: fold.revision + 1 }).map((event) => ({ ...event, stream }))
+    const written = recorded(command.entity, outcome, { from: fold.revision + 1 }).map((event) => ({
+      ...event,
+      stream,
+    }))
     for (const event of written) command.entity.events[event.type]?.parse(event.data)
     folds.set(stream, foldEvents(command.entity, fold, written))
     events.push(...written)
@@ -75,12 +78,15 @@ export async function playCalls(
     for (const event of written) tasks.push(() => react(event))
   }
 
-  const flow = callFlow.on as Readonly<Record<string, ((tools: FlowTools, event: RecordedEvent) => Promise<void>) | undefined>>
+  const flow = callFlow.on as Readonly<
+    Record<string, ((tools: FlowTools, event: RecordedEvent) => Promise<void>) | undefined>
+  >
   async function react(event: RecordedEvent): Promise<void> {
     await flow[event.type]?.(tools, event)
   }
 
-  const tell = (command: AnyCommand, input: object) => void tasks.push(() => handle(command, command.input.parse(input)))
+  const tell = (command: AnyCommand, input: object) =>
+    void tasks.push(() => handle(command, command.input.parse(input)))
   const ends = (callId: string, seconds: number) =>
     tell(endCall, { callId, hungUpBy: 'caller', recorded: true, occurredAt: tick(callId, seconds) })
 

@@ -21,8 +21,8 @@ import { wallet } from '../../src/domain/wallet.ts'
 import { workspace } from '../../src/domain/workspace.ts'
 import type { AnyCommand } from '../../src/kernel/command.ts'
 import type { NewEvent } from '../../src/kernel/event.ts'
-import { buyerIn, campaignIn, furnished, hashOf, publisherIn, type Step, targetIn } from './configured.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
+import { buyerIn, campaignIn, furnished, hashOf, publisherIn, type Step, targetIn } from './configured.ts'
 import { folded, given, idOf, NOW } from './spec.ts'
 
 /** A caller from California, and the tracking number that is called. */

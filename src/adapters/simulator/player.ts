@@ -3,6 +3,7 @@ import type { CarrierNotice, DialCommand, ReleaseCommand } from '../../ports/car
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Random } from '../../ports/random.ts'
+import { StoreUnavailable } from '../../ports/read-store.ts'
 import { entryFor, resultOf, STAYS_SECONDS } from './script.ts'
 import { type PlacedCall, type SimulatedCallState, simulatedCall } from './simulated-call.ts'
 
@@ -21,8 +22,8 @@ export interface Player {
   readonly release: (command: ReleaseCommand) => Promise<void>
   /** Tells the platform of the arrival, or goes on where the stored call stands. Resolves when the platform has it. */
   readonly start: () => Promise<void>
-  /** Resolves when the call is over, or this process has let go of it. */
-  readonly over: Promise<void>
+  /** Resolves when this process is done with the call: true when it is over, false when it was let go of. */
+  readonly over: Promise<boolean>
   readonly stop: () => void
 }
 
@@ -32,7 +33,10 @@ const RETRY_MS = 250
  * Plays a call from where its stored state stands. Everything that happens has its instant on the carrier's own clock,
  * fixed when it is decided: a live call waits for it, an instant one does not.
  */
-export function createPlayer(ports: PlayerPorts, start: { readonly state: SimulatedCallState; readonly revision: number; readonly placed: PlacedCall }): Player {
+export function createPlayer(
+  ports: PlayerPorts,
+  start: { readonly state: SimulatedCallState; readonly revision: number; readonly placed: PlacedCall },
+): Player {
   const { log, clock, random, listener } = ports
   const { placed } = start
   const { workspaceId, callId, carrierCallId } = placed
@@ -41,23 +45,23 @@ export function createPlayer(ports: PlayerPorts, start: { readonly state: Simula
   let writes = Promise.resolve()
   let cancels: (() => void)[] = []
   let stopped = false
-  let resolveOver = () => {}
-  const over = new Promise<void>((resolve) => {
-    resolveOver = resolve
-  })
+  const { promise: over, resolve: resolveOver } = Promise.withResolvers<boolean>()
 
   const stop = () => {
     stopped = true
     for (const cancel of cancels) cancel()
     cancels = []
-    resolveOver()
+    resolveOver(state.ended)
   }
+
+  const letGo = () => new StoreUnavailable(`This process does not play the simulated call ${carrierCallId} any more.`)
 
   const plus = (instant: string, seconds: number) =>
     new Date(Date.parse(instant) + (seconds * 1_000) / placed.speed).toISOString()
 
-  async function write(event: NewEvent): Promise<boolean> {
-    if (stopped) return false
+  /** @throws StoreUnavailable when this process no longer plays the call: whoever does takes it up from the log */
+  async function write(event: NewEvent): Promise<void> {
+    if (stopped) throw letGo()
     const recorded: RecordedEvent = {
       ...event,
       stream,
@@ -78,14 +82,15 @@ export function createPlayer(ports: PlayerPorts, start: { readonly state: Simula
     }
     const result = await log.append(stream, revision, [recorded])
     if (!result.ok) {
-      // Another process plays this call now.
+      // Another process plays this call now, or an append that was not answered has landed.
       stop()
-      return false
+      throw letGo()
     }
     revision += 1
-    const evolve = simulatedCall.evolve as Readonly<Record<string, (state: SimulatedCallState, event: RecordedEvent) => SimulatedCallState>>
+    const evolve = simulatedCall.evolve as Readonly<
+      Record<string, (state: SimulatedCallState, event: RecordedEvent) => SimulatedCallState>
+    >
     state = evolve[event.type]?.(state, recorded) ?? state
-    return true
   }
 
   /** One write after the other, in the order asked. */
@@ -103,6 +108,7 @@ export function createPlayer(ports: PlayerPorts, start: { readonly state: Simula
       if (stopped) return
       // A platform that is away is told again, as carriers do.
       step().catch(() => {
+        if (stopped) return
         cancels.push(clock.at(clock.now() + RETRY_MS, attempt))
       })
     }
@@ -127,7 +133,10 @@ export function createPlayer(ports: PlayerPorts, start: { readonly state: Simula
     const { ends } = state
     if (!ends || state.ended) return
     await listener({ type: 'call-ended', ...key, hungUpBy: ends.hungUpBy, recorded: false, at: ends.at })
-    if (await inTurn(async () => state.ended || write({ type: 'SimulatedCallEnded', data: ends }))) stop()
+    await inTurn(async () => {
+      if (!state.ended) await write({ type: 'SimulatedCallEnded', data: ends })
+    })
+    stop()
   }
 
   /** Plans the end that is due first. A later plan for an earlier instant comes in time; the first to come ends the call. */
@@ -198,14 +207,15 @@ export function createPlayer(ports: PlayerPorts, start: { readonly state: Simula
           resultAt,
           ends: result.answered ? { at: plus(resultAt, result.talkSeconds), hungUpBy: result.hungUpBy } : null,
         }
-        if (await write({ type: 'SimulatedDialTaken', data: taken })) planResult(taken)
+        await write({ type: 'SimulatedDialTaken', data: taken })
+        planResult(taken)
       }),
     release: ({ commandId, action, at }) =>
       inTurn(async () => {
         if (state.ended || state.commands.includes(commandId)) return
         const ends = { at: plus(at, STAYS_SECONDS[action.kind]), hungUpBy: 'platform' as const }
-        if (await write({ type: 'SimulatedReleaseTaken', data: { commandId, action: action.kind, ends } })) planEnd()
+        await write({ type: 'SimulatedReleaseTaken', data: { commandId, action: action.kind, ends } })
+        planEnd()
       }),
   }
 }
-

@@ -73,7 +73,14 @@ export function resultOf(entry: ScriptedDial, { ringSeconds, acceptDigit }: Dial
   if (afterSeconds >= ringSeconds) return { ...nobody, afterSeconds: ringSeconds, whisperAccepted: null }
   if (result !== 'answer') {
     const { outcome, sipCode } = OUTCOMES[result]
-    return { answered: false, afterSeconds, outcome, sipCode: entry.sipCode ?? sipCode, retryAfterSeconds, whisperAccepted: null }
+    return {
+      answered: false,
+      afterSeconds,
+      outcome,
+      sipCode: entry.sipCode ?? sipCode,
+      retryAfterSeconds,
+      whisperAccepted: null,
+    }
   }
   const whisperAccepted = acceptDigit === null ? null : (entry.digits ?? '').includes(acceptDigit)
   if (whisperAccepted === false) return { ...nobody, outcome: 'rejected', afterSeconds, whisperAccepted }

@@ -40,7 +40,11 @@ export const simulatedCallEvents = {
     /** When the call will be over, if this dial is answered. */
     ends: planned.nullable(),
   }),
-  SimulatedReleaseTaken: z.object({ commandId: z.string(), action: z.enum(['hangup', 'message', 'forward']), ends: planned }),
+  SimulatedReleaseTaken: z.object({
+    commandId: z.string(),
+    action: z.enum(['hangup', 'message', 'forward']),
+    ends: planned,
+  }),
   SimulatedCallEnded: planned,
 }
 

@@ -36,6 +36,8 @@ export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
   const placing = new Set<string>()
   let cancel = () => {}
   let closed = false
+  /** Calls are taken over beside the heartbeat: however many there are, it does not wait for them. */
+  let takingOver: Promise<void> | null = null
 
   async function load(carrierCallId: string) {
     const events = await log.read(`${simulatedCall.name}-${carrierCallId}`, 0)
@@ -52,25 +54,26 @@ export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
   function play(placed: PlacedCall, state: SimulatedCallState, revision: number): Player {
     const player = createPlayer(ports, { state, revision, placed })
     players.set(placed.carrierCallId, player)
-    void player.over.then(() => forget(placed.carrierCallId))
+    void player.over.then((ended) => forget(placed.carrierCallId, ended))
     return player
   }
 
-  async function forget(carrierCallId: string): Promise<void> {
+  /** A call that was let go of keeps its entry: it is played on from the log, here or elsewhere. */
+  async function forget(carrierCallId: string, ended: boolean): Promise<void> {
     players.delete(carrierCallId)
-    if (!closed) await ops.delete(callKey(carrierCallId)).catch(() => undefined)
+    if (ended && !closed) await ops.delete(callKey(carrierCallId)).catch(() => undefined)
   }
 
   /** Takes over a call that nobody plays; null when somebody does, or when it is over. */
   async function adopt(carrierCallId: string): Promise<Player | null> {
-    const entry = await ops.get(callKey(carrierCallId), clock.now())
-    if (!entry) return null
-    const holder = String(entry.value)
-    if (holder !== owner && (await ops.get(ownerKey(holder), clock.now()))) return null
-    if (!(await ops.putIf(entry.key, entry.version, owner, null, clock.now()))) return null
+    const key = callKey(carrierCallId)
+    const entry = await ops.get(key, clock.now())
+    const holder = entry && String(entry.value)
+    if (holder && holder !== owner && (await ops.get(ownerKey(holder), clock.now()))) return null
+    if (!(await ops.putIf(key, entry?.version ?? 0, owner, null, clock.now()))) return null
     const { state, revision } = await load(carrierCallId)
     if (state.placed && !state.ended) return players.get(carrierCallId) ?? play(state.placed, state, revision)
-    await ops.delete(entry.key)
+    await ops.delete(key)
     return null
   }
 
@@ -79,7 +82,8 @@ export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
       const carrierCallId = key.slice('simulated-call:'.length)
       if (players.has(carrierCallId) || placing.has(carrierCallId)) continue
       const player = await adopt(carrierCallId)
-      await player?.start()
+      // What fails here is told again by the call itself, and must not keep the next one waiting.
+      await player?.start().catch(() => undefined)
     }
   }
 
@@ -87,7 +91,11 @@ export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
     if (closed) return
     try {
       await ops.put(ownerKey(owner), true, clock.now() + GONE_MS)
-      await takeOver()
+      takingOver ??= takeOver()
+        .catch(() => undefined)
+        .finally(() => {
+          takingOver = null
+        })
     } catch {
       // A store that is away is tried again at the next beat.
     }
@@ -95,7 +103,13 @@ export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
   }
 
   /** The player of a call, wherever it was played before; null when the command needs none any more. */
-  async function playerFor({ carrierCallId, commandId }: { readonly carrierCallId: string; readonly commandId: string }): Promise<Player | null> {
+  async function playerFor({
+    carrierCallId,
+    commandId,
+  }: {
+    readonly carrierCallId: string
+    readonly commandId: string
+  }): Promise<Player | null> {
     const here = players.get(carrierCallId)
     if (here) return here
     const { state } = await load(carrierCallId)
@@ -130,7 +144,7 @@ export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
       } as const
       await log.append(`${simulatedCall.name}-${placed.carrierCallId}`, -1, [event])
       const { state, revision } = await load(placed.carrierCallId)
-      return play(placed, state, revision)
+      return players.get(placed.carrierCallId) ?? play(state.placed ?? placed, state, revision)
     } finally {
       placing.delete(placed.carrierCallId)
     }
@@ -141,7 +155,9 @@ export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
     async place(placed) {
       const player = await write(placed)
       await player.start()
-      if (placed.mode === 'instant') await player.over
+      if (placed.mode === 'instant' && !(await player.over)) {
+        throw new StoreUnavailable(`The simulated call ${placed.carrierCallId} is played on by another process.`)
+      }
     },
     async dial(command) {
       await (await playerFor(command))?.dial(command)

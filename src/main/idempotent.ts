@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts'
+import type { ApiAnswer, ApiRequest, ApiRoute } from '../ports/api.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { OperationalStore } from '../ports/operational-store.ts'
+import type { Secrets } from '../ports/secrets.ts'
+
+/** How long a first outcome is answered again (Supplement 1.5). */
+const KEPT_MS = 24 * 3_600_000
+/** After this long an outcome that never came is given up: its process has died. */
+const UNDER_WAY_MS = 60_000
+const LOOK_EVERY_MS = 50
+
+/** Tells that this answer is that of an earlier request with the same key. */
+const REPLAY = { 'svc-idempotent-replay': 'true' } as const
+
+interface Kept {
+  /** SHA-256 of what was asked. */
+  readonly asked: string
+  /** The sealed outcome; null while it is under way. */
+  readonly outcome: string | null
+}
+
+const digest = (...parts: readonly string[]) => createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+
+export interface Idempotency {
+  readonly ops: OperationalStore
+  readonly secrets: Secrets
+  readonly clock: Clock
+}
+
+/**
+ * A write that keeps the first outcome of each `Idempotency-Key`, refusals too, sealed, for 24 hours: the same request
+ * again is answered with it; the key with another request is a `conflict`.
+ */
+export function idempotent(route: ApiRoute, { ops, secrets, clock }: Idempotency): ApiRoute {
+  const later = () => new Promise<void>((resolve) => clock.at(clock.now() + LOOK_EVERY_MS, resolve))
+
+  async function firstOutcome(key: string, asked: string, request: ApiRequest): Promise<ApiAnswer | Refusal> {
+    for (;;) {
+      const now = clock.now()
+      const entry = await ops.get(key, now)
+      const kept = entry?.value as Kept | undefined
+      if (kept && kept.asked !== asked) {
+        return refuse(
+          'conflict',
+          { 'Idempotency-Key': 'was used for another request' },
+          'The key was used for another request.',
+        )
+      }
+      if (kept?.outcome) return restored(secrets.unseal(kept.outcome))
+      const underWay: Kept = { asked, outcome: null }
+      if (!kept && (await ops.putIf(key, entry?.version ?? 0, underWay, now + UNDER_WAY_MS, now))) break
+      await later()
+    }
+    try {
+      const outcome = await route.run(request)
+      const kept: Kept = { asked, outcome: secrets.seal(stored(outcome)) }
+      await ops.put(key, kept, clock.now() + KEPT_MS)
+      return outcome
+    } catch (error) {
+      // A fault is no outcome: the same key may try again.
+      await ops.delete(key).catch(() => undefined)
+      throw error
+    }
+  }
+
+  return {
+    ...route,
+    rejects: [...new Set([...route.rejects, 'conflict'])],
+    run(request) {
+      const { idempotencyKey, principal, params, query, body } = request
+      if (idempotencyKey === null) return route.run(request)
+      const asked = digest(route.method, route.path, JSON.stringify([params, query, body]))
+      return firstOutcome(`idempotency:${digest(principal.credentialId, idempotencyKey)}`, asked, request)
+    },
+  }
+}
+
+function stored(outcome: ApiAnswer | Refusal): string {
+  if (isRefusal(outcome) || !(outcome.body instanceof Uint8Array)) return JSON.stringify(outcome)
+  return JSON.stringify({ ...outcome, body: JSON.parse(new TextDecoder().decode(outcome.body)) })
+}
+
+function restored(text: string): ApiAnswer | Refusal {
+  const outcome = JSON.parse(text) as ApiAnswer | Refusal
+  return isRefusal(outcome) ? outcome : { ...outcome, headers: { ...outcome.headers, ...REPLAY } }
+}

@@ -1,0 +1,102 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { openSqliteEventReader } from '../../src/adapters/sqlite/event-log.ts'
+import { openSqliteReadStore } from '../../src/adapters/sqlite/read-store.ts'
+import { followed, projections, upcasts } from '../../src/main/registry.ts'
+import { systemClock as clock } from '../../src/main/system.ts'
+import { type EventLog, START } from '../../src/ports/event-log.ts'
+import { runProjections } from '../../src/runtime/projection-runner.ts'
+import { withDirectory } from './directories.ts'
+import { fillLog, playTemplates } from './generated-log.ts'
+import { type Figure, figureOf, type Pair, secondsOf } from './measure.ts'
+
+const PAIRS = 5
+
+/** A log as it was when so many positions had been written. */
+function upTo(log: EventLog, head: number): EventLog {
+  return {
+    ...log,
+    async readAll(after, limit = 1_000) {
+      if (after >= head) return { events: [], position: after, end: true }
+      const page = await log.readAll(after, Math.min(limit, head - after))
+      return { ...page, end: page.position >= head }
+    },
+    head: async () => head,
+  }
+}
+
+/** Folds a log into all registered projections from where a store has them; seconds. */
+async function replay(events: string, views: string, head: number): Promise<number> {
+  const log = await openSqliteEventReader(events)
+  const store = await openSqliteReadStore(views)
+  const stop = new AbortController()
+  const behind = new Set(projections.map(({ name }) => name))
+  let halted: string | null = null
+  const seconds = await secondsOf(async () => {
+    const runner = runProjections({
+      log: upTo(log, head),
+      store,
+      projections,
+      upcasts,
+      followed,
+      clock,
+      signal: stop.signal,
+      onProgress(name, position) {
+        if (position >= head) behind.delete(name)
+        if (behind.size === 0) stop.abort()
+      },
+      onHalt({ name, message }) {
+        halted = `${name}: ${message}`
+        stop.abort()
+      },
+    })
+    await runner.done
+  })
+  if (halted !== null) throw new Error(halted)
+  await Promise.all([log.close(), store.close()])
+  return seconds
+}
+
+/** Reads the same rows and parses their JSON, and nothing else; seconds. */
+function parse(events: string, head: number): Promise<number> {
+  const db = new DatabaseSync(events, { readOnly: true })
+  const page = db.prepare('SELECT position, stream, revision, type, version, data, meta FROM events WHERE position > ? AND position <= ? ORDER BY position LIMIT 1000')
+  page.setReturnArrays(true)
+  const rowsAfter = (after: number) => page.all(after, head) as unknown as readonly (readonly [number, string, number, string, number, string, string])[]
+  return secondsOf(() => {
+    let parsed = 0
+    for (let rows = rowsAfter(START); rows.length > 0; rows = rowsAfter(rows.at(-1)?.[0] ?? head)) {
+      for (const row of rows) if (JSON.parse(row[5]) && JSON.parse(row[6])) parsed += 1
+    }
+    db.close()
+    if (parsed === 0) throw new Error('There was nothing to parse.')
+  })
+}
+
+/**
+ * Replay into all projections on one thread beside reading and parsing the same rows; and a rebuild that grows to the
+ * whole log, in slices, beside replays of its first tenth.
+ */
+export function replaying(events: number): Promise<readonly Figure[]> {
+  return withDirectory(async (directory) => {
+    const played = await playTemplates(directory)
+    fillLog(directory, played, events)
+    const path = join(directory, 'events.db')
+    const [tenth, slice] = [Math.round(events / 10), Math.round(events / PAIRS)]
+    const replays: Pair[] = []
+    const slices: Pair[] = []
+    await parse(path, tenth)
+    for (let n = 0; n < PAIRS; n++) {
+      const parsed = await parse(path, tenth)
+      const short = await replay(path, join(directory, `short-${n}.db`), tenth)
+      const long = await replay(path, join(directory, 'long.db'), slice * (n + 1))
+      replays.push({ ours: tenth / short, ceiling: tenth / parsed })
+      slices.push({ ours: (long / slice) * 1e6, ceiling: (short / tenth) * 1e6 })
+    }
+    const grown = `rebuild of ${events.toLocaleString('en-US')} events beside a tenth`
+    return [
+      figureOf(`replay into ${projections.length} projections, one thread`, 'events/s', { atLeast: 0.25 }, replays),
+      figureOf(grown, 'µs/event', { atMost: 1.3 }, slices),
+    ]
+  })
+}

@@ -1,0 +1,103 @@
+import type { RecordedEvent } from '../../src/kernel/event.ts'
+
+/** What is written anew where a recorded text names it. */
+type Slot =
+  | { readonly kind: 'id'; readonly place: number }
+  | { readonly kind: 'hex' }
+  | { readonly kind: 'seq' }
+  | { readonly kind: 'ref' }
+  | { readonly kind: 'instant'; readonly ms: number }
+  | { readonly kind: 'ms'; readonly ms: number }
+type Text = readonly (string | Slot)[]
+
+/** One event of a template. */
+export interface TemplateEvent {
+  readonly stream: Text
+  /** Revision in the call's own streams; null where many calls share the stream. */
+  readonly revision: number | null
+  readonly type: string
+  readonly version: number
+  /** Which of the call's fresh ids is the event's own. */
+  readonly idPlace: number
+  readonly data: Text
+  readonly meta: Text
+}
+
+/** A recorded call, to be written again as another: other ids, another time, another number. */
+export interface Template {
+  readonly events: readonly TemplateEvent[]
+  readonly arrivedMs: number
+  readonly ids: number
+}
+
+/** The call that a template is written as. Its ids: the call's own first. */
+export interface Written {
+  readonly ids: readonly string[]
+  readonly seq: number
+  readonly shiftMs: number
+}
+
+const hexOf = (id: string): string => id.replaceAll('-', '')
+const INSTANT = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`
+
+/** Cuts a text where it names the call, its events, its number or an instant. */
+function cut(text: string, ids: ReadonlyMap<string, number>, callId: string): Text {
+  const names = [...ids.keys(), hexOf(callId)].join('|')
+  const found = new RegExp(`(${names}|CA-\\d{10}|"seq":\\d+|"[a-z]+Ms":\\d+|${INSTANT})`, 'i')
+  return text.split(found).flatMap((part, index): Text => {
+    if (index % 2 === 0) return part === '' ? [] : [part]
+    const place = ids.get(part)
+    if (place !== undefined) return [{ kind: 'id', place }]
+    if (part === hexOf(callId)) return [{ kind: 'hex' }]
+    if (part.startsWith('CA-')) return [{ kind: 'ref' }]
+    if (part.startsWith('"seq"')) return ['"seq":', { kind: 'seq' }]
+    if (!part.startsWith('"')) return [{ kind: 'instant', ms: Date.parse(part) }]
+    const colon = part.indexOf(':') + 1
+    return [part.slice(0, colon), { kind: 'ms', ms: Number(part.slice(colon)) }]
+  })
+}
+
+const SLOTS: { readonly [Kind in Slot['kind']]: (slot: Extract<Slot, { readonly kind: Kind }>, call: Written) => string } = {
+  id: ({ place }, { ids }) => ids[place] ?? '',
+  hex: (_slot, { ids }) => hexOf(ids[0] ?? ''),
+  seq: (_slot, { seq }) => String(seq),
+  ref: (_slot, { seq }) => `CA-${String(seq).padStart(10, '0')}`,
+  instant: ({ ms }, { shiftMs }) => new Date(ms + shiftMs).toISOString(),
+  ms: ({ ms }, { shiftMs }) => String(ms + shiftMs),
+}
+
+function fill(slot: Slot, call: Written): string {
+  const filled = SLOTS[slot.kind] as (slot: Slot, call: Written) => string
+  return filled(slot, call)
+}
+
+/** A text as it reads for a call. */
+export function write(text: Text, call: Written): string {
+  let written = ''
+  for (const part of text) written += typeof part === 'string' ? part : fill(part, call)
+  return written
+}
+
+/** A recorded call as a template. `events` are all of one call's, in log order. */
+export function templateOf(callId: string, events: readonly RecordedEvent[], arrivedMs: number): Template {
+  const ids = new Map([callId, ...events.map(({ meta }) => meta.eventId)].map((id, place) => [id, place]))
+  return {
+    arrivedMs,
+    ids: ids.size,
+    events: events.map(({ stream, revision, type, version, data, meta }) => ({
+      stream: cut(stream, ids, callId),
+      revision: /^(call|simulator)-/.test(stream) ? revision : null,
+      type,
+      version,
+      idPlace: ids.get(meta.eventId) ?? 0,
+      data: cut(JSON.stringify(data), ids, callId),
+      meta: cut(JSON.stringify(meta), ids, callId),
+    })),
+  }
+}
+
+/** A text of the same call, such as one of its documents, as a template of its own. */
+export function textOf(callId: string, text: string): (call: Written) => string {
+  const parts = cut(text, new Map([[callId, 0]]), callId)
+  return (call) => write(parts, call)
+}

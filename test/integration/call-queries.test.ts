@@ -1,0 +1,307 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { z } from 'zod'
+import { callColumns, callLog } from '../../projections/call-log.ts'
+import { callStory } from '../../projections/call-story.ts'
+import { getCall } from '../../queries/get-call.ts'
+import { listCalls } from '../../queries/list-calls.ts'
+import { liveCalls } from '../../queries/live-calls.ts'
+import { openSqliteReadStore } from '../../src/adapters/sqlite/read-store.ts'
+import { call } from '../../src/domain/call.ts'
+import { collectionOf } from '../../src/kernel/projection.ts'
+import type { Refusal } from '../../src/kernel/refusal.ts'
+import type { ReadStore } from '../../src/ports/read-store.ts'
+import { withColumns } from '../../src/runtime/column-store.ts'
+import { ask, fill } from '../support/asked.ts'
+import { after, anotherTarget, callOf, callWorld } from '../support/call-world.ts'
+import { createMemoryReadStore } from '../support/memory-read-store.ts'
+import { played } from '../support/played.ts'
+import { idOf, NOW, recorded, WORKSPACE } from '../support/spec.ts'
+
+type Page = z.infer<typeof listCalls.response>
+type Board = z.infer<typeof liveCalls.response>
+type Detail = z.infer<typeof getCall.response>
+
+const DAY = 86_400
+const world = callWorld(...anotherTarget(1, { durationThresholdSeconds: 90 }, { priority: 200 }))
+
+// The newest is the fifth; the sixth is older than the list looks back by itself, the seventh than the live board does.
+const { calls } = played(
+  world,
+  { at: after(-4 * 3_600), overAfter: 100, hungUpBy: 'agent' },
+  { at: after(-3_600), dials: [['busy', 2] as const, ['answer', 5] as const], overAfter: 30, caller: '+13105550122' },
+  { at: after(-1_800), dials: [['busy', 2] as const, ['no_answer', 25] as const], overAfter: 0, caller: null },
+  { at: after(-900), dials: [], overAfter: 6, caller: '+442071838750' },
+  { at: after(-60), overAfter: null },
+  { at: after(-8 * DAY) },
+  { at: after(-7 * 3_600), overAfter: null },
+)
+const [converted, connected, unrouted, missed, live, old, lost] = [1, 2, 3, 4, 5, 6, 7].map(callOf)
+const events = recorded(call, calls)
+const names = new Map([
+  [converted, 'converted'],
+  [connected, 'connected'],
+  [unrouted, 'unrouted'],
+  [missed, 'missed'],
+  [live, 'live'],
+  [old, 'old'],
+  [lost, 'lost'],
+])
+
+let folder: string
+const stores: Record<string, ReadStore> = {}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'calls-'))
+  const sqlite = await openSqliteReadStore(join(folder, 'views.db'))
+  const memory = createMemoryReadStore()
+  for (const store of [sqlite, memory]) await fill(store, [callLog, callStory], events)
+  const columned = withColumns(sqlite, [callColumns])
+  await columned.warm([collectionOf(callLog)])
+  Object.assign(stores, { memory, sqlite, columned })
+})
+
+afterAll(async () => {
+  await stores.sqlite?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const storeOf = (name: string) => stores[name] ?? createMemoryReadStore()
+
+describe.each(['memory', 'sqlite', 'columned'])('the call log over %s', (name) => {
+  const list = (query: object = {}) => ask<Page>(listCalls, storeOf(name), { query })
+  const found = async (query: object) => (await list(query)).data.map(({ id }) => names.get(id))
+
+  it('answers the last week newest first, with figures that add up', async () => {
+    const page = await list()
+    expect(page.data.map(({ id }) => names.get(id))).toEqual([
+      'live',
+      'missed',
+      'unrouted',
+      'connected',
+      'converted',
+      'lost',
+    ])
+    expect(page).toMatchObject({
+      page: 1,
+      pageSize: 25,
+      total: 6,
+      totalPages: 1,
+      from: '2026-03-04T05:00:00.000Z',
+      to: NOW,
+      timezone: 'America/New_York',
+      stats: {
+        count: 6,
+        connected: 2,
+        converted: 1,
+        unrouted: 1,
+        connectRate: 0.3333,
+        conversionRate: 0.5,
+        revenueCents: 4_000,
+        payoutCents: 0,
+        profitCents: 4_000,
+        usageCents: 9,
+        avgTalkSeconds: 65,
+        totalTalkSeconds: 130,
+      },
+    })
+  })
+
+  it.each([
+    [{ outcome: 'connected' }, ['connected', 'converted']],
+    [{ outcome: 'converted' }, ['converted']],
+    [{ outcome: 'live' }, ['live', 'lost']],
+    [{ status: 'abandoned' }, ['missed']],
+    [{ minTalk: '30', maxTalk: '99' }, ['connected']],
+    [{ maxTalk: '0', outcome: 'unrouted' }, ['unrouted']],
+    [{ reason: 'all_targets_failed' }, ['unrouted']],
+    [{ hasRecording: 'true' }, []],
+    [{ caller: '310-555-0122' }, ['connected']],
+    [{ caller: '13105550122' }, ['connected']],
+    [{ caller: '+1 (310) 555-0122' }, ['connected']],
+    [{ caller: '0122' }, ['connected']],
+    [{ caller: '+442071838750' }, ['missed']],
+    [{ caller: '02071838750' }, []],
+    [{ caller: '2071838750' }, []],
+    [{ tagKey: 'callerAreaCode' }, ['live', 'connected', 'converted', 'lost']],
+    [{ tagKey: 'callerAreaCode', tagValue: '310' }, ['connected']],
+    [{ tagKey: 'no.such-key' }, []],
+    [{ targetId: world.targetId(0) }, ['live', 'missed', 'converted', 'lost']],
+    [{ buyerId: world.buyerId, outcome: 'unrouted' }, []],
+    [{ campaignId: world.campaignId, publisherId: world.publisherId, status: 'busy' }, []],
+    [{ numberId: idOf(1) }, []],
+    [{ from: after(-3_600), to: after(-900) }, ['unrouted', 'connected']],
+    [{ from: '2026-03-02', to: '2026-03-03' }, ['old']],
+    [{ sort: 'talkSeconds', outcome: 'connected' }, ['converted', 'connected']],
+    [{ sort: 'billedCents', dir: 'asc', outcome: 'connected' }, ['connected', 'converted']],
+    [{ sort: 'anything', dir: 'asc', pageSize: '2', page: '2' }, ['connected', 'unrouted']],
+  ])('answers %j with the calls that pass, and counts the same', async (query, expected) => {
+    expect(await found(query)).toEqual(expected)
+    const { total, stats } = await list(query)
+    expect(total).toBe(stats.count)
+    if (!('page' in query)) expect(total).toBe(expected.length)
+  })
+
+  it('answers rates of nothing with null', async () => {
+    expect(await list({ reason: 'caller_blocked' })).toMatchObject({
+      data: [],
+      totalPages: 0,
+      stats: { count: 0, connectRate: null, conversionRate: null, avgTalkSeconds: 0 },
+    })
+  })
+
+  it('answers the live board, measured at its instant', async () => {
+    const board = await ask<Board>(liveCalls, storeOf(name))
+    expect(board).toMatchObject({ count: 1, connected: 1, at: NOW })
+    expect(board.live).toMatchObject([
+      {
+        id: live,
+        ref: 'CA-0000000005',
+        status: 'in_progress',
+        elapsedSeconds: 60,
+        talkSeconds: 57,
+        callerState: 'CA',
+        attemptNo: 1,
+        target: { name: 'Front desk' },
+        buyer: { name: 'Solar Co' },
+      },
+    ])
+  })
+})
+
+describe('the figures of the call log', () => {
+  it('come from the columns alone, unless the caller or a tag is asked for', async () => {
+    const sums: string[] = []
+    const spied: ReadStore = {
+      ...storeOf('memory'),
+      sum: async (collection) => {
+        sums.push(collection)
+        return []
+      },
+    }
+    const columned = withColumns(spied, [callColumns])
+    await columned.warm([collectionOf(callLog)])
+    const { campaignId, publisherId, buyerId } = world
+    const asked = { campaignId, publisherId, buyerId, targetId: world.targetId(), numberId: idOf(1), minTalk: '1' }
+    await ask<Page>(listCalls, columned, { query: { ...asked, outcome: 'connected', status: 'completed' } })
+    await ask<Page>(listCalls, columned, { query: { reason: 'no_targets', hasRecording: 'false' } })
+    expect(sums).toEqual([])
+    await ask<Page>(listCalls, columned, { query: { caller: '0122' } })
+    expect(sums).toEqual([collectionOf(callLog)])
+  })
+})
+
+describe('a call log that is asked for what makes no sense', () => {
+  it.each([
+    [{ from: '2026-03-05', to: '2026-03-04' }, 'from'],
+    [{ from: '2025-03-08T14:59:59Z' }, 'from'],
+    [{ from: '2027-01-01' }, 'from'],
+    [{ tz: 'Mars/Olympus' }, 'tz'],
+    [{ tz: '+01:00' }, 'tz'],
+    [{ tagValue: 'a' }, 'tagValue'],
+    [{ tagKey: 'a b' }, 'tagKey'],
+    [{ tagKey: 'k'.repeat(65) }, 'tagKey'],
+    [{ reason: 'paused' }, 'reason'],
+    [{ minTalk: '10', maxTalk: '9' }, 'minTalk'],
+    [{ caller: '+1-23' }, 'caller'],
+  ])('refuses %j, naming the field', async (query, field) => {
+    const refused = await ask<Refusal>(listCalls, storeOf('memory'), { query })
+    expect(refused).toMatchObject({ refused: 'bad-request', details: { [field]: expect.any(String) } })
+  })
+
+  it.each([
+    { status: 'over' },
+    { outcome: 'sold' },
+    { minTalk: '-1' },
+    { maxTalk: '86401' },
+    { minTalk: '1.5' },
+    { hasRecording: 'yes' },
+    { campaignId: 'x' },
+    { caller: '1'.repeat(33) },
+    { tagKey: 'a', tagValue: 'v'.repeat(513) },
+    { from: 'yesterday' },
+    { pageSize: '0' },
+  ])('does not take %j for a filter', (query) => {
+    expect(listCalls.query.safeParse(query)).toMatchObject({
+      success: false,
+      error: { issues: [{ path: [Object.keys(query).at(-1)] }] },
+    })
+  })
+
+  it('takes a window of 366 days, and clamps a page', async () => {
+    const query = { from: after(-366 * DAY), pageSize: '1000', tz: 'UTC' }
+    const page = await ask<Page>(listCalls, storeOf('memory'), { query })
+    expect(page).toMatchObject({ total: 7, pageSize: 200, timezone: 'UTC' })
+  })
+
+  it('begins six days before today on the calendar of the zone that is asked for', async () => {
+    const page = await ask<Page>(listCalls, storeOf('memory'), { query: { tz: 'Asia/Tokyo' } })
+    expect(page.from).toBe('2026-03-04T15:00:00.000Z')
+  })
+})
+
+describe('one call', () => {
+  const read = (id: string | undefined, workspaceId = WORKSPACE) =>
+    ask<Detail>(getCall, storeOf('sqlite'), { id: id ?? '', workspaceId })
+
+  it('is answered in full, with its story and its money', async () => {
+    const { call: detail, story } = await read(converted)
+    expect(detail).toMatchObject({
+      id: converted,
+      direction: 'inbound',
+      attribution: 'tracking_number',
+      routingMode: 'priority',
+      answeredAt: after(3, after(-4 * 3_600)),
+      hungUpBy: 'agent',
+      endedReason: null,
+      attemptCount: 1,
+      deliveryMode: 'pstn',
+      dialedNumberId: expect.any(String),
+      numberPoolId: null,
+      dniSessionId: null,
+      tags: { callerState: 'CA' },
+      tagSources: { callerState: 'system' },
+      settlementMode: 'books_only',
+      conversionSource: 'duration',
+      frozen: { revenueCents: 4_000, payoutCents: 0, durationThresholdSeconds: 0, payoutWithheld: null },
+      usageRateCents: 3,
+      corrections: null,
+      adjustments: [],
+      recordings: [],
+      recordingsReason: 'not_saved',
+    })
+    expect(story.summary).toEqual({ outcome: 'converted', sentence: 'Converted: $40.00 revenue, $0.00 payout.' })
+    expect(story.money).toMatchObject({
+      converted: true,
+      revenueCents: 4_000,
+      profitCents: 4_000,
+      usageCents: 6,
+      frozenRevenueCents: 4_000,
+      payoutMode: 'revshare',
+      adjustments: [],
+    })
+  })
+
+  it('says of each attempt how it was lost', async () => {
+    const { call: detail, story } = await read(unrouted)
+    expect(detail).toMatchObject({
+      outcome: 'unrouted',
+      buyer: null,
+      endedReason: 'all_targets_failed',
+      recordingsReason: 'never_answered',
+    })
+    expect(story.attempts).toMatchObject([
+      { outcome: 'busy', lossCode: 'busy', tone: 'warning', sipCode: 486, sipText: 'Busy Here', agentName: null },
+      { outcome: 'no_answer', lossCode: 'no_answer', sipText: null },
+    ])
+    const { story: talking } = await read(live)
+    expect(talking.attempts).toMatchObject([{ outcome: 'answered', lossCode: null, tone: 'success' }])
+  })
+
+  it('is not there for another workspace, nor when there is none', async () => {
+    expect(await read(converted, idOf(77))).toMatchObject({ refused: 'call-not-found' })
+    expect(await read(idOf(78))).toMatchObject({ refused: 'call-not-found' })
+  })
+})

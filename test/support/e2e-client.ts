@@ -1,0 +1,62 @@
+/** A JSON value that a test looks into, whatever its shape. */
+// biome-ignore lint/suspicious/noExplicitAny: an answer's shape is what the tests assert.
+export type Json = any
+
+/** What came back over the wire. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  /** The parsed body; null for none. */
+  readonly body: Json
+  readonly text: string
+}
+
+interface Sent {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as JSON; a string is sent as it is. */
+  readonly body?: unknown
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** Sends one request with nothing but what it is given. */
+export async function send(url: string, { method = 'GET', headers = {}, body }: Sent = {}): Promise<Answer> {
+  const json = body === undefined ? {} : { 'content-type': 'application/json' }
+  const response = await fetch(url, {
+    method,
+    headers: { ...json, ...headers },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, body: parsed(text), text }
+}
+
+/** Asks a path of a server with one credential. */
+export type Ask = (path: string, sent?: Sent) => Promise<Answer>
+
+/** A client that presents one bearer token; none for null. */
+export function asking(baseUrl: () => string, token: string | null): Ask {
+  const credential: Readonly<Record<string, string>> = token === null ? {} : { authorization: `Bearer ${token}` }
+  return (path, { headers, ...sent } = {}) =>
+    send(`${baseUrl()}${path}`, { ...sent, headers: { ...credential, ...headers } })
+}
+
+/** Query string of what is not undefined. */
+export function query(parameters: Readonly<Record<string, string | number | boolean | undefined>>): string {
+  const given = Object.entries(parameters).flatMap(([key, value]) =>
+    value === undefined ? [] : [[key, String(value)]],
+  )
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
+}
+
+/** An error body without its request id, as text: what must not tell two refusals apart. */
+export function sameness({ status, body }: Answer): string {
+  return JSON.stringify([status, { ...body, error: { ...body?.error, requestId: null } }])
+}

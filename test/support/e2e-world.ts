@@ -1,0 +1,212 @@
+import { randomBytes } from 'node:crypto'
+import { v7 } from 'uuid'
+import { assignNumber } from '../../commands/assign-number.ts'
+import { changeSubscription } from '../../commands/change-subscription.ts'
+import { createApiKey } from '../../commands/create-api-key.ts'
+import { createBuyer } from '../../commands/create-buyer.ts'
+import { createCampaign } from '../../commands/create-campaign.ts'
+import { createPublisher } from '../../commands/create-publisher.ts'
+import { createTarget } from '../../commands/create-target.ts'
+import { creditWallet } from '../../commands/credit-wallet.ts'
+import { grantSeat } from '../../commands/grant-seat.ts'
+import { provisionNumber } from '../../commands/provision-number.ts'
+import { reportNumberDelivery } from '../../commands/report-number-delivery.ts'
+import { setCampaignStatus } from '../../commands/set-campaign-status.ts'
+import { setLane } from '../../commands/set-lane.ts'
+import { setPublisherStatus } from '../../commands/set-publisher-status.ts'
+import { setRoute } from '../../commands/set-route.ts'
+import { setTargetStatus } from '../../commands/set-target-status.ts'
+import { openLogger } from '../../src/adapters/http/logger.ts'
+import type { PlanId } from '../../src/domain/plans.ts'
+import { userIdOf } from '../../src/domain/user.ts'
+import type { AnyCommand } from '../../src/kernel/command.ts'
+import type { RecordedEvent } from '../../src/kernel/event.ts'
+import { secretHash } from '../../src/main/access.ts'
+import { openApp } from '../../src/main/app.ts'
+import { readConfig } from '../../src/main/config.ts'
+import { act, createTenant, openSession } from '../../src/main/tenants.ts'
+import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
+import type { Json } from './e2e-client.ts'
+
+/** Settings as a person would send them. */
+type Settings = Readonly<Record<string, unknown>>
+
+/** A target on a plan: its id, or with how it stands there. */
+type Planned = string | (Settings & { readonly targetId: string })
+
+/** A campaign with a number that is ready. */
+export interface Line {
+  readonly campaignId: string
+  readonly numberId: string
+  readonly e164: string
+}
+
+export interface Tenant {
+  readonly workspaceId: string
+  readonly name: string
+  readonly email: string
+  readonly session: string
+  /** Holds every scope; null on a plan without keys. */
+  readonly key: string | null
+  /** Handles any command as the platform. */
+  readonly act: (command: AnyCommand, input: unknown) => Promise<readonly RecordedEvent[]>
+  readonly buyer: (settings: Settings) => Promise<string>
+  /** An active target, unless its settings hold another status. */
+  readonly target: (buyerId: string, settings?: Settings) => Promise<string>
+  readonly publisher: (settings: Settings) => Promise<string>
+  /** A live campaign over a plan, with a ready number; with a publisher, the number is that publisher's, by a lane of those terms. */
+  readonly line: (
+    settings: Settings,
+    plan: readonly Planned[],
+    lane?: { readonly publisherId: string; readonly terms?: Settings },
+  ) => Promise<Line>
+  readonly number: (settings?: Settings) => Promise<{ readonly numberId: string; readonly e164: string }>
+  readonly apiKey: (settings: Settings) => Promise<string>
+}
+
+const ALL_SCOPES = [
+  'calls:read',
+  'calls:write',
+  'numbers:read',
+  'campaigns:read',
+  'buyers:read',
+  'targets:read',
+  'publishers:read',
+]
+
+function newToken(prefix: string): string {
+  return `${prefix}${randomBytes(32).toString('base64url')}`
+}
+
+/** What the first event of a kind made, from its data. */
+function made(events: readonly RecordedEvent[], type: string, record: string): string {
+  const data: Json = events.find((event) => event.type === type)?.data
+  return data[record].id
+}
+
+const digits = (n: number) => String(n).padStart(4, '0')
+
+/** Makes a workspace with an owner, a session and, where its plan has them, a key. */
+export async function openTenant(
+  writer: StreamWriter,
+  {
+    name = 'Acme',
+    planId = 'scale',
+    timezone = 'UTC',
+    fundCents = 100_000,
+  }: {
+    readonly name?: string
+    readonly planId?: PlanId
+    readonly timezone?: string
+    readonly fundCents?: number
+  } = {},
+): Promise<Tenant> {
+  const workspaceId = v7()
+  const email = `${workspaceId}@tenant.example`
+  const owner = { email, name: `${name} owner`, password: newToken('') }
+  await createTenant(writer, { workspaceId, name, timezone, planId, sandbox: false, owner })
+  const handle = (command: AnyCommand, input: unknown) => act(writer, workspaceId, command, input)
+  if (fundCents > 0) await handle(creditWallet, { amountCents: fundCents, reference: 'opening' })
+  let numbers = 100
+  let desks = 100
+
+  const apiKey = async (settings: Settings) => {
+    const secret = newToken('svc_live_')
+    const kept = { prefix: secret.slice(0, 12), hash: secretHash(secret) }
+    await handle(createApiKey, { name: 'Key', scopes: ALL_SCOPES, rateLimitPerMinute: 1_200, ...settings, ...kept })
+    return secret
+  }
+  const number = async (settings: Settings = {}) => {
+    const e164 = `+1310555${digits(numbers++)}`
+    const numberId = made(
+      await handle(provisionNumber, { e164, type: 'local', ...settings }),
+      'NumberProvisioned',
+      'number',
+    )
+    await handle(reportNumberDelivery, { numberId, error: null })
+    return { numberId, e164 }
+  }
+  return {
+    workspaceId,
+    name,
+    email,
+    session: await openSession(writer, workspaceId, email),
+    key: planId === 'starter' ? null : await apiKey({ name: 'Full key' }),
+    act: handle,
+    apiKey,
+    number,
+    buyer: async (settings) => made(await handle(createBuyer, settings), 'BuyerCreated', 'buyer'),
+    async target(buyerId, { status = 'active', ...settings } = {}) {
+      const n = desks++
+      const endpoint = { destinationE164: `+1312555${digits(n)}` }
+      const sent = {
+        name: `Desk ${n}`,
+        type: 'number',
+        revenueCents: 1_000,
+        ...(settings['type'] ? {} : { endpoint }),
+        ...settings,
+        buyerId,
+      }
+      const targetId = made(await handle(createTarget, sent), 'TargetCreated', 'target')
+      if (status !== 'draft') await handle(setTargetStatus, { targetId, status: 'active' })
+      if (status === 'paused' || status === 'archived') await handle(setTargetStatus, { targetId, status })
+      return targetId
+    },
+    async publisher({ status = 'live', ...settings }) {
+      const publisherId = made(await handle(createPublisher, settings), 'PublisherCreated', 'publisher')
+      if (status !== 'onboarding') await handle(setPublisherStatus, { publisherId, status: 'live' })
+      if (status !== 'onboarding' && status !== 'live')
+        await handle(setPublisherStatus, { publisherId, status, note: 'By hand' })
+      return publisherId
+    },
+    async line(settings, plan, lane) {
+      const sent = { verticalId: 'roofing', ...settings }
+      const campaignId = made(await handle(createCampaign, sent), 'CampaignCreated', 'campaign')
+      if (lane) {
+        const secret = newToken('rk_')
+        const key = { prefix: secret.slice(0, 12), hash: secretHash(secret) }
+        await handle(setLane, { campaignId, publisherId: lane.publisherId, terms: lane.terms ?? {}, key })
+      }
+      for (const [place, planned] of plan.entries()) {
+        const { targetId, ...stands } = typeof planned === 'string' ? { targetId: planned } : planned
+        await handle(setRoute, { campaignId, targetId, settings: { priority: (place + 1) * 10, ...stands } })
+      }
+      const { numberId, e164 } = await number({ label: settings['name'] })
+      await handle(assignNumber, { numberId, campaignId, publisherId: lane?.publisherId ?? null })
+      await handle(setCampaignStatus, { campaignId, status: 'live' })
+      return { campaignId, numberId, e164 }
+    },
+  }
+}
+
+/** Gives a tenant's owner a further seat, elsewhere or in another role. */
+export async function seat(
+  writer: StreamWriter,
+  email: string,
+  tenant: Tenant,
+  role: 'owner' | 'admin' | 'member',
+): Promise<void> {
+  const input = { userId: userIdOf(email), workspaceId: tenant.workspaceId, workspaceName: tenant.name, role }
+  await act(writer, tenant.workspaceId, grantSeat, input)
+}
+
+/** Lets a workspace's subscription lapse. */
+export function lapse({ act }: Tenant): Promise<unknown> {
+  return act(changeSubscription, { subscriptionStatus: 'canceled' })
+}
+
+/**
+ * Prepares workspaces in the stores that an environment names, through the commands, before a server listens over them:
+ * configuration has no routes of its own yet.
+ */
+export async function prepare<World>(
+  env: Readonly<Record<string, string>>,
+  build: (writer: StreamWriter) => Promise<World>,
+): Promise<World> {
+  const app = await openApp(readConfig({ ...env, ROLES: 'command-api' }), openLogger({ level: 'silent' }))
+  try {
+    return await build(app.writer)
+  } finally {
+    await app.close()
+  }
+}
