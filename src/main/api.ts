@@ -52,13 +52,16 @@ export function queryRoutes(
 /** No parameters in the path, or none that are read from the query string. */
 export const NOTHING = z.object({})
 
+/** Up to where a write can be read back, and the headers that say so. */
+export type ReadBack = Required<Pick<ApiAnswer, 'headers' | 'position'>>
+
 /** Waits until what was written can be read back, and says so where it cannot yet. */
 export async function readBack(
   positions: Positions,
   projections: readonly AnyProjection[],
   types: readonly string[],
   position: number,
-): Promise<NonNullable<ApiAnswer['headers']>> {
+): Promise<ReadBack> {
   const names = projections.filter(({ events }) => types.some((type) => type in events)).map(({ name }) => name)
-  return (await positions.wait(names, position, READ_BACK_MS)) ? {} : READ_LAG
+  return { headers: (await positions.wait(names, position, READ_BACK_MS)) ? {} : READ_LAG, position }
 }

@@ -4,14 +4,14 @@ import { openHttpServer } from '../adapters/http/server.ts'
 import { openSimulator, type Simulator } from '../adapters/simulator/simulator.ts'
 import { collectionOf } from '../kernel/projection.ts'
 import type { ApiRoute } from '../ports/api.ts'
-import type { EventLog } from '../ports/event-log.ts'
+import { type EventLog, START } from '../ports/event-log.ts'
 import type { ReadStore } from '../ports/read-store.ts'
 import { callFlow } from '../reactions/call-flow.ts'
 import { type ReactionRunner, runReactions } from '../runtime/reaction-runner.ts'
 import { createStreamWriter, type StreamWriter } from '../runtime/stream-writer.ts'
 import { runTimers } from '../runtime/timers.ts'
 import { authenticator } from './access.ts'
-import { queryRoutes, readBack } from './api.ts'
+import { queryRoutes, type ReadBack, readBack } from './api.ts'
 import type { Config } from './config.ts'
 import { createFlow, type Flow } from './flow.ts'
 import { idempotent } from './idempotent.ts'
@@ -38,7 +38,7 @@ export interface App {
   readonly readSide: ReadSide
   readonly simulator: Simulator
   /** Waits until events of these types up to the newest can be read back. */
-  readonly readBack: (types: readonly string[]) => Promise<Readonly<Record<string, string>>>
+  readonly readBack: (types: readonly string[]) => Promise<ReadBack>
   /** Answers requests from now on; resolves to the address. */
   readonly listen: () => Promise<string>
   readonly openapi: () => object
@@ -123,11 +123,8 @@ export async function openApp(
       })
     : null
 
-  let newest = await log.head()
-  const readBackOf = async (types: readonly string[]) => {
-    newest = Math.max(newest, await log.head())
-    return readBack(positions, projections, types, newest)
-  }
+  const names = projections.map(({ name }) => name)
+  const readBackOf = async (types: readonly string[]) => readBack(positions, projections, types, await log.head())
   const routes: readonly ApiRoute[] = [
     ...(roles.has('query-api') ? queryRoutes(queries, readSide.queries, clock) : []),
     ...(roles.has('command-api') ? sandboxRoutes({ writer, simulator, clock, random, readBack: readBackOf }) : []),
@@ -137,7 +134,7 @@ export async function openApp(
     version: '1.0.0',
     routes: routes.map((route) => (route.write ? idempotent(route, { ops, secrets, clock }) : route)),
     authenticate: authenticator(readSide.directory, clock),
-    position: () => newest,
+    position: () => positions.least(names) ?? START,
     readiness: createReadiness(readSide, log, () => reactions, unprepared, clock),
     metrics: metrics.render,
     metricsToken: config.metricsToken,

@@ -91,6 +91,12 @@ function masterKeyFrom(given: string | undefined, directory: string, production:
   return key
 }
 
+/** The process's environment, with what a `.env` in the working directory adds to it. */
+export function processEnvironment(): Readonly<Record<string, string | undefined>> {
+  if (existsSync('.env')) process.loadEnvFile('.env')
+  return process.env
+}
+
 /** Reads the environment. @throws Misconfigured with one sentence */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const parsed = environment.safeParse(env)

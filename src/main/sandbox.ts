@@ -18,7 +18,7 @@ import type { ApiRequest, ApiRoute } from '../ports/api.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 import type { CommandCall, StreamWriter } from '../runtime/stream-writer.ts'
-import { NOTHING } from './api.ts'
+import { NOTHING, type ReadBack } from './api.ts'
 
 const HANGS_UP_SECONDS = 14_400
 
@@ -43,8 +43,8 @@ export interface SandboxPorts {
   readonly simulator: Simulator
   readonly clock: Clock
   readonly random: Random
-  /** Waits until a call's events can be read back; answers the headers that say how it went. */
-  readonly readBack: (types: readonly string[]) => Promise<Readonly<Record<string, string>>>
+  /** Waits until a call's events can be read back. */
+  readonly readBack: (types: readonly string[]) => Promise<ReadBack>
 }
 
 type LedgerEvent = EventOf<typeof ledgerEvents>
@@ -180,7 +180,7 @@ export function sandboxRoutes(ports: SandboxPorts): readonly ApiRoute[] {
           ip,
         })
         if (isRefusal(played)) return played
-        return { status: 201, body: played, position: null, headers: await ports.readBack(PLAYED) }
+        return { status: 201, body: played, ...(await ports.readBack(PLAYED)) }
       },
     },
   ]

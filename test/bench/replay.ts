@@ -1,61 +1,13 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { openSqliteEventReader } from '../../src/adapters/sqlite/event-log.ts'
-import { openSqliteReadStore } from '../../src/adapters/sqlite/read-store.ts'
-import { followed, projections, upcasts } from '../../src/main/registry.ts'
-import { systemClock as clock } from '../../src/main/system.ts'
-import { type EventLog, START } from '../../src/ports/event-log.ts'
-import { runProjections } from '../../src/runtime/projection-runner.ts'
+import { projections } from '../../src/main/registry.ts'
+import { START } from '../../src/ports/event-log.ts'
+import { catchUp } from './catch-up.ts'
 import { withDirectory } from './directories.ts'
 import { fillLog, playTemplates } from './generated-log.ts'
 import { type Figure, figureOf, type Pair, secondsOf } from './measure.ts'
 
 const PAIRS = 5
-
-/** A log as it was when so many positions had been written. */
-function upTo(log: EventLog, head: number): EventLog {
-  return {
-    ...log,
-    async readAll(after, limit = 1_000) {
-      if (after >= head) return { events: [], position: after, end: true }
-      const page = await log.readAll(after, Math.min(limit, head - after))
-      return { ...page, end: page.position >= head }
-    },
-    head: async () => head,
-  }
-}
-
-/** Folds a log into all registered projections from where a store has them; seconds. */
-async function replay(events: string, views: string, head: number): Promise<number> {
-  const log = await openSqliteEventReader(events)
-  const store = await openSqliteReadStore(views)
-  const stop = new AbortController()
-  const behind = new Set(projections.map(({ name }) => name))
-  let halted: string | null = null
-  const seconds = await secondsOf(async () => {
-    const runner = runProjections({
-      log: upTo(log, head),
-      store,
-      projections,
-      upcasts,
-      followed,
-      clock,
-      signal: stop.signal,
-      onProgress(name, position) {
-        if (position >= head) behind.delete(name)
-        if (behind.size === 0) stop.abort()
-      },
-      onHalt({ name, message }) {
-        halted = `${name}: ${message}`
-        stop.abort()
-      },
-    })
-    await runner.done
-  })
-  if (halted !== null) throw new Error(halted)
-  await Promise.all([log.close(), store.close()])
-  return seconds
-}
 
 /** Reads the same rows and parses their JSON, and nothing else; seconds. */
 function parse(events: string, head: number): Promise<number> {
@@ -88,8 +40,8 @@ export function replaying(events: number): Promise<readonly Figure[]> {
     await parse(path, tenth)
     for (let n = 0; n < PAIRS; n++) {
       const parsed = await parse(path, tenth)
-      const short = await replay(path, join(directory, `short-${n}.db`), tenth)
-      const long = await replay(path, join(directory, 'long.db'), slice * (n + 1))
+      const short = await catchUp(path, join(directory, `short-${n}.db`), tenth)
+      const long = await catchUp(path, join(directory, 'long.db'), slice * (n + 1))
       replays.push({ ours: tenth / short, ceiling: tenth / parsed })
       slices.push({ ours: (long / slice) * 1e6, ceiling: (short / tenth) * 1e6 })
     }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { blockCaller } from '../../commands/block-caller.ts'
 import { changeSubscription } from '../../commands/change-subscription.ts'
 import { blocklist } from '../../src/domain/blocklist.ts'
-import { gateCode } from '../../src/domain/call-facts.ts'
+import { type GateCode, gateCode } from '../../src/domain/call-facts.ts'
 import type { Campaign } from '../../src/domain/campaign.ts'
 import { ledger } from '../../src/domain/ledger.ts'
 import { type Knock, pass, repeats } from '../../src/domain/routing/gates.ts'
@@ -34,7 +34,7 @@ const on = (changes: Partial<Campaign>): Campaign => ({ ...campaign, ...changes 
 const switchedOff = callWorld(changing.lane({ active: false })).reads.workspace
 
 /** Each gate with what it refuses, and the nearest thing that it lets pass. */
-const GATES: readonly (readonly [string, string, Partial<Knock>, string, Partial<Knock>])[] = [
+const GATES: readonly (readonly [GateCode, string, Partial<Knock>, string, Partial<Knock>])[] = [
   [
     'subscription',
     'workspace_inactive',
@@ -147,10 +147,7 @@ describe('the gates', () => {
   })
 
   it.each(GATES)('%s: %s', (code, reason, refused, sentence, passing) => {
-    const before = gateCode.options.slice(
-      0,
-      gateCode.options.findIndex((each) => each === code),
-    )
+    const before = gateCode.options.slice(0, gateCode.options.indexOf(code))
     expect(pass({ ...knock, ...refused })).toEqual({ passed: before, failed: { code, reason, sentence } })
     expect(pass({ ...knock, ...passing }).failed).toBeNull()
   })

@@ -32,7 +32,7 @@ describe('what is remembered', () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 100 * 60_000 }), { minLength: 1, maxLength: 40 })
     fc.assert(
       fc.property(gaps, fc.integer({ min: 0, max: 3 * HOUR }), (gaps, age) => {
-        const instants = gaps.reduce<number[]>((sum, gap) => [...sum, (sum.at(-1) ?? 0) + gap], [])
+        const instants = gaps.map((_, n) => gaps.slice(0, n + 1).reduce((sum, gap) => sum + gap))
         const recent = filled(instants)
         const last = instants.at(-1) ?? 0
         instants.forEach((ms, n) => {

@@ -14,6 +14,7 @@ export function createPool(): Pool {
     ['tz', ['UTC', 'America/Los_Angeles']],
     ['states', ['NY', 'CA']],
     ['e164', ['+12125550100', '+13105550101']],
+    ['to', ['+12125550100', '+13105550101']],
     ['callerNumber', ['+12125550111', '(310) 555-0122']],
     ['destinationE164', ['+12125550130']],
     ['verticalId', ['legal', 'solar']],

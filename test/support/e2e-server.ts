@@ -21,7 +21,7 @@ export interface Setup {
   readonly fresh: () => Environment
 }
 
-/** Several suites share one event log, and with it one sandbox workspace: they must make the same secrets for it. */
+/** Several suites share one event log, and with it one sandbox workspace: each would make the same secrets and calls for it. */
 const SHARED_MASTER_KEY = Buffer.alloc(32, 'ringledger').toString('base64')
 
 function realStores(): readonly Setup[] {
@@ -31,6 +31,7 @@ function realStores(): readonly Setup[] {
     EVENT_LOG_URL: log,
     READ_STORE_URL: databaseOf(views, `e2e_${v7().replaceAll('-', '')}`),
     MASTER_KEY: SHARED_MASTER_KEY,
+    SANDBOX_SEED: '1',
   })
   return [{ name: 'EventStoreDB and MongoDB', fresh }]
 }

@@ -4,7 +4,7 @@ import type { Actor } from '../../src/kernel/event.ts'
 import { isRefusal, type Refusal } from '../../src/kernel/refusal.ts'
 import { foldForward } from '../../src/runtime/fold-forward.ts'
 import { createStreamWriter, type Outcome } from '../../src/runtime/stream-writer.ts'
-import { arbitraryOf, createPool, learn } from './arbitrary.ts'
+import { arbitraryOf, createPool, learn, type Pool } from './arbitrary.ts'
 import { createManualClock } from './memory-clock.ts'
 import { createMemoryLog } from './memory-event-log.ts'
 import { createMemoryOperationalStore } from './memory-operational-store.ts'
@@ -32,6 +32,19 @@ export interface Given {
   readonly outcome: Outcome | Refusal
 }
 
+/**
+ * Adds the texts of what was accepted to the pool. Streams of calls and money take anything for an id, which must not
+ * crowd out what is configured: they teach only what configuration never speaks of.
+ */
+function teach(pool: Pool, configured: Set<string>, { entity }: AnyCommand, values: readonly unknown[]): void {
+  const heard: Pool = new Map()
+  for (const value of values) learn(heard, value)
+  for (const [name, texts] of heard) {
+    if (entity.remembersCommands) configured.add(name)
+    if (entity.remembersCommands || !configured.has(name)) for (const text of texts) learn(pool, text, name)
+  }
+}
+
 const workspaceId = '01900000-0000-7000-8000-000000000001'
 const byName = new Map(everyCommand.map((command) => [command.name, command]))
 const actor: Actor = { type: 'system', id: null, name: 'Law' }
@@ -46,6 +59,7 @@ export function createHistory() {
   ]
   const pool = createPool()
   pool.set('workspaceId', [workspaceId])
+  const configured = new Set<string>()
   const memories = new Map(projections.map((projection) => [projection.name, projection]))
   const writer = createStreamWriter({
     log,
@@ -83,8 +97,7 @@ export function createHistory() {
       const commandId = random.uuid()
       const outcome = await give(command, parsed.data, commandId)
       if (!isRefusal(outcome)) {
-        learn(pool, parsed.data)
-        for (const { data } of outcome.events) learn(pool, data)
+        teach(pool, configured, command, [parsed.data, ...outcome.events.map(({ data }) => data)])
       }
       return { command, input: parsed.data, commandId, outcome }
     },

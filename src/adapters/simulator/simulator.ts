@@ -37,7 +37,7 @@ export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
   let cancel = () => {}
   let closed = false
   /** Calls are taken over beside the heartbeat: however many there are, it does not wait for them. */
-  let takingOver: Promise<void> | null = null
+  let takingOver = false
 
   async function load(carrierCallId: string) {
     const events = await log.read(`${simulatedCall.name}-${carrierCallId}`, 0)
@@ -77,12 +77,13 @@ export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
     return null
   }
 
+  /** Takes up the calls that nobody plays. What fails is tried again at the next beat. */
   async function takeOver(): Promise<void> {
-    for (const { key } of await ops.list('simulated-call:', clock.now(), { limit: 10_000 })) {
+    const entries = await ops.list('simulated-call:', clock.now(), { limit: 10_000 }).catch(() => [])
+    for (const { key } of entries) {
       const carrierCallId = key.slice('simulated-call:'.length)
       if (players.has(carrierCallId) || placing.has(carrierCallId)) continue
-      const player = await adopt(carrierCallId)
-      // What fails here is told again by the call itself, and must not keep the next one waiting.
+      const player = await adopt(carrierCallId).catch(() => null)
       await player?.start().catch(() => undefined)
     }
   }
@@ -91,11 +92,12 @@ export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
     if (closed) return
     try {
       await ops.put(ownerKey(owner), true, clock.now() + GONE_MS)
-      takingOver ??= takeOver()
-        .catch(() => undefined)
-        .finally(() => {
-          takingOver = null
+      if (!takingOver) {
+        takingOver = true
+        void takeOver().finally(() => {
+          takingOver = false
         })
+      }
     } catch {
       // A store that is away is tried again at the next beat.
     }

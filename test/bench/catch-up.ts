@@ -1,0 +1,55 @@
+import { openSqliteEventReader } from '../../src/adapters/sqlite/event-log.ts'
+import { openSqliteReadStore } from '../../src/adapters/sqlite/read-store.ts'
+import { followed, projections, upcasts } from '../../src/main/registry.ts'
+import { systemClock as clock } from '../../src/main/system.ts'
+import type { EventLog } from '../../src/ports/event-log.ts'
+import { runProjections } from '../../src/runtime/projection-runner.ts'
+import { secondsOf } from './measure.ts'
+
+/** A log as it was when so many positions had been written. */
+function upTo(log: EventLog, head: number): EventLog {
+  return {
+    ...log,
+    async readAll(after, limit = 1_000) {
+      if (after >= head) return { events: [], position: after, end: true }
+      const page = await log.readAll(after, Math.min(limit, head - after))
+      return { ...page, end: page.position >= head }
+    },
+    head: async () => head,
+  }
+}
+
+/**
+ * Folds a log's first positions into all registered projections, from where a file of views has them, in this thread.
+ * Answers the seconds that it took. @throws Error when a projection halts
+ */
+export async function catchUp(events: string, views: string, head: number): Promise<number> {
+  const log = await openSqliteEventReader(events)
+  const store = await openSqliteReadStore(views)
+  const stop = new AbortController()
+  const behind = new Set(projections.map(({ name }) => name))
+  let halted: string | null = null
+  const seconds = await secondsOf(async () => {
+    const runner = runProjections({
+      log: upTo(log, head),
+      store,
+      projections,
+      upcasts,
+      followed,
+      clock,
+      signal: stop.signal,
+      onProgress(name, position) {
+        if (position >= head) behind.delete(name)
+        if (behind.size === 0) stop.abort()
+      },
+      onHalt({ name, message }) {
+        halted = `${name}: ${message}`
+        stop.abort()
+      },
+    })
+    await runner.done
+  })
+  await Promise.all([log.close(), store.close()])
+  if (halted !== null) throw new Error(halted)
+  return seconds
+}

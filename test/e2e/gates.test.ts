@@ -1,0 +1,263 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { assignNumber } from '../../commands/assign-number.ts'
+import { blockCaller } from '../../commands/block-caller.ts'
+import { setCampaignStatus } from '../../commands/set-campaign-status.ts'
+import { setLane } from '../../commands/set-lane.ts'
+import { setTargetStatus } from '../../commands/set-target-status.ts'
+import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
+import { ANSWERS, type Desk, deskOf, detailsOf, minutesAgo, stepsOf } from '../support/e2e-calls.ts'
+import type { Json } from '../support/e2e-client.ts'
+import { freshEnvironment, type Server, setups, startServer, until } from '../support/e2e-server.ts'
+import { lapse, openTenant, prepare } from '../support/e2e-world.ts'
+
+const GATES = [
+  'subscription',
+  'wallet',
+  'campaign_status',
+  'blocked_caller',
+  'anonymous_caller',
+  'hours',
+  'campaign_cap',
+  'repeat_caller',
+]
+const SHUT = { tz: 'UTC', days: { mon: [['00:00', '00:01']], tue: [], wed: [], thu: [], fri: [], sat: [], sun: [] } }
+/** An instant at which `SHUT` is shut: the last Wednesday noon. */
+function wednesdayNoon(): string {
+  const day = new Date(Date.now() - 86_400_000)
+  while (day.getUTCDay() !== 3) day.setUTCDate(day.getUTCDate() - 1)
+  return `${day.toISOString().slice(0, 10)}T12:00:00.000Z`
+}
+
+async function world(writer: StreamWriter) {
+  const main = await openTenant(writer, { name: 'Main' })
+  const buyer = await main.buyer({ name: 'Buyer' })
+  const desk = await main.target(buyer, { name: 'Desk' })
+  const off = await main.target(buyer, { name: 'Off', status: 'active' })
+  const lines = {
+    open: await main.line({ name: 'Open' }, [desk]),
+    paused: await main.line({ name: 'Resting' }, [desk]),
+    anonymous: await main.line({ name: 'Known callers', anonymousPolicy: 'block' }, [desk]),
+    shut: await main.line({ name: 'Shut', hoursSchedule: SHUT }, [desk]),
+    daily: await main.line({ name: 'Two a day', dailyCap: 2 }, [desk]),
+    single: await main.line({ name: 'One at once', concurrencyCap: 1 }, [desk]),
+    once: await main.line({ name: 'Once', repeatCallerPolicy: 'block', dedupeWindowSeconds: 7_200 }, [desk]),
+    same: await main.line({ name: 'Same again', repeatCallerPolicy: 'same_target', dedupeWindowSeconds: 86_400 }, [
+      off,
+      desk,
+    ]),
+    message: await main.line(
+      { name: 'Sorry', dailyCap: 1, unroutedAction: 'message', unroutedMessage: 'Try tomorrow.' },
+      [desk],
+    ),
+    forward: await main.line(
+      { name: 'Forwarding', dailyCap: 1, unroutedAction: 'forward', unroutedForwardE164: '+14155550111' },
+      [desk],
+    ),
+    blocking: await main.line({ name: 'Blocking' }, [desk]),
+    lane: await main.line({ name: 'Laned' }, [desk], { publisherId: await main.publisher({ name: 'North' }) }),
+  }
+  await main.act(setCampaignStatus, { campaignId: lines.paused.campaignId, status: 'paused', note: 'Resting' })
+  await main.act(blockCaller, { callerNumber: '+12125550199' })
+  await main.act(blockCaller, { callerNumber: '(212) 555-0198', campaignId: lines.blocking.campaignId })
+  const publisherId = (await main.act(setLane, {
+    campaignId: lines.open.campaignId,
+    publisherId: await main.publisher({ name: 'South' }),
+    terms: { active: false },
+    key: { prefix: 'rk_x', hash: 'f'.repeat(64) },
+  })) as Json
+  const south = await main.number()
+  await main.act(assignNumber, {
+    numberId: south.numberId,
+    campaignId: lines.open.campaignId,
+    publisherId: publisherId[0].data.lane.publisherId,
+  })
+  const stray = await main.number()
+  const unready = await main.number()
+
+  const lapsed = await openTenant(writer, { name: 'Lapsed' })
+  const lapsedLine = await lapsed.line({ name: 'Open' }, [await lapsed.target(await lapsed.buyer({ name: 'Buyer' }))])
+  await lapse(lapsed)
+  const poor = await openTenant(writer, { name: 'Poor', fundCents: 1 })
+  const poorLine = await poor.line({ name: 'Open' }, [await poor.target(await poor.buyer({ name: 'Buyer' }))])
+  await main.act(setTargetStatus, { targetId: off, status: 'paused' })
+  return { main, lines, south, stray, unready, lapsed, lapsedLine, poor, poorLine, desk, off }
+}
+
+describe.each(setups)('gates over $name', (setup) => {
+  let server: Server
+  let the: Awaited<ReturnType<typeof world>>
+  let main: Desk
+
+  beforeAll(async () => {
+    const env = freshEnvironment(setup)
+    the = await prepare(env, world)
+    server = await startServer(env)
+    main = deskOf(server, the.main)
+  })
+  afterAll(() => server?.dispose())
+
+  /** A call that a gate turns away: everything that the documents say of one. */
+  function expectTurnedAway({ call, story }: Json, gate: string, reason: string, sentence: string | RegExp) {
+    expect(call).toMatchObject({
+      status: 'rejected',
+      outcome: 'unrouted',
+      reasonCode: reason,
+      endedReason: reason,
+      buyer: null,
+      target: null,
+      attemptCount: 0,
+      answeredAt: null,
+      talkSeconds: 0,
+      revenueCents: 0,
+      payoutCents: 0,
+      usageCents: 0,
+      converted: false,
+      hungUpBy: 'platform',
+      recordings: [],
+      recordingsReason: 'never_answered',
+    })
+    if (typeof sentence === 'string') expect(call.reasonSentence).toBe(sentence)
+    else expect(call.reasonSentence).toMatch(sentence)
+    expect(stepsOf(story).slice(0, 3)).toEqual(['incoming', 'gates', 'unrouted'])
+    expect(detailsOf(story, 'gates')).toEqual([{ passed: GATES.slice(0, GATES.indexOf(gate)), failed: gate }])
+    expect(story.summary).toEqual({ outcome: 'unrouted', sentence: call.reasonSentence })
+    expect(story.attempts).toEqual([])
+  }
+
+  test('a call that passes them all lists all eight, in order', async () => {
+    const { story } = await main.play({ to: the.lines.open.e164 })
+    expect(detailsOf(story, 'gates')).toEqual([{ passed: GATES, failed: null }])
+  })
+
+  test('subscription: a lapsed workspace takes no calls', async () => {
+    const lapsed = deskOf(server, the.lapsed)
+    const turned = await lapsed.play({ to: the.lapsedLine.e164 })
+    expectTurnedAway(turned, 'subscription', 'workspace_inactive', /subscription/i)
+  })
+
+  test('wallet: a workspace whose usage emptied its wallet takes no more', async () => {
+    const poor = deskOf(server, the.poor)
+    const first = await poor.play({ to: the.poorLine.e164, at: minutesAgo(30) })
+    expect(first.call).toMatchObject({ outcome: 'converted', usageCents: 3 })
+    expectTurnedAway(await poor.play({ to: the.poorLine.e164 }), 'wallet', 'workspace_unfunded', /wallet.*-2/i)
+  })
+
+  test('campaign status: a paused campaign, a number on none and a lane switched off are not live', async () => {
+    expectTurnedAway(await main.play({ to: the.lines.paused.e164 }), 'campaign_status', 'campaign_not_live', /Resting/)
+    const lane = await main.play({ to: the.south.e164 })
+    expectTurnedAway(lane, 'campaign_status', 'campaign_not_live', /South/)
+    expect(lane.call).toMatchObject({ publisher: { name: 'South' }, frozen: { payoutCents: 0 } })
+  })
+
+  test('a call on a number with no campaign is recorded without one', async () => {
+    const placed = await main.send({ to: the.stray.e164, mode: 'instant' })
+    expect(placed.status, placed.text).toBe(201)
+    const { call } = await main.read(placed.body.callId)
+    expect(call).toMatchObject({
+      campaign: null,
+      attribution: 'direct',
+      routingMode: null,
+      reasonCode: 'campaign_not_live',
+      dialedNumberId: the.stray.numberId,
+    })
+  })
+
+  test('blocked caller: workspace-wide and on one campaign, by the last ten digits', async () => {
+    const { blocking, open } = the.lines
+    expectTurnedAway(
+      await main.play({ to: open.e164, from: '+12125550199' }),
+      'blocked_caller',
+      'caller_blocked',
+      /block/i,
+    )
+    const one = await main.play({ to: blocking.e164, from: '+12125550198' })
+    expectTurnedAway(one, 'blocked_caller', 'caller_blocked', /Blocking/)
+    const elsewhere = await main.play({ to: open.e164, from: '+12125550198' })
+    expect(elsewhere.call.reasonCode).toBeNull()
+  })
+
+  test('anonymous caller: a hidden number is turned away where the campaign says so', async () => {
+    const turned = await main.play({ to: the.lines.anonymous.e164, from: null })
+    expectTurnedAway(turned, 'anonymous_caller', 'anonymous_blocked', /Known callers/)
+    expect(turned.call).toMatchObject({ callerNumber: null, callerState: null })
+    const open = await main.play({ to: the.lines.open.e164, from: null })
+    expect(open.call).toMatchObject({ outcome: 'converted', callerNumber: null })
+  })
+
+  test('hours: a closed campaign says the context-free sentence', async () => {
+    const turned = await main.play({ to: the.lines.shut.e164, at: wednesdayNoon() })
+    expectTurnedAway(turned, 'hours', 'campaign_closed', 'The call arrived outside campaign hours.')
+  })
+
+  test('campaign cap: the daily cap counts admitted calls of the UTC day of the call', async () => {
+    const { e164: to } = the.lines.daily
+    const days = [2, 3].map(
+      (ago) => `${new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)}T10:00:00.000Z`,
+    )
+    const [one, other] = days
+    for (const at of [one, one, other, other]) expect((await main.play({ to, at })).call.reasonCode).toBeNull()
+    expectTurnedAway(await main.play({ to, at: one }), 'campaign_cap', 'campaign_capped', /Two a day.* 2 of 2 /)
+    expectTurnedAway(await main.play({ to, at: other }), 'campaign_cap', 'campaign_capped', /2 of 2/)
+  })
+
+  test('campaign cap: concurrency counts the calls in progress, and frees when they end', async () => {
+    const { e164: to } = the.lines.single
+    const placed = await main.send({ to, script: { '+13125550100': ANSWERS(3_000) }, speed: 1_000 })
+    expect(placed.status, placed.text).toBe(201)
+    const turned = await main.play({ to })
+    expectTurnedAway(turned, 'campaign_cap', 'campaign_capped', /One at once.* 1 of 1 /)
+    await until('The call ends', async () => (await main.read(placed.body.callId)).call.outcome !== 'live')
+    expect((await main.play({ to })).call.reasonCode).toBeNull()
+  })
+
+  test('repeat caller: the same caller inside the window is turned away, outside it and hidden callers are not', async () => {
+    const { e164: to } = the.lines.once
+    const from = '+14155550123'
+    expect((await main.play({ to, from, at: minutesAgo(300) })).call.reasonCode).toBeNull()
+    expectTurnedAway(
+      await main.play({ to, from, at: minutesAgo(240) }),
+      'repeat_caller',
+      'repeat_blocked',
+      /Once.*2 hours/,
+    )
+    expect((await main.play({ to, from, at: minutesAgo(170) })).call.reasonCode).toBeNull()
+    for (const at of [minutesAgo(100), minutesAgo(90)])
+      expect((await main.play({ to, from: null, at })).call.reasonCode).toBeNull()
+  })
+
+  test('same_target tries the target that connected last time first', async () => {
+    const { e164: to } = the.lines.same
+    const from = '+14155550124'
+    const first = await main.play({ to, from, at: minutesAgo(60) })
+    expect(first.call.target.name).toBe('Desk')
+    const second = await main.play({ to, from, at: minutesAgo(30) })
+    expect(detailsOf(first.story, 'plan')[0].targets.map(({ name }: Json) => name)).toEqual(['Off', 'Desk'])
+    expect(detailsOf(second.story, 'plan')[0].targets.map(({ name }: Json) => name)).toEqual(['Desk', 'Off'])
+  })
+
+  test('what a turned-away caller hears: a message', async () => {
+    const { e164: to } = the.lines.message
+    const at = '2026-01-05T10:00:00.000Z'
+    await main.play({ to, at })
+    const { call, story } = await main.play({ to, at })
+    expect(call).toMatchObject({ status: 'rejected', deliveryMode: null, reasonCode: 'campaign_capped' })
+    expect(detailsOf(story, 'unrouted')[0]).toMatchObject({ action: 'message', message: 'Try tomorrow.' })
+  })
+
+  test('a forwarded call is unrouted, talks to nobody and books nothing', async () => {
+    const { e164: to } = the.lines.forward
+    const at = '2026-01-05T10:00:00.000Z'
+    await main.play({ to, at })
+    const { call, story } = await main.play({ to, at })
+    expect(call).toMatchObject({
+      status: 'rejected',
+      outcome: 'unrouted',
+      deliveryMode: 'forward',
+      talkSeconds: 0,
+      answeredAt: null,
+      usageCents: 0,
+      revenueCents: 0,
+    })
+    expect(detailsOf(story, 'unrouted')[0]).toMatchObject({ action: 'forward' })
+  })
+})
