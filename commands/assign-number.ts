@@ -16,18 +16,25 @@ export const assignNumber = defineCommand({
   name: 'assign-number',
   entity: workspace,
   input: z.object({ numberId: id, campaignId: id.nullish(), publisherId: id.nullish() }),
-  rejects: ['bad-request', 'not-found', 'conflict', 'publisher-not-on-campaign'],
+  rejects: [
+    'bad-request',
+    'number-not-found',
+    'campaign-not-found',
+    'publisher-not-found',
+    'conflict',
+    'publisher-not-on-campaign',
+  ],
   decide({ numberId, campaignId, publisherId }, { numbers, campaigns, publishers, lanes }) {
     const number = numbers.get(numberId)
-    if (!number) return missing('Number')
+    if (!number) return missing('number')
     if (campaignId === undefined && publisherId === undefined) return nothingToChange()
     const after = attributionAfter(number, { campaignId, publisherId })
     if (after.campaignId === null && publisherId)
       return refuse('bad-request', { campaignId: 'Required when a publisher is named.' })
     const campaign = after.campaignId === null ? null : campaigns.get(after.campaignId)
-    if (campaign === undefined) return missing('Campaign')
+    if (campaign === undefined) return missing('campaign')
     const publisher = after.publisherId === null ? null : publishers.get(after.publisherId)
-    if (publisher === undefined) return missing('Publisher')
+    if (publisher === undefined) return missing('publisher')
     const fixed = unmovable(number)
     if (fixed) return refuse('conflict', null, fixed)
     if (campaign?.status === 'archived') return archived('Campaign')

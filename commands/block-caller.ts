@@ -18,12 +18,12 @@ export const blockCaller = defineCommand({
     reason: text(BLOCK.reason).optional(),
   }),
   reads: { workspace },
-  rejects: ['bad-request', 'not-found'],
+  rejects: ['bad-request', 'campaign-not-found'],
   decide({ callerNumber, campaignId, reason }, { blocks }, { now, newId, reads }) {
     const last10 = callerLast10(callerNumber)
     if (last10 === null) return refuse('bad-request', { callerNumber: 'Not a phone number.' })
     const campaign = campaignId ? reads.workspace.campaigns.get(campaignId) : null
-    if (campaign === undefined) return missing('Campaign')
+    if (campaign === undefined) return missing('campaign')
     if (blocks.has(blockKey(campaign?.id ?? null, last10))) return []
     const block = {
       id: newId(),

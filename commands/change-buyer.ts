@@ -13,10 +13,10 @@ export const changeBuyer = defineCommand({
   name: 'change-buyer',
   entity: workspace,
   input: z.object({ buyerId: id, changes: buyerChanges }),
-  rejects: ['validation-error', 'bad-request', 'not-found', 'conflict'],
+  rejects: ['validation-error', 'bad-request', 'buyer-not-found', 'conflict'],
   decide({ buyerId, changes }, state) {
     const buyer = state.buyers.get(buyerId)
-    if (!buyer) return missing('Buyer')
+    if (!buyer) return missing('buyer')
     if (Object.keys(changes).length === 0) return nothingToChange()
     const problem = changes.timezone === undefined ? null : zoneProblem(changes.timezone)
     if (problem) return refuse('validation-error', { timezone: problem })

@@ -12,10 +12,10 @@ export const changeCampaign = defineCommand({
   name: 'change-campaign',
   entity: workspace,
   input: z.object({ campaignId: id, changes: campaignSent }),
-  rejects: ['bad-request', 'not-found', 'conflict'],
+  rejects: ['bad-request', 'campaign-not-found', 'conflict'],
   decide({ campaignId, changes }, { campaigns }) {
     const campaign = campaigns.get(campaignId)
-    if (!campaign) return missing('Campaign')
+    if (!campaign) return missing('campaign')
     if (Object.keys(changes).length === 0) return nothingToChange()
     const settings = campaignWith(campaign, changes)
     const problems = campaignProblems(settings, changes)

@@ -8,9 +8,9 @@ export const changePlan = defineCommand({
   name: 'change-plan',
   entity: workspace,
   input: z.object({ planId }),
-  rejects: ['not-found'],
+  rejects: ['workspace-not-found'],
   decide({ planId: to }, { workspace }) {
-    if (!workspace) return missing('Workspace')
+    if (!workspace) return missing('workspace')
     const from = workspace.planId
     return from === to ? [] : [{ type: 'PlanChanged', data: { from, to } }]
   },

@@ -8,9 +8,9 @@ export const changeSubscription = defineCommand({
   name: 'change-subscription',
   entity: workspace,
   input: z.object({ subscriptionStatus }),
-  rejects: ['not-found'],
+  rejects: ['workspace-not-found'],
   decide({ subscriptionStatus: to }, { workspace }) {
-    if (!workspace) return missing('Workspace')
+    if (!workspace) return missing('workspace')
     const from = workspace.subscriptionStatus
     return from === to ? [] : [{ type: 'SubscriptionChanged', data: { from, to } }]
   },

@@ -12,17 +12,17 @@ export const changeTarget = defineCommand({
   name: 'change-target',
   entity: workspace,
   input: z.object({ targetId: id, changes: targetSent }),
-  rejects: ['bad-request', 'not-found', 'conflict'],
+  rejects: ['bad-request', 'target-not-found', 'buyer-not-found', 'conflict'],
   decide({ targetId, changes }, { targets, buyers }) {
     const target = targets.get(targetId)
-    if (!target) return missing('Target')
+    if (!target) return missing('target')
     if (Object.keys(changes).length === 0) return nothingToChange()
     const settings = targetWith(target, changes)
     const problems = targetProblems(target.type, settings, changes)
     if (problems) return refuse('bad-request', problems)
     if (target.status === 'archived') return archived('Target')
     const buyer = buyers.get(settings.buyerId)
-    if (!buyer) return missing('Buyer')
+    if (!buyer) return missing('buyer')
     if (changes.buyerId !== undefined && changes.buyerId !== target.buyerId && buyer.status === 'archived')
       return archived('Buyer')
     const difference = changesOf<TargetSettings>(target, settings)

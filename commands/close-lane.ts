@@ -10,10 +10,10 @@ export const closeLane = defineCommand({
   name: 'close-lane',
   entity: workspace,
   input: z.object({ campaignId: id, publisherId: id }),
-  rejects: ['not-found'],
+  rejects: ['lane-not-found'],
   decide({ campaignId, publisherId }, state) {
     const lane = state.lanes.get(laneId(campaignId, publisherId))
-    if (!lane) return missing('Lane')
+    if (!lane) return missing('lane')
     const assigned = state.numbers.count(
       (number) => number.campaignId === campaignId && number.publisherId === publisherId,
     )

@@ -18,10 +18,10 @@ export const createApiKey = defineCommand({
     prefix: z.string().min(1).max(SECRET_PREFIX),
     hash: sha256,
   }),
-  rejects: ['not-found', 'plan-upgrade-required'],
+  rejects: ['workspace-not-found', 'plan-upgrade-required'],
   decide({ hash, ...sent }, state, { now, newId, actor }) {
     const { workspace } = state
-    if (!workspace) return missing('Workspace')
+    if (!workspace) return missing('workspace')
     const over = overCeiling(workspace.planId, 'maxApiKeys', apiKeysHeld(state))
     if (over) return over
     const apiKey = {

@@ -12,10 +12,10 @@ export const createBuyer = defineCommand({
   name: 'create-buyer',
   entity: workspace,
   input: buyerSettings.partial().required({ name: true }),
-  rejects: ['validation-error', 'not-found', 'conflict', 'plan-upgrade-required'],
+  rejects: ['validation-error', 'workspace-not-found', 'conflict', 'plan-upgrade-required'],
   decide(sent, state, { now, newId }) {
     const { workspace } = state
-    if (!workspace) return missing('Workspace')
+    if (!workspace) return missing('workspace')
     const settings = changed(plainBuyer(sent.name, workspace.timezone), sent)
     const problem = zoneProblem(settings.timezone)
     if (problem) return refuse('validation-error', { timezone: problem })

@@ -14,10 +14,10 @@ export const createCampaign = defineCommand({
   name: 'create-campaign',
   entity: workspace,
   input: campaignSent.required({ name: true }).extend({ verticalId: z.string().min(1).max(CAMPAIGN.verticalId) }),
-  rejects: ['bad-request', 'not-found', 'plan-upgrade-required'],
+  rejects: ['bad-request', 'workspace-not-found', 'plan-upgrade-required'],
   decide({ verticalId, ...sent }, state, { now, newId }) {
     const { workspace } = state
-    if (!workspace) return missing('Workspace')
+    if (!workspace) return missing('workspace')
     const settings = campaignWith(plainCampaign(sent.name, workspace.timezone), sent)
     const vertical = verticalOf(verticalId)
       ? null

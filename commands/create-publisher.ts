@@ -13,10 +13,10 @@ export const createPublisher = defineCommand({
   name: 'create-publisher',
   entity: workspace,
   input: publisherSettings.partial().required({ name: true }),
-  rejects: ['validation-error', 'not-found', 'conflict', 'plan-upgrade-required'],
+  rejects: ['validation-error', 'workspace-not-found', 'conflict', 'plan-upgrade-required'],
   decide(sent, state, { now, newId }) {
     const { workspace } = state
-    if (!workspace) return missing('Workspace')
+    if (!workspace) return missing('workspace')
     const taken = new Set(state.publishers.map(({ routingPrefix }) => routingPrefix).values())
     const wanted = sent.routingPrefix?.toUpperCase()
     const routingPrefix = wanted ?? prefixFor(sent.name, taken)

@@ -10,17 +10,17 @@ export const createTarget = defineCommand({
   name: 'create-target',
   entity: workspace,
   input: targetSent.required({ name: true, buyerId: true }).extend({ type: targetType }),
-  rejects: ['bad-request', 'not-found', 'conflict', 'plan-upgrade-required'],
+  rejects: ['bad-request', 'workspace-not-found', 'buyer-not-found', 'conflict', 'plan-upgrade-required'],
   decide({ type, ...sent }, state, { now, newId }) {
     const { workspace } = state
-    if (!workspace) return missing('Workspace')
+    if (!workspace) return missing('workspace')
     const { buyerId, name } = sent
     const plain = plainTarget(type, name, { buyerId, endpointId: newId(), zone: workspace.timezone })
     const settings = targetWith(plain, sent)
     const problems = targetProblems(type, settings, sent)
     if (problems) return refuse('bad-request', problems)
     const buyer = state.buyers.get(buyerId)
-    if (!buyer) return missing('Buyer')
+    if (!buyer) return missing('buyer')
     if (buyer.status === 'archived') return archived('Buyer')
     const over = overCeiling(workspace.planId, 'maxTargets', targetsHeld(state))
     if (over) return over

@@ -10,9 +10,9 @@ export const grantSeat = defineCommand({
   entity: user,
   input: seat.extend({ userId: id }),
   id: ({ userId }) => userId,
-  rejects: ['not-found'],
+  rejects: ['user-not-found'],
   decide({ userId, ...seat }, { user, seats }) {
-    if (!user) return missing('User')
+    if (!user) return missing('user')
     return isDeepStrictEqual(seats.get(seat.workspaceId), seat)
       ? []
       : [{ type: 'SeatGranted', data: { userId, ...seat } }]

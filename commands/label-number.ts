@@ -11,10 +11,10 @@ export const labelNumber = defineCommand({
   name: 'label-number',
   entity: workspace,
   input: z.object({ numberId: id, label: text(NUMBER.label) }),
-  rejects: ['not-found'],
+  rejects: ['number-not-found'],
   decide({ numberId, label: after }, { numbers }) {
     const number = numbers.get(numberId)
-    if (!number) return missing('Number')
+    if (!number) return missing('number')
     const { e164, label: before } = number
     return before === after ? [] : [{ type: 'NumberLabelled', data: { numberId, e164, before, after } }]
   },

@@ -22,10 +22,10 @@ export const provisionNumber = defineCommand({
     locality: text(TEXT.contact).default(null),
     renewsAt: instant.nullable().default(null),
   }),
-  rejects: ['not-found', 'conflict', 'plan-upgrade-required'],
+  rejects: ['workspace-not-found', 'conflict', 'plan-upgrade-required'],
   decide(sent, state, { now, newId }) {
     const { workspace } = state
-    if (!workspace) return missing('Workspace')
+    if (!workspace) return missing('workspace')
     if (state.numberIds.has(sent.e164))
       return refuse('conflict', { e164: sent.e164 }, `The workspace already holds ${sent.e164}.`)
     const over = overCeiling(workspace.planId, 'maxNumbers', numbersHeld(state))

@@ -21,8 +21,12 @@ export const recordArrival = defineCommand({
     const names = plan.map(({ targetId: id, targetName: name }) => ({ id, name }))
     return [
       { type: 'CallArrived', data: { arrival, gates, terms, plan: names } },
-      ...(claim ? [{ type: 'TargetDialed' as const, data: { callId, carrierCallId, recordCall, occurredAt, claim, skipped } }] : []),
-      ...(unrouted ? [{ type: 'CallUnrouted' as const, data: { callId, carrierCallId, occurredAt, unrouted, skipped } }] : []),
+      ...(claim
+        ? [{ type: 'TargetDialed' as const, data: { callId, carrierCallId, recordCall, occurredAt, claim, skipped } }]
+        : []),
+      ...(unrouted
+        ? [{ type: 'CallUnrouted' as const, data: { callId, carrierCallId, occurredAt, unrouted, skipped } }]
+        : []),
     ]
   },
 })

@@ -10,6 +10,11 @@ export const recordPlanSpent = defineCommand({
   id: ({ callId }) => callId,
   decide({ callId, occurredAt, unrouted, skipped }, state) {
     if (!state || state.ended || state.answeredAt || state.unrouted) return []
-    return [{ type: 'CallUnrouted', data: { callId, carrierCallId: state.arrival.carrierCallId, occurredAt, unrouted, skipped } }]
+    return [
+      {
+        type: 'CallUnrouted',
+        data: { callId, carrierCallId: state.arrival.carrierCallId, occurredAt, unrouted, skipped },
+      },
+    ]
   },
 })

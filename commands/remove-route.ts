@@ -9,12 +9,12 @@ export const removeRoute = defineCommand({
   name: 'remove-route',
   entity: workspace,
   input: z.object({ campaignId: id, targetId: id }),
-  rejects: ['not-found'],
+  rejects: ['route-not-found'],
   decide({ campaignId, targetId }, { campaigns, targets, routes }) {
     const route = routes.get(campaignId)?.get(targetId)
     const campaign = campaigns.get(campaignId)
     const target = targets.get(targetId)
-    if (!route || !campaign || !target) return missing('Route')
+    if (!route || !campaign || !target) return missing('route')
     const names = { campaignName: campaign.name, targetName: target.name }
     return [{ type: 'RouteRemoved', data: { routeId: route.id, campaignId, targetId, ...names } }]
   },

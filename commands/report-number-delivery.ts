@@ -10,10 +10,10 @@ export const reportNumberDelivery = defineCommand({
   name: 'report-number-delivery',
   entity: workspace,
   input: z.object({ numberId: id, error: z.string().min(1).max(TEXT.statusNote).nullable() }),
-  rejects: ['not-found'],
+  rejects: ['number-not-found'],
   decide({ numberId, error: webhookError }, { numbers }) {
     const number = numbers.get(numberId)
-    if (!number) return missing('Number')
+    if (!number) return missing('number')
     const webhookStatus = webhookError === null ? ('ready' as const) : ('failed' as const)
     if (number.webhookStatus === webhookStatus && number.webhookError === webhookError) return []
     return [{ type: 'NumberDeliveryReported', data: { numberId, e164: number.e164, webhookStatus, webhookError } }]

@@ -11,10 +11,10 @@ export const requestNumberRelease = defineCommand({
   name: 'request-number-release',
   entity: workspace,
   input: z.object({ numberId: id }),
-  rejects: ['not-found', 'conflict'],
+  rejects: ['number-not-found', 'conflict'],
   decide({ numberId }, { numbers }) {
     const number = numbers.get(numberId)
-    if (!number) return missing('Number')
+    if (!number) return missing('number')
     const fixed = unmovable(number)
     if (fixed) return refuse('conflict', null, fixed)
     const { e164 } = number

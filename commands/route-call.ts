@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { blocklist } from '../src/domain/blocklist.ts'
+import { callMemory, callRecalls } from '../src/domain/call-memory.ts'
 import { callerRecalls, lastSeen } from '../src/domain/caller-memory.ts'
 import { e164 } from '../src/domain/fields.ts'
 import { ledger } from '../src/domain/ledger.ts'
@@ -31,13 +32,14 @@ export const routeCall = defineCommand({
   input,
   reads: { workspace, blocklist, wallet },
   rejects: ['number-not-found'],
-  recalls: ({ to, caller }, state, reads) => {
+  recalls: ({ callId, to, caller }, state, reads) => {
     const { campaign } = campaignOn(reads.workspace, to)
     const remembers = campaign && campaign.repeatCallerPolicy !== 'allow' && campaign.dedupeWindowSeconds > 0
-    return remembers && caller ? callerRecalls(state, campaign.id, caller) : []
+    const seen = remembers && caller ? callerRecalls(state, campaign.id, caller) : []
+    return [...callRecalls(state, callId), ...seen]
   },
   decide({ callId, carrierCallId, to, caller, occurredAt }, state, { reads, recall, seed }) {
-    if (recentOf(state.known, callId)) return []
+    if (recentOf(state.known, callId) || recall(callMemory, callId)) return []
     const { number, campaign } = campaignOn(reads.workspace, to)
     if (!number) return refuse('number-not-found')
     return [

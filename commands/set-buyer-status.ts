@@ -12,11 +12,11 @@ export const setBuyerStatus = defineCommand({
   name: 'set-buyer-status',
   entity: workspace,
   input: z.object({ buyerId: id, status: buyerStatus, note: statusNote.nullish() }),
-  rejects: ['not-found', 'conflict', 'plan-upgrade-required'],
+  rejects: ['buyer-not-found', 'conflict', 'plan-upgrade-required'],
   decide({ buyerId, status: to, note }, state) {
     const { workspace } = state
     const buyer = state.buyers.get(buyerId)
-    if (!workspace || !buyer) return missing('Buyer')
+    if (!workspace || !buyer) return missing('buyer')
     const { name, status: from } = buyer
     if (from === to) return []
     if (from === 'archived' && buyerNameTaken(state, name, buyerId)) return nameTaken('buyer', name)

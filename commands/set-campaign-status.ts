@@ -16,10 +16,10 @@ export const setCampaignStatus = defineCommand({
   entity: workspace,
   input: z.object({ campaignId: id, status: campaignStatus.exclude(['restricted']), note: statusNote.nullish() }),
   reads: { wallet },
-  rejects: ['not-found', 'conflict', 'plan-upgrade-required'],
+  rejects: ['campaign-not-found', 'conflict', 'plan-upgrade-required'],
   decide({ campaignId, status: to, note }, state, { reads }) {
     const campaign = state.campaigns.get(campaignId)
-    if (!state.workspace || !campaign) return missing('Campaign')
+    if (!state.workspace || !campaign) return missing('campaign')
     const { name, status: from } = campaign
     if (from === to) return []
     if (!CAMPAIGN_MOVES[from].includes(to)) return notAllowed('Campaign', from, CAMPAIGN_MOVES[from])

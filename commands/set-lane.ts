@@ -22,12 +22,12 @@ export const setLane = defineCommand({
     terms: laneSent,
     key: z.object({ prefix: z.string().min(1).max(SECRET_PREFIX), hash: sha256 }),
   }),
-  rejects: ['validation-error', 'not-found', 'conflict'],
+  rejects: ['validation-error', 'campaign-not-found', 'publisher-not-found', 'conflict'],
   decide({ campaignId, publisherId, terms: sent, key }, state, { now, newId }) {
     const campaign = state.campaigns.get(campaignId)
-    if (!state.workspace || !campaign) return missing('Campaign')
+    if (!state.workspace || !campaign) return missing('campaign')
     const publisher = state.publishers.get(publisherId)
-    if (!publisher) return missing('Publisher')
+    if (!publisher) return missing('publisher')
     const open = state.lanes.get(laneId(campaignId, publisherId))
     const terms = laneWith(open ?? PLAIN_TERMS, sent, state.workspace.timezone)
     const problems = laneProblems(terms, sent)

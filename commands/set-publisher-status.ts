@@ -12,10 +12,10 @@ export const setPublisherStatus = defineCommand({
   name: 'set-publisher-status',
   entity: workspace,
   input: z.object({ publisherId: id, status: publisherStatus, note: statusNote.nullish() }),
-  rejects: ['not-found', 'conflict'],
+  rejects: ['publisher-not-found', 'conflict'],
   decide({ publisherId, status: to, note }, state) {
     const publisher = state.publishers.get(publisherId)
-    if (!publisher) return missing('Publisher')
+    if (!publisher) return missing('publisher')
     const { name, status: from } = publisher
     if (from === to) return []
     if (!PUBLISHER_MOVES[from].includes(to)) return notAllowed('Publisher', from, PUBLISHER_MOVES[from])

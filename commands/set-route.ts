@@ -12,12 +12,12 @@ export const setRoute = defineCommand({
   name: 'set-route',
   entity: workspace,
   input: z.object({ campaignId: id, targetId: id, settings: routeSettings.partial() }),
-  rejects: ['not-found', 'conflict'],
+  rejects: ['campaign-not-found', 'target-not-found', 'conflict'],
   decide({ campaignId, targetId, settings }, { campaigns, targets, routes }, { now, newId }) {
     const campaign = campaigns.get(campaignId)
-    if (!campaign) return missing('Campaign')
+    if (!campaign) return missing('campaign')
     const target = targets.get(targetId)
-    if (!target) return missing('Target')
+    if (!target) return missing('target')
     if (campaign.status === 'archived') return archived('Campaign')
     if (target.status === 'archived') return archived('Target')
     const old = routes.get(campaignId)?.get(targetId)

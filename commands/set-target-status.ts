@@ -14,10 +14,10 @@ export const setTargetStatus = defineCommand({
   name: 'set-target-status',
   entity: workspace,
   input: z.object({ targetId: id, status: targetStatus, note: statusNote.nullish() }),
-  rejects: ['not-found', 'conflict', 'plan-upgrade-required'],
+  rejects: ['target-not-found', 'conflict', 'plan-upgrade-required'],
   decide({ targetId, status: to, note }, state) {
     const target = state.targets.get(targetId)
-    if (!state.workspace || !target) return missing('Target')
+    if (!state.workspace || !target) return missing('target')
     const { name, status: from } = target
     if (from === to) return []
     if (!TARGET_MOVES[from].includes(to)) return notAllowed('Target', from, TARGET_MOVES[from])

@@ -11,9 +11,9 @@ export const signIn = defineCommand({
   entity: user,
   input: z.object({ userId: id, sessionHash: sha256, expiresAt: instant }),
   id: ({ userId }) => userId,
-  rejects: ['not-found'],
+  rejects: ['user-not-found'],
   decide({ userId, sessionHash, expiresAt }, { user, sessions }, { now }) {
-    if (!user) return missing('User')
+    if (!user) return missing('user')
     if (sessions.get(sessionHash) === expiresAt) return []
     const expired = [...sessions.filter((end, hash) => end <= now && hash !== sessionHash).keys()]
     return [{ type: 'SignedIn', data: { userId, sessionHash, expiresAt, expired } }]

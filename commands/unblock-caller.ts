@@ -9,11 +9,11 @@ export const unblockCaller = defineCommand({
   name: 'unblock-caller',
   entity: blocklist,
   input: z.object({ blockId: id }),
-  rejects: ['not-found'],
+  rejects: ['blocked-caller-not-found'],
   decide({ blockId }, { blocks, keys }) {
     const key = keys.get(blockId)
     const block = key === undefined ? undefined : blocks.get(key)
-    if (!block) return missing('Blocked caller')
+    if (!block) return missing('blocked-caller')
     const { callerLast10, campaignId } = block
     return [{ type: 'CallerUnblocked', data: { blockId, callerLast10, campaignId } }]
   },

@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util'
 import { durableAppend } from '../test/bench/append.ts'
+import { callList } from '../test/bench/call-list.ts'
+import { callStats } from '../test/bench/call-stats.ts'
 import { instantCalls } from '../test/bench/instant-calls.ts'
 import type { Figure } from '../test/bench/measure.ts'
 import { replaying } from '../test/bench/replay.ts'
@@ -12,12 +14,16 @@ const { positionals, values } = parseArgs({
     events: { type: 'string', default: '1000000' },
     /** Calls that the list is read from. */
     calls: { type: 'string', default: '100000' },
+    /** Calls that the list's figures are summed over, one size after another. */
+    stats: { type: 'string', default: '100000,1000000' },
   },
 })
 
 const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   append: durableAppend,
   engine: instantCalls,
+  list: () => callList(Number(values.calls)),
+  stats: () => callStats(values.stats.split(',').map(Number)),
   replay: () => replaying(Number(values.events)),
 }
 

@@ -1,8 +1,8 @@
 import { refuse } from '../kernel/refusal.ts'
 
 /** 404: a record of this kind is not the workspace's. */
-export function missing(kind: string) {
-  return refuse('not-found', null, `${kind} not found.`)
+export function missing<const Kind extends string>(kind: Kind) {
+  return refuse<`${Kind}-not-found`>(`${kind}-not-found`)
 }
 
 /** 409: the machine has no such move from here. */

@@ -17,7 +17,17 @@ function eventOf(): EventToAppend {
   const id = randomUUID()
   const data = { callId: id, attempt: 1, occurredAt: '2026-11-21T07:00:00.000Z', sentence: 'x'.repeat(400) }
   const actor = { type: 'carrier', id: null, name: 'Carrier' } as const
-  const meta = { eventId: id, workspaceId: id, at: data.occurredAt, actor, commandId: id, correlationId: id, causationId: null, surface: 'carrier', ip: null }
+  const meta = {
+    eventId: id,
+    workspaceId: id,
+    at: data.occurredAt,
+    actor,
+    commandId: id,
+    correlationId: id,
+    causationId: null,
+    surface: 'carrier',
+    ip: null,
+  }
   return { type: 'TargetAnswered', version: 1, data, meta }
 }
 
@@ -31,7 +41,9 @@ async function appendAll(log: EventLog): Promise<number> {
 
 /** The same events as rows, one after another in transactions of as many as there are writers. */
 function insertAll(db: DatabaseSync): Promise<number> {
-  const insert = db.prepare('INSERT INTO events (stream, revision, id, type, version, data, meta) VALUES (?, ?, ?, ?, ?, ?, ?)')
+  const insert = db.prepare(
+    'INSERT INTO events (stream, revision, id, type, version, data, meta) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  )
   const streams = Array.from({ length: WRITERS }, () => `bench-${randomUUID()}`)
   return secondsOf(() => {
     for (let revision = 0; revision < APPENDS_EACH; revision++) {

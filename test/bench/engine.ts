@@ -30,7 +30,11 @@ const WALLET_CENTS = 1_000_000
 const DESK = '+13125550101'
 
 const busy: ScriptedDial = { result: 'busy', afterSeconds: 1 }
-const answer = (n: number): ScriptedDial => ({ result: 'answer', afterSeconds: 2 + (n % 9), talkSeconds: 10 + (n % 400) })
+const answer = (n: number): ScriptedDial => ({
+  result: 'answer',
+  afterSeconds: 2 + (n % 9),
+  talkSeconds: 10 + (n % 400),
+})
 
 /** The n-th call of a mix: most connect at the first target, some at the second, some are turned away. */
 function callOf(dial: Readonly<Record<'waterfall' | 'weighted' | 'strict', string>>, n: number) {
@@ -59,13 +63,19 @@ export async function openEngine(directory: string, secrets: readonly string[] =
   const ops = await openSqliteOperationalStore(join(directory, 'views.ops.db'))
   const writer = createStreamWriter({ log, ops, clock, random, recall: async () => null })
   const failures: unknown[] = []
-  const flow = createFlow({ writer, carrier: () => simulator, clock, onFailure: (_event, error) => failures.push(error) })
+  const flow = createFlow({
+    writer,
+    carrier: () => simulator,
+    clock,
+    onFailure: (_event, error) => failures.push(error),
+  })
   const simulator = await openSimulator({ log, ops, clock, random, owner: random.uuid(), listener: flow.listen })
 
   const workspaceId = random.uuid()
   const owner = { email: 'owner@bench.example', name: 'Owner', password: random.uuid() }
   await createTenant(writer, { workspaceId, name: 'Bench', timezone: 'UTC', planId: 'scale', sandbox: true, owner })
-  for (const secret of secrets) await addApiKey(writer, workspaceId, { secret, name: secret.slice(-6), ratePerMinute: 1_200 })
+  for (const secret of secrets)
+    await addApiKey(writer, workspaceId, { secret, name: secret.slice(-6), ratePerMinute: 1_200 })
   const newKey = () => ({ prefix: 'rk_', hash: secretHash(random.uuid()) })
   const { dial } = await buildWorld((step, command, input) => act(writer, workspaceId, command, input, step), newKey)
   await act(writer, workspaceId, creditWallet, { amountCents: WALLET_CENTS, reference: 'bench' })
@@ -74,7 +84,15 @@ export async function openEngine(directory: string, secrets: readonly string[] =
   let played = 0
   async function playOne(): Promise<void> {
     const commandId = ulid()
-    const caller = { workspaceId, actor: { type: 'system', id: null, name: 'Bench' }, commandId, correlationId: commandId, causationId: null, surface: 'sandbox', ip: null } as const
+    const caller = {
+      workspaceId,
+      actor: { type: 'system', id: null, name: 'Bench' },
+      commandId,
+      correlationId: commandId,
+      causationId: null,
+      surface: 'sandbox',
+      ip: null,
+    } as const
     const outcome = await playCall(ports, workspaceId, callOf(dial, played++), caller)
     if (isRefusal(outcome)) throw new Error(`A call was refused: ${outcome.refused}.`)
   }

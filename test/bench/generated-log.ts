@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { openDatabase } from '../../src/adapters/sqlite/database.ts'
 import { EVENT_LAYOUT } from '../../src/adapters/sqlite/event-table.ts'
 import type { RecordedEvent } from '../../src/kernel/event.ts'
@@ -61,11 +62,21 @@ export function writtenAs({ ids, arrivedMs }: Template, n: number, calls: number
   }
 }
 
-/** Fills a directory's log with calls like those that were played, up to so many events in all. Answers how many calls it wrote. */
-export function fillLog(directory: string, { templates }: Played, events: number): number {
+/** Position of the newest event in a directory's log. */
+export function headOf(directory: string): number {
+  const db = new DatabaseSync(join(directory, 'events.db'), { readOnly: true })
+  const head = Number(db.prepare('SELECT max(position) AS position FROM events').get()?.position)
+  db.close()
+  return head
+}
+
+/** Fills a directory's log with calls like those that were played, up to so many events in all. */
+export function fillLog(directory: string, { templates }: Played, events: number): void {
   const { db } = openDatabase(join(directory, 'events.db'), EVENT_LAYOUT)
   db.exec('PRAGMA synchronous=OFF; PRAGMA cache_size=-262144')
-  const insert = db.prepare('INSERT INTO events (stream, revision, id, type, version, data, meta) VALUES (?, ?, ?, ?, ?, ?, ?)')
+  const insert = db.prepare(
+    'INSERT INTO events (stream, revision, id, type, version, data, meta) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  )
   const last = db.prepare('SELECT max(revision) AS revision FROM events WHERE stream = ?')
   const shared = new Map<string, number>()
   const next = (stream: string): number => {
@@ -75,8 +86,7 @@ export function fillLog(directory: string, { templates }: Played, events: number
   }
   const average = templates.reduce((sum, template) => sum + template.events.length, 0) / templates.length
   const calls = Math.ceil(events / average)
-  const inserted = () => Number(db.prepare('SELECT max(position) AS position FROM events').get()?.position)
-  let position = inserted()
+  let position = headOf(directory)
   let open = 0
   for (let n = 0; position < events; n += AT_ONCE) {
     const group = Array.from({ length: AT_ONCE }, (_, k) => {
@@ -102,5 +112,4 @@ export function fillLog(directory: string, { templates }: Played, events: number
     open = 0
   }
   db.close()
-  return calls
 }

@@ -12,9 +12,12 @@ const PAIRS = 5
 /** Reads the same rows and parses their JSON, and nothing else; seconds. */
 function parse(events: string, head: number): Promise<number> {
   const db = new DatabaseSync(events, { readOnly: true })
-  const page = db.prepare('SELECT position, stream, revision, type, version, data, meta FROM events WHERE position > ? AND position <= ? ORDER BY position LIMIT 1000')
+  const page = db.prepare(
+    'SELECT position, stream, revision, type, version, data, meta FROM events WHERE position > ? AND position <= ? ORDER BY position LIMIT 1000',
+  )
   page.setReturnArrays(true)
-  const rowsAfter = (after: number) => page.all(after, head) as unknown as readonly (readonly [number, string, number, string, number, string, string])[]
+  const rowsAfter = (after: number) =>
+    page.all(after, head) as unknown as readonly (readonly [number, string, number, string, number, string, string])[]
   return secondsOf(() => {
     let parsed = 0
     for (let rows = rowsAfter(START); rows.length > 0; rows = rowsAfter(rows.at(-1)?.[0] ?? head)) {

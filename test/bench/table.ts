@@ -13,13 +13,26 @@ function cellsOf(figure: Figure): readonly string[] {
   const { name, unit, ours, ceiling, ratio, range, goal } = figure
   const must = 'atLeast' in goal ? `>= ${ratioOf(goal.atLeast, goal)}` : `<= ${goal.atMost}x`
   const [least, most] = range.map((one) => ratioOf(one, goal))
-  return [name, shown(ours), shown(ceiling), unit, ratioOf(ratio, goal), `${least} to ${most}`, must, reached(figure) ? 'ok' : 'MISSED']
+  return [
+    name,
+    shown(ours),
+    shown(ceiling),
+    unit,
+    ratioOf(ratio, goal),
+    `${least} to ${most}`,
+    must,
+    reached(figure) ? 'ok' : 'MISSED',
+  ]
 }
 
 /** Figures as a table of text, every one beside its ceiling. */
 export function tableOf(figures: readonly Figure[]): string {
   const rows = [HEAD, ...figures.map(cellsOf)]
   const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd()
   return rows.map(line).join('\n')
 }

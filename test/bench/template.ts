@@ -57,7 +57,9 @@ function cut(text: string, ids: ReadonlyMap<string, number>, callId: string): Te
   })
 }
 
-const SLOTS: { readonly [Kind in Slot['kind']]: (slot: Extract<Slot, { readonly kind: Kind }>, call: Written) => string } = {
+const SLOTS: {
+  readonly [Kind in Slot['kind']]: (slot: Extract<Slot, { readonly kind: Kind }>, call: Written) => string
+} = {
   id: ({ place }, { ids }) => ids[place] ?? '',
   hex: (_slot, { ids }) => hexOf(ids[0] ?? ''),
   seq: (_slot, { seq }) => String(seq),

@@ -11,7 +11,7 @@ const runs = { numRuns: 40, seed: 1 }
 const anySteps = stepsOf(commands, 80)
 
 /** Every command once, often enough that most of them have found what they speak of. */
-const rounds: readonly Step[] = Array.from({ length: 60 }, (_, round) =>
+const rounds: readonly Step[] = Array.from({ length: 40 }, (_, round) =>
   commands.map(({ name }, index) => ({ name, seed: round * 1_009 + index })),
 ).flat()
 

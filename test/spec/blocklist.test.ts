@@ -41,7 +41,7 @@ describe('block-caller', () => {
       false,
     ])
     block({ callerNumber: 'nobody' }).gives({ refused: 'bad-request', details: { callerNumber: expect.any(String) } })
-    block({ campaignId: idOf(9) }).gives({ refused: 'not-found' })
+    block({ campaignId: idOf(9) }).gives({ refused: 'campaign-not-found' })
   })
 })
 
@@ -49,6 +49,6 @@ describe('unblock-caller', () => {
   it('refuses a block that is not there', () => {
     given(blocklist)
       .when(unblockCaller, { blockId: idOf(1) })
-      .gives({ refused: 'not-found' })
+      .gives({ refused: 'blocked-caller-not-found' })
   })
 })

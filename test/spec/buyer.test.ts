@@ -87,7 +87,7 @@ describe('change-buyer', () => {
     given(workspace, events).when(changeBuyer, { buyerId, changes: {} }).gives({ refused: 'bad-request' })
     given(workspace, events)
       .when(changeBuyer, { buyerId: idOf(9), changes })
-      .gives({ refused: 'not-found' })
+      .gives({ refused: 'buyer-not-found' })
     given(workspace, events)
       .when(changeBuyer, { buyerId, changes: { name: 'roof co' } })
       .gives({ refused: 'conflict' })

@@ -90,7 +90,7 @@ describe('change-campaign', () => {
       .gives([{ type: 'CampaignChanged', data: { after: { payout: { mode: 'revshare', revsharePct: 40 } } } }])
     given(workspace, events)
       .when(changeCampaign, { campaignId: idOf(9), changes: {} })
-      .gives({ refused: 'not-found' })
+      .gives({ refused: 'campaign-not-found' })
   })
 })
 

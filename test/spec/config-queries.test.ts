@@ -168,7 +168,7 @@ describe('lists', () => {
     const query = listBuyers.query.parse({})
     expect(await listBuyers.run(ports, { ...asked, params: {}, query })).toMatchObject({ total: 0 })
     expect(await getBuyer.run(ports, { ...asked, params: { id: ids.buyer }, query: {} })).toMatchObject({
-      refused: 'not-found',
+      refused: 'buyer-not-found',
     })
   })
 })
@@ -225,7 +225,7 @@ describe('buyers', () => {
     expect(buyer).toMatchObject({ today: { calls: 0, connectRate: null, conversionRate: null }, usage: { total: 0 } })
     expect(buyer).not.toHaveProperty('targets')
     expect(names({ data: targets })).toEqual(['Front desk'])
-    expect(await ask(getBuyer, events, { id: idOf(9) })).toMatchObject({ refused: 'not-found' })
+    expect(await ask(getBuyer, events, { id: idOf(9) })).toMatchObject({ refused: 'buyer-not-found' })
   })
 })
 
@@ -281,7 +281,9 @@ describe('targets', () => {
     expect(await found({ health: 'down' })).toEqual(['Front desk'])
     expect(await found({ health: 'unknown' })).toEqual(['Bidder'])
     expect(await found({ health: 'healthy' })).toEqual([])
-    expect(await ask(listTargets, both, { query: { campaignId: idOf(9) } })).toMatchObject({ refused: 'not-found' })
+    expect(await ask(listTargets, both, { query: { campaignId: idOf(9) } })).toMatchObject({
+      refused: 'campaign-not-found',
+    })
   })
 
   it('leave every plan when archived', async () => {

@@ -108,7 +108,7 @@ describe('set-lane', () => {
   it('refuses an unknown publisher and a terminated one', () => {
     given(workspace, events)
       .when(setLane, { ...lane, publisherId: idOf(9) })
-      .gives({ refused: 'not-found' })
+      .gives({ refused: 'publisher-not-found' })
     const ended = given(workspace, events).when(setPublisherStatus, {
       publisherId: unopened.publisherId,
       status: 'terminated',
@@ -123,7 +123,7 @@ describe('close-lane', () => {
     const closed = given(workspace, events).when(closeLane, { campaignId, publisherId })
     closed.gives([{ type: 'LaneClosed', data: { numbersStillAssigned: 1 } }])
     expect(closed.state.lanes.size).toBe(0)
-    given(workspace, closed.events).when(closeLane, { campaignId, publisherId }).gives({ refused: 'not-found' })
+    given(workspace, closed.events).when(closeLane, { campaignId, publisherId }).gives({ refused: 'lane-not-found' })
     const again = given(workspace, closed.events).when(setLane, lane, { firstId: 900 })
     expect([...again.state.routingKeys.values()].map(({ state }) => state).toSorted()).toEqual(['active', 'revoked'])
   })

@@ -103,7 +103,7 @@ describe('assign-number', () => {
   })
 
   it('refuses an unknown campaign, an empty request and a number to be released', () => {
-    assign({ campaignId: idOf(9) }).gives({ refused: 'not-found' })
+    assign({ campaignId: idOf(9) }).gives({ refused: 'campaign-not-found' })
     assign({}).gives({ refused: 'bad-request' })
     const released = given(workspace, events).when(requestNumberRelease, { numberId }).events
     assign({ campaignId: east }, released).gives({ refused: 'conflict' })

@@ -70,7 +70,7 @@ describe('create-target', () => {
   })
 
   it('refuses an unknown and an archived buyer', () => {
-    create({ type: 'sip', buyerId: idOf(7) }).gives({ refused: 'not-found' })
+    create({ type: 'sip', buyerId: idOf(7) }).gives({ refused: 'buyer-not-found' })
     const { events } = given(workspace, owned).when(setBuyerStatus, { buyerId, status: 'archived' })
     given(workspace, events).when(createTarget, { name: 'Desk', buyerId, type: 'sip' }).gives({ refused: 'conflict' })
   })
@@ -107,7 +107,7 @@ describe('change-target', () => {
     const changes = { dailyCap: 1 }
     given(workspace, events)
       .when(changeTarget, { targetId: idOf(9), changes })
-      .gives({ refused: 'not-found' })
+      .gives({ refused: 'target-not-found' })
     const archived = given(workspace, events).when(setTargetStatus, { targetId, status: 'archived' }).events
     given(workspace, archived).when(changeTarget, { targetId, changes }).gives({ refused: 'conflict' })
   })
@@ -169,7 +169,7 @@ describe('set-route and remove-route', () => {
           data: { before: null, route: { id: mintedId(0), priority: 100, weight: 100, active: true, createdAt: NOW } },
         },
       ])
-    given(workspace, removed.events).when(removeRoute, place).gives({ refused: 'not-found' })
+    given(workspace, removed.events).when(removeRoute, place).gives({ refused: 'route-not-found' })
   })
 
   it('refuses an archived target', () => {

@@ -35,7 +35,7 @@ describe('grant-seat', () => {
     given(user, seated.events)
       .when(grantSeat, { ...seat, role: 'admin' })
       .gives([{ type: 'SeatGranted' }])
-    given(user).when(grantSeat, seat).gives({ refused: 'not-found' })
+    given(user).when(grantSeat, seat).gives({ refused: 'user-not-found' })
   })
 })
 

@@ -30,7 +30,7 @@ export function learn(pool: Pool, value: unknown, key = '', parent = ''): void {
   } else if (typeof value === 'string') {
     const name = key === 'id' && parent !== '' ? `${parent}Id` : key
     const known = pool.get(name) ?? []
-    if (!known.includes(value)) pool.set(name, [...known.slice(-20), value])
+    pool.set(name, [...known.filter((one) => one !== value).slice(-20), value])
   }
 }
 
@@ -104,11 +104,11 @@ function text(schema: Schema, def: Of<'string'>, pool: Pool, key: string): fc.Ar
   const format = 'format' in def && typeof def.format === 'string' ? def.format : ''
   const plain = fc.string({ minLength: min, maxLength: Math.min(max, min + 40) })
   const fresh = formats[format] ?? (pattern ? matching(pattern, plain) : plain)
-  // Mostly what is there already; a pool that has nothing fit leaves what is new.
+  // Mostly what is there already, often the latest, so that commands meet; a pool that has nothing fit leaves what is new.
   return fc.tuple(fc.nat(), fc.nat(5), fresh).map(([pick, chance, made]) => {
     if (chance === 0) return made
     const fit = (pool.get(key) ?? []).filter((known) => (schema as z.ZodType).safeParse(known).success)
-    return fit[pick % fit.length] ?? made
+    return (chance <= 2 ? fit.at(-1) : fit[pick % fit.length]) ?? made
   })
 }
 

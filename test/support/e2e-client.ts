@@ -50,10 +50,9 @@ export function asking(baseUrl: () => string, token: string | null): Ask {
 
 /** Query string of what is not undefined. */
 export function query(parameters: Readonly<Record<string, string | number | boolean | undefined>>): string {
-  const given = Object.entries(parameters).flatMap(([key, value]) =>
-    value === undefined ? [] : [[key, String(value)]],
-  )
-  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
+  const sent = new URLSearchParams()
+  for (const [key, value] of Object.entries(parameters)) if (value !== undefined) sent.set(key, String(value))
+  return sent.size === 0 ? '' : `?${sent}`
 }
 
 /** An error body without its request id, as text: what must not tell two refusals apart. */

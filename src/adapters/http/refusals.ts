@@ -33,11 +33,14 @@ export const refusals: Readonly<Record<string, WireRefusal>> = {
 
   'not-found': row(404, 'not_found', 'Not found.'),
   'buyer-not-found': row(404, 'not_found', 'Buyer not found.'),
+  'blocked-caller-not-found': row(404, 'not_found', 'Blocked caller not found.'),
   'call-not-found': row(404, 'not_found', 'Call not found.'),
   'campaign-not-found': row(404, 'not_found', 'Campaign not found.'),
   'lane-not-found': row(404, 'not_found', 'Lane not found.'),
   'number-not-found': row(404, 'not_found', 'Number not found.'),
   'publisher-not-found': row(404, 'not_found', 'Publisher not found.'),
+  'route-not-found': row(404, 'not_found', 'Route not found.'),
+  'user-not-found': row(404, 'not_found', 'User not found.'),
   'target-not-found': row(404, 'not_found', 'Target not found.'),
   'workspace-not-found': row(404, 'not_found', 'Workspace not found.'),
 

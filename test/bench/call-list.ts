@@ -1,0 +1,100 @@
+import autocannon from 'autocannon'
+import fastify from 'fastify'
+import { openLogger } from '../../src/adapters/http/logger.ts'
+import { openHttpServer } from '../../src/adapters/http/server.ts'
+import { authenticator } from '../../src/main/access.ts'
+import { queryRoutes } from '../../src/main/api.ts'
+import { openReadSide } from '../../src/main/read-side.ts'
+import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
+import { startThread } from '../../src/main/threads.ts'
+import { callPage } from './call-page.ts'
+import { withDirectory } from './directories.ts'
+import { type Figure, figureOf, inTurn } from './measure.ts'
+import type { PageCalls } from './page-thread.ts'
+import { storeCalls } from './stored-calls.ts'
+
+const KEY = 'svc_test_bench'
+const HOST = '127.0.0.1'
+const SECONDS = 2
+const CONNECTIONS = 16
+const PATH = '/api/v1/call-page?pageSize=25'
+
+/** Requests a second that a server answers; every answer must be a good one. */
+async function load(url: string): Promise<number> {
+  const headers = { authorization: `Bearer ${KEY}` }
+  const { requests, non2xx, errors } = await autocannon({
+    url,
+    headers,
+    connections: CONNECTIONS,
+    duration: SECONDS,
+    workers: 1,
+  })
+  if (non2xx > 0 || errors > 0) throw new Error(`${non2xx + errors} requests failed.`)
+  return requests.average
+}
+
+const fail = (error: Error) => {
+  throw error
+}
+
+/** The page through HTTP as the product serves it: edge, credential, query thread, views. */
+async function openPages(directory: string) {
+  const start = {
+    eventLogUrl: `sqlite:${directory}/events.db`,
+    readStoreUrl: `sqlite:${directory}/views.db`,
+    publicUrl: `http://${HOST}`,
+  }
+  const readSide = await openReadSide({ ...start, projects: true, onDeath: fail })
+  const thread = await startThread<PageCalls>(
+    new URL('./page-thread.ts', import.meta.url),
+    { ...start, polls: false },
+    {},
+    fail,
+  )
+  const server = await openHttpServer({
+    title: 'Bench',
+    version: '1.0.0',
+    routes: queryRoutes([callPage], thread.calls, clock),
+    authenticate: authenticator(readSide.directory, clock),
+    position: () => 0,
+    readiness: async () => ({ ready: true, problems: [] }),
+    metrics: async () => ({ contentType: 'text/plain', body: '' }),
+    metricsToken: null,
+    log: openLogger({ level: 'silent' }),
+    clock,
+    random,
+    trustProxy: false,
+    unavailableAfterSeconds: 1,
+    pressure: {},
+  })
+  const port = await server.listen(0, HOST)
+  return {
+    url: `http://${HOST}:${port}${PATH}`,
+    async close(): Promise<void> {
+      await server.close(1_000)
+      await Promise.all([thread.close(), readSide.close()])
+    },
+  }
+}
+
+/** A page of 25 out of so many calls through HTTP, beside bare Fastify that has the same bytes at hand. */
+export function callList(calls: number): Promise<readonly Figure[]> {
+  return withDirectory(async (directory) => {
+    const stored = await storeCalls(directory, [KEY])
+    await stored.growTo(calls)
+    const pages = await openPages(directory)
+    const answer = await fetch(pages.url, { headers: { authorization: `Bearer ${KEY}` } })
+    if (!answer.ok) throw new Error(`The page answered ${answer.status}: ${await answer.text()}`)
+    const bytes = Buffer.from(await answer.arrayBuffer())
+    const bare = fastify()
+    bare.get('/', (_request, reply) => reply.header('content-type', 'application/json; charset=utf-8').send(bytes))
+    const bareUrl = await bare.listen({ port: 0, host: HOST })
+    const pairs = await inTurn(
+      () => load(pages.url),
+      () => load(bareUrl),
+    )
+    await Promise.all([pages.close(), bare.close()])
+    const name = `page of 25 out of ${calls.toLocaleString('en-US')} calls, HTTP`
+    return [figureOf(name, 'requests/s', { atLeast: 0.25 }, pairs)]
+  })
+}

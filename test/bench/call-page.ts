@@ -1,0 +1,29 @@
+import { callLog } from '../../projections/call-log.ts'
+import { askedCalls } from '../../queries/call-filter.ts'
+import { callRow, callRowOf } from '../../queries/call-row.ts'
+import { readAll } from '../../queries/documents.ts'
+import { listCalls } from '../../queries/list-calls.ts'
+import { listed, windowOf } from '../../queries/listing.ts'
+import { defineQuery } from '../../src/kernel/query.ts'
+import { isRefusal } from '../../src/kernel/refusal.ts'
+import { pageOf } from '../../src/kernel/wire.ts'
+import type { QueryPorts } from '../../src/ports/query-ports.ts'
+
+/** The call list without its figures: the same filter, page and rows. The total is that of the page. */
+export const callPage = defineQuery({
+  name: 'call-page',
+  summary: 'List calls without their figures',
+  mounts: [{ surface: 'rest', path: '/api/v1/call-page', scope: 'calls:read' }],
+  params: listCalls.params,
+  query: listCalls.query,
+  response: pageOf(callRow),
+  reads: [callLog],
+  rejects: ['bad-request'],
+  async run({ views }: QueryPorts, { query, tenant, now }) {
+    const asked = askedCalls({ query, tenant, now })
+    if (isRefusal(asked)) return asked
+    const page = windowOf({ ...query, sort: 'startedMs' })
+    const docs = await readAll(views, callLog, { filter: asked.filter, ...page })
+    return listed(docs.map(callRowOf), query, docs.length)
+  },
+})

@@ -1,0 +1,74 @@
+import { join } from 'node:path'
+import { callLog } from '../../projections/call-log.ts'
+import { openSqliteReadStore } from '../../src/adapters/sqlite/read-store.ts'
+import { collectionOf } from '../../src/kernel/projection.ts'
+import { placeOf } from '../../src/runtime/places.ts'
+import { catchUp } from './catch-up.ts'
+import { headOf, type Played, playTemplates, writtenAs } from './generated-log.ts'
+import { type Template, textOf } from './template.ts'
+
+const BATCH = 5_000
+
+/** A call's document as a template of more. */
+interface StoredTemplate {
+  readonly template: Template
+  readonly textFor: ReturnType<typeof textOf>
+}
+
+/** Read models in a directory, in which calls can be stored without being replayed. */
+export interface StoredCalls {
+  readonly workspaceId: string
+  readonly views: string
+  /** Stores more calls, like those that were played, until there are so many in all over the last week. */
+  readonly growTo: (calls: number) => Promise<void>
+}
+
+/** Plays a few hundred calls, projects them, and takes the call log's documents as templates. */
+export async function storeCalls(directory: string, secrets: readonly string[] = []): Promise<StoredCalls> {
+  const played = await playTemplates(directory, secrets)
+  const [events, views] = [join(directory, 'events.db'), join(directory, 'views.db')]
+  const head = headOf(directory)
+  await catchUp(events, views, head)
+  const templates = await storedTemplates(views, played)
+  let stored = played.callIds.length
+  return {
+    workspaceId: played.workspaceId,
+    views,
+    async growTo(calls) {
+      await store(views, templates, head, stored, calls)
+      stored = calls
+    },
+  }
+}
+
+async function storedTemplates(views: string, { callIds, templates }: Played): Promise<readonly StoredTemplate[]> {
+  const store = await openSqliteReadStore(views)
+  const found = new Map((await store.getMany(collectionOf(callLog), callIds)).map(({ id, doc }) => [id, doc]))
+  await store.close()
+  return callIds.flatMap((callId, n) => {
+    const [doc, template] = [found.get(callId), templates[n]]
+    return doc && template ? [{ template, textFor: textOf(callId, JSON.stringify(doc)) }] : []
+  })
+}
+
+/** Each document stands at a position of its own behind the log's head, as if events had brought them one by one. */
+async function store(
+  path: string,
+  templates: readonly StoredTemplate[],
+  head: number,
+  from: number,
+  to: number,
+): Promise<void> {
+  const store = await openSqliteReadStore(path)
+  const { collection, checkpoint: name } = placeOf(callLog)
+  for (let n = from; n < to; n += BATCH) {
+    const writes = Array.from({ length: Math.min(BATCH, to - n) }, (_, k) => {
+      const { template, textFor } = templates[(n + k) % templates.length] as StoredTemplate
+      const call = writtenAs(template, n + k, to)
+      return { collection, id: call.ids[0] ?? '', doc: JSON.parse(textFor(call)), position: head + n + k }
+    })
+    const expected = (await store.checkpoint(name))?.position ?? null
+    await store.commit(writes, { name, expected, next: { position: head + n + writes.length, at: null } })
+  }
+  await store.close()
+}

@@ -1,0 +1,57 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterEach, expect, test } from 'vitest'
+import { openLog } from '../../src/main/stores.ts'
+import { asking } from '../support/e2e-client.ts'
+import { startServer, until } from '../support/e2e-server.ts'
+import { audit, eventsOf } from '../support/fault-audit.ts'
+import { faultEnvironment } from '../support/fault-environment.ts'
+import { type Platform, platform } from '../support/fault-platform.ts'
+
+/** Milliseconds after which the first starts are cut short: while the workspace is made, and while its calls are played. */
+const CUTS_MS = [150, 600, 1_500]
+const SEED_CALLS = 200
+/** Calls that the seed places a second time, so that a line is found taken, at most. */
+const DOUBLED = 40
+
+const running: Platform[] = []
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((one) => one.kill()))
+})
+
+test('a first start that is cut short again and again is taken up where it was left', {
+  timeout: 180_000,
+}, async () => {
+  const { env: base, eventLogUrl, remove } = await faultEnvironment()
+  const env = { ...base, NODE_ENV: 'development', SANDBOX_SEED: '1' }
+  const cut = platform(env)
+  running.push(cut)
+  for (const ms of CUTS_MS) {
+    cut.start()
+    await cut.answers()
+    await pause(ms)
+    await cut.kill()
+  }
+  const server = await startServer(env)
+  const { agencyId, apiKey, campaigns, targets, numbers } = server.sandbox
+  for (const things of [campaigns, targets]) {
+    const names = things.map(({ name }) => name)
+    expect(names).toEqual([...new Set(names)])
+  }
+  expect(new Set(numbers.map(({ e164 }) => e164)).size).toBe(numbers.length)
+  const log = await openLog(eventLogUrl)
+  const judge = async () => audit(await eventsOf(log, agencyId), [], [], Date.now())
+  await until('Nothing is open', async () => (await judge()).open.length === 0, 60_000).catch(() => undefined)
+  const { calls, broken, open } = await judge()
+  expect(broken).toEqual([])
+  expect(open).toEqual([])
+  expect(calls).toBeGreaterThanOrEqual(SEED_CALLS)
+  expect(calls).toBeLessThanOrEqual(SEED_CALLS + DOUBLED)
+
+  await server.restart()
+  const from = new Date(Date.now() - 10 * 86_400_000).toISOString()
+  const { body } = await asking(() => server.baseUrl, apiKey)(`/api/v1/calls?from=${from}&pageSize=1`)
+  expect(body.total).toBe(calls)
+  await log.close()
+  await server.stop()
+  remove()
+})

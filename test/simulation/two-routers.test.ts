@@ -1,0 +1,64 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { openLog } from '../../src/main/stores.ts'
+import { asking } from '../support/e2e-client.ts'
+import { setups, until } from '../support/e2e-server.ts'
+import { prepare } from '../support/e2e-world.ts'
+import { audit, eventsOf } from '../support/fault-audit.ts'
+import { faultEnvironment } from '../support/fault-environment.ts'
+import { freePort, type Platform, platform } from '../support/fault-platform.ts'
+import { buildFaultWorld } from '../support/fault-world.ts'
+
+const CALLS = 200
+const SETTLE_MS = 90_000
+/** What the world's third line may take in a day, and its single line at once. */
+const DAILY = 30
+
+const running: Platform[] = []
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((one) => one.kill()))
+})
+
+describe.each(setups)('two routers over $name', (setup) => {
+  test('200 calls at once never pass a cap by one', { timeout: 240_000 }, async () => {
+    const { env, eventLogUrl, remove } = await faultEnvironment(setup)
+    const world = await prepare(env, buildFaultWorld)
+    const { tenant, lines, caps, targets } = world
+    const routers = [platform(env), platform({ ...env, PORT: await freePort() })]
+    running.push(...routers)
+    for (const router of routers) {
+      router.start()
+      await router.answers()
+    }
+    const fate = [{ result: 'answer', afterSeconds: 3, talkSeconds: 30 }]
+    const script = Object.fromEntries(targets.map((target) => [target, fate]))
+    const calls = Array.from({ length: CALLS }, (_, n) => {
+      const ask = asking(() => routers[n % 2]?.baseUrl ?? '', tenant.session)
+      const to = lines[n % lines.length]?.e164
+      return ask('/api/sandbox/calls', { method: 'POST', body: { to, mode: 'live', speed: 60, script } })
+    })
+    const answers = await Promise.all(calls)
+    expect(answers.filter(({ status }) => status !== 201).map(({ text }) => text)).toEqual([])
+
+    const log = await openLog(eventLogUrl)
+    const acknowledged = answers.map(({ body }) => body.callId)
+    const judge = async () => {
+      const events = await eventsOf(log, tenant.workspaceId)
+      return { events, ...audit(events, caps, acknowledged, Date.now()) }
+    }
+    await until('Nothing is open', async () => (await judge()).open.length === 0, SETTLE_MS).catch(() => undefined)
+    const { events, open, broken, calls: known } = await judge()
+    await log.close()
+    expect(broken).toEqual([])
+    expect(open).toEqual([])
+    expect(known).toBe(CALLS)
+
+    const capped = lines[2]?.campaignId
+    const admitted = events.filter(
+      ({ type, data }) => type === 'CallAdmitted' && JSON.stringify(data).includes(`"campaign":{"id":"${capped}"`),
+    )
+    expect(admitted.length).toBeLessThanOrEqual(DAILY)
+    const skippedAsTaken = events.filter(({ data }) => JSON.stringify(data).includes('"reason":"concurrency"'))
+    expect(skippedAsTaken.length).toBeGreaterThan(0)
+    remove()
+  })
+})
