@@ -3,6 +3,7 @@ import { USAGE_DELAY_SECONDS, usageFor } from '../src/domain/books.ts'
 import { answered, type CallState, call, ringing, secondsBetween } from '../src/domain/call.ts'
 import type { CallStatus } from '../src/domain/call-facts.ts'
 import { endedSentence, failureSentence } from '../src/domain/call-sentences.ts'
+import { missing } from '../src/domain/refusals.ts'
 import { settlement } from '../src/domain/settlement.ts'
 import { defineCommand } from '../src/kernel/command.ts'
 import { id, instant } from '../src/kernel/wire.ts'
@@ -63,8 +64,10 @@ export const endCall = defineCommand({
   entity: call,
   input,
   id: ({ callId }) => callId,
+  rejects: ['call-not-found'],
   decide({ callId, hungUpBy, recorded, terminated, occurredAt }, state) {
-    if (!state || state.ended) return []
+    if (!state) return missing('call')
+    if (state.ended) return []
     const { arrival, terms, unrouted } = state
     const dial = answered(state)
     const gaveUp = abandoned(state, callId, occurredAt)

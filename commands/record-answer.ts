@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { call, ringing, secondsBetween } from '../src/domain/call.ts'
+import { missing } from '../src/domain/refusals.ts'
 import { defineCommand } from '../src/kernel/command.ts'
 import { id, instant } from '../src/kernel/wire.ts'
 
@@ -16,8 +17,10 @@ export const recordAnswer = defineCommand({
   entity: call,
   input,
   id: ({ callId }) => callId,
+  rejects: ['call-not-found'],
   decide({ callId, attempt, whisperAccepted, occurredAt }, state) {
-    const dial = state && ringing(state)
+    if (!state) return missing('call')
+    const dial = ringing(state)
     if (!dial || dial.claim.attempt !== attempt || state.ended) return []
     const { target, buyer, occurredAt: dialedAt } = dial.claim
     const rangSeconds = secondsBetween(dialedAt, occurredAt)

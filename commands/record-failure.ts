@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { call, ringing, secondsBetween } from '../src/domain/call.ts'
 import { dialOutcome } from '../src/domain/call-facts.ts'
 import { failureSentence } from '../src/domain/call-sentences.ts'
+import { missing } from '../src/domain/refusals.ts'
 import { defineCommand } from '../src/kernel/command.ts'
 import { id, instant } from '../src/kernel/wire.ts'
 
@@ -21,8 +22,10 @@ export const recordFailure = defineCommand({
   entity: call,
   input,
   id: ({ callId }) => callId,
+  rejects: ['call-not-found'],
   decide({ attempt, occurredAt, outcome, ...told }, state) {
-    const dial = state && ringing(state)
+    if (!state) return missing('call')
+    const dial = ringing(state)
     if (!dial || dial.claim.attempt !== attempt || state.ended) return []
     const { target, buyer, occurredAt: dialedAt } = dial.claim
     const rangSeconds = secondsBetween(dialedAt, occurredAt)

@@ -25,7 +25,9 @@ export const callerMemory = defineProjection({
     }),
   },
   on: {
-    CallAdmitted: (doc, { data }) => ({ ...doc, at: data.arrival.occurredAt, targetId: null }),
+    // A call dated in the past does not hide a later one.
+    CallAdmitted: (doc, { data: { arrival } }) =>
+      arrival.occurredAt < doc.at ? doc : { ...doc, at: arrival.occurredAt, targetId: null },
     ClaimConnected: (doc, { data }) => ({ ...doc, targetId: data.targetId }),
   },
 })

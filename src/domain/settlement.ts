@@ -4,14 +4,14 @@ import { settledSentence } from './call-sentences.ts'
 
 /** The settlement of a call whose end is known, at an instant. */
 export function settlement(state: CallState, callId: string, talkSeconds: number, occurredAt: string) {
-  const { arrival, terms, unrouted, attempts } = state
+  const { arrival, terms, attempts } = state
   const claim = answered(state)?.claim ?? null
   const books = claim
     ? booksOf(terms, claim, talkSeconds)
     : {
         converted: false,
         source: null,
-        reason: unrouted || attempts.length === 0 ? 'no_buyer' : 'not_answered',
+        reason: attempts.length === 0 ? 'no_buyer' : 'not_answered',
         revenueCents: 0,
         payoutCents: 0,
       }

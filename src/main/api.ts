@@ -5,6 +5,7 @@ import { isRefusal } from '../kernel/refusal.ts'
 import type { ApiAnswer, ApiRequest, ApiRoute } from '../ports/api.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { QueryPorts } from '../ports/query-ports.ts'
+import type { ReadStore } from '../ports/read-store.ts'
 import type { Positions } from '../runtime/positions.ts'
 import type { QueryRunner } from '../runtime/query-runner.ts'
 
@@ -46,6 +47,27 @@ export function queryRoutes(
         run,
       }
     }),
+  )
+}
+
+/**
+ * The routes, their writes refused with StoreUnavailable while the read store is away: what they did could not be read
+ * back, so nothing of it is begun.
+ */
+export function needingReadStore(
+  routes: readonly ApiRoute[],
+  views: Pick<ReadStore, 'checkpoint'>,
+): readonly ApiRoute[] {
+  return routes.map((route) =>
+    route.write
+      ? {
+          ...route,
+          async run(request) {
+            await views.checkpoint(route.name)
+            return route.run(request)
+          },
+        }
+      : route,
   )
 }
 

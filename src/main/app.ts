@@ -11,7 +11,7 @@ import { type ReactionRunner, runReactions } from '../runtime/reaction-runner.ts
 import { createStreamWriter, type StreamWriter } from '../runtime/stream-writer.ts'
 import { runTimers } from '../runtime/timers.ts'
 import { authenticator } from './access.ts'
-import { queryRoutes, type ReadBack, readBack } from './api.ts'
+import { needingReadStore, queryRoutes, type ReadBack, readBack } from './api.ts'
 import type { Config } from './config.ts'
 import { createFlow, type Flow } from './flow.ts'
 import { idempotent } from './idempotent.ts'
@@ -127,7 +127,9 @@ export async function openApp(
   const readBackOf = async (types: readonly string[]) => readBack(positions, projections, types, await log.head())
   const routes: readonly ApiRoute[] = [
     ...(roles.has('query-api') ? queryRoutes(queries, readSide.queries, clock) : []),
-    ...(roles.has('command-api') ? sandboxRoutes({ writer, simulator, clock, random, readBack: readBackOf }) : []),
+    ...(roles.has('command-api')
+      ? needingReadStore(sandboxRoutes({ writer, simulator, clock, random, readBack: readBackOf }), views)
+      : []),
   ]
   const server = await openHttpServer({
     title: 'Ringledger',

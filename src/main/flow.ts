@@ -1,5 +1,4 @@
 import { ulid } from 'ulid'
-import { call } from '../domain/call.ts'
 import type { AnyCommand } from '../kernel/command.ts'
 import type { Actor, RecordedEvent } from '../kernel/event.ts'
 import { isRefusal, type Refusal } from '../kernel/refusal.ts'
@@ -118,11 +117,10 @@ export function createFlow(options: {
     handled: (_reaction, eventId) => done.has(eventId),
     async listen(notice) {
       const { command, input } = orderFor(notice)
-      const { type, workspaceId, callId } = notice
+      const { workspaceId, callId } = notice
       const outcome = await handle(command, input, callOf(workspaceId, CARRIER, callId, null))
-      if (type === 'call-arrived' || isRefusal(outcome) || outcome.events.length > 0) return
       // A notice that overtook the beginning of its call would be lost: the carrier is to tell it again.
-      if ((await writer.stateOf(call, callId)) === null) throw new CallNotBegun(callId)
+      if (isRefusal(outcome) && outcome.refused === 'call-not-found') throw new CallNotBegun(callId)
     },
     async due(kind, workspaceId, row) {
       const work = DUE_WORK[kind]

@@ -1,7 +1,7 @@
 import { pause } from './pause.ts'
 import { POINTERS, readPointers } from './places.ts'
 import { type ProjectionRunnerOptions, runProjections } from './projection-runner.ts'
-import { requestRebuild } from './rebuild.ts'
+import { requestRebuild, syncPointers } from './rebuild.ts'
 
 /**
  * Builds projections anew beside those that are read, and resolves when all are switched; the builds before them are
@@ -11,8 +11,9 @@ import { requestRebuild } from './rebuild.ts'
 export async function rebuildProjections(options: ProjectionRunnerOptions): Promise<void> {
   const { store, projections, clock, signal } = options
   await store.ensure([{ name: POINTERS, indexes: [], columns: [] }])
+  await syncPointers(store, projections, clock.now())
+  const before = await readPointers(store)
   await Promise.all(projections.map((projection) => requestRebuild(store, projection)))
-  const asked = await readPointers(store)
   const stop = new AbortController()
   let halted: string | null = null
   const runner = runProjections({
@@ -27,10 +28,9 @@ export async function rebuildProjections(options: ProjectionRunnerOptions): Prom
     while (!signal.aborted && halted === null) {
       // A store that is away for a while only makes the rebuild late.
       const now = await readPointers(store).catch(() => null)
-      const waiting = projections.filter(({ name }) => {
-        const building = asked.get(name)?.pointer.building
-        return now?.get(name)?.pointer.active.collection !== building?.collection
-      })
+      const waiting = projections.filter(
+        ({ name }) => now?.get(name)?.pointer.active.collection === before.get(name)?.pointer.active.collection,
+      )
       if (now !== null && waiting.length === 0) return
       await pause(clock, 50, signal)
     }

@@ -93,6 +93,9 @@ interface Mailbox {
   /** An append was not acknowledged: the stream may hold more than the fold. */
   stale: boolean
   cachedAt: number
+  /** Settles when no look at the tail is under way; `nextLook` is the one that has not begun, which all who ask meanwhile share. */
+  looks: Promise<unknown>
+  nextLook: Promise<Fold> | null
 }
 
 interface Decided {
@@ -122,7 +125,17 @@ export function createStreamWriter({ log, ops, clock, random, recall }: WriterPo
   function mailboxOf(entity: Entity, stream: string): Mailbox {
     const known = mailboxes.get(stream)
     if (known) return known
-    const mailbox: Mailbox = { stream, entity, waiting: [], busy: false, fold: null, stale: false, cachedAt: -1 }
+    const mailbox: Mailbox = {
+      stream,
+      entity,
+      waiting: [],
+      busy: false,
+      fold: null,
+      stale: false,
+      cachedAt: -1,
+      looks: Promise.resolve(),
+      nextLook: null,
+    }
     mailboxes.set(stream, mailbox)
     if (mailboxes.size > FOLDS_AT_HAND) forgetSome()
     return mailbox
@@ -138,6 +151,17 @@ export function createStreamWriter({ log, ops, clock, random, recall }: WriterPo
   /** The stream's fold, at its tail as far as it is known here; a fold at hand is only read on when `fresh`. */
   async function foldOf(mailbox: Mailbox, fresh: boolean): Promise<Fold> {
     if (mailbox.fold && !fresh) return mailbox.fold
+    if (mailbox.nextLook) return mailbox.nextLook
+    const look = mailbox.looks.then(() => {
+      mailbox.nextLook = null
+      return lookAt(mailbox)
+    })
+    mailbox.nextLook = look
+    mailbox.looks = look.catch(() => undefined)
+    return look
+  }
+
+  async function lookAt(mailbox: Mailbox): Promise<Fold> {
     const { entity, stream } = mailbox
     const cached = mailbox.fold ?? (entity.longLived ? await cachedFold(ops, entity, stream, clock.now()) : null)
     if (cached && !mailbox.fold) mailbox.cachedAt = cached.revision
@@ -273,7 +297,8 @@ export function createStreamWriter({ log, ops, clock, random, recall }: WriterPo
         settled.push(() => job.resolve({ events: [], position: mailbox.fold?.position ?? -1, replayed: false }))
       } else {
         const events = recorded(job, mailbox, fold, outcome, context)
-        const size = sizeOf(events)
+        // Alone it is appended whatever its size.
+        const size = jobs.length === 1 ? 0 : sizeOf(events)
         if (bytes > 0 && bytes + size > APPEND_BYTES) break
         bytes += size
         fold = foldEvents(mailbox.entity, fold, events)
@@ -373,8 +398,7 @@ export function createStreamWriter({ log, ops, clock, random, recall }: WriterPo
         const { command, input } = step
         const mailbox = mailboxOf(command.entity, streamOf(command.entity, command.id(input, call.workspaceId)))
         const job: Job = { ...step, call, seed: random.seed(), ids: [], resolve: () => {}, reject: () => {} }
-        const folds = await readsOf([job])
-        const from: Fold = fold ?? (await foldOf(mailbox, true))
+        const [folds, from] = await Promise.all([readsOf([job]), fold ?? foldOf(mailbox, true)])
         const context = contextOf(job, folds, await recallsOf([job], from.state, folds))
         const outcome: readonly NewEvent[] | Refusal = command.decide(input, from.state, context)
         if (isRefusal(outcome)) return outcome

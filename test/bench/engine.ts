@@ -80,7 +80,15 @@ export async function openEngine(directory: string, secrets: readonly string[] =
   const { dial } = await buildWorld((step, command, input) => act(writer, workspaceId, command, input, step), newKey)
   await act(writer, workspaceId, creditWallet, { amountCents: WALLET_CENTS, reference: 'bench' })
 
-  const ports = { writer, simulator, clock, random, readBack: async () => ({}) }
+  const ports = {
+    writer,
+    simulator,
+    clock,
+    random,
+    readBack: async () => {
+      throw new Error('Nothing is read back here.')
+    },
+  }
   let played = 0
   async function playOne(): Promise<void> {
     const commandId = ulid()

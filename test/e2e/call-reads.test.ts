@@ -34,7 +34,7 @@ const ROW = [
   'tags',
 ]
 
-async function world(writer: StreamWriter) {
+async function prepared(writer: StreamWriter) {
   const main = await openTenant(writer, { name: 'Main', timezone: ZONE })
   const acme = await main.buyer({ name: 'Acme' })
   const brick = await main.buyer({ name: 'Brick' })
@@ -60,7 +60,7 @@ async function world(writer: StreamWriter) {
 }
 
 /** The calls of the world: what each is, by a name of its own. */
-function calls({ roofing, solar }: Awaited<ReturnType<typeof world>>) {
+function calls({ roofing, solar }: Awaited<ReturnType<typeof prepared>>) {
   return {
     long: { to: roofing.e164, from: '+13105550123', at: '2026-02-10T03:00:00.000Z', script: { [DESK]: ANSWERS(600) } },
     short: { to: roofing.e164, from: '+12125550123', at: '2026-02-10T15:00:00.000Z', script: { [DESK]: ANSWERS(20) } },
@@ -81,13 +81,13 @@ const FEBRUARY = { from: '2026-02-01', to: '2026-03-01' }
 
 describe.each(setups)('call log over $name', (setup) => {
   let server: Server
-  let the: Awaited<ReturnType<typeof world>>
+  let the: Awaited<ReturnType<typeof prepared>>
   let main: Desk
   const ids = new Map<string, Name>()
 
   beforeAll(async () => {
     const env = freshEnvironment(setup)
-    the = await prepare(env, world)
+    the = await prepare(env, prepared)
     server = await startServer(env)
     main = deskOf(server, the.main)
     for (const [name, call] of Object.entries(calls(the)) as [Name, Json][])
@@ -158,7 +158,7 @@ describe.each(setups)('call log over $name', (setup) => {
     })
   })
 
-  test.each<readonly [string, (world: Awaited<ReturnType<typeof world>>) => Record<string, Json>, readonly Name[]]>([
+  test.each<readonly [string, (world: Awaited<ReturnType<typeof prepared>>) => Record<string, Json>, readonly Name[]]>([
     ['campaignId', ({ solar }) => ({ campaignId: solar.campaignId }), ['sold', 'hidden']],
     ['publisherId', ({ publisherId }) => ({ publisherId }), ['long', 'short', 'gaveUp', 'lost']],
     ['buyerId', ({ brick }) => ({ buyerId: brick }), ['sold']],
@@ -253,7 +253,7 @@ describe.each(setups)('call log over $name', (setup) => {
         requestId: headers.get('svc-request-id'),
       },
     })
-    expect(Object.keys(body.error.details)).toEqual(fields)
+    expect(Object.keys(body.error.details).sort()).toEqual(fields)
   })
 
   test('a window of 366 days, and one of no length, are taken', async () => {

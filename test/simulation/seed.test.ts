@@ -8,7 +8,7 @@ import { faultEnvironment } from '../support/fault-environment.ts'
 import { type Platform, platform } from '../support/fault-platform.ts'
 
 /** Milliseconds after which the first starts are cut short: while the workspace is made, and while its calls are played. */
-const CUTS_MS = [150, 600, 1_500]
+const CUTS_MS = [250, 1_500]
 const SEED_CALLS = 200
 /** Calls that the seed places a second time, so that a line is found taken, at most. */
 const DOUBLED = 40

@@ -166,11 +166,16 @@ describe('record-answer', () => {
     ['late, while the next one rings', dialledTwice, 1],
     ['of an attempt that has not been made', begun, 2],
     ['after the end', ended, 1],
-    ['before the arrival', [], 1],
   ])('does nothing %s', (_when, events, attempt) => {
     given(call, events)
       .when(...told.answer(attempt, 20))
       .gives([])
+  })
+
+  it('is refused before the arrival, so that it is told again', () => {
+    given(call)
+      .when(...told.answer(1, 20))
+      .gives({ refused: 'call-not-found' })
   })
 })
 
@@ -199,11 +204,16 @@ describe('record-failure', () => {
     ['late, while the next one rings', dialledTwice, 1],
     ['of an attempt that has not been made', begun, 2],
     ['after the end', ended, 1],
-    ['before the arrival', [], 1],
   ])('does nothing %s', (_when, events, attempt) => {
     given(call, events)
       .when(...told.failure(attempt, 'no_answer', 25))
       .gives([])
+  })
+
+  it('is refused before the arrival, so that it is told again', () => {
+    given(call)
+      .when(...told.failure(1, 'no_answer', 25))
+      .gives({ refused: 'call-not-found' })
   })
 })
 

@@ -130,7 +130,7 @@ describe('a call that nobody took', () => {
   it.each(['no_answer', 'busy', 'rejected', 'failed'])('ends as its last attempt did: %s', (outcome) => {
     failedBy(outcome).gives([
       { type: 'CallEnded', data: { status: outcome, outcome: 'unrouted', connected: false, buyer: null } },
-      { type: 'CallSettled', data: { reason: 'no_buyer', revenueCents: 0, payoutCents: 0 } },
+      { type: 'CallSettled', data: { reason: 'not_answered', revenueCents: 0, payoutCents: 0 } },
     ])
   })
 
@@ -141,7 +141,7 @@ describe('a call that nobody took', () => {
   it('is rejected when it was forwarded, and books nothing', () => {
     failedBy('busy', forwards).gives([
       { type: 'CallEnded', data: { status: 'rejected', talkSeconds: 0, usageDueAt: null } },
-      { type: 'CallSettled', data: { reason: 'no_buyer', revenueCents: 0 } },
+      { type: 'CallSettled', data: { reason: 'not_answered', revenueCents: 0 } },
     ])
   })
 
@@ -171,7 +171,7 @@ describe('end-call', () => {
       .gives([])
     given(call)
       .when(...told.end(64))
-      .gives([])
+      .gives({ refused: 'call-not-found' })
   })
 
   it('is final: a late answer or failure changes nothing', () => {

@@ -3,7 +3,7 @@ import { chargeUsage } from '../../commands/charge-usage.ts'
 import { creditWallet } from '../../commands/credit-wallet.ts'
 import { usageReference, wallet } from '../../src/domain/wallet.ts'
 import { emptyFold, foldEvents } from '../../src/runtime/fold.ts'
-import { folded, given, idOf, NOW, recorded, WORKSPACE } from '../support/spec.ts'
+import { folded, given, idOf, NOW, recorded } from '../support/spec.ts'
 
 const credit = { amountCents: 1_000, reference: 'first' }
 const usage = { callId: idOf(3), amountCents: 1_200, at: NOW }
@@ -39,22 +39,6 @@ describe('charge-usage', () => {
     given(wallet, funded.events)
       .when(chargeUsage, { ...usage, amountCents: 0 })
       .gives([])
-  })
-
-  it('finds in its memory what its fold has forgotten', () => {
-    const reference = usageReference(usage.callId)
-    const entry = {
-      workspaceId: WORKSPACE,
-      reference,
-      at: NOW,
-      kind: 'usage',
-      amountCents: -1_200,
-      balanceCents: 0,
-      note: null,
-      callId: usage.callId,
-    }
-    const memory = { [`wallet-entries/${WORKSPACE}:${reference}`]: entry }
-    given(wallet, funded.events).when(chargeUsage, usage, { memory }).gives([])
   })
 })
 

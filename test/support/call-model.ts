@@ -66,7 +66,12 @@ export async function playCalls(
       revisions: {},
       recall: () => null,
     })
-    if (isRefusal(outcome)) throw new Error(`${command.name}: ${outcome.refused}`)
+    if (isRefusal(outcome)) {
+      // What overtook the arrival is told again, as the carrier does.
+      if (outcome.refused !== 'call-not-found') throw new Error(`${command.name}: ${outcome.refused}`)
+      tasks.push(() => handle(command, input))
+      return
+    }
     const written = recorded(command.entity, outcome, { from: fold.revision + 1 }).map((event) => ({
       ...event,
       stream,

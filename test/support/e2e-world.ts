@@ -60,6 +60,7 @@ export interface Tenant {
     plan: readonly Planned[],
     lane?: { readonly publisherId: string; readonly terms?: Settings },
   ) => Promise<Line>
+  /** A number on no campaign, which the carrier delivers from unless `ready` is false. */
   readonly number: (settings?: Settings) => Promise<{ readonly numberId: string; readonly e164: string }>
   readonly apiKey: (settings: Settings) => Promise<string>
 }
@@ -116,14 +117,14 @@ export async function openTenant(
     await handle(createApiKey, { name: 'Key', scopes: ALL_SCOPES, rateLimitPerMinute: 1_200, ...settings, ...kept })
     return secret
   }
-  const number = async (settings: Settings = {}) => {
+  const number = async ({ ready = true, ...settings }: Settings = {}) => {
     const e164 = `+1310555${digits(numbers++)}`
     const numberId = made(
       await handle(provisionNumber, { e164, type: 'local', ...settings }),
       'NumberProvisioned',
       'number',
     )
-    await handle(reportNumberDelivery, { numberId, error: null })
+    if (ready) await handle(reportNumberDelivery, { numberId, error: null })
     return { numberId, e164 }
   }
   return {

@@ -28,6 +28,18 @@ const GONE_MS = 3_000
 const callKey = (carrierCallId: string) => `simulated-call:${carrierCallId}`
 const ownerKey = (owner: string) => `simulator:${owner}`
 
+/** Where a simulated call stands after its events. */
+function foldOf(events: readonly RecordedEvent[]) {
+  const evolve = simulatedCall.evolve as Readonly<
+    Record<string, (state: SimulatedCallState, event: RecordedEvent) => SimulatedCallState>
+  >
+  const state = events.reduce((before, event) => {
+    const current = upcast(simulatedCall, event)
+    return evolve[current.type]?.(before, current) ?? before
+  }, simulatedCall.initial)
+  return { state, revision: events.length - 1 }
+}
+
 /** Opens the simulated carrier; it takes up the calls that a process now gone was playing. */
 export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
   const { log, ops, clock, owner } = ports
@@ -40,15 +52,7 @@ export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
   let takingOver = false
 
   async function load(carrierCallId: string) {
-    const events = await log.read(`${simulatedCall.name}-${carrierCallId}`, 0)
-    const evolve = simulatedCall.evolve as Readonly<
-      Record<string, (state: SimulatedCallState, event: RecordedEvent) => SimulatedCallState>
-    >
-    const state = events.reduce((before, event) => {
-      const current = upcast(simulatedCall, event)
-      return evolve[current.type]?.(before, current) ?? before
-    }, simulatedCall.initial)
-    return { state, revision: events.length - 1 }
+    return foldOf(await log.read(`${simulatedCall.name}-${carrierCallId}`, 0))
   }
 
   function play(placed: PlacedCall, state: SimulatedCallState, revision: number): Player {
@@ -144,8 +148,11 @@ export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
           ip: null,
         },
       } as const
-      await log.append(`${simulatedCall.name}-${placed.carrierCallId}`, -1, [event])
-      const { state, revision } = await load(placed.carrierCallId)
+      const stream = `${simulatedCall.name}-${placed.carrierCallId}`
+      const result = await log.append(stream, -1, [event])
+      const { state, revision } = result.ok
+        ? foldOf([{ ...event, stream, revision: 0, position: result.position }])
+        : await load(placed.carrierCallId)
       return players.get(placed.carrierCallId) ?? play(state.placed ?? placed, state, revision)
     } finally {
       placing.delete(placed.carrierCallId)

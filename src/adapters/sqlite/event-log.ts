@@ -1,6 +1,7 @@
 import { type EventLog, LogUnavailable } from '../../ports/event-log.ts'
 import { openDatabase, reaching } from './database.ts'
 import { packAppend } from './event-appends.ts'
+import type { EventRead } from './event-read-thread.ts'
 import {
   EVENT_LAYOUT,
   type EventReads,
@@ -11,7 +12,6 @@ import {
   type RowPage,
   recorded,
 } from './event-table.ts'
-import type { EventCall } from './event-thread.ts'
 import { follow } from './follow.ts'
 import { openThread } from './thread.ts'
 import { wakeOf, watchOthers } from './wake.ts'
@@ -19,18 +19,19 @@ import { wakeOf, watchOthers } from './wake.ts'
 const away = (message: string): LogUnavailable => new LogUnavailable(message)
 
 /**
- * Opens the event log in a file, which several processes may share. Writes and reads run in a thread of its own; appends
- * that wait together are committed together, and an answer means that the disk has them.
+ * Opens the event log in a file, which several processes may share. Writes run in a thread of its own and reads in another;
+ * appends that wait together are committed together, and an answer means that the disk has them.
  * @throws LogUnavailable when the file cannot be opened; an Error of one sentence when a newer version wrote it.
  */
 export async function openSqliteEventLog(path: string): Promise<EventLog> {
-  const thread = await openThread(new URL('./event-thread.ts', import.meta.url), path, away)
-  const ask = (call: EventCall): Promise<unknown> => thread.ask(call)
+  const writer = await openThread(new URL('./event-thread.ts', import.meta.url), path, away)
+  const reader = await openThread(new URL('./event-read-thread.ts', import.meta.url), path, away)
+  const ask = (read: EventRead): Promise<unknown> => reader.ask(read)
   const closed = new AbortController()
   const log: EventLog = {
     async append(stream, expected, events) {
       if (events.length === 0) throw new TypeError('An append holds at least one event.')
-      const position = (await ask(packAppend(stream, expected, events))) as number | null
+      const position = (await writer.ask(packAppend(stream, expected, events))) as number | null
       return position === null
         ? { ok: false, conflict: true }
         : { ok: true, revision: expected + events.length, position }
@@ -49,9 +50,9 @@ export async function openSqliteEventLog(path: string): Promise<EventLog> {
         signal,
       ),
     head: async () => (await ask(['head'])) as number,
-    close() {
+    async close() {
       closed.abort()
-      return thread.close()
+      await Promise.all([writer.close(), reader.close()])
     },
   }
   return log

@@ -1,56 +1,30 @@
 import { openDatabase } from './database.ts'
 import { groupCommit } from './event-appends.ts'
-import { EVENT_LAYOUT, eventReads } from './event-table.ts'
+import { EVENT_LAYOUT } from './event-table.ts'
 import { type Asked, type Line, serve } from './served.ts'
 import { announcements, othersWrote } from './wake.ts'
-
-/** A read, as the log's thread is asked for it. */
-export type EventRead =
-  | readonly ['stream', stream: string, from: number, limit: number]
-  | readonly ['all', after: number, limit: number]
-  | readonly ['head']
-
-/** What the log's thread is asked: a string is an append (packAppend). */
-export type EventCall = string | EventRead
 
 /** A group grows by so many messages at most while it is being written. */
 const GROWTHS = 16
 
-serve<EventCall>((path) => {
+/** What the thread is asked: appends (packAppend). */
+serve<string>((path) => {
   const database = openDatabase(path, EVENT_LAYOUT)
-  const reads = eventReads(database.db)
   const group = groupCommit(database)
   const changed = othersWrote(database.db)
   const { announce, stop } = announcements(path)
 
-  const rowsOf = (call: EventRead): unknown => {
-    database.present()
-    if (call[0] === 'stream') return reads.stream(call[1], call[2], call[3])
-    if (call[0] === 'all') return reads.all(call[1], call[2])
-    return reads.head()
-  }
-  const read = ({ call, reply }: Asked<EventRead>): void => {
-    try {
-      reply.answer(rowsOf(call))
-    } catch (error) {
-      reply.fail(error)
-    }
-  }
-
-  /** Writes the appends and those that come meanwhile; gives back the reads among them. */
-  const write = (appends: readonly Asked<string>[], line: Line<EventCall>): readonly Asked<EventRead>[] => {
+  /** Writes the appends and those that come meanwhile, in one transaction. */
+  const write = (appends: readonly Asked<string>[], line: Line<string>): void => {
     const written: Asked<string>[] = []
-    const later: Asked<EventRead>[] = []
     const outcomes: ReturnType<typeof group.append>[] = []
     try {
+      group.begin()
       let waiting = appends
-      for (let growth = 0; growth < GROWTHS && waiting.length > 0; growth += 1) {
+      for (let growth = 0; waiting.length > 0; growth += 1) {
         written.push(...waiting)
-        if (growth === 0) group.begin()
         for (const { call } of waiting) outcomes.push(group.append(call))
-        const more = sorted(line.more())
-        later.push(...more.reads)
-        waiting = more.appends
+        waiting = growth < GROWTHS ? line.more() : []
       }
       group.commit()
       written.forEach(({ reply }, index) => {
@@ -64,18 +38,10 @@ serve<EventCall>((path) => {
     }
     line.send()
     announce()
-    return later
   }
 
   return {
-    /** Reads are answered first, so that none waits for the disk; none sees what is not committed. */
-    answer(batch, line) {
-      const { reads: early, appends } = sorted(batch)
-      early.forEach(read)
-      if (appends.length === 0) return
-      line.send()
-      write(appends, line).forEach(read)
-    },
+    answer: write,
     look() {
       if (changed()) announce()
     },
@@ -85,13 +51,3 @@ serve<EventCall>((path) => {
     },
   }
 })
-
-function sorted(batch: readonly Asked<EventCall>[]) {
-  const reads: Asked<EventRead>[] = []
-  const appends: Asked<string>[] = []
-  for (const { call, reply } of batch) {
-    if (typeof call === 'string') appends.push({ call, reply })
-    else reads.push({ call, reply })
-  }
-  return { reads, appends }
-}

@@ -35,10 +35,6 @@ export async function openSqliteReadStore(path: string): Promise<ReadStore> {
   const reach = async <Result>(work: () => Result): Promise<Result> =>
     reaching(away, () => {
       if (closed) throw away(`${path} was closed.`)
-      return work()
-    })
-  const change = <Result>(work: () => Result): Promise<Result> =>
-    reach(() => {
       present()
       return work()
     })
@@ -49,17 +45,17 @@ export async function openSqliteReadStore(path: string): Promise<ReadStore> {
     })
 
   return {
-    ensure: (specs) => change(() => ensure(db, prepare, known, specs)),
+    ensure: (specs) => reach(() => ensure(db, prepare, known, specs)),
     get: (name, id) => within(name, null, (collection) => getOne(prepare, collection, id)),
     getMany: (name, ids) => within(name, [], (collection) => getMany(prepare, collection, ids)),
     find: (name, page) => within(name, [], (collection) => find(prepare, collection, page)),
     count: (name, filter) => within(name, 0, (collection) => count(prepare, collection, filter)),
     sum: (name, filter, groupBy, fields) =>
       within(name, [], (collection) => sum(prepare, collection, filter, groupBy, fields)),
-    commit: (writes, checkpoint) => change(() => commit(writes, checkpoint)),
+    commit: (writes, checkpoint) => reach(() => commit(writes, checkpoint)),
     checkpoint: (name) => reach(() => checkpointsOf(prepare, 'WHERE name = ?', name)[name] ?? null),
     checkpoints: () => reach(() => checkpointsOf(prepare, '')),
-    drop: (name, checkpoint) => change(() => drop(db, prepare, known, name, checkpoint)),
+    drop: (name, checkpoint) => reach(() => drop(db, prepare, known, name, checkpoint)),
     collections: () => reach(() => known.names()),
     async close() {
       if (!closed) db.close()

@@ -1,0 +1,19 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openLogger } from '../adapters/http/logger.ts'
+import { openApp } from './app.ts'
+import { readConfig } from './config.ts'
+
+/** The OpenAPI document of every route, from a process that never listens, over a directory that goes again. */
+export async function openApiDocument(): Promise<object> {
+  const directory = await mkdtemp(join(tmpdir(), 'ringledger-openapi-'))
+  try {
+    const app = await openApp(readConfig({ DATA_DIR: directory }), openLogger({ level: 'silent' }))
+    const document = app.openapi()
+    await app.close()
+    return document
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}

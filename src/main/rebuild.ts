@@ -1,0 +1,53 @@
+import type { RebuildProgress } from '../runtime/rebuild.ts'
+import { rebuildProjections } from '../runtime/rebuild-run.ts'
+import { Misconfigured, readConfig } from './config.ts'
+import { followed, projections, upcasts } from './registry.ts'
+import { openLogReader, openViews } from './stores.ts'
+import { systemClock as clock } from './system.ts'
+
+/** How the whole rebuild is getting on: as its slowest projection is. */
+export type WholeProgress = Omit<RebuildProgress, 'name'>
+
+/** Names of the projections that can be rebuilt. */
+export const projectionNames: readonly string[] = projections.map(({ name }) => name)
+
+const furtherFromDone = (one: RebuildProgress, other: RebuildProgress) =>
+  one.done / one.total - other.done / other.total
+
+/**
+ * Builds projections anew from the log beside those that are read, and switches; a server may run meanwhile or not.
+ * @throws Misconfigured, LogUnavailable, StoreUnavailable; Error when a reducer halts or a name is unknown
+ */
+export async function rebuild(
+  env: Readonly<Record<string, string | undefined>>,
+  names: readonly string[],
+  onProgress: (progress: WholeProgress) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const unknown = names.find((name) => !projectionNames.includes(name))
+  if (unknown !== undefined) {
+    throw new Misconfigured(`There is no projection "${unknown}"; there are ${projectionNames.join(', ')}.`)
+  }
+  const { eventLogUrl, readStoreUrl } = readConfig(env)
+  const log = await openLogReader(eventLogUrl)
+  const store = await openViews(readStoreUrl)
+  const each = new Map<string, RebuildProgress>()
+  try {
+    await rebuildProjections({
+      log,
+      store,
+      projections: projections.filter(({ name }) => names.includes(name)),
+      upcasts,
+      followed,
+      clock,
+      signal,
+      onRebuild(progress) {
+        each.set(progress.name, progress)
+        const [slowest] = [...each.values()].toSorted(furtherFromDone)
+        if (slowest) onProgress(slowest)
+      },
+    })
+  } finally {
+    await Promise.all([log.close(), store.close()])
+  }
+}
