@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { blockKey, blocklist, callerLast10 } from '../src/domain/blocklist.ts'
 import { text } from '../src/domain/fields.ts'
-import { BLOCK } from '../src/domain/limits-config.ts'
+import { BLOCK } from '../src/domain/limits.ts'
 import { missing } from '../src/domain/refusals.ts'
 import { workspace } from '../src/domain/workspace.ts'
 import { defineCommand } from '../src/kernel/command.ts'

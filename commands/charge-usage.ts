@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CENTS } from '../src/domain/limits-config.ts'
+import { CENTS } from '../src/domain/limits.ts'
 import { coversId } from '../src/domain/recent.ts'
 import { entryId, entryRecalls, knownEntry, usageReference, wallet, walletEntries } from '../src/domain/wallet.ts'
 import { defineCommand } from '../src/kernel/command.ts'

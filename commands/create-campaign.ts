@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { campaignProblems, campaignSent, campaignsHeld, campaignWith, plainCampaign } from '../src/domain/campaign.ts'
 import { overCeiling } from '../src/domain/ceilings.ts'
-import { CAMPAIGN } from '../src/domain/limits-config.ts'
+import { CAMPAIGN } from '../src/domain/limits.ts'
 import { prefixFor } from '../src/domain/names.ts'
 import { missing } from '../src/domain/refusals.ts'
 import { verticalOf } from '../src/domain/vertical.ts'

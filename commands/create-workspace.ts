@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { nameOf, timezone } from '../src/domain/fields.ts'
-import { NAME } from '../src/domain/limits-config.ts'
+import { NAME } from '../src/domain/limits.ts'
 import { planId, workspace } from '../src/domain/workspace.ts'
 import { zoneProblem } from '../src/domain/zones.ts'
 import { defineCommand } from '../src/kernel/command.ts'

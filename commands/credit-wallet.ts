@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CENTS, WALLET } from '../src/domain/limits-config.ts'
+import { CENTS, WALLET } from '../src/domain/limits.ts'
 import { entryId, entryRecalls, knownEntry, wallet, walletEntries } from '../src/domain/wallet.ts'
 import { defineCommand } from '../src/kernel/command.ts'
 import { refuse } from '../src/kernel/refusal.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { text } from '../src/domain/fields.ts'
-import { NUMBER } from '../src/domain/limits-config.ts'
+import { NUMBER } from '../src/domain/limits.ts'
 import { missing } from '../src/domain/refusals.ts'
 import { workspace } from '../src/domain/workspace.ts'
 import { defineCommand } from '../src/kernel/command.ts'

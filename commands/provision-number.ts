@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { overCeiling } from '../src/domain/ceilings.ts'
 import { e164, text } from '../src/domain/fields.ts'
-import { NUMBER, TEXT } from '../src/domain/limits-config.ts'
+import { NUMBER, TEXT } from '../src/domain/limits.ts'
 import { nationalOf, numbersHeld, numberType, UNATTRIBUTED } from '../src/domain/number.ts'
 import { planOf } from '../src/domain/plans.ts'
 import { missing } from '../src/domain/refusals.ts'

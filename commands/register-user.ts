@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { nameOf } from '../src/domain/fields.ts'
-import { NAME } from '../src/domain/limits-config.ts'
+import { NAME } from '../src/domain/limits.ts'
 import { email, user, userIdOf } from '../src/domain/user.ts'
 import { defineCommand } from '../src/kernel/command.ts'
 import { refuse } from '../src/kernel/refusal.ts'

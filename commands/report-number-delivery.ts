@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { TEXT } from '../src/domain/limits-config.ts'
+import { TEXT } from '../src/domain/limits.ts'
 import { missing } from '../src/domain/refusals.ts'
 import { workspace } from '../src/domain/workspace.ts'
 import { defineCommand } from '../src/kernel/command.ts'

@@ -8,9 +8,9 @@ import {
   CALL_WINDOW_DEFAULT_DAYS,
   CALLER_FILTER_DIGITS,
   CALLER_FILTER_LENGTH,
-  TAG_VALUE_LENGTH,
+  TAG,
   TALK_FILTER_SECONDS,
-  ZONE_LENGTH,
+  TEXT,
 } from '../src/domain/limits.ts'
 import { isTagKey, storedTag } from '../src/domain/tags.ts'
 import { zoneProblem } from '../src/domain/zones.ts'
@@ -27,7 +27,7 @@ const talk = queryInteger({ min: 0, max: TALK_FILTER_SECONDS })
 export const callFilters = {
   from: queryInstant.optional(),
   to: queryInstant.optional(),
-  tz: z.string().max(ZONE_LENGTH).optional(),
+  tz: z.string().max(TEXT.zone).optional(),
   campaignId: id.optional(),
   publisherId: id.optional(),
   buyerId: id.optional(),
@@ -39,7 +39,7 @@ export const callFilters = {
   maxTalk: talk.optional(),
   caller: z.string().max(CALLER_FILTER_LENGTH).optional(),
   tagKey: z.string().optional(),
-  tagValue: z.string().max(TAG_VALUE_LENGTH).optional(),
+  tagValue: z.string().max(TAG.value).optional(),
   reason: z.string().optional(),
   hasRecording: queryBoolean.optional(),
 }

@@ -4,12 +4,13 @@ import { callLog } from '../projections/call-log.ts'
 import { targets } from '../projections/targets.ts'
 import { usage } from '../projections/usage.ts'
 import { buyerStatus } from '../src/domain/buyer.ts'
+import { SEARCH_LENGTH } from '../src/domain/limits.ts'
 import { defineQuery } from '../src/kernel/query.ts'
 import { pageOf } from '../src/kernel/wire.ts'
 import type { QueryPorts } from '../src/ports/query-ports.ts'
 import { buyerRow, buyerShapes, targetCounts } from './buyer-shape.ts'
 import { readPage } from './documents.ts'
-import { listed, listQuery, RECORD_ORDERS, SEARCH_LENGTH, searching, windowOf, withStatus } from './listing.ts'
+import { listed, listQuery, RECORD_ORDERS, searching, windowOf, withStatus } from './listing.ts'
 
 /** Buyers, each with its target counts and today's figures. */
 export const listBuyers = defineQuery({

@@ -6,13 +6,13 @@ import { numbers } from '../projections/numbers.ts'
 import { routes } from '../projections/routes.ts'
 import { usage } from '../projections/usage.ts'
 import { campaignStatus, routingMode } from '../src/domain/campaign.ts'
-import { CAMPAIGN } from '../src/domain/limits-config.ts'
+import { CAMPAIGN, SEARCH_LENGTH } from '../src/domain/limits.ts'
 import { defineQuery } from '../src/kernel/query.ts'
 import { pageOf } from '../src/kernel/wire.ts'
 import type { QueryPorts } from '../src/ports/query-ports.ts'
 import { campaignShape, campaignShapes } from './campaign-shape.ts'
 import { readPage } from './documents.ts'
-import { listed, listQuery, RECORD_ORDERS, SEARCH_LENGTH, searching, windowOf, withStatus } from './listing.ts'
+import { listed, listQuery, RECORD_ORDERS, searching, windowOf, withStatus } from './listing.ts'
 
 /** Campaigns, without their checklists. */
 export const listCampaigns = defineQuery({

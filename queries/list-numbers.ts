@@ -3,6 +3,7 @@ import { callLog } from '../projections/call-log.ts'
 import { campaigns } from '../projections/campaigns.ts'
 import { numbers } from '../projections/numbers.ts'
 import { publishers } from '../projections/publishers.ts'
+import { NUMBER_SEARCH_LENGTH } from '../src/domain/limits.ts'
 import { numberStatus } from '../src/domain/number.ts'
 import { defineQuery } from '../src/kernel/query.ts'
 import { id, pageOf, queryBoolean } from '../src/kernel/wire.ts'
@@ -13,7 +14,6 @@ import { listed, listQuery, windowOf, withStatus } from './listing.ts'
 import { numberShape, numberShapes } from './number-shape.ts'
 
 /** Longest search text, in characters. */
-const SEARCH_LENGTH = 40
 
 /** Digits match the number, text matches the label. */
 function searching(text: string | undefined): Filter {
@@ -38,7 +38,7 @@ export const listNumbers = defineQuery({
   ],
   params: z.object({}),
   query: z.object({
-    q: z.string().max(SEARCH_LENGTH).optional(),
+    q: z.string().max(NUMBER_SEARCH_LENGTH).optional(),
     status: numberStatus.optional(),
     campaignId: id.optional(),
     publisherId: id.optional(),

@@ -2,9 +2,6 @@ import { LARGEST_PAGE_SIZE, PAGE_SIZE } from '../src/domain/limits.ts'
 import { pageQuery, skipOf, sortBy, sortDirection, totalPages } from '../src/kernel/wire.ts'
 import { contains, type Filter } from '../src/ports/read-store.ts'
 
-/** Longest search text of a list, in characters. */
-export const SEARCH_LENGTH = 120
-
 const paging = pageQuery({ size: PAGE_SIZE, largest: LARGEST_PAGE_SIZE })
 
 /** Page, order and direction of a list, to be spread into its query; the first value is the default order. */

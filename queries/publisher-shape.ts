@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { callLog } from '../projections/call-log.ts'
 import type { publishers } from '../projections/publishers.ts'
-import { QUALITY } from '../src/domain/limits-config.ts'
+import { QUALITY } from '../src/domain/limits.ts'
 import { publisher } from '../src/domain/publisher.ts'
 import { qualityOf } from '../src/domain/quality.ts'
 import { collectionOf } from '../src/kernel/projection.ts'

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineEntity } from '../kernel/entity.ts'
 import { id, instant } from '../kernel/wire.ts'
 import { text } from './fields.ts'
-import { BLOCK } from './limits-config.ts'
+import { BLOCK } from './limits.ts'
 
 const last10 = z.string().regex(/^\d{7,10}$/)
 

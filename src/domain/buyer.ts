@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { cap, id, instant } from '../kernel/wire.ts'
 import { changed } from './changes.ts'
 import { nameOf, statusNote, text, timezone } from './fields.ts'
-import { CALL_CAP, CENTS, NAME, TEXT } from './limits-config.ts'
+import { CALL_CAP, CENTS, NAME, TEXT } from './limits.ts'
 import { sameName } from './names.ts'
 import type { SliceOf } from './slice.ts'
 

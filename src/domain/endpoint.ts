@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { cap, id, instant, wholeNumber } from '../kernel/wire.ts'
 import { e164, text } from './fields.ts'
-import { CENTS, RTB, SECONDS, TAG, TARGET, TEXT } from './limits-config.ts'
+import { CENTS, RTB, SECONDS, TAG, TARGET, TEXT } from './limits.ts'
 
 /** A spoken sentence before the caller is put through; with a digit, the buyer must press it. */
 export const whisper = z.object({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { TEXT } from './limits-config.ts'
+import { TEXT } from './limits.ts'
 
 /** Plus sign, country code, digits. */
 export const e164 = z.string().regex(/^\+[1-9]\d{6,14}$/)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { cap } from '../kernel/wire.ts'
-import { CENTS } from './limits-config.ts'
+import { CENTS } from './limits.ts'
 
 /** A price or fee, in cents. */
 export const price = cap(CENTS.price)

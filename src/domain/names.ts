@@ -1,4 +1,4 @@
-import { PREFIX } from './limits-config.ts'
+import { PREFIX } from './limits.ts'
 
 /** Whether two names are the same to a person: without regard to case or blanks around them. */
 export function sameName(one: string, other: string): boolean {

@@ -3,7 +3,7 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/min'
 import { z } from 'zod'
 import { id, instant } from '../kernel/wire.ts'
 import { e164, text } from './fields.ts'
-import { NUMBER } from './limits-config.ts'
+import { NUMBER } from './limits.ts'
 import type { SliceOf } from './slice.ts'
 
 export const numberType = z.enum(['local', 'toll_free', 'mobile', 'national', 'shared_cost'])

@@ -2,7 +2,7 @@ import type { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import { id, instant } from '../kernel/wire.ts'
 import { nameOf, statusNote, text, timezone } from './fields.ts'
-import { NAME, PREFIX, TEXT } from './limits-config.ts'
+import { NAME, PREFIX, TEXT } from './limits.ts'
 import type { SliceOf } from './slice.ts'
 
 export const publisherStatus = z.enum(['onboarding', 'live', 'paused', 'review', 'terminated'])

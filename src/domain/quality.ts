@@ -1,4 +1,4 @@
-import { QUALITY } from './limits-config.ts'
+import { QUALITY } from './limits.ts'
 
 /** A publisher's score, 0 to 100, over the calls of its last thirty days; null on too few (Supplement §4). */
 export function qualityOf({

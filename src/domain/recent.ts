@@ -1,5 +1,5 @@
 import { Map as PersistentMap } from 'immutable'
-import { MEMORY_MS } from './limits-config.ts'
+import { MEMORY_MS } from './limits.ts'
 
 /**
  * What a fold remembers for an hour at least, by recorded time, and two at most: when the newer part has filled for an

@@ -1,7 +1,7 @@
 import { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import { id, instant, wholeNumber } from '../kernel/wire.ts'
-import { ROUTE } from './limits-config.ts'
+import { ROUTE } from './limits.ts'
 import { price } from './money.ts'
 import type { SliceOf } from './slice.ts'
 import type { Targets, targetEvents } from './target.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { TEXT, WINDOWS_PER_DAY } from './limits-config.ts'
+import { TEXT, WINDOWS_PER_DAY } from './limits.ts'
 import { zoneProblem } from './zones.ts'
 
 /** Days as a schedule names them, from Monday. */

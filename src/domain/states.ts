@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { STATES_MAX } from './limits-config.ts'
+import { STATES_MAX } from './limits.ts'
 
 /** Two-letter state codes; none accepts every state. */
 export const states = z.array(z.string().max(8)).max(STATES_MAX).readonly()

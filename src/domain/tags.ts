@@ -1,6 +1,6 @@
-import { TAG_KEY_LENGTH } from './limits.ts'
+import { TAG } from './limits.ts'
 
-const TAG_KEY = new RegExp(`^[A-Za-z0-9._-]{1,${TAG_KEY_LENGTH}}$`)
+const TAG_KEY = new RegExp(`^[A-Za-z0-9._-]{1,${TAG.key}}$`)
 
 /** Whether a tag's key is spelt as it must be (Document 1, Limits, "Tags"). */
 export function isTagKey(key: string): boolean {

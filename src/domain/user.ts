@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { defineEntity } from '../kernel/entity.ts'
 import { id, instant } from '../kernel/wire.ts'
 import { nameOf, sha256 } from './fields.ts'
-import { NAME, TEXT } from './limits-config.ts'
+import { NAME, TEXT } from './limits.ts'
 
 export const role = z.enum(['owner', 'admin', 'member'])
 export const email = z.email().max(TEXT.email)

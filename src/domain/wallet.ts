@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Memory } from '../kernel/command.ts'
 import { defineEntity } from '../kernel/entity.ts'
 import { id, instant } from '../kernel/wire.ts'
-import { WALLET } from './limits-config.ts'
+import { WALLET } from './limits.ts'
 import { nothingRecent, type Recent, recentOf, remembered } from './recent.ts'
 
 const reference = z.string().min(1).max(WALLET.reference)

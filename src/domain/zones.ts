@@ -1,4 +1,4 @@
-import { TEXT } from './limits-config.ts'
+import { TEXT } from './limits.ts'
 
 const known = new Map<string, boolean>()
 /** Names come from requests, so what is remembered of them is bounded. */

@@ -7,10 +7,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { QueryPorts } from '../ports/query-ports.ts'
 import type { ReadStore } from '../ports/read-store.ts'
 import type { Positions } from '../runtime/positions.ts'
-import type { QueryRunner } from '../runtime/query-runner.ts'
-
-/** How long a write waits until its own effect can be read back (Supplement 1.6). */
-const READ_BACK_MS = 2_000
+import { type QueryRunner, READ_WAIT_MS } from '../runtime/query-runner.ts'
 
 /** Tells that an answer may not show what it should: the read side is behind. */
 export const READ_LAG = { 'svc-read-lag': 'true' } as const
@@ -85,5 +82,5 @@ export async function readBack(
   position: number,
 ): Promise<ReadBack> {
   const names = projections.filter(({ events }) => types.some((type) => type in events)).map(({ name }) => name)
-  return { headers: (await positions.wait(names, position, READ_BACK_MS)) ? {} : READ_LAG, position }
+  return { headers: (await positions.wait(names, position, READ_WAIT_MS)) ? {} : READ_LAG, position }
 }

@@ -27,7 +27,7 @@ async function probe(clock: Clock, name: string, ask: () => Promise<unknown>): P
 
 /** What `/readyz` answers: each store is asked, and each projection and reaction must run and keep up. */
 export function createReadiness(
-  { projections, views }: ReadSide,
+  { projections, views }: Pick<ReadSide, 'projections' | 'views'>,
   log: EventLog,
   reactions: () => ReactionRunner | null,
   unprepared: () => readonly string[],

@@ -41,8 +41,7 @@ export const callFlow = defineReaction({
   events: { ...ledger.events, ...call.events, WalletCharged: walletEvents.WalletCharged },
   on: {
     CallAdmitted: (tools: FlowTools, event) => tools.run(recordArrival, event.data, event),
-    CallRefused: ({ run }, event) =>
-      run(recordArrival, { ...event.data, plan: [], skipped: [], claim: null }, event),
+    CallRefused: ({ run }, event) => run(recordArrival, { ...event.data, plan: [], skipped: [], claim: null }, event),
     TargetClaimed: ({ run }, event) => run(recordDial, event.data, event),
     PlanSpent: ({ run }, event) => run(recordPlanSpent, event.data, event),
     TargetDialed: ({ carrier }, event) => {
@@ -87,7 +86,8 @@ export const callFlow = defineReaction({
       const due = (instant: string) => Date.parse(instant) <= now()
       await run(releaseCall, { callId, connected, occurredAt }, event)
       if (settlesAt > occurredAt && due(settlesAt)) await run(settleCall, { callId }, event)
-      if (usageDueAt && due(usageDueAt)) await run(chargeUsage, { callId, amountCents: usageCents, at: usageDueAt }, event)
+      if (usageDueAt && due(usageDueAt))
+        await run(chargeUsage, { callId, amountCents: usageCents, at: usageDueAt }, event)
     },
     CallSettled: async ({ run }, event) => {
       if (event.data.targetId !== null) await run(countSettlement, event.data, event)

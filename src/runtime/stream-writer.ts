@@ -398,7 +398,8 @@ export function createStreamWriter({ log, ops, clock, random, recall }: WriterPo
         const { command, input } = step
         const mailbox = mailboxOf(command.entity, streamOf(command.entity, command.id(input, call.workspaceId)))
         const job: Job = { ...step, call, seed: random.seed(), ids: [], resolve: () => {}, reject: () => {} }
-        const [folds, from] = await Promise.all([readsOf([job]), fold ?? foldOf(mailbox, true)])
+        const start: Promise<Fold> | Fold = fold ?? foldOf(mailbox, true)
+        const [folds, from]: [ReadonlyMap<string, Fold>, Fold] = await Promise.all([readsOf([job]), start])
         const context = contextOf(job, folds, await recallsOf([job], from.state, folds))
         const outcome: readonly NewEvent[] | Refusal = command.decide(input, from.state, context)
         if (isRefusal(outcome)) return outcome

@@ -246,14 +246,6 @@ describe.each(setups)('records over $name', (setup) => {
     })
   })
 
-  test('buyer reads take a key on the console path too', async () => {
-    const { status, body } = await main.rest('/api/tracking/buyers')
-    expect(status).toBe(200)
-    expect(body).toEqual((await main.rest('/api/v1/buyers')).body)
-    expect((await main.rest(`/api/tracking/buyers/${the.acme}`)).status).toBe(200)
-    expect((await main.rest('/api/tracking/targets')).status).toBe(401)
-  })
-
   test('a number as the documents show it', async () => {
     const { body } = await list('numbers', { q: 'Roofing' })
     expect(body.data[0]).toEqual({

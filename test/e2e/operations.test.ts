@@ -1,0 +1,162 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
+import { ANSWERS, type Desk, deskOf } from '../support/e2e-calls.ts'
+import { freshEnvironment, type Server, setups, startInVain, startServer, until } from '../support/e2e-server.ts'
+import { openTenant, prepare } from '../support/e2e-world.ts'
+
+const DESK = '+13125550001'
+
+async function prepared(writer: StreamWriter) {
+  const main = await openTenant(writer, { name: 'Main' })
+  const desk = await main.target(await main.buyer({ name: 'Acme' }), { endpoint: { destinationE164: DESK } })
+  return { main, line: await main.line({ name: 'Open' }, [desk]) }
+}
+
+describe.each(setups)('a process over $name', (setup) => {
+  let server: Server
+  let the: Awaited<ReturnType<typeof prepared>>
+  let main: Desk
+
+  beforeAll(async () => {
+    const env = freshEnvironment(setup)
+    the = await prepare(env, prepared)
+    server = await startServer(env)
+    main = deskOf(server, the.main)
+  })
+  afterAll(() => server?.dispose())
+
+  const idsOf = async () => {
+    const { body } = await main.rest('/api/v1/calls?pageSize=200')
+    return body.data.map(({ id }: { readonly id: string }) => id)
+  }
+
+  test('stopped, it finishes what it has accepted and ends with 0', async () => {
+    const sent = Array.from({ length: 40 }, () => main.send({ to: the.line.e164, mode: 'instant' }).catch(() => null))
+    await Promise.race(sent)
+    const ended = await server.stop()
+    expect(ended).toMatchObject({ code: 0, stderr: '' })
+    const answers = await Promise.all(sent)
+    const accepted = answers.flatMap((answer) => (answer?.status === 201 ? [answer.body.callId] : []))
+    expect(accepted.length).toBeGreaterThan(0)
+    for (const answer of answers) expect([201, 503, undefined]).toContain(answer?.status)
+    await server.restart()
+    expect(await idsOf()).toEqual(expect.arrayContaining(accepted))
+    const { body } = await main.rest('/api/v1/calls?outcome=live')
+    expect(body.total).toBe(0)
+  })
+
+  test('killed in the middle of a live call, it takes the call up again and settles it once', async () => {
+    const placed = await main.send({ to: the.line.e164, speed: 60, script: { [DESK]: ANSWERS(90) } })
+    expect(placed.status, placed.text).toBe(201)
+    await server.kill9()
+    await server.restart()
+    const { call, story } = await until('The call settles', async () => {
+      const read = await main.read(placed.body.callId)
+      return read.call.settledAt !== null && read
+    })
+    expect(call).toMatchObject({ outcome: 'converted', attemptCount: 1, revenueCents: 1_000 })
+    const types = story.events.map(({ type }: { readonly type: string }) => type)
+    expect(types).toEqual(['call.arrived', 'target.dialed', 'target.answered', 'call.ended', 'call.settled'])
+  })
+
+  test('it says nothing of secrets and callers in its log', async () => {
+    await main.send({ to: the.line.e164, from: '+14155550177', mode: 'instant' })
+    const ended = await server.stop()
+    expect(ended.stdout + ended.stderr).not.toMatch(/\+14155550177/)
+    expect(ended.stdout + ended.stderr).not.toContain(the.main.session)
+    await server.restart()
+  })
+})
+
+describe('a process that cannot run', () => {
+  const homes: string[] = []
+  const home = () => {
+    const directory = mkdtempSync(join(tmpdir(), 'ringledger-'))
+    homes.push(directory)
+    return directory
+  }
+  afterAll(() => {
+    for (const directory of homes) rmSync(directory, { recursive: true, force: true })
+  })
+
+  const environment = (more: Readonly<Record<string, string>> = {}) => ({
+    PORT: '0',
+    DATA_DIR: join(home(), 'var'),
+    LOG_LEVEL: 'warn',
+    SANDBOX_SEED: '0',
+    ...more,
+  })
+
+  /** One sentence on standard error, and nothing else there. */
+  async function expectSentence(env: Readonly<Record<string, string>>, naming: RegExp) {
+    const { code, stderr } = await startInVain(env)
+    expect(stderr).toMatch(/^Ringledger cannot start: [^\n]+\.\n$/)
+    expect(stderr).toMatch(naming)
+    expect(code).toBe(1)
+  }
+
+  test('the port is taken', async () => {
+    const other = createServer()
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const address = other.address()
+    const port = typeof address === 'object' && address ? String(address.port) : ''
+    await expectSentence(environment({ PORT: port }), new RegExp(`127\\.0\\.0\\.1:${port}.*another process`))
+    await new Promise((resolve) => other.close(resolve))
+  })
+
+  test.each([
+    ['a scheme that is no event log', { EVENT_LOG_URL: 'postgres://127.0.0.1/x' }, /EVENT_LOG_URL/],
+    ['a scheme that is no read store', { READ_STORE_URL: 'redis://127.0.0.1/x' }, /READ_STORE_URL/],
+    ['an event log that is not to be read as one', { EVENT_LOG_URL: 'esdb://' }, /event log|EVENT_LOG_URL|esdb/i],
+    [
+      'a read store that is not to be read as one',
+      { READ_STORE_URL: 'mongodb://' },
+      /read store|READ_STORE_URL|mongodb/i,
+    ],
+    [
+      'an event log where nobody listens',
+      { EVENT_LOG_URL: 'esdb://127.0.0.1:9?tls=false' },
+      /event log|esdb|127\.0\.0\.1:9/i,
+    ],
+    [
+      'a read store where nobody listens',
+      { READ_STORE_URL: 'mongodb://127.0.0.1:9/x?serverSelectionTimeoutMS=2000' },
+      /read store|mongodb|127\.0\.0\.1:9/i,
+    ],
+    ['a port that is none', { PORT: 'http' }, /PORT/],
+    ['a role that is none', { ROLES: 'cook' }, /ROLES.*cook/],
+    ['a master key that is short', { MASTER_KEY: 'c2hvcnQ=' }, /MASTER_KEY/],
+    ['a log level that is none', { LOG_LEVEL: 'loud' }, /LOG_LEVEL/],
+    ['production without a master key', { NODE_ENV: 'production' }, /MASTER_KEY/],
+    ['a public address that is none', { PUBLIC_URL: 'nowhere' }, /PUBLIC_URL/],
+  ])('%s', async (_name, more, naming) => {
+    await expectSentence(environment(more), naming)
+  })
+
+  test('a data directory that is a file', async () => {
+    const file = join(home(), 'var')
+    writeFileSync(file, '')
+    await expectSentence(environment({ DATA_DIR: file }), /DATA_DIR.*var/)
+  })
+
+  test.each(['events.db', 'views.db', 'views.ops.db'])('a %s of a newer version', async (name) => {
+    const directory = join(home(), 'var')
+    mkdirSync(directory)
+    const database = new DatabaseSync(join(directory, name))
+    database.exec('PRAGMA user_version = 1000')
+    database.close()
+    await expectSentence(environment({ DATA_DIR: directory }), /newer version/i)
+  })
+
+  test('a database that is no database', async () => {
+    const directory = join(home(), 'var')
+    mkdirSync(directory)
+    writeFileSync(join(directory, 'events.db'), 'This is a letter, and not a database at all.'.repeat(100))
+    await expectSentence(environment({ DATA_DIR: directory }), /events\.db|event log|database/i)
+  })
+})

@@ -1,0 +1,149 @@
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { callLog } from '../../projections/call-log.ts'
+import { openLogger } from '../../src/adapters/http/logger.ts'
+import { openHttpServer } from '../../src/adapters/http/server.ts'
+import type { AnyProjection } from '../../src/kernel/projection.ts'
+import { refuse } from '../../src/kernel/refusal.ts'
+import { type App, openApp } from '../../src/main/app.ts'
+import { readConfig } from '../../src/main/config.ts'
+import { createReadiness } from '../../src/main/readiness.ts'
+import { followed, projections, upcasts } from '../../src/main/registry.ts'
+import { openViews } from '../../src/main/stores.ts'
+import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
+import type { EventLog } from '../../src/ports/event-log.ts'
+import type { ReadStore } from '../../src/ports/read-store.ts'
+import { type ProjectionRunner, runProjections } from '../../src/runtime/projection-runner.ts'
+import { asking } from '../support/e2e-client.ts'
+import { until } from '../support/e2e-server.ts'
+import { eventsOf } from '../support/fault-audit.ts'
+import { faultEnvironment } from '../support/fault-environment.ts'
+import { catchUp, hashes } from '../support/fault-models.ts'
+import { buildFaultWorld, type FaultWorld } from '../support/fault-world.ts'
+
+const SABOTAGE = 'a figure is missing'
+const closing: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close()
+})
+
+/** The call log as it would be with a mistake in it: one call's end throws. */
+function mistaken(callId: string): AnyProjection {
+  const sound: AnyProjection = callLog
+  return {
+    ...sound,
+    on: {
+      ...sound.on,
+      CallEnded(doc, event, id) {
+        if (id === callId) throw new RangeError(SABOTAGE)
+        return sound.on.CallEnded?.(doc, event, id)
+      },
+    },
+  }
+}
+
+function project(log: EventLog, store: ReadStore, list: readonly AnyProjection[]) {
+  const stop = new AbortController()
+  const runner = runProjections({ log, store, projections: list, upcasts, clock, signal: stop.signal, followed })
+  const end = async () => {
+    stop.abort()
+    await runner.done
+  }
+  closing.push(end)
+  return { runner, end }
+}
+
+const statusOf = (runner: ProjectionRunner, name: string) => runner.status().find((one) => one.name === name)
+
+/** Waits until every projection but the call log stands at the head of the log. */
+async function othersAtHead({ log }: App, runner: ProjectionRunner): Promise<void> {
+  const head = await log.head()
+  const atHead = async () => {
+    const others = runner.status().filter(({ name }) => name !== callLog.name)
+    return others.length === projections.length - 1 && others.every(({ position }) => position >= head)
+  }
+  await until('The other projections stand at the head', atHead)
+}
+
+/** What a server over these projections answers to `/readyz`. */
+async function readyz(app: App, runner: ProjectionRunner, store: ReadStore) {
+  const readSide = { projections: async () => runner.status(), views: store }
+  const server = await openHttpServer({
+    title: 'Ringledger',
+    version: '0',
+    routes: [],
+    authenticate: async () => refuse('unauthorized'),
+    position: () => 0,
+    readiness: createReadiness(
+      readSide,
+      app.log,
+      () => null,
+      () => [],
+      clock,
+    ),
+    metrics: async () => ({ contentType: 'text/plain', body: '' }),
+    metricsToken: null,
+    log: openLogger({ level: 'silent' }),
+    clock,
+    random,
+    trustProxy: false,
+    unavailableAfterSeconds: 1,
+    pressure: {},
+  })
+  closing.push(() => server.close(0))
+  const { statusCode, body } = await server.inject('/readyz')
+  return { statusCode, ...JSON.parse(body) }
+}
+
+async function playing(app: App, { tenant, lines }: FaultWorld) {
+  const baseUrl = await app.listen()
+  const ask = asking(() => baseUrl, tenant.session)
+  const body = { to: lines[0]?.e164, mode: 'instant' }
+  return () =>
+    until('A call is played', async () => {
+      const answer = await ask('/api/sandbox/calls', { method: 'POST', body })
+      return answer.status === 201 && String(answer.body.callId)
+    })
+}
+
+test('a projection whose reducer throws halts alone, says so, and goes on from there once it is mended', async () => {
+  const { env, dataDir, remove } = await faultEnvironment()
+  closing.push(async () => remove())
+  const app = await openApp(readConfig(env), openLogger({ level: 'silent' }))
+  closing.push(() => app.close())
+  const world = await buildFaultWorld(app.writer)
+  const play = await playing(app, world)
+  await play()
+  const callId = await play()
+
+  const store = await openViews(`sqlite:${join(dataDir, 'mistaken.db')}`)
+  closing.push(() => store.close())
+  const list = projections.map((one) => (one.name === callLog.name ? mistaken(callId) : one))
+  const broken = project(app.log, store, list)
+  await until('The call log halts', async () => statusOf(broken.runner, callLog.name)?.state === 'halted')
+  await play()
+  await othersAtHead(app, broken.runner)
+
+  const halted = statusOf(broken.runner, callLog.name)
+  expect(halted?.problem).toContain(SABOTAGE)
+  expect(halted?.position).toBeLessThan(await app.log.head())
+  const { statusCode, ready, problems } = await readyz(app, broken.runner, store)
+  expect([statusCode, ready]).toEqual([503, false])
+  expect(problems).toEqual([expect.stringMatching(new RegExp(`call-log has halted: .*${SABOTAGE}`))])
+  await broken.end()
+
+  const mended = project(app.log, store, projections)
+  const head = await app.log.head()
+  await until('The call log is complete', async () => (statusOf(mended.runner, callLog.name)?.position ?? -1) >= head)
+  const behind = (await eventsOf(app.log, world.tenant.workspaceId)).filter(
+    ({ type, position }) => type in callLog.events && position > (halted?.position ?? -1),
+  )
+  expect(statusOf(mended.runner, callLog.name)?.events).toBe(behind.length)
+  await mended.end()
+
+  const fresh = await openViews(`sqlite:${join(dataDir, 'fresh.db')}`)
+  closing.push(() => fresh.close())
+  await catchUp(app.log, fresh)
+  await catchUp(app.log, store)
+  expect(await hashes(store)).toEqual(await hashes(fresh))
+})
