@@ -1,15 +1,9 @@
 import type { Logger } from 'pino'
-import { timers } from '../../projections/timers.ts'
 import { openHttpServer } from '../adapters/http/server.ts'
 import { openSimulator, type Simulator } from '../adapters/simulator/simulator.ts'
-import { collectionOf } from '../kernel/projection.ts'
 import type { ApiRoute } from '../ports/api.ts'
 import { type EventLog, START } from '../ports/event-log.ts'
-import type { ReadStore } from '../ports/read-store.ts'
-import { callFlow } from '../reactions/call-flow.ts'
-import { type ReactionRunner, runReactions } from '../runtime/reaction-runner.ts'
 import { createStreamWriter, type StreamWriter } from '../runtime/stream-writer.ts'
-import { runTimers } from '../runtime/timers.ts'
 import { authenticator } from './access.ts'
 import { needingReadStore, queryRoutes, type ReadBack, readBack } from './api.ts'
 import type { Config } from './config.ts'
@@ -19,14 +13,13 @@ import { createMetrics } from './metrics.ts'
 import { openReadSide, type ReadSide } from './read-side.ts'
 import { createReadiness } from './readiness.ts'
 import { createRecall } from './recall.ts'
-import { projections, queries, upcasts } from './registry.ts'
+import { projections, queries } from './registry.ts'
 import { sandboxRoutes } from './sandbox.ts'
 import { createSecrets } from './secrets.ts'
 import { openLog, openOperations } from './stores.ts'
 import { systemClock as clock, systemRandom as random } from './system.ts'
+import { NO_WORKERS, runWorkers } from './workers.ts'
 
-/** How old an event must be before the reaction goes on from it: the process that made it goes on at once. */
-const GRACE_MS = 1_500
 /** How long a stopping process waits for what it has accepted. */
 const STOP_MS = 10_000
 
@@ -85,43 +78,7 @@ export async function openApp(
   })
   const simulator: Simulator = await openSimulator({ log, ops, clock, random, owner, listener: flow.listen })
 
-  const stop = new AbortController()
-  const worker = roles.has('worker')
-  const reactions: ReactionRunner | null = worker
-    ? runReactions({
-        log,
-        ops,
-        reactions: [callFlow],
-        tools: flow.tools,
-        upcasts,
-        clock,
-        signal: stop.signal,
-        owner,
-        graceMs: GRACE_MS,
-        handled: flow.handled,
-        onHalt: ({ name, problem }) => logger.error({ reaction: name, problem }, 'reaction halted'),
-      })
-    : null
-  const due = worker
-    ? runTimers({
-        store: views as ReadStore,
-        ops,
-        collection: collectionOf(timers),
-        kinds: Object.fromEntries(
-          ['settle', 'usage', 'stuck'].map((kind) => [
-            kind,
-            async ({ workspaceId, dueAt, doc }) => {
-              const amountCents = typeof doc.amountCents === 'number' ? doc.amountCents : null
-              await flow.due(kind, workspaceId ?? '', { callId: String(doc.callId), dueAt, amountCents })
-            },
-          ]),
-        ),
-        clock,
-        signal: stop.signal,
-        owner,
-        onFailure: ({ id }, problem) => logger.warn({ timer: id, problem }, 'due work failed'),
-      })
-    : null
+  const workers = roles.has('worker') ? runWorkers({ log, ops, views, flow, clock, owner, logger }) : NO_WORKERS
 
   const names = projections.map(({ name }) => name)
   const readBackOf = async (types: readonly string[]) => readBack(positions, projections, types, await log.head())
@@ -137,7 +94,7 @@ export async function openApp(
     routes: routes.map((route) => (route.write ? idempotent(route, { ops, secrets, clock }) : route)),
     authenticate: authenticator(readSide.directory, clock),
     position: () => positions.least(names) ?? START,
-    readiness: createReadiness(readSide, log, () => reactions, unprepared, clock),
+    readiness: createReadiness(readSide, log, workers, unprepared, clock),
     metrics: metrics.render,
     metricsToken: config.metricsToken,
     log: logger,
@@ -164,8 +121,7 @@ export async function openApp(
     },
     async close() {
       await server.close(STOP_MS)
-      stop.abort()
-      await Promise.all([reactions?.done, due?.done])
+      await workers.close()
       await simulator.close()
       await writer.close()
       await readSide.close()

@@ -1,4 +1,3 @@
-import { ulid } from 'ulid'
 import type { AnyCommand } from '../kernel/command.ts'
 import type { Actor, RecordedEvent } from '../kernel/event.ts'
 import { isRefusal, type Refusal } from '../kernel/refusal.ts'
@@ -8,6 +7,7 @@ import { callFlow, type FlowTools } from '../reactions/call-flow.ts'
 import { orderFor } from '../reactions/carrier-notices.ts'
 import { DUE_WORK, type DueRow } from '../reactions/due-work.ts'
 import type { CommandCall, Outcome, StreamWriter } from '../runtime/stream-writer.ts'
+import { newCommandId } from './system.ts'
 
 /** Handled events that are remembered until the reaction's own reading has passed them. */
 const HANDLED = 200_000
@@ -67,7 +67,7 @@ export function createFlow(options: {
   ): CommandCall => ({
     workspaceId,
     actor,
-    commandId: ulid(),
+    commandId: newCommandId(),
     correlationId,
     causationId,
     surface: actor.type,

@@ -1,8 +1,8 @@
 import type { Readiness } from '../ports/api.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
-import type { ReactionRunner } from '../runtime/reaction-runner.ts'
 import type { ReadSide } from './read-side.ts'
+import type { Workers } from './workers.ts'
 
 /** Projections that are further behind than this make a process unready (ms). */
 const LAG_MS = 5_000
@@ -29,7 +29,7 @@ async function probe(clock: Clock, name: string, ask: () => Promise<unknown>): P
 export function createReadiness(
   { projections, views }: Pick<ReadSide, 'projections' | 'views'>,
   log: EventLog,
-  reactions: () => ReactionRunner | null,
+  workers: Pick<Workers, 'status'>,
   unprepared: () => readonly string[],
   clock: Clock,
 ): () => Promise<Readiness> {
@@ -43,9 +43,9 @@ export function createReadiness(
       if (state === 'halted') return [`Projection ${name} has halted: ${problem}`]
       return lagMs > LAG_MS ? [`Projection ${name} is ${Math.round(lagMs / 1_000)} s behind.`] : []
     })
-    const halted = (reactions()?.status() ?? []).flatMap(({ name, state, problem }) =>
-      state === 'halted' ? [`Reaction ${name} has halted: ${problem}`] : [],
-    )
+    const halted = workers
+      .status()
+      .flatMap(({ name, state, problem }) => (state === 'halted' ? [`Reaction ${name} has halted: ${problem}`] : []))
     const problems = [...logProblems, ...storeProblems, ...lagging, ...halted, ...unprepared()]
     return { ready: problems.length === 0, problems }
   }

@@ -16,7 +16,7 @@ export interface TimerRow {
 export type TimerKinds = Readonly<Record<string, (row: TimerRow) => Promise<void>>>
 
 export interface TimerRunnerOptions {
-  readonly store: ReadStore
+  readonly store: Pick<ReadStore, 'find'>
   readonly ops: OperationalStore
   /** Collection of the timers projection, with an index on `dueAt`. */
   readonly collection: string

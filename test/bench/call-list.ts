@@ -44,7 +44,7 @@ async function openPages(directory: string) {
     readStoreUrl: `sqlite:${directory}/views.db`,
     publicUrl: `http://${HOST}`,
   }
-  const readSide = await openReadSide({ ...start, projects: true, onDeath: fail })
+  const readSide = await openReadSide({ ...start, projects: false, onDeath: fail })
   const thread = await startThread<PageCalls>(
     new URL('./page-thread.ts', import.meta.url),
     { ...start, polls: false },

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { ulid } from 'ulid'
 import { creditWallet } from '../../commands/credit-wallet.ts'
 import type { ScriptedDial } from '../../src/adapters/simulator/script.ts'
 import { openSimulator } from '../../src/adapters/simulator/simulator.ts'
@@ -11,7 +10,7 @@ import { secretHash } from '../../src/main/access.ts'
 import { createFlow } from '../../src/main/flow.ts'
 import { playCall, sandboxCall } from '../../src/main/sandbox.ts'
 import { buildWorld } from '../../src/main/seed-world.ts'
-import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
+import { newCommandId, systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
 import { act, addApiKey, createTenant } from '../../src/main/tenants.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import { createStreamWriter } from '../../src/runtime/stream-writer.ts'
@@ -91,7 +90,7 @@ export async function openEngine(directory: string, secrets: readonly string[] =
   }
   let played = 0
   async function playOne(): Promise<void> {
-    const commandId = ulid()
+    const commandId = newCommandId()
     const caller = {
       workspaceId,
       actor: { type: 'system', id: null, name: 'Bench' },

@@ -95,7 +95,7 @@ describe('a process that cannot run', () => {
   /** One sentence on standard error, and nothing else there. */
   async function expectSentence(env: Readonly<Record<string, string>>, naming: RegExp) {
     const { code, stderr } = await startInVain(env)
-    expect(stderr).toMatch(/^Ringledger cannot start: [^\n]+\.\n$/)
+    expect(stderr).toMatch(/^Ringledger cannot start: [^\n]+\n$/)
     expect(stderr).toMatch(naming)
     expect(code).toBe(1)
   }
@@ -128,12 +128,7 @@ describe('a process that cannot run', () => {
       { READ_STORE_URL: 'mongodb://127.0.0.1:9/x?serverSelectionTimeoutMS=2000' },
       /read store|mongodb|127\.0\.0\.1:9/i,
     ],
-    ['a port that is none', { PORT: 'http' }, /PORT/],
-    ['a role that is none', { ROLES: 'cook' }, /ROLES.*cook/],
-    ['a master key that is short', { MASTER_KEY: 'c2hvcnQ=' }, /MASTER_KEY/],
-    ['a log level that is none', { LOG_LEVEL: 'loud' }, /LOG_LEVEL/],
     ['production without a master key', { NODE_ENV: 'production' }, /MASTER_KEY/],
-    ['a public address that is none', { PUBLIC_URL: 'nowhere' }, /PUBLIC_URL/],
   ])('%s', async (_name, more, naming) => {
     await expectSentence(environment(more), naming)
   })
@@ -144,13 +139,13 @@ describe('a process that cannot run', () => {
     await expectSentence(environment({ DATA_DIR: file }), /DATA_DIR.*var/)
   })
 
-  test.each(['events.db', 'views.db', 'views.ops.db'])('a %s of a newer version', async (name) => {
+  test.each(['events.db', 'views.db'])('%s of a newer version', async (name) => {
     const directory = join(home(), 'var')
     mkdirSync(directory)
     const database = new DatabaseSync(join(directory, name))
     database.exec('PRAGMA user_version = 1000')
     database.close()
-    await expectSentence(environment({ DATA_DIR: directory }), /newer version/i)
+    await expectSentence(environment({ DATA_DIR: directory }), /written by version 1000 .* version \d+ at most/)
   })
 
   test('a database that is no database', async () => {

@@ -11,6 +11,7 @@ import { createReadiness } from '../../src/main/readiness.ts'
 import { followed, projections, upcasts } from '../../src/main/registry.ts'
 import { openViews } from '../../src/main/stores.ts'
 import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
+import { NO_WORKERS } from '../../src/main/workers.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
 import { type ProjectionRunner, runProjections } from '../../src/runtime/projection-runner.ts'
@@ -74,13 +75,7 @@ async function readyz(app: App, runner: ProjectionRunner, store: ReadStore) {
     routes: [],
     authenticate: async () => refuse('unauthorized'),
     position: () => 0,
-    readiness: createReadiness(
-      readSide,
-      app.log,
-      () => null,
-      () => [],
-      clock,
-    ),
+    readiness: createReadiness(readSide, app.log, NO_WORKERS, () => [], clock),
     metrics: async () => ({ contentType: 'text/plain', body: '' }),
     metricsToken: null,
     log: openLogger({ level: 'silent' }),

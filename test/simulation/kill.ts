@@ -9,7 +9,7 @@ import { type Audit, audit, eventsOf } from '../support/fault-audit.ts'
 import { faultEnvironment } from '../support/fault-environment.ts'
 import { beginLoad } from '../support/fault-load.ts'
 import { catchUp, hashes } from '../support/fault-models.ts'
-import { platform } from '../support/fault-platform.ts'
+import { type Platform, platform } from '../support/fault-platform.ts'
 import { buildFaultWorld, type FaultWorld } from '../support/fault-world.ts'
 
 const CLIENTS = 8
@@ -44,63 +44,78 @@ async function listedCalls(baseUrl: string, { tenant }: FaultWorld): Promise<Rea
   return ids
 }
 
-/**
- * Kills the platform `kills` times under a running load, then lets it recover, for `settleMs` at most, and judges what
- * is left: its log, its call list, and its read models beside those of a rebuild.
- */
-export async function runKills(options: {
+interface KillOptions {
   readonly kills: number
+  /** How long it may take to recover after the last kill (ms). */
   readonly settleMs: number
+  /** Whether usage that falls due later is waited for too. */
+  readonly untilCharged: boolean
   readonly seed: number
   readonly tell?: (sentence: string) => void
-}): Promise<KillReport> {
-  const { kills, settleMs, seed, tell = () => {} } = options
-  const chance = randomFrom(seed)
-  const { env, dataDir, eventLogUrl, readStoreUrl, remove } = await faultEnvironment()
-  const world = await prepare(env, buildFaultWorld)
-  const running = platform(env)
-  const load = beginLoad(world, CLIENTS, () => running.baseUrl, chance)
+}
+
+/** Hashes of the read models as they stand, and as a rebuild makes them. */
+async function modelsOf(eventLogUrl: string, ...urls: readonly string[]) {
+  const log = await openLog(eventLogUrl)
+  const hashed = await Promise.all(
+    urls.map(async (url) => {
+      const store = await openViews(url)
+      await catchUp(log, store)
+      return hashes(store).finally(() => store.close())
+    }),
+  )
+  await log.close()
+  return hashed
+}
+
+async function killing(running: Platform, { kills, tell }: KillOptions, chance: () => number): Promise<void> {
   for (let kill = 1; kill <= kills; kill += 1) {
     running.start()
     const early = chance() < 0.2
     if (!early) await running.answers()
     await pause(SHORTEST_MS + chance() * (kill % 10 === 0 ? LONG_MS : USUAL_MS))
     await running.kill()
-    tell(`kill ${kill} of ${kills}${early ? ' (early)' : ''}: ${load.acknowledged.size} calls acknowledged`)
+    tell?.(`kill ${kill} of ${kills}${early ? ', before it answered' : ''}`)
   }
   running.start()
   await running.answers()
-  await load.stop()
+}
 
-  const log = await openLog(eventLogUrl)
-  const judge = async () =>
-    audit(await eventsOf(log, world.tenant.workspaceId), world.caps, load.acknowledged, Date.now())
-  const begun = Date.now()
-  await until('Nothing is open', async () => (await judge()).open.length === 0, settleMs).catch(() => undefined)
-  tell(`settled after ${Date.now() - begun} ms`)
-  const listed = await listedCalls(running.baseUrl, world)
-  const exitCode = await running.stop()
-  const judged = await judge()
-
-  const urls = [readStoreUrl, `sqlite:${join(dataDir, 'rebuilt.db')}`]
-  const stores = await Promise.all(urls.map((url) => openViews(url)))
-  const [models = {}, rebuilt = {}] = await Promise.all(
-    stores.map(async (store) => {
-      await catchUp(log, store)
-      return hashes(store).finally(() => store.close())
-    }),
-  )
-  await log.close()
-  remove()
-  return {
-    ...judged,
-    kills,
-    acknowledged: load.acknowledged.size,
-    strange: load.strange,
-    unread: [...load.acknowledged].filter((callId) => !listed.has(callId)),
-    exitCode,
-    models,
-    rebuilt,
+/**
+ * Kills the platform `kills` times under a running load, then lets it recover and judges what is left: its log, its call
+ * list, and its read models beside those of a rebuild.
+ */
+export async function runKills(options: KillOptions): Promise<KillReport> {
+  const { kills, settleMs, untilCharged, seed, tell } = options
+  const chance = randomFrom(seed)
+  const { env, dataDir, eventLogUrl, readStoreUrl, remove } = await faultEnvironment()
+  const world = await prepare(env, buildFaultWorld)
+  const running = platform(env)
+  const load = beginLoad(world, CLIENTS, () => running.baseUrl, chance)
+  try {
+    await killing(running, options, chance).finally(() => load.stop())
+    const { acknowledged, strange } = load
+    tell?.(`${acknowledged.size} calls acknowledged`)
+    const log = await openLog(eventLogUrl)
+    const judge = async () => {
+      const events = await eventsOf(log, world.tenant.workspaceId)
+      return audit(events, world.caps, acknowledged, untilCharged ? Number.POSITIVE_INFINITY : Date.now())
+    }
+    await until('Nothing is open', async () => (await judge()).open.length === 0, settleMs).catch(() => undefined)
+    const listed = await listedCalls(running.baseUrl, world)
+    const exitCode = await running.stop()
+    const judged = await judge()
+    await log.close()
+    const [models = {}, rebuilt = {}] = await modelsOf(
+      eventLogUrl,
+      readStoreUrl,
+      `sqlite:${join(dataDir, 'rebuilt.db')}`,
+    )
+    const unread = [...acknowledged].filter((callId) => !listed.has(callId))
+    return { ...judged, kills, acknowledged: acknowledged.size, strange, unread, exitCode, models, rebuilt }
+  } finally {
+    await running.kill()
+    remove()
   }
 }
 
@@ -108,6 +123,7 @@ if (import.meta.main) {
   const report = await runKills({
     kills: Number(process.argv[2] ?? 200),
     settleMs: 240_000,
+    untilCharged: true,
     seed: Number(process.argv[3] ?? 1),
     tell: (sentence) => console.log(`${new Date().toISOString()} ${sentence}`),
   })

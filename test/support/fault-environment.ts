@@ -30,7 +30,6 @@ export async function faultEnvironment(setup?: Setup): Promise<FaultEnvironment>
     LOG_LEVEL: 'error',
     DATA_DIR: dataDir,
     PORT: await freePort(),
-    NODE_COMPILE_CACHE: join(directory, 'compiled'),
   }
   return {
     env,

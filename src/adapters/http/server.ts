@@ -193,6 +193,11 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
   const server = build(stamp, send, options)
   let closing = false
   server.decorateRequest('admitted', null)
+  // A connection that is kept would hold a stopping server up long after its last answer.
+  server.addHook('onSend', (_request, reply, payload, done) => {
+    if (closing) reply.header('connection', 'close')
+    done(null, payload)
+  })
   acceptJson(server)
   follow(server, stamp, options)
   await protect(server, options)

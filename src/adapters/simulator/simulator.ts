@@ -24,6 +24,8 @@ export interface Simulator extends Carrier {
 const HEARTBEAT_MS = 1_000
 /** Without a heartbeat for this long a process counts as gone, and its calls are taken over. */
 const GONE_MS = 3_000
+/** A command that the process which plays the call has not taken for this long takes the call along. */
+const PATIENCE_MS = 5_000
 
 const callKey = (carrierCallId: string) => `simulated-call:${carrierCallId}`
 const ownerKey = (owner: string) => `simulator:${owner}`
@@ -46,6 +48,8 @@ export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
   const players = new Map<string, Player>()
   /** Calls whose placing is under way: not yet to be taken for left behind. */
   const placing = new Set<string>()
+  /** Commands for calls that others play, by id, and since when they have not been taken. */
+  const untaken = new Map<string, number>()
   let cancel = () => {}
   let closed = false
   /** Calls are taken over beside the heartbeat: however many there are, it does not wait for them. */
@@ -68,12 +72,13 @@ export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
     if (ended && !closed) await ops.delete(callKey(carrierCallId)).catch(() => undefined)
   }
 
-  /** Takes over a call that nobody plays; null when somebody does, or when it is over. */
-  async function adopt(carrierCallId: string): Promise<Player | null> {
+  /** Takes over a call that nobody plays (or, `forced`, whoever does); null when somebody does, or when it is over. */
+  async function adopt(carrierCallId: string, forced = false): Promise<Player | null> {
     const key = callKey(carrierCallId)
     const entry = await ops.get(key, clock.now())
     const holder = entry && String(entry.value)
-    if (holder && holder !== owner && (await ops.get(ownerKey(holder), clock.now()))) return null
+    const elsewhere = holder && holder !== owner && (await ops.get(ownerKey(holder), clock.now()))
+    if (elsewhere && !forced) return null
     if (!(await ops.putIf(key, entry?.version ?? 0, owner, null, clock.now()))) return null
     const { state, revision } = await load(carrierCallId)
     if (state.placed && !state.ended) return players.get(carrierCallId) ?? play(state.placed, state, revision)
@@ -119,9 +124,14 @@ export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
     const here = players.get(carrierCallId)
     if (here) return here
     const { state } = await load(carrierCallId)
-    if (state.ended || state.commands.includes(commandId)) return null
-    const adopted = await adopt(carrierCallId)
-    if (adopted) return adopted
+    const taken = state.ended || state.commands.includes(commandId)
+    const since = untaken.get(commandId) ?? clock.now()
+    const adopted = taken ? null : await adopt(carrierCallId, clock.now() - since >= PATIENCE_MS)
+    if (taken || adopted) {
+      untaken.delete(commandId)
+      return adopted
+    }
+    untaken.set(commandId, since)
     throw new StoreUnavailable(`Another process plays the simulated call ${carrierCallId}.`)
   }
 

@@ -10,12 +10,17 @@ import {
 import { type Catalogue, type Collection, catalogue, ensureCollection, expressionOf } from './collections.ts'
 import { openDatabase, reaching, transaction } from './database.ts'
 import { MATCHES, orderOf, whereOf } from './filter-sql.ts'
+import { type KeptDocuments, keptDocuments } from './kept-documents.ts'
 import { type Prepare, rowsOf, statements } from './statements.ts'
 import { decode } from './values.ts'
 import { committer } from './view-commit.ts'
 import { VIEW_LAYOUT } from './view-layout.ts'
 
 const away = (message: string): StoreUnavailable => new StoreUnavailable(message)
+
+/** Pages of up to so many documents are what people read, again and again. */
+const LARGEST_KEPT_PAGE = 200
+const KEPT_DOCUMENTS = 2_000
 
 type StoredRow = readonly [id: string, position: number, doc: string]
 
@@ -30,6 +35,7 @@ export async function openSqliteReadStore(path: string): Promise<ReadStore> {
   const prepare = statements(db)
   const known = catalogue(prepare)
   const commit = committer(db, prepare, known)
+  const kept = keptDocuments(KEPT_DOCUMENTS)
   let closed = false
 
   const reach = async <Result>(work: () => Result): Promise<Result> =>
@@ -48,7 +54,7 @@ export async function openSqliteReadStore(path: string): Promise<ReadStore> {
     ensure: (specs) => reach(() => ensure(db, prepare, known, specs)),
     get: (name, id) => within(name, null, (collection) => getOne(prepare, collection, id)),
     getMany: (name, ids) => within(name, [], (collection) => getMany(prepare, collection, ids)),
-    find: (name, page) => within(name, [], (collection) => find(prepare, collection, page)),
+    find: (name, page) => within(name, [], (collection) => find(prepare, kept, collection, page)),
     count: (name, filter) => within(name, 0, (collection) => count(prepare, collection, filter)),
     sum: (name, filter, groupBy, fields) =>
       within(name, [], (collection) => sum(prepare, collection, filter, groupBy, fields)),
@@ -98,17 +104,37 @@ function getMany(prepare: Prepare, { table }: Collection, ids: readonly string[]
   return rowsOf<StoredRow>(statement.all(JSON.stringify(ids))).map(storedOf)
 }
 
-/** The page is found by its keys first: sorting and skipping then move no documents. */
-function find(prepare: Prepare, collection: Collection, { filter, sort, skip = 0, limit }: Page): readonly Stored[] {
+/** The page is found by its keys first: sorting and skipping then move no documents, and those read lately are not read again. */
+function find(
+  prepare: Prepare,
+  kept: KeptDocuments,
+  collection: Collection,
+  { filter, sort, skip = 0, limit }: Page,
+): readonly Stored[] {
   const { table } = collection
   const { sql, values } = whereOf(collection, filter)
   const order = orderOf(collection, sort)
-  const all = `SELECT id, position, doc FROM ${table}`
-  const page =
-    limit === undefined
-      ? `${all} WHERE ${sql} ORDER BY ${order} LIMIT ? OFFSET ?`
-      : `${all} WHERE rowid IN (SELECT rowid FROM ${table} WHERE ${sql} ORDER BY ${order} LIMIT ? OFFSET ?) ORDER BY ${order}`
-  return rowsOf<StoredRow>(prepare(page).all(...values, limit ?? -1, skip)).map(storedOf)
+  const behind = `FROM ${table} WHERE ${sql} ORDER BY ${order} LIMIT ? OFFSET ?`
+  if (limit === undefined || limit > LARGEST_KEPT_PAGE) {
+    const page =
+      limit === undefined
+        ? `SELECT id, position, doc ${behind}`
+        : `SELECT id, position, doc FROM ${table} WHERE rowid IN (SELECT rowid ${behind}) ORDER BY ${order}`
+    return rowsOf<StoredRow>(prepare(page).all(...values, limit ?? -1, skip)).map(storedOf)
+  }
+  const keys = rowsOf<[string, number]>(prepare(`SELECT id, position ${behind}`).all(...values, limit, skip))
+  const found = new Map<string, Stored>()
+  const missing: string[] = []
+  for (const [id, position] of keys) {
+    const known = kept.of(table, id, position)
+    if (known) found.set(id, known)
+    else missing.push(id)
+  }
+  for (const stored of missing.length > 0 ? getMany(prepare, collection, missing) : []) {
+    kept.keep(table, stored)
+    found.set(stored.id, stored)
+  }
+  return keys.flatMap(([id]) => found.get(id) ?? [])
 }
 
 function count(prepare: Prepare, collection: Collection, filter: Filter): number {
