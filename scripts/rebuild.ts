@@ -32,7 +32,9 @@ function fail(sentence: string): void {
 const stop = new AbortController()
 process.once('SIGINT', () => stop.abort())
 
+const unknown = names.find((name) => !projectionNames.includes(name))
 if (names.length === 0) fail(`Name projections to rebuild, or --all. There are ${projectionNames.join(', ')}.`)
+else if (unknown !== undefined) fail(`There is no projection "${unknown}"; there are ${projectionNames.join(', ')}.`)
 else {
   bar.start(0, 0, { perSecond: 0, left: '?' })
   try {
@@ -47,9 +49,8 @@ else {
     )
     bar.update(bar.getTotal(), { left: timeOf(0) })
     bar.stop()
-    process.stdout.write(
-      stop.signal.aborted ? 'Stopped; a running server goes on with it.\n' : `Rebuilt ${names.join(', ')}.\n`,
-    )
+    const stopped = 'Stopped; a running server goes on with it.'
+    process.stdout.write(stop.signal.aborted ? `${stopped}\n` : `Rebuilt ${names.join(', ')}.\n`)
   } catch (error) {
     bar.stop()
     fail(`The rebuild failed: ${error instanceof Error ? error.message : String(error)}`)

@@ -6,7 +6,8 @@ import type { Clock } from '../ports/clock.ts'
 import { callFlow, type FlowTools } from '../reactions/call-flow.ts'
 import { orderFor } from '../reactions/carrier-notices.ts'
 import { DUE_WORK, type DueRow } from '../reactions/due-work.ts'
-import type { CommandCall, Outcome, StreamWriter } from '../runtime/stream-writer.ts'
+import type { CommandCall, Outcome } from '../runtime/mailboxes.ts'
+import type { StreamWriter } from '../runtime/stream-writer.ts'
 import { newCommandId } from './system.ts'
 
 /** Handled events that are remembered until the reaction's own reading has passed them. */

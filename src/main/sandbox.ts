@@ -17,7 +17,8 @@ import { id, queryInstant, wholeNumber } from '../kernel/wire.ts'
 import type { ApiRequest, ApiRoute } from '../ports/api.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
-import type { CommandCall, StreamWriter } from '../runtime/stream-writer.ts'
+import type { CommandCall } from '../runtime/mailboxes.ts'
+import type { StreamWriter } from '../runtime/stream-writer.ts'
 import { NOTHING, type ReadBack } from './api.ts'
 
 const HANGS_UP_SECONDS = 14_400

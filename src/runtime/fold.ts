@@ -57,21 +57,20 @@ function remember<State>(fold: Fold<State>, { revision, meta }: RecordedEvent): 
 /** A fold with more events of its stream; those it already holds are passed over. Pure. */
 export function foldEvents<State, S extends EventSchemas>(
   entity: Entity<State, S>,
-  fold: Fold<State>,
+  start: Fold<State>,
   events: readonly RecordedEvent[],
 ): Fold<State> {
   const evolve = entity.evolve as unknown as Evolve<State>
-  return events.reduce((before, recorded) => {
-    if (recorded.revision <= before.revision) return before
+  let fold = start
+  for (const recorded of events) {
+    if (recorded.revision <= fold.revision) continue
     const event = upcast(entity, recorded)
-    const after = {
-      ...before,
-      state: evolve[event.type]?.(before.state, event) ?? before.state,
-      revision: event.revision,
-      position: event.position,
-    }
-    return entity.remembersCommands ? remember(after, event) : after
-  }, fold)
+    const { revision, position } = event
+    const state = evolve[event.type]?.(fold.state, event) ?? fold.state
+    const after = { ...fold, state, revision, position }
+    fold = entity.remembersCommands ? remember(after, event) : after
+  }
+  return fold
 }
 
 /** What a command appended, if the fold still knows it. */

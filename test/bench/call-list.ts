@@ -16,7 +16,7 @@ import { storeCalls } from './stored-calls.ts'
 const KEY = 'svc_test_bench'
 const HOST = '127.0.0.1'
 const SECONDS = 2
-const CONNECTIONS = 16
+const CONNECTIONS = 64
 const PATH = '/api/v1/call-page?pageSize=25'
 
 /** Requests a second that a server answers; every answer must be a good one. */

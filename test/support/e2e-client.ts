@@ -26,12 +26,16 @@ function parsed(text: string): Json {
   }
 }
 
-/** Sends one request with nothing but what it is given. */
+/** No answer takes longer than this (ms): one that does has been lost. */
+const LOST_MS = 30_000
+
+/** Sends one request with nothing but what it is given. @throws TimeoutError when no answer comes */
 export async function send(url: string, { method = 'GET', headers = {}, body }: Sent = {}): Promise<Answer> {
   const json = body === undefined ? {} : { 'content-type': 'application/json' }
   const response = await fetch(url, {
     method,
     headers: { ...json, ...headers },
+    signal: AbortSignal.timeout(LOST_MS),
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
   const text = await response.text()

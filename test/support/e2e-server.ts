@@ -128,7 +128,7 @@ async function ready({ child, said }: Launched): Promise<string> {
 
 /** Starts the real platform as a process of its own on a free port, and waits until it is ready. */
 export async function startServer(env: Environment): Promise<Server> {
-  const dataDir = env['DATA_DIR'] ?? ''
+  const dataDir = env.DATA_DIR ?? ''
   const file = join(dataDir, 'sandbox.json')
   let running = launch(env)
   const alive = () => running.child.exitCode === null && running.child.signalCode === null

@@ -144,7 +144,7 @@ export async function openTenant(
         name: `Desk ${n}`,
         type: 'number',
         revenueCents: 1_000,
-        ...(settings['type'] ? {} : { endpoint }),
+        ...(settings.type ? {} : { endpoint }),
         ...settings,
         buyerId,
       }
@@ -172,7 +172,7 @@ export async function openTenant(
         const { targetId, ...stands } = typeof planned === 'string' ? { targetId: planned } : planned
         await handle(setRoute, { campaignId, targetId, settings: { priority: (place + 1) * 10, ...stands } })
       }
-      const { numberId, e164 } = await number({ label: settings['name'] })
+      const { numberId, e164 } = await number({ label: settings.name })
       await handle(assignNumber, { numberId, campaignId, publisherId: lane?.publisherId ?? null })
       await handle(setCampaignStatus, { campaignId, status: 'live' })
       return { campaignId, numberId, e164 }

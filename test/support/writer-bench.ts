@@ -7,13 +7,8 @@ import { type AnyEntity, defineEntity, streamOf } from '../../src/kernel/entity.
 import type { NewEvent, RecordedEvent } from '../../src/kernel/event.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
 import { type EventLog, LogUnavailable } from '../../src/ports/event-log.ts'
-import {
-  type CommandCall,
-  createStreamWriter,
-  type Outcome,
-  type StreamWriter,
-  type WriterPorts,
-} from '../../src/runtime/stream-writer.ts'
+import type { CommandCall, Outcome } from '../../src/runtime/mailboxes.ts'
+import { createStreamWriter, type StreamWriter, type WriterPorts,  } from '../../src/runtime/stream-writer.ts'
 import { CALLER, CREDITED, callOf, callWorld, DIALED } from './call-world.ts'
 import type { Step } from './configured.ts'
 import { type Fault, withFaults } from './faults.ts'

@@ -5,6 +5,7 @@ export interface KeptDocuments {
   /** The document of a table if it is kept as of this position. */
   readonly of: (table: string, id: string, position: number) => Stored | null
   readonly keep: (table: string, stored: Stored) => void
+  readonly forget: () => void
 }
 
 /** Keeps so many documents at least, and twice as many at most. */
@@ -29,5 +30,9 @@ export function keptDocuments(size: number): KeptDocuments {
       return found
     },
     keep: (table, stored) => keep(keyOf(table, stored.id), stored),
+    forget() {
+      newer = new Map()
+      older = new Map()
+    },
   }
 }
