@@ -44,7 +44,8 @@ export const timers = defineProjection({
   starts: {
     CallArrived({ data: { arrival }, meta }): Doc | null {
       const { callId, occurredAt } = arrival
-      const dueAt = Date.parse(occurredAt) + STUCK_CALL_SECONDS * 1_000
+      // A call dated in the past is played now: it is no more stuck than one that arrives now.
+      const dueAt = Math.max(Date.parse(occurredAt), Date.parse(meta.at)) + STUCK_CALL_SECONDS * 1_000
       return meta.workspaceId === null
         ? null
         : { workspaceId: meta.workspaceId, kind: 'stuck', dueAt, callId, amountCents: null }

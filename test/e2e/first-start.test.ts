@@ -102,6 +102,7 @@ describe.each(setups)('first start over $name', (setup) => {
     expect(stats.profitCents).toBe(stats.revenueCents - stats.payoutCents)
     expect(stats.connected + stats.unrouted + count('missed') + count('live')).toBe(total)
     for (const outcome of ['connected', 'converted', 'unrouted', 'missed']) expect(count(outcome)).toBeGreaterThan(0)
+    expect(rows.map(({ status }) => status)).not.toContain('terminated')
   })
 
   test('shows every reason and skip that one workspace can', async () => {

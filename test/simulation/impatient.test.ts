@@ -1,0 +1,39 @@
+import { afterEach, expect, test } from 'vitest'
+import { openLog } from '../../src/main/stores.ts'
+import { asking } from '../support/e2e-client.ts'
+import { until } from '../support/e2e-server.ts'
+import { prepare } from '../support/e2e-world.ts'
+import { audit, eventsOf } from '../support/fault-audit.ts'
+import { faultEnvironment } from '../support/fault-environment.ts'
+import { type Platform, platform } from '../support/fault-platform.ts'
+import { buildFaultWorld } from '../support/fault-world.ts'
+
+const CALLS = 200
+const SETTLE_MS = 30_000
+
+const running: Platform[] = []
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((one) => one.kill()))
+})
+
+test('callers who give up while their calls are still being routed leave nothing behind', async () => {
+  const { env, eventLogUrl, remove } = await faultEnvironment()
+  const { tenant, lines, caps } = await prepare(env, buildFaultWorld)
+  const server = platform(env)
+  running.push(server)
+  server.start()
+  await server.answers()
+  const ask = asking(() => server.baseUrl, tenant.session)
+  const calls = Array.from({ length: CALLS }, (_, n) => {
+    const body = { to: lines[n % lines.length]?.e164, mode: 'live', speed: 100, callerHangsUpAfterSeconds: n % 10 }
+    return ask('/api/sandbox/calls', { method: 'POST', body })
+  })
+  const acknowledged = (await Promise.all(calls)).map(({ body }) => body.callId)
+  const log = await openLog(eventLogUrl)
+  const judge = async () => audit(await eventsOf(log, tenant.workspaceId), caps, acknowledged, Date.now())
+  await until('Nothing is open', async () => (await judge()).open.length === 0, SETTLE_MS).catch(() => undefined)
+  const { broken, open } = await judge()
+  await log.close()
+  expect([broken, open]).toEqual([[], []])
+  remove()
+})
