@@ -87,6 +87,7 @@ export const endCall = defineCommand({
       type: 'CallEnded' as const,
       data: {
         callId,
+        carrierCallId: arrival.carrierCallId,
         occurredAt,
         arrivedAt: arrival.occurredAt,
         status,

@@ -35,8 +35,18 @@ export const callRow = z.object({
 })
 export type CallRow = z.infer<typeof callRow>
 
-/** The row of a call. */
+const rows = new WeakMap<CallDoc, CallRow>()
+
+/** The row of a call: the same object for the same document. */
 export function callRowOf(doc: CallDoc): CallRow {
+  const known = rows.get(doc)
+  if (known) return known
+  const row = rowFrom(doc)
+  rows.set(doc, row)
+  return row
+}
+
+function rowFrom(doc: CallDoc): CallRow {
   return {
     id: doc.id,
     ref: doc.ref,

@@ -10,8 +10,19 @@ export type DocOf<P> = P extends Projection<infer Doc, infer _S> ? Doc : never
 // biome-ignore lint/suspicious/noExplicitAny: which events a projection hears does not matter to its readers.
 type Kind<Doc> = Projection<Doc, any>
 
-// What a collection holds was made by its projection's reducers, so reading does not check it again.
-const keep = <Doc extends object>({ id, doc }: Stored): Kept<Doc> => ({ ...(doc as Doc), id })
+const known = new WeakMap<Stored['doc'], object>()
+
+/**
+ * A stored document with its id; a document that the store answers again is the same object again, so that what is made
+ * of it need not be made anew. It was made by its projection's reducers, so reading does not check it.
+ */
+function keep<Doc extends object>({ id, doc }: Stored): Kept<Doc> {
+  const before = known.get(doc)
+  if (before) return before as Kept<Doc>
+  const kept = { ...(doc as Doc), id }
+  known.set(doc, kept)
+  return kept
+}
 
 /** A workspace's document by id; null when there is none, or when it is another workspace's. */
 export async function readOne<Doc extends { readonly workspaceId: string }>(

@@ -17,7 +17,7 @@ export const getBuyer = defineQuery({
   summary: 'Read a buyer and its targets',
   mounts: [
     { surface: 'rest', path: '/api/v1/buyers/:id', scope: 'buyers:read' },
-    { surface: 'console', path: '/api/tracking/buyers/:id' },
+    { surface: 'console', path: '/api/tracking/buyers/:id', scope: 'buyers:read' },
   ],
   params: z.object({ id }),
   query: z.object({}),

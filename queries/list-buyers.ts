@@ -18,7 +18,7 @@ export const listBuyers = defineQuery({
   summary: 'List buyers',
   mounts: [
     { surface: 'rest', path: '/api/v1/buyers', scope: 'buyers:read' },
-    { surface: 'console', path: '/api/tracking/buyers' },
+    { surface: 'console', path: '/api/tracking/buyers', scope: 'buyers:read' },
   ],
   params: z.object({}),
   query: z.object({

@@ -13,7 +13,6 @@ import { readPage } from './documents.ts'
 import { listed, listQuery, windowOf, withStatus } from './listing.ts'
 import { numberShape, numberShapes } from './number-shape.ts'
 
-
 /** Digits match the number, text matches the label. */
 function searching(text: string | undefined): Filter {
   if (!text) return {}

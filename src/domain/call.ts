@@ -62,6 +62,7 @@ export const callEvents = {
   CallUnrouted: z.object({ ...callKey, carrierCallId: z.string(), unrouted, skipped: z.array(skip).readonly() }),
   CallEnded: z.object({
     ...callKey,
+    carrierCallId: z.string(),
     arrivedAt: instant,
     status: callStatus,
     outcome: callOutcome.exclude(['live', 'converted']),

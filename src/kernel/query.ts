@@ -7,7 +7,7 @@ export interface Mount {
   readonly surface: 'rest' | 'console' | 'sandbox' | 'public'
   /** Fastify spelling, with `:id` for a path id. */
   readonly path: string
-  /** Scope that an API key needs; null for any valid key. Absent off the REST surface. */
+  /** Scope that an API key needs; null for any valid key. Off the REST surface keys are taken only where a scope is named. */
   readonly scope?: string | null
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { actorOf, type Credential, identify, judge, type WorkspaceAccess } from '../domain/access.ts'
 import { USER_RATE_PER_MINUTE } from '../domain/limits.ts'
+import type { Mount } from '../kernel/query.ts'
 import { isRefusal, refuse } from '../kernel/refusal.ts'
 import type { Authenticate } from '../ports/api.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -42,9 +43,17 @@ export function remembering(directory: Directory): Directory & { readonly forget
   }
 }
 
+const KEY = /^svc_(live|test)_/
+
+/** A console route that names a scope is served to API keys as well (Document 1, Console session). */
+function takesKey(surface: Mount['surface'], scope: string | null, bearer: string | null): boolean {
+  return surface === 'console' && scope !== null && bearer !== null && KEY.test(bearer)
+}
+
 /** Checks credentials against what is stored of them, in the documented order (Supplement §1.13). */
 export function authenticator(directory: Directory, clock: Clock): Authenticate {
-  return async ({ surface, scope, write }, { bearer, agencyId, ip }) => {
+  return async ({ surface: mounted, scope, write }, { bearer, agencyId, ip }) => {
+    const surface = takesKey(mounted, scope, bearer) ? 'rest' : mounted
     if (surface === 'public') {
       const actor = { type: 'system', id: null, name: 'Public' } as const
       return { actor, tenant: null, credentialId: `ip:${ip}`, ratePerMinute: null }

@@ -81,10 +81,14 @@ export const callFlow = defineReaction({
       const { callId, attempt, occurredAt } = event.data
       return run(countAnswer, { callId, attempt, occurredAt }, event)
     },
-    CallEnded: async ({ run, now }, event) => {
-      const { callId, connected, occurredAt, settlesAt, usageDueAt, usageCents } = event.data
+    CallEnded: async ({ run, carrier, now }, event) => {
+      const { callId, carrierCallId, connected, occurredAt, settlesAt, usageDueAt, usageCents } = event.data
       const due = (instant: string) => Date.parse(instant) <= now()
       await run(releaseCall, { callId, connected, occurredAt }, event)
+      if (event.data.status === 'terminated') {
+        const order = { commandId: event.meta.eventId, workspaceId: workspaceOf(event), callId, carrierCallId }
+        await carrier.release({ ...order, action: { kind: 'hangup' }, at: occurredAt })
+      }
       if (settlesAt > occurredAt && due(settlesAt)) await run(settleCall, { callId }, event)
       if (usageDueAt && due(usageDueAt))
         await run(chargeUsage, { callId, amountCents: usageCents, at: usageDueAt }, event)

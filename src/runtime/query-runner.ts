@@ -24,6 +24,29 @@ export interface QueryRunner {
   readonly ask: (ask: Ask) => Promise<Answered | Refusal>
 }
 
+const written = new WeakMap<object, string>()
+
+/** A row's JSON; one that is the same object as in an earlier answer is not written again. */
+function rowJson(row: unknown): string {
+  if (typeof row !== 'object' || row === null) return JSON.stringify(row)
+  const known = written.get(row)
+  if (known !== undefined) return known
+  const json = JSON.stringify(row)
+  written.set(row, json)
+  return json
+}
+
+/** The JSON of an answer; pages are written row by row. */
+function jsonOf(answer: unknown): string {
+  if (typeof answer !== 'object' || answer === null || !('data' in answer) || !Array.isArray(answer.data)) {
+    return JSON.stringify(answer)
+  }
+  const { data, ...rest } = answer
+  const others = JSON.stringify(rest)
+  const comma = others === '{}' ? '' : ','
+  return `{"data":[${data.map(rowJson).join(',')}]${comma}${others.slice(1)}`
+}
+
 /** Answers registered queries over the ports. */
 export function createQueryRunner<Ports>(options: {
   readonly queries: readonly AnyQuery<Ports>[]
@@ -45,7 +68,7 @@ export function createQueryRunner<Ports>(options: {
       const position = positions.least(names)
       const answer = await query.run(ports, question)
       if (isRefusal(answer)) return answer
-      return { bytes: encoder.encode(JSON.stringify(answer)), position, lag: !passed }
+      return { bytes: encoder.encode(jsonOf(answer)), position, lag: !passed }
     },
   }
 }

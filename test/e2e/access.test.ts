@@ -61,6 +61,15 @@ describe.each(setups)('credentials over $name', (setup) => {
     expect(status).toBe(200)
   })
 
+  test('the buyer reads of the console take a key as well, and no other console route does', async () => {
+    const buyers = await ask(the.main.key, '/api/tracking/buyers')
+    expect([buyers.status, buyers.body.total]).toEqual([200, 1])
+    const [{ id }] = buyers.body.data
+    expect((await ask(the.main.key, `/api/tracking/buyers/${id}`)).body.buyer.name).toBe('Acme')
+    expect(codeOf(await ask(the.keys.calls, '/api/tracking/buyers'))).toEqual([403, 'insufficient_scope'])
+    expect(codeOf(await ask(the.main.key, '/api/tracking/targets'))).toEqual([401, 'unauthorized'])
+  })
+
   test('a key without the scope is told which it needs and which it holds', async () => {
     expect((await ask(the.keys.calls, '/api/v1/calls')).status).toBe(200)
     for (const [path, scope] of Object.entries({

@@ -2,7 +2,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
 import { ANSWERS, type Desk, deskOf } from '../support/e2e-calls.ts'
@@ -10,6 +9,24 @@ import { freshEnvironment, type Server, setups, startInVain, startServer, until 
 import { openTenant, prepare } from '../support/e2e-world.ts'
 
 const DESK = '+13125550001'
+
+/** An empty SQLite database of one page, with the version that its application gave it. */
+function emptyDatabase(userVersion: number): Buffer {
+  const page = Buffer.alloc(4_096)
+  page.write('SQLite format 3\0', 'latin1')
+  page.writeUInt16BE(page.length, 16)
+  page.set([1, 1, 0, 64, 32, 32], 18)
+  page.writeUInt32BE(1, 24)
+  page.writeUInt32BE(1, 28)
+  page.writeUInt32BE(4, 44)
+  page.writeUInt32BE(1, 56)
+  page.writeUInt32BE(userVersion, 60)
+  page.writeUInt32BE(1, 92)
+  // The schema's leaf page, without a row.
+  page[100] = 0x0d
+  page.writeUInt16BE(page.length, 105)
+  return page
+}
 
 async function prepared(writer: StreamWriter) {
   const main = await openTenant(writer, { name: 'Main' })
@@ -142,9 +159,7 @@ describe('a process that cannot run', () => {
   test.each(['events.db', 'views.db'])('%s of a newer version', async (name) => {
     const directory = join(home(), 'var')
     mkdirSync(directory)
-    const database = new DatabaseSync(join(directory, name))
-    database.exec('PRAGMA user_version = 1000')
-    database.close()
+    writeFileSync(join(directory, name), emptyDatabase(1000))
     await expectSentence(environment({ DATA_DIR: directory }), /written by version 1000 .* version \d+ at most/)
   })
 
