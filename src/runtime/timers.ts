@@ -39,7 +39,7 @@ const LOOK_EVERY_MS = 1_000
 const PAGE = 500
 const AT_ONCE = 64
 /** How long a row is held: time to do it, and for its row to be gone afterwards. */
-const HOLD_MS = 30_000
+const HOLD_MS = 10_000
 
 /** What this process knows of a row that it has tried: not again before the instant (ms). */
 interface Held {

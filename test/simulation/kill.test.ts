@@ -3,10 +3,10 @@ import { runKills } from './kill.ts'
 
 /** The long form takes 200; with its own command it tells how it goes: `node test/simulation/kill.ts 200`. */
 const KILLS = Number(process.env.KILLS ?? 5)
-const SETTLE_MS = 60_000
+const SETTLE_MS = 120_000
 
 test('killed at any moment, the platform loses no acknowledged call and does nothing twice', {
-  timeout: 60_000 + KILLS * 20_000,
+  timeout: 180_000 + KILLS * 20_000,
 }, async () => {
   const report = await runKills({ kills: KILLS, settleMs: SETTLE_MS, untilCharged: false, seed: 20_261_121 })
   expect(report.broken).toEqual([])
