@@ -65,7 +65,7 @@ const POINTERS_EVERY_MS = 1_000
 
 /** Runs projections over the log until the signal: catches up, follows, rebuilds, stands by for other runners. */
 export function runProjections(options: ProjectionRunnerOptions): ProjectionRunner {
-  const { log, store, projections, clock, signal, upcasts = {}, pageSize = 5_000 } = options
+  const { log, store, projections, clock, signal, upcasts = {}, pageSize = 10_000 } = options
   const followed = new Set(options.followed)
   const bell = createBell(clock, signal)
   const feed = createFeed(log, bell, signal)

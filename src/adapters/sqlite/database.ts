@@ -22,9 +22,9 @@ export interface Database {
 
 const BUSY_MS = 10_000
 const RETRY_MS = 20
-const CHECKPOINT_PAGES = 4_000
+const CHECKPOINT_PAGES = 16_000
 const WAL_KEPT_BYTES = 64 * 1024 * 1024
-const MAPPED_BYTES = 1024 * 1024 * 1024
+const MAPPED_BYTES = 8 * 1024 ** 3
 
 /** Primary result codes that say "the file is away, for now or for good", and not "the statement is wrong". */
 const AWAY = new Set([3, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 22, 26])
