@@ -24,6 +24,7 @@ export const getBuyer = defineQuery({
   response: z.object({ buyer: buyerShape, targets: z.array(targetShape) }),
   reads: [buyers, targets, usage, callLog],
   rejects: ['buyer-not-found'],
+  record: ({ id }) => id,
   async run({ views }: QueryPorts, { params, ...asked }) {
     const { workspaceId } = asked.tenant
     const doc = await readOne(views, buyers, workspaceId, params.id)

@@ -32,6 +32,7 @@ export const getCampaign = defineQuery({
   }),
   reads: [campaigns, numbers, routes, lanes, targets, buyers, wallets, usage, callLog],
   rejects: ['campaign-not-found'],
+  record: ({ id }) => id,
   async run({ views }: QueryPorts, { params, ...asked }) {
     const doc = await readOne(views, campaigns, asked.tenant.workspaceId, params.id)
     if (!doc) return refuse('campaign-not-found')

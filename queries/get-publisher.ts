@@ -25,6 +25,7 @@ export const getPublisher = defineQuery({
   response: z.object({ publisher: publisherShape }),
   reads: [publishers, lanes, campaigns, numbers, usage, callLog],
   rejects: ['publisher-not-found'],
+  record: ({ id }) => id,
   async run({ views }: QueryPorts, { params, ...asked }) {
     const doc = await readOne(views, publishers, asked.tenant.workspaceId, params.id)
     const [publisher] = doc ? await publisherShapes(views, asked, [doc]) : []

@@ -48,6 +48,7 @@ export const getTarget = defineQuery({
   response: z.object({ target: targetShape.extend({ routes: z.array(routeShape) }) }),
   reads: [targets, buyers, routes, campaigns, usage, callLog],
   rejects: ['target-not-found'],
+  record: ({ id }) => id,
   async run({ views }: QueryPorts, { params, surface, ...asked }) {
     const { workspaceId } = asked.tenant
     const doc = await readOne(views, targets, workspaceId, params.id)

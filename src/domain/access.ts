@@ -108,8 +108,7 @@ function identifyKey(held: Credential | null, presented: Presented): Identified 
 const workspaceNotFound = refuse('not-found', null, 'Workspace not found.')
 
 function identifyUser(held: Credential | null, presented: Presented): Identified {
-  if (presented.secretHash === null || held?.kind !== 'session' || held.expiresAt <= presented.now)
-    return refuse('unauthorized')
+  if (!sessionOpens(held, presented.now)) return refuse('unauthorized')
   const seats = held.seats.filter(({ role }) => role !== 'member')
   if (presented.agencyId !== null) {
     const named = presented.agencyId.toLowerCase()
@@ -131,6 +130,11 @@ const identification = {
   console: identifyUser,
   sandbox: identifyUser,
 } as const
+
+/** Whether a session opens: it is there, and it has not expired. */
+export function sessionOpens(held: Credential | null, now: string): held is SessionCredential {
+  return held?.kind === 'session' && held.expiresAt > now
+}
 
 /** Surfaces that take a credential. */
 export type GuardedSurface = keyof typeof identification

@@ -1,6 +1,6 @@
 import { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
-import { defineEntity, partsOfStream } from '../kernel/entity.ts'
+import { alsoEvolving, defineEntity, partsOfStream } from '../kernel/entity.ts'
 import { id, instant } from '../kernel/wire.ts'
 import { type ApiKeys, apiKeyEvents, evolveApiKeys } from './api-key.ts'
 import { type Buyers, buyerEvents, evolveBuyers } from './buyer.ts'
@@ -11,6 +11,7 @@ import { NAME } from './limits.ts'
 import { evolveNumbers, type Numbers, numberEvents } from './number.ts'
 import { planIds } from './plans.ts'
 import { evolvePublishers, publisherEvents } from './publisher.ts'
+import { type Revisions, recordsOf } from './record.ts'
 import { evolveRoutes, type Routes, routeEvents } from './route.ts'
 import type { SliceOf } from './slice.ts'
 import { evolveTargets, targetEvents } from './target.ts'
@@ -42,7 +43,7 @@ interface Tenants {
 }
 
 /** All configuration of a workspace: the whole of what routing goes by, at any revision. */
-export interface WorkspaceState extends Tenants, Buyers, Lanes, Campaigns, Routes, Numbers, ApiKeys {}
+export interface WorkspaceState extends Tenants, Buyers, Lanes, Campaigns, Routes, Numbers, ApiKeys, Revisions {}
 
 const evolveTenants: SliceOf<Tenants, typeof tenantEvents> = {
   WorkspaceCreated: (state, { data }) => ({ ...state, workspace: data.workspace }),
@@ -68,37 +69,45 @@ const initial: WorkspaceState = {
   numbers: PersistentMap(),
   numberIds: PersistentMap(),
   apiKeys: PersistentMap(),
+  revisions: PersistentMap(),
+}
+
+const events = {
+  ...tenantEvents,
+  ...buyerEvents,
+  ...publisherEvents,
+  ...laneEvents,
+  ...campaignEvents,
+  ...targetEvents,
+  ...routeEvents,
+  ...numberEvents,
+  ...apiKeyEvents,
+}
+
+const evolve: SliceOf<WorkspaceState, typeof events> = {
+  ...evolveTenants,
+  ...evolveBuyers,
+  ...evolvePublishers,
+  ...evolveLanes,
+  ...evolveCampaigns,
+  ...evolveTargets,
+  ...evolveRoutes,
+  ...evolveNumbers,
+  ...evolveApiKeys,
 }
 
 /** The configuration of a workspace: `workspace-<id>`. */
 export const workspace = defineEntity({
   name: 'workspace',
-  version: 1,
+  version: 2,
   longLived: true,
   remembersCommands: true,
-  events: {
-    ...tenantEvents,
-    ...buyerEvents,
-    ...publisherEvents,
-    ...laneEvents,
-    ...campaignEvents,
-    ...targetEvents,
-    ...routeEvents,
-    ...numberEvents,
-    ...apiKeyEvents,
-  },
+  events,
   initial,
-  evolve: {
-    ...evolveTenants,
-    ...evolveBuyers,
-    ...evolvePublishers,
-    ...evolveLanes,
-    ...evolveCampaigns,
-    ...evolveTargets,
-    ...evolveRoutes,
-    ...evolveNumbers,
-    ...evolveApiKeys,
-  },
+  evolve: alsoEvolving<WorkspaceState, typeof events>(evolve, (state, event) => ({
+    ...state,
+    revisions: recordsOf(event).reduce((revisions, id) => revisions.set(id, event.revision), state.revisions),
+  })),
 })
 
 /** The workspace of an event of its stream. */

@@ -38,6 +38,19 @@ export function defineEntity<State, const S extends EventSchemas>(
   return { longLived: false, remembersCommands: false, upcasts: {}, ...definition }
 }
 
+/** An `evolve` table that does one step more after each event's own. */
+export function alsoEvolving<State, S extends EventSchemas>(
+  evolve: { readonly [K in keyof S & string]: (state: State, event: RecordedOf<S, K>) => State },
+  step: (state: State, event: RecordedOf<S>) => State,
+): { readonly [K in keyof S & string]: (state: State, event: RecordedOf<S, K>) => State } {
+  const steps = Object.entries(evolve) as readonly [string, (state: State, event: RecordedOf<S>) => State][]
+  const both = steps.map(([type, own]) => [
+    type,
+    (state: State, event: RecordedOf<S>) => step(own(state, event), event),
+  ])
+  return Object.fromEntries(both)
+}
+
 /** Name of the stream of one entity. */
 export function streamOf(entity: { readonly name: string }, id: string): string {
   return `${entity.name}-${id}`

@@ -58,3 +58,23 @@ export type EventOf<S extends EventSchemas> = {
 export type RecordedOf<S extends EventSchemas, K extends keyof S & string = keyof S & string> = {
   [T in K]: RecordedEvent<T, z.output<S[T]>>
 }[K]
+
+/** What a table holds for an event of each type, as one function; null for a type that the table does not have. */
+export function byType<const S extends EventSchemas, Answer>(
+  table: {
+    readonly [K in keyof S & string]: (event: RecordedOf<S, K>) => Answer
+  },
+): (event: RecordedEvent) => Answer | null {
+  const rows = table as object as Readonly<Record<string, (event: RecordedEvent) => Answer>>
+  return (event) => (Object.hasOwn(rows, event.type) ? (rows[event.type]?.(event) ?? null) : null)
+}
+
+/** Data of the first event of a type, by its schema; undefined where there is none. */
+export function dataOf<const S extends EventSchemas, K extends keyof S & string>(
+  schemas: S,
+  events: readonly RecordedEvent[],
+  type: K,
+): z.output<S[K]> | undefined {
+  const found = events.find((event) => event.type === type)
+  return found && (schemas[type]?.parse(found.data) as z.output<S[K]>)
+}

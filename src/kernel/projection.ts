@@ -51,6 +51,11 @@ export function defineProjection<Doc extends object, const S extends EventSchema
   return { columns: [], on: {}, ...definition }
 }
 
+/** The same step on every event of a table. */
+export function onEvery<const S extends EventSchemas, Step>(events: S, step: Step): { [K in keyof S & string]: Step } {
+  return Object.fromEntries(Object.keys(events).map((type) => [type, step])) as { [K in keyof S & string]: Step }
+}
+
 /** Collection that holds a projection's documents. */
 export function collectionOf(projection: { readonly name: string; readonly version: number }): string {
   return `${projection.name}_v${projection.version}`

@@ -2,9 +2,15 @@ import type { z } from 'zod'
 import type { AnyProjection } from './projection.ts'
 import type { Refusal } from './refusal.ts'
 
+/**
+ * The surfaces of the platform (Document 1, "Surfaces"; Supplement §2). `account` is a signed-in user's own, in no
+ * workspace; `sign-in` and `public` take no credential.
+ */
+export type Surface = 'rest' | 'console' | 'account' | 'sign-in' | 'operator' | 'sandbox' | 'public'
+
 /** Where a query or a command answers. */
 export interface Mount {
-  readonly surface: 'rest' | 'console' | 'sandbox' | 'public'
+  readonly surface: Surface
   /** Fastify spelling, with `:id` for a path id. */
   readonly path: string
   /** Scope that an API key needs; null for any valid key. Off the REST surface keys are taken only where a scope is named. */
@@ -41,6 +47,8 @@ export interface Query<Ports, Params = unknown, Filter = unknown, Answer = unkno
   readonly rejects: readonly string[]
   /** Response headers beyond the common ones. */
   readonly headers: Readonly<Record<string, string>>
+  /** The record whose configuration's revision is the answer's `ETag` (Supplement 1.17); null for none. */
+  readonly record: ((params: Params) => string) | null
   readonly run: (ports: Ports, question: Question<Params, Filter>) => Promise<Answer | Refusal>
 }
 
@@ -59,10 +67,11 @@ export function defineQuery<Ports, Params, Filter, Answer, const Code extends st
   readonly reads: readonly AnyProjection[]
   readonly rejects?: readonly Code[]
   readonly headers?: Readonly<Record<string, string>>
+  readonly record?: (params: NoInfer<Params>) => string
   readonly run: (
     ports: Ports,
     question: Question<NoInfer<Params>, NoInfer<Filter>>,
   ) => Promise<NoInfer<Answer> | Refusal<NoInfer<Code>>>
 }): Query<Ports, Params, Filter, Answer> {
-  return { rejects: [], headers: {}, ...definition }
+  return { rejects: [], headers: {}, record: null, ...definition }
 }

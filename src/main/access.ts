@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { actorOf, type Credential, identify, judge, type WorkspaceAccess } from '../domain/access.ts'
+import { actorOf, type Credential, identify, judge, sessionOpens, type WorkspaceAccess } from '../domain/access.ts'
 import { USER_RATE_PER_MINUTE } from '../domain/limits.ts'
-import type { Mount } from '../kernel/query.ts'
+import type { Mount, Tenant } from '../kernel/query.ts'
 import { isRefusal, refuse } from '../kernel/refusal.ts'
-import type { Authenticate } from '../ports/api.ts'
+import type { Authenticate, Principal } from '../ports/api.ts'
 import type { Clock } from '../ports/clock.ts'
 
 /** Where credentials are looked up. */
@@ -50,28 +50,50 @@ function takesKey(surface: Mount['surface'], scope: string | null, bearer: strin
   return surface === 'console' && scope !== null && bearer !== null && KEY.test(bearer)
 }
 
-/** Checks credentials against what is stored of them, in the documented order (Supplement §1.13). */
-export function authenticator(directory: Directory, clock: Clock): Authenticate {
+/** The staff's own credential. */
+const OPERATOR: Principal = {
+  actor: { type: 'operator', id: null, name: 'Operator' },
+  tenant: null,
+  credentialId: 'operator',
+  ratePerMinute: null,
+}
+
+/** Whoever comes without a credential, told apart by address. */
+function stranger(ip: string): Principal {
+  const actor = { type: 'system', id: null, name: 'Public' } as const
+  return { actor, tenant: null, credentialId: `ip:${ip}`, ratePerMinute: null }
+}
+
+/**
+ * Checks credentials against what is stored of them, in the documented order (Supplement §1.13). `operatorHash` is the
+ * SHA-256 of the operator's token; null where there is none.
+ */
+export function authenticator(directory: Directory, clock: Clock, operatorHash: string | null = null): Authenticate {
   return async ({ surface: mounted, scope, write }, { bearer, agencyId, ip }) => {
     const surface = takesKey(mounted, scope, bearer) ? 'rest' : mounted
-    if (surface === 'public') {
-      const actor = { type: 'system', id: null, name: 'Public' } as const
-      return { actor, tenant: null, credentialId: `ip:${ip}`, ratePerMinute: null }
-    }
+    if (surface === 'public' || surface === 'sign-in') return stranger(ip)
     const hash = bearer === null ? null : secretHash(bearer)
+    if (surface === 'operator') return hash !== null && hash === operatorHash ? OPERATOR : refuse('unauthorized')
     const held = hash === null ? null : await directory.credential(surface === 'rest' ? 'key' : 'session', hash)
     const presented = { secretHash: hash, agencyId, ip, now: new Date(clock.now()).toISOString() }
+    if (surface === 'account') {
+      return sessionOpens(held, presented.now) ? principalOf(held, null) : refuse('unauthorized')
+    }
     const identified = identify(surface, held, presented)
     if (isRefusal(identified)) return identified
     if (held === null) return refuse('unauthorized')
     const workspace = await directory.workspace(identified.workspaceId)
     const refusal = judge({ surface, scope, write }, held, workspace, presented)
     if (refusal) return refusal
-    return {
-      actor: actorOf(held),
-      tenant: { workspaceId: identified.workspaceId, timezone: workspace?.timezone ?? 'UTC' },
-      credentialId: held.kind === 'key' ? `key:${held.keyId}` : `user:${held.userId}`,
-      ratePerMinute: held.kind === 'key' ? held.rateLimitPerMinute : USER_RATE_PER_MINUTE,
-    }
+    return principalOf(held, { workspaceId: identified.workspaceId, timezone: workspace?.timezone ?? 'UTC' })
+  }
+}
+
+function principalOf(held: Credential, tenant: Tenant | null): Principal {
+  return {
+    actor: actorOf(held),
+    tenant,
+    credentialId: held.kind === 'key' ? `key:${held.keyId}` : `user:${held.userId}`,
+    ratePerMinute: held.kind === 'key' ? held.rateLimitPerMinute : USER_RATE_PER_MINUTE,
   }
 }

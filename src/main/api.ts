@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { tagOf } from '../domain/record.ts'
 import type { AnyProjection } from '../kernel/projection.ts'
 import type { AnyQuery } from '../kernel/query.ts'
 import { isRefusal } from '../kernel/refusal.ts'
@@ -11,6 +12,11 @@ import { type QueryRunner, READ_WAIT_MS } from '../runtime/query-runner.ts'
 
 /** Tells that an answer may not show what it should: the read side is behind. */
 export const READ_LAG = { 'svc-read-lag': 'true' } as const
+
+/** The `ETag` of a record's revision: strong, and untouched by usage and today's figures (Supplement 1.17). */
+export function etagOf(revision: number | null): Readonly<Record<string, string>> {
+  return revision === null ? {} : { etag: tagOf(revision) }
+}
 
 /** The routes of the registered queries, one for each mount. */
 export function queryRoutes(
@@ -25,7 +31,7 @@ export function queryRoutes(
         const now = new Date(clock.now()).toISOString()
         const answer = await runner.ask({ name: query.name, params, query: filter, tenant, surface, now, minPosition })
         if (isRefusal(answer)) return answer
-        const headers = { ...query.headers, ...(answer.lag ? READ_LAG : {}) }
+        const headers = { ...query.headers, ...(answer.lag ? READ_LAG : {}), ...etagOf(answer.revision) }
         return { status: 200, body: answer.bytes, position: answer.position, headers }
       }
       return {

@@ -4,7 +4,7 @@ import { openSimulator, type Simulator } from '../adapters/simulator/simulator.t
 import type { ApiRoute } from '../ports/api.ts'
 import { type EventLog, START } from '../ports/event-log.ts'
 import { createStreamWriter, type StreamWriter } from '../runtime/stream-writer.ts'
-import { authenticator } from './access.ts'
+import { authenticator, secretHash } from './access.ts'
 import { needingReadStore, queryRoutes, type ReadBack, readBack } from './api.ts'
 import type { Config } from './config.ts'
 import { createFlow, type Flow } from './flow.ts'
@@ -19,6 +19,7 @@ import { createSecrets } from './secrets.ts'
 import { openLog, openOperations } from './stores.ts'
 import { systemClock as clock, systemRandom as random } from './system.ts'
 import { NO_WORKERS, runWorkers } from './workers.ts'
+import { writeRoutes } from './write-routes.ts'
 
 /** How long a stopping process waits for what it has accepted. */
 const STOP_MS = 10_000
@@ -85,14 +86,20 @@ export async function openApp(
   const routes: readonly ApiRoute[] = [
     ...(roles.has('query-api') ? queryRoutes(queries, readSide.queries, clock) : []),
     ...(roles.has('command-api')
-      ? needingReadStore(sandboxRoutes({ writer, simulator, clock, random, readBack: readBackOf }), views)
+      ? needingReadStore(
+          [
+            ...sandboxRoutes({ writer, simulator, clock, random, readBack: readBackOf }),
+            ...writeRoutes({ writer, queries: readSide.queries, positions, projections, ops, secrets, clock, random }),
+          ],
+          views,
+        )
       : []),
   ]
   const server = await openHttpServer({
     title: 'Ringledger',
     version: '1.0.0',
     routes: routes.map((route) => (route.write ? idempotent(route, { ops, secrets, clock }) : route)),
-    authenticate: authenticator(readSide.directory, clock),
+    authenticate: authenticator(readSide.directory, clock, config.operatorToken && secretHash(config.operatorToken)),
     position: () => positions.least(names) ?? START,
     readiness: createReadiness(readSide, log, workers, unprepared, clock),
     metrics: metrics.render,

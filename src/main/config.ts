@@ -21,7 +21,7 @@ const environment = z.object({
   DATA_DIR: z.preprocess(emptyIsUnset, z.string().default('var')),
   PUBLIC_URL: z.preprocess(emptyIsUnset, z.url({ protocol: /^https?$/ }).optional()),
   MASTER_KEY: z.preprocess(emptyIsUnset, z.string().optional()),
-  OPERATOR_TOKEN: z.preprocess(emptyIsUnset, z.string().min(16).optional()),
+  OPERATOR_TOKEN: z.preprocess(emptyIsUnset, z.string().optional()),
   METRICS_TOKEN: z.preprocess(emptyIsUnset, z.string().optional()),
   LOG_LEVEL: z.preprocess(
     emptyIsUnset,
@@ -45,6 +45,8 @@ export interface Config {
   readonly publicUrl: string | null
   /** 32 bytes under which secrets are sealed. */
   readonly masterKey: Buffer
+  /** The staff's token; null leaves the operator surface off. */
+  readonly operatorToken: string | null
   readonly metricsToken: string | null
   readonly logLevel: string
   readonly trustProxy: boolean | string
@@ -114,6 +116,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     dataDir,
     publicUrl: set.PUBLIC_URL?.replace(/\/+$/, '') ?? null,
     masterKey: masterKeyFrom(set.MASTER_KEY, dataDir, production),
+    operatorToken: set.OPERATOR_TOKEN ?? null,
     metricsToken: set.METRICS_TOKEN ?? null,
     logLevel: set.LOG_LEVEL,
     trustProxy: set.TRUST_PROXY === 'true' ? true : (set.TRUST_PROXY ?? false),

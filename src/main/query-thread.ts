@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { credentials } from '../../projections/credentials.ts'
+import { revisions } from '../../projections/revisions.ts'
 import { sessions } from '../../projections/sessions.ts'
 import { users } from '../../projections/users.ts'
 import { workspaces } from '../../projections/workspaces.ts'
@@ -7,11 +8,12 @@ import { readMany } from '../../queries/documents.ts'
 import type { Credential, WorkspaceAccess } from '../domain/access.ts'
 import { withActive } from '../runtime/active-store.ts'
 import { withColumns } from '../runtime/column-store.ts'
+import { forwardViews } from '../runtime/forward-views.ts'
 import { createPositions, pollPositions } from '../runtime/positions.ts'
 import { type Ask, createQueryRunner } from '../runtime/query-runner.ts'
 import { type Channel, serveCalls } from '../runtime/thread-rpc.ts'
 import type { Progress } from './projector-thread.ts'
-import { columns, queries } from './registry.ts'
+import { columns, projections, queries } from './registry.ts'
 import { openViews } from './stores.ts'
 import { systemClock } from './system.ts'
 import type { ThreadStart } from './threads.ts'
@@ -28,7 +30,16 @@ const views = withActive(withColumns(store, columns), systemClock)
 const positions = createPositions(systemClock)
 const stop = new AbortController()
 if (polls) void pollPositions({ store, positions, clock: systemClock, signal: stop.signal })
-const runner = createQueryRunner({ queries, ports: { views, publicUrl }, positions })
+const runner = createQueryRunner({
+  queries,
+  ports: { views, publicUrl },
+  positions,
+  forward: (behind, events) => ({ ...behind, views: forwardViews(behind.views, projections, events) }),
+  revisions: {
+    reads: revisions,
+    of: async (record) => (await readMany(views, revisions, [record])).get(record)?.revision ?? null,
+  },
+})
 
 async function keyOf(hash: string): Promise<Credential | null> {
   return (await readMany(views, credentials, [hash])).get(hash) ?? null

@@ -7,6 +7,7 @@ import { credentials } from '../../projections/credentials.ts'
 import { lanes } from '../../projections/lanes.ts'
 import { numbers } from '../../projections/numbers.ts'
 import { publishers } from '../../projections/publishers.ts'
+import { revisions } from '../../projections/revisions.ts'
 import { routes } from '../../projections/routes.ts'
 import { sessions } from '../../projections/sessions.ts'
 import { targets } from '../../projections/targets.ts'
@@ -55,6 +56,7 @@ export const projections: readonly AnyProjection[] = [
   lanes,
   numbers,
   publishers,
+  revisions,
   routes,
   sessions,
   targets,

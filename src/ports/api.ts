@@ -37,6 +37,8 @@ export interface ApiRequest {
   readonly surface: Mount['surface']
   readonly requestId: string
   readonly idempotencyKey: string | null
+  /** Entity tags, one of which the record must have (`If-Match`); null when the request does not care. */
+  readonly ifMatch: readonly string[] | null
   readonly ip: string
   /** Log position that the answer must have read (`svc-min-position`); null for none. */
   readonly minPosition: number | null

@@ -144,6 +144,8 @@ export function createDecider(ports: {
   }
 
   function decide(mailbox: Mailbox, job: Job, fold: Fold, known: Known): readonly RecordedEvent[] | Refusal {
+    const guarded = job.call.guard?.(fold.state)
+    if (guarded) return guarded
     const context = contextOf(job, known)
     const outcome: readonly NewEvent[] | Refusal = job.command.decide(job.input, fold.state, context)
     return isRefusal(outcome) ? outcome : recorded(mailbox, job, fold, outcome, context)

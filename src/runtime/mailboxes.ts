@@ -25,6 +25,8 @@ export interface CommandCall {
   readonly causationId: string | null
   readonly surface: string
   readonly ip: string | null
+  /** What must hold of the stream's state when the command is decided, whatever its own rules; null when it does. */
+  guard?(state: unknown): Refusal | null
 }
 
 /** What a command led to. */

@@ -1,3 +1,5 @@
+import type { RecordedEvent } from '../kernel/event.ts'
+import type { AnyProjection } from '../kernel/projection.ts'
 import type { AnyQuery, Question } from '../kernel/query.ts'
 import { isRefusal, type Refusal } from '../kernel/refusal.ts'
 import type { Positions } from './positions.ts'
@@ -10,6 +12,8 @@ export interface Ask extends Question<unknown, unknown> {
   readonly name: string
   /** Log position that the answer must reflect; null for none. */
   readonly minPosition: number | null
+  /** What the asker has just done, in log order: where the projections are behind, documents are folded forward with it. */
+  readonly events?: readonly RecordedEvent[]
 }
 
 /** JSON ready to send. `position`: what the answer reflects at least (null: no projection was read); `lag`: the wait was in vain. */
@@ -17,6 +21,8 @@ export interface Answered {
   readonly bytes: Uint8Array
   readonly position: number | null
   readonly lag: boolean
+  /** Revision of the record's own configuration; null where the query names no record. */
+  readonly revision: number | null
 }
 
 export interface QueryRunner {
@@ -52,23 +58,32 @@ export function createQueryRunner<Ports>(options: {
   readonly queries: readonly AnyQuery<Ports>[]
   readonly ports: Ports
   readonly positions: Positions
+  /** The projection of revisions, and how to look one up in it. */
+  readonly revisions?: { readonly reads: AnyProjection; readonly of: (record: string) => Promise<number | null> }
+  /** The ports as they will be once the projections have folded these events. */
+  readonly forward?: (ports: Ports, events: readonly RecordedEvent[]) => Ports
 }): QueryRunner {
-  const { ports, positions } = options
+  const { ports, positions, revisions, forward } = options
   const byName = new Map(
-    options.queries.map((query) => [query.name, { query, names: query.reads.map((projection) => projection.name) }]),
+    options.queries.map((query) => {
+      const reads = query.record && revisions ? [...query.reads, revisions.reads] : query.reads
+      return [query.name, { query, names: reads.map((projection) => projection.name) }]
+    }),
   )
   const encoder = new TextEncoder()
   return {
-    async ask({ name, minPosition, ...question }) {
+    async ask({ name, minPosition, events = [], ...question }) {
       const found = byName.get(name)
       if (!found) throw new TypeError(`No query is called ${name}.`)
       const { query, names } = found
       const passed = minPosition === null || (await positions.wait(names, minPosition, READ_WAIT_MS))
       // Taken before the read: documents only get newer from here on.
       const position = positions.least(names)
-      const answer = await query.run(ports, question)
+      // Before the record itself: one that has moved on meanwhile must not be edited by what was read of it.
+      const revision = query.record && revisions ? await revisions.of(query.record(question.params)) : null
+      const answer = await query.run(passed || !forward ? ports : forward(ports, events), question)
       if (isRefusal(answer)) return answer
-      return { bytes: encoder.encode(jsonOf(answer)), position, lag: !passed }
+      return { bytes: encoder.encode(jsonOf(answer)), position, lag: !passed, revision }
     },
   }
 }

@@ -41,6 +41,7 @@ function setUp(run: (request: ApiRequest) => Promise<ApiAnswer | Refusal>) {
       requestId: 'req_1',
       idempotencyKey,
       ip: '127.0.0.1',
+      ifMatch: null,
       minPosition: null,
     })
   return { ask, clock, ops }

@@ -10,6 +10,9 @@ const surfaces: Readonly<Record<Mount['surface'], { readonly tag: string; readon
   rest: { tag: 'REST API', security: 'key' },
   console: { tag: 'Console', security: 'session' },
   sandbox: { tag: 'Sandbox', security: 'session' },
+  account: { tag: 'Account', security: 'session' },
+  'sign-in': { tag: 'Account', security: null },
+  operator: { tag: 'Operator', security: 'operator' },
   public: { tag: 'Public', security: null },
 }
 
@@ -22,10 +25,11 @@ export function documentOf({ title, version }: { readonly title: string; readonl
   return {
     openapi: '3.1.0',
     info: { title, version },
-    tags: Object.values(surfaces).map(({ tag }) => ({ name: tag })),
+    tags: [...new Set(Object.values(surfaces).map(({ tag }) => tag))].map((name) => ({ name })),
     components: {
       securitySchemes: {
         key: { type: 'http' as const, scheme: 'bearer', description: 'API key, with scopes' },
+        operator: { type: 'http' as const, scheme: 'bearer', description: 'Token of the platform staff' },
         session: { type: 'http' as const, scheme: 'bearer', description: 'Session token of a signed-in user' },
       },
     },

@@ -7,7 +7,7 @@ import { type Problems, problemsOf, sentenceOf } from './sentences.ts'
 import { strictly } from './strict.ts'
 
 /** What a route is told of the request itself, once its credential and its path have passed. */
-export type Reading = Pick<ApiRequest, 'query' | 'body' | 'idempotencyKey' | 'minPosition'>
+export type Reading = Pick<ApiRequest, 'query' | 'body' | 'idempotencyKey' | 'ifMatch' | 'minPosition'>
 
 type Part<Value> = { readonly value: Value } | { readonly problems: Problems }
 
@@ -34,6 +34,12 @@ function idempotencyKeyOf({ headers }: FastifyRequest): Part<string | null> {
   return isIdempotencyKey(key)
     ? { value: key }
     : { problems: { 'Idempotency-Key': 'must be 1 to 128 visible ASCII characters' } }
+}
+
+/** The entity tags of `If-Match`; `*` takes any record, so it asks for nothing. */
+function ifMatchOf({ headers }: FastifyRequest): readonly string[] | null {
+  const tags = headers['if-match']?.split(',').map((tag) => tag.trim())
+  return tags === undefined || tags.includes('*') ? null : tags
 }
 
 const nothing = z.strictObject({})
@@ -63,6 +69,7 @@ export function readerOf(route: ApiRoute): (request: FastifyRequest) => Reading 
         body: body.value,
         minPosition: minPosition.value,
         idempotencyKey: idempotencyKey.value,
+        ifMatch: ifMatchOf(request),
       }
     const problems = [query, minPosition, idempotencyKey, body].flatMap((part) =>
       'problems' in part ? [part.problems] : [],

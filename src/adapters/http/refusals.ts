@@ -40,11 +40,24 @@ export const refusals: Readonly<Record<string, WireRefusal>> = {
   'number-not-found': row(404, 'not_found', 'Number not found.'),
   'publisher-not-found': row(404, 'not_found', 'Publisher not found.'),
   'route-not-found': row(404, 'not_found', 'Route not found.'),
+  'api-key-not-found': row(404, 'not_found', 'API key not found.'),
+  'order-not-found': row(404, 'not_found', 'Order not found.'),
+  'pool-not-found': row(404, 'not_found', 'Pool not found.'),
+  'projection-not-found': row(404, 'not_found', 'Projection not found.'),
+  'routing-key-not-found': row(404, 'not_found', 'Publisher key not found.'),
+  'vertical-not-found': row(404, 'not_found', 'Vertical not found.'),
   'user-not-found': row(404, 'not_found', 'User not found.'),
   'target-not-found': row(404, 'not_found', 'Target not found.'),
   'workspace-not-found': row(404, 'not_found', 'Workspace not found.'),
 
   conflict: row(409, 'conflict', 'The record is in a state that does not allow this.'),
+
+  'publisher-not-on-campaign': row(409, 'publisher_not_on_campaign', 'The publisher has no lane on the campaign.'),
+  'pool-campaign-mismatch': row(409, 'pool_campaign_mismatch', "The pool is another campaign's."),
+  'pool-publisher-mismatch': row(409, 'pool_publisher_mismatch', "The pool is another publisher's."),
+  'number-is-fallback': row(409, 'number_is_fallback', "A pool's fallback number stays out of rotation."),
+
+  'precondition-failed': row(412, 'conflict', 'The record has moved since it was read.'),
 
   'payload-too-large': row(413, 'payload_too_large', 'The request body is too large.'),
   'unsupported-media-type': row(415, 'unsupported_media_type', 'Send the body as application/json, not encoded.'),
@@ -52,6 +65,8 @@ export const refusals: Readonly<Record<string, WireRefusal>> = {
   'rate-limited': row(429, 'rate_limited', 'Too many requests: wait as long as Retry-After says.'),
 
   internal: row(500, 'internal', 'Something went wrong on our side.'),
+  'upstream-error': row(502, 'upstream_error', 'The carrier refused, or cannot be reached.'),
+  'ordering-not-configured': row(503, 'error', 'Number ordering is not configured here.'),
   unavailable: row(503, 'unavailable', 'The service cannot answer now: try again as Retry-After says.'),
 }
 
@@ -77,6 +92,9 @@ export const surfaceRefusals: Readonly<Record<Mount['surface'], readonly string[
     'rate-limited',
   ],
   sandbox: ['unauthorized', 'forbidden', 'not-found', 'bad-request'],
+  account: ['unauthorized', 'rate-limited'],
+  'sign-in': ['rate-limited'],
+  operator: ['unauthorized'],
   public: [],
 }
 

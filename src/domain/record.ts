@@ -1,0 +1,79 @@
+import type { Map as PersistentMap } from 'immutable'
+import { byType, type RecordedEvent } from '../kernel/event.ts'
+import { refuse } from '../kernel/refusal.ts'
+import type { apiKeyEvents } from './api-key.ts'
+import type { buyerEvents } from './buyer.ts'
+import type { campaignEvents } from './campaign.ts'
+import { type laneEvents, laneId } from './lane.ts'
+import type { numberEvents } from './number.ts'
+import type { publisherEvents } from './publisher.ts'
+import type { routeEvents } from './route.ts'
+import type { targetEvents } from './target.ts'
+
+type RecordEvents = typeof buyerEvents &
+  typeof publisherEvents &
+  typeof laneEvents &
+  typeof campaignEvents &
+  typeof targetEvents &
+  typeof routeEvents &
+  typeof numberEvents &
+  typeof apiKeyEvents
+
+/** Key of a route, among the records of a workspace. */
+export function routeKey(campaignId: string, targetId: string): string {
+  return `${campaignId}:${targetId}`
+}
+
+/**
+ * The records whose own configuration an event changes, by id (a lane's is its `laneId`, a route's its `routeKey`):
+ * what an `ETag` counts (Supplement 1.17). An event of another kind changes none.
+ */
+const records = byType<RecordEvents, string | readonly string[]>({
+  BuyerCreated: ({ data: { buyer } }) => buyer.id,
+  BuyerChanged: ({ data: { buyerId } }) => buyerId,
+  BuyerStatusChanged: ({ data: { buyerId } }) => buyerId,
+  PublisherCreated: ({ data: { publisher } }) => publisher.id,
+  PublisherStatusChanged: ({ data: { publisherId, revoked } }) => [publisherId, ...revoked.map(({ keyId }) => keyId)],
+  LaneOpened: ({ data: { lane, key } }) => [laneId(lane.campaignId, lane.publisherId), key.id],
+  LaneTermsChanged: ({ data: { campaignId, publisherId } }) => laneId(campaignId, publisherId),
+  LaneClosed: ({ data: { campaignId, publisherId, revokedKeys } }) => [laneId(campaignId, publisherId), ...revokedKeys],
+  CampaignCreated: ({ data: { campaign } }) => campaign.id,
+  CampaignChanged: ({ data: { campaignId } }) => campaignId,
+  CampaignStatusChanged: ({ data: { campaignId } }) => campaignId,
+  TargetCreated: ({ data: { target } }) => target.id,
+  TargetChanged: ({ data: { targetId } }) => targetId,
+  TargetStatusChanged: ({ data: { targetId } }) => targetId,
+  RouteSet: ({ data: { route } }) => routeKey(route.campaignId, route.targetId),
+  RouteRemoved: ({ data: { campaignId, targetId } }) => routeKey(campaignId, targetId),
+  NumberProvisioned: ({ data: { number } }) => number.id,
+  NumberAssigned: ({ data: { numberId } }) => numberId,
+  NumberLabelled: ({ data: { numberId } }) => numberId,
+  NumberDeliveryReported: ({ data: { numberId } }) => numberId,
+  NumberReleaseRequested: ({ data: { numberId } }) => numberId,
+  ApiKeyCreated: ({ data: { apiKey } }) => apiKey.id,
+})
+
+/** The ids of the records that an event changes. */
+export function recordsOf(event: RecordedEvent): readonly string[] {
+  const ids = records(event)
+  return ids === null ? [] : typeof ids === 'string' ? [ids] : ids
+}
+
+/** When each record last moved. */
+export interface Revisions {
+  /** Revision of the workspace's stream at which each record's configuration last moved, by the record's id. */
+  readonly revisions: PersistentMap<string, number>
+}
+
+/** Refuses to decide on a record that is no longer at one of these revisions of its own; a missing one is for the rules. */
+export function recordAt(id: string, tags: readonly string[]) {
+  return ({ revisions }: Revisions) => {
+    const revision = revisions.get(id)
+    return revision === undefined || tags.includes(tagOf(revision)) ? null : refuse('precondition-failed')
+  }
+}
+
+/** The entity tag of a revision: strong. */
+export function tagOf(revision: number): string {
+  return `"${revision}"`
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import { changeBuyer } from '../../../commands/change-buyer.ts'
+import { createBuyer } from '../../../commands/create-buyer.ts'
+import { setBuyerStatus } from '../../../commands/set-buyer-status.ts'
+import { buyerRow, buyerShape } from '../../../queries/buyer-shape.ts'
+import { getBuyer } from '../../../queries/get-buyer.ts'
+import { buyerChanges, buyerStatus } from '../../domain/buyer.ts'
+import { statusNote } from '../../domain/fields.ts'
+import { isRefusal } from '../../kernel/refusal.ts'
+import { id } from '../../kernel/wire.ts'
+import { defineWrite, type Write } from './write.ts'
+
+const path = '/api/tracking/buyers'
+const one = { params: z.object({ id }), record: ({ id }: { readonly id: string }) => id }
+
+const create = defineWrite({
+  name: 'create-buyer',
+  summary: 'Add a buyer',
+  method: 'POST',
+  mounts: [{ surface: 'console', path }],
+  body: createBuyer.input,
+  responses: { 201: z.object({ buyer: buyerShape }) },
+  rejects: createBuyer.rejects,
+  async run({ body, act, ask }) {
+    const done = await act(createBuyer, body)
+    if (isRefusal(done)) return done
+    const answer = await ask(getBuyer, { id: done.first('BuyerCreated')?.buyer.id ?? '' })
+    return isRefusal(answer) ? answer : { status: 201, body: { buyer: answer.buyer } }
+  },
+})
+
+const change = defineWrite({
+  ...one,
+  name: 'change-buyer',
+  summary: 'Change a buyer',
+  method: 'PATCH',
+  mounts: [{ surface: 'console', path: `${path}/:id` }],
+  body: buyerChanges,
+  responses: { 200: z.object({ buyer: buyerRow.omit({ today: true }) }) },
+  rejects: changeBuyer.rejects,
+  async run({ params: { id }, body, act, ask }) {
+    const done = await act(changeBuyer, { buyerId: id, changes: body })
+    if (isRefusal(done)) return done
+    const answer = await ask(getBuyer, { id })
+    if (isRefusal(answer)) return answer
+    const { today: _today, ...buyer } = answer.buyer
+    const active = answer.targets.filter(({ status }) => status === 'active').length
+    return { status: 200, body: { buyer: { ...buyer, targets: { total: answer.targets.length, active } } } }
+  },
+})
+
+const setStatus = defineWrite({
+  ...one,
+  name: 'set-buyer-status',
+  summary: "Change a buyer's status",
+  method: 'POST',
+  mounts: [{ surface: 'console', path: `${path}/:id/status` }],
+  body: z.object({ status: buyerStatus, note: statusNote.nullish() }),
+  responses: {
+    200: z.object({ buyer: buyerShape, changed: z.boolean(), targetsAffected: z.int().optional() }),
+  },
+  rejects: setBuyerStatus.rejects,
+  async run({ params: { id }, body, act, ask }) {
+    const done = await act(setBuyerStatus, { buyerId: id, ...body })
+    if (isRefusal(done)) return done
+    const answer = await ask(getBuyer, { id })
+    if (isRefusal(answer)) return answer
+    const moved = done.first('BuyerStatusChanged')
+    const affected = moved ? { targetsAffected: moved.targetsAffected } : {}
+    return { status: 200, body: { buyer: answer.buyer, changed: done.changed, ...affected } }
+  },
+})
+
+/** Writes of buyers (Document 1, "Buyers"). */
+export const buyerWrites: readonly Write[] = [create, change, setStatus]
