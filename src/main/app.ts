@@ -89,7 +89,18 @@ export async function openApp(
       ? needingReadStore(
           [
             ...sandboxRoutes({ writer, simulator, clock, random, readBack: readBackOf }),
-            ...writeRoutes({ writer, queries: readSide.queries, positions, projections, ops, secrets, clock, random }),
+            ...writeRoutes({
+              writer,
+              queries: readSide.queries,
+              positions,
+              projections,
+              views,
+              carrier: () => simulator,
+              ops,
+              secrets,
+              clock,
+              random,
+            }),
           ],
           views,
         )
@@ -98,7 +109,9 @@ export async function openApp(
   const server = await openHttpServer({
     title: 'Ringledger',
     version: '1.0.0',
-    routes: routes.map((route) => (route.write ? idempotent(route, { ops, secrets, clock }) : route)),
+    routes: routes
+      .filter(({ surface }) => surface !== 'operator' || config.operatorToken !== null)
+      .map((route) => (route.write ? idempotent(route, { ops, secrets, clock }) : route)),
     authenticate: authenticator(readSide.directory, clock, config.operatorToken && secretHash(config.operatorToken)),
     position: () => positions.least(names) ?? START,
     readiness: createReadiness(readSide, log, workers, unprepared, clock),

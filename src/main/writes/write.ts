@@ -8,10 +8,12 @@ import type { AnyProjection } from '../../kernel/projection.ts'
 import type { Mount, Query, Tenant } from '../../kernel/query.ts'
 import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
 import type { ApiAnswer, ApiRequest, ApiRoute, Principal } from '../../ports/api.ts'
+import type { Carrier } from '../../ports/carrier.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
 import type { QueryPorts } from '../../ports/query-ports.ts'
 import type { Random } from '../../ports/random.ts'
+import type { ReadStore } from '../../ports/read-store.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { CommandCall } from '../../runtime/mailboxes.ts'
 import type { Positions } from '../../runtime/positions.ts'
@@ -25,6 +27,9 @@ export interface WriteTools {
   readonly queries: QueryRunner
   readonly positions: Positions
   readonly projections: readonly AnyProjection[]
+  /** Reads of the read store, for what only look-ups across workspaces can tell. */
+  readonly views: Pick<ReadStore, 'get' | 'getMany' | 'find'>
+  readonly carrier: () => Carrier
   readonly ops: OperationalStore
   readonly secrets: Secrets
   readonly clock: Clock
@@ -44,6 +49,7 @@ export interface Acted<S extends EventSchemas> {
 export interface Writing<Params, Body> {
   readonly params: Params
   readonly body: Body
+  /** The workspace that the request acts in; on surfaces without one, that which was entered. */
   readonly tenant: Tenant
   readonly principal: Principal
   readonly surface: Mount['surface']
@@ -51,6 +57,8 @@ export interface Writing<Params, Body> {
   readonly tools: WriteTools
   /** When the request came in: ISO 8601, UTC, milliseconds. */
   readonly now: string
+  /** From here on acts and asks in this workspace: for the operator, who is in none. */
+  readonly enter: (tenant: Tenant) => void
   /**
    * Handles a command for the requester. Each command of a request has an id of its own, made of the `Idempotency-Key`
    * where there is one.
@@ -113,7 +121,7 @@ function actedOf<S extends EventSchemas>(events: readonly RecordedEvent[], schem
 function session(tools: WriteTools, request: ApiRequest, name: string, record: string | null) {
   const { writer, queries, positions, projections, clock } = tools
   const { principal, surface, requestId, ip, ifMatch } = request
-  const tenant = principal.tenant ?? { workspaceId: '', timezone: 'UTC' }
+  let tenant = principal.tenant ?? { workspaceId: '', timezone: 'UTC' }
   const now = new Date(clock.now()).toISOString()
   const nextCommandId = commandIds(request, name)
   const done: RecordedEvent[] = []
@@ -158,7 +166,23 @@ function session(tools: WriteTools, request: ApiRequest, name: string, record: s
     return { status, body, position, headers: { ...back.headers, ...(lag ? READ_LAG : {}), ...etagOf(revision) } }
   }
 
-  return { writing: { tenant, principal, surface, ip, tools, now, act, ask }, end }
+  const enter = (entered: Tenant) => {
+    tenant = entered
+  }
+  const writing = {
+    get tenant() {
+      return tenant
+    },
+    principal,
+    surface,
+    ip,
+    tools,
+    now,
+    enter,
+    act,
+    ask,
+  }
+  return { writing, end }
 }
 
 /** Defines a write. */
