@@ -118,7 +118,13 @@ function actedOf<S extends EventSchemas>(events: readonly RecordedEvent[], schem
 }
 
 /** Acts and asks on behalf of one request, and keeps what its answer must wait for and carry. */
-function session(tools: WriteTools, request: ApiRequest, name: string, record: string | null) {
+function session<Params, Body>(
+  tools: WriteTools,
+  request: ApiRequest,
+  name: string,
+  given: { readonly params: Params; readonly body: Body; readonly record: string | null },
+) {
+  const { record, params, body } = given
   const { writer, queries, positions, projections, clock } = tools
   const { principal, surface, requestId, ip, ifMatch } = request
   let tenant = principal.tenant ?? { workspaceId: '', timezone: 'UTC' }
@@ -140,7 +146,8 @@ function session(tools: WriteTools, request: ApiRequest, name: string, record: s
       causationId: null,
       surface,
       ip,
-      guard: (state: Revisions) => unmoved(state) ?? guard(state),
+      // What the request itself has moved meanwhile is no reason to refuse the rest of it.
+      guard: (state: Revisions) => (revision === null ? unmoved(state) : null) ?? guard(state),
     }
     const outcome = await writer.handle(command, input, call)
     if (isRefusal(outcome)) return outcome
@@ -169,7 +176,9 @@ function session(tools: WriteTools, request: ApiRequest, name: string, record: s
   const enter = (entered: Tenant) => {
     tenant = entered
   }
-  const writing = {
+  const writing: Writing<Params, Body> = {
+    params,
+    body,
     get tenant() {
       return tenant
     },
@@ -193,9 +202,9 @@ export function defineWrite<Params = unknown, Body = unknown>(definition: Defini
   const refusals = record ? [...rejects, 'precondition-failed'] : rejects
   return (tools) => {
     async function run(request: ApiRequest): Promise<ApiAnswer | Refusal> {
-      const given = params.parse(request.params) as Params
-      const { writing, end } = session(tools, request, name, record?.(given) ?? null)
-      const written = await definition.run({ ...writing, params: given, body: request.body as Body })
+      const sent = { params: request.params as Params, body: request.body as Body }
+      const { writing, end } = session(tools, request, name, { ...sent, record: record?.(sent.params) ?? null })
+      const written = await definition.run(writing)
       return isRefusal(written) ? written : end(written)
     }
     const shared = {
