@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
 import { type Answer, asking, sameness } from '../support/e2e-client.ts'
-import { freshEnvironment, type Server, setups, startServer } from '../support/e2e-server.ts'
-import { lapse, openTenant, prepare, seat } from '../support/e2e-world.ts'
+import { type Server, setups } from '../support/e2e-server.ts'
+import { platform } from '../support/e2e-suite.ts'
+import { lapse, openTenant, seat } from '../support/e2e-world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 
@@ -34,12 +35,10 @@ describe.each(setups)('credentials over $name', (setup) => {
   let server: Server
   let the: Awaited<ReturnType<typeof prepared>>
 
-  beforeAll(async () => {
-    const env = freshEnvironment(setup)
-    the = await prepare(env, prepared)
-    server = await startServer(env)
+  platform(setup, prepared, (started, built) => {
+    server = started
+    the = built
   })
-  afterAll(() => server?.dispose())
 
   const ask = (token: string | null, path: string) => asking(() => server.baseUrl, token)(path)
   const codeOf = ({ status, body }: Answer) => [status, body?.error?.code]

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { assignNumber } from '../../commands/assign-number.ts'
 import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
 import { ANSWERS, type Desk, deskOf, minutesAgo, stepsOf } from '../support/e2e-calls.ts'
 import { sameness } from '../support/e2e-client.ts'
-import { freshEnvironment, type Server, setups, startServer, until } from '../support/e2e-server.ts'
-import { openTenant, prepare } from '../support/e2e-world.ts'
+import { type Server, setups, until } from '../support/e2e-server.ts'
+import { platform } from '../support/e2e-suite.ts'
+import { openTenant } from '../support/e2e-world.ts'
 
 const DESK = '+13125550001'
 const NOBODY = '01900000-0000-7000-8000-000000000000'
@@ -65,13 +66,11 @@ describe.each(setups)('books over $name', (setup) => {
   let the: Awaited<ReturnType<typeof world>>
   let main: Desk
 
-  beforeAll(async () => {
-    const env = freshEnvironment(setup)
-    the = await prepare(env, world)
-    server = await startServer(env)
+  platform(setup, world, (started, built) => {
+    server = started
+    the = built
     main = deskOf(server, the.main)
   })
-  afterAll(() => server?.dispose())
 
   const converting = { [DESK]: ANSWERS(61) }
 

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
 import { ANSWERS, type Desk, deskOf } from '../support/e2e-calls.ts'
 import { type Json, query } from '../support/e2e-client.ts'
-import { freshEnvironment, type Server, setups, startServer } from '../support/e2e-server.ts'
-import { openTenant, prepare } from '../support/e2e-world.ts'
+import { type Server, setups } from '../support/e2e-server.ts'
+import { platform } from '../support/e2e-suite.ts'
+import { openTenant } from '../support/e2e-world.ts'
 
 const DESK = '+13125550001'
 const SWITCH = 'sip:desk@pbx.example'
@@ -85,15 +86,13 @@ describe.each(setups)('call log over $name', (setup) => {
   let main: Desk
   const ids = new Map<string, Name>()
 
-  beforeAll(async () => {
-    const env = freshEnvironment(setup)
-    the = await prepare(env, prepared)
-    server = await startServer(env)
+  platform(setup, prepared, async (started, built) => {
+    server = started
+    the = built
     main = deskOf(server, the.main)
     for (const [name, call] of Object.entries(calls(the)) as [Name, Json][])
       ids.set((await main.play(call)).call.id, name)
   })
-  afterAll(() => server?.dispose())
 
   const list = (parameters: Record<string, string | number | boolean | undefined>) =>
     main.rest(`/api/v1/calls${query(parameters)}`)

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
 import { type Desk, deskOf } from '../support/e2e-calls.ts'
 import { type Answer, asking, type Json, send } from '../support/e2e-client.ts'
-import { freshEnvironment, type Server, setups, startServer } from '../support/e2e-server.ts'
-import { openTenant, prepare } from '../support/e2e-world.ts'
+import { type Server, setups } from '../support/e2e-server.ts'
+import { platform } from '../support/e2e-suite.ts'
+import { openTenant } from '../support/e2e-world.ts'
 
 const REQUEST_ID = /^req_[0-9a-f]{32}$/
 const RESOURCES = [
@@ -33,13 +34,11 @@ describe.each(setups)('edge over $name', (setup) => {
   let the: Awaited<ReturnType<typeof prepared>>
   let main: Desk
 
-  beforeAll(async () => {
-    const env = freshEnvironment(setup)
-    the = await prepare(env, prepared)
-    server = await startServer(env)
+  platform(setup, prepared, (started, built) => {
+    server = started
+    the = built
     main = deskOf(server, the.main)
   })
-  afterAll(() => server?.dispose())
 
   const ask = (path: string) => asking(() => server.baseUrl, null)(path)
   const play = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { assignNumber } from '../../commands/assign-number.ts'
 import { blockCaller } from '../../commands/block-caller.ts'
 import { setCampaignStatus } from '../../commands/set-campaign-status.ts'
@@ -7,8 +7,9 @@ import { setTargetStatus } from '../../commands/set-target-status.ts'
 import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
 import { ANSWERS, type Desk, deskOf, detailsOf, minutesAgo, stepsOf } from '../support/e2e-calls.ts'
 import type { Json } from '../support/e2e-client.ts'
-import { freshEnvironment, type Server, setups, startServer, until } from '../support/e2e-server.ts'
-import { lapse, openTenant, prepare } from '../support/e2e-world.ts'
+import { type Server, setups, until } from '../support/e2e-server.ts'
+import { platform } from '../support/e2e-suite.ts'
+import { lapse, openTenant } from '../support/e2e-world.ts'
 
 const GATES = [
   'subscription',
@@ -87,13 +88,11 @@ describe.each(setups)('gates over $name', (setup) => {
   let the: Awaited<ReturnType<typeof world>>
   let main: Desk
 
-  beforeAll(async () => {
-    const env = freshEnvironment(setup)
-    the = await prepare(env, world)
-    server = await startServer(env)
+  platform(setup, world, (started, built) => {
+    server = started
+    the = built
     main = deskOf(server, the.main)
   })
-  afterAll(() => server?.dispose())
 
   /** A call that a gate turns away: everything that the documents say of one. */
   function expectTurnedAway({ call, story }: Json, gate: string, reason: string, sentence: string | RegExp) {

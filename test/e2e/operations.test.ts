@@ -2,11 +2,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
 import { ANSWERS, type Desk, deskOf } from '../support/e2e-calls.ts'
-import { freshEnvironment, type Server, setups, startInVain, startServer, until } from '../support/e2e-server.ts'
-import { openTenant, prepare } from '../support/e2e-world.ts'
+import { type Server, setups, startInVain, until } from '../support/e2e-server.ts'
+import { platform } from '../support/e2e-suite.ts'
+import { openTenant } from '../support/e2e-world.ts'
 
 const DESK = '+13125550001'
 
@@ -39,13 +40,11 @@ describe.each(setups)('a process over $name', (setup) => {
   let the: Awaited<ReturnType<typeof prepared>>
   let main: Desk
 
-  beforeAll(async () => {
-    const env = freshEnvironment(setup)
-    the = await prepare(env, prepared)
-    server = await startServer(env)
+  platform(setup, prepared, (started, built) => {
+    server = started
+    the = built
     main = deskOf(server, the.main)
   })
-  afterAll(() => server?.dispose())
 
   const idsOf = async () => {
     const { body } = await main.rest('/api/v1/calls?pageSize=200')

@@ -1,12 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { changeTarget } from '../../commands/change-target.ts'
 import { setBuyerStatus } from '../../commands/set-buyer-status.ts'
 import { setCampaignStatus } from '../../commands/set-campaign-status.ts'
 import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
 import { ANSWERS, type Desk, deskOf } from '../support/e2e-calls.ts'
 import { type Json, query, sameness } from '../support/e2e-client.ts'
-import { freshEnvironment, type Server, setups, startServer } from '../support/e2e-server.ts'
-import { openTenant, prepare } from '../support/e2e-world.ts'
+import { type Server, setups } from '../support/e2e-server.ts'
+import { platform } from '../support/e2e-suite.ts'
+import { openTenant } from '../support/e2e-world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 const KINDS = ['numbers', 'campaigns', 'buyers', 'targets', 'publishers'] as const
@@ -86,13 +87,11 @@ describe.each(setups)('records over $name', (setup) => {
   let the: World
   let main: Desk
 
-  beforeAll(async () => {
-    const env = freshEnvironment(setup)
-    the = await prepare(env, prepared)
-    server = await startServer(env)
+  platform(setup, prepared, (started, built) => {
+    server = started
+    the = built
     main = deskOf(server, the.main)
   })
-  afterAll(() => server?.dispose())
 
   const list = (kind: string, parameters: Record<string, Json> = {}) => main.rest(`/api/v1/${kind}${query(parameters)}`)
   const namesOf = ({ data }: Json) => data.map(({ name, label }: Json) => name ?? label)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { changeTarget } from '../../commands/change-target.ts'
 import { setBuyerStatus } from '../../commands/set-buyer-status.ts'
 import { setRoute } from '../../commands/set-route.ts'
@@ -6,8 +6,9 @@ import { setTargetStatus } from '../../commands/set-target-status.ts'
 import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
 import { ANSWERS, type Desk, deskOf, detailsOf, skipsOf, stepsOf } from '../support/e2e-calls.ts'
 import type { Json } from '../support/e2e-client.ts'
-import { freshEnvironment, type Server, setups, startServer, until } from '../support/e2e-server.ts'
-import { openTenant, prepare } from '../support/e2e-world.ts'
+import { type Server, setups, until } from '../support/e2e-server.ts'
+import { platform } from '../support/e2e-suite.ts'
+import { openTenant } from '../support/e2e-world.ts'
 
 const SHUT = { tz: 'UTC', days: { mon: [['00:00', '00:01']], tue: [], wed: [], thu: [], fri: [], sat: [], sun: [] } }
 /** Noon of the sixth of January 2026, a Tuesday, and of other days of that month. */
@@ -99,13 +100,11 @@ describe.each(setups)('routing over $name', (setup) => {
   let the: Awaited<ReturnType<typeof world>>
   let main: Desk
 
-  beforeAll(async () => {
-    const env = freshEnvironment(setup)
-    the = await prepare(env, world)
-    server = await startServer(env)
+  platform(setup, world, (started, built) => {
+    server = started
+    the = built
     main = deskOf(server, the.main)
   })
-  afterAll(() => server?.dispose())
 
   test('the first target that answers takes the call; the story tells it step by step', async () => {
     const { call, story } = await main.play({
