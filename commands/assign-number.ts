@@ -1,48 +1,54 @@
 import { isDeepStrictEqual } from 'node:util'
-import { z } from 'zod'
-import { laneId } from '../src/domain/lane.ts'
-import { attributionAfter, attributionOf, unmovable } from '../src/domain/number.ts'
-import { archived, missing, nothingToChange } from '../src/domain/refusals.ts'
+import { fallbacksLost, moveOf, movesNumber, numberChanges } from '../src/domain/attribution.ts'
+import { missing, nothingToChange } from '../src/domain/refusals.ts'
 import { workspace } from '../src/domain/workspace.ts'
 import { defineCommand } from '../src/kernel/command.ts'
-import { refuse } from '../src/kernel/refusal.ts'
+import { isRefusal, refuse } from '../src/kernel/refusal.ts'
 import { id } from '../src/kernel/wire.ts'
 
 /**
- * Assigns a number to a campaign and, optionally, to a publisher with a lane there. A field left out keeps its value,
- * but moving to another campaign drops the publisher unless it is named again; without a campaign the number is free.
+ * Assigns, moves or relabels a number, all of it at once or nothing (Document 1, "Attribution rules"). A number that
+ * comes to a campaign and is not ready is to be pointed at the platform again.
  */
 export const assignNumber = defineCommand({
   name: 'assign-number',
   entity: workspace,
-  input: z.object({ numberId: id, campaignId: id.nullish(), publisherId: id.nullish() }),
+  input: numberChanges.extend({ numberId: id }),
   rejects: [
     'bad-request',
     'number-not-found',
     'campaign-not-found',
     'publisher-not-found',
+    'pool-not-found',
     'conflict',
     'publisher-not-on-campaign',
+    'pool-campaign-mismatch',
+    'pool-publisher-mismatch',
+    'number-is-fallback',
   ],
-  decide({ numberId, campaignId, publisherId }, { numbers, campaigns, publishers, lanes }) {
-    const number = numbers.get(numberId)
+  decide({ numberId, label, ...sent }, state) {
+    const number = state.numbers.get(numberId)
     if (!number) return missing('number')
-    if (campaignId === undefined && publisherId === undefined) return nothingToChange()
-    const after = attributionAfter(number, { campaignId, publisherId })
-    if (after.campaignId === null && publisherId)
-      return refuse('bad-request', { campaignId: 'Required when a publisher is named.' })
-    const campaign = after.campaignId === null ? null : campaigns.get(after.campaignId)
-    if (campaign === undefined) return missing('campaign')
-    const publisher = after.publisherId === null ? null : publishers.get(after.publisherId)
-    if (publisher === undefined) return missing('publisher')
-    const fixed = unmovable(number)
-    if (fixed) return refuse('conflict', null, fixed)
-    if (campaign?.status === 'archived') return archived('Campaign')
-    if (campaign && publisher && !lanes.has(laneId(campaign.id, publisher.id)))
-      return refuse('publisher-not-on-campaign', { publisherId: publisher.id, campaignId: campaign.id })
-    const before = attributionOf(number)
-    if (isDeepStrictEqual(before, after)) return []
-    const names = { campaignName: campaign?.name ?? null, publisherName: publisher?.name ?? null }
-    return [{ type: 'NumberAssigned', data: { numberId, e164: number.e164, before, after, ...names } }]
+    const { e164, webhookStatus, status } = number
+    if (!movesNumber(sent) && label === undefined) return nothingToChange()
+    if (status === 'released') return refuse('conflict', { status }, 'The number has been released.')
+    const relabelled = label === undefined || label === number.label ? [] : [{ before: number.label, after: label }]
+    const labels = relabelled.map((change) => ({
+      type: 'NumberLabelled' as const,
+      data: { numberId, e164, ...change },
+    }))
+    if (!movesNumber(sent)) return labels
+    const move = moveOf(state, number, sent)
+    if (isRefusal(move)) return move
+    const { campaignId } = move.after
+    const moved = !isDeepStrictEqual(move.before, move.after)
+    // Sent again to the campaign where it is, a number that failed is tried again.
+    const connects = campaignId !== null && (moved ? webhookStatus !== 'ready' : webhookStatus === 'failed')
+    return [
+      ...(moved ? [{ type: 'NumberAssigned' as const, data: { numberId, e164, ...move } }] : []),
+      ...fallbacksLost(state, number, campaignId),
+      ...(connects ? [{ type: 'NumberDeliveryRequested' as const, data: { numberId, e164 } }] : []),
+      ...labels,
+    ]
   },
 })

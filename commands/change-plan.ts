@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { missing } from '../src/domain/refusals.ts'
-import { planId, workspace } from '../src/domain/workspace.ts'
+import { planId, planMoved, workspace } from '../src/domain/workspace.ts'
 import { defineCommand } from '../src/kernel/command.ts'
 
 /** Moves a workspace to another plan. Records past the new plan's ceilings stay; no more can be made. */
@@ -9,9 +9,5 @@ export const changePlan = defineCommand({
   entity: workspace,
   input: z.object({ planId }),
   rejects: ['workspace-not-found'],
-  decide({ planId: to }, { workspace }) {
-    if (!workspace) return missing('workspace')
-    const from = workspace.planId
-    return from === to ? [] : [{ type: 'PlanChanged', data: { from, to } }]
-  },
+  decide: ({ planId }, { workspace }) => (workspace ? planMoved(workspace, planId) : missing('workspace')),
 })

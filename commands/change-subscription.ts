@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { missing } from '../src/domain/refusals.ts'
-import { subscriptionStatus, workspace } from '../src/domain/workspace.ts'
+import { subscriptionMoved, subscriptionStatus, workspace } from '../src/domain/workspace.ts'
 import { defineCommand } from '../src/kernel/command.ts'
 
 /** Sets how a workspace's subscription stands; anything but `active` turns callers away. */
@@ -9,9 +9,6 @@ export const changeSubscription = defineCommand({
   entity: workspace,
   input: z.object({ subscriptionStatus }),
   rejects: ['workspace-not-found'],
-  decide({ subscriptionStatus: to }, { workspace }) {
-    if (!workspace) return missing('workspace')
-    const from = workspace.subscriptionStatus
-    return from === to ? [] : [{ type: 'SubscriptionChanged', data: { from, to } }]
-  },
+  decide: ({ subscriptionStatus }, { workspace }) =>
+    workspace ? subscriptionMoved(workspace, subscriptionStatus) : missing('workspace'),
 })

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { changesOf } from '../src/domain/changes.ts'
 import { archived, missing, nothingToChange } from '../src/domain/refusals.ts'
-import { type TargetSettings, targetProblems, targetSent, targetWith } from '../src/domain/target.ts'
+import { type TargetSettings, targetSent, targetWith } from '../src/domain/target.ts'
+import { targetProblems } from '../src/domain/target-rules.ts'
 import { workspace } from '../src/domain/workspace.ts'
 import { defineCommand } from '../src/kernel/command.ts'
 import { refuse } from '../src/kernel/refusal.ts'
@@ -20,9 +21,9 @@ export const changeTarget = defineCommand({
     const settings = targetWith(target, changes)
     const problems = targetProblems(target.type, settings, changes)
     if (problems) return refuse('bad-request', problems)
-    if (target.status === 'archived') return archived('Target')
     const buyer = buyers.get(settings.buyerId)
     if (!buyer) return missing('buyer')
+    if (target.status === 'archived') return archived('Target')
     if (changes.buyerId !== undefined && changes.buyerId !== target.buyerId && buyer.status === 'archived')
       return archived('Buyer')
     const difference = changesOf<TargetSettings>(target, settings)

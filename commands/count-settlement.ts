@@ -18,7 +18,7 @@ export const countSettlement = defineCommand({
     return [
       ...connecting(open, callId, occurredAt),
       ...releasing(open, callId, occurredAt),
-      { type: 'CallCounted' as const, data },
+      { type: 'CallCounted' as const, data: { ...data, resetSince: open.resetSince } },
     ]
   },
 })

@@ -1,7 +1,13 @@
 import { overCeiling } from '../src/domain/ceilings.ts'
 import { changed } from '../src/domain/changes.ts'
 import { prefixFor } from '../src/domain/names.ts'
-import { plainPublisher, publisherSettings, publishersHeld } from '../src/domain/publisher.ts'
+import {
+  plainPublisher,
+  prefixesTaken,
+  prefixTaken,
+  publisherSettings,
+  publishersHeld,
+} from '../src/domain/publisher.ts'
 import { missing } from '../src/domain/refusals.ts'
 import { workspace } from '../src/domain/workspace.ts'
 import { zoneProblem } from '../src/domain/zones.ts'
@@ -17,14 +23,13 @@ export const createPublisher = defineCommand({
   decide(sent, state, { now, newId }) {
     const { workspace } = state
     if (!workspace) return missing('workspace')
-    const taken = new Set(state.publishers.map(({ routingPrefix }) => routingPrefix).values())
+    const taken = prefixesTaken(state)
     const wanted = sent.routingPrefix?.toUpperCase()
     const routingPrefix = wanted ?? prefixFor(sent.name, taken)
     const settings = changed(plainPublisher(sent.name, routingPrefix, workspace.timezone), { ...sent, routingPrefix })
     const problem = zoneProblem(settings.timezone)
     if (problem) return refuse('validation-error', { timezone: problem })
-    if (taken.has(routingPrefix))
-      return refuse('conflict', { routingPrefix }, 'Another publisher has that routing prefix.')
+    if (taken.has(routingPrefix)) return prefixTaken(routingPrefix)
     const over = overCeiling(workspace.planId, 'maxPublishers', publishersHeld(state))
     if (over) return over
     const standing = { status: 'onboarding', statusNote: null, joinedAt: null } as const

@@ -1,6 +1,7 @@
 import { overCeiling } from '../src/domain/ceilings.ts'
 import { archived, missing } from '../src/domain/refusals.ts'
-import { plainTarget, targetProblems, targetSent, targetsHeld, targetType, targetWith } from '../src/domain/target.ts'
+import { plainTarget, targetDraft, targetsHeld, targetWith } from '../src/domain/target.ts'
+import { targetProblems } from '../src/domain/target-rules.ts'
 import { workspace } from '../src/domain/workspace.ts'
 import { defineCommand } from '../src/kernel/command.ts'
 import { refuse } from '../src/kernel/refusal.ts'
@@ -9,7 +10,7 @@ import { refuse } from '../src/kernel/refusal.ts'
 export const createTarget = defineCommand({
   name: 'create-target',
   entity: workspace,
-  input: targetSent.required({ name: true, buyerId: true }).extend({ type: targetType }),
+  input: targetDraft,
   rejects: ['bad-request', 'workspace-not-found', 'buyer-not-found', 'conflict', 'plan-upgrade-required'],
   decide({ type, ...sent }, state, { now, newId }) {
     const { workspace } = state

@@ -1,22 +1,36 @@
 import { z } from 'zod'
-import { nameOf, timezone } from '../src/domain/fields.ts'
+import { nameOf } from '../src/domain/fields.ts'
 import { NAME } from '../src/domain/limits.ts'
-import { planId, workspace } from '../src/domain/workspace.ts'
+import { email, userIdOf } from '../src/domain/user.ts'
+import { newWorkspace, workspace } from '../src/domain/workspace.ts'
 import { zoneProblem } from '../src/domain/zones.ts'
 import { defineCommand } from '../src/kernel/command.ts'
 import { refuse } from '../src/kernel/refusal.ts'
 
-/** Begins a workspace; one that is there already stays as it is. */
+/** Begins a workspace, with its first owner at once; one that is there already stays as it is. */
 export const createWorkspace = defineCommand({
   name: 'create-workspace',
   entity: workspace,
-  input: z.object({ name: nameOf(NAME.workspace), timezone, planId, sandbox: z.boolean().default(false) }),
+  input: newWorkspace.extend({
+    /** A registered person. */
+    owner: z.object({ email, name: nameOf(NAME.user) }).optional(),
+  }),
   rejects: ['bad-request'],
-  decide(sent, { workspace }, { now, workspaceId }) {
+  decide({ owner, ...sent }, { workspace }, { now, workspaceId }) {
     if (workspace) return []
     const problem = zoneProblem(sent.timezone)
     if (problem) return refuse('bad-request', { timezone: problem })
     const created = { ...sent, id: workspaceId, subscriptionStatus: 'active', createdAt: now } as const
-    return [{ type: 'WorkspaceCreated', data: { workspace: created } }]
+    const seat = owner && {
+      ...owner,
+      userId: userIdOf(owner.email),
+      role: 'owner' as const,
+      workspaceId,
+      workspaceName: sent.name,
+    }
+    return [
+      { type: 'WorkspaceCreated', data: { workspace: created } },
+      ...(seat ? [{ type: 'SeatGranted' as const, data: seat }] : []),
+    ]
   },
 })

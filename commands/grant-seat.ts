@@ -1,20 +1,26 @@
-import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
+import { nameOf } from '../src/domain/fields.ts'
+import { NAME } from '../src/domain/limits.ts'
 import { missing } from '../src/domain/refusals.ts'
-import { seat, user } from '../src/domain/user.ts'
+import { role, unlessOwner } from '../src/domain/seat.ts'
+import { email, userIdOf } from '../src/domain/user.ts'
+import { workspace } from '../src/domain/workspace.ts'
 import { defineCommand } from '../src/kernel/command.ts'
-import { id } from '../src/kernel/wire.ts'
+import { refuse } from '../src/kernel/refusal.ts'
 
-/** Gives a user a seat in a workspace, or another role in one that they hold. */
+/** Gives a registered person a seat in the workspace. */
 export const grantSeat = defineCommand({
   name: 'grant-seat',
-  entity: user,
-  input: seat.extend({ userId: id }),
-  id: ({ userId }) => userId,
-  rejects: ['user-not-found'],
-  decide({ userId, ...seat }, { user, seats }) {
-    if (!user) return missing('user')
-    return isDeepStrictEqual(seats.get(seat.workspaceId), seat)
-      ? []
-      : [{ type: 'SeatGranted', data: { userId, ...seat } }]
+  entity: workspace,
+  input: z.object({ email, name: nameOf(NAME.user), role }),
+  rejects: ['workspace-not-found', 'forbidden', 'conflict'],
+  decide({ email, name, role }, state, { actor, workspaceId }) {
+    const { workspace, seats } = state
+    if (!workspace) return missing('workspace')
+    const refused = unlessOwner(state, actor)
+    if (refused) return refused
+    const userId = userIdOf(email)
+    if (seats.has(userId)) return refuse('conflict', { email }, 'That person holds a seat already.')
+    return [{ type: 'SeatGranted', data: { userId, email, name, role, workspaceId, workspaceName: workspace.name } }]
   },
 })

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { overCeiling } from '../src/domain/ceilings.ts'
 import { e164, text } from '../src/domain/fields.ts'
 import { NUMBER, TEXT } from '../src/domain/limits.ts'
-import { nationalOf, numbersHeld, numberType, UNATTRIBUTED } from '../src/domain/number.ts'
-import { planOf } from '../src/domain/plans.ts'
+import { boughtNumber, numbersHeld, numberType } from '../src/domain/number.ts'
+import { monthlyRent } from '../src/domain/plans.ts'
 import { missing } from '../src/domain/refusals.ts'
 import { workspace } from '../src/domain/workspace.ts'
 import { defineCommand } from '../src/kernel/command.ts'
@@ -30,23 +30,9 @@ export const provisionNumber = defineCommand({
       return refuse('conflict', { e164: sent.e164 }, `The workspace already holds ${sent.e164}.`)
     const over = overCeiling(workspace.planId, 'maxNumbers', numbersHeld(state))
     if (over) return over
-    const { monthlyCents } = planOf(workspace.planId)
-    const national = nationalOf(sent.e164)
-    const number = {
-      ...sent,
-      ...UNATTRIBUTED,
-      id: newId(),
-      national,
-      formatted: national,
-      status: 'active',
-      role: 'unassigned',
-      webhookStatus: 'pending',
-      webhookError: null,
-      monthlyCents: sent.type === 'toll_free' ? monthlyCents.tollFree : monthlyCents.local,
-      purchasedAt: now,
-      releaseRequestedAt: null,
-      createdAt: now,
-    } as const
-    return [{ type: 'NumberProvisioned', data: { number } }]
+    const monthlyCents = monthlyRent(workspace.planId, sent.type)
+    return [
+      { type: 'NumberProvisioned', data: { number: boughtNumber({ ...sent, monthlyCents }, { id: newId(), now }) } },
+    ]
   },
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { nameOf } from '../src/domain/fields.ts'
 import { NAME } from '../src/domain/limits.ts'
-import { email, user, userIdOf } from '../src/domain/user.ts'
+import { email, passwordHash, user, userIdOf } from '../src/domain/user.ts'
 import { defineCommand } from '../src/kernel/command.ts'
 import { refuse } from '../src/kernel/refusal.ts'
 
@@ -9,7 +9,7 @@ import { refuse } from '../src/kernel/refusal.ts'
 export const registerUser = defineCommand({
   name: 'register-user',
   entity: user,
-  input: z.object({ email, name: nameOf(NAME.user), passwordHash: z.string().min(1) }),
+  input: z.object({ email, name: nameOf(NAME.user), passwordHash }),
   id: ({ email }) => userIdOf(email),
   rejects: ['conflict'],
   decide({ email, name, passwordHash }, { user }) {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { missing } from '../src/domain/refusals.ts'
+import { archived, missing } from '../src/domain/refusals.ts'
 import { workspace } from '../src/domain/workspace.ts'
 import { defineCommand } from '../src/kernel/command.ts'
 import { id } from '../src/kernel/wire.ts'
@@ -9,12 +9,13 @@ export const removeRoute = defineCommand({
   name: 'remove-route',
   entity: workspace,
   input: z.object({ campaignId: id, targetId: id }),
-  rejects: ['route-not-found'],
+  rejects: ['route-not-found', 'conflict'],
   decide({ campaignId, targetId }, { campaigns, targets, routes }) {
     const route = routes.get(campaignId)?.get(targetId)
     const campaign = campaigns.get(campaignId)
     const target = targets.get(targetId)
     if (!route || !campaign || !target) return missing('route')
+    if (campaign.status === 'archived') return archived('Campaign')
     const names = { campaignName: campaign.name, targetName: target.name }
     return [{ type: 'RouteRemoved', data: { routeId: route.id, campaignId, targetId, ...names } }]
   },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { attributionOf, unmovable } from '../src/domain/number.ts'
+import { fallbacksLost, unmovable } from '../src/domain/attribution.ts'
+import { attributionOf } from '../src/domain/number.ts'
 import { missing } from '../src/domain/refusals.ts'
 import { workspace } from '../src/domain/workspace.ts'
 import { defineCommand } from '../src/kernel/command.ts'
@@ -12,12 +13,15 @@ export const requestNumberRelease = defineCommand({
   entity: workspace,
   input: z.object({ numberId: id }),
   rejects: ['number-not-found', 'conflict'],
-  decide({ numberId }, { numbers }) {
-    const number = numbers.get(numberId)
+  decide({ numberId }, state) {
+    const number = state.numbers.get(numberId)
     if (!number) return missing('number')
     const fixed = unmovable(number)
     if (fixed) return refuse('conflict', null, fixed)
     const { e164 } = number
-    return [{ type: 'NumberReleaseRequested', data: { numberId, e164, before: attributionOf(number) } }]
+    return [
+      { type: 'NumberReleaseRequested', data: { numberId, e164, before: attributionOf(number) } },
+      ...fallbacksLost(state, number, null),
+    ]
   },
 })

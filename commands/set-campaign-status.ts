@@ -1,28 +1,35 @@
 import { z } from 'zod'
-import { CAMPAIGN_MOVES, campaignStatus, campaignsHeld } from '../src/domain/campaign.ts'
+import { campaignStatus, campaignsHeld } from '../src/domain/campaign.ts'
+import { campaignMoveRefused } from '../src/domain/campaign-moves.ts'
 import { overCeiling } from '../src/domain/ceilings.ts'
 import { checklistOf, launchFacts } from '../src/domain/checklist.ts'
 import { statusNote } from '../src/domain/fields.ts'
-import { missing, notAllowed } from '../src/domain/refusals.ts'
+import { missing } from '../src/domain/refusals.ts'
 import { wallet } from '../src/domain/wallet.ts'
 import { workspace } from '../src/domain/workspace.ts'
 import { defineCommand } from '../src/kernel/command.ts'
 import { refuse } from '../src/kernel/refusal.ts'
 import { id } from '../src/kernel/wire.ts'
 
-/** Launches, pauses, resumes, archives or restores a campaign. Going live takes the whole checklist. */
+/** Launches, pauses, resumes, archives or restores a campaign, as its mover may. Going live takes the whole checklist. */
 export const setCampaignStatus = defineCommand({
   name: 'set-campaign-status',
   entity: workspace,
-  input: z.object({ campaignId: id, status: campaignStatus.exclude(['restricted']), note: statusNote.nullish() }),
+  input: z.object({
+    campaignId: id,
+    status: campaignStatus.exclude(['restricted']),
+    note: statusNote.nullish(),
+    mover: z.enum(['console', 'key']).default('console'),
+  }),
   reads: { wallet },
   rejects: ['campaign-not-found', 'conflict', 'plan-upgrade-required'],
-  decide({ campaignId, status: to, note }, state, { reads }) {
+  decide({ campaignId, status: to, note, mover }, state, { reads }) {
     const campaign = state.campaigns.get(campaignId)
     if (!state.workspace || !campaign) return missing('campaign')
     const { name, status: from } = campaign
+    const refused = campaignMoveRefused(campaign, to, mover)
+    if (refused) return refused
     if (from === to) return []
-    if (!CAMPAIGN_MOVES[from].includes(to)) return notAllowed('Campaign', from, CAMPAIGN_MOVES[from])
     const { blockers } = checklistOf(launchFacts(state, campaignId, reads.wallet.balanceCents))
     if (to === 'live' && blockers.length > 0) return refuse('conflict', { blockers }, blockers.join(' '))
     const numbers = [...state.numbers.filter((number) => number.campaignId === campaignId).values()]

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { keptSecret } from '../src/domain/api-key.ts'
 import { changesOf } from '../src/domain/changes.ts'
-import { sha256 } from '../src/domain/fields.ts'
+
 import { type LaneTerms, laneId, laneProblems, laneSent, laneWith, PLAIN_TERMS } from '../src/domain/lane.ts'
-import { SECRET_PREFIX } from '../src/domain/limits.ts'
 import { archived, missing } from '../src/domain/refusals.ts'
 import { workspace } from '../src/domain/workspace.ts'
 import { defineCommand } from '../src/kernel/command.ts'
@@ -20,7 +20,7 @@ export const setLane = defineCommand({
     campaignId: id,
     publisherId: id,
     terms: laneSent,
-    key: z.object({ prefix: z.string().min(1).max(SECRET_PREFIX), hash: sha256 }),
+    key: keptSecret,
   }),
   rejects: ['validation-error', 'campaign-not-found', 'publisher-not-found', 'conflict'],
   decide({ campaignId, publisherId, terms: sent, key }, state, { now, newId }) {

@@ -1,7 +1,5 @@
-import { z } from 'zod'
-import { statusNote } from '../src/domain/fields.ts'
 import { liveKeys } from '../src/domain/lane.ts'
-import { PUBLISHER_MOVES, publisherStatus } from '../src/domain/publisher.ts'
+import { PUBLISHER_MOVES, publisherMove } from '../src/domain/publisher.ts'
 import { missing, notAllowed } from '../src/domain/refusals.ts'
 import { workspace } from '../src/domain/workspace.ts'
 import { defineCommand } from '../src/kernel/command.ts'
@@ -11,7 +9,7 @@ import { id } from '../src/kernel/wire.ts'
 export const setPublisherStatus = defineCommand({
   name: 'set-publisher-status',
   entity: workspace,
-  input: z.object({ publisherId: id, status: publisherStatus, note: statusNote.nullish() }),
+  input: publisherMove.extend({ publisherId: id }),
   rejects: ['publisher-not-found', 'conflict'],
   decide({ publisherId, status: to, note }, state) {
     const publisher = state.publishers.get(publisherId)

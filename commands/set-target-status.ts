@@ -3,30 +3,25 @@ import { overCeiling } from '../src/domain/ceilings.ts'
 import { statusNote } from '../src/domain/fields.ts'
 import { missing, notAllowed } from '../src/domain/refusals.ts'
 import { plansWith } from '../src/domain/route.ts'
-import { destinationOf, TARGET_MOVES, targetStatus, targetsHeld } from '../src/domain/target.ts'
+import { destinationOf, mover, noDestination, TARGET_MOVES, targetStatus, targetsHeld } from '../src/domain/target.ts'
 import { workspace } from '../src/domain/workspace.ts'
 import { defineCommand } from '../src/kernel/command.ts'
-import { refuse } from '../src/kernel/refusal.ts'
 import { id } from '../src/kernel/wire.ts'
 
 /** Activates, pauses, archives or restores a target. Paused it stays on every plan; archived it leaves them all. */
 export const setTargetStatus = defineCommand({
   name: 'set-target-status',
   entity: workspace,
-  input: z.object({ targetId: id, status: targetStatus, note: statusNote.nullish() }),
+  input: z.object({ targetId: id, status: targetStatus, note: statusNote.nullish(), by: mover.default('console') }),
   rejects: ['target-not-found', 'conflict', 'plan-upgrade-required'],
-  decide({ targetId, status: to, note }, state) {
+  decide({ targetId, status: to, note, by }, state) {
     const target = state.targets.get(targetId)
     if (!state.workspace || !target) return missing('target')
     const { name, status: from } = target
     if (from === to) return []
-    if (!TARGET_MOVES[from].includes(to)) return notAllowed('Target', from, TARGET_MOVES[from])
-    if (to === 'active' && destinationOf(target) === null)
-      return refuse(
-        'conflict',
-        { destination: 'Required before the target is active.' },
-        'The target has no destination.',
-      )
+    const allowed = TARGET_MOVES[by][from]
+    if (!allowed.includes(to)) return notAllowed('Target', from, allowed)
+    if (to === 'active' && destinationOf(target) === null) return noDestination()
     const over = from === 'archived' ? overCeiling(state.workspace.planId, 'maxTargets', targetsHeld(state)) : null
     if (over) return over
     const removedFrom = to === 'archived' ? plansWith(state, targetId) : []

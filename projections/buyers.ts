@@ -10,7 +10,10 @@ export const buyers = defineProjection({
   version: 1,
   events: buyerEvents,
   doc: buyer.omit({ id: true }).extend({ workspaceId: id }),
-  indexes: [{ workspaceId: 1, status: 1, createdAt: -1 }],
+  indexes: [
+    { workspaceId: 1, createdAt: -1 },
+    { workspaceId: 1, status: 1, createdAt: -1 },
+  ],
   key: (event) => (event.type === 'BuyerCreated' ? event.data.buyer.id : event.data.buyerId),
   starts: {
     BuyerCreated(event) {

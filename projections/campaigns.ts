@@ -10,7 +10,10 @@ export const campaigns = defineProjection({
   version: 1,
   events: campaignEvents,
   doc: campaign.omit({ id: true }).extend({ workspaceId: id }),
-  indexes: [{ workspaceId: 1, status: 1, createdAt: -1 }],
+  indexes: [
+    { workspaceId: 1, createdAt: -1 },
+    { workspaceId: 1, status: 1, createdAt: -1 },
+  ],
   key: (event) => (event.type === 'CampaignCreated' ? event.data.campaign.id : event.data.campaignId),
   starts: {
     CampaignCreated(event) {

@@ -1,31 +1,41 @@
-import { keyCredential } from '../src/domain/access.ts'
-import { apiKeyEvents } from '../src/domain/api-key.ts'
+import { type KeyCredential, keyCredential } from '../src/domain/access.ts'
+import { type ApiKey, apiKeyEvents, hashesOf } from '../src/domain/api-key.ts'
+import { changed } from '../src/domain/changes.ts'
+import { platformEvents } from '../src/domain/platform.ts'
 import { workspaceIdOf } from '../src/domain/workspace.ts'
 import { defineProjection } from '../src/kernel/projection.ts'
 
-/** API keys as they are judged, by the SHA-256 of each secret: a look-up across workspaces. */
+const { PlatformKeyCreated } = platformEvents
+
+function credentialOf(apiKey: ApiKey, workspaceId: string | null): KeyCredential {
+  const { id: keyId, name, scopes, ipAllowlist, rateLimitPerMinute, status, secrets } = apiKey
+  return { kind: 'key', keyId, workspaceId, name, scopes, ipAllowlist, rateLimitPerMinute, status, secrets }
+}
+
+/**
+ * API keys as they are judged, by the SHA-256 of each secret: a look-up across workspaces. A secret that was ended, and
+ * every secret of a revoked key, is not there.
+ */
 export const credentials = defineProjection({
   name: 'credentials',
   version: 1,
-  events: apiKeyEvents,
+  events: { ...apiKeyEvents, PlatformKeyCreated },
   doc: keyCredential,
   indexes: [],
-  key: ({ data: { apiKey } }) => apiKey.secrets.map(({ hash }) => hash),
+  key({ type, data }) {
+    if (type === 'ApiKeyCreated' || type === 'PlatformKeyCreated') return hashesOf(data.apiKey)
+    return type === 'ApiKeyRotated' ? [...data.ended, ...hashesOf(data.apiKey)] : data.hashes
+  },
   starts: {
-    ApiKeyCreated: (event) => {
-      const { id: keyId, name, scopes, ipAllowlist, rateLimitPerMinute, status, secrets } = event.data.apiKey
-      const workspaceId = workspaceIdOf(event)
-      return {
-        kind: 'key' as const,
-        keyId,
-        workspaceId,
-        name,
-        scopes,
-        ipAllowlist,
-        rateLimitPerMinute,
-        status,
-        secrets,
-      }
-    },
+    ApiKeyCreated: (event) => credentialOf(event.data.apiKey, workspaceIdOf(event)),
+    PlatformKeyCreated: ({ data }) => credentialOf(data.apiKey, null),
+    ApiKeyRotated: (event, hash) =>
+      event.data.ended.includes(hash) ? null : credentialOf(event.data.apiKey, workspaceIdOf(event)),
+  },
+  on: {
+    ApiKeyChanged: (doc, { data }) => changed(doc, data.after),
+    ApiKeyRotated: (_doc, event, hash) =>
+      event.data.ended.includes(hash) ? null : credentialOf(event.data.apiKey, workspaceIdOf(event)),
+    ApiKeyRevoked: () => null,
   },
 })

@@ -1,4 +1,4 @@
-import { numberEvents, trackingNumber, UNATTRIBUTED, withAttribution } from '../src/domain/number.ts'
+import { inStatus, numberEvents, trackingNumber, UNATTRIBUTED, withAttribution } from '../src/domain/number.ts'
 import { workspaceIdOf } from '../src/domain/workspace.ts'
 import { defineProjection } from '../src/kernel/projection.ts'
 import { id } from '../src/kernel/wire.ts'
@@ -9,7 +9,13 @@ export const numbers = defineProjection({
   version: 1,
   events: numberEvents,
   doc: trackingNumber.omit({ id: true }).extend({ workspaceId: id }),
-  indexes: [{ workspaceId: 1, status: 1, createdAt: -1 }, { workspaceId: 1, campaignId: 1 }, { e164: 1 }],
+  indexes: [
+    { workspaceId: 1, createdAt: -1 },
+    { workspaceId: 1, status: 1, createdAt: -1 },
+    { workspaceId: 1, campaignId: 1 },
+    { workspaceId: 1, publisherId: 1 },
+    { e164: 1 },
+  ],
   key: (event) => (event.type === 'NumberProvisioned' ? event.data.number.id : event.data.numberId),
   starts: {
     NumberProvisioned(event) {
@@ -20,6 +26,7 @@ export const numbers = defineProjection({
   on: {
     NumberAssigned: (doc, { data }) => withAttribution(doc, data.after),
     NumberLabelled: (doc, { data }) => ({ ...doc, label: data.after }),
+    NumberDeliveryRequested: (doc) => ({ ...doc, webhookStatus: 'pending' as const, webhookError: null }),
     NumberDeliveryReported: (doc, { data: { webhookStatus, webhookError } }) => ({
       ...doc,
       webhookStatus,
@@ -29,5 +36,7 @@ export const numbers = defineProjection({
       ...withAttribution(doc, UNATTRIBUTED),
       releaseRequestedAt: meta.at,
     }),
+    NumberRenewed: (doc, { data }) => ({ ...doc, renewsAt: data.after }),
+    NumberStatusChanged: (doc, { data }) => inStatus(doc, data.after),
   },
 })

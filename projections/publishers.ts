@@ -1,3 +1,4 @@
+import { changed } from '../src/domain/changes.ts'
 import { publisher, publisherEvents, withPublisherStatus } from '../src/domain/publisher.ts'
 import { workspaceIdOf } from '../src/domain/workspace.ts'
 import { defineProjection } from '../src/kernel/projection.ts'
@@ -9,7 +10,10 @@ export const publishers = defineProjection({
   version: 1,
   events: publisherEvents,
   doc: publisher.omit({ id: true }).extend({ workspaceId: id }),
-  indexes: [{ workspaceId: 1, status: 1, createdAt: -1 }],
+  indexes: [
+    { workspaceId: 1, createdAt: -1 },
+    { workspaceId: 1, status: 1, createdAt: -1 },
+  ],
   key: (event) => (event.type === 'PublisherCreated' ? event.data.publisher.id : event.data.publisherId),
   starts: {
     PublisherCreated(event) {
@@ -18,6 +22,7 @@ export const publishers = defineProjection({
     },
   },
   on: {
+    PublisherChanged: (doc, { data, meta }) => changed({ ...doc, updatedAt: meta.at }, data.after),
     PublisherStatusChanged: (doc, { data, meta }) => withPublisherStatus(doc, data.to, data.note, meta.at),
   },
 })

@@ -1,3 +1,4 @@
+import { routeKey } from '../src/domain/record.ts'
 import { route, routeEvents } from '../src/domain/route.ts'
 import { targetEvents } from '../src/domain/target.ts'
 import { workspaceIdOf } from '../src/domain/workspace.ts'
@@ -6,10 +7,7 @@ import { id } from '../src/kernel/wire.ts'
 
 const { TargetStatusChanged } = targetEvents
 
-const routeKey = ({ campaignId, targetId }: { readonly campaignId: string; readonly targetId: string }) =>
-  `${campaignId}:${targetId}`
-
-/** Routing plans, a document for each target on each campaign. */
+/** Routing plans, a document for each target on each campaign, by `routeKey`. */
 export const routes = defineProjection({
   name: 'routes',
   version: 1,
@@ -20,9 +18,10 @@ export const routes = defineProjection({
     { workspaceId: 1, targetId: 1, createdAt: 1 },
   ],
   key(event) {
-    if (event.type === 'RouteSet') return routeKey(event.data.route)
-    if (event.type === 'RouteRemoved') return routeKey(event.data)
-    return event.data.removedFrom.map((campaignId) => routeKey({ campaignId, targetId: event.data.targetId }))
+    if (event.type === 'TargetStatusChanged')
+      return event.data.removedFrom.map((campaignId) => routeKey(campaignId, event.data.targetId))
+    const { campaignId, targetId } = event.type === 'RouteSet' ? event.data.route : event.data
+    return routeKey(campaignId, targetId)
   },
   starts: {
     RouteSet(event) {

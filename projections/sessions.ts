@@ -3,17 +3,19 @@ import { userEvents } from '../src/domain/user.ts'
 import { defineProjection } from '../src/kernel/projection.ts'
 import { id, instant } from '../src/kernel/wire.ts'
 
-const { SignedIn, SignedOut } = userEvents
+const { SignedIn, SessionExtended, SignedOut, PasswordChanged } = userEvents
 
 /** Open sessions, by the SHA-256 of their token: a look-up across workspaces. Who it is stands in `users`. */
 export const sessions = defineProjection({
   name: 'sessions',
   version: 1,
-  events: { SignedIn, SignedOut },
+  events: { SignedIn, SessionExtended, SignedOut, PasswordChanged },
   doc: z.object({ userId: id, expiresAt: instant }),
   indexes: [],
-  key: (event) =>
-    event.type === 'SignedIn' ? [event.data.sessionHash, ...event.data.expired] : event.data.sessionHash,
+  key({ type, data }) {
+    if (type === 'PasswordChanged') return data.ended
+    return type === 'SignedIn' ? [data.sessionHash, ...data.expired] : data.sessionHash
+  },
   starts: {
     SignedIn: ({ data: { userId, sessionHash, expiresAt } }, hash) =>
       hash === sessionHash ? { userId, expiresAt } : null,
@@ -21,6 +23,8 @@ export const sessions = defineProjection({
   on: {
     SignedIn: (doc, { data: { sessionHash, expiresAt } }, hash) =>
       hash === sessionHash ? { ...doc, expiresAt } : null,
+    SessionExtended: (doc, { data: { expiresAt } }) => ({ ...doc, expiresAt }),
     SignedOut: () => null,
+    PasswordChanged: () => null,
   },
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { changed } from '../src/domain/changes.ts'
 import { routeEvents } from '../src/domain/route.ts'
-import { kindOf, target, targetEvents, targetKind } from '../src/domain/target.ts'
+import { kindOf, target, targetEvents, targetKind, tested } from '../src/domain/target.ts'
 import { workspaceIdOf } from '../src/domain/workspace.ts'
 import { defineProjection } from '../src/kernel/projection.ts'
 import { id } from '../src/kernel/wire.ts'
@@ -15,6 +15,7 @@ export const targets = defineProjection({
     .omit({ id: true })
     .extend({ workspaceId: id, targetId: id, kind: targetKind, campaignIds: z.array(id).readonly() }),
   indexes: [
+    { workspaceId: 1, createdAt: -1 },
     { workspaceId: 1, status: 1, createdAt: -1 },
     { workspaceId: 1, buyerId: 1 },
   ],
@@ -39,6 +40,7 @@ export const targets = defineProjection({
       campaignIds: doc.campaignIds.filter((campaignId) => !data.removedFrom.includes(campaignId)),
       updatedAt: meta.at,
     }),
+    TargetTested: (doc, { data }) => tested(doc, data.occurredAt),
     RouteSet: (doc, { data: { route, before } }) =>
       before === null ? { ...doc, campaignIds: [...doc.campaignIds, route.campaignId] } : doc,
     RouteRemoved: (doc, { data }) => ({

@@ -108,12 +108,17 @@ function keysOf({ campaignId, publisherId, targetId, buyerId }: Partial<Ids>): r
   ]
 }
 
-const { CallAdmitted, TargetClaimed, ClaimReleased, ClaimConnected, CallReleased, CallCounted } = ledgerEvents
+const { CallAdmitted, TargetClaimed, ClaimReleased, ClaimConnected, CallReleased, CallCounted, TargetCapsReset } =
+  ledgerEvents
 
 type Claimed = z.infer<typeof TargetClaimed>['claim']
 
 const withClaim = (doc: Doc, claim: Claimed, now: string): Doc =>
   claim.capCountsOn === 'claimed' ? withCall(withLive(doc, 1), claim.occurredAt, now) : withLive(doc, 1)
+
+/** A target whose caps were reset after the claim counts the call no more. */
+const countsIn = (doc: Doc, { resetSince }: { readonly resetSince: boolean }): boolean =>
+  doc.kind !== 'target' || !resetSince
 
 /** A call that was let in counts at once on its campaign and lane; on target and buyer by the claim's own rule. */
 function admitted(doc: Doc, { arrival, claim }: z.infer<typeof CallAdmitted>, now: string): Doc {
@@ -126,6 +131,7 @@ function settled(doc: Doc, data: z.infer<typeof CallCounted>, now: string): Doc 
   const { day } = windowsOf(data.occurredAt)
   if (doc.kind === 'campaign') return doc
   if (doc.kind === 'lane') return { ...doc, payoutDays: tallied(doc.payoutDays, day, data.payoutCents, now) }
+  if (!countsIn(doc, data)) return doc
   const sold = { ...doc, revenueDays: tallied(doc.revenueDays, day, data.revenueCents, now) }
   const { capCountsOn, converted, claimedAt } = data
   return capCountsOn === 'converted' && converted && claimedAt ? withCall(sold, claimedAt, now) : sold
@@ -135,7 +141,7 @@ function settled(doc: Doc, data: z.infer<typeof CallCounted>, now: string): Doc 
 export const usage = defineProjection({
   name: 'usage',
   version: 1,
-  events: { CallAdmitted, TargetClaimed, ClaimReleased, ClaimConnected, CallReleased, CallCounted },
+  events: { CallAdmitted, TargetClaimed, ClaimReleased, ClaimConnected, CallReleased, CallCounted, TargetCapsReset },
   doc,
   indexes: [{ workspaceId: 1, 'health.health': 1 }],
   key({ type, data }) {
@@ -170,9 +176,12 @@ export const usage = defineProjection({
     },
     ClaimConnected(doc, { data, meta }) {
       const healed = withResult(doc, null)
-      return data.capCountsOn === 'connected' ? withCall(healed, data.claimedAt, meta.at) : healed
+      return data.capCountsOn === 'connected' && countsIn(doc, data)
+        ? withCall(healed, data.claimedAt, meta.at)
+        : healed
     },
     CallReleased: (doc) => withLive(doc, -1),
     CallCounted: (doc, { data, meta }) => settled(doc, data, meta.at),
+    TargetCapsReset: (doc) => ({ ...doc, hours: {}, days: {}, months: {}, total: 0, revenueDays: {} }),
   },
 })

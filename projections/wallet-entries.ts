@@ -5,10 +5,10 @@ import { defineProjection } from '../src/kernel/projection.ts'
 /** The wallet's book, and the memory of the references that its fold has forgotten; by `entryId`. */
 export const walletEntries = defineProjection({
   name: memory.name,
-  version: 1,
+  version: 2,
   events: walletEvents,
   doc: memory.doc,
-  indexes: [{ workspaceId: 1, at: -1 }],
+  indexes: [{ workspaceId: 1, revision: -1 }],
   key: (event) => entryId(workspaceIdOf(event), event.data.reference),
   starts: { WalletCredited: creditEntry, WalletCharged: chargeEntry },
 })

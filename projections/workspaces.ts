@@ -1,3 +1,4 @@
+import { changed } from '../src/domain/changes.ts'
 import { tenantEvents, workspaceIdOf, workspaceRecord } from '../src/domain/workspace.ts'
 import { defineProjection } from '../src/kernel/projection.ts'
 import { id } from '../src/kernel/wire.ts'
@@ -5,10 +6,10 @@ import { id } from '../src/kernel/wire.ts'
 /** Workspaces, by id: what access and every screen's calendar go by. */
 export const workspaces = defineProjection({
   name: 'workspaces',
-  version: 1,
+  version: 2,
   events: tenantEvents,
   doc: workspaceRecord.omit({ id: true }).extend({ workspaceId: id }),
-  indexes: [],
+  indexes: [{ createdAt: -1 }, { name: 1 }],
   key: workspaceIdOf,
   starts: {
     WorkspaceCreated({ data: { workspace } }) {
@@ -19,5 +20,6 @@ export const workspaces = defineProjection({
   on: {
     SubscriptionChanged: (doc, { data }) => ({ ...doc, subscriptionStatus: data.to }),
     PlanChanged: (doc, { data }) => ({ ...doc, planId: data.to }),
+    WorkspaceChanged: (doc, { data }) => changed(doc, data.after),
   },
 })

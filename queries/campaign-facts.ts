@@ -2,11 +2,12 @@ import { buyers } from '../projections/buyers.ts'
 import { lanes } from '../projections/lanes.ts'
 import { numbers } from '../projections/numbers.ts'
 import { routes } from '../projections/routes.ts'
+import { routingKeys } from '../projections/routing-keys.ts'
 import { targets } from '../projections/targets.ts'
 import { wallets } from '../projections/wallets.ts'
 import type { LaunchFacts } from '../src/domain/checklist.ts'
-import { keyWorks } from '../src/domain/lane.ts'
 import { delivers } from '../src/domain/number.ts'
+import { keyWorks } from '../src/domain/routing-key.ts'
 import type { ReadStore } from '../src/ports/read-store.ts'
 import { readAll, readMany, readOne } from './documents.ts'
 
@@ -20,10 +21,11 @@ export async function factsOf(
   }: { readonly id: string; readonly workspaceId: string; readonly status: string },
 ): Promise<LaunchFacts> {
   const filter = { workspaceId, campaignId }
-  const [plan, assigned, open, purse] = await Promise.all([
+  const [plan, assigned, open, keys, purse] = await Promise.all([
     readAll(views, routes, { filter }),
     readAll(views, numbers, { filter }),
     readAll(views, lanes, { filter }),
+    readAll(views, routingKeys, { filter }),
     readOne(views, wallets, workspaceId, workspaceId),
   ])
   const planned = await readMany(
@@ -43,7 +45,7 @@ export async function factsOf(
     activeTargets: [...planned.values()].filter((target) => target.status === 'active').length,
     activeRoutes: plan.filter(({ active }) => active).length,
     readyNumbers: assigned.filter(delivers).length,
-    keyedLanes: open.filter(({ key }) => key !== null && keyWorks(key)).length,
+    keyedLanes: keys.filter(keyWorks).length,
     lanes: open.length,
     balanceCents: purse?.balanceCents ?? 0,
   }

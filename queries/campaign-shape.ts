@@ -4,21 +4,26 @@ import { lanes } from '../projections/lanes.ts'
 import { numbers } from '../projections/numbers.ts'
 import { routes } from '../projections/routes.ts'
 import { campaign } from '../src/domain/campaign.ts'
-import { verticalOf } from '../src/domain/vertical.ts'
+import { checklist } from '../src/domain/checklist.ts'
+import { vertical } from '../src/domain/vertical.ts'
 import { collectionOf } from '../src/kernel/projection.ts'
 import type { Question } from '../src/kernel/query.ts'
 import type { Filter, ReadStore } from '../src/ports/read-store.ts'
 import type { DocOf, Kept } from './documents.ts'
 import { today, todayFor, todayOf } from './today.ts'
 import { countersOf, liveCallsOf } from './usage.ts'
+import { verticalsOf } from './vertical-shape.ts'
 
 /** A campaign as it is answered. */
 export const campaignShape = campaign.extend({
-  vertical: z.object({ id: z.string(), name: z.string(), short: z.string() }).nullable(),
+  vertical: vertical.nullable(),
   counts: z.object({ numbers: z.int(), routes: z.int(), activeRoutes: z.int(), publishers: z.int() }),
   today,
   liveCalls: z.int(),
 })
+
+/** A campaign with its go-live checklist: as it is read by itself, and after a write. */
+export const campaignInFull = campaignShape.extend({ blockers: z.array(z.string()), canGoLive: z.boolean(), checklist })
 
 async function byCampaign(views: ReadStore, collection: string, filter: Filter) {
   const groups = await views.sum(collection, filter, ['campaignId'], [])
@@ -50,14 +55,18 @@ export async function campaignShapes(
 ) {
   const ids = docs.map(({ id }) => id)
   if (ids.length === 0) return []
-  const [counts, counters, figures] = await Promise.all([
+  const [counts, counters, figures, sold] = await Promise.all([
     countsOf(views, asked.tenant.workspaceId, ids),
     countersOf(views, 'campaign', ids),
     todayOf(views, asked, 'campaign', ids),
+    verticalsOf(
+      views,
+      docs.map(({ verticalId }) => verticalId),
+    ),
   ])
   return docs.map(({ workspaceId: _workspace, ...record }) => ({
     ...record,
-    vertical: verticalOf(record.verticalId),
+    vertical: sold(record.verticalId),
     counts: counts(record.id),
     today: todayFor(figures, record.id),
     liveCalls: liveCallsOf(counters, record.id),

@@ -26,7 +26,7 @@ function keep<Doc extends object>({ id, doc }: Stored): Kept<Doc> {
 
 /** A workspace's document by id; null when there is none, or when it is another workspace's. */
 export async function readOne<Doc extends { readonly workspaceId: string }>(
-  views: ReadStore,
+  views: Pick<ReadStore, 'get'>,
   projection: Kind<Doc>,
   workspaceId: string,
   id: string,
@@ -38,7 +38,7 @@ export async function readOne<Doc extends { readonly workspaceId: string }>(
 
 /** Documents by id, those that exist; ids may repeat or be null. */
 export async function readMany<Doc extends object>(
-  views: ReadStore,
+  views: Pick<ReadStore, 'getMany'>,
   projection: Kind<Doc>,
   ids: readonly (string | null)[],
 ): Promise<ReadonlyMap<string, Kept<Doc>>> {
@@ -49,7 +49,7 @@ export async function readMany<Doc extends object>(
 
 /** Documents that a filter names, in order. */
 export async function readAll<Doc extends object>(
-  views: ReadStore,
+  views: Pick<ReadStore, 'find'>,
   projection: Kind<Doc>,
   page: Page,
 ): Promise<readonly Kept<Doc>[]> {

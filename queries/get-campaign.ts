@@ -5,16 +5,18 @@ import { campaigns } from '../projections/campaigns.ts'
 import { lanes } from '../projections/lanes.ts'
 import { numbers } from '../projections/numbers.ts'
 import { routes } from '../projections/routes.ts'
+import { routingKeys } from '../projections/routing-keys.ts'
 import { targets } from '../projections/targets.ts'
 import { usage } from '../projections/usage.ts'
+import { verticals } from '../projections/verticals.ts'
 import { wallets } from '../projections/wallets.ts'
-import { checklist, checklistOf } from '../src/domain/checklist.ts'
+import { checklistOf } from '../src/domain/checklist.ts'
 import { defineQuery } from '../src/kernel/query.ts'
 import { refuse } from '../src/kernel/refusal.ts'
 import { id } from '../src/kernel/wire.ts'
 import type { QueryPorts } from '../src/ports/query-ports.ts'
 import { factsOf } from './campaign-facts.ts'
-import { campaignShape, campaignShapes } from './campaign-shape.ts'
+import { campaignInFull, campaignShapes } from './campaign-shape.ts'
 import { readOne } from './documents.ts'
 
 /** A campaign with every setting and its go-live checklist. */
@@ -27,10 +29,9 @@ export const getCampaign = defineQuery({
   ],
   params: z.object({ id }),
   query: z.object({}),
-  response: z.object({
-    campaign: campaignShape.extend({ blockers: z.array(z.string()), canGoLive: z.boolean(), checklist }),
-  }),
-  reads: [campaigns, numbers, routes, lanes, targets, buyers, wallets, usage, callLog],
+  response: z.object({ campaign: campaignInFull }),
+  reads: [campaigns, verticals, numbers, routes, lanes, routingKeys, targets, buyers, wallets, usage, callLog],
+  steady: true,
   rejects: ['campaign-not-found'],
   record: ({ id }) => id,
   async run({ views }: QueryPorts, { params, ...asked }) {

@@ -1,15 +1,12 @@
 import { z } from 'zod'
 import { callLog } from '../projections/call-log.ts'
-import { campaigns } from '../projections/campaigns.ts'
-import { lanes } from '../projections/lanes.ts'
-import { numbers } from '../projections/numbers.ts'
 import { publishers } from '../projections/publishers.ts'
-import { usage } from '../projections/usage.ts'
 import { defineQuery } from '../src/kernel/query.ts'
 import { refuse } from '../src/kernel/refusal.ts'
 import { id } from '../src/kernel/wire.ts'
 import type { QueryPorts } from '../src/ports/query-ports.ts'
 import { readOne } from './documents.ts'
+import { LANE_READS } from './lane-shape.ts'
 import { publisherShape, publisherShapes } from './publisher-shape.ts'
 
 /** A publisher with its lanes, the oldest first. */
@@ -23,7 +20,8 @@ export const getPublisher = defineQuery({
   params: z.object({ id }),
   query: z.object({}),
   response: z.object({ publisher: publisherShape }),
-  reads: [publishers, lanes, campaigns, numbers, usage, callLog],
+  reads: [publishers, ...LANE_READS, callLog],
+  steady: true,
   rejects: ['publisher-not-found'],
   record: ({ id }) => id,
   async run({ views }: QueryPorts, { params, ...asked }) {

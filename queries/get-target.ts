@@ -35,6 +35,9 @@ async function routesOf(views: ReadStore, workspaceId: string, targetId: string)
   })
 }
 
+/** What reading a target answers. */
+export const targetAnswer = z.object({ target: targetShape.extend({ routes: z.array(routeShape) }) })
+
 /** A target with its place on every routing plan. */
 export const getTarget = defineQuery({
   name: 'get-target',
@@ -45,8 +48,9 @@ export const getTarget = defineQuery({
   ],
   params: z.object({ id }),
   query: z.object({}),
-  response: z.object({ target: targetShape.extend({ routes: z.array(routeShape) }) }),
+  response: targetAnswer,
   reads: [targets, buyers, routes, campaigns, usage, callLog],
+  steady: true,
   rejects: ['target-not-found'],
   record: ({ id }) => id,
   async run({ views }: QueryPorts, { params, surface, ...asked }) {

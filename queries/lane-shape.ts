@@ -2,44 +2,55 @@ import { z } from 'zod'
 import { campaigns } from '../projections/campaigns.ts'
 import { lanes } from '../projections/lanes.ts'
 import { numbers } from '../projections/numbers.ts'
+import { publishers } from '../projections/publishers.ts'
+import { routingKeys } from '../projections/routing-keys.ts'
+import { usage } from '../projections/usage.ts'
 import { campaignStatus } from '../src/domain/campaign.ts'
-import { lane, routingKey } from '../src/domain/lane.ts'
+import { lane } from '../src/domain/lane.ts'
+import { publisher } from '../src/domain/publisher.ts'
 import { collectionOf } from '../src/kernel/projection.ts'
-import { id, instant } from '../src/kernel/wire.ts'
-import type { ReadStore } from '../src/ports/read-store.ts'
+import { id } from '../src/kernel/wire.ts'
+import type { QueryPorts } from '../src/ports/query-ports.ts'
+import type { Filter, ReadStore } from '../src/ports/read-store.ts'
 import { type DocOf, type Kept, readAll, readMany } from './documents.ts'
+import { compatOf, compatShape, laneKeyOf, laneKeyShape } from './key-shape.ts'
 import { countersOf, laneUsage, laneUsageOf } from './usage.ts'
 
-const { id: keyId, prefix, state, protocol, environment, requireSignature, issuedAt } = routingKey.shape
-
-/** A lane as a publisher's answer shows it: by its campaign. */
-export const laneShape = lane.omit({ publisherId: true, keyId: true, compatEnabled: true }).extend({
-  campaign: z.object({ id, name: z.string(), status: campaignStatus }).nullable(),
+/** What both surfaces show of a lane. */
+const common = lane.omit({ campaignId: true, publisherId: true, keyId: true }).extend({
   effectiveBufferSeconds: z.int().nullable(),
   usage: laneUsage,
-  key: z
-    .object({
-      id: keyId,
-      prefix,
-      state,
-      protocol,
-      environment,
-      requireSignature,
-      lastUsedAt: instant.nullable(),
-      useCount: z.int(),
-      issuedAt,
-    })
-    .nullable(),
+  key: laneKeyShape.nullable(),
   numbers: z.int(),
+})
+
+/** A lane as a publisher's answer shows it: by its campaign. */
+export const laneShape = common.extend({
+  campaignId: id,
+  campaign: z.object({ id, name: z.string(), status: campaignStatus }).nullable(),
   compat: z.object({ enabled: z.boolean() }),
 })
 
+/** A lane as a campaign's answer shows it on the console: by its publisher, with its single-step ping URL. */
+export const campaignLane = common.extend({
+  publisherId: id,
+  publisher: publisher.pick({ id: true, name: true, status: true, routingPrefix: true }).nullable(),
+  compat: compatShape,
+})
+
+/** What lanes are read from. */
+export const LANE_READS = [lanes, routingKeys, campaigns, numbers, usage]
+
 type LaneDoc = Kept<DocOf<typeof lanes>>
 
-async function numbersByLane(views: ReadStore, workspaceId: string, publisherIds: readonly string[]) {
+async function numbersByLane(views: ReadStore, workspaceId: string, docs: readonly LaneDoc[]) {
   const groups = await views.sum(
     collectionOf(numbers),
-    { workspaceId, publisherId: { $in: publisherIds }, status: { $ne: 'released' } },
+    {
+      workspaceId,
+      publisherId: { $in: [...new Set(docs.map(({ publisherId }) => publisherId))] },
+      status: { $ne: 'released' },
+    },
     ['campaignId', 'publisherId'],
     [],
   )
@@ -47,33 +58,89 @@ async function numbersByLane(views: ReadStore, workspaceId: string, publisherIds
   return (laneId: string) => counts.get(laneId) ?? 0
 }
 
-/** The lanes of publishers, by publisher, the oldest first. */
-export async function lanesOf(views: ReadStore, workspaceId: string, publisherIds: readonly string[], now: string) {
-  const filter = { workspaceId, publisherId: { $in: publisherIds } }
+/** Lanes of a workspace that a filter names, the oldest first, each with its key and its campaign. */
+async function lanesBy(views: ReadStore, filter: Filter & { readonly workspaceId: string }, now: string) {
   const docs = await readAll(views, lanes, { filter, sort: { assignedAt: 1 } })
-  const [named, counters, numbersOn] = await Promise.all([
+  const [named, keys, counters, numbersOn] = await Promise.all([
     readMany(
       views,
       campaigns,
       docs.map(({ campaignId }) => campaignId),
+    ),
+    readMany(
+      views,
+      routingKeys,
+      docs.map(({ keyId }) => keyId),
     ),
     countersOf(
       views,
       'lane',
       docs.map(({ id }) => id),
     ),
-    numbersByLane(views, workspaceId, publisherIds),
+    numbersByLane(views, filter.workspaceId, docs),
   ])
-  const shape = ({ id, workspaceId: _workspace, publisherId: _publisher, compatEnabled, ...terms }: LaneDoc) => {
-    const campaign = named.get(terms.campaignId)
+  return docs.map(({ id, workspaceId: _workspace, campaignId, publisherId, keyId, ...terms }) => {
+    const campaign = named.get(campaignId)
+    const key = keyId === null ? undefined : keys.get(keyId)
     return {
-      ...terms,
-      campaign: campaign ? { id: campaign.id, name: campaign.name, status: campaign.status } : null,
-      effectiveBufferSeconds: terms.bufferSeconds ?? campaign?.bufferSeconds ?? null,
-      usage: laneUsageOf(counters, id, now),
-      numbers: numbersOn(id),
-      compat: { enabled: compatEnabled },
+      campaignId,
+      publisherId,
+      campaign,
+      key,
+      shown: {
+        ...terms,
+        effectiveBufferSeconds: terms.bufferSeconds ?? campaign?.bufferSeconds ?? null,
+        usage: laneUsageOf(counters, id, now),
+        key: key ? laneKeyOf(key, now) : null,
+        numbers: numbersOn(id),
+      },
     }
-  }
-  return (publisherId: string) => docs.filter((doc) => doc.publisherId === publisherId).map(shape)
+  })
+}
+
+/** The lanes of publishers, by publisher, the oldest first. */
+export async function lanesOf(views: ReadStore, workspaceId: string, publisherIds: readonly string[], now: string) {
+  const found = await lanesBy(views, { workspaceId, publisherId: { $in: publisherIds } }, now)
+  const shape = ({ campaignId, campaign, key, shown }: (typeof found)[number]) => ({
+    ...shown,
+    campaignId,
+    campaign: campaign ? { id: campaign.id, name: campaign.name, status: campaign.status } : null,
+    compat: { enabled: (key?.compat ?? null) !== null },
+  })
+  return (publisherId: string) => found.filter((one) => one.publisherId === publisherId).map(shape)
+}
+
+const briefly = ({ id, name, status, routingPrefix }: Kept<DocOf<typeof publishers>>) => ({
+  id,
+  name,
+  status,
+  routingPrefix,
+})
+
+/** The lanes of a campaign, the oldest first; of one publisher, when it is named. */
+export async function lanesOn(
+  ports: QueryPorts,
+  {
+    workspaceId,
+    campaignId,
+    publisherId,
+  }: { readonly workspaceId: string; readonly campaignId: string; readonly publisherId?: string },
+  now: string,
+) {
+  const { views } = ports
+  const found = await lanesBy(views, { workspaceId, campaignId, ...(publisherId && { publisherId }) }, now)
+  const owners = await readMany(
+    views,
+    publishers,
+    found.map((one) => one.publisherId),
+  )
+  return found.map(({ publisherId, key, shown }) => {
+    const owner = owners.get(publisherId)
+    return {
+      ...shown,
+      publisherId,
+      publisher: owner ? briefly(owner) : null,
+      compat: compatOf(ports, key),
+    }
+  })
 }

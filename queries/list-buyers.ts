@@ -28,6 +28,7 @@ export const listBuyers = defineQuery({
   }),
   response: pageOf(buyerRow),
   reads: [buyers, targets, usage, callLog],
+  steady: true,
   async run({ views }: QueryPorts, { query, ...asked }) {
     const { workspaceId } = asked.tenant
     const search = searching(query.q, ['name', 'company', 'contactName', 'externalRef'])

@@ -5,6 +5,7 @@ import { lanes } from '../projections/lanes.ts'
 import { numbers } from '../projections/numbers.ts'
 import { routes } from '../projections/routes.ts'
 import { usage } from '../projections/usage.ts'
+import { verticals } from '../projections/verticals.ts'
 import { campaignStatus, routingMode } from '../src/domain/campaign.ts'
 import { CAMPAIGN, SEARCH_LENGTH } from '../src/domain/limits.ts'
 import { defineQuery } from '../src/kernel/query.ts'
@@ -31,7 +32,8 @@ export const listCampaigns = defineQuery({
     ...listQuery(RECORD_ORDERS),
   }),
   response: pageOf(campaignShape),
-  reads: [campaigns, numbers, routes, lanes, usage, callLog],
+  reads: [campaigns, verticals, numbers, routes, lanes, usage, callLog],
+  steady: true,
   async run({ views }: QueryPorts, { query, ...asked }) {
     const { routingMode, verticalId } = query
     const filter = {

@@ -2,23 +2,18 @@ import { z } from 'zod'
 import { callLog } from '../projections/call-log.ts'
 import { campaigns } from '../projections/campaigns.ts'
 import { numbers } from '../projections/numbers.ts'
+import { pools } from '../projections/pools.ts'
 import { publishers } from '../projections/publishers.ts'
 import { NUMBER_SEARCH_LENGTH } from '../src/domain/limits.ts'
 import { numberStatus } from '../src/domain/number.ts'
 import { defineQuery } from '../src/kernel/query.ts'
 import { id, pageOf, queryBoolean } from '../src/kernel/wire.ts'
 import type { QueryPorts } from '../src/ports/query-ports.ts'
-import { contains, type Filter } from '../src/ports/read-store.ts'
+import type { Filter } from '../src/ports/read-store.ts'
 import { readPage } from './documents.ts'
 import { listed, listQuery, windowOf, withStatus } from './listing.ts'
+import { searchingNumbers } from './number-search.ts'
 import { numberShape, numberShapes } from './number-shape.ts'
-
-/** Digits match the number, text matches the label. */
-function searching(text: string | undefined): Filter {
-  if (!text) return {}
-  const digits = text.replace(/\D/g, '')
-  return { $or: [{ label: contains(text) }, ...(digits ? [{ e164: contains(digits) }] : [])] }
-}
 
 /** On a campaign or not, or on one campaign, which makes `assigned` moot. */
 function attributed(campaignId: string | undefined, assigned: boolean | undefined): Filter {
@@ -45,13 +40,14 @@ export const listNumbers = defineQuery({
     ...listQuery(['createdAt', 'e164', 'status', 'purchasedAt']),
   }),
   response: pageOf(numberShape),
-  reads: [numbers, campaigns, publishers, callLog],
+  reads: [numbers, campaigns, publishers, pools, callLog],
+  steady: true,
   async run({ views }: QueryPorts, { query, ...asked }) {
     const { publisherId, poolId } = query
     const filter = {
       workspaceId: asked.tenant.workspaceId,
       ...withStatus(query.status, 'released'),
-      ...searching(query.q),
+      ...searchingNumbers(query.q),
       ...attributed(query.campaignId, query.assigned),
       ...(publisherId && { publisherId }),
       ...(poolId && { poolId }),

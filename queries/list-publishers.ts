@@ -1,16 +1,13 @@
 import { z } from 'zod'
 import { callLog } from '../projections/call-log.ts'
-import { campaigns } from '../projections/campaigns.ts'
-import { lanes } from '../projections/lanes.ts'
-import { numbers } from '../projections/numbers.ts'
 import { publishers } from '../projections/publishers.ts'
-import { usage } from '../projections/usage.ts'
 import { SEARCH_LENGTH } from '../src/domain/limits.ts'
 import { publisherStatus } from '../src/domain/publisher.ts'
 import { defineQuery } from '../src/kernel/query.ts'
 import { pageOf } from '../src/kernel/wire.ts'
 import type { QueryPorts } from '../src/ports/query-ports.ts'
 import { readPage } from './documents.ts'
+import { LANE_READS } from './lane-shape.ts'
 import { listed, listQuery, RECORD_ORDERS, searching, windowOf, withStatus } from './listing.ts'
 import { publisherShape, publisherShapes } from './publisher-shape.ts'
 
@@ -29,7 +26,8 @@ export const listPublishers = defineQuery({
     ...listQuery(RECORD_ORDERS),
   }),
   response: pageOf(publisherShape),
-  reads: [publishers, lanes, campaigns, numbers, usage, callLog],
+  reads: [publishers, ...LANE_READS, callLog],
+  steady: true,
   async run({ views }: QueryPorts, { query, ...asked }) {
     const { workspaceId } = asked.tenant
     const search = searching(query.q, ['name', 'routingPrefix', 'contactName'])

@@ -37,6 +37,7 @@ export const listTargets = defineQuery({
   }),
   response: pageOf(targetShape),
   reads: [targets, buyers, campaigns, usage, callLog],
+  steady: true,
   rejects: ['campaign-not-found'],
   async run({ views }: QueryPorts, { query, surface, ...asked }) {
     const { workspaceId } = asked.tenant

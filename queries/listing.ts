@@ -2,7 +2,8 @@ import { LARGEST_PAGE_SIZE, PAGE_SIZE } from '../src/domain/limits.ts'
 import { pageQuery, skipOf, sortBy, sortDirection, totalPages } from '../src/kernel/wire.ts'
 import { contains, type Filter } from '../src/ports/read-store.ts'
 
-const paging = pageQuery({ size: PAGE_SIZE, largest: LARGEST_PAGE_SIZE })
+/** Page and page size alone, of a list that has one order. */
+export const paging = pageQuery({ size: PAGE_SIZE, largest: LARGEST_PAGE_SIZE })
 
 /** Page, order and direction of a list, to be spread into its query; the first value is the default order. */
 export function listQuery<const Values extends readonly [string, ...string[]]>(orders: Values) {
@@ -25,7 +26,7 @@ export function windowOf({ page, pageSize, sort, dir }: Asked) {
 }
 
 /** The answer of a paged list (Document 1, shared convention 4). */
-export function listed<Row>(data: Row[], { page, pageSize }: Asked, total: number) {
+export function listed<Row>(data: Row[], { page, pageSize }: Pick<Asked, 'page' | 'pageSize'>, total: number) {
   return { data, page, pageSize, total, totalPages: totalPages(total, pageSize) }
 }
 

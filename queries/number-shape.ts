@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { callLog } from '../projections/call-log.ts'
 import { campaigns } from '../projections/campaigns.ts'
 import type { numbers } from '../projections/numbers.ts'
+import { pools } from '../projections/pools.ts'
 import { publishers } from '../projections/publishers.ts'
 import { campaignStatus } from '../src/domain/campaign.ts'
 import { trackingNumber } from '../src/domain/number.ts'
@@ -60,7 +61,7 @@ export async function numberShapes(
 ) {
   const ids = docs.map(({ id }) => id)
   if (ids.length === 0) return []
-  const [onCampaigns, byPublishers, calls30d, lastCallAt] = await Promise.all([
+  const [onCampaigns, byPublishers, inPools, calls30d, lastCallAt] = await Promise.all([
     readMany(
       views,
       campaigns,
@@ -71,27 +72,33 @@ export async function numberShapes(
       publishers,
       docs.map(({ publisherId }) => publisherId),
     ),
+    readMany(
+      views,
+      pools,
+      docs.map(({ poolId }) => poolId),
+    ),
     recentCalls(views, workspaceId, ids, now),
     lastCalls(views, workspaceId, ids),
   ])
   return docs.map(
     ({
       workspaceId: _workspace,
-      poolId: _pool,
       releaseRequestedAt: _requested,
       createdAt: _created,
       campaignId,
       publisherId,
+      poolId,
       renewsAt,
       ...record
     }) => {
       const campaign = campaignId === null ? undefined : onCampaigns.get(campaignId)
       const publisher = publisherId === null ? undefined : byPublishers.get(publisherId)
+      const pool = poolId === null ? undefined : inPools.get(poolId)
       return {
         ...record,
         campaign: campaign ? { id: campaign.id, name: campaign.name, status: campaign.status } : null,
         publisher: publisher ? { id: publisher.id, name: publisher.name } : null,
-        pool: null,
+        pool: pool ? { id: pool.id, name: pool.name } : null,
         ...(renewsAt !== null && { renewsAt }),
         calls30d: calls30d(record.id),
         lastCallAt: lastCallAt(record.id),

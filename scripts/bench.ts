@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { durableAppend } from '../test/bench/append.ts'
 import { callList } from '../test/bench/call-list.ts'
 import { callStats } from '../test/bench/call-stats.ts'
+import { configuration } from '../test/bench/configuration.ts'
 import { instantCalls } from '../test/bench/instant-calls.ts'
 import type { Figure } from '../test/bench/measure.ts'
 import { replaying } from '../test/bench/replay.ts'
@@ -22,6 +23,7 @@ const { positionals, values } = parseArgs({
 const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   append: durableAppend,
   engine: instantCalls,
+  configuration,
   list: () => callList(Number(values.calls)),
   stats: () => callStats(values.stats.split(',').map(Number)),
   replay: () => replaying(Number(values.events)),

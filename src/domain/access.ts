@@ -6,6 +6,7 @@ import { id, instant } from '../kernel/wire.ts'
 import { allowlistEntry, allows } from './allowlist.ts'
 import { type Feature, planIds, planOf } from './plans.ts'
 import { covers } from './scopes.ts'
+import { notOwner, role } from './seat.ts'
 
 // Who may ask for what: Document 1, "Authentication" and "Errors"; the order is Supplement §1.13.
 
@@ -35,9 +36,7 @@ export const sessionCredential = z
     name: z.string(),
     email: z.string(),
     expiresAt: instant,
-    seats: z
-      .array(z.object({ agencyId: id, agencyName: z.string(), role: z.enum(['owner', 'admin', 'member']) }).readonly())
-      .readonly(),
+    seats: z.array(z.object({ agencyId: id, role }).readonly()).readonly(),
   })
   .readonly()
 export type SessionCredential = z.output<typeof sessionCredential>
@@ -64,6 +63,8 @@ export interface Asked {
   readonly scope: string | null
   /** A write is refused on a lapsed subscription where a read is not. */
   readonly write: boolean
+  /** Whether an admin is not enough. */
+  readonly ownerOnly?: boolean
 }
 
 /** What the request itself says. */
@@ -173,10 +174,16 @@ const scope: Check = ({ scope: required }, held) =>
 const address: Check = (_asked, held, _workspace, { ip }) =>
   held.kind !== 'key' || allows(held.ipAllowlist, ip) ? null : refuse('ip-not-allowed')
 
+const ownership: Check = ({ ownerOnly = false }, held, { id }) =>
+  !ownerOnly ||
+  (held.kind === 'session' && held.seats.some(({ agencyId, role }) => agencyId === id && role === 'owner'))
+    ? null
+    : notOwner()
+
 /** What each surface checks, in order. A sandbox call is the carrier's act: a lapsed workspace must still be able to miss one. */
 const checks: Readonly<Record<GuardedSurface, readonly Check[]>> = {
   rest: [subscription, feature('callTracking'), feature('apiAccess'), scope, address],
-  console: [writes(subscription), feature('callTracking')],
+  console: [writes(subscription), feature('callTracking'), ownership],
   sandbox: [],
 }
 

@@ -1,25 +1,33 @@
-import { BlockList, isIP, isIPv4 } from 'node:net'
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
 import { z } from 'zod'
 
-const mappedPrefix = /^::ffff:(?=\d+\.)/i
+const mapped = /^\[::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/
 
-/** Writes an IPv4 address that came in its IPv6 spelling as IPv4. */
+/** An IPv4 address that is written as an IPv6 one, in any of its spellings, as IPv4; any other text as it is. */
 function plain(address: string): string {
-  const tail = address.replace(mappedPrefix, '')
-  return isIPv4(tail) ? tail : address
+  if (!isIPv6(address) || address.includes('%')) return address
+  const [, high, low] = mapped.exec(new URL(`http://[${address}]`).hostname) ?? []
+  if (high === undefined || low === undefined) return address
+  const [first, second] = [Number.parseInt(high, 16), Number.parseInt(low, 16)]
+  return [first >> 8, first & 0xff, second >> 8, second & 0xff].join('.')
 }
 
 function family(address: string): 'ipv4' | 'ipv6' {
   return isIPv4(address) ? 'ipv4' : 'ipv6'
 }
 
+/** An address that means the same on every machine: the zone of a link-local one does not. */
+function isAddress(text: string): boolean {
+  return isIP(text) !== 0 && !text.includes('%')
+}
+
 function isRange(entry: string): boolean {
   const [address = '', prefix = '', ...rest] = entry.split('/')
-  return rest.length === 0 && isIPv4(address) && /^\d{1,2}$/.test(prefix) && Number(prefix) <= 32
+  return rest.length === 0 && isIPv4(address) && /^(\d|[12]\d|3[0-2])$/.test(prefix)
 }
 
 /** An entry of an API key's allowlist: an IPv4 address or range, or a single IPv6 address (Document 1, "API keys" 4). */
-export const allowlistEntry = z.string().refine((entry) => isIP(entry) !== 0 || isRange(entry), {
+export const allowlistEntry = z.string().refine((entry) => isAddress(entry) || isRange(entry), {
   error: 'must be an IPv4 address or range, or an IPv6 address',
 })
 
@@ -28,9 +36,8 @@ function compile(entries: readonly string[]): BlockList {
   for (const entry of entries) {
     const [network = '', prefix] = entry.split('/')
     const address = plain(network)
-    if (isIP(address) === 0) continue
     if (prefix === undefined) list.addAddress(address, family(address))
-    else if (isRange(entry)) list.addSubnet(address, Number(prefix), 'ipv4')
+    else list.addSubnet(address, Number(prefix), 'ipv4')
   }
   return list
 }
@@ -43,5 +50,5 @@ export function allows(entries: readonly string[], ip: string): boolean {
   const list = compiled.get(entries) ?? compile(entries)
   compiled.set(entries, list)
   const address = plain(ip)
-  return isIP(address) !== 0 && list.check(address, family(address))
+  return isAddress(address) && list.check(address, family(address))
 }

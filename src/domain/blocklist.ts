@@ -5,6 +5,8 @@ import { id, instant } from '../kernel/wire.ts'
 import { text } from './fields.ts'
 import { BLOCK } from './limits.ts'
 
+export const blockScope = z.enum(['workspace', 'campaign'])
+
 const last10 = z.string().regex(/^\d{7,10}$/)
 
 /** A caller that is turned away, from one campaign or, with `campaignId` null, from all. */
@@ -55,6 +57,12 @@ export const blocklist = defineEntity({
     }),
   },
 })
+
+/** Display form of a caller's last ten digits: as a North American number where they are one, else as they are. */
+export function formattedLast10(callerLast10: string): string {
+  const digits = /^(\d{3})(\d{3})(\d{4})$/.exec(callerLast10)
+  return digits ? `(${digits[1]}) ${digits[2]}-${digits[3]}` : callerLast10
+}
 
 /** The last ten digits by which a caller is blocked; null when the text is no phone number (7 to 15 digits). */
 export function callerLast10(number: string): string | null {

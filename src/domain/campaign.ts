@@ -9,20 +9,12 @@ import { type Problem, problemsOf } from './problems.ts'
 import { rescheduled, schedule, scheduleInput, scheduleProblem } from './schedule.ts'
 import type { SliceOf } from './slice.ts'
 import { normalStates, states, statesProblem } from './states.ts'
+import { verticalId } from './vertical.ts'
 import { zoneProblem } from './zones.ts'
 
 export const campaignStatus = z.enum(['draft', 'live', 'paused', 'restricted', 'archived'])
 export type CampaignStatus = z.infer<typeof campaignStatus>
 export const routingMode = z.enum(['priority', 'weighted', 'highest_bid'])
-
-/** Moves that the console may make; `restricted` is the platform's own (Supplement §5). */
-export const CAMPAIGN_MOVES: Readonly<Record<CampaignStatus, readonly CampaignStatus[]>> = {
-  draft: ['live'],
-  live: ['paused'],
-  paused: ['live', 'archived'],
-  archived: ['draft'],
-  restricted: [],
-}
 
 /** What a person sets of a campaign (Document 1, Campaign; `payout` and `discloseCallerId` by Supplement §4 and §5). */
 export const campaignSettings = z.object({
@@ -61,7 +53,7 @@ export const campaign = campaignSettings.extend({
   kind: z.literal('tracking'),
   status: campaignStatus,
   statusNote: statusNote.nullable(),
-  verticalId: z.string().min(1).max(CAMPAIGN.verticalId),
+  verticalId,
   routingKeyPrefix: z.string(),
   publishedAt: instant.nullable(),
   createdAt: instant,
@@ -169,7 +161,7 @@ export function campaignProblems(
   const rules: readonly Problem[] = [
     [
       'unroutedMessage',
-      unroutedAction === 'message' && !unroutedMessage ? 'Required when the action is message.' : null,
+      unroutedAction === 'message' && !unroutedMessage?.trim() ? 'Required when the action is message.' : null,
     ],
     [
       'unroutedForwardE164',

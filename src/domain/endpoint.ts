@@ -9,10 +9,11 @@ export const whisper = z.object({
   acceptDigit: z
     .string()
     .regex(/^[0-9*#]$/)
-    .nullable(),
+    .nullable()
+    .default(null),
 })
 
-const sipUri = z
+export const sipUri = z
   .string()
   .max(TARGET.sipUri)
   .regex(/^sips?:[^\s@]+@[^\s@]+$/i)
@@ -33,8 +34,8 @@ export const endpointSettings = z.object({
   sipAuthType: z.enum(['none', 'digest']),
   sipUsername: text(TARGET.sipField),
   sipRealm: text(TARGET.sipField),
-  /** The password sealed under the master key; only its last four characters are ever shown. */
-  sipSecret: z.object({ sealed: z.string(), last4: z.string().max(4) }).nullable(),
+  /** The password sealed under the master key. Only its last four characters are ever shown, of a short one nothing. */
+  sipSecret: z.object({ sealed: z.string(), last4: z.string().max(4).nullable() }).nullable(),
   /** Null takes the campaign's dial time-out. */
   ringTimeoutSeconds: wholeNumber(SECONDS.ringTimeout).nullable(),
   whisper: whisper.nullable(),
@@ -47,6 +48,15 @@ export const endpoint = endpointSettings.extend({
 export type Endpoint = Readonly<z.infer<typeof endpoint>>
 
 const path = text(RTB.path)
+/** A header as it may stand in a request: one line of what HTTP lets through. */
+const headerName = z
+  .string()
+  .max(TEXT.reference)
+  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/)
+const headerValue = z
+  .string()
+  .max(RTB.header)
+  .regex(/^[\t\x20-\x7e\x80-\xff]*$/)
 const bidLimit = cap(CENTS.price).nullable()
 
 /** The bidding configuration of an rtb target (Supplement §5). */
@@ -56,9 +66,15 @@ export const rtb = z.object({
     .max(RTB.url)
     .nullable(),
   method: z.enum(['GET', 'POST']),
-  contentType: z.string().max(TARGET.sipField),
+  contentType: z
+    .string()
+    .min(1)
+    .max(TARGET.sipField)
+    .regex(/^[\x20-\x7e]+$/),
   timeoutMs: wholeNumber(RTB.timeoutMs),
-  bidHeaders: z.record(z.string().max(TEXT.reference), z.string().max(RTB.header)),
+  bidHeaders: z
+    .record(headerName, headerValue)
+    .refine((headers) => Object.keys(headers).length <= RTB.headers, `must have at most ${RTB.headers} entries`),
   bidBodyTemplate: text(RTB.body),
   bidPath: path,
   bidUnit: z.enum(['dollars', 'cents']),
@@ -84,8 +100,12 @@ export type Rtb = Readonly<z.infer<typeof rtb>>
 export const tagFilter = z.object({
   key: z.string().regex(new RegExp(`^[A-Za-z0-9._-]{1,${TAG.key}}$`)),
   op: z.enum(['eq', 'neq', 'in', 'nin', 'exists', 'missing', 'prefix']),
-  value: z.union([z.string().max(TAG.value), z.array(z.string().max(TAG.value)).max(TAG.values).readonly()]).nullable(),
+  value: z
+    .union([z.string().max(TAG.value), z.array(z.string().max(TAG.value)).max(TAG.values).readonly()])
+    .nullable()
+    .default(null),
 })
+export type TagFilter = Readonly<z.infer<typeof tagFilter>>
 
 /** Dialling as it begins, before anything is set. */
 export function plainEndpoint(id: string, mode: Endpoint['mode']): Endpoint {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { TEXT } from './limits.ts'
 
 /** Plus sign, country code, digits. */
-export const e164 = z.string().regex(/^\+[1-9]\d{6,14}$/)
+export const e164 = z.string().regex(/^\+[1-9]\d{6,14}$/, { error: 'must be a phone number in E.164, as +13105550100' })
 /** IANA zone; whether it exists is a rule (`zones.ts`), since records differ in the refusal. */
 export const timezone = z.string().min(1).max(TEXT.zone)
 /** SHA-256, hexadecimal. */
@@ -14,3 +14,10 @@ export const text = (max: number) => z.string().max(max).nullable()
 /** A name, without blanks around it. */
 export const nameOf = ({ min, max }: { readonly min: number; readonly max: number }) =>
   z.string().trim().min(min).max(max)
+
+/** Who did something, as the activity log names them. */
+export const actor = z.object({
+  type: z.enum(['key', 'user', 'publisher', 'operator', 'carrier', 'system']),
+  id: z.string().nullable(),
+  name: z.string(),
+})

@@ -1,13 +1,23 @@
 import type { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import { cap, id, instant } from '../kernel/wire.ts'
+import type { Campaigns } from './campaign.ts'
 import { changed } from './changes.ts'
-import { sha256, text, timezone } from './fields.ts'
+import { text, timezone } from './fields.ts'
 import { CALL_CAP, CENTS, SECONDS, TEXT } from './limits.ts'
 import { payout, percent } from './money.ts'
 import { payoutProblems } from './payout-terms.ts'
 import { type Problem, problemsOf } from './problems.ts'
 import { type Publishers, type publisherEvents, withPublisherStatus } from './publisher.ts'
+import {
+  issuedKey,
+  keptKey,
+  keySteps,
+  keyWorks,
+  type RoutingKey,
+  revokedKey,
+  type routingKeyEvents,
+} from './routing-key.ts'
 import { rescheduled, schedule, scheduleInput, scheduleProblem } from './schedule.ts'
 import type { SliceOf } from './slice.ts'
 import { normalStates, states, statesProblem } from './states.ts'
@@ -49,30 +59,22 @@ export const lane = laneTerms.extend({
   campaignId: id,
   publisherId: id,
   keyId: id.nullable(),
-  compatEnabled: z.boolean(),
   assignedAt: instant,
   termsFrozenAt: instant,
 })
 export type Lane = Readonly<z.infer<typeof lane>>
 
-/** What is known of a publisher's routing key: never the key, only its hash and its first characters. */
-export const routingKey = z.object({
-  id,
-  campaignId: id,
-  publisherId: id,
-  prefix: z.string(),
-  hash: sha256,
-  state: z.enum(['active', 'rotating', 'revoked', 'expired']),
-  protocol: z.enum(['rtb_v1', 'rtb_v1_compat', 'legacy']),
-  environment: z.enum(['production', 'test']),
-  requireSignature: z.boolean(),
-  issuedAt: instant,
-})
-export type RoutingKey = Readonly<z.infer<typeof routingKey>>
+/** A lane as it is opened: the single-step ping is off, and from then on the key's to tell. */
+const openedLane = lane.extend({ compatEnabled: z.boolean() })
+
+/** The lane that an opening leaves. */
+export function keptLane({ compatEnabled: _off, ...kept }: Readonly<z.infer<typeof openedLane>>): Lane {
+  return kept
+}
 
 /** These names are the storage format. */
 export const laneEvents = {
-  LaneOpened: z.object({ lane, key: routingKey, campaignName: z.string(), publisherName: z.string() }),
+  LaneOpened: z.object({ lane: openedLane, key: issuedKey, campaignName: z.string(), publisherName: z.string() }),
   LaneTermsChanged: z.object({
     campaignId: id,
     publisherId: id,
@@ -102,13 +104,8 @@ export function laneId(campaignId: string, publisherId: string): string {
   return `${campaignId}:${publisherId}`
 }
 
-const revoke = (keys: Lanes['routingKeys'], ids: readonly string[]): Lanes['routingKeys'] =>
-  ids.reduce((left, id) => left.update(id, (key) => key && { ...key, state: 'revoked' }), keys)
-
-/** Whether a routing key still opens its lane. */
-export function keyWorks({ state }: Pick<RoutingKey, 'state'>): boolean {
-  return state === 'active' || state === 'rotating'
-}
+const revoke = (keys: Lanes['routingKeys'], ids: readonly string[], at: string): Lanes['routingKeys'] =>
+  ids.reduce((left, id) => left.update(id, (key) => key && revokedKey(key, at)), keys)
 
 /** Routing keys of a publisher that still work; on one campaign, when it is named. */
 export function liveKeys({ routingKeys }: Lanes, publisherId: string, campaignId?: string): readonly RoutingKey[] {
@@ -120,11 +117,33 @@ export function liveKeys({ routingKeys }: Lanes, publisherId: string, campaignId
   ]
 }
 
-export const evolveLanes: SliceOf<Lanes, typeof laneEvents & Pick<typeof publisherEvents, 'PublisherStatusChanged'>> = {
+/** Whose key it is, for the events about it. */
+export function namesOfKey(
+  { campaigns, publishers }: Campaigns & Publishers,
+  { id: keyId, campaignId, publisherId }: Pick<RoutingKey, 'id' | 'campaignId' | 'publisherId'>,
+) {
+  return {
+    keyId,
+    campaignId,
+    publisherId,
+    campaignName: campaigns.get(campaignId)?.name ?? '',
+    publisherName: publishers.get(publisherId)?.name ?? '',
+  }
+}
+
+const onKey = <State extends Lanes>(state: State, keyId: string, step: (key: RoutingKey) => RoutingKey): State => ({
+  ...state,
+  routingKeys: state.routingKeys.update(keyId, (old) => old && step(old)),
+})
+
+export const evolveLanes: SliceOf<
+  Lanes,
+  typeof laneEvents & typeof routingKeyEvents & Pick<typeof publisherEvents, 'PublisherStatusChanged'>
+> = {
   LaneOpened: (state, { data }) => ({
     ...state,
-    lanes: state.lanes.set(laneId(data.lane.campaignId, data.lane.publisherId), data.lane),
-    routingKeys: state.routingKeys.set(data.key.id, data.key),
+    lanes: state.lanes.set(laneId(data.lane.campaignId, data.lane.publisherId), keptLane(data.lane)),
+    routingKeys: state.routingKeys.set(data.key.id, keptKey(data.key)),
   }),
   LaneTermsChanged: (state, { data, meta }) => ({
     ...state,
@@ -133,11 +152,19 @@ export const evolveLanes: SliceOf<Lanes, typeof laneEvents & Pick<typeof publish
       (old) => old && changed({ ...old, termsFrozenAt: meta.at }, data.after),
     ),
   }),
-  LaneClosed: (state, { data }) => ({
+  LaneClosed: (state, { data, meta }) => ({
     ...state,
     lanes: state.lanes.delete(laneId(data.campaignId, data.publisherId)),
-    routingKeys: revoke(state.routingKeys, data.revokedKeys),
+    routingKeys: revoke(state.routingKeys, data.revokedKeys, meta.at),
   }),
+  RoutingKeyChanged: (state, event) => onKey(state, event.data.keyId, (key) => keySteps.RoutingKeyChanged(key, event)),
+  RoutingKeyRotated: (state, event) => onKey(state, event.data.keyId, (key) => keySteps.RoutingKeyRotated(key, event)),
+  SigningSecretRotated: (state, event) =>
+    onKey(state, event.data.keyId, (key) => keySteps.SigningSecretRotated(key, event)),
+  CompatEnabled: (state, event) => onKey(state, event.data.keyId, (key) => keySteps.CompatEnabled(key, event)),
+  CompatDisabled: (state, event) => onKey(state, event.data.keyId, keySteps.CompatDisabled),
+  CompatTokenRotated: (state, event) =>
+    onKey(state, event.data.keyId, (key) => keySteps.CompatTokenRotated(key, event)),
   PublisherStatusChanged: (state, { data, meta }) => ({
     ...state,
     publishers: state.publishers.update(
@@ -147,6 +174,7 @@ export const evolveLanes: SliceOf<Lanes, typeof laneEvents & Pick<typeof publish
     routingKeys: revoke(
       state.routingKeys,
       data.revoked.map(({ keyId }) => keyId),
+      meta.at,
     ),
   }),
 }

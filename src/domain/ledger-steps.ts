@@ -1,7 +1,7 @@
 import { callerKey, type OpenCall } from './ledger.ts'
 
 /** The claim of an open call counts as connected; nothing when it does already, or when there is none. */
-export function connecting({ arrival, claim, connected }: OpenCall, callId: string, occurredAt: string) {
+export function connecting({ arrival, claim, connected, resetSince }: OpenCall, callId: string, occurredAt: string) {
   if (!claim || connected) return []
   const { attempt, target, buyer, capCountsOn, occurredAt: claimedAt } = claim
   const { campaign, caller } = arrival
@@ -14,6 +14,7 @@ export function connecting({ arrival, claim, connected }: OpenCall, callId: stri
     capCountsOn,
     claimedAt,
     callerKey: campaign && caller ? callerKey(campaign.id, caller) : null,
+    resetSince,
   }
   return [{ type: 'ClaimConnected' as const, data }]
 }

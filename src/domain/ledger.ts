@@ -1,6 +1,6 @@
 import { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
-import { defineEntity } from '../kernel/entity.ts'
+import { defineEntity, type Upcast } from '../kernel/entity.ts'
 import { cents, id, instant } from '../kernel/wire.ts'
 import {
   type Arrival,
@@ -24,6 +24,19 @@ const callKey = { callId: id, occurredAt: instant }
 const gates = z.object({ passed: z.array(gateCode).readonly(), failed: gateCode.nullable() })
 /** What a decision found beside its folds: all that is needed to make it again. */
 const inputs = z.object({ seed: z.int(), recalled: z.record(z.string(), z.unknown()) })
+
+/** Whether the target's caps were reset after the claim: it does not count there any more, as it does on its buyer. */
+const resetSince = z.boolean()
+
+/** What a target has used of its caps, in the windows of an instant. */
+export const capFigures = z.object({
+  hour: z.int(),
+  day: z.int(),
+  month: z.int(),
+  total: z.int(),
+  dayRevenueCents: z.int(),
+})
+export type CapFigures = Readonly<z.infer<typeof capFigures>>
 
 /** These names are the storage format. */
 export const ledgerEvents = {
@@ -52,6 +65,7 @@ export const ledgerEvents = {
     claimedAt: instant,
     /** Under which the campaign remembers the caller; null for a hidden one. */
     callerKey: z.string().nullable(),
+    resetSince,
   }),
   CallReleased: z.object({
     ...callKey,
@@ -71,8 +85,13 @@ export const ledgerEvents = {
     converted: z.boolean(),
     revenueCents: cents,
     payoutCents: cents,
+    resetSince,
   }),
+  TargetCapsReset: z.object({ targetId: id, targetName: z.string(), occurredAt: instant, cleared: capFigures }),
 }
+
+/** Before a target's caps could be reset, none had been. */
+const neverReset: Upcast = (data) => ({ ...z.looseObject({}).parse(data), resetSince: false })
 
 /** What is counted of a target, buyer, lane or campaign. */
 export interface Counter {
@@ -96,6 +115,8 @@ export interface OpenCall {
   readonly plan: readonly Planned[]
   readonly claim: Claim | null
   readonly connected: boolean
+  /** Whether the claimed target's caps were reset since: the call counts there no more. */
+  readonly resetSince: boolean
   /** The attempts made so far. */
   readonly attempts: number
   readonly live: boolean
@@ -154,6 +175,9 @@ const claimKeys = ({ target, buyer }: Pick<Claim, 'target' | 'buyer'>) => [
   counterKey('buyer', buyer.id),
 ]
 
+/** Counters that a claim still counts in: its target's caps may have been reset since. */
+const countingKeys = (claim: Claim, resetSince: boolean) => claimKeys(claim).slice(resetSince ? 1 : 0)
+
 interface Move {
   readonly live?: number
   /** Slots taken, in the windows of this instant. */
@@ -185,9 +209,10 @@ function claimed(counters: LedgerState['counters'], claim: Claim, now: string) {
 }
 
 /** A dial ends without an answer: its place is free again, and so are its slots unless the claim itself counted. */
-function unclaimed(counters: LedgerState['counters'], claim: Claim, now: string) {
-  const given = claim.capCountsOn === 'claimed' ? {} : { taken: { by: -1, at: claim.occurredAt } }
-  return moved(counters, claimKeys(claim), { live: -1, ...given }, now)
+function unclaimed(counters: LedgerState['counters'], claim: Claim, resetSince: boolean, now: string) {
+  const freed = moved(counters, claimKeys(claim), { live: -1 }, now)
+  if (claim.capCountsOn === 'claimed') return freed
+  return moved(freed, countingKeys(claim, resetSince), { taken: { by: -1, at: claim.occurredAt } }, now)
 }
 
 /** The ledger after a dial that got no answer: its slots are free for the very next look. */
@@ -196,7 +221,7 @@ export function withoutClaim(state: LedgerState, callId: string, now: string): L
   if (!open?.claim) return state
   return {
     ...state,
-    counters: unclaimed(state.counters, open.claim, now),
+    counters: unclaimed(state.counters, open.claim, open.resetSince, now),
     calls: state.calls.set(callId, { ...open, claim: null }),
   }
 }
@@ -221,9 +246,10 @@ const initial: LedgerState = {
 /** Admissions, claims and counts of a workspace: `ledger-<workspaceId>`. It serialises routing, so that no call cap is ever exceeded. */
 export const ledger = defineEntity({
   name: 'ledger',
-  version: 1,
+  version: 2,
   longLived: true,
   events: ledgerEvents,
+  upcasts: { ClaimConnected: [neverReset], CallCounted: [neverReset] },
   initial,
   evolve: {
     CallAdmitted: (state, { data: { arrival, settings, plan, claim }, meta }) => {
@@ -244,6 +270,7 @@ export const ledger = defineEntity({
           plan: left,
           claim,
           connected: false,
+          resetSince: false,
           attempts: claim ? 1 : 0,
           live: true,
         }),
@@ -269,6 +296,7 @@ export const ledger = defineEntity({
             ...open,
             plan: open.plan.slice(open.plan.findIndex(({ targetId }) => targetId === claim.target.id) + 1),
             claim,
+            resetSince: false,
             attempts: claim.attempt,
           },
       ),
@@ -297,7 +325,7 @@ export const ledger = defineEntity({
       if (!settlesLater(open)) {
         return {
           ...state,
-          counters: open.claim ? unclaimed(freed, open.claim, meta.at) : freed,
+          counters: open.claim ? unclaimed(freed, open.claim, open.resetSince, meta.at) : freed,
           calls: state.calls.delete(callId),
         }
       }
@@ -310,11 +338,12 @@ export const ledger = defineEntity({
     CallCounted: (state, { data, meta }) => {
       const open = state.calls.get(data.callId)
       if (!open?.claim) return state
-      const { claim, arrival } = open
+      const { claim, arrival, resetSince } = open
       const at = data.occurredAt
       const given =
         claim.capCountsOn === 'converted' && !data.converted ? { taken: { by: -1, at: claim.occurredAt } } : {}
-      const sold = moved(state.counters, claimKeys(claim), { ...given, cents: { by: data.revenueCents, at } }, meta.at)
+      const books = { ...given, cents: { by: data.revenueCents, at } }
+      const sold = moved(state.counters, countingKeys(claim, resetSince), books, meta.at)
       const [, lane] = arrivalKeys(arrival)
       return {
         ...state,
@@ -322,5 +351,13 @@ export const ledger = defineEntity({
         calls: state.calls.delete(data.callId),
       }
     },
+    TargetCapsReset: (state, { data: { targetId } }) => ({
+      ...state,
+      counters: state.counters.update(counterKey('target', targetId), NO_COUNTER, ({ live }) => ({
+        ...NO_COUNTER,
+        live,
+      })),
+      calls: state.calls.map((open) => (open.claim?.target.id === targetId ? { ...open, resetSince: true } : open)),
+    }),
   },
 })

@@ -1,9 +1,12 @@
 import { PREFIX } from './limits.ts'
 
-/** Whether two names are the same to a person: without regard to case or blanks around them. */
+/** Whether two names are the same to a person: without regard to case, blanks around them or how accents are composed. */
 export function sameName(one: string, other: string): boolean {
-  return one.trim().toLowerCase() === other.trim().toLowerCase()
+  return comparable(one) === comparable(other)
 }
+
+/** A letter with its accent is the same however it is composed. */
+const comparable = (name: string) => name.trim().normalize('NFC').toLowerCase()
 
 /**
  * A short code for a name that no other record of its kind has: its first letters and digits, upper case, then a

@@ -58,7 +58,8 @@ const AREA_CODES: Readonly<Record<string, string>> = {
   VI: '340',
 }
 
-const STATE_OF: ReadonlyMap<string, string> = new Map(
+/** Every area code that is known, with its state. */
+export const areaCodes: ReadonlyMap<string, string> = new Map(
   Object.entries(AREA_CODES).flatMap(([state, codes]) => codes.split(' ').map((code) => [code, state] as const)),
 )
 
@@ -72,5 +73,5 @@ export function areaCodeOf(e164: string | null): string | null {
 /** Two-letter state of a North American number, by its area code; null where none is known. */
 export function stateOf(e164: string | null): string | null {
   const code = areaCodeOf(e164)
-  return code === null ? null : (STATE_OF.get(code) ?? null)
+  return code === null ? null : (areaCodes.get(code) ?? null)
 }

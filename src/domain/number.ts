@@ -4,10 +4,19 @@ import { z } from 'zod'
 import { id, instant } from '../kernel/wire.ts'
 import { e164, text } from './fields.ts'
 import { NUMBER } from './limits.ts'
+import { type Renewal, renewalOf } from './renewal.ts'
 import type { SliceOf } from './slice.ts'
 
 export const numberType = z.enum(['local', 'toll_free', 'mobile', 'national', 'shared_cost'])
 export const numberStatus = z.enum(['active', 'past_due', 'suspended', 'released', 'draft'])
+/** Where a number goes from each status, but for its release (Supplement §3). */
+export const NUMBER_MOVES: Readonly<Record<z.infer<typeof numberStatus>, readonly z.infer<typeof numberStatus>[]>> = {
+  draft: ['active'],
+  active: ['past_due'],
+  past_due: ['active', 'suspended'],
+  suspended: ['active'],
+  released: [],
+}
 export const numberRole = z.enum(['unassigned', 'tracking', 'ingress', 'agent', 'quarantine'])
 export const webhookStatus = z.enum(['pending', 'ready', 'failed', 'skipped'])
 
@@ -57,13 +66,43 @@ export const numberEvents = {
     webhookStatus: webhookStatus.extract(['ready', 'failed']),
     webhookError: z.string().nullable(),
   }),
+  /** The carrier is to point the number's calls at the platform. */
+  NumberDeliveryRequested: z.object({ numberId: id, e164 }),
   NumberReleaseRequested: z.object({ numberId: id, e164, before: attribution }),
+  /** A month's rent was paid: `before` is when the month began, `after` when the next one does. */
+  NumberRenewed: z.object({
+    numberId: id,
+    e164,
+    before: instant,
+    after: instant,
+    amountCents: z.int().min(1),
+    reference: z.string(),
+  }),
+  /** The wallet did not hold a month's rent. */
+  NumberRenewalFailed: z.object({
+    numberId: id,
+    e164,
+    renewsAt: instant,
+    amountCents: z.int().min(1),
+    availableCents: z.int(),
+    retryAt: instant,
+  }),
+  /** `note` says why, to a person. Every move between statuses is one of these, the release too. */
+  NumberStatusChanged: z.object({
+    numberId: id,
+    e164,
+    before: numberStatus,
+    after: numberStatus,
+    note: text(NUMBER.statusNote),
+  }),
 }
 
 export interface Numbers {
   readonly numbers: PersistentMap<string, TrackingNumber>
   /** Number id by E.164, of numbers that are not released. */
   readonly numberIds: PersistentMap<string, string>
+  /** How each number's rent stands, by its id. */
+  readonly renewals: PersistentMap<string, Renewal>
 }
 
 /** A number after an assignment: the carrier is pointed at the platform again, unless it already was. */
@@ -82,6 +121,14 @@ export function withAttribution<
   }
 }
 
+/** A number in another status; one that is released leaves its campaign. */
+export function inStatus<
+  N extends Pick<TrackingNumber, 'status' | 'role' | 'webhookStatus' | 'webhookError'> & Attribution,
+>(number: N, status: TrackingNumber['status']): N {
+  const leaves = status === 'released' && number.role === 'tracking'
+  return { ...(leaves ? withAttribution(number, UNATTRIBUTED) : number), status }
+}
+
 /** No campaign, publisher or pool. */
 export const UNATTRIBUTED: Attribution = { campaignId: null, publisherId: null, poolId: null }
 
@@ -96,18 +143,69 @@ export const evolveNumbers: SliceOf<Numbers, typeof numberEvents> = {
     ...state,
     numbers: state.numbers.set(number.id, number),
     numberIds: state.numberIds.set(number.e164, number.id),
+    renewals: state.renewals.set(number.id, renewalOf(number)),
   }),
   NumberAssigned: (state, { data }) => on(state, data.numberId, (old) => withAttribution(old, data.after)),
   NumberLabelled: (state, { data }) => on(state, data.numberId, (old) => ({ ...old, label: data.after })),
+  NumberDeliveryRequested: (state, { data: { numberId } }) =>
+    on(state, numberId, (old) => ({ ...old, webhookStatus: 'pending', webhookError: null })),
   NumberDeliveryReported: (state, { data: { numberId, webhookStatus, webhookError } }) =>
     on(state, numberId, (old) => ({ ...old, webhookStatus, webhookError })),
   NumberReleaseRequested: (state, { data, meta }) =>
     on(state, data.numberId, (old) => ({ ...withAttribution(old, UNATTRIBUTED), releaseRequestedAt: meta.at })),
+  NumberRenewed: (state, { data: { numberId, after } }) => ({
+    ...on(state, numberId, (old) => ({ ...old, renewsAt: after })),
+    renewals: state.renewals.update(numberId, (old) => old && { ...old, retryAt: null }),
+  }),
+  NumberRenewalFailed: (state, { data: { numberId, retryAt } }) => ({
+    ...state,
+    renewals: state.renewals.update(numberId, (old) => old && { ...old, retryAt }),
+  }),
+  NumberStatusChanged: (state, { data: { numberId, e164, after }, meta }) => ({
+    ...on(state, numberId, (old) => inStatus(old, after)),
+    numberIds: after === 'released' ? state.numberIds.delete(e164) : state.numberIds,
+    renewals: state.renewals.update(numberId, (old) => old && standing(old, after, meta.at)),
+  }),
+}
+
+/** Since when rent has been owed, once a number has moved to a status. */
+function standing(renewal: Renewal, status: TrackingNumber['status'], at: string): Renewal {
+  if (status === 'suspended') return { ...renewal, pastDueSince: renewal.pastDueSince ?? at }
+  return { ...renewal, pastDueSince: status === 'past_due' ? at : null }
 }
 
 /** National display form of an E.164 number; the number itself where none is known. */
 export function nationalOf(number: string): string {
   return parsePhoneNumberFromString(number)?.formatNational() ?? number
+}
+
+/** A number as the carrier delivers it: active, on no campaign, not yet pointed at us. */
+export function boughtNumber(
+  bought: Pick<TrackingNumber, 'e164' | 'type' | 'label' | 'region' | 'locality' | 'monthlyCents' | 'renewsAt'>,
+  { id, now }: { readonly id: string; readonly now: string },
+): TrackingNumber {
+  const { e164, type, label, region, locality, monthlyCents, renewsAt } = bought
+  const national = nationalOf(e164)
+  return {
+    id,
+    e164,
+    national,
+    formatted: national,
+    type,
+    status: 'active',
+    role: 'unassigned',
+    label,
+    region,
+    locality,
+    ...UNATTRIBUTED,
+    webhookStatus: 'pending',
+    webhookError: null,
+    monthlyCents,
+    renewsAt,
+    purchasedAt: now,
+    releaseRequestedAt: null,
+    createdAt: now,
+  }
 }
 
 /** Whether calls on the number are delivered: paid for or nearly, ours to keep, and the carrier pointed at us. */
@@ -127,26 +225,4 @@ export function numbersHeld({ numbers }: Numbers): number {
 /** A number's attribution alone. */
 export function attributionOf({ campaignId, publisherId, poolId }: Attribution): Attribution {
   return { campaignId, publisherId, poolId }
-}
-
-/** The attribution after a request; undefined keeps, and another campaign drops the publisher and pool not named again. */
-export function attributionAfter(
-  old: Attribution,
-  sent: { readonly campaignId?: string | null | undefined; readonly publisherId?: string | null | undefined },
-): Attribution {
-  const campaignId = sent.campaignId === undefined ? old.campaignId : sent.campaignId
-  if (campaignId === null) return UNATTRIBUTED
-  const kept = campaignId === old.campaignId ? attributionOf(old) : UNATTRIBUTED
-  return { ...kept, campaignId, publisherId: sent.publisherId === undefined ? kept.publisherId : sent.publisherId }
-}
-
-/** Why a number cannot be moved or given up, as a sentence; null when it can. */
-export function unmovable({
-  status,
-  role,
-  releaseRequestedAt,
-}: Pick<TrackingNumber, 'status' | 'role' | 'releaseRequestedAt'>): string | null {
-  if (status === 'released') return 'The number has been released.'
-  if (releaseRequestedAt !== null) return 'The release of the number has been requested.'
-  return role === 'unassigned' || role === 'tracking' ? null : 'The number does another feature’s job.'
 }

@@ -78,6 +78,12 @@ export type PlanId = keyof typeof plans
 /** The ids of the tiers, as a schema enumerates them. */
 export const planIds = ['starter', 'growth', 'scale'] as const satisfies readonly PlanId[]
 
+/** Cents a month for a number of a type. */
+export function monthlyRent(planId: PlanId, type: string): number {
+  const { local, tollFree } = planOf(planId).monthlyCents
+  return type === 'toll_free' ? tollFree : local
+}
+
 /** The plan of an id. */
 export function planOf(planId: PlanId): Plan {
   return plans[planId]

@@ -6,3 +6,11 @@ export function problemsOf(rules: readonly Problem[]): Readonly<Record<string, s
   const found = rules.flatMap(([field, problem]) => (problem === null ? [] : [[field, problem] as const]))
   return found.length === 0 ? null : Object.fromEntries(found)
 }
+
+/** Characters of what was sent that a sentence repeats. */
+const QUOTED = 24
+
+/** What was sent, as a sentence repeats it. */
+export function quoted(sent: string): string {
+  return sent.length > QUOTED ? `${sent.slice(0, QUOTED)}…` : sent
+}

@@ -1,12 +1,16 @@
 import type { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
+import { refuse } from '../kernel/refusal.ts'
 import { id, instant } from '../kernel/wire.ts'
+import { changed } from './changes.ts'
 import { nameOf, statusNote, text, timezone } from './fields.ts'
 import { NAME, PREFIX, TEXT } from './limits.ts'
 import type { SliceOf } from './slice.ts'
 
 export const publisherStatus = z.enum(['onboarding', 'live', 'paused', 'review', 'terminated'])
 export type PublisherStatus = z.infer<typeof publisherStatus>
+/** A move as it is asked for. */
+export const publisherMove = z.object({ status: publisherStatus, note: statusNote.nullish() })
 
 /** Moves between statuses; `terminated` is final (Supplement §4). */
 export const PUBLISHER_MOVES: Readonly<Record<PublisherStatus, readonly PublisherStatus[]>> = {
@@ -32,6 +36,7 @@ export const publisherSettings = z.object({
   payoutMethod: z.enum(['ach', 'wire', 'paypal']),
 })
 export type PublisherSettings = Readonly<z.infer<typeof publisherSettings>>
+export const publisherChanges = publisherSettings.partial()
 
 export const publisher = publisherSettings.extend({
   id,
@@ -46,6 +51,12 @@ export type Publisher = Readonly<z.infer<typeof publisher>>
 /** These names are the storage format. */
 export const publisherEvents = {
   PublisherCreated: z.object({ publisher }),
+  PublisherChanged: z.object({
+    publisherId: id,
+    name: z.string(),
+    before: publisherChanges,
+    after: publisherChanges,
+  }),
   PublisherStatusChanged: z.object({
     publisherId: id,
     name: z.string(),
@@ -77,11 +88,31 @@ export function withPublisherStatus<P extends Pick<Publisher, 'status' | 'status
   }
 }
 
-export const evolvePublishers: SliceOf<Publishers, Pick<typeof publisherEvents, 'PublisherCreated'>> = {
+export const evolvePublishers: SliceOf<
+  Publishers,
+  Pick<typeof publisherEvents, 'PublisherCreated' | 'PublisherChanged'>
+> = {
   PublisherCreated: (state, { data }) => ({
     ...state,
     publishers: state.publishers.set(data.publisher.id, data.publisher),
   }),
+  PublisherChanged: (state, { data, meta }) => ({
+    ...state,
+    publishers: state.publishers.update(
+      data.publisherId,
+      (old) => old && changed({ ...old, updatedAt: meta.at }, data.after),
+    ),
+  }),
+}
+
+/** The routing prefixes that publishers have, terminated ones too: references that name them stay unambiguous. */
+export function prefixesTaken({ publishers }: Publishers): ReadonlySet<string> {
+  return new Set(publishers.map(({ routingPrefix }) => routingPrefix).values())
+}
+
+/** 409: another publisher holds the prefix. */
+export function prefixTaken(routingPrefix: string) {
+  return refuse('conflict', { routingPrefix }, `Another publisher has the routing prefix ${routingPrefix}.`)
 }
 
 /** A publisher as one begins, before anything is set; in the workspace's zone. */

@@ -6,22 +6,43 @@ import type { buyerEvents } from './buyer.ts'
 import type { campaignEvents } from './campaign.ts'
 import { type laneEvents, laneId } from './lane.ts'
 import type { numberEvents } from './number.ts'
+import type { orderEvents } from './order.ts'
+import type { poolEvents } from './pool.ts'
 import type { publisherEvents } from './publisher.ts'
 import type { routeEvents } from './route.ts'
+import type { routingKeyEvents } from './routing-key.ts'
 import type { targetEvents } from './target.ts'
+import type { verticalEvents } from './vertical.ts'
 
 type RecordEvents = typeof buyerEvents &
   typeof publisherEvents &
   typeof laneEvents &
+  typeof routingKeyEvents &
   typeof campaignEvents &
   typeof targetEvents &
   typeof routeEvents &
   typeof numberEvents &
-  typeof apiKeyEvents
+  typeof orderEvents &
+  typeof poolEvents &
+  typeof apiKeyEvents &
+  typeof verticalEvents
 
 /** Key of a route, among the records of a workspace. */
 export function routeKey(campaignId: string, targetId: string): string {
   return `${campaignId}:${targetId}`
+}
+
+/** A lane shows its key, so what changes the one changes both. */
+function keyAndLane({
+  keyId,
+  campaignId,
+  publisherId,
+}: {
+  readonly keyId: string
+  readonly campaignId: string
+  readonly publisherId: string
+}): readonly string[] {
+  return [keyId, laneId(campaignId, publisherId)]
 }
 
 /**
@@ -33,16 +54,30 @@ const records = byType<RecordEvents, string | readonly string[]>({
   BuyerChanged: ({ data: { buyerId } }) => buyerId,
   BuyerStatusChanged: ({ data: { buyerId } }) => buyerId,
   PublisherCreated: ({ data: { publisher } }) => publisher.id,
-  PublisherStatusChanged: ({ data: { publisherId, revoked } }) => [publisherId, ...revoked.map(({ keyId }) => keyId)],
+  PublisherChanged: ({ data: { publisherId } }) => publisherId,
+  PublisherStatusChanged: ({ data: { publisherId, revoked } }) => [
+    publisherId,
+    ...revoked.flatMap(({ keyId, campaignId }) => keyAndLane({ keyId, campaignId, publisherId })),
+  ],
   LaneOpened: ({ data: { lane, key } }) => [laneId(lane.campaignId, lane.publisherId), key.id],
   LaneTermsChanged: ({ data: { campaignId, publisherId } }) => laneId(campaignId, publisherId),
   LaneClosed: ({ data: { campaignId, publisherId, revokedKeys } }) => [laneId(campaignId, publisherId), ...revokedKeys],
+  RoutingKeyChanged: ({ data }) => keyAndLane(data),
+  RoutingKeyRotated: ({ data }) => keyAndLane(data),
+  SigningSecretRotated: ({ data: { keyId } }) => keyId,
+  CompatEnabled: ({ data }) => keyAndLane(data),
+  CompatDisabled: ({ data }) => keyAndLane(data),
+  CompatTokenRotated: ({ data }) => keyAndLane(data),
   CampaignCreated: ({ data: { campaign } }) => campaign.id,
   CampaignChanged: ({ data: { campaignId } }) => campaignId,
   CampaignStatusChanged: ({ data: { campaignId } }) => campaignId,
   TargetCreated: ({ data: { target } }) => target.id,
   TargetChanged: ({ data: { targetId } }) => targetId,
-  TargetStatusChanged: ({ data: { targetId } }) => targetId,
+  TargetTested: () => [],
+  TargetStatusChanged: ({ data: { targetId, removedFrom } }) => [
+    targetId,
+    ...removedFrom.map((campaignId) => routeKey(campaignId, targetId)),
+  ],
   RouteSet: ({ data: { route } }) => routeKey(route.campaignId, route.targetId),
   RouteRemoved: ({ data: { campaignId, targetId } }) => routeKey(campaignId, targetId),
   NumberProvisioned: ({ data: { number } }) => number.id,
@@ -50,7 +85,26 @@ const records = byType<RecordEvents, string | readonly string[]>({
   NumberLabelled: ({ data: { numberId } }) => numberId,
   NumberDeliveryReported: ({ data: { numberId } }) => numberId,
   NumberReleaseRequested: ({ data: { numberId } }) => numberId,
+  NumberDeliveryRequested: ({ data: { numberId } }) => numberId,
+  NumberOrderPlaced: ({ data: { order } }) => order.id,
+  NumberOrderAdvanced: ({ data: { orderId } }) => orderId,
+  NumberOrderCompleted: ({ data: { orderId } }) => orderId,
+  NumberOrderFailed: ({ data: { orderId } }) => orderId,
+  NumberOrderDeclined: ({ data: { orderId } }) => orderId,
+  NumberRenewed: ({ data: { numberId } }) => numberId,
+  NumberRenewalFailed: () => [],
+  NumberStatusChanged: ({ data: { numberId } }) => numberId,
+  PoolCreated: ({ data: { pool } }) => pool.id,
+  PoolChanged: ({ data: { poolId } }) => poolId,
+  PoolKeyRotated: ({ data: { poolId } }) => poolId,
+  PoolFallbackLost: ({ data: { poolId } }) => poolId,
+  PoolDeleted: ({ data: { poolId } }) => poolId,
   ApiKeyCreated: ({ data: { apiKey } }) => apiKey.id,
+  ApiKeyChanged: ({ data: { apiKeyId } }) => apiKeyId,
+  ApiKeyRotated: ({ data: { apiKey } }) => apiKey.id,
+  ApiKeyRevoked: ({ data: { apiKeyId } }) => apiKeyId,
+  VerticalCreated: ({ data: { vertical } }) => vertical.id,
+  VerticalChanged: ({ data: { verticalId } }) => verticalId,
 })
 
 /** The ids of the records that an event changes. */

@@ -24,3 +24,8 @@ export function nameTaken(kind: string, name: string) {
 export function nothingToChange() {
   return refuse('bad-request', null, 'There is nothing to update.')
 }
+
+/** 409: the record is revoked, which is for ever. */
+export function revoked(kind: string) {
+  return refuse('conflict', { status: 'revoked' }, `${kind} is revoked.`)
+}

@@ -1,16 +1,19 @@
 import { z } from 'zod'
 import { STATES_MAX } from './limits.ts'
+import { quoted } from './problems.ts'
 
-/** Two-letter state codes; none accepts every state. */
-export const states = z.array(z.string().max(8)).max(STATES_MAX).readonly()
+/** Two-letter state codes; none accepts every state. Whether each is one is a rule, since records differ in the refusal. */
+export const states = z.array(z.string()).max(STATES_MAX).readonly()
 
-/** Upper case, each code once, in the order sent. */
+const CODE = /^[A-Za-z]{2}$/
+
+/** Upper case, each code once, in the order sent. What is no code stays as it was sent: upper case alone makes two letters of ß. */
 export function normalStates(codes: readonly string[]): readonly string[] {
-  return [...new Set(codes.map((code) => code.toUpperCase()))]
+  return [...new Set(codes.map((code) => (CODE.test(code) ? code.toUpperCase() : code)))]
 }
 
 /** What is wrong with a list of codes, as a sentence; null when nothing is. */
 export function statesProblem(codes: readonly string[]): string | null {
-  const wrong = codes.find((code) => !/^[A-Za-z]{2}$/.test(code))
-  return wrong === undefined ? null : `${wrong} is not a two-letter state code.`
+  const wrong = codes.find((code) => !CODE.test(code))
+  return wrong === undefined ? null : `${quoted(wrong)} is not a two-letter state code.`
 }

@@ -1,16 +1,17 @@
 import type { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
+import { refuse } from '../kernel/refusal.ts'
 import { cap, id, instant } from '../kernel/wire.ts'
+import { bidResult } from './bid-answer.ts'
+import { dialOutcome } from './call-facts.ts'
 import { changed } from './changes.ts'
 import { endpoint, endpointSettings, PLAIN_RTB, plainEndpoint, rtb, tagFilter } from './endpoint.ts'
 import { nameOf, statusNote, text, timezone } from './fields.ts'
 import { CALL_CAP, CENTS, NAME, SECONDS, TARGET, TEXT } from './limits.ts'
 import { price } from './money.ts'
-import { type Problem, problemsOf } from './problems.ts'
-import { rescheduled, schedule, scheduleInput, scheduleProblem } from './schedule.ts'
+import { rescheduled, schedule, scheduleInput } from './schedule.ts'
 import type { SliceOf } from './slice.ts'
-import { normalStates, states, statesProblem } from './states.ts'
-import { zoneProblem } from './zones.ts'
+import { normalStates, states } from './states.ts'
 
 export const targetType = z.enum(['number', 'sip', 'rtb'])
 export const targetStatus = z.enum(['draft', 'active', 'paused', 'archived'])
@@ -18,13 +19,25 @@ export const targetKind = z.enum(['static', 'delivery', 'external_rtb'])
 export type TargetStatus = z.infer<typeof targetStatus>
 export type TargetKind = z.infer<typeof targetKind>
 
-/** Moves that the console may make (Supplement §5). */
-export const TARGET_MOVES: Readonly<Record<TargetStatus, readonly TargetStatus[]>> = {
-  draft: ['active', 'archived'],
-  active: ['paused', 'archived'],
-  paused: ['active', 'archived'],
-  archived: ['draft'],
+/** Who moves a target: a person in the console, or a key. */
+export const mover = z.enum(['console', 'key'])
+
+/** Moves that the console may make (Supplement §5), and those of a key (Document 1, Target). */
+export const TARGET_MOVES: Readonly<
+  Record<z.infer<typeof mover>, Readonly<Record<TargetStatus, readonly TargetStatus[]>>>
+> = {
+  console: {
+    draft: ['active', 'archived'],
+    active: ['paused', 'archived'],
+    paused: ['active', 'archived'],
+    archived: ['draft'],
+  },
+  key: { draft: [], active: ['paused'], paused: ['active'], archived: [] },
 }
+
+/** How a test of a target ended: what became of the dial, or of the ping. */
+export const testResult = z.enum(['answered', ...dialOutcome.options, ...bidResult.options])
+export type TestResult = z.infer<typeof testResult>
 
 /** What a person sets of a target (Document 1, Target). */
 export const targetSettings = z.object({
@@ -62,6 +75,9 @@ export const targetSent = targetSettings
   .partial()
 export type TargetSent = Readonly<z.infer<typeof targetSent>>
 
+/** A new target as a request sends it. */
+export const targetDraft = targetSent.required({ name: true, buyerId: true }).extend({ type: targetType })
+
 export const target = targetSettings.extend({
   id,
   type: targetType,
@@ -84,6 +100,15 @@ export const targetEvents = {
     /** Campaigns from whose plans an archived target was taken. */
     removedFrom: z.array(id).readonly(),
   }),
+  /** A test reached the target's destination, or did not; nothing is booked or counted. */
+  TargetTested: z.object({
+    targetId: id,
+    name: z.string(),
+    occurredAt: instant,
+    ok: z.boolean(),
+    result: testResult,
+    latencyMs: z.int().min(0),
+  }),
 }
 
 export interface Targets {
@@ -101,7 +126,25 @@ export function destinationOf({ endpoint, rtb }: Pick<Target, 'endpoint' | 'rtb'
   return endpoint?.destinationE164 ?? endpoint?.sipUri ?? rtb?.bidUrl ?? null
 }
 
-export const evolveTargets: SliceOf<Targets, Pick<typeof targetEvents, 'TargetCreated' | 'TargetChanged'>> = {
+/** A target after a test of it: when its endpoint was last looked at. No change of its configuration. */
+export function tested<T extends Pick<Target, 'endpoint'>>(target: T, at: string): T {
+  return { ...target, endpoint: target.endpoint && { ...target.endpoint, lastHealthCheckAt: at } }
+}
+
+/** 409: there is nothing to dial or to ask. */
+export function noDestination() {
+  return refuse(
+    'conflict',
+    { destination: 'Required before the target can take calls.' },
+    'The target has no destination.',
+  )
+}
+
+export const evolveTargets: SliceOf<Targets, Omit<typeof targetEvents, 'TargetStatusChanged'>> = {
+  TargetTested: (state, { data }) => ({
+    ...state,
+    targets: state.targets.update(data.targetId, (old) => old && tested(old, data.occurredAt)),
+  }),
   TargetCreated: (state, { data }) => ({ ...state, targets: state.targets.set(data.target.id, data.target) }),
   TargetChanged: (state, { data, meta }) => ({
     ...state,
@@ -151,39 +194,6 @@ export function targetWith(
   })
   const zones = { sent: undefined, record: next.timezone }
   return { ...next, hoursSchedule: rescheduled(settings.hoursSchedule, hoursSchedule, zones) }
-}
-
-/** What is wrong with a target as it will be, across its fields, and with what was sent; null when nothing is. */
-export function targetProblems(
-  type: Target['type'],
-  { revenueCents, endpoint, rtb, ...settings }: TargetSettings,
-  sent: TargetSent,
-): Readonly<Record<string, string>> | null {
-  const rules: readonly Problem[] = [
-    ['revenueCents', type === 'rtb' && revenueCents !== null ? 'A bidding target has no price of its own.' : null],
-    [
-      'revenueCents',
-      type !== 'rtb' && revenueCents === null ? 'A number or sip target has a price; 0 for none.' : null,
-    ],
-    ['endpoint', type === 'rtb' && sent.endpoint ? 'A bidding target is not dialled.' : null],
-    ['rtb', type !== 'rtb' && sent.rtb ? 'Only a bidding target asks for bids.' : null],
-    ['endpoint.sipUri', type === 'number' && endpoint?.sipUri ? 'A number target has no sip address.' : null],
-    ['endpoint.destinationE164', type === 'sip' && endpoint?.destinationE164 ? 'A sip target has no number.' : null],
-    [
-      'endpoint.callerIdE164',
-      endpoint?.callerIdMode === 'fixed' && !endpoint.callerIdE164 ? 'Required when the caller id is fixed.' : null,
-    ],
-    [
-      'rtb.minBidCents',
-      rtb && rtb.minBidCents !== null && rtb.maxBidCents !== null && rtb.minBidCents > rtb.maxBidCents
-        ? 'Must not be above maxBidCents.'
-        : null,
-    ],
-    ['timezone', zoneProblem(settings.timezone)],
-    ['hoursSchedule', sent.hoursSchedule ? scheduleProblem(sent.hoursSchedule) : null],
-    ['states', statesProblem(settings.states)],
-  ]
-  return problemsOf(rules)
 }
 
 /** How many targets count against the plan. */

@@ -1,3 +1,4 @@
+import { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import type { Memory } from '../kernel/command.ts'
 import { defineEntity } from '../kernel/entity.ts'
@@ -27,12 +28,25 @@ export const walletEvents = {
     callId: id.nullable(),
     occurredAt: instant,
   }),
+  /** Put aside for a charge of the same reference; `reservedCents` is all that is put aside after. */
+  WalletReserved: z.object({ reference, amountCents: z.int().min(1), reservedCents: z.int(), occurredAt: instant }),
+  /** Given back, because nothing is to be charged. */
+  WalletReservationReleased: z.object({
+    reference,
+    amountCents: z.int().min(1),
+    reservedCents: z.int(),
+    occurredAt: instant,
+  }),
 }
 
 /** One entry of the wallet's book. `amountCents` is negative for a charge; `balanceCents` is the balance after. */
 export const walletEntry = z.object({
   workspaceId: z.string(),
   reference,
+  /** The entry's id on the wire: that of its event. */
+  eventId: z.string(),
+  /** Place in the book: entries of one millisecond follow one another too. */
+  revision: z.int().min(0),
   at: instant,
   kind: z.enum(['credit', 'setup', 'renewal', 'usage', 'refund']),
   amountCents: z.int(),
@@ -54,7 +68,10 @@ export interface WalletState {
   /** Null before the first entry. */
   readonly workspaceId: string | null
   readonly balanceCents: number
+  /** Sum of the reservations. */
   readonly reservedCents: number
+  /** What is put aside, by the reference of the charge to come. */
+  readonly reservations: PersistentMap<string, number>
   /** Entries of the last hour at least, by reference. */
   readonly references: Recent<WalletEntry>
 }
@@ -70,48 +87,70 @@ const initial: WalletState = {
   workspaceId: null,
   balanceCents: 0,
   reservedCents: 0,
+  reservations: PersistentMap(),
   references: nothingRecent(),
+}
+
+/** The wallet without what was put aside under a reference: it was charged, or is not needed. */
+function freed(state: WalletState, reference: string): WalletState {
+  const amountCents = state.reservations.get(reference) ?? 0
+  return {
+    ...state,
+    reservations: state.reservations.delete(reference),
+    reservedCents: state.reservedCents - amountCents,
+  }
 }
 
 /** The workspace's money: `wallet-<workspaceId>`, each entry once for its reference. */
 export const wallet = defineEntity({
   name: 'wallet',
-  version: 1,
+  version: 2,
   longLived: true,
   events: walletEvents,
   initial,
   evolve: {
     WalletCredited: (state, event) => write(state, creditEntry(event)),
-    WalletCharged: (state, event) => write(state, chargeEntry(event)),
+    WalletCharged: (state, event) => freed(write(state, chargeEntry(event)), event.data.reference),
+    WalletReserved: (state, { data: { reference, amountCents } }) => ({
+      ...state,
+      reservations: state.reservations.set(reference, amountCents),
+      reservedCents: state.reservedCents + amountCents,
+    }),
+    WalletReservationReleased: (state, { data }) => freed(state, data.reference),
   },
 })
 
 interface Recorded<Data> {
   readonly stream: string
-  readonly meta: { readonly at: string }
+  readonly revision: number
+  readonly meta: { readonly at: string; readonly eventId: string }
   readonly data: Data
 }
 
 const workspaceOf = (stream: string) => stream.slice(wallet.name.length + 1)
 
+const placeOf = ({ stream, revision, meta }: Omit<Recorded<unknown>, 'data'>) => ({
+  workspaceId: workspaceOf(stream),
+  eventId: meta.eventId,
+  revision,
+  at: meta.at,
+})
+
 /** The entry that a credit writes. */
-export function creditEntry({
-  stream,
-  meta,
-  data: { reference, kind, amountCents, balanceCents, note },
-}: Recorded<z.infer<typeof walletEvents.WalletCredited>>): WalletEntry {
-  const workspaceId = workspaceOf(stream)
-  return { workspaceId, reference, at: meta.at, kind, amountCents, balanceCents, note, callId: null }
+export function creditEntry(event: Recorded<z.infer<typeof walletEvents.WalletCredited>>): WalletEntry {
+  const { reference, kind, amountCents, balanceCents, note } = event.data
+  return { ...placeOf(event), reference, kind, amountCents, balanceCents, note, callId: null }
 }
 
 /** The entry that a charge writes. */
-export function chargeEntry({
-  stream,
-  meta,
-  data: { reference, kind, amountCents, balanceCents, note, callId },
-}: Recorded<z.infer<typeof walletEvents.WalletCharged>>): WalletEntry {
-  const workspaceId = workspaceOf(stream)
-  return { workspaceId, reference, at: meta.at, kind, amountCents: -amountCents, balanceCents, note, callId }
+export function chargeEntry(event: Recorded<z.infer<typeof walletEvents.WalletCharged>>): WalletEntry {
+  const { reference, kind, amountCents, balanceCents, note, callId } = event.data
+  return { ...placeOf(event), reference, kind, amountCents: -amountCents, balanceCents, note, callId }
+}
+
+/** What may be spent: the balance without what is reserved. */
+export function availableCents({ balanceCents, reservedCents }: WalletState): number {
+  return balanceCents - reservedCents
 }
 
 /** The entry of a reference, where the fold still knows it. */

@@ -13,6 +13,12 @@ export type Paths<Doc> = {
       : K
 }[keyof Doc & string]
 
+/** A document that stands beside those that events fold into. */
+export interface Emitted<Doc = unknown> {
+  readonly id: string
+  readonly doc: Doc
+}
+
 /** A read model as data: what it listens to, the documents it keeps, and the pure reducers that keep them. */
 export interface Projection<Doc = unknown, S extends EventSchemas = EventSchemas> {
   readonly name: string
@@ -30,6 +36,11 @@ export interface Projection<Doc = unknown, S extends EventSchemas = EventSchemas
   readonly starts: { readonly [K in keyof S & string]?: (event: RecordedOf<S, K>, id: string) => Doc | null }
   /** What an event makes of a document that is there; null removes it. */
   readonly on: { readonly [K in keyof S & string]?: (doc: Doc, event: RecordedOf<S, K>, id: string) => Doc | null }
+  /**
+   * Documents that an event puts beside the one it has just been folded into, each once and for good: no event folds
+   * into them. Their ids follow from the event alone, and are no key of another document.
+   */
+  readonly emit: ((doc: Doc, event: RecordedOf<S>, id: string) => readonly Emitted<Doc>[]) | null
 }
 
 /** Any projection, for registries. */
@@ -47,8 +58,9 @@ export function defineProjection<Doc extends object, const S extends EventSchema
   readonly key: Projection<Doc, S>['key']
   readonly starts: Projection<NoInfer<Doc>, NoInfer<S>>['starts']
   readonly on?: Projection<NoInfer<Doc>, NoInfer<S>>['on']
+  readonly emit?: Projection<NoInfer<Doc>, NoInfer<S>>['emit']
 }): Projection<Doc, S> {
-  return { columns: [], on: {}, ...definition }
+  return { columns: [], on: {}, emit: null, ...definition }
 }
 
 /** The same step on every event of a table. */

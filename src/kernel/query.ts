@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Actor } from './event.ts'
 import type { AnyProjection } from './projection.ts'
 import type { Refusal } from './refusal.ts'
 
@@ -15,6 +16,8 @@ export interface Mount {
   readonly path: string
   /** Scope that an API key needs; null for any valid key. Off the REST surface keys are taken only where a scope is named. */
   readonly scope?: string | null
+  /** Whether a user must be an owner of the workspace: an admin is not enough. */
+  readonly ownerOnly?: boolean
 }
 
 /** The workspace that a request acts in. */
@@ -31,6 +34,10 @@ export interface Question<Params, Filter> {
   readonly surface: Mount['surface']
   /** ISO 8601, UTC, milliseconds. */
   readonly now: string
+  /** Who asks, where the answer depends on it. */
+  readonly actor?: Actor
+  /** SHA-256 of the session that asks, in hex; null where it is none. */
+  readonly sessionHash?: string | null
 }
 
 /** One screen or resource, read over projections. `Ports` is what the composition root hands to queries. */
@@ -49,6 +56,11 @@ export interface Query<Ports, Params = unknown, Filter = unknown, Answer = unkno
   readonly headers: Readonly<Record<string, string>>
   /** The record whose configuration's revision is the answer's `ETag` (Supplement 1.17); null for none. */
   readonly record: ((params: Params) => string) | null
+  /**
+   * Whether the answer changes with what it reads, with the question, and with the windows that begin at quarters of an
+   * hour, and with nothing else: then it may be given again until one of them moves.
+   */
+  readonly steady: boolean
   readonly run: (ports: Ports, question: Question<Params, Filter>) => Promise<Answer | Refusal>
 }
 
@@ -68,10 +80,11 @@ export function defineQuery<Ports, Params, Filter, Answer, const Code extends st
   readonly rejects?: readonly Code[]
   readonly headers?: Readonly<Record<string, string>>
   readonly record?: (params: NoInfer<Params>) => string
+  readonly steady?: boolean
   readonly run: (
     ports: Ports,
     question: Question<NoInfer<Params>, NoInfer<Filter>>,
   ) => Promise<NoInfer<Answer> | Refusal<NoInfer<Code>>>
 }): Query<Ports, Params, Filter, Answer> {
-  return { rejects: [], headers: {}, record: null, ...definition }
+  return { rejects: [], headers: {}, record: null, steady: false, ...definition }
 }

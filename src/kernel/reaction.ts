@@ -7,7 +7,8 @@ import type { EventSchemas, RecordedOf } from './event.ts'
 export interface Reaction<Tools, S extends EventSchemas = EventSchemas> {
   readonly name: string
   readonly events: S
-  readonly on: { readonly [K in keyof S & string]?: (tools: Tools, event: RecordedOf<S, K>) => Promise<void> }
+  /** What a step resolves to is nobody's concern. */
+  readonly on: { readonly [K in keyof S & string]?: (tools: Tools, event: RecordedOf<S, K>) => Promise<unknown> }
 }
 
 /** Any reaction, for registries. */

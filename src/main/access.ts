@@ -1,9 +1,17 @@
-import { createHash } from 'node:crypto'
-import { actorOf, type Credential, identify, judge, sessionOpens, type WorkspaceAccess } from '../domain/access.ts'
+import { hash } from 'node:crypto'
+import {
+  actorOf,
+  type Credential,
+  identify,
+  judge,
+  type SessionCredential,
+  sessionOpens,
+  type WorkspaceAccess,
+} from '../domain/access.ts'
 import { USER_RATE_PER_MINUTE } from '../domain/limits.ts'
 import type { Mount, Tenant } from '../kernel/query.ts'
-import { isRefusal, refuse } from '../kernel/refusal.ts'
-import type { Authenticate, Principal } from '../ports/api.ts'
+import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts'
+import type { Authenticate, Caller, Principal, TurnedAway } from '../ports/api.ts'
 import type { Clock } from '../ports/clock.ts'
 
 /** Where credentials are looked up. */
@@ -14,7 +22,7 @@ export interface Directory {
 
 /** SHA-256 of a secret, in hex: all that is ever stored of it. */
 export function secretHash(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex')
+  return hash('sha256', secret)
 }
 
 /** A directory that remembers what it found until it is told that something changed. */
@@ -64,36 +72,68 @@ function stranger(ip: string): Principal {
   return { actor, tenant: null, credentialId: `ip:${ip}`, ratePerMinute: null }
 }
 
+/** Is told of every use of a session that opens, by the SHA-256 of its token; `now` is ISO 8601. */
+export type SessionUsed = (session: SessionCredential, hash: string, now: string) => void
+
 /**
  * Checks credentials against what is stored of them, in the documented order (Supplement §1.13). `operatorHash` is the
  * SHA-256 of the operator's token; null where there is none.
  */
-export function authenticator(directory: Directory, clock: Clock, operatorHash: string | null = null): Authenticate {
-  return async ({ surface: mounted, scope, write }, { bearer, agencyId, ip }) => {
+export function authenticator(
+  directory: Directory,
+  clock: Clock,
+  operatorHash: string | null = null,
+  onSession: SessionUsed = () => {},
+): Authenticate {
+  return async ({ surface: mounted, scope, write, lapsed = false, ownerOnly = false }, { bearer, agencyId, ip }) => {
     const surface = takesKey(mounted, scope, bearer) ? 'rest' : mounted
     if (surface === 'public' || surface === 'sign-in') return stranger(ip)
     const hash = bearer === null ? null : secretHash(bearer)
     if (surface === 'operator') return hash !== null && hash === operatorHash ? OPERATOR : refuse('unauthorized')
     const held = hash === null ? null : await directory.credential(surface === 'rest' ? 'key' : 'session', hash)
     const presented = { secretHash: hash, agencyId, ip, now: new Date(clock.now()).toISOString() }
+    if (hash !== null && sessionOpens(held, presented.now)) onSession(held, hash, presented.now)
     if (surface === 'account') {
-      return sessionOpens(held, presented.now) ? principalOf(held, null) : refuse('unauthorized')
+      return sessionOpens(held, presented.now) ? principalOf(held, surface, null, hash) : refuse('unauthorized')
     }
     const identified = identify(surface, held, presented)
-    if (isRefusal(identified)) return identified
+    if (isRefusal(identified)) return turnedAway(identified, held, surface)
     if (held === null) return refuse('unauthorized')
     const workspace = await directory.workspace(identified.workspaceId)
-    const refusal = judge({ surface, scope, write }, held, workspace, presented)
-    if (refusal) return refusal
-    return principalOf(held, { workspaceId: identified.workspaceId, timezone: workspace?.timezone ?? 'UTC' })
+    const refusal = judge({ surface, scope, write: write && !lapsed, ownerOnly }, held, workspace, presented)
+    if (refusal) return turnedAway(refusal, held, surface)
+    const tenant = { workspaceId: identified.workspaceId, timezone: workspace?.timezone ?? 'UTC' }
+    return principalOf(held, surface, tenant, hash)
   }
 }
 
-function principalOf(held: Credential, tenant: Tenant | null): Principal {
+/** Requests a minute of a credential on a surface; the sandbox counts towards no limit (Supplement §11). */
+function rateOf(held: Credential, surface: Mount['surface']): number | null {
+  if (surface === 'sandbox') return null
+  return held.kind === 'key' ? held.rateLimitPerMinute : USER_RATE_PER_MINUTE
+}
+
+function callerOf(held: Credential, surface: Mount['surface']): Caller {
   return {
     actor: actorOf(held),
-    tenant,
     credentialId: held.kind === 'key' ? `key:${held.keyId}` : `user:${held.userId}`,
-    ratePerMinute: held.kind === 'key' ? held.rateLimitPerMinute : USER_RATE_PER_MINUTE,
+    ratePerMinute: rateOf(held, surface),
   }
+}
+
+function principalOf(
+  held: Credential,
+  surface: Mount['surface'],
+  tenant: Tenant | null,
+  hash: string | null,
+): Principal {
+  const session = held.kind === 'session' && hash !== null ? { sessionHash: hash } : {}
+  return { ...callerOf(held, surface), tenant, ...session }
+}
+
+/** Refusals that say that the credential itself does not work. */
+const NOBODY: ReadonlySet<string> = new Set(['missing-key', 'invalid-key', 'unauthorized'])
+
+function turnedAway(refusal: Refusal, held: Credential | null, surface: Mount['surface']): TurnedAway {
+  return held === null || NOBODY.has(refusal.refused) ? refusal : { ...refusal, caller: callerOf(held, surface) }
 }

@@ -25,11 +25,13 @@ export function queryRoutes(
   clock: Clock,
 ): readonly ApiRoute[] {
   return queries.flatMap((query) =>
-    query.mounts.map(({ surface, path, scope = null }): ApiRoute => {
+    query.mounts.map(({ surface, path, scope = null, ownerOnly = false }): ApiRoute => {
       const run = async ({ params, query: filter, principal, minPosition }: ApiRequest) => {
         const tenant = principal.tenant ?? { workspaceId: '', timezone: 'UTC' }
         const now = new Date(clock.now()).toISOString()
-        const answer = await runner.ask({ name: query.name, params, query: filter, tenant, surface, now, minPosition })
+        const { actor, sessionHash = null } = principal
+        const asked = { name: query.name, params, query: filter, tenant, surface, now, minPosition, actor, sessionHash }
+        const answer = await runner.ask(asked)
         if (isRefusal(answer)) return answer
         const headers = { ...query.headers, ...(answer.lag ? READ_LAG : {}), ...etagOf(answer.revision) }
         return { status: 200, body: answer.bytes, position: answer.position, headers }
@@ -40,6 +42,7 @@ export function queryRoutes(
         surface,
         scope,
         write: false,
+        ownerOnly,
         name: query.name,
         summary: query.summary,
         params: query.params,

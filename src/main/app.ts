@@ -1,23 +1,33 @@
 import type { Logger } from 'pino'
+import { openEgress } from '../adapters/egress/egress.ts'
 import { openHttpServer } from '../adapters/http/server.ts'
-import { openSimulator, type Simulator } from '../adapters/simulator/simulator.ts'
+import { openSimulator, type Simulator, type SimulatorPorts } from '../adapters/simulator/simulator.ts'
+import { openTelnyx } from '../adapters/telnyx/telnyx.ts'
+import { areaCodes } from '../domain/nanp.ts'
 import type { ApiRoute } from '../ports/api.ts'
 import { type EventLog, START } from '../ports/event-log.ts'
+import { sentenceOf } from '../runtime/pause.ts'
+import { createRateLimiter } from '../runtime/rate-limiter.ts'
+import { createSharedRateLimiter } from '../runtime/shared-rate-limiter.ts'
 import { createStreamWriter, type StreamWriter } from '../runtime/stream-writer.ts'
 import { authenticator, secretHash } from './access.ts'
 import { needingReadStore, queryRoutes, type ReadBack, readBack } from './api.ts'
-import type { Config } from './config.ts'
+import { type Config, isAlone } from './config.ts'
 import { createFlow, type Flow } from './flow.ts'
 import { idempotent } from './idempotent.ts'
 import { createMetrics } from './metrics.ts'
+import { projectionRoute, projectionRows } from './projection-status.ts'
 import { openReadSide, type ReadSide } from './read-side.ts'
 import { createReadiness } from './readiness.ts'
 import { createRecall } from './recall.ts'
 import { projections, queries } from './registry.ts'
+import { createRequestLog } from './request-log.ts'
 import { sandboxRoutes } from './sandbox.ts'
 import { createSecrets } from './secrets.ts'
+import { slidingSessions } from './sliding.ts'
 import { openLog, openOperations } from './stores.ts'
 import { systemClock as clock, systemRandom as random } from './system.ts'
+import { createThrottle } from './throttle.ts'
 import { NO_WORKERS, runWorkers } from './workers.ts'
 import { writeRoutes } from './write-routes.ts'
 
@@ -30,14 +40,24 @@ export interface App {
   readonly writer: StreamWriter
   readonly flow: Flow
   readonly readSide: ReadSide
-  readonly simulator: Simulator
+  /** Null where the carrier is a real one. */
+  readonly simulator: Simulator | null
   /** Waits until events of these types up to the newest can be read back. */
   readonly readBack: (types: readonly string[]) => Promise<ReadBack>
   /** Answers requests from now on; resolves to the address. */
   readonly listen: () => Promise<string>
   readonly openapi: () => object
+  /** Every route that is mounted, as it declares itself. */
+  readonly routes: readonly ApiRoute[]
   /** Finishes what was accepted, and ends. */
   readonly close: () => Promise<void>
+}
+
+/** Opens the carrier that the configuration names; the simulator apart, where it is that. */
+async function openCarrier({ telnyx, numberOrdering }: Config, ports: SimulatorPorts) {
+  if (telnyx) return { carrier: openTelnyx(telnyx, numberOrdering), simulator: null }
+  const simulator = await openSimulator(ports)
+  return { carrier: simulator, simulator }
 }
 
 /**
@@ -49,7 +69,7 @@ export async function openApp(
   logger: Logger,
   unprepared: () => readonly string[] = () => [],
 ): Promise<App> {
-  const { eventLogUrl, readStoreUrl, roles } = config
+  const { eventLogUrl, readStoreUrl, roles, trustProxy: hops } = config
   const owner = random.uuid()
   const secrets = createSecrets(config.masterKey, random)
   const log = await openLog(eventLogUrl)
@@ -59,16 +79,26 @@ export async function openApp(
     eventLogUrl,
     readStoreUrl,
     publicUrl,
+    masterKey: config.masterKey,
     projects: roles.has('projector'),
     onDeath: (error) => logger.fatal({ error: error.message }, 'a reading thread has ended'),
   })
   const { positions, views } = readSide
+  const limiter = isAlone(config) ? createRateLimiter(clock) : createSharedRateLimiter(ops, clock)
+  const requestLog = createRequestLog({
+    ops,
+    clock,
+    random,
+    onLost: (count, error) => logger.error({ count, error: sentenceOf(error) }, 'lines of the request log are lost'),
+  })
+  const egress = openEgress({ opened: config.egressOpened, clock })
   const metrics = createMetrics(async () => readSide.projections?.() ?? [])
   const writer = createStreamWriter({ log, ops, clock, random, recall: createRecall(log, views, clock) })
   const flow = createFlow({
     writer,
-    carrier: () => simulator,
+    carrier: () => carrier,
     clock,
+    claims: { ops, owner },
     onFailure: ({ type, stream }, error) => {
       metrics.stepFailed()
       logger.warn(
@@ -77,27 +107,35 @@ export async function openApp(
       )
     },
   })
-  const simulator: Simulator = await openSimulator({ log, ops, clock, random, owner, listener: flow.listen })
+  const numberPlan = config.numberOrdering ? areaCodes : null
+  const ports = { log, ops, clock, random, owner, areaCodes: numberPlan, listener: flow.listen }
+  const { carrier, simulator } = await openCarrier(config, ports)
 
   const workers = roles.has('worker') ? runWorkers({ log, ops, views, flow, clock, owner, logger }) : NO_WORKERS
 
   const names = projections.map(({ name }) => name)
   const readBackOf = async (types: readonly string[]) => readBack(positions, projections, types, await log.head())
-  const routes: readonly ApiRoute[] = [
-    ...(roles.has('query-api') ? queryRoutes(queries, readSide.queries, clock) : []),
+  const status = { readSide, log, clock }
+  const built: readonly ApiRoute[] = [
+    ...(roles.has('query-api') ? [...queryRoutes(queries, readSide.queries, clock), projectionRoute(status)] : []),
     ...(roles.has('command-api')
       ? needingReadStore(
           [
-            ...sandboxRoutes({ writer, simulator, clock, random, readBack: readBackOf }),
+            ...(simulator ? sandboxRoutes({ writer, simulator, clock, random, readBack: readBackOf }) : []),
             ...writeRoutes({
               writer,
               queries: readSide.queries,
               positions,
               projections,
               views,
-              carrier: () => simulator,
+              carrier: () => carrier,
+              flow,
+              egress,
               ops,
               secrets,
+              throttled: createThrottle({ ops, clock, random }),
+              projectionRows: () => projectionRows(status),
+              rebuild: readSide.rebuild,
               clock,
               random,
             }),
@@ -106,13 +144,19 @@ export async function openApp(
         )
       : []),
   ]
+  const routes = built
+    .filter(({ surface }) => surface !== 'operator' || config.operatorToken !== null)
+    .map((route) => (route.write ? idempotent(route, { ops, secrets, clock }) : route))
   const server = await openHttpServer({
     title: 'Ringledger',
     version: '1.0.0',
-    routes: routes
-      .filter(({ surface }) => surface !== 'operator' || config.operatorToken !== null)
-      .map((route) => (route.write ? idempotent(route, { ops, secrets, clock }) : route)),
-    authenticate: authenticator(readSide.directory, clock, config.operatorToken && secretHash(config.operatorToken)),
+    routes,
+    authenticate: authenticator(
+      readSide.directory,
+      clock,
+      config.operatorToken && secretHash(config.operatorToken),
+      slidingSessions(writer),
+    ),
     position: () => positions.least(names) ?? START,
     readiness: createReadiness(readSide, log, workers, unprepared, clock),
     metrics: metrics.render,
@@ -120,10 +164,12 @@ export async function openApp(
     log: logger,
     clock,
     random,
-    trustProxy: config.trustProxy,
+    trustProxy: typeof hops === 'number' ? (_address, hop) => hop < hops : hops,
     unavailableAfterSeconds: 1,
     pressure: { maxEventLoopDelay: 5_000 },
     observe: metrics.observe,
+    limiter,
+    requestLog,
   })
 
   return {
@@ -134,15 +180,20 @@ export async function openApp(
     simulator,
     readBack: readBackOf,
     openapi: server.openapi,
+    routes,
     async listen() {
       const port = await server.listen(config.port, config.host)
       const host = config.host.includes(':') ? `[${config.host}]` : config.host
-      return config.publicUrl ?? `http://${host}:${port}`
+      const address = config.publicUrl ?? `http://${host}:${port}`
+      await readSide.locate(address)
+      return address
     },
     async close() {
       await server.close(STOP_MS)
+      await requestLog.close()
       await workers.close()
-      await simulator.close()
+      await carrier.close()
+      await egress.close()
       await writer.close()
       await readSide.close()
       await Promise.all([log.close(), ops.close()])

@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
+import { isGlobal, type Range, rangeOf } from '../adapters/egress/addresses.ts'
+import type { TelnyxAccount } from '../adapters/telnyx/client.ts'
 
 export const roles = ['command-api', 'query-api', 'projector', 'worker'] as const
 export type Role = (typeof roles)[number]
@@ -31,8 +34,13 @@ const environment = z.object({
   ROLES: z.preprocess(emptyIsUnset, z.string().default(roles.join(','))),
   EVENT_LOG_URL: z.preprocess(emptyIsUnset, z.string().optional()),
   READ_STORE_URL: z.preprocess(emptyIsUnset, z.string().optional()),
-  CARRIER_URL: z.preprocess(emptyIsUnset, z.literal('simulator:').default('simulator:')),
+  CARRIER_URL: z.preprocess(emptyIsUnset, z.enum(['simulator:', 'telnyx:']).default('simulator:')),
+  TELNYX_API_KEY: z.preprocess(emptyIsUnset, z.string().optional()),
+  TELNYX_CONNECTION_ID: z.preprocess(emptyIsUnset, z.string().optional()),
+  TELNYX_API_BASE: z.preprocess(emptyIsUnset, z.url({ protocol: /^https?$/ }).optional()),
+  EGRESS_ALLOW: z.string().optional(),
   SANDBOX_SEED: z.preprocess(emptyIsUnset, flag.default(true)),
+  NUMBER_ORDERING: z.preprocess(emptyIsUnset, flag.default(true)),
 })
 
 /** How this process is to run. */
@@ -49,12 +57,44 @@ export interface Config {
   readonly operatorToken: string | null
   readonly metricsToken: string | null
   readonly logLevel: string
-  readonly trustProxy: boolean | string
+  /** Whose `X-Forwarded-For` is believed: nobody's, everybody's, that of so many hops, or of these addresses. */
+  readonly trustProxy: boolean | number | string[]
   readonly roles: ReadonlySet<Role>
   readonly eventLogUrl: string
   readonly readStoreUrl: string
+  /** What bids and webhooks may reach though it is not public. */
+  readonly egressOpened: readonly Range[]
+  /** The account at Telnyx; null where the carrier is simulated. */
+  readonly telnyx: TelnyxAccount | null
+  /** Whether numbers can be searched, bought and given back at the carrier. */
+  readonly numberOrdering: boolean
   /** Whether the first start plays calls into the sandbox workspace. */
   readonly seedCalls: boolean
+}
+
+const NAMED_RANGES: readonly string[] = ['loopback', 'linklocal', 'uniquelocal']
+
+function isAddressOrRange(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/')
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+  return bits > 0 && rest.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
+}
+
+/** Whom `TRUST_PROXY` names: a bare number is a number of hops. @throws Misconfigured */
+function trustedProxies(text: string): Config['trustProxy'] {
+  if (text === 'true' || text === 'false') return text === 'true'
+  if (/^\d+$/.test(text)) return Number(text)
+  const named = text.split(',').map((one) => one.trim())
+  const wrong = named.find((one) => !NAMED_RANGES.includes(one) && !isAddressOrRange(one))
+  if (wrong === undefined) return named
+  throw new Misconfigured(
+    `TRUST_PROXY names "${wrong}"; it takes true, false, a number of hops, or addresses, ranges, ${NAMED_RANGES.join(', ')}.`,
+  )
+}
+
+/** Whether no other process answers over these stores: every role is here, and the read store is a file. */
+export function isAlone({ roles: held, readStoreUrl }: Pick<Config, 'roles' | 'readStoreUrl'>): boolean {
+  return roles.every((role) => held.has(role)) && readStoreUrl.startsWith('sqlite:')
 }
 
 function rolesOf(text: string): ReadonlySet<Role> {
@@ -67,6 +107,16 @@ function rolesOf(text: string): ReadonlySet<Role> {
 function storeUrl(name: string, url: string, schemes: readonly string[]): string {
   if (schemes.some((scheme) => url.startsWith(scheme))) return url
   throw new Misconfigured(`${name} is "${url.split(':')[0]}:…"; it begins with ${schemes.join(' or ')}.`)
+}
+
+/** The account that `CARRIER_URL=telnyx:` needs; null for the simulated carrier. @throws Misconfigured */
+function telnyxAccount(set: z.infer<typeof environment>): TelnyxAccount | null {
+  if (set.CARRIER_URL !== 'telnyx:') return null
+  const { TELNYX_API_KEY: apiKey, TELNYX_CONNECTION_ID: connectionId, TELNYX_API_BASE: apiBase = null } = set
+  if (apiKey === undefined) throw new Misconfigured('CARRIER_URL is telnyx:, so TELNYX_API_KEY is required.')
+  if (connectionId === undefined)
+    throw new Misconfigured('CARRIER_URL is telnyx:, so TELNYX_CONNECTION_ID is required.')
+  return { apiKey, connectionId, apiBase }
 }
 
 /** The directory that everything is written under. @throws Misconfigured when it cannot be made or written. */
@@ -91,6 +141,20 @@ function masterKeyFrom(given: string | undefined, directory: string, production:
   const key = Buffer.from(given ?? readFileSync(file, 'utf8'), 'base64')
   if (key.length !== 32) throw new Misconfigured(`${given ? 'MASTER_KEY' : file} is not 32 bytes in base64.`)
   return key
+}
+
+/** The ranges that are opened to bids and webhooks. @throws Misconfigured when one is none, or in production not a public one. */
+function openedRanges(given: string | undefined, production: boolean, simulated: boolean): readonly Range[] {
+  const texts = (given ?? (production || !simulated ? '' : '127.0.0.1/32')).split(',').map((text) => text.trim())
+  return texts
+    .filter((text) => text !== '')
+    .map((text) => {
+      const range = rangeOf(text)
+      if (!range) throw new Misconfigured(`EGRESS_ALLOW names "${text}", which is no range of addresses.`)
+      if (production && !isGlobal(range))
+        throw new Misconfigured(`EGRESS_ALLOW names ${text}; production opens no range that is not public.`)
+      return range
+    })
 }
 
 /** The process's environment, with what a `.env` in the working directory adds to it. */
@@ -119,7 +183,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     operatorToken: set.OPERATOR_TOKEN ?? null,
     metricsToken: set.METRICS_TOKEN ?? null,
     logLevel: set.LOG_LEVEL,
-    trustProxy: set.TRUST_PROXY === 'true' ? true : (set.TRUST_PROXY ?? false),
+    trustProxy: trustedProxies(set.TRUST_PROXY ?? 'false'),
     roles: rolesOf(set.ROLES),
     eventLogUrl: storeUrl('EVENT_LOG_URL', set.EVENT_LOG_URL ?? `sqlite:${join(dataDir, 'events.db')}`, [
       'sqlite:',
@@ -130,6 +194,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       'mongodb:',
       'mongodb+srv:',
     ]),
+    egressOpened: openedRanges(set.EGRESS_ALLOW, production, set.CARRIER_URL === 'simulator:'),
+    numberOrdering: set.NUMBER_ORDERING,
+    telnyx: telnyxAccount(set),
     seedCalls: set.SANDBOX_SEED,
   }
 }

@@ -1,30 +1,42 @@
+import { workspace } from '../domain/workspace.ts'
 import type { AnyCommand } from '../kernel/command.ts'
 import type { Actor, RecordedEvent } from '../kernel/event.ts'
+import type { AnyReaction } from '../kernel/reaction.ts'
 import { isRefusal, type Refusal } from '../kernel/refusal.ts'
 import type { Carrier, CarrierNotice } from '../ports/carrier.ts'
 import type { Clock } from '../ports/clock.ts'
-import { callFlow, type FlowTools } from '../reactions/call-flow.ts'
+import { type Cause, callFlow } from '../reactions/call-flow.ts'
 import { orderFor } from '../reactions/carrier-notices.ts'
 import { DUE_WORK, type DueRow } from '../reactions/due-work.ts'
+import { type NumberTools, numberOrders } from '../reactions/number-orders.ts'
+import { renewals } from '../reactions/renewals.ts'
 import type { CommandCall, Outcome } from '../runtime/mailboxes.ts'
 import type { StreamWriter } from '../runtime/stream-writer.ts'
+import { type Claims, createLoneWork } from './lone-work.ts'
 import { newCommandId } from './system.ts'
 
-/** Handled events that are remembered until the reaction's own reading has passed them. */
+/** Handled events that are remembered until the reactions' own reading has passed them. */
 const HANDLED = 200_000
 
-/** Commands of a call, and what follows from them at once. */
+/** What follows from events, with other commands or at the carrier. */
+export const reactions: readonly AnyReaction<NumberTools>[] = [callFlow, numberOrders, renewals]
+
+/** Commands, and what follows from them at once. */
 export interface Flow {
-  /** Handles a command and goes on with what follows from its events; what fails there is taken up by the reaction. */
+  /** Handles a command and goes on with what follows from its events; what fails there is taken up by the reactions. */
   readonly handle: (command: AnyCommand, input: unknown, call: CommandCall) => Promise<Outcome | Refusal>
   /** Takes a notice of the carrier's: resolves when it is durable. */
   readonly listen: (notice: CarrierNotice) => Promise<void>
   /** Does a piece of due work. */
   readonly due: (kind: string, workspaceId: string, row: DueRow) => Promise<void>
+  /** Goes on at once with what follows from events; answers the events that this came to. */
+  readonly follow: (events: readonly RecordedEvent[]) => Promise<readonly RecordedEvent[]>
+  /** Does what a reaction would do, and what follows from that; answers the events that this came to. */
+  readonly goOn: (work: (tools: NumberTools) => Promise<unknown>) => Promise<readonly RecordedEvent[]>
   /** Whether this process has gone on from an event already. */
   readonly handled: (reaction: string, eventId: string) => boolean
-  /** What the reaction works with when it goes on from events of others, or of a crash. */
-  readonly tools: FlowTools
+  /** What the reactions work with when they go on from events of others, or of a crash. */
+  readonly tools: NumberTools
 }
 
 /** A notice came before what its call begins with was recorded. */
@@ -50,15 +62,19 @@ function recently(size: number) {
   }
 }
 
-/** Puts the writer, the carrier and the call's reaction together. */
+type Steps = Readonly<Record<string, ((tools: NumberTools, event: RecordedEvent) => Promise<unknown>) | undefined>>
+
+/** Puts the writer, the carrier and the reactions together. */
 export function createFlow(options: {
   readonly writer: StreamWriter
   readonly carrier: () => Carrier
   readonly clock: Clock
+  readonly claims: Claims
   readonly onFailure: (event: RecordedEvent, error: unknown) => void
 }): Flow {
-  const { writer, carrier, clock, onFailure } = options
+  const { writer, carrier, clock, claims, onFailure } = options
   const done = recently(HANDLED)
+  const lone = createLoneWork(claims, clock)
 
   const callOf = (
     workspaceId: string,
@@ -75,34 +91,55 @@ export function createFlow(options: {
     ip: null,
   })
 
-  const tools: FlowTools = {
-    run: async (command, input, { meta }) => {
-      const { workspaceId, correlationId, eventId } = meta
-      const outcome = await writer.handle(command, input, callOf(workspaceId ?? '', SYSTEM, correlationId, eventId))
-      if (!isRefusal(outcome)) await follow(outcome.events)
-    },
-    get carrier() {
-      return carrier()
-    },
-    now: () => clock.now(),
+  const doneBy = (reaction: string, eventId: string) => `${reaction} ${eventId}`
+
+  /** What reactions work with; `hear` is told of every event that they lead to. */
+  function toolsWith(hear: (events: readonly RecordedEvent[]) => void): NumberTools {
+    const tools: NumberTools = {
+      run: async (command, input, { meta }) => {
+        const { workspaceId, correlationId, eventId } = meta
+        const outcome = await writer.handle(command, input, callOf(workspaceId ?? '', SYSTEM, correlationId, eventId))
+        if (isRefusal(outcome)) return outcome
+        hear(outcome.events)
+        await follow(outcome.events, tools)
+        return null
+      },
+      get carrier() {
+        return carrier()
+      },
+      now: () => clock.now(),
+      configuration: (workspaceId) => writer.stateOf(workspace, workspaceId),
+      alone: async (what, work) => hear(await lone(what, () => goOn(work))),
+    }
+    return tools
   }
 
-  const steps = callFlow.on as Readonly<
-    Record<string, ((tools: FlowTools, event: RecordedEvent) => Promise<void>) | undefined>
-  >
+  async function goOn(work: (tools: NumberTools) => Promise<unknown>): Promise<readonly RecordedEvent[]> {
+    const events: RecordedEvent[] = []
+    await work(toolsWith((heard) => events.push(...heard)))
+    return events
+  }
 
-  /** Goes on from events at once. Steps begin in the order of the events; one that fails is left to the reaction. */
-  async function follow(events: readonly RecordedEvent[]): Promise<void> {
-    const going = events.map(async (event) => {
-      const step = steps[event.type]
-      if (!step) return
-      try {
-        await step(tools, event)
-        done.add(event.meta.eventId)
-      } catch (error) {
-        onFailure(event, error)
+  const tools = toolsWith(() => undefined)
+
+  async function take(reaction: string, step: Promise<unknown>, event: RecordedEvent): Promise<void> {
+    try {
+      await step
+      done.add(doneBy(reaction, event.meta.eventId))
+    } catch (error) {
+      onFailure(event, error)
+    }
+  }
+
+  /** Goes on from events at once. Steps begin in the order of the events; one that fails is left to its reaction. */
+  async function follow(events: readonly RecordedEvent[], by = tools): Promise<void> {
+    const going: Promise<void>[] = []
+    for (const event of events) {
+      for (const { name, on } of reactions) {
+        const step = (on as Steps)[event.type]
+        if (step) going.push(take(name, step(by, event), event))
       }
-    })
+    }
     await Promise.all(going)
   }
 
@@ -115,7 +152,9 @@ export function createFlow(options: {
   return {
     tools,
     handle,
-    handled: (_reaction, eventId) => done.has(eventId),
+    follow: (events) => goOn((by) => follow(events, by)),
+    goOn,
+    handled: (reaction, eventId) => done.has(doneBy(reaction, eventId)),
     async listen(notice) {
       const { command, input } = orderFor(notice)
       const { workspaceId, callId } = notice
@@ -124,8 +163,8 @@ export function createFlow(options: {
       if (isRefusal(outcome) && outcome.refused === 'call-not-found') throw new CallNotBegun(callId)
     },
     async due(kind, workspaceId, row) {
-      const work = DUE_WORK[kind]
-      if (work) await handle(work.command, work.input(row), callOf(workspaceId, SYSTEM, row.callId, null))
+      const cause: Cause = { meta: { workspaceId, correlationId: row.subjectId, eventId: null } }
+      await DUE_WORK[kind]?.(tools, row, cause)
     },
   }
 }

@@ -6,7 +6,7 @@ import type { OperationalStore } from '../ports/operational-store.ts'
 import type { Secrets } from '../ports/secrets.ts'
 
 /** How long a first outcome is answered again (Supplement 1.5). */
-const KEPT_MS = 24 * 3_600_000
+export const KEPT_MS = 24 * 3_600_000
 /** After this long an outcome that never came is given up: its process has died. */
 const UNDER_WAY_MS = 60_000
 const LOOK_EVERY_MS = 50
@@ -15,13 +15,14 @@ const LOOK_EVERY_MS = 50
 const REPLAY = { 'svc-idempotent-replay': 'true' } as const
 
 interface Kept {
-  /** SHA-256 of what was asked. */
+  /** SHA-256 of what was asked, sealed: a body may hold a password, which a bare hash would give away to guessing. */
   readonly asked: string
   /** The sealed outcome; null while it is under way. */
   readonly outcome: string | null
 }
 
-const digest = (...parts: readonly string[]) => createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+/** One word for several: SHA-256, in hex. */
+export const digest = (...parts: readonly string[]) => createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 
 export interface Idempotency {
   readonly ops: OperationalStore
@@ -31,7 +32,7 @@ export interface Idempotency {
 
 /**
  * A write that keeps the first outcome of each `Idempotency-Key`, refusals too, sealed, for 24 hours: the same request
- * again is answered with it; the key with another request is a `conflict`.
+ * again is answered with it; the key with another request is a `conflict`. To be told to wait is no outcome.
  */
 export function idempotent(route: ApiRoute, { ops, secrets, clock }: Idempotency): ApiRoute {
   const later = () => new Promise<void>((resolve) => clock.at(clock.now() + LOOK_EVERY_MS, resolve))
@@ -41,7 +42,7 @@ export function idempotent(route: ApiRoute, { ops, secrets, clock }: Idempotency
       const now = clock.now()
       const entry = await ops.get(key, now)
       const kept = entry?.value as Kept | undefined
-      if (kept && kept.asked !== asked) {
+      if (kept && secrets.unseal(kept.asked) !== asked) {
         return refuse(
           'conflict',
           { 'Idempotency-Key': 'was used for another request' },
@@ -49,14 +50,17 @@ export function idempotent(route: ApiRoute, { ops, secrets, clock }: Idempotency
         )
       }
       if (kept?.outcome) return restored(secrets.unseal(kept.outcome))
-      const underWay: Kept = { asked, outcome: null }
+      const underWay: Kept = { asked: secrets.seal(asked), outcome: null }
       if (!kept && (await ops.putIf(key, entry?.version ?? 0, underWay, now + UNDER_WAY_MS, now))) break
       await later()
     }
     try {
       const outcome = await route.run(request)
-      const kept: Kept = { asked, outcome: secrets.seal(stored(outcome)) }
-      await ops.put(key, kept, clock.now() + KEPT_MS)
+      if (isRefusal(outcome) && outcome.refused === 'rate-limited') await ops.delete(key)
+      else {
+        const kept: Kept = { asked: secrets.seal(asked), outcome: secrets.seal(stored(outcome)) }
+        await ops.put(key, kept, clock.now() + KEPT_MS)
+      }
       return outcome
     } catch (error) {
       // A fault is no outcome: the same key may try again.

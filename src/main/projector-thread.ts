@@ -13,6 +13,8 @@ export interface Progress {
   readonly position: number
   /** Whether documents were written. */
   readonly touched: boolean
+  /** Workspaces whose documents were written; null for any. */
+  readonly workspaces: readonly string[] | null
 }
 
 export type ProjectorCalls = {
@@ -35,8 +37,8 @@ const runner = runProjections({
   clock: systemClock,
   signal: stop.signal,
   followed,
-  onProgress: (name, position, touched) => {
-    main.progress({ name, position, touched: touched.length > 0 }).catch(() => undefined)
+  onProgress: (name, position, touched, workspaces) => {
+    main.progress({ name, position, touched: touched.length > 0, workspaces }).catch(() => undefined)
   },
 })
 

@@ -7,15 +7,19 @@ import { workspaces } from '../../projections/workspaces.ts'
 import { readMany } from '../../queries/documents.ts'
 import type { Credential, WorkspaceAccess } from '../domain/access.ts'
 import { withActive } from '../runtime/active-store.ts'
+import { buildsOf } from '../runtime/builds.ts'
 import { withColumns } from '../runtime/column-store.ts'
 import { forwardViews } from '../runtime/forward-views.ts'
+import { createMoves } from '../runtime/kept-answers.ts'
 import { createPositions, pollPositions } from '../runtime/positions.ts'
 import { type Ask, createQueryRunner } from '../runtime/query-runner.ts'
+import { requestRebuild } from '../runtime/rebuild.ts'
 import { type Channel, serveCalls } from '../runtime/thread-rpc.ts'
 import type { Progress } from './projector-thread.ts'
 import { columns, projections, queries } from './registry.ts'
-import { openViews } from './stores.ts'
-import { systemClock } from './system.ts'
+import { createSecrets } from './secrets.ts'
+import { openOperations, openViews } from './stores.ts'
+import { systemClock, systemRandom } from './system.ts'
 import type { ThreadStart } from './threads.ts'
 
 /** A method of the read store, asked from another thread. */
@@ -24,16 +28,30 @@ export interface StoreCall {
   readonly parameters: readonly unknown[]
 }
 
-const { readStoreUrl, publicUrl, polls } = workerData as ThreadStart
+const { readStoreUrl, polls, masterKey = new Uint8Array(), ...start } = workerData as ThreadStart
+let { publicUrl } = start
+const secrets = createSecrets(Buffer.from(masterKey), systemRandom)
 const store = await openViews(readStoreUrl)
+const ops = await openOperations(readStoreUrl)
 const views = withActive(withColumns(store, columns), systemClock)
 const positions = createPositions(systemClock)
 const stop = new AbortController()
 if (polls) void pollPositions({ store, positions, clock: systemClock, signal: stop.signal })
+const moves = createMoves()
+/** Where another process runs the projections, only their positions tell that something may have moved. */
+const positionsOf = (names: readonly string[]) => names.map(positions.of).join()
 const runner = createQueryRunner({
   queries,
-  ports: { views, publicUrl },
+  ports: {
+    views,
+    ops,
+    secrets,
+    get publicUrl() {
+      return publicUrl
+    },
+  },
   positions,
+  stampOf: polls ? positionsOf : moves.stampOf,
   forward: (behind, events) => ({ ...behind, views: forwardViews(behind.views, projections, events) }),
   revisions: {
     reads: revisions,
@@ -49,11 +67,7 @@ async function sessionOf(hash: string): Promise<Credential | null> {
   const session = (await readMany(views, sessions, [hash])).get(hash)
   const user = session && (await readMany(views, users, [session.userId])).get(session.userId)
   if (!session || !user) return null
-  const seats = user.seats.map(({ workspaceId: agencyId, workspaceName: agencyName, role }) => ({
-    agencyId,
-    agencyName,
-    role,
-  }))
+  const seats = user.seats.map(({ workspaceId: agencyId, role }) => ({ agencyId, role }))
   return {
     kind: 'session',
     userId: session.userId,
@@ -66,7 +80,12 @@ async function sessionOf(hash: string): Promise<Credential | null> {
 
 const handlers = {
   ask: (ask: Ask) => runner.ask(ask),
-  advance({ name, position }: Progress): void {
+  locate(url: string): void {
+    publicUrl = url
+  },
+  advance({ name, position, workspaces }: Progress): void {
+    // Before the position, so that whoever waited for it is not given what stood before it.
+    moves.moved(name, workspaces)
     positions.advance(name, position)
   },
   credential: ({
@@ -82,6 +101,11 @@ const handlers = {
     const { name, planId, subscriptionStatus, timezone } = found
     return { id, name, planId, subscriptionStatus, timezone }
   },
+  builds: () => buildsOf(store, projections),
+  async rebuild(name: string): Promise<boolean> {
+    const projection = projections.find((one) => one.name === name)
+    return projection !== undefined && requestRebuild(store, projection)
+  },
   store: ({ method, parameters }: StoreCall): Promise<unknown> =>
     (views[method] as (...parameters: readonly unknown[]) => Promise<unknown>)(...parameters),
 }
@@ -91,7 +115,7 @@ serveCalls(parentPort as unknown as Channel, {
   ...handlers,
   async close(): Promise<void> {
     stop.abort()
-    await store.close()
+    await Promise.all([store.close(), ops.close()])
   },
 })
 parentPort?.postMessage('ready')

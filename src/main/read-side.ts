@@ -1,4 +1,5 @@
 import type { ReadStore } from '../ports/read-store.ts'
+import type { Builds } from '../runtime/builds.ts'
 import { createPositions, type Positions } from '../runtime/positions.ts'
 import type { ProjectionStatus } from '../runtime/projection-runner.ts'
 import type { QueryRunner } from '../runtime/query-runner.ts'
@@ -22,6 +23,12 @@ export interface ReadSide {
   readonly views: Pick<ReadStore, StoreCall['method']>
   /** Null where another process runs the projections. */
   readonly projections: (() => Promise<readonly ProjectionStatus[]>) | null
+  /** Tells where the platform is seen from outside, once that is known. */
+  readonly locate: (publicUrl: string) => Promise<void>
+  /** How far the builds of every projection have come, whichever process makes them. */
+  readonly builds: () => Promise<readonly Builds[]>
+  /** Begins to build a projection anew; false while that is under way. */
+  readonly rebuild: (name: string) => Promise<boolean>
   readonly close: () => Promise<void>
 }
 
@@ -30,21 +37,28 @@ export async function openReadSide(options: {
   readonly eventLogUrl: string
   readonly readStoreUrl: string
   readonly publicUrl: string
+  readonly masterKey: Uint8Array
   readonly projects: boolean
   readonly onDeath: (error: Error) => void
 }): Promise<ReadSide> {
-  const { projects, onDeath, ...given } = options
+  const { projects, onDeath, masterKey, ...given } = options
   const start = { ...given, polls: !projects }
   const positions = createPositions(systemClock)
-  const queryThread = await startThread<QueryCalls>(new URL('./query-thread.ts', import.meta.url), start, {}, onDeath)
+  const queryThread = await startThread<QueryCalls>(
+    new URL('./query-thread.ts', import.meta.url),
+    { ...start, masterKey },
+    {},
+    onDeath,
+  )
   const { calls } = queryThread
   const directory = remembering({
     credential: (kind, hash) => calls.credential({ kind, hash }),
     workspace: (id) => calls.workspace(id),
   })
-  const advance = ({ name, position, touched }: Progress) => {
+  const advance = (progress: Progress) => {
+    const { name, position, touched } = progress
     positions.advance(name, position)
-    calls.advance({ name, position, touched }).catch(() => undefined)
+    calls.advance(progress).catch(() => undefined)
     if (touched && ACCESS.has(name)) directory.forget()
   }
   const projector = projects
@@ -74,6 +88,9 @@ export async function openReadSide(options: {
       checkpoint: read('checkpoint'),
       checkpoints: read('checkpoints'),
     } as ReadSide['views'],
+    locate: (publicUrl) => calls.locate(publicUrl),
+    builds: () => calls.builds(null as never),
+    rebuild: (name) => calls.rebuild(name),
     projections: projector && (() => projector.calls.status(null as never)),
     async close() {
       if (forgetting) clearInterval(forgetting)

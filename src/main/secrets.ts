@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync } from 'node:crypto'
 import type { Random } from '../ports/random.ts'
 import type { Secrets } from '../ports/secrets.ts'
 
@@ -9,6 +9,10 @@ const TAG_BYTES = 16
 export function createSecrets(masterKey: Buffer, random: Random): Secrets {
   const keyId = createHash('sha256').update('key id').update(masterKey).digest('hex').slice(0, 8)
   return {
+    mac: (purpose, text) =>
+      createHmac('sha256', Buffer.from(hkdfSync('sha256', masterKey, '', purpose, 32)))
+        .update(text)
+        .digest('base64url'),
     seal(text) {
       const nonce = random.bytes(NONCE_BYTES)
       const cipher = createCipheriv('aes-256-gcm', masterKey, nonce)

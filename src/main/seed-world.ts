@@ -211,10 +211,14 @@ interface World {
   readonly dial: Readonly<Record<CampaignKey, string>>
 }
 
-/** Builds the sandbox workspace: what it holds shows every gate and skip reason that one workspace can. */
+/**
+ * Builds the sandbox workspace: what it holds shows every gate and skip reason that one workspace can. Its numbers' rent
+ * falls due at `renewsAt`.
+ */
 export async function buildWorld(
   step: Step,
   newKey: () => { readonly prefix: string; readonly hash: string },
+  renewsAt: string,
 ): Promise<World> {
   await step('credit', creditWallet, { amountCents: WALLET_CENTS, reference: 'seed', note: 'Sandbox money' })
   const buyers: Record<string, string> = {}
@@ -257,6 +261,7 @@ export async function buildWorld(
       e164: seed.e164,
       type: 'local',
       label: seed.settings.name,
+      renewsAt,
     })
     const numberId = numberEvents.NumberProvisioned.parse(created(bought, 'NumberProvisioned')).number.id
     await step(`number-${key}-campaign`, assignNumber, { numberId, campaignId, publisherId: publisherId ?? null })

@@ -5,9 +5,11 @@ import { ulid } from 'ulid'
 import { v7 } from 'uuid'
 import { workspaces } from '../../projections/workspaces.ts'
 import type { ScriptedDial } from '../adapters/simulator/script.ts'
+import type { Simulator } from '../adapters/simulator/simulator.ts'
 import { call } from '../domain/call.ts'
 import { midnightIn } from '../domain/hours.ts'
 import { LARGEST_KEY_RATE_PER_MINUTE } from '../domain/limits.ts'
+import { monthAfter } from '../domain/renewal.ts'
 import { randomFrom, weightedOrder } from '../domain/routing/random.ts'
 import { user, userIdOf } from '../domain/user.ts'
 import { workspace } from '../domain/workspace.ts'
@@ -146,7 +148,12 @@ function seedCallId(workspaceId: string, name: string): string {
   })
 }
 
-async function playAll(app: App, workspaceId: string, dial: Readonly<Record<CampaignKey, string>>): Promise<void> {
+async function playAll(
+  app: App,
+  simulator: Simulator,
+  workspaceId: string,
+  dial: Readonly<Record<CampaignKey, string>>,
+): Promise<void> {
   const calls = seedCalls(randomFrom(20_261_121))
   const now = clock.now()
   const start = midnightIn(TIMEZONE, now, 6)
@@ -168,7 +175,7 @@ async function playAll(app: App, workspaceId: string, dial: Readonly<Record<Camp
     } as const
     const ports = {
       writer: app.writer,
-      simulator: app.simulator,
+      simulator,
       clock,
       random: { ...random, uuid: () => callId },
       readBack: app.readBack,
@@ -187,7 +194,7 @@ async function playAll(app: App, workspaceId: string, dial: Readonly<Record<Camp
  * session at each start (Supplement §11). A start that was cut short is taken up where it was left.
  */
 export async function seedSandbox(app: App, config: Config, baseUrl: string): Promise<Sandbox> {
-  const { writer } = app
+  const { writer, simulator } = app
   const known = await existing(app)
   const workspaceId = known ?? random.uuid()
   const ownerPassword = derivedSecret(config.masterKey, 'sandbox-password', workspaceId).slice(0, 20)
@@ -210,8 +217,9 @@ export async function seedSandbox(app: App, config: Config, baseUrl: string): Pr
     const { dial } = await buildWorld(
       (step, command, input) => act(writer, workspaceId, command, input, `seed:${step}`),
       newKey,
+      monthAfter(new Date(clock.now()).toISOString()),
     )
-    if (config.seedCalls) await playAll(app, workspaceId, dial)
+    if (config.seedCalls && simulator) await playAll(app, simulator, workspaceId, dial)
   }
   const sessionToken = await openSession(writer, workspaceId, OWNER_EMAIL)
   const state = await writer.stateOf(workspace, workspaceId)

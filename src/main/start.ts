@@ -31,7 +31,7 @@ export async function start(env: Readonly<Record<string, string | undefined>>): 
   let app: App | null = null
   try {
     const config = readConfig(env)
-    let preparing = config.roles.has('command-api') && !config.production
+    let preparing = config.roles.has('command-api') && !config.production && config.telnyx === null
     app = await openApp(config, openLogger({ level: config.logLevel }), () =>
       preparing ? ['The sandbox workspace is being prepared.'] : [],
     )

@@ -1,5 +1,4 @@
 import { hkdfSync } from 'node:crypto'
-import { hash } from '@node-rs/argon2'
 import { ulid } from 'ulid'
 import { createApiKey } from '../../commands/create-api-key.ts'
 import { createWorkspace } from '../../commands/create-workspace.ts'
@@ -7,15 +6,17 @@ import { grantSeat } from '../../commands/grant-seat.ts'
 import { registerUser } from '../../commands/register-user.ts'
 import { signIn } from '../../commands/sign-in.ts'
 import { apiKeyEvents } from '../domain/api-key.ts'
-import { SESSION_HOURS } from '../domain/limits.ts'
 import type { PlanId } from '../domain/plans.ts'
 import { scopes } from '../domain/scopes.ts'
-import { userIdOf } from '../domain/user.ts'
+import { SESSION_PREFIX, sessionEnd, userIdOf } from '../domain/user.ts'
+import { workspace } from '../domain/workspace.ts'
 import type { AnyCommand } from '../kernel/command.ts'
 import type { Actor, RecordedEvent } from '../kernel/event.ts'
 import { isRefusal } from '../kernel/refusal.ts'
 import type { StreamWriter } from '../runtime/stream-writer.ts'
 import { secretHash } from './access.ts'
+import { keptOf } from './issued.ts'
+import { hashPassword } from './passwords.ts'
 import { systemClock as clock, systemRandom as random } from './system.ts'
 
 const OPERATOR: Actor = { type: 'operator', id: null, name: 'Ringledger' }
@@ -64,19 +65,20 @@ export interface NewTenant {
 /** Makes a workspace with its owner. Doing it again changes nothing. */
 export async function createTenant(writer: StreamWriter, tenant: NewTenant): Promise<void> {
   const { workspaceId, name, timezone, planId, sandbox, owner } = tenant
-  await act(writer, workspaceId, createWorkspace, { name, timezone, planId, sandbox })
-  const passwordHash = await hash(owner.password)
-  const registered = { email: owner.email, name: owner.name, passwordHash }
+  const person = { email: owner.email, name: owner.name }
+  const passwordHash = await hashPassword(owner.password)
   // An address that is registered already keeps its password.
-  await act(writer, workspaceId, registerUser, registered).catch(() => [])
-  const seat = { userId: userIdOf(owner.email), workspaceId, workspaceName: name, role: 'owner' as const }
-  await act(writer, workspaceId, grantSeat, seat)
+  await act(writer, workspaceId, registerUser, { ...person, passwordHash }).catch(() => [])
+  await act(writer, workspaceId, createWorkspace, { name, timezone, planId, sandbox, owner: person })
+  // A workspace of the time when seats did not stand in its stream; any other has an owner.
+  const { seats } = await writer.stateOf(workspace, workspaceId)
+  if (seats.size === 0) await act(writer, workspaceId, grantSeat, { ...person, role: 'owner' })
 }
 
 /** Opens a session for a user; answers its token, which is kept nowhere. */
 export async function openSession(writer: StreamWriter, workspaceId: string, email: string): Promise<string> {
-  const token = `sess_${Buffer.from(random.bytes(32)).toString('base64url')}`
-  const expiresAt = new Date(clock.now() + SESSION_HOURS * 3_600_000).toISOString()
+  const token = `${SESSION_PREFIX}${Buffer.from(random.bytes(32)).toString('base64url')}`
+  const expiresAt = sessionEnd(clock.now())
   await act(writer, workspaceId, signIn, { userId: userIdOf(email), sessionHash: secretHash(token), expiresAt })
   return token
 }
@@ -97,8 +99,7 @@ export async function addApiKey(
     name: key.name,
     scopes: key.scopes ?? scopes,
     ...(key.ratePerMinute === undefined ? {} : { rateLimitPerMinute: key.ratePerMinute }),
-    prefix: key.secret.slice(0, 12),
-    hash: secretHash(key.secret),
+    ...keptOf(key.secret),
   }
   const [created] = await act(writer, workspaceId, createApiKey, input, commandId)
   return apiKeyEvents.ApiKeyCreated.parse(created?.data).apiKey.id

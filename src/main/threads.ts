@@ -7,6 +7,8 @@ export interface ThreadStart {
   readonly eventLogUrl: string
   readonly readStoreUrl: string
   readonly publicUrl: string
+  /** For a thread that opens what is sealed. */
+  readonly masterKey?: Uint8Array
   /** Whether another process runs the projections, so that their positions must be asked for. */
   readonly polls: boolean
   /** Where the thread calls back. */

@@ -5,11 +5,11 @@ import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { OperationalStore } from '../ports/operational-store.ts'
 import type { ReadStore } from '../ports/read-store.ts'
-import { callFlow } from '../reactions/call-flow.ts'
 import { DUE_WORK } from '../reactions/due-work.ts'
 import { type ReactionStatus, runReactions } from '../runtime/reaction-runner.ts'
+import { runSweeps } from '../runtime/sweeps.ts'
 import { runTimers, type TimerKinds } from '../runtime/timers.ts'
-import type { Flow } from './flow.ts'
+import { reactions as everyReaction, type Flow } from './flow.ts'
 import { upcasts } from './registry.ts'
 
 /** How old an event must be before the reaction goes on from it: the process that made it goes on at once. */
@@ -31,7 +31,7 @@ function kindsOf({ due }: Flow): TimerKinds {
     kind,
     ({ workspaceId, dueAt, doc }: Parameters<TimerKinds[string]>[0]) => {
       const amountCents = typeof doc.amountCents === 'number' ? doc.amountCents : null
-      return due(kind, workspaceId ?? '', { callId: String(doc.callId), dueAt, amountCents })
+      return due(kind, workspaceId ?? '', { subjectId: String(doc.subjectId), dueAt, amountCents })
     },
   ])
   return Object.fromEntries(kinds)
@@ -53,7 +53,7 @@ export function runWorkers(options: {
   const reactions = runReactions({
     ...running,
     log,
-    reactions: [callFlow],
+    reactions: everyReaction,
     tools: flow.tools,
     upcasts,
     graceMs: GRACE_MS,
@@ -67,11 +67,12 @@ export function runWorkers(options: {
     kinds: kindsOf(flow),
     onFailure: ({ id }, problem) => logger.warn({ timer: id, problem }, 'due work failed'),
   })
+  const sweeps = runSweeps(running)
   return {
     status: reactions.status,
     async close() {
       stop.abort()
-      await Promise.all([reactions.done, due.done])
+      await Promise.all([reactions.done, due.done, sweeps])
     },
   }
 }

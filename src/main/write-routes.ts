@@ -1,9 +1,51 @@
 import type { ApiRoute } from '../ports/api.ts'
+import { activityExports } from './writes/activity.ts'
+import { apiKeyWrites } from './writes/api-keys.ts'
+import { authWrites } from './writes/auth.ts'
+import { blockedCallerWrites } from './writes/blocked-callers.ts'
 import { buyerWrites } from './writes/buyers.ts'
+import { campaignRestrictions } from './writes/campaign-restrictions.ts'
+import { campaignWrites } from './writes/campaigns.ts'
+import { laneWrites } from './writes/lanes.ts'
+import { numberOrderWrites } from './writes/number-orders.ts'
+import { searchNumbers } from './writes/number-search.ts'
+import { numberWrites } from './writes/numbers.ts'
+import { operatorWrites } from './writes/operator.ts'
+import { poolWrites } from './writes/pools.ts'
+import { publisherKeyWrites } from './writes/publisher-keys.ts'
+import { publisherWrites } from './writes/publishers.ts'
+import { routeWrites } from './writes/routes.ts'
+import { targetWrites } from './writes/targets.ts'
+import { userWrites } from './writes/users.ts'
+import { verticalWrites } from './writes/verticals.ts'
+import { walletWrites } from './writes/wallet.ts'
+import { workspaceWrites } from './writes/workspace.ts'
 import type { Write, WriteTools } from './writes/write.ts'
 
 /** Every write that has a route. */
-const writes: readonly Write[] = [...buyerWrites]
+const writes: readonly Write[] = [
+  ...activityExports,
+  ...apiKeyWrites,
+  ...authWrites,
+  ...userWrites,
+  ...workspaceWrites,
+  ...operatorWrites,
+  ...blockedCallerWrites,
+  ...buyerWrites,
+  ...campaignWrites,
+  ...laneWrites,
+  searchNumbers,
+  ...numberWrites,
+  ...numberOrderWrites,
+  ...poolWrites,
+  ...publisherKeyWrites,
+  ...publisherWrites,
+  ...campaignRestrictions,
+  ...routeWrites,
+  ...targetWrites,
+  ...verticalWrites,
+  ...walletWrites,
+]
 
 /** The routes of all writes. */
 export function writeRoutes(tools: WriteTools): readonly ApiRoute[] {

@@ -3,15 +3,26 @@ import type { Actor } from '../kernel/event.ts'
 import type { Mount, Tenant } from '../kernel/query.ts'
 import type { Refusal } from '../kernel/refusal.ts'
 
-/** Who is asking, after every check that comes before the request is read (Supplement 1.13). */
-export interface Principal {
+/** The bearer of a credential that works, whatever it may do. */
+export interface Caller {
   readonly actor: Actor
-  /** Null on public routes alone. */
-  readonly tenant: Tenant | null
   /** What identifies the credential to limits and idempotency: never the secret. */
   readonly credentialId: string
   /** Requests a minute that this credential may make; null for no limit. */
   readonly ratePerMinute: number | null
+}
+
+/** Who is asking, after every check that comes before the request is read (Supplement 1.13). */
+export interface Principal extends Caller {
+  /** Null on public routes alone. */
+  readonly tenant: Tenant | null
+  /** SHA-256 of the session's token, in hex; left out where the credential is no session. */
+  readonly sessionHash?: string
+}
+
+/** A refusal by one of those checks; with the caller, where the credential itself works. */
+export interface TurnedAway extends Refusal {
+  readonly caller?: Caller
 }
 
 /** What a route asks of the one who calls it. */
@@ -20,13 +31,17 @@ export interface Requirement {
   readonly scope: string | null
   /** A write is refused on a lapsed subscription where a read is not (console). */
   readonly write: boolean
+  /** Whether a write is allowed on a lapsed subscription all the same. */
+  readonly lapsed?: boolean
+  /** Whether a user must be an owner of the workspace. */
+  readonly ownerOnly?: boolean
 }
 
 /** Checks a credential against a route's requirement: principal, or the first refusal in the documented order. */
 export type Authenticate = (
   requirement: Requirement,
   request: { readonly bearer: string | null; readonly agencyId: string | null; readonly ip: string },
-) => Promise<Principal | Refusal>
+) => Promise<Principal | TurnedAway>
 
 /** A request that has passed its checks, parsed. */
 export interface ApiRequest {
@@ -44,10 +59,13 @@ export interface ApiRequest {
   readonly minPosition: number | null
 }
 
-/** An answer: JSON bytes ready to send, or a value to be written as JSON. */
+/** Bytes that are made while they are sent. One that throws drops the connection, so that nobody takes a part for the whole. */
+export type ByteStream = AsyncIterable<Uint8Array>
+
+/** An answer: JSON bytes ready to send, a value to be written as JSON, or a stream, whose type `content-type` names. */
 export interface ApiAnswer {
   readonly status: number
-  readonly body: Uint8Array | Readonly<Record<string, unknown>> | null
+  readonly body: Uint8Array | Readonly<Record<string, unknown>> | ByteStream | null
   readonly headers?: Readonly<Record<string, string>>
   /** Log position that the answer reflects (`svc-position`). */
   readonly position: number | null
@@ -60,6 +78,8 @@ export interface ApiRoute {
   readonly surface: Mount['surface']
   readonly scope: string | null
   readonly write: boolean
+  readonly lapsed?: boolean
+  readonly ownerOnly?: boolean
   /** Stable name, the OpenAPI operation id. */
   readonly name: string
   readonly summary: string
@@ -67,10 +87,19 @@ export interface ApiRoute {
   readonly query: z.ZodType
   /** Null for a route without a body. */
   readonly body: z.ZodType | null
+  /** Fields that a body may not name here though the record has them: `field-not-writable`, before anything else of the body. */
+  readonly unwritable?: readonly string[]
   /** Successful answers by status, for OpenAPI and for tests. */
   readonly responses: Readonly<Record<number, z.ZodType>>
+  /** Media type of the successful answers; JSON where it is left out. */
+  readonly produces?: string
   readonly rejects: readonly string[]
   readonly run: (request: ApiRequest) => Promise<ApiAnswer | Refusal>
+}
+
+/** Whether a body is made while it is sent. */
+export function isStream(body: ApiAnswer['body']): body is ByteStream {
+  return body !== null && Symbol.asyncIterator in body
 }
 
 /** What `/readyz` reports. */

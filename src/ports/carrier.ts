@@ -1,3 +1,5 @@
+import type { CarrierNumbers } from './carrier-numbers.ts'
+
 /** What the carrier is told to dial for one attempt. */
 export interface DialCommand {
   /** The id of the event that decided it: the carrier does a command once, however often it is sent. */
@@ -77,10 +79,27 @@ export type CarrierNotice =
 /** Takes a notice; resolves when what it led to is durable. */
 export type Listener = (notice: CarrierNotice) => Promise<void>
 
+/** A dial with no caller attached: nobody is put through, and it is hung up as soon as it is answered. */
+export type ProbeCommand = Pick<
+  DialCommand,
+  'commandId' | 'workspaceId' | 'targetId' | 'destination' | 'callerId' | 'ringSeconds'
+>
+
+/** How a probe ended, and after how many milliseconds on the carrier's own clock. */
+export interface ProbeResult {
+  readonly outcome: 'answered' | Exclude<DialOutcome, 'abandoned'>
+  readonly sipCode: number | null
+  readonly ms: number
+}
+
 /** The telephone company. Commands are done once for each `commandId`, and answer when the carrier has taken them. */
 export interface Carrier {
   readonly name: string
   dial(command: DialCommand): Promise<void>
   release(command: ReleaseCommand): Promise<void>
+  /** Dials to see whether anybody answers; belongs to no call. Resolves with the end of the ringing. */
+  probe(command: ProbeCommand): Promise<ProbeResult>
+  /** Renting numbers; null where ordering is not configured. */
+  readonly numbers: CarrierNumbers | null
   close(): Promise<void>
 }

@@ -7,6 +7,28 @@ export interface Entry {
   readonly expiresAt: number | null
 }
 
+/** What happened at one moment, in a series of its kind: written once, read newest first, gone when it expires. */
+export interface Note {
+  /** Unique in its series; notes of one moment lie in this order. */
+  readonly id: string
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  /** What notes are picked by: words without blanks. */
+  readonly labels: readonly string[]
+  /** A JSON value. */
+  readonly value: unknown
+  readonly expiresAt: number
+}
+
+/** Which notes of a series: those with every label, from an instant (ms, inclusive) to another (exclusive). */
+export interface NotePage {
+  readonly labels?: readonly string[]
+  readonly from?: number
+  readonly to?: number
+  readonly skip: number
+  readonly limit: number
+}
+
 /**
  * What is neither event nor read model: reaction checkpoints, claims, shared rate windows, request log, sealed
  * outcomes, cached folds. No business rule depends on it being there. Keys are `<kind>:<rest>`.
@@ -31,7 +53,15 @@ export interface OperationalStore {
   claim(key: string, owner: string, until: number, now: number): Promise<boolean>
   /** Gives a claim back, if the owner holds it. */
   release(key: string, owner: string): Promise<void>
-  /** Removes what has expired. */
+  /** Adds notes, each to its series; one that is there already stays as it is. */
+  note(notes: readonly (Note & { readonly series: string })[]): Promise<void>
+  /** A page of a series, newest first, and how many notes there are in all. */
+  notes(
+    series: string,
+    now: number,
+    page: NotePage,
+  ): Promise<{ readonly notes: readonly Note[]; readonly total: number }>
+  /** Removes what has expired, notes too; answers how many. */
   sweep(now: number): Promise<number>
   close(): Promise<void>
 }

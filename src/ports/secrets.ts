@@ -4,4 +4,6 @@ export interface Secrets {
   seal(text: string): string
   /** @throws Error when the text was sealed under another key, or changed since */
   unseal(sealed: string): string
+  /** What proves that a text came from here, for one purpose: HMAC-SHA256 under a key of that purpose, in base64url. */
+  mac(purpose: string, text: string): string
 }

@@ -15,11 +15,21 @@ import { walletEvents } from '../domain/wallet.ts'
 import type { AnyCommand } from '../kernel/command.ts'
 import type { RecordedEvent } from '../kernel/event.ts'
 import { defineReaction } from '../kernel/reaction.ts'
+import type { Refusal } from '../kernel/refusal.ts'
 import type { Carrier, ReleaseCommand } from '../ports/carrier.ts'
 
-/** What a call's flow needs: to handle a command on account of an event, the carrier, and the time (ms). */
+/** On account of what a command is handled: an event, or, with its id null, work that fell due. */
+export interface Cause {
+  readonly meta: {
+    readonly workspaceId: string | null
+    readonly correlationId: string
+    readonly eventId: string | null
+  }
+}
+
+/** What a flow needs: to handle a command on account of something (null when it was not refused), the carrier, and the time (ms). */
 export interface FlowTools {
-  readonly run: (command: AnyCommand, input: unknown, cause: RecordedEvent) => Promise<void>
+  readonly run: (command: AnyCommand, input: unknown, cause: Cause) => Promise<Refusal | null>
   readonly carrier: Carrier
   readonly now: () => number
 }

@@ -1,36 +1,34 @@
 import { chargeUsage } from '../../commands/charge-usage.ts'
 import { endCall } from '../../commands/end-call.ts'
 import { settleCall } from '../../commands/settle-call.ts'
-import type { AnyCommand } from '../kernel/command.ts'
+import type { Cause } from './call-flow.ts'
+import { advanceOrder, connectNumber, type NumberTools } from './number-orders.ts'
+import { billNumber } from './renewals.ts'
 
 /** A row of the `timers` projection. */
 export interface DueRow {
-  readonly callId: string
+  /** The call, order or number that it is about. */
+  readonly subjectId: string
   /** Milliseconds since the epoch. */
   readonly dueAt: number
   readonly amountCents: number | null
 }
 
+type Work = (tools: NumberTools, row: DueRow, cause: Cause) => Promise<unknown>
+
 const instant = (ms: number) => new Date(ms).toISOString()
 
-/** What is done when a timer falls due, by its kind. */
-export const DUE_WORK: Readonly<
-  Record<string, { readonly command: AnyCommand; readonly input: (row: DueRow) => unknown }>
-> = {
-  settle: { command: settleCall, input: ({ callId }) => ({ callId }) },
-  usage: {
-    command: chargeUsage,
-    input: ({ callId, amountCents, dueAt }) => ({ callId, amountCents: amountCents ?? 0, at: instant(dueAt) }),
-  },
+/** What is done when a timer falls due, by its kind. It is idempotent, and done again now and then while its row stands. */
+export const DUE_WORK: Readonly<Record<string, Work>> = {
+  settle: ({ run }, { subjectId: callId }, cause) => run(settleCall, { callId }, cause),
+  usage: ({ run }, { subjectId: callId, amountCents, dueAt }, cause) =>
+    run(chargeUsage, { callId, amountCents: amountCents ?? 0, at: instant(dueAt) }, cause),
   // Longer than any carrier keeps a call up: its end was lost, and the platform ends it.
-  stuck: {
-    command: endCall,
-    input: ({ callId, dueAt }) => ({
-      callId,
-      hungUpBy: 'platform',
-      recorded: false,
-      terminated: true,
-      occurredAt: instant(dueAt),
-    }),
+  stuck: ({ run }, { subjectId: callId, dueAt }, cause) => {
+    const end = { hungUpBy: 'platform', recorded: false, terminated: true, occurredAt: instant(dueAt) }
+    return run(endCall, { callId, ...end }, cause)
   },
+  order: (tools, { subjectId }, cause) => advanceOrder(tools, subjectId, cause),
+  connect: (tools, { subjectId }, cause) => connectNumber(tools, subjectId, cause),
+  renewal: (tools, { subjectId }, cause) => billNumber(tools, subjectId, cause),
 }

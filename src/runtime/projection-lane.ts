@@ -91,6 +91,8 @@ export interface Fault {
 
 /** A batch folded in memory: what is to be written, how far it got, and what stopped it. */
 export interface Batch {
+  /** Documents beside those that are folded; to be written before them, for a fold that has passed an event emits no more of it. */
+  readonly emitted: readonly Write[]
   readonly writes: readonly Write[]
   /** Position and recorded time that the batch reaches. */
   readonly position: number
@@ -147,13 +149,14 @@ export async function foldBatch(
 ): Promise<Batch & { readonly docs: ReadonlyMap<string, Folded> }> {
   const { touches, fault: unreadable } = touchesOf(lane, upcasts)
   const docs = await load(lane, store, touches)
-  const reduced = reduceAll(lane, touches, docs)
+  const emitted: Write[] = []
+  const reduced = reduceAll(lane, touches, docs, emitted)
   const fault = reduced ?? unreadable
   const writes: Write[] = []
   for (const [id, { doc, position, changed }] of docs) {
     if (changed) writes.push({ collection: lane.place.collection, id, doc, position })
   }
-  if (!fault) return { writes, docs, ...reach, events: touches.length, fault }
+  if (!fault) return { emitted, writes, docs, ...reach, events: touches.length, fault }
   const before = lane.inbox
     .slice(
       0,
@@ -161,6 +164,7 @@ export async function foldBatch(
     )
     .at(-1)
   return {
+    emitted,
     writes,
     docs,
     position: before?.position ?? lane.position ?? START,
@@ -170,18 +174,27 @@ export async function foldBatch(
   }
 }
 
-function reduceAll({ projection }: Lane, touches: readonly Touch[], docs: ReadonlyMap<string, Folded>): Fault | null {
+/** Folds every touch, and puts what is emitted on the way into `emitted`. */
+function reduceAll(
+  { projection, place: { collection } }: Lane,
+  touches: readonly Touch[],
+  docs: ReadonlyMap<string, Folded>,
+  emitted: Write[],
+): Fault | null {
+  const { emit } = projection
   for (const { event, ids } of touches) {
+    const { position } = event
     for (const id of ids) {
       const folded = docs.get(id)
-      if (!folded || event.position <= folded.position) continue
+      if (!folded || position <= folded.position) continue
       try {
         const next: Doc | null = reduce(projection, folded.doc, event, id)
+        if (emit && next) for (const row of emit(next, event, id)) emitted.push({ collection, ...row, position })
         if (next !== folded.doc) {
           folded.doc = next
           folded.changed = true
         }
-        folded.position = event.position
+        folded.position = position
       } catch (error) {
         return { event, error }
       }

@@ -43,8 +43,13 @@ export interface ProjectionRunnerOptions {
   readonly signal: AbortSignal
   /** Names of projections whose documents are followed by position (`withColumns`). */
   readonly followed?: readonly string[]
-  /** The documents that are read stand at a position; `touched` are the ids just written. */
-  readonly onProgress?: (name: string, position: number, touched: readonly string[]) => void
+  /** The documents that are read stand at a position; `touched` are the ids just written, in these workspaces (null: in any). */
+  readonly onProgress?: (
+    name: string,
+    position: number,
+    touched: readonly string[],
+    workspaces: readonly string[] | null,
+  ) => void
   readonly onHalt?: (halt: Halt) => void
   readonly onRebuild?: (progress: RebuildProgress) => void
   /** Most events in a page of catching up; the live tail takes what there is. */
@@ -77,8 +82,8 @@ export function runProjections(options: ProjectionRunnerOptions): ProjectionRunn
   let away: string | null = null
   let limit = Math.min(1_000, pageSize)
 
-  const report = (lane: Lane, touched: readonly string[]) => {
-    if (!lane.building) options.onProgress?.(lane.projection.name, lane.position ?? START, touched)
+  const report = (lane: Lane, touched: readonly string[], workspaces: readonly string[] | null) => {
+    if (!lane.building) options.onProgress?.(lane.projection.name, lane.position ?? START, touched, workspaces)
   }
 
   const steps = createSteps({ log, store, clock, upcasts, report, onHalt: (halt) => options.onHalt?.(halt) })
@@ -109,7 +114,7 @@ export function runProjections(options: ProjectionRunnerOptions): ProjectionRunn
       }
     }
     lanes = next
-    for (const lane of lanes) if (lane.position !== null) report(lane, [])
+    for (const lane of lanes) if (lane.position !== null) report(lane, [], null)
     for (const pointer of pointers.values()) await dropRetired(store, pointer, now)
     pointersDue = now + POINTERS_EVERY_MS
   }

@@ -1,6 +1,7 @@
+import type { RecordedEvent } from '../kernel/event.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type EventLog, type LogPage, START } from '../ports/event-log.ts'
-import type { ReadStore } from '../ports/read-store.ts'
+import type { Checkpoint, ReadStore } from '../ports/read-store.ts'
 import { backOff, sentenceOf } from './pause.ts'
 import { type Batch, foldBatch, type Lane, remember, unsettle } from './projection-lane.ts'
 import type { Upcasts } from './upcasts.ts'
@@ -20,8 +21,8 @@ export interface StepPorts {
   readonly store: ReadStore
   readonly clock: Clock
   readonly upcasts: Upcasts
-  /** The lane's documents stand at its position; `touched` are the ids just written. */
-  readonly report: (lane: Lane, touched: readonly string[]) => void
+  /** The lane's documents stand at its position; `touched` are the ids just written, in these workspaces (null: in any). */
+  readonly report: (lane: Lane, touched: readonly string[], workspaces: readonly string[] | null) => void
   readonly onHalt: (halt: Halt) => void
 }
 
@@ -48,6 +49,12 @@ const STANDBY_EVERY_MS = 1_000
 const TAKE_OVER_MS = 2_000
 const STORE_AWAY_MS = 400
 
+/** Workspaces that events are of; null when one of them is of none, for then it may concern any. */
+function workspacesOf(events: readonly RecordedEvent[]): readonly string[] | null {
+  const ids = new Set(events.map(({ meta }) => meta.workspaceId))
+  return ids.has(null) ? null : [...ids].flatMap((id) => id ?? [])
+}
+
 /** The steps of lanes over a log and a store. */
 export function createSteps({ log, store, clock, upcasts, report, onHalt }: StepPorts): Steps {
   /** Reads where the store says that a lane is. */
@@ -57,7 +64,7 @@ export function createSteps({ log, store, clock, upcasts, report, onHalt }: Step
     lane.position = lane.committed ?? START
     lane.at = checkpoint?.at ?? null
     lane.committedAt = clock.now()
-    report(lane, [])
+    report(lane, [], null)
   }
 
   /** Looks whether the runner that owns the projection is alive, and takes over when it is not. */
@@ -95,15 +102,23 @@ export function createSteps({ log, store, clock, upcasts, report, onHalt }: Step
     onHalt({ name, version, position: event.position, eventType: event.type, message: sentenceOf(error) })
   }
 
-  /** Writes a batch and moves the checkpoint; false when another runner has moved it. */
-  async function commit(lane: Lane, batch: Pick<Batch, 'writes' | 'position' | 'at'>): Promise<boolean> {
-    const { position, at } = batch
-    const checkpoint = { name: lane.place.checkpoint, expected: lane.committed, next: { position, at } }
-    if (!(await store.commit(batch.writes, checkpoint))) {
-      standBy(lane)
-      return false
-    }
-    lane.committed = position
+  /** Writes documents and moves the checkpoint; false when another runner has moved it. */
+  async function write(lane: Lane, writes: Batch['writes'], next: Checkpoint): Promise<boolean> {
+    const moved = await store.commit(writes, { name: lane.place.checkpoint, expected: lane.committed, next })
+    if (moved) lane.committed = next.position
+    else standBy(lane)
+    return moved
+  }
+
+  /**
+   * Writes a batch and moves the checkpoint; false when another runner has moved it. What is emitted stands before the
+   * documents that it stands beside do, so that a crash in between leaves nothing out: it is emitted again, the same.
+   */
+  async function commit(lane: Lane, batch: Omit<Batch, 'events' | 'fault'>): Promise<boolean> {
+    const { emitted, writes, position, at } = batch
+    const here = { position: lane.committed ?? START, at: lane.at }
+    if (emitted.length > 0 && !(await write(lane, emitted, here))) return false
+    if (!(await write(lane, writes, { position, at }))) return false
     lane.seenBefore = lane.seen
     lane.committedAt = clock.now()
     return true
@@ -134,7 +149,7 @@ export function createSteps({ log, store, clock, upcasts, report, onHalt }: Step
       lane.position = to.position
       lane.at = to.at
       lane.seen += page.events.length
-      report(lane, touched)
+      report(lane, touched, touched.length > 0 ? workspacesOf(lane.inbox) : [])
     } catch (error) {
       storeFailed(lane, error)
     } finally {
@@ -154,7 +169,7 @@ export function createSteps({ log, store, clock, upcasts, report, onHalt }: Step
     const much = lane.seen - lane.seenBefore >= IDLE_EVENTS
     if (!atOnce && !much && clock.now() - lane.committedAt < IDLE_MS) return false
     try {
-      return await commit(lane, { writes: [], position, at: lane.at })
+      return await commit(lane, { emitted: [], writes: [], position, at: lane.at })
     } catch (error) {
       storeFailed(lane, error)
       return false

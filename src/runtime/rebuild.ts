@@ -73,13 +73,19 @@ export function lanesFor(
   })
 }
 
-/** Asks for a new build of a projection beside the active one; any runner of it takes it up. No effect while one is under way. */
-export async function requestRebuild(store: ReadStore, projection: AnyProjection): Promise<void> {
+/**
+ * Asks for a new build of a projection beside the active one; any runner of it takes it up. Answers whether it was this
+ * that began one: it has no effect while one is under way.
+ */
+export async function requestRebuild(store: ReadStore, projection: AnyProjection): Promise<boolean> {
   await store.ensure([{ name: POINTERS, indexes: [], columns: [] }])
+  let began = false
   await changePointer(store, projection.name, (current, generation) => {
     const pointer = current ?? { active: placeOf(projection), building: null, retired: [] }
-    return pointer.building === null ? { ...pointer, building: placeOf(projection, generation) } : null
+    began = pointer.building === null
+    return began ? { ...pointer, building: placeOf(projection, generation) } : null
   })
+  return began
 }
 
 /** Makes a finished build the active one, and the one before it ready to be dropped. */

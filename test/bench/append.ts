@@ -13,7 +13,7 @@ const APPENDS_EACH = 150
 const ROUNDS = WRITERS * APPENDS_EACH
 
 /** An event of the size that a call's events have. */
-function eventOf(): EventToAppend {
+export function eventOf(): EventToAppend {
   const id = randomUUID()
   const data = { callId: id, attempt: 1, occurredAt: '2026-11-21T07:00:00.000Z', sentence: 'x'.repeat(400) }
   const actor = { type: 'carrier', id: null, name: 'Carrier' } as const

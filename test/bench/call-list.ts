@@ -7,6 +7,7 @@ import { queryRoutes } from '../../src/main/api.ts'
 import { openReadSide } from '../../src/main/read-side.ts'
 import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
 import { startThread } from '../../src/main/threads.ts'
+import { createRateLimiter } from '../../src/runtime/rate-limiter.ts'
 import { callPage } from './call-page.ts'
 import { withDirectory } from './directories.ts'
 import { type Figure, figureOf, inTurn } from './measure.ts'
@@ -43,8 +44,9 @@ async function openPages(directory: string) {
     eventLogUrl: `sqlite:${directory}/events.db`,
     readStoreUrl: `sqlite:${directory}/views.db`,
     publicUrl: `http://${HOST}`,
+    masterKey: Buffer.alloc(32),
   }
-  const readSide = await openReadSide({ ...start, projects: false, onDeath: fail })
+  const readSide = await openReadSide({ ...start, masterKey: Buffer.alloc(32), projects: false, onDeath: fail })
   const thread = await startThread<PageCalls>(
     new URL('./page-thread.ts', import.meta.url),
     { ...start, polls: false },
@@ -64,6 +66,7 @@ async function openPages(directory: string) {
     clock,
     random,
     trustProxy: false,
+    limiter: createRateLimiter(clock),
     unavailableAfterSeconds: 1,
     pressure: {},
   })

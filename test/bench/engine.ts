@@ -4,6 +4,7 @@ import type { ScriptedDial } from '../../src/adapters/simulator/script.ts'
 import { openSimulator } from '../../src/adapters/simulator/simulator.ts'
 import { openSqliteEventLog } from '../../src/adapters/sqlite/event-log.ts'
 import { openSqliteOperationalStore } from '../../src/adapters/sqlite/operational-store.ts'
+import { monthAfter } from '../../src/domain/renewal.ts'
 import type { EventToAppend } from '../../src/kernel/event.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
 import { secretHash } from '../../src/main/access.ts'
@@ -66,9 +67,18 @@ export async function openEngine(directory: string, secrets: readonly string[] =
     writer,
     carrier: () => simulator,
     clock,
+    claims: { ops, owner: 'bench' },
     onFailure: (_event, error) => failures.push(error),
   })
-  const simulator = await openSimulator({ log, ops, clock, random, owner: random.uuid(), listener: flow.listen })
+  const simulator = await openSimulator({
+    log,
+    ops,
+    clock,
+    random,
+    owner: random.uuid(),
+    areaCodes: null,
+    listener: flow.listen,
+  })
 
   const workspaceId = random.uuid()
   const owner = { email: 'owner@bench.example', name: 'Owner', password: random.uuid() }
@@ -76,7 +86,11 @@ export async function openEngine(directory: string, secrets: readonly string[] =
   for (const secret of secrets)
     await addApiKey(writer, workspaceId, { secret, name: secret.slice(-6), ratePerMinute: 1_200 })
   const newKey = () => ({ prefix: 'rk_', hash: secretHash(random.uuid()) })
-  const { dial } = await buildWorld((step, command, input) => act(writer, workspaceId, command, input, step), newKey)
+  const { dial } = await buildWorld(
+    (step, command, input) => act(writer, workspaceId, command, input, step),
+    newKey,
+    monthAfter(new Date(clock.now()).toISOString()),
+  )
   await act(writer, workspaceId, creditWallet, { amountCents: WALLET_CENTS, reference: 'bench' })
 
   const ports = {

@@ -8,14 +8,15 @@ import { withColumns } from '../../src/runtime/column-store.ts'
 import { createPositions } from '../../src/runtime/positions.ts'
 import { type Ask, createQueryRunner } from '../../src/runtime/query-runner.ts'
 import { type Channel, serveCalls } from '../../src/runtime/thread-rpc.ts'
+import { queryPorts } from '../support/query-ports.ts'
 import { callPage } from './call-page.ts'
 
-const { readStoreUrl, publicUrl } = workerData as ThreadStart
+const { readStoreUrl } = workerData as ThreadStart
 const store = await openViews(readStoreUrl)
 const views = withActive(withColumns(store, columns), clock)
 const runner = createQueryRunner({
   queries: [callPage],
-  ports: { views, publicUrl },
+  ports: queryPorts(views),
   positions: createPositions(clock),
 })
 const handlers = { ask: (ask: Ask) => runner.ask(ask) }

@@ -167,6 +167,50 @@ export function operationalStoreContract(name: string, start: () => Promise<Oper
       }
     })
 
+    test('answers the notes of a series newest first, in pages, with how many there are', async () => {
+      const series = fresh('notes')
+      const noted = (at: number, n: number) => ({
+        series,
+        id: `n${n}`,
+        at: NOW + at,
+        labels: [n % 2 ? 'GET' : 'POST', String(200 + n)],
+        value: { n, text: 'Zoë $a.b \u0000' },
+        expiresAt: NOW + 100,
+      })
+      await store.note([noted(0, 0), noted(1, 1)])
+      await under.other.note([noted(1, 2), noted(2, 3), noted(3, 4)])
+      await store.note([noted(50, 0), { ...noted(3, 4), series: fresh('notes') }])
+      await store.note([])
+      const idsOf = async (page: object) => {
+        const found = await store.notes(series, NOW, { skip: 0, limit: 10, ...page })
+        return [found.total, found.notes.map(({ id }) => id).join(' ')]
+      }
+      const { series: _series, ...last } = noted(3, 4)
+      expect((await store.notes(series, NOW, { skip: 0, limit: 1 })).notes).toEqual([last])
+      expect(await idsOf({})).toEqual([5, 'n4 n3 n2 n1 n0'])
+      expect(await idsOf({ skip: 1, limit: 2 })).toEqual([5, 'n3 n2'])
+      expect(await idsOf({ skip: 9 })).toEqual([5, ''])
+      expect(await idsOf({ from: NOW + 1, to: NOW + 3 })).toEqual([3, 'n3 n2 n1'])
+      expect(await idsOf({ labels: ['POST'] })).toEqual([3, 'n4 n2 n0'])
+      expect(await idsOf({ labels: ['POST', '204'] })).toEqual([1, 'n4'])
+      expect(await idsOf({ labels: ['GET', '204'] })).toEqual([0, ''])
+      expect(await idsOf({ labels: ['20'] })).toEqual([0, ''])
+      expect((await store.notes(`${series}-other`, NOW, { skip: 0, limit: 10 })).total).toBe(0)
+    })
+
+    test('never answers a note that has expired, and sweeps it', async () => {
+      const series = fresh('notes')
+      const note = { series, labels: ['a'], value: 1 }
+      await store.note([
+        { ...note, id: 'gone', at: NOW, expiresAt: NOW + 10 },
+        { ...note, id: 'here', at: NOW, expiresAt: NOW + 11 },
+      ])
+      expect((await store.notes(series, NOW + 9, { skip: 0, limit: 10 })).total).toBe(2)
+      expect((await store.notes(series, NOW + 10, { skip: 0, limit: 10 })).notes).toMatchObject([{ id: 'here' }])
+      expect(await store.sweep(NOW + 10)).toBeGreaterThanOrEqual(1)
+      expect(await under.other.notes(series, NOW, { skip: 0, limit: 10 })).toMatchObject({ total: 1 })
+    })
+
     test('gives a claim to the same owner however often it asks at once', async () => {
       const key = fresh('claim')
       const race = await Promise.all(Array.from({ length: 8 }, (_, n) => either(n).claim(key, 'me', NOW + 10, NOW)))

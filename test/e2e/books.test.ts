@@ -52,7 +52,7 @@ async function world(writer: StreamWriter) {
     capped: await line({ name: 'Lane capped' }, [desk], lane({ payoutMode: 'fixed', payoutCents: 350, dailyCap: 1 })),
     override: await line({ name: 'Override' }, [{ targetId: desk, revenueOverrideCents: 1_750 }]),
   }
-  const unready = await main.number({ ready: false })
+  const unready = await main.number({ ready: false, e164: '+13105550005' })
   await main.act(assignNumber, { numberId: unready.numberId, campaignId: lines.plain.campaignId })
   const other = await openTenant(writer, { name: 'Other', planId: 'growth' })
   const theirs = await other.line({ name: 'Theirs' }, [

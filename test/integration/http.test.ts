@@ -19,7 +19,9 @@ import {
 import type { ApiRequest, ApiRoute, Authenticate, Principal } from '../../src/ports/api.ts'
 import { LogUnavailable } from '../../src/ports/event-log.ts'
 import { StoreUnavailable } from '../../src/ports/read-store.ts'
+import { createRateLimiter } from '../../src/runtime/rate-limiter.ts'
 
+const still = { now: () => 0, at: () => () => undefined }
 const known = '0198a000-0000-7000-8000-000000000001'
 const missing = '0198a000-0000-7000-8000-000000000002'
 
@@ -149,13 +151,14 @@ const options: HttpOptions = {
   metricsToken: 'scrape-me',
   position: () => 5,
   log: openLogger({ level: 'info', stream: { write: (line) => void lines.push(line) } }),
-  clock: { now: () => 0, at: () => () => undefined },
+  clock: still,
   random: {
     bytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
     seed: () => 1,
     uuid: () => crypto.randomUUID(),
   },
   trustProxy: false,
+  limiter: createRateLimiter(still),
   unavailableAfterSeconds: 3,
   pressure: {},
   observe: (sample) => void samples.push(sample),

@@ -130,6 +130,26 @@ describe('a write with an Idempotency-Key', () => {
     expect([bodyOf(first as ApiAnswer), bodyOf((await both[1]) as ApiAnswer)]).toEqual([{ made: 1 }, { made: 1 }])
   })
 
+  it('forgets that it was told to wait', async () => {
+    let waiting = true
+    const { ask } = setUp(async () =>
+      waiting ? refuse('rate-limited') : { status: 200, body: { done: true }, position: null },
+    )
+    expect(bodyOf(await ask('k'))).toBe('rate-limited')
+    waiting = false
+    expect(bodyOf(await ask('k'))).toEqual({ done: true })
+  })
+
+  it('stores no bare hash of what was asked, which may hold a password', async () => {
+    const { ask, ops } = setUp(counting())
+    await ask('k', { password: 'secret' })
+    const asked = (await ops.list('', 0)).map(({ value }) => Object(value).asked)
+    await ask('l', { password: 'secret' })
+    const again = (await ops.list('', 0)).map(({ value }) => Object(value).asked)
+    expect([asked.length, new Set(again).size]).toEqual([1, 2])
+    expect(asked[0]).not.toMatch(/^[0-9a-f]{64}$/)
+  })
+
   it('stores nothing of the outcome in plain', async () => {
     const { ask, ops } = setUp(async () => ({ status: 201, body: { key: 'svc_live_secret' }, position: null }))
     await ask('k')

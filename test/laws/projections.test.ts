@@ -6,14 +6,17 @@ import type { AnyProjection } from '../../src/kernel/projection.ts'
 import { keysOf, reduce } from '../../src/kernel/projection.ts'
 import { arbitraryOf, createPool } from '../support/arbitrary.ts'
 import { createHistory, stepsOf } from '../support/history.ts'
-import { type Deal, foldable, project } from '../support/project.ts'
+import { type Deal, deaths, foldable, project } from '../support/project.ts'
 import { commands, entities, projections } from '../support/registry.ts'
 import { metaAt } from '../support/sample.ts'
 
 const ids = ['01900000-0000-7000-8000-00000000000a', '01900000-0000-7000-8000-00000000000b']
-const deals: fc.Arbitrary<readonly Deal[]> = fc.array(fc.record({ size: fc.nat(6), again: fc.boolean() }), {
-  maxLength: 20,
-})
+const deals: fc.Arbitrary<readonly Deal[]> = fc.array(
+  fc.record({ size: fc.nat(6), death: fc.option(fc.constantFrom(...deaths), { freq: 2 }) }),
+  {
+    maxLength: 20,
+  },
+)
 
 function entityOf(type: string): Entity | undefined {
   return entities.find(({ events }) => type in events)
@@ -80,7 +83,10 @@ describe.each(projections.map((projection) => [projection.name, projection] as c
         for (const event of generated) {
           for (const id of keysOf(projection, event)) {
             const doc = reduce(projection, null, event, id)
-            if (doc !== null) expect(projection.doc.parse(doc)).toEqual(doc)
+            if (doc === null) continue
+            for (const one of [{ doc }, ...(projection.emit?.(doc, event, id) ?? [])]) {
+              expect(projection.doc.parse(one.doc)).toEqual(one.doc)
+            }
           }
         }
       }),

@@ -15,6 +15,7 @@ import { NO_WORKERS } from '../../src/main/workers.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
 import { type ProjectionRunner, runProjections } from '../../src/runtime/projection-runner.ts'
+import { createRateLimiter } from '../../src/runtime/rate-limiter.ts'
 import { asking } from '../support/e2e-client.ts'
 import { until } from '../support/e2e-server.ts'
 import { eventsOf } from '../support/fault-audit.ts'
@@ -82,6 +83,7 @@ async function readyz(app: App, runner: ProjectionRunner, store: ReadStore) {
     clock,
     random,
     trustProxy: false,
+    limiter: createRateLimiter(clock),
     unavailableAfterSeconds: 1,
     pressure: {},
   })

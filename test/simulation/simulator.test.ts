@@ -64,6 +64,7 @@ function exchange() {
       clock,
       random: createSeededRandom(processes),
       owner: `process-${processes}`,
+      areaCodes: null,
       listener: async ({ type }) => {
         told.push(type)
       },

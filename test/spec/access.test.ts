@@ -37,7 +37,7 @@ const session: SessionCredential = {
   name: 'Ann',
   email: 'ann@example.com',
   expiresAt: later,
-  seats: [{ agencyId: agency, agencyName: 'One', role: 'admin' }],
+  seats: [{ agencyId: agency, role: 'admin' }],
 }
 const workspace: WorkspaceAccess = {
   id: agency,
@@ -60,7 +60,7 @@ const rotating: KeyCredential = {
     { hash: 'aa', expiresAt: null },
   ],
 }
-const seat = (agencyId: string, role: 'owner' | 'admin' | 'member') => ({ agencyId, agencyName: 'W', role })
+const seat = (agencyId: string, role: 'owner' | 'admin' | 'member') => ({ agencyId, role })
 
 describe('who it is, and in which workspace', () => {
   const accepted = { workspaceId: agency }
@@ -162,6 +162,34 @@ describe('what it may do there', () => {
       session,
       null,
       'not-found',
+    ],
+    [
+      'an admin where only an owner may',
+      { surface: 'console', scope: null, write: true, ownerOnly: true },
+      session,
+      workspace,
+      'forbidden',
+    ],
+    [
+      'an owner where only an owner may',
+      { surface: 'console', scope: null, write: true, ownerOnly: true },
+      { ...session, seats: [seat(second, 'admin'), seat(agency, 'owner')] },
+      workspace,
+      null,
+    ],
+    [
+      'an owner of another workspace',
+      { surface: 'console', scope: null, write: true, ownerOnly: true },
+      { ...session, seats: [seat(second, 'owner'), seat(agency, 'admin')] },
+      workspace,
+      'forbidden',
+    ],
+    [
+      'a lapsed subscription before the role',
+      { surface: 'console', scope: null, write: true, ownerOnly: true },
+      session,
+      lapsed,
+      'subscription-inactive',
     ],
     ['a sandbox call into a lapsed workspace', { surface: 'sandbox', scope: null, write: true }, session, lapsed, null],
   ]

@@ -13,17 +13,19 @@ async function releasesAfter(end: object): Promise<readonly ReleaseCommand[]> {
   const { events } = given(call, lifeOf(arrives(callWorld()))).when(endCall, { ...input, ...end })
   const releases: ReleaseCommand[] = []
   const tools: FlowTools = {
-    run: async () => {},
+    run: async () => null,
     now: () => Date.now(),
     carrier: {
       name: 'test',
+      numbers: null,
       dial: async () => {},
+      probe: async () => ({ outcome: 'answered', sipCode: null, ms: 0 }),
       close: async () => {},
       release: async (command) => void releases.push(command),
     },
   }
   const steps = callFlow.on as Readonly<
-    Record<string, ((tools: FlowTools, event: RecordedEvent) => Promise<void>) | undefined>
+    Record<string, ((tools: FlowTools, event: RecordedEvent) => Promise<unknown>) | undefined>
   >
   for (const event of recorded(call, events)) await steps[event.type]?.(tools, event)
   return releases

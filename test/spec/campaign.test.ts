@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { assignNumber } from '../../commands/assign-number.ts'
 import { changeCampaign } from '../../commands/change-campaign.ts'
 import { createCampaign } from '../../commands/create-campaign.ts'
+import { restrictCampaign } from '../../commands/restrict-campaign.ts'
 import { setCampaignStatus } from '../../commands/set-campaign-status.ts'
+import { unrestrictCampaign } from '../../commands/unrestrict-campaign.ts'
+import { type CampaignStatus, campaignStatus } from '../../src/domain/campaign.ts'
+import { CAMPAIGN_MOVES, type CampaignMover } from '../../src/domain/campaign-moves.ts'
 import { checklistOf, launchFacts } from '../../src/domain/checklist.ts'
 import { wallet } from '../../src/domain/wallet.ts'
 import { workspace } from '../../src/domain/workspace.ts'
@@ -53,8 +57,30 @@ describe('create-campaign', () => {
     ['an unknown day', { hoursSchedule: { days: { moon: [['09:00', '10:00']] } } }, 'hoursSchedule'],
     ['an unknown vertical', { verticalId: 'unicorns' }, 'verticalId'],
     ['a fixed payout without its amount', { payout: { mode: 'fixed' } }, 'payout.payoutCents'],
+    ['a message of blanks', { unroutedAction: 'message', unroutedMessage: '  ' }, 'unroutedMessage'],
+    ['a schedule that never opens', { hoursSchedule: { days: { mon: [] } } }, 'hoursSchedule'],
+    ['a state code of three letters', { states: ['NY', 'CAL'] }, 'states'],
+    ['a state code that only upper case makes two letters of', { states: ['ß'] }, 'states'],
   ])('refuses %s', (_what, sent, field) => {
     create(sent).gives({ refused: 'bad-request', details: { [field]: expect.any(String) } })
+  })
+
+  it('names every field that is wrong', () => {
+    create({ states: ['California'], timezone: 'Mars/Base', verticalId: 'unicorns', unroutedAction: 'forward' }).gives({
+      refused: 'bad-request',
+      details: {
+        states: expect.any(String),
+        timezone: expect.any(String),
+        verticalId: expect.any(String),
+        unroutedForwardE164: expect.any(String),
+      },
+    })
+  })
+
+  it('keeps state codes in upper case, each once', () => {
+    create({ states: ['ny', 'CA', 'Ny'] }).gives([
+      { type: 'CampaignCreated', data: { campaign: { states: ['NY', 'CA'] } } },
+    ])
   })
 
   it('takes a budget equal to the dial time-out', () => {
@@ -91,6 +117,10 @@ describe('change-campaign', () => {
     given(workspace, events)
       .when(changeCampaign, { campaignId: idOf(9), changes: {} })
       .gives({ refused: 'campaign-not-found' })
+    given(workspace, events).when(changeCampaign, { campaignId, changes: {} }).gives({ refused: 'bad-request' })
+    given(workspace, events)
+      .when(changeCampaign, { campaignId, changes: { dailyCap: 0 } })
+      .gives([])
   })
 })
 
@@ -147,6 +177,101 @@ describe('set-campaign-status', () => {
     given(workspace, freed)
       .when(setCampaignStatus, { campaignId, status: 'archived' })
       .gives([{ type: 'CampaignStatusChanged', data: { to: 'archived' } }])
+  })
+})
+
+describe('who moves a campaign', () => {
+  const events = furnished()
+  const campaignId = campaignIn(events)
+  const reads = { wallet: funded }
+  const after = (held: typeof events, ...statuses: readonly string[]) =>
+    statuses.reduce(
+      (held, status) => given(workspace, held).when(setCampaignStatus, { campaignId, status }, { reads }).events,
+      held,
+    )
+  const freed = given(workspace, events).when(assignNumber, { numberId: numberIn(events), campaignId: null }).events
+  const restricted = given(workspace, after(events, 'live')).when(restrictCampaign, { campaignId, note: 'Spam' })
+  const standing: Readonly<Record<CampaignStatus, typeof events>> = {
+    draft: events,
+    live: after(events, 'live'),
+    paused: after(events, 'live', 'paused'),
+    archived: after(freed, 'live', 'paused', 'archived'),
+    restricted: restricted.events,
+  }
+
+  const cases = (mover: CampaignMover, tos: readonly CampaignStatus[]) =>
+    campaignStatus.options.flatMap((from) => tos.map((to) => [from, to, CAMPAIGN_MOVES[mover][from]] as const))
+
+  function follows(
+    taken: { readonly gives: (expected: object) => void },
+    [from, to, allowed]: ReturnType<typeof cases>[number],
+  ) {
+    const moves: readonly CampaignStatus[] = allowed
+    if (from === to) return taken.gives([])
+    if (!moves.includes(to)) return taken.gives({ refused: 'conflict', details: { status: from, allowed } })
+    return taken.gives([{ type: 'CampaignStatusChanged', data: { from, to } }])
+  }
+
+  it.each(cases('console', ['draft', 'live', 'paused', 'archived']))('on the console, from %s to %s', (...move) => {
+    const [from, status] = move
+    const held = from === 'paused' && status === 'archived' ? after(freed, 'live', 'paused') : standing[from]
+    follows(given(workspace, held).when(setCampaignStatus, { campaignId, status }, { reads }), move)
+  })
+
+  it.each(cases('key', ['live', 'paused']))('by a key, from %s to %s', (...move) => {
+    const [from, status] = move
+    const sent = { campaignId, status, mover: 'key' }
+    follows(given(workspace, standing[from]).when(setCampaignStatus, sent, { reads }), move)
+  })
+
+  it.each(cases('staff', ['restricted', 'paused']))('by the staff, from %s to %s', (...move) => {
+    const [from, to] = move
+    const sent = { campaignId, note: 'Checked' }
+    const { when } = given(workspace, standing[from])
+    follows(to === 'restricted' ? when(restrictCampaign, sent) : when(unrestrictCampaign, sent), move)
+  })
+
+  it('keeps what the staff says', () => {
+    expect(restricted.state.campaigns.get(campaignId)).toMatchObject({ status: 'restricted', statusNote: 'Spam' })
+    expect(restrictCampaign.input.safeParse({ campaignId, note: ' ' }).success).toBe(false)
+    const free = given(workspace, restricted.events).when(unrestrictCampaign, { campaignId })
+    expect(free.state.campaigns.get(campaignId)).toMatchObject({ status: 'paused', statusNote: null })
+  })
+
+  it('finds no campaign that is not there', () => {
+    const sent = { campaignId: idOf(9), note: 'x' }
+    given(workspace, events).when(restrictCampaign, sent).gives({ refused: 'campaign-not-found' })
+    given(workspace, events).when(unrestrictCampaign, sent).gives({ refused: 'campaign-not-found' })
+  })
+
+  it('publishes a campaign when it first goes live, for good', () => {
+    const held = after(events, 'live', 'paused')
+    const again = given(workspace, held).when(
+      setCampaignStatus,
+      { campaignId, status: 'live' },
+      { reads, at: '2026-04-01T00:00:00.000Z' },
+    )
+    expect(again.state.campaigns.get(campaignId)?.publishedAt).toBe(NOW)
+  })
+
+  it('restores an archived campaign only where the plan has room', () => {
+    const full = Array.from({ length: 4 }, () => [createCampaign, () => ({ name: 'One', verticalId: 'tax' })] as const)
+    const small = given(workspace, empty('starter', ...full)).when(createCampaign, { name: 'Old', verticalId: 'tax' })
+    const old = campaignIn(small.events, 4)
+    const away = [
+      {
+        type: 'CampaignStatusChanged',
+        data: { campaignId: old, name: 'Old', from: 'paused', to: 'archived', note: null },
+      },
+    ]
+    const held = [...small.events, ...away]
+    given(workspace, held)
+      .when(setCampaignStatus, { campaignId: old, status: 'draft' })
+      .gives([{ type: 'CampaignStatusChanged', data: { from: 'archived', to: 'draft' } }])
+    const taken = given(workspace, held).when(createCampaign, { name: 'New', verticalId: 'tax' }, { firstId: 900 })
+    given(workspace, taken.events)
+      .when(setCampaignStatus, { campaignId: old, status: 'draft' })
+      .gives({ refused: 'plan-upgrade-required', details: { feature: 'maxTrackingCampaigns', limit: 5, current: 5 } })
   })
 })
 

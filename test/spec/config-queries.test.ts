@@ -14,6 +14,7 @@ import { lanes } from '../../projections/lanes.ts'
 import { numbers } from '../../projections/numbers.ts'
 import { publishers } from '../../projections/publishers.ts'
 import { routes } from '../../projections/routes.ts'
+import { routingKeys } from '../../projections/routing-keys.ts'
 import { targets } from '../../projections/targets.ts'
 import { usage } from '../../projections/usage.ts'
 import { getBuyer } from '../../queries/get-buyer.ts'
@@ -45,9 +46,19 @@ import {
 } from '../support/configured.ts'
 import { createMemoryReadStore } from '../support/memory-read-store.ts'
 import { project } from '../support/project.ts'
+import { queryPorts } from '../support/query-ports.ts'
 import { given, idOf, NOW, recorded, WORKSPACE } from '../support/spec.ts'
 
-const CONFIGURATION: readonly AnyProjection[] = [buyers, campaigns, lanes, numbers, publishers, routes, targets]
+const CONFIGURATION: readonly AnyProjection[] = [
+  buyers,
+  campaigns,
+  lanes,
+  numbers,
+  publishers,
+  routes,
+  routingKeys,
+  targets,
+]
 
 type Rows = Readonly<Record<string, Doc>>
 
@@ -73,16 +84,13 @@ async function ask(
   asked: { readonly id?: string; readonly query?: object; readonly surface?: 'rest' | 'console' } = {},
   more: Parameters<typeof viewsOf>[1] = {},
 ) {
-  const answer = await query.run(
-    { views: await viewsOf(events, more), publicUrl: 'http://localhost' },
-    {
-      params: query.params.parse({ id: asked.id }),
-      query: query.query.parse(asked.query ?? {}),
-      tenant: { workspaceId: WORKSPACE, timezone: 'America/New_York' },
-      surface: asked.surface ?? 'rest',
-      now: NOW,
-    },
-  )
+  const answer = await query.run(queryPorts(await viewsOf(events, more)), {
+    params: query.params.parse({ id: asked.id }),
+    query: query.query.parse(asked.query ?? {}),
+    tenant: { workspaceId: WORKSPACE, timezone: 'America/New_York' },
+    surface: asked.surface ?? 'rest',
+    now: NOW,
+  })
   if (isRefusal(answer)) return answer
   expect(query.response.parse(answer)).toEqual(answer)
   return answer
@@ -164,7 +172,7 @@ describe('lists', () => {
       next: { position: 1, at: null },
     })
     const asked = { tenant: { workspaceId: WORKSPACE, timezone: 'UTC' }, surface: 'rest', now: NOW } as const
-    const ports = { views, publicUrl: '' }
+    const ports = queryPorts(views)
     const query = listBuyers.query.parse({})
     expect(await listBuyers.run(ports, { ...asked, params: {}, query })).toMatchObject({ total: 0 })
     expect(await getBuyer.run(ports, { ...asked, params: { id: ids.buyer }, query: {} })).toMatchObject({

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { Temporal } from 'temporal-polyfill'
 import { describe, expect, it } from 'vitest'
 import { isOpen, midnightIn, offsetAt } from '../../src/domain/hours.ts'
-import { normalSchedule, scheduleProblem } from '../../src/domain/schedule.ts'
+import { normalSchedule, scheduleInput, scheduleProblem } from '../../src/domain/schedule.ts'
 import { isZone } from '../../src/domain/zones.ts'
 
 const NEW_YORK = 'America/New_York'
@@ -90,15 +90,22 @@ describe('offsets and midnights', () => {
 
 describe('schedules and zones', () => {
   const problem = (windows: [string, string][], day = 'mon') => scheduleProblem({ tz: 'UTC', days: { [day]: windows } })
+  const inSix = Array.from({ length: 6 }, (_, n): [string, string] => [`0${n}:00`, `0${n}:30`])
+  const taken = (...mon: [string, string][]) => scheduleInput.safeParse({ days: { mon } }).success
+
+  it.each<[string, [string, string][]]>([
+    ['24:00 as an opening time', [['24:00', '24:00']]],
+    ['a time past the day', [['09:00', '24:01']]],
+    ['a time without a leading nought', [['9:00', '10:00']]],
+    ['a window that closes before it opens', [['10:00', '09:00']]],
+    ['a window of no length', [['10:00', '10:00']]],
+    ['seven windows', [...inSix, ['06:00', '06:30']]],
+  ])('does not take %s', (_what, windows) => {
+    expect(taken(...windows)).toBe(false)
+  })
 
   it.each([
     ['a day that is none', problem([['09:00', '10:00']], 'noday')],
-    ['24:00 as an opening time', problem([['24:00', '24:00']])],
-    ['a time past the day', problem([['09:00', '24:01']])],
-    ['a time without a leading nought', problem([['9:00', '10:00']])],
-    ['a window that closes before it opens', problem([['10:00', '09:00']])],
-    ['a window of no length', problem([['10:00', '10:00']])],
-    ['seven windows', problem(Array.from({ length: 7 }, (_, n): [string, string] => [`0${n}:00`, `0${n}:30`]))],
     ['seven closed days', problem([])],
     ['a zone that does not exist', scheduleProblem({ tz: 'Nowhere/Else', days: { mon: [['09:00', '10:00']] } })],
   ])('refuses %s', (_what, found) => {
@@ -106,7 +113,8 @@ describe('schedules and zones', () => {
   })
 
   it('takes six windows', () => {
-    expect(problem(Array.from({ length: 6 }, (_, n): [string, string] => [`0${n}:00`, `0${n}:30`]))).toBeNull()
+    expect(taken(...inSix)).toBe(true)
+    expect(problem(inSix)).toBeNull()
   })
 
   it('knows IANA zones and refuses offsets', () => {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { assignNumber } from '../../commands/assign-number.ts'
 import { createCampaign } from '../../commands/create-campaign.ts'
 import { createPublisher } from '../../commands/create-publisher.ts'
-import { labelNumber } from '../../commands/label-number.ts'
 import { provisionNumber } from '../../commands/provision-number.ts'
 import { reportNumberDelivery } from '../../commands/report-number-delivery.ts'
 import { requestNumberRelease } from '../../commands/request-number-release.ts'
@@ -122,10 +121,10 @@ describe('request-number-release', () => {
   })
 })
 
-describe('label-number', () => {
+describe('assign-number with a label alone', () => {
   it('records the label before and after, once', () => {
-    const labelled = given(workspace, events).when(labelNumber, { numberId, label: 'Billboard' })
+    const labelled = given(workspace, events).when(assignNumber, { numberId, label: 'Billboard' })
     labelled.gives([{ type: 'NumberLabelled', data: { before: null, after: 'Billboard' } }])
-    given(workspace, labelled.events).when(labelNumber, { numberId, label: 'Billboard' }).gives([])
+    given(workspace, labelled.events).when(assignNumber, { numberId, label: 'Billboard' }).gives([])
   })
 })

@@ -12,7 +12,7 @@ import { withFaults } from '../support/faults.ts'
 import { createManualClock, settle, until } from '../support/memory-clock.ts'
 import { createMemoryLog } from '../support/memory-event-log.ts'
 import { createMemoryReadStore } from '../support/memory-read-store.ts'
-import { added, appendTo, begun, closed, openTallies, tallyTotals } from '../support/sample.ts'
+import { added, appendTo, begun, closed, openTallies, tallyBook, tallyTotals } from '../support/sample.ts'
 
 const tallies = collectionOf(openTallies)
 const totals = collectionOf(tallyTotals)
@@ -131,6 +131,37 @@ describe('running projections', () => {
           expect(runner.status().every(({ state }) => state === 'running')).toBe(true)
           runner.stop.abort()
         }
+      }
+    },
+  )
+
+  test.each(['fail', 'lose'] as const)(
+    'what an event puts beside its document stands once, whatever the store does to its n-th commit: %s',
+    async (fault) => {
+      for (let nth = 1; nth <= 8; nth++) {
+        const { clock, log, store, start } = house({ atomic: nth % 2 === 0 })
+        const add = () => appendTo(log, 'tally-1', clock.now(), added(1), added(2), added(3))
+        const faulty = withFaults<ReadStore>(
+          store,
+          () => new StoreUnavailable('away'),
+          (called, count) => (called === 'commit' && count === nth ? fault : undefined),
+        )
+        const runner = start({ pageSize: 2, projections: [tallyBook] }, { store: faulty })
+        for (let round = 0; round < 3; round++) {
+          await add()
+          await runner.at()
+        }
+        const entry = (count: number) => ({
+          workspaceId: 'w1',
+          count,
+          sum: ([0, 1, 3][count % 3] ?? 0) + 6 * Math.floor(count / 3),
+        })
+        const beside = Array.from({ length: 9 }, (_, place) => [`tally-1#${place}`, entry(place + 1)])
+        expect(store.all(collectionOf(tallyBook)), `commit ${nth}`).toEqual({
+          1: entry(9),
+          ...Object.fromEntries(beside),
+        })
+        runner.stop.abort()
       }
     },
   )

@@ -7,6 +7,8 @@ import { refuse } from '../../src/kernel/refusal.ts'
 import { LogUnavailable } from '../../src/ports/event-log.ts'
 import { type ReadStore, StoreUnavailable } from '../../src/ports/read-store.ts'
 import { foldForward } from '../../src/runtime/fold-forward.ts'
+import { forwardViews } from '../../src/runtime/forward-views.ts'
+import { createMoves } from '../../src/runtime/kept-answers.ts'
 import { createPositions, pollPositions } from '../../src/runtime/positions.ts'
 import { runProjections } from '../../src/runtime/projection-runner.ts'
 import { createQueryRunner } from '../../src/runtime/query-runner.ts'
@@ -124,6 +126,71 @@ describe('asking queries', () => {
     await clock.advance(2_000)
     expect(await late).toMatchObject({ position: 7, lag: true })
     await expect(runner.ask({ ...ask, name: 'nothing' })).rejects.toThrow('No query is called nothing.')
+  })
+
+  test('gives a steady answer again until what it reads has moved, in bytes of its own each time', async () => {
+    let runs = 0
+    const counted = {
+      ...totals,
+      steady: true,
+      run: async () => {
+        runs += 1
+        return { added: `${runs}` }
+      },
+    }
+    const moves = createMoves()
+    const positions = createPositions(createManualClock())
+    const runner = createQueryRunner({
+      queries: [counted],
+      ports: { views: createMemoryReadStore() },
+      positions,
+      stampOf: moves.stampOf,
+    })
+    const given = async (asked = ask) => {
+      const answer = await runner.ask({ ...asked, now: '2026-11-21T12:00:00.000Z' })
+      if (!('bytes' in answer)) throw new Error('The query refused.')
+      const text = new TextDecoder().decode(answer.bytes)
+      answer.bytes.fill(0)
+      return text
+    }
+    expect([await given(), await given()]).toEqual(['{"added":"1"}', '{"added":"1"}'])
+    expect(await given({ ...ask, tenant: { ...tenant, workspaceId: 'w2' } })).toBe('{"added":"2"}')
+    moves.moved('tally-totals', ['w1'])
+    expect([await given(), await given()]).toEqual(['{"added":"3"}', '{"added":"3"}'])
+  })
+
+  test('folds documents forward with what the asker has just done, where the projections are behind', async () => {
+    const clock = createManualClock()
+    const log = createMemoryLog()
+    await appendTo(log, 'tally-1', clock.now(), begun('one'), added(5))
+    const events = (await log.readAll(-1)).events
+    const views = createMemoryReadStore()
+    const ports: { readonly views: ReadStore } = { views }
+    const open = {
+      ...totals,
+      response: z.object({ sum: z.unknown() }),
+      reads: [openTallies],
+      run: async (
+        { views }: { readonly views: ReadStore },
+        { params }: { readonly params: { readonly id: string } },
+      ) => {
+        const found = await views.get('open-tallies_v1', params.id)
+        return found ? { sum: found.doc } : refuse('not-found')
+      },
+    }
+    const runner = createQueryRunner({
+      queries: [open],
+      ports,
+      positions: createPositions(clock),
+      forward: (behind, done) => ({ ...behind, views: forwardViews(behind.views, [openTallies], done) }),
+    })
+    const late = runner.ask({ ...ask, params: { id: '1' }, minPosition: await log.head(), events })
+    await clock.advance(2_000)
+    const answer = await late
+    expect(answer).toMatchObject({ lag: true })
+    const whole = foldForward(openTallies, '1', null, events)
+    expect(whole).not.toBeNull()
+    expect('bytes' in answer && JSON.parse(new TextDecoder().decode(answer.bytes))).toEqual({ sum: whole?.doc })
   })
 })
 

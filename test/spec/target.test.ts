@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { changeTarget } from '../../commands/change-target.ts'
 import { createBuyer } from '../../commands/create-buyer.ts'
 import { createTarget } from '../../commands/create-target.ts'
+import { recordTargetTest } from '../../commands/record-target-test.ts'
 import { removeRoute } from '../../commands/remove-route.ts'
 import { setBuyerStatus } from '../../commands/set-buyer-status.ts'
 import { setRoute } from '../../commands/set-route.ts'
@@ -9,7 +10,7 @@ import { setTargetStatus } from '../../commands/set-target-status.ts'
 import { kindOf } from '../../src/domain/target.ts'
 import { workspace } from '../../src/domain/workspace.ts'
 import { buyerIn, campaignIn, empty, furnished, targetIn } from '../support/configured.ts'
-import { given, idOf, mintedId, NOW } from '../support/spec.ts'
+import { folded, given, idOf, mintedId, NOW } from '../support/spec.ts'
 
 const owned = empty('scale', [createBuyer, () => ({ name: 'Solar Co' })])
 const buyerId = buyerIn(owned)
@@ -50,6 +51,29 @@ describe('create-target', () => {
       'a fixed caller id without the number',
       { type: 'sip', endpoint: { callerIdMode: 'fixed' } },
       'endpoint.callerIdE164',
+    ],
+    ['a filter without a text', { type: 'sip', tagFilters: [{ key: 'a', op: 'eq' }] }, 'tagFilters.0.value'],
+    [
+      'a filter without a list',
+      { type: 'sip', tagFilters: [{ key: 'a', op: 'in', value: 'b' }] },
+      'tagFilters.0.value',
+    ],
+    [
+      'a filter with a value too many',
+      { type: 'sip', tagFilters: [{ key: 'a', op: 'exists', value: 'b' }] },
+      'tagFilters.0.value',
+    ],
+    ['a path that is none', { type: 'rtb', rtb: { bidPath: '$.a[' } }, 'rtb.bidPath'],
+    ['a header of the platform', { type: 'rtb', rtb: { bidHeaders: { Host: 'b' } } }, 'rtb.bidHeaders.Host'],
+    [
+      'a destination that is no number',
+      { type: 'rtb', rtb: { destination: { type: 'number', value: 'sip:a@b.example' } } },
+      'rtb.destination.value',
+    ],
+    [
+      'a destination that is no sip address',
+      { type: 'rtb', rtb: { destination: { type: 'sip', value: '+14155550111' } } },
+      'rtb.destination.value',
     ],
     ['a bid floor above the ceiling', { type: 'rtb', rtb: { minBidCents: 2, maxBidCents: 1 } }, 'rtb.minBidCents'],
     ['a zone that does not exist', { type: 'sip', timezone: 'Nowhere/Else' }, 'timezone'],
@@ -102,6 +126,37 @@ describe('change-target', () => {
       .gives([{ type: 'TargetChanged', data: { after: { states: [] } } }])
   })
 
+  it('moves to another buyer, whose caps hold from then on', () => {
+    const two = furnished([createBuyer, () => ({ name: 'Other' })])
+    const other = buyerIn(two, 1)
+    const { outcome, state } = given(workspace, two).when(changeTarget, { targetId, changes: { buyerId: other } })
+    expect(outcome).toMatchObject([{ data: { before: { buyerId: buyerIn(two) }, after: { buyerId: other } } }])
+    expect(state.targets.get(targetId)?.buyerId).toBe(other)
+  })
+
+  it('refuses a buyer that is unknown before it looks at the status, and one that is archived after', () => {
+    const gone = { buyerId: idOf(7) }
+    const shelved = given(workspace, events).when(setTargetStatus, { targetId, status: 'archived' }).events
+    given(workspace, shelved).when(changeTarget, { targetId, changes: gone }).gives({ refused: 'buyer-not-found' })
+    const two = furnished([createBuyer, () => ({ name: 'Other' })])
+    const closed = given(workspace, two).when(setBuyerStatus, { buyerId: buyerIn(two, 1), status: 'archived' }).events
+    given(workspace, closed)
+      .when(changeTarget, { targetId, changes: { buyerId: buyerIn(two, 1) } })
+      .gives({ refused: 'conflict' })
+  })
+
+  it('gives up its destination even while it is active, and is not resumed without one', () => {
+    const emptied = given(workspace, events).when(changeTarget, {
+      targetId,
+      changes: { endpoint: { destinationE164: null } },
+    })
+    emptied.gives([{ type: 'TargetChanged' }])
+    const paused = given(workspace, emptied.events).when(setTargetStatus, { targetId, status: 'paused' })
+    given(workspace, paused.events)
+      .when(setTargetStatus, { targetId, status: 'active' })
+      .gives({ refused: 'conflict', details: { destination: expect.any(String) } })
+  })
+
   it('refuses an empty change, an unknown target and an archived one', () => {
     given(workspace, events).when(changeTarget, { targetId, changes: {} }).gives({ refused: 'bad-request' })
     const changes = { dailyCap: 1 }
@@ -137,11 +192,48 @@ describe('set-target-status', () => {
       .gives({ refused: 'conflict', details: { destination: expect.any(String) } })
   })
 
+  it('lets a key pause and resume, and nothing else', () => {
+    const by = 'key'
+    const paused = given(workspace, events).when(setTargetStatus, { targetId, status: 'paused', by })
+    paused.gives([{ type: 'TargetStatusChanged', data: { to: 'paused', removedFrom: [] } }])
+    given(workspace, paused.events)
+      .when(setTargetStatus, { targetId, status: 'active', by })
+      .gives([{ type: 'TargetStatusChanged' }])
+    given(workspace, paused.events).when(setTargetStatus, { targetId, status: 'paused', by }).gives([])
+    given(workspace, events)
+      .when(setTargetStatus, { targetId, status: 'archived', by })
+      .gives({ refused: 'conflict', details: { status: 'active', allowed: ['paused'] } })
+    const drafted = create({ type: 'number', endpoint: { destinationE164: '+14155550112' } })
+    given(workspace, drafted.events)
+      .when(setTargetStatus, { targetId: targetIn(drafted.events), status: 'active', by })
+      .gives({ refused: 'conflict', details: { status: 'draft', allowed: [] } })
+  })
+
   it('refuses a move that is not in the table, and names those that are', () => {
     const drafted = create({ type: 'number' })
     given(workspace, drafted.events)
       .when(setTargetStatus, { targetId: targetIn(drafted.events), status: 'paused' })
       .gives({ refused: 'conflict', details: { status: 'draft', allowed: ['active', 'archived'] } })
+  })
+})
+
+describe('record-target-test', () => {
+  const events = furnished()
+  const test = { targetId: targetIn(events), occurredAt: NOW, ok: true, result: 'answered', latencyMs: 3_000 }
+
+  it('says when the endpoint was looked at, and is no change of the target', () => {
+    const tested = given(workspace, events).when(recordTargetTest, test)
+    tested.gives([{ type: 'TargetTested', data: { ...test, name: 'Front desk' } }])
+    const [before, after] = [folded(workspace, events), tested.state]
+    expect(after.targets.get(test.targetId)?.endpoint?.lastHealthCheckAt).toBe(NOW)
+    expect(after.targets.get(test.targetId)?.updatedAt).toBe(before.targets.get(test.targetId)?.updatedAt)
+    expect(after.revisions.get(test.targetId)).toBe(before.revisions.get(test.targetId))
+  })
+
+  it('refuses an unknown target', () => {
+    given(workspace, events)
+      .when(recordTargetTest, { ...test, targetId: idOf(9) })
+      .gives({ refused: 'target-not-found' })
   })
 })
 

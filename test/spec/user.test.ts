@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { changePassword } from '../../commands/change-password.ts'
 import { createApiKey } from '../../commands/create-api-key.ts'
-import { grantSeat } from '../../commands/grant-seat.ts'
+import { extendSession } from '../../commands/extend-session.ts'
 import { registerUser } from '../../commands/register-user.ts'
 import { signIn } from '../../commands/sign-in.ts'
 import { signOut } from '../../commands/sign-out.ts'
+import { SESSIONS_PER_USER } from '../../src/domain/limits.ts'
 import { user, userIdOf } from '../../src/domain/user.ts'
 import { workspace } from '../../src/domain/workspace.ts'
 import { empty, hashOf } from '../support/configured.ts'
@@ -25,20 +27,6 @@ describe('register-user', () => {
   })
 })
 
-describe('grant-seat', () => {
-  const seat = { userId, workspaceId: WORKSPACE, workspaceName: 'Acme Media', role: 'owner' }
-
-  it('gives a seat once, and changes its role', () => {
-    const seated = given(user, registered.events).when(grantSeat, seat)
-    seated.gives([{ type: 'SeatGranted', data: seat }])
-    given(user, seated.events).when(grantSeat, seat).gives([])
-    given(user, seated.events)
-      .when(grantSeat, { ...seat, role: 'admin' })
-      .gives([{ type: 'SeatGranted' }])
-    given(user).when(grantSeat, seat).gives({ refused: 'user-not-found' })
-  })
-})
-
 describe('sign-in and sign-out', () => {
   const session = { userId, sessionHash: hashOf('one'), expiresAt: '2026-03-11T03:00:00.000Z' }
 
@@ -56,6 +44,87 @@ describe('sign-in and sign-out', () => {
     const out = given(user, signedIn).when(signOut, { userId, sessionHash })
     out.gives([{ type: 'SignedOut', data: { sessionHash } }])
     given(user, out.events).when(signOut, { userId, sessionHash }).gives([])
+  })
+})
+
+describe('the password', () => {
+  const session = (secret: string, expiresAt = '2026-03-11T03:00:00.000Z') => ({
+    userId,
+    sessionHash: hashOf(secret),
+    expiresAt,
+  })
+  const signedIn = given(user, given(user, registered.events).when(signIn, session('one')).events).when(
+    signIn,
+    session('two'),
+  ).events
+  const change = { userId, verified: person.passwordHash, passwordHash: '$argon2id$other', sessionHash: hashOf('two') }
+
+  it('is changed once, and ends every session but the one that it is changed in', () => {
+    const changed = given(user, signedIn).when(changePassword, change)
+    changed.gives([{ type: 'PasswordChanged', data: { passwordHash: change.passwordHash, ended: [hashOf('one')] } }])
+    expect([...changed.state.sessions.keys()]).toEqual([hashOf('two')])
+    expect(changed.state.user?.passwordHash).toBe(change.passwordHash)
+    // Two at once were verified against the same hash: the second is too late.
+    given(user, changed.events).when(changePassword, change).gives({ refused: 'conflict' })
+    given(user).when(changePassword, change).gives({ refused: 'user-not-found' })
+  })
+
+  it('that was verified before it was changed opens no session', () => {
+    const changed = given(user, signedIn).when(changePassword, change).events
+    given(user, changed)
+      .when(signIn, { ...session('three'), verified: person.passwordHash })
+      .gives({ refused: 'unauthorized' })
+    given(user, changed)
+      .when(signIn, { ...session('three'), verified: change.passwordHash })
+      .gives([{ type: 'SignedIn' }])
+    given(user).when(signIn, session('three')).gives({ refused: 'user-not-found' })
+  })
+})
+
+describe('extend-session', () => {
+  const lasting = (expiresAt: string) =>
+    given(user, registered.events).when(signIn, { userId, sessionHash: hashOf('one'), expiresAt }).events
+  const one = { userId, sessionHash: hashOf('one') }
+
+  it('lets a session last again as long as a fresh one, once it is short of that by more than an hour', () => {
+    // Now it is 15:00: eleven hours are left at 02:00.
+    const extended = given(user, lasting('2026-03-11T01:59:59.999Z')).when(extendSession, one)
+    extended.gives([{ type: 'SessionExtended', data: { ...one, expiresAt: '2026-03-11T03:00:00.000Z' } }])
+    given(user, extended.events).when(extendSession, one).gives([])
+    given(user, lasting('2026-03-11T02:00:00.000Z')).when(extendSession, one).gives([])
+    given(user, lasting('2026-03-10T15:00:00.001Z'))
+      .when(extendSession, one)
+      .gives([{ type: 'SessionExtended' }])
+  })
+
+  it('wakes no session that has ended', () => {
+    given(user, lasting('2026-03-10T15:00:00.000Z')).when(extendSession, one).gives([])
+    const out = given(user, lasting('2026-03-10T16:00:00.000Z')).when(signOut, one).events
+    given(user, out).when(extendSession, one).gives([])
+  })
+})
+
+describe('sessions of a user', () => {
+  const held = (count: number) =>
+    Array.from({ length: count }, (_, n) => ({
+      type: 'SignedIn',
+      data: {
+        userId,
+        sessionHash: hashOf(`${n}`),
+        // The newest ends first: it is not the age that counts.
+        expiresAt: new Date(Date.parse('2026-03-11T03:00:00.000Z') - n).toISOString(),
+        expired: [],
+      },
+    }))
+  const another = { userId, sessionHash: hashOf('another'), expiresAt: '2026-03-11T03:00:00.000Z' }
+
+  it('are as many as there may be; one more ends the one that would end first', () => {
+    given(user, [...registered.events, ...held(SESSIONS_PER_USER - 1)])
+      .when(signIn, another)
+      .gives([{ type: 'SignedIn', data: { expired: [] } }])
+    given(user, [...registered.events, ...held(SESSIONS_PER_USER)])
+      .when(signIn, another)
+      .gives([{ type: 'SignedIn', data: { expired: [hashOf(`${SESSIONS_PER_USER - 1}`)] } }])
   })
 })
 

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { chargeUsage } from '../../commands/charge-usage.ts'
+import { createWorkspace } from '../../commands/create-workspace.ts'
+import { creditSandboxWallet } from '../../commands/credit-sandbox-wallet.ts'
 import { creditWallet } from '../../commands/credit-wallet.ts'
 import { usageReference, wallet } from '../../src/domain/wallet.ts'
+import { workspace } from '../../src/domain/workspace.ts'
 import { emptyFold, foldEvents } from '../../src/runtime/fold.ts'
 import { folded, given, idOf, NOW, recorded } from '../support/spec.ts'
 
@@ -25,6 +28,27 @@ describe('credit-wallet', () => {
   it('takes 1 to 10,000,000 cents', () => {
     const accepts = (amountCents: number) => creditWallet.input.safeParse({ ...credit, amountCents }).success
     expect([0, 1, 10_000_000, 10_000_001, 1.5].map(accepts)).toEqual([false, true, true, false, false])
+  })
+})
+
+describe('credit-sandbox-wallet', () => {
+  const of = (sandbox: boolean) => {
+    const made = { name: 'Acme', timezone: 'UTC', planId: 'scale', sandbox }
+    return { reads: { workspace: given(workspace).when(createWorkspace, made).state } }
+  }
+
+  it('credits the wallet of a sandbox workspace, by the same rules', () => {
+    const first = given(wallet).when(creditSandboxWallet, credit, of(true))
+    first.gives([{ type: 'WalletCredited', data: { amountCents: 1_000, balanceCents: 1_000 } }])
+    given(wallet, first.events).when(creditSandboxWallet, credit, of(true)).gives([])
+    given(wallet, first.events)
+      .when(creditSandboxWallet, { ...credit, amountCents: 2 }, of(true))
+      .gives({ refused: 'conflict', details: { reference: 'first' } })
+  })
+
+  it('lets no other workspace make money', () => {
+    given(wallet).when(creditSandboxWallet, credit, of(false)).gives({ refused: 'sandbox-only' })
+    given(wallet).when(creditSandboxWallet, credit).gives({ refused: 'sandbox-only' })
   })
 })
 

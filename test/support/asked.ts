@@ -7,6 +7,7 @@ import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
 import { placeOf } from '../../src/runtime/places.ts'
 import { project } from './project.ts'
+import { queryPorts } from './query-ports.ts'
 import { NOW, WORKSPACE } from './spec.ts'
 
 /** Puts the documents of projections after all events into a store. */
@@ -34,16 +35,13 @@ export async function ask<Answer>(
   views: ReadStore,
   asked: { readonly id?: string; readonly query?: object; readonly now?: string; readonly workspaceId?: string } = {},
 ): Promise<Answer> {
-  const answer = await query.run(
-    { views, publicUrl: 'http://localhost' },
-    {
-      params: query.params.parse({ id: asked.id }),
-      query: query.query.parse(asked.query ?? {}),
-      tenant: { workspaceId: asked.workspaceId ?? WORKSPACE, timezone: 'America/New_York' },
-      surface: 'rest',
-      now: asked.now ?? NOW,
-    },
-  )
+  const answer = await query.run(queryPorts(views), {
+    params: query.params.parse({ id: asked.id }),
+    query: query.query.parse(asked.query ?? {}),
+    tenant: { workspaceId: asked.workspaceId ?? WORKSPACE, timezone: 'America/New_York' },
+    surface: 'rest',
+    now: asked.now ?? NOW,
+  })
   if (isRefusal(answer)) expect(query.rejects).toContain(answer.refused)
   else expect(query.response.parse(answer)).toEqual(answer)
   return answer

@@ -84,7 +84,7 @@ export async function playCalls(
   }
 
   const flow = callFlow.on as Readonly<
-    Record<string, ((tools: FlowTools, event: RecordedEvent) => Promise<void>) | undefined>
+    Record<string, ((tools: FlowTools, event: RecordedEvent) => Promise<unknown>) | undefined>
   >
   async function react(event: RecordedEvent): Promise<void> {
     await flow[event.type]?.(tools, event)
@@ -96,11 +96,16 @@ export async function playCalls(
     tell(endCall, { callId, hungUpBy: 'caller', recorded: true, occurredAt: tick(callId, seconds) })
 
   const tools: FlowTools = {
-    run: async (command, input) => void tasks.push(() => handle(command, input)),
+    async run(command, input) {
+      tasks.push(() => handle(command, input))
+      return null
+    },
     now: () => Number.POSITIVE_INFINITY,
     carrier: {
       name: 'model',
+      numbers: null,
       close: async () => {},
+      probe: async () => ({ outcome: 'answered', sipCode: null, ms: 0 }),
       async dial(order) {
         const { callId, attempt } = order
         dialled.push(order)

@@ -107,3 +107,18 @@ type Promised = (typeof endpoints)[number] | (typeof errorRows)[number] | (typeo
 export function promised(line: Promised): string {
   return line
 }
+
+/** Rows of the table of limits that speak of what a later issue builds: bids, pools' leases, reports, deliveries, corrections. */
+export const laterLimits: ReadonlySet<string> = new Set<(typeof limitRows)[number]>([
+  'limit: Signed-request clock tolerance',
+  'limit: Public number-insertion endpoints',
+  'limit: Reports',
+  'limit: Tags',
+  'limit: Conversion postback window',
+  'limit: Adjustments per call',
+  'limit: Recording playback cache',
+  'limit: Webhook delivery',
+  'limit: Pool parameters kept',
+  'limit: Ping ledger retention',
+  'limit: Other retention',
+])

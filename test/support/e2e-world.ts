@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { v7 } from 'uuid'
 import { assignNumber } from '../../commands/assign-number.ts'
+import { changeSeatRole } from '../../commands/change-seat-role.ts'
 import { changeSubscription } from '../../commands/change-subscription.ts'
 import { createApiKey } from '../../commands/create-api-key.ts'
 import { createBuyer } from '../../commands/create-buyer.ts'
@@ -10,6 +11,7 @@ import { createTarget } from '../../commands/create-target.ts'
 import { creditWallet } from '../../commands/credit-wallet.ts'
 import { grantSeat } from '../../commands/grant-seat.ts'
 import { provisionNumber } from '../../commands/provision-number.ts'
+import { registerUser } from '../../commands/register-user.ts'
 import { reportNumberDelivery } from '../../commands/report-number-delivery.ts'
 import { setCampaignStatus } from '../../commands/set-campaign-status.ts'
 import { setLane } from '../../commands/set-lane.ts'
@@ -18,7 +20,9 @@ import { setRoute } from '../../commands/set-route.ts'
 import { setTargetStatus } from '../../commands/set-target-status.ts'
 import { openLogger } from '../../src/adapters/http/logger.ts'
 import type { PlanId } from '../../src/domain/plans.ts'
+import { scopes } from '../../src/domain/scopes.ts'
 import { userIdOf } from '../../src/domain/user.ts'
+import { workspace } from '../../src/domain/workspace.ts'
 import type { AnyCommand } from '../../src/kernel/command.ts'
 import type { RecordedEvent } from '../../src/kernel/event.ts'
 import { secretHash } from '../../src/main/access.ts'
@@ -60,20 +64,13 @@ export interface Tenant {
     plan: readonly Planned[],
     lane?: { readonly publisherId: string; readonly terms?: Settings },
   ) => Promise<Line>
-  /** A number on no campaign, which the carrier delivers from unless `ready` is false. */
+  /**
+   * A number on no campaign, which the carrier delivers from unless `ready` is false; one that is never to deliver ends
+   * with 0005.
+   */
   readonly number: (settings?: Settings) => Promise<{ readonly numberId: string; readonly e164: string }>
   readonly apiKey: (settings: Settings) => Promise<string>
 }
-
-const ALL_SCOPES = [
-  'calls:read',
-  'calls:write',
-  'numbers:read',
-  'campaigns:read',
-  'buyers:read',
-  'targets:read',
-  'publishers:read',
-]
 
 function newToken(prefix: string): string {
   return `${prefix}${randomBytes(32).toString('base64url')}`
@@ -114,11 +111,11 @@ export async function openTenant(
   const apiKey = async (settings: Settings) => {
     const secret = newToken('svc_live_')
     const kept = { prefix: secret.slice(0, 12), hash: secretHash(secret) }
-    await handle(createApiKey, { name: 'Key', scopes: ALL_SCOPES, rateLimitPerMinute: 1_200, ...settings, ...kept })
+    await handle(createApiKey, { name: 'Key', scopes: [...scopes], rateLimitPerMinute: 1_200, ...settings, ...kept })
     return secret
   }
-  const number = async ({ ready = true, ...settings }: Settings = {}) => {
-    const e164 = `+1310555${digits(numbers++)}`
+  const number = async ({ ready = true, e164: given, ...settings }: Settings = {}) => {
+    const e164 = typeof given === 'string' ? given : `+1310555${digits(numbers++)}`
     const numberId = made(
       await handle(provisionNumber, { e164, type: 'local', ...settings }),
       'NumberProvisioned',
@@ -187,8 +184,25 @@ export async function seat(
   tenant: Tenant,
   role: 'owner' | 'admin' | 'member',
 ): Promise<void> {
-  const input = { userId: userIdOf(email), workspaceId: tenant.workspaceId, workspaceName: tenant.name, role }
-  await act(writer, tenant.workspaceId, grantSeat, input)
+  const { seats } = await writer.stateOf(workspace, tenant.workspaceId)
+  const userId = userIdOf(email)
+  if (!seats.has(userId)) {
+    await tenant.act(grantSeat, { email, name: email, role })
+    return
+  }
+  if (role !== 'owner') {
+    // A workspace keeps an owner.
+    const spare = `spare-${v7()}@tenant.example`
+    await tenant.act(registerUser, { email: spare, name: 'Spare owner', passwordHash: 'none' })
+    await tenant.act(grantSeat, { email: spare, name: 'Spare owner', role: 'owner' })
+  }
+  await tenant.act(changeSeatRole, { userId, role })
+}
+
+/** Archives a live campaign: its number is taken from it first. */
+export async function shelve({ act }: Tenant, { campaignId, numberId }: Line): Promise<void> {
+  await act(assignNumber, { numberId, campaignId: null })
+  for (const status of ['paused', 'archived']) await act(setCampaignStatus, { campaignId, status })
 }
 
 /** Lets a workspace's subscription lapse. */

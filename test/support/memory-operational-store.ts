@@ -1,8 +1,9 @@
-import type { Entry, OperationalStore } from '../../src/ports/operational-store.ts'
+import type { Entry, Note, OperationalStore } from '../../src/ports/operational-store.ts'
 
 /** An operational store in memory. */
 export function createMemoryOperationalStore(): OperationalStore {
   const entries = new Map<string, Entry>()
+  const series = new Map<string, Map<string, Note>>()
 
   const live = (key: string, now: number): Entry | null => {
     const entry = entries.get(key)
@@ -43,10 +44,27 @@ export function createMemoryOperationalStore(): OperationalStore {
     async release(key, owner) {
       if (entries.get(key)?.value === owner) entries.delete(key)
     },
+    async note(notes) {
+      for (const { series: name, ...note } of notes) {
+        const held = series.get(name) ?? new Map<string, Note>()
+        if (!held.has(note.id)) held.set(note.id, { ...note, value: JSON.parse(JSON.stringify(note.value)) })
+        series.set(name, held)
+      }
+    },
+    async notes(name, now, { labels = [], from = 0, to = Number.POSITIVE_INFINITY, skip, limit }) {
+      const picked = [...(series.get(name)?.values() ?? [])]
+        .filter(({ expiresAt, at }) => expiresAt > now && at >= from && at < to)
+        .filter((note) => labels.every((label) => note.labels.includes(label)))
+        .sort((one, other) => other.at - one.at || (other.id < one.id ? -1 : 1))
+      return { total: picked.length, notes: picked.slice(skip, skip + limit) }
+    },
     async sweep(now) {
       const gone = [...entries.keys()].filter((key) => !live(key, now))
       for (const key of gone) entries.delete(key)
-      return gone.length
+      const noted = [...series.values()].flatMap((held) => [...held.values()].map((note) => ({ held, note })))
+      const past = noted.filter(({ note }) => note.expiresAt <= now)
+      for (const { held, note } of past) held.delete(note.id)
+      return gone.length + past.length
     },
     close: async () => {},
   }

@@ -1,16 +1,34 @@
 import type { RecordedEvent } from '../../src/kernel/event.ts'
 import type { AnyProjection } from '../../src/kernel/projection.ts'
 import { keysOf, reduce } from '../../src/kernel/projection.ts'
-import type { Doc } from '../../src/ports/read-store.ts'
+import type { Doc, Write } from '../../src/ports/read-store.ts'
 import { placeOf } from '../../src/runtime/places.ts'
-import { createLane, foldBatch, remember, unsettle } from '../../src/runtime/projection-lane.ts'
+import { type Batch, createLane, foldBatch, remember, unsettle } from '../../src/runtime/projection-lane.ts'
 import { createMemoryReadStore } from './memory-read-store.ts'
 
-/** How a log is dealt out: a batch of so many events, and whether its checkpoint is lost, so that it comes again. */
+/**
+ * Where the process dies over a batch, so that it comes again: with some of what is emitted written, or all of that and
+ * some of the documents, or everything but the checkpoint.
+ */
+export const deaths = ['emitting', 'writing', 'moving'] as const
+
+/** How a log is dealt out: a batch of so many events, and how it dies; null when it does not. */
 export interface Deal {
   readonly size: number
-  readonly again: boolean
+  readonly death: (typeof deaths)[number] | null
 }
+
+/** A store writes a batch in any order: what a death leaves of it. */
+const some = (writes: readonly Write[]) => writes.filter((_write, place) => place % 2 === writes.length % 2)
+
+const landed = ({
+  emitted,
+  writes,
+}: Pick<Batch, 'emitted' | 'writes'>): Readonly<Record<string, readonly Write[]>> => ({
+  emitting: some(emitted),
+  writing: [...emitted, ...some(writes)],
+  moving: [...emitted, ...writes],
+})
 
 /** Documents of a projection after all events, dealt out as told (then in one batch). Throws what a reducer throws. */
 export async function project(
@@ -28,19 +46,20 @@ export async function project(
     const next = { position: folded.position, at: null }
     return {
       folded,
-      commit: (expected: number | null) => store.commit(folded.writes, { name: place.checkpoint, expected, next }),
+      commit: (writes: readonly Write[], expected: number | null) =>
+        store.commit(writes, { name: place.checkpoint, expected, next }),
     }
   }
   let at = 0
-  for (const { size, again } of [...deals, { size: events.length, again: false }]) {
+  for (const { size, death } of [...deals, { size: events.length, death: null }]) {
     const batch = events.slice(at, at + size)
-    if (again) {
-      // Written, but the process died before its checkpoint: the next one begins with a part of the same.
-      await (await fold(batch)).commit(-99)
+    const { folded, commit } = await fold(batch)
+    if (death) {
+      // The next one begins with a part of the same.
+      await commit(landed(folded)[death] ?? [], -99)
       unsettle(lane)
     } else {
-      const { folded, commit } = await fold(batch)
-      await commit(lane.committed)
+      await commit([...folded.emitted, ...folded.writes], lane.committed)
       lane.committed = folded.position
       remember(lane, folded.docs)
       at += batch.length

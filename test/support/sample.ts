@@ -104,6 +104,21 @@ export const tallyTotals = defineProjection({
   },
 })
 
+/** What was added to each tally, numbered; each addition stands beside it under its event's own id. */
+export const tallyBook = defineProjection({
+  name: 'tally-book',
+  version: 1,
+  events: { TallyAdded: events.TallyAdded },
+  doc: z.object({ workspaceId: z.string(), count: z.int(), sum: z.int() }),
+  indexes: [{ workspaceId: 1, count: 1 }],
+  key: ({ stream }) => partsOfStream(stream).id,
+  starts: {
+    TallyAdded: ({ data, meta }) => ({ workspaceId: meta.workspaceId ?? '', count: 1, sum: data.amount }),
+  },
+  on: { TallyAdded: (doc, { data }) => ({ ...doc, count: doc.count + 1, sum: doc.sum + data.amount }) },
+  emit: (doc, { meta }) => [{ id: meta.eventId, doc }],
+})
+
 /** Metadata for an event that a test appends by itself. */
 export function metaAt(at: number, eventId: string): Meta {
   return {

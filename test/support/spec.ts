@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Command, Memory, Reads, StatesOf } from '../../src/kernel/command.ts'
-import { type AnyEntity, type Entity, streamOf } from '../../src/kernel/entity.ts'
+import { type AnyEntity, type Entity, streamOf, versionOf } from '../../src/kernel/entity.ts'
 import type { EventOf, EventSchemas, NewEvent, RecordedEvent } from '../../src/kernel/event.ts'
 import { isRefusal, type Refusal } from '../../src/kernel/refusal.ts'
 import { emptyFold, foldEvents } from '../../src/runtime/fold.ts'
@@ -30,7 +30,7 @@ export function recorded(
     stream: streamOf(entity, WORKSPACE),
     revision: from + n,
     position: from + n,
-    version: 1,
+    version: versionOf(entity, event.type),
     meta: {
       eventId: idOf(0xe000 + from + n),
       workspaceId: WORKSPACE,

@@ -12,6 +12,13 @@ function envelope(code: string, message: string, details: RefusalDetails, reques
   return JSON.stringify({ error: { code, message, details, requestId } })
 }
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Code of the error that it was answered with; null for none. */
+    errorCode: string | null
+  }
+}
+
 /** Headers that a status brings along. */
 const companions: Readonly<Record<number, (retryAfterSeconds: number) => readonly [string, string]>> = {
   401: () => ['www-authenticate', 'Bearer'],
@@ -24,6 +31,9 @@ export function refusalSender(retryAfterSeconds: number) {
     const wire = wireOf(refused)
     const companion = companions[wire.status]?.(retryAfterSeconds)
     if (companion) reply.header(...companion)
+    reply.request.errorCode = wire.code
+    if (wire.status === 429 && typeof details?.retryAfterSeconds === 'number')
+      reply.header('retry-after', String(details.retryAfterSeconds))
     return reply
       .code(wire.status)
       .header('content-type', jsonType)

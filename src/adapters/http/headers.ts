@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { isIP, type Socket } from 'node:net'
 import { IDEMPOTENCY_KEY_LENGTH } from '../../domain/limits.ts'
 import type { Random } from '../../ports/random.ts'
 
@@ -38,6 +39,17 @@ export function requestIdOf(random: Random): (message: Pick<IncomingMessage, 'he
 /** The token of an `Authorization: Bearer` header; null when there is none. Whether it is well formed is for its issuer. */
 export function bearerOf(authorization: string | undefined): string | null {
   return authorization?.match(/^Bearer +(\S.*)$/i)?.[1]?.trimEnd() ?? null
+}
+
+/** The address that a request comes from; what a trusted hop names is believed only where it is an address. */
+export function addressOf({
+  ip,
+  socket,
+}: {
+  readonly ip: string
+  readonly socket: Pick<Socket, 'remoteAddress'>
+}): string {
+  return isIP(ip) === 0 ? (socket.remoteAddress ?? '') : ip
 }
 
 /** Writes a log position as clients see it: opaque. */

@@ -1,20 +1,20 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
+import { withoutSecrets } from '../../kernel/secret-text.ts'
 
-/** What must not reach a log line, however it got into it: full phone numbers, and secrets by their prefixes or their fields. */
+/** What must not reach a log line, however it got into it: full phone numbers, and secrets by their fields (`withoutSecrets`: by their prefixes). */
 const scrubs: readonly (readonly [RegExp, string])[] = [
   [/(?:\+|%2B)\d{3,11}(\d{4})(?!\d)/gi, '+•••$1'],
-  [/\b(svc_live|svc_test|sess|whsec|pk)_[A-Za-z0-9_-]{8,}/g, '$1_•••'],
   [/"(authorization|password|token|secret)":"(?:[^"\\]|\\.)*"/gi, '"$1":"•••"'],
   [/\b(Bearer|Basic) +[^\s"\\]+/gi, '$1 •••'],
 ]
 
 /** What every scrub begins with: a line without it is clean, which is most of them. */
-const suspect = /\+|%2B|(?:live|test|sess|whsec|pk)_|"(?:authorization|password|token|secret)"|bearer |basic /i
+const suspect = /\+|%2B|(?:live|test|sess|whsec|pk|rk)_|"(?:authorization|password|token|secret)"|bearer |basic /i
 
 /** A log line without phone numbers and secrets. */
 export function scrub(line: string): string {
   return suspect.test(line)
-    ? scrubs.reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), line)
+    ? scrubs.reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), withoutSecrets(line))
     : line
 }
 

@@ -1,9 +1,19 @@
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isRefusal, refuse } from '../../kernel/refusal.ts'
-import type { ApiAnswer, ApiRoute, Authenticate, Principal } from '../../ports/api.ts'
+import {
+  type ApiAnswer,
+  type ApiRoute,
+  type Authenticate,
+  type Caller,
+  isStream,
+  type Principal,
+} from '../../ports/api.ts'
+import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { SendRefusal } from './envelope.ts'
-import { bearerOf, cursorOf, headerNames } from './headers.ts'
+import { addressOf, bearerOf, cursorOf, headerNames } from './headers.ts'
 import { documentationOf, type RouteDocumentation } from './openapi.ts'
+import { limiting } from './rate.ts'
 import { readerOf } from './reading.ts'
 import { absenceOf } from './refusals.ts'
 
@@ -15,6 +25,8 @@ interface Admitted {
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** Whose credential it is, whatever came of the other checks; null where none works. */
+    caller: Caller | null
     admitted: Admitted | null
   }
 }
@@ -23,6 +35,7 @@ declare module 'fastify' {
 export interface Mounting {
   readonly authenticate: Authenticate
   readonly send: SendRefusal
+  readonly limiter: RateLimiter
   /** Bytes of the largest body that a route takes. */
   readonly bodyLimit: (route: ApiRoute) => number
   readonly documentation: RouteDocumentation
@@ -33,28 +46,33 @@ function agencyIdOf({ query }: FastifyRequest): string | null {
   return typeof named === 'string' ? named : null
 }
 
-/** Before anything of the body is read: the credential, then the path (Supplement §1.13). */
-function admission(route: ApiRoute, { authenticate, send }: Mounting) {
-  const absent = refuse(absenceOf(route))
+/** Before anything of the body is read: the credential, then its rate, then the path (Supplement §1.13). */
+function admission(route: ApiRoute, { authenticate, send, limiter }: Mounting) {
+  const limit = limiting(limiter)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
-    const { headers, ip } = request
-    const bearer = bearerOf(headers.authorization)
-    const principal = await authenticate(route, { bearer, agencyId: agencyIdOf(request), ip })
-    if (isRefusal(principal)) return send(reply, principal)
+    const bearer = bearerOf(request.headers.authorization)
+    const asked = { bearer, agencyId: agencyIdOf(request), ip: addressOf(request) }
+    const principal = await authenticate(route, asked)
+    const refused = isRefusal(principal)
+    request.caller = refused ? (principal.caller ?? null) : principal
+    const over = request.caller && (await limit(reply, request.caller, refused))
+    if (refused) return send(reply, principal)
+    if (over) return send(reply, over)
     const params = route.params.safeParse(request.params)
-    if (!params.success) return send(reply, absent)
+    if (!params.success) return send(reply, refuse(absenceOf(route, String(params.error.issues[0]?.path[0]))))
     request.admitted = { principal, params: params.data }
     return undefined
   }
 }
 
-/** Sends an answer: bytes as they are, a value as JSON, nothing as nothing. */
+/** Sends an answer: bytes as they are, a stream as it comes, a value as JSON, nothing as nothing. */
 function sendAnswer(reply: FastifyReply, { status, body, headers, position }: ApiAnswer): FastifyReply {
   reply.code(status)
   if (position !== null) reply.header(headerNames.position, cursorOf(position))
   if (body === null) return reply.headers(headers ?? {}).send()
   reply.header('content-type', 'application/json; charset=utf-8')
   if (headers) reply.headers(headers)
+  if (isStream(body)) return reply.send(Readable.from(body, { objectMode: false }))
   return reply.send(body instanceof Uint8Array ? body : JSON.stringify(body))
 }
 
@@ -69,7 +87,7 @@ function handling(route: ApiRoute, { send }: Mounting) {
       ...reading,
       surface: route.surface,
       requestId: request.id,
-      ip: request.ip,
+      ip: addressOf(request),
     })
     return isRefusal(answer) ? send(reply, answer) : sendAnswer(reply, answer)
   }
@@ -80,6 +98,8 @@ export function mountRoute(server: FastifyInstance, route: ApiRoute, mounting: M
   server.route({
     method: route.method,
     url: route.path,
+    // What is made while it is sent is not made for nothing: an export would be on record without having been given out.
+    exposeHeadRoute: route.produces === undefined,
     bodyLimit: mounting.bodyLimit(route),
     schema: documentationOf(route, mounting.documentation),
     onRequest: admission(route, mounting),

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Mount } from '../../kernel/query.ts'
 import type { ApiRoute } from '../../ports/api.ts'
 import { bodySchemaOf } from './reading.ts'
-import { surfaceRefusals, wireOf } from './refusals.ts'
+import { refusalsOf } from './refusals.ts'
 
 /** What the documentation calls each surface, and how a client of it proves who it is. */
 const surfaces: Readonly<Record<Mount['surface'], { readonly tag: string; readonly security: string | null }>> = {
@@ -15,10 +15,6 @@ const surfaces: Readonly<Record<Mount['surface'], { readonly tag: string; readon
   operator: { tag: 'Operator', security: 'operator' },
   public: { tag: 'Public', security: null },
 }
-
-/** Refusals that the edge answers on any route, and on those that take a body. */
-const edgeRefusals = ['validation-error', 'internal', 'unavailable']
-const bodyRefusals = ['payload-too-large', 'unsupported-media-type']
 
 /** The parts of the document that no route has. */
 export function documentOf({ title, version }: { readonly title: string; readonly version: string }) {
@@ -54,13 +50,7 @@ function refusedBody(codes: readonly string[], sentences: readonly string[]): z.
 
 /** The refusals of a route, one schema for each status. */
 function refusedResponses(route: ApiRoute): Readonly<Record<number, z.ZodType>> {
-  const declared = [
-    ...surfaceRefusals[route.surface],
-    ...edgeRefusals,
-    ...(route.method === 'GET' ? [] : bodyRefusals),
-    ...route.rejects,
-  ].map(wireOf)
-  const byStatus = Object.groupBy(declared, ({ status }) => status)
+  const byStatus = Object.groupBy(refusalsOf(route), ({ status }) => status)
   return Object.fromEntries(
     Object.entries(byStatus).map(([status, rows = []]) => [
       status,
@@ -80,6 +70,13 @@ export function documentationFor(routes: readonly ApiRoute[]): RouteDocumentatio
   return { sharedNames: new Set(names.filter((name, index) => names.indexOf(name) !== index)) }
 }
 
+/** The successful answers of a route, under their media type where they are no JSON. */
+function answers({ responses, produces }: ApiRoute) {
+  if (produces === undefined) return responses
+  const typed = Object.entries(responses).map(([status, schema]) => [status, { content: { [produces]: { schema } } }])
+  return Object.fromEntries(typed)
+}
+
 /** The page of a route: its operation id is its name, with the surface where one name stands on several. */
 export function documentationOf(route: ApiRoute, { sharedNames }: RouteDocumentation) {
   const { tag, security } = surfaces[route.surface]
@@ -93,6 +90,6 @@ export function documentationOf(route: ApiRoute, { sharedNames }: RouteDocumenta
     params: route.params,
     querystring: route.query,
     ...(body === null || route.body === null ? {} : { body }),
-    response: { ...refusedResponses(route), ...route.responses },
+    response: { ...refusedResponses(route), ...answers(route) },
   }
 }

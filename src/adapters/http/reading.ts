@@ -55,10 +55,27 @@ export function bodySchemaOf({ method, body, surface }: ApiRoute): z.ZodType | n
   return surface === 'public' ? body : strictly(body)
 }
 
-/** Makes a route's reader: query, body and headers parsed, or one `validation-error` with every problem of them. */
-export function readerOf(route: ApiRoute): (request: FastifyRequest) => Reading | Refusal<'validation-error'> {
+/** Refuses a body that names what it may not change here (Supplement 1.2); null when it names nothing of the kind. */
+function unwritableIn({ unwritable = [] }: ApiRoute, body: unknown): Refusal<'field-not-writable'> | null {
+  const named = unwritable.filter((field) => typeof body === 'object' && body !== null && Object.hasOwn(body, field))
+  if (named.length === 0) return null
+  return refuse(
+    'field-not-writable',
+    Object.fromEntries(named.map((field) => [field, 'can be changed in the console alone'])),
+  )
+}
+
+/**
+ * Makes a route's reader: query, body and headers parsed, or one `validation-error` with every problem of them; before
+ * that, a `field-not-writable` with every field that may not be changed here.
+ */
+export function readerOf(
+  route: ApiRoute,
+): (request: FastifyRequest) => Reading | Refusal<'validation-error' | 'field-not-writable'> {
   const schema = bodySchemaOf(route)
   return (request) => {
+    const unwritable = unwritableIn(route, request.body)
+    if (unwritable) return unwritable
     const query = parsed(route.query, request.query, 'query')
     const body = schema === null ? absent : parsed(schema, request.body ?? {}, 'body')
     const minPosition = minPositionOf(request)

@@ -28,6 +28,7 @@ export const refusals: Readonly<Record<string, WireRefusal>> = {
 
   'workspace-required': row(403, 'workspace_required', 'The API key belongs to no workspace.'),
   forbidden: row(403, 'forbidden', 'You hold no owner or admin seat on a workspace.'),
+  'sandbox-only': row(403, 'forbidden', "Only a sandbox workspace credits its own wallet: ask the platform's staff."),
   'insufficient-scope': row(403, 'insufficient_scope', 'The API key lacks the scope that this needs.'),
   'ip-not-allowed': row(403, 'ip_not_allowed', "The request came from outside the API key's address allowlist."),
 
@@ -105,6 +106,20 @@ export function wireOf(refused: string): WireRefusal {
   return wire
 }
 
+/** Refusals that the edge answers on any route, and on those that take a body. */
+const edgeRefusals = ['validation-error', 'internal', 'unavailable']
+const bodyRefusals = ['payload-too-large', 'unsupported-media-type']
+
+/** Everything that a route can refuse: by its surface, by the edge, and by its own rules. */
+export function refusalsOf(route: ApiRoute): readonly WireRefusal[] {
+  return [
+    ...surfaceRefusals[route.surface],
+    ...edgeRefusals,
+    ...(route.method === 'GET' ? [] : bodyRefusals),
+    ...route.rejects,
+  ].map(wireOf)
+}
+
 /**
  * Makes sure that every refusal of every route has its row.
  * @throws Error naming those that have none, at start.
@@ -116,7 +131,11 @@ export function requireKnownRefusals(routes: readonly ApiRoute[]): void {
   if (unknown.length > 0) throw new Error(`No status for the refusals ${unknown.join(', ')}`)
 }
 
-/** What a malformed path id answers: the 404 that the route declares first, so that it cannot be told from a missing record. */
-export function absenceOf(route: ApiRoute): string {
-  return route.rejects.find((code) => refusals[code]?.status === 404) ?? 'not-found'
+/**
+ * What a malformed path id answers, so that it cannot be told from a missing record: the 404 of the kind that the
+ * parameter names (`publisherId`) where the route declares it, else the 404 that it declares first.
+ */
+export function absenceOf({ rejects }: Pick<ApiRoute, 'rejects'>, parameter: string): string {
+  const own = `${parameter.replace(/Id$/, '')}-not-found`
+  return rejects.includes(own) ? own : (rejects.find((code) => refusals[code]?.status === 404) ?? 'not-found')
 }

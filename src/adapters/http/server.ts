@@ -19,9 +19,11 @@ import { refuse } from '../../kernel/refusal.ts'
 import type { ApiRoute, Authenticate } from '../../ports/api.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
+import type { RateLimiter } from '../../ports/rate-limiter.ts'
+import type { AnsweredRequest, RequestLog } from '../../ports/request-log.ts'
 import { acceptJson } from './body.ts'
 import { answerThrown, answerUnreadable, refusalSender, type SendRefusal } from './envelope.ts'
-import { cursorWriter, headerNames, requestIdOf } from './headers.ts'
+import { addressOf, cursorWriter, headerNames, requestIdOf } from './headers.ts'
 import { mountRoute } from './mount.ts'
 import { documentationFor, documentOf, toJsonSchemas } from './openapi.ts'
 import { mountOperations, type Operations } from './operations.ts'
@@ -61,6 +63,9 @@ export interface HttpOptions extends Operations {
   /** Bytes of the largest body that a route takes; the general limit by default. */
   readonly bodyLimit?: (route: ApiRoute) => number
   readonly observe?: (sample: Sample) => void
+  readonly limiter: RateLimiter
+  /** Told of every answered request of an API key that works, whatever came of it. */
+  readonly requestLog?: Pick<RequestLog, 'add'>
 }
 
 /** The open edge. */
@@ -116,8 +121,26 @@ function stamping(position: () => number): Stamp {
   }
 }
 
+/** A request of an API key as its log takes it; null for any other. */
+function answeredOf(request: FastifyRequest, { method, status, ms }: Sample): AnsweredRequest | null {
+  const { actor } = request.caller ?? {}
+  if (actor?.type !== 'key' || actor.id === null) return null
+  const [path = '', ...query] = request.originalUrl.split('?')
+  return {
+    keyId: actor.id,
+    method,
+    path,
+    query: query.length === 0 ? null : query.join('?'),
+    status,
+    ms,
+    ip: addressOf(request),
+    userAgent: request.headers['user-agent'] ?? null,
+    errorCode: request.errorCode,
+  }
+}
+
 /** Marks every response, and writes one log line for each: the route's pattern, never the query or a header. */
-function follow(server: FastifyInstance, stamp: Stamp, { log, observe }: HttpOptions): void {
+function follow(server: FastifyInstance, stamp: Stamp, { log, observe, requestLog }: HttpOptions): void {
   server.addHook('onRequest', (request, reply, done) => {
     stamp(request, reply)
     done()
@@ -131,6 +154,8 @@ function follow(server: FastifyInstance, stamp: Stamp, { log, observe }: HttpOpt
     }
     log.info({ requestId: request.id, ...sample }, 'request')
     observe?.(sample)
+    const answered = requestLog && answeredOf(request, sample)
+    if (answered) requestLog.add(answered)
     done()
   })
 }
@@ -187,12 +212,14 @@ function build(stamp: Stamp, send: SendRefusal, { log, random, trustProxy }: Htt
  */
 export async function openHttpServer(options: HttpOptions): Promise<HttpServer> {
   requireKnownRefusals(options.routes)
-  const { routes, authenticate, clock, bodyLimit = () => BODY_BYTES, unavailableAfterSeconds } = options
+  const { routes, authenticate, limiter, clock, bodyLimit = () => BODY_BYTES, unavailableAfterSeconds } = options
   const stamp = stamping(options.position)
   const send = refusalSender(unavailableAfterSeconds)
   const server = build(stamp, send, options)
   let closing = false
+  server.decorateRequest('caller', null)
   server.decorateRequest('admitted', null)
+  server.decorateRequest('errorCode', null)
   // A connection that is kept would hold a stopping server up long after its last answer.
   server.addHook('onSend', (_request, reply, payload, done) => {
     if (closing) reply.header('connection', 'close')
@@ -206,7 +233,7 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
     ...options,
     readiness: async () => (closing ? { ready: false, problems: ['The server is stopping.'] } : options.readiness()),
   })
-  const mounting = { authenticate, send, bodyLimit, documentation: documentationFor(routes) }
+  const mounting = { authenticate, send, limiter, bodyLimit, documentation: documentationFor(routes) }
   for (const route of routes) mountRoute(server, route, mounting)
   await server.ready()
   return {

@@ -1,8 +1,9 @@
 import type { Collection, Filter, UpdateFilter } from 'mongodb'
-import type { Entry, OperationalStore } from '../../ports/operational-store.ts'
+import type { Entry, Note, OperationalStore } from '../../ports/operational-store.ts'
 import { connect, isDuplicate, reaching } from './connection.ts'
 
 const COLLECTION = '_operational'
+const NOTES = '_notes'
 /** Behind every key that begins with a prefix. */
 const LAST = '\u{10FFFF}'
 
@@ -14,6 +15,17 @@ interface Row {
   readonly e: number | null
 }
 
+/** `_id` is series and id, `s` the series, `t` the instant, `l` the labels, `v` the value as JSON, `e` the expiry. */
+interface NoteRow {
+  readonly _id: string
+  readonly s: string
+  readonly i: string
+  readonly t: number
+  readonly l: readonly string[]
+  readonly v: string
+  readonly e: number
+}
+
 /**
  * The operational store on MongoDB, in the same database as the read store; each method is one atomic operation, or two
  * where the first lost a race.
@@ -22,7 +34,15 @@ interface Row {
 export async function openMongoOperationalStore(url: string): Promise<OperationalStore> {
   const { db, close } = await connect(url)
   const rows = db.collection<Row>(COLLECTION)
-  await reaching(() => rows.createIndex({ e: 1 }))
+  const notes = db.collection<NoteRow>(NOTES)
+  await reaching(() =>
+    Promise.all([
+      rows.createIndex({ e: 1 }),
+      notes.createIndex({ e: 1 }),
+      notes.createIndex({ s: 1, t: -1, i: -1 }),
+      notes.createIndex({ s: 1, l: 1, t: -1, i: -1 }),
+    ]),
+  )
   return {
     get: (key, now) =>
       reaching(async () => {
@@ -60,7 +80,22 @@ export async function openMongoOperationalStore(url: string): Promise<Operationa
       reaching(async () => {
         await rows.deleteOne({ _id: key, v: encoded(owner) })
       }),
-    sweep: (now) => reaching(async () => (await rows.deleteMany(expired(now))).deletedCount),
+    note: (added) => reaching(() => addNotes(notes, added)),
+    notes: (series, now, { labels = [], from = 0, to = Number.MAX_SAFE_INTEGER, skip, limit }) =>
+      reaching(async () => {
+        const picked = labels.length > 0 ? { l: { $all: [...labels] } } : {}
+        const filter = { s: series, t: { $gte: from, $lt: to }, e: { $gt: now }, ...picked }
+        const [found, total] = await Promise.all([
+          notes.find(filter).sort({ t: -1, i: -1 }).skip(skip).limit(limit).toArray(),
+          notes.countDocuments(filter),
+        ])
+        return { total, notes: found.map(noteOf) }
+      }),
+    sweep: (now) =>
+      reaching(async () => {
+        const [entries, noted] = await Promise.all([rows.deleteMany(expired(now)), notes.deleteMany(expired(now))])
+        return entries.deletedCount + noted.deletedCount
+      }),
     close,
   }
 }
@@ -115,4 +150,30 @@ function encoded(value: unknown): number | string {
 
 function entryOf({ _id, v, n, e }: Row): Entry {
   return { key: _id, value: typeof v === 'string' ? JSON.parse(v) : v, version: n, expiresAt: e }
+}
+
+/** Adds all that is not there; of what is, the driver tells when everything else has been tried. */
+async function addNotes(
+  notes: Collection<NoteRow>,
+  added: readonly (Note & { readonly series: string })[],
+): Promise<void> {
+  if (added.length === 0) return
+  const documents = added.map(({ series, id, at, labels, value, expiresAt }) => ({
+    _id: `${series}\n${id}`,
+    s: series,
+    i: id,
+    t: at,
+    l: labels,
+    v: JSON.stringify(value),
+    e: expiresAt,
+  }))
+  try {
+    await notes.insertMany(documents, { ordered: false })
+  } catch (error) {
+    if (!isDuplicate(error)) throw error
+  }
+}
+
+function noteOf({ i, t, l, v, e }: NoteRow): Note {
+  return { id: i, at: t, labels: l, value: JSON.parse(v), expiresAt: e }
 }

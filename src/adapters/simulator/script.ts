@@ -43,14 +43,17 @@ export type DialResult =
   | {
       readonly answered: false
       readonly afterSeconds: number
-      readonly outcome: DialOutcome
+      readonly outcome: Exclude<DialOutcome, 'abandoned'>
       readonly sipCode: number | null
       readonly retryAfterSeconds: number | null
       readonly whisperAccepted: boolean | null
     }
 
 const OUTCOMES: Readonly<
-  Record<Exclude<ScriptedDial['result'], 'answer'>, { readonly outcome: DialOutcome; readonly sipCode: number | null }>
+  Record<
+    Exclude<ScriptedDial['result'], 'answer'>,
+    { readonly outcome: Exclude<DialOutcome, 'abandoned'>; readonly sipCode: number | null }
+  >
 > = {
   no_answer: { outcome: 'no_answer', sipCode: null },
   busy: { outcome: 'busy', sipCode: 486 },
@@ -59,10 +62,24 @@ const OUTCOMES: Readonly<
   unavailable: { outcome: 'failed', sipCode: 503 },
 }
 
-/** The script's entry for the n-th dial (from 0) of a target; an answer where the script says nothing. */
+/** Numbers and sip addresses, of nobody, that never answer: each always fails in its own way. */
+const UNANSWERED: Readonly<Record<string, ScriptedDial>> = {
+  '+15005550480': { result: 'no_answer' },
+  '+15005550486': { result: 'busy' },
+  '+15005550500': { result: 'failed' },
+  '+15005550503': { result: 'unavailable' },
+  '+15005550603': { result: 'rejected' },
+  'sip:no-answer@sip.invalid': { result: 'no_answer' },
+  'sip:busy@sip.invalid': { result: 'busy' },
+  'sip:failed@sip.invalid': { result: 'failed' },
+  'sip:unavailable@sip.invalid': { result: 'unavailable' },
+  'sip:rejected@sip.invalid': { result: 'rejected' },
+}
+
+/** The script's entry for the n-th dial (from 0) of a target; where it says nothing an answer, but from numbers that never give one. */
 export function entryFor(script: Script, { targetId, destination }: Dialled, nth: number): ScriptedDial {
   const entries = script[targetId] ?? script[destination]
-  return entries?.[Math.min(nth, entries.length - 1)] ?? ANSWER
+  return entries?.[Math.min(nth, entries.length - 1)] ?? UNANSWERED[destination] ?? ANSWER
 }
 
 /** How a dial turns out by its entry. It rings no longer than the platform lets it. */

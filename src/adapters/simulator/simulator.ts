@@ -3,13 +3,17 @@ import type { RecordedEvent } from '../../kernel/event.ts'
 import type { Carrier } from '../../ports/carrier.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
 import { StoreUnavailable } from '../../ports/read-store.ts'
+import { createSimulatedNumbers } from './numbers.ts'
 import { createPlayer, type Player, type PlayerPorts } from './player.ts'
+import { entryFor, resultOf } from './script.ts'
 import { type PlacedCall, type SimulatedCallState, simulatedCall, simulatedCallEvents } from './simulated-call.ts'
 
 export interface SimulatorPorts extends PlayerPorts {
   readonly ops: OperationalStore
   /** Names this process among those that share the stores. */
   readonly owner: string
+  /** Area codes with their states, of which numbers are rented; null where none are. */
+  readonly areaCodes: ReadonlyMap<string, string> | null
 }
 
 /** The simulated carrier: the carrier port, and placing calls on it. */
@@ -30,6 +34,8 @@ const PATIENCE_MS = 5_000
 const callKey = (carrierCallId: string) => `simulated-call:${carrierCallId}`
 const ownerKey = (owner: string) => `simulator:${owner}`
 
+const ANSWERED = { outcome: 'answered', sipCode: null } as const
+
 /** Where a simulated call stands after its events. */
 function foldOf(events: readonly RecordedEvent[]) {
   const evolve = simulatedCall.evolve as Readonly<
@@ -44,7 +50,7 @@ function foldOf(events: readonly RecordedEvent[]) {
 
 /** Opens the simulated carrier; it takes up the calls that a process now gone was playing. */
 export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
-  const { log, ops, clock, owner } = ports
+  const { log, ops, clock, owner, areaCodes } = ports
   const players = new Map<string, Player>()
   /** Calls whose placing is under way: not yet to be taken for left behind. */
   const placing = new Set<string>()
@@ -171,6 +177,7 @@ export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
 
   return {
     name: 'Simulated carrier',
+    numbers: areaCodes && createSimulatedNumbers({ ...ports, areaCodes }),
     async place(placed) {
       const player = await write(placed)
       await player.start()
@@ -183,6 +190,12 @@ export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
     },
     async release(command) {
       await (await playerFor(command))?.release(command)
+    },
+    async probe({ targetId, destination, ringSeconds }) {
+      const dialled = { targetId, destination, ringSeconds, acceptDigit: null }
+      const result = resultOf(entryFor({}, dialled, 0), dialled)
+      const { outcome, sipCode } = result.answered ? ANSWERED : result
+      return { outcome, sipCode, ms: result.afterSeconds * 1_000 }
     },
     async close() {
       closed = true

@@ -1,9 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Entry } from '../../ports/operational-store.ts'
+import type { Entry, Note } from '../../ports/operational-store.ts'
 import { type Prepare, rowsOf, statements } from './statements.ts'
 
 /** An entry as it travels: key, value as JSON, version, expiry. */
 export type EntryRow = readonly [key: string, value: string, version: number, expiresAt: number | null]
+
+/** A note as it travels: labels as one text with a blank around each, value as JSON. */
+export type NoteRow = readonly [id: string, at: number, labels: string, value: string, expiresAt: number]
 
 /** What the operational store's thread is asked. Values travel as JSON. */
 export type EntryCall =
@@ -15,10 +18,20 @@ export type EntryCall =
   | readonly ['increment', key: string, by: number, expiresAt: number | null, now: number]
   | readonly ['claim', key: string, owner: string, until: number, now: number]
   | readonly ['release', key: string, owner: string]
+  | readonly ['note', notes: readonly (readonly [series: string, row: NoteRow])[]]
+  | readonly ['notes', now: number, part: NotePart, skip: number, limit: number]
   | readonly ['sweep', now: number]
 
+/** The notes that are asked for. */
+export interface NotePart {
+  readonly series: string
+  readonly labels: readonly string[]
+  readonly from: number
+  readonly to: number
+}
+
 /** Calls that change nothing. */
-export const READS: ReadonlySet<EntryCall[0]> = new Set(['get', 'list'])
+export const READS: ReadonlySet<EntryCall[0]> = new Set(['get', 'list', 'notes'])
 
 /** Behind every key that begins with a prefix. */
 const LAST = '\u{10FFFF}'
@@ -26,6 +39,9 @@ const ALIVE = '(expires_at IS NULL OR expires_at > ?)'
 const SELECT = 'SELECT key, value, version, expires_at FROM entries'
 const PUT = `INSERT INTO entries (key, value, version, expires_at) VALUES (?, ?, 1, ?)
   ON CONFLICT (key) DO UPDATE SET value = excluded.value, version = version + 1, expires_at = excluded.expires_at`
+
+const NOTE = 'INSERT OR IGNORE INTO notes (series, id, at, labels, value, expires_at) VALUES (?, ?, ?, ?, ?, ?)'
+const PICKED = 'FROM notes WHERE series = ? AND at >= ? AND at < ? AND expires_at > ?'
 
 type Answer<Name extends EntryCall[0]> = (
   prepare: Prepare,
@@ -68,7 +84,21 @@ const ANSWERS: { readonly [Name in EntryCall[0]]: Answer<Name> } = {
   release(prepare, [, key, owner]) {
     prepare('DELETE FROM entries WHERE key = ? AND value = ?').run(key, JSON.stringify(owner))
   },
-  sweep: (prepare, [, now]) => Number(prepare('DELETE FROM entries WHERE expires_at <= ?').run(now).changes),
+  note(prepare, [, notes]) {
+    for (const [series, row] of notes) prepare(NOTE).run(series, ...row)
+  },
+  notes(prepare, [, now, { series, labels, from, to }, skip, limit]) {
+    const picked = `${PICKED}${' AND instr(labels, ?)'.repeat(labels.length)}`
+    const bound = [series, from, to, now, ...labels.map((label) => ` ${label} `)]
+    const [[total] = [0]] = rowsOf<[number]>(prepare(`SELECT count(*) ${picked}`).all(...bound))
+    const select = `SELECT id, at, labels, value, expires_at ${picked} ORDER BY at DESC, id DESC LIMIT ? OFFSET ?`
+    return [total, prepare(select).all(...bound, limit, skip)]
+  },
+  sweep: (prepare, [, now]) =>
+    ['entries', 'notes'].reduce(
+      (swept, table) => swept + Number(prepare(`DELETE FROM ${table} WHERE expires_at <= ?`).run(now).changes),
+      0,
+    ),
 }
 
 /** Answers calls on the table of entries, each whole: what writes needs a transaction around it. */
@@ -84,4 +114,9 @@ function alive(prepare: Prepare, key: string, now: number): EntryRow | undefined
 /** The entry that a row holds. */
 export function entryOf([key, value, version, expiresAt]: EntryRow): Entry {
   return { key, value: JSON.parse(value), version, expiresAt }
+}
+
+/** The note that a row holds. */
+export function noteOf([id, at, labels, value, expiresAt]: NoteRow): Note {
+  return { id, at, labels: labels.trim().split(' '), value: JSON.parse(value), expiresAt }
 }

@@ -1,6 +1,6 @@
 import type { OperationalStore } from '../../ports/operational-store.ts'
 import { StoreUnavailable } from '../../ports/read-store.ts'
-import { type EntryCall, type EntryRow, entryOf } from './entries.ts'
+import { type EntryCall, type EntryRow, entryOf, type NoteRow, noteOf } from './entries.ts'
 import { openThread } from './thread.ts'
 
 /**
@@ -26,6 +26,24 @@ export async function openSqliteOperationalStore(path: string): Promise<Operatio
     increment: (key, by, expiresAt, now) => ask('increment', key, by, expiresAt, now),
     claim: (key, owner, until, now) => ask('claim', key, owner, until, now),
     release: (key, owner) => ask('release', key, owner),
+    note: (notes) =>
+      ask(
+        'note',
+        notes.map(({ series, id, at, labels, value, expiresAt }) => [
+          series,
+          [id, at, ` ${labels.join(' ')} `, jsonOf(value), expiresAt],
+        ]),
+      ),
+    async notes(series, now, { labels = [], from = 0, to = Number.MAX_SAFE_INTEGER, skip, limit }) {
+      const [total, rows] = await ask<readonly [number, readonly NoteRow[]]>(
+        'notes',
+        now,
+        { series, labels, from, to },
+        skip,
+        limit,
+      )
+      return { total, notes: rows.map(noteOf) }
+    },
     sweep: (now) => ask('sweep', now),
     close: () => thread.close(),
   }

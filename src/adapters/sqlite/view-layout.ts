@@ -5,7 +5,7 @@ import type { Layout } from './database.ts'
  * (collections.ts); `removed` keeps the positions of removed documents until the checkpoint that removed them has passed.
  */
 export const VIEW_LAYOUT: Layout = {
-  version: 1,
+  version: 2,
   synchronous: 'NORMAL',
   cacheKiB: 64 * 1024,
   tables: `
@@ -19,5 +19,16 @@ export const VIEW_LAYOUT: Layout = {
       PRIMARY KEY (collection, id)
     ) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value TEXT NOT NULL, version INTEGER NOT NULL, expires_at INTEGER);
-    CREATE INDEX IF NOT EXISTS entries_by_expiry ON entries (expires_at) WHERE expires_at IS NOT NULL`,
+    CREATE INDEX IF NOT EXISTS entries_by_expiry ON entries (expires_at) WHERE expires_at IS NOT NULL;
+    CREATE TABLE IF NOT EXISTS notes (
+      series TEXT NOT NULL,
+      at INTEGER NOT NULL,
+      id TEXT NOT NULL,
+      labels TEXT NOT NULL,
+      expires_at INTEGER NOT NULL,
+      value TEXT NOT NULL
+    );
+    CREATE INDEX IF NOT EXISTS notes_by_time ON notes (series, at, id, labels, expires_at);
+    CREATE UNIQUE INDEX IF NOT EXISTS notes_by_id ON notes (series, id);
+    CREATE INDEX IF NOT EXISTS notes_by_expiry ON notes (expires_at)`,
 }

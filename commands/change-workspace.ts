@@ -1,0 +1,27 @@
+import { changesOf } from '../src/domain/changes.ts'
+import { missing, nothingToChange } from '../src/domain/refusals.ts'
+import { planMoved, subscriptionMoved, type Workspace, workspace, workspaceRecord } from '../src/domain/workspace.ts'
+import { zoneProblem } from '../src/domain/zones.ts'
+import { defineCommand } from '../src/kernel/command.ts'
+import { refuse } from '../src/kernel/refusal.ts'
+
+/** Changes what is set of a workspace, and what it stands on: all of it or nothing. */
+export const changeWorkspace = defineCommand({
+  name: 'change-workspace',
+  entity: workspace,
+  input: workspaceRecord.pick({ name: true, timezone: true, planId: true, subscriptionStatus: true }).partial(),
+  rejects: ['bad-request', 'workspace-not-found'],
+  decide(changes, { workspace }) {
+    if (!workspace) return missing('workspace')
+    if (Object.keys(changes).length === 0) return nothingToChange()
+    const { name, timezone, planId, subscriptionStatus } = changes
+    const problem = timezone === undefined ? null : zoneProblem(timezone)
+    if (problem) return refuse('bad-request', { timezone: problem })
+    const difference = changesOf<Pick<Workspace, 'name' | 'timezone'>>(workspace, { name, timezone })
+    return [
+      ...(difference ? [{ type: 'WorkspaceChanged' as const, data: difference }] : []),
+      ...planMoved(workspace, planId ?? workspace.planId),
+      ...subscriptionMoved(workspace, subscriptionStatus ?? workspace.subscriptionStatus),
+    ]
+  },
+})

@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { capFiguresOf, hasUsedCaps } from '../src/domain/cap-reset.ts'
+import { ledger } from '../src/domain/ledger.ts'
+import { missing } from '../src/domain/refusals.ts'
+import { workspace } from '../src/domain/workspace.ts'
+import { defineCommand } from '../src/kernel/command.ts'
+import { id } from '../src/kernel/wire.ts'
+
+/**
+ * Zeroes what a target has used of its caps, and starts each window from now. Calls claimed before never count there
+ * again, however late they settle; the buyer's counters, the caps and the calls in progress stay as they are.
+ */
+export const resetTargetCaps = defineCommand({
+  name: 'reset-target-caps',
+  entity: ledger,
+  input: z.object({ targetId: id }),
+  reads: { workspace },
+  rejects: ['target-not-found'],
+  decide({ targetId }, state, { now, reads }) {
+    const target = reads.workspace.targets.get(targetId)
+    if (!target) return missing('target')
+    if (!hasUsedCaps(state, targetId)) return []
+    const cleared = capFiguresOf(state, targetId, now)
+    return [{ type: 'TargetCapsReset', data: { targetId, targetName: target.name, occurredAt: now, cleared } }]
+  },
+})

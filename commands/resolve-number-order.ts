@@ -1,0 +1,25 @@
+import { orderMoves, orderResolution } from '../src/domain/order.ts'
+import { missing, notAllowed } from '../src/domain/refusals.ts'
+import { workspace } from '../src/domain/workspace.ts'
+import { defineCommand } from '../src/kernel/command.ts'
+import { id } from '../src/kernel/wire.ts'
+
+/** Ends the review of an order, as the platform's staff does: it brings the number, or `error` says why not. */
+export const resolveNumberOrder = defineCommand({
+  name: 'resolve-number-order',
+  entity: workspace,
+  input: orderResolution.extend({ orderId: id }),
+  rejects: ['order-not-found', 'conflict'],
+  decide({ orderId, status, error = 'The order was turned down in review.' }, state, context) {
+    const order = state.orders.get(orderId)
+    if (!order) return missing('order')
+    if (order.status === status) return []
+    if (order.status !== 'review') return notAllowed('Order', order.status, [])
+    return orderMoves(
+      state,
+      order,
+      { status, error: status === 'failed' ? error : null, carrierOrderId: null },
+      context,
+    )
+  },
+})

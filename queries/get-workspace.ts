@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { workspaces } from '../projections/workspaces.ts'
+import { defineQuery } from '../src/kernel/query.ts'
+import { refuse } from '../src/kernel/refusal.ts'
+import type { QueryPorts } from '../src/ports/query-ports.ts'
+import { readOne } from './documents.ts'
+import { workspaceOf, workspaceShape } from './workspace-shape.ts'
+
+/** The workspace that the asker acts in. */
+export const getWorkspace = defineQuery({
+  name: 'get-workspace',
+  summary: 'Read the workspace',
+  mounts: [{ surface: 'console', path: '/api/tracking/workspace' }],
+  params: z.object({}),
+  query: z.object({}),
+  response: z.object({ workspace: workspaceShape }),
+  reads: [workspaces],
+  rejects: ['workspace-not-found'],
+  async run({ views }: QueryPorts, { tenant: { workspaceId } }) {
+    const found = await readOne(views, workspaces, workspaceId, workspaceId)
+    return found ? { workspace: workspaceOf(found) } : refuse('workspace-not-found')
+  },
+})

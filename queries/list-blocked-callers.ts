@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { blockedCallers } from '../projections/blocked-callers.ts'
+import { campaigns } from '../projections/campaigns.ts'
+import { blockScope } from '../src/domain/blocklist.ts'
+import { BLOCK } from '../src/domain/limits.ts'
+import { defineQuery } from '../src/kernel/query.ts'
+import { id, pageOf, skipOf } from '../src/kernel/wire.ts'
+import type { QueryPorts } from '../src/ports/query-ports.ts'
+import { contains, type Filter } from '../src/ports/read-store.ts'
+import { blockedCallerShape, shownBlock } from './blocked-caller-shape.ts'
+import { readMany, readPage } from './documents.ts'
+import { listed, paging } from './listing.ts'
+
+/** Digits match the caller, text matches the reason. */
+function searching(text: string | undefined): Filter {
+  if (!text) return {}
+  const digits = text.replace(/\D/g, '')
+  return { $or: [{ reason: contains(text) }, ...(digits ? [{ callerLast10: contains(digits) }] : [])] }
+}
+
+/** Blocks of one campaign, which makes `scope` moot, or of a scope. */
+function within(campaignId: string | undefined, scope: z.infer<typeof blockScope> | undefined): Filter {
+  if (campaignId) return { campaignId }
+  return scope ? { campaignId: scope === 'workspace' ? null : { $ne: null } } : {}
+}
+
+/** Callers who are turned away, newest block first. */
+export const listBlockedCallers = defineQuery({
+  name: 'list-blocked-callers',
+  summary: 'List blocked callers',
+  mounts: [
+    { surface: 'rest', path: '/api/v1/blocked-callers', scope: 'blocklist:read' },
+    { surface: 'console', path: '/api/tracking/blocked-callers' },
+  ],
+  params: z.object({}),
+  query: z.object({
+    q: z.string().max(BLOCK.search).optional(),
+    campaignId: id.optional(),
+    scope: blockScope.optional(),
+    ...paging,
+  }),
+  response: pageOf(blockedCallerShape),
+  reads: [blockedCallers, campaigns],
+  async run({ views }: QueryPorts, { query, ...asked }) {
+    const { workspaceId } = asked.tenant
+    const filter = { workspaceId, ...searching(query.q), ...within(query.campaignId, query.scope) }
+    const window = { sort: { createdAt: -1, _position: -1 }, skip: skipOf(query), limit: query.pageSize } as const
+    const { docs, total } = await readPage(views, blockedCallers, filter, window)
+    const named = await readMany(
+      views,
+      campaigns,
+      docs.map(({ campaignId }) => campaignId),
+    )
+    const rows = docs.map((doc) => shownBlock(doc, named.get(doc.campaignId ?? '')))
+    return listed(rows, query, total)
+  },
+})

@@ -1,0 +1,120 @@
+import type { LookupAddress } from 'node:dns'
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { Agent, buildConnector, type Dispatcher, request } from 'undici'
+import type { Clock } from '../../ports/clock.ts'
+import type { Egress, EgressAnswer, EgressFailure, EgressRequest } from '../../ports/egress.ts'
+import { isReachable, type Range } from './addresses.ts'
+
+/** The addresses of a name. @throws Error with a code when it has none */
+export type LookUp = (host: string) => Promise<readonly LookupAddress[]>
+
+/** Why a request failed, with the sentence for the customer. */
+class Failed extends Error {
+  override readonly name = 'Failed'
+  readonly failure: EgressFailure
+
+  constructor(failure: EgressFailure, sentence: string) {
+    super(sentence)
+    this.failure = failure
+  }
+}
+
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
+
+const refused = () =>
+  new Failed('refused', 'The address may not be reached: it is not a public one, or its port is closed.')
+
+const systemLookUp: LookUp = (host) => lookup(host, { all: true })
+
+/** Codes and names of errors that mean the time was up. */
+const LATE = new Set(['TimeoutError', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])
+
+function failedBy(error: unknown): Failed {
+  if (error instanceof Failed) return error
+  if (!(error instanceof Error)) return new Failed('unreachable', 'The request failed.')
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name
+  if (LATE.has(code) || LATE.has(error.name)) return new Failed('timeout', 'No answer came in time.')
+  return new Failed('unreachable', `The request failed (${code}).`)
+}
+
+async function textOf(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of body) {
+    const chunk = Buffer.from(part)
+    bytes += chunk.length
+    if (bytes > maxBytes) throw new Failed('too_large', `The answer is longer than ${maxBytes} bytes.`)
+    parts.push(chunk)
+  }
+  return Buffer.concat(parts).toString('utf8')
+}
+
+/** Checks what the text of a URL shows; where its name leads is checked at each connection. @throws Failed */
+function requireSpelling(url: string): void {
+  const { protocol, username, password } = URL.parse(url) ?? { protocol: '', username: '', password: '' }
+  if (!(protocol in DEFAULT_PORTS)) throw new Failed('refused', 'The address is not an http or https URL.')
+  if (username !== '' || password !== '') throw new Failed('refused', 'The address holds credentials before its host.')
+}
+
+/**
+ * Opens the way out. Every connection, whatever led to it, looks its name up, checks every address found and goes to
+ * those very addresses: a name that changes its mind in between gains nothing. `opened` are the ranges that may be
+ * reached though they are not public, on any port.
+ */
+export function openEgress({
+  opened,
+  clock,
+  lookUp = systemLookUp,
+}: {
+  readonly opened: readonly Range[]
+  readonly clock: Clock
+  readonly lookUp?: LookUp
+}): Egress {
+  /** The addresses of a host, all of which may be reached at a port. @throws Failed, and what the look-up throws */
+  async function vetted(host: string, port: number): Promise<readonly LookupAddress[]> {
+    const addresses = isIP(host) === 0 ? await lookUp(host) : [{ address: host, family: isIP(host) }]
+    if (addresses.length === 0) throw new Failed('unreachable', 'The name has no address.')
+    if (!addresses.every(({ address }) => isReachable(address, port, opened))) throw refused()
+    return addresses
+  }
+
+  const connect: buildConnector.connector = (options, callback) => {
+    const port = Number(options.port) || (DEFAULT_PORTS[options.protocol] ?? 0)
+    vetted(options.hostname, port).then(
+      (addresses) => {
+        const [first] = addresses
+        const pinned = buildConnector({
+          lookup: (_host, { all }, found) =>
+            all ? found(null, [...addresses]) : found(null, first?.address ?? '', first?.family),
+        })
+        pinned(options, callback)
+      },
+      (error: Error) => callback(error, null),
+    )
+  }
+  const agent = new Agent({ connect, headersTimeout: 0, bodyTimeout: 0 })
+
+  async function exchange({ url, method, headers, body, timeoutMs, maxBytes }: EgressRequest) {
+    requireSpelling(url)
+    const signal = AbortSignal.timeout(timeoutMs)
+    const sent = await request(url, { dispatcher: agent, method, headers, body, signal })
+    const flat = Object.entries(sent.headers).map(([name, value]) => [name, String(value)] as const)
+    const text = await textOf(sent.body, maxBytes)
+    return { ok: true as const, status: sent.statusCode, headers: Object.fromEntries(flat), body: text }
+  }
+
+  return {
+    async send(asked): Promise<EgressAnswer> {
+      const since = clock.now()
+      try {
+        const answer = await exchange(asked)
+        return { ...answer, ms: clock.now() - since }
+      } catch (error) {
+        const { failure, message } = failedBy(error)
+        return { ok: false, failure, sentence: message, ms: clock.now() - since }
+      }
+    },
+    close: () => agent.destroy(),
+  }
+}

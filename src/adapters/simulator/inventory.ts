@@ -1,0 +1,215 @@
+import type { NumberQuery, OfferedNumber } from '../../ports/carrier-numbers.ts'
+
+/** Numbers of one kind and place: those that begin so. */
+interface Block {
+  readonly prefix: string
+  readonly type: OfferedNumber['type']
+  readonly region: string | null
+  readonly locality: string | null
+  readonly features: readonly string[]
+}
+
+/** A country's numbers: `dial` is its code, behind which they have ten digits. */
+export interface NumberingPlan {
+  readonly countryCode: string
+  readonly dial: string
+  readonly blocks: readonly Block[]
+}
+
+const DIGITS = 10
+/** Numbers that are looked at before a search gives up. */
+const LOOKED_AT = 50_000
+
+/** Cities of some area codes: what `locality` and `rateCenter` find. */
+const CITIES: Readonly<Record<string, string>> = {
+  202: 'Washington',
+  206: 'Seattle',
+  212: 'New York',
+  213: 'Los Angeles',
+  214: 'Dallas',
+  215: 'Philadelphia',
+  216: 'Cleveland',
+  303: 'Denver',
+  305: 'Miami',
+  310: 'Los Angeles',
+  312: 'Chicago',
+  313: 'Detroit',
+  314: 'St. Louis',
+  404: 'Atlanta',
+  412: 'Pittsburgh',
+  415: 'San Francisco',
+  503: 'Portland',
+  504: 'New Orleans',
+  512: 'Austin',
+  602: 'Phoenix',
+  612: 'Minneapolis',
+  615: 'Nashville',
+  617: 'Boston',
+  619: 'San Diego',
+  646: 'New York',
+  702: 'Las Vegas',
+  704: 'Charlotte',
+  713: 'Houston',
+  718: 'New York',
+  773: 'Chicago',
+  801: 'Salt Lake City',
+  808: 'Honolulu',
+  813: 'Tampa',
+  816: 'Kansas City',
+  901: 'Memphis',
+  916: 'Sacramento',
+}
+
+const LOCAL = ['voice', 'sms', 'mms', 'fax', 'emergency', 'hd_voice', 'local_calling']
+const TOLL_FREE = ['voice', 'sms', 'fax', 'hd_voice']
+const VOICE = ['voice', 'fax']
+
+/** The plans that numbers are made up by: the United States with all its area codes, and Great Britain for the other types. */
+export function numberingPlans(areaCodes: ReadonlyMap<string, string>): readonly NumberingPlan[] {
+  const block = (
+    prefix: string,
+    type: Block['type'],
+    features: readonly string[],
+    region: string | null = null,
+    locality: string | null = null,
+  ): Block => ({ prefix, type, region, locality, features })
+  const tollFree = ['800', '833', '844', '855', '866', '877', '888']
+  return [
+    {
+      countryCode: 'US',
+      dial: '1',
+      blocks: [
+        ...[...areaCodes].map(([code, state]) => block(code, 'local', LOCAL, state, CITIES[code] ?? null)),
+        ...tollFree.map((code) => block(code, 'toll_free', TOLL_FREE)),
+      ],
+    },
+    {
+      countryCode: 'GB',
+      dial: '44',
+      blocks: [
+        block('20', 'local', VOICE, 'ENG', 'London'),
+        block('161', 'local', VOICE, 'ENG', 'Manchester'),
+        block('131', 'local', VOICE, 'SCT', 'Edinburgh'),
+        block('74', 'mobile', ['voice', 'sms', 'international_sms']),
+        block('330', 'national', VOICE),
+        block('845', 'shared_cost', VOICE),
+        block('808', 'toll_free', VOICE),
+      ],
+    },
+  ]
+}
+
+/** The plan and the block of a number; null for one that is in none. */
+export function placeOf(plans: readonly NumberingPlan[], e164: string): { readonly block: Block } | null {
+  for (const { dial, blocks } of plans) {
+    if (!e164.startsWith(`+${dial}`) || e164.length !== 1 + dial.length + DIGITS) continue
+    const digits = e164.slice(1 + dial.length)
+    const block = blocks.find(({ prefix }) => digits.startsWith(prefix))
+    if (block && isRented(digits, block)) return { block }
+  }
+  return null
+}
+
+/** A number in the making: a digit or null for each of its places. */
+type Slots = readonly (string | null)[]
+
+/** The slots with a pattern laid over them from a place on; `*` leaves a place free. Null where they contradict. */
+function laid(slots: Slots | null, at: number, pattern: string): Slots | null {
+  if (slots === null || at < 0 || at + pattern.length > DIGITS) return null
+  const next = [...slots]
+  for (const [n, digit] of [...pattern].entries()) {
+    if (digit === '*') continue
+    const there = next[at + n] ?? null
+    if (there !== null && there !== digit) return null
+    next[at + n] = digit
+  }
+  return next
+}
+
+/** What a beginning says of the digits behind the country's code: with a plus the code is part of it. */
+function beginnings(startsWith: string | null, dial: string): readonly string[] {
+  if (startsWith === null) return ['']
+  const digits = startsWith.replace('+', '')
+  const behind = digits.startsWith(dial) ? [digits.slice(dial.length)] : dial.startsWith(digits) ? [''] : []
+  return startsWith.startsWith('+') ? behind : [...behind, digits]
+}
+
+/** Every way to lay the patterns of a search over a number. */
+function templates({ areaCode, startsWith, endsWith, contains }: NumberQuery, dial: string): readonly Slots[] {
+  const free: Slots = Array.from({ length: DIGITS }, () => null)
+  const offsets = contains === null ? [0] : Array.from({ length: DIGITS }, (_, n) => n)
+  const ways = beginnings(startsWith, dial).flatMap((begins) => {
+    const begun = laid(laid(free, 0, areaCode ?? ''), 0, begins)
+    const both = laid(begun, DIGITS - (endsWith?.length ?? 0), endsWith ?? '')
+    return offsets.map((at) => laid(both, at, contains ?? ''))
+  })
+  return ways.filter((slots) => slots !== null)
+}
+
+const same = (one: string, other: string | null) => one.trim().toLowerCase() === other?.toLowerCase()
+
+function blocksFor({ blocks }: NumberingPlan, query: NumberQuery): readonly Block[] {
+  const { state, locality, rateCenter, numberType, features } = query
+  return blocks.filter(
+    (block) =>
+      (numberType === null || block.type === numberType) &&
+      (state === null || same(state, block.region)) &&
+      (locality === null || same(locality, block.locality)) &&
+      (rateCenter === null || same(rateCenter, block.locality)) &&
+      features.every((feature) => block.features.includes(feature)),
+  )
+}
+
+/** Real-looking exchanges: none that begins with 0 or 1, no service code, and none of the numbers kept for fiction. */
+function isRented(digits: string, { prefix }: Block): boolean {
+  const exchange = digits.slice(prefix.length, prefix.length + 3)
+  return /^[2-9]/.test(exchange) && !/^.11$/.test(exchange) && exchange !== '555'
+}
+
+/** Ends with 7: multiplying by it goes through all numbers of any count of digits, in no order that shows. */
+const STRIDE = 7_368_787n
+
+/** The numbers of a block that fit the slots, endless for all practical purposes, always in the same order. */
+function* numbersOf(block: Block, slots: Slots): Generator<string> {
+  const filled = laid(slots, 0, block.prefix)
+  if (filled === null) return
+  const open = filled.flatMap((digit, place) => (digit === null ? [place] : []))
+  const count = 10n ** BigInt(open.length)
+  const start = BigInt(block.prefix) * 104_729n
+  for (let k = 0n; k < count; k += 1n) {
+    const free = ((k * STRIDE + start) % count).toString().padStart(open.length, '0')
+    const digits = [...filled]
+    for (const [n, place] of open.entries()) digits[place] = free[n] ?? '0'
+    const number = digits.join('')
+    if (isRented(number, block)) yield number
+  }
+}
+
+function offered({ countryCode, dial }: NumberingPlan, block: Block, digits: string): OfferedNumber {
+  const { type, region, locality, features } = block
+  const has = (feature: string) => features.includes(feature)
+  const capabilities = { voice: has('voice'), sms: has('sms'), mms: has('mms') }
+  return { e164: `+${dial}${digits}`, type, countryCode, region, locality, capabilities }
+}
+
+/** The numbers that a search finds, one of each block in turn. */
+export function* found(plan: NumberingPlan, query: NumberQuery): Generator<OfferedNumber> {
+  const ways = templates(query, plan.dial)
+  let sources = blocksFor(plan, query).flatMap((block) =>
+    ways.map((slots) => ({ block, numbers: numbersOf(block, slots) })),
+  )
+  const seen = new Set<string>()
+  for (let looked = 0; sources.length > 0 && looked < LOOKED_AT; ) {
+    const left: typeof sources = []
+    for (const source of sources) {
+      const next = source.numbers.next()
+      looked += 1
+      if (next.done) continue
+      left.push(source)
+      if (seen.has(next.value)) continue
+      seen.add(next.value)
+      yield offered(plan, source.block, next.value)
+    }
+    sources = left
+  }
+}

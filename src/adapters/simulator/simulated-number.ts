@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { defineEntity } from '../../kernel/entity.ts'
+import { instant } from '../../kernel/wire.ts'
+import type { CarrierOrder } from '../../ports/carrier-numbers.ts'
+
+/** These names are the storage format. */
+export const simulatedNumberEvents = {
+  /** Somebody asked for it; `taken` says that somebody else had it. */
+  SimulatedNumberOrdered: z.object({
+    commandId: z.string(),
+    e164: z.string(),
+    customerReference: z.string().nullable(),
+    taken: z.boolean(),
+    at: instant,
+  }),
+  SimulatedNumberReleased: z.object({ commandId: z.string(), e164: z.string() }),
+}
+
+type OrderedNumber = z.infer<typeof simulatedNumberEvents.SimulatedNumberOrdered>
+
+/** What becomes of an order. */
+interface Fate {
+  readonly status: CarrierOrder['status']
+  /** Milliseconds for which it is pending first. */
+  readonly afterMs: number
+  readonly error: string | null
+}
+
+const DELIVERED: Fate = { status: 'completed', afterMs: 0, error: null }
+const GONE: Fate = { status: 'failed', afterMs: 0, error: 'The number is no longer available.' }
+const FILLING_MS = 2_000
+
+/** Numbers that show what an order may come to, by their last four digits; every other is delivered at once. */
+const FATES: Readonly<Record<string, Fate>> = {
+  '0001': { ...DELIVERED, afterMs: FILLING_MS },
+  '0002': { status: 'review', afterMs: 0, error: null },
+  '0003': GONE,
+  '0004': { status: 'failed', afterMs: FILLING_MS, error: 'The number could not be activated.' },
+  '0007': { status: 'failed', afterMs: 0, error: 'The number is held by another customer.' },
+}
+
+/** The last digits of numbers that cannot be pointed at the platform, that the carrier is away for, that another customer holds. */
+export const [UNCONNECTED, UNREACHABLE, HELD] = ['0005', '0006', '0007']
+
+/** The digits that decide over a number's fate. */
+export function endingOf(e164: string): string {
+  return e164.slice(-4)
+}
+
+function fateOf({ e164, taken }: OrderedNumber): Fate {
+  return taken ? GONE : (FATES[endingOf(e164)] ?? DELIVERED)
+}
+
+/** How far an order is at an instant (ms). */
+export function standing(order: OrderedNumber, now: number): CarrierOrder {
+  const { status, afterMs, error } = fateOf(order)
+  const carrierOrderId = `sim_${order.e164.slice(1)}_${order.commandId}`
+  const pending = now < Date.parse(order.at) + afterMs
+  return pending ? { carrierOrderId, status: 'pending', error: null } : { carrierOrderId, status, error }
+}
+
+export interface SimulatedNumberState {
+  readonly orders: readonly OrderedNumber[]
+  /** Whether somebody has it, or is to have it. */
+  readonly rented: boolean
+}
+
+/** A number of the simulated carrier, and who has it: `simulator-number_<digits>`. */
+export const simulatedNumber = defineEntity({
+  name: 'simulator',
+  version: 1,
+  events: simulatedNumberEvents,
+  initial: { orders: [], rented: false } as SimulatedNumberState,
+  evolve: {
+    SimulatedNumberOrdered: ({ orders, rented }, { data }) => ({
+      orders: [...orders, data],
+      rented: rented || fateOf(data).status !== 'failed',
+    }),
+    SimulatedNumberReleased: (state) => ({ ...state, rented: false }),
+  },
+})
+
+/** The stream of a number. */
+export function streamOfNumber(e164: string): string {
+  return `${simulatedNumber.name}-number_${e164.slice(1)}`
+}

@@ -1,0 +1,96 @@
+import type { Telnyx } from 'telnyx'
+import { z } from 'zod'
+import { type CarrierNumbers, type CarrierOrder, CarrierRefused } from '../../ports/carrier-numbers.ts'
+import { availableNumbers, heldNumber, numberOrder, oneOrder, type TelnyxOrder } from './answers.ts'
+import { asked, askedIfKnown, openClient, type TelnyxAccount } from './client.ts'
+import { filterOf, offerOf } from './search.ts'
+
+/** Rows of the largest page that Telnyx answers. */
+const PAGE = 250
+
+/** How an order stands. One whose papers are missing waits for a person. */
+function orderOf({ id, status, requirements_met: complete }: TelnyxOrder): CarrierOrder {
+  const carrierOrderId = id
+  if (status === 'success') return { carrierOrderId, status: 'completed', error: null }
+  if (status === 'failure') return { carrierOrderId, status: 'failed', error: 'The carrier could not fill the order.' }
+  return { carrierOrderId, status: complete === false ? 'review' : 'submitted', error: null }
+}
+
+const isGone = (status: string | null | undefined) => status === 'deleted' || status === 'ported-out'
+
+/** Every row of a list, page by page. */
+async function rowsOf<Row>(pages: () => AsyncIterable<unknown>, row: z.ZodType<Row>): Promise<readonly Row[]> {
+  const everyRow = async () => {
+    const rows: unknown[] = []
+    for await (const one of pages()) rows.push(one)
+    return rows
+  }
+  return asked(everyRow, (rows) => z.array(row).parse(rows))
+}
+
+/** Numbers of Telnyx: searched, ordered by our own id, pointed at our connection, and given back. */
+export function createTelnyxNumbers(account: TelnyxAccount): CarrierNumbers {
+  const client: Telnyx = openClient(account)
+  const { connectionId } = account
+
+  /** An order that was sent before: it bears our id as its reference. */
+  async function sentBefore(commandId: string): Promise<TelnyxOrder | null> {
+    const filter = { customer_reference: commandId }
+    const orders = await rowsOf(() => client.numberOrders.list({ filter, 'page[size]': PAGE }), numberOrder)
+    return orders.find(({ customer_reference }) => customer_reference === commandId) ?? null
+  }
+
+  /** The account's own record of a number; null when it has none. */
+  async function held(e164: string) {
+    const filter = { phone_number: e164.slice(1) }
+    const numbers = await rowsOf(() => client.phoneNumbers.list({ filter, 'page[size]': PAGE }), heldNumber)
+    return numbers.find(({ phone_number, status }) => phone_number === e164 && !isGone(status)) ?? null
+  }
+
+  return {
+    search: (query) =>
+      asked(
+        () => client.availablePhoneNumbers.list({ filter: filterOf(query) }),
+        (answer) => offerOf(query, availableNumbers.parse(answer)),
+      ),
+    async order({ commandId, e164 }) {
+      const before = await sentBefore(commandId)
+      if (before) return orderOf(before)
+      const body = {
+        phone_numbers: [{ phone_number: e164 }],
+        connection_id: connectionId,
+        customer_reference: commandId,
+      }
+      return asked(
+        () => client.numberOrders.create(body),
+        (answer) => orderOf(oneOrder.parse(answer).data),
+      )
+    },
+    async orderOf({ commandId, carrierOrderId }) {
+      if (carrierOrderId === null) {
+        const before = await sentBefore(commandId)
+        return before && orderOf(before)
+      }
+      return askedIfKnown(
+        () => client.numberOrders.retrieve(carrierOrderId),
+        (answer) => orderOf(oneOrder.parse(answer).data),
+      )
+    },
+    async connect({ e164 }) {
+      const number = await held(e164)
+      if (!number) throw new CarrierRefused(`The carrier does not hold ${e164} for this account.`)
+      await asked(
+        () => client.phoneNumbers.update(number.id, { connection_id: connectionId }),
+        () => undefined,
+      )
+    },
+    async release({ e164 }) {
+      const number = await held(e164)
+      if (!number) return
+      await askedIfKnown(
+        () => client.phoneNumbers.delete(number.id),
+        () => undefined,
+      )
+    },
+  }
+}

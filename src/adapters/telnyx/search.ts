@@ -1,0 +1,113 @@
+import { getCountryCallingCode, isSupportedCountry } from 'libphonenumber-js/min'
+import type { AvailablePhoneNumberListParams } from 'telnyx/resources/available-phone-numbers'
+import type { NumberOffer, NumberQuery, OfferedNumber } from '../../ports/carrier-numbers.ts'
+import type { AvailableNumber, availableNumbers } from './answers.ts'
+
+type Filter = AvailablePhoneNumberListParams.Filter
+type Feature = NonNullable<Filter['features']>[number]
+
+/** Numbers that one request answers at most: it has no pages. */
+const MOST = 250
+const TOLL_FREE = /^\+1(800|833|844|855|866|877|888)/
+const FEATURES: readonly Feature[] = [
+  'sms',
+  'mms',
+  'voice',
+  'fax',
+  'emergency',
+  'hd_voice',
+  'international_sms',
+  'local_calling',
+]
+
+/** Digits without the country's code; all of them where the country is not known. */
+function nationalDigits(digits: string, country: string): string {
+  const code = isSupportedCountry(country) ? getCountryCallingCode(country) : ''
+  return digits.startsWith(code) ? digits.slice(code.length) : digits
+}
+
+/**
+ * The patterns as Telnyx can narrow by them: it knows no wildcard, judges the digits behind the country's code, and
+ * where an area code is named those behind that.
+ */
+function patternFilter({ contains, startsWith, endsWith, areaCode, countryCode }: NumberQuery): Filter['phone_number'] {
+  const begins = nationalDigits((startsWith ?? '').replace('+', ''), countryCode).split('*')[0] ?? ''
+  const behind = areaCode !== null && begins.startsWith(areaCode) ? begins.slice(areaCode.length) : begins
+  const runs = (contains ?? '').split('*').toSorted((one, other) => other.length - one.length)
+  return {
+    ...(areaCode?.startsWith(begins) || behind === '' ? {} : { starts_with: behind }),
+    ...(runs[0] && { contains: runs[0] }),
+    ...(endsWith && !endsWith.endsWith('*') && { ends_with: endsWith.slice(endsWith.lastIndexOf('*') + 1) }),
+  }
+}
+
+const hasPattern = ({ contains, startsWith, endsWith }: NumberQuery) =>
+  contains !== null || startsWith !== null || endsWith !== null
+
+/** A search in Telnyx's own words. */
+export function filterOf(query: NumberQuery): Filter {
+  const pattern = patternFilter(query) ?? {}
+  const features = FEATURES.filter((feature) => query.features.includes(feature))
+  return {
+    country_code: query.countryCode,
+    // Patterns are judged here too, so more is looked through than is answered.
+    limit: hasPattern(query) ? MOST : Math.min(query.limit, MOST),
+    ...(query.areaCode !== null && { national_destination_code: query.areaCode }),
+    ...(query.state !== null && { administrative_area: query.state }),
+    ...(query.locality !== null && { locality: query.locality }),
+    ...(query.rateCenter !== null && { rate_center: query.rateCenter }),
+    ...(query.numberType !== null && { phone_number_type: query.numberType }),
+    ...(features.length > 0 && { features }),
+    ...(Object.keys(pattern).length > 0 && { phone_number: pattern }),
+    ...(query.bestEffort && { best_effort: true }),
+    ...(query.quickship && { quickship: true }),
+    ...(query.reservable && { reservable: true }),
+    ...(query.excludeHeldNumbers && { exclude_held_numbers: true }),
+  }
+}
+
+/** Whether digits hold a pattern from a place on, `*` standing for any digit. */
+function holds(digits: string, pattern: string, at: number): boolean {
+  if (at < 0 || at + pattern.length > digits.length) return false
+  return [...pattern].every((digit, n) => digit === '*' || digit === digits[at + n])
+}
+
+/** Whether a number fits the patterns of a search. A beginning with a plus holds the country's code; without, it may. */
+function fits({ contains, startsWith, endsWith, countryCode }: NumberQuery, e164: string): boolean {
+  const digits = e164.slice(1)
+  const national = nationalDigits(digits, countryCode)
+  const begins = startsWith?.replace('+', '') ?? ''
+  const begun = holds(digits, begins, 0) || (!startsWith?.startsWith('+') && holds(national, begins, 0))
+  const ends = endsWith ?? ''
+  const held = contains === null || [...national].some((_digit, at) => holds(national, contains, at))
+  return begun && held && holds(national, ends, national.length - ends.length)
+}
+
+function offered({ countryCode, numberType }: NumberQuery, found: AvailableNumber): OfferedNumber {
+  const { phone_number: e164, phone_number_type: told } = found
+  const region = (type: string) =>
+    found.region_information?.find(({ region_type }) => region_type === type)?.region_name || null
+  const has = (feature: string) => found.features?.some(({ name }) => name === feature) ?? false
+  return {
+    e164,
+    type: told ?? numberType ?? (TOLL_FREE.test(e164) ? 'toll_free' : 'local'),
+    countryCode: region('country_code') ?? countryCode,
+    region: region('state'),
+    locality: region('location') ?? region('rate_center'),
+    capabilities: { voice: has('voice'), sms: has('sms'), mms: has('mms') },
+  }
+}
+
+/** What Telnyx offers, as it was asked for: numbers that are only near are kept where near will do. */
+export function offerOf(query: NumberQuery, answer: ReturnType<typeof availableNumbers.parse>): NumberOffer {
+  const wanted = answer.data.filter(
+    ({ best_effort, phone_number }) => (best_effort && query.bestEffort) || fits(query, phone_number),
+  )
+  const results = wanted.slice(0, query.limit)
+  const total = hasPattern(query) ? wanted.length : (answer.meta?.total_results ?? wanted.length)
+  return {
+    results: results.map((found) => offered(query, found)),
+    total: Math.max(total, results.length),
+    bestEffort: results.some(({ best_effort }) => best_effort === true),
+  }
+}

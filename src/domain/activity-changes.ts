@@ -1,0 +1,70 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Change } from './activity-entry.ts'
+
+/** What stands for a value that is never shown: that there is one is not a secret. */
+export const HIDDEN = '•••'
+
+/** Fields whose values are secrets, or may hold some: they are logged as changed, never printed, at any depth. */
+const SECRET_FIELDS: ReadonlySet<string> = new Set([
+  'bidHeaders',
+  'bodyTemplate',
+  'compat',
+  'ended',
+  'hash',
+  'hashes',
+  'headers',
+  'key',
+  'password',
+  'passwordHash',
+  'sealed',
+  'secret',
+  'secretHint',
+  'secrets',
+  'sessionHash',
+  'signing',
+  'signingSecret',
+  'sipPassword',
+  'sipSecret',
+  'token',
+  'tokenHash',
+])
+
+/** Fields that every record has of itself: they say nothing that the entry does not. */
+const OWN_FIELDS: ReadonlySet<string> = new Set(['id', 'kind', 'createdAt', 'updatedAt', 'createdBy'])
+
+/** Settings that are told field by field. */
+const GROUPS: ReadonlySet<string> = new Set(['endpoint', 'rtb', 'payout', 'filters'])
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Only a text that every store keeps as it is can be hashed: half a character would become another. */
+const spelt = (value: unknown) => (typeof value === 'string' ? value.toWellFormed() : (value ?? null))
+
+/** A value as it may be printed. */
+function shown(field: string, value: unknown): unknown {
+  if (SECRET_FIELDS.has(field)) return value === null || value === undefined ? null : HIDDEN
+  if (Array.isArray(value)) return value.map((item) => shown('', item))
+  if (!isFields(value)) return spelt(value)
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name.toWellFormed(), shown(name, inner)]))
+}
+
+function namesOf(before: Fields, after: Fields): readonly string[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
+}
+
+/** What differs between a record as it was and as it is, field by field, with what is secret hidden. */
+export function changesBetween(before: object | null, after: object | null, group = ''): readonly Change[] {
+  const [old, next]: readonly [Fields, Fields] = [{ ...before }, { ...after }]
+  return namesOf(old, next).flatMap((name): readonly Change[] => {
+    if (group === '' && OWN_FIELDS.has(name)) return []
+    const [was, is] = [old[name] ?? null, next[name] ?? null]
+    if (isDeepStrictEqual(was, is)) return []
+    if (GROUPS.has(name) && (isFields(was) || isFields(is))) {
+      return changesBetween(isFields(was) ? was : null, isFields(is) ? is : null, `${name}.`)
+    }
+    return [{ field: `${group}${name}`, before: shown(name, was), after: shown(name, is) }]
+  })
+}

@@ -1,0 +1,60 @@
+import { partsOfStream } from '../kernel/entity.ts'
+import { byType, type RecordedEvent } from '../kernel/event.ts'
+import { activity } from './activity.ts'
+import { accessTold } from './activity-access.ts'
+import type { Unchained } from './activity-entry.ts'
+import { moneyTold } from './activity-money.ts'
+import { numbersTold } from './activity-numbers.ts'
+import { salesTold } from './activity-sales.ts'
+import { supplyTold } from './activity-supply.ts'
+import type { Telling, Told } from './activity-told.ts'
+import { blocklist, blocklistEvents } from './blocklist.ts'
+import { ledger, ledgerEvents } from './ledger.ts'
+import { wallet, walletEvents } from './wallet.ts'
+import { workspace } from './workspace.ts'
+
+const { TargetCapsReset } = ledgerEvents
+
+/** The events that the activity log tells of: every write of configuration, money or access (Document 1, convention 7). */
+export const loggedEvents = {
+  ...workspace.events,
+  ...walletEvents,
+  ...blocklistEvents,
+  ...activity.events,
+  TargetCapsReset,
+}
+
+const telling: Telling<typeof loggedEvents> = {
+  ...accessTold,
+  ...salesTold,
+  ...supplyTold,
+  ...numbersTold,
+  ...moneyTold,
+}
+const told = byType<typeof loggedEvents, Told | null>(telling)
+
+/** A person's own stream is theirs in every workspace: no log is told of it. */
+const STREAMS: ReadonlySet<string> = new Set([workspace, wallet, blocklist, ledger, activity].map(({ name }) => name))
+
+/** The workspace in whose log an event is told; null for one that is not told at all. */
+export function loggedIn(event: RecordedEvent): string | null {
+  const { category, id } = partsOfStream(event.stream)
+  return STREAMS.has(category) && told(event) !== null ? id : null
+}
+
+/** The entry of an event in the log; null for one that is not told. */
+export function entryOf(event: RecordedEvent): Unchained | null {
+  const row = told(event)
+  if (row === null) return null
+  const { position, meta } = event
+  const { eventId, at, actor, ip, correlationId } = meta
+  return {
+    id: eventId,
+    at,
+    actor: { ...actor, name: actor.name.toWellFormed() },
+    ...row,
+    ip,
+    requestId: correlationId,
+    position,
+  }
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { restrictCampaign } from '../../../commands/restrict-campaign.ts'
+import { unrestrictCampaign } from '../../../commands/unrestrict-campaign.ts'
+import { campaigns } from '../../../projections/campaigns.ts'
+import { campaignInFull } from '../../../queries/campaign-shape.ts'
+import { getCampaign } from '../../../queries/get-campaign.ts'
+import { restrictionNote } from '../../domain/campaign-moves.ts'
+import { statusNote } from '../../domain/fields.ts'
+import { missing } from '../../domain/refusals.ts'
+import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
+import { id } from '../../kernel/wire.ts'
+import { enterWorkspaceOf } from './entering.ts'
+import { type Acted, defineWrite, type Write, type Writing } from './write.ts'
+
+const path = '/api/operator/campaigns/:id'
+const one = {
+  method: 'POST',
+  params: z.object({ id }),
+  record: ({ id }: { readonly id: string }) => id,
+  responses: { 200: z.object({ campaign: campaignInFull, changed: z.boolean() }) },
+} as const
+
+/** Moves a campaign in the workspace that it belongs to, and answers it. */
+async function moved(
+  writing: Writing<{ readonly id: string }, unknown>,
+  move: () => Promise<Pick<Acted<never>, 'changed'> | Refusal>,
+) {
+  const { params, ask } = writing
+  if (!(await enterWorkspaceOf(writing, campaigns, params.id))) return missing('campaign')
+  const done = await move()
+  if (isRefusal(done)) return done
+  const answer = await ask(getCampaign, params)
+  return isRefusal(answer) ? answer : { status: 200, body: { ...answer, changed: done.changed } }
+}
+
+const restrict = defineWrite({
+  ...one,
+  name: 'restrict-campaign',
+  summary: 'Restrict a campaign',
+  mounts: [{ surface: 'operator', path: `${path}/restrict` }],
+  body: z.object({ note: restrictionNote }),
+  rejects: restrictCampaign.rejects,
+  run: (writing) =>
+    moved(writing, () => writing.act(restrictCampaign, { campaignId: writing.params.id, ...writing.body })),
+})
+
+const unrestrict = defineWrite({
+  ...one,
+  name: 'unrestrict-campaign',
+  summary: 'Lift the restriction of a campaign',
+  mounts: [{ surface: 'operator', path: `${path}/unrestrict` }],
+  body: z.object({ note: statusNote.nullish() }),
+  rejects: unrestrictCampaign.rejects,
+  run: (writing) =>
+    moved(writing, () => writing.act(unrestrictCampaign, { campaignId: writing.params.id, ...writing.body })),
+})
+
+/** What the platform's staff does to campaigns (Supplement §2, Operator). */
+export const campaignRestrictions: readonly Write[] = [restrict, unrestrict]

@@ -1,0 +1,175 @@
+import { z } from 'zod'
+import { changeTarget } from '../../../commands/change-target.ts'
+import { createTarget } from '../../../commands/create-target.ts'
+import { resetTargetCaps } from '../../../commands/reset-target-caps.ts'
+import { setTargetStatus } from '../../../commands/set-target-status.ts'
+import { getTarget, targetAnswer } from '../../../queries/get-target.ts'
+import { targetShape } from '../../../queries/target-shape.ts'
+import { NO_FIGURES } from '../../domain/cap-reset.ts'
+import { endpoint, endpointSettings, rtb } from '../../domain/endpoint.ts'
+import { statusNote } from '../../domain/fields.ts'
+import { capFigures } from '../../domain/ledger.ts'
+import { TARGET } from '../../domain/limits.ts'
+import { price } from '../../domain/money.ts'
+import { type TargetSent, targetDraft, targetSent, targetStatus } from '../../domain/target.ts'
+import { isRefusal } from '../../kernel/refusal.ts'
+import { id } from '../../kernel/wire.ts'
+import type { Secrets } from '../../ports/secrets.ts'
+import { testTarget } from './target-test.ts'
+import { defineWrite, type Write } from './write.ts'
+
+const paths = { console: '/api/tracking/targets', rest: '/api/v1/targets' } as const
+const scope = 'targets:write'
+const one = { params: z.object({ id }), record: ({ id }: { readonly id: string }) => id }
+
+/** Dialling as a person sends it: the password in plain, to be sealed at once. */
+const dialling = endpointSettings
+  .omit({ sipSecret: true })
+  .extend({ sipPassword: z.string().min(1).max(TARGET.sipField).nullable() })
+  .partial()
+type Dialling = Readonly<z.infer<typeof dialling>>
+
+/** A password shorter than this would be told, whole or nearly, by its last four characters. */
+const TELLING = 5
+
+/** The dialling of a request with its password sealed. */
+function sealed(secrets: Secrets, sent: Dialling | undefined): Pick<TargetSent, 'endpoint'> {
+  if (sent === undefined) return {}
+  const { sipPassword, ...plain } = sent
+  if (sipPassword === undefined) return { endpoint: plain }
+  const last4 = sipPassword === null || sipPassword.length < TELLING ? null : sipPassword.slice(-4)
+  const sipSecret = sipPassword === null ? null : { sealed: secrets.seal(sipPassword), last4 }
+  return { endpoint: { ...plain, sipSecret } }
+}
+
+const create = defineWrite({
+  name: 'create-target',
+  summary: 'Add a target',
+  method: 'POST',
+  mounts: [{ surface: 'console', path: paths.console }],
+  body: targetDraft.extend({ endpoint: dialling.optional() }),
+  responses: { 201: targetAnswer },
+  rejects: createTarget.rejects,
+  async run({ body: { endpoint, ...sent }, tools: { secrets }, act, ask }) {
+    const done = await act(createTarget, { ...sent, ...sealed(secrets, endpoint) })
+    if (isRefusal(done)) return done
+    const read = await ask(getTarget, { id: done.first('TargetCreated')?.target.id ?? '' })
+    return isRefusal(read) ? read : { status: 201, body: read }
+  },
+})
+
+const change = defineWrite({
+  ...one,
+  name: 'change-target',
+  summary: 'Change a target',
+  method: 'PATCH',
+  mounts: [{ surface: 'console', path: `${paths.console}/:id` }],
+  body: targetSent.extend({ endpoint: dialling.optional() }),
+  responses: { 200: targetAnswer },
+  rejects: changeTarget.rejects,
+  async run({ params: { id }, body: { endpoint, ...sent }, tools: { secrets }, act, ask }) {
+    const done = await act(changeTarget, { targetId: id, changes: { ...sent, ...sealed(secrets, endpoint) } })
+    if (isRefusal(done)) return done
+    const read = await ask(getTarget, { id })
+    return isRefusal(read) ? read : { status: 200, body: read }
+  },
+})
+
+/** The nine fields that a key may change (Document 1, "update"). */
+const ofKey = targetSent
+  .pick({
+    concurrencyCap: true,
+    hourlyCap: true,
+    dailyCap: true,
+    monthlyCap: true,
+    totalCap: true,
+    dailyRevenueCapCents: true,
+    hoursSchedule: true,
+    states: true,
+  })
+  .extend({ revenueCents: price.optional() })
+
+/** Every other field that a target is known by, in answers or in what the console sends. */
+const consoleOnly = [targetShape, targetSent, endpoint, dialling, rtb]
+  .flatMap(({ shape }) => Object.keys(shape))
+  .filter((field) => !Object.hasOwn(ofKey.shape, field))
+
+const changeByKey = defineWrite({
+  ...one,
+  name: 'change-target-caps',
+  summary: "Change a target's price, caps, hours or states",
+  method: 'PATCH',
+  mounts: [{ surface: 'rest', path: `${paths.rest}/:id`, scope }],
+  body: ofKey,
+  unwritable: [...new Set(consoleOnly)],
+  responses: { 200: targetAnswer },
+  rejects: changeTarget.rejects,
+  async run({ params: { id }, body, act, ask }) {
+    const done = await act(changeTarget, { targetId: id, changes: body })
+    if (isRefusal(done)) return done
+    const read = await ask(getTarget, { id })
+    return isRefusal(read) ? read : { status: 200, body: read }
+  },
+})
+
+/** The two status routes: what a body may name, and who moves. */
+const movers = [
+  {
+    by: 'console',
+    name: 'set-target-status',
+    summary: "Change a target's status",
+    mount: { surface: 'console', path: `${paths.console}/:id/status` },
+    status: targetStatus,
+  },
+  {
+    by: 'key',
+    name: 'pause-target',
+    summary: 'Pause or resume a target',
+    mount: { surface: 'rest', path: `${paths.rest}/:id/status`, scope },
+    status: targetStatus.extract(['active', 'paused']),
+  },
+] as const
+
+const setStatus = movers.map(({ by, name, summary, mount, status }) =>
+  defineWrite({
+    ...one,
+    name,
+    summary,
+    method: 'POST',
+    mounts: [mount],
+    body: z.object({ status, note: statusNote.nullish() }),
+    responses: { 200: targetAnswer.extend({ changed: z.boolean(), removedRoutes: z.int() }) },
+    rejects: setTargetStatus.rejects,
+    async run({ params: { id }, body, act, ask }) {
+      const done = await act(setTargetStatus, { targetId: id, ...body, by })
+      if (isRefusal(done)) return done
+      const read = await ask(getTarget, { id })
+      if (isRefusal(read)) return read
+      const removedRoutes = done.first('TargetStatusChanged')?.removedFrom.length ?? 0
+      return { status: 200, body: { ...read, changed: done.changed, removedRoutes } }
+    },
+  }),
+)
+
+const resetCaps = defineWrite({
+  params: one.params,
+  name: 'reset-target-caps',
+  summary: 'Zero what a target has used of its caps',
+  method: 'POST',
+  mounts: [
+    { surface: 'rest', path: `${paths.rest}/:id/reset-caps`, scope },
+    { surface: 'console', path: `${paths.console}/:id/reset-caps` },
+  ],
+  responses: { 200: targetAnswer.extend({ reset: capFigures }) },
+  rejects: resetTargetCaps.rejects,
+  async run({ params: { id }, act, ask }) {
+    const done = await act(resetTargetCaps, { targetId: id })
+    if (isRefusal(done)) return done
+    const read = await ask(getTarget, { id })
+    if (isRefusal(read)) return read
+    return { status: 200, body: { ...read, reset: done.first('TargetCapsReset')?.cleared ?? NO_FIGURES } }
+  },
+})
+
+/** Writes of targets (Document 1, "Targets"). */
+export const targetWrites: readonly Write[] = [create, change, changeByKey, ...setStatus, resetCaps, testTarget]

@@ -1,0 +1,64 @@
+/** An answer as it is kept. */
+interface Kept<Answer> {
+  readonly answer: Answer
+  /** What it was made of, as `moves` tells it. */
+  readonly stamp: string
+  /** Until when it may be given again (ms). */
+  readonly until: number
+}
+
+/** Answers that are given again for as long as what they were made of has not moved. */
+export interface KeptAnswers<Answer> {
+  readonly of: (key: string, stamp: string, now: number) => Answer | null
+  readonly keep: (key: string, stamp: string, now: number, answer: Answer) => void
+}
+
+/** Figures by the hour, the day and the month change at quarters of an hour, wherever the zone (ms). */
+const QUARTER_MS = 15 * 60_000
+/** Figures over the last thirty days may be so late in forgetting a call (ms). */
+const LIFE_MS = 5_000
+
+/** Keeps answers of so many bytes at least, and twice as many at most. */
+export function keptAnswers<Answer>(bytes: number, sizeOf: (answer: Answer) => number): KeptAnswers<Answer> {
+  let newer = new Map<string, Kept<Answer>>()
+  let older = new Map<string, Kept<Answer>>()
+  let held = 0
+  return {
+    of(key, stamp, now) {
+      const kept = newer.get(key) ?? older.get(key)
+      return kept && kept.stamp === stamp && now < kept.until ? kept.answer : null
+    },
+    keep(key, stamp, now, answer) {
+      const until = Math.min(now + LIFE_MS, (Math.floor(now / QUARTER_MS) + 1) * QUARTER_MS)
+      newer.set(key, { answer, stamp, until })
+      held += sizeOf(answer)
+      if (held < bytes) return
+      older = newer
+      newer = new Map()
+      held = 0
+    },
+  }
+}
+
+/** What has moved in the documents of each workspace, as far as this process is told. */
+export interface Moves {
+  /** Tells that a projection wrote documents of these workspaces; null for any of them. */
+  readonly moved: (projection: string, workspaces: readonly string[] | null) => void
+  /** Changes whenever one of the projections writes documents of the workspace. */
+  readonly stampOf: (projections: readonly string[], workspaceId: string) => string
+}
+
+/** Counts moves by projection and workspace. */
+export function createMoves(): Moves {
+  const counts = new Map<string, number>()
+  const keyOf = (projection: string, workspaceId: string) => `${projection}\n${workspaceId}`
+  const count = (key: string) => counts.set(key, (counts.get(key) ?? 0) + 1)
+  return {
+    moved(projection, workspaces) {
+      if (workspaces === null) count(projection)
+      else for (const workspaceId of workspaces) count(keyOf(projection, workspaceId))
+    },
+    stampOf: (projections, workspaceId) =>
+      projections.map((name) => `${counts.get(name) ?? 0}.${counts.get(keyOf(name, workspaceId)) ?? 0}`).join(),
+  }
+}

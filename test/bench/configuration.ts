@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import autocannon from 'autocannon'
+import fastify from 'fastify'
+import { changeBuyer } from '../../commands/change-buyer.ts'
+import { createBuyer } from '../../commands/create-buyer.ts'
+import { createCampaign } from '../../commands/create-campaign.ts'
+import { createPublisher } from '../../commands/create-publisher.ts'
+import { createTarget } from '../../commands/create-target.ts'
+import { provisionNumber } from '../../commands/provision-number.ts'
+import { routeCall } from '../../commands/route-call.ts'
+import { setLane } from '../../commands/set-lane.ts'
+import { openLogger } from '../../src/adapters/http/logger.ts'
+import { openSqliteEventLog } from '../../src/adapters/sqlite/event-log.ts'
+import { openSqliteOperationalStore } from '../../src/adapters/sqlite/operational-store.ts'
+import type { RecordedEvent } from '../../src/kernel/event.ts'
+import { secretHash } from '../../src/main/access.ts'
+import { type App, openApp } from '../../src/main/app.ts'
+import { readConfig } from '../../src/main/config.ts'
+import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
+import { act, createTenant, openSession } from '../../src/main/tenants.ts'
+import { createStreamWriter } from '../../src/runtime/stream-writer.ts'
+import { eventOf } from './append.ts'
+import { withDirectory } from './directories.ts'
+import { type Figure, figureOf, inTurn, median, type Pair, secondsOf } from './measure.ts'
+
+const RECORDS = 2_000
+const LANES = 500
+const EVENTS = 100_000
+const AT_ONCE = 400
+const WRITES = 200
+const CONNECTIONS = 64
+const SECONDS = 2
+/** Seconds within which a cold process must route. */
+const COLD_SECONDS = 2
+const HOST = '127.0.0.1'
+
+const LISTS = ['targets', 'buyers', 'campaigns', 'publishers', 'numbers'] as const
+
+interface World {
+  readonly workspaceId: string
+  readonly session: string
+  readonly buyers: readonly string[]
+}
+
+/** Runs work for each of so many, many at once. */
+async function each<Result>(count: number, work: (n: number) => Promise<Result>): Promise<readonly Result[]> {
+  const results: Result[] = []
+  for (let n = 0; n < count; n += AT_ONCE) {
+    const batch = Array.from({ length: Math.min(AT_ONCE, count - n) }, (_, index) => work(n + index))
+    results.push(...(await Promise.all(batch)))
+  }
+  return results
+}
+
+/** A workspace of 2,000 records of each kind, 500 lanes and so many configuration events. */
+async function furnish({ writer }: App): Promise<World> {
+  const workspaceId = random.uuid()
+  const email = 'owner@bench.example'
+  const owner = { email, name: 'Owner', password: random.uuid() }
+  await createTenant(writer, { workspaceId, name: 'Bench', timezone: 'UTC', planId: 'scale', sandbox: true, owner })
+  const made = async (command: Parameters<typeof act>[2], input: unknown, record: string) => {
+    const [event] = await act(writer, workspaceId, command, input)
+    const data = (event as RecordedEvent<string, Readonly<Record<string, { readonly id: string }>>>).data
+    return data[record]?.id ?? ''
+  }
+  const buyers = await each(RECORDS, (n) => made(createBuyer, { name: `Buyer ${n}` }, 'buyer'))
+  await each(RECORDS, (n) => {
+    const endpoint = { destinationE164: `+1312${String(2_000_000 + n)}` }
+    const buyerId = buyers[n % 100]
+    return made(createTarget, { name: `Target ${n}`, type: 'number', revenueCents: 900, buyerId, endpoint }, 'target')
+  })
+  const campaigns = await each(RECORDS, (n) =>
+    made(createCampaign, { name: `Campaign ${n}`, verticalId: 'roofing' }, 'campaign'),
+  )
+  const publishers = await each(RECORDS, (n) => made(createPublisher, { name: `Publisher ${n}` }, 'publisher'))
+  await each(RECORDS, (n) => made(provisionNumber, { e164: `+1305${String(2_000_000 + n)}`, type: 'local' }, 'number'))
+  await each(LANES, (n) =>
+    act(writer, workspaceId, setLane, {
+      campaignId: campaigns[n % 10],
+      publisherId: publishers[Math.floor(n / 10)],
+      terms: {},
+      key: { prefix: 'rk_', hash: secretHash(String(n)) },
+    }),
+  )
+  const edits = EVENTS - 5 * RECORDS - LANES
+  await each(edits, (n) =>
+    act(writer, workspaceId, changeBuyer, { buyerId: buyers[n % RECORDS], changes: { notes: `Edit ${n}` } }),
+  )
+  return { workspaceId, session: await openSession(writer, workspaceId, email), buyers }
+}
+
+/** Milliseconds of the median of so many requests, one after another. */
+async function latencyOf(send: (n: number) => Promise<Response>): Promise<number> {
+  const times: number[] = []
+  for (let n = 0; n < WRITES; n++) {
+    const begun = performance.now()
+    const response = await send(n)
+    await response.arrayBuffer()
+    times.push(performance.now() - begun)
+    if (!response.ok) throw new Error(`A write answered ${response.status}.`)
+  }
+  return median(times)
+}
+
+const json = { 'content-type': 'application/json' }
+let edit = 0
+
+async function writing(directory: string, baseUrl: string, { session, buyers }: World): Promise<Figure> {
+  const log = await openSqliteEventLog(join(directory, 'bare.db'))
+  const bare = fastify()
+  const stream = `bare-${randomUUID()}`
+  let revision = -1
+  bare.post('/', async () => {
+    await log.append(stream, revision++, [eventOf()])
+    return { ok: true }
+  })
+  const bareUrl = await bare.listen({ port: 0, host: HOST })
+  const body = () => JSON.stringify({ notes: `Written ${edit++}` })
+  const pairs = await inTurn(
+    () =>
+      latencyOf((n) =>
+        fetch(`${baseUrl}/api/tracking/buyers/${buyers[n]}`, {
+          method: 'PATCH',
+          headers: { ...json, authorization: `Bearer ${session}` },
+          body: body(),
+        }),
+      ),
+    () => latencyOf(() => fetch(bareUrl, { method: 'POST', headers: json, body: body() })),
+  )
+  await bare.close()
+  await log.close()
+  return figureOf('configuration write, read back, p50', 'ms', { atMost: 4 }, pairs)
+}
+
+async function load(url: string, headers: Readonly<Record<string, string>>): Promise<number> {
+  const { requests, non2xx, errors } = await autocannon({
+    url,
+    headers,
+    connections: CONNECTIONS,
+    duration: SECONDS,
+    workers: 1,
+  })
+  if (non2xx > 0 || errors > 0) throw new Error(`${non2xx + errors} requests failed.`)
+  return requests.average
+}
+
+/** A page of 25 out of 2,000 records, beside the same bytes from bare Fastify. */
+async function listing(baseUrl: string, session: string, kind: string): Promise<Figure> {
+  const url = `${baseUrl}/api/tracking/${kind}`
+  const headers = { authorization: `Bearer ${session}` }
+  const bytes = Buffer.from(await (await fetch(url, { headers })).arrayBuffer())
+  const bare = fastify()
+  bare.get('/', (_request, reply) => reply.header('content-type', 'application/json; charset=utf-8').send(bytes))
+  const bareUrl = await bare.listen({ port: 0, host: HOST })
+  const pairs = await inTurn(
+    () => load(url, headers),
+    () => load(bareUrl, {}),
+  )
+  await bare.close()
+  return figureOf(`page of 25 out of 2,000 ${kind}, HTTP`, 'requests/s', { atLeast: 0.25 }, pairs)
+}
+
+/** Seconds from nothing to the first decision, of a writer that has just opened the stores. */
+async function coldStart(directory: string, { workspaceId }: World): Promise<number> {
+  return secondsOf(async () => {
+    const log = await openSqliteEventLog(join(directory, 'events.db'))
+    const ops = await openSqliteOperationalStore(join(directory, 'views.ops.db'))
+    const writer = createStreamWriter({ log, ops, clock, random, recall: async () => null })
+    const callId = random.uuid()
+    const input = {
+      callId,
+      carrierCallId: callId,
+      to: '+13052000001',
+      caller: null,
+      occurredAt: new Date().toISOString(),
+    }
+    const caller = {
+      workspaceId,
+      actor: { type: 'system', id: null, name: 'Bench' },
+      commandId: callId,
+      correlationId: callId,
+      causationId: null,
+      surface: 'bench',
+      ip: null,
+    } as const
+    await writer.rehearse((events) => (events.length === 0 ? { command: routeCall, input } : null), caller)
+    await Promise.all([log.close(), ops.close()])
+  })
+}
+
+/** Writes, lists and cold starts of a large workspace. */
+export function configuration(): Promise<readonly Figure[]> {
+  return withDirectory(async (directory) => {
+    const env = { PORT: '0', DATA_DIR: directory, LOG_LEVEL: 'silent', SANDBOX_SEED: '0' }
+    const open = () => openApp(readConfig(env), openLogger({ level: 'silent' }))
+    const first = await open()
+    const world = await furnish(first)
+    await first.close()
+    const pairs: Pair[] = []
+    for (let n = 0; n < 5; n++) pairs.push({ ours: await coldStart(directory, world), ceiling: COLD_SECONDS })
+    const cold = figureOf('cold process to its first decision, 100,000 configuration events', 's', { atMost: 1 }, pairs)
+    const app = await open()
+    const baseUrl = await app.listen()
+    const figures = [cold, await writing(directory, baseUrl, world)]
+    for (const kind of LISTS) figures.push(await listing(baseUrl, world.session, kind))
+    await app.close()
+    return figures
+  })
+}

@@ -1,0 +1,25 @@
+import { createSimulatedNumbers } from '../../src/adapters/simulator/numbers.ts'
+import { createTelnyxNumbers } from '../../src/adapters/telnyx/numbers.ts'
+import { areaCodes } from '../../src/domain/nanp.ts'
+import { createManualClock } from '../support/memory-clock.ts'
+import { createMemoryLog } from '../support/memory-event-log.ts'
+import { createMemoryOperationalStore } from '../support/memory-operational-store.ts'
+import { createSeededRandom } from '../support/memory-random.ts'
+import { startTelnyxDouble } from '../support/telnyx-double.ts'
+import { carrierNumbersContract } from './carrier-numbers.contract.ts'
+
+carrierNumbersContract('the simulator', async () => {
+  const [log, ops, clock, random] = [
+    createMemoryLog(),
+    createMemoryOperationalStore(),
+    createManualClock(),
+    createSeededRandom(1),
+  ]
+  return { numbers: createSimulatedNumbers({ log, ops, clock, random, areaCodes }), close: async () => {} }
+})
+
+carrierNumbersContract('Telnyx', async () => {
+  const double = await startTelnyxDouble()
+  const { apiKey, connectionId, apiBase, close } = double
+  return { numbers: createTelnyxNumbers({ apiKey, connectionId, apiBase }), close }
+})

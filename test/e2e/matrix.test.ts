@@ -1,0 +1,222 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { changePlan } from '../../commands/change-plan.ts'
+import { refusalsOf } from '../../src/adapters/http/refusals.ts'
+import type { ApiRoute } from '../../src/ports/api.ts'
+import { openPlatform } from '../support/e2e-app.ts'
+import { type Answer, type Json, sameness, send } from '../support/e2e-client.ts'
+import { freshEnvironment } from '../support/e2e-server.ts'
+import { lapse, openTenant } from '../support/e2e-world.ts'
+import { furnish, kindsIn, pathOf, type Records } from '../support/furnished.ts'
+
+const OPERATOR_TOKEN = 'matrix-operator'
+const NOBODY = '01900000-0000-7000-8000-000000000000'
+
+const { app, baseUrl, close } = await openPlatform({
+  ...freshEnvironment({ name: 'SQLite', fresh: () => ({}) }),
+  OPERATOR_TOKEN,
+})
+afterAll(close)
+
+const main = await openTenant(app.writer, { name: 'Main' })
+const other = await openTenant(app.writer, { name: 'Other' })
+const lapsed = await openTenant(app.writer, { name: 'Lapsed' })
+const demoted = await openTenant(app.writer, { name: 'Demoted' })
+const away = await openTenant(app.writer, { name: 'Away' })
+const own = await furnish(baseUrl, main)
+const theirs = await furnish(baseUrl, other)
+const late = await furnish(baseUrl, lapsed)
+const old = await furnish(baseUrl, away)
+await lapse(lapsed)
+await demoted.act(changePlan, { planId: 'starter' })
+const keys = { powerless: await main.apiKey({ scopes: [] }), ...(await turned()) }
+await putAway()
+
+const request = (route: ApiRoute, token: string | null, records: Records, body: Json = {}): Promise<Answer> =>
+  send(`${baseUrl}${pathOf(route, records)}`, {
+    method: route.method,
+    headers: token === null ? {} : { authorization: `Bearer ${token}` },
+    ...(route.method === 'GET' ? {} : { body }),
+  })
+
+/** A key that was revoked, and one whose rotation is in its grace. */
+async function turned() {
+  const console = (path: string, method: string, body: Json = {}) =>
+    send(`${baseUrl}/api/tracking/api-keys${path}`, {
+      method,
+      body,
+      headers: { authorization: `Bearer ${main.session}` },
+    })
+  const scopes = app.routes.flatMap(({ scope }) => scope ?? []).filter((scope) => scope !== 'blocklist:read')
+  const made = async () => {
+    const { body } = await console('', 'POST', { name: 'Turned', scopes: [...new Set(scopes), 'blocklist:write'] })
+    return body
+  }
+  const [revoked, graced] = [await made(), await made()]
+  await console(`/${revoked.apiKey.id}`, 'DELETE')
+  await console(`/${graced.apiKey.id}/rotate`, 'POST', { graceMinutes: 60 })
+  return { revoked: revoked.key, graced: graced.key, scopes }
+}
+
+/** Archives (terminates, releases) every record of the workspace that is to be away. */
+async function putAway(): Promise<void> {
+  const post = (path: string, status: string, token = away.session) =>
+    send(`${baseUrl}${path}`, { method: 'POST', body: { status }, headers: { authorization: `Bearer ${token}` } })
+  for (const [kind, status] of [
+    ['targets', 'archived'],
+    ['buyers', 'archived'],
+    ['publishers', 'terminated'],
+  ]) {
+    const answer = await post(`/api/tracking/${kind}/${old[kind ?? '']}/status`, status ?? '')
+    expect(answer.status, answer.text).toBe(200)
+  }
+}
+
+/** What a body must hold for a request to reach the state of its record. */
+const CHANGES: Readonly<Record<string, Json>> = {
+  'change-buyer': { notes: 'Changed' },
+  'change-target': { dailyCap: 7 },
+  'change-target-caps': { dailyCap: 7 },
+  'set-lane': {},
+  'set-route': {},
+}
+
+/** That an answer is one that its route declares. */
+function expectDeclared(route: ApiRoute, { status, body, text }: Answer): void {
+  const where = `${route.method} ${route.path}: ${status} ${text.slice(0, 300)}`
+  // An order that failed answers as itself, with 422 (Document 1, "purchase").
+  if (status < 400 || String(status) in route.responses) {
+    expect(Object.keys(route.responses), where).toContain(String(status))
+    return
+  }
+  expect(
+    refusalsOf(route).map((row) => `${row.status} ${row.code}`),
+    where,
+  ).toContain(`${status} ${body.error.code}`)
+}
+
+const codeOf = ({ status, body }: Answer) => [status, body?.error?.code]
+const guarded = ({ surface }: ApiRoute) => surface !== 'public' && surface !== 'sign-in'
+const onConsole = ({ surface }: ApiRoute) => surface === 'console' || surface === 'sandbox'
+const takesKeys = ({ surface, scope }: ApiRoute) => surface === 'rest' || (surface === 'console' && scope !== null)
+const named = (route: ApiRoute) => kindsIn(route).length > 0
+
+const routes = app.routes.map((route) => [`${route.method} ${route.path}`, route] as const)
+const those = (choose: (route: ApiRoute) => boolean) => routes.filter(([, route]) => choose(route))
+
+describe('every route', () => {
+  test.each(routes)('%s declares a name, a summary, its answers and its refusals', (_name, route) => {
+    expect(route.name).toMatch(/^[a-z-]+$/)
+    expect(route.summary.length).toBeGreaterThan(5)
+    expect(Object.keys(route.responses).length).toBeGreaterThan(0)
+    if (named(route)) expect(refusalsOf({ ...route, surface: 'public' }).map(({ status }) => status)).toContain(404)
+    if (route.write) expect(refusalsOf(route).map(({ code }) => code)).toContain('validation_error')
+  })
+
+  test.each(those(guarded))('%s without a credential', async (_name, route) => {
+    const answer = await request(route, null, own)
+    expectDeclared(route, answer)
+    expect(codeOf(answer)).toEqual([401, route.surface === 'rest' ? 'missing_key' : 'unauthorized'])
+  })
+
+  test.each(those(guarded))('%s with the credential of another surface', async (_name, route) => {
+    const wrong = route.surface === 'rest' ? main.session : takesKeys(route) ? OPERATOR_TOKEN : main.key
+    const answer = await request(route, wrong, own)
+    expectDeclared(route, answer)
+    expect(codeOf(answer)).toEqual([401, route.surface === 'rest' ? 'invalid_key' : 'unauthorized'])
+  })
+
+  test.each(those((route) => takesKeys(route) && route.scope !== null))(
+    '%s without its scope',
+    async (_name, route) => {
+      const answer = await request(route, keys.powerless, own)
+      expectDeclared(route, answer)
+      expect(codeOf(answer)).toEqual([403, 'insufficient_scope'])
+      expect(answer.body.error.details).toEqual({ required: [route.scope], held: [] })
+    },
+  )
+
+  test.each(those(takesKeys))('%s with a revoked key, and with one in its grace', async (_name, route) => {
+    const refused = await request(route, keys.revoked, theirs)
+    expectDeclared(route, refused)
+    expect(codeOf(refused)).toEqual([401, 'invalid_key'])
+    const answer = await request(route, keys.graced, theirs)
+    expectDeclared(route, answer)
+    expect([401, 402, 403]).not.toContain(answer.status)
+  })
+
+  test.each(those((route) => named(route) && guarded(route) && route.surface !== 'operator'))(
+    "%s on another workspace's record, on none, and on no id at all",
+    async (_name, route) => {
+      const token = route.surface === 'rest' ? main.key : main.session
+      const kind = kindsIn(route)[0] ?? ''
+      const answers = await Promise.all(
+        [theirs, { ...own, [kind]: NOBODY }, { ...own, [kind]: 'x' }].map((records) => request(route, token, records)),
+      )
+      for (const answer of answers) {
+        expectDeclared(route, answer)
+        expect(codeOf(answer)).toEqual([404, 'not_found'])
+      }
+      expect(new Set(answers.map(sameness)).size).toBe(1)
+    },
+  )
+
+  test.each(those(takesKeys))(
+    '%s with a key of a lapsed workspace, and of a plan without API access',
+    async (_name, route) => {
+      const refused = await request(route, lapsed.key, late)
+      expectDeclared(route, refused)
+      expect(codeOf(refused)).toEqual([402, 'subscription_inactive'])
+      const unplanned = await request(route, demoted.key, own)
+      expectDeclared(route, unplanned)
+      expect(codeOf(unplanned)).toEqual([402, 'plan_upgrade_required'])
+      expect(unplanned.body.error.details).toEqual({ feature: 'apiAccess' })
+    },
+  )
+
+  test.each(those(({ surface }) => surface === 'console'))('%s on a lapsed subscription', async (_name, route) => {
+    const answer = await request(route, lapsed.session, late)
+    expectDeclared(route, answer)
+    const refused = route.write && !route.path.endsWith('/numbers/:id/release')
+    if (!refused) return expect([401, 402, 403]).not.toContain(answer.status)
+    expect(codeOf(answer)).toEqual([402, 'subscription_inactive'])
+    expect(answer.body.error.details).toEqual({ status: 'canceled', planId: 'scale', agencyId: lapsed.workspaceId })
+  })
+
+  test.each(those((route) => route.write && named(route) && onConsole(route) && route.name in CHANGES))(
+    '%s on an archived parent',
+    async (_name, route) => {
+      const answer = await request(route, away.session, old, CHANGES[route.name])
+      expectDeclared(route, answer)
+      expect(codeOf(answer)).toEqual([409, 'conflict'])
+    },
+  )
+
+  test('is a test of this matrix: none is left out', () => {
+    expect(Object.keys(CHANGES).filter((name) => !app.routes.some((route) => route.name === name))).toEqual([])
+  })
+})
+
+describe('OpenAPI', () => {
+  const document: Json = app.openapi()
+  const spelt = ({ path }: ApiRoute) => path.replaceAll(/:(\w+)/g, '{$1}')
+
+  test('has every route, and nothing else', () => {
+    const listed = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    expect(listed.toSorted()).toEqual(app.routes.map((route) => `${route.method} ${spelt(route)}`).toSorted())
+  })
+
+  test.each(routes)('tells of %s what it answers, and with which codes it refuses', (_name, route) => {
+    const { responses, parameters = [], requestBody } = document.paths[spelt(route)][route.method.toLowerCase()]
+    for (const status of Object.keys(route.responses)) expect(Object.keys(responses)).toContain(status)
+    for (const { status, code } of refusalsOf(route)) {
+      if (String(status) in route.responses) continue
+      const { properties } = responses[status].content['application/json'].schema
+      expect(properties.error.properties.code.enum).toContain(code)
+    }
+    const inPath = parameters.filter((parameter: Json) => parameter.in === 'path')
+    expect(inPath).toHaveLength(kindsIn(route).length)
+    expect(requestBody !== undefined).toBe(route.body !== null)
+  })
+})

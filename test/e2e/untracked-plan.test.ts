@@ -1,0 +1,40 @@
+import { afterAll, expect, test, vi } from 'vitest'
+import { promised } from '../support/document-1.ts'
+import { openPlatform } from '../support/e2e-app.ts'
+import { asking } from '../support/e2e-client.ts'
+import { freshEnvironment } from '../support/e2e-server.ts'
+import { openTenant } from '../support/e2e-world.ts'
+
+// Every tier that there is has call tracking: one that has not is made for this platform alone.
+vi.mock('../../src/domain/plans.ts', async (original) => {
+  const actual = await original<typeof import('../../src/domain/plans.ts')>()
+  const { starter } = actual.plans
+  const untracked = { ...starter, features: { ...starter.features, callTracking: false } }
+  return {
+    ...actual,
+    planOf: (planId: Parameters<typeof actual.planOf>[0]) => (planId === 'starter' ? untracked : actual.planOf(planId)),
+  }
+})
+
+const { app, baseUrl, close } = await openPlatform(freshEnvironment({ name: 'SQLite', fresh: () => ({}) }))
+afterAll(close)
+
+test(promised('console 402 plan_upgrade_required'), async () => {
+  const tenant = await openTenant(app.writer, { planId: 'starter' })
+  const other = await openTenant(app.writer, { planId: 'growth' })
+  await app.readBack(['SignedIn', 'WorkspaceCreated'])
+  const ask = asking(() => baseUrl, tenant.session)
+  for (const path of ['users', 'workspace', 'buyers', 'buyers/x', 'campaigns', 'calls']) {
+    for (const method of path === 'users' || path === 'buyers' ? ['GET', 'POST'] : ['GET']) {
+      const answer = await ask(`/api/tracking/${path}`, { method, ...(method === 'POST' ? { body: {} } : {}) })
+      expect([answer.status, answer.body.error.code, answer.body.error.details]).toEqual([
+        402,
+        'plan_upgrade_required',
+        { feature: 'callTracking' },
+      ])
+    }
+  }
+  // The account is the user's own: it is on no plan.
+  expect((await ask('/api/auth/session')).status).toBe(200)
+  expect((await asking(() => baseUrl, other.session)('/api/tracking/users')).status).toBe(200)
+})
