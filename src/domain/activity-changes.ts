@@ -6,6 +6,7 @@ export const HIDDEN = '•••'
 
 /** Fields whose values are secrets, or may hold some: they are logged as changed, never printed, at any depth. */
 const SECRET_FIELDS: ReadonlySet<string> = new Set([
+  'bidBodyTemplate',
   'bidHeaders',
   'bodyTemplate',
   'compat',

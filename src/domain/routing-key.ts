@@ -123,6 +123,11 @@ export const keySteps = {
   }),
 }
 
+/** How the routing keys of a lane begin: with the campaign's prefix and the publisher's. */
+export function keyStem(campaignPrefix: string, publisherPrefix: string): string {
+  return `rk_live_${campaignPrefix}_${publisherPrefix}_`
+}
+
 /** Where a single-step ping goes. */
 export function compatUrl(publicUrl: string, token: string): string {
   return `${publicUrl}/api/rtb/compat/${token}.json`

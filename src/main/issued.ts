@@ -1,11 +1,19 @@
 import { SECRET_SHOWN } from '../domain/limits.ts'
+import type { Principal } from '../ports/api.ts'
 import { secretHash } from './access.ts'
 import { digest, KEPT_MS } from './idempotent.ts'
-import type { Writing } from './writes/write.ts'
+import type { WriteTools } from './writes/write.ts'
 
 /** What is kept of an issued secret: its first characters, and its hash. */
 export function keptOf(secret: string, shown = SECRET_SHOWN): { readonly prefix: string; readonly hash: string } {
   return { prefix: secret.slice(0, shown), hash: secretHash(secret) }
+}
+
+/** What of a request the issuing of a secret goes by. */
+interface Issuing {
+  readonly idempotencyKey: string | null
+  readonly principal: Pick<Principal, 'credentialId'>
+  readonly tools: Pick<WriteTools, 'random' | 'secrets' | 'ops' | 'clock'>
 }
 
 /**
@@ -13,7 +21,7 @@ export function keptOf(secret: string, shown = SECRET_SHOWN): { readonly prefix:
  * the request comes again: what was done of it is then not done again, and must not be answered with another secret.
  */
 export async function issueSecret(
-  { idempotencyKey, principal, tools }: Pick<Writing<unknown, unknown>, 'idempotencyKey' | 'principal' | 'tools'>,
+  { idempotencyKey, principal, tools }: Issuing,
   purpose: string,
   prefix: string,
 ): Promise<string> {

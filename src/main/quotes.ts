@@ -32,8 +32,8 @@ export function quoteOf(
   token: string,
   asked: { readonly e164: string; readonly userId: string | null; readonly workspaceId: string; readonly now: string },
 ): Quote | QuoteProblem {
-  const [text = '', mac = ''] = token.split('.')
-  if (!proves(secrets, text, mac)) return 'unknown'
+  const [text = '', mac = '', ...more] = token.split('.')
+  if (more.length > 0 || !proves(secrets, text, mac)) return 'unknown'
   const terms = quote.parse(JSON.parse(Buffer.from(text, 'base64url').toString()))
   if (terms.userId !== asked.userId || terms.workspaceId !== asked.workspaceId) return 'unknown'
   if (terms.e164 !== asked.e164) return 'other-number'

@@ -11,8 +11,6 @@ import { startThread } from './threads.ts'
 
 /** Projections that credentials are judged by. */
 const ACCESS = new Set(['credentials', 'sessions', 'users', 'workspaces'])
-/** How long credentials are believed where another process runs the projections (ms). */
-const BELIEVED_MS = 250
 
 /** The read side as the main thread sees it: everything in it happens in other threads. */
 export interface ReadSide {
@@ -51,10 +49,12 @@ export async function openReadSide(options: {
     onDeath,
   )
   const { calls } = queryThread
-  const directory = remembering({
+  const stored: Directory = {
     credential: (kind, hash) => calls.credential({ kind, hash }),
     workspace: (id) => calls.workspace(id),
-  })
+  }
+  // Where another process runs the projections, nobody tells when a credential changes: each request looks.
+  const directory = projects ? remembering(stored) : { ...stored, forget: () => {} }
   const advance = (progress: Progress) => {
     const { name, position, touched } = progress
     positions.advance(name, position)
@@ -69,8 +69,6 @@ export async function openReadSide(options: {
         onDeath,
       )
     : null
-  const forgetting = projects ? null : setInterval(() => directory.forget(), BELIEVED_MS)
-  forgetting?.unref()
   const read =
     (method: StoreCall['method']) =>
     (...parameters: readonly unknown[]) =>
@@ -93,7 +91,6 @@ export async function openReadSide(options: {
     rebuild: (name) => calls.rebuild(name),
     projections: projector && (() => projector.calls.status(null as never)),
     async close() {
-      if (forgetting) clearInterval(forgetting)
       await Promise.all([projector?.close(), queryThread.close()])
     },
   }

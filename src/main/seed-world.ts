@@ -17,7 +17,8 @@ import { setTargetStatus } from '../../commands/set-target-status.ts'
 import { buyerEvents } from '../domain/buyer.ts'
 import { campaignEvents } from '../domain/campaign.ts'
 import { numberEvents } from '../domain/number.ts'
-import { publisherEvents } from '../domain/publisher.ts'
+import { type Publisher, publisherEvents } from '../domain/publisher.ts'
+import { keyStem } from '../domain/routing-key.ts'
 import { targetEvents } from '../domain/target.ts'
 import type { AnyCommand } from '../kernel/command.ts'
 import type { RecordedEvent } from '../kernel/event.ts'
@@ -217,7 +218,7 @@ interface World {
  */
 export async function buildWorld(
   step: Step,
-  newKey: () => { readonly prefix: string; readonly hash: string },
+  newKey: (stem: string) => { readonly prefix: string; readonly hash: string },
   renewsAt: string,
 ): Promise<World> {
   await step('credit', creditWallet, { amountCents: WALLET_CENTS, reference: 'seed', note: 'Sandbox money' })
@@ -234,24 +235,27 @@ export async function buildWorld(
     targets[key] = targetId
     await step(`target-${key}-active`, setTargetStatus, { targetId, status: 'active' })
   }
-  const publishers: Record<string, string> = {}
+  const publishers: Record<string, Publisher> = {}
   for (const [key, name] of [
     ['north', 'North Media'],
     ['south', 'South Search'],
   ] as const) {
     const events = await step(`publisher-${key}`, createPublisher, { name })
-    const publisherId = publisherEvents.PublisherCreated.parse(created(events, 'PublisherCreated')).publisher.id
-    publishers[key] = publisherId
-    await step(`publisher-${key}-live`, setPublisherStatus, { publisherId, status: 'live' })
+    const { publisher } = publisherEvents.PublisherCreated.parse(created(events, 'PublisherCreated'))
+    publishers[key] = publisher
+    await step(`publisher-${key}-live`, setPublisherStatus, { publisherId: publisher.id, status: 'live' })
   }
   const campaigns: Record<string, string> = {}
   for (const [key, seed] of Object.entries(CAMPAIGNS) as [CampaignKey, CampaignSeed][]) {
     const events = await step(`campaign-${key}`, createCampaign, seed.settings)
-    const campaignId = campaignEvents.CampaignCreated.parse(created(events, 'CampaignCreated')).campaign.id
+    const { campaign } = campaignEvents.CampaignCreated.parse(created(events, 'CampaignCreated'))
+    const campaignId = campaign.id
     campaigns[key] = campaignId
-    const publisherId = seed.publisher && publishers[seed.publisher]
-    if (publisherId) {
-      await step(`lane-${key}`, setLane, { campaignId, publisherId, terms: seed.terms ?? {}, key: newKey() })
+    const publisher = seed.publisher && publishers[seed.publisher]
+    const publisherId = publisher?.id
+    if (publisher) {
+      const kept = newKey(keyStem(campaign.routingKeyPrefix, publisher.routingPrefix))
+      await step(`lane-${key}`, setLane, { campaignId, publisherId, terms: seed.terms ?? {}, key: kept })
     }
     for (const [place, target] of seed.plan.entries()) {
       const settings = { priority: (place + 1) * 10, weight: 100 }

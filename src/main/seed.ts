@@ -16,11 +16,12 @@ import { workspace } from '../domain/workspace.ts'
 import { streamOf } from '../kernel/entity.ts'
 import { collectionOf } from '../kernel/projection.ts'
 import { isRefusal } from '../kernel/refusal.ts'
-import { secretHash } from './access.ts'
 import type { App } from './app.ts'
 import type { Config } from './config.ts'
 import { playCall, sandboxCall } from './sandbox.ts'
-import { BLOCKED_CALLER, buildWorld, type CampaignKey } from './seed-world.ts'
+import { createSecrets } from './secrets.ts'
+import { buildSupply, type Derive, sandboxKey, supplyOf } from './seed-supply.ts'
+import { BLOCKED_CALLER, buildWorld, type CampaignKey, type Step } from './seed-world.ts'
 import { systemClock as clock, systemRandom as random } from './system.ts'
 import { act, addApiKey, createTenant, derivedSecret, openSession } from './tenants.ts'
 
@@ -197,6 +198,8 @@ export async function seedSandbox(app: App, config: Config, baseUrl: string): Pr
   const { writer, simulator } = app
   const known = await existing(app)
   const workspaceId = known ?? random.uuid()
+  const secrets = createSecrets(config.masterKey, random)
+  const derive: Derive = (purpose) => derivedSecret(config.masterKey, `sandbox ${purpose}`, workspaceId)
   const ownerPassword = derivedSecret(config.masterKey, 'sandbox-password', workspaceId).slice(0, 20)
   const apiKey = `svc_test_${derivedSecret(config.masterKey, 'sandbox-api-key', workspaceId)}`
   await createTenant(writer, {
@@ -210,15 +213,10 @@ export async function seedSandbox(app: App, config: Config, baseUrl: string): Pr
   if (!(await isSeeded(app))) {
     const key = { secret: apiKey, name: 'Sandbox key', ratePerMinute: LARGEST_KEY_RATE_PER_MINUTE }
     await addApiKey(writer, workspaceId, key, 'seed:api-key')
-    const newKey = () => {
-      const secret = `rk_${Buffer.from(random.bytes(32)).toString('base64url')}`
-      return { prefix: secret.slice(0, 12), hash: secretHash(secret) }
-    }
-    const { dial } = await buildWorld(
-      (step, command, input) => act(writer, workspaceId, command, input, `seed:${step}`),
-      newKey,
-      monthAfter(new Date(clock.now()).toISOString()),
-    )
+    const step: Step = (name, command, input) => act(writer, workspaceId, command, input, `seed:${name}`)
+    const renewsAt = monthAfter(new Date(clock.now()).toISOString())
+    const { dial } = await buildWorld(step, (stem) => sandboxKey(derive, stem), renewsAt)
+    await buildSupply(step, await writer.stateOf(workspace, workspaceId), { derive, secrets, renewsAt })
     if (config.seedCalls && simulator) await playAll(app, simulator, workspaceId, dial)
   }
   const sessionToken = await openSession(writer, workspaceId, OWNER_EMAIL)
@@ -230,9 +228,7 @@ export async function seedSandbox(app: App, config: Config, baseUrl: string): Pr
     ownerPassword,
     sessionToken,
     apiKey,
-    routingKey: null,
-    compatUrl: null,
-    poolKey: null,
+    ...supplyOf(state, { derive, secrets, baseUrl }),
     numbers: [...state.numbers.values()].map(({ id, e164, campaignId, publisherId }) => ({
       id,
       e164,

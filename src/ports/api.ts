@@ -94,6 +94,8 @@ export interface ApiRoute {
   /** Media type of the successful answers; JSON where it is left out. */
   readonly produces?: string
   readonly rejects: readonly string[]
+  /** Name of the path parameter whose record the workspace does not have; null when it has them all. Asked before the body is read. */
+  readonly absent?: (params: unknown, tenant: Tenant) => Promise<string | null>
   readonly run: (request: ApiRequest) => Promise<ApiAnswer | Refusal>
 }
 

@@ -130,7 +130,8 @@ export function createDecider(ports: {
       data,
       meta: {
         eventId: random.uuid(),
-        workspaceId,
+        // A user's own acts are in no workspace.
+        workspaceId: workspaceId === '' ? null : workspaceId,
         at,
         actor,
         commandId,

@@ -63,24 +63,29 @@ export async function readPointers(store: ReadStore): Promise<ReadonlyMap<string
   return new Map(stored.map((one) => [one.id, parse(one)]))
 }
 
-/**
- * Changes a pointer by compare-and-set: `change` gets what stands (null: nothing yet) and the generation that its answer
- * will have; null leaves it. Answers what stands afterwards, whoever wrote it. @throws StoreUnavailable
- */
-export async function changePointer(
+/** Gets what stands of a pointer (null: nothing yet) and the generation that its answer will have; null leaves it. */
+type Change = (current: Pointer | null, generation: number) => Pointer | null
+
+/** Changes a pointer by compare-and-set. Answers what stands afterwards, whoever wrote it. @throws StoreUnavailable */
+export async function changePointer(store: ReadStore, name: string, change: Change): Promise<StoredPointer | null> {
+  return (await movePointer(store, name, change)).stored
+}
+
+/** `changePointer` that also tells whether it was this very change: another may have made the same at the same time. */
+export async function movePointer(
   store: ReadStore,
   name: string,
-  change: (current: Pointer | null, generation: number) => Pointer | null,
-): Promise<StoredPointer | null> {
+  change: Change,
+): Promise<{ readonly stored: StoredPointer | null; readonly moved: boolean }> {
   const checkpoint = `${POINTERS}@${name}`
   for (;;) {
     const stored = await store.get(POINTERS, name)
     const expected = (await store.checkpoint(checkpoint))?.position ?? null
     const generation = Math.max(stored?.position ?? 0, expected ?? 0) + 1
     const next = change(stored && parse(stored).pointer, generation)
-    if (next === null) return stored && parse(stored)
+    if (next === null) return { stored: stored && parse(stored), moved: false }
     const doc = JSON.parse(JSON.stringify(next))
-    await store.commit([{ collection: POINTERS, id: name, doc, position: generation }], {
+    const moved = await store.commit([{ collection: POINTERS, id: name, doc, position: generation }], {
       name: checkpoint,
       expected,
       next: { position: generation, at: null },
@@ -88,7 +93,7 @@ export async function changePointer(
     // Where a batch is not atomic, the guarded document decides the race, not the checkpoint: believe what is stored.
     const now = await store.get(POINTERS, name)
     if (now && now.position === generation && JSON.stringify(parse(now).pointer) === JSON.stringify(next))
-      return parse(now)
+      return { stored: parse(now), moved }
   }
 }
 

@@ -3,6 +3,7 @@ import type { CollectionSpec, ReadStore } from '../ports/read-store.ts'
 import { POINTER_LIFE_MS } from './active-store.ts'
 import {
   changePointer,
+  movePointer,
   type Place,
   POINTERS,
   type Pointer,
@@ -79,13 +80,11 @@ export function lanesFor(
  */
 export async function requestRebuild(store: ReadStore, projection: AnyProjection): Promise<boolean> {
   await store.ensure([{ name: POINTERS, indexes: [], columns: [] }])
-  let began = false
-  await changePointer(store, projection.name, (current, generation) => {
+  const { moved } = await movePointer(store, projection.name, (current, generation) => {
     const pointer = current ?? { active: placeOf(projection), building: null, retired: [] }
-    began = pointer.building === null
-    return began ? { ...pointer, building: placeOf(projection, generation) } : null
+    return pointer.building === null ? { ...pointer, building: placeOf(projection, generation) } : null
   })
-  return began
+  return moved
 }
 
 /** Makes a finished build the active one, and the one before it ready to be dropped. */

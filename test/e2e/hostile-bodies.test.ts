@@ -148,7 +148,8 @@ describe('a hostile body', () => {
         if (answer.body.error.code !== 'validation_error') return
         const named = Object.keys(answer.body.error.details ?? {})
         expect(named.length, answer.text).toBeGreaterThan(0)
-        if (!parses(text) || named.includes('body')) return
+        // What would reach the prototype is refused before anything is read of the body.
+        if (!parses(text) || named.includes('body') || named.includes('__proto__')) return
         for (const field of refusedFields(route.body, text))
           expect(
             named.some((name) => name === field || name.startsWith(`${field}.`)),

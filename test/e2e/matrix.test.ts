@@ -5,7 +5,7 @@ import type { ApiRoute } from '../../src/ports/api.ts'
 import { openPlatform } from '../support/e2e-app.ts'
 import { type Answer, type Json, sameness, send } from '../support/e2e-client.ts'
 import { freshEnvironment } from '../support/e2e-server.ts'
-import { lapse, openTenant } from '../support/e2e-world.ts'
+import { lapse, openTenant, shelve } from '../support/e2e-world.ts'
 import { furnish, kindsIn, pathOf, type Records } from '../support/furnished.ts'
 
 const OPERATOR_TOKEN = 'matrix-operator'
@@ -25,7 +25,8 @@ const away = await openTenant(app.writer, { name: 'Away' })
 const own = await furnish(baseUrl, main)
 const theirs = await furnish(baseUrl, other)
 const late = await furnish(baseUrl, lapsed)
-const old = await furnish(baseUrl, away)
+const shelved = await away.line({ name: 'Shelved' }, [await away.target(await away.buyer({ name: 'Shelved buyer' }))])
+const old = { ...(await furnish(baseUrl, away)), campaigns: shelved.campaignId }
 await lapse(lapsed)
 await demoted.act(changePlan, { planId: 'starter' })
 const keys = { powerless: await main.apiKey({ scopes: [] }), ...(await turned()) }
@@ -59,6 +60,7 @@ async function turned() {
 
 /** Archives (terminates, releases) every record of the workspace that is to be away. */
 async function putAway(): Promise<void> {
+  await shelve(away, shelved)
   const post = (path: string, status: string, token = away.session) =>
     send(`${baseUrl}${path}`, { method: 'POST', body: { status }, headers: { authorization: `Bearer ${token}` } })
   for (const [kind, status] of [
@@ -73,6 +75,10 @@ async function putAway(): Promise<void> {
 
 /** What a body must hold for a request to reach the state of its record. */
 const CHANGES: Readonly<Record<string, Json>> = {
+  'change-campaign': { description: 'Changed' },
+  'set-campaign-status-by-key': { status: 'paused' },
+  'change-publisher': { contactName: 'Changed' },
+  'pause-target': { status: 'paused' },
   'change-buyer': { notes: 'Changed' },
   'change-target': { dailyCap: 7 },
   'change-target-caps': { dailyCap: 7 },
@@ -96,7 +102,6 @@ function expectDeclared(route: ApiRoute, { status, body, text }: Answer): void {
 
 const codeOf = ({ status, body }: Answer) => [status, body?.error?.code]
 const guarded = ({ surface }: ApiRoute) => surface !== 'public' && surface !== 'sign-in'
-const onConsole = ({ surface }: ApiRoute) => surface === 'console' || surface === 'sandbox'
 const takesKeys = ({ surface, scope }: ApiRoute) => surface === 'rest' || (surface === 'console' && scope !== null)
 const named = (route: ApiRoute) => kindsIn(route).length > 0
 
@@ -182,10 +187,10 @@ describe('every route', () => {
     expect(answer.body.error.details).toEqual({ status: 'canceled', planId: 'scale', agencyId: lapsed.workspaceId })
   })
 
-  test.each(those((route) => route.write && named(route) && onConsole(route) && route.name in CHANGES))(
+  test.each(those((route) => route.write && named(route) && route.name in CHANGES))(
     '%s on an archived parent',
     async (_name, route) => {
-      const answer = await request(route, away.session, old, CHANGES[route.name])
+      const answer = await request(route, route.surface === 'rest' ? away.key : away.session, old, CHANGES[route.name])
       expectDeclared(route, answer)
       expect(codeOf(answer)).toEqual([409, 'conflict'])
     },

@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
 import { promised } from '../support/document-1.ts'
-import { openPlatform } from '../support/e2e-app.ts'
-import { type Answer, type Ask, asking } from '../support/e2e-client.ts'
+import { type OpenPlatform, openPlatform } from '../support/e2e-app.ts'
+import { type Answer, asking } from '../support/e2e-client.ts'
 import { type KeyDesk, keyDeskOf } from '../support/e2e-keys.ts'
 import { type Server, setups } from '../support/e2e-server.ts'
 import { platform } from '../support/e2e-suite.ts'
@@ -111,12 +111,9 @@ describe.each(setups)('rate limits over $name', (setup) => {
 
   test(promised('limit: Console rate limit'), async () => {
     const ask = asking(() => server.baseUrl, the.busy.session)
-    const asks: readonly ((n: number) => Promise<Answer>)[] = [
-      () => ask('/api/tracking/campaigns?pageSize=1'),
-      () => ask('/api/auth/session'),
-    ]
+    const either = (n: number) => ask(n % 2 ? '/api/tracking/campaigns?pageSize=1' : '/api/auth/session')
     const answers: Answer[] = []
-    for (let n = 0; n < 650; n += 50) answers.push(...(await atOnce(50, (m) => (asks[m % 2] ?? ask)(m as never))))
+    for (let n = 0; n < 650; n += 50) answers.push(...(await atOnce(50, either)))
     expect(passed(answers)).toBe(600)
     answers.filter(({ status }) => status !== 200).forEach(expectRefused)
     expect(answers.every((answer) => policy(answer) === '"default";q=600;w=60')).toBe(true)
@@ -134,19 +131,39 @@ describe.each(setups)('rate limits over $name', (setup) => {
     expect(left(await ask('/api/tracking/campaigns'))).toBe(before - 1)
   })
 
-  test('two processes over the same stores keep one limit between them', async () => {
-    await server.restart({ ROLES: 'command-api,query-api,projector' })
-    const other = await openPlatform({ ...server.env, ROLES: 'query-api' })
-    try {
+  describe('two processes over the same stores', () => {
+    let other: OpenPlatform
+    const here = (token: string) => asking(() => server.baseUrl, token)
+    const there = (token: string) => asking(() => other.baseUrl, token)
+
+    beforeAll(async () => {
+      await server.restart({ ROLES: 'command-api,query-api,projector' })
+      other = await openPlatform({ ...server.env, ROLES: 'query-api' })
+    })
+    afterAll(() => other.close())
+
+    test('keep one limit between them', async () => {
       const { secret } = await keyDeskOf(server, the.shared.session).make({ rateLimitPerMinute: 60 })
-      const asks: readonly Ask[] = [server.baseUrl, other.baseUrl].map((url) => asking(() => url, secret))
-      for (const ask of asks) expect((await ask('/api/v1/buyers')).status).toBe(403)
-      const answers = await atOnce(120, (n) => (asks[n % 2] as Ask)(PATH))
+      for (const ask of [here(secret), there(secret)]) expect((await ask('/api/v1/buyers')).status).toBe(403)
+      const answers = await atOnce(120, (n) => (n % 2 ? here(secret) : there(secret))(PATH))
       expect(passed(answers)).toBe(60)
       answers.filter(({ status }) => status !== 200).forEach(expectRefused)
-      for (const ask of asks) expectRefused(await ask(PATH))
-    } finally {
-      await other.close()
-    }
+      for (const ask of [here(secret), there(secret)]) expectRefused(await ask(PATH))
+    })
+
+    test('know at once that a key was changed, rotated or revoked', async () => {
+      const keys = keyDeskOf(server, the.shared.session)
+      for (let n = 0; n < 5; n++) {
+        const { id, secret } = await keys.make()
+        expect((await there(secret)(PATH)).status).toBe(200)
+        await keys.send('PATCH', `/${id}`, { scopes: [] })
+        expect(code(await there(secret)(PATH))).toEqual([403, 'insufficient_scope'])
+        const { body } = await keys.send('POST', `/${id}/rotate`, { graceMinutes: 0 })
+        expect(code(await there(secret)(PATH))).toEqual([401, 'invalid_key'])
+        expect(code(await there(body.key)(PATH))).toEqual([403, 'insufficient_scope'])
+        await keys.send('DELETE', `/${id}`)
+        expect(code(await there(body.key)(PATH))).toEqual([401, 'invalid_key'])
+      }
+    })
   })
 })

@@ -160,7 +160,7 @@ describe.each(setups)('errors common to REST over $name', (setup) => {
       const tried = async (secret: string, forwarded: string) => (await ask(secret, PATH, from(forwarded))).status
       expect(await tried(range.secret, '203.0.113.9')).toBe(403)
       expect(await tried(here.secret, '203.0.113.9')).toBe(200)
-      for (const TRUST_PROXY of ['1', 'loopback', '127.0.0.1, 10.0.0.0/8']) {
+      for (const TRUST_PROXY of ['1', 'loopback, 10.0.0.0/8']) {
         await server.restart({ TRUST_PROXY })
         expect(await tried(range.secret, '203.0.113.9'), TRUST_PROXY).toBe(200)
         expect(await tried(range.secret, '203.0.113.9, 198.51.100.7')).toBe(403)
@@ -171,8 +171,6 @@ describe.each(setups)('errors common to REST over $name', (setup) => {
         expect(await tried(here.secret, 'unknown')).toBe(200)
         expect(await tried(range.secret, 'unknown')).toBe(403)
       }
-      await server.restart({ TRUST_PROXY: '' })
-      expect(await tried(range.secret, '203.0.113.9')).toBe(403)
     })
   })
 })

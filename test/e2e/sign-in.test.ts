@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { signIn } from '../../commands/sign-in.ts'
 import { PASSWORD, SIGN_IN_FAILURES } from '../../src/domain/limits.ts'
@@ -10,6 +11,8 @@ import { type Server, setups, until } from '../support/e2e-server.ts'
 import { platform } from '../support/e2e-suite.ts'
 import { openTenant, seat, type Tenant } from '../support/e2e-world.ts'
 
+/** Stores may hold what an earlier run left: addresses and tokens are this run's own. */
+const RUN = randomUUID()
 const HOUR_MS = 3_600_000
 const OPERATOR = 'operator-of-sign-in'
 const PASSPHRASE = 'correct horse battery'
@@ -29,9 +32,9 @@ async function prepared(writer: StreamWriter) {
   return {
     main,
     other,
-    fresh: await sessionFor(main, 'sess_fresh', 11.5),
-    aging: await sessionFor(main, 'sess_aging', 10.9),
-    dying: await sessionFor(main, 'sess_dying', 1 / HOUR_MS),
+    fresh: await sessionFor(main, `sess_fresh_${RUN}`, 11.5),
+    aging: await sessionFor(main, `sess_aging_${RUN}`, 10.9),
+    dying: await sessionFor(main, `sess_dying_${RUN}`, 1 / HOUR_MS),
   }
 }
 
@@ -59,7 +62,7 @@ describe.each(setups)('sign-in over $name', (setup) => {
   /** Somebody with a workspace of their own, whom nobody has signed in yet. */
   async function somebody() {
     people += 1
-    const email = `somebody-${people}@people.example`
+    const email = `somebody-${people}@${RUN}.example`
     const { status, body } = await post(
       '/api/operator/workspaces',
       {
@@ -111,8 +114,8 @@ describe.each(setups)('sign-in over $name', (setup) => {
     const { email } = await somebody()
     const answers = [
       await enter(email, 'wrong'),
-      await enter('unknown@people.example', 'wrong'),
-      await enter('unknown@people.example', PASSPHRASE),
+      await enter(`unknown@${RUN}.example`, 'wrong'),
+      await enter(`unknown@${RUN}.example`, PASSPHRASE),
     ]
     expect(answers.map(codeOf)).toEqual(Array(3).fill([401, 'unauthorized']))
     expect(new Set(answers.map(sameness)).size).toBe(1)
@@ -124,7 +127,7 @@ describe.each(setups)('sign-in over $name', (setup) => {
     const times = { known: [] as number[], unknown: [] as number[] }
     for (let n = 0; n < 7; n++) {
       times.known.push(await msOf(email))
-      times.unknown.push(await msOf('stranger@people.example'))
+      times.unknown.push(await msOf(`stranger@${RUN}.example`))
     }
     const median = (all: readonly number[]) => all.toSorted((one, other) => one - other)[3] ?? 0
     // A look-up that found nobody and verified nothing would take a tenth of it.
@@ -174,7 +177,7 @@ describe.each(setups)('sign-in over $name', (setup) => {
     const { email } = await somebody()
     const from = '2001:db8::17'
     const wrong = await Promise.all(
-      Array.from({ length: SIGN_IN_FAILURES.source }, (_, n) => enter(`guess-${n}@people.example`, 'wrong', from)),
+      Array.from({ length: SIGN_IN_FAILURES.source }, (_, n) => enter(`guess-${n}@${RUN}.example`, 'wrong', from)),
     )
     expect(wrong.map(({ status }) => status)).toEqual(Array(SIGN_IN_FAILURES.source).fill(401))
     expect(codeOf(await enter(email, PASSPHRASE, from))).toEqual([429, 'rate_limited'])

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { userIdOf } from '../../src/domain/user.ts'
 import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
@@ -7,6 +8,8 @@ import { type Server, setups } from '../support/e2e-server.ts'
 import { platform } from '../support/e2e-suite.ts'
 import { lapse, openTenant, seat } from '../support/e2e-world.ts'
 
+/** Stores may hold what an earlier run left: addresses are this run's own. */
+const PEOPLE = `${randomUUID()}.example`
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 const PASSPHRASE = 'correct horse battery'
 const USERS = '/api/tracking/users'
@@ -34,7 +37,7 @@ describe.each(setups)('people of a workspace over $name', (setup) => {
   })
   beforeEach(() => {
     people += 1
-    person = { email: `person-${people}@people.example`, name: `Person ${people}`, password: PASSPHRASE }
+    person = { email: `person-${people}@${PEOPLE}`, name: `Person ${people}`, password: PASSPHRASE }
   })
 
   const as = (token: string | null) => asking(() => server.baseUrl, token)
@@ -159,7 +162,7 @@ describe.each(setups)('people of a workspace over $name', (setup) => {
     const ids = [mine]
     const tokens = [the.main.session]
     for (let n = 0; n < 5; n++) {
-      person = { ...person, email: `owner-${n}-${people}@people.example` }
+      person = { ...person, email: `owner-${n}-${people}@${PEOPLE}` }
       ids.push(await added('owner'))
       tokens.push(await enter(person.email))
     }
@@ -176,7 +179,7 @@ describe.each(setups)('people of a workspace over $name', (setup) => {
   test('the list is searched, filtered, sorted and paged', async () => {
     const mark = `list${people}`
     for (const [n, role] of ['owner', 'admin', 'admin'].entries()) {
-      person = { email: `${mark}-${3 - n}@people.example`, name: `${mark} ${n}`, password: PASSPHRASE }
+      person = { email: `${mark}-${3 - n}@${PEOPLE}`, name: `${mark} ${n}`, password: PASSPHRASE }
       await added(role)
     }
     const names = async (asked: Record<string, string | number>) =>
@@ -210,7 +213,11 @@ describe.each(setups)('people of a workspace over $name', (setup) => {
       [{ planId: 'scale', sandbox: true }, 'validation_error', ['planId', 'sandbox']],
     ] as const) {
       const refused = await write('PATCH', '/api/tracking/workspace', sent, the.other.session)
-      expect([...codeOf(refused), Object.keys(refused.body.error.details ?? {})]).toEqual([400, code, fields])
+      expect([...codeOf(refused), Object.keys(refused.body.error.details ?? {}).toSorted()]).toEqual([
+        400,
+        code,
+        fields,
+      ])
     }
   })
 

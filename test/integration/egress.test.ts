@@ -219,9 +219,13 @@ describe('the way out', () => {
     ['a name that nobody knows', () => 'http://nobody.example/'],
     ['a port where nobody listens', () => 'http://127.0.0.1:1/'],
     ['a connection that breaks', () => `${base}/gone`],
-    ['headers that no request can hold', () => `${base}/plain`, { headers: { 'x-a': 'b\r\nc: d' } }],
-  ] as const)('tells that it did not reach %s', async (_what, url, more = {}) => {
-    expect(await get(url(), more)).toMatchObject({ ok: false, failure: 'unreachable' })
+  ])('tells that it did not reach %s', async (_what, url) => {
+    expect(await get(url())).toMatchObject({ ok: false, failure: 'unreachable' })
+  })
+
+  it('tells that no request can hold such headers', async () => {
+    const headers = { 'x-a': 'b\r\nc: d' }
+    expect(await get(`${base}/plain`, { headers })).toMatchObject({ ok: false, failure: 'unreachable' })
   })
 
   test.each(['/never', '/slowly'])('gives %s up when the time is over', async (path) => {

@@ -42,7 +42,8 @@ describe.each(['claimed', 'connected', 'converted'] as const)('a target whose ca
     const docs = await project(usage, recorded(ledger, events))
     const figures = (kind: 'target' | 'buyer', id: string) => {
       const counter = counterOf(state, kind, id)
-      const doc = docs[`${kind}:${id}`]
+      const found = docs[`${kind}:${id}`]
+      const doc = found && usage.doc.parse(found)
       const counts = [counter.taken.get(DAY, 0), counter.total, counter.cents.get(DAY, 0), counter.live]
       const shown = doc && [doc.days[DAY] ?? 0, doc.total, doc.revenueDays[DAY] ?? 0, doc.liveCalls]
       return { counts, shown }

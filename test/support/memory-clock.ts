@@ -4,6 +4,8 @@ import type { Clock } from '../../src/ports/clock.ts'
 export interface ManualClock extends Clock {
   /** Moves time on, waking what is due in order and letting each wake have its consequences first. */
   advance(ms: number): Promise<void>
+  /** Moves time on in one leap, as a machine does that was asleep: all that fell due meanwhile wakes at its end. */
+  leap(ms: number): Promise<void>
 }
 
 /** Lets everything that is ready to run run, for so many turns of the event loop. */
@@ -23,6 +25,13 @@ export function createManualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
       return () => {
         wakes = wakes.filter((one) => one !== entry)
       }
+    },
+    async leap(ms) {
+      time += ms
+      const due = wakes.filter(({ instant }) => instant <= time)
+      wakes = wakes.filter(({ instant }) => instant > time)
+      for (const { wake } of due) wake()
+      await settle()
     },
     async advance(ms) {
       const until = time + ms

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What befalls the next request: an answer of one's own, an answer cut short once it is done, or none at all. */
+/** What befalls a request: an answer of one's own, an answer cut short once it is done, or none at all. */
 export type TelnyxFault =
   | { readonly status: number; readonly body: unknown; readonly contentType?: string }
   | 'truncated'
@@ -23,8 +23,8 @@ export interface TelnyxDouble {
   readonly apiKey: string
   readonly connectionId: string
   readonly requests: readonly TelnyxRequest[]
-  /** What the next request that is no plain read of the double itself meets. */
-  readonly next: (fault: TelnyxFault) => void
+  /** What befalls the next requests, one after another; null nothing. */
+  readonly next: (...faults: readonly (TelnyxFault | null)[]) => void
   /** Numbers that the account holds, with the connection that each is pointed at. */
   readonly held: ReadonlyMap<string, string | null>
   /** How many orders have been made. */
@@ -86,7 +86,7 @@ export async function startTelnyxDouble({ pageRows = LARGEST_PAGE } = {}): Promi
   const orders: Order[] = []
   const held = new Map<string, string | null>()
   const ids = new Map<string, string>()
-  let fault: TelnyxFault | null = null
+  const faults: (TelnyxFault | null)[] = []
 
   const idOf = (e164: string) => ids.get(e164) ?? ids.set(e164, String(2_000_000_000 + ids.size)).get(e164)
   const e164Of = (id: string | undefined) => [...held.keys()].find((e164) => idOf(e164) === id)
@@ -235,8 +235,7 @@ export async function startTelnyxDouble({ pageRows = LARGEST_PAGE } = {}): Promi
       body: await bodyOf(request),
     }
     requests.push(asked)
-    const met = fault
-    fault = null
+    const met = faults.shift() ?? null
     if (met === 'silent') return
     const own = met !== null && met !== 'truncated'
     const { status, body } = own ? met : answer(asked)
@@ -255,9 +254,7 @@ export async function startTelnyxDouble({ pageRows = LARGEST_PAGE } = {}): Promi
     apiKey,
     connectionId,
     requests,
-    next: (befalls) => {
-      fault = befalls
-    },
+    next: (...coming) => void faults.push(...coming),
     held,
     orders: () => orders.length,
     hold: (e164) => void held.set(e164, null),

@@ -9,7 +9,8 @@ const scrubs: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** What every scrub begins with: a line without it is clean, which is most of them. */
-const suspect = /\+|%2B|(?:live|test|sess|whsec|pk|rk)_|"(?:authorization|password|token|secret)"|bearer |basic /i
+const suspect =
+  /\+|%2B|(?:live|test|sess|whsec|pk|rk|rks|ct)_|"(?:authorization|password|token|secret)"|bearer |basic /i
 
 /** A log line without phone numbers and secrets. */
 export function scrub(line: string): string {

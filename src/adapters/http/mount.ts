@@ -60,6 +60,8 @@ function admission(route: ApiRoute, { authenticate, send, limiter }: Mounting) {
     if (over) return send(reply, over)
     const params = route.params.safeParse(request.params)
     if (!params.success) return send(reply, refuse(absenceOf(route, String(params.error.issues[0]?.path[0]))))
+    const absent = principal.tenant && (await route.absent?.(params.data, principal.tenant))
+    if (absent) return send(reply, refuse(absenceOf(route, absent)))
     request.admitted = { principal, params: params.data }
     return undefined
   }

@@ -112,8 +112,11 @@ const bodyRefusals = ['payload-too-large', 'unsupported-media-type']
 
 /** Everything that a route can refuse: by its surface, by the edge, and by its own rules. */
 export function refusalsOf(route: ApiRoute): readonly WireRefusal[] {
+  // A console route that names a scope takes API keys as well, judged as on the REST surface.
+  const byKey = route.surface === 'console' && route.scope !== null ? surfaceRefusals.rest : []
   return [
     ...surfaceRefusals[route.surface],
+    ...byKey,
     ...edgeRefusals,
     ...(route.method === 'GET' ? [] : bodyRefusals),
     ...route.rejects,

@@ -1,4 +1,5 @@
 import { ROUTING_KEY } from '../../domain/limits.ts'
+import { keyStem } from '../../domain/routing-key.ts'
 import { workspace } from '../../domain/workspace.ts'
 import { secretHash } from '../access.ts'
 import { issueSecret, keptOf } from '../issued.ts'
@@ -16,9 +17,9 @@ export async function issueRoutingKey(
   act: string,
 ) {
   const state = await writing.tools.writer.stateOf(workspace, writing.tenant.workspaceId)
-  const campaign = state.campaigns.get(campaignId)?.routingKeyPrefix
-  const publisher = state.publishers.get(publisherId)?.routingPrefix
-  const stem = `rk_live_${campaign}_${publisher}_`
+  const campaign = state.campaigns.get(campaignId)?.routingKeyPrefix ?? ''
+  const publisher = state.publishers.get(publisherId)?.routingPrefix ?? ''
+  const stem = keyStem(campaign, publisher)
   const secret = await issueSecret(writing, `${act} ${campaignId} ${publisherId}`, stem)
   return { secret, kept: keptOf(secret, stem.length + ROUTING_KEY.shown) }
 }

@@ -15,6 +15,7 @@ import { defineWrite, type Write, type Writing } from './write.ts'
 const path = '/api/tracking/users'
 const one = {
   params: z.object({ id }),
+  present: ({ seats }: WorkspaceState, userId: string) => seats.has(userId),
   mounts: [{ surface: 'console', path: `${path}/:id`, ownerOnly: true }],
 } as const
 

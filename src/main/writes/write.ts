@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { ulid } from 'ulid'
 import type { z } from 'zod'
 import { type Revisions, recordAt, recordsOf } from '../../domain/record.ts'
+import { type WorkspaceState, workspace } from '../../domain/workspace.ts'
 import type { Command, Reads } from '../../kernel/command.ts'
 import { type Actor, dataOf, type EventSchemas, type RecordedEvent } from '../../kernel/event.ts'
 import type { AnyProjection } from '../../kernel/projection.ts'
@@ -124,6 +125,8 @@ interface Definition<Params, Body, Filter> {
   readonly rejects?: readonly string[]
   /** The record by which an `If-Match` is judged, and whose `ETag` the answer carries. */
   readonly record?: (params: NoInfer<Params>) => string
+  /** Whether the workspace has a record that the path names; by default, with `record`, any that ever had a revision. */
+  readonly present?: (state: WorkspaceState, id: string) => boolean
   readonly run: (writing: Writing<NoInfer<Params>, NoInfer<Body>, NoInfer<Filter>>) => Promise<Written | Refusal>
 }
 
@@ -249,6 +252,20 @@ function session<Params, Body, Filter>(
   return { writing, end }
 }
 
+const hasRevision = ({ revisions }: WorkspaceState, id: string) => revisions.has(id)
+
+/** The first path parameter that names no record of the workspace; null when all do. */
+async function missingOf(
+  { writer }: WriteTools,
+  params: unknown,
+  { workspaceId }: Tenant,
+  present: (state: WorkspaceState, id: string) => boolean,
+): Promise<string | null> {
+  const state = await writer.stateOf(workspace, workspaceId)
+  const missing = Object.entries(params ?? {}).find(([, id]) => !present(state, String(id)))
+  return missing?.[0] ?? null
+}
+
 /** Defines a write. */
 export function defineWrite<Params = unknown, Body = unknown, Filter = unknown>(
   definition: Definition<Params, Body, Filter>,
@@ -268,6 +285,8 @@ export function defineWrite<Params = unknown, Body = unknown, Filter = unknown>(
       const written = await definition.run(writing)
       return isRefusal(written) ? written : end(written)
     }
+    const present = definition.present ?? (record && hasRevision)
+    const absent = present && ((given: unknown, tenant: Tenant) => missingOf(tools, given, tenant, present))
     const shared = {
       name,
       summary,
@@ -281,6 +300,7 @@ export function defineWrite<Params = unknown, Body = unknown, Filter = unknown>(
       rejects: refusals,
       write: method !== 'GET',
       lapsed,
+      ...(absent ? { absent } : {}),
       run,
     }
     return mounts.map(
