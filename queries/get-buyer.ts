@@ -34,7 +34,7 @@ export const getBuyer = defineQuery({
     const owned = await readAll(views, targets, { filter, sort: { createdAt: 1 } })
     const [shapes, ownedShapes] = await Promise.all([
       buyerShapes(views, asked, [doc]),
-      targetShapes(views, asked, owned, { open: false }),
+      targetShapes(views, asked, owned, { open: null }),
     ])
     const [buyer] = shapes
     return buyer ? { buyer, targets: ownedShapes } : refuse('buyer-not-found')

@@ -53,12 +53,12 @@ export const getTarget = defineQuery({
   steady: true,
   rejects: ['target-not-found'],
   record: ({ id }) => id,
-  async run({ views }: QueryPorts, { params, surface, ...asked }) {
+  async run({ views, secrets }: QueryPorts, { params, surface, ...asked }) {
     const { workspaceId } = asked.tenant
     const doc = await readOne(views, targets, workspaceId, params.id)
     if (!doc) return refuse('target-not-found')
     const [shapes, plan] = await Promise.all([
-      targetShapes(views, asked, [doc], { open: surface !== 'rest' }),
+      targetShapes(views, asked, [doc], { open: surface === 'rest' ? null : secrets }),
       routesOf(views, workspaceId, doc.id),
     ])
     const [target] = shapes

@@ -39,7 +39,7 @@ export const listTargets = defineQuery({
   reads: [targets, buyers, campaigns, usage, callLog],
   steady: true,
   rejects: ['campaign-not-found'],
-  async run({ views }: QueryPorts, { query, surface, ...asked }) {
+  async run({ views, secrets }: QueryPorts, { query, surface, ...asked }) {
     const { workspaceId } = asked.tenant
     const { buyerId, type, kind, campaignId } = query
     if (campaignId && !(await readOne(views, campaigns, workspaceId, campaignId))) return refuse('campaign-not-found')
@@ -54,6 +54,6 @@ export const listTargets = defineQuery({
       ...(query.health && (await ofHealth(views, workspaceId, query.health))),
     }
     const { docs, total } = await readPage(views, targets, filter, windowOf(query))
-    return listed(await targetShapes(views, asked, docs, { open: surface !== 'rest' }), query, total)
+    return listed(await targetShapes(views, asked, docs, { open: surface === 'rest' ? null : secrets }), query, total)
   },
 })

@@ -8,6 +8,7 @@ import { type Target, target, targetKind } from '../src/domain/target.ts'
 import type { Question } from '../src/kernel/query.ts'
 import { id } from '../src/kernel/wire.ts'
 import type { ReadStore } from '../src/ports/read-store.ts'
+import type { Secrets } from '../src/ports/secrets.ts'
 import { type DocOf, type Kept, readMany } from './documents.ts'
 import { today, todayFor, todayOf } from './today.ts'
 import { countersOf, health, healthOf, usage, usageOf } from './usage.ts'
@@ -29,19 +30,24 @@ export const targetShape = target.omit({ endpoint: true }).extend({
   ...health.shape,
   destination,
   endpoint: endpointShape.nullable(),
-  rtb: rtb.nullable(),
+  // Blanked values are no header values.
+  rtb: rtb.extend({ bidHeaders: z.record(z.string(), z.string()) }).nullable(),
   usage,
   liveCalls: z.int(),
   today,
 })
 
+/** Opens the sealed values of bidder headers. */
+type Opener = Pick<Secrets, 'unseal'>
+
 /** What stands for a bidder's header or template where it may not be seen. */
 const HIDDEN = '•••'
 
-function shownRtb(bidding: Rtb | null, open: boolean) {
-  if (bidding === null || open) return bidding
-  const bidHeaders = Object.fromEntries(Object.keys(bidding.bidHeaders).map((name) => [name, HIDDEN]))
-  return { ...bidding, bidHeaders, bidBodyTemplate: bidding.bidBodyTemplate && HIDDEN }
+function shownRtb(bidding: Rtb | null, open: Opener | null) {
+  if (bidding === null) return null
+  const shown = Object.entries(bidding.bidHeaders).map(([name, value]) => [name, open ? open.unseal(value) : HIDDEN])
+  const bidBodyTemplate = open ? bidding.bidBodyTemplate : bidding.bidBodyTemplate && HIDDEN
+  return { ...bidding, bidHeaders: Object.fromEntries(shown), bidBodyTemplate }
 }
 
 function shownEndpoint(dialling: Endpoint | null) {
@@ -59,12 +65,12 @@ function destinationShape({ type, endpoint, rtb }: Pick<Target, 'type' | 'endpoi
   return { type, value, display: value && nationalOf(value) }
 }
 
-/** Targets with buyer, health, usage and today's figures. `open` shows bidder headers and templates in full. */
+/** Targets with buyer, health, usage and today's figures. `open` shows bidder headers and templates in full; null blanks them. */
 export async function targetShapes(
   views: ReadStore,
   asked: Pick<Question<unknown, unknown>, 'tenant' | 'now'>,
   docs: readonly Kept<DocOf<typeof targets>>[],
-  { open }: { readonly open: boolean },
+  { open }: { readonly open: Opener | null },
 ) {
   const ids = docs.map(({ id }) => id)
   const [owners, counters, figures] = await Promise.all([

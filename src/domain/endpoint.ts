@@ -59,7 +59,7 @@ const headerValue = z
   .regex(/^[\t\x20-\x7e\x80-\xff]*$/)
 const bidLimit = cap(CENTS.price).nullable()
 
-/** The bidding configuration of an rtb target (Supplement §5). */
+/** The bidding configuration of an rtb target, as it is sent and shown (Supplement §5). */
 export const rtb = z.object({
   bidUrl: z
     .url({ protocol: /^https?$/ })
@@ -95,6 +95,9 @@ export const rtb = z.object({
   destination: z.object({ type: z.enum(['number', 'sip']), value: z.string().max(TARGET.sipUri) }).nullable(),
 })
 export type Rtb = Readonly<z.infer<typeof rtb>>
+
+/** The bidding configuration as it is kept: the values of the headers, which may be secrets, sealed under the master key. */
+export const rtbKept = rtb.extend({ bidHeaders: z.record(headerName, z.string().max(RTB.sealedHeader)) })
 
 /** A condition on a call's tags; all of a target's must hold. */
 export const tagFilter = z.object({

@@ -144,6 +144,8 @@ export const ROUTE = {
 } as const
 /** `header` is the length of one value, `headers` their number, `answerBytes` the longest answer of a bidder that is read. */
 export const RTB = {
+  /** Characters of a header's value sealed: never more than the value's and what sealing adds to it, in base64. */
+  sealedHeader: 2_800,
   header: 1_000,
   headers: 20,
   answerBytes: 64 * 1024,

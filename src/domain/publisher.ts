@@ -24,7 +24,9 @@ export const PUBLISHER_MOVES: Readonly<Record<PublisherStatus, readonly Publishe
 /** What a person sets of a publisher (Document 1, Publisher). */
 export const publisherSettings = z.object({
   name: nameOf(NAME.publisher),
-  routingPrefix: z.string().regex(new RegExp(`^[A-Za-z0-9]{${PREFIX.min},${PREFIX.max}}$`)),
+  routingPrefix: z.string().regex(new RegExp(`^[A-Za-z0-9]{${PREFIX.min},${PREFIX.max}}$`), {
+    error: `must be ${PREFIX.min} to ${PREFIX.max} letters and digits`,
+  }),
   source: text(TEXT.contact),
   contactName: text(TEXT.contact),
   contactEmail: text(TEXT.email),

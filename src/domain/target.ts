@@ -5,7 +5,7 @@ import { cap, id, instant } from '../kernel/wire.ts'
 import { bidResult } from './bid-answer.ts'
 import { dialOutcome } from './call-facts.ts'
 import { changed } from './changes.ts'
-import { endpoint, endpointSettings, PLAIN_RTB, plainEndpoint, rtb, tagFilter } from './endpoint.ts'
+import { endpoint, endpointSettings, PLAIN_RTB, plainEndpoint, rtbKept, tagFilter } from './endpoint.ts'
 import { nameOf, statusNote, text, timezone } from './fields.ts'
 import { CALL_CAP, CENTS, NAME, SECONDS, TARGET, TEXT } from './limits.ts'
 import { price } from './money.ts'
@@ -59,7 +59,7 @@ export const targetSettings = z.object({
   dedupeWindowSeconds: cap(SECONDS.dedupe),
   tagFilters: z.array(tagFilter).max(TARGET.tagFilters).readonly(),
   endpoint: endpoint.nullable(),
-  rtb: rtb.nullable(),
+  rtb: rtbKept.nullable(),
 })
 export type TargetSettings = Readonly<z.infer<typeof targetSettings>>
 export const targetChanges = targetSettings.partial()
@@ -70,7 +70,7 @@ export const targetSent = targetSettings
     states: states.nullable(),
     hoursSchedule: scheduleInput.nullable(),
     endpoint: endpointSettings.partial(),
-    rtb: rtb.partial(),
+    rtb: rtbKept.partial(),
   })
   .partial()
 export type TargetSent = Readonly<z.infer<typeof targetSent>>

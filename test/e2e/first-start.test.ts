@@ -140,9 +140,10 @@ describe.each(setups)('first start over $name', (setup) => {
     const rows = await everyRow(ask)
     await server.restart()
     const after = server.sandbox
-    const { baseUrl: _was, sessionToken: first, ...kept } = before
-    const { baseUrl: _is, sessionToken: second, ...still } = after
+    const { baseUrl: was, sessionToken: first, compatUrl, ...kept } = before
+    const { baseUrl: is, sessionToken: second, compatUrl: moved, ...still } = after
     expect(still).toEqual(kept)
+    expect(moved).toBe(compatUrl?.replace(was, is))
     expect(second).not.toBe(first)
     expect((await everyRow(ask)).rows).toEqual(rows.rows)
     for (const token of [first, second]) {

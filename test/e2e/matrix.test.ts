@@ -26,7 +26,7 @@ const own = await furnish(baseUrl, main)
 const theirs = await furnish(baseUrl, other)
 const late = await furnish(baseUrl, lapsed)
 const shelved = await away.line({ name: 'Shelved' }, [await away.target(await away.buyer({ name: 'Shelved buyer' }))])
-const old = { ...(await furnish(baseUrl, away)), campaigns: shelved.campaignId }
+const old: Records = { ...(await furnish(baseUrl, away)), campaigns: shelved.campaignId }
 await lapse(lapsed)
 await demoted.act(changePlan, { planId: 'starter' })
 const keys = { powerless: await main.apiKey({ scopes: [] }), ...(await turned()) }

@@ -38,3 +38,24 @@ test('a process with every role over a file of its own is alone; any other share
   expect(isAlone(read({ ROLES: 'command-api,query-api,projector' }))).toBe(false)
   expect(isAlone(read({ READ_STORE_URL: 'mongodb://127.0.0.1/x' }))).toBe(false)
 })
+
+describe('what bids and webhooks may reach though it is not public', () => {
+  const production = { NODE_ENV: 'production', MASTER_KEY: Buffer.alloc(32).toString('base64') }
+
+  test('is this machine where nothing is said, and nothing where nothing is named or in production', () => {
+    expect(read({}).egressOpened).toEqual(read({ EGRESS_ALLOW: '127.0.0.1/32' }).egressOpened)
+    expect(read({}).egressOpened).toHaveLength(1)
+    expect(read({ EGRESS_ALLOW: '' }).egressOpened).toEqual([])
+    expect(read(production).egressOpened).toEqual([])
+    expect(read({ EGRESS_ALLOW: '10.0.0.0/8, fd00::/8,192.168.1.7' }).egressOpened).toHaveLength(3)
+    expect(read({ ...production, EGRESS_ALLOW: '8.8.8.0/24' }).egressOpened).toHaveLength(1)
+  })
+
+  test.each(['localhost', '10.0.0.0/33', '0x7f.1'])('EGRESS_ALLOW=%s is refused in one sentence', (EGRESS_ALLOW) => {
+    expect(() => read({ EGRESS_ALLOW })).toThrow(/^EGRESS_ALLOW names ".*", which is no range of addresses\.$/)
+  })
+
+  test.each(['127.0.0.1', '10.0.0.0/8', '0.0.0.0/0', '::1'])('production does not open %s', (EGRESS_ALLOW) => {
+    expect(() => read({ ...production, EGRESS_ALLOW })).toThrow(Misconfigured)
+  })
+})

@@ -14,14 +14,32 @@ const seconds = (n: number) => Date.parse(NOW) + n * 1_000
 describe('timers', () => {
   it('looks after a call that goes on for longer than any carrier keeps one up', async () => {
     expect(await due({ overAfter: null })).toEqual({
-      [`stuck:${callId}`]: { workspaceId: WORKSPACE, kind: 'stuck', dueAt: seconds(14_400), subjectId: callId, amountCents: null },
+      [`stuck:${callId}`]: {
+        workspaceId: WORKSPACE,
+        kind: 'stuck',
+        dueAt: seconds(14_400),
+        subjectId: callId,
+        amountCents: null,
+      },
     })
   })
 
   it('leaves settlement and usage to be done when a connected call ends, the usage with its amount', async () => {
     expect(await due({ settled: false })).toEqual({
-      [`settle:${callId}`]: { workspaceId: WORKSPACE, kind: 'settle', dueAt: seconds(363), subjectId: callId, amountCents: null },
-      [`usage:${callId}`]: { workspaceId: WORKSPACE, kind: 'usage', dueAt: seconds(183), subjectId: callId, amountCents: 3 },
+      [`settle:${callId}`]: {
+        workspaceId: WORKSPACE,
+        kind: 'settle',
+        dueAt: seconds(363),
+        subjectId: callId,
+        amountCents: null,
+      },
+      [`usage:${callId}`]: {
+        workspaceId: WORKSPACE,
+        kind: 'usage',
+        dueAt: seconds(183),
+        subjectId: callId,
+        amountCents: 3,
+      },
     })
   })
 

@@ -169,8 +169,8 @@ function isRented(digits: string, { prefix }: Block): boolean {
 /** Ends with 7: multiplying by it goes through all numbers of any count of digits, in no order that shows. */
 const STRIDE = 7_368_787n
 
-/** The numbers of a block that fit the slots, endless for all practical purposes, always in the same order. */
-function* numbersOf(block: Block, slots: Slots): Generator<string> {
+/** The numbers of a block that fit the slots, always in the same order; null for each that nobody rents out. */
+function* numbersOf(block: Block, slots: Slots): Generator<string | null> {
   const filled = laid(slots, 0, block.prefix)
   if (filled === null) return
   const open = filled.flatMap((digit, place) => (digit === null ? [place] : []))
@@ -181,7 +181,7 @@ function* numbersOf(block: Block, slots: Slots): Generator<string> {
     const digits = [...filled]
     for (const [n, place] of open.entries()) digits[place] = free[n] ?? '0'
     const number = digits.join('')
-    if (isRented(number, block)) yield number
+    yield isRented(number, block) ? number : null
   }
 }
 
@@ -206,7 +206,7 @@ export function* found(plan: NumberingPlan, query: NumberQuery): Generator<Offer
       looked += 1
       if (next.done) continue
       left.push(source)
-      if (seen.has(next.value)) continue
+      if (next.value === null || seen.has(next.value)) continue
       seen.add(next.value)
       yield offered(plan, source.block, next.value)
     }

@@ -67,8 +67,13 @@ function judged(rtb: Rtb, answer: EgressAnswer): Omit<Tested, 'latencyMs'> {
 }
 
 /** One ping, marked as a test. */
-async function ping({ egress }: WriteTools, rtb: Rtb, bidUrl: string): Promise<Tested> {
-  const asked = { ...testPing(rtb, bidUrl), timeoutMs: rtb.timeoutMs, maxBytes: RTB.answerBytes }
+async function ping({ egress, secrets }: WriteTools, rtb: Rtb, bidUrl: string): Promise<Tested> {
+  const opened = Object.entries(rtb.bidHeaders).map(([name, value]) => [name, secrets.unseal(value)])
+  const asked = {
+    ...testPing({ ...rtb, bidHeaders: Object.fromEntries(opened) }, bidUrl),
+    timeoutMs: rtb.timeoutMs,
+    maxBytes: RTB.answerBytes,
+  }
   const answer = await egress.send(asked)
   return { latencyMs: Math.round(answer.ms), ...judged(rtb, answer) }
 }

@@ -11,7 +11,8 @@ import { statusNote } from '../../domain/fields.ts'
 import { capFigures } from '../../domain/ledger.ts'
 import { TARGET } from '../../domain/limits.ts'
 import { price } from '../../domain/money.ts'
-import { type TargetSent, targetDraft, targetSent, targetStatus } from '../../domain/target.ts'
+import { type Target, type TargetSent, targetDraft, targetSent, targetStatus } from '../../domain/target.ts'
+import { workspace } from '../../domain/workspace.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import type { Secrets } from '../../ports/secrets.ts'
@@ -29,8 +30,23 @@ const dialling = endpointSettings
   .partial()
 type Dialling = Readonly<z.infer<typeof dialling>>
 
+/** Bidding as a person sends it: the values of its headers in plain, to be sealed at once. */
+const bidding = rtb.partial()
+type Bidding = Readonly<z.infer<typeof bidding>>
+
 /** A password shorter than this would be told, whole or nearly, by its last four characters. */
 const TELLING = 5
+
+/** The bidding of a request with the values of its headers sealed; one that has not changed stays as it was sealed. */
+function sealedBidding(secrets: Secrets, sent: Bidding | undefined, kept: Target | undefined): Pick<TargetSent, 'rtb'> {
+  if (sent?.bidHeaders === undefined) return sent === undefined ? {} : { rtb: sent }
+  const before = kept?.rtb?.bidHeaders ?? {}
+  const bidHeaders = Object.entries(sent.bidHeaders).map(([name, value]) => {
+    const old = before[name]
+    return [name, old !== undefined && secrets.unseal(old) === value ? old : secrets.seal(value)]
+  })
+  return { rtb: { ...sent, bidHeaders: Object.fromEntries(bidHeaders) } }
+}
 
 /** The dialling of a request with its password sealed. */
 function sealed(secrets: Secrets, sent: Dialling | undefined): Pick<TargetSent, 'endpoint'> {
@@ -47,11 +63,12 @@ const create = defineWrite({
   summary: 'Add a target',
   method: 'POST',
   mounts: [{ surface: 'console', path: paths.console }],
-  body: targetDraft.extend({ endpoint: dialling.optional() }),
+  body: targetDraft.extend({ endpoint: dialling.optional(), rtb: bidding.optional() }),
   responses: { 201: targetAnswer },
   rejects: createTarget.rejects,
-  async run({ body: { endpoint, ...sent }, tools: { secrets }, act, ask }) {
-    const done = await act(createTarget, { ...sent, ...sealed(secrets, endpoint) })
+  async run({ body: { endpoint, rtb, ...sent }, tools: { secrets }, act, ask }) {
+    const kept = { ...sealed(secrets, endpoint), ...sealedBidding(secrets, rtb, undefined) }
+    const done = await act(createTarget, { ...sent, ...kept })
     if (isRefusal(done)) return done
     const read = await ask(getTarget, { id: done.first('TargetCreated')?.target.id ?? '' })
     return isRefusal(read) ? read : { status: 201, body: read }
@@ -64,11 +81,13 @@ const change = defineWrite({
   summary: 'Change a target',
   method: 'PATCH',
   mounts: [{ surface: 'console', path: `${paths.console}/:id` }],
-  body: targetSent.extend({ endpoint: dialling.optional() }),
+  body: targetSent.extend({ endpoint: dialling.optional(), rtb: bidding.optional() }),
   responses: { 200: targetAnswer },
   rejects: changeTarget.rejects,
-  async run({ params: { id }, body: { endpoint, ...sent }, tools: { secrets }, act, ask }) {
-    const done = await act(changeTarget, { targetId: id, changes: { ...sent, ...sealed(secrets, endpoint) } })
+  async run({ params: { id }, body: { endpoint, rtb, ...sent }, tenant, tools: { secrets, writer }, act, ask }) {
+    const { targets } = await writer.stateOf(workspace, tenant.workspaceId)
+    const kept = { ...sealed(secrets, endpoint), ...sealedBidding(secrets, rtb, targets.get(id)) }
+    const done = await act(changeTarget, { targetId: id, changes: { ...sent, ...kept } })
     if (isRefusal(done)) return done
     const read = await ask(getTarget, { id })
     return isRefusal(read) ? read : { status: 200, body: read }
