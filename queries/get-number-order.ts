@@ -23,7 +23,11 @@ export const getNumberOrder = defineQuery({
   async run(ports: QueryPorts, { params, ...asked }) {
     const doc = await readOne(ports.views, numberOrders, asked.tenant.workspaceId, params.id)
     if (!doc) return refuse('order-not-found')
-    const found = doc.numberId === null ? null : await getNumber.run(ports, { ...asked, params: { id: doc.numberId } })
-    return { order: orderOf(doc), number: found === null || isRefusal(found) ? null : found.number }
+    if (doc.numberId === null) return { order: orderOf(doc), number: null }
+    const found = await getNumber.run(ports, { ...asked, params: { id: doc.numberId } })
+    // Read models follow one by one: an order is shown as completed once its number can be read as well.
+    return isRefusal(found)
+      ? { order: { ...orderOf(doc), status: 'pending' as const }, number: null }
+      : { order: orderOf(doc), number: found.number }
   },
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
+import { promised } from '../support/document-1.ts'
 import { ANSWERS, type Desk, deskOf } from '../support/e2e-calls.ts'
 import { type Json, query } from '../support/e2e-client.ts'
 import { type Server, setups } from '../support/e2e-server.ts'
@@ -213,52 +214,54 @@ describe.each(setups)('call log over $name', (setup) => {
       })
   })
 
-  test.each<readonly [string, Record<string, Json>, string, readonly string[]]>([
-    ['campaignId', { campaignId: 'x' }, 'validation_error', ['campaignId']],
-    ['several ids', { buyerId: '1', targetId: '2' }, 'validation_error', ['buyerId', 'targetId']],
-    ['status', { status: 'gone' }, 'validation_error', ['status']],
-    ['outcome', { outcome: 'lost' }, 'validation_error', ['outcome']],
-    ['minTalk of a word', { minTalk: 'long' }, 'validation_error', ['minTalk']],
-    ['minTalk below 0', { minTalk: -1 }, 'validation_error', ['minTalk']],
-    ['maxTalk over a day', { maxTalk: 86_401 }, 'validation_error', ['maxTalk']],
-    ['minTalk of a fraction', { minTalk: '1.5' }, 'validation_error', ['minTalk']],
-    ['hasRecording', { hasRecording: 'yes' }, 'validation_error', ['hasRecording']],
-    ['page 0', { page: 0 }, 'validation_error', ['page']],
-    ['page of a word', { page: 'two' }, 'validation_error', ['page']],
-    ['pageSize 0', { pageSize: 0 }, 'validation_error', ['pageSize']],
-    ['from that is no date', { from: 'yesterday' }, 'validation_error', ['from']],
-    ['to that is no date', { to: '2026-02-30' }, 'validation_error', ['to']],
-    ['a caller over 32 characters', { caller: '1'.repeat(33) }, 'validation_error', ['caller']],
-    ['a tag value over 512 characters', { tagKey: 'a', tagValue: 'v'.repeat(513) }, 'validation_error', ['tagValue']],
-    ['a zone over 64 characters', { tz: 'z'.repeat(65) }, 'validation_error', ['tz']],
-    ['from after to', { from: '2026-02-02', to: '2026-02-01' }, 'bad_request', ['from']],
-    ['a window over 366 days', { from: '2025-01-01', to: '2026-01-03' }, 'bad_request', ['from']],
-    ['an unknown zone', { tz: 'Mars/Olympus' }, 'bad_request', ['tz']],
-    ['an offset for a zone', { tz: '+02:00' }, 'bad_request', ['tz']],
-    ['tagValue without tagKey', { tagValue: 'x' }, 'bad_request', ['tagValue']],
-    ['a tag key of other letters', { tagKey: 'a b' }, 'bad_request', ['tagKey']],
-    ['a tag key over 64 characters', { tagKey: 'k'.repeat(65) }, 'bad_request', ['tagKey']],
-    ['a skip reason', { reason: 'buyer_capped' }, 'bad_request', ['reason']],
-    ['minTalk above maxTalk', { minTalk: 2, maxTalk: 1 }, 'bad_request', ['minTalk']],
-    ['a caller under 4 digits', { caller: '+12x3' }, 'bad_request', ['caller']],
-  ])('refuses %s', async (_name, filter, code, fields) => {
-    const { status, body, headers } = await list(filter)
-    expect(status).toBe(400)
-    expect(body).toEqual({
-      error: {
-        code,
-        message: expect.any(String),
-        details: expect.any(Object),
-        requestId: headers.get('svc-request-id'),
-      },
+  describe(promised('limit: Call log'), () => {
+    test.each<readonly [string, Record<string, Json>, string, readonly string[]]>([
+      ['campaignId', { campaignId: 'x' }, 'validation_error', ['campaignId']],
+      ['several ids', { buyerId: '1', targetId: '2' }, 'validation_error', ['buyerId', 'targetId']],
+      ['status', { status: 'gone' }, 'validation_error', ['status']],
+      ['outcome', { outcome: 'lost' }, 'validation_error', ['outcome']],
+      ['minTalk of a word', { minTalk: 'long' }, 'validation_error', ['minTalk']],
+      ['minTalk below 0', { minTalk: -1 }, 'validation_error', ['minTalk']],
+      ['maxTalk over a day', { maxTalk: 86_401 }, 'validation_error', ['maxTalk']],
+      ['minTalk of a fraction', { minTalk: '1.5' }, 'validation_error', ['minTalk']],
+      ['hasRecording', { hasRecording: 'yes' }, 'validation_error', ['hasRecording']],
+      ['page 0', { page: 0 }, 'validation_error', ['page']],
+      ['page of a word', { page: 'two' }, 'validation_error', ['page']],
+      ['pageSize 0', { pageSize: 0 }, 'validation_error', ['pageSize']],
+      ['from that is no date', { from: 'yesterday' }, 'validation_error', ['from']],
+      ['to that is no date', { to: '2026-02-30' }, 'validation_error', ['to']],
+      ['a caller over 32 characters', { caller: '1'.repeat(33) }, 'validation_error', ['caller']],
+      ['a tag value over 512 characters', { tagKey: 'a', tagValue: 'v'.repeat(513) }, 'validation_error', ['tagValue']],
+      ['a zone over 64 characters', { tz: 'z'.repeat(65) }, 'validation_error', ['tz']],
+      ['from after to', { from: '2026-02-02', to: '2026-02-01' }, 'bad_request', ['from']],
+      ['a window over 366 days', { from: '2025-01-01', to: '2026-01-03' }, 'bad_request', ['from']],
+      ['an unknown zone', { tz: 'Mars/Olympus' }, 'bad_request', ['tz']],
+      ['an offset for a zone', { tz: '+02:00' }, 'bad_request', ['tz']],
+      ['tagValue without tagKey', { tagValue: 'x' }, 'bad_request', ['tagValue']],
+      ['a tag key of other letters', { tagKey: 'a b' }, 'bad_request', ['tagKey']],
+      ['a tag key over 64 characters', { tagKey: 'k'.repeat(65) }, 'bad_request', ['tagKey']],
+      ['a skip reason', { reason: 'buyer_capped' }, 'bad_request', ['reason']],
+      ['minTalk above maxTalk', { minTalk: 2, maxTalk: 1 }, 'bad_request', ['minTalk']],
+      ['a caller under 4 digits', { caller: '+12x3' }, 'bad_request', ['caller']],
+    ])('refuses %s', async (_name, filter, code, fields) => {
+      const { status, body, headers } = await list(filter)
+      expect(status).toBe(400)
+      expect(body).toEqual({
+        error: {
+          code,
+          message: expect.any(String),
+          details: expect.any(Object),
+          requestId: headers.get('svc-request-id'),
+        },
+      })
+      expect(Object.keys(body.error.details).sort()).toEqual(fields)
     })
-    expect(Object.keys(body.error.details).sort()).toEqual(fields)
-  })
 
-  test('a window of 366 days, and one of no length, are taken', async () => {
-    expect((await list({ from: '2025-03-01', to: '2026-03-02' })).body.total).toBe(6)
-    const none = await list({ from: '2026-02-10', to: '2026-02-10' })
-    expect(none).toMatchObject({ status: 200, body: { total: 0, totalPages: 0 } })
+    test('a window of 366 days, and one of no length, are taken', async () => {
+      expect((await list({ from: '2025-03-01', to: '2026-03-02' })).body.total).toBe(6)
+      const none = await list({ from: '2026-02-10', to: '2026-02-10' })
+      expect(none).toMatchObject({ status: 200, body: { total: 0, totalPages: 0 } })
+    })
   })
 
   test('without from and to: from the start of the day six days ago in the zone, to now', async () => {

@@ -39,22 +39,24 @@ describe.each(setups)('refusals of Document 1 over $name', (setup) => {
   const code = ({ status, body }: Answer) => [status, body?.error?.code]
 
   describe(promised('endpoints 402 plan_upgrade_required'), () => {
-    test.each<readonly [string, string, number, (n: number, buyerId: string) => Json]>([
-      ['buyers', 'maxBuyers', 5, (n) => ({ name: `Buyer ${n}` })],
-      ['campaigns', 'maxTrackingCampaigns', 5, (n) => ({ name: `Campaign ${n}`, verticalId: 'tax' })],
-      ['publishers', 'maxPublishers', 5, (n) => ({ name: `Publisher ${n}` })],
-      ['targets', 'maxTargets', 10, (n, buyerId) => ({ name: `Target ${n}`, type: 'number', buyerId })],
-    ])('%s past %s of the plan', async (kind, feature, limit, body) => {
-      const buyers = await send(starter, 'GET', 'buyers')
-      const buyerId = buyers.body.data[0]?.id ?? NOBODY
-      const held = (await send(starter, 'GET', kind)).body.total
-      for (let n = held; n < limit; n += 1) {
-        const made = await send(starter, 'POST', kind, body(n, buyerId))
-        expect(made.status, made.text).toBe(201)
-      }
-      const refused = await send(starter, 'POST', kind, body(limit, buyerId))
-      expect(code(refused)).toEqual([402, 'plan_upgrade_required'])
-      expect(refused.body.error.details).toEqual({ feature, limit, current: limit })
+    describe(promised('limit: Plan limits'), () => {
+      test.each<readonly [string, string, number, (n: number, buyerId: string) => Json]>([
+        ['buyers', 'maxBuyers', 5, (n) => ({ name: `Buyer ${n}` })],
+        ['campaigns', 'maxTrackingCampaigns', 5, (n) => ({ name: `Campaign ${n}`, verticalId: 'tax' })],
+        ['publishers', 'maxPublishers', 5, (n) => ({ name: `Publisher ${n}` })],
+        ['targets', 'maxTargets', 10, (n, buyerId) => ({ name: `Target ${n}`, type: 'number', buyerId })],
+      ])('%s past %s of the plan', async (kind, feature, limit, body) => {
+        const buyers = await send(starter, 'GET', 'buyers')
+        const buyerId = buyers.body.data[0]?.id ?? NOBODY
+        const held = (await send(starter, 'GET', kind)).body.total
+        for (let n = held; n < limit; n += 1) {
+          const made = await send(starter, 'POST', kind, body(n, buyerId))
+          expect(made.status, made.text).toBe(201)
+        }
+        const refused = await send(starter, 'POST', kind, body(limit, buyerId))
+        expect(code(refused)).toEqual([402, 'plan_upgrade_required'])
+        expect(refused.body.error.details).toEqual({ feature, limit, current: limit })
+      })
     })
 
     test('what is archived makes room, and taking it back needs room', async () => {
