@@ -54,7 +54,7 @@ const hostile = fc.oneof(
     '\u0000',
     '\ud800',
     '💥'.repeat(50),
-    '${7*7}',
+    '{{7*7}}',
     "'; DROP TABLE views; --",
     -1,
     0,

@@ -43,7 +43,7 @@ async function prepared(writer: StreamWriter) {
     name: 'Bidder',
     type: 'rtb',
     revenueCents: null,
-    rtb: { bidUrl: 'https://bids.example/ask', bidHeaders: { 'x-key': 'secret' }, bidBodyTemplate: '{"a":1}' },
+    rtb: { bidUrl: 'https://bids.example/ask', bidBodyTemplate: '{"a":1}' },
   })
   const draft = await main.target(brick, { name: 'Draft', status: 'draft' })
   const archived = await main.target(brick, { name: 'Archived', status: 'archived' })
@@ -224,6 +224,9 @@ describe.each(setups)('records over $name', (setup) => {
 
   test("bidders' headers and templates are blank for keys, in full for the console but in buyer reads", async () => {
     const shown = { bidHeaders: { 'x-key': 'secret' }, bidBodyTemplate: '{"a":1}' }
+    const rtb = { bidHeaders: shown.bidHeaders }
+    const set = await main.console(`/api/tracking/targets/${the.bidder}`, { method: 'PATCH', body: { rtb } })
+    expect(set.status, set.text).toBe(200)
     const blank = { bidHeaders: { 'x-key': '•••' }, bidBodyTemplate: '•••' }
     const one = async (ask: Desk['rest'], surface: string) =>
       (await ask(`/api/${surface}/targets/${the.bidder}`)).body.target

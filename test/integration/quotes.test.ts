@@ -40,7 +40,17 @@ describe('a quote', () => {
   it('cannot be made up, changed or cut', () => {
     const [text = '', mac = ''] = token.split('.')
     const cheaper = Buffer.from(JSON.stringify({ ...terms, setupCents: 0, expiresAt: after(0) })).toString('base64url')
-    for (const forged of ['', '.', text, `${text}.`, `${cheaper}.${mac}`, `${text}.${mac}x`, `${token}.`, `.${mac}`, 'é.ü']) {
+    for (const forged of [
+      '',
+      '.',
+      text,
+      `${text}.`,
+      `${cheaper}.${mac}`,
+      `${text}.${mac}x`,
+      `${token}.`,
+      `.${mac}`,
+      'é.ü',
+    ]) {
       expect(read({}, forged), forged).toBe('unknown')
     }
     expect(quoteOf(secretsOf(2), token, asked)).toBe('unknown')

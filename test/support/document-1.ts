@@ -91,10 +91,10 @@ export const limitRows = [
   'limit: Conversion postback window',
   'limit: Adjustments per call',
   'limit: Largest figure on one call',
-  'limit: Largest figure on one call',
   'limit: Live board',
   'limit: Recording playback cache',
   'limit: Webhook delivery',
+  'limit: Pool parameters kept',
   'limit: Ping ledger retention',
   'limit: Other retention',
   'limit: Plan limits',
@@ -108,7 +108,7 @@ export function promised(line: Promised): string {
   return line
 }
 
-/** Rows of the table of limits that speak of what a later issue builds: bids, pools' leases, reports, deliveries, corrections. */
+/** Rows of the table of limits that speak of what a later issue builds or finishes: bids, pools' leases, reports, deliveries, corrections, the live board. */
 export const laterLimits: ReadonlySet<string> = new Set<(typeof limitRows)[number]>([
   'limit: Signed-request clock tolerance',
   'limit: Public number-insertion endpoints',
@@ -116,9 +116,10 @@ export const laterLimits: ReadonlySet<string> = new Set<(typeof limitRows)[numbe
   'limit: Tags',
   'limit: Conversion postback window',
   'limit: Adjustments per call',
+  'limit: Largest figure on one call',
+  'limit: Live board',
   'limit: Recording playback cache',
   'limit: Webhook delivery',
-  'limit: Pool parameters kept',
   'limit: Ping ledger retention',
   'limit: Other retention',
 ])
