@@ -128,7 +128,7 @@ describe('two writers over one log', () => {
     const { events, targetId } = await routed(log)
     const [router, console] = [writer(), writer()]
     const before = await taken(give(router, routeCall, arrival(1)))
-    await give(console, setTargetStatus, { targetId: targetId(), status: 'paused' })
+    await give(console, setTargetStatus, { targetId: targetId(), status: 'paused', by: 'console' })
     const after = await taken(give(router, routeCall, arrival(2)))
     expect(before.events).toMatchObject([{ data: { claim: { target: { id: targetId() } } } }])
     expect(after.events).toMatchObject([{ data: { claim: null, skipped: [{ reason: 'paused' }] } }])
