@@ -2,7 +2,7 @@ import { SECRET_SHOWN } from '../domain/limits.ts'
 import type { Principal } from '../ports/api.ts'
 import { secretHash } from './access.ts'
 import { digest, KEPT_MS } from './idempotent.ts'
-import type { WriteTools } from './writes/write.ts'
+import type { WriteTools } from './writes/writing.ts'
 
 /** What is kept of an issued secret: its first characters, and its hash. */
 export function keptOf(secret: string, shown = SECRET_SHOWN): { readonly prefix: string; readonly hash: string } {

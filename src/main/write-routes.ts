@@ -20,7 +20,8 @@ import { userWrites } from './writes/users.ts'
 import { verticalWrites } from './writes/verticals.ts'
 import { walletWrites } from './writes/wallet.ts'
 import { workspaceWrites } from './writes/workspace.ts'
-import type { Write, WriteTools } from './writes/write.ts'
+import type { Write } from './writes/write.ts'
+import type { WriteTools } from './writes/writing.ts'
 
 /** Every write that has a route. */
 const writes: readonly Write[] = [

@@ -6,29 +6,12 @@ import {
   CarrierRefused,
   type NumberQuery,
 } from '../../src/ports/carrier-numbers.ts'
+import { ANY_NUMBER } from '../support/number-query.ts'
 
 /** A carrier under test: it rents numbers of the area code 310 and toll-free ones. */
 export interface NumbersUnderTest {
   readonly numbers: CarrierNumbers
   readonly close: () => Promise<void>
-}
-
-const ANY: NumberQuery = {
-  countryCode: 'US',
-  areaCode: null,
-  state: null,
-  locality: null,
-  rateCenter: null,
-  contains: null,
-  startsWith: null,
-  endsWith: null,
-  numberType: null,
-  features: [],
-  limit: 20,
-  bestEffort: false,
-  quickship: false,
-  reservable: false,
-  excludeHeldNumbers: false,
 }
 
 /** Asks after an order until it is over: none takes more than a few looks. */
@@ -52,7 +35,7 @@ export function carrierNumbersContract(name: string, start: () => Promise<Number
     })
     afterAll(() => under.close())
 
-    const found = async (query: Partial<NumberQuery>) => (await numbers.search({ ...ANY, ...query })).results
+    const found = async (query: Partial<NumberQuery>) => (await numbers.search({ ...ANY_NUMBER, ...query })).results
     const e164s = async (query: Partial<NumberQuery>) => (await found(query)).map(({ e164 }) => e164)
     const order = (e164: string, commandId = randomUUID()) =>
       numbers.order({ commandId, workspaceId: 'w1', e164, customerReference: null })
@@ -60,7 +43,7 @@ export function carrierNumbersContract(name: string, start: () => Promise<Number
     const free = async () => (await e164s({ areaCode: '310', limit: 50 })).find((e164) => /[1-9]\d$/.test(e164)) ?? ''
 
     test('offers at most what was asked for, each number once, and says what it is', async () => {
-      const offer = await numbers.search({ ...ANY, areaCode: '310', limit: 3 })
+      const offer = await numbers.search({ ...ANY_NUMBER, areaCode: '310', limit: 3 })
       expect(offer.results).toHaveLength(3)
       expect(new Set(offer.results.map(({ e164 }) => e164)).size).toBe(3)
       expect(offer.total).toBeGreaterThanOrEqual(3)
@@ -101,7 +84,10 @@ export function carrierNumbersContract(name: string, start: () => Promise<Number
     })
 
     test('answers nothing where there is nothing', async () => {
-      expect(await numbers.search({ ...ANY, areaCode: '310', state: 'NY' })).toMatchObject({ results: [], total: 0 })
+      expect(await numbers.search({ ...ANY_NUMBER, areaCode: '310', state: 'NY' })).toMatchObject({
+        results: [],
+        total: 0,
+      })
     })
 
     test('rents a number, once for each command', async () => {

@@ -5,7 +5,7 @@ import { type HttpServer, openHttpServer } from '../../src/adapters/http/server.
 import { activity } from '../../src/domain/activity.ts'
 import { streamOf } from '../../src/kernel/entity.ts'
 import { defineExport } from '../../src/main/writes/exports.ts'
-import type { WriteTools } from '../../src/main/writes/write.ts'
+import type { WriteTools } from '../../src/main/writes/writing.ts'
 import { LogUnavailable } from '../../src/ports/event-log.ts'
 import { StoreUnavailable } from '../../src/ports/read-store.ts'
 import { createPositions } from '../../src/runtime/positions.ts'

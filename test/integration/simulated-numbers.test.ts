@@ -6,32 +6,15 @@ import { createManualClock } from '../support/memory-clock.ts'
 import { createMemoryLog } from '../support/memory-event-log.ts'
 import { createMemoryOperationalStore } from '../support/memory-operational-store.ts'
 import { createSeededRandom } from '../support/memory-random.ts'
+import { ANY_NUMBER } from '../support/number-query.ts'
 import { idOf } from '../support/spec.ts'
-
-const plain: NumberQuery = {
-  countryCode: 'US',
-  areaCode: null,
-  state: null,
-  locality: null,
-  rateCenter: null,
-  contains: null,
-  startsWith: null,
-  endsWith: null,
-  numberType: null,
-  features: [],
-  limit: 20,
-  bestEffort: false,
-  quickship: false,
-  reservable: false,
-  excludeHeldNumbers: false,
-}
 
 function carrier() {
   const clock = createManualClock()
   const [log, ops] = [createMemoryLog(), createMemoryOperationalStore()]
   const open = () => createSimulatedNumbers({ log, ops, clock, random: createSeededRandom(1), areaCodes })
   const numbers = open()
-  const found = async (query: Partial<NumberQuery>) => (await numbers.search({ ...plain, ...query })).results
+  const found = async (query: Partial<NumberQuery>) => (await numbers.search({ ...ANY_NUMBER, ...query })).results
   const order = (e164: string, commandId = e164) =>
     numbers.order({ commandId, workspaceId: idOf(1), e164, customerReference: null })
   return { clock, open, numbers, found, order }
@@ -92,7 +75,7 @@ describe('the inventory', () => {
 
   test('offers what is near where nothing fits, if that is wanted', async () => {
     const { numbers } = carrier()
-    const query = { ...plain, state: 'NY', locality: 'Nowhere', limit: 3 }
+    const query = { ...ANY_NUMBER, state: 'NY', locality: 'Nowhere', limit: 3 }
     expect(await numbers.search(query)).toEqual({ results: [], total: 0, bestEffort: false })
     const near = await numbers.search({ ...query, bestEffort: true })
     expect(near).toMatchObject({ total: 3, bestEffort: true })

@@ -1,26 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createTelnyxNumbers } from '../../src/adapters/telnyx/numbers.ts'
-import { CarrierRefused, CarrierUnavailable, type NumberQuery } from '../../src/ports/carrier-numbers.ts'
+import { CarrierRefused, CarrierUnavailable } from '../../src/ports/carrier-numbers.ts'
+import { ANY_NUMBER } from '../support/number-query.ts'
 import { startTelnyxDouble, type TelnyxDouble, type TelnyxFault } from '../support/telnyx-double.ts'
 
-const QUERY: NumberQuery = {
-  countryCode: 'US',
-  areaCode: '310',
-  state: null,
-  locality: null,
-  rateCenter: null,
-  contains: null,
-  startsWith: null,
-  endsWith: null,
-  numberType: null,
-  features: [],
-  limit: 20,
-  bestEffort: false,
-  quickship: false,
-  reservable: false,
-  excludeHeldNumbers: false,
-}
+const QUERY = { ...ANY_NUMBER, areaCode: '310' }
 const E164 = '+13102340011'
 
 const doubles: TelnyxDouble[] = []

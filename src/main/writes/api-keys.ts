@@ -10,7 +10,8 @@ import { workspace } from '../../domain/workspace.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import { issueSecret, keptOf } from '../issued.ts'
-import { defineWrite, type Write, type Writing } from './write.ts'
+import { defineWrite, type Write } from './write.ts'
+import type { Writing } from './writing.ts'
 
 const path = '/api/tracking/api-keys'
 const one = { params: z.object({ id }), record: ({ id }: { readonly id: string }) => id }

@@ -11,7 +11,8 @@ import { secretHash } from '../access.ts'
 import { issueSecret } from '../issued.ts'
 import { hashPassword, isPassword } from '../passwords.ts'
 import { subjectsOf } from '../throttle.ts'
-import { defineWrite, type Write, type WriteTools } from './write.ts'
+import { defineWrite, type Write } from './write.ts'
+import type { WriteTools } from './writing.ts'
 
 /** The person of an id, with the hash of their password; undefined for a stranger. */
 async function personOf({ views }: WriteTools, userId: string) {

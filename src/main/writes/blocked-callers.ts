@@ -6,7 +6,8 @@ import { type Block, blockKey, blocklist, callerLast10 } from '../../domain/bloc
 import { workspace } from '../../domain/workspace.ts'
 import { isRefusal, refuse } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
-import { defineWrite, type Write, type WriteTools } from './write.ts'
+import { defineWrite, type Write } from './write.ts'
+import type { WriteTools } from './writing.ts'
 
 const paths = { rest: '/api/v1/blocked-callers', console: '/api/tracking/blocked-callers' } as const
 const scope = 'blocklist:write'

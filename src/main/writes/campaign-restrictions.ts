@@ -10,7 +10,8 @@ import { missing } from '../../domain/refusals.ts'
 import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import { enterWorkspaceOf } from './entering.ts'
-import { type Acted, defineWrite, type Write, type Writing } from './write.ts'
+import { defineWrite, type Write } from './write.ts'
+import type { Acted, Writing } from './writing.ts'
 
 const path = '/api/operator/campaigns/:id'
 const one = {

@@ -1,6 +1,6 @@
 import { workspaces } from '../../../projections/workspaces.ts'
 import { collectionOf, type Projection } from '../../kernel/projection.ts'
-import type { Writing } from './write.ts'
+import type { Writing } from './writing.ts'
 
 /**
  * Enters the workspace that a record of a projection belongs to, for the platform's staff, who are in none. Answers

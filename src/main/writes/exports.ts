@@ -7,7 +7,8 @@ import type { Mount } from '../../kernel/query.ts'
 import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
 import { READ_WAIT_MS } from '../../runtime/query-runner.ts'
 import { READ_LAG } from '../api.ts'
-import { defineWrite, type Write, type WriteTools } from './write.ts'
+import { defineWrite, type Write } from './write.ts'
+import type { WriteTools } from './writing.ts'
 
 /** A file of records as data: what it is asked, what stands in it, and where its records come from. */
 interface Definition<Asked extends object, Row> {

@@ -16,7 +16,8 @@ import { id } from '../../kernel/wire.ts'
 import { advanceOrder } from '../../reactions/number-orders.ts'
 import { type QuoteProblem, quoteOf } from '../quotes.ts'
 import { enterWorkspaceOf } from './entering.ts'
-import { defineWrite, type Write, type Writing } from './write.ts'
+import { defineWrite, type Write } from './write.ts'
+import type { Writing } from './writing.ts'
 
 const purchase = z.object({
   e164,

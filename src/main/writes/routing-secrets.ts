@@ -3,7 +3,7 @@ import { keyStem } from '../../domain/routing-key.ts'
 import { workspace } from '../../domain/workspace.ts'
 import { secretHash } from '../access.ts'
 import { issueSecret, keptOf } from '../issued.ts'
-import type { Writing } from './write.ts'
+import type { Writing } from './writing.ts'
 
 type Asked = Writing<unknown, unknown>
 

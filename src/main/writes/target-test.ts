@@ -10,7 +10,8 @@ import { workspace } from '../../domain/workspace.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import type { EgressAnswer } from '../../ports/egress.ts'
-import { defineWrite, type Write, type WriteTools } from './write.ts'
+import { defineWrite, type Write } from './write.ts'
+import type { WriteTools } from './writing.ts'
 
 const tested = z.object({
   /** Whether somebody answered the dial, or the bidder answered what can be read. */

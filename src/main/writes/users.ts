@@ -11,7 +11,8 @@ import type { WorkspaceState } from '../../domain/workspace.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import { hashPassword } from '../passwords.ts'
-import { defineWrite, type Write, type Writing } from './write.ts'
+import { defineWrite, type Write } from './write.ts'
+import type { Writing } from './writing.ts'
 
 const path = '/api/tracking/users'
 const one = {
