@@ -63,8 +63,8 @@ function take(
     const values = summed[n]
     if (values) values[row] = Number(doc[field])
   })
-  startedMs[row] = Number(doc['startedMs'])
-  const buyer = (doc['buyer'] as { readonly id: string } | null)?.id ?? null
+  startedMs[row] = Number(doc.startedMs)
+  const buyer = (doc.buyer as { readonly id: string } | null)?.id ?? null
   const known = buyerIds.indexOf(buyer)
   buyers[row] = known >= 0 ? known : buyerIds.push(buyer) - 1
 }

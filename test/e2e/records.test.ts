@@ -3,7 +3,7 @@ import { changeTarget } from '../../commands/change-target.ts'
 import { setBuyerStatus } from '../../commands/set-buyer-status.ts'
 import { setCampaignStatus } from '../../commands/set-campaign-status.ts'
 import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
-import { ANSWERS, type Desk, deskOf } from '../support/e2e-calls.ts'
+import { ANSWERS, type Desk, deskOf, setHeaders } from '../support/e2e-calls.ts'
 import { type Json, query, sameness } from '../support/e2e-client.ts'
 import { type Server, setups } from '../support/e2e-server.ts'
 import { platform } from '../support/e2e-suite.ts'
@@ -224,9 +224,7 @@ describe.each(setups)('records over $name', (setup) => {
 
   test("bidders' headers and templates are blank for keys, in full for the console but in buyer reads", async () => {
     const shown = { bidHeaders: { 'x-key': 'secret' }, bidBodyTemplate: '{"a":1}' }
-    const rtb = { bidHeaders: shown.bidHeaders }
-    const set = await main.console(`/api/tracking/targets/${the.bidder}`, { method: 'PATCH', body: { rtb } })
-    expect(set.status, set.text).toBe(200)
+    await setHeaders(main, the.bidder, shown.bidHeaders)
     const blank = { bidHeaders: { 'x-key': '•••' }, bidBodyTemplate: '•••' }
     const one = async (ask: Desk['rest'], surface: string) =>
       (await ask(`/api/${surface}/targets/${the.bidder}`)).body.target

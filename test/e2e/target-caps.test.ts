@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
 import { promised } from '../support/document-1.ts'
-import { ANSWERS, type Desk, deskOf, skipsOf } from '../support/e2e-calls.ts'
+import { ANSWERS, type Desk, deskOf, setHeaders, skipsOf } from '../support/e2e-calls.ts'
 import { type Json, sameness } from '../support/e2e-client.ts'
 import { refusalOf } from '../support/e2e-ranges.ts'
 import { setups, until } from '../support/e2e-server.ts'
@@ -18,7 +18,7 @@ async function prepared(writer: StreamWriter) {
     const targetId = await main.target(buyer, { name, ...settings })
     return { targetId, ...(await main.line({ name }, [targetId])) }
   }
-  const rtb = { bidUrl: 'https://bids.example/ask', bidHeaders: { 'x-key': 'secret' } }
+  const rtb = { bidUrl: 'https://bids.example/ask' }
   const bidder = await main.target(buyer, { name: 'Bidder', type: 'rtb', revenueCents: null, rtb })
   const caps = {
     hourlyCap: await one('hourly', { hourlyCap: 1 }),
@@ -38,9 +38,10 @@ describe.each(setups)('caps of targets over $name', (setup) => {
   let the: World
   let main: Desk
 
-  platform(setup, prepared, (started, built) => {
+  platform(setup, prepared, async (started, built) => {
     the = built
     main = deskOf(started, the.main)
+    await setHeaders(main, the.bidder, { 'x-key': 'secret' })
   })
 
   const reset = (id: string, body?: Json) =>

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { setBuyerStatus } from '../../commands/set-buyer-status.ts'
 import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
 import { promised } from '../support/document-1.ts'
-import { type Desk, deskOf, skipsOf } from '../support/e2e-calls.ts'
+import { type Desk, deskOf, setHeaders, skipsOf } from '../support/e2e-calls.ts'
 import { asking, type Json, query, sameness } from '../support/e2e-client.ts'
 import { expectRanges, type Range, refusalOf } from '../support/e2e-ranges.ts'
 import { type Server, setups } from '../support/e2e-server.ts'
@@ -40,7 +40,7 @@ async function prepared(writer: StreamWriter) {
     endpoint: { sipUri: 'sip:desk@pbx.example' },
     revenueCents: 0,
   })
-  const rtb = { bidUrl: 'https://bids.example/ask', bidHeaders: { 'x-key': 'secret' }, bidBodyTemplate: '{"a":1}' }
+  const rtb = { bidUrl: 'https://bids.example/ask', bidBodyTemplate: '{"a":1}' }
   const bidder = await main.target(brick, { name: 'Bidder', type: 'rtb', revenueCents: null, rtb })
   const draft = await main.target(brick, { name: 'Draft', status: 'draft' })
   const archived = await main.target(brick, { name: 'Archived', status: 'archived' })
@@ -61,10 +61,11 @@ describe.each(setups)('targets through keys over $name', (setup) => {
   let the: World
   let main: Desk
 
-  platform(setup, prepared, (started, built) => {
+  platform(setup, prepared, async (started, built) => {
     server = started
     the = built
     main = deskOf(server, the.main)
+    await setHeaders(main, the.bidder, { 'x-key': 'secret' })
   })
 
   const read = async (id: string) => (await main.rest(`/api/v1/targets/${id}`)).body.target

@@ -46,6 +46,12 @@ export function deskOf(server: Server, { key, session }: Tenant): Desk {
   }
 }
 
+/** Gives a bidder headers over HTTP, as its owner would: their values are sealed on the way in. */
+export async function setHeaders({ console }: Desk, targetId: string, bidHeaders: Json): Promise<void> {
+  const answer = await console(`/api/tracking/targets/${targetId}`, { method: 'PATCH', body: { rtb: { bidHeaders } } })
+  expect(answer.status, answer.text).toBe(200)
+}
+
 /** The steps of a story by name. */
 export function stepsOf(story: Json): readonly string[] {
   return story.steps.map(({ step }: Json) => step)
