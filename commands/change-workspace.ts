@@ -10,13 +10,13 @@ export const changeWorkspace = defineCommand({
   name: 'change-workspace',
   entity: workspace,
   input: workspaceRecord.pick({ name: true, timezone: true, planId: true, subscriptionStatus: true }).partial(),
-  rejects: ['bad-request', 'workspace-not-found'],
+  rejects: ['validation-error', 'bad-request', 'workspace-not-found'],
   decide(changes, { workspace }) {
     if (!workspace) return missing('workspace')
     if (Object.keys(changes).length === 0) return nothingToChange()
     const { name, timezone, planId, subscriptionStatus } = changes
     const problem = timezone === undefined ? null : zoneProblem(timezone)
-    if (problem) return refuse('bad-request', { timezone: problem })
+    if (problem) return refuse('validation-error', { timezone: problem })
     const difference = changesOf<Pick<Workspace, 'name' | 'timezone'>>(workspace, { name, timezone })
     return [
       ...(difference ? [{ type: 'WorkspaceChanged' as const, data: difference }] : []),

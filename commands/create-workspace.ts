@@ -15,11 +15,11 @@ export const createWorkspace = defineCommand({
     /** A registered person. */
     owner: z.object({ email, name: nameOf(NAME.user) }).optional(),
   }),
-  rejects: ['bad-request'],
+  rejects: ['validation-error'],
   decide({ owner, ...sent }, { workspace }, { now, workspaceId }) {
     if (workspace) return []
     const problem = zoneProblem(sent.timezone)
-    if (problem) return refuse('bad-request', { timezone: problem })
+    if (problem) return refuse('validation-error', { timezone: problem })
     const created = { ...sent, id: workspaceId, subscriptionStatus: 'active', createdAt: now } as const
     const seat = owner && {
       ...owner,

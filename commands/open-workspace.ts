@@ -10,10 +10,10 @@ export const openWorkspace = defineCommand({
   entity: platform,
   input: newWorkspace.pick({ name: true, timezone: true }),
   id: () => PLATFORM,
-  rejects: ['bad-request'],
+  rejects: ['validation-error'],
   decide({ name, timezone }, _state, { newId }) {
     const problem = zoneProblem(timezone)
-    if (problem) return refuse('bad-request', { timezone: problem })
+    if (problem) return refuse('validation-error', { timezone: problem })
     return [{ type: 'WorkspaceOpened', data: { workspaceId: newId(), name } }]
   },
 })

@@ -32,6 +32,7 @@ export const listApiKeyRequests = defineQuery({
   response: pageOf(requestRow),
   headers: { 'cache-control': 'no-store' },
   reads: [apiKeys],
+  telemetry: true,
   rejects: ['api-key-not-found', 'validation-error'],
   async run({ views, ops }: QueryPorts, { params, query, tenant, now }) {
     const { from, to, status, method } = query

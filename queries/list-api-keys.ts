@@ -8,7 +8,7 @@ import type { QueryPorts } from '../src/ports/query-ports.ts'
 import type { Filter } from '../src/ports/read-store.ts'
 import { apiKeyShape, apiKeyShapes } from './api-key-shape.ts'
 import { readPage } from './documents.ts'
-import { listed, listQuery, searching, windowOf, withStatus } from './listing.ts'
+import { listed, listQuery, searching, windowOf } from './listing.ts'
 
 /** What is stored of the keys that stand so at an instant (`standingOf`). */
 const standing: { readonly [Status in ApiKey['status']]: (now: string) => Filter } = {
@@ -17,7 +17,7 @@ const standing: { readonly [Status in ApiKey['status']]: (now: string) => Filter
   revoked: () => ({ status: 'revoked' }),
 }
 
-/** API keys; revoked ones are left out unless the status names them. */
+/** API keys, revoked ones too. */
 export const listApiKeys = defineQuery({
   name: 'list-api-keys',
   summary: 'List API keys',
@@ -30,8 +30,9 @@ export const listApiKeys = defineQuery({
   }),
   response: pageOf(apiKeyShape),
   reads: [apiKeys],
+  telemetry: true,
   async run({ views, ops }: QueryPorts, { query, tenant, now }) {
-    const state = query.status ? standing[query.status](now) : withStatus(undefined, 'revoked')
+    const state = query.status ? standing[query.status](now) : {}
     const search = searching(query.q, ['name', 'prefix'])
     const filter: Filter = { $and: [{ workspaceId: tenant.workspaceId }, state, search] }
     const { docs, total } = await readPage(views, apiKeys, filter, windowOf(query))

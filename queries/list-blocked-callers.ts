@@ -11,10 +11,13 @@ import { blockedCallerShape, shownBlock } from './blocked-caller-shape.ts'
 import { readMany, readPage } from './documents.ts'
 import { listed, paging } from './listing.ts'
 
-/** Digits match the caller, text matches the reason. */
+/** Digits of a caller that are kept. */
+const LAST = 10
+
+/** Digits match the caller, as it is kept: by its last ten; text matches the reason. */
 function searching(text: string | undefined): Filter {
   if (!text) return {}
-  const digits = text.replace(/\D/g, '')
+  const digits = text.replace(/\D/g, '').slice(-LAST)
   return { $or: [{ reason: contains(text) }, ...(digits ? [{ callerLast10: contains(digits) }] : [])] }
 }
 

@@ -61,6 +61,8 @@ export interface Query<Ports, Params = unknown, Filter = unknown, Answer = unkno
    * hour, and with nothing else: then it may be given again until one of them moves.
    */
   readonly steady: boolean
+  /** Whether it shows what requests leave behind (their log, the last use of a key), which is written in batches: what waits is written first. */
+  readonly telemetry: boolean
   readonly run: (ports: Ports, question: Question<Params, Filter>) => Promise<Answer | Refusal>
 }
 
@@ -81,10 +83,11 @@ export function defineQuery<Ports, Params, Filter, Answer, const Code extends st
   readonly headers?: Readonly<Record<string, string>>
   readonly record?: (params: NoInfer<Params>) => string
   readonly steady?: boolean
+  readonly telemetry?: boolean
   readonly run: (
     ports: Ports,
     question: Question<NoInfer<Params>, NoInfer<Filter>>,
   ) => Promise<NoInfer<Answer> | Refusal<NoInfer<Code>>>
 }): Query<Ports, Params, Filter, Answer> {
-  return { rejects: [], headers: {}, record: null, steady: false, ...definition }
+  return { rejects: [], headers: {}, record: null, steady: false, telemetry: false, ...definition }
 }

@@ -117,7 +117,9 @@ export async function openApp(
   const readBackOf = async (types: readonly string[]) => readBack(positions, projections, types, await log.head())
   const status = { readSide, log, clock }
   const built: readonly ApiRoute[] = [
-    ...(roles.has('query-api') ? [...queryRoutes(queries, readSide.queries, clock), projectionRoute(status)] : []),
+    ...(roles.has('query-api')
+      ? [...queryRoutes(queries, readSide.queries, clock, requestLog.written), projectionRoute(status)]
+      : []),
     ...(roles.has('command-api')
       ? needingReadStore(
           [
@@ -146,7 +148,7 @@ export async function openApp(
   ]
   const routes = built
     .filter(({ surface }) => surface !== 'operator' || config.operatorToken !== null)
-    .map((route) => (route.write ? idempotent(route, { ops, secrets, clock }) : route))
+    .map((route) => (route.write && route.surface !== 'sign-in' ? idempotent(route, { ops, secrets, clock }) : route))
   const server = await openHttpServer({
     title: 'Ringledger',
     version: '1.0.0',

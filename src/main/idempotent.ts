@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts'
-import type { ApiAnswer, ApiRequest, ApiRoute } from '../ports/api.ts'
+import type { ApiAnswer, ApiRequest, ApiRoute, Refused } from '../ports/api.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { OperationalStore } from '../ports/operational-store.ts'
 import type { Secrets } from '../ports/secrets.ts'
@@ -37,7 +37,7 @@ export interface Idempotency {
 export function idempotent(route: ApiRoute, { ops, secrets, clock }: Idempotency): ApiRoute {
   const later = () => new Promise<void>((resolve) => clock.at(clock.now() + LOOK_EVERY_MS, resolve))
 
-  async function firstOutcome(key: string, asked: string, request: ApiRequest): Promise<ApiAnswer | Refusal> {
+  async function firstOutcome(key: string, asked: string, request: ApiRequest): Promise<ApiAnswer | Refused> {
     for (;;) {
       const now = clock.now()
       const entry = await ops.get(key, now)
@@ -75,7 +75,8 @@ export function idempotent(route: ApiRoute, { ops, secrets, clock }: Idempotency
     run(request) {
       const { idempotencyKey, principal, params, query, body } = request
       if (idempotencyKey === null) return route.run(request)
-      const asked = digest(route.method, route.path, JSON.stringify([params, query, body]))
+      const workspaceId = principal.tenant?.workspaceId ?? ''
+      const asked = digest(route.method, route.path, workspaceId, JSON.stringify([params, query, body]))
       return firstOutcome(`idempotency:${digest(principal.credentialId, idempotencyKey)}`, asked, request)
     },
   }
@@ -86,7 +87,7 @@ function stored(outcome: ApiAnswer | Refusal): string {
   return JSON.stringify({ ...outcome, body: JSON.parse(new TextDecoder().decode(outcome.body)) })
 }
 
-function restored(text: string): ApiAnswer | Refusal {
-  const outcome = JSON.parse(text) as ApiAnswer | Refusal
-  return isRefusal(outcome) ? outcome : { ...outcome, headers: { ...outcome.headers, ...REPLAY } }
+function restored(text: string): ApiAnswer | Refused {
+  const outcome = JSON.parse(text) as ApiAnswer | Refused
+  return { ...outcome, headers: { ...outcome.headers, ...REPLAY } }
 }

@@ -84,6 +84,13 @@ export function createRequestLog({
       }
       later()
     },
+    async written() {
+      await writing
+      writing ??= flush().then(() => {
+        writing = null
+      })
+      await writing
+    },
     async close() {
       cancel?.()
       await writing

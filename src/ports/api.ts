@@ -71,6 +71,11 @@ export interface ApiAnswer {
   readonly position: number | null
 }
 
+/** A refusal, with headers of its own where it has some. */
+export interface Refused extends Refusal {
+  readonly headers?: Readonly<Record<string, string>>
+}
+
 /** One route, built from a command's or a query's mount by the composition root. */
 export interface ApiRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -96,7 +101,7 @@ export interface ApiRoute {
   readonly rejects: readonly string[]
   /** Name of the path parameter whose record the workspace does not have; null when it has them all. Asked before the body is read. */
   readonly absent?: (params: unknown, tenant: Tenant) => Promise<string | null>
-  readonly run: (request: ApiRequest) => Promise<ApiAnswer | Refusal>
+  readonly run: (request: ApiRequest) => Promise<ApiAnswer | Refused>
 }
 
 /** Whether a body is made while it is sent. */

@@ -18,6 +18,8 @@ export interface AnsweredRequest {
 export interface RequestLog {
   /** Takes a request in; it is written soon after. Never waits and never throws. */
   add(request: AnsweredRequest): void
+  /** Resolves when what waits now is written, or cannot be. */
+  written(): Promise<void>
   /** Writes what still waits. */
   close(): Promise<void>
 }

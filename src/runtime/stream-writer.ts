@@ -35,6 +35,8 @@ export interface StreamWriter {
   rehearse(next: Rehearsal, call: CommandCall): Promise<readonly NewEvent[] | Refusal>
   /** The state of a stream at its tail. */
   stateOf<State, S extends EventSchemas>(entity: Entity<State, S>, id: string): Promise<State>
+  /** The state of a stream as far as it is known here; null where nothing of it is. */
+  atHand<State, S extends EventSchemas>(entity: Entity<State, S>, id: string): State | null
   /** Keeps the folds of long streams, and takes no more commands. */
   close(): Promise<void>
 }
@@ -154,6 +156,10 @@ export function createStreamWriter({ log, ops, clock, random, recall }: WriterPo
     async stateOf<State, S extends EventSchemas>(entity: Entity<State, S>, id: string) {
       const mailbox = mailboxes.of(entity as unknown as AnyEntity, streamOf(entity, id))
       return (await mailboxes.foldOf(mailbox, true)).state as State
+    },
+    atHand<State, S extends EventSchemas>(entity: Entity<State, S>, id: string) {
+      const { fold } = mailboxes.of(entity as unknown as AnyEntity, streamOf(entity, id))
+      return fold && (fold.state as State)
     },
     close: () => mailboxes.keepAll(),
   }

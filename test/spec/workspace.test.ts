@@ -37,7 +37,7 @@ describe('change-workspace', () => {
   it('writes nothing where one part is refused', () => {
     given(workspace, empty())
       .when(changeWorkspace, { planId: 'growth', timezone: '+01:00' })
-      .gives({ refused: 'bad-request', details: { timezone: expect.any(String) } })
+      .gives({ refused: 'validation-error', details: { timezone: expect.any(String) } })
     given(workspace, empty()).when(changeWorkspace, {}).gives({ refused: 'bad-request' })
     given(workspace).when(changeWorkspace, { name: 'A' }).gives({ refused: 'workspace-not-found' })
   })
@@ -67,7 +67,7 @@ describe('the platform', () => {
       .gives([{ type: 'WorkspaceOpened', data: { workspaceId: mintedId(0), name: 'Acme' } }])
     given(platform)
       .when(openWorkspace, { name: 'Acme', timezone: 'Mars/Olympus' })
-      .gives({ refused: 'bad-request', details: { timezone: expect.any(String) } })
+      .gives({ refused: 'validation-error', details: { timezone: expect.any(String) } })
   })
 
   it('makes keys that belong to no workspace', async () => {

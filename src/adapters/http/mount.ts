@@ -91,7 +91,7 @@ function handling(route: ApiRoute, { send }: Mounting) {
       requestId: request.id,
       ip: addressOf(request),
     })
-    return isRefusal(answer) ? send(reply, answer) : sendAnswer(reply, answer)
+    return isRefusal(answer) ? send(reply.headers(answer.headers ?? {}), answer) : sendAnswer(reply, answer)
   }
 }
 

@@ -5,6 +5,7 @@ import { registerUser } from '../../../commands/register-user.ts'
 import { removeSeat } from '../../../commands/remove-seat.ts'
 import { getUser } from '../../../queries/get-user.ts'
 import { userShape } from '../../../queries/user-shape.ts'
+import { nothingToChange } from '../../domain/refusals.ts'
 import { role } from '../../domain/seat.ts'
 import { newPerson, user, userIdOf } from '../../domain/user.ts'
 import type { WorkspaceState } from '../../domain/workspace.ts'
@@ -57,11 +58,12 @@ const change = defineWrite({
   name: 'change-user',
   summary: "Change a person's role in the workspace",
   method: 'PATCH',
-  body: z.object({ role }),
+  body: z.object({ role: role.optional() }),
   responses: { 200: z.object({ user: userShape }) },
-  rejects: changeSeatRole.rejects,
+  rejects: [...changeSeatRole.rejects, 'bad-request'],
   async run(writing) {
     const { params, body } = writing
+    if (body.role === undefined) return nothingToChange()
     const done = await writing.act(changeSeatRole, { userId: params.id, role: body.role })
     return isRefusal(done) ? done : told(writing, params.id, 200)
   },

@@ -43,9 +43,12 @@ async function missingOf(
   { workspaceId }: Tenant,
   present: (state: WorkspaceState, id: string) => boolean,
 ): Promise<string | null> {
-  const state = await writer.stateOf(workspace, workspaceId)
-  const missing = Object.entries(params ?? {}).find(([, id]) => !present(state, String(id)))
-  return missing?.[0] ?? null
+  const missingIn = (state: WorkspaceState) =>
+    Object.entries(params ?? {}).find(([, id]) => !present(state, String(id)))?.[0] ?? null
+  // What is there needs no look at the tail: what has gone meanwhile is for the rules.
+  const known = writer.atHand(workspace, workspaceId)
+  if (known && missingIn(known) === null) return null
+  return missingIn(await writer.stateOf(workspace, workspaceId))
 }
 
 /** Defines a write. */
