@@ -20,7 +20,7 @@ const named = z.object({ id, name: z.string() })
 
 /** A tracking number as it is answered. */
 export const numberShape = trackingNumber
-  .omit({ campaignId: true, publisherId: true, poolId: true, releaseRequestedAt: true, createdAt: true })
+  .omit({ campaignId: true, publisherId: true, poolId: true, createdAt: true })
   .extend({
     campaign: named.extend({ status: campaignStatus }).nullable(),
     publisher: named.nullable(),
@@ -81,16 +81,7 @@ export async function numberShapes(
     lastCalls(views, workspaceId, ids),
   ])
   return docs.map(
-    ({
-      workspaceId: _workspace,
-      releaseRequestedAt: _requested,
-      createdAt: _created,
-      campaignId,
-      publisherId,
-      poolId,
-      renewsAt,
-      ...record
-    }) => {
+    ({ workspaceId: _workspace, createdAt: _created, campaignId, publisherId, poolId, renewsAt, ...record }) => {
       const campaign = campaignId === null ? undefined : onCampaigns.get(campaignId)
       const publisher = publisherId === null ? undefined : byPublishers.get(publisherId)
       const pool = poolId === null ? undefined : inPools.get(poolId)

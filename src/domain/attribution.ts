@@ -112,17 +112,18 @@ export function moveOf(state: WorkspaceState, number: TrackingNumber, sent: Sent
 /** Why a number cannot earn for its publisher there, or be in its pool; null when it can. */
 function poolRefused(
   state: WorkspaceState,
-  { id }: Pick<TrackingNumber, 'id'>,
+  number: Pick<TrackingNumber, 'id'> & Attribution,
   { campaignId, publisherId, poolId }: Attribution,
   pool: Pool | null,
 ): NumberRefusal | null {
   if (pool && pool.campaignId !== campaignId)
     return refuse('pool-campaign-mismatch', { poolId, poolCampaignId: pool.campaignId })
-  if (campaignId !== null && publisherId !== null && !state.lanes.has(laneId(campaignId, publisherId)))
+  const stays = campaignId === number.campaignId && publisherId === number.publisherId
+  if (campaignId !== null && publisherId !== null && !stays && !state.lanes.has(laneId(campaignId, publisherId)))
     return refuse('publisher-not-on-campaign', { publisherId, campaignId })
-  if (pool && pool.publisherId !== publisherId)
+  if (pool && pool.publisherId !== null && pool.publisherId !== publisherId)
     return refuse('pool-publisher-mismatch', { poolId, poolPublisherId: pool.publisherId })
-  const [needed] = pool ? poolsFallingBackOn(state, id) : []
+  const [needed] = pool ? poolsFallingBackOn(state, number.id) : []
   return needed ? refuse('number-is-fallback', { poolId: needed.id }) : null
 }
 

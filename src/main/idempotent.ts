@@ -11,6 +11,9 @@ export const KEPT_MS = 24 * 3_600_000
 const UNDER_WAY_MS = 60_000
 const LOOK_EVERY_MS = 50
 
+/** Refusals after which the same request is to be sent again: later, or when there is money (Document 1, "purchase"). */
+const PASSING: ReadonlySet<string> = new Set(['rate-limited', 'insufficient-funds'])
+
 /** Tells that this answer is that of an earlier request with the same key. */
 const REPLAY = { 'svc-idempotent-replay': 'true' } as const
 
@@ -32,7 +35,7 @@ export interface Idempotency {
 
 /**
  * A write that keeps the first outcome of each `Idempotency-Key`, refusals too, sealed, for 24 hours: the same request
- * again is answered with it; the key with another request is a `conflict`. To be told to wait is no outcome.
+ * again is answered with it; the key with another request is a `conflict`. What only asks for time or money is no outcome.
  */
 export function idempotent(route: ApiRoute, { ops, secrets, clock }: Idempotency): ApiRoute {
   const later = () => new Promise<void>((resolve) => clock.at(clock.now() + LOOK_EVERY_MS, resolve))
@@ -56,7 +59,7 @@ export function idempotent(route: ApiRoute, { ops, secrets, clock }: Idempotency
     }
     try {
       const outcome = await route.run(request)
-      if (isRefusal(outcome) && outcome.refused === 'rate-limited') await ops.delete(key)
+      if (isRefusal(outcome) && PASSING.has(outcome.refused)) await ops.delete(key)
       else {
         const kept: Kept = { asked: secrets.seal(asked), outcome: secrets.seal(stored(outcome)) }
         await ops.put(key, kept, clock.now() + KEPT_MS)

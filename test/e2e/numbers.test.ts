@@ -86,6 +86,7 @@ describe.each(setups)('numbers over $name', (setup) => {
         pool: null,
         webhookStatus: 'ready',
         webhookError: null,
+        releaseRequestedAt: null,
         monthlyCents: 200,
         purchasedAt: expect.any(String),
         renewsAt: busy.renewsAt,

@@ -264,6 +264,7 @@ describe.each(setups)('records over $name', (setup) => {
       pool: null,
       webhookStatus: 'ready',
       webhookError: null,
+      releaseRequestedAt: null,
       monthlyCents: 200,
       purchasedAt: expect.any(String),
       calls30d: 0,

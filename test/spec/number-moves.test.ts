@@ -78,13 +78,13 @@ describe('a pool', () => {
   })
 
   it('is refused with another publisher than its own', () => {
-    const mismatch = (poolPublisherId: string | null, poolId: string | undefined) => ({
+    const mismatch = (poolPublisherId: string, poolId: string | undefined) => ({
       refused: 'pool-publisher-mismatch',
       details: { poolId, poolPublisherId },
     })
     move(free, { poolId: bluePool, publisherId: red }).gives(mismatch(blue, bluePool))
     move(free, { poolId: bluePool, publisherId: null }).gives(mismatch(blue, bluePool))
-    move(free, { poolId: openPool, publisherId: red }).gives(mismatch(null, openPool))
+    expect(standing(free, { poolId: openPool, publisherId: red })).toEqual([west, red, openPool])
     const inPool = move(held, { poolId: bluePool }).events
     move(held, { publisherId: red }, inPool).gives(mismatch(blue, bluePool))
     expect(standing(held, { publisherId: red, poolId: null }, inPool)).toEqual([west, red, null])

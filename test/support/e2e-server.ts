@@ -4,7 +4,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { v7 } from 'uuid'
 import type { Sandbox } from '../../src/main/seed.ts'
 import { databaseOf, eventStoreUrl, mongoUrl } from './servers.ts'
 
@@ -17,11 +16,14 @@ type Environment = Readonly<Record<string, string>>
 /** The stores that the platform runs over. */
 export interface Setup {
   readonly name: string
-  /** Connection strings of stores that hold nothing of ours yet, whatever stands in a log that others use too. */
+  /** Connection strings of stores that hold none of the workspaces that the caller is going to make. */
   readonly fresh: () => Environment
 }
 
-/** Several suites share one event log, and with it one sandbox workspace: each would make the same secrets and calls for it. */
+/**
+ * Several suites share one event log, and with it one sandbox workspace: each would make the same secrets and calls for
+ * it. They share the read models of that log too: each would read all of it anew, and it grows from suite to suite.
+ */
 const SHARED_MASTER_KEY = Buffer.alloc(32, 'ringledger').toString('base64')
 
 function realStores(): readonly Setup[] {
@@ -29,7 +31,7 @@ function realStores(): readonly Setup[] {
   if (!log || !views) return []
   const fresh = () => ({
     EVENT_LOG_URL: log,
-    READ_STORE_URL: databaseOf(views, `e2e_${v7().replaceAll('-', '')}`),
+    READ_STORE_URL: databaseOf(views, 'e2e'),
     MASTER_KEY: SHARED_MASTER_KEY,
     SANDBOX_SEED: '1',
   })

@@ -13,12 +13,17 @@ import { workspace } from '../../domain/workspace.ts'
 import { collectionOf } from '../../kernel/projection.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
+import type { Stored } from '../../ports/read-store.ts'
+import { createOverlaps } from '../overlaps.ts'
 import { enterWorkspaceOf } from './entering.ts'
 import { fromCarrier } from './upstream.ts'
 import { defineWrite, type Write } from './write.ts'
 
 const path = '/api/tracking/numbers/:id'
 const one = { params: z.object({ id }), record: ({ id }: { readonly id: string }) => id }
+
+/** Moves of one number that overlap are judged against the number as it was when the first of them came in: one is made. */
+const moves = createOverlaps<Stored | null>()
 
 const change = defineWrite({
   ...one,
@@ -31,16 +36,18 @@ const change = defineWrite({
   rejects: assignNumber.rejects,
   async run({ params, body, tools, tenant, act, goOn, ask }) {
     const numberId = params.id
-    // As it was when the request came in: a number that moves meanwhile is not moved by this.
-    const met = movesNumber(body) ? await tools.views.get(collectionOf(numbers), numberId) : null
-    const guard = met === null ? undefined : numberMoved(numberId, numbers.doc.parse(met.doc))
-    const done = await act(assignNumber, { numberId, ...body }, guard && { guard })
-    if (isRefusal(done)) return done
-    await goOn()
-    const state = await tools.writer.stateOf(workspace, tenant.workspaceId)
-    const answer = await ask(getNumber, params)
-    if (isRefusal(answer)) return answer
-    return { status: 200, body: { ...answer, warnings: warningsOf(state, done.events) } }
+    const asItStood = () => tools.views.get(collectionOf(numbers), numberId)
+    const changing = async (met: Stored | null) => {
+      const guard = met === null ? undefined : numberMoved(numberId, numbers.doc.parse(met.doc))
+      const done = await act(assignNumber, { numberId, ...body }, guard && { guard })
+      if (isRefusal(done)) return done
+      await goOn()
+      const state = await tools.writer.stateOf(workspace, tenant.workspaceId)
+      const answer = await ask(getNumber, params)
+      if (isRefusal(answer)) return answer
+      return { status: 200, body: { ...answer, warnings: warningsOf(state, done.events) } }
+    }
+    return movesNumber(body) ? moves(numberId, asItStood, changing) : changing(null)
   },
 })
 
