@@ -23,7 +23,6 @@ export const getBuyer = defineQuery({
   query: z.object({}),
   response: z.object({ buyer: buyerShape, targets: z.array(targetShape) }),
   reads: [buyers, targets, usage, callLog],
-  steady: true,
   rejects: ['buyer-not-found'],
   record: ({ id }) => id,
   async run({ views }: QueryPorts, { params, ...asked }) {

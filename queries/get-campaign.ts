@@ -31,7 +31,6 @@ export const getCampaign = defineQuery({
   query: z.object({}),
   response: z.object({ campaign: campaignInFull }),
   reads: [campaigns, verticals, numbers, routes, lanes, routingKeys, targets, buyers, wallets, usage, callLog],
-  steady: true,
   rejects: ['campaign-not-found'],
   record: ({ id }) => id,
   async run({ views }: QueryPorts, { params, ...asked }) {

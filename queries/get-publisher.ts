@@ -21,7 +21,6 @@ export const getPublisher = defineQuery({
   query: z.object({}),
   response: z.object({ publisher: publisherShape }),
   reads: [publishers, ...LANE_READS, callLog],
-  steady: true,
   rejects: ['publisher-not-found'],
   record: ({ id }) => id,
   async run({ views }: QueryPorts, { params, ...asked }) {

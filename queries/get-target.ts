@@ -50,7 +50,6 @@ export const getTarget = defineQuery({
   query: z.object({}),
   response: targetAnswer,
   reads: [targets, buyers, routes, campaigns, usage, callLog],
-  steady: true,
   rejects: ['target-not-found'],
   record: ({ id }) => id,
   async run({ views, secrets }: QueryPorts, { params, surface, ...asked }) {

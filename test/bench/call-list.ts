@@ -1,21 +1,17 @@
 import autocannon from 'autocannon'
 import fastify from 'fastify'
-import { openLogger } from '../../src/adapters/http/logger.ts'
-import { openHttpServer } from '../../src/adapters/http/server.ts'
-import { authenticator } from '../../src/main/access.ts'
 import { queryRoutes } from '../../src/main/api.ts'
 import { openReadSide } from '../../src/main/read-side.ts'
-import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
+import { systemClock as clock } from '../../src/main/system.ts'
 import { startThread } from '../../src/main/threads.ts'
-import { createRateLimiter } from '../../src/runtime/rate-limiter.ts'
 import { callPage } from './call-page.ts'
 import { withDirectory } from './directories.ts'
 import { type Figure, figureOf, inTurn } from './measure.ts'
 import type { PageCalls } from './page-thread.ts'
+import { HOST, serve } from './served.ts'
 import { storeCalls } from './stored-calls.ts'
 
 const KEY = 'svc_test_bench'
-const HOST = '127.0.0.1'
 const SECONDS = 2
 const CONNECTIONS = 64
 const PATH = '/api/v1/call-page?pageSize=25'
@@ -53,28 +49,11 @@ async function openPages(directory: string) {
     {},
     fail,
   )
-  const server = await openHttpServer({
-    title: 'Bench',
-    version: '1.0.0',
-    routes: queryRoutes([callPage], thread.calls, clock),
-    authenticate: authenticator(readSide.directory, clock),
-    position: () => 0,
-    readiness: async () => ({ ready: true, problems: [] }),
-    metrics: async () => ({ contentType: 'text/plain', body: '' }),
-    metricsToken: null,
-    log: openLogger({ level: 'silent' }),
-    clock,
-    random,
-    trustProxy: false,
-    limiter: createRateLimiter(clock),
-    unavailableAfterSeconds: 1,
-    pressure: {},
-  })
-  const port = await server.listen(0, HOST)
+  const served = await serve(readSide, queryRoutes([callPage], thread.calls, clock))
   return {
-    url: `http://${HOST}:${port}${PATH}`,
+    url: `${served.baseUrl}${PATH}`,
     async close(): Promise<void> {
-      await server.close(1_000)
+      await served.close()
       await Promise.all([thread.close(), readSide.close()])
     },
   }

@@ -7,7 +7,9 @@ import { createBuyer } from '../../commands/create-buyer.ts'
 import { createCampaign } from '../../commands/create-campaign.ts'
 import { createPublisher } from '../../commands/create-publisher.ts'
 import { createTarget } from '../../commands/create-target.ts'
+import { grantSeat } from '../../commands/grant-seat.ts'
 import { provisionNumber } from '../../commands/provision-number.ts'
+import { registerUser } from '../../commands/register-user.ts'
 import { routeCall } from '../../commands/route-call.ts'
 import { setLane } from '../../commands/set-lane.ts'
 import { openLogger } from '../../src/adapters/http/logger.ts'
@@ -15,31 +17,37 @@ import { openSqliteEventLog } from '../../src/adapters/sqlite/event-log.ts'
 import { openSqliteOperationalStore } from '../../src/adapters/sqlite/operational-store.ts'
 import type { RecordedEvent } from '../../src/kernel/event.ts'
 import { secretHash } from '../../src/main/access.ts'
+import { queryRoutes } from '../../src/main/api.ts'
 import { type App, openApp } from '../../src/main/app.ts'
 import { readConfig } from '../../src/main/config.ts'
+import { hashPassword } from '../../src/main/passwords.ts'
+import { openReadSide } from '../../src/main/read-side.ts'
+import { queries } from '../../src/main/registry.ts'
 import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
 import { act, createTenant, openSession } from '../../src/main/tenants.ts'
 import { createStreamWriter } from '../../src/runtime/stream-writer.ts'
 import { eventOf } from './append.ts'
 import { withDirectory } from './directories.ts'
 import { type Figure, figureOf, inTurn, median, type Pair, secondsOf } from './measure.ts'
+import { HOST, serve } from './served.ts'
 
 const RECORDS = 2_000
 const LANES = 500
 const EVENTS = 100_000
 const AT_ONCE = 400
 const WRITES = 200
+const OWNERS = 6
 const CONNECTIONS = 64
 const SECONDS = 2
 /** Seconds within which a cold process must route. */
 const COLD_SECONDS = 2
-const HOST = '127.0.0.1'
 
 const LISTS = ['targets', 'buyers', 'campaigns', 'publishers', 'numbers'] as const
 
 interface World {
   readonly workspaceId: string
-  readonly session: string
+  /** Of several owners: each of them may send 600 requests a minute. */
+  readonly sessions: readonly string[]
   readonly buyers: readonly string[]
 }
 
@@ -56,9 +64,15 @@ async function each<Result>(count: number, work: (n: number) => Promise<Result>)
 /** A workspace of 2,000 records of each kind, 500 lanes and so many configuration events. */
 async function furnish({ writer }: App): Promise<World> {
   const workspaceId = random.uuid()
-  const email = 'owner@bench.example'
-  const owner = { email, name: 'Owner', password: random.uuid() }
-  await createTenant(writer, { workspaceId, name: 'Bench', timezone: 'UTC', planId: 'scale', sandbox: true, owner })
+  const people = Array.from({ length: OWNERS }, (_, n) => ({ email: `owner-${n}@bench.example`, name: `Owner ${n}` }))
+  const [first, ...others] = people.map((person) => ({ ...person, password: random.uuid() }))
+  if (!first) throw new Error('Nobody owns the workspace.')
+  const tenant = { workspaceId, name: 'Bench', timezone: 'UTC', planId: 'scale', sandbox: true } as const
+  await createTenant(writer, { ...tenant, owner: first })
+  for (const { email, name, password } of others) {
+    await act(writer, workspaceId, registerUser, { email, name, passwordHash: await hashPassword(password) })
+    await act(writer, workspaceId, grantSeat, { email, name, role: 'owner' })
+  }
   const made = async (command: Parameters<typeof act>[2], input: unknown, record: string) => {
     const [event] = await act(writer, workspaceId, command, input)
     const data = (event as RecordedEvent<string, Readonly<Record<string, { readonly id: string }>>>).data
@@ -87,7 +101,8 @@ async function furnish({ writer }: App): Promise<World> {
   await each(edits, (n) =>
     act(writer, workspaceId, changeBuyer, { buyerId: buyers[n % RECORDS], changes: { notes: `Edit ${n}` } }),
   )
-  return { workspaceId, session: await openSession(writer, workspaceId, email), buyers }
+  const sessions = await Promise.all(people.map(({ email }) => openSession(writer, workspaceId, email)))
+  return { workspaceId, sessions, buyers }
 }
 
 /** Milliseconds of the median of so many requests, one after another. */
@@ -106,7 +121,7 @@ async function latencyOf(send: (n: number) => Promise<Response>): Promise<number
 const json = { 'content-type': 'application/json' }
 let edit = 0
 
-async function writing(directory: string, baseUrl: string, { session, buyers }: World): Promise<Figure> {
+async function writing(directory: string, baseUrl: string, { sessions, buyers }: World): Promise<Figure> {
   const log = await openSqliteEventLog(join(directory, 'bare.db'))
   const bare = fastify()
   const stream = `bare-${randomUUID()}`
@@ -122,7 +137,7 @@ async function writing(directory: string, baseUrl: string, { session, buyers }: 
       latencyOf((n) =>
         fetch(`${baseUrl}/api/tracking/buyers/${buyers[n]}`, {
           method: 'PATCH',
-          headers: { ...json, authorization: `Bearer ${session}` },
+          headers: { ...json, authorization: `Bearer ${sessions[n % OWNERS]}` },
           body: body(),
         }),
       ),
@@ -189,6 +204,17 @@ async function coldStart(directory: string, { workspaceId }: World): Promise<num
   })
 }
 
+const fail = (error: Error) => {
+  throw error
+}
+
+const storesIn = (directory: string) => ({
+  eventLogUrl: `sqlite:${directory}/events.db`,
+  readStoreUrl: `sqlite:${directory}/views.db`,
+  publicUrl: `http://${HOST}`,
+  masterKey: Buffer.alloc(32),
+})
+
 /** Writes, lists and cold starts of a large workspace. */
 export function configuration(): Promise<readonly Figure[]> {
   return withDirectory(async (directory) => {
@@ -201,10 +227,14 @@ export function configuration(): Promise<readonly Figure[]> {
     for (let n = 0; n < 5; n++) pairs.push({ ours: await coldStart(directory, world), ceiling: COLD_SECONDS })
     const cold = figureOf('cold process to its first decision, 100,000 configuration events', 's', { atMost: 1 }, pairs)
     const app = await open()
-    const baseUrl = await app.listen()
-    const figures = [cold, await writing(directory, baseUrl, world)]
-    for (const kind of LISTS) figures.push(await listing(baseUrl, world.session, kind))
+    const figures = [cold, await writing(directory, await app.listen(), world)]
     await app.close()
+    const readSide = await openReadSide({ ...storesIn(directory), projects: true, onDeath: fail })
+    const lists = queries.filter(({ name }) => LISTS.some((kind) => name === `list-${kind}`))
+    const served = await serve(readSide, queryRoutes(lists, readSide.queries, clock))
+    for (const kind of LISTS) figures.push(await listing(served.baseUrl, world.sessions[0] ?? '', kind))
+    await served.close()
+    await readSide.close()
     return figures
   })
 }
