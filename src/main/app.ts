@@ -148,7 +148,7 @@ export async function openApp(
   ]
   const routes = built
     .filter(({ surface }) => surface !== 'operator' || config.operatorToken !== null)
-    .map((route) => (route.write && route.surface !== 'sign-in' ? idempotent(route, { ops, secrets, clock }) : route))
+    .map((route) => (route.write ? idempotent(route, { ops, secrets, clock }) : route))
   const server = await openHttpServer({
     title: 'Ringledger',
     version: '1.0.0',
