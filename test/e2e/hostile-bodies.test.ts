@@ -152,7 +152,7 @@ describe('a hostile body', () => {
         const named = Object.keys(answer.body.error.details ?? {})
         expect(named.length, answer.text).toBeGreaterThan(0)
         // What would reach the prototype is refused before anything is read of the body.
-        if (!parses(text) || named.includes('body') || named.includes('__proto__')) return
+        if (!parses(text) || named.includes('body') || named.some((name) => name.includes('__proto__'))) return
         for (const field of refusedFields(route.body, text))
           expect(
             named.some((name) => name === field || name.startsWith(`${field}.`)),
