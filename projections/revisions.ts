@@ -8,7 +8,7 @@ import { id } from '../src/kernel/wire.ts'
 /** When each record's configuration last moved, as a revision of its workspace's stream; by the record's id (`record.ts`). */
 export const revisions = defineProjection({
   name: 'revisions',
-  version: 1,
+  version: 2,
   events: workspace.events,
   doc: z.object({ workspaceId: id, revision: z.int() }),
   indexes: [],

@@ -1,12 +1,7 @@
 import { z } from 'zod'
-import { role, seatEvents } from '../src/domain/seat.ts'
+import { role, seatEvents, seatId } from '../src/domain/seat.ts'
 import { defineProjection } from '../src/kernel/projection.ts'
 import { id, instant } from '../src/kernel/wire.ts'
-
-/** Key of a person's seat in a workspace. */
-export function seatId(workspaceId: string, userId: string): string {
-  return `${workspaceId}:${userId}`
-}
 
 /** The people of each workspace, by `seatId`. */
 export const seats = defineProjection({

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { seatId, seats } from '../projections/seats.ts'
+import { seats } from '../projections/seats.ts'
+import { seatId } from '../src/domain/seat.ts'
 import { defineQuery } from '../src/kernel/query.ts'
 import { refuse } from '../src/kernel/refusal.ts'
 import { id } from '../src/kernel/wire.ts'
@@ -17,6 +18,7 @@ export const getUser = defineQuery({
   response: z.object({ user: userShape }),
   reads: [seats],
   rejects: ['user-not-found'],
+  record: ({ id }, workspaceId) => seatId(workspaceId, id),
   async run({ views }: QueryPorts, { params, tenant: { workspaceId } }) {
     const seat = await readOne(views, seats, workspaceId, seatId(workspaceId, params.id))
     return seat ? { user: userOf(seat) } : refuse('user-not-found')

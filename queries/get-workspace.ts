@@ -16,6 +16,7 @@ export const getWorkspace = defineQuery({
   response: z.object({ workspace: workspaceShape }),
   reads: [workspaces],
   rejects: ['workspace-not-found'],
+  record: (_params, workspaceId) => workspaceId,
   async run({ views }: QueryPorts, { tenant: { workspaceId } }) {
     const found = await readOne(views, workspaces, workspaceId, workspaceId)
     return found ? { workspace: workspaceOf(found) } : refuse('workspace-not-found')

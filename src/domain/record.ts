@@ -11,10 +11,14 @@ import type { poolEvents } from './pool.ts'
 import type { publisherEvents } from './publisher.ts'
 import type { routeEvents } from './route.ts'
 import type { routingKeyEvents } from './routing-key.ts'
+import { type seatEvents, seatId } from './seat.ts'
 import type { targetEvents } from './target.ts'
 import type { verticalEvents } from './vertical.ts'
+import type { tenantEvents } from './workspace.ts'
 
-type RecordEvents = typeof buyerEvents &
+type RecordEvents = typeof tenantEvents &
+  typeof seatEvents &
+  typeof buyerEvents &
   typeof publisherEvents &
   typeof laneEvents &
   typeof routingKeyEvents &
@@ -46,10 +50,18 @@ function keyAndLane({
 }
 
 /**
- * The records whose own configuration an event changes, by id (a lane's is its `laneId`, a route's its `routeKey`):
+ * The records whose own configuration an event changes, by id (a lane's is its `laneId`, a route's its `routeKey`,
+ * a seat's its `seatId`):
  * what an `ETag` counts (Supplement 1.17). An event of another kind changes none.
  */
 const records = byType<RecordEvents, string | readonly string[]>({
+  WorkspaceCreated: ({ data: { workspace } }) => workspace.id,
+  WorkspaceChanged: ({ meta }) => meta.workspaceId ?? [],
+  PlanChanged: ({ meta }) => meta.workspaceId ?? [],
+  SubscriptionChanged: ({ meta }) => meta.workspaceId ?? [],
+  SeatGranted: ({ data: { workspaceId, userId } }) => seatId(workspaceId, userId),
+  SeatRoleChanged: ({ data: { workspaceId, userId } }) => seatId(workspaceId, userId),
+  SeatRemoved: ({ data: { workspaceId, userId } }) => seatId(workspaceId, userId),
   BuyerCreated: ({ data: { buyer } }) => buyer.id,
   BuyerChanged: ({ data: { buyerId } }) => buyerId,
   BuyerStatusChanged: ({ data: { buyerId } }) => buyerId,

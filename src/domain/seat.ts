@@ -13,6 +13,11 @@ export type Role = z.infer<typeof role>
 export const seat = z.object({ userId: id, email: z.string(), name: z.string(), role })
 export type Seat = Readonly<z.infer<typeof seat>>
 
+/** Key of a person's seat in a workspace. */
+export function seatId(workspaceId: string, userId: string): string {
+  return `${workspaceId}:${userId}`
+}
+
 /** These names are the storage format. */
 export const seatEvents = {
   SeatGranted: seat.extend({ workspaceId: id, workspaceName: z.string() }),

@@ -145,7 +145,7 @@ const evolve: SliceOf<WorkspaceState, typeof events> = {
 /** The configuration of a workspace: `workspace-<id>`. */
 export const workspace = defineEntity({
   name: 'workspace',
-  version: 3,
+  version: 4,
   longLived: true,
   remembersCommands: true,
   events,

@@ -55,7 +55,7 @@ export interface Query<Ports, Params = unknown, Filter = unknown, Answer = unkno
   /** Response headers beyond the common ones. */
   readonly headers: Readonly<Record<string, string>>
   /** The record whose configuration's revision is the answer's `ETag` (Supplement 1.17); null for none. */
-  readonly record: ((params: Params) => string) | null
+  readonly record: ((params: Params, workspaceId: string) => string) | null
   /**
    * Whether the answer changes with what it reads, with the question, and with the windows that begin at quarters of an
    * hour, and with nothing else: then it may be given again until one of them moves.
@@ -81,7 +81,7 @@ export function defineQuery<Ports, Params, Filter, Answer, const Code extends st
   readonly reads: readonly AnyProjection[]
   readonly rejects?: readonly Code[]
   readonly headers?: Readonly<Record<string, string>>
-  readonly record?: (params: NoInfer<Params>) => string
+  readonly record?: (params: NoInfer<Params>, workspaceId: string) => string
   readonly steady?: boolean
   readonly telemetry?: boolean
   readonly run: (

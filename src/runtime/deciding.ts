@@ -4,7 +4,8 @@ import type { NewEvent, RecordedEvent } from '../kernel/event.ts'
 import { isRefusal, type Refusal } from '../kernel/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
-import { type CommandTrace, type Fold, foldEvents, traceOf } from './fold.ts'
+import { type CommandTrace, rememberedCommand } from './command-memory.ts'
+import { type Fold, foldEvents } from './fold.ts'
 import type { Job, Mailbox, Mailboxes } from './mailboxes.ts'
 
 /** Bytes of the largest append: EventStoreDB takes about 1 MB (Architecture §3). */
@@ -153,7 +154,7 @@ export function createDecider(ports: {
   }
 
   function verdictOn(mailbox: Mailbox, job: Job, fold: Fold, known: Known): Verdict {
-    const trace = mailbox.entity.remembersCommands ? traceOf(fold, job.call.commandId, now()) : null
+    const trace = mailbox.entity.remembersCommands ? rememberedCommand(fold.commands, job.call.commandId, now()) : null
     if (trace) return { kind: 'replay', job, trace }
     try {
       const outcome = decide(mailbox, job, fold, known)

@@ -93,7 +93,10 @@ export function createQueryRunner<Ports>(options: {
       // Bytes are handed over with the answer: what is kept is a copy.
       if (known) return { ...known, position, bytes: known.bytes.slice() }
       // Before the record itself: one that has moved on meanwhile must not be edited by what was read of it.
-      const revision = query.record && revisions ? await revisions.of(query.record(question.params)) : null
+      const revision =
+        query.record && revisions
+          ? await revisions.of(query.record(question.params, question.tenant.workspaceId))
+          : null
       const answer = await query.run(passed || !forward ? ports : forward(ports, events), question)
       if (isRefusal(answer)) return answer
       const answered = { bytes: encoder.encode(jsonOf(answer)), position, lag: !passed, revision }

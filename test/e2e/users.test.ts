@@ -221,6 +221,29 @@ describe.each(setups)('people of a workspace over $name', (setup) => {
     }
   })
 
+  test('an If-Match that is out of date is refused, of a person as of the workspace itself', async () => {
+    const id = await added('admin', the.other.session)
+    for (const [path, first, second] of [
+      [`${USERS}/${id}`, { role: 'member' }, { role: 'owner' }],
+      ['/api/tracking/workspace', { timezone: 'Asia/Tokyo' }, { timezone: 'UTC' }],
+    ] as const) {
+      const send = (method: string, body?: Json, tag?: string) =>
+        as(the.other.session)(path, { method, body, headers: tag === undefined ? {} : { 'if-match': tag } })
+      const tagOf = ({ headers }: Answer) => headers.get('etag') ?? 'none'
+      const read = await send('GET')
+      const changed = await send('PATCH', first, tagOf(read))
+      expect(changed.status).toBe(200)
+      expect(tagOf(changed)).not.toBe(tagOf(read))
+      expect(codeOf(await send('PATCH', second, tagOf(read)))).toEqual([412, 'conflict'])
+      const after = await send('GET')
+      expect([tagOf(after), after.body]).toEqual([tagOf(changed), changed.body])
+      expect((await send('PATCH', second, tagOf(after))).status).toBe(200)
+    }
+    expect(
+      codeOf(await as(the.other.session)(`${USERS}/${id}`, { method: 'DELETE', headers: { 'if-match': '"0"' } })),
+    ).toEqual([412, 'conflict'])
+  })
+
   describe(promised('console 403 forbidden'), () => {
     test('no workspace named, and no owner or admin seat on any', async () => {
       for (const path of [USERS, '/api/tracking/workspace', '/api/tracking/buyers'])

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type AnyEntity, defineEntity } from '../../src/kernel/entity.ts'
 import type { RecordedEvent } from '../../src/kernel/event.ts'
-import { emptyFold, foldEvents, traceOf } from '../../src/runtime/fold.ts'
+import { rememberedCommand } from '../../src/runtime/command-memory.ts'
+import { emptyFold, type Fold, foldEvents } from '../../src/runtime/fold.ts'
 import { cachedFold, cacheFold } from '../../src/runtime/fold-cache.ts'
 import { createMemoryOperationalStore } from '../support/memory-operational-store.ts'
 import { NOW, recorded } from '../support/spec.ts'
@@ -26,6 +27,7 @@ const added = (revision: number, commandId: string, ms = 0, amount = 1): Recorde
   if (!event) throw new Error('Nothing was recorded.')
   return { ...event, version: 2, meta: { ...event.meta, commandId } }
 }
+const traceOf = ({ commands }: Fold, commandId: string, now: string) => rememberedCommand(commands, commandId, now)
 const fold = (...events: readonly RecordedEvent[]) => foldEvents(sums, emptyFold(sums), events)
 
 describe('foldEvents', () => {
@@ -63,7 +65,8 @@ describe('traces of commands', () => {
 
   it('are not kept for ever', () => {
     const folded = fold(...Array.from({ length: 200 }, (_, n) => added(n, `command-${n}`, n * HOUR)))
-    expect(folded.commands.size + folded.olderCommands.size).toBeLessThanOrEqual(48)
+    const { newer, older } = folded.commands
+    expect(newer.added.size + older.added.size).toBeLessThanOrEqual(48)
   })
 })
 
@@ -79,6 +82,29 @@ describe('a cached fold', () => {
     expect(cached).toMatchObject({ state: 3, revision: 2, position: 2 })
     for (const id of ['b', 'c'])
       expect(cached && traceOf(cached, id, at(27 * HOUR))).toEqual(traceOf(folded, id, at(27 * HOUR)))
+  })
+
+  it('goes on being folded and cached, with all the commands of its day', async () => {
+    const ops = createMemoryOperationalStore()
+    let kept: Fold = folded
+    for (let n = 3; n < 60; n++) {
+      kept = foldEvents(entity, kept, [added(n, `command-${n}`, n * HOUR)])
+      await cacheFold(ops, entity, 'sums-1', kept)
+      kept = (await cachedFold(ops, entity, 'sums-1', now)) ?? kept
+    }
+    expect(kept).toMatchObject({ state: 60, revision: 59 })
+    for (let n = 3; n < 60; n++) {
+      const trace = n > 59 - 24 ? { from: n, to: n, at: at(n * HOUR) } : null
+      expect(traceOf(kept, `command-${n}`, at(59 * HOUR))).toEqual(trace)
+    }
+  })
+
+  it('is not read where it was written in another way', async () => {
+    const ops = createMemoryOperationalStore()
+    await cacheFold(ops, entity, 'sums-1', folded)
+    const entry = await ops.get('fold:sums-1', now)
+    await ops.put('fold:sums-1', { ...(entry?.value as object), format: 1 }, null)
+    expect(await cachedFold(ops, entity, 'sums-1', now)).toBeNull()
   })
 
   it('is of one stream and one version of its entity', async () => {

@@ -10,6 +10,8 @@ import { databaseOf, eventStoreUrl, mongoUrl } from './servers.ts'
 const START = join(import.meta.dirname, '../../scripts/start.ts')
 const READY_MS = 60_000
 const POLL_MS = 25
+/** Every start reads the same sources in three threads: they are compiled once. */
+const COMPILED = join(tmpdir(), 'ringledger-compiled')
 
 type Environment = Readonly<Record<string, string>>
 
@@ -80,7 +82,10 @@ interface Launched {
 
 function launch(env: Environment): Launched {
   const { PATH = '', HOME = '' } = process.env
-  const child = spawn(process.execPath, [START], { env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [START], {
+    env: { PATH, HOME, NODE_COMPILE_CACHE: COMPILED, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const said = { stdout: '', stderr: '' }
   child.stdout.on('data', (chunk) => {
     said.stdout += chunk

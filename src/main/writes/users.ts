@@ -6,7 +6,7 @@ import { removeSeat } from '../../../commands/remove-seat.ts'
 import { getUser } from '../../../queries/get-user.ts'
 import { userShape } from '../../../queries/user-shape.ts'
 import { nothingToChange } from '../../domain/refusals.ts'
-import { role } from '../../domain/seat.ts'
+import { role, seatId } from '../../domain/seat.ts'
 import { newPerson, user, userIdOf } from '../../domain/user.ts'
 import type { WorkspaceState } from '../../domain/workspace.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
@@ -18,6 +18,7 @@ import type { Writing } from './writing.ts'
 const path = '/api/tracking/users'
 const one = {
   params: z.object({ id }),
+  record: ({ id }: { readonly id: string }, workspaceId: string) => seatId(workspaceId, id),
   present: ({ seats }: WorkspaceState, userId: string) => seats.has(userId),
   mounts: [{ surface: 'console', path: `${path}/:id`, ownerOnly: true }],
 } as const

@@ -14,6 +14,7 @@ const change = defineWrite({
   body: workspaceChanges,
   responses: { 200: z.object({ workspace: workspaceShape }) },
   rejects: changeWorkspace.rejects,
+  record: (_params, workspaceId) => workspaceId,
   async run({ body, act, ask }) {
     const done = await act(changeWorkspace, body)
     if (isRefusal(done)) return done

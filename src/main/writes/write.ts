@@ -25,7 +25,7 @@ interface Definition<Params, Body, Filter> {
   readonly produces?: string
   readonly rejects?: readonly string[]
   /** The record by which an `If-Match` is judged, and whose `ETag` the answer carries. */
-  readonly record?: (params: NoInfer<Params>) => string
+  readonly record?: (params: NoInfer<Params>, workspaceId: string) => string
   /** Whether the workspace has a record that the path names; by default, with `record`, any that ever had a revision. */
   readonly present?: (state: WorkspaceState, id: string) => boolean
   readonly run: (writing: Writing<NoInfer<Params>, NoInfer<Body>, NoInfer<Filter>>) => Promise<Written | Refusal>
@@ -66,7 +66,10 @@ export function defineWrite<Params = unknown, Body = unknown, Filter = unknown>(
   return (tools) => {
     async function run(request: ApiRequest): Promise<ApiAnswer | Refusal> {
       const sent = { params: request.params as Params, body: request.body as Body, query: request.query as Filter }
-      const { writing, end } = writingOf(tools, request, name, { ...sent, record: record?.(sent.params) ?? null })
+      const { writing, end } = writingOf(tools, request, name, {
+        ...sent,
+        record: record?.(sent.params, request.principal.tenant?.workspaceId ?? '') ?? null,
+      })
       const written = await definition.run(writing)
       return isRefusal(written) ? written : end(written)
     }

@@ -178,7 +178,7 @@ export function writingOf<Params, Body, Filter>(
     const answer = await queries.ask({ ...asked, ...by, minPosition: position, events: done })
     if (isRefusal(answer)) return answer
     lag ||= answer.lag
-    if (record && query.record?.(params) === record) revision ??= answer.revision
+    if (record && query.record?.(params, tenant.workspaceId) === record) revision ??= answer.revision
     return JSON.parse(new TextDecoder().decode(answer.bytes))
   }
 

@@ -1,0 +1,116 @@
+import { Map as PersistentMap } from 'immutable'
+
+/** How long a configuration stream answers a repeated commandId with its first outcome (Architecture §3). */
+export const COMMAND_MEMORY_MS = 24 * 3_600_000
+
+/** Which revisions a command appended, and when. */
+export interface CommandTrace {
+  readonly from: number
+  readonly to: number
+  readonly at: string
+}
+
+/** Traces by command id: those that came since the fold was read from its cache, and those that came with it. */
+interface Traces {
+  readonly added: PersistentMap<string, CommandTrace>
+  readonly kept: KeptTraces
+}
+
+/** Traces as text, read when one is first looked for: most processes that load a long stream never ask. */
+interface KeptTraces {
+  readonly chunks: readonly string[]
+  readonly of: (commandId: string) => CommandTrace | undefined
+}
+
+/** Commands of the last 24 h at least, and 48 h at most. */
+export interface CommandMemory {
+  readonly newer: Traces
+  readonly older: Traces
+  /** Recorded time at which `newer` began to fill; null before the first. */
+  readonly since: string | null
+}
+
+/** A memory as it is cached: plain JSON. */
+export interface CachedCommands {
+  readonly newer: readonly string[]
+  readonly older: readonly string[]
+  readonly since: string | null
+}
+
+/** A chunk is the JSON of one flat list: id, from, to, at, id, … */
+type Flat = readonly (string | number)[]
+
+function keptIn(chunks: readonly string[]): KeptTraces {
+  let traces: Map<string, CommandTrace> | null = null
+  const read = () => {
+    const all = new Map<string, CommandTrace>()
+    for (const chunk of chunks) {
+      const flat: Flat = JSON.parse(chunk)
+      for (let n = 0; n < flat.length; n += 4) {
+        const [id, from, to, at] = flat.slice(n, n + 4)
+        all.set(String(id), { from: Number(from), to: Number(to), at: String(at) })
+      }
+    }
+    return all
+  }
+  return {
+    chunks,
+    of(commandId) {
+      if (chunks.length === 0) return undefined
+      traces ??= read()
+      return traces.get(commandId)
+    },
+  }
+}
+
+const NONE: Traces = { added: PersistentMap(), kept: keptIn([]) }
+
+/** A memory of no command. */
+export const NO_COMMANDS: CommandMemory = { newer: NONE, older: NONE, since: null }
+
+const traceIn = ({ added, kept }: Traces, commandId: string) => added.get(commandId) ?? kept.of(commandId)
+
+/** The memory after an event that a command appended. Pure. */
+export function rememberCommand(
+  { newer: filling, older, since }: CommandMemory,
+  commandId: string,
+  revision: number,
+  at: string,
+): CommandMemory {
+  const full = since !== null && Date.parse(at) - Date.parse(since) >= COMMAND_MEMORY_MS
+  const newer = full ? NONE : filling
+  // The events of one handling share their instant and stand together; the same id a day later is another handling.
+  const known = newer.added.get(commandId)
+  const from = known?.at === at ? known.from : revision
+  return {
+    newer: { ...newer, added: newer.added.set(commandId, { from, to: revision, at }) },
+    older: full ? filling : older,
+    since: full || since === null ? at : since,
+  }
+}
+
+/** What a command appended, if it is still remembered. */
+export function rememberedCommand(
+  { newer, older }: CommandMemory,
+  commandId: string,
+  now: string,
+): CommandTrace | null {
+  const trace = traceIn(newer, commandId) ?? traceIn(older, commandId)
+  return trace && Date.parse(now) - Date.parse(trace.at) < COMMAND_MEMORY_MS ? trace : null
+}
+
+function chunksOf({ added, kept }: Traces): readonly string[] {
+  if (added.isEmpty()) return kept.chunks
+  const flat: Flat = [...added].flatMap(([id, { from, to, at }]) => [id, from, to, at])
+  return [...kept.chunks, JSON.stringify(flat)]
+}
+
+/** The memory as plain JSON. */
+export function cachedCommands({ newer, older, since }: CommandMemory): CachedCommands {
+  return { newer: chunksOf(newer), older: chunksOf(older), since }
+}
+
+/** The memory that was cached. */
+export function commandsFrom({ newer, older, since }: CachedCommands): CommandMemory {
+  return { newer: { ...NONE, kept: keptIn(newer) }, older: { ...NONE, kept: keptIn(older) }, since }
+}
