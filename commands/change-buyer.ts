@@ -23,8 +23,8 @@ export const changeBuyer = defineCommand({
     if (buyer.status === 'archived') return archived('Buyer')
     const difference = changesOf<BuyerSettings>(buyer, changes)
     if (!difference) return []
-    const name = changes.name ?? buyer.name
-    if (buyerNameTaken(state, name, buyerId)) return nameTaken('buyer', name)
+    const { name } = changes
+    if (name !== undefined && buyerNameTaken(state, name, buyerId)) return nameTaken('buyer', name)
     return [{ type: 'BuyerChanged', data: { buyerId, name: buyer.name, ...difference } }]
   },
 })

@@ -9,7 +9,7 @@ import { id } from '../src/kernel/wire.ts'
 /** Targets with the campaigns on whose plans they stand, by id. */
 export const targets = defineProjection({
   name: 'targets',
-  version: 1,
+  version: 2,
   events: { ...targetEvents, ...routeEvents },
   doc: target
     .omit({ id: true })
@@ -17,7 +17,7 @@ export const targets = defineProjection({
   indexes: [
     { workspaceId: 1, createdAt: -1 },
     { workspaceId: 1, status: 1, createdAt: -1 },
-    { workspaceId: 1, buyerId: 1 },
+    { workspaceId: 1, buyerId: 1, createdAt: 1 },
   ],
   key(event) {
     if (event.type === 'TargetCreated') return event.data.target.id

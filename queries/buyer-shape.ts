@@ -29,7 +29,7 @@ export async function buyerShapes(
 }
 
 /** How many non-archived targets buyers own, by buyer. */
-export async function targetCounts(views: ReadStore, workspaceId: string, buyerIds: readonly string[]) {
+async function targetCounts(views: ReadStore, workspaceId: string, buyerIds: readonly string[]) {
   const groups = await views.sum(
     collectionOf(targets),
     { workspaceId, buyerId: { $in: buyerIds }, status: { $ne: 'archived' } },
@@ -42,4 +42,18 @@ export async function targetCounts(views: ReadStore, workspaceId: string, buyerI
     total: sum(of(buyerId)),
     active: sum(of(buyerId).filter(({ key }) => key[1] === 'active')),
   })
+}
+
+/** Buyers as a list shows them. */
+export async function buyerRows(
+  views: ReadStore,
+  asked: Pick<Question<unknown, unknown>, 'tenant' | 'now'>,
+  docs: readonly Kept<DocOf<typeof buyers>>[],
+) {
+  const ids = docs.map(({ id }) => id)
+  const [rows, targetsOf] = await Promise.all([
+    buyerShapes(views, asked, docs),
+    targetCounts(views, asked.tenant.workspaceId, ids),
+  ])
+  return rows.map((row) => ({ ...row, targets: targetsOf(row.id) }))
 }

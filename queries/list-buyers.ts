@@ -8,7 +8,7 @@ import { SEARCH_LENGTH } from '../src/domain/limits.ts'
 import { defineQuery } from '../src/kernel/query.ts'
 import { pageOf } from '../src/kernel/wire.ts'
 import type { QueryPorts } from '../src/ports/query-ports.ts'
-import { buyerRow, buyerShapes, targetCounts } from './buyer-shape.ts'
+import { buyerRow, buyerRows } from './buyer-shape.ts'
 import { readPage } from './documents.ts'
 import { listed, listQuery, RECORD_ORDERS, searching, windowOf, withStatus } from './listing.ts'
 
@@ -34,18 +34,6 @@ export const listBuyers = defineQuery({
     const search = searching(query.q, ['name', 'company', 'contactName', 'externalRef'])
     const filter = { workspaceId, ...withStatus(query.status, 'archived'), ...search }
     const { docs, total } = await readPage(views, buyers, filter, windowOf(query))
-    const [rows, targetsOf] = await Promise.all([
-      buyerShapes(views, asked, docs),
-      targetCounts(
-        views,
-        workspaceId,
-        docs.map(({ id }) => id),
-      ),
-    ])
-    return listed(
-      rows.map((row) => ({ ...row, targets: targetsOf(row.id) })),
-      query,
-      total,
-    )
+    return listed(await buyerRows(views, asked, docs), query, total)
   },
 })

@@ -27,6 +27,7 @@ import { wallets } from '../../projections/wallets.ts'
 import { workspaces } from '../../projections/workspaces.ts'
 import { getApiKey } from '../../queries/get-api-key.ts'
 import { getBuyer } from '../../queries/get-buyer.ts'
+import { getBuyerRow } from '../../queries/get-buyer-row.ts'
 import { getCall } from '../../queries/get-call.ts'
 import { getCampaign } from '../../queries/get-campaign.ts'
 import { getLane } from '../../queries/get-lane.ts'
@@ -121,6 +122,7 @@ export const followed: readonly string[] = [callLog.name]
 export const queries: readonly AnyQuery<QueryPorts>[] = [
   getApiKey,
   getBuyer,
+  getBuyerRow,
   getCall,
   getCampaign,
   getLane,

@@ -16,6 +16,8 @@ export interface Ask extends Question<unknown, unknown> {
   readonly name: string
   /** Log position that the answer must reflect; null for none. */
   readonly minPosition: number | null
+  /** False where the asker knows the record's revision already; the answer then names none. */
+  readonly tagged?: boolean
   /** What the asker has just done, in log order: where the projections are behind, documents are folded forward with it. */
   readonly events?: readonly RecordedEvent[]
 }
@@ -79,7 +81,7 @@ export function createQueryRunner<Ports>(options: {
   )
   const encoder = new TextEncoder()
   return {
-    async ask({ name, minPosition, events = [], ...question }) {
+    async ask({ name, minPosition, tagged = true, events = [], ...question }) {
       const found = byName.get(name)
       if (!found) throw new TypeError(`No query is called ${name}.`)
       const { query, names } = found
@@ -88,13 +90,13 @@ export function createQueryRunner<Ports>(options: {
       const position = positions.least(names)
       const stamp = query.steady && passed && stampOf ? stampOf(names, question.tenant.workspaceId) : null
       const { now, ...asked } = question
-      const key = stamp === null ? '' : JSON.stringify([name, asked])
+      const key = stamp === null ? '' : JSON.stringify([name, tagged, asked])
       const known = stamp === null ? null : kept.of(key, stamp, Date.parse(now))
       // Bytes are handed over with the answer: what is kept is a copy.
       if (known) return { ...known, position, bytes: known.bytes.slice() }
       // Before the record itself: one that has moved on meanwhile must not be edited by what was read of it.
       const revision =
-        query.record && revisions
+        tagged && query.record && revisions
           ? await revisions.of(query.record(question.params, question.tenant.workspaceId))
           : null
       const answer = await query.run(passed || !forward ? ports : forward(ports, events), question)

@@ -3,7 +3,7 @@ import { changeBuyer } from '../../../commands/change-buyer.ts'
 import { createBuyer } from '../../../commands/create-buyer.ts'
 import { setBuyerStatus } from '../../../commands/set-buyer-status.ts'
 import { buyerRow, buyerShape } from '../../../queries/buyer-shape.ts'
-import { getBuyer } from '../../../queries/get-buyer.ts'
+import { getBuyerRow } from '../../../queries/get-buyer-row.ts'
 import { buyerChanges, buyerStatus } from '../../domain/buyer.ts'
 import { statusNote } from '../../domain/fields.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
@@ -24,8 +24,10 @@ const create = defineWrite({
   async run({ body, act, ask }) {
     const done = await act(createBuyer, body)
     if (isRefusal(done)) return done
-    const answer = await ask(getBuyer, { id: done.first('BuyerCreated')?.buyer.id ?? '' })
-    return isRefusal(answer) ? answer : { status: 201, body: { buyer: answer.buyer } }
+    const answer = await ask(getBuyerRow, { id: done.first('BuyerCreated')?.buyer.id ?? '' })
+    if (isRefusal(answer)) return answer
+    const { targets: _targets, ...buyer } = answer.buyer
+    return { status: 201, body: { buyer } }
   },
 })
 
@@ -41,11 +43,10 @@ const change = defineWrite({
   async run({ params: { id }, body, act, ask }) {
     const done = await act(changeBuyer, { buyerId: id, changes: body })
     if (isRefusal(done)) return done
-    const answer = await ask(getBuyer, { id })
+    const answer = await ask(getBuyerRow, { id })
     if (isRefusal(answer)) return answer
     const { today: _today, ...buyer } = answer.buyer
-    const active = answer.targets.filter(({ status }) => status === 'active').length
-    return { status: 200, body: { buyer: { ...buyer, targets: { total: answer.targets.length, active } } } }
+    return { status: 200, body: { buyer } }
   },
 })
 
@@ -63,11 +64,12 @@ const setStatus = defineWrite({
   async run({ params: { id }, body, act, ask }) {
     const done = await act(setBuyerStatus, { buyerId: id, ...body })
     if (isRefusal(done)) return done
-    const answer = await ask(getBuyer, { id })
+    const answer = await ask(getBuyerRow, { id })
     if (isRefusal(answer)) return answer
     const moved = done.first('BuyerStatusChanged')
     const affected = moved ? { targetsAffected: moved.targetsAffected } : {}
-    return { status: 200, body: { buyer: answer.buyer, changed: done.changed, ...affected } }
+    const { targets: _targets, ...buyer } = answer.buyer
+    return { status: 200, body: { buyer, changed: done.changed, ...affected } }
   },
 })
 

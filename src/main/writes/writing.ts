@@ -174,7 +174,7 @@ export function writingOf<Params, Body, Filter>(
 
   const ask: Writing<unknown, unknown>['ask'] = async (query, params, filter) => {
     const asked = { name: query.name, params, query: filter ?? query.query.parse({}) }
-    const by = { tenant, surface, now, actor, sessionHash }
+    const by = { tenant, surface, now, actor, sessionHash, tagged: record !== null && revision === null }
     const answer = await queries.ask({ ...asked, ...by, minPosition: position, events: done })
     if (isRefusal(answer)) return answer
     lag ||= answer.lag
