@@ -35,35 +35,42 @@ export interface Catalogue {
   forget(): void
 }
 
+/** A collection, and what the file says of it. */
+interface Entry {
+  readonly said: string
+  readonly collection: Collection
+}
+
 /** Opens the catalogue of a file. */
 export function catalogue(prepare: Prepare): Catalogue {
-  let known: ReadonlyMap<string, Collection> | null = null
-  let seen: unknown
-  const current = (): ReadonlyMap<string, Collection> => {
+  let known: ReadonlyMap<string, Entry> = new Map()
+  let seen: unknown = null
+  const current = (): ReadonlyMap<string, Entry> => {
     const version = rowsOf<[number]>(prepare('PRAGMA data_version').all())[0]?.[0]
-    if (known === null || version !== seen) known = read(prepare, known)
+    if (version !== seen) known = read(prepare, known)
     seen = version
     return known
   }
   return {
-    of: (name) => current().get(name),
+    of: (name) => current().get(name)?.collection,
     names: () => [...current().keys()],
     forget() {
-      known = null
+      seen = null
     },
   }
 }
 
 /** Collections that did not change stay the same objects. */
-function read(prepare: Prepare, before: ReadonlyMap<string, Collection> | null): ReadonlyMap<string, Collection> {
+function read(prepare: Prepare, before: ReadonlyMap<string, Entry>): ReadonlyMap<string, Entry> {
   const rows = rowsOf<[string, string, string]>(prepare('SELECT name, columns, lists FROM collections').all())
   return new Map(
     rows.map(([name, columns, lists]) => {
-      const paths: readonly string[] = JSON.parse(columns)
-      const listed: readonly string[] = JSON.parse(lists)
-      const old = before?.get(name)
-      const same = old && old.columns.size === paths.length && old.lists.size === listed.length
-      return [name, same ? old : collection(name, paths, listed)]
+      const said = `${columns} ${lists}`
+      const old = before.get(name)
+      return [
+        name,
+        old?.said === said ? old : { said, collection: collection(name, JSON.parse(columns), JSON.parse(lists)) },
+      ]
     }),
   )
 }

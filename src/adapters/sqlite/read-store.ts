@@ -151,7 +151,8 @@ function sum(
   fields: readonly string[],
 ): Awaited<ReturnType<ReadStore['sum']>> {
   const { sql, values } = whereOf(collection, filter)
-  const keys = groupBy.map((path) => expressionOf(collection, path))
+  // The sign keeps an index that has the groups' order from being taken before one that the filter would find its rows by.
+  const keys = groupBy.map((path) => `+${expressionOf(collection, path)}`)
   // Text, lists and booleans add nothing: only numbers lie before the empty text.
   const totals = fields
     .map((path) => expressionOf(collection, path))
