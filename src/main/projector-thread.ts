@@ -23,12 +23,21 @@ export type ProjectorCalls = {
 }
 
 const { eventLogUrl, readStoreUrl, back } = workerData as ThreadStart
-const main = connectCalls<{ readonly progress: (told: Progress) => void }>(
+const main = connectCalls<{ readonly progress: (told: readonly Progress[]) => void }>(
   back as unknown as Channel,
   () => new Error('The main thread has ended.'),
 )
 const [log, store] = await Promise.all([openLogReader(eventLogUrl), openViews(readStoreUrl)])
 const stop = new AbortController()
+let gathered: Progress[] = []
+/** Every projection moves with every page: they are told of together. */
+function tell(progress: Progress): void {
+  if (gathered.push(progress) > 1) return
+  setImmediate(() => {
+    main.progress(gathered).catch(() => undefined)
+    gathered = []
+  })
+}
 const runner = runProjections({
   log,
   store,
@@ -38,7 +47,7 @@ const runner = runProjections({
   signal: stop.signal,
   followed,
   onProgress: (name, position, touched, workspaces) => {
-    main.progress({ name, position, touched: touched.length > 0, workspaces }).catch(() => undefined)
+    tell({ name, position, touched: touched.length > 0, workspaces })
   },
 })
 

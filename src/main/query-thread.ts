@@ -83,10 +83,12 @@ const handlers = {
   locate(url: string): void {
     publicUrl = url
   },
-  advance({ name, position, workspaces }: Progress): void {
-    // Before the position, so that whoever waited for it is not given what stood before it.
-    moves.moved(name, workspaces)
-    positions.advance(name, position)
+  advance(told: readonly Progress[]): void {
+    for (const { name, position, workspaces } of told) {
+      // Before the position, so that whoever waited for it is not given what stood before it.
+      moves.moved(name, workspaces)
+      positions.advance(name, position)
+    }
   },
   credential: ({
     kind,

@@ -55,11 +55,10 @@ export async function openReadSide(options: {
   }
   // Where another process runs the projections, nobody tells when a credential changes: each request looks.
   const directory = projects ? remembering(stored) : { ...stored, forget: () => {} }
-  const advance = (progress: Progress) => {
-    const { name, position, touched } = progress
-    positions.advance(name, position)
-    calls.advance(progress).catch(() => undefined)
-    if (touched && ACCESS.has(name)) directory.forget()
+  const advance = (told: readonly Progress[]) => {
+    calls.advance(told).catch(() => undefined)
+    for (const { name, position } of told) positions.advance(name, position)
+    if (told.some(({ name, touched }) => touched && ACCESS.has(name))) directory.forget()
   }
   const projector = projects
     ? await startThread<ProjectorCalls>(
