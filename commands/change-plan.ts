@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { missing } from '../src/domain/refusals.ts'
-import { planId, planMoved, workspace } from '../src/domain/workspace.ts'
+import { planId, planMoved } from '../src/domain/tenant.ts'
+import { workspace } from '../src/domain/workspace.ts'
 import { defineCommand } from '../src/kernel/command.ts'
 
 /** Moves a workspace to another plan. Records past the new plan's ceilings stay; no more can be made. */

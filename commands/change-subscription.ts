@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { missing } from '../src/domain/refusals.ts'
-import { subscriptionMoved, subscriptionStatus, workspace } from '../src/domain/workspace.ts'
+import { subscriptionMoved, subscriptionStatus } from '../src/domain/tenant.ts'
+import { workspace } from '../src/domain/workspace.ts'
 import { defineCommand } from '../src/kernel/command.ts'
 
 /** Sets how a workspace's subscription stands; anything but `active` turns callers away. */

@@ -1,6 +1,7 @@
 import { changesOf } from '../src/domain/changes.ts'
 import { missing, nothingToChange } from '../src/domain/refusals.ts'
-import { planMoved, subscriptionMoved, type Workspace, workspace, workspaceRecord } from '../src/domain/workspace.ts'
+import { planMoved, subscriptionMoved, type Workspace, workspaceRecord } from '../src/domain/tenant.ts'
+import { workspace } from '../src/domain/workspace.ts'
 import { zoneProblem } from '../src/domain/zones.ts'
 import { defineCommand } from '../src/kernel/command.ts'
 import { refuse } from '../src/kernel/refusal.ts'

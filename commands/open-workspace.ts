@@ -1,5 +1,5 @@
 import { PLATFORM, platform } from '../src/domain/platform.ts'
-import { newWorkspace } from '../src/domain/workspace.ts'
+import { newWorkspace } from '../src/domain/tenant.ts'
 import { zoneProblem } from '../src/domain/zones.ts'
 import { defineCommand } from '../src/kernel/command.ts'
 import { refuse } from '../src/kernel/refusal.ts'

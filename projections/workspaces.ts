@@ -1,5 +1,6 @@
 import { changed } from '../src/domain/changes.ts'
-import { tenantEvents, workspaceIdOf, workspaceRecord } from '../src/domain/workspace.ts'
+import { tenantEvents, workspaceRecord } from '../src/domain/tenant.ts'
+import { workspaceIdOf } from '../src/domain/workspace.ts'
 import { defineProjection } from '../src/kernel/projection.ts'
 import { id } from '../src/kernel/wire.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { workspaces } from '../projections/workspaces.ts'
 import { planOf } from '../src/domain/plans.ts'
-import { workspaceRecord } from '../src/domain/workspace.ts'
+import { workspaceRecord } from '../src/domain/tenant.ts'
 import type { DocOf } from './documents.ts'
 
 /** A workspace, with what its plan lets it do. */

@@ -4,7 +4,8 @@ import type { Entity, Telling } from './activity-told.ts'
 import { altered, began, tell } from './activity-told.ts'
 import type { apiKeyEvents } from './api-key.ts'
 import type { seatEvents } from './seat.ts'
-import { type tenantEvents, workspaceIdOf } from './workspace.ts'
+import type { tenantEvents } from './tenant.ts'
+import { workspaceIdOf } from './workspace.ts'
 
 const user = (id: string, name: string): Entity => ({ kind: 'user', id, name })
 const apiKey = (id: string, name: string): Entity => ({ kind: 'api_key', id, name })

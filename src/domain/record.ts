@@ -13,8 +13,8 @@ import type { routeEvents } from './route.ts'
 import type { routingKeyEvents } from './routing-key.ts'
 import { type seatEvents, seatId } from './seat.ts'
 import type { targetEvents } from './target.ts'
+import type { tenantEvents } from './tenant.ts'
 import type { verticalEvents } from './vertical.ts'
-import type { tenantEvents } from './workspace.ts'
 
 type RecordEvents = typeof tenantEvents &
   typeof seatEvents &

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { changeWorkspace } from '../../../commands/change-workspace.ts'
 import { getWorkspace } from '../../../queries/get-workspace.ts'
 import { workspaceShape } from '../../../queries/workspace-shape.ts'
-import { workspaceChanges } from '../../domain/workspace.ts'
+import { workspaceChanges } from '../../domain/tenant.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
 import { defineWrite, type Write } from './write.ts'
 

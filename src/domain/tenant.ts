@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { id, instant } from '../kernel/wire.ts'
+import { changed } from './changes.ts'
+import { nameOf, timezone } from './fields.ts'
+import { NAME } from './limits.ts'
+import { planIds } from './plans.ts'
+import type { SliceOf } from './slice.ts'
+
+export const planId = z.enum(planIds)
+export const subscriptionStatus = z.enum(['active', 'past_due', 'canceled'])
+
+/** The tenant itself. */
+export const workspaceRecord = z.object({
+  id,
+  name: nameOf(NAME.workspace),
+  timezone,
+  planId,
+  subscriptionStatus,
+  sandbox: z.boolean(),
+  createdAt: instant,
+})
+export type Workspace = Readonly<z.infer<typeof workspaceRecord>>
+
+/** What a workspace begins with. */
+export const newWorkspace = workspaceRecord
+  .pick({ name: true, timezone: true, planId: true })
+  .extend({ sandbox: z.boolean().default(false) })
+
+/** What the people of a workspace set of it. */
+export const workspaceChanges = workspaceRecord.pick({ name: true, timezone: true }).partial()
+
+/** These names are the storage format. */
+export const tenantEvents = {
+  WorkspaceCreated: z.object({ workspace: workspaceRecord }),
+  SubscriptionChanged: z.object({ from: subscriptionStatus, to: subscriptionStatus }),
+  PlanChanged: z.object({ from: planId, to: planId }),
+  WorkspaceChanged: z.object({ before: workspaceChanges, after: workspaceChanges }),
+}
+
+export interface Tenants {
+  readonly workspace: Workspace | null
+}
+
+export const evolveTenants: SliceOf<Tenants, typeof tenantEvents> = {
+  WorkspaceCreated: (state, { data }) => ({ ...state, workspace: data.workspace }),
+  SubscriptionChanged: (state, { data }) => ({
+    ...state,
+    workspace: state.workspace && { ...state.workspace, subscriptionStatus: data.to },
+  }),
+  PlanChanged: (state, { data }) => ({
+    ...state,
+    workspace: state.workspace && { ...state.workspace, planId: data.to },
+  }),
+  WorkspaceChanged: (state, { data }) => ({
+    ...state,
+    workspace: state.workspace && changed(state.workspace, data.after),
+  }),
+}
+
+/** What moves a workspace to a plan: nothing where it is on it. */
+export function planMoved({ planId: from }: Workspace, to: Workspace['planId']) {
+  return from === to ? [] : [{ type: 'PlanChanged' as const, data: { from, to } }]
+}
+
+/** What moves a workspace's subscription: nothing where it stands so. */
+export function subscriptionMoved({ subscriptionStatus: from }: Workspace, to: Workspace['subscriptionStatus']) {
+  return from === to ? [] : [{ type: 'SubscriptionChanged' as const, data: { from, to } }]
+}
