@@ -69,11 +69,28 @@ export function isOpen(schedule: Schedule | null, instantMs: number, fallbackTz:
   return schedule.days[day].some(([open, close]) => minute >= minutesOf(open) && minute < minutesOf(close))
 }
 
+/** A local date: its first instant, that of the next one, and that of the one asked for (ms). */
+interface LocalDay {
+  readonly from: number
+  readonly to: number
+  readonly midnight: number
+}
+
+/** The day last asked about, by zone and distance: nearly all ask about today. */
+const days = new Map<string, LocalDay>()
+
+function localDayOf(zone: string, instantMs: number, daysBack: number): LocalDay {
+  const date = Temporal.Instant.fromEpochMilliseconds(instantMs).toZonedDateTimeISO(zone).toPlainDate()
+  const begin = (back: number) => date.subtract({ days: back }).toZonedDateTime(zone).epochMilliseconds
+  return { from: begin(0), to: begin(-1), midnight: begin(daysBack) }
+}
+
 /** The first instant (ms) of the local date `daysBack` days before that of an instant. */
 export function midnightIn(zone: string, instantMs: number, daysBack: number): number {
-  return Temporal.Instant.fromEpochMilliseconds(instantMs)
-    .toZonedDateTimeISO(zone)
-    .toPlainDate()
-    .subtract({ days: daysBack })
-    .toZonedDateTime(zone).epochMilliseconds
+  const key = `${zone} ${daysBack}`
+  const known = days.get(key)
+  if (known && known.from <= instantMs && instantMs < known.to) return known.midnight
+  const day = localDayOf(zone, instantMs, daysBack)
+  days.set(key, day)
+  return day.midnight
 }

@@ -33,11 +33,14 @@ let { publicUrl } = start
 const secrets = createSecrets(Buffer.from(masterKey), systemRandom)
 const store = await openViews(readStoreUrl)
 const ops = await openOperations(readStoreUrl)
-const views = withActive(withColumns(store, columns), systemClock)
+const moves = createMoves()
+const views = withActive(
+  withColumns(store, columns, (name) => (polls ? null : moves.of(name))),
+  systemClock,
+)
 const positions = createPositions(systemClock)
 const stop = new AbortController()
 if (polls) void pollPositions({ store, positions, clock: systemClock, signal: stop.signal })
-const moves = createMoves()
 /** Where another process runs the projections, only their positions tell that something may have moved. */
 const positionsOf = (names: readonly string[]) => names.map(positions.of).join()
 const runner = createQueryRunner({

@@ -33,6 +33,8 @@ interface Followed {
   /** Every document up to here is in the tables. */
   last: number
   loaded: boolean
+  /** Moves of the projection that the tables are known to show; null for none. */
+  moves: number | null
   /** A document did not fit: the store's own sums answer from then on. */
   broken: boolean
   /** Settles when no look is under way; `next` is the one that has not begun, which all who ask meanwhile share. */
@@ -68,6 +70,7 @@ function follow(collection: string, spec: ColumnSpec): Followed {
     tables: new Map(),
     last: START,
     loaded: false,
+    moves: null,
     broken: false,
     looks: Promise.resolve(),
     next: null,
@@ -139,9 +142,13 @@ function split(terms: readonly Term[]): { readonly workspaceId: string; readonly
 
 /**
  * Answers `sum` and `count` of declared collections from typed arrays kept beside the store and brought up to it before
- * each answer. What they cannot answer (another path, `$or`, `$regex`, more than two groups) the store answers itself.
+ * each answer; where `movesOf` counts the projection's writes, only when that has moved. What they cannot answer (another path, `$or`, `$regex`, more than two groups) the store answers itself.
  */
-export function withColumns(store: ReadStore, specs: readonly ColumnSpec[]): ColumnStore {
+export function withColumns(
+  store: ReadStore,
+  specs: readonly ColumnSpec[],
+  movesOf: (projection: string) => number | null = () => null,
+): ColumnStore {
   const followedBy = new Map<string, Followed | null>()
 
   const followedOf = (collection: string): Followed | null => {
@@ -170,7 +177,11 @@ export function withColumns(store: ReadStore, specs: readonly ColumnSpec[]): Col
       refresh(store, followed).catch(() => {})
       return null
     }
-    await refresh(store, followed)
+    const moves = movesOf(partsOfCollection(collection).name)
+    if (moves === null || moves !== followed.moves) {
+      await refresh(store, followed)
+      followed.moves = moves
+    }
     if (followed.broken) return null
     const table = followed.tables.get(asked.workspaceId)
     if (!table) return none

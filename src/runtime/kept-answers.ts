@@ -44,17 +44,22 @@ export function keptAnswers<Answer>(bytes: number, sizeOf: (answer: Answer) => n
 export interface Moves {
   /** Tells that a projection wrote documents of these workspaces; null for any of them. */
   readonly moved: (projection: string, workspaces: readonly string[] | null) => void
+  /** Grows whenever the projection writes documents of any workspace. */
+  readonly of: (projection: string) => number
   /** Changes whenever one of the projections writes documents of the workspace. */
   readonly stampOf: (projections: readonly string[], workspaceId: string) => string
 }
 
 /** Counts moves by projection and workspace. */
 export function createMoves(): Moves {
+  const all = new Map<string, number>()
   const counts = new Map<string, number>()
   const keyOf = (projection: string, workspaceId: string) => `${projection}\n${workspaceId}`
   const count = (key: string) => counts.set(key, (counts.get(key) ?? 0) + 1)
   return {
+    of: (projection) => all.get(projection) ?? 0,
     moved(projection, workspaces) {
+      all.set(projection, (all.get(projection) ?? 0) + 1)
       if (workspaces === null) count(projection)
       else for (const workspaceId of workspaces) count(keyOf(projection, workspaceId))
     },
