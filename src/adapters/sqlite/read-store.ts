@@ -10,10 +10,11 @@ import {
 import { type Catalogue, type Collection, catalogue, ensureCollection, expressionOf } from './collections.ts'
 import { openDatabase, reaching, transaction } from './database.ts'
 import { MATCHES, orderOf, whereOf } from './filter-sql.ts'
+import { gathering } from './gathering.ts'
 import { type KeptDocuments, keptDocuments } from './kept-documents.ts'
 import { type Prepare, rowsOf, statements } from './statements.ts'
 import { decode } from './values.ts'
-import { committer } from './view-commit.ts'
+import { type Commit, committer } from './view-commit.ts'
 import { VIEW_LAYOUT } from './view-layout.ts'
 
 const away = (message: string): StoreUnavailable => new StoreUnavailable(message)
@@ -38,12 +39,14 @@ export async function openSqliteReadStore(path: string): Promise<ReadStore> {
   const kept = keptDocuments(KEPT_DOCUMENTS)
   let closed = false
 
-  const reach = async <Result>(work: () => Result): Promise<Result> =>
+  const reached = <Result>(work: () => Result): Result =>
     reaching(away, () => {
       if (closed) throw away(`${path} was closed.`)
       present()
       return work()
     })
+  const reach = async <Result>(work: () => Result): Promise<Result> => reached(work)
+  const together = gathering((commits: readonly Commit[]) => reached(() => commit(commits)))
   const within = <Result>(name: string, empty: Result, work: (collection: Collection) => Result): Promise<Result> =>
     reach(() => {
       const collection = known.of(name)
@@ -58,7 +61,7 @@ export async function openSqliteReadStore(path: string): Promise<ReadStore> {
     count: (name, filter) => within(name, 0, (collection) => count(prepare, collection, filter)),
     sum: (name, filter, groupBy, fields) =>
       within(name, [], (collection) => sum(prepare, collection, filter, groupBy, fields)),
-    commit: (writes, checkpoint) => reach(() => commit(writes, checkpoint)),
+    commit: (writes, move) => together({ writes, move }),
     checkpoint: (name) => reach(() => checkpointsOf(prepare, 'WHERE name = ?', name)[name] ?? null),
     checkpoints: () => reach(() => checkpointsOf(prepare, '')),
     drop: (name, checkpoint) => reach(() => drop(db, prepare, known, name, checkpoint)),

@@ -7,24 +7,33 @@ import { encode, valueAt } from './values.ts'
 
 type Move = Parameters<ReadStore['commit']>[1]
 
-/** Prepares the commit: documents, guards of removed ones and the checkpoint in one transaction; false when the checkpoint had moved. */
+/** A batch and the checkpoint that it moves. */
+export interface Commit {
+  readonly writes: readonly Write[]
+  readonly move: Move
+}
+
+/**
+ * Prepares commits: the documents of each, guards of removed ones and the checkpoint, all of them in one transaction.
+ * Answers for each whether it was written: not when its checkpoint had moved.
+ */
 export function committer(
   db: DatabaseSync,
   prepare: Prepare,
   catalogue: Catalogue,
-): (writes: readonly Write[], move: Move) => boolean {
-  const commit = (writes: readonly Write[], { name, expected, next }: Move): boolean => {
+): (commits: readonly Commit[]) => readonly boolean[] {
+  const commit = ({ writes, move: { name, expected, next } }: Commit): boolean => {
     if (positionOf(prepare, name) !== expected) return false
     if (expected !== null) prepare('DELETE FROM removed WHERE checkpoint = ? AND position <= ?').run(name, expected)
     writeAll(prepare, catalogue, writes, name)
     move(prepare, name, next)
     return true
   }
-  return (writes, checkpoint) => {
+  return (commits) => {
     prepare('BEGIN IMMEDIATE').run()
     try {
-      const moved = commit(writes, checkpoint)
-      prepare(moved ? 'COMMIT' : 'ROLLBACK').run()
+      const moved = commits.map(commit)
+      prepare(moved.includes(true) ? 'COMMIT' : 'ROLLBACK').run()
       return moved
     } catch (error) {
       catalogue.forget()
