@@ -25,6 +25,7 @@ export default defineConfig({
         testTimeout: 180_000,
         hookTimeout: 120_000,
         maxWorkers: 1,
+        isolate: false,
       }),
     ],
   },

@@ -14,7 +14,7 @@ import { createMoves } from '../runtime/kept-answers.ts'
 import { createPositions, pollPositions } from '../runtime/positions.ts'
 import { type Ask, createQueryRunner } from '../runtime/query-runner.ts'
 import { requestRebuild } from '../runtime/rebuild.ts'
-import { type Channel, serveCalls } from '../runtime/thread-rpc.ts'
+import { type Channel, connectCalls, serveCalls } from '../runtime/thread-rpc.ts'
 import type { Progress } from './projector-thread.ts'
 import { columns, projections, queries } from './registry.ts'
 import { createSecrets } from './secrets.ts'
@@ -28,7 +28,7 @@ export interface StoreCall {
   readonly parameters: readonly unknown[]
 }
 
-const { readStoreUrl, polls, masterKey = new Uint8Array(), ...start } = workerData as ThreadStart
+const { readStoreUrl, polls, back, masterKey = new Uint8Array(), ...start } = workerData as ThreadStart
 let { publicUrl } = start
 const secrets = createSecrets(Buffer.from(masterKey), systemRandom)
 const store = await openViews(readStoreUrl)
@@ -40,7 +40,18 @@ const views = withActive(
 )
 const positions = createPositions(systemClock)
 const stop = new AbortController()
-if (polls) void pollPositions({ store, positions, clock: systemClock, signal: stop.signal })
+if (polls) {
+  const main = connectCalls<{ readonly reached: (told: readonly Pick<Progress, 'name' | 'position'>[]) => void }>(
+    back as unknown as Channel,
+    () => new Error('The main thread has ended.'),
+  )
+  const advance = (name: string, position: number) => {
+    if (position <= positions.of(name)) return
+    positions.advance(name, position)
+    main.reached([{ name, position }]).catch(() => undefined)
+  }
+  void pollPositions({ store, positions: { advance }, clock: systemClock, signal: stop.signal })
+}
 /** Where another process runs the projections, only their positions tell that something may have moved. */
 const positionsOf = (names: readonly string[]) => names.map(positions.of).join()
 const runner = createQueryRunner({

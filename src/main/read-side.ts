@@ -42,10 +42,13 @@ export async function openReadSide(options: {
   const { projects, onDeath, masterKey, ...given } = options
   const start = { ...given, polls: !projects }
   const positions = createPositions(systemClock)
+  const reached = (told: readonly Pick<Progress, 'name' | 'position'>[]) => {
+    for (const { name, position } of told) positions.advance(name, position)
+  }
   const queryThread = await startThread<QueryCalls>(
     new URL('./query-thread.ts', import.meta.url),
     { ...start, masterKey },
-    {},
+    { reached },
     onDeath,
   )
   const { calls } = queryThread
@@ -57,7 +60,7 @@ export async function openReadSide(options: {
   const directory = projects ? remembering(stored) : { ...stored, forget: () => {} }
   const advance = (told: readonly Progress[]) => {
     calls.advance(told).catch(() => undefined)
-    for (const { name, position } of told) positions.advance(name, position)
+    reached(told)
     if (told.some(({ name, touched }) => touched && ACCESS.has(name))) directory.forget()
   }
   const projector = projects

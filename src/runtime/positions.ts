@@ -76,7 +76,7 @@ export function createPositions(clock: Clock): Positions {
 /** Keeps positions from the store's checkpoints, where the projections are run by another process, until the signal. */
 export async function pollPositions(options: {
   readonly store: ReadStore
-  readonly positions: Positions
+  readonly positions: Pick<Positions, 'advance'>
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly intervalMs?: number

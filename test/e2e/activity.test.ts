@@ -3,7 +3,7 @@ import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
 import { type Desk, deskOf } from '../support/e2e-calls.ts'
 import { type Answer, type Ask, asking, type Json, query } from '../support/e2e-client.ts'
 import { type Server, setups } from '../support/e2e-server.ts'
-import { platform } from '../support/e2e-suite.ts'
+import { OPERATOR_TOKEN, platform } from '../support/e2e-suite.ts'
 import { tamper } from '../support/e2e-tampering.ts'
 import { openTenant } from '../support/e2e-world.ts'
 
@@ -11,7 +11,6 @@ const PASSWORD = 'correct-horse-battery'
 const SIP_PASSWORD = 'sip-password-never-logged'
 const HEADER = 'Bearer header-never-logged'
 const TEMPLATE = '{"never":"logged"}'
-const OPERATOR = 'operator-token'
 
 async function prepared(writer: StreamWriter) {
   const main = await openTenant(writer, { name: 'Main' })
@@ -42,20 +41,15 @@ describe.each(setups)('the activity log over $name', (setup) => {
   let main: Desk
   let byKey: Ask
   let operator: Ask
-  const secrets: string[] = [PASSWORD, SIP_PASSWORD, HEADER, TEMPLATE.replaceAll('"', '\\"'), OPERATOR]
+  const secrets: string[] = [PASSWORD, SIP_PASSWORD, HEADER, TEMPLATE.replaceAll('"', '\\"'), OPERATOR_TOKEN]
 
-  platform(
-    setup,
-    prepared,
-    (started, built) => {
-      server = started
-      the = built
-      main = deskOf(server, the.main)
-      byKey = asking(() => server.baseUrl, the.blocking)
-      operator = asking(() => server.baseUrl, OPERATOR)
-    },
-    { OPERATOR_TOKEN: OPERATOR },
-  )
+  platform(setup, prepared, (started, built) => {
+    server = started
+    the = built
+    main = deskOf(server, the.main)
+    byKey = asking(() => server.baseUrl, the.blocking)
+    operator = asking(() => server.baseUrl, OPERATOR_TOKEN)
+  })
 
   const path = '/api/tracking/activity'
   const list = async (parameters: Record<string, Json> = {}, desk = main) => {

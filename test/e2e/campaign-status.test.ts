@@ -6,11 +6,10 @@ import { promised } from '../support/document-1.ts'
 import { type Desk, deskOf } from '../support/e2e-calls.ts'
 import { type Answer, type Ask, asking, type Json, sameness } from '../support/e2e-client.ts'
 import { setups } from '../support/e2e-server.ts'
-import { platform } from '../support/e2e-suite.ts'
+import { OPERATOR_TOKEN, platform } from '../support/e2e-suite.ts'
 import { openTenant, shelve } from '../support/e2e-world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
-const OPERATOR_TOKEN = 'staff-of-the-platform'
 
 async function prepared(writer: StreamWriter) {
   const main = await openTenant(writer, { name: 'Main' })
@@ -43,18 +42,13 @@ describe.each(setups)('statuses of campaigns over $name', (setup) => {
   let staff: Ask
   let anyone: (token: string) => Ask
 
-  platform(
-    setup,
-    prepared,
-    (server, built) => {
-      the = built
-      main = deskOf(server, built.main)
-      anyone = (token) => asking(() => server.baseUrl, token)
-      byKey = anyone(built.key)
-      staff = anyone(OPERATOR_TOKEN)
-    },
-    { OPERATOR_TOKEN },
-  )
+  platform(setup, prepared, (server, built) => {
+    the = built
+    main = deskOf(server, built.main)
+    anyone = (token) => asking(() => server.baseUrl, token)
+    byKey = anyone(built.key)
+    staff = anyone(OPERATOR_TOKEN)
+  })
 
   const send = (ask: Ask, path: string, body: Json, method = 'POST') => ask(path, { method, body })
   const set = (id: string, body: Json) => send(main.console, `/api/tracking/campaigns/${id}/status`, body)

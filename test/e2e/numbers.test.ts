@@ -7,10 +7,9 @@ import { type Desk, deskOf, minutesAgo } from '../support/e2e-calls.ts'
 import { type Answer, type Ask, asking, type Json, query, sameness } from '../support/e2e-client.ts'
 import { buying } from '../support/e2e-numbers.ts'
 import { setups } from '../support/e2e-server.ts'
-import { platform } from '../support/e2e-suite.ts'
+import { OPERATOR_TOKEN, platform } from '../support/e2e-suite.ts'
 import { lapse, openTenant } from '../support/e2e-world.ts'
 
-const OPERATOR_TOKEN = 'staff-of-the-platform'
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 
 async function prepared(writer: StreamWriter) {
@@ -45,18 +44,13 @@ describe.each(setups)('numbers over $name', (setup) => {
   let staff: Ask
   let lapsed: Ask
 
-  platform(
-    setup,
-    prepared,
-    (server, built) => {
-      the = built
-      main = deskOf(server, built.main)
-      byKey = asking(() => server.baseUrl, built.reader)
-      staff = asking(() => server.baseUrl, OPERATOR_TOKEN)
-      lapsed = deskOf(server, built.lapsed).console
-    },
-    { OPERATOR_TOKEN },
-  )
+  platform(setup, prepared, (server, built) => {
+    the = built
+    main = deskOf(server, built.main)
+    byKey = asking(() => server.baseUrl, built.reader)
+    staff = asking(() => server.baseUrl, OPERATOR_TOKEN)
+    lapsed = deskOf(server, built.lapsed).console
+  })
 
   const labels = async (filter: Parameters<typeof query>[0]) => {
     const { status, body, text } = await byKey(`/api/v1/numbers${query({ sort: 'e164', dir: 'asc', ...filter })}`)

@@ -40,11 +40,16 @@ describe.each(setups)('a process over $name', (setup) => {
   let the: Awaited<ReturnType<typeof prepared>>
   let main: Desk
 
-  platform(setup, prepared, (started, built) => {
-    server = started
-    the = built
-    main = deskOf(server, the.main)
-  })
+  platform(
+    setup,
+    prepared,
+    (started, built) => {
+      server = started
+      the = built
+      main = deskOf(server, the.main)
+    },
+    {},
+  )
 
   const idsOf = async () => {
     const { body } = await main.rest('/api/v1/calls?pageSize=200')

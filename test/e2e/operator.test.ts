@@ -3,13 +3,12 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
 import { type Answer, asking, type Json, query, sameness } from '../support/e2e-client.ts'
 import { freshEnvironment, type Server, setups, startServer, until } from '../support/e2e-server.ts'
-import { platform } from '../support/e2e-suite.ts'
+import { OPERATOR_TOKEN, platform } from '../support/e2e-suite.ts'
 import { openTenant } from '../support/e2e-world.ts'
 
 /** Stores may hold what an earlier run left: names and addresses are this run's own. */
 const RUN = randomUUID()
 const NOBODY = '01900000-0000-7000-8000-000000000000'
-const TOKEN = 'operator-of-this-test'
 const WORKSPACES = '/api/operator/workspaces'
 const PASSPHRASE = 'correct horse battery'
 const codeOf = ({ status, body }: Answer) => [status, body?.error?.code ?? null]
@@ -22,15 +21,10 @@ describe.each(setups)('the operator over $name', (setup) => {
   let made = 0
   let sent: Json
 
-  platform(
-    setup,
-    prepared,
-    (started, built) => {
-      server = started
-      the = built
-    },
-    { OPERATOR_TOKEN: TOKEN },
-  )
+  platform(setup, prepared, (started, built) => {
+    server = started
+    the = built
+  })
   beforeEach(() => {
     made += 1
     const owner = { email: `owner-${made}@${RUN}.example`, name: `Owner ${made}`, password: PASSPHRASE }
@@ -38,8 +32,9 @@ describe.each(setups)('the operator over $name', (setup) => {
   })
 
   const as = (token: string | null) => asking(() => server.baseUrl, token)
-  const read = (path: string) => as(TOKEN)(path)
-  const write = (method: string, path: string, body: Json, headers = {}) => as(TOKEN)(path, { method, body, headers })
+  const read = (path: string) => as(OPERATOR_TOKEN)(path)
+  const write = (method: string, path: string, body: Json, headers = {}) =>
+    as(OPERATOR_TOKEN)(path, { method, body, headers })
   const create = async (body: Json = sent) => {
     const answer = await write('POST', WORKSPACES, body)
     expect(answer.status).toBe(201)
@@ -207,7 +202,7 @@ describe.each(setups)('the operator over $name', (setup) => {
   })
 
   test('another token than the staff’s opens nothing', async () => {
-    for (const token of [null, 'wrong', `${TOKEN} `.repeat(2), the.main.session, the.main.key]) {
+    for (const token of [null, 'wrong', `${OPERATOR_TOKEN} `.repeat(2), the.main.session, the.main.key]) {
       for (const [method, path] of [
         ['GET', WORKSPACES],
         ['POST', WORKSPACES],
@@ -221,8 +216,8 @@ describe.each(setups)('the operator over $name', (setup) => {
         expect(codeOf(answer)).toEqual([401, 'unauthorized'])
       }
     }
-    expect(codeOf(await as(TOKEN)('/api/tracking/workspace'))).toEqual([401, 'unauthorized'])
-    expect(codeOf(await as(TOKEN)('/api/v1/buyers'))).toEqual([401, 'invalid_key'])
+    expect(codeOf(await as(OPERATOR_TOKEN)('/api/tracking/workspace'))).toEqual([401, 'unauthorized'])
+    expect(codeOf(await as(OPERATOR_TOKEN)('/api/v1/buyers'))).toEqual([401, 'invalid_key'])
   })
 })
 

@@ -12,10 +12,9 @@ import { promised } from '../support/document-1.ts'
 import { type Answer, type Ask, asking, type Json } from '../support/e2e-client.ts'
 import { type Buyer, buying } from '../support/e2e-numbers.ts'
 import { type Server, setups, until } from '../support/e2e-server.ts'
-import { platform } from '../support/e2e-suite.ts'
+import { OPERATOR_TOKEN, platform } from '../support/e2e-suite.ts'
 import { openTenant, seat, type Tenant } from '../support/e2e-world.ts'
 
-const OPERATOR_TOKEN = 'staff-of-the-platform'
 const FUND_CENTS = 100_000
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 

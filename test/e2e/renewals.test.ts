@@ -4,10 +4,9 @@ import { monthAfter } from '../../src/domain/renewal.ts'
 import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
 import { type Answer, asking, type Json } from '../support/e2e-client.ts'
 import { type Server, setups, until } from '../support/e2e-server.ts'
-import { platform } from '../support/e2e-suite.ts'
+import { OPERATOR_TOKEN, platform } from '../support/e2e-suite.ts'
 import { openTenant, type Tenant } from '../support/e2e-world.ts'
 
-const OPERATOR_TOKEN = 'operator-of-renewals'
 const DAY_MS = 86_400_000
 /** Rent of a local number on the plan growth. */
 const RENT = 250
@@ -42,15 +41,10 @@ describe.each(setups)('renewals over $name', (setup) => {
   let server: Server
   let the: Awaited<ReturnType<typeof prepared>>
 
-  platform(
-    setup,
-    prepared,
-    (started, built) => {
-      server = started
-      the = built
-    },
-    { OPERATOR_TOKEN },
-  )
+  platform(setup, prepared, (started, built) => {
+    server = started
+    the = built
+  })
 
   const as = (token: string | null) => asking(() => server.baseUrl, token)
   const staff = (path: string, body: Json) => as(OPERATOR_TOKEN)(path, { method: 'POST', body })

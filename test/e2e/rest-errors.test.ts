@@ -23,16 +23,11 @@ describe.each(setups)('errors common to REST over $name', (setup) => {
   let the: Awaited<ReturnType<typeof prepared>>
   let desk: KeyDesk
 
-  platform(
-    setup,
-    prepared,
-    (started, built) => {
-      server = started
-      the = built
-      desk = keyDeskOf(server, the.main.session)
-    },
-    { OPERATOR_TOKEN: 'operator-of-these-tests' },
-  )
+  platform(setup, prepared, (started, built) => {
+    server = started
+    the = built
+    desk = keyDeskOf(server, the.main.session)
+  })
 
   const ask = (token: string | null, path = PATH, headers: Readonly<Record<string, string>> = {}) =>
     asking(() => server.baseUrl, token)(path, { headers })

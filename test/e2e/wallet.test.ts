@@ -4,10 +4,9 @@ import { CENTS, LARGEST_PAGE_SIZE, WALLET } from '../../src/domain/limits.ts'
 import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
 import { type Answer, type Ask, asking, type Json, query } from '../support/e2e-client.ts'
 import { type Server, setups } from '../support/e2e-server.ts'
-import { platform } from '../support/e2e-suite.ts'
+import { OPERATOR_TOKEN, platform } from '../support/e2e-suite.ts'
 import { lapse, openTenant } from '../support/e2e-world.ts'
 
-const OPERATOR_TOKEN = 'operator-of-wallets'
 const PATH = '/api/tracking/wallet'
 const codeOf = ({ status, body }: Answer) => [status, body?.error?.code ?? null]
 
@@ -22,15 +21,10 @@ describe.each(setups)('the wallet over $name', (setup) => {
   let the: Awaited<ReturnType<typeof prepared>>
   let ask: Ask
 
-  platform(
-    setup,
-    prepared,
-    (started, built) => {
-      server = started
-      the = built
-    },
-    { OPERATOR_TOKEN },
-  )
+  platform(setup, prepared, (started, built) => {
+    server = started
+    the = built
+  })
 
   const as = (token: string | null) => asking(() => server.baseUrl, token)
   const staff = (path: string, body: Json) => as(OPERATOR_TOKEN)(path, { method: 'POST', body })

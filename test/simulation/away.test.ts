@@ -43,8 +43,16 @@ describe.each(setups)('stores away over $name', (setup) => {
       return answer
     }
     const placed = (mode: string) => until('A call is taken', async () => (await place(mode)).status === 201, BACK_MS)
-    const read = () => ask('/api/tracking/calls')
-    const readable = () => until('Calls are read', async () => (await read()).status === 200, BACK_MS)
+    let answered = ''
+    const read = async () => {
+      const answer = await ask('/api/tracking/calls')
+      answered = answer.text
+      return answer
+    }
+    const readable = async () => {
+      const back = until('Calls are read', async () => (await read()).status === 200, BACK_MS)
+      await back.catch((error: Error) => expect.fail(`${error.message}; last answered: ${answered}`))
+    }
 
     await placed('instant')
     await placed('live')

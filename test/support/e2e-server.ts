@@ -53,6 +53,7 @@ export interface Ended {
 /** A running platform. `restart` keeps its stores, and by its end everything that it wrote is gone. */
 export interface Server {
   readonly env: Environment
+  readonly pid: number
   readonly dataDir: string
   readonly baseUrl: string
   readonly sandbox: Sandbox
@@ -155,6 +156,9 @@ export async function startServer(env: Environment): Promise<Server> {
   let baseUrl = await started()
   return {
     env,
+    get pid() {
+      return running.child.pid ?? 0
+    },
     dataDir,
     get baseUrl() {
       return baseUrl

@@ -26,11 +26,13 @@ import { workspace } from '../../src/domain/workspace.ts'
 import type { AnyCommand } from '../../src/kernel/command.ts'
 import type { RecordedEvent } from '../../src/kernel/event.ts'
 import { secretHash } from '../../src/main/access.ts'
-import { openApp } from '../../src/main/app.ts'
+import { type App, openApp } from '../../src/main/app.ts'
 import { readConfig } from '../../src/main/config.ts'
+import { projections } from '../../src/main/registry.ts'
 import { act, createTenant, openSession } from '../../src/main/tenants.ts'
 import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
 import type { Json } from './e2e-client.ts'
+import { until } from './e2e-server.ts'
 
 /** Settings as a person would send them. */
 type Settings = Readonly<Record<string, unknown>>
@@ -210,18 +212,29 @@ export function lapse({ act }: Tenant): Promise<unknown> {
   return act(changeSubscription, { subscriptionStatus: 'canceled' })
 }
 
-/**
- * Prepares workspaces in the stores that an environment names, through the commands, before a server listens over them:
- * configuration has no routes of its own yet.
- */
+/** Prepares workspaces in the stores that an environment names, through the commands. */
 export async function prepare<World>(
   env: Readonly<Record<string, string>>,
   build: (writer: StreamWriter) => Promise<World>,
+  then: (app: App) => Promise<void> = async () => {},
 ): Promise<World> {
   const app = await openApp(readConfig({ ...env, ROLES: 'command-api' }), openLogger({ level: 'silent' }))
   try {
-    return await build(app.writer)
+    const world = await build(app.writer)
+    await then(app)
+    return world
   } finally {
     await app.close()
   }
+}
+
+/** Prepares workspaces beside a platform that runs, and waits until it can read them. */
+export function prepareBeside<World>(
+  env: Readonly<Record<string, string>>,
+  build: (writer: StreamWriter) => Promise<World>,
+): Promise<World> {
+  return prepare(env, build, async ({ readBack }) => {
+    const types = projections.flatMap(({ events }) => Object.keys(events))
+    await until('What was prepared is read', async () => Object.keys((await readBack(types)).headers).length === 0)
+  })
 }

@@ -1,3 +1,6 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { StartedTestContainer } from 'testcontainers'
 
 /** The real servers that a suite can join, by the variable that names a running one. */
@@ -42,8 +45,15 @@ function urlOf(variable: Variable, server: string): string | null {
 
 const containers: StartedTestContainer[] = []
 
+/** Variable that names the folder in which shared platforms are noted: their process ids, each with a folder to remove. */
+export const LEFT_RUNNING = 'RINGLEDGER_TESTS_LEFT_RUNNING'
+
+let leftRunning = ''
+
 /** Global set-up of vitest: starts the servers that no variable names, when a container engine answers. */
 export async function setup(): Promise<void> {
+  leftRunning = mkdtempSync(join(tmpdir(), 'ringledger-running-'))
+  process.env[LEFT_RUNNING] = leftRunning
   const missing = Object.entries(SERVERS).filter(([variable]) => !process.env[variable])
   if (missing.length === 0) return
   const { GenericContainer, getContainerRuntimeClient } = await import('testcontainers')
@@ -64,5 +74,10 @@ export async function setup(): Promise<void> {
 
 /** Global tear-down of vitest. */
 export async function teardown(): Promise<void> {
+  for (const pid of readdirSync(leftRunning)) {
+    process.kill(Number(pid), 'SIGKILL')
+    rmSync(readFileSync(join(leftRunning, pid), 'utf8'), { recursive: true, force: true })
+  }
+  rmSync(leftRunning, { recursive: true, force: true })
   await Promise.all(containers.splice(0).map((container) => container.stop()))
 }
