@@ -37,16 +37,21 @@ describe.each(setups)('publisher keys over $name', (setup) => {
 
   const laneOf = (publisher: string, campaign: string) => `/api/tracking/campaigns/${campaign}/publishers/${publisher}`
 
-  platform(setup, prepared, async (started, built) => {
-    server = started
-    the = built
-    main = deskOf(started, built.main)
-    lapsed = deskOf(started, built.lapsed.tenant)
-    const keyOf = async ({ tenant, publisherId, line }: typeof built.other) =>
-      (await deskOf(started, tenant).console(laneOf(publisherId, line.campaignId))).body.lane.key.id
-    foreignKey = await keyOf(built.other)
-    unpaidKey = await keyOf(built.lapsed)
-  })
+  platform(
+    setup,
+    prepared,
+    async (started, built) => {
+      server = started
+      the = built
+      main = deskOf(started, built.main)
+      lapsed = deskOf(started, built.lapsed.tenant)
+      const keyOf = async ({ tenant, publisherId, line }: typeof built.other) =>
+        (await deskOf(started, tenant).console(laneOf(publisherId, line.campaignId))).body.lane.key.id
+      foreignKey = await keyOf(built.other)
+      unpaidKey = await keyOf(built.lapsed)
+    },
+    {},
+  )
 
   /** A lane of each test's own. */
   beforeEach(async () => {

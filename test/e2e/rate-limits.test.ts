@@ -43,11 +43,16 @@ describe.each(setups)('rate limits over $name', (setup) => {
   let the: Awaited<ReturnType<typeof prepared>>
   let desk: KeyDesk
 
-  platform(setup, prepared, (started, built) => {
-    server = started
-    the = built
-    desk = keyDeskOf(server, the.main.session)
-  })
+  platform(
+    setup,
+    prepared,
+    (started, built) => {
+      server = started
+      the = built
+      desk = keyDeskOf(server, the.main.session)
+    },
+    {},
+  )
 
   describe(promised('limit: REST rate limit per key'), () => {
     test('is exact with a hundred requests at once, for each key by itself', async () => {

@@ -41,10 +41,15 @@ describe.each(setups)('renewals over $name', (setup) => {
   let server: Server
   let the: Awaited<ReturnType<typeof prepared>>
 
-  platform(setup, prepared, (started, built) => {
-    server = started
-    the = built
-  })
+  platform(
+    setup,
+    prepared,
+    (started, built) => {
+      server = started
+      the = built
+    },
+    {},
+  )
 
   const as = (token: string | null) => asking(() => server.baseUrl, token)
   const staff = (path: string, body: Json) => as(OPERATOR_TOKEN)(path, { method: 'POST', body })

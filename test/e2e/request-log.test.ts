@@ -17,10 +17,15 @@ describe.each(setups)('the request log of an API key over $name', (setup) => {
   let server: Server
   let desk: KeyDesk
 
-  platform(setup, prepared, (started, built) => {
-    server = started
-    desk = keyDeskOf(server, built.main.session)
-  })
+  platform(
+    setup,
+    prepared,
+    (started, built) => {
+      server = started
+      desk = keyDeskOf(server, built.main.session)
+    },
+    {},
+  )
 
   const code = ({ status, body }: Answer) => [status, body?.error?.code]
   const log = async ({ id }: MadeKey, filter: Json = {}) =>

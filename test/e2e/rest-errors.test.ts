@@ -4,7 +4,7 @@ import { promised } from '../support/document-1.ts'
 import { type Answer, asking } from '../support/e2e-client.ts'
 import { type KeyDesk, keyDeskOf } from '../support/e2e-keys.ts'
 import { type Server, setups } from '../support/e2e-server.ts'
-import { platform } from '../support/e2e-suite.ts'
+import { OPERATOR_TOKEN, platform } from '../support/e2e-suite.ts'
 import { lapse, openTenant } from '../support/e2e-world.ts'
 
 const PATH = '/api/v1/campaigns'
@@ -23,11 +23,16 @@ describe.each(setups)('errors common to REST over $name', (setup) => {
   let the: Awaited<ReturnType<typeof prepared>>
   let desk: KeyDesk
 
-  platform(setup, prepared, (started, built) => {
-    server = started
-    the = built
-    desk = keyDeskOf(server, the.main.session)
-  })
+  platform(
+    setup,
+    prepared,
+    (started, built) => {
+      server = started
+      the = built
+      desk = keyDeskOf(server, the.main.session)
+    },
+    {},
+  )
 
   const ask = (token: string | null, path = PATH, headers: Readonly<Record<string, string>> = {}) =>
     asking(() => server.baseUrl, token)(path, { headers })

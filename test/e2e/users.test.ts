@@ -225,7 +225,7 @@ describe.each(setups)('people of a workspace over $name', (setup) => {
     const id = await added('admin', the.other.session)
     for (const [path, first, second] of [
       [`${USERS}/${id}`, { role: 'member' }, { role: 'owner' }],
-      ['/api/tracking/workspace', { timezone: 'Asia/Tokyo' }, { timezone: 'UTC' }],
+      ['/api/tracking/workspace', { timezone: 'Europe/Rome' }, { timezone: 'UTC' }],
     ] as const) {
       const send = (method: string, body?: Json, tag?: string) =>
         as(the.other.session)(path, { method, body, headers: tag === undefined ? {} : { 'if-match': tag } })

@@ -72,10 +72,18 @@ export async function setup(): Promise<void> {
   )
 }
 
+function endProcess(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended by itself, which the tests that needed it have told.
+  }
+}
+
 /** Global tear-down of vitest. */
 export async function teardown(): Promise<void> {
   for (const pid of readdirSync(leftRunning)) {
-    process.kill(Number(pid), 'SIGKILL')
+    endProcess(Number(pid))
     rmSync(readFileSync(join(leftRunning, pid), 'utf8'), { recursive: true, force: true })
   }
   rmSync(leftRunning, { recursive: true, force: true })
