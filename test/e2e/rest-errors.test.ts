@@ -31,7 +31,7 @@ describe.each(setups)('errors common to REST over $name', (setup) => {
       the = built
       desk = keyDeskOf(server, the.main.session)
     },
-    {},
+    { OPERATOR_TOKEN },
   )
 
   const ask = (token: string | null, path = PATH, headers: Readonly<Record<string, string>> = {}) =>
@@ -79,7 +79,7 @@ describe.each(setups)('errors common to REST over $name', (setup) => {
     const small = keyDeskOf(server, the.small.session)
     const { secret } = await small.make({ scopes: [] })
     expect(code(await ask(secret))).toEqual([403, 'insufficient_scope'])
-    const operator = asking(() => server.baseUrl, 'operator-of-these-tests')
+    const operator = asking(() => server.baseUrl, OPERATOR_TOKEN)
     const path = `/api/operator/workspaces/${the.small.workspaceId}`
     const moved = await operator(path, { method: 'PATCH', body: { planId: 'starter' } })
     expect(moved.status, moved.text).toBe(200)
@@ -107,7 +107,7 @@ describe.each(setups)('errors common to REST over $name', (setup) => {
   })
 
   test('403 workspace_required', async () => {
-    const operator = asking(() => server.baseUrl, 'operator-of-these-tests')
+    const operator = asking(() => server.baseUrl, OPERATOR_TOKEN)
     const made = await operator('/api/operator/keys', {
       method: 'POST',
       body: { name: 'Staff', scopes: ['calls:read'] },
