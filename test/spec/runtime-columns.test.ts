@@ -100,6 +100,39 @@ describe('columns', () => {
       { numRuns: 200 },
     ))
 
+  test('look into the store again when the projection has written, and only then', async () => {
+    const store = createMemoryReadStore()
+    let looks = 0
+    const watched = withFaults<ReadStore>(
+      store,
+      () => new Error('never'),
+      (method) => {
+        if (method === 'find') looks += 1
+        return undefined
+      },
+    )
+    let moves = 0
+    const asked: string[] = []
+    const columns = withColumns(watched, [spec], (projection) => {
+      asked.push(projection)
+      return moves
+    })
+    const write = writer(store)
+    const row = { workspaceId: 'w1', at: 1, cents: 2, talk: 1, status: 'open', live: true, hour: 1 }
+    const count = () => columns.count(spec.collection, { workspaceId: 'w1' })
+    await write([{ ...row, seq: 1 }])
+    await columns.warm([spec.collection])
+    expect(await count()).toBe(1)
+    const before = looks
+    expect(await count()).toBe(1)
+    expect(looks).toBe(before)
+    await write([{ ...row, seq: 2 }])
+    moves += 1
+    expect(await count()).toBe(2)
+    expect(looks).toBeGreaterThan(before)
+    expect(new Set(asked)).toEqual(new Set(['calls']))
+  })
+
   test('take the place of the store for what they can answer, and leave it the rest', async () => {
     const store = createMemoryReadStore()
     let asked = 0
