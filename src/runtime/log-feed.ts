@@ -70,6 +70,11 @@ export function createFeed(log: EventLog, bell: Bell, signal: AbortSignal): Feed
     },
     quiet: (after) => end !== null && after >= end && (kept === null || kept.page.position <= after),
     listen(after) {
+      // A follower may have been taken over ahead of all that was read here: what lies before it is others' to read.
+      if (end !== null && after > end) {
+        end = after
+        bell.ring()
+      }
       if (signal.aborted || waiting || (kept !== null && kept.page.position > after)) return
       if (tail === null || tail.after !== after) {
         hangUp()

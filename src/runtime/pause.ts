@@ -71,7 +71,9 @@ export function sentenceOf(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
 }
 
-/** Whether an error says that a log or store is away, so that trying again later is right. */
+const AWAY: ReadonlySet<string> = new Set(['LogUnavailable', 'StoreUnavailable', 'CarrierUnavailable'])
+
+/** Whether an error says that a log, a store or the carrier is away, so that trying again later is right, however often. */
 export function isAway(error: unknown): boolean {
-  return error instanceof Error && (error.name === 'LogUnavailable' || error.name === 'StoreUnavailable')
+  return error instanceof Error && AWAY.has(error.name)
 }

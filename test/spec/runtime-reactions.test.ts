@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RecordedEvent } from '../../src/kernel/event.ts'
 import { defineReaction } from '../../src/kernel/reaction.ts'
+import { CarrierUnavailable } from '../../src/ports/carrier-numbers.ts'
 import { type EventLog, LogUnavailable } from '../../src/ports/event-log.ts'
 import type { OperationalStore } from '../../src/ports/operational-store.ts'
 import { StoreUnavailable } from '../../src/ports/read-store.ts'
@@ -58,7 +59,7 @@ function house() {
   const on = (next: Act) => {
     act = next
   }
-  return { clock, log, ops, seen, start, idle, on }
+  return { clock, log, ops, seen, watcher, start, idle, on }
 }
 
 describe('running reactions', () => {
@@ -148,20 +149,23 @@ describe('running reactions', () => {
 })
 
 describe('a reaction that fails', () => {
-  test('waits for a log or store that is away as long as it takes', async () => {
-    const { clock, log, seen, start, on, idle } = house()
-    let away = true
-    on(() => {
-      if (away) throw new LogUnavailable('away')
-    })
-    await appendTo(log, 'tally-1', clock.now(), added(1))
-    const runner = start()
-    await clock.advance(600_000)
-    expect(runner.status()).toMatchObject([{ state: 'owner', waiting: 1 }])
-    away = false
-    await idle(runner)
-    expect(seen).toEqual(['a:tally-1#0'])
-  })
+  test.each([new LogUnavailable('away'), new StoreUnavailable('away'), new CarrierUnavailable('away')])(
+    'waits as long as it takes for what is away: $name',
+    async (error) => {
+      const { clock, log, seen, start, on, idle } = house()
+      let away = true
+      on(() => {
+        if (away) throw error
+      })
+      await appendTo(log, 'tally-1', clock.now(), added(1))
+      const runner = start()
+      await clock.advance(600_000)
+      expect(runner.status()).toMatchObject([{ state: 'owner', waiting: 1 }])
+      away = false
+      await idle(runner)
+      expect(seen).toEqual(['a:tally-1#0'])
+    },
+  )
 
   test('halts after its retries, reports, skips nothing and holds nobody else up', async () => {
     const { clock, log, ops, seen, start, on } = house()
@@ -235,6 +239,24 @@ describe('a reaction that fails', () => {
     expect(seen).toEqual([])
     away = false
     await clock.advance(6_000)
+    expect(seen).toEqual(['a:tally-1#0'])
+  })
+
+  test('a reaction that is taken over ahead of what was read here lets the others read that far', async () => {
+    const { clock, log, ops, seen, watcher, start } = house()
+    const silent: EventLog = {
+      ...log,
+      async *follow(_after, signal) {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+      },
+    }
+    const other = { ...watcher, name: 'other', on: {} }
+    await ops.claim('reaction:other', 'b', clock.now() + 5_000, clock.now())
+    start('a', { log: silent, reactions: [watcher, other] })
+    await clock.advance(100)
+    await appendTo(log, 'tally-1', clock.now(), added(1))
+    await ops.put('reaction-position:other', await log.head(), null)
+    await clock.advance(20_000)
     expect(seen).toEqual(['a:tally-1#0'])
   })
 })
