@@ -15,6 +15,8 @@ export interface Progress {
   readonly touched: boolean
   /** Workspaces whose documents were written; null for any. */
   readonly workspaces: readonly string[] | null
+  /** Whether another process writes its documents. */
+  readonly standby: boolean
 }
 
 export type ProjectorCalls = {
@@ -46,8 +48,8 @@ const runner = runProjections({
   clock: systemClock,
   signal: stop.signal,
   followed,
-  onProgress: (name, position, touched, workspaces) => {
-    tell({ name, position, touched: touched.length > 0, workspaces })
+  onProgress: (name, position, touched, workspaces, standby) => {
+    tell({ name, position, touched: touched.length > 0, workspaces, standby })
   },
 })
 

@@ -34,25 +34,30 @@ const secrets = createSecrets(Buffer.from(masterKey), systemRandom)
 const store = await openViews(readStoreUrl)
 const ops = await openOperations(readStoreUrl)
 const moves = createMoves()
+/** Whether another process writes documents: then only the positions in the store tell that something may have moved. */
+let apart = polls
 const views = withActive(
-  withColumns(store, columns, (name) => (polls ? null : moves.of(name))),
+  withColumns(store, columns, (name) => (apart ? null : moves.of(name))),
   systemClock,
 )
 const positions = createPositions(systemClock)
 const stop = new AbortController()
-if (polls) {
-  const main = connectCalls<{ readonly reached: (told: readonly Pick<Progress, 'name' | 'position'>[]) => void }>(
-    back as unknown as Channel,
-    () => new Error('The main thread has ended.'),
-  )
-  const advance = (name: string, position: number) => {
-    if (position <= positions.of(name)) return
-    positions.advance(name, position)
-    main.reached([{ name, position }]).catch(() => undefined)
-  }
-  void pollPositions({ store, positions: { advance }, clock: systemClock, signal: stop.signal })
+const main = connectCalls<{ readonly reached: (told: readonly Pick<Progress, 'name' | 'position'>[]) => void }>(
+  back as unknown as Channel,
+  () => new Error('The main thread has ended.'),
+)
+const advance = (name: string, position: number) => {
+  if (position <= positions.of(name)) return
+  positions.advance(name, position)
+  main.reached([{ name, position }]).catch(() => undefined)
 }
-/** Where another process runs the projections, only their positions tell that something may have moved. */
+void pollPositions({
+  store,
+  positions: { advance },
+  wanted: () => apart,
+  clock: systemClock,
+  signal: stop.signal,
+})
 const positionsOf = (names: readonly string[]) => names.map(positions.of).join()
 const runner = createQueryRunner({
   queries,
@@ -65,7 +70,7 @@ const runner = createQueryRunner({
     },
   },
   positions,
-  stampOf: polls ? positionsOf : moves.stampOf,
+  stampOf: (names, workspaceId) => (apart ? positionsOf(names) : moves.stampOf(names, workspaceId)),
   forward: (behind, events) => ({ ...behind, views: forwardViews(behind.views, projections, events) }),
   revisions: {
     reads: revisions,
@@ -96,6 +101,9 @@ const handlers = {
   ask: (ask: Ask) => runner.ask(ask),
   locate(url: string): void {
     publicUrl = url
+  },
+  apart(value: boolean): void {
+    apart = value
   },
   advance(told: readonly Progress[]): void {
     for (const { name, position, workspaces } of told) {

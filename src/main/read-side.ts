@@ -56,12 +56,25 @@ export async function openReadSide(options: {
     credential: (kind, hash) => calls.credential({ kind, hash }),
     workspace: (id) => calls.workspace(id),
   }
-  // Where another process runs the projections, nobody tells when a credential changes: each request looks.
-  const directory = projects ? remembering(stored) : { ...stored, forget: () => {} }
+  /** Projections that another process writes, though this one could. */
+  const standingBy = new Set<string>()
+  const apart = () => !projects || standingBy.size > 0
+  const remembered = remembering(stored)
+  // Where another process writes, nobody tells when a credential changes: each request looks.
+  const directory: Directory = {
+    credential: (kind, hash) => (apart() ? stored : remembered).credential(kind, hash),
+    workspace: (id) => (apart() ? stored : remembered).workspace(id),
+  }
   const advance = (told: readonly Progress[]) => {
+    const before = apart()
+    for (const { name, standby } of told) {
+      if (standby) standingBy.add(name)
+      else standingBy.delete(name)
+    }
+    if (apart() !== before) calls.apart(apart()).catch(() => undefined)
     calls.advance(told).catch(() => undefined)
     reached(told)
-    if (told.some(({ name, touched }) => touched && ACCESS.has(name))) directory.forget()
+    if (apart() || told.some(({ name, touched }) => touched && ACCESS.has(name))) remembered.forget()
   }
   const projector = projects
     ? await startThread<ProjectorCalls>(

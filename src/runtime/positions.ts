@@ -73,19 +73,21 @@ export function createPositions(clock: Clock): Positions {
   }
 }
 
-/** Keeps positions from the store's checkpoints, where the projections are run by another process, until the signal. */
+/** Keeps positions from the store's checkpoints, while the projections are run by another process, until the signal. */
 export async function pollPositions(options: {
   readonly store: ReadStore
   readonly positions: Pick<Positions, 'advance'>
+  /** Whether they are needed just now; always, by default. */
+  readonly wanted?: () => boolean
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly intervalMs?: number
 }): Promise<void> {
-  const { store, positions, clock, signal, intervalMs = 25 } = options
+  const { store, positions, clock, signal, wanted = () => true, intervalMs = 25 } = options
   let failures = 0
   while (!signal.aborted) {
     try {
-      for (const [name, position] of await activePositions(store)) positions.advance(name, position)
+      if (wanted()) for (const [name, position] of await activePositions(store)) positions.advance(name, position)
       failures = 0
     } catch {
       // The queries themselves report a store that is away; here it only means that nothing is known to have moved.

@@ -43,12 +43,16 @@ export interface ProjectionRunnerOptions {
   readonly signal: AbortSignal
   /** Names of projections whose documents are followed by position (`withColumns`). */
   readonly followed?: readonly string[]
-  /** The documents that are read stand at a position; `touched` are the ids just written, in these workspaces (null: in any). */
+  /**
+   * The documents that are read stand at a position; `touched` are the ids just written, in these workspaces (null: in
+   * any). `standby`: another runner writes them, and this one only looks now and then how far that has come.
+   */
   readonly onProgress?: (
     name: string,
     position: number,
     touched: readonly string[],
     workspaces: readonly string[] | null,
+    standby: boolean,
   ) => void
   readonly onHalt?: (halt: Halt) => void
   readonly onRebuild?: (progress: RebuildProgress) => void
@@ -83,7 +87,9 @@ export function runProjections(options: ProjectionRunnerOptions): ProjectionRunn
   let limit = Math.min(1_000, pageSize)
 
   const report = (lane: Lane, touched: readonly string[], workspaces: readonly string[] | null) => {
-    if (!lane.building) options.onProgress?.(lane.projection.name, lane.position ?? START, touched, workspaces)
+    if (lane.building) return
+    const standby = lane.state === 'standby'
+    options.onProgress?.(lane.projection.name, lane.position ?? START, touched, workspaces, standby)
   }
 
   const steps = createSteps({ log, store, clock, upcasts, report, onHalt: (halt) => options.onHalt?.(halt) })

@@ -81,8 +81,9 @@ export function createSteps({ log, store, clock, upcasts, report, onHalt }: Step
   }
 
   function standBy(lane: Lane): void {
-    unsettle(lane)
     lane.state = 'standby'
+    report(lane, [], null)
+    unsettle(lane)
     lane.stillSince = null
     lane.notBefore = clock.now() + STANDBY_EVERY_MS
   }

@@ -1,26 +1,39 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Ask, asking } from '../support/e2e-client.ts'
-import { setups } from '../support/e2e-server.ts'
+import { setups, until } from '../support/e2e-server.ts'
 import { openTenant, prepare } from '../support/e2e-world.ts'
 import { faultEnvironment } from '../support/fault-environment.ts'
 import { freePort, type Platform, platform } from '../support/fault-platform.ts'
 
-describe.each(setups)('roles in processes of their own over $name', (setup) => {
+const ALL = 'command-api,query-api,projector,worker'
+const cases = setups.flatMap((setup) => [
+  {
+    ...setup,
+    setup,
+    what: 'projections in a process of their own',
+    roles: ['projector,worker', 'command-api,query-api'],
+  },
+  { ...setup, setup, what: 'two processes of every role', roles: [ALL, ALL] },
+])
+
+describe.each(cases)('$what over $name', ({ setup, roles }) => {
   const running: Platform[] = []
   let ask: Ask
+  let session = ''
   let removed = () => {}
 
   beforeAll(async () => {
     const { env, remove } = await faultEnvironment(setup)
     removed = remove
     const main = await prepare(env, (writer) => openTenant(writer, { name: 'Apart' }))
-    for (const ROLES of ['projector,worker', 'command-api,query-api']) {
+    for (const ROLES of roles) {
       const one = platform({ ...env, ROLES, PORT: await freePort() })
       running.push(one)
       one.start()
       await one.answers()
       ask = asking(() => one.baseUrl, main.session)
     }
+    session = main.session
   })
   afterAll(async () => {
     await Promise.all(running.map((one) => one.kill()))
@@ -34,5 +47,19 @@ describe.each(setups)('roles in processes of their own over $name', (setup) => {
       const read = await ask(`/api/tracking/buyers/${made.body.buyer.id}`)
       expect([read.status, read.body.buyer.name]).toEqual([200, name])
     }
+  })
+
+  test('a key that one process revokes is refused by all of them at once', async () => {
+    const path = '/api/tracking/api-keys'
+    const made = await ask(path, { method: 'POST', body: { name: 'Reader', scopes: ['buyers:read'] } })
+    expect(made.status).toBe(201)
+    const { apiKey, key } = made.body
+    const speaking = roles.flatMap((role, n) => (role.includes('api') ? [running[n]?.baseUrl ?? ''] : []))
+    const byKey = (baseUrl: string) => asking(() => baseUrl, key)('/api/v1/buyers')
+    for (const baseUrl of speaking) await until('The key works', async () => (await byKey(baseUrl)).status === 200)
+    const [first = ''] = speaking
+    const revoked = await asking(() => first, session)(`${path}/${apiKey.id}`, { method: 'DELETE' })
+    expect(revoked.status).toBe(200)
+    for (const baseUrl of speaking) expect((await byKey(baseUrl)).status).toBe(401)
   })
 })
