@@ -8,6 +8,11 @@ function suite(name: string, groupOrder: number, folders: readonly string[], nee
 
 const servers = ['test/support/servers.ts']
 
+const systems = { globalSetup: servers, testTimeout: 180_000, hookTimeout: 120_000, maxWorkers: 1 }
+
+/** Suites that run the platform in their own process: they share none, and each begins with modules of its own. */
+const alone = ['matrix', 'hostile-bodies', 'stored-secrets', 'untracked-plan'].map((name) => `test/e2e/${name}.test.ts`)
+
 /** Cheap first; what starts whole systems runs alone, so that its time limits mean something on two cores. */
 export default defineConfig({
   test: {
@@ -20,13 +25,8 @@ export default defineConfig({
         hookTimeout: 60_000,
         maxWorkers: 2,
       }),
-      suite('whole', 2, ['e2e', 'simulation'], {
-        globalSetup: servers,
-        testTimeout: 180_000,
-        hookTimeout: 120_000,
-        maxWorkers: 1,
-        isolate: false,
-      }),
+      suite('whole', 2, ['e2e'], { ...systems, exclude: alone, isolate: false }),
+      suite('apart', 3, ['simulation'], { ...systems, include: [...alone, 'test/simulation/**/*.test.ts'] }),
     ],
   },
 })
