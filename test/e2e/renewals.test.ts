@@ -48,7 +48,7 @@ describe.each(setups)('renewals over $name', (setup) => {
       server = started
       the = built
     },
-    {},
+    { OPERATOR_TOKEN },
   )
 
   const as = (token: string | null) => asking(() => server.baseUrl, token)
