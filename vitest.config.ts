@@ -1,10 +1,11 @@
 import { defineConfig } from 'vitest/config'
 
-/** One kind of test: the folders that hold it, and what it needs. */
-function suite(name: string, groupOrder: number, folders: readonly string[], needs: object) {
-  const include = folders.map((folder) => `test/${folder}/**/*.test.ts`)
-  return { extends: true as const, test: { name, include, sequence: { groupOrder }, ...needs } }
+/** One kind of test: the files that hold it, and what it needs. */
+function suite(name: string, groupOrder: number, include: readonly string[], needs: object) {
+  return { extends: true as const, test: { name, include: [...include], sequence: { groupOrder }, ...needs } }
 }
+
+const all = (folder: string) => `test/${folder}/**/*.test.ts`
 
 const servers = ['test/support/servers.ts']
 
@@ -18,15 +19,15 @@ export default defineConfig({
   test: {
     watch: false,
     projects: [
-      suite('rules', 0, ['spec', 'laws'], { testTimeout: 30_000, maxWorkers: 2 }),
-      suite('parts', 1, ['contract', 'integration'], {
+      suite('rules', 0, [all('spec'), all('laws')], { testTimeout: 30_000, maxWorkers: 2 }),
+      suite('parts', 1, [all('contract'), all('integration')], {
         globalSetup: servers,
         testTimeout: 60_000,
         hookTimeout: 60_000,
         maxWorkers: 2,
       }),
-      suite('whole', 2, ['e2e'], { ...systems, exclude: alone, isolate: false }),
-      suite('apart', 3, ['simulation'], { ...systems, include: [...alone, 'test/simulation/**/*.test.ts'] }),
+      suite('whole', 2, [all('e2e')], { ...systems, exclude: alone, isolate: false }),
+      suite('apart', 3, [...alone, all('simulation')], systems),
     ],
   },
 })

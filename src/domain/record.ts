@@ -50,9 +50,8 @@ function keyAndLane({
 }
 
 /**
- * The records whose own configuration an event changes, by id (a lane's is its `laneId`, a route's its `routeKey`,
- * a seat's its `seatId`):
- * what an `ETag` counts (Supplement 1.17). An event of another kind changes none.
+ * The records whose own configuration an event changes, by id (a lane's is its `laneId`, a route's its `routeKey`, a
+ * seat's its `seatId`): what an `ETag` counts (Supplement 1.17). An event of another kind changes none.
  */
 const records = byType<RecordEvents, string | readonly string[]>({
   WorkspaceCreated: ({ data: { workspace } }) => workspace.id,

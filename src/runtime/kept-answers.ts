@@ -42,7 +42,7 @@ export function keptAnswers<Answer>(bytes: number, sizeOf: (answer: Answer) => n
 
 /** What has moved in the documents of each workspace, as far as this process is told. */
 export interface Moves {
-  /** Tells that a projection wrote documents of these workspaces; null for any of them. */
+  /** Tells that a projection wrote documents of these workspaces; null for any of them, none at all for an empty list. */
   readonly moved: (projection: string, workspaces: readonly string[] | null) => void
   /** Grows whenever the projection writes documents of any workspace. */
   readonly of: (projection: string) => number
@@ -59,6 +59,7 @@ export function createMoves(): Moves {
   return {
     of: (projection) => all.get(projection) ?? 0,
     moved(projection, workspaces) {
+      if (workspaces?.length === 0) return
       all.set(projection, (all.get(projection) ?? 0) + 1)
       if (workspaces === null) count(projection)
       else for (const workspaceId of workspaces) count(keyOf(projection, workspaceId))

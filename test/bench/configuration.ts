@@ -62,7 +62,7 @@ async function each<Result>(count: number, work: (n: number) => Promise<Result>)
 }
 
 /** A workspace of 2,000 records of each kind, 500 lanes and so many configuration events. */
-export async function furnish({ writer }: App): Promise<World> {
+async function furnish({ writer }: App): Promise<World> {
   const workspaceId = random.uuid()
   const people = Array.from({ length: OWNERS }, (_, n) => ({ email: `owner-${n}@bench.example`, name: `Owner ${n}` }))
   const [first, ...others] = people.map((person) => ({ ...person, password: random.uuid() }))
@@ -121,7 +121,7 @@ async function latencyOf(send: (n: number) => Promise<Response>): Promise<number
 const json = { 'content-type': 'application/json' }
 let edit = 0
 
-export async function writing(directory: string, baseUrl: string, { sessions, buyers }: World): Promise<Figure> {
+async function writing(directory: string, baseUrl: string, { sessions, buyers }: World): Promise<Figure> {
   const log = await openSqliteEventLog(join(directory, 'bare.db'))
   const bare = fastify()
   const stream = `bare-${randomUUID()}`

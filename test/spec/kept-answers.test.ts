@@ -43,6 +43,15 @@ describe('moves', () => {
     expect(moves.stampOf(['buyers'], 'other')).toBe(before.other)
   })
 
+  test('are counted by projection, where documents were written', () => {
+    const moves = createMoves()
+    moves.moved('buyers', [])
+    expect(moves.of('buyers')).toBe(0)
+    moves.moved('buyers', ['one', 'other'])
+    moves.moved('buyers', null)
+    expect([moves.of('buyers'), moves.of('targets')]).toEqual([2, 0])
+  })
+
   test('of no workspace in particular change all stamps', () => {
     const moves = createMoves()
     const before = moves.stampOf(['buyers', 'targets'], 'one')
