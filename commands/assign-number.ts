@@ -31,15 +31,15 @@ export const assignNumber = defineCommand({
     if (!number) return missing('number')
     const { e164, webhookStatus, status } = number
     if (!movesNumber(sent) && label === undefined) return nothingToChange()
+    const move = movesNumber(sent) ? moveOf(state, number, sent) : null
+    if (isRefusal(move)) return move
     if (status === 'released') return refuse('conflict', { status }, 'The number has been released.')
     const relabelled = label === undefined || label === number.label ? [] : [{ before: number.label, after: label }]
     const labels = relabelled.map((change) => ({
       type: 'NumberLabelled' as const,
       data: { numberId, e164, ...change },
     }))
-    if (!movesNumber(sent)) return labels
-    const move = moveOf(state, number, sent)
-    if (isRefusal(move)) return move
+    if (move === null) return labels
     const { campaignId } = move.after
     const moved = !isDeepStrictEqual(move.before, move.after)
     // Sent again to the campaign where it is, a number that failed is tried again.

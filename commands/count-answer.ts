@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { reachingCaps } from '../src/domain/caps-reached.ts'
 import { ledger } from '../src/domain/ledger.ts'
 import { connecting } from '../src/domain/ledger-steps.ts'
+import { workspace } from '../src/domain/workspace.ts'
 import { defineCommand } from '../src/kernel/command.ts'
 import { id, instant } from '../src/kernel/wire.ts'
 
@@ -9,8 +11,10 @@ export const countAnswer = defineCommand({
   name: 'count-answer',
   entity: ledger,
   input: z.object({ callId: id, attempt: z.int().min(1), occurredAt: instant }),
-  decide({ callId, attempt, occurredAt }, state) {
+  reads: { workspace },
+  decide({ callId, attempt, occurredAt }, state, { reads }) {
     const open = state.calls.get(callId)
-    return open?.claim?.attempt === attempt ? connecting(open, callId, occurredAt) : []
+    if (open?.claim?.attempt !== attempt) return []
+    return reachingCaps(state, connecting(open, callId, occurredAt), reads.workspace)
   },
 })

@@ -1,6 +1,8 @@
 import { callEvents } from '../src/domain/call.ts'
+import { reachingCaps } from '../src/domain/caps-reached.ts'
 import { ledger } from '../src/domain/ledger.ts'
-import { connecting, releasing } from '../src/domain/ledger-steps.ts'
+import { counting } from '../src/domain/ledger-steps.ts'
+import { workspace } from '../src/domain/workspace.ts'
 import { defineCommand } from '../src/kernel/command.ts'
 
 /**
@@ -11,14 +13,10 @@ export const countSettlement = defineCommand({
   name: 'count-settlement',
   entity: ledger,
   input: callEvents.CallSettled,
-  decide({ source, reason, sentence, ...data }, state) {
+  reads: { workspace },
+  decide({ source, reason, sentence, ...data }, state, { reads }) {
     const open = state.calls.get(data.callId)
     if (!open?.claim || data.targetId === null) return []
-    const { callId, occurredAt } = data
-    return [
-      ...connecting(open, callId, occurredAt),
-      ...releasing(open, callId, occurredAt),
-      { type: 'CallCounted' as const, data: { ...data, resetSince: open.resetSince } },
-    ]
+    return reachingCaps(state, counting(open, data), reads.workspace)
   },
 })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { USAGE_DELAY_SECONDS, usageFor } from '../src/domain/books.ts'
 import { answered, type CallState, call, ringing, secondsBetween } from '../src/domain/call.ts'
 import type { CallStatus } from '../src/domain/call-facts.ts'
-import { endedSentence, failureSentence } from '../src/domain/call-sentences.ts'
+import { abandonedSentence, endedSentence } from '../src/domain/call-sentences.ts'
 import { missing } from '../src/domain/refusals.ts'
 import { settlement } from '../src/domain/settlement.ts'
 import { defineCommand } from '../src/kernel/command.ts'
@@ -29,8 +29,8 @@ function statusAtEnd(state: CallState, terminated: boolean): CallStatus {
 
 const later = (instant: string, seconds: number) => new Date(Date.parse(instant) + seconds * 1_000).toISOString()
 
-/** The dial that rings when the caller gives up is over too. */
-function abandoned(state: CallState, callId: string, occurredAt: string) {
+/** The dial that rings when the call ends is over too. */
+function abandoned(state: CallState, { callId, hungUpBy, occurredAt }: z.infer<typeof input>) {
   const dial = ringing(state)
   if (!dial) return []
   const { attempt, target, buyer, occurredAt: dialedAt } = dial.claim
@@ -49,7 +49,7 @@ function abandoned(state: CallState, callId: string, occurredAt: string) {
         retryAfterSeconds: null,
         rangSeconds,
         whisperAccepted: null,
-        sentence: failureSentence(target.name, 'abandoned', rangSeconds, null),
+        sentence: abandonedSentence(hungUpBy, target.name, rangSeconds),
       },
     },
   ]
@@ -65,12 +65,13 @@ export const endCall = defineCommand({
   input,
   id: ({ callId }) => callId,
   rejects: ['call-not-found'],
-  decide({ callId, hungUpBy, recorded, terminated, occurredAt }, state) {
+  decide(told, state) {
+    const { callId, hungUpBy, recorded, terminated, occurredAt } = told
     if (!state) return missing('call')
     if (state.ended) return []
     const { arrival, terms, unrouted } = state
     const dial = answered(state)
-    const gaveUp = abandoned(state, callId, occurredAt)
+    const gaveUp = abandoned(state, told)
     const last = (dial ?? state.attempts.at(-1))?.claim
     const talkSeconds = state.answeredAt ? secondsBetween(state.answeredAt, occurredAt) : 0
     const rang = [

@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { reachingCaps } from '../src/domain/caps-reached.ts'
 import { ledger } from '../src/domain/ledger.ts'
 import { connecting, releasing } from '../src/domain/ledger-steps.ts'
+import { workspace } from '../src/domain/workspace.ts'
 import { defineCommand } from '../src/kernel/command.ts'
 import { id, instant } from '../src/kernel/wire.ts'
 
@@ -12,9 +14,11 @@ export const releaseCall = defineCommand({
   name: 'release-call',
   entity: ledger,
   input: z.object({ callId: id, connected: z.boolean(), occurredAt: instant }),
-  decide({ callId, connected, occurredAt }, state) {
+  reads: { workspace },
+  decide({ callId, connected, occurredAt }, state, { reads }) {
     const open = state.calls.get(callId)
     if (!open?.live) return []
-    return [...(connected ? connecting(open, callId, occurredAt) : []), ...releasing(open, callId, occurredAt)]
+    const answered = connected ? connecting(open, callId, occurredAt) : []
+    return reachingCaps(state, [...answered, ...releasing(open, callId, occurredAt)], reads.workspace)
   },
 })

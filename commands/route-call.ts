@@ -1,11 +1,14 @@
 import { z } from 'zod'
 import { blocklist } from '../src/domain/blocklist.ts'
 import { callMemory, callRecalls } from '../src/domain/call-memory.ts'
-import { callerRecalls, lastSeen } from '../src/domain/caller-memory.ts'
-import { e164 } from '../src/domain/fields.ts'
+import { callerRecalls, lastSeenBy } from '../src/domain/caller-memory.ts'
+import { reachingCaps } from '../src/domain/caps-reached.ts'
+import { e164, sha256 } from '../src/domain/fields.ts'
 import { ledger } from '../src/domain/ledger.ts'
 import { recentOf } from '../src/domain/recent.ts'
 import { decideArrival } from '../src/domain/routing/arrive.ts'
+import { questionsOfArrival } from '../src/domain/routing/questions.ts'
+import { senderOf } from '../src/domain/routing/sender.ts'
 import { wallet } from '../src/domain/wallet.ts'
 import { type WorkspaceState, workspace } from '../src/domain/workspace.ts'
 import { defineCommand } from '../src/kernel/command.ts'
@@ -17,12 +20,17 @@ const input = z.object({
   carrierCallId: z.string(),
   to: e164,
   caller: e164.nullable(),
+  /** SHA-256 of the routing key that a SIP call carries. */
+  routingKeyHash: sha256.nullable().default(null),
+  /** Drawn before, where the call was rehearsed. */
+  seed: z.int().nullable().default(null),
   occurredAt: instant,
 })
 
-function campaignOn({ numberIds, numbers, campaigns }: WorkspaceState, to: string) {
-  const number = numbers.get(numberIds.get(to) ?? '')
-  return { number, campaign: number?.campaignId ? campaigns.get(number.campaignId) : undefined }
+/** The number that was called, and on whose account the call is. */
+function calledOn(workspace: WorkspaceState, { to, routingKeyHash, occurredAt }: z.infer<typeof input>) {
+  const number = workspace.numbers.get(workspace.numberIds.get(to) ?? '')
+  return number && { number, sender: senderOf(workspace, number, routingKeyHash, occurredAt) }
 }
 
 /** A call has arrived: gates, plan and first claim, decided on all that is known at this moment. Known by its call id. */
@@ -32,28 +40,19 @@ export const routeCall = defineCommand({
   input,
   reads: { workspace, blocklist, wallet },
   rejects: ['number-not-found'],
-  recalls: ({ callId, to, caller }, state, reads) => {
-    const { campaign } = campaignOn(reads.workspace, to)
-    const remembers = campaign && campaign.repeatCallerPolicy !== 'allow' && campaign.dedupeWindowSeconds > 0
-    const seen = remembers && caller ? callerRecalls(state, campaign.id, caller) : []
-    return [...callRecalls(state, callId), ...seen]
+  recalls: (input, state, reads) => {
+    const called = calledOn(reads.workspace, input)
+    const questions = called ? questionsOfArrival(reads.workspace, called.sender, input.caller) : []
+    return [...callRecalls(state, input.callId), ...callerRecalls(state, questions, input.occurredAt)]
   },
-  decide({ callId, carrierCallId, to, caller, occurredAt }, state, { reads, recall, seed }) {
+  decide(input, state, { reads, recall, seed: drawn }) {
+    const { callId, carrierCallId, routingKeyHash, caller, occurredAt: at } = input
+    const seed = input.seed ?? drawn
     if (recentOf(state.known, callId) || recall(callMemory, callId)) return []
-    const { number, campaign } = campaignOn(reads.workspace, to)
-    if (!number) return refuse('number-not-found')
-    return [
-      decideArrival({
-        ...reads,
-        ledger: state,
-        number,
-        callId,
-        carrierCallId,
-        caller,
-        seen: campaign && caller ? lastSeen(state, campaign.id, caller, recall) : null,
-        seed,
-        at: occurredAt,
-      }),
-    ]
+    const called = calledOn(reads.workspace, input)
+    if (!called) return refuse('number-not-found')
+    const lastSeen = lastSeenBy(state, recall)
+    const told = { ...called, callId, carrierCallId, routingKeyHash, caller, at }
+    return reachingCaps(state, [decideArrival({ ...reads, ...told, ledger: state, lastSeen, seed })], reads.workspace)
   },
 })

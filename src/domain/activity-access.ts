@@ -15,7 +15,12 @@ const workspace = (event: { readonly stream: string }, name = ''): Entity => ({
   name,
 })
 
-const EXPORTED = { activity: 'the activity log', wallet: 'the wallet' } as const
+const EXPORTED = {
+  activity: { name: 'the activity log', severity: 'medium' },
+  wallet: { name: 'the wallet', severity: 'medium' },
+  // Document 2, "export": callers' numbers leave the platform.
+  calls: { name: 'the call log', severity: 'high' },
+} as const
 
 type AccessEvents = typeof tenantEvents & typeof seatEvents & typeof apiKeyEvents & typeof activityEvents
 
@@ -78,9 +83,9 @@ export const accessTold: Telling<AccessEvents> = {
 
   ExportStarted: ({ data: { kind, filters, rows }, meta }) =>
     tell(
-      { kind: 'export', id: meta.eventId, name: EXPORTED[kind] },
+      { kind: 'export', id: meta.eventId, name: EXPORTED[kind].name },
       'exported',
-      'medium',
+      EXPORTED[kind].severity,
       'was started.',
       changesBetween(null, { filters, rows }),
     ),

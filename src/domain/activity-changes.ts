@@ -30,11 +30,18 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'tokenHash',
 ])
 
+/** Addresses at which bidders are asked: who calls them may have to name a key, as a user or in the query. */
+const ADDRESS_FIELDS: ReadonlySet<string> = new Set(['bidUrl', 'confirmUrl'])
+
+function addressShown(url: string): string {
+  return url.replace(/\/\/[^/?#@]*@/, `//${HIDDEN}@`).replace(/([?&][^=&#]*=)[^&#]+/g, `$1${HIDDEN}`)
+}
+
 /** Fields that every record has of itself: they say nothing that the entry does not. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(['id', 'kind', 'createdAt', 'updatedAt', 'createdBy'])
 
 /** Settings that are told field by field. */
-const GROUPS: ReadonlySet<string> = new Set(['endpoint', 'rtb', 'payout', 'filters'])
+const GROUPS: ReadonlySet<string> = new Set(['endpoint', 'rtb', 'payout', 'filters', 'tags'])
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -47,10 +54,14 @@ const spelt = (value: unknown) => (typeof value === 'string' ? value.toWellForme
 /** A value as it may be printed. */
 function shown(field: string, value: unknown): unknown {
   if (SECRET_FIELDS.has(field)) return value === null || value === undefined ? null : HIDDEN
+  if (ADDRESS_FIELDS.has(field) && typeof value === 'string') return addressShown(value.toWellFormed())
   if (Array.isArray(value)) return value.map((item) => shown('', item))
   if (!isFields(value)) return spelt(value)
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name.toWellFormed(), shown(name, inner)]))
 }
+
+/** A field of a record's own: names come from people, and may be those that every object inherits. */
+const own = (fields: Fields, name: string) => (Object.hasOwn(fields, name) ? (fields[name] ?? null) : null)
 
 function namesOf(before: Fields, after: Fields): readonly string[] {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])]
@@ -61,7 +72,7 @@ export function changesBetween(before: object | null, after: object | null, grou
   const [old, next]: readonly [Fields, Fields] = [{ ...before }, { ...after }]
   return namesOf(old, next).flatMap((name): readonly Change[] => {
     if (group === '' && OWN_FIELDS.has(name)) return []
-    const [was, is] = [old[name] ?? null, next[name] ?? null]
+    const [was, is] = [own(old, name), own(next, name)]
     if (isDeepStrictEqual(was, is)) return []
     if (GROUPS.has(name) && (isFields(was) || isFields(is))) {
       return changesBetween(isFields(was) ? was : null, isFields(is) ? is : null, `${name}.`)

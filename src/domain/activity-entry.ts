@@ -19,6 +19,7 @@ export const activityKinds = [
   'number',
   'order',
   'pool',
+  'call',
   'blocked_caller',
   'wallet',
   'webhook',

@@ -2,6 +2,7 @@ import { partsOfStream } from '../kernel/entity.ts'
 import { byType, type RecordedEvent } from '../kernel/event.ts'
 import { activity } from './activity.ts'
 import { accessTold } from './activity-access.ts'
+import { callsTold } from './activity-calls.ts'
 import type { Unchained } from './activity-entry.ts'
 import { moneyTold } from './activity-money.ts'
 import { numbersTold } from './activity-numbers.ts'
@@ -9,11 +10,13 @@ import { salesTold } from './activity-sales.ts'
 import { supplyTold } from './activity-supply.ts'
 import type { Telling, Told } from './activity-told.ts'
 import { blocklist, blocklistEvents } from './blocklist.ts'
+import { call, callEvents } from './call.ts'
 import { ledger, ledgerEvents } from './ledger.ts'
 import { wallet, walletEvents } from './wallet.ts'
 import { workspace } from './workspace.ts'
 
 const { TargetCapsReset } = ledgerEvents
+const { ConversionPosted, CallAdjusted, CallTagged } = callEvents
 
 /** The events that the activity log tells of: every write of configuration, money or access (Document 1, convention 7). */
 export const loggedEvents = {
@@ -22,6 +25,9 @@ export const loggedEvents = {
   ...blocklistEvents,
   ...activity.events,
   TargetCapsReset,
+  ConversionPosted,
+  CallAdjusted,
+  CallTagged,
 }
 
 const telling: Telling<typeof loggedEvents> = {
@@ -30,16 +36,23 @@ const telling: Telling<typeof loggedEvents> = {
   ...supplyTold,
   ...numbersTold,
   ...moneyTold,
+  ...callsTold,
 }
 const told = byType<typeof loggedEvents, Told | null>(telling)
 
 /** A person's own stream is theirs in every workspace: no log is told of it. */
 const STREAMS: ReadonlySet<string> = new Set([workspace, wallet, blocklist, ledger, activity].map(({ name }) => name))
 
+/** The workspace whose stream an event stands in; a call's stream is the call's. */
+function ownerOf({ stream, meta }: RecordedEvent): string | null {
+  const { category, id } = partsOfStream(stream)
+  if (category === call.name) return meta.workspaceId
+  return STREAMS.has(category) ? id : null
+}
+
 /** The workspace in whose log an event is told; null for one that is not told at all. */
 export function loggedIn(event: RecordedEvent): string | null {
-  const { category, id } = partsOfStream(event.stream)
-  return STREAMS.has(category) && told(event) !== null ? id : null
+  return told(event) === null ? null : ownerOf(event)
 }
 
 /** The entry of an event in the log; null for one that is not told. */

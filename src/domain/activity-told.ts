@@ -33,6 +33,7 @@ const CALLED: Readonly<Record<ActivityKind, string>> = {
   number: 'Number',
   order: 'Order of',
   pool: 'Pool',
+  call: 'Call',
   blocked_caller: 'Caller',
   wallet: 'Wallet entry',
   webhook: 'Webhook',

@@ -3,15 +3,15 @@ import { defineEntity } from '../kernel/entity.ts'
 import { EXPORT } from './limits.ts'
 
 /** What can be taken out as a file. */
-export const exportKind = z.enum(['activity', 'wallet'])
+export const exportKind = z.enum(['activity', 'wallet', 'calls'])
 export type ExportKind = z.infer<typeof exportKind>
 
-/** These names are the storage format. `filters` are the parameters as they were asked; `rows` the most that were asked for, null for all. */
+/** These names are the storage format. `filters` are the parameters as they were asked; `rows` how many it holds, or the most that were asked for; null for all. */
 export const activityEvents = {
   ExportStarted: z.object({
     kind: exportKind,
     filters: z.record(z.string(), z.string().max(EXPORT.filter)),
-    rows: z.int().min(1).nullable(),
+    rows: z.int().min(0).nullable(),
   }),
 }
 

@@ -1,7 +1,10 @@
 import { z } from 'zod'
-import { cents, id, instant } from '../kernel/wire.ts'
+import type { Upcast } from '../kernel/entity.ts'
+import { id, instant } from '../kernel/wire.ts'
 import { campaignSettings } from './campaign.ts'
 import { e164 } from './fields.ts'
+import { RECORDING } from './limits.ts'
+import { payout, percent, price } from './money.ts'
 
 /** A record as frozen on a call: its id and the name that it had. */
 export const named = z.object({ id, name: z.string() })
@@ -119,6 +122,8 @@ export const arrival = z.object({
   callerCity: z.string().nullable(),
   dialedNumber: z.string(),
   numberId: id.nullable(),
+  /** The pool that the number was in. */
+  numberPoolId: id.nullable(),
   attribution,
   campaign: named.nullable(),
   publisher: named.nullable(),
@@ -129,13 +134,20 @@ export const arrival = z.object({
 })
 export type Arrival = Readonly<z.infer<typeof arrival>>
 
+const arrived = z.looseObject({ arrival: z.looseObject({}) })
+/** Arrivals of before named no pool. */
+export const withoutPool: Upcast = (data) => {
+  const { arrival, ...rest } = arrived.parse(data)
+  return { ...rest, arrival: { ...arrival, numberPoolId: null } }
+}
+
 /** The money terms of a call, frozen at its arrival. */
 export const terms = z.object({
   payoutMode: z.enum(['none', 'fixed', 'revshare']),
-  payoutCents: z.int().nullable(),
-  revsharePct: z.number().nullable(),
-  minPayoutCents: z.int().nullable(),
-  maxPayoutCents: z.int().nullable(),
+  payoutCents: payout.nullable(),
+  revsharePct: percent.nullable(),
+  minPayoutCents: payout.nullable(),
+  maxPayoutCents: payout.nullable(),
   /** Why the publisher earns nothing from this call; null when it may. */
   payoutWithheld: z.enum(['publisher_not_live', 'lane_closed', 'lane_state', 'lane_capped', 'duplicate']).nullable(),
   /** Effective buffer before settlement. */
@@ -152,7 +164,7 @@ export const planned = z.object({
   priority: z.int(),
   weight: z.int(),
   /** Route override, else the target's own price; 0 for a delivery target. */
-  revenueCents: cents,
+  revenueCents: price,
   durationThresholdSeconds: z.int(),
 })
 export type Planned = Readonly<z.infer<typeof planned>>
@@ -168,12 +180,23 @@ export const claim = z.object({
   callerId: z.string().nullable(),
   whisper: z.object({ text: z.string(), acceptDigit: z.string().nullable() }).nullable(),
   ringSeconds: z.int().min(1),
-  revenueCents: cents,
+  revenueCents: price,
   durationThresholdSeconds: z.int(),
   capCountsOn: z.enum(['claimed', 'connected', 'converted']),
   occurredAt: instant,
 })
 export type Claim = Readonly<z.infer<typeof claim>>
+
+/** A recording that the carrier saved, and holds until `expiresAt`. */
+export const recording = z.object({
+  id,
+  carrierRecordingId: z.string().min(1).max(RECORDING.carrierId),
+  format: z.enum(['mp3', 'wav']),
+  channels: z.int().min(1).max(RECORDING.channels),
+  durationSeconds: z.int().min(0),
+  expiresAt: instant,
+})
+export type Recording = Readonly<z.infer<typeof recording>>
 
 /** What a campaign's settings say about routing a call that has arrived; they hold for the whole call. */
 export const routingSettings = z.object({

@@ -22,6 +22,7 @@ export const callRecord = z.object({
   callerCity: z.string().nullable(),
   dialedNumber: z.string(),
   numberId: id.nullable(),
+  numberPoolId: id.nullable(),
   campaign: named.nullable(),
   publisher: named.nullable(),
   buyer: named.nullable(),
@@ -58,6 +59,8 @@ export const callRecord = z.object({
   convertedCount: flag,
   unroutedCount: flag,
   missedCount: flag,
+  /** Its row of the file (`call-line.ts`), made of the rest. */
+  row: z.string(),
 })
 export type CallRecord = z.infer<typeof callRecord>
 

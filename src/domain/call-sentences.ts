@@ -1,12 +1,22 @@
 import type { DialOutcome } from './call-facts.ts'
 import { counted } from './routing/words.ts'
 
+const ENDERS: Readonly<Record<'caller' | 'agent' | 'platform' | 'unknown', string>> = {
+  caller: 'The caller hung up',
+  agent: 'The buyer hung up',
+  platform: 'The platform ended the call',
+  unknown: 'The call ended',
+}
+
+const whileRinging = (hungUpBy: keyof typeof ENDERS, target: string, rang: string) =>
+  `${ENDERS[hungUpBy]} after ${rang}, while ${target} was ringing.`
+
 const FAILURES: Readonly<Record<DialOutcome, (target: string, rang: string) => string>> = {
   no_answer: (target, rang) => `${target} did not answer in ${rang}.`,
   busy: (target) => `${target} was busy.`,
   rejected: (target) => `${target} rejected the call.`,
   failed: (target) => `The call to ${target} failed.`,
-  abandoned: (target, rang) => `The caller hung up after ${rang}, while ${target} was ringing.`,
+  abandoned: (target, rang) => whileRinging('caller', target, rang),
 }
 
 /** What became of a dial, in words. */
@@ -20,11 +30,9 @@ export function failureSentence(
   return sipCode === null ? sentence : `${sentence.slice(0, -1)} (SIP ${sipCode}).`
 }
 
-const ENDERS: Readonly<Record<'caller' | 'agent' | 'platform' | 'unknown', string>> = {
-  caller: 'The caller hung up',
-  agent: 'The buyer hung up',
-  platform: 'The platform ended the call',
-  unknown: 'The call ended',
+/** How a dial ended that was ringing when the call did, in words. */
+export function abandonedSentence(hungUpBy: keyof typeof ENDERS, target: string, rangSeconds: number): string {
+  return whileRinging(hungUpBy, target, counted(rangSeconds, 'second'))
 }
 
 /** How a call ended, in words. */
@@ -44,7 +52,10 @@ export function settledSentence(books: {
   readonly payoutCents: number
   readonly reason: string
 }): string {
-  if (books.converted) return `Converted: ${dollars(books.revenueCents)} revenue, ${dollars(books.payoutCents)} payout.`
+  const figures = `${dollars(books.revenueCents)} revenue, ${dollars(books.payoutCents)} payout.`
+  if (books.converted) return `Converted: ${figures}`
+  if (books.revenueCents !== 0 || books.payoutCents !== 0) return `Not converted, but corrected to ${figures}`
+  if (books.reason === 'manual') return 'Not converted: somebody corrected it.'
   const under = /^under_threshold:(\d+)s_of_(\d+)s$/.exec(books.reason)
   if (under) return `Not converted: ${counted(Number(under[1]), 'second')} of talk, and ${under[2]} are needed.`
   return 'Nothing to book: no buyer answered.'

@@ -1,6 +1,8 @@
+import { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import { defineEntity } from '../kernel/entity.ts'
 import { cents, id, instant } from '../kernel/wire.ts'
+import { type Books, bookedFor, books, type Corrections, callChangeEvents, type Posted } from './call-changes.ts'
 import {
   type Arrival,
   arrival,
@@ -11,17 +13,17 @@ import {
   dialOutcome,
   gateCode,
   named,
+  recording,
   skip,
   type Terms,
   terms,
   type Unrouted,
   unrouted,
+  withoutPool,
 } from './call-facts.ts'
+import { type Tags, tagged } from './tags.ts'
 
 const callKey = { callId: id, occurredAt: instant }
-
-/** Why a call's books read as they do (Document 2, `call.completed`). */
-const settlementReason = z.string()
 
 /** These names are the storage format. Sentences are written at the time and never change. */
 export const callEvents = {
@@ -85,20 +87,14 @@ export const callEvents = {
   }),
   CallSettled: z.object({
     ...callKey,
-    campaignId: id.nullable(),
-    publisherId: id.nullable(),
-    targetId: id.nullable(),
-    buyerId: id.nullable(),
-    capCountsOn: claim.shape.capCountsOn.nullable(),
-    claimedAt: instant.nullable(),
-    converted: z.boolean(),
-    source: z.enum(['duration', 'postback', 'ivr', 'manual', 'qc']).nullable(),
-    reason: settlementReason,
-    revenueCents: cents,
-    payoutCents: cents,
+    ...bookedFor.shape,
+    ...books.shape,
     sentence: z.string(),
   }),
   UsageCharged: z.object({ ...callKey, usageCents: cents, minutes: z.int() }),
+  ...callChangeEvents,
+  /** Some time after the end, mostly; `occurredAt` is when the carrier saved it. */
+  RecordingSaved: z.object({ ...callKey, carrierCallId: z.string(), recording }),
 }
 
 /** A dial as it stands. */
@@ -110,6 +106,7 @@ export interface Attempt {
 
 /** One call's life. Null before it arrived. */
 export interface CallState {
+  readonly workspaceId: string | null
   readonly arrival: Arrival
   readonly terms: Terms
   readonly attempts: readonly Attempt[]
@@ -122,8 +119,17 @@ export interface CallState {
     readonly settlesAt: string
     readonly usageDueAt: string | null
   } | null
-  readonly settled: boolean
+  /** The books as they stand, since when, and how often they changed; null before the settlement. */
+  readonly settled: (Books & { readonly at: string; readonly changes: number }) | null
+  /** The conversions that were posted, and by which commands: a person's mark, a buyer's postback, or this after that. */
+  readonly posts: readonly (Posted & { readonly commandId: string })[]
+  readonly corrections: Corrections
+  /** The commands that adjusted it. */
+  readonly adjustedBy: readonly string[]
+  readonly tags: Tags
   readonly usageCharged: boolean
+  /** The carrier's own ids of the recordings that are saved. */
+  readonly recordings: readonly string[]
 }
 
 const withAttempt = (
@@ -137,22 +143,37 @@ const withAttempt = (
     attempts: state.attempts.map((one) => (one.claim.attempt === attempt ? { ...one, outcome, rangSeconds } : one)),
   }
 
+const booksIn = ({ converted, source, reason, revenueCents, payoutCents }: Books): Books => ({
+  converted,
+  source,
+  reason,
+  revenueCents,
+  payoutCents,
+})
+
 /** A call: `call-<id>`. */
 export const call = defineEntity({
   name: 'call',
-  version: 1,
+  version: 3,
   events: callEvents,
+  upcasts: { CallArrived: [withoutPool] },
   initial: null as CallState | null,
   evolve: {
-    CallArrived: (_state, { data: { arrival, terms } }) => ({
+    CallArrived: (_state, { data: { arrival, terms }, meta }) => ({
+      workspaceId: meta.workspaceId,
       arrival,
       terms,
       attempts: [],
       answeredAt: null,
       unrouted: null,
       ended: null,
-      settled: false,
+      settled: null,
+      posts: [],
+      corrections: {},
+      adjustedBy: [],
+      tags: PersistentMap(Object.entries(arrival.tags).map(([key, { value }]) => [key, value])),
       usageCharged: false,
+      recordings: [],
     }),
     TargetDialed: (state, { data: { claim } }): CallState | null =>
       state && { ...state, attempts: [...state.attempts, { claim, outcome: 'ringing', rangSeconds: 0 }] },
@@ -164,8 +185,18 @@ export const call = defineEntity({
     CallUnrouted: (state, { data }) => state && { ...state, unrouted: data.unrouted },
     CallEnded: (state, { data: { occurredAt, talkSeconds, connected, settlesAt, usageDueAt } }) =>
       state && { ...state, ended: { at: occurredAt, talkSeconds, connected, settlesAt, usageDueAt } },
-    CallSettled: (state) => state && { ...state, settled: true },
+    CallSettled: (state, { data }) =>
+      state && { ...state, settled: { ...booksIn(data), at: data.occurredAt, changes: 0 } },
+    BooksChanged: (state, { data }) =>
+      state && { ...state, settled: { ...booksIn(data), at: data.settledAt, changes: data.change } },
+    ConversionPosted: (state, { data: { source, revenueCents, note, externalId }, meta: { commandId } }) =>
+      state && { ...state, posts: [...state.posts, { source, revenueCents, note, externalId, commandId }] },
+    CallAdjusted: (state, { data: { corrections }, meta }) =>
+      state && { ...state, corrections, adjustedBy: [...state.adjustedBy, meta.commandId] },
+    CallTagged: (state, { data: { changes } }) => state && { ...state, tags: tagged(state.tags, changes) },
     UsageCharged: (state) => state && { ...state, usageCharged: true },
+    RecordingSaved: (state, { data: { recording } }) =>
+      state && { ...state, recordings: [...state.recordings, recording.carrierRecordingId] },
   },
 })
 

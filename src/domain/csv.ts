@@ -11,16 +11,20 @@ export const BOM = '\uFEFF'
 /** The media type of a file with its header row. */
 export const CSV_TYPE = 'text/csv; charset=utf-8; header=present'
 
-function cellOf(value: Cell): string {
+/** A cell as it stands in a row: text is kept from being taken for a formula, and quoted where it must be. */
+export function csvCell(value: Cell): string {
   if (value === null) return ''
   if (typeof value !== 'string') return String(value)
   const safe = FORMULA.test(value) ? `'${value}` : value
   return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
+/** What every row ends with. */
+export const LINE_END = '\r\n'
+
 /** One row with its line end (RFC 4180). Text is kept from being taken for a formula; numbers stay numbers (Supplement 1.12). */
 export function csvRow(cells: readonly Cell[]): string {
-  return `${cells.map(cellOf).join(',')}\r\n`
+  return cells.map(csvCell).join(',') + LINE_END
 }
 
 /** A column: its heading, and its cell of each record. */
@@ -29,14 +33,23 @@ export interface Column<Row> {
   readonly of: (row: Row) => Cell
 }
 
-/** A file in parts, made while they are sent: the byte order mark, the headings, then each batch of records. */
-export async function* csvFile<Row>(
-  columns: readonly Column<Row>[],
-  batches: AsyncIterable<readonly Row[]>,
-): AsyncGenerator<Uint8Array> {
-  const encoder = new TextEncoder()
-  yield encoder.encode(`${BOM}${csvRow(columns.map(({ heading }) => heading))}`)
-  for await (const rows of batches) {
-    yield encoder.encode(rows.map((row) => csvRow(columns.map(({ of }) => of(row)))).join(''))
+const encoder = new TextEncoder()
+
+/** What a file begins with: the byte order mark and the headings. */
+export function csvHead(columns: readonly Pick<Column<never>, 'heading'>[]): Uint8Array {
+  return encoder.encode(`${BOM}${csvRow(columns.map(({ heading }) => heading))}`)
+}
+
+/** The lines of some records. */
+export function csvLines<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Uint8Array {
+  let lines = ''
+  for (const row of rows) {
+    let separator = ''
+    for (const { of } of columns) {
+      lines += separator + csvCell(of(row))
+      separator = ','
+    }
+    lines += LINE_END
   }
+  return encoder.encode(lines)
 }

@@ -1,8 +1,9 @@
 import { Temporal } from 'temporal-polyfill'
-import { DAYS, type Schedule } from './schedule.ts'
+import { DAYS, type Day, type Schedule } from './schedule.ts'
 
 const MINUTE_MS = 60_000
-const DAY_MS = 86_400_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
 /** Zones change their offset on quarters of an hour, so one offset holds for a quarter. */
 const QUARTER_MS = 15 * MINUTE_MS
 
@@ -53,7 +54,46 @@ export function offsetAt(zone: string, instantMs: number): number {
   return offset
 }
 
+/** An instant (ms) on the wall clock of a zone: `YYYY-MM-DD HH:MM:SS`. */
+export function localTime(zone: string, instantMs: number): string {
+  return new Date(instantMs + offsetAt(zone, instantMs)).toISOString().slice(0, 19).replace('T', ' ')
+}
+
+/**
+ * What an hour of UTC (`YYYY-MM-DDTHH`) is called in a zone where its minutes are those of UTC throughout
+ * (`YYYY-MM-DD HH`); else null.
+ */
+export function localHour(zone: string, hour: string): string | null {
+  const hourMs = Date.parse(`${hour}:00:00.000Z`)
+  const offset = offsetAt(zone, hourMs)
+  const same = offsetAt(zone, hourMs + HOUR_MS - 1) === offset && offset % HOUR_MS === 0
+  return same ? localTime(zone, hourMs).slice(0, hour.length) : null
+}
+
 const minutesOf = (clock: string) => Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3))
+
+/** Opening and closing minutes of each day. */
+type Minutes = Readonly<Record<Day, readonly (readonly [open: number, close: number])[]>>
+
+/** Schedules by minutes: a decision asks hundreds of them, and a schedule that changes is another one. */
+const read = new WeakMap<Schedule, Minutes>()
+
+function minutesIn(schedule: Schedule): Minutes {
+  const known = read.get(schedule)
+  if (known) return known
+  const of = (day: Day) => schedule.days[day].map(([open, close]) => [minutesOf(open), minutesOf(close)] as const)
+  const minutes = {
+    mon: of('mon'),
+    tue: of('tue'),
+    wed: of('wed'),
+    thu: of('thu'),
+    fri: of('fri'),
+    sat: of('sat'),
+    sun: of('sun'),
+  }
+  read.set(schedule, minutes)
+  return minutes
+}
 
 /**
  * Whether a schedule is open at an instant (ms): by the local wall clock, so that nine o'clock is nine o'clock on
@@ -66,7 +106,7 @@ export function isOpen(schedule: Schedule | null, instantMs: number, fallbackTz:
   const minute = Math.floor((wallMs - days * DAY_MS) / MINUTE_MS)
   // 1970-01-01 was a Thursday, the fourth day from Monday.
   const day = DAYS[(((days + 3) % 7) + 7) % 7] ?? 'mon'
-  return schedule.days[day].some(([open, close]) => minute >= minutesOf(open) && minute < minutesOf(close))
+  return minutesIn(schedule)[day].some(([open, close]) => minute >= open && minute < close)
 }
 
 /** A local date: its first instant, that of the next one, and that of the one asked for (ms). */

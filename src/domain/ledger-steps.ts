@@ -1,4 +1,6 @@
-import { callerKey, type OpenCall } from './ledger.ts'
+import type { z } from 'zod'
+import { callerKey } from './callers.ts'
+import type { ledgerEvents, OpenCall } from './ledger.ts'
 
 /** The claim of an open call counts as connected; nothing when it does already, or when there is none. */
 export function connecting({ arrival, claim, connected, resetSince }: OpenCall, callId: string, occurredAt: string) {
@@ -31,4 +33,16 @@ export function releasing({ arrival, claim, live }: OpenCall, callId: string, oc
     buyerId: claim?.buyer.id ?? null,
   }
   return [{ type: 'CallReleased' as const, data }]
+}
+
+type Counting = Omit<z.infer<typeof ledgerEvents.CallCounted>, 'resetSince'>
+
+/** The books of an open call that connected are counted; whatever was lost before is caught up with. Nothing of it is open afterwards. */
+export function counting(open: OpenCall, data: Counting) {
+  if (!open.claim) return []
+  return [
+    ...connecting(open, data.callId, data.occurredAt),
+    ...releasing(open, data.callId, data.occurredAt),
+    { type: 'CallCounted' as const, data: { ...data, resetSince: open.resetSince } },
+  ]
 }

@@ -1,13 +1,14 @@
 import { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import { defineEntity, type Upcast } from '../kernel/entity.ts'
-import { cents, id, instant } from '../kernel/wire.ts'
+import { id, instant } from '../kernel/wire.ts'
+import { type Booked, bookedAgain, bookedFirst } from './booked.ts'
+import { bookedFor, figures } from './call-changes.ts'
 import {
   type Arrival,
   arrival,
   type Claim,
   claim,
-  dialOutcome,
   gateCode,
   type Planned,
   planned,
@@ -16,14 +17,26 @@ import {
   skip,
   terms,
   unrouted,
+  withoutPool,
 } from './call-facts.ts'
-import { nothingRecent, type Recent, recentOf, remembered } from './recent.ts'
+import { admissionOf, type CallerSeen, connectionOf, later, type Sighting } from './callers.ts'
+import { NOTHING_TOLD, type Told, targetCapped, withTold } from './cap-notices.ts'
+import { sha256 } from './fields.ts'
+import { forgotten, nothingRecent, type Recent, recentOf, remembered } from './recent.ts'
+import {
+  afterFailure,
+  type DialFailure,
+  dialFailure,
+  isFailure,
+  type TargetHealth,
+  targetWentDown,
+} from './target-health.ts'
 import { type Counts, counted, NO_COUNTS, windowsOf } from './windows.ts'
 
 const callKey = { callId: id, occurredAt: instant }
 const gates = z.object({ passed: z.array(gateCode).readonly(), failed: gateCode.nullable() })
-/** What a decision found beside its folds: all that is needed to make it again. */
-const inputs = z.object({ seed: z.int(), recalled: z.record(z.string(), z.unknown()) })
+/** What a decision took beside its folds. What it was reminded of stands in the event's metadata (`recalled`). */
+const inputs = z.object({ seed: z.int(), routingKeyHash: sha256.nullable() })
 
 /** Whether the target's caps were reset after the claim: it does not count there any more, as it does on its buyer. */
 const resetSince = z.boolean()
@@ -54,7 +67,11 @@ export const ledgerEvents = {
   CallRefused: z.object({ arrival, gates, terms, unrouted, inputs }),
   TargetClaimed: z.object({ ...callKey, claim, skipped: z.array(skip).readonly() }),
   PlanSpent: z.object({ ...callKey, skipped: z.array(skip).readonly(), unrouted }),
-  ClaimReleased: z.object({ ...callKey, attempt: z.int(), targetId: id, buyerId: id, outcome: dialOutcome }),
+  ClaimReleased: z.object({ ...callKey, attempt: z.int(), targetId: id, buyerId: id, ...dialFailure.shape }),
+  /** A failure that is heard of when its call has been released already: only the target's health has still to know. */
+  TargetFailureCounted: z.object({ ...callKey, attempt: z.int(), targetId: id, ...dialFailure.shape }),
+  TargetWentDown: targetWentDown,
+  TargetCapped: targetCapped,
   ClaimConnected: z.object({
     ...callKey,
     attempt: z.int(),
@@ -82,9 +99,20 @@ export const ledgerEvents = {
     buyerId: id.nullable(),
     capCountsOn: claim.shape.capCountsOn.nullable(),
     claimedAt: instant.nullable(),
-    converted: z.boolean(),
-    revenueCents: cents,
-    payoutCents: cents,
+    ...figures.shape,
+    resetSince,
+  }),
+  /** Books that were counted read otherwise since; `occurredAt` is the settlement, in whose day they count. */
+  CallRecounted: z.object({
+    ...callKey,
+    /** Number of the change of the books. */
+    change: z.int().min(1),
+    ...bookedFor.shape,
+    /** As it was counted before. */
+    before: figures,
+    after: figures,
+    /** Revision at which the call was counted first, where that is known. */
+    revision: z.int().nullable(),
     resetSince,
   }),
   TargetCapsReset: z.object({ targetId: id, targetName: z.string(), occurredAt: instant, cleared: capFigures }),
@@ -92,6 +120,14 @@ export const ledgerEvents = {
 
 /** Before a target's caps could be reset, none had been. */
 const neverReset: Upcast = (data) => ({ ...z.looseObject({}).parse(data), resetSince: false })
+const seeded = z.looseObject({ inputs: z.object({ seed: z.int() }) })
+/** What an arrival was reminded of stood among its inputs, and no routing key was known. */
+const withoutRecalled: Upcast = (data) => {
+  const { inputs, ...rest } = seeded.parse(data)
+  return { ...rest, inputs: { seed: inputs.seed, routingKeyHash: null } }
+}
+/** Before failures were told of with their SIP code, nothing was known of it. */
+const withoutCode: Upcast = (data) => ({ ...z.looseObject({}).parse(data), sipCode: null, retryAfterSeconds: null })
 
 /** What is counted of a target, buyer, lane or campaign. */
 export interface Counter {
@@ -122,13 +158,6 @@ export interface OpenCall {
   readonly live: boolean
 }
 
-/** A caller's latest admission by a campaign. */
-export interface CallerSeen {
-  readonly at: string
-  /** The target that connected; null while none has. */
-  readonly targetId: string | null
-}
-
 export interface LedgerState {
   /** Number of the newest call; 0 before the first. */
   readonly seq: number
@@ -136,25 +165,47 @@ export interface LedgerState {
   readonly calls: PersistentMap<string, OpenCall>
   /** Calls that are known, by id. */
   readonly known: Recent<true>
-  /** Callers admitted, by `callerKey`. */
+  /** Callers whom campaigns, lanes and targets have seen, by the keys of `callers.ts`. */
   readonly callers: Recent<CallerSeen>
+  /** Health of the targets that have failed since a call last connected there. */
+  readonly health: PersistentMap<string, TargetHealth>
+  /** Dials that rang when their call was released, by call: how they ended is not known here. */
+  readonly unheard: Recent<Dialled>
+  /** Caps that were told to be reached, by the keys of the counters. */
+  readonly told: PersistentMap<string, Told>
+  /** What is counted of calls, by id. */
+  readonly booked: Recent<Booked>
+  /** Revisions at which the caps of targets were last reset, by target. */
+  readonly resets: PersistentMap<string, number>
 }
+
+/** A dial, and whom it was to reach. */
+export type Dialled = Pick<Claim, 'attempt' | 'target' | 'buyer' | 'externalRef'>
 
 export type Counted = 'target' | 'buyer' | 'lane' | 'campaign'
 
+/** Keys of counters by kind and id. One made anew would be hashed anew, and a decision asks for hundreds of them. */
+const keys: Readonly<Record<Counted, Map<string, string>>> = {
+  target: new Map(),
+  buyer: new Map(),
+  lane: new Map(),
+  campaign: new Map(),
+}
+const KEYS_MAX = 10_000
+
 /** Key of a counter. A lane's id is `laneId`. */
 export function counterKey(kind: Counted, id: string): string {
-  return `${kind}:${id}`
-}
-
-/** Key under which a caller is remembered for a campaign. */
-export function callerKey(campaignId: string, caller: string): string {
-  return `${campaignId}:${caller}`
+  const known = keys[kind].get(id)
+  if (known !== undefined) return known
+  if (keys[kind].size >= KEYS_MAX) keys[kind].clear()
+  const key = `${kind}:${id}`
+  keys[kind].set(id, key)
+  return key
 }
 
 /** The counter of something; zeros where nothing is counted yet. */
 export function counterOf({ counters }: Pick<LedgerState, 'counters'>, kind: Counted, id: string): Counter {
-  return counters.get(counterKey(kind, id)) ?? NO_COUNTER
+  return counters.get(counterKey(kind, id), NO_COUNTER)
 }
 
 /** Keys of the counters that an arrival moves: its campaign's, and its lane's. */
@@ -229,10 +280,40 @@ export function withoutClaim(state: LedgerState, callId: string, now: string): L
 /** A call without a claim, or one that counted no later than its connection, is done with when it is no longer live. */
 const settlesLater = ({ claim, connected }: OpenCall) => claim !== null && connected
 
-/** Callers with one more admission: the latest is the one that counts, in whatever order calls are played. */
-function seenBy(callers: LedgerState['callers'], key: string, at: string, now: string): LedgerState['callers'] {
-  const known = recentOf(callers, key)
-  return known && known.at > at ? callers : remembered(callers, key, { at, targetId: null }, now)
+/** Callers with what was just seen of one of them: the latest is what counts, in whatever order calls are played. */
+function seenAgain(callers: LedgerState['callers'], sightings: readonly Sighting[], now: string) {
+  return sightings.reduce((known, [key, seen]) => {
+    const latest = later(recentOf(known, key), seen)
+    return latest ? remembered(known, key, latest, now) : known
+  }, callers)
+}
+
+const dialledBy = ({ attempt, target, buyer, externalRef }: Claim): Dialled => ({ attempt, target, buyer, externalRef })
+
+/** A target after one more dial to it failed. A caller who gave up says nothing of the target. */
+function failed(state: LedgerState, targetId: string, failure: DialFailure): LedgerState {
+  if (!isFailure(failure.outcome)) return state
+  const health = afterFailure(state.health.get(targetId) ?? null, failure)
+  return { ...state, health: state.health.set(targetId, health) }
+}
+
+/** Counters after the books of a counted call changed: by what they say more or less, in the windows that it counts in. */
+function recounted(
+  counters: LedgerState['counters'],
+  { before, after, occurredAt: at, ...counts }: z.infer<typeof ledgerEvents.CallRecounted>,
+  now: string,
+): LedgerState['counters'] {
+  const { campaignId, publisherId, targetId, buyerId, capCountsOn, claimedAt, resetSince } = counts
+  const slots = capCountsOn === 'converted' ? Number(after.converted) - Number(before.converted) : 0
+  const taken = claimedAt !== null && slots !== 0 ? { taken: { by: slots, at: claimedAt } } : {}
+  const keys = [
+    ...(targetId && !resetSince ? [counterKey('target', targetId)] : []),
+    ...(buyerId ? [counterKey('buyer', buyerId)] : []),
+  ]
+  const earned = { cents: { by: after.revenueCents - before.revenueCents, at } }
+  const paid = { cents: { by: after.payoutCents - before.payoutCents, at } }
+  const lane = campaignId && publisherId ? [counterKey('lane', `${campaignId}:${publisherId}`)] : []
+  return moved(moved(counters, keys, { ...taken, ...earned }, now), lane, paid, now)
 }
 
 const initial: LedgerState = {
@@ -241,27 +322,40 @@ const initial: LedgerState = {
   calls: PersistentMap(),
   known: nothingRecent(),
   callers: nothingRecent(),
+  health: PersistentMap(),
+  unheard: nothingRecent(),
+  told: PersistentMap(),
+  booked: nothingRecent(),
+  resets: PersistentMap(),
 }
 
 /** Admissions, claims and counts of a workspace: `ledger-<workspaceId>`. It serialises routing, so that no call cap is ever exceeded. */
 export const ledger = defineEntity({
   name: 'ledger',
-  version: 2,
+  version: 3,
   longLived: true,
   events: ledgerEvents,
-  upcasts: { ClaimConnected: [neverReset], CallCounted: [neverReset] },
+  upcasts: {
+    CallAdmitted: [withoutRecalled, withoutPool],
+    CallRefused: [withoutRecalled, withoutPool],
+    ClaimReleased: [withoutCode],
+    ClaimConnected: [neverReset],
+    CallCounted: [neverReset],
+  },
   initial,
   evolve: {
-    CallAdmitted: (state, { data: { arrival, settings, plan, claim }, meta }) => {
-      const { callId, campaign, caller, occurredAt } = arrival
+    CallAdmitted: (state, { data: { arrival, settings, plan, skipped, claim }, meta }) => {
+      const { callId, occurredAt } = arrival
       const admitted = moved(
         state.counters,
         arrivalKeys(arrival),
         { live: 1, taken: { by: 1, at: occurredAt } },
         meta.at,
       )
-      const left = claim ? plan.slice(plan.findIndex(({ targetId }) => targetId === claim.target.id) + 1) : []
+      const out = new Set([...skipped.map(({ targetId }) => targetId), claim?.target.id])
+      const left = claim ? plan.filter(({ targetId }) => !out.has(targetId)) : []
       return {
+        ...state,
         seq: arrival.seq,
         counters: claim ? claimed(admitted, claim, meta.at) : admitted,
         calls: state.calls.set(callId, {
@@ -275,10 +369,7 @@ export const ledger = defineEntity({
           live: true,
         }),
         known: remembered(state.known, callId, true, meta.at),
-        callers:
-          campaign && caller
-            ? seenBy(state.callers, callerKey(campaign.id, caller), occurredAt, meta.at)
-            : state.callers,
+        callers: seenAgain(state.callers, admissionOf(arrival), meta.at),
       }
     },
     CallRefused: (state, { data: { arrival }, meta }) => ({
@@ -305,17 +396,23 @@ export const ledger = defineEntity({
       ...state,
       calls: state.calls.update(callId, (open) => open && { ...open, plan: [] }),
     }),
-    ClaimReleased: (state, { data: { callId }, meta }) => withoutClaim(state, callId, meta.at),
-    ClaimConnected: (state, { data: { callId, targetId }, meta }) => {
+    ClaimReleased: (state, { data, meta }) => failed(withoutClaim(state, data.callId, meta.at), data.targetId, data),
+    TargetFailureCounted: (state, { data }) => ({
+      ...failed(state, data.targetId, data),
+      unheard: forgotten(state.unheard, data.callId),
+    }),
+    TargetCapped: (state, { data, meta }) => {
+      const key = counterKey(data.scope, data[data.scope].id)
+      return { ...state, told: state.told.update(key, NOTHING_TOLD, (told) => withTold(told, data, meta.at)) }
+    },
+    ClaimConnected: (state, { data: { callId, targetId, callerKey, occurredAt }, meta }) => {
       const open = state.calls.get(callId)
       if (!open) return state
-      const { campaign, caller, occurredAt } = open.arrival
-      const key = campaign && caller && callerKey(campaign.id, caller)
-      const at = (key && recentOf(state.callers, key)?.at) ?? occurredAt
       return {
         ...state,
         calls: state.calls.set(callId, { ...open, connected: true }),
-        callers: key ? remembered(state.callers, key, { at, targetId }, meta.at) : state.callers,
+        health: state.health.delete(targetId),
+        callers: seenAgain(state.callers, connectionOf(callerKey, targetId, occurredAt), meta.at),
       }
     },
     CallReleased: (state, { data: { callId }, meta }) => {
@@ -327,6 +424,7 @@ export const ledger = defineEntity({
           ...state,
           counters: open.claim ? unclaimed(freed, open.claim, open.resetSince, meta.at) : freed,
           calls: state.calls.delete(callId),
+          unheard: open.claim ? remembered(state.unheard, callId, dialledBy(open.claim), meta.at) : state.unheard,
         }
       }
       return {
@@ -335,7 +433,7 @@ export const ledger = defineEntity({
         calls: state.calls.set(callId, { ...open, live: false }),
       }
     },
-    CallCounted: (state, { data, meta }) => {
+    CallCounted: (state, { data, revision, meta }) => {
       const open = state.calls.get(data.callId)
       if (!open?.claim) return state
       const { claim, arrival, resetSince } = open
@@ -349,14 +447,22 @@ export const ledger = defineEntity({
         ...state,
         counters: lane ? moved(sold, [lane], { cents: { by: data.payoutCents, at } }, meta.at) : sold,
         calls: state.calls.delete(data.callId),
+        booked: remembered(state.booked, data.callId, bookedFirst(data, revision), meta.at),
       }
     },
-    TargetCapsReset: (state, { data: { targetId } }) => ({
+    CallRecounted: (state, { data, meta }) => ({
       ...state,
+      counters: recounted(state.counters, data, meta.at),
+      booked: remembered(state.booked, data.callId, bookedAgain(recentOf(state.booked, data.callId), data), meta.at),
+    }),
+    TargetCapsReset: (state, { data: { targetId }, revision }) => ({
+      ...state,
+      resets: state.resets.set(targetId, revision),
       counters: state.counters.update(counterKey('target', targetId), NO_COUNTER, ({ live }) => ({
         ...NO_COUNTER,
         live,
       })),
+      told: state.told.delete(counterKey('target', targetId)),
       calls: state.calls.map((open) => (open.claim?.target.id === targetId ? { ...open, resetSince: true } : open)),
     }),
   },

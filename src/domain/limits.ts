@@ -15,6 +15,8 @@ export const LARGEST_PAGE_SIZE = 200
 export const BODY_BYTES = 2 * 1024 * 1024
 /** Bytes of the largest body on the real-time-bidding endpoints. */
 export const BIDDING_BODY_BYTES = 32 * 1024
+/** Bytes of the largest webhook of the carrier's: its own are a few thousand. */
+export const WEBHOOK_BYTES = 256 * 1024
 /** Levels of objects and lists in the deepest JSON body (Supplement §1.1). */
 export const BODY_DEPTH = 32
 /** Characters of the longest idempotency key (Supplement §1.5). */
@@ -71,10 +73,27 @@ export const TALK_FILTER_SECONDS = 86_400
 export const LIVE_BOARD_HOURS = 6
 /** Calls on the live board. */
 export const LIVE_BOARD_CALLS = 200
+/** The live board as a stream: streams of a workspace in one process; milliseconds between looks, between signs of life, and for which a reader may not read. */
+export const LIVE_STREAM = { most: 50, gapMs: 250, heartbeatMs: 15_000, slowMs: 30_000 } as const
 /** Seconds after its arrival at which a call that has not ended is looked into: a carrier's own longest call. */
 export const STUCK_CALL_SECONDS = 4 * 3_600
+/** Failed dials in a row at which a target is down, and at which it is switched off for a while (Supplement §5, Health). */
+export const TARGET_FAILURES = { down: 3, suppressed: 5 } as const
+/**
+ * For how many seconds a target is switched off: at `first`, doubled with each further failure up to `longest`;
+ * after a 503 that says nothing for `unavailable`, and after one with a `Retry-After` at most for `longestAsked`.
+ */
+export const SUPPRESSION_SECONDS = { first: 60, longest: 15 * 60, unavailable: 30, longestAsked: 3_600 } as const
+/** Characters of the longest id that a carrier gives a recording, and its most channels. */
+export const RECORDING = { carrierId: 200, channels: 8 } as const
+/** Seconds for which a browser may keep a recording that it played. */
+export const PLAYBACK_CACHE_SECONDS = 3_600
 /** Cents of the largest figure on one call. */
 export const LARGEST_FIGURE_CENTS = 100_000_000
+/** A posted conversion: hours after the end of its call for which it is taken; characters (Supplement §6). */
+export const CONVERSION = { windowHours: 72, note: 500, externalId: 200 } as const
+/** Adjustments of one call, and characters of the reason that each must give. */
+export const ADJUSTMENT = { most: 50, reason: 500 } as const
 
 // Configuration (Document 1, "Endpoints" and "Shared conventions")
 
@@ -156,8 +175,8 @@ export const RTB = {
   modifierPct: 100,
 } as const
 export const TARGET = { sipUri: 255, digits: 32, sipField: 255, whisper: 500, tagFilters: 20 } as const
-/** `values` are those of one filter. */
-export const TAG = { key: 64, value: 512, values: 100 } as const
+/** `values` are those of one filter; `request` keys fit into one tagging request, `call` tags on one call. */
+export const TAG = { key: 64, value: 512, values: 100, request: 40, call: 80 } as const
 
 /** Characters of a key that are kept to tell it by. */
 export const SECRET_PREFIX = 32
@@ -210,7 +229,7 @@ export const MEMORY_MS = 3_600_000
 
 // Exports
 
-/** Rows of an export of the activity log, when the request names no `limit`, and at most; rows read at a time; characters kept of a filter. */
-export const EXPORT = { activityUsual: 10_000, activity: 50_000, batch: 2_000, filter: 200 } as const
+/** Rows of exports: of the call log; of the activity log, when the request names no `limit`, and at most; rows read at a time; characters kept of a filter. */
+export const EXPORT = { calls: 100_000, activityUsual: 10_000, activity: 50_000, batch: 2_000, filter: 512 } as const
 /** Entries of the activity log that a check of its chain reads at a time. */
 export const VERIFY_BATCH = 1_000

@@ -33,6 +33,11 @@ export function recentOf<Value>(recent: Recent<Value>, key: string): Value | nul
   return recent.newer.get(key) ?? recent.older.get(key) ?? null
 }
 
+/** Without the value of a key. */
+export function forgotten<Value>(recent: Recent<Value>, key: string): Recent<Value> {
+  return { ...recent, newer: recent.newer.delete(key), older: recent.older.delete(key) }
+}
+
 /**
  * Whether a fold would still remember what was recorded of something minted (a UUIDv7) inside its memory: it has
  * forgotten nothing yet, or the id is younger than what it forgot.

@@ -130,11 +130,12 @@ export interface Revisions {
   readonly revisions: PersistentMap<string, number>
 }
 
-/** Refuses to decide on a record that is no longer at one of these revisions of its own; a missing one is for the rules. */
+/** Refuses to decide on a record that is not at one of these revisions of its own, or, for `*`, that there is none of. */
 export function recordAt(id: string, tags: readonly string[]) {
   return ({ revisions }: Revisions) => {
     const revision = revisions.get(id)
-    return revision === undefined || tags.includes(tagOf(revision)) ? null : refuse('precondition-failed')
+    const matches = revision !== undefined && (tags.includes('*') || tags.includes(tagOf(revision)))
+    return matches ? null : refuse('precondition-failed')
   }
 }
 

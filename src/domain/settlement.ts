@@ -1,27 +1,33 @@
+import { isDeepStrictEqual } from 'node:util'
 import { booksOf } from './books.ts'
 import { answered, type CallState } from './call.ts'
+import { type Books, figuresOf } from './call-changes.ts'
 import { settledSentence } from './call-sentences.ts'
+
+/** The books of a call of so much talk, as its facts give them; with what was posted or corrected otherwise, as they would be. */
+export function booksAfter(
+  state: CallState,
+  talkSeconds: number,
+  changes: Partial<Pick<CallState, 'posts' | 'corrections'>> = {},
+): Books {
+  const { terms, attempts, posts, corrections } = { ...state, ...changes }
+  const posted = posts.at(-1) ?? null
+  const sold = answered(state)?.claim ?? null
+  return booksOf({ terms, sold, dialled: attempts.length > 0, talkSeconds, posted, corrections })
+}
 
 /** The settlement of a call whose end is known, at an instant. */
 export function settlement(state: CallState, callId: string, talkSeconds: number, occurredAt: string) {
-  const { arrival, terms, attempts } = state
+  const { campaign, publisher } = state.arrival
   const claim = answered(state)?.claim ?? null
-  const books = claim
-    ? booksOf(terms, claim, talkSeconds)
-    : {
-        converted: false,
-        source: null,
-        reason: attempts.length === 0 ? 'no_buyer' : 'not_answered',
-        revenueCents: 0,
-        payoutCents: 0,
-      }
+  const books = booksAfter(state, talkSeconds)
   return {
     type: 'CallSettled' as const,
     data: {
       callId,
       occurredAt,
-      campaignId: arrival.campaign?.id ?? null,
-      publisherId: arrival.publisher?.id ?? null,
+      campaignId: campaign?.id ?? null,
+      publisherId: publisher?.id ?? null,
       targetId: claim?.target.id ?? null,
       buyerId: claim?.buyer.id ?? null,
       capCountsOn: claim?.capCountsOn ?? null,
@@ -31,3 +37,36 @@ export function settlement(state: CallState, callId: string, talkSeconds: number
     },
   }
 }
+
+/** What becomes of books that were written when they read otherwise now; nothing before the settlement. */
+export function rebooking(state: CallState, callId: string, after: Books, occurredAt: string, note: string | null) {
+  if (!state.settled) return []
+  const { at: settledAt, changes, ...before } = state.settled
+  if (isDeepStrictEqual(before, after)) return []
+  const { campaign, publisher } = state.arrival
+  const dial = answered(state)
+  const data = {
+    callId,
+    occurredAt,
+    settledAt,
+    change: changes + 1,
+    campaignId: campaign?.id ?? null,
+    publisherId: publisher?.id ?? null,
+    claim: dial && soldBy(dial.claim),
+    before: figuresOf(before),
+    ...after,
+    note,
+    sentence: settledSentence(after),
+  }
+  return [{ type: 'BooksChanged' as const, data }]
+}
+
+type Claim = NonNullable<ReturnType<typeof answered>>['claim']
+
+const soldBy = ({ target, buyer, externalRef, capCountsOn, occurredAt }: Claim) => ({
+  target,
+  buyer,
+  externalRef,
+  capCountsOn,
+  occurredAt,
+})

@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { id, instant } from '../kernel/wire.ts'
 import type { callEvents } from './call.ts'
+import { figures } from './call-changes.ts'
 import { dialOutcome, type Skip } from './call-facts.ts'
+import { actor } from './fields.ts'
+import { reasonOf, reasonSentence } from './reasons.ts'
 import { counted, masked } from './routing/words.ts'
 
 /** The steps of a call's waterfall (Document 2, Story). */
@@ -57,6 +60,17 @@ export const storyEvent = z.object({
 })
 export type StoryEvent = Readonly<z.infer<typeof storyEvent>>
 
+/** A change of figures by a person or a key, as a call's history keeps it (Supplement §6, `adjust`). */
+export const adjustment = z.object({
+  id,
+  at: instant,
+  actor,
+  source: z.enum(['key', 'user']),
+  before: figures,
+  after: figures,
+  reason: z.string(),
+})
+
 type Told<Type extends keyof typeof callEvents> = z.infer<(typeof callEvents)[Type]>
 
 function incoming({ arrival }: Told<'CallArrived'>): StoryStep {
@@ -110,9 +124,9 @@ export function skipSteps(skipped: readonly Skip[], at: string): readonly StoryS
     at,
     step: 'skipped',
     title: `Skipped ${targetName}`,
-    sentence,
+    sentence: reasonSentence(reason, sentence),
     tone: 'warning',
-    detail: { ...figures, targetId, targetName, reason },
+    detail: { ...figures, targetId, targetName, reason, ...reasonOf(reason) },
   }))
 }
 
@@ -164,13 +178,14 @@ export function answerStep(told: Told<'TargetAnswered'>): StoryStep {
 /** Nobody takes the call. */
 export function unroutedStep({ occurredAt, unrouted }: Told<'CallUnrouted'>): StoryStep {
   const { reason, sentence, action, message, forwardE164 } = unrouted
+  const { label, owner } = reasonOf(reason)
   return {
     at: occurredAt,
     step: 'unrouted',
-    title: 'No buyer',
-    sentence,
+    title: label,
+    sentence: reasonSentence(reason, sentence),
     tone: 'danger',
-    detail: { reason, action, message, forwardedTo: forwardE164 && masked(forwardE164) },
+    detail: { reason, label, owner, action, message, forwardedTo: forwardE164 && masked(forwardE164) },
   }
 }
 
@@ -190,6 +205,19 @@ export function settlementStep({ occurredAt, converted, sentence, ...books }: To
     sentence,
     tone: converted ? 'success' : 'info',
     detail: { converted, source, reason, revenueCents, payoutCents },
+  }
+}
+
+/** Books that were written read otherwise. */
+export function rebookingStep({ occurredAt, before, converted, sentence, ...books }: Told<'BooksChanged'>): StoryStep {
+  const { source, reason, revenueCents, payoutCents, note } = books
+  return {
+    at: occurredAt,
+    step: 'settled',
+    title: converted && !before.converted ? 'Converted' : 'Books changed',
+    sentence,
+    tone: converted ? 'success' : 'info',
+    detail: { converted, source, reason, revenueCents, payoutCents, before, note },
   }
 }
 

@@ -3,12 +3,20 @@ import type { DecisionContext } from '../kernel/command.ts'
 import { refuse } from '../kernel/refusal.ts'
 import { wholeNumber } from '../kernel/wire.ts'
 import { CENTS, WALLET } from './limits.ts'
-import { entryId, knownEntry, type WalletState, walletEntries } from './wallet.ts'
+import { entryId, knownEntry, PLATFORM_REFERENCE, type WalletState, walletEntries } from './wallet.ts'
 
 /** Money that is added. The reference is the payer's own: it is credited once. */
 export const creditInput = z.object({
   amountCents: wholeNumber({ min: 1, max: CENTS.credit }),
-  reference: z.string().trim().min(1).max(WALLET.reference),
+  reference: z
+    .string()
+    .trim()
+    .min(1)
+    .max(WALLET.reference)
+    .refine(
+      (reference) => !PLATFORM_REFERENCE.test(reference),
+      'must not begin with setup:, renewal: or usage:, which are the platform’s own',
+    ),
   note: z.string().max(WALLET.note).nullish(),
 })
 

@@ -164,6 +164,9 @@ export function entryRecalls(state: WalletState, reference: string) {
   return [{ memory: walletEntries, id: entryId(state.workspaceId, reference) }]
 }
 
+/** How the references of the platform's own entries begin (`setupReference`, `renewalReference`, `usageReference`): nobody else's may. */
+export const PLATFORM_REFERENCE = /^(setup|renewal|usage):/
+
 /** The reference of a call's usage charge. */
 export function usageReference(callId: string): string {
   return `usage:${callId}`

@@ -7,9 +7,25 @@ export interface Windows {
   readonly month: string
 }
 
+/** What was read of an instant last: one decision asks the same one of hundreds of targets. */
+let latest = { instant: '', ms: Number.NaN, windows: { hour: '', day: '', month: '' } }
+
+function reading(instant: string): typeof latest {
+  if (latest.instant !== instant) {
+    const windows = { hour: instant.slice(0, 13), day: instant.slice(0, 10), month: instant.slice(0, 7) }
+    latest = { instant, ms: Date.parse(instant), windows }
+  }
+  return latest
+}
+
 /** Windows of an instant (ISO 8601, UTC). */
 export function windowsOf(instant: string): Windows {
-  return { hour: instant.slice(0, 13), day: instant.slice(0, 10), month: instant.slice(0, 7) }
+  return reading(instant).windows
+}
+
+/** Milliseconds of an instant since the epoch. */
+export function msOf(instant: string): number {
+  return reading(instant).ms
 }
 
 const HOUR_MS = 3_600_000

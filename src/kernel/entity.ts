@@ -63,7 +63,10 @@ export function partsOfStream(stream: string): { readonly category: string; read
 }
 
 /** Version in which an event of this type is written today. */
-export function versionOf(entity: Entity, type: string): number {
+export function versionOf(
+  entity: { readonly upcasts: Readonly<Record<string, readonly Upcast[] | undefined>> },
+  type: string,
+): number {
   return (entity.upcasts[type]?.length ?? 0) + 1
 }
 

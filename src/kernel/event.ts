@@ -21,6 +21,8 @@ export interface Meta {
   readonly ip: string | null
   /** Revisions of the other streams that the decision read, by stream name. */
   readonly reads?: Readonly<Record<string, number>>
+  /** What memories answered to the decision, by `memory/id`; what they had nothing on is left out. */
+  readonly recalled?: Readonly<Record<string, unknown>>
 }
 
 /** An event as a decision returns it. */

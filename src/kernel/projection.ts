@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { EventSchemas, RecordedOf } from './event.ts'
 
-/** Fields by which documents are looked up: 1 ascending, -1 descending, in order. `unique` only across workspaces. */
+/** Fields by which documents are looked up: 1 ascending, -1 descending, in order; behind `_id`, what is read from the index alone. */
 export type Index<Field extends string = string> = { readonly [K in Field]?: 1 | -1 }
 
 /** The dotted paths of a document, two levels deep; a nullable object counts as its object. */
@@ -41,6 +41,11 @@ export interface Projection<Doc = unknown, S extends EventSchemas = EventSchemas
    * into them. Their ids follow from the event alone, and are no key of another document.
    */
   readonly emit: ((doc: Doc, event: RecordedOf<S>, id: string) => readonly Emitted<Doc>[]) | null
+  /**
+   * Makes anew what a document holds of itself in another form, from the rest of it alone; reducers may not read that.
+   * Run once for all events that a document was folded over before it is kept (`finished`).
+   */
+  readonly derive: ((doc: Doc) => Doc) | null
 }
 
 /** Any projection, for registries. */
@@ -53,14 +58,15 @@ export function defineProjection<Doc extends object, const S extends EventSchema
   readonly version: number
   readonly events: S
   readonly doc: z.ZodType<Doc>
-  readonly indexes: readonly Index<Paths<NoInfer<Doc>>>[]
+  readonly indexes: readonly Index<Paths<NoInfer<Doc>> | '_id'>[]
   readonly columns?: readonly Paths<NoInfer<Doc>>[]
   readonly key: Projection<Doc, S>['key']
   readonly starts: Projection<NoInfer<Doc>, NoInfer<S>>['starts']
   readonly on?: Projection<NoInfer<Doc>, NoInfer<S>>['on']
   readonly emit?: Projection<NoInfer<Doc>, NoInfer<S>>['emit']
+  readonly derive?: Projection<NoInfer<Doc>, NoInfer<S>>['derive']
 }): Projection<Doc, S> {
-  return { columns: [], on: {}, emit: null, ...definition }
+  return { columns: [], on: {}, emit: null, derive: null, ...definition }
 }
 
 /** The same step on every event of a table. */
@@ -88,6 +94,11 @@ export function reduce<Doc, S extends EventSchemas>(
   if (doc === null) return projection.starts[type]?.(typed, id) ?? null
   const step = projection.on[type]
   return step ? step(doc, typed, id) : doc
+}
+
+/** A document as it is kept, once events were folded into it. */
+export function finished<Doc, S extends EventSchemas>({ derive }: Projection<Doc, S>, doc: Doc): Doc {
+  return derive ? derive(doc) : doc
 }
 
 /** Ids that an event touches, as a list. */

@@ -2,8 +2,8 @@ import { z } from 'zod'
 
 // How values are spelt on the wire: in bodies, paths and query strings (Document 1, "Shared conventions"; Supplement §1).
 
-/** A UUID, in any case; read as lower case. */
-export const id = z.uuid({ error: 'must be a UUID' }).toLowerCase()
+/** A UUID of any version or none, in any case; read as lower case. */
+export const id = z.guid({ error: 'must be a UUID' }).toLowerCase()
 
 /** An instant as it is answered and stored: ISO 8601, UTC, milliseconds. */
 export const instant = z.iso.datetime({ precision: 3, error: 'must be an ISO 8601 instant in UTC with milliseconds' })

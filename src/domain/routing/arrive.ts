@@ -1,14 +1,16 @@
 import type { BlocklistState } from '../blocklist.ts'
 import { type Arrival, callRef, type RoutingSettings } from '../call-facts.ts'
+import { callerKey, connectionKey, type LastSeen } from '../callers.ts'
 import type { Campaign } from '../campaign.ts'
-import type { CallerSeen, LedgerState } from '../ledger.ts'
+import type { LedgerState } from '../ledger.ts'
 import { areaCodeOf, stateOf } from '../nanp.ts'
 import type { TrackingNumber } from '../number.ts'
 import type { WalletState } from '../wallet.ts'
 import type { WorkspaceState } from '../workspace.ts'
-import { findTarget } from './claim.ts'
+import { planTargets } from './claim.ts'
 import { pass, repeats } from './gates.ts'
 import { planFor } from './plan.ts'
+import type { Sender } from './sender.ts'
 import { termsFor } from './terms.ts'
 
 /** All that the decision on an arriving call goes by; the same inputs give the same decision. */
@@ -18,10 +20,13 @@ export interface Arriving {
   readonly wallet: WalletState
   readonly ledger: LedgerState
   readonly number: TrackingNumber
+  readonly sender: Sender
+  /** SHA-256 of the routing key that the call carries. */
+  readonly routingKeyHash: string | null
   readonly callId: string
   readonly carrierCallId: string
   readonly caller: string | null
-  readonly seen: CallerSeen | null
+  readonly lastSeen: LastSeen
   readonly seed: number
   readonly at: string
 }
@@ -39,10 +44,10 @@ function observedTags(dialedNumber: string, publisher: string | null, caller: st
 }
 
 function arrivalOf(
-  { workspace, ledger, number, callId, carrierCallId, caller, at }: Arriving,
+  { workspace, ledger, number, sender, callId, carrierCallId, caller, at }: Arriving,
   campaign: Campaign | null,
 ): Arrival {
-  const publisher = number.publisherId ? workspace.publishers.get(number.publisherId) : undefined
+  const publisher = sender.publisherId ? workspace.publishers.get(sender.publisherId) : undefined
   const seq = ledger.seq + 1
   return {
     callId,
@@ -55,7 +60,8 @@ function arrivalOf(
     callerCity: null,
     dialedNumber: number.e164,
     numberId: number.id,
-    attribution: campaign ? 'tracking_number' : 'direct',
+    numberPoolId: number.poolId,
+    attribution: sender.attribution,
     campaign: campaign && { id: campaign.id, name: campaign.name },
     publisher: publisher ? { id: publisher.id, name: publisher.name } : null,
     routingMode: campaign?.routingMode ?? null,
@@ -87,14 +93,17 @@ function settingsOf(campaign: Campaign | null, at: string): RoutingSettings {
  * (Architecture §3, "Routing is one decision"). Answers the one ledger event that says it all.
  */
 export function decideArrival(arriving: Arriving) {
-  const { workspace, ledger, number, caller, seed, seen, at } = arriving
-  const campaign = (number.campaignId && workspace.campaigns.get(number.campaignId)) || null
+  const { workspace, ledger, sender, routingKeyHash, caller, seed, lastSeen, at } = arriving
+  const campaign = (sender.campaignId && workspace.campaigns.get(sender.campaignId)) || null
   const arrival = arrivalOf(arriving, campaign)
   const settings = settingsOf(campaign, at)
-  const publisherId = campaign ? number.publisherId : null
-  const passage = pass({ ...arriving, campaign, publisherId })
-  const terms = termsFor({ workspace, ledger, campaign, publisherId, callerState: arrival.callerState, at })
-  const facts = { arrival, terms, inputs: { seed, recalled: seen ? { seen } : {} } }
+  const { publisherId } = sender
+  const { callerState, tags, dialedNumber } = arrival
+  const admission = campaign && caller && callerKey(campaign.id, caller)
+  const seen = admission ? lastSeen(admission) : null
+  const passage = pass({ ...arriving, campaign, publisherId, seen })
+  const terms = termsFor({ workspace, ledger, campaign, publisherId, caller, callerState, lastSeen, at })
+  const facts = { arrival, terms, inputs: { seed, routingKeyHash } }
   if (passage.failed || !campaign) {
     const { code = 'campaign_status', reason = 'campaign_not_live', sentence = '' } = passage.failed ?? {}
     const gates = { passed: passage.passed, failed: code }
@@ -105,21 +114,24 @@ export function decideArrival(arriving: Arriving) {
   }
   const gates = { passed: passage.passed, failed: null }
   const ordered = planFor(workspace, campaign, seed)
-  const first =
-    campaign.repeatCallerPolicy === 'same_target' && repeats({ campaign, caller, seen, at }) ? seen?.targetId : null
+  const sticks = campaign.repeatCallerPolicy === 'same_target' && repeats({ campaign, caller, seen, at })
+  const first = sticks && admission ? lastSeen(connectionKey(admission))?.targetId : null
   const plan = first
     ? [...ordered].sort((a, b) => Number(b.targetId === first) - Number(a.targetId === first))
     : ordered
-  const { skipped, claim, unrouted } = findTarget({
+  const { skipped, claim, unrouted } = planTargets({
     workspace,
     ledger,
-    callerState: arrival.callerState,
+    caller,
+    callerState,
+    tags,
     campaignStates: settings.states,
+    lastSeen,
     at,
     plan,
     settings,
-    caller,
-    dialedNumber: arrival.dialedNumber,
+    campaignName: campaign.name,
+    dialedNumber,
     attempts: 0,
   })
   return { type: 'CallAdmitted', data: { ...facts, gates, settings, plan, skipped, claim, unrouted } } as const

@@ -8,7 +8,7 @@ import { counted } from './words.ts'
 export interface Search extends Look {
   readonly plan: readonly Planned[]
   readonly settings: RoutingSettings
-  readonly caller: string | null
+  readonly campaignName: string
   readonly dialedNumber: string
   /** Dials made so far. */
   readonly attempts: number
@@ -57,23 +57,28 @@ function claimOf(
   }
 }
 
-function spent(search: Search, skipped: readonly Skip[]): Unrouted {
-  const { attempts, settings } = search
+/** Why nobody takes the call; `left` are targets that no time was left for. */
+function spent(search: Search, skipped: readonly Skip[], left = 0): Unrouted {
+  const { attempts, settings, campaignName } = search
   if (attempts > 0) {
-    const sentence = `${counted(attempts, 'target')} ${attempts === 1 ? 'was' : 'were'} dialled and none answered.`
+    const late = left === 0 ? '' : ` before the failover budget was spent, with ${counted(left, 'target')} left`
+    const sentence = `${counted(attempts, 'target')} of campaign ${campaignName} ${attempts === 1 ? 'was' : 'were'} dialled and none answered${late}.`
     return { reason: 'all_targets_failed', sentence, ...settings.unrouted }
   }
-  if (skipped.length === 0) {
-    return { reason: 'no_targets', sentence: 'The routing plan has no active targets.', ...settings.unrouted }
+  if (skipped.every(({ reason }) => reason === 'paused')) {
+    const sentence = `The routing plan of campaign ${campaignName} has no active targets.`
+    return { reason: 'no_targets', sentence, ...settings.unrouted }
   }
-  const sentence = `${counted(skipped.length, 'target')} on the plan, and none could take the call.`
+  const sentence = `${counted(skipped.length, 'target')} on the plan of campaign ${campaignName}, and none could take the call.`
   return { reason: 'no_eligible_target', sentence, ...settings.unrouted }
 }
 
 /** Goes down what is left of the plan to the first target that can take the call now (Supplement §6, Eligibility). Pure. */
 export function findTarget(search: Search): Found {
   const skipped: Skip[] = []
-  if (search.attempts > 0 && secondsLeft(search) < 1) return { skipped, claim: null, unrouted: spent(search, skipped) }
+  if (search.attempts > 0 && secondsLeft(search) < 1) {
+    return { skipped, claim: null, unrouted: spent(search, skipped, search.plan.length) }
+  }
   for (const planned of search.plan) {
     const seen = lookAt(planned, search)
     if ('reason' in seen) {
@@ -84,4 +89,14 @@ export function findTarget(search: Search): Found {
     if (claim) return { skipped, claim, unrouted: null }
   }
   return { skipped, claim: null, unrouted: spent(search, skipped) }
+}
+
+/** The same at planning, where every target is looked at: those behind the one claimed that cannot take the call are out too. */
+export function planTargets(search: Search): Found {
+  const found = findTarget(search)
+  if (!found.claim) return found
+  const { skipped, claim } = found
+  const behind = search.plan.slice(search.plan.findIndex(({ targetId }) => targetId === claim.target.id) + 1)
+  const seen = behind.map((planned) => lookAt(planned, search))
+  return { ...found, skipped: [...skipped, ...seen.filter((one) => 'reason' in one)] }
 }

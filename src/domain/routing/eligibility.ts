@@ -1,28 +1,37 @@
 import type { Buyer } from '../buyer.ts'
-import type { Planned, Skip, SkipReason } from '../call-facts.ts'
+import type { Arrival, Planned, Skip, SkipReason } from '../call-facts.ts'
+import { isInside, type LastSeen, reachedKey } from '../callers.ts'
 import { isOpen } from '../hours.ts'
 import { type Counter, counterOf, type LedgerState } from '../ledger.ts'
+import { quickLookup } from '../quick.ts'
 import { destinationOf, type Target } from '../target.ts'
-import { type Windows, windowsOf } from '../windows.ts'
+import { suppressedAt, type TargetHealth } from '../target-health.ts'
+import { msOf } from '../windows.ts'
 import type { WorkspaceState } from '../workspace.ts'
+import { type Finding, fullCap, fullConcurrency, fullRevenue } from './caps.ts'
+import { failedFilter } from './tag-filters.ts'
+import { counted, duration } from './words.ts'
 
-/** A target looked at for a call, at the moment of the look. */
-export interface Candidate {
-  readonly target: Target
-  readonly buyer: Buyer
-  readonly counter: Counter
-  readonly buyerCounter: Counter
+/** What a call brings to the look at a target. */
+export interface Look {
+  readonly workspace: WorkspaceState
+  readonly ledger: LedgerState
+  readonly caller: string | null
   readonly callerState: string | null
+  readonly tags: Arrival['tags']
   /** States of the campaign, as they were at the arrival. */
   readonly campaignStates: readonly string[]
+  readonly lastSeen: LastSeen
   readonly at: string
 }
 
-type Figures = Skip['figures']
-
-interface Finding {
-  readonly sentence: string
-  readonly figures?: Figures
+/** A target looked at for a call, at the moment of the look. */
+interface Candidate extends Look {
+  readonly target: Target
+  readonly buyer: Buyer
+  /** What the ledger counts of the target, and of the buyer: looked for when there is a cap to hold it against. */
+  readonly counter: () => Counter
+  readonly buyerCounter: () => Counter
 }
 
 interface Rule {
@@ -31,47 +40,11 @@ interface Rule {
   readonly skips: (candidate: Candidate) => Finding | null
 }
 
-interface Capped {
-  readonly hourlyCap: number
-  readonly dailyCap: number
-  readonly monthlyCap: number
-  readonly totalCap?: number
-}
+const targetIn = quickLookup<Target>()
+const buyerIn = quickLookup<Buyer>()
+const healthIn = quickLookup<TargetHealth>()
 
-type Window = keyof Windows | 'total'
-
-const CAPS: readonly { readonly window: Window; readonly name: string; readonly capOf: (caps: Capped) => number }[] = [
-  { window: 'hour', name: 'hourly', capOf: ({ hourlyCap }) => hourlyCap },
-  { window: 'day', name: 'daily', capOf: ({ dailyCap }) => dailyCap },
-  { window: 'month', name: 'monthly', capOf: ({ monthlyCap }) => monthlyCap },
-  { window: 'total', name: 'lifetime', capOf: ({ totalCap }) => totalCap ?? 0 },
-]
-
-/** Slots taken of each window at an instant. */
-export function takenIn({ taken, total }: Counter, at: string): Readonly<Record<Window, number>> {
-  const { hour, day, month } = windowsOf(at)
-  return { hour: taken.get(hour, 0), day: taken.get(day, 0), month: taken.get(month, 0), total }
-}
-
-function fullCap(who: string, caps: Capped, counter: Counter, at: string): Finding | null {
-  const taken = takenIn(counter, at)
-  const full = CAPS.find(({ window, capOf }) => capOf(caps) > 0 && taken[window] >= capOf(caps))
-  if (!full) return null
-  const cap = full.capOf(caps)
-  const count = taken[full.window]
-  return {
-    sentence: `${who} has reached its ${full.name} cap: ${count} of ${cap} calls.`,
-    figures: { window: full.name, cap, count },
-  }
-}
-
-function fullConcurrency(who: string, cap: number, { live }: Counter): Finding | null {
-  if (cap === 0 || live < cap) return null
-  return {
-    sentence: `${who} has ${live} of ${cap} calls in progress.`,
-    figures: { window: 'concurrency', cap, count: live },
-  }
-}
+const NOTHING_TO_DIAL = 'The target has nothing to dial.'
 
 function outsideStates({ target, callerState, campaignStates }: Candidate): Finding | null {
   const lists = [campaignStates, target.states].filter((states) => states.length > 0)
@@ -84,7 +57,34 @@ function outsideStates({ target, callerState, campaignStates }: Candidate): Find
   }
 }
 
-/** The skip reasons in their documented order (Document 2, Skip reasons). A row is a reason; `lookAt` is their one interpreter. */
+function switchedOff({ target, ledger, at }: Candidate): Finding | null {
+  const health = healthIn(ledger.health, target.id) ?? null
+  const until = suppressedAt(health, at)
+  if (health === null || until === null) return null
+  const secondsLeft = Math.ceil((Date.parse(until) - Date.parse(at)) / 1_000)
+  const { consecutiveFailures } = health
+  const failures = consecutiveFailures === 1 ? '1 failed dial' : `${consecutiveFailures} failed dials in a row`
+  return {
+    sentence: `Target ${target.name} is switched off for ${counted(secondsLeft, 'more second')} after ${failures}.`,
+    figures: { secondsLeft, suppressedUntil: until, consecutiveFailures },
+  }
+}
+
+function reachedBefore({ target, caller, lastSeen, at }: Candidate): Finding | null {
+  const { name, dedupeWindowSeconds: windowSeconds } = target
+  if (windowSeconds === 0 || caller === null) return null
+  const seen = lastSeen(reachedKey(target.id, caller))
+  if (!isInside(seen, windowSeconds, at)) return null
+  return {
+    sentence: `The caller reached target ${name} less than ${duration(windowSeconds)} ago.`,
+    figures: { windowSeconds, reachedAt: seen?.at ?? null },
+  }
+}
+
+/**
+ * The skip reasons in their documented order (Document 2, Skip reasons). A row is a reason; `lookAt` is their one
+ * interpreter. The last three of the document are what a bidder's answer comes to.
+ */
 const RULES: readonly Rule[] = [
   {
     reason: 'paused',
@@ -96,65 +96,54 @@ const RULES: readonly Rule[] = [
   },
   {
     reason: 'no_destination',
-    skips: ({ target }) =>
-      target.type !== 'rtb' && destinationOf(target) ? null : { sentence: 'The target has nothing to dial.' },
+    skips: ({ target }) => (target.type !== 'rtb' && destinationOf(target) ? null : { sentence: NOTHING_TO_DIAL }),
   },
+  { reason: 'suppressed', skips: switchedOff },
   {
     reason: 'closed',
     skips: ({ target, at }) =>
-      isOpen(target.hoursSchedule, Date.parse(at), target.timezone)
+      isOpen(target.hoursSchedule, msOf(at), target.timezone)
         ? null
         : { sentence: `Target ${target.name} is closed at this hour.` },
   },
   { reason: 'state', skips: outsideStates },
   {
     reason: 'concurrency',
-    skips: ({ target, counter }) => fullConcurrency(`Target ${target.name}`, target.concurrencyCap, counter),
+    skips: ({ target, counter }) => fullConcurrency('Target', target, counter),
   },
-  { reason: 'capped', skips: ({ target, counter, at }) => fullCap(`Target ${target.name}`, target, counter, at) },
+  { reason: 'capped', skips: ({ target, counter, at }) => fullCap('Target', target, counter, at) },
   {
     reason: 'buyer_capped',
     skips: ({ buyer, buyerCounter, at }) =>
-      fullConcurrency(`Buyer ${buyer.name}`, buyer.concurrencyCap, buyerCounter) ??
-      fullCap(`Buyer ${buyer.name}`, buyer, buyerCounter, at) ??
-      fullRevenue(`Buyer ${buyer.name}`, buyer.dailyRevenueCapCents, buyerCounter, at),
+      fullConcurrency('Buyer', buyer, buyerCounter) ??
+      fullCap('Buyer', buyer, buyerCounter, at) ??
+      fullRevenue('Buyer', buyer, buyerCounter, at),
+  },
+  {
+    reason: 'spend_capped',
+    skips: ({ target, counter, at }) => fullRevenue('Target', target, counter, at),
+  },
+  { reason: 'duplicate', skips: reachedBefore },
+  {
+    reason: 'tag_filter',
+    skips: ({ target, tags }) => failedFilter(`Target ${target.name}`, target.tagFilters, tags),
   },
 ]
 
-function fullRevenue(who: string, capCents: number, { cents }: Counter, at: string): Finding | null {
-  const booked = cents.get(windowsOf(at).day, 0)
-  if (capCents === 0 || booked < capCents) return null
-  return {
-    sentence: `${who} has reached its daily revenue cap: ${booked} of ${capCents} cents.`,
-    figures: { window: 'daily revenue', capCents, cents: booked },
-  }
-}
-
-/** What a call brings to the look at a target. */
-export interface Look {
-  readonly workspace: WorkspaceState
-  readonly ledger: LedgerState
-  readonly callerState: string | null
-  readonly campaignStates: readonly string[]
-  readonly at: string
-}
-
 /** A planned target that can take the call now, or why it is passed over. */
 export function lookAt(planned: Planned, look: Look): { readonly target: Target; readonly buyer: Buyer } | Skip {
-  const { workspace, ledger, callerState, campaignStates, at } = look
-  const target = workspace.targets.get(planned.targetId)
-  const buyer = target && workspace.buyers.get(target.buyerId)
+  const { workspace, ledger } = look
+  const target = targetIn(workspace.targets, planned.targetId)
+  const buyer = target && buyerIn(workspace.buyers, target.buyerId)
   const { targetId, targetName } = planned
   if (!target || !buyer)
-    return { targetId, targetName, reason: 'no_destination', sentence: 'The target is gone.', figures: {} }
+    return { targetId, targetName, reason: 'no_destination', sentence: NOTHING_TO_DIAL, figures: {} }
   const candidate: Candidate = {
+    ...look,
     target,
     buyer,
-    counter: counterOf(ledger, 'target', target.id),
-    buyerCounter: counterOf(ledger, 'buyer', buyer.id),
-    callerState,
-    campaignStates,
-    at,
+    counter: () => counterOf(ledger, 'target', target.id),
+    buyerCounter: () => counterOf(ledger, 'buyer', buyer.id),
   }
   for (const { reason, skips } of RULES) {
     const finding = skips(candidate)

@@ -1,9 +1,10 @@
 import { type BlocklistState, blockKey, callerLast10 } from '../blocklist.ts'
 import type { GateCode, UnroutedReason } from '../call-facts.ts'
+import { type CallerSeen, isInside } from '../callers.ts'
 import type { Campaign } from '../campaign.ts'
 import { isOpen } from '../hours.ts'
 import { laneId } from '../lane.ts'
-import { type CallerSeen, counterOf, type LedgerState } from '../ledger.ts'
+import { counterOf, type LedgerState } from '../ledger.ts'
 import type { WalletState } from '../wallet.ts'
 import { windowsOf } from '../windows.ts'
 import type { WorkspaceState } from '../workspace.ts'
@@ -33,9 +34,7 @@ interface Gate {
 
 /** Whether the campaign saw the caller inside its window before the arrival. */
 export function repeats({ campaign, caller, seen, at }: Pick<Knock, 'campaign' | 'caller' | 'seen' | 'at'>): boolean {
-  if (!campaign || !caller || !seen) return false
-  const since = Date.parse(at) - Date.parse(seen.at)
-  return since >= 0 && since < campaign.dedupeWindowSeconds * 1_000
+  return campaign !== null && caller !== null && isInside(seen, campaign.dedupeWindowSeconds, at)
 }
 
 function campaignNotLive({ workspace, campaign, publisherId }: Knock): string | null {

@@ -1,14 +1,13 @@
 import type { Planned } from '../call-facts.ts'
 import type { Campaign } from '../campaign.ts'
+import type { Route } from '../route.ts'
+import { kindOf, type Target } from '../target.ts'
 import type { WorkspaceState } from '../workspace.ts'
 import { randomFrom, weightedOrder } from './random.ts'
 
 type Ordering = (targets: readonly Planned[], random: () => number) => readonly Planned[]
 
-const byPriority: Ordering = (targets, random) => {
-  const drawn = weightedOrder(targets, random)
-  return [...drawn].sort((a, b) => a.priority - b.priority)
-}
+const byPriority: Ordering = (targets, random) => weightedOrder(targets, random, ({ priority }) => priority)
 
 /** By price, then priority, then the earlier route. */
 const byPrice: Ordering = (targets) =>
@@ -21,26 +20,52 @@ const ORDERINGS: Readonly<Record<Campaign['routingMode'], Ordering>> = {
   highest_bid: byPrice,
 }
 
+/** A place on a plan. */
+interface Place {
+  readonly route: Route
+  readonly target: Target
+}
+
+/** Plans by their routes, as they were last read: they seldom change, and calls arrive all the time. */
+const read = new WeakMap<object, { readonly targets: WorkspaceState['targets']; readonly plan: readonly Planned[] }>()
+
+/** What a plan is made of: active routes to targets that are in use, from the earliest route on. */
+export function onPlan({ routes, targets }: WorkspaceState, { id }: Pick<Campaign, 'id'>): readonly Planned[] {
+  const onCampaign = routes.get(id)
+  if (!onCampaign) return []
+  const known = read.get(onCampaign)
+  if (known?.targets === targets) return known.plan
+  const places = [...onCampaign.values()].flatMap((route): readonly Place[] => {
+    const target = targets.get(route.targetId)
+    const used = target && (target.status === 'active' || target.status === 'paused')
+    return route.active && used ? [{ route, target }] : []
+  })
+  // A map's own order tells how it was built; a draw must not: ids grow, so this is the order of the routes' making.
+  const plan = places.sort((a, b) => (a.route.id < b.route.id ? -1 : 1)).map(plannedAt)
+  read.set(onCampaign, { targets, plan })
+  return plan
+}
+
+/** Route override, else the target's own price; 0 for a delivery target, whatever the route says. */
+function priceOf({ route: { revenueOverrideCents }, target }: Place): number {
+  return kindOf(target) === 'delivery' ? 0 : (revenueOverrideCents ?? target.revenueCents ?? 0)
+}
+
+function plannedAt({ route, target }: Place): Planned {
+  return {
+    targetId: target.id,
+    targetName: target.name,
+    priority: route.priority,
+    weight: route.weight,
+    revenueCents: priceOf({ route, target }),
+    durationThresholdSeconds: target.durationThresholdSeconds,
+  }
+}
+
 /**
- * The targets that a call may try, in order: active routes to targets that are in use. Prices and thresholds are those
- * of now, for a call that arrives now. The same seed gives the same order.
+ * The targets that a call may try, in order. Prices and thresholds are those of now, for a call that arrives now. The
+ * same seed gives the same order.
  */
 export function planFor(workspace: WorkspaceState, campaign: Campaign, seed: number): readonly Planned[] {
-  // A map's own order tells how it was built; the draw must not: ids grow, so this is from the earliest route on.
-  const routes = [...(workspace.routes.get(campaign.id)?.values() ?? [])].sort((a, b) => (a.id < b.id ? -1 : 1))
-  const targets: Planned[] = []
-  for (const { targetId, priority, weight, active, revenueOverrideCents } of routes) {
-    const target = workspace.targets.get(targetId)
-    if (!active || !target || (target.status !== 'active' && target.status !== 'paused')) continue
-    const price = target.revenueCents ?? 0
-    targets.push({
-      targetId,
-      targetName: target.name,
-      priority,
-      weight,
-      revenueCents: target.type !== 'rtb' && price === 0 ? 0 : (revenueOverrideCents ?? price),
-      durationThresholdSeconds: target.durationThresholdSeconds,
-    })
-  }
-  return ORDERINGS[campaign.routingMode](targets, randomFrom(seed))
+  return ORDERINGS[campaign.routingMode](onPlan(workspace, campaign), randomFrom(seed))
 }

@@ -9,16 +9,18 @@ export function randomFrom(seed: number): () => number {
   }
 }
 
-/** All items in weighted random order without replacement; those of weight 0 come when nothing else is left. */
+/** All items by rank, and in weighted random order without replacement within one; those of weight 0 come when nothing else is left of it. */
 export function weightedOrder<Item extends { readonly weight: number }>(
   items: readonly Item[],
   random: () => number,
+  rankOf: (item: Item) => number = () => 0,
 ): readonly Item[] {
   // Efraimidis and Spirakis: the largest of u^(1/w) first is a weighted draw without replacement.
   const keyed = items.map((item) => {
     const draw = 1 - random()
-    return { item, last: item.weight === 0, key: item.weight === 0 ? draw : -Math.log(draw) / item.weight }
+    const last = item.weight === 0 ? 1 : 0
+    return { item, rank: rankOf(item), last, key: last === 1 ? draw : -Math.log(draw) / item.weight }
   })
-  keyed.sort((a, b) => Number(a.last) - Number(b.last) || a.key - b.key)
+  keyed.sort((a, b) => a.rank - b.rank || a.last - b.last || a.key - b.key)
   return keyed.map(({ item }) => item)
 }

@@ -1,4 +1,5 @@
 import type { Terms } from '../call-facts.ts'
+import { isInside, type LastSeen, sentKey } from '../callers.ts'
 import type { Campaign } from '../campaign.ts'
 import { isOpen } from '../hours.ts'
 import { type Lane, laneId } from '../lane.ts'
@@ -7,14 +8,16 @@ import type { PayoutTerms } from '../payout-terms.ts'
 import { planOf } from '../plans.ts'
 import { windowsOf } from '../windows.ts'
 import type { WorkspaceState } from '../workspace.ts'
-import { takenIn } from './eligibility.ts'
+import { takenIn } from './caps.ts'
 
 interface Arriving {
   readonly workspace: WorkspaceState
   readonly ledger: LedgerState
   readonly campaign: Campaign | null
   readonly publisherId: string | null
+  readonly caller: string | null
   readonly callerState: string | null
+  readonly lastSeen: LastSeen
   readonly at: string
 }
 
@@ -33,6 +36,13 @@ function laneCapped(lane: Lane, { ledger, at }: Arriving): boolean {
   return caps.some(([cap, count]) => cap > 0 && count >= cap)
 }
 
+/** The same lane sent the caller before, inside its window. */
+function sentBefore(lane: Lane, { caller, lastSeen, at }: Arriving): boolean {
+  const { campaignId, publisherId, dedupeWindowSeconds } = lane
+  if (dedupeWindowSeconds === 0 || caller === null) return false
+  return isInside(lastSeen(sentKey(laneId(campaignId, publisherId), caller)), dedupeWindowSeconds, at)
+}
+
 /** Why a dialled call earns its publisher nothing, in this order (Supplement §4, lane rules on a dialled call). */
 const WITHHOLDS: readonly (readonly [Withheld, (lane: Lane, arriving: Arriving) => boolean])[] = [
   ['publisher_not_live', ({ publisherId }, { workspace }) => workspace.publishers.get(publisherId)?.status !== 'live'],
@@ -47,6 +57,7 @@ const WITHHOLDS: readonly (readonly [Withheld, (lane: Lane, arriving: Arriving) 
       states !== null && states.length > 0 && !(callerState && states.includes(callerState)),
   ],
   ['lane_capped', laneCapped],
+  ['duplicate', sentBefore],
 ]
 
 function payoutOf(lane: Lane, campaign: Campaign): PayoutTerms {

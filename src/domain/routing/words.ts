@@ -16,8 +16,8 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** A number or sip address with all but its trailing digits hidden: `•••4821`, `sip:•••@pbx.example.com`. */
+/** A number or sip address with all but the trailing digits of who is called hidden: `•••4821`, `sip:•••4821`, `sip:•••`. */
 export function masked(destination: string): string {
-  const sip = /^(sips?:)[^@]*(@.*)$/i.exec(destination)
-  return sip ? `${sip[1]}•••${sip[2]}` : `•••${destination.slice(-4)}`
+  const [, scheme = '', called = ''] = /^(sips?:)?([^@;?]*)/i.exec(destination) ?? []
+  return `${scheme}•••${/\d{0,4}$/.exec(called)?.[0]}`
 }

@@ -1,0 +1,87 @@
+import type { Skip } from '../call-facts.ts'
+import type { CapWindow } from '../cap-notices.ts'
+import type { Counter } from '../ledger.ts'
+import { type Windows, windowsOf } from '../windows.ts'
+
+/** What a rule found: the sentence that passes a target over, and the figures that it names. */
+export interface Finding {
+  readonly sentence: string
+  readonly figures?: Skip['figures']
+}
+
+/** Whose cap it is, as sentences name it. */
+type Kind = 'Target' | 'Buyer'
+type Named = { readonly name: string }
+
+/** The call caps of a target or buyer; 0 is unlimited. */
+export interface Capped {
+  readonly hourlyCap: number
+  readonly dailyCap: number
+  readonly monthlyCap: number
+  readonly totalCap?: number
+}
+
+type Window = keyof Windows | 'total'
+
+/** Call caps by their windows. */
+export const CAPS: readonly {
+  readonly window: Window
+  readonly name: CapWindow
+  readonly capOf: (caps: Capped) => number
+}[] = [
+  { window: 'hour', name: 'hourly', capOf: ({ hourlyCap }) => hourlyCap },
+  { window: 'day', name: 'daily', capOf: ({ dailyCap }) => dailyCap },
+  { window: 'month', name: 'monthly', capOf: ({ monthlyCap }) => monthlyCap },
+  { window: 'total', name: 'lifetime', capOf: ({ totalCap }) => totalCap ?? 0 },
+]
+
+/** Slots taken of each window at an instant. */
+export function takenIn({ taken, total }: Counter, at: string): Readonly<Record<Window, number>> {
+  const { hour, day, month } = windowsOf(at)
+  return { hour: taken.get(hour, 0), day: taken.get(day, 0), month: taken.get(month, 0), total }
+}
+
+/** The first call cap that is full at an instant; null where there is room under each. */
+export function fullCap(kind: Kind, caps: Capped & Named, counter: () => Counter, at: string): Finding | null {
+  if (CAPS.every(({ capOf }) => capOf(caps) === 0)) return null
+  const taken = takenIn(counter(), at)
+  const full = CAPS.find(({ window, capOf }) => capOf(caps) > 0 && taken[window] >= capOf(caps))
+  if (!full) return null
+  const cap = full.capOf(caps)
+  const count = taken[full.window]
+  return {
+    sentence: `${kind} ${caps.name} has reached its ${full.name} cap: ${count} of ${cap} calls.`,
+    figures: { window: full.name, cap, count },
+  }
+}
+
+/** A full concurrency cap; null where there is room. */
+export function fullConcurrency(
+  kind: Kind,
+  { name, concurrencyCap: cap }: Named & { readonly concurrencyCap: number },
+  counter: () => Counter,
+): Finding | null {
+  if (cap === 0) return null
+  const { live } = counter()
+  if (live < cap) return null
+  return {
+    sentence: `${kind} ${name} has ${live} of ${cap} calls in progress.`,
+    figures: { window: 'concurrency', cap, count: live },
+  }
+}
+
+/** A revenue cap that the settlements of an instant's day have reached; null where they have not. */
+export function fullRevenue(
+  kind: Kind,
+  { name, dailyRevenueCapCents: capCents }: Named & { readonly dailyRevenueCapCents: number },
+  counter: () => Counter,
+  at: string,
+): Finding | null {
+  if (capCents === 0) return null
+  const booked = counter().cents.get(windowsOf(at).day, 0)
+  if (booked < capCents) return null
+  return {
+    sentence: `${kind} ${name} has reached its daily revenue cap: ${booked} of ${capCents} cents.`,
+    figures: { window: 'daily revenue', capCents, cents: booked },
+  }
+}
