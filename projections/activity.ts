@@ -25,7 +25,7 @@ function headAfter(before: Doc | null, event: RecordedEvent, workspaceId: string
  */
 export const activity = defineProjection({
   name: 'activity',
-  version: 1,
+  version: 2,
   events: loggedEvents,
   doc,
   indexes: [

@@ -1,5 +1,8 @@
+import type { z } from 'zod'
 import { callEvents } from '../src/domain/call.ts'
+import { callLine } from '../src/domain/call-line.ts'
 import { type CallRecord, callRecord, reversedDigits } from '../src/domain/call-record.ts'
+import { reasonSentence } from '../src/domain/reasons.ts'
 import { storedTag } from '../src/domain/tags.ts'
 import { collectionOf, defineProjection } from '../src/kernel/projection.ts'
 
@@ -17,15 +20,46 @@ const COUNTS: Readonly<
   missed: { liveCount: 0, connectedCount: 0, convertedCount: 0, unroutedCount: 0, missedCount: 1 },
 }
 
+type Booked = Pick<CallRecord, 'converted' | 'revenueCents' | 'payoutCents'> & {
+  readonly source: CallRecord['conversionSource']
+}
+
+/** A call with its books as they read from an instant on. A call that no longer counts as converted was connected. */
+function booked(doc: CallRecord, { converted, revenueCents, payoutCents, source }: Booked, at: string): CallRecord {
+  const outcome = converted ? 'converted' : doc.outcome === 'converted' ? 'connected' : doc.outcome
+  return {
+    ...doc,
+    outcome,
+    ...COUNTS[outcome],
+    converted,
+    revenueCents,
+    payoutCents,
+    profitCents: revenueCents - payoutCents,
+    convertedAt: converted ? (doc.convertedAt ?? at) : null,
+    conversionSource: source,
+  }
+}
+
+function tagged(doc: CallRecord, { changes, source }: z.infer<typeof callEvents.CallTagged>): CallRecord {
+  const gone = new Set(changes.map(({ key }) => storedTag(key)))
+  const kept = (tags: CallRecord['tags']) => Object.entries(tags).filter(([key]) => !gone.has(key))
+  const set = changes.flatMap(({ key, after }) => (after === null ? [] : [[storedTag(key), after] as const]))
+  return {
+    ...doc,
+    tags: Object.fromEntries([...kept(doc.tags), ...set]),
+    tagSources: Object.fromEntries([...kept(doc.tagSources), ...set.map(([key]) => [key, source] as const)]),
+  }
+}
+
 /** One document a call, by its id: the call log's row, the live board's row, and the facts of the call's own page. */
 export const callLog = defineProjection({
   name: 'call-log',
-  version: 1,
+  version: 4,
   events: callEvents,
   doc: callRecord,
   indexes: [
-    // The list and the live board, which looks back a few hours only.
-    { workspaceId: 1, startedMs: -1 },
+    // The list, the live board, which looks back a few hours only, and the file, which is read from the index alone.
+    { workspaceId: 1, startedMs: -1, _id: 1, row: 1 },
     // When each number last took a call.
     { workspaceId: 1, numberId: 1, startedMs: -1 },
     // Who called: a look-up by caller is the one filter that few of very many calls pass.
@@ -64,6 +98,7 @@ export const callLog = defineProjection({
         callerCity: arrival.callerCity,
         dialedNumber: arrival.dialedNumber,
         numberId: arrival.numberId,
+        numberPoolId: arrival.numberPoolId,
         campaign: arrival.campaign,
         publisher: arrival.publisher,
         buyer: null,
@@ -94,6 +129,7 @@ export const callLog = defineProjection({
         convertedAt: null,
         conversionSource: null,
         ...COUNTS.live,
+        row: '',
       }
     },
   },
@@ -124,7 +160,7 @@ export const callLog = defineProjection({
       buyer: null,
       deliveryMode: unrouted.action === 'forward' ? 'forward' : doc.deliveryMode,
       reasonCode: unrouted.reason,
-      reasonSentence: unrouted.sentence,
+      reasonSentence: reasonSentence(unrouted.reason, unrouted.sentence),
     }),
     CallEnded: (doc, { data }) => ({
       ...doc,
@@ -135,29 +171,17 @@ export const callLog = defineProjection({
       buyer: data.buyer,
       talkSeconds: data.talkSeconds,
       ringSeconds: data.ringSeconds,
-      hasRecording: data.recorded,
       endedAt: data.occurredAt,
       endedMs: Date.parse(data.occurredAt),
       hungUpBy: data.hungUpBy,
     }),
-    CallSettled(doc, { data }) {
-      const { converted, occurredAt, revenueCents, payoutCents } = data
-      const outcome = converted ? 'converted' : doc.outcome
-      return {
-        ...doc,
-        outcome,
-        ...COUNTS[outcome],
-        converted,
-        revenueCents,
-        payoutCents,
-        profitCents: revenueCents - payoutCents,
-        settledAt: occurredAt,
-        convertedAt: converted ? occurredAt : null,
-        conversionSource: data.source,
-      }
-    },
+    CallSettled: (doc, { data }) => ({ ...booked(doc, data, data.occurredAt), settledAt: data.occurredAt }),
+    BooksChanged: (doc, { data }) => booked(doc, data, data.occurredAt),
+    CallTagged: (doc, { data }) => tagged(doc, data),
     UsageCharged: (doc, { data }) => ({ ...doc, usageCents: data.usageCents }),
+    RecordingSaved: (doc) => ({ ...doc, hasRecording: true }),
   },
+  derive: (doc) => ({ ...doc, row: callLine(doc) }),
 })
 
 /** What `runtime/column-store.ts` keeps of the calls, so that no sum over them reads documents. */

@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { callEvents } from '../src/domain/call.ts'
+import { corrections } from '../src/domain/call-changes.ts'
 import { terms } from '../src/domain/call-facts.ts'
+import { reasonSentence } from '../src/domain/reasons.ts'
 import {
+  adjustment,
   answerSentence,
   answerStep,
   arrivalSteps,
@@ -9,6 +12,7 @@ import {
   dialStep,
   endStep,
   failureStep,
+  rebookingStep,
   type StoryAttempt,
   type StoryEvent,
   type StoryStep,
@@ -32,6 +36,11 @@ const doc = z.object({
   terms,
   /** Price and threshold of the target last dialled; null before the first. */
   sold: z.object({ revenueCents: cents, durationThresholdSeconds: z.int() }).nullable(),
+  corrections: corrections.nullable(),
+  /** Oldest first. */
+  adjustments: z.array(adjustment).readonly(),
+  /** What somebody wrote to a conversion, or to taking it back. */
+  conversionNote: z.string().nullable(),
 })
 type Doc = z.infer<typeof doc>
 
@@ -57,7 +66,7 @@ function withAttempt(doc: Doc, attemptNo: number, changes: Partial<StoryAttempt>
 /** A call's waterfall, by the call's id: sentences as they were written, kept in the order in which they were. */
 export const callStory = defineProjection({
   name: 'call-story',
-  version: 1,
+  version: 3,
   events: callEvents,
   doc,
   indexes: [],
@@ -74,6 +83,9 @@ export const callStory = defineProjection({
         events: [trace({ data: arrival, meta }, 'carrier', 'call.arrived')],
         terms,
         sold: null,
+        corrections: null,
+        adjustments: [],
+        conversionNote: null,
       }
     },
   },
@@ -112,7 +124,11 @@ export const callStory = defineProjection({
     CallUnrouted(doc, event) {
       const { unrouted, skipped, occurredAt } = event.data
       const steps = [...skipSteps(skipped, occurredAt), unroutedStep(event.data)]
-      return { ...told(doc, trace(event, 'system', 'call.unrouted'), ...steps), summary: unrouted.sentence }
+      const { reason, sentence } = unrouted
+      return {
+        ...told(doc, trace(event, 'system', 'call.unrouted'), ...steps),
+        summary: reasonSentence(reason, sentence),
+      }
     },
     CallEnded(doc, event) {
       const { occurredAt, outcome, status, sentence } = event.data
@@ -130,6 +146,26 @@ export const callStory = defineProjection({
         summary: targetId === null ? doc.summary : sentence,
       }
     },
+    ConversionPosted: (doc, event) => ({
+      ...told(doc, trace(event, 'system', 'conversion.posted')),
+      conversionNote: event.data.note ?? doc.conversionNote,
+    }),
+    CallAdjusted(doc, event) {
+      const { adjustmentId, occurredAt, source, before, after, reason, corrections } = event.data
+      const made = { id: adjustmentId, at: occurredAt, actor: event.meta.actor, source, before, after, reason }
+      return {
+        ...told(doc, trace(event, 'system', 'call.adjusted')),
+        corrections,
+        adjustments: [...doc.adjustments, made],
+        conversionNote: before.converted === after.converted ? doc.conversionNote : reason,
+      }
+    },
+    CallTagged: (doc, event) => told(doc, trace(event, 'system', 'call.tagged')),
+    BooksChanged: (doc, event) => ({
+      ...told(doc, trace(event, 'system', 'books.changed'), rebookingStep(event.data)),
+      summary: event.data.sentence,
+    }),
     UsageCharged: (doc, event) => told(doc, trace(event, 'system', 'usage.charged')),
+    RecordingSaved: (doc, event) => told(doc, trace(event, 'carrier', 'recording.saved')),
   },
 })

@@ -1,33 +1,39 @@
 import { callerMemory as memory } from '../src/domain/caller-memory.ts'
-import { callerKey, ledgerEvents } from '../src/domain/ledger.ts'
+import { admissionOf, connectionOf, later, type Sighting } from '../src/domain/callers.ts'
+import { ledgerEvents } from '../src/domain/ledger.ts'
 import { workspaceIdOf } from '../src/domain/workspace.ts'
+import type { RecordedOf } from '../src/kernel/event.ts'
 import { defineProjection } from '../src/kernel/projection.ts'
 
 const { CallAdmitted, ClaimConnected } = ledgerEvents
+const events = { CallAdmitted, ClaimConnected }
 
-/** Callers that campaigns let in, by `callerKey`: the memory of those whom the ledger's fold has forgotten. */
+function sightingsOf({ type, data }: RecordedOf<typeof events>): readonly Sighting[] {
+  if (type === 'ClaimConnected') return connectionOf(data.callerKey, data.targetId, data.occurredAt)
+  return admissionOf(data.arrival)
+}
+
+function seenAs(event: RecordedOf<typeof events>, id: string) {
+  const [, seen] = sightingsOf(event).find(([key]) => key === id) ?? []
+  return seen ? { ...seen, workspaceId: workspaceIdOf(event) } : null
+}
+
+type Doc = ReturnType<typeof seenAs>
+
+/** A call dated in the past does not hide a later one. */
+const seenAgain = (doc: Doc, event: RecordedOf<typeof events>, id: string): Doc => {
+  const seen = seenAs(event, id)
+  return doc && seen && later(doc, seen) === seen ? seen : doc
+}
+
+/** Callers whom campaigns, lanes and targets saw last: the memory of those whom the ledger's fold has forgotten. */
 export const callerMemory = defineProjection({
   name: memory.name,
-  version: 1,
-  events: { CallAdmitted, ClaimConnected },
+  version: 2,
+  events,
   doc: memory.doc,
   indexes: [],
-  key({ type, data }) {
-    if (type === 'ClaimConnected') return data.callerKey
-    const { campaign, caller } = data.arrival
-    return campaign && caller ? callerKey(campaign.id, caller) : null
-  },
-  starts: {
-    CallAdmitted: (event) => ({
-      workspaceId: workspaceIdOf(event),
-      at: event.data.arrival.occurredAt,
-      targetId: null,
-    }),
-  },
-  on: {
-    // A call dated in the past does not hide a later one.
-    CallAdmitted: (doc, { data: { arrival } }) =>
-      arrival.occurredAt < doc.at ? doc : { ...doc, at: arrival.occurredAt, targetId: null },
-    ClaimConnected: (doc, { data }) => ({ ...doc, targetId: data.targetId }),
-  },
+  key: (event) => sightingsOf(event).map(([key]) => key),
+  starts: { CallAdmitted: seenAs, ClaimConnected: seenAs },
+  on: { CallAdmitted: seenAgain, ClaimConnected: seenAgain },
 })

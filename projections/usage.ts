@@ -1,10 +1,17 @@
 import { z } from 'zod'
 import { laneId } from '../src/domain/lane.ts'
 import { type Counted, counterKey, ledgerEvents } from '../src/domain/ledger.ts'
+import {
+  afterConnection,
+  afterFailure,
+  type DialFailure,
+  isFailure,
+  targetHealth,
+} from '../src/domain/target-health.ts'
 import { isKept, windowsOf } from '../src/domain/windows.ts'
 import { workspaceIdOf } from '../src/domain/workspace.ts'
 import { defineProjection } from '../src/kernel/projection.ts'
-import { id, instant } from '../src/kernel/wire.ts'
+import { id } from '../src/kernel/wire.ts'
 
 const counts = z.record(z.string(), z.int())
 type Counts = Readonly<z.infer<typeof counts>>
@@ -22,19 +29,9 @@ const doc = z.object({
   revenueDays: counts,
   payoutDays: counts,
   /** How a target's dials went; null before the first has ended. */
-  health: z
-    .object({
-      health: z.enum(['healthy', 'degraded', 'down']),
-      lastError: z.string().nullable(),
-      consecutiveFailures: z.int(),
-      suppressedUntil: instant.nullable(),
-    })
-    .nullable(),
+  health: targetHealth.nullable(),
 })
 type Doc = z.infer<typeof doc>
-
-/** Failures in a row at which a target counts as down (Supplement §5, Health). */
-const DOWN_AT = 3
 
 /** Counts with `by` added in a window; windows that nobody can ask for any more go when a new one begins. */
 function tallied(counts: Counts, window: string, by: number, now: string): Counts {
@@ -43,34 +40,28 @@ function tallied(counts: Counts, window: string, by: number, now: string): Count
   return Object.fromEntries([...Object.entries(counts).filter(([each]) => isKept(each, now)), [window, by]])
 }
 
-/** With one more counted call, in the windows of an instant. */
-function withCall(doc: Doc, at: string, now: string): Doc {
+/** With one more counted call, or one fewer, in the windows of an instant. */
+function withCall(doc: Doc, at: string, now: string, by: 1 | -1 = 1): Doc {
   const { hour, day, month } = windowsOf(at)
   return {
     ...doc,
-    hours: tallied(doc.hours, hour, 1, now),
-    days: tallied(doc.days, day, 1, now),
-    months: tallied(doc.months, month, 1, now),
-    total: doc.total + 1,
+    hours: tallied(doc.hours, hour, by, now),
+    days: tallied(doc.days, day, by, now),
+    months: tallied(doc.months, month, by, now),
+    total: doc.total + by,
   }
 }
 
 const withLive = (doc: Doc, by: 1 | -1): Doc => ({ ...doc, liveCalls: Math.max(0, doc.liveCalls + by) })
 
-function withResult(doc: Doc, lastError: string | null): Doc {
-  if (doc.kind !== 'target') return doc
-  const consecutiveFailures = lastError === null ? 0 : (doc.health?.consecutiveFailures ?? 0) + 1
-  const health = lastError === null ? 'healthy' : consecutiveFailures < DOWN_AT ? 'degraded' : 'down'
-  return {
-    ...doc,
-    health: {
-      health,
-      lastError: lastError ?? doc.health?.lastError ?? null,
-      consecutiveFailures,
-      suppressedUntil: null,
-    },
-  }
+/** After a dial to a target failed; a caller who gave up says nothing of the target. */
+function withFailure(doc: Doc, failure: DialFailure): Doc {
+  if (doc.kind !== 'target' || !isFailure(failure.outcome)) return doc
+  return { ...doc, health: afterFailure(doc.health, failure) }
 }
+
+const withConnection = (doc: Doc): Doc =>
+  doc.kind === 'target' ? { ...doc, health: afterConnection(doc.health) } : doc
 
 const KINDS: readonly Counted[] = ['target', 'buyer', 'lane', 'campaign']
 
@@ -108,8 +99,8 @@ function keysOf({ campaignId, publisherId, targetId, buyerId }: Partial<Ids>): r
   ]
 }
 
-const { CallAdmitted, TargetClaimed, ClaimReleased, ClaimConnected, CallReleased, CallCounted, TargetCapsReset } =
-  ledgerEvents
+const { CallAdmitted, TargetClaimed, ClaimReleased, TargetFailureCounted, ClaimConnected, CallReleased } = ledgerEvents
+const { CallCounted, CallRecounted, TargetCapsReset } = ledgerEvents
 
 type Claimed = z.infer<typeof TargetClaimed>['claim']
 
@@ -137,11 +128,36 @@ function settled(doc: Doc, data: z.infer<typeof CallCounted>, now: string): Doc 
   return capCountsOn === 'converted' && converted && claimedAt ? withCall(sold, claimedAt, now) : sold
 }
 
+/** Books that changed count by what they say more or less, where the call counts. */
+function resettled(doc: Doc, data: z.infer<typeof CallRecounted>, now: string): Doc {
+  const { before, after, capCountsOn, claimedAt } = data
+  const { day } = windowsOf(data.occurredAt)
+  if (doc.kind === 'campaign') return doc
+  if (doc.kind === 'lane') {
+    return { ...doc, payoutDays: tallied(doc.payoutDays, day, after.payoutCents - before.payoutCents, now) }
+  }
+  if (!countsIn(doc, data)) return doc
+  const cents = after.revenueCents - before.revenueCents
+  const sold = { ...doc, revenueDays: tallied(doc.revenueDays, day, cents, now) }
+  const moves = capCountsOn === 'converted' && claimedAt !== null && after.converted !== before.converted
+  return moves ? withCall(sold, claimedAt, now, after.converted ? 1 : -1) : sold
+}
+
 /** What is counted of targets, buyers, lanes and campaigns, by `counterKey`. Slots that a dial only holds do not show. */
 export const usage = defineProjection({
   name: 'usage',
-  version: 1,
-  events: { CallAdmitted, TargetClaimed, ClaimReleased, ClaimConnected, CallReleased, CallCounted, TargetCapsReset },
+  version: 2,
+  events: {
+    CallAdmitted,
+    TargetClaimed,
+    ClaimReleased,
+    TargetFailureCounted,
+    ClaimConnected,
+    CallReleased,
+    CallCounted,
+    CallRecounted,
+    TargetCapsReset,
+  },
   doc,
   indexes: [{ workspaceId: 1, 'health.health': 1 }],
   key({ type, data }) {
@@ -166,22 +182,26 @@ export const usage = defineProjection({
       const doc = begun(workspaceIdOf(event), id)
       return doc && withClaim(doc, event.data.claim, event.meta.at)
     },
+    // A payout that somebody set counts on a lane whose calls were never let in, too.
+    CallRecounted(event, id) {
+      const doc = begun(workspaceIdOf(event), id)
+      return doc && resettled(doc, event.data, event.meta.at)
+    },
   },
   on: {
     CallAdmitted: (doc, { data, meta }) => admitted(doc, data, meta.at),
     TargetClaimed: (doc, { data, meta }) => withClaim(doc, data.claim, meta.at),
-    ClaimReleased(doc, { data }) {
-      const freed = withLive(doc, -1)
-      return data.outcome === 'abandoned' ? freed : withResult(freed, data.outcome)
-    },
+    ClaimReleased: (doc, { data }) => withFailure(withLive(doc, -1), data),
+    TargetFailureCounted: (doc, { data }) => withFailure(doc, data),
     ClaimConnected(doc, { data, meta }) {
-      const healed = withResult(doc, null)
+      const healed = withConnection(doc)
       return data.capCountsOn === 'connected' && countsIn(doc, data)
         ? withCall(healed, data.claimedAt, meta.at)
         : healed
     },
     CallReleased: (doc) => withLive(doc, -1),
     CallCounted: (doc, { data, meta }) => settled(doc, data, meta.at),
+    CallRecounted: (doc, { data, meta }) => resettled(doc, data, meta.at),
     TargetCapsReset: (doc) => ({ ...doc, hours: {}, days: {}, months: {}, total: 0, revenueDays: {} }),
   },
 })

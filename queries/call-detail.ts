@@ -1,38 +1,20 @@
 import { z } from 'zod'
+import type { KeptRecording } from '../projections/call-recordings.ts'
 import type { callStory } from '../projections/call-story.ts'
 import { payoutFor } from '../src/domain/books.ts'
+import { corrections } from '../src/domain/call-changes.ts'
 import { terms } from '../src/domain/call-facts.ts'
 import { callRecord } from '../src/domain/call-record.ts'
+import { adjustment } from '../src/domain/story.ts'
 import { tagsOf } from '../src/domain/tags.ts'
-import { id, instant } from '../src/kernel/wire.ts'
+import type { Mount } from '../src/kernel/query.ts'
+import { id } from '../src/kernel/wire.ts'
 import { type CallDoc, callRow, callRowOf } from './call-row.ts'
 import type { DocOf } from './documents.ts'
+import { recordingOf, recordingShape } from './recording-shape.ts'
 
 /** A call's waterfall with the terms frozen on it. */
 export type StoryDoc = DocOf<typeof callStory>
-
-const figures = z.object({ converted: z.boolean(), revenueCents: z.int(), payoutCents: z.int() })
-
-/** A figure that a person or a key set (Supplement §6, `adjust`). */
-export const adjustment = z.object({
-  id,
-  at: instant,
-  actor: z.object({ type: z.string(), id: z.string().nullable(), name: z.string() }),
-  source: z.enum(['key', 'user']),
-  before: figures,
-  after: figures,
-  reason: z.string(),
-})
-
-const recording = z.object({
-  id,
-  format: z.string(),
-  channels: z.int(),
-  durationSeconds: z.int(),
-  createdAt: instant,
-  expiresAt: instant,
-  url: z.string(),
-})
 
 const { direction, attribution, routingMode, deliveryMode, attemptCount, answeredAt, endedAt } = callRecord.shape
 const { hungUpBy, callerState, callerCity, tagSources, settledAt, convertedAt, conversionSource } = callRecord.shape
@@ -65,10 +47,10 @@ export const callDetail = callRow.extend({
     payoutWithheld: terms.shape.payoutWithheld,
   }),
   usageRateCents: z.number(),
-  corrections: figures.partial().nullable(),
-  adjustments: z.array(adjustment),
+  corrections: corrections.nullable(),
+  adjustments: z.array(adjustment).readonly(),
   conversionNote: z.string().nullable(),
-  recordings: z.array(recording),
+  recordings: z.array(recordingShape),
   recordingsReason: z.enum(['not_saved', 'never_answered']).nullable(),
 })
 
@@ -86,13 +68,21 @@ export function frozenOf({ terms, sold }: StoryDoc): z.infer<typeof callDetail>[
   }
 }
 
-function recordingsReason({ answeredAt, hasRecording }: CallDoc): z.infer<typeof callDetail>['recordingsReason'] {
-  if (answeredAt === null) return 'never_answered'
-  return hasRecording ? null : 'not_saved'
+function recordingsReason(
+  { answeredAt }: CallDoc,
+  recordings: readonly KeptRecording[],
+): z.infer<typeof callDetail>['recordingsReason'] {
+  if (recordings.length > 0) return null
+  return answeredAt === null ? 'never_answered' : 'not_saved'
 }
 
 /** The detail of a call. */
-export function callDetailOf(doc: CallDoc, story: StoryDoc): z.infer<typeof callDetail> {
+export function callDetailOf(
+  doc: CallDoc,
+  story: StoryDoc,
+  recordings: readonly KeptRecording[],
+  surface: Mount['surface'],
+): z.infer<typeof callDetail> {
   return {
     ...callRowOf(doc),
     direction: doc.direction,
@@ -106,7 +96,7 @@ export function callDetailOf(doc: CallDoc, story: StoryDoc): z.infer<typeof call
     callerState: doc.callerState,
     callerCity: doc.callerCity,
     dialedNumberId: doc.numberId,
-    numberPoolId: null,
+    numberPoolId: doc.numberPoolId,
     dniSessionId: null,
     deliveryMode: doc.deliveryMode,
     tagSources: tagsOf(doc.tagSources),
@@ -116,10 +106,10 @@ export function callDetailOf(doc: CallDoc, story: StoryDoc): z.infer<typeof call
     conversionSource: doc.conversionSource,
     frozen: frozenOf(story),
     usageRateCents: story.terms.usageRateCents,
-    corrections: null,
-    adjustments: [],
-    conversionNote: null,
-    recordings: [],
-    recordingsReason: recordingsReason(doc),
+    corrections: story.corrections,
+    adjustments: story.adjustments,
+    conversionNote: story.conversionNote,
+    recordings: recordings.map((kept) => recordingOf(kept, doc.id, surface)),
+    recordingsReason: recordingsReason(doc, recordings),
   }
 }

@@ -40,7 +40,7 @@ export const callFilters = {
   caller: z.string().max(CALLER_FILTER_LENGTH).optional(),
   tagKey: z.string().optional(),
   tagValue: z.string().max(TAG.value).optional(),
-  reason: z.string().optional(),
+  reason: z.string().meta({ enum: unroutedReason.options }).optional(),
   hasRecording: queryBoolean.optional(),
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { callLog } from '../projections/call-log.ts'
+import { callRecordings } from '../projections/call-recordings.ts'
 import { callStory } from '../projections/call-story.ts'
 import { defineQuery } from '../src/kernel/query.ts'
 import { refuse } from '../src/kernel/refusal.ts'
@@ -19,15 +20,18 @@ export const getCall = defineQuery({
   ],
   params: z.object({ id }),
   query: z.object({}),
-  response: z.object({ call: callDetail, story: storyShape }),
-  reads: [callLog, callStory],
+  // The documents name the story in both places.
+  response: z.object({ call: callDetail.extend({ story: storyShape }), story: storyShape }),
+  reads: [callLog, callRecordings, callStory],
   rejects: ['call-not-found'],
-  async run({ views }: QueryPorts, { params, tenant: { workspaceId } }) {
-    const [call, story] = await Promise.all([
+  async run({ views }: QueryPorts, { params, tenant: { workspaceId }, surface }) {
+    const [call, story, recorded] = await Promise.all([
       readOne(views, callLog, workspaceId, params.id),
       readOne(views, callStory, workspaceId, params.id),
+      readOne(views, callRecordings, workspaceId, params.id),
     ])
     if (!call || !story) return refuse('call-not-found')
-    return { call: callDetailOf(call, story), story: storyOf(call, story) }
+    const told = storyOf(call, story)
+    return { call: { ...callDetailOf(call, story, recorded?.recordings ?? [], surface), story: told }, story: told }
   },
 })

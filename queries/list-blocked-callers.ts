@@ -10,6 +10,7 @@ import { contains, type Filter } from '../src/ports/read-store.ts'
 import { blockedCallerShape, shownBlock } from './blocked-caller-shape.ts'
 import { readMany, readPage } from './documents.ts'
 import { listed, paging } from './listing.ts'
+import { digitsIn } from './number-search.ts'
 
 /** Digits of a caller that are kept. */
 const LAST = 10
@@ -17,7 +18,7 @@ const LAST = 10
 /** Digits match the caller, as it is kept: by its last ten; text matches the reason. */
 function searching(text: string | undefined): Filter {
   if (!text) return {}
-  const digits = text.replace(/\D/g, '').slice(-LAST)
+  const digits = digitsIn(text).slice(-LAST)
   return { $or: [{ reason: contains(text) }, ...(digits ? [{ callerLast10: contains(digits) }] : [])] }
 }
 

@@ -13,6 +13,8 @@ import { readAll } from './documents.ts'
 
 const HOUR_MS = 3_600_000
 const TALKING = 'in_progress'
+/** Statuses that are shown (Document 2, calls in progress). */
+const ON_BOARD = ['routing', 'ringing', TALKING] as const
 
 /** A call in progress (Document 2, Live call row). */
 export const liveCallRow = z.object({
@@ -82,6 +84,7 @@ export const liveCalls = defineQuery({
       workspaceId: tenant.workspaceId,
       startedMs: { $gte: Date.parse(now) - LIVE_BOARD_HOURS * HOUR_MS },
       liveCount: 1,
+      status: { $in: [...ON_BOARD] },
     }
     const rows = await readAll(views, callLog, { filter, sort: { startedMs: -1 }, limit: LIVE_BOARD_CALLS })
     return { live: rows.map((doc) => liveRowOf(doc, now)), ...(await counted(views, filter, rows)), at: now }

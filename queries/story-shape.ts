@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { callOutcome, dialOutcome, terms } from '../src/domain/call-facts.ts'
 import { sipText } from '../src/domain/sip.ts'
-import { type StoryAttempt, storyAttempt, storyEvent, storyStep } from '../src/domain/story.ts'
-import { adjustment, frozenOf, type StoryDoc } from './call-detail.ts'
+import { adjustment, type StoryAttempt, storyAttempt, storyEvent, storyStep } from '../src/domain/story.ts'
+import { frozenOf, type StoryDoc } from './call-detail.ts'
 import type { CallDoc } from './call-row.ts'
 
 const attempt = storyAttempt.extend({
@@ -37,7 +37,7 @@ export const storyShape = z.object({
     maxPayoutCents,
     payoutWithheld,
     bufferSeconds,
-    adjustments: z.array(adjustment),
+    adjustments: z.array(adjustment).readonly(),
   }),
   events: z.array(storyEvent).readonly(),
 })
@@ -68,7 +68,7 @@ function moneyOf(doc: CallDoc, story: StoryDoc): Story['money'] {
     maxPayoutCents: terms.maxPayoutCents,
     payoutWithheld: terms.payoutWithheld,
     bufferSeconds: terms.bufferSeconds,
-    adjustments: [],
+    adjustments: story.adjustments,
   }
 }
 

@@ -88,7 +88,7 @@ export async function targetShapes(
       const used = usageOf(counters, record.id, asked.now)
       return {
         ...record,
-        ...healthOf(counters, record.id),
+        ...healthOf(counters, record.id, asked.now),
         buyer: owner ? { id: owner.id, name: owner.name, status: owner.status } : null,
         destination: destinationShape({ type: record.type, endpoint, rtb }),
         endpoint: shownEndpoint(endpoint),

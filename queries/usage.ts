@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { usage as usageProjection } from '../projections/usage.ts'
-import { instant } from '../src/kernel/wire.ts'
+import { healthWord, type TargetHealth, targetHealth } from '../src/domain/target-health.ts'
 import type { ReadStore } from '../src/ports/read-store.ts'
 import { readMany } from './documents.ts'
 
@@ -18,12 +18,7 @@ export const usage = z.object({
 export const laneUsage = usage.omit({ total: true, dayRevenueCents: true }).extend({ dayPayoutCents: z.int() })
 
 /** How a target's dials have gone. */
-export const health = z.object({
-  health: z.enum(['unknown', 'healthy', 'degraded', 'down']),
-  lastError: z.string().nullable(),
-  consecutiveFailures: z.int(),
-  suppressedUntil: instant.nullable(),
-})
+export const health = targetHealth.omit({ suppressedFrom: true }).extend({ health: healthWord })
 type Health = Readonly<z.infer<typeof health>>
 
 type Counted = Readonly<Record<string, number>>
@@ -37,7 +32,7 @@ interface Counters {
   readonly total: number
   readonly revenueDays: Counted
   readonly payoutDays: Counted
-  readonly health?: Health | null | undefined
+  readonly health?: TargetHealth | null | undefined
 }
 
 const NONE: Counters = { liveCalls: 0, hours: {}, days: {}, months: {}, total: 0, revenueDays: {}, payoutDays: {} }
@@ -86,7 +81,11 @@ export function laneUsageOf(counters: ReadonlyMap<string, Counters>, id: string,
   return { liveCalls, hour, day, month, dayPayoutCents }
 }
 
-/** A target's health. */
-export function healthOf(counters: ReadonlyMap<string, Counters>, id: string): Health {
-  return counters.get(id)?.health ?? UNKNOWN
+/** A target's health at an instant: a suppression that is over is not told of. */
+export function healthOf(counters: ReadonlyMap<string, Counters>, id: string, now: string): Health {
+  const known = counters.get(id)?.health ?? null
+  if (known === null) return UNKNOWN
+  const { health, lastError, consecutiveFailures, suppressedUntil } = known
+  const isOver = suppressedUntil === null || suppressedUntil <= now
+  return { health, lastError, consecutiveFailures, suppressedUntil: isOver ? null : suppressedUntil }
 }
