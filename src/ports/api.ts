@@ -57,6 +57,23 @@ export interface ApiRequest {
   readonly ip: string
   /** Log position that the answer must have read (`svc-min-position`); null for none. */
   readonly minPosition: number | null
+  /** The part of the answer that is asked for, as it was sent (`Range`); null for the whole. */
+  readonly range: string | null
+  readonly connection: Connection
+}
+
+/** The way back to the one who asked, for answers that take their time. */
+export interface Connection {
+  /** Aborts when nobody reads the answer any more. */
+  readonly gone: () => AbortSignal
+  /** Drops the connection: who does not read is not waited for. */
+  readonly drop: () => void
+}
+
+/** A body that nothing was read into, with the headers that it came under, in lower case. */
+export interface RawBody {
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly bytes: Uint8Array
 }
 
 /** Bytes that are made while they are sent. One that throws drops the connection, so that nobody takes a part for the whole. */
@@ -85,6 +102,8 @@ export interface ApiRoute {
   readonly write: boolean
   readonly lapsed?: boolean
   readonly ownerOnly?: boolean
+  /** Whether the body is handed on as it came, of any type, with the headers: as a `RawBody`. */
+  readonly raw?: true
   /** Stable name, the OpenAPI operation id. */
   readonly name: string
   readonly summary: string
@@ -96,11 +115,15 @@ export interface ApiRoute {
   readonly unwritable?: readonly string[]
   /** Successful answers by status, for OpenAPI and for tests. */
   readonly responses: Readonly<Record<number, z.ZodType>>
+  /** Headers of its own that its successful answers may bring, in lower case. */
+  readonly sends?: readonly string[]
   /** Media type of the successful answers; JSON where it is left out. */
   readonly produces?: string
+  /** Whether a streamed answer tells its length before it is made, so that HEAD is answered without making it. */
+  readonly measured?: boolean
   readonly rejects: readonly string[]
   /** Name of the path parameter whose record the workspace does not have; null when it has them all. Asked before the body is read. */
-  readonly absent?: (params: unknown, tenant: Tenant) => Promise<string | null>
+  readonly absent?: (asked: Pick<ApiRequest, 'params' | 'principal' | 'idempotencyKey'>) => Promise<string | null>
   readonly run: (request: ApiRequest) => Promise<ApiAnswer | Refused>
 }
 

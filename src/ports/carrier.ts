@@ -1,4 +1,5 @@
 import type { CarrierNumbers } from './carrier-numbers.ts'
+import type { AudioFormat, CarrierRecordings } from './carrier-recordings.ts'
 
 /** What the carrier is told to dial for one attempt. */
 export interface DialCommand {
@@ -46,6 +47,8 @@ export type CarrierNotice =
       /** E.164; null when the caller hid it. */
       readonly from: string | null
       readonly sipHeaders: Readonly<Record<string, string>>
+      /** What the plan is drawn by, from a carrier that has rehearsed the call; elsewhere it is drawn as the call is routed. */
+      readonly seed?: number | null
       readonly at: string
     }
   | {
@@ -75,6 +78,19 @@ export type CarrierNotice =
       readonly recorded: boolean
       readonly at: string
     }
+  | {
+      readonly type: 'recording-saved'
+      readonly workspaceId: string
+      readonly callId: string
+      /** The carrier's own id of the recording: one that is told twice is one. */
+      readonly carrierRecordingId: string
+      readonly format: AudioFormat
+      readonly channels: number
+      readonly durationSeconds: number
+      /** Until when the carrier holds it. */
+      readonly expiresAt: string
+      readonly at: string
+    }
 
 /** Takes a notice; resolves when what it led to is durable. */
 export type Listener = (notice: CarrierNotice) => Promise<void>
@@ -101,5 +117,6 @@ export interface Carrier {
   probe(command: ProbeCommand): Promise<ProbeResult>
   /** Renting numbers; null where ordering is not configured. */
   readonly numbers: CarrierNumbers | null
+  readonly recordings: CarrierRecordings
   close(): Promise<void>
 }

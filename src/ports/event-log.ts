@@ -37,8 +37,11 @@ export interface EventLog {
   append(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]): Promise<AppendResult>
   /** Events of one stream from a revision on, oldest first, at most `limit` (default 1,000); empty for an unknown stream. */
   read(stream: string, from: number, limit?: number): Promise<readonly RecordedEvent[]>
-  /** Events of the whole log behind a position (exclusive), in order, at most `limit` (default 1,000). */
-  readAll(after: number, limit?: number): Promise<LogPage>
+  /**
+   * Events of the whole log behind a position (exclusive), in order, at most `limit` (default 1,000). Where only events of
+   * some `types` are of interest, those of others count for the limit but are left out.
+   */
+  readAll(after: number, limit?: number, types?: ReadonlySet<string>): Promise<LogPage>
   /** Pages of the whole log behind a position for ever, across reconnects, until the signal. */
   follow(after: number, signal: AbortSignal): AsyncIterable<LogPage>
   /** Position of the newest event; START when there is none. */

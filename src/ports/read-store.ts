@@ -43,7 +43,10 @@ export interface Page {
 /** What the store must know of a collection before it is used. */
 export interface CollectionSpec {
   readonly name: string
-  /** Each an ordered list of paths with directions. */
+  /**
+   * Each an ordered list of paths with directions; ties lie in the order of the ids. What stands behind `_id`, which is
+   * reserved for this, is no part of the order: it is carried along, to be read from the index alone.
+   */
   readonly indexes: readonly Readonly<Record<string, 1 | -1 | undefined>>[]
   /** Paths (numbers, strings or booleans, or null) that get a real column where the store has columns. Index paths do by themselves. */
   readonly columns: readonly string[]
@@ -77,12 +80,16 @@ export class StoreUnavailable extends Error {
 
 /** Documents of the read models, and how far each model has read. */
 export interface ReadStore {
+  /** Whether a commit that another runner forestalled leaves nothing behind: what begins and ends within a batch is then never told of. */
+  readonly atomic: boolean
   /** Makes collections and their indexes where they are missing; changes nothing that is there. */
   ensure(specs: readonly CollectionSpec[]): Promise<void>
   get(collection: string, id: string): Promise<Stored | null>
   /** Those of the ids that exist, in no order. */
   getMany(collection: string, ids: readonly string[]): Promise<readonly Stored[]>
   find(collection: string, page: Page): Promise<readonly Stored[]>
+  /** The values at a path of a page's documents, in its order; what is missing, and lists and objects, are null. `_position` is one. */
+  pluck(collection: string, path: string, page: Omit<Page, 'fields'>): Promise<readonly Scalar[]>
   count(collection: string, filter: Filter): Promise<number>
   /** Sums of fields (missing or null counts 0) by group; `groupBy` empty gives at most one group with key []. `count` is the number of documents. */
   sum(

@@ -1,9 +1,13 @@
+import { versionOf } from '../../kernel/entity.ts'
 import type { NewEvent, RecordedEvent } from '../../kernel/event.ts'
 import type { CarrierNotice, DialCommand, ReleaseCommand } from '../../ports/carrier.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Random } from '../../ports/random.ts'
 import { StoreUnavailable } from '../../ports/read-store.ts'
+import type { Secrets } from '../../ports/secrets.ts'
+import { openedHeaders } from './headers.ts'
+import { recordingOf } from './recordings.ts'
 import { entryFor, resultOf, STAYS_SECONDS } from './script.ts'
 import { type PlacedCall, type SimulatedCallState, simulatedCall } from './simulated-call.ts'
 
@@ -12,6 +16,7 @@ export interface PlayerPorts {
   readonly log: EventLog
   readonly clock: Clock
   readonly random: Random
+  readonly secrets: Pick<Secrets, 'seal' | 'unseal'>
   /** Takes what the carrier tells; resolves when it is durable. */
   readonly listener: (notice: CarrierNotice) => Promise<void>
 }
@@ -67,7 +72,7 @@ export function createPlayer(
       stream,
       revision: revision + 1,
       position: -1,
-      version: 1,
+      version: versionOf(simulatedCall, event.type),
       meta: {
         eventId: random.uuid(),
         workspaceId,
@@ -125,14 +130,21 @@ export function createPlayer(
       carrierCallId,
       to: placed.to,
       from: placed.from,
-      sipHeaders: placed.sipHeaders,
+      sipHeaders: openedHeaders(placed.sipHeaders, ports.secrets),
+      seed: placed.seed,
       at: placed.arrivesAt,
     })
 
   async function tellEnd(): Promise<void> {
     const { ends } = state
     if (!ends || state.ended) return
-    await listener({ type: 'call-ended', ...key, hungUpBy: ends.hungUpBy, recorded: false, at: ends.at })
+    const recording = recordingOf(state)
+    await listener({ type: 'call-ended', ...key, hungUpBy: ends.hungUpBy, recorded: recording !== null, at: ends.at })
+    if (recording) {
+      const { carrierRecordingId, ms, expiresAt, savedAt: at } = recording
+      const sound = { format: 'wav', channels: 1, durationSeconds: Math.round(ms / 1_000) } as const
+      await listener({ type: 'recording-saved', ...key, carrierRecordingId, ...sound, expiresAt, at })
+    }
     await inTurn(async () => {
       if (!state.ended) await write({ type: 'SimulatedCallEnded', data: ends })
     })
@@ -159,10 +171,10 @@ export function createPlayer(
     if (answered || placed.mode === 'live') planEnd()
   }
 
-  /** Plans what a dial leads to, unless the caller is gone before it comes to that. */
+  /** Plans what a dial leads to, unless the caller is gone before it comes to that. Who answers and hangs up at once has answered. */
   function planResult(dial: Dial): void {
-    const { ends } = state
-    if (ends && ends.at <= dial.resultAt) planEnd()
+    const { givesUpAt } = placed
+    if (givesUpAt !== null && givesUpAt <= dial.resultAt) planEnd()
     else when(dial.resultAt, () => tellResult(dial))
   }
 
@@ -206,6 +218,7 @@ export function createPlayer(
           whisperAccepted: result.whisperAccepted,
           resultAt,
           ends: result.answered ? { at: plus(resultAt, result.talkSeconds), hungUpBy: result.hungUpBy } : null,
+          record: command.record,
         }
         await write({ type: 'SimulatedDialTaken', data: taken })
         planResult(taken)

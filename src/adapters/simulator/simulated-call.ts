@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineEntity } from '../../kernel/entity.ts'
+import { defineEntity, type Upcast } from '../../kernel/entity.ts'
 import { id, instant } from '../../kernel/wire.ts'
 import { script } from './script.ts'
 
@@ -11,11 +11,14 @@ export const placedCall = z.object({
   carrierCallId: z.string(),
   to: e164,
   from: e164.nullable(),
+  /** Sealed where the call is stored. */
   sipHeaders: z.record(z.string(), z.string()),
   script,
   mode: z.enum(['instant', 'live']),
   /** The call's own seconds in one of the clock's; 1 for an instant call, whose clock is its own. */
   speed: z.number().min(1),
+  /** What the plan is drawn by; null for what was placed before it was rehearsed. */
+  seed: z.int().nullable(),
   arrivesAt: instant,
   /** When the caller gives up, if they do. */
   givesUpAt: instant.nullable(),
@@ -39,6 +42,8 @@ export const simulatedCallEvents = {
     resultAt: instant,
     /** When the call will be over, if this dial is answered. */
     ends: planned.nullable(),
+    /** Whether what is said once it is answered is recorded. */
+    record: z.boolean(),
   }),
   SimulatedReleaseTaken: z.object({
     commandId: z.string(),
@@ -47,6 +52,15 @@ export const simulatedCallEvents = {
   }),
   SimulatedCallEnded: planned,
 }
+
+/** Version 1 of a call kept its headers unsealed, and nothing read them. */
+const withoutHeaders: Upcast = (data) => ({ ...(data as object), sipHeaders: {} })
+
+/** Version 2 drew anew what had been rehearsed. */
+const unseeded: Upcast = (data) => ({ ...(data as object), seed: null })
+
+/** Version 1 of a dial knew of no recordings. */
+const notRecorded: Upcast = (data) => ({ ...(data as object), record: false })
 
 type DialTaken = z.infer<typeof simulatedCallEvents.SimulatedDialTaken>
 
@@ -64,6 +78,7 @@ export const simulatedCall = defineEntity({
   name: 'simulator',
   version: 1,
   events: simulatedCallEvents,
+  upcasts: { SimulatedCallPlaced: [withoutHeaders, unseeded], SimulatedDialTaken: [notRecorded] },
   initial: { placed: null, dials: [], commands: [], ends: null, ended: false } as SimulatedCallState,
   evolve: {
     SimulatedCallPlaced: (state, { data }) => ({

@@ -1,10 +1,12 @@
-import { upcast } from '../../kernel/entity.ts'
+import { upcast, versionOf } from '../../kernel/entity.ts'
 import type { RecordedEvent } from '../../kernel/event.ts'
 import type { Carrier } from '../../ports/carrier.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
 import { StoreUnavailable } from '../../ports/read-store.ts'
+import { sealedHeaders } from './headers.ts'
 import { createSimulatedNumbers } from './numbers.ts'
 import { createPlayer, type Player, type PlayerPorts } from './player.ts'
+import { createSimulatedRecordings } from './recordings.ts'
 import { entryFor, resultOf } from './script.ts'
 import { type PlacedCall, type SimulatedCallState, simulatedCall, simulatedCallEvents } from './simulated-call.ts'
 
@@ -146,12 +148,13 @@ export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
 
   async function write(placed: PlacedCall): Promise<Player> {
     placing.add(placed.carrierCallId)
+    const kept = { ...placed, sipHeaders: sealedHeaders(placed.sipHeaders, ports.secrets) }
     try {
       await ops.put(callKey(placed.carrierCallId), owner, null)
       const event = {
         type: 'SimulatedCallPlaced',
-        data: simulatedCallEvents.SimulatedCallPlaced.parse(placed),
-        version: 1,
+        data: simulatedCallEvents.SimulatedCallPlaced.parse(kept),
+        version: versionOf(simulatedCall, 'SimulatedCallPlaced'),
         meta: {
           eventId: ports.random.uuid(),
           workspaceId: placed.workspaceId,
@@ -169,7 +172,7 @@ export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
       const { state, revision } = result.ok
         ? foldOf([{ ...event, stream, revision: 0, position: result.position }])
         : await load(placed.carrierCallId)
-      return players.get(placed.carrierCallId) ?? play(state.placed ?? placed, state, revision)
+      return players.get(placed.carrierCallId) ?? play(state.placed ?? kept, state, revision)
     } finally {
       placing.delete(placed.carrierCallId)
     }
@@ -178,6 +181,7 @@ export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
   return {
     name: 'Simulated carrier',
     numbers: areaCodes && createSimulatedNumbers({ ...ports, areaCodes }),
+    recordings: createSimulatedRecordings(clock, async (carrierCallId) => (await load(carrierCallId)).state),
     async place(placed) {
       const player = await write(placed)
       await player.start()

@@ -37,6 +37,19 @@ export const oneOrder = z.object({ data: numberOrder })
 /** A number of the account. */
 export const heldNumber = z.object({ id: z.string().min(1), phone_number: z.string(), status: z.string().nullish() })
 
+/** GET /recordings/:id: where the bytes are, for some minutes. */
+export const savedRecording = z.object({
+  data: z.object({ download_urls: z.object({ mp3: z.url().nullish(), wav: z.url().nullish() }).nullish() }),
+})
+
+/** POST /calls */
+export const dialledCall = z.object({ data: z.object({ call_control_id: z.string().min(1) }) })
+
+/** GET /calls/:id */
+export const callStatus = z.object({
+  data: z.object({ is_alive: z.boolean(), end_time: z.iso.datetime({ offset: true }).nullish().catch(null) }),
+})
+
 /** The errors of a refused request. */
 export const errors = z.object({
   errors: z.array(

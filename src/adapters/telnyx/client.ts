@@ -11,15 +11,18 @@ export interface TelnyxAccount {
   readonly apiBase: string | null
   /** Milliseconds that one request may take. */
   readonly timeoutMs?: number
+  /** How requests are sent; as Node does, by default. */
+  readonly fetch?: typeof fetch
 }
 
 const TIMEOUT_MS = 10_000
 const SENTENCE = 500
 
 /** Opens the client. It asks once: an order sent twice may be two, and what failed is asked again by the due work. */
-export function openClient({ apiKey, apiBase, timeoutMs = TIMEOUT_MS }: TelnyxAccount): Telnyx {
+export function openClient({ apiKey, apiBase, timeoutMs = TIMEOUT_MS, fetch: send }: TelnyxAccount): Telnyx {
   const base = apiBase === null ? {} : { baseURL: apiBase }
-  return new Telnyx({ apiKey, ...base, timeout: timeoutMs, maxRetries: 0, logLevel: 'off' })
+  const sending = send === undefined ? {} : { fetch: send }
+  return new Telnyx({ apiKey, ...base, ...sending, timeout: timeoutMs, maxRetries: 0, logLevel: 'off' })
 }
 
 /** Telnyx's own words for what went wrong: every error that it names. */

@@ -20,10 +20,28 @@ const FEATURES: readonly Feature[] = [
   'local_calling',
 ]
 
+function callingCode(country: string): string {
+  return isSupportedCountry(country) ? getCountryCallingCode(country) : ''
+}
+
 /** Digits without the country's code; all of them where the country is not known. */
 function nationalDigits(digits: string, country: string): string {
-  const code = isSupportedCountry(country) ? getCountryCallingCode(country) : ''
+  const code = callingCode(country)
   return digits.startsWith(code) ? digits.slice(code.length) : digits
+}
+
+/** No national number of North America begins with its code. */
+const NORTH_AMERICA = '1'
+
+/**
+ * National digits that every number of a beginning begins with: without a plus it may hold the country's code, or only
+ * look like it.
+ */
+function nationalBeginning(startsWith: string | null, country: string): string {
+  const [known = ''] = (startsWith ?? '').replace('+', '').split('*')
+  const code = callingCode(country)
+  const unsure = known.startsWith(code) && !startsWith?.startsWith('+') && code !== NORTH_AMERICA
+  return unsure || code.startsWith(known) ? '' : nationalDigits(known, country)
 }
 
 /**
@@ -31,7 +49,7 @@ function nationalDigits(digits: string, country: string): string {
  * where an area code is named those behind that.
  */
 function patternFilter({ contains, startsWith, endsWith, areaCode, countryCode }: NumberQuery): Filter['phone_number'] {
-  const begins = nationalDigits((startsWith ?? '').replace('+', ''), countryCode).split('*')[0] ?? ''
+  const begins = nationalBeginning(startsWith, countryCode)
   const behind = areaCode !== null && begins.startsWith(areaCode) ? begins.slice(areaCode.length) : begins
   const runs = (contains ?? '').split('*').toSorted((one, other) => other.length - one.length)
   return {

@@ -1,19 +1,87 @@
-import type { Carrier } from '../../ports/carrier.ts'
-import type { TelnyxAccount } from './client.ts'
+import type { KeyObject } from 'node:crypto'
+import { isRefusal, type Refusal, refuse } from '../../kernel/refusal.ts'
+import type { Carrier, Listener } from '../../ports/carrier.ts'
+import type { OperationalStore } from '../../ports/operational-store.ts'
+import type { Secrets } from '../../ports/secrets.ts'
+import { openClient, type TelnyxAccount } from './client.ts'
+import { createDriver } from './driver.ts'
+import { sealedNews } from './headers.ts'
 import { createTelnyxNumbers } from './numbers.ts'
+import { createProbe } from './probe.ts'
+import { createTelnyxRecordings } from './recordings.ts'
+import { createSessions, type SessionPorts } from './sessions.ts'
+import { createVoice, type Dialling } from './voice.ts'
+import { isGenuine, type RawRequest, read } from './webhook.ts'
 
-/**
- * Telnyx, as far as renting numbers goes. Calls do not arrive through it: a dial or a release can only belong to a call
- * of another carrier, whose end nobody will tell, so that the platform ends it in time. `rents` says whether numbers can
- * be rented at all.
- */
-export function openTelnyx(account: TelnyxAccount, rents: boolean): Carrier {
+export interface TelnyxPorts extends SessionPorts {
+  readonly ops: OperationalStore
+  readonly secrets: Pick<Secrets, 'seal' | 'unseal'>
+  readonly listener: Listener
+  /** The workspace whose number this is, if it takes calls on it; null when none does. */
+  readonly workspaceOf: (e164: string) => Promise<string | null>
+  /** A number of the workspace's that a call may be said to come from; null when it has none. */
+  readonly numberOf: (workspaceId: string) => Promise<string | null>
+  /** How a target is dialled now, its secrets opened; null for one that has no settings of its own. */
+  readonly dialling: (workspaceId: string, targetId: string) => Promise<Dialling | null>
+  /** Whether this process takes up what others have left behind. */
+  readonly sweeps: boolean
+}
+
+/** The account, what its webhooks are signed under, and whether numbers are rented there. */
+export interface TelnyxSettings extends TelnyxAccount {
+  readonly publicKey: KeyObject
+  readonly rents: boolean
+}
+
+/** Telnyx: the carrier port, and the webhooks by which it tells. */
+export interface TelnyxCarrier extends Carrier {
+  /**
+   * Takes a webhook: resolves once it can no longer be lost, to whether it was one of ours. What it leads to follows.
+   * @throws LogUnavailable, StoreUnavailable when it is to be sent again
+   */
+  readonly hear: (request: RawRequest) => Promise<boolean | Refusal<'invalid-signature' | 'validation-error'>>
+}
+
+/** Opens Telnyx as the carrier. */
+export function openTelnyx(settings: TelnyxSettings, ports: TelnyxPorts): TelnyxCarrier {
+  const { clock } = ports
+  const client = openClient(settings)
+  const voice = createVoice(client, settings)
+  const sessions = createSessions(ports)
+  const driver = createDriver({ ...ports, voice, sessions })
+
   return {
     name: 'Telnyx',
-    dial: async () => {},
-    release: async () => {},
-    probe: async () => ({ outcome: 'failed', sipCode: null, ms: 0 }),
-    numbers: rents ? createTelnyxNumbers(account) : null,
-    close: async () => {},
+    async dial({ carrierCallId, ...dial }) {
+      await sessions.add(carrierCallId, ({ dials }) =>
+        dials.some(({ commandId }) => commandId === dial.commandId) ? null : { type: 'TelnyxDialAsked', data: dial },
+      )
+      await driver.moved(carrierCallId)
+    },
+    async release({ carrierCallId, ...release }) {
+      await sessions.add(carrierCallId, ({ releases }) =>
+        releases.some(({ commandId }) => commandId === release.commandId)
+          ? null
+          : { type: 'TelnyxReleaseAsked', data: release },
+      )
+      await driver.moved(carrierCallId)
+    },
+    probe: createProbe({ ...ports, voice, sessions }),
+    numbers: settings.rents ? createTelnyxNumbers(settings) : null,
+    recordings: createTelnyxRecordings(client),
+    async hear(request) {
+      if (!isGenuine(request, settings.publicKey, clock.now())) return refuse('invalid-signature')
+      const heard = read(request.bytes)
+      if (heard === null) return false
+      if (isRefusal(heard)) return heard
+      const { session } = heard
+      const told = sealedNews(heard.told, ports.secrets)
+      await sessions.add(session, ({ webhooks }) =>
+        webhooks.includes(told.webhookId) ? null : { type: 'TelnyxWebhookTaken', data: told },
+      )
+      await driver.moved(session)
+      return true
+    },
+    close: () => driver.close(),
   }
 }

@@ -1,0 +1,231 @@
+import { z } from 'zod'
+import { defineEntity } from '../../kernel/entity.ts'
+import { id, instant } from '../../kernel/wire.ts'
+
+/** What a leg is for: the caller's own, the dial of an attempt, or a forward. */
+export const purpose = z.union([
+  z.object({ attempt: z.int().min(1) }),
+  z.object({ forward: z.literal(true) }),
+  z.object({ probe: z.literal(true) }),
+])
+
+const hangup = z.object({
+  cause: z.string(),
+  source: z.enum(['caller', 'callee', 'unknown']),
+  sipCode: z.int().nullable(),
+})
+
+const saved = z.object({
+  recordingId: z.string(),
+  format: z.enum(['mp3', 'wav']),
+  channels: z.int(),
+  durationSeconds: z.int(),
+})
+
+/** What a webhook says. */
+export const news = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('initiated'),
+    incoming: z.boolean(),
+    /** Null where what was dialled is no telephone number. */
+    to: z.string().nullable(),
+    /** E.164; null when the caller hid it. */
+    from: z.string().nullable(),
+    sipHeaders: z.record(z.string(), z.string()),
+  }),
+  z.object({ type: z.literal('answered') }),
+  z.object({ type: z.literal('bridged') }),
+  z.object({ type: z.literal('spoken') }),
+  z.object({ type: z.literal('gathered'), digits: z.string() }),
+  z.object({ type: z.literal('ended'), ...hangup.shape }),
+  z.object({ type: z.literal('recorded'), ...saved.shape }),
+])
+
+/** A webhook that was taken: by its own id, of one leg. */
+export const told = z.object({
+  webhookId: z.string(),
+  /** The leg's control id; null where the webhook names none. */
+  leg: z.string().nullable(),
+  purpose: purpose.nullable(),
+  at: instant,
+  news,
+})
+export type Told = Readonly<z.infer<typeof told>>
+
+const asked = { commandId: z.string(), workspaceId: id, callId: id, at: instant }
+const dial = z.object({
+  ...asked,
+  attempt: z.int().min(1),
+  targetId: id,
+  destination: z.string(),
+  callerId: z.string().nullable(),
+  ringSeconds: z.int(),
+  whisper: z.object({ text: z.string(), acceptDigit: z.string().nullable() }).nullable(),
+  record: z.boolean(),
+})
+const release = z.object({
+  ...asked,
+  action: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('hangup') }),
+    z.object({ kind: z.literal('message'), text: z.string() }),
+    z.object({ kind: z.literal('forward'), e164: z.string() }),
+  ]),
+})
+export type Dial = Readonly<z.infer<typeof dial>>
+export type Release = Readonly<z.infer<typeof release>>
+
+/** How a step ended: done, refused by Telnyx, or too late because the leg is gone. */
+const taken = z.object({
+  step: z.string(),
+  outcome: z.enum(['done', 'refused', 'gone']),
+  at: instant,
+  /** The leg that a dial began, and what Telnyx said where it refused. */
+  leg: z.string().nullable(),
+  sentence: z.string().nullable(),
+})
+export type Taken = Readonly<z.infer<typeof taken>>
+
+/** Whose number was dialled (null for nobody's), and the id that the call has with us. */
+const recognized = z.object({ sessionId: z.string(), workspaceId: id.nullable(), callId: id })
+
+/** These names are the storage format. */
+export const sessionEvents = {
+  TelnyxWebhookTaken: told,
+  TelnyxCallRecognized: recognized,
+  TelnyxDialAsked: dial,
+  TelnyxReleaseAsked: release,
+  TelnyxStepTaken: taken,
+}
+
+/** One leg of a call, as far as it is known. */
+export interface Leg {
+  readonly id: string
+  readonly purpose: 'caller' | z.infer<typeof purpose> | null
+  readonly initiated: (Extract<Told['news'], { type: 'initiated' }> & { readonly at: string }) | null
+  readonly answeredAt: string | null
+  readonly bridgedAt: string | null
+  readonly spokenAt: string | null
+  readonly gathered: { readonly digits: string; readonly at: string } | null
+  readonly ended: (z.infer<typeof hangup> & { readonly at: string }) | null
+}
+
+export interface Session {
+  /** Ids of the webhooks taken: none is taken twice. */
+  readonly webhooks: readonly string[]
+  readonly legs: readonly Leg[]
+  readonly recognized: Readonly<z.infer<typeof recognized>> | null
+  readonly dials: readonly Dial[]
+  readonly releases: readonly Release[]
+  readonly taken: Readonly<Record<string, Taken>>
+  readonly recordings: readonly (z.infer<typeof saved> & { readonly at: string })[]
+  /** When anything was last heard, or done, of the call. */
+  readonly movedAt: string | null
+}
+
+const NEW_LEG = {
+  purpose: null,
+  initiated: null,
+  answeredAt: null,
+  bridgedAt: null,
+  spokenAt: null,
+  gathered: null,
+  ended: null,
+}
+
+function withLeg(session: Session, id: string, change: (leg: Leg) => Leg): Session {
+  const known = session.legs.find((leg) => leg.id === id)
+  if (!known) return { ...session, legs: [...session.legs, change({ id, ...NEW_LEG })] }
+  return { ...session, legs: session.legs.map((leg) => (leg.id === id ? change(leg) : leg)) }
+}
+
+/** A leg with what a webhook says; whatever says it first holds. */
+function hearing(leg: Leg, { news, at, purpose }: Told): Leg {
+  const known = { ...leg, purpose: leg.purpose ?? purpose }
+  switch (news.type) {
+    case 'initiated':
+      return { ...known, purpose: known.purpose ?? (news.incoming ? 'caller' : null), initiated: { ...news, at } }
+    case 'answered':
+      return { ...known, answeredAt: known.answeredAt ?? at }
+    case 'bridged':
+      return { ...known, bridgedAt: known.bridgedAt ?? at }
+    case 'spoken':
+      return { ...known, spokenAt: known.spokenAt ?? at }
+    case 'gathered':
+      return { ...known, gathered: known.gathered ?? { digits: news.digits, at } }
+    case 'ended':
+      return { ...known, ended: known.ended ?? { cause: news.cause, source: news.source, sipCode: news.sipCode, at } }
+    default:
+      return known
+  }
+}
+
+const later = (one: string | null, other: string) => (one !== null && one > other ? one : other)
+
+function attemptOf(step: string): number | null {
+  const attempt = /^dial:(\d+)$/.exec(step)?.[1]
+  return attempt === undefined ? null : Number(attempt)
+}
+
+/** All that is known of a call's session at Telnyx: `telnyx-<session id>`. Every process that takes it up goes on from here. */
+export const session = defineEntity({
+  name: 'telnyx',
+  version: 1,
+  events: sessionEvents,
+  initial: {
+    webhooks: [],
+    legs: [],
+    recognized: null,
+    dials: [],
+    releases: [],
+    taken: {},
+    recordings: [],
+    movedAt: null,
+  } as Session,
+  evolve: {
+    TelnyxWebhookTaken: (state, { data }) => {
+      const { webhookId, leg, news, at } = data
+      const heard = { ...state, webhooks: [...state.webhooks, webhookId], movedAt: later(state.movedAt, at) }
+      if (news.type === 'recorded') return { ...heard, recordings: [...state.recordings, { ...news, at }] }
+      return leg === null ? heard : withLeg(heard, leg, (known) => hearing(known, data))
+    },
+    TelnyxCallRecognized: (state, { data }) => ({ ...state, recognized: data }),
+    TelnyxDialAsked: (state, { data }) => ({ ...state, dials: [...state.dials, data] }),
+    TelnyxReleaseAsked: (state, { data }) => ({ ...state, releases: [...state.releases, data] }),
+    TelnyxStepTaken: (state, { data }): Session => {
+      const done = {
+        ...state,
+        taken: { ...state.taken, [data.step]: data },
+        movedAt: later(state.movedAt, data.at),
+      }
+      const attempt = attemptOf(data.step)
+      if (attempt === null || data.leg === null) return done
+      return withLeg(done, data.leg, (leg) => ({ ...leg, purpose: leg.purpose ?? { attempt } }))
+    },
+  },
+})
+
+/** The caller's own leg; null until it has been told of. */
+export function callerLeg({ legs }: Session): Leg | null {
+  return legs.find(({ purpose }) => purpose === 'caller') ?? null
+}
+
+/** The leg of an attempt's dial; null until it is known. */
+export function dialLeg({ legs }: Session, attempt: number): Leg | null {
+  return legs.find(({ purpose }) => attempt === attemptIn(purpose)) ?? null
+}
+
+/** Whether the caller was put through to the one who was dialled: the command says so, or what came of it. */
+export function isBridged(session: Session, attempt: number): boolean {
+  const bridged = dialLeg(session, attempt)?.bridgedAt ?? null
+  return bridged !== null || session.taken[`bridge:${attempt}`]?.outcome === 'done'
+}
+
+/** The leg of a forward; null until it is known. */
+export function forwardLeg({ legs }: Session): Leg | null {
+  return legs.find(({ purpose }) => purpose !== null && purpose !== 'caller' && 'forward' in purpose) ?? null
+}
+
+/** The attempt that a leg is dialled for; null for any other leg. */
+export function attemptIn(purpose: Leg['purpose']): number | null {
+  return purpose !== null && purpose !== 'caller' && 'attempt' in purpose ? purpose.attempt : null
+}
