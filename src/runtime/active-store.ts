@@ -37,6 +37,7 @@ export function withActive(store: ReadStore, clock: Clock): ReadStore {
     get: async (collection, id) => store.get(await actual(collection), id),
     getMany: async (collection, ids) => store.getMany(await actual(collection), ids),
     find: async (collection, page) => store.find(await actual(collection), page),
+    pluck: async (collection, path, page) => store.pluck(await actual(collection), path, page),
     count: async (collection, filter) => store.count(await actual(collection), filter),
     sum: async (collection, filter, groupBy, fields) => store.sum(await actual(collection), filter, groupBy, fields),
   }
@@ -45,10 +46,12 @@ export function withActive(store: ReadStore, clock: Clock): ReadStore {
 /** A store's methods as a record to override, whatever the store is made of. */
 export function bound(store: ReadStore): ReadStore {
   return {
+    atomic: store.atomic,
     ensure: (specs) => store.ensure(specs),
     get: (collection, id) => store.get(collection, id),
     getMany: (collection, ids) => store.getMany(collection, ids),
     find: (collection, page) => store.find(collection, page),
+    pluck: (collection, path, page) => store.pluck(collection, path, page),
     count: (collection, filter) => store.count(collection, filter),
     sum: (collection, filter, groupBy, fields) => store.sum(collection, filter, groupBy, fields),
     commit: (writes, checkpoint) => store.commit(writes, checkpoint),

@@ -1,6 +1,6 @@
 import type { DecisionContext, Memory } from '../kernel/command.ts'
 import { type Entity, streamOf, versionOf } from '../kernel/entity.ts'
-import type { NewEvent, RecordedEvent } from '../kernel/event.ts'
+import type { Meta, NewEvent, RecordedEvent } from '../kernel/event.ts'
 import { isRefusal, type Refusal } from '../kernel/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
@@ -41,7 +41,8 @@ export interface Decider {
   readonly takeTurn: (mailbox: Mailbox, start: Fold, jobs: readonly Job[], known: Known) => Turn
 }
 
-const memoryKey = (memory: Memory, id: string) => `${memory.name}\n${id}`
+/** What a memory's answer is known by, in a decision and beside the events that it led to. */
+export const memoryKey = ({ name }: Memory, id: string) => `${name}/${id}`
 
 /** Bytes that events take in an append, near enough: JSON text and a little for each event. */
 function sizeOf(events: readonly RecordedEvent[]): number {
@@ -59,6 +60,13 @@ function statesOf({ command, call }: Job, folds: Known['folds']) {
     revisions[stream] = fold?.revision ?? -1
   }
   return { reads, revisions }
+}
+
+const filled = (record: Readonly<Record<string, unknown>>) => Object.keys(record).length > 0
+
+/** What a decision went by beside its own stream, as its events tell it. */
+function wentBy({ now: at, revisions: reads }: DecisionContext, recalled: Readonly<Record<string, unknown>>) {
+  return { at, ...(filled(reads) && { reads }), ...(filled(recalled) && { recalled }) }
 }
 
 const recallsOf = (job: Job, state: unknown, folds: Known['folds']) =>
@@ -91,7 +99,8 @@ export function createDecider(ports: {
     return new Map(await Promise.all(folds))
   }
 
-  function contextOf(job: Job, { folds, found }: Known): DecisionContext {
+  /** What a decision may know; the answers that it asks its memories for are put into `recalled`. */
+  function contextOf(job: Job, { folds, found }: Known, recalled: Record<string, unknown>): DecisionContext {
     const { call, ids, seed } = job
     let minted = 0
     return {
@@ -107,8 +116,12 @@ export function createDecider(ports: {
         return id
       },
       recall: (memory, id) => {
-        const doc = found.get(memoryKey(memory, id))
-        return doc === undefined || doc === null ? null : memory.doc.parse(doc)
+        const key = memoryKey(memory, id)
+        const doc = found.get(key)
+        if (doc === undefined || doc === null) return null
+        const answer = memory.doc.parse(doc)
+        recalled[key] = answer
+        return answer
       },
     }
   }
@@ -118,10 +131,9 @@ export function createDecider(ports: {
     { call }: Job,
     fold: Fold,
     events: readonly NewEvent[],
-    { now: at, revisions }: DecisionContext,
+    wentBy: Pick<Meta, 'at' | 'reads' | 'recalled'>,
   ): readonly RecordedEvent[] {
     const { commandId, workspaceId, actor, correlationId, causationId, surface, ip } = call
-    const reads = Object.keys(revisions).length > 0 ? { reads: revisions } : {}
     return events.map(({ type, data }, index) => ({
       stream,
       revision: fold.revision + 1 + index,
@@ -133,14 +145,13 @@ export function createDecider(ports: {
         eventId: random.uuid(),
         // A user's own acts are in no workspace.
         workspaceId: workspaceId === '' ? null : workspaceId,
-        at,
         actor,
         commandId,
         correlationId,
         causationId,
         surface,
         ip,
-        ...reads,
+        ...wentBy,
       },
     }))
   }
@@ -148,9 +159,10 @@ export function createDecider(ports: {
   function decide(mailbox: Mailbox, job: Job, fold: Fold, known: Known): readonly RecordedEvent[] | Refusal {
     const guarded = job.call.guard?.(fold.state)
     if (guarded) return guarded
-    const context = contextOf(job, known)
+    const recalled: Record<string, unknown> = {}
+    const context = contextOf(job, known, recalled)
     const outcome: readonly NewEvent[] | Refusal = job.command.decide(job.input, fold.state, context)
-    return isRefusal(outcome) ? outcome : recorded(mailbox, job, fold, outcome, context)
+    return isRefusal(outcome) ? outcome : recorded(mailbox, job, fold, outcome, wentBy(context, recalled))
   }
 
   function verdictOn(mailbox: Mailbox, job: Job, fold: Fold, known: Known): Verdict {

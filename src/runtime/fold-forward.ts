@@ -1,6 +1,6 @@
 import { upcast } from '../kernel/entity.ts'
 import type { RecordedEvent } from '../kernel/event.ts'
-import { type AnyProjection, keysOf, reduce } from '../kernel/projection.ts'
+import { type AnyProjection, finished, keysOf, reduce } from '../kernel/projection.ts'
 import type { Doc, Stored } from '../ports/read-store.ts'
 import type { Upcasts } from './upcasts.ts'
 
@@ -24,5 +24,6 @@ export function foldForward(
     doc = reduce(projection, doc, event, id)
     position = event.position
   }
-  return doc === null ? null : { id, position, doc }
+  if (doc === null) return null
+  return { id, position, doc: doc === stored?.doc ? doc : finished(projection, doc) }
 }

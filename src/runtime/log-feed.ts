@@ -19,8 +19,8 @@ interface Tail {
   after: number
 }
 
-/** A feed over a log; the tail that it opens ends with the signal. */
-export function createFeed(log: EventLog, bell: Bell, signal: AbortSignal): Feed {
+/** A feed over a log; the tail that it opens ends with the signal. Events of other types than these may be left out. */
+export function createFeed(log: EventLog, types: ReadonlySet<string>, bell: Bell, signal: AbortSignal): Feed {
   let tail: Tail | null = null
   let waiting = false
   let kept: { readonly after: number; readonly page: LogPage } | null = null
@@ -63,7 +63,7 @@ export function createFeed(log: EventLog, bell: Bell, signal: AbortSignal): Feed
       const fresh = kept
       kept = null
       const fits = fresh !== null && fresh.after <= after && after < fresh.page.position
-      const page = fits ? fresh.page : await log.readAll(after, limit)
+      const page = fits ? fresh.page : await log.readAll(after, limit, types)
       if (page.end) end = Math.max(end ?? page.position, page.position)
       else if (end !== null && page.position >= end) end = null
       return page

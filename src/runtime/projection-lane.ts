@@ -1,6 +1,6 @@
 import { upcast } from '../kernel/entity.ts'
 import type { RecordedEvent } from '../kernel/event.ts'
-import { type AnyProjection, keysOf, reduce } from '../kernel/projection.ts'
+import { type AnyProjection, finished, keysOf, reduce } from '../kernel/projection.ts'
 import { START } from '../ports/event-log.ts'
 import type { Doc, ReadStore, Write } from '../ports/read-store.ts'
 import type { Place } from './places.ts'
@@ -14,6 +14,8 @@ interface Folded {
   doc: Doc | null
   /** START when the store has none. */
   position: number
+  /** Whether the store has one. */
+  readonly held: boolean
   changed: boolean
 }
 
@@ -129,11 +131,14 @@ async function load(lane: Lane, store: ReadStore, touches: readonly Touch[]): Pr
       if (docs.has(id)) continue
       const kept = lane.recent.get(id) ?? lane.older.get(id)
       if (!kept) missing.push(id)
-      docs.set(id, kept ? { ...kept } : { doc: null, position: START, changed: false })
+      docs.set(
+        id,
+        kept ? { ...kept, held: kept.doc !== null } : { doc: null, position: START, held: false, changed: false },
+      )
     }
   }
   const stored = missing.length > 0 ? await store.getMany(lane.place.collection, missing) : []
-  for (const { id, doc, position } of stored) docs.set(id, { doc, position, changed: false })
+  for (const { id, doc, position } of stored) docs.set(id, { doc, position, held: true, changed: false })
   return docs
 }
 
@@ -151,11 +156,13 @@ export async function foldBatch(
   const docs = await load(lane, store, touches)
   const emitted: Write[] = []
   const reduced = reduceAll(lane, touches, docs, emitted)
-  const fault = reduced ?? unreadable
   const writes: Write[] = []
-  for (const [id, { doc, position, changed }] of docs) {
-    if (changed) writes.push({ collection: lane.place.collection, id, doc, position })
+  const unfinished = finishAll(lane, store, touches, docs, writes)
+  if (unfinished) {
+    const { position, at } = lane
+    return { emitted: [], writes: [], docs, position: position ?? START, at, events: 0, fault: unfinished }
   }
+  const fault = reduced ?? unreadable
   if (!fault) return { emitted, writes, docs, ...reach, events: touches.length, fault }
   const before = lane.inbox
     .slice(
@@ -189,7 +196,10 @@ function reduceAll(
       if (!folded || position <= folded.position) continue
       try {
         const next: Doc | null = reduce(projection, folded.doc, event, id)
-        if (emit && next) for (const row of emit(next, event, id)) emitted.push({ collection, ...row, position })
+        if (emit && next) {
+          for (const row of emit(next, event, id))
+            emitted.push({ collection, id: row.id, doc: finished(projection, row.doc), position })
+        }
         if (next !== folded.doc) {
           folded.doc = next
           folded.changed = true
@@ -199,6 +209,29 @@ function reduceAll(
         return { event, error }
       }
     }
+  }
+  return null
+}
+
+/** Puts the documents that the batch changed, finished, into `writes`. One that cannot be finished leaves nothing of the batch. */
+function finishAll(
+  { projection, place: { collection } }: Lane,
+  { atomic }: ReadStore,
+  touches: readonly Touch[],
+  docs: ReadonlyMap<string, Folded>,
+  writes: Write[],
+): Fault | null {
+  for (const [id, folded] of docs) {
+    const { position, held, changed } = folded
+    if (!changed || (atomic && !held && folded.doc === null)) continue
+    try {
+      folded.doc = folded.doc && finished(projection, folded.doc)
+    } catch (error) {
+      const last = touches.find(({ event }) => event.position === position)
+      if (!last) throw error
+      return { event: last.event, error }
+    }
+    writes.push({ collection, id, doc: folded.doc, position })
   }
   return null
 }

@@ -77,7 +77,8 @@ export function runProjections(options: ProjectionRunnerOptions): ProjectionRunn
   const { log, store, projections, clock, signal, upcasts = {}, pageSize = 10_000 } = options
   const followed = new Set(options.followed)
   const bell = createBell(clock, signal)
-  const feed = createFeed(log, bell, signal)
+  const types = new Set(projections.flatMap(({ events }) => Object.keys(events)))
+  const feed = createFeed(log, types, bell, signal)
   const starts = new Map<Lane, { position: number; at: number }>()
   let lanes: readonly Lane[] = []
   let interested = new Map<string, Lane[]>()

@@ -36,27 +36,38 @@ export interface QueryRunner {
   readonly ask: (ask: Ask) => Promise<Answered | Refusal>
 }
 
-const written = new WeakMap<object, string>()
+const encoder = new TextEncoder()
+const written = new WeakMap<object, Uint8Array>()
 
-/** A row's JSON; one that is the same object as in an earlier answer is not written again. */
-function rowJson(row: unknown): string {
-  if (typeof row !== 'object' || row === null) return JSON.stringify(row)
-  const known = written.get(row)
-  if (known !== undefined) return known
-  const json = JSON.stringify(row)
-  written.set(row, json)
+/** A row's JSON behind a comma; one that is the same object as in an earlier answer is not written again. */
+function rowJson(row: unknown): Uint8Array {
+  const known = typeof row === 'object' && row !== null ? written.get(row) : undefined
+  if (known) return known
+  const json = encoder.encode(`,${JSON.stringify(row)}`)
+  if (typeof row === 'object' && row !== null) written.set(row, json)
   return json
 }
 
-/** The JSON of an answer; pages are written row by row. */
-function jsonOf(answer: unknown): string {
+/** The JSON of an answer, in bytes of its own; pages are put together of their rows. */
+function jsonOf(answer: unknown): Uint8Array {
   if (typeof answer !== 'object' || answer === null || !('data' in answer) || !Array.isArray(answer.data)) {
-    return JSON.stringify(answer)
+    return encoder.encode(JSON.stringify(answer))
   }
   const { data, ...rest } = answer
-  const others = JSON.stringify(rest)
-  const comma = others === '{}' ? '' : ','
-  return `{"data":[${data.map(rowJson).join(',')}]${comma}${others.slice(1)}`
+  const others = JSON.stringify(rest).slice(1)
+  const [first, ...rows] = data.map(rowJson)
+  const list = first ? [first.subarray(1), ...rows] : []
+  return joined([encoder.encode('{"data":['), ...list, encoder.encode(`]${others === '}' ? '' : ','}${others}`)])
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0))
+  let offset = 0
+  for (const part of parts) {
+    bytes.set(part, offset)
+    offset += part.byteLength
+  }
+  return bytes
 }
 
 /** Answers registered queries over the ports. */
@@ -79,7 +90,6 @@ export function createQueryRunner<Ports>(options: {
       return [query.name, { query, names: reads.map((projection) => projection.name) }]
     }),
   )
-  const encoder = new TextEncoder()
   return {
     async ask({ name, minPosition, tagged = true, events = [], ...question }) {
       const found = byName.get(name)
@@ -101,7 +111,7 @@ export function createQueryRunner<Ports>(options: {
           : null
       const answer = await query.run(passed || !forward ? ports : forward(ports, events), question)
       if (isRefusal(answer)) return answer
-      const answered = { bytes: encoder.encode(jsonOf(answer)), position, lag: !passed, revision }
+      const answered = { bytes: jsonOf(answer), position, lag: !passed, revision }
       if (stamp !== null) kept.keep(key, stamp, Date.parse(now), { ...answered, bytes: answered.bytes.slice() })
       return answered
     },

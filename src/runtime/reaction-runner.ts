@@ -69,7 +69,8 @@ function positionOf(value: unknown): number {
 export function runReactions<Tools>(options: ReactionRunnerOptions<Tools>): ReactionRunner {
   const { log, ops, tools, clock, signal, owner, graceMs, upcasts = {} } = options
   const bell = createBell(clock, signal)
-  const feed = createFeed(log, bell, signal)
+  const types = new Set(options.reactions.flatMap(({ on }) => Object.keys(on)))
+  const feed = createFeed(log, types, bell, signal)
   const lanes = options.reactions.map((reaction) => createReactionLane(reaction))
   const underWay = new Set<Promise<void>>()
   let failures = 0

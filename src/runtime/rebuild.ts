@@ -111,7 +111,7 @@ export async function dropRetired(store: ReadStore, stored: StoredPointer, now: 
 /** How a build is getting on. `total` is judged by the share of the log's positions passed; exact where they are dense. */
 export interface RebuildProgress {
   readonly name: string
-  /** Events of the log read, and expected in all. */
+  /** Events read that any projection hears of, and expected in all. */
   readonly done: number
   readonly total: number
   readonly perSecond: number

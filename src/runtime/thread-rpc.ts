@@ -51,16 +51,21 @@ function buffersOf(value: unknown): readonly ArrayBuffer[] {
   return value instanceof Uint8Array ? whole(value) : Object.values(value).flatMap(whole)
 }
 
-/** Sends what one turn of the event loop gathers as one message. */
+/** So many travel or are answered together at the most: meanwhile the other thread is at work on those before. */
+const CHUNK = 8
+
+/** Sends what one turn of the event loop gathers, a chunk at a time. */
 function outbox<Item>(channel: Channel, buffers: (item: Item) => readonly ArrayBuffer[]): (item: Item) => void {
   let waiting: Item[] = []
   const flush = () => {
+    if (waiting.length === 0) return
     const items = waiting
     waiting = []
     channel.postMessage(items, [...new Set(items.flatMap(buffers))])
   }
   return (item) => {
     if (waiting.push(item) === 1) setImmediate(flush)
+    else if (waiting.length === CHUNK) flush()
   }
 }
 
@@ -76,8 +81,20 @@ export function serveCalls<H extends Handlers>(channel: Channel, handlers: H): v
       send([id, false, faultOf(error)])
     }
   }
+  let waiting: readonly Call[] = []
+  const answerSome = () => {
+    const calls = waiting.slice(0, CHUNK)
+    waiting = waiting.slice(CHUNK)
+    for (const call of calls) void answer(call)
+    if (waiting.length > 0) setImmediate(answerSome)
+  }
   channel.on('message', (message) => {
-    for (const call of message as readonly Call[]) void answer(call)
+    const calls = message as readonly Call[]
+    if (waiting.length > 0) waiting = [...waiting, ...calls]
+    else {
+      waiting = calls
+      answerSome()
+    }
   })
 }
 

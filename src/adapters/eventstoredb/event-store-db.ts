@@ -24,7 +24,8 @@ export async function openEventStoreDb(url: string, deadline = DEADLINE_MS): Pro
   const client = connect(url)
   const server: Server = { client, deadline }
   const closing = new AbortController()
-  const readAll = (after: number, limit = LIMIT) => reading(() => readPage(server, after, limit))
+  const readAll: EventLog['readAll'] = (after, limit = LIMIT, types) =>
+    reading(() => readPage(server, after, limit, types))
   const log: EventLog = {
     append: (stream, expected, events) => append(server, stream, expected, events),
     read: (stream, from, limit = LIMIT) => readStream(server, stream, from, limit),
@@ -94,13 +95,18 @@ async function readStream(
 }
 
 /** The server reads from a position inclusive, and knows no filter here: what lies at `after` and system events are left out. */
-async function readPage({ client, deadline }: Server, after: number, limit: number): Promise<LogPage> {
+async function readPage(
+  { client, deadline }: Server,
+  after: number,
+  limit: number,
+  types?: ReadonlySet<string>,
+): Promise<LogPage> {
   const maxCount = limit + (after < 0 ? 0 : 1)
   const { events, cut } = await collect(client.readAll({ fromPosition: placeOf(after), maxCount }), deadline)
   const read = events.flatMap(({ event }) => (event && positionOf(event) > after ? [event] : []))
   const last = read.at(-1)
   return {
-    events: read.filter((event) => !isSystemEvent(event)).map(fromServer),
+    events: read.filter((event) => !isSystemEvent(event) && types?.has(event.type) !== false).map(fromServer),
     position: last ? positionOf(last) : after,
     end: !cut && events.length < maxCount,
   }

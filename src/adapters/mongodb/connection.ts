@@ -12,23 +12,30 @@ import { StoreUnavailable } from '../../ports/read-store.ts'
 const DATABASE = 'ringledger'
 const SELECTION_MS = 3_000
 const SILENCE_MS = 15_000
+/** A call, which may be several commands, has failed after so long. */
+const CALL_MS = 30_000
 
 /** Server errors that mean "not now": stepping down, shutting down, no primary. */
 const AWAY_CODES: readonly unknown[] = [91, 189, 10107, 11600, 11602, 13435, 13436]
 const DUPLICATE = 11_000
 
-/** A database and how to leave it. */
+/** A way to a database. The driver reconnects by itself; a client that stopped doing so is replaced. */
 export interface Connection {
-  readonly db: Db
+  /** Makes a call. @throws StoreUnavailable when the server is away: nobody knows whether the call had an effect */
+  readonly reach: <Answer>(call: (db: Db) => Promise<Answer>) => Promise<Answer>
   readonly close: () => Promise<void>
 }
 
 /**
  * Connects to the database that the URL's path names (`ringledger` when it names none).
+ *
+ * The driver (7.9) waits for ever when it writes to a socket that was closed in the same turn: a call of its monitor
+ * then ends all monitoring, so that no server is ever found again, and any other call never ends. So calls have a time
+ * limit, and a client that overran it, or found no server in time, makes way for a fresh one.
  * @throws Error when the string does not parse, StoreUnavailable when no server answers.
  */
 export async function connect(url: string): Promise<Connection> {
-  const client = clientOf(url)
+  let client = clientOf(url)
   try {
     await client.connect()
   } catch (error) {
@@ -36,7 +43,42 @@ export async function connect(url: string): Promise<Connection> {
     throw isAway(error) ? unavailable(error) : error
   }
   const [, named] = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/.exec(url) ?? []
-  return { db: client.db(named ? decodeURIComponent(named) : DATABASE), close: () => client.close() }
+  const name = named ? decodeURIComponent(named) : DATABASE
+  let closed = false
+  const replace = (stuck: MongoClient) => {
+    if (client !== stuck || closed) return
+    client = clientOf(url)
+    stuck.close().catch(() => {})
+  }
+  return {
+    async reach(call) {
+      const asked = client
+      try {
+        return await within(CALL_MS, call(asked.db(name)))
+      } catch (error) {
+        if (error instanceof Silence || error instanceof MongoServerSelectionError) replace(asked)
+        throw isAway(error) ? unavailable(error) : error
+      }
+    },
+    close: () => {
+      closed = true
+      return client.close()
+    },
+  }
+}
+
+/** A call that did not end in time. */
+class Silence extends Error {}
+
+/** What a call answers. @throws Silence after so many ms */
+async function within<Answer>(ms: number, answer: Promise<Answer>): Promise<Answer> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Silence(`silent for ${ms} ms`)), ms)
+  try {
+    return await Promise.race([answer, promise])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 function clientOf(url: string): MongoClient {
@@ -54,28 +96,31 @@ function clientOf(url: string): MongoClient {
   }
 }
 
-/** Runs a call; when the server is away it throws the port's error. The driver reconnects by itself. */
-export async function reaching<Answer>(call: () => Promise<Answer>): Promise<Answer> {
-  try {
-    return await call()
-  } catch (error) {
-    throw isAway(error) ? unavailable(error) : error
-  }
-}
-
 /** Whether a write was refused because a document of that id is there. */
 export function isDuplicate(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE
 }
 
-function isAway(error: unknown): boolean {
-  if (error instanceof MongoServerError) return AWAY_CODES.includes(error.code)
+/** Whether it was the server, or the way to it, that failed. A bulk write wraps whatever ended it as a server's error. */
+export function isAway(error: unknown): boolean {
+  if (error instanceof MongoServerError) {
+    const { errorResponse, code } = error
+    return errorResponse instanceof Error ? isAway(errorResponse) : AWAY_CODES.includes(code)
+  }
   return (
     error instanceof MongoNetworkError ||
     error instanceof MongoServerSelectionError ||
     error instanceof MongoOperationTimeoutError ||
-    (error instanceof MongoError && /Topology|NotConnected|ClientClosed/.test(error.name))
+    (error instanceof MongoError && /Topology|NotConnected|Closed|WaitQueue/.test(error.name)) ||
+    error instanceof Silence ||
+    isOfSocket(error)
   )
+}
+
+/** A socket's own error, which the driver lets through when the other side hung up just before it wrote. */
+function isOfSocket(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' && /^(E[A-Z]+|ERR_(STREAM|SOCKET)_\w+)$/.test(code)
 }
 
 function unavailable(error: unknown): StoreUnavailable {

@@ -12,9 +12,11 @@ export interface Row {
   readonly g?: string
 }
 
-/** Stored path of a document's path. `_position` addresses the stored position. */
+const BESIDE: Readonly<Record<string, string>> = { _id: '_id', _position: 'p' }
+
+/** Stored path of a document's path, or of what lies beside the document. */
 export function stored(path: string): string {
-  return path === '_position' ? 'p' : `d.${path}`
+  return BESIDE[path] ?? `d.${path}`
 }
 
 /** The server's filter for ours; guards are excluded where the filter itself does not. */

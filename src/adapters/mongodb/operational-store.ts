@@ -1,6 +1,6 @@
-import type { Collection, Filter, UpdateFilter } from 'mongodb'
+import type { Collection, Db, Filter, UpdateFilter } from 'mongodb'
 import type { Entry, Note, OperationalStore } from '../../ports/operational-store.ts'
-import { connect, isDuplicate, reaching } from './connection.ts'
+import { connect, isDuplicate } from './connection.ts'
 
 const COLLECTION = '_operational'
 const NOTES = '_notes'
@@ -32,72 +32,84 @@ interface NoteRow {
  * @throws Error when the string does not parse, StoreUnavailable when no server answers.
  */
 export async function openMongoOperationalStore(url: string): Promise<OperationalStore> {
-  const { db, close } = await connect(url)
-  const rows = db.collection<Row>(COLLECTION)
-  const notes = db.collection<NoteRow>(NOTES)
-  await reaching(() =>
-    Promise.all([
+  const { reach, close } = await connect(url)
+  const inRows = <Answer>(call: (rows: Collection<Row>) => Promise<Answer>) => reach((db) => call(rowsOf(db)))
+  await reach((db) => {
+    const rows = rowsOf(db)
+    const notes = notesOf(db)
+    return Promise.all([
       rows.createIndex({ e: 1 }),
       notes.createIndex({ e: 1 }),
       notes.createIndex({ s: 1, t: -1, i: -1 }),
       notes.createIndex({ s: 1, l: 1, t: -1, i: -1 }),
-    ]),
-  )
+    ])
+  })
   return {
     get: (key, now) =>
-      reaching(async () => {
+      inRows(async (rows) => {
         const row = await rows.findOne({ _id: key })
         return row && (row.e === null || row.e > now) ? entryOf(row) : null
       }),
     list: (prefix, now, { after, limit } = {}) =>
-      reaching(async () => {
+      inRows(async (rows) => {
         const behind = after === undefined ? { $gte: prefix } : { $gte: prefix, $gt: after }
         const found = rows.find({ _id: { ...behind, $lt: `${prefix}${LAST}` }, ...alive(now) }).sort({ _id: 1 })
         return (await (limit === undefined ? found : found.limit(limit)).toArray()).map(entryOf)
       }),
     put: (key, value, expiresAt) =>
-      reaching(async () => {
+      inRows(async (rows) => {
         await rows.updateOne({ _id: key }, writing(value, expiresAt), { upsert: true })
       }),
     putIf: (key, version, value, expiresAt, now) =>
-      reaching(() =>
+      inRows((rows) =>
         version === 0
           ? upsert(rows, { _id: key, ...expired(now) }, writing(value, expiresAt))
           : update(rows, { _id: key, n: version, ...alive(now) }, writing(value, expiresAt)),
       ),
     delete: (key) =>
-      reaching(async () => {
+      inRows(async (rows) => {
         await rows.deleteOne({ _id: key })
       }),
-    increment: (key, by, expiresAt, now) => reaching(() => increment(rows, key, by, expiresAt, now)),
+    increment: (key, by, expiresAt, now) => inRows((rows) => increment(rows, key, by, expiresAt, now)),
     claim: (key, owner, until, now) =>
-      reaching(async () => {
+      inRows(async (rows) => {
         const free = { _id: key, $or: [{ v: encoded(owner) }, expired(now)] }
         const claim = writing(owner, until)
         return (await upsert(rows, free, claim)) || (await update(rows, free, claim))
       }),
     release: (key, owner) =>
-      reaching(async () => {
+      inRows(async (rows) => {
         await rows.deleteOne({ _id: key, v: encoded(owner) })
       }),
-    note: (added) => reaching(() => addNotes(notes, added)),
+    note: (added) => reach((db) => addNotes(notesOf(db), added)),
     notes: (series, now, { labels = [], from = 0, to = Number.MAX_SAFE_INTEGER, skip, limit }) =>
-      reaching(async () => {
+      reach(async (db) => {
         const picked = labels.length > 0 ? { l: { $all: [...labels] } } : {}
         const filter = { s: series, t: { $gte: from, $lt: to }, e: { $gt: now }, ...picked }
         const [found, total] = await Promise.all([
-          notes.find(filter).sort({ t: -1, i: -1 }).skip(skip).limit(limit).toArray(),
-          notes.countDocuments(filter),
+          notesOf(db).find(filter).sort({ t: -1, i: -1 }).skip(skip).limit(limit).toArray(),
+          notesOf(db).countDocuments(filter),
         ])
         return { total, notes: found.map(noteOf) }
       }),
     sweep: (now) =>
-      reaching(async () => {
-        const [entries, noted] = await Promise.all([rows.deleteMany(expired(now)), notes.deleteMany(expired(now))])
+      reach(async (db) => {
+        const [entries, noted] = await Promise.all([
+          rowsOf(db).deleteMany(expired(now)),
+          notesOf(db).deleteMany(expired(now)),
+        ])
         return entries.deletedCount + noted.deletedCount
       }),
     close,
   }
+}
+
+function rowsOf(db: Db): Collection<Row> {
+  return db.collection<Row>(COLLECTION)
+}
+
+function notesOf(db: Db): Collection<NoteRow> {
+  return db.collection<NoteRow>(NOTES)
 }
 
 /** Adds to what is there; begins anew over what has expired. Losing a race to begin means that there is something to add to. */

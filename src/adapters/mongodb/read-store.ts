@@ -1,4 +1,4 @@
-import { type Db, MongoServerError } from 'mongodb'
+import { type Collection, type Db, type FindCursor, MongoServerError } from 'mongodb'
 import type {
   Checkpoint,
   CollectionSpec,
@@ -10,7 +10,7 @@ import type {
   Write,
 } from '../../ports/read-store.ts'
 import { CHECKPOINTS, dropGuards, moveCheckpoint, type StoredCheckpoint, write } from './commit.ts'
-import { connect, reaching } from './connection.ts'
+import { connect } from './connection.ts'
 import { order, type Row, stored, toServer } from './filters.ts'
 
 const NAMESPACE_EXISTS = 48
@@ -20,46 +20,54 @@ const NAMESPACE_EXISTS = 48
  * @throws Error when the string does not parse, StoreUnavailable when no server answers.
  */
 export async function openMongoReadStore(url: string): Promise<ReadStore> {
-  const { db, close } = await connect(url)
-  const rows = (collection: string) => db.collection<Row>(collection)
-  const checkpoints = db.collection<StoredCheckpoint>(CHECKPOINTS)
+  const { reach, close } = await connect(url)
   const guards = new Map<string, number>()
   return {
-    ensure: (specs) => reaching(() => ensure(db, specs)),
+    atomic: false,
+    ensure: (specs) => reach((db) => ensure(db, specs)),
     get: (collection, id) =>
-      reaching(async () => {
-        const row = await rows(collection).findOne({ _id: id })
+      reach(async (db) => {
+        const row = await rowsOf(db, collection).findOne({ _id: id })
         return row ? (storedOf(row)[0] ?? null) : null
       }),
     getMany: (collection, ids) =>
-      reaching(async () => {
-        const found = await rows(collection)
+      reach(async (db) => {
+        const found = await rowsOf(db, collection)
           .find({ _id: { $in: [...ids] } })
           .toArray()
         return found.flatMap(storedOf)
       }),
-    find: (collection, page) => reaching(() => find(db, collection, page)),
-    count: (collection, filter) => reaching(() => rows(collection).countDocuments(toServer(filter))),
-    sum: (collection, filter, groupBy, fields) => reaching(() => sum(db, collection, filter, groupBy, fields)),
-    commit: (writes, checkpoint) => reaching(() => commit(db, guards, writes, checkpoint)),
+    find: (collection, page) => reach((db) => find(db, collection, page)),
+    pluck: (collection, path, page) => reach((db) => pluck(db, collection, path, page)),
+    count: (collection, filter) => reach((db) => rowsOf(db, collection).countDocuments(toServer(filter))),
+    sum: (collection, filter, groupBy, fields) => reach((db) => sum(db, collection, filter, groupBy, fields)),
+    commit: (writes, checkpoint) => reach((db) => commit(db, guards, writes, checkpoint)),
     checkpoint: (name) =>
-      reaching(async () => {
-        const found = await checkpoints.findOne({ _id: name })
+      reach(async (db) => {
+        const found = await checkpointsOf(db).findOne({ _id: name })
         return found ? checkpointOf(found) : null
       }),
     checkpoints: () =>
-      reaching(async () => {
-        const all = await checkpoints.find().toArray()
+      reach(async (db) => {
+        const all = await checkpointsOf(db).find().toArray()
         return Object.fromEntries(all.map((each) => [each._id, checkpointOf(each)]))
       }),
     drop: (collection, checkpoint) =>
-      reaching(async () => {
+      reach(async (db) => {
         await drop(db, collection)
-        if (checkpoint !== undefined) await checkpoints.deleteOne({ _id: checkpoint })
+        if (checkpoint !== undefined) await checkpointsOf(db).deleteOne({ _id: checkpoint })
       }),
-    collections: () => reaching(async () => (await namesIn(db)).filter((name) => !/^(_|system\.)/.test(name))),
+    collections: () => reach(async (db) => (await namesIn(db)).filter((name) => !/^(_|system\.)/.test(name))),
     close,
   }
+}
+
+function rowsOf(db: Db, collection: string): Collection<Row> {
+  return db.collection<Row>(collection)
+}
+
+function checkpointsOf(db: Db): Collection<StoredCheckpoint> {
+  return db.collection<StoredCheckpoint>(CHECKPOINTS)
 }
 
 async function ensure(db: Db, specs: readonly CollectionSpec[]): Promise<void> {
@@ -93,12 +101,31 @@ async function namesIn(db: Db): Promise<readonly string[]> {
 }
 
 async function find(db: Db, collection: string, page: Page): Promise<readonly Stored[]> {
-  const { filter, sort = {}, skip = 0, limit } = page
-  // To the server a limit of 0 is none at all.
-  if (limit === 0) return []
-  const cursor = db.collection<Row>(collection).find(toServer(filter)).sort(order(sort)).skip(skip)
-  const found = await (limit === undefined ? cursor : cursor.limit(limit)).toArray()
-  return found.flatMap(storedOf)
+  return (await pageOf(db, collection, page)?.toArray())?.flatMap(storedOf) ?? []
+}
+
+/** The rows of a page; null for none: to the server a limit of 0 is none at all. */
+function pageOf(db: Db, collection: string, { filter, sort = {}, skip = 0, limit }: Page): FindCursor<Row> | null {
+  const cursor = rowsOf(db, collection).find(toServer(filter)).sort(order(sort)).skip(skip)
+  return limit === 0 ? null : limit === undefined ? cursor : cursor.limit(limit)
+}
+
+async function pluck(db: Db, collection: string, path: string, page: Page): Promise<readonly Scalar[]> {
+  const at = stored(path)
+  const found = await pageOf(db, collection, page)
+    ?.project({ _id: 0, [at]: 1 })
+    .toArray()
+  const steps = at.split('.')
+  return found?.map((row) => scalarAt(row, steps)) ?? []
+}
+
+function scalarAt(row: unknown, steps: readonly string[]): Scalar {
+  let value = row
+  for (const step of steps) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
+    value = Reflect.get(value, step)
+  }
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null
 }
 
 interface Group {
@@ -112,8 +139,7 @@ async function sum(db: Db, collection: string, filter: Filter, groupBy: readonly
   const keys = groupBy.map((path, i) => [`k${i}`, { $ifNull: [`$${stored(path)}`, null] }] as const)
   const sums = fields.map((path, i) => [`s${i}`, { $sum: `$${stored(path)}` }] as const)
   const group = { _id: Object.fromEntries(keys), count: { $sum: 1 }, ...Object.fromEntries(sums) }
-  const groups = await db
-    .collection<Row>(collection)
+  const groups = await rowsOf(db, collection)
     .aggregate<Group>([{ $match: toServer(filter) }, { $group: group }], { allowDiskUse: true })
     .toArray()
   return groups.map((each) => ({
@@ -133,7 +159,7 @@ async function commit(
   const { name, expected, next } = checkpoint
   const batches = Map.groupBy(writes, ({ collection }) => collection)
   for (const [collection, batch] of batches) {
-    await write(db.collection<Row>(collection), batch, name)
+    await write(rowsOf(db, collection), batch, name)
     // What another process left before is at or below the checkpoint.
     const known = guards.has(collection) && batch.every(({ doc }) => doc !== null)
     if (!known) guards.set(collection, next.position)
@@ -143,7 +169,7 @@ async function commit(
     const highest = guards.get(collection) ?? -1
     // One checkpoint later than needed: a runner that lost the race may still be writing what it read before.
     if (expected === null || highest < 0) continue
-    await dropGuards(db.collection<Row>(collection), name, expected)
+    await dropGuards(rowsOf(db, collection), name, expected)
     if (highest <= expected) guards.set(collection, -1)
   }
   return true

@@ -15,7 +15,7 @@ export interface Collection {
 }
 
 /** Paths that address what lies beside the document. */
-const BESIDE: Readonly<Record<string, string>> = { _position: 'position' }
+const BESIDE: Readonly<Record<string, string>> = { _id: 'id', _position: 'position' }
 
 /** SQL of a path's column, or of what lies beside the document; undefined when it is in the JSON alone. */
 export function columnOf(collection: Collection, path: string): string | undefined {
@@ -132,5 +132,6 @@ function indexSql(collection: Collection, index: CollectionSpec['indexes'][numbe
   const fields = Object.entries(index).map(([path, way]) => ({ path, way: way === -1 ? 'DESC' : 'ASC' }))
   const name = `${collection.name} by ${fields.map(({ path, way }) => `${columnName(path)} ${way}`).join(', ')}`
   const parts = fields.map(({ path, way }) => `${columnOf(collection, path)} ${way}`)
-  return `CREATE INDEX IF NOT EXISTS ${quoted(name)} ON ${collection.table} (${[...parts, 'id'].join(', ')})`
+  if (!('_id' in index)) parts.push('id')
+  return `CREATE INDEX IF NOT EXISTS ${quoted(name)} ON ${collection.table} (${parts.join(', ')})`
 }

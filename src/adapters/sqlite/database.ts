@@ -10,6 +10,10 @@ export interface Layout {
   /** FULL: a commit survives a power cut. NORMAL: it survives a killed process. */
   readonly synchronous: 'FULL' | 'NORMAL'
   readonly cacheKiB: number
+  /** Bytes of the file that lie in memory as they are. A commit of another connection lets go of them all: 0 for who mostly reads. */
+  readonly mappedBytes: number
+  /** Size of a page (bytes) of a file made anew: a row that does not fit twice into one wastes what it leaves. */
+  readonly pageBytes: number
 }
 
 /** An open file, and the means to tell whether it is still where it was. */
@@ -22,9 +26,9 @@ export interface Database {
 
 const BUSY_MS = 10_000
 const RETRY_MS = 20
-const CHECKPOINT_PAGES = 16_000
 const WAL_KEPT_BYTES = 64 * 1024 * 1024
-const MAPPED_BYTES = 8 * 1024 ** 3
+/** As much of a file as anyone will have. */
+export const WHOLE_FILE = 8 * 1024 ** 3
 
 /** Primary result codes that say "the file is away, for now or for good", and not "the statement is wrong". */
 const AWAY = new Set([3, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 22, 26])
@@ -74,10 +78,11 @@ function openFile(path: string, layout: Layout): Database {
         `${path} was written by version ${found} of its format; this program knows version ${layout.version} at most.`,
       )
     }
+    db.exec(`PRAGMA page_size=${layout.pageBytes}`)
     enterWal(db)
     db.exec(`PRAGMA synchronous=${layout.synchronous}; PRAGMA cache_size=-${layout.cacheKiB};
-      PRAGMA mmap_size=${MAPPED_BYTES}; PRAGMA temp_store=MEMORY;
-      PRAGMA wal_autocheckpoint=${CHECKPOINT_PAGES}; PRAGMA journal_size_limit=${WAL_KEPT_BYTES}`)
+      PRAGMA mmap_size=${layout.mappedBytes}; PRAGMA temp_store=MEMORY;
+      PRAGMA wal_autocheckpoint=${WAL_KEPT_BYTES / layout.pageBytes}; PRAGMA journal_size_limit=${WAL_KEPT_BYTES}`)
     if (found < layout.version) {
       transaction(db, () => db.exec(`${layout.tables}; PRAGMA user_version=${layout.version}`))
     }
@@ -123,7 +128,8 @@ function enterWal(db: DatabaseSync): void {
   }
 }
 
-function presence(path: string): () => void {
+/** Checks that a file is still where it is now. @throws FileAway */
+export function presence(path: string): () => void {
   const opened = statSync(path)
   return () => {
     const now = statSync(path, { throwIfNoEntry: false })

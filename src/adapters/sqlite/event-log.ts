@@ -40,8 +40,8 @@ export async function openSqliteEventLog(path: string): Promise<EventLog> {
       const rows = (await ask(['stream', stream, from, limit])) as readonly EventRow[]
       return rows.map(recorded)
     },
-    async readAll(after, limit = READ_LIMIT) {
-      return pageOf((await ask(['all', after, limit])) as RowPage, after)
+    async readAll(after, limit = READ_LIMIT, types) {
+      return pageOf((await ask(['all', after, limit, types])) as RowPage)
     },
     follow: (after, signal) =>
       follow(
@@ -85,7 +85,7 @@ export async function openSqliteEventReader(path: string): Promise<EventLog> {
   const log: EventLog = {
     append: () => Promise.reject(away(`${path} was opened for reading only.`)),
     read: (stream, from, limit = READ_LIMIT) => read((table) => table.stream(stream, from, limit).map(recorded)),
-    readAll: (after, limit = READ_LIMIT) => read((table) => pageOf(table.all(after, limit), after)),
+    readAll: (after, limit = READ_LIMIT, types) => read((table) => pageOf(table.all(after, limit, types))),
     follow: (after, signal) =>
       follow({ readAll: (from) => log.readAll(from), listen, closed: closed.signal }, after, signal),
     head: () => read((table) => table.head()),

@@ -5,7 +5,7 @@ import { serve } from './served.ts'
 /** A read, as the log's reading thread is asked for it. */
 export type EventRead =
   | readonly ['stream', stream: string, from: number, limit: number]
-  | readonly ['all', after: number, limit: number]
+  | readonly ['all', after: number, limit: number, types: ReadonlySet<string> | undefined]
   | readonly ['head']
 
 /** Reads have a thread and a connection of their own: none waits for the disk to take an append, and none sees what it has not. */
@@ -15,7 +15,7 @@ serve<EventRead>((path) => {
   const rowsOf = (call: EventRead): unknown => {
     database.present()
     if (call[0] === 'stream') return reads.stream(call[1], call[2], call[3])
-    if (call[0] === 'all') return reads.all(call[1], call[2])
+    if (call[0] === 'all') return reads.all(call[1], call[2], call[3])
     return reads.head()
   }
   return {

@@ -1,13 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Meta, RecordedEvent } from '../../kernel/event.ts'
 import { type LogPage, START } from '../../ports/event-log.ts'
-import type { Layout } from './database.ts'
+import { type Layout, WHOLE_FILE } from './database.ts'
 
 /** How events lie in the file. Rows are never changed nor deleted. */
 export const EVENT_LAYOUT: Layout = {
   version: 1,
   synchronous: 'FULL',
   cacheKiB: 16 * 1024,
+  mappedBytes: WHOLE_FILE,
+  pageBytes: 4 * 1024,
   tables: `CREATE TABLE IF NOT EXISTS events (
     position INTEGER PRIMARY KEY AUTOINCREMENT,
     stream TEXT NOT NULL,
@@ -29,13 +31,15 @@ export type EventRow = readonly [number, string, number, string, number, string,
 /** A page before its JSON is parsed; it crosses threads like this. */
 export interface RowPage {
   readonly rows: readonly EventRow[]
+  /** Position of the last row that was read, or the one that it was read behind. */
+  readonly position: number
   readonly end: boolean
 }
 
 /** Reads of the event table, prepared once. */
 export interface EventReads {
   stream(stream: string, from: number, limit: number): readonly EventRow[]
-  all(after: number, limit: number): RowPage
+  all(after: number, limit: number, types?: ReadonlySet<string>): RowPage
   head(): number
 }
 
@@ -53,19 +57,22 @@ export function eventReads(db: DatabaseSync): EventReads {
   const chunkOf = (after: number, limit: number) => all.all(after, limit) as unknown as EventRow[]
   return {
     stream: (name, from, limit) => stream.all(name, from, limit) as unknown as EventRow[],
-    all(after, limit) {
+    all(after, limit, types) {
       const rows: EventRow[] = []
-      for (let characters = 0; rows.length < limit; ) {
-        const wanted = Math.min(CHUNK, limit - rows.length)
-        const chunk = chunkOf(rows.at(-1)?.[0] ?? after, wanted)
+      let position = after
+      for (let read = 0, characters = 0; read < limit && characters < PAGE_CHARACTERS; ) {
+        const wanted = Math.min(CHUNK, limit - read)
+        const chunk = chunkOf(position, wanted)
         for (const row of chunk) {
+          if (types && !types.has(row[3])) continue
           rows.push(row)
           characters += row[5].length + row[6].length
         }
-        if (chunk.length < wanted) return { rows, end: true }
-        if (characters >= PAGE_CHARACTERS) break
+        read += chunk.length
+        position = chunk.at(-1)?.[0] ?? position
+        if (chunk.length < wanted) return { rows, position, end: true }
       }
-      return { rows, end: headOf(last) <= (rows.at(-1)?.[0] ?? after) }
+      return { rows, position, end: headOf(last) <= position }
     },
     head: () => headOf(last),
   }
@@ -81,7 +88,7 @@ export function recorded([position, stream, revision, type, version, data, meta]
   return { stream, revision, position, type, version, data: JSON.parse(data), meta: JSON.parse(meta) as Meta }
 }
 
-/** The page that rows make, read behind `after`. */
-export function pageOf({ rows, end }: RowPage, after: number): LogPage {
-  return { events: rows.map(recorded), position: rows.at(-1)?.[0] ?? after, end }
+/** The page that rows make. */
+export function pageOf({ rows, position, end }: RowPage): LogPage {
+  return { events: rows.map(recorded), position, end }
 }

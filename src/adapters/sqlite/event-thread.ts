@@ -14,27 +14,27 @@ serve<string>((path) => {
   const changed = othersWrote(database.db)
   const { announce, stop } = announcements(path)
 
-  /** Writes the appends and those that come meanwhile, in one transaction. */
+  /** Writes the appends and those that come meanwhile, in one transaction. Whatever becomes of it, each is answered. */
   const write = (appends: readonly Asked<string>[], line: Line<string>): void => {
-    const written: Asked<string>[] = []
+    const taken = [...appends]
     const outcomes: ReturnType<typeof group.append>[] = []
     try {
       group.begin()
       let waiting = appends
       for (let growth = 0; waiting.length > 0; growth += 1) {
-        written.push(...waiting)
         for (const { call } of waiting) outcomes.push(group.append(call))
         waiting = growth < GROWTHS ? line.more() : []
+        taken.push(...waiting)
       }
       group.commit()
-      written.forEach(({ reply }, index) => {
+      taken.forEach(({ reply }, index) => {
         const outcome = outcomes[index]
         if (outcome instanceof Error) reply.fail(outcome)
         else reply.answer(outcome)
       })
     } catch (error) {
       group.abandon()
-      for (const { reply } of written) reply.fail(error)
+      for (const { reply } of taken) reply.fail(error)
     }
     line.send()
     announce()

@@ -51,12 +51,16 @@ const among = (list: readonly Scalar[]) => (expression: string) => isOneOf(expre
 /** Ranges keep to the operand's own type: numbers lie before all text, text before all blobs. */
 const TYPE_ENDS = { number: { lower: '', upper: "< ''" }, string: { lower: ">= ''", upper: "< x''" } } as const
 
-const range = (operator: '>' | '>=' | '<' | '<=', operand: string | number) => (expression: string) => {
-  const ends = TYPE_ENDS[typeof operand === 'number' ? 'number' : 'string']
-  const end = operator.startsWith('>') ? ends.upper : ends.lower
-  const own = { sql: `${expression} ${operator} ?`, values: [operand] }
-  return end === '' ? own : joined([own, { sql: `${expression} ${end}`, values: [] }], 'AND')
-}
+const range =
+  (operator: '>' | '>=' | '<' | '<=', operand: string | number, all: Conditions) => (expression: string) => {
+    const ends = TYPE_ENDS[typeof operand === 'number' ? 'number' : 'string']
+    const rises = operator.startsWith('>')
+    const end = rises ? ends.upper : ends.lower
+    const own = { sql: `${expression} ${operator} ?`, values: [operand] }
+    // An index is entered by one bound of each side, the first that it is told: the sign keeps that from being the type's end.
+    const sign = (rises ? (all.$lt ?? all.$lte) : (all.$gt ?? all.$gte)) === undefined ? '' : '+'
+    return end === '' ? own : joined([own, { sql: `${sign}${expression} ${end}`, values: [] }], 'AND')
+  }
 
 const matching = (expression: string, options: string) => (value: string) => ({
   sql: `${MATCHES}(?, ?, ${value})`,
@@ -78,10 +82,10 @@ const OPERATORS: Operators = {
   $ne: (value) => isNot(equal(value)),
   $in: (list) => is(among(list ?? [])),
   $nin: (list) => isNot(among(list ?? [])),
-  $gt: (operand) => is(range('>', operand ?? '')),
-  $gte: (operand) => is(range('>=', operand ?? '')),
-  $lt: (operand) => is(range('<', operand ?? '')),
-  $lte: (operand) => is(range('<=', operand ?? '')),
+  $gt: (operand, all) => is(range('>', operand ?? '', all)),
+  $gte: (operand, all) => is(range('>=', operand ?? '', all)),
+  $lt: (operand, all) => is(range('<', operand ?? '', all)),
+  $lte: (operand, all) => is(range('<=', operand ?? '', all)),
   $regex: (expression, { $options = '' }) => is(matching(expression ?? '', $options)),
 }
 

@@ -5,34 +5,33 @@ export interface KeptDocuments {
   /** The document of a table if it is kept as of this position. */
   readonly of: (table: string, id: string, position: number) => Stored | null
   readonly keep: (table: string, stored: Stored) => void
-  readonly forget: () => void
 }
+
+type Generation = Map<string, Map<string, Stored>>
 
 /** Keeps so many documents at least, and twice as many at most. */
 export function keptDocuments(size: number): KeptDocuments {
-  let newer = new Map<string, Stored>()
-  let older = new Map<string, Stored>()
-  const keyOf = (table: string, id: string) => `${table}\n${id}`
-  const keep = (key: string, stored: Stored) => {
-    newer.set(key, stored)
-    if (newer.size < size) return
+  let newer: Generation = new Map()
+  let older: Generation = new Map()
+  let held = 0
+  const keep = (table: string, stored: Stored) => {
+    const documents = newer.get(table) ?? new Map<string, Stored>()
+    if (!documents.has(stored.id)) held += 1
+    newer.set(table, documents.set(stored.id, stored))
+    if (held < size) return
     older = newer
     newer = new Map()
+    held = 0
   }
   return {
     of(table, id, position) {
-      const key = keyOf(table, id)
-      const recent = newer.get(key)
+      const recent = newer.get(table)?.get(id)
       if (recent) return recent.position === position ? recent : null
-      const found = older.get(key)
+      const found = older.get(table)?.get(id)
       if (found?.position !== position) return null
-      keep(key, found)
+      keep(table, found)
       return found
     },
-    keep: (table, stored) => keep(keyOf(table, stored.id), stored),
-    forget() {
-      newer = new Map()
-      older = new Map()
-    },
+    keep,
   }
 }

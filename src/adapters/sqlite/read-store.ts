@@ -4,11 +4,12 @@ import {
   type Filter,
   type Page,
   type ReadStore,
+  type Scalar,
   type Stored,
   StoreUnavailable,
 } from '../../ports/read-store.ts'
 import { type Catalogue, type Collection, catalogue, ensureCollection, expressionOf } from './collections.ts'
-import { openDatabase, reaching, transaction } from './database.ts'
+import { openDatabase, presence, reaching, transaction } from './database.ts'
 import { MATCHES, orderOf, whereOf } from './filter-sql.ts'
 import { gathering } from './gathering.ts'
 import { type KeptDocuments, keptDocuments } from './kept-documents.ts'
@@ -25,13 +26,21 @@ const KEPT_DOCUMENTS = 2_000
 
 type StoredRow = readonly [id: string, position: number, doc: string]
 
+/** Checks that the read models' file is where it was when this was made: without opening it, so in any thread. @throws StoreUnavailable */
+export function sqliteReadStorePresence(path: string): () => void {
+  const present = reaching(away, () => presence(path))
+  return () => reaching(away, present)
+}
+
 /**
  * Opens the read models in a file, which several threads and processes may share. It works synchronously in the calling
- * thread, behind the port's promises. An unknown collection reads as empty.
+ * thread, behind the port's promises. An unknown collection reads as empty. `follows` is for who reads what another
+ * connection writes all the time.
  * @throws StoreUnavailable when the file cannot be opened; an Error of one sentence when a newer version wrote it.
  */
-export async function openSqliteReadStore(path: string): Promise<ReadStore> {
-  const { db, present } = reaching(away, () => openDatabase(path, VIEW_LAYOUT))
+export async function openSqliteReadStore(path: string, { follows = false } = {}): Promise<ReadStore> {
+  const layout = follows ? { ...VIEW_LAYOUT, mappedBytes: 0 } : VIEW_LAYOUT
+  const { db, present } = reaching(away, () => openDatabase(path, layout))
   registerMatches(db)
   const prepare = statements(db)
   const known = catalogue(prepare)
@@ -54,10 +63,12 @@ export async function openSqliteReadStore(path: string): Promise<ReadStore> {
     })
 
   return {
+    atomic: true,
     ensure: (specs) => reach(() => ensure(db, prepare, known, specs)),
     get: (name, id) => within(name, null, (collection) => getOne(prepare, collection, id)),
     getMany: (name, ids) => within(name, [], (collection) => getMany(prepare, collection, ids)),
     find: (name, page) => within(name, [], (collection) => find(prepare, kept, collection, page)),
+    pluck: (name, path, page) => within(name, [], (collection) => pluck(prepare, collection, path, page)),
     count: (name, filter) => within(name, 0, (collection) => count(prepare, collection, filter)),
     sum: (name, filter, groupBy, fields) =>
       within(name, [], (collection) => sum(prepare, collection, filter, groupBy, fields)),
@@ -126,18 +137,24 @@ function find(
     return rowsOf<StoredRow>(prepare(page).all(...values, limit ?? -1, skip)).map(storedOf)
   }
   const keys = rowsOf<[string, number]>(prepare(`SELECT id, position ${behind}`).all(...values, limit, skip))
-  const found = new Map<string, Stored>()
-  const missing: string[] = []
-  for (const [id, position] of keys) {
-    const known = kept.of(table, id, position)
-    if (known) found.set(id, known)
-    else missing.push(id)
-  }
-  for (const stored of missing.length > 0 ? getMany(prepare, collection, missing) : []) {
-    kept.keep(table, stored)
-    found.set(stored.id, stored)
-  }
-  return keys.flatMap(([id]) => found.get(id) ?? [])
+  const known = keys.map(([id, position]) => kept.of(table, id, position))
+  const missing = keys.flatMap(([id], index) => (known[index] ? [] : [id]))
+  const read = missing.length > 0 ? getMany(prepare, collection, missing) : []
+  for (const stored of read) kept.keep(table, stored)
+  const found = new Map(read.map((stored) => [stored.id, stored]))
+  return keys.flatMap(([id], index) => known[index] ?? found.get(id) ?? [])
+}
+
+/** No id, no JSON: nothing but the column, where the path has one. */
+function pluck(
+  prepare: Prepare,
+  collection: Collection,
+  path: string,
+  { filter, sort, skip = 0, limit = -1 }: Page,
+): readonly Scalar[] {
+  const { sql, values } = whereOf(collection, filter)
+  const page = `SELECT ${expressionOf(collection, path)} FROM ${collection.table} WHERE ${sql} ORDER BY ${orderOf(collection, sort)} LIMIT ? OFFSET ?`
+  return rowsOf<[SQLOutputValue]>(prepare(page).all(...values, limit, skip)).map(([value]) => decode(value))
 }
 
 function count(prepare: Prepare, collection: Collection, filter: Filter): number {

@@ -1,4 +1,4 @@
-import type { Layout } from './database.ts'
+import { type Layout, WHOLE_FILE } from './database.ts'
 
 /**
  * How read models and operational entries lie in a file, which they may share. Each collection is a table of its own
@@ -8,6 +8,8 @@ export const VIEW_LAYOUT: Layout = {
   version: 2,
   synchronous: 'NORMAL',
   cacheKiB: 64 * 1024,
+  mappedBytes: WHOLE_FILE,
+  pageBytes: 16 * 1024,
   tables: `
     CREATE TABLE IF NOT EXISTS collections (name TEXT PRIMARY KEY, columns TEXT NOT NULL, lists TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS checkpoints (name TEXT PRIMARY KEY, position INTEGER NOT NULL, at TEXT) WITHOUT ROWID;
