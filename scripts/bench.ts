@@ -1,8 +1,13 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 import { durableAppend } from '../test/bench/append.ts'
+import { busyWorkspace } from '../test/bench/busy.ts'
 import { callList } from '../test/bench/call-list.ts'
 import { callStats } from '../test/bench/call-stats.ts'
 import { configuration } from '../test/bench/configuration.ts'
+import { decision } from '../test/bench/decision.ts'
+import { callsExport } from '../test/bench/export.ts'
 import { instantCalls } from '../test/bench/instant-calls.ts'
 import type { Figure } from '../test/bench/measure.ts'
 import { replaying } from '../test/bench/replay.ts'
@@ -13,8 +18,10 @@ const { positionals, values } = parseArgs({
   options: {
     /** Events of the longest log that is replayed. */
     events: { type: 'string', default: '1000000' },
-    /** Calls that the list is read from. */
+    /** Calls that the list is read from, and that are exported. */
     calls: { type: 'string', default: '100000' },
+    /** Past calls of a young workspace and of an old one. */
+    past: { type: 'string', default: '10000,1000000' },
     /** Calls that the list's figures are summed over, one size after another. */
     stats: { type: 'string', default: '100000,1000000' },
   },
@@ -22,9 +29,15 @@ const { positionals, values } = parseArgs({
 
 const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   append: durableAppend,
+  decision,
+  busy: () => {
+    const [few = 0, many = 0] = values.past.split(',').map(Number)
+    return busyWorkspace(few, many)
+  },
   engine: instantCalls,
   configuration,
   list: () => callList(Number(values.calls)),
+  export: () => callsExport(Number(values.calls)),
   stats: () => callStats(values.stats.split(',').map(Number)),
   replay: () => replaying(Number(values.events)),
 }
@@ -34,10 +47,23 @@ if (unknown !== undefined) {
   process.stderr.write(`There is no bench "${unknown}"; there are ${Object.keys(benches).join(', ')}.\n`)
   process.exit(1)
 }
-const figures: Figure[] = []
-for (const [name, bench] of Object.entries(benches)) {
-  if (positionals.length > 0 && !positionals.includes(name)) continue
-  process.stderr.write(`${name}…\n`)
-  figures.push(...(await bench()))
+
+/** What a bench measures in a process of its own, so that none measures what another left behind. */
+async function measuredApart(name: string): Promise<readonly Figure[]> {
+  const sizes = process.argv.slice(2).filter((argument) => !positionals.includes(argument))
+  const child = fork(import.meta.filename, [name, ...sizes])
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`The bench "${name}" ended with ${code} before it had measured.`)
+  })
+  const [figures] = await Promise.race([once(child, 'message'), ended])
+  return figures
 }
-process.stdout.write(`${tableOf(figures)}\n`)
+
+const asked = Object.entries(benches).filter(([name]) => positionals.length === 0 || positionals.includes(name))
+const figures: Figure[] = []
+for (const [name, bench] of asked) {
+  if (!process.send) process.stderr.write(`${name}…\n`)
+  figures.push(...(await (asked.length === 1 ? bench() : measuredApart(name))))
+}
+if (process.send) process.send(figures)
+else process.stdout.write(`${tableOf(figures)}\n`)

@@ -51,6 +51,40 @@ export function remembering(directory: Directory): Directory & { readonly forget
   }
 }
 
+/** Looks things up anew for whoever asks; those who ask while a look is under way share the next one, which begins after they asked. */
+function inTurn<Value>(find: (key: string) => Promise<Value>): (key: string) => Promise<Value> {
+  interface Look {
+    readonly found: Promise<Value>
+    next: Promise<Value> | null
+  }
+  const looks = new Map<string, Look>()
+  const begin = (key: string): Promise<Value> => {
+    const look: Look = { found: find(key), next: null }
+    const over = () => {
+      if (look.next === null) looks.delete(key)
+    }
+    looks.set(key, look)
+    look.found.then(over, over)
+    return look.found
+  }
+  return (key) => {
+    const look = looks.get(key)
+    if (!look) return begin(key)
+    const again = () => begin(key)
+    look.next ??= look.found.then(again, again)
+    return look.next
+  }
+}
+
+/** A directory that remembers nothing: every answer was looked up after it was asked for, for many at once where many ask. */
+export function looking(directory: Directory): Directory {
+  const credentials = {
+    key: inTurn((hash) => directory.credential('key', hash)),
+    session: inTurn((hash) => directory.credential('session', hash)),
+  }
+  return { credential: (kind, hash) => credentials[kind](hash), workspace: inTurn(directory.workspace) }
+}
+
 const KEY = /^svc_(live|test)_/
 
 /** A console route that names a scope is served to API keys as well (Document 1, Console session). */
@@ -87,7 +121,7 @@ export function authenticator(
 ): Authenticate {
   return async ({ surface: mounted, scope, write, lapsed = false, ownerOnly = false }, { bearer, agencyId, ip }) => {
     const surface = takesKey(mounted, scope, bearer) ? 'rest' : mounted
-    if (surface === 'public' || surface === 'sign-in') return stranger(ip)
+    if (surface === 'public' || surface === 'sign-in' || surface === 'carrier') return stranger(ip)
     const hash = bearer === null ? null : secretHash(bearer)
     if (surface === 'operator') return hash !== null && hash === operatorHash ? OPERATOR : refuse('unauthorized')
     const held = hash === null ? null : await directory.credential(surface === 'rest' ? 'key' : 'session', hash)
@@ -136,4 +170,20 @@ const NOBODY: ReadonlySet<string> = new Set(['missing-key', 'invalid-key', 'unau
 
 function turnedAway(refusal: Refusal, held: Credential | null, surface: Mount['surface']): TurnedAway {
   return held === null || NOBODY.has(refusal.refused) ? refusal : { ...refusal, caller: callerOf(held, surface) }
+}
+
+/** Whether who was let in by a session still would be: it has not ended, and opens the workspace. Asking does not prolong it. */
+export type SessionStands = (principal: Principal) => Promise<boolean>
+
+/** Looks at the sessions of those who stay. */
+export function sessionStanding(directory: Directory, clock: Clock): SessionStands {
+  return async ({ tenant, sessionHash = null }) => {
+    if (tenant === null || sessionHash === null) return false
+    const held = await directory.credential('session', sessionHash)
+    const now = new Date(clock.now()).toISOString()
+    const presented = { secretHash: sessionHash, agencyId: tenant.workspaceId, ip: '', now }
+    if (held === null || isRefusal(identify('console', held, presented))) return false
+    const asked = { surface: 'console', scope: null, write: false } as const
+    return judge(asked, held, await directory.workspace(tenant.workspaceId), presented) === null
+  }
 }

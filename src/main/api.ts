@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { headerNames } from '../adapters/http/headers.ts'
 import { tagOf } from '../domain/record.ts'
 import type { AnyProjection } from '../kernel/projection.ts'
 import type { AnyQuery } from '../kernel/query.ts'
@@ -6,12 +7,11 @@ import { isRefusal } from '../kernel/refusal.ts'
 import type { ApiAnswer, ApiRequest, ApiRoute } from '../ports/api.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { QueryPorts } from '../ports/query-ports.ts'
-import type { ReadStore } from '../ports/read-store.ts'
 import type { Positions } from '../runtime/positions.ts'
 import { type QueryRunner, READ_WAIT_MS } from '../runtime/query-runner.ts'
 
 /** Tells that an answer may not show what it should: the read side is behind. */
-export const READ_LAG = { 'svc-read-lag': 'true' } as const
+export const READ_LAG = { [headerNames.readLag]: 'true' } as const
 
 /** The `ETag` of a record's revision: strong, and untouched by usage and today's figures (Supplement 1.17). */
 export function etagOf(revision: number | null): Readonly<Record<string, string>> {
@@ -51,6 +51,7 @@ export function queryRoutes(
         query: query.query,
         body: null,
         responses: { 200: query.response },
+        sends: [...Object.keys(query.headers), ...(query.record ? ['etag'] : [])],
         rejects: query.rejects,
         run,
       }
@@ -62,16 +63,13 @@ export function queryRoutes(
  * The routes, their writes refused with StoreUnavailable while the read store is away: what they did could not be read
  * back, so nothing of it is begun.
  */
-export function needingReadStore(
-  routes: readonly ApiRoute[],
-  views: Pick<ReadStore, 'checkpoint'>,
-): readonly ApiRoute[] {
+export function needingReadStore(routes: readonly ApiRoute[], present: () => Promise<unknown>): readonly ApiRoute[] {
   return routes.map((route) =>
     route.write
       ? {
           ...route,
           async run(request) {
-            await views.checkpoint(route.name)
+            await present()
             return route.run(request)
           },
         }

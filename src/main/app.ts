@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { openEgress } from '../adapters/egress/egress.ts'
 import { openHttpServer } from '../adapters/http/server.ts'
 import { openSimulator, type Simulator, type SimulatorPorts } from '../adapters/simulator/simulator.ts'
-import { openTelnyx } from '../adapters/telnyx/telnyx.ts'
+import { BODY_BYTES, WEBHOOK_BYTES } from '../domain/limits.ts'
 import { areaCodes } from '../domain/nanp.ts'
 import type { ApiRoute } from '../ports/api.ts'
 import { type EventLog, START } from '../ports/event-log.ts'
@@ -10,22 +10,26 @@ import { sentenceOf } from '../runtime/pause.ts'
 import { createRateLimiter } from '../runtime/rate-limiter.ts'
 import { createSharedRateLimiter } from '../runtime/shared-rate-limiter.ts'
 import { createStreamWriter, type StreamWriter } from '../runtime/stream-writer.ts'
-import { authenticator, secretHash } from './access.ts'
+import { authenticator, secretHash, sessionStanding } from './access.ts'
 import { needingReadStore, queryRoutes, type ReadBack, readBack } from './api.ts'
+import { type CallPorts, openTelnyxCalls } from './carrier-calls.ts'
+import { telnyxRoutes } from './carrier-webhooks.ts'
 import { type Config, isAlone } from './config.ts'
 import { createFlow, type Flow } from './flow.ts'
 import { idempotent } from './idempotent.ts'
+import { openLiveStream } from './live-stream.ts'
 import { createMetrics } from './metrics.ts'
 import { projectionRoute, projectionRows } from './projection-status.ts'
 import { openReadSide, type ReadSide } from './read-side.ts'
 import { createReadiness } from './readiness.ts'
 import { createRecall } from './recall.ts'
+import { recordingRoutes } from './recording-audio.ts'
 import { projections, queries } from './registry.ts'
 import { createRequestLog } from './request-log.ts'
 import { sandboxRoutes } from './sandbox.ts'
 import { createSecrets } from './secrets.ts'
 import { slidingSessions } from './sliding.ts'
-import { openLog, openOperations } from './stores.ts'
+import { openLog, openOperations, presenceOf } from './stores.ts'
 import { systemClock as clock, systemRandom as random } from './system.ts'
 import { createThrottle } from './throttle.ts'
 import { NO_WORKERS, runWorkers } from './workers.ts'
@@ -53,11 +57,14 @@ export interface App {
   readonly close: () => Promise<void>
 }
 
-/** Opens the carrier that the configuration names; the simulator apart, where it is that. */
-async function openCarrier({ telnyx, numberOrdering }: Config, ports: SimulatorPorts) {
-  if (telnyx) return { carrier: openTelnyx(telnyx, numberOrdering), simulator: null }
+/** Opens the carrier that the configuration names; each of the two apart too, where it is that. */
+async function openCarrier({ telnyx: settings, roles }: Config, ports: SimulatorPorts & CallPorts) {
+  if (settings) {
+    const telnyx = await openTelnyxCalls(settings, { ...ports, sweeps: roles.has('worker') })
+    return { carrier: telnyx, simulator: null, telnyx }
+  }
   const simulator = await openSimulator(ports)
-  return { carrier: simulator, simulator }
+  return { carrier: simulator, simulator, telnyx: null }
 }
 
 /**
@@ -108,21 +115,29 @@ export async function openApp(
     },
   })
   const numberPlan = config.numberOrdering ? areaCodes : null
-  const ports = { log, ops, clock, random, owner, areaCodes: numberPlan, listener: flow.listen }
-  const { carrier, simulator } = await openCarrier(config, ports)
+  const ports = { log, ops, clock, random, secrets, owner, areaCodes: numberPlan, listener: flow.listen }
+  const { carrier, simulator, telnyx } = await openCarrier(config, { ...ports, writer, views })
 
   const workers = roles.has('worker') ? runWorkers({ log, ops, views, flow, clock, owner, logger }) : NO_WORKERS
 
   const names = projections.map(({ name }) => name)
   const readBackOf = async (types: readonly string[]) => readBack(positions, projections, types, await log.head())
   const status = { readSide, log, clock }
+  const stands = sessionStanding(readSide.directory, clock)
+  const live = openLiveStream({ log, queries: readSide.queries, stands, clock })
   const built: readonly ApiRoute[] = [
     ...(roles.has('query-api')
-      ? [...queryRoutes(queries, readSide.queries, clock, requestLog.written), projectionRoute(status)]
+      ? [
+          ...queryRoutes(queries, readSide.queries, clock, requestLog.written),
+          ...recordingRoutes({ views, carrier: () => carrier, clock }),
+          live.route,
+          projectionRoute(status),
+        ]
       : []),
     ...(roles.has('command-api')
       ? needingReadStore(
           [
+            ...(telnyx ? telnyxRoutes(telnyx) : []),
             ...(simulator ? sandboxRoutes({ writer, simulator, clock, random, readBack: readBackOf }) : []),
             ...writeRoutes({
               writer,
@@ -130,6 +145,7 @@ export async function openApp(
               positions,
               projections,
               views,
+              callLines: readSide.callLines,
               carrier: () => carrier,
               flow,
               egress,
@@ -142,7 +158,7 @@ export async function openApp(
               random,
             }),
           ],
-          views,
+          presenceOf(readStoreUrl, () => views.checkpoint('')),
         )
       : []),
   ]
@@ -172,6 +188,7 @@ export async function openApp(
     observe: metrics.observe,
     limiter,
     requestLog,
+    bodyLimit: ({ raw }) => (raw ? WEBHOOK_BYTES : BODY_BYTES),
   })
 
   return {
@@ -191,6 +208,7 @@ export async function openApp(
       return address
     },
     async close() {
+      live.close()
       await server.close(STOP_MS)
       await requestLog.close()
       await workers.close()

@@ -4,7 +4,8 @@ import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { isGlobal, type Range, rangeOf } from '../adapters/egress/addresses.ts'
-import type { TelnyxAccount } from '../adapters/telnyx/client.ts'
+import type { TelnyxSettings } from '../adapters/telnyx/telnyx.ts'
+import { publicKeyOf } from '../adapters/telnyx/webhook.ts'
 
 export const roles = ['command-api', 'query-api', 'projector', 'worker'] as const
 export type Role = (typeof roles)[number]
@@ -37,6 +38,7 @@ const environment = z.object({
   CARRIER_URL: z.preprocess(emptyIsUnset, z.enum(['simulator:', 'telnyx:']).default('simulator:')),
   TELNYX_API_KEY: z.preprocess(emptyIsUnset, z.string().optional()),
   TELNYX_CONNECTION_ID: z.preprocess(emptyIsUnset, z.string().optional()),
+  TELNYX_PUBLIC_KEY: z.preprocess(emptyIsUnset, z.string().optional()),
   TELNYX_API_BASE: z.preprocess(emptyIsUnset, z.url({ protocol: /^https?$/ }).optional()),
   EGRESS_ALLOW: z.string().optional(),
   SANDBOX_SEED: z.preprocess(emptyIsUnset, flag.default(true)),
@@ -65,7 +67,7 @@ export interface Config {
   /** What bids and webhooks may reach though it is not public. */
   readonly egressOpened: readonly Range[]
   /** The account at Telnyx; null where the carrier is simulated. */
-  readonly telnyx: TelnyxAccount | null
+  readonly telnyx: TelnyxSettings | null
   /** Whether numbers can be searched, bought and given back at the carrier. */
   readonly numberOrdering: boolean
   /** Whether the first start plays calls into the sandbox workspace. */
@@ -109,14 +111,25 @@ function storeUrl(name: string, url: string, schemes: readonly string[]): string
   throw new Misconfigured(`${name} is "${url.split(':')[0]}:…"; it begins with ${schemes.join(' or ')}.`)
 }
 
-/** The account that `CARRIER_URL=telnyx:` needs; null for the simulated carrier. @throws Misconfigured */
-function telnyxAccount(set: z.infer<typeof environment>): TelnyxAccount | null {
+/** What `CARRIER_URL=telnyx:` needs; null for the simulated carrier. @throws Misconfigured */
+function telnyxSettings(set: z.infer<typeof environment>): TelnyxSettings | null {
   if (set.CARRIER_URL !== 'telnyx:') return null
-  const { TELNYX_API_KEY: apiKey, TELNYX_CONNECTION_ID: connectionId, TELNYX_API_BASE: apiBase = null } = set
-  if (apiKey === undefined) throw new Misconfigured('CARRIER_URL is telnyx:, so TELNYX_API_KEY is required.')
-  if (connectionId === undefined)
-    throw new Misconfigured('CARRIER_URL is telnyx:, so TELNYX_CONNECTION_ID is required.')
-  return { apiKey, connectionId, apiBase }
+  const required = (name: 'TELNYX_API_KEY' | 'TELNYX_CONNECTION_ID' | 'TELNYX_PUBLIC_KEY') => {
+    const value = set[name]
+    if (value === undefined) throw new Misconfigured(`CARRIER_URL is telnyx:, so ${name} is required.`)
+    return value
+  }
+  const account = { apiKey: required('TELNYX_API_KEY'), connectionId: required('TELNYX_CONNECTION_ID') }
+  const publicKey = signingKey(required('TELNYX_PUBLIC_KEY'))
+  return { ...account, publicKey, apiBase: set.TELNYX_API_BASE ?? null, rents: set.NUMBER_ORDERING }
+}
+
+function signingKey(text: string): TelnyxSettings['publicKey'] {
+  try {
+    return publicKeyOf(text)
+  } catch {
+    throw new Misconfigured('TELNYX_PUBLIC_KEY is not an Ed25519 public key: 32 bytes in base64.')
+  }
 }
 
 /** The directory that everything is written under. @throws Misconfigured when it cannot be made or written. */
@@ -196,7 +209,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     ]),
     egressOpened: openedRanges(set.EGRESS_ALLOW, production, set.CARRIER_URL === 'simulator:'),
     numberOrdering: set.NUMBER_ORDERING,
-    telnyx: telnyxAccount(set),
+    telnyx: telnyxSettings(set),
     seedCalls: set.SANDBOX_SEED,
   }
 }

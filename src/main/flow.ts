@@ -12,6 +12,7 @@ import { type NumberTools, numberOrders } from '../reactions/number-orders.ts'
 import { renewals } from '../reactions/renewals.ts'
 import type { CommandCall, Outcome } from '../runtime/mailboxes.ts'
 import type { StreamWriter } from '../runtime/stream-writer.ts'
+import { secretHash } from './access.ts'
 import { type Claims, createLoneWork } from './lone-work.ts'
 import { newCommandId } from './system.ts'
 
@@ -43,6 +44,9 @@ export interface Flow {
 class CallNotBegun extends Error {
   override readonly name = 'CallNotBegun'
 }
+
+/** Refusals of notices that came before what they rest on. */
+const OVERTAKING: ReadonlySet<string> = new Set(['call-not-found', 'call-not-answered'])
 
 const CARRIER: Actor = { type: 'carrier', id: null, name: 'Carrier' }
 const SYSTEM: Actor = { type: 'system', id: null, name: 'Ringledger' }
@@ -156,11 +160,11 @@ export function createFlow(options: {
     goOn,
     handled: (reaction, eventId) => done.has(doneBy(reaction, eventId)),
     async listen(notice) {
-      const { command, input } = orderFor(notice)
+      const { command, input } = orderFor(notice, secretHash)
       const { workspaceId, callId } = notice
       const outcome = await handle(command, input, callOf(workspaceId, CARRIER, callId, null))
-      // A notice that overtook the beginning of its call would be lost: the carrier is to tell it again.
-      if (isRefusal(outcome) && outcome.refused === 'call-not-found') throw new CallNotBegun(callId)
+      // A notice that overtook what it rests on would be lost: the carrier is to tell it again.
+      if (isRefusal(outcome) && OVERTAKING.has(outcome.refused)) throw new CallNotBegun(callId)
     },
     async due(kind, workspaceId, row) {
       const cause: Cause = { meta: { workspaceId, correlationId: row.subjectId, eventId: null } }

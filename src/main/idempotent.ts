@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
+import { headerNames } from '../adapters/http/headers.ts'
 import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts'
-import type { ApiAnswer, ApiRequest, ApiRoute, Refused } from '../ports/api.ts'
+import type { ApiAnswer, ApiRequest, ApiRoute, Principal, Refused } from '../ports/api.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { OperationalStore } from '../ports/operational-store.ts'
 import type { Secrets } from '../ports/secrets.ts'
@@ -14,8 +15,11 @@ const LOOK_EVERY_MS = 50
 /** Refusals after which the same request is to be sent again: later, or when there is money (Document 1, "purchase"). */
 const PASSING: ReadonlySet<string> = new Set(['rate-limited', 'insufficient-funds'])
 
+/** Where the outcome of a credential's key is kept. */
+const entryKey = ({ credentialId }: Principal, key: string) => `idempotency:${digest(credentialId, key)}`
+
 /** Tells that this answer is that of an earlier request with the same key. */
-const REPLAY = { 'svc-idempotent-replay': 'true' } as const
+const REPLAY = { [headerNames.idempotentReplay]: 'true' } as const
 
 interface Kept {
   /** SHA-256 of what was asked, sealed: a body may hold a password, which a bare hash would give away to guessing. */
@@ -72,15 +76,24 @@ export function idempotent(route: ApiRoute, { ops, secrets, clock }: Idempotency
     }
   }
 
+  const { absent } = route
   return {
     ...route,
     rejects: [...new Set([...route.rejects, 'conflict'])],
+    // What the first request took away is no reason to refuse the second.
+    ...(absent && {
+      async absent(asked) {
+        const { idempotencyKey, principal } = asked
+        const entry = idempotencyKey === null ? null : await ops.get(entryKey(principal, idempotencyKey), clock.now())
+        return entry ? null : absent(asked)
+      },
+    }),
     run(request) {
       const { idempotencyKey, principal, params, query, body } = request
       if (idempotencyKey === null) return route.run(request)
       const workspaceId = principal.tenant?.workspaceId ?? ''
       const asked = digest(route.method, route.path, workspaceId, JSON.stringify([params, query, body]))
-      return firstOutcome(`idempotency:${digest(principal.credentialId, idempotencyKey)}`, asked, request)
+      return firstOutcome(entryKey(principal, idempotencyKey), asked, request)
     },
   }
 }

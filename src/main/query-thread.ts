@@ -4,6 +4,7 @@ import { revisions } from '../../projections/revisions.ts'
 import { sessions } from '../../projections/sessions.ts'
 import { users } from '../../projections/users.ts'
 import { workspaces } from '../../projections/workspaces.ts'
+import { callLines } from '../../queries/calls-export.ts'
 import { readMany } from '../../queries/documents.ts'
 import type { Credential, WorkspaceAccess } from '../domain/access.ts'
 import { withActive } from '../runtime/active-store.ts'
@@ -11,10 +12,12 @@ import { buildsOf } from '../runtime/builds.ts'
 import { withColumns } from '../runtime/column-store.ts'
 import { forwardViews } from '../runtime/forward-views.ts'
 import { createMoves } from '../runtime/kept-answers.ts'
+import { noticing } from '../runtime/noticing.ts'
 import { createPositions, pollPositions } from '../runtime/positions.ts'
 import { type Ask, createQueryRunner } from '../runtime/query-runner.ts'
 import { requestRebuild } from '../runtime/rebuild.ts'
 import { type Channel, connectCalls, serveCalls } from '../runtime/thread-rpc.ts'
+import { madeAhead } from './made-ahead.ts'
 import type { Progress } from './projector-thread.ts'
 import { columns, projections, queries } from './registry.ts'
 import { createSecrets } from './secrets.ts'
@@ -24,23 +27,21 @@ import type { ThreadStart } from './threads.ts'
 
 /** A method of the read store, asked from another thread. */
 export interface StoreCall {
-  readonly method: 'get' | 'getMany' | 'find' | 'count' | 'sum' | 'checkpoint' | 'checkpoints'
+  readonly method: 'get' | 'getMany' | 'find' | 'pluck' | 'count' | 'sum' | 'checkpoint' | 'checkpoints'
   readonly parameters: readonly unknown[]
 }
 
 const { readStoreUrl, polls, back, masterKey = new Uint8Array(), ...start } = workerData as ThreadStart
 let { publicUrl } = start
 const secrets = createSecrets(Buffer.from(masterKey), systemRandom)
-const store = await openViews(readStoreUrl)
+const store = await openViews(readStoreUrl, { follows: true })
 const ops = await openOperations(readStoreUrl)
 const moves = createMoves()
 /** Whether another process writes documents: then only the positions in the store tell that something may have moved. */
 let apart = polls
-const views = withActive(
-  withColumns(store, columns, (name) => (apart ? null : moves.of(name))),
-  systemClock,
-)
 const positions = createPositions(systemClock)
+const columned = withColumns(store, columns, (name) => (apart ? null : moves.of(name)))
+const views = withActive(noticing(columned, positions, moves), systemClock)
 const stop = new AbortController()
 const main = connectCalls<{ readonly reached: (told: readonly Pick<Progress, 'name' | 'position'>[]) => void }>(
   back as unknown as Channel,
@@ -58,7 +59,10 @@ void pollPositions({
   clock: systemClock,
   signal: stop.signal,
 })
-const positionsOf = (names: readonly string[]) => names.map(positions.of).join()
+const stampOf = (names: readonly string[], workspaceId: string) => {
+  const moved = moves.stampOf(names, workspaceId)
+  return apart ? `${moved} ${names.map(positions.of)}` : moved
+}
 const runner = createQueryRunner({
   queries,
   ports: {
@@ -70,7 +74,7 @@ const runner = createQueryRunner({
     },
   },
   positions,
-  stampOf: (names, workspaceId) => (apart ? positionsOf(names) : moves.stampOf(names, workspaceId)),
+  stampOf,
   forward: (behind, events) => ({ ...behind, views: forwardViews(behind.views, projections, events) }),
   revisions: {
     reads: revisions,
@@ -125,6 +129,7 @@ const handlers = {
     const { name, planId, subscriptionStatus, timezone } = found
     return { id, name, planId, subscriptionStatus, timezone }
   },
+  callLines: madeAhead((ask) => callLines(views, ask)),
   builds: () => buildsOf(store, projections),
   async rebuild(name: string): Promise<boolean> {
     const projection = projections.find((one) => one.name === name)

@@ -1,9 +1,11 @@
+import type { CallLines } from '../../queries/calls-export.ts'
 import type { ReadStore } from '../ports/read-store.ts'
 import type { Builds } from '../runtime/builds.ts'
 import { createPositions, type Positions } from '../runtime/positions.ts'
 import type { ProjectionStatus } from '../runtime/projection-runner.ts'
 import type { QueryRunner } from '../runtime/query-runner.ts'
-import { type Directory, remembering } from './access.ts'
+import { type Directory, looking, remembering } from './access.ts'
+import type { FileAsk } from './made-ahead.ts'
 import type { Progress, ProjectorCalls } from './projector-thread.ts'
 import type { QueryCalls, StoreCall } from './query-thread.ts'
 import { systemClock } from './system.ts'
@@ -19,6 +21,8 @@ export interface ReadSide {
   readonly positions: Positions
   /** Reads of the read store; it writes nothing. */
   readonly views: Pick<ReadStore, StoreCall['method']>
+  /** Lines of the call log as a file. @throws StoreUnavailable */
+  readonly callLines: (ask: FileAsk) => Promise<CallLines>
   /** Null where another process runs the projections. */
   readonly projections: (() => Promise<readonly ProjectionStatus[]>) | null
   /** Tells where the platform is seen from outside, once that is known. */
@@ -60,10 +64,11 @@ export async function openReadSide(options: {
   const standingBy = new Set<string>()
   const apart = () => !projects || standingBy.size > 0
   const remembered = remembering(stored)
+  const looked = looking(stored)
   // Where another process writes, nobody tells when a credential changes: each request looks.
   const directory: Directory = {
-    credential: (kind, hash) => (apart() ? stored : remembered).credential(kind, hash),
-    workspace: (id) => (apart() ? stored : remembered).workspace(id),
+    credential: (kind, hash) => (apart() ? looked : remembered).credential(kind, hash),
+    workspace: (id) => (apart() ? looked : remembered).workspace(id),
   }
   const advance = (told: readonly Progress[]) => {
     const before = apart()
@@ -96,11 +101,13 @@ export async function openReadSide(options: {
       get: read('get'),
       getMany: read('getMany'),
       find: read('find'),
+      pluck: read('pluck'),
       count: read('count'),
       sum: read('sum'),
       checkpoint: read('checkpoint'),
       checkpoints: read('checkpoints'),
     } as ReadSide['views'],
+    callLines: (ask) => calls.callLines(ask),
     locate: (publicUrl) => calls.locate(publicUrl),
     builds: () => calls.builds(null as never),
     rebuild: (name) => calls.rebuild(name),

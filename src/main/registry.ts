@@ -1,8 +1,10 @@
 import { activity as activityLog } from '../../projections/activity.ts'
 import { apiKeys } from '../../projections/api-keys.ts'
 import { blockedCallers } from '../../projections/blocked-callers.ts'
+import { bookedCalls } from '../../projections/booked-calls.ts'
 import { buyers } from '../../projections/buyers.ts'
 import { callColumns, callLog } from '../../projections/call-log.ts'
+import { callRecordings } from '../../projections/call-recordings.ts'
 import { callStory } from '../../projections/call-story.ts'
 import { callerMemory } from '../../projections/caller-memory.ts'
 import { campaigns } from '../../projections/campaigns.ts'
@@ -86,8 +88,10 @@ export const projections: readonly AnyProjection[] = [
   activityLog,
   apiKeys,
   blockedCallers,
+  bookedCalls,
   buyers,
   callLog,
+  callRecordings,
   callStory,
   callerMemory,
   campaigns,

@@ -2,7 +2,14 @@ import { ulid } from 'ulid'
 import { z } from 'zod'
 import { failOver } from '../../commands/fail-over.ts'
 import { routeCall } from '../../commands/route-call.ts'
-import { type Dialled, entryFor, resultOf, STAYS_SECONDS, script } from '../adapters/simulator/script.ts'
+import {
+  type Dialled,
+  type DialResult,
+  entryFor,
+  resultOf,
+  STAYS_SECONDS,
+  script,
+} from '../adapters/simulator/script.ts'
 import type { PlacedCall } from '../adapters/simulator/simulated-call.ts'
 import type { Simulator } from '../adapters/simulator/simulator.ts'
 import { type CallState, call } from '../domain/call.ts'
@@ -10,6 +17,7 @@ import type { Claim } from '../domain/call-facts.ts'
 import { e164 } from '../domain/fields.ts'
 import { ledgerEvents } from '../domain/ledger.ts'
 import { delivers } from '../domain/number.ts'
+import { routingKeyIn } from '../domain/routing/sender.ts'
 import { workspace } from '../domain/workspace.ts'
 import type { EventOf, NewEvent } from '../kernel/event.ts'
 import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts'
@@ -19,6 +27,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 import type { CommandCall } from '../runtime/mailboxes.ts'
 import type { StreamWriter } from '../runtime/stream-writer.ts'
+import { secretHash } from './access.ts'
 import { NOTHING, type ReadBack } from './api.ts'
 
 const HANGS_UP_SECONDS = 14_400
@@ -52,6 +61,20 @@ type LedgerEvent = EventOf<typeof ledgerEvents>
 
 const isLedger = (event: NewEvent): event is LedgerEvent => event.type in ledgerEvents
 
+/** Events after which a rehearsed call stands somewhere else. */
+const STEPS: ReadonlySet<string> = new Set<LedgerEvent['type']>([
+  'CallAdmitted',
+  'CallRefused',
+  'TargetClaimed',
+  'PlanSpent',
+])
+
+const failureOf = ({ outcome, sipCode, retryAfterSeconds }: Extract<DialResult, { readonly answered: false }>) => ({
+  outcome,
+  sipCode,
+  retryAfterSeconds,
+})
+
 /** Where a rehearsed call stands after an event: being dialled, turned away, or neither. */
 function stepOf(event: NewEvent | undefined) {
   if (!event || !isLedger(event)) return null
@@ -71,19 +94,23 @@ const dialledBy = ({ target, destination, ringSeconds, whisper }: Claim): Dialle
 /** Seconds that a call will take from its arrival at an instant to its end, as routing stands now; or why it cannot be placed. */
 async function secondsOf(
   { writer }: SandboxPorts,
-  { to, from, script, callerHangsUpAfterSeconds }: SandboxCall,
+  { to, from, sipHeaders, script, callerHangsUpAfterSeconds }: SandboxCall,
   caller: CommandCall,
   callId: string,
+  seed: number,
   at: string,
 ): Promise<number | Refusal> {
   let seconds = 0
   const dials = new Map<string, number>()
+  const key = routingKeyIn(sipHeaders)
+  const routingKeyHash = key && secretHash(key)
   const plus = () => new Date(Date.parse(at) + seconds * 1_000).toISOString()
   const rehearsed = await writer.rehearse((events) => {
     if (events.length === 0) {
-      return { command: routeCall, input: { callId, carrierCallId: callId, to, caller: from ?? null, occurredAt: at } }
+      const input = { callId, carrierCallId: callId, to, caller: from ?? null, routingKeyHash, seed, occurredAt: at }
+      return { command: routeCall, input }
     }
-    const step = stepOf(events.at(-1))
+    const step = stepOf(events.findLast(({ type }) => STEPS.has(type)))
     if (!step) return null
     if (step.unrouted) seconds += STAYS_SECONDS[step.unrouted.action]
     if (!step.claim) return null
@@ -98,11 +125,32 @@ async function secondsOf(
     }
     return {
       command: failOver,
-      input: { callId, attempt: step.claim.attempt, outcome: result.outcome, occurredAt: plus() },
+      input: { callId, attempt: step.claim.attempt, ...failureOf(result), occurredAt: plus() },
     }
   }, caller)
   if (isRefusal(rehearsed)) return rehearsed
   return Math.min(seconds, callerHangsUpAfterSeconds ?? Number.POSITIVE_INFINITY)
+}
+
+/** Arrivals tried at the most until a call ends just now: what routing says of one is other than what it says of another. */
+const REHEARSALS = 5
+
+/** When a call arrives so that it ends now; where no arrival is found that does, one that ended before. */
+async function arrivalEnding(
+  nowMs: number,
+  secondsAt: (arrivesMs: number) => Promise<number | Refusal>,
+): Promise<number | Refusal> {
+  let arrivesMs = nowMs
+  let longestMs = 0
+  for (let n = 0; n < REHEARSALS; n += 1) {
+    const seconds = await secondsAt(arrivesMs)
+    if (isRefusal(seconds)) return seconds
+    const ms = Math.ceil(seconds * 1_000)
+    if (arrivesMs + ms === nowMs) return arrivesMs
+    arrivesMs = nowMs - ms
+    longestMs = Math.max(longestMs, ms)
+  }
+  return nowMs - longestMs
 }
 
 /** A made-up caller: a number of the kind kept for fiction, of a real area code. */
@@ -122,13 +170,19 @@ export async function playCall(ports: SandboxPorts, workspaceId: string, sent: S
   }
   const callId = random.uuid()
   const from = sent.from === undefined ? someCaller(random) : sent.from
+  const seed = random.seed()
   const now = clock.now()
+  const secondsAt = (ms: number) =>
+    secondsOf(ports, { ...sent, from }, caller, callId, seed, new Date(ms).toISOString())
   let arrivesMs = sent.at === undefined ? now : Date.parse(sent.at)
-  if (sent.mode === 'instant') {
-    const seconds = await secondsOf(ports, { ...sent, from }, caller, callId, new Date(arrivesMs).toISOString())
+  if (sent.mode === 'instant' && sent.at !== undefined) {
+    const seconds = await secondsAt(arrivesMs)
     if (isRefusal(seconds)) return seconds
-    if (sent.at === undefined) arrivesMs = now - Math.ceil(seconds * 1_000)
-    else if (arrivesMs + seconds * 1_000 > now) return refuse('bad-request', { at: 'the call would end after now' })
+    if (arrivesMs + seconds * 1_000 > now) return refuse('bad-request', { at: 'the call would end after now' })
+  } else if (sent.mode === 'instant') {
+    const arrives = await arrivalEnding(now, secondsAt)
+    if (isRefusal(arrives)) return arrives
+    arrivesMs = arrives
   }
   const speed = sent.mode === 'live' ? sent.speed : 1
   const patience = sent.callerHangsUpAfterSeconds
@@ -142,6 +196,7 @@ export async function playCall(ports: SandboxPorts, workspaceId: string, sent: S
     script: sent.script,
     mode: sent.mode,
     speed,
+    seed,
     arrivesAt: new Date(arrivesMs).toISOString(),
     givesUpAt: patience === undefined ? null : new Date(arrivesMs + (patience * 1_000) / speed).toISOString(),
   }

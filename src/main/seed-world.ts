@@ -178,7 +178,7 @@ const CAMPAIGNS = {
     e164: '+13105550106',
   },
   capped: {
-    settings: { name: 'Three calls a day', verticalId: 'travel', dailyCap: 3 },
+    settings: { name: 'Two calls a day', verticalId: 'travel', dailyCap: 2 },
     plan: FALLBACK,
     e164: '+13105550107',
   },

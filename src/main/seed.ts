@@ -4,13 +4,10 @@ import { join } from 'node:path'
 import { ulid } from 'ulid'
 import { v7 } from 'uuid'
 import { workspaces } from '../../projections/workspaces.ts'
-import type { ScriptedDial } from '../adapters/simulator/script.ts'
 import type { Simulator } from '../adapters/simulator/simulator.ts'
 import { call } from '../domain/call.ts'
-import { midnightIn } from '../domain/hours.ts'
 import { LARGEST_KEY_RATE_PER_MINUTE } from '../domain/limits.ts'
 import { monthAfter } from '../domain/renewal.ts'
-import { randomFrom, weightedOrder } from '../domain/routing/random.ts'
 import { user, userIdOf } from '../domain/user.ts'
 import { workspace } from '../domain/workspace.ts'
 import { streamOf } from '../kernel/entity.ts'
@@ -20,17 +17,15 @@ import type { App } from './app.ts'
 import type { Config } from './config.ts'
 import { playCall, sandboxCall } from './sandbox.ts'
 import { createSecrets } from './secrets.ts'
+import { type SeedCall, seedCalls, TIMEZONE } from './seed-calls.ts'
 import { buildSupply, type Derive, sandboxKey, supplyOf } from './seed-supply.ts'
-import { BLOCKED_CALLER, buildWorld, type CampaignKey, type Step } from './seed-world.ts'
+import { buildWorld, type CampaignKey, type Step } from './seed-world.ts'
 import { systemClock as clock, systemRandom as random } from './system.ts'
 import { act, addApiKey, createTenant, derivedSecret, openSession } from './tenants.ts'
 
 const OWNER_EMAIL = 'owner@sandbox.example'
 /** The owner's first session is among so many first events of theirs. */
 const FIRST_EVENTS = 10
-const TIMEZONE = 'America/New_York'
-/** No call of the seed is younger than this, so that all have ended and settled (ms). */
-const QUIET_MS = 3_600_000
 /** How long the start waits to have read what stands in the log already. */
 const CATCH_UP_MS = 50_000
 
@@ -58,67 +53,6 @@ export interface Sandbox {
     readonly type: string
     readonly buyerId: string
   }[]
-}
-
-interface SeedCall {
-  readonly campaign: CampaignKey
-  readonly from?: string | null
-  readonly script?: Readonly<Record<string, readonly ScriptedDial[]>>
-  readonly callerHangsUpAfterSeconds?: number
-}
-
-/** How many calls each campaign gets; a call to the single line is two callers at once. */
-const MIX: readonly (readonly [CampaignKey, number])[] = [
-  ['waterfall', 56],
-  ['weighted', 46],
-  ['skips', 24],
-  ['busy', 8],
-  ['strict', 12],
-  ['shut', 5],
-  ['capped', 16],
-  ['once', 12],
-  ['resting', 5],
-  ['blind', 4],
-  ['hollow', 4],
-]
-const AREA_CODES = ['212', '213', '214', '305', '312', '404', '415', '512', '617', '702', '713', '206']
-/** What befalls a dial of the front desk, up to this share; otherwise it answers. */
-const FATES: readonly (readonly [number, ScriptedDial])[] = [
-  [0.12, { result: 'busy' }],
-  [0.2, { result: 'no_answer' }],
-  [0.25, { result: 'unavailable' }],
-]
-const DESK = '+13125550101'
-const OVERFLOW = 'sip:overflow@acme.example'
-
-/** The calls of the last seven days, oldest first; the same seed gives the same calls. */
-function seedCalls(random: () => number): readonly SeedCall[] {
-  const campaigns = weightedOrder(
-    MIX.flatMap(([campaign, count]) => Array.from({ length: count }, () => ({ campaign, weight: 1 }))),
-    random,
-  )
-  const caller = (numbers: number) => {
-    const area = AREA_CODES[Math.floor(random() * AREA_CODES.length)]
-    return `+1${area}555${String(Math.floor(random() * numbers) + 100).padStart(4, '0')}`
-  }
-  const callerOf = (campaign: CampaignKey, n: number) => {
-    if (campaign === 'once') return `+1${AREA_CODES[n % 4]}5550150`
-    if (campaign === 'strict' && n % 3 === 0) return null
-    return n % 29 === 0 ? BLOCKED_CALLER : caller(90)
-  }
-  return campaigns.map(({ campaign }, n): SeedCall => {
-    const answer: ScriptedDial = {
-      result: 'answer',
-      afterSeconds: 2 + Math.floor(random() * 12),
-      talkSeconds: Math.floor(10 + random() * 400),
-      hungUpBy: random() < 0.4 ? 'buyer' : 'caller',
-    }
-    const fate = random()
-    const first = FATES.find(([share]) => fate < share)?.[1] ?? answer
-    const second: ScriptedDial = fate < 0.05 ? { result: 'rejected' } : answer
-    const gaveUp = random() < 0.05 ? { callerHangsUpAfterSeconds: 1 } : {}
-    return { campaign, from: callerOf(campaign, n), script: { [DESK]: [first], [OVERFLOW]: [second] }, ...gaveUp }
-  })
 }
 
 /** The sandbox workspace that is there already; null on an empty log. */
@@ -155,15 +89,10 @@ async function playAll(
   workspaceId: string,
   dial: Readonly<Record<CampaignKey, string>>,
 ): Promise<void> {
-  const calls = seedCalls(randomFrom(20_261_121))
-  const now = clock.now()
-  const start = midnightIn(TIMEZONE, now, 6)
-  const every = (now - QUIET_MS - start) / calls.length
   const play = async ({ campaign, ...seeded }: SeedCall, n: number, line = 0) => {
     const callId = seedCallId(workspaceId, `${n}#${line}`)
     if (await app.writer.stateOf(call, callId)) return
-    const at = new Date(start + Math.round(every * n)).toISOString()
-    const sent = sandboxCall.parse({ ...seeded, to: dial[campaign], at, mode: 'instant' })
+    const sent = sandboxCall.parse({ ...seeded, to: dial[campaign], mode: 'instant' })
     const commandId = ulid()
     const caller = {
       workspaceId,
@@ -184,7 +113,7 @@ async function playAll(
     const played = await playCall(ports, workspaceId, sent, caller)
     if (isRefusal(played)) throw new Error(`A seed call was refused: ${played.refused}.`)
   }
-  for (const [n, one] of calls.entries()) {
+  for (const [n, one] of seedCalls(clock.now()).entries()) {
     // Two callers at once, so that a single line is found taken.
     await Promise.all(one.campaign === 'busy' ? [play(one, n), play(one, n, 1)] : [play(one, n)])
   }

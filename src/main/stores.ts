@@ -1,9 +1,6 @@
-import { openEventStoreDb } from '../adapters/eventstoredb/event-store-db.ts'
-import { openMongoOperationalStore } from '../adapters/mongodb/operational-store.ts'
-import { openMongoReadStore } from '../adapters/mongodb/read-store.ts'
 import { openSqliteEventLog, openSqliteEventReader } from '../adapters/sqlite/event-log.ts'
 import { openSqliteOperationalStore } from '../adapters/sqlite/operational-store.ts'
-import { openSqliteReadStore } from '../adapters/sqlite/read-store.ts'
+import { openSqliteReadStore, sqliteReadStorePresence } from '../adapters/sqlite/read-store.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { OperationalStore } from '../ports/operational-store.ts'
 import type { ReadStore } from '../ports/read-store.ts'
@@ -11,28 +8,41 @@ import type { ReadStore } from '../ports/read-store.ts'
 const SQLITE = 'sqlite:'
 const fileOf = (url: string) => (url.startsWith(SQLITE) ? url.slice(SQLITE.length) : null)
 
+// The drivers of servers are large, and are loaded where there is one to speak to.
+const eventStoreDb = async (url: string) =>
+  (await import('../adapters/eventstoredb/event-store-db.ts')).openEventStoreDb(url)
+const mongoViews = async (url: string) => (await import('../adapters/mongodb/read-store.ts')).openMongoReadStore(url)
+const mongoOperations = async (url: string) =>
+  (await import('../adapters/mongodb/operational-store.ts')).openMongoOperationalStore(url)
+
 /** Opens the event log that a connection string names. */
 export async function openLog(url: string): Promise<EventLog> {
   const file = fileOf(url)
-  return file === null ? openEventStoreDb(url) : openSqliteEventLog(file)
+  return file === null ? eventStoreDb(url) : openSqliteEventLog(file)
 }
 
 /** Opens the event log for reading alone, in the calling thread where the log is a file. */
 export async function openLogReader(url: string): Promise<EventLog> {
   const file = fileOf(url)
-  return file === null ? openEventStoreDb(url) : openSqliteEventReader(file)
+  return file === null ? eventStoreDb(url) : openSqliteEventReader(file)
 }
 
-/** Opens the read store, in the calling thread where it is a file: never the one that answers calls. */
-export async function openViews(url: string): Promise<ReadStore> {
+/** Opens the read store, in the calling thread where it is a file: never the one that answers calls. `follows`: to read what others write. */
+export async function openViews(url: string, { follows = false } = {}): Promise<ReadStore> {
   const file = fileOf(url)
-  return file === null ? openMongoReadStore(url) : openSqliteReadStore(file)
+  return file === null ? mongoViews(url) : openSqliteReadStore(file, { follows })
+}
+
+/** Asks whether the open read store is there: a file in the calling thread, a server through `look`. @throws StoreUnavailable */
+export function presenceOf(url: string, look: () => Promise<unknown>): () => Promise<unknown> {
+  const file = fileOf(url)
+  if (file === null) return look
+  const present = sqliteReadStorePresence(file)
+  return async () => present()
 }
 
 /** Opens the operational store, beside the views. A file of its own, so that its writers never wait for a projection's batch. */
 export async function openOperations(url: string): Promise<OperationalStore> {
   const file = fileOf(url)
-  return file === null
-    ? openMongoOperationalStore(url)
-    : openSqliteOperationalStore(`${file.replace(/\.db$/, '')}.ops.db`)
+  return file === null ? mongoOperations(url) : openSqliteOperationalStore(`${file.replace(/\.db$/, '')}.ops.db`)
 }

@@ -4,6 +4,8 @@ import { apiKeyWrites } from './writes/api-keys.ts'
 import { authWrites } from './writes/auth.ts'
 import { blockedCallerWrites } from './writes/blocked-callers.ts'
 import { buyerWrites } from './writes/buyers.ts'
+import { callWrites } from './writes/calls.ts'
+import { exportCalls } from './writes/calls-export.ts'
 import { campaignRestrictions } from './writes/campaign-restrictions.ts'
 import { campaignWrites } from './writes/campaigns.ts'
 import { laneWrites } from './writes/lanes.ts'
@@ -33,6 +35,8 @@ const writes: readonly Write[] = [
   ...operatorWrites,
   ...blockedCallerWrites,
   ...buyerWrites,
+  exportCalls,
+  ...callWrites,
   ...campaignWrites,
   ...laneWrites,
   searchNumbers,

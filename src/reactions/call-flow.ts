@@ -6,6 +6,7 @@ import { recordArrival } from '../../commands/record-arrival.ts'
 import { recordDial } from '../../commands/record-dial.ts'
 import { recordPlanSpent } from '../../commands/record-plan-spent.ts'
 import { recordUsage } from '../../commands/record-usage.ts'
+import { recountCall } from '../../commands/recount-call.ts'
 import { releaseCall } from '../../commands/release-call.ts'
 import { settleCall } from '../../commands/settle-call.ts'
 import { call } from '../domain/call.ts'
@@ -83,9 +84,10 @@ export const callFlow = defineReaction({
       })
     },
     TargetFailed: async ({ run }, event) => {
-      const { callId, attempt, outcome, occurredAt } = event.data
+      const { callId, attempt, outcome, sipCode, retryAfterSeconds, occurredAt } = event.data
       // A caller who gave up needs no other target: the end of the call frees what it held.
-      if (outcome !== 'abandoned') await run(failOver, { callId, attempt, outcome, occurredAt }, event)
+      const told = { callId, attempt, outcome, sipCode, retryAfterSeconds, occurredAt }
+      if (outcome !== 'abandoned') await run(failOver, told, event)
     },
     TargetAnswered: ({ run }, event) => {
       const { callId, attempt, occurredAt } = event.data
@@ -106,6 +108,7 @@ export const callFlow = defineReaction({
     CallSettled: async ({ run }, event) => {
       if (event.data.targetId !== null) await run(countSettlement, event.data, event)
     },
+    BooksChanged: ({ run }, event) => run(recountCall, event.data, event),
     WalletCharged: async ({ run }, event) => {
       const { callId, kind, amountCents, occurredAt } = event.data
       if (kind === 'usage' && callId) await run(recordUsage, { callId, usageCents: amountCents, occurredAt }, event)

@@ -2,21 +2,28 @@ import { endCall } from '../../commands/end-call.ts'
 import { recordAnswer } from '../../commands/record-answer.ts'
 import { recordFailure } from '../../commands/record-failure.ts'
 import { routeCall } from '../../commands/route-call.ts'
+import { saveRecording } from '../../commands/save-recording.ts'
+import { routingKeyIn } from '../domain/routing/sender.ts'
 import type { AnyCommand } from '../kernel/command.ts'
 import type { CarrierNotice } from '../ports/carrier.ts'
 
 type Told<Type extends CarrierNotice['type']> = Extract<CarrierNotice, { readonly type: Type }>
+
+/** What a secret is looked up by. */
+type Digest = (secret: string) => string
 
 interface Order {
   readonly command: AnyCommand
   readonly input: unknown
 }
 
-const ORDERS: { readonly [Type in CarrierNotice['type']]: (notice: Told<Type>) => Order } = {
-  'call-arrived': ({ callId, carrierCallId, to, from, at }) => ({
-    command: routeCall,
-    input: { callId, carrierCallId, to, caller: from, occurredAt: at },
-  }),
+const ORDERS: { readonly [Type in CarrierNotice['type']]: (notice: Told<Type>, digest: Digest) => Order } = {
+  'call-arrived': ({ callId, carrierCallId, to, from, sipHeaders, seed = null, at }, digest) => {
+    const key = routingKeyIn(sipHeaders)
+    const routingKeyHash = key && digest(key)
+    const input = { callId, carrierCallId, to, caller: from, routingKeyHash, seed, occurredAt: at }
+    return { command: routeCall, input }
+  },
   'dial-answered': ({ callId, attempt, whisperAccepted, at }) => ({
     command: recordAnswer,
     input: { callId, attempt, whisperAccepted, occurredAt: at },
@@ -29,10 +36,14 @@ const ORDERS: { readonly [Type in CarrierNotice['type']]: (notice: Told<Type>) =
     command: endCall,
     input: { callId, hungUpBy, recorded, terminated: false, occurredAt: at },
   }),
+  'recording-saved': ({ callId, carrierRecordingId, format, channels, durationSeconds, expiresAt, at }) => ({
+    command: saveRecording,
+    input: { callId, carrierRecordingId, format, channels, durationSeconds, expiresAt, occurredAt: at },
+  }),
 }
 
-/** The command that a notice of the carrier's asks for. */
-export function orderFor(notice: CarrierNotice): Order {
-  const order = ORDERS[notice.type] as (notice: CarrierNotice) => Order
-  return order(notice)
+/** The command that a notice of the carrier's asks for. A routing key goes no further than its `digest`. */
+export function orderFor(notice: CarrierNotice, digest: Digest): Order {
+  const order = ORDERS[notice.type] as (notice: CarrierNotice, digest: Digest) => Order
+  return order(notice, digest)
 }

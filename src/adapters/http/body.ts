@@ -47,6 +47,16 @@ function isEmpty({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'
 }
 
+/** Takes bodies of any type as they are. */
+export function acceptBytes(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser<Buffer>(
+    '*',
+    { parseAs: 'buffer' },
+    async (_request: FastifyRequest, bytes: Buffer) => bytes,
+  )
+}
+
 /** Reads JSON bodies alone; an empty one, of any type, is no body. The parsed body is left for the route to check. */
 export function acceptJson(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()

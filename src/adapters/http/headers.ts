@@ -9,7 +9,21 @@ export const headerNames = {
   position: 'svc-position',
   minPosition: 'svc-min-position',
   idempotencyKey: 'idempotency-key',
+  idempotentReplay: 'svc-idempotent-replay',
+  readLag: 'svc-read-lag',
 } as const
+
+/** Headers of answers that pages of other origins may read: ours, and what a client goes by of the others. */
+export const exposedHeaders: readonly string[] = [
+  ...Object.values(headerNames),
+  'Retry-After',
+  'RateLimit',
+  'RateLimit-Policy',
+  'ETag',
+  'Accept-Ranges',
+  'Content-Disposition',
+  'Content-Range',
+]
 
 const requestIdSpelling = /^[\x21-\x7e]{1,128}$/
 
@@ -74,7 +88,10 @@ export function positionOf(cursor: string): number | undefined {
 
 const idempotencyKeySpelling = new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_LENGTH}}$`)
 
-/** Whether an idempotency key is spelt as it must be. */
-export function isIdempotencyKey(key: string): boolean {
-  return idempotencyKeySpelling.test(key)
+/** The idempotency key of a request; null when it has none, undefined when it is not spelt as it must be. */
+export function idempotencyKeyOf(headers: IncomingMessage['headers']): string | null | undefined {
+  const sent = headers[headerNames.idempotencyKey]
+  if (sent === undefined) return null
+  const key = String(sent)
+  return idempotencyKeySpelling.test(key) ? key : undefined
 }

@@ -6,12 +6,13 @@ import {
   type ApiRoute,
   type Authenticate,
   type Caller,
+  type Connection,
   isStream,
   type Principal,
 } from '../../ports/api.ts'
 import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { SendRefusal } from './envelope.ts'
-import { addressOf, bearerOf, cursorOf, headerNames } from './headers.ts'
+import { addressOf, bearerOf, cursorOf, headerNames, idempotencyKeyOf } from './headers.ts'
 import { documentationOf, type RouteDocumentation } from './openapi.ts'
 import { limiting } from './rate.ts'
 import { readerOf } from './reading.ts'
@@ -60,7 +61,8 @@ function admission(route: ApiRoute, { authenticate, send, limiter }: Mounting) {
     if (over) return send(reply, over)
     const params = route.params.safeParse(request.params)
     if (!params.success) return send(reply, refuse(absenceOf(route, String(params.error.issues[0]?.path[0]))))
-    const absent = principal.tenant && (await route.absent?.(params.data, principal.tenant))
+    const idempotencyKey = idempotencyKeyOf(request.headers) ?? null
+    const absent = await route.absent?.({ params: params.data, principal, idempotencyKey })
     if (absent) return send(reply, refuse(absenceOf(route, absent)))
     request.admitted = { principal, params: params.data }
     return undefined
@@ -74,8 +76,31 @@ function sendAnswer(reply: FastifyReply, { status, body, headers, position }: Ap
   if (body === null) return reply.headers(headers ?? {}).send()
   reply.header('content-type', 'application/json; charset=utf-8')
   if (headers) reply.headers(headers)
-  if (isStream(body)) return reply.send(Readable.from(body, { objectMode: false }))
+  if (isStream(body)) {
+    if (reply.request.method !== 'HEAD') return reply.send(Readable.from(body, { objectMode: false }))
+    // What answers HEAD is never read: what it holds is let go of, and how that ends is nobody's concern.
+    body[Symbol.asyncIterator]()
+      .return?.()
+      .catch(() => undefined)
+    return reply.send()
+  }
   return reply.send(body instanceof Uint8Array ? body : JSON.stringify(body))
+}
+
+/** The way back to a client. */
+function connectionOf(reply: FastifyReply): Connection {
+  let gone: AbortController | null = null
+  return {
+    gone() {
+      if (gone) return gone.signal
+      const leaving = new AbortController()
+      gone = leaving
+      if (reply.raw.closed || reply.raw.destroyed) leaving.abort()
+      else reply.raw.once('close', () => leaving.abort())
+      return leaving.signal
+    },
+    drop: () => void reply.raw.destroy(),
+  }
 }
 
 function handling(route: ApiRoute, { send }: Mounting) {
@@ -90,6 +115,7 @@ function handling(route: ApiRoute, { send }: Mounting) {
       surface: route.surface,
       requestId: request.id,
       ip: addressOf(request),
+      connection: connectionOf(reply),
     })
     return isRefusal(answer) ? send(reply.headers(answer.headers ?? {}), answer) : sendAnswer(reply, answer)
   }
@@ -97,6 +123,7 @@ function handling(route: ApiRoute, { send }: Mounting) {
 
 /** Mounts a route: checks, reading, running, answering, and its page in the documentation. */
 export function mountRoute(server: FastifyInstance, route: ApiRoute, mounting: Mounting): void {
+  const checks = { onRequest: admission(route, mounting), handler: handling(route, mounting) }
   server.route({
     method: route.method,
     url: route.path,
@@ -104,7 +131,7 @@ export function mountRoute(server: FastifyInstance, route: ApiRoute, mounting: M
     exposeHeadRoute: route.produces === undefined,
     bodyLimit: mounting.bodyLimit(route),
     schema: documentationOf(route, mounting.documentation),
-    onRequest: admission(route, mounting),
-    handler: handling(route, mounting),
+    ...checks,
   })
+  if (route.measured) server.route({ method: 'HEAD', url: route.path, schema: { hide: true }, ...checks })
 }

@@ -13,6 +13,7 @@ const surfaces: Readonly<Record<Mount['surface'], { readonly tag: string; readon
   account: { tag: 'Account', security: 'session' },
   'sign-in': { tag: 'Account', security: null },
   operator: { tag: 'Operator', security: 'operator' },
+  carrier: { tag: 'Carrier', security: null },
   public: { tag: 'Public', security: null },
 }
 
@@ -32,20 +33,35 @@ export function documentOf({ title, version }: { readonly title: string; readonl
   }
 }
 
-/** Turns the schemas of a route into JSON Schema; what has none is left open. */
-export const toJsonSchemas = createJsonSchemaTransform({ zodToJsonConfig: { unrepresentable: 'any' } })
+/**
+ * Turns the schemas of a route into JSON Schema; what has none is left open. Zod drops the default of what is transformed,
+ * such as `pageSize`, and a client is to read it.
+ */
+export const toJsonSchemas = createJsonSchemaTransform({
+  zodToJsonConfig: {
+    unrepresentable: 'any',
+    override({ zodSchema, jsonSchema }) {
+      const usual = z.globalRegistry.get(zodSchema)?.default
+      if (usual !== undefined) jsonSchema.default = usual
+    },
+  },
+})
 
-function refusedBody(codes: readonly string[], sentences: readonly string[]): z.ZodType {
-  return z
-    .object({
-      error: z.object({
-        code: z.enum(codes),
-        message: z.string(),
-        details: z.record(z.string(), z.unknown()).nullable(),
-        requestId: z.string(),
-      }),
-    })
-    .meta({ description: sentences.join(' ') })
+const refusalParts = {
+  message: z.string(),
+  details: z.record(z.string(), z.unknown()).nullable(),
+  requestId: z.string(),
+}
+const refusedBodies = new Map<string, z.ZodType>()
+
+/** What a refusal looks like: one schema for all routes that refuse with the same codes in the same words. */
+function refusedBody(codes: readonly string[], description: string): z.ZodType {
+  const key = JSON.stringify([codes, description])
+  const made =
+    refusedBodies.get(key) ??
+    z.object({ error: z.object({ code: z.enum(codes), ...refusalParts }) }).meta({ description })
+  refusedBodies.set(key, made)
+  return made
 }
 
 /** The refusals of a route, one schema for each status. */
@@ -54,7 +70,10 @@ function refusedResponses(route: ApiRoute): Readonly<Record<number, z.ZodType>> 
   return Object.fromEntries(
     Object.entries(byStatus).map(([status, rows = []]) => [
       status,
-      refusedBody([...new Set(rows.map(({ code }) => code))], [...new Set(rows.map(({ message }) => message))]),
+      refusedBody(
+        [...new Set(rows.map(({ code }) => code))],
+        [...new Set(rows.map(({ message }) => message))].join(' '),
+      ),
     ]),
   )
 }

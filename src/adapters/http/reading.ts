@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
-import type { ApiRequest, ApiRoute } from '../../ports/api.ts'
-import { headerNames, isIdempotencyKey, positionOf } from './headers.ts'
+import type { ApiRequest, ApiRoute, RawBody } from '../../ports/api.ts'
+import { headerNames, idempotencyKeyOf, positionOf } from './headers.ts'
 import { type Problems, problemsOf, sentenceOf } from './sentences.ts'
 import { strictly } from './strict.ts'
 
 /** What a route is told of the request itself, once its credential and its path have passed. */
-export type Reading = Pick<ApiRequest, 'query' | 'body' | 'idempotencyKey' | 'ifMatch' | 'minPosition'>
+export type Reading = Pick<ApiRequest, 'query' | 'body' | 'idempotencyKey' | 'ifMatch' | 'minPosition' | 'range'>
 
 type Part<Value> = { readonly value: Value } | { readonly problems: Problems }
 
@@ -27,30 +27,37 @@ function minPositionOf({ headers }: FastifyRequest): Part<number | null> {
     : { value: position }
 }
 
-function idempotencyKeyOf({ headers }: FastifyRequest): Part<string | null> {
-  const sent = headers[headerNames.idempotencyKey]
-  if (sent === undefined) return { value: null }
-  const key = String(sent)
-  return isIdempotencyKey(key)
-    ? { value: key }
-    : { problems: { 'Idempotency-Key': 'must be 1 to 128 visible ASCII characters' } }
+function idempotencyKeyIn({ headers }: FastifyRequest): Part<string | null> {
+  const key = idempotencyKeyOf(headers)
+  return key === undefined
+    ? { problems: { 'Idempotency-Key': 'must be 1 to 128 visible ASCII characters' } }
+    : { value: key }
 }
 
-/** The entity tags of `If-Match`; `*` takes any record, so it asks for nothing. */
+/** The entity tags of `If-Match`, or `*` for any. */
 function ifMatchOf({ headers }: FastifyRequest): readonly string[] | null {
-  const tags = headers['if-match']?.split(',').map((tag) => tag.trim())
-  return tags === undefined || tags.includes('*') ? null : tags
+  return headers['if-match']?.split(',').map((tag) => tag.trim()) ?? null
+}
+
+/** A part is asked for by GET alone, and not on a condition (`If-Range`): there is no validator that it could name. */
+function rangeSentBy({ method, headers }: FastifyRequest): string | null {
+  return method === 'GET' && headers['if-range'] === undefined ? (headers.range ?? null) : null
 }
 
 const nothing = z.strictObject({})
 const absent = { value: null }
 
+/** The body of a route that takes it raw. */
+function rawBodyOf({ headers, body }: FastifyRequest): Part<RawBody> {
+  return { value: { headers, bytes: body instanceof Uint8Array ? body : new Uint8Array() } }
+}
+
 /**
  * The schema that a body is held to; null for a method without one. Unknown fields are refused, but on the public
  * surface, where they are dropped. A write without a body schema takes an empty object.
  */
-export function bodySchemaOf({ method, body, surface }: ApiRoute): z.ZodType | null {
-  if (method === 'GET') return null
+export function bodySchemaOf({ method, body, surface, raw }: ApiRoute): z.ZodType | null {
+  if (method === 'GET' || raw) return null
   if (body === null) return nothing
   return surface === 'public' ? body : strictly(body)
 }
@@ -77,9 +84,10 @@ export function readerOf(
     const unwritable = unwritableIn(route, request.body)
     if (unwritable) return unwritable
     const query = parsed(route.query, request.query, 'query')
-    const body = schema === null ? absent : parsed(schema, request.body ?? {}, 'body')
+    const sent = route.raw ? rawBodyOf(request) : absent
+    const body = schema === null ? sent : parsed(schema, request.body ?? {}, 'body')
     const minPosition = minPositionOf(request)
-    const idempotencyKey = schema === null ? absent : idempotencyKeyOf(request)
+    const idempotencyKey = schema === null ? absent : idempotencyKeyIn(request)
     if ('value' in query && 'value' in body && 'value' in minPosition && 'value' in idempotencyKey)
       return {
         query: query.value,
@@ -87,6 +95,7 @@ export function readerOf(
         minPosition: minPosition.value,
         idempotencyKey: idempotencyKey.value,
         ifMatch: ifMatchOf(request),
+        range: rangeSentBy(request),
       }
     const problems = [query, minPosition, idempotencyKey, body].flatMap((part) =>
       'problems' in part ? [part.problems] : [],

@@ -21,6 +21,7 @@ export const refusals: Readonly<Record<string, WireRefusal>> = {
   'missing-key': row(401, 'missing_key', 'Send an API key: Authorization: Bearer <API_KEY>.'),
   'invalid-key': row(401, 'invalid_key', 'The API key is malformed, unknown or revoked.'),
   unauthorized: row(401, 'unauthorized', 'Sign in: there is no session, or it has expired.'),
+  'invalid-signature': row(401, 'invalid_signature', 'The signature is missing, wrong or too old.'),
 
   'subscription-inactive': row(402, 'subscription_inactive', "The workspace's subscription is not active."),
   'plan-upgrade-required': row(402, 'plan_upgrade_required', "The workspace's plan does not include this."),
@@ -40,6 +41,7 @@ export const refusals: Readonly<Record<string, WireRefusal>> = {
   'lane-not-found': row(404, 'not_found', 'Lane not found.'),
   'number-not-found': row(404, 'not_found', 'Number not found.'),
   'publisher-not-found': row(404, 'not_found', 'Publisher not found.'),
+  'recording-not-found': row(404, 'not_found', 'Recording not found.'),
   'route-not-found': row(404, 'not_found', 'Route not found.'),
   'api-key-not-found': row(404, 'not_found', 'API key not found.'),
   'order-not-found': row(404, 'not_found', 'Order not found.'),
@@ -57,11 +59,18 @@ export const refusals: Readonly<Record<string, WireRefusal>> = {
   'pool-campaign-mismatch': row(409, 'pool_campaign_mismatch', "The pool is another campaign's."),
   'pool-publisher-mismatch': row(409, 'pool_publisher_mismatch', "The pool is another publisher's."),
   'number-is-fallback': row(409, 'number_is_fallback', "A pool's fallback number stays out of rotation."),
+  'already-converted': row(409, 'already_converted', 'A conversion was posted for this call already.'),
+  'adjustment-limit': row(409, 'adjustment_limit', 'The call has been adjusted as often as a call may be.'),
+
+  'window-closed': row(410, 'window_closed', 'The call ended too long ago to be converted by a posted conversion.'),
+  'recording-expired': row(410, 'recording_expired', 'The carrier holds the recording no more.'),
 
   'precondition-failed': row(412, 'conflict', 'The record has moved since it was read.'),
 
   'payload-too-large': row(413, 'payload_too_large', 'The request body is too large.'),
   'unsupported-media-type': row(415, 'unsupported_media_type', 'Send the body as application/json, not encoded.'),
+
+  'range-not-satisfiable': row(416, 'range_not_satisfiable', 'The recording has no bytes where Range asks for some.'),
 
   'rate-limited': row(429, 'rate_limited', 'Too many requests: wait as long as Retry-After says.'),
 
@@ -96,6 +105,7 @@ export const surfaceRefusals: Readonly<Record<Mount['surface'], readonly string[
   account: ['unauthorized', 'rate-limited'],
   'sign-in': ['rate-limited'],
   operator: ['unauthorized'],
+  carrier: ['invalid-signature'],
   public: [],
 }
 

@@ -113,6 +113,10 @@ function entries(issue: Issue, prefix: readonly PropertyKey[], whole: string): r
     const inner = nearest(issue.errors).flatMap((nested) => entries(withSentence(nested), path, whole))
     if (inner.length > 0) return inner
   }
+  if (issue.code === 'invalid_key') {
+    const [problem] = issue.issues
+    return [[name(), problem ? `is a key that ${problem.message}` : issue.message]]
+  }
   return [[name(), issue.message]]
 }
 

@@ -1,4 +1,5 @@
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
 import swagger from '@fastify/swagger'
@@ -21,9 +22,10 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
 import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { AnsweredRequest, RequestLog } from '../../ports/request-log.ts'
-import { acceptJson } from './body.ts'
+import { acceptBytes, acceptJson } from './body.ts'
 import { answerThrown, answerUnreadable, refusalSender, type SendRefusal } from './envelope.ts'
-import { addressOf, cursorWriter, headerNames, requestIdOf } from './headers.ts'
+import { withHeaders } from './header-docs.ts'
+import { addressOf, cursorWriter, exposedHeaders, headerNames, requestIdOf } from './headers.ts'
 import { mountRoute } from './mount.ts'
 import { documentationFor, documentOf, toJsonSchemas } from './openapi.ts'
 import { mountOperations, type Operations } from './operations.ts'
@@ -165,14 +167,19 @@ async function protect(server: FastifyInstance, { pressure, unavailableAfterSeco
   await server.register(cors, {
     origin: '*',
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    exposedHeaders: [...Object.values(headerNames), 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'ETag'],
+    exposedHeaders: [...exposedHeaders],
     maxAge: preflightAge,
   })
 }
 
 /** The documentation; its page is the one thing here that a browser renders, so it gets a page's protections. */
 async function document(server: FastifyInstance, options: HttpOptions): Promise<void> {
-  await server.register(swagger, { openapi: documentOf(options), transform: toJsonSchemas })
+  await server.register(swagger, {
+    openapi: documentOf(options),
+    transform: toJsonSchemas,
+    transformObject: (document) =>
+      'openapiObject' in document ? withHeaders(document.openapiObject, options.routes) : {},
+  })
   await server.register(async (docs) => {
     await docs.register(helmet, { contentSecurityPolicy: false })
     await docs.register(swaggerUi, { routePrefix: '/docs', staticCSP: true })
@@ -207,6 +214,22 @@ function build(stamp: Stamp, send: SendRefusal, { log, random, trustProxy }: Htt
 }
 
 /**
+ * Hangs up on connections on which nothing has been asked yet: Node does not count them among the idle ones, and browsers
+ * open them ahead of need.
+ */
+function hangingUp({ server }: FastifyInstance): () => void {
+  const silent = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    silent.add(socket)
+    socket.once('close', () => silent.delete(socket))
+  })
+  server.on('request', ({ socket }: IncomingMessage) => silent.delete(socket))
+  return () => {
+    for (const socket of silent) socket.destroy()
+  }
+}
+
+/**
  * Makes the HTTP edge, ready to listen. Every request passes credential → path → query and body → `run`.
  * @throws Error at once when a route declares a refusal that has no status.
  */
@@ -217,6 +240,7 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
   const send = refusalSender(unavailableAfterSeconds)
   const server = build(stamp, send, options)
   let closing = false
+  const hangUp = hangingUp(server)
   server.decorateRequest('caller', null)
   server.decorateRequest('admitted', null)
   server.decorateRequest('errorCode', null)
@@ -234,7 +258,11 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
     readiness: async () => (closing ? { ready: false, problems: ['The server is stopping.'] } : options.readiness()),
   })
   const mounting = { authenticate, send, limiter, bodyLimit, documentation: documentationFor(routes) }
-  for (const route of routes) mountRoute(server, route, mounting)
+  for (const route of routes) if (!route.raw) mountRoute(server, route, mounting)
+  await server.register(async (taking) => {
+    acceptBytes(taking)
+    for (const route of routes) if (route.raw) mountRoute(taking, route, mounting)
+  })
   await server.ready()
   return {
     async listen(port, host) {
@@ -248,6 +276,7 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
     async close(graceMs) {
       closing = true
       const cancel = clock.at(clock.now() + graceMs, () => server.server.closeAllConnections())
+      hangUp()
       await server.close()
       cancel()
     },

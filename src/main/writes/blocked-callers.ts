@@ -56,6 +56,8 @@ const unblock = defineWrite({
   params: z.object({ id }),
   responses: { 200: z.object({ deleted: id }) },
   rejects: unblockCaller.rejects,
+  absent: async ({ writer }, { id }, { workspaceId }) =>
+    (await writer.stateOf(blocklist, workspaceId)).keys.has(id) ? null : 'id',
   async run({ params: { id }, act }) {
     const done = await act(unblockCaller, { blockId: id })
     return isRefusal(done) ? done : { status: 200, body: { deleted: id } }

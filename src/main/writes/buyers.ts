@@ -11,7 +11,8 @@ import { id } from '../../kernel/wire.ts'
 import { defineWrite, type Write } from './write.ts'
 
 const path = '/api/tracking/buyers'
-const one = { params: z.object({ id }), record: ({ id }: { readonly id: string }) => id }
+const names = { id: 'buyers' } as const
+const one = { params: z.object({ id }), names, record: ({ id }: { readonly id: string }) => id }
 
 const create = defineWrite({
   name: 'create-buyer',

@@ -6,10 +6,8 @@ import { campaignInFull } from '../../../queries/campaign-shape.ts'
 import { getCampaign } from '../../../queries/get-campaign.ts'
 import { restrictionNote } from '../../domain/campaign-moves.ts'
 import { statusNote } from '../../domain/fields.ts'
-import { missing } from '../../domain/refusals.ts'
 import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
-import { enterWorkspaceOf } from './entering.ts'
 import { defineWrite, type Write } from './write.ts'
 import type { Acted, Writing } from './writing.ts'
 
@@ -17,17 +15,16 @@ const path = '/api/operator/campaigns/:id'
 const one = {
   method: 'POST',
   params: z.object({ id }),
+  enters: campaigns,
   record: ({ id }: { readonly id: string }) => id,
   responses: { 200: z.object({ campaign: campaignInFull, changed: z.boolean() }) },
 } as const
 
 /** Moves a campaign in the workspace that it belongs to, and answers it. */
 async function moved(
-  writing: Writing<{ readonly id: string }, unknown>,
+  { params, ask }: Writing<{ readonly id: string }, unknown>,
   move: () => Promise<Pick<Acted<never>, 'changed'> | Refusal>,
 ) {
-  const { params, ask } = writing
-  if (!(await enterWorkspaceOf(writing, campaigns, params.id))) return missing('campaign')
   const done = await move()
   if (isRefusal(done)) return done
   const answer = await ask(getCampaign, params)

@@ -6,6 +6,7 @@ import { getLane } from '../../../queries/get-lane.ts'
 import { compatShape } from '../../../queries/key-shape.ts'
 import { campaignLane } from '../../../queries/lane-shape.ts'
 import { laneId, laneSent } from '../../domain/lane.ts'
+import { workspace } from '../../domain/workspace.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import { issueCompatToken, issueRoutingKey, KEY_NOTE } from './routing-secrets.ts'
@@ -14,6 +15,7 @@ import { defineWrite, type Write } from './write.ts'
 const path = '/api/tracking/campaigns/:id/publishers/:publisherId'
 const one = {
   params: z.object({ id, publisherId: id }),
+  names: { id: 'campaigns', publisherId: 'publishers' } as const,
   record: ({ id, publisherId }: { readonly id: string; readonly publisherId: string }) => laneId(id, publisherId),
 }
 
@@ -74,7 +76,10 @@ const close = defineWrite({
 })
 
 const compat = defineWrite({
-  ...one,
+  params: one.params,
+  record: one.record,
+  absent: async ({ writer }, params, { workspaceId }) =>
+    (await writer.stateOf(workspace, workspaceId)).lanes.has(one.record(params)) ? null : 'lane',
   name: 'switch-compat',
   summary: "Switch a lane's single-step ping",
   method: 'POST',

@@ -8,14 +8,12 @@ import { orderShape } from '../../../queries/order-shape.ts'
 import { e164 } from '../../domain/fields.ts'
 import { NUMBER_ORDER } from '../../domain/limits.ts'
 import { type OrderStatus, orderOfRequest, orderResolution } from '../../domain/order.ts'
-import { missing } from '../../domain/refusals.ts'
 import { workspace } from '../../domain/workspace.ts'
 import { collectionOf } from '../../kernel/projection.ts'
 import { isRefusal, type Refusal, refuse } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import { advanceOrder } from '../../reactions/number-orders.ts'
 import { type QuoteProblem, quoteOf } from '../quotes.ts'
-import { enterWorkspaceOf } from './entering.ts'
 import { defineWrite, type Write } from './write.ts'
 import type { Writing } from './writing.ts'
 
@@ -110,12 +108,10 @@ const resolve = defineWrite({
   body: orderResolution,
   responses: { 200: answer },
   rejects: resolveNumberOrder.rejects,
+  enters: numberOrders,
   record: ({ id }) => id,
-  async run(writing) {
-    const { params, body, act, goOn, ask } = writing
-    const { id: orderId } = params
-    if (!(await enterWorkspaceOf(writing, numberOrders, orderId))) return missing('order')
-    const done = await act(resolveNumberOrder, { orderId, ...body })
+  async run({ params, body, act, goOn, ask }) {
+    const done = await act(resolveNumberOrder, { orderId: params.id, ...body })
     if (isRefusal(done)) return done
     await goOn()
     const found = await ask(getNumberOrder, params)

@@ -8,19 +8,18 @@ import { getNumber } from '../../../queries/get-number.ts'
 import { numberShape } from '../../../queries/number-shape.ts'
 import { movesNumber, numberChanges, numberMoved, warningsOf } from '../../domain/attribution.ts'
 import { numberStatus } from '../../domain/number.ts'
-import { missing } from '../../domain/refusals.ts'
 import { workspace } from '../../domain/workspace.ts'
 import { collectionOf } from '../../kernel/projection.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import type { Stored } from '../../ports/read-store.ts'
 import { createOverlaps } from '../overlaps.ts'
-import { enterWorkspaceOf } from './entering.ts'
 import { fromCarrier } from './upstream.ts'
 import { defineWrite, type Write } from './write.ts'
 
 const path = '/api/tracking/numbers/:id'
-const one = { params: z.object({ id }), record: ({ id }: { readonly id: string }) => id }
+const names = { id: 'numbers' } as const
+const one = { params: z.object({ id }), names, record: ({ id }: { readonly id: string }) => id }
 
 /** Moves of one number that overlap are judged against the number as it was when the first of them came in: one is made. */
 const moves = createOverlaps<Stored | null>()
@@ -75,17 +74,16 @@ const changed = { 200: z.object({ number: numberShape, changed: z.boolean() }) }
 
 const completeRelease = defineWrite({
   ...one,
+  enters: numbers,
   name: 'complete-number-release',
   summary: 'Complete the release of a number',
   method: 'POST',
   mounts: [{ surface: 'operator', path: `${staff}/complete-release` }],
   responses: changed,
   rejects: [...completeNumberRelease.rejects, 'upstream-error'],
-  async run(writing) {
-    const { params, tools, act, ask } = writing
+  async run({ params, tools, tenant, act, ask }) {
     const numberId = params.id
-    if (!(await enterWorkspaceOf(writing, numbers, numberId))) return missing('number')
-    const { workspaceId } = writing.tenant
+    const { workspaceId } = tenant
     const number = (await tools.writer.stateOf(workspace, workspaceId)).numbers.get(numberId)
     if (number && number.status !== 'released' && number.releaseRequestedAt !== null) {
       const { numbers: renting } = tools.carrier()
@@ -104,6 +102,7 @@ const completeRelease = defineWrite({
 
 const setStatus = defineWrite({
   ...one,
+  enters: numbers,
   name: 'set-number-status',
   summary: 'Move a number along its machine',
   method: 'POST',
@@ -111,9 +110,7 @@ const setStatus = defineWrite({
   body: z.object({ status: numberStatus }),
   responses: changed,
   rejects: setNumberStatus.rejects,
-  async run(writing) {
-    const { params, body, act, ask } = writing
-    if (!(await enterWorkspaceOf(writing, numbers, params.id))) return missing('number')
+  async run({ params, body, act, ask }) {
     const done = await act(setNumberStatus, { numberId: params.id, ...body })
     if (isRefusal(done)) return done
     const answer = await ask(getNumber, params)

@@ -20,12 +20,11 @@ import { isRefusal, refuse } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import { issueSecret, keptOf } from '../issued.ts'
 import { rebuildShape } from '../projection-status.ts'
-import { enterWorkspaceOf } from './entering.ts'
 import { personFor } from './users.ts'
 import { defineWrite, type Write } from './write.ts'
 
 const path = '/api/operator/workspaces'
-const one = { params: z.object({ id }) }
+const one = { params: z.object({ id }), enters: workspaces }
 
 const create = defineWrite({
   name: 'create-workspace',
@@ -61,9 +60,8 @@ const change = defineWrite({
   body: workspaceRecord.pick({ name: true, timezone: true, planId: true, subscriptionStatus: true }).partial(),
   responses: { 200: z.object({ workspace: workspaceShape }) },
   rejects: changeWorkspace.rejects,
-  async run(writing) {
-    const { params, body, act, ask } = writing
-    if (!(await enterWorkspaceOf(writing, workspaces, params.id))) return missing('workspace')
+  record: ({ id }) => id,
+  async run({ body, act, ask }) {
     const done = await act(changeWorkspace, body)
     if (isRefusal(done)) return done
     const answer = await ask(getWorkspace, {})
@@ -80,9 +78,7 @@ const credit = defineWrite({
   body: creditInput,
   responses: { 200: getWalletEntry.response },
   rejects: ['workspace-not-found', ...creditWallet.rejects],
-  async run(writing) {
-    const { params, body, act, ask } = writing
-    if (!(await enterWorkspaceOf(writing, workspaces, params.id))) return missing('workspace')
+  async run({ body, act, ask }) {
     const done = await act(creditWallet, body)
     if (isRefusal(done)) return done
     const answer = await ask(getWalletEntry, { reference: body.reference })

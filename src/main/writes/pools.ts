@@ -12,7 +12,8 @@ import type { Random } from '../../ports/random.ts'
 import { defineWrite, type Write } from './write.ts'
 
 const path = '/api/tracking/pools'
-const one = { params: z.object({ id }), record: ({ id }: { readonly id: string }) => id }
+const names = { id: 'pools' } as const
+const one = { params: z.object({ id }), names, record: ({ id }: { readonly id: string }) => id }
 const answered = z.object({ pool: poolShape })
 
 const KEY_BYTES = 12

@@ -10,7 +10,8 @@ import { id } from '../../kernel/wire.ts'
 import { defineWrite, type Write } from './write.ts'
 
 const path = '/api/tracking/publishers'
-const one = { params: z.object({ id }), record: ({ id }: { readonly id: string }) => id }
+const names = { id: 'publishers' } as const
+const one = { params: z.object({ id }), names, record: ({ id }: { readonly id: string }) => id }
 
 const create = defineWrite({
   name: 'create-publisher',

@@ -11,6 +11,7 @@ import { defineWrite, type Write } from './write.ts'
 
 const mounts = [{ surface: 'console', path: '/api/tracking/campaigns/:id/routes/:targetId' }] as const
 const params = z.object({ id, targetId: id })
+const names = { id: 'campaigns', targetId: 'targets' } as const
 const record = ({ id, targetId }: z.infer<typeof params>) => routeKey(id, targetId)
 const set = z.object({ route: routeShape, created: z.boolean() })
 
@@ -20,6 +21,7 @@ const put = defineWrite({
   method: 'PUT',
   mounts,
   params,
+  names,
   record,
   body: routeSettings.partial(),
   responses: { 200: set, 201: set },
@@ -40,6 +42,7 @@ const remove = defineWrite({
   method: 'DELETE',
   mounts,
   params,
+  names,
   record,
   responses: { 200: z.object({ removed: z.literal(true) }) },
   rejects: removeRoute.rejects,

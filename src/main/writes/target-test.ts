@@ -92,6 +92,7 @@ export const testTarget: Write = defineWrite({
   method: 'POST',
   mounts: [{ surface: 'console', path: '/api/tracking/targets/:id/test' }],
   params: z.object({ id }),
+  names: { id: 'targets' },
   responses: { 200: tested },
   rejects: [...recordTargetTest.rejects, 'conflict'],
   async run({ params: { id }, tenant: { workspaceId }, tools, act }) {

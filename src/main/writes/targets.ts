@@ -21,7 +21,8 @@ import { defineWrite, type Write } from './write.ts'
 
 const paths = { console: '/api/tracking/targets', rest: '/api/v1/targets' } as const
 const scope = 'targets:write'
-const one = { params: z.object({ id }), record: ({ id }: { readonly id: string }) => id }
+const names = { id: 'targets' } as const
+const one = { params: z.object({ id }), names, record: ({ id }: { readonly id: string }) => id }
 
 /** Dialling as a person sends it: the password in plain, to be sealed at once. */
 const dialling = endpointSettings
@@ -172,6 +173,7 @@ const setStatus = movers.map(({ by, name, summary, mount, status }) =>
 
 const resetCaps = defineWrite({
   params: one.params,
+  names,
   name: 'reset-target-caps',
   summary: 'Zero what a target has used of its caps',
   method: 'POST',

@@ -8,7 +8,6 @@ import { userShape } from '../../../queries/user-shape.ts'
 import { nothingToChange } from '../../domain/refusals.ts'
 import { role, seatId } from '../../domain/seat.ts'
 import { newPerson, user, userIdOf } from '../../domain/user.ts'
-import type { WorkspaceState } from '../../domain/workspace.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import { hashPassword } from '../passwords.ts'
@@ -19,7 +18,7 @@ const path = '/api/tracking/users'
 const one = {
   params: z.object({ id }),
   record: ({ id }: { readonly id: string }, workspaceId: string) => seatId(workspaceId, id),
-  present: ({ seats }: WorkspaceState, userId: string) => seats.has(userId),
+  names: { id: 'seats' },
   mounts: [{ surface: 'console', path: `${path}/:id`, ownerOnly: true }],
 } as const
 

@@ -1,10 +1,14 @@
 import type { z } from 'zod'
 import { type WorkspaceState, workspace } from '../../domain/workspace.ts'
 import type { Mount, Tenant } from '../../kernel/query.ts'
-import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
+import { isRefusal, type Refusal, refuse } from '../../kernel/refusal.ts'
 import type { ApiAnswer, ApiRequest, ApiRoute } from '../../ports/api.ts'
 import { NOTHING } from '../api.ts'
+import { type Homed, homeOf } from './entering.ts'
 import { type WriteTools, type Writing, type Written, writingOf } from './writing.ts'
+
+/** Records of a workspace that are never away while they may be named. */
+type Kept = 'buyers' | 'campaigns' | 'numbers' | 'pools' | 'publishers' | 'seats' | 'targets'
 
 /** A write as data: where it answers, what it takes, and what it does with it. */
 interface Definition<Params, Body, Filter> {
@@ -22,33 +26,54 @@ interface Definition<Params, Body, Filter> {
   readonly unwritable?: readonly string[]
   /** Successful answers by status. */
   readonly responses: Readonly<Record<number, z.ZodType>>
+  /** Headers of its own that its successful answers bring, in lower case. */
+  readonly sends?: readonly string[]
   readonly produces?: string
   readonly rejects?: readonly string[]
   /** The record by which an `If-Match` is judged, and whose `ETag` the answer carries. */
   readonly record?: (params: NoInfer<Params>, workspaceId: string) => string
-  /** Whether the workspace has a record that the path names; by default, with `record`, any that ever had a revision. */
-  readonly present?: (state: WorkspaceState, id: string) => boolean
+  /** Which records of the workspace the parameters of the path name; one that is not told names any that ever had a revision. */
+  readonly names?: Readonly<Record<string, Kept>>
+  /** The path parameter that names no record of the workspace, where such records stand in streams of their own. */
+  readonly absent?: (tools: WriteTools, params: NoInfer<Params>, tenant: Tenant) => Promise<string | null>
+  /** The records of which `id` in the path is one, on the staff's surface: the request is in the workspace of that record. */
+  readonly enters?: Homed
   readonly run: (writing: Writing<NoInfer<Params>, NoInfer<Body>, NoInfer<Filter>>) => Promise<Written | Refusal>
 }
 
 /** A defined write: its routes, given the tools. */
 export type Write = (tools: WriteTools) => readonly ApiRoute[]
 
-const hasRevision = ({ revisions }: WorkspaceState, id: string) => revisions.has(id)
-
 /** The first path parameter that names no record of the workspace; null when all do. */
 async function missingOf(
   { writer }: WriteTools,
   params: unknown,
   { workspaceId }: Tenant,
-  present: (state: WorkspaceState, id: string) => boolean,
+  names: Readonly<Record<string, Kept>>,
 ): Promise<string | null> {
   const missingIn = (state: WorkspaceState) =>
-    Object.entries(params ?? {}).find(([, id]) => !present(state, String(id)))?.[0] ?? null
+    Object.entries(params ?? {}).find(([name, id]) => !state[names[name] ?? 'revisions'].has(String(id)))?.[0] ?? null
   // What is there needs no look at the tail: what has gone meanwhile is for the rules.
   const known = writer.atHand(workspace, workspaceId)
   if (known && missingIn(known) === null) return null
   return missingIn(await writer.stateOf(workspace, workspaceId))
+}
+
+/** Looks for the records that a path names, before the body is read; undefined where it names none. */
+function lookFor<Params, Body, Filter>(
+  tools: WriteTools,
+  { enters, record, names = record && {}, absent }: Definition<Params, Body, Filter>,
+): ApiRoute['absent'] {
+  if (enters) return async ({ params }) => ((await homeOf(tools.views, enters, idIn(params))) ? null : 'id')
+  if (!absent && !names) return undefined
+  return async ({ params, principal: { tenant } }) => {
+    if (!tenant) return null
+    return absent ? absent(tools, params as Params, tenant) : missingOf(tools, params, tenant, names ?? {})
+  }
+}
+
+function idIn(params: unknown): string {
+  return (params as { readonly id: string }).id
 }
 
 /** Defines a write. */
@@ -70,11 +95,15 @@ export function defineWrite<Params = unknown, Body = unknown, Filter = unknown>(
         ...sent,
         record: record?.(sent.params, request.principal.tenant?.workspaceId ?? '') ?? null,
       })
+      if (definition.enters) {
+        const home = await homeOf(tools.views, definition.enters, idIn(request.params))
+        if (home === null) return refuse('not-found')
+        writing.enter(home)
+      }
       const written = await definition.run(writing)
       return isRefusal(written) ? written : end(written)
     }
-    const present = definition.present ?? (record && hasRevision)
-    const absent = present && ((given: unknown, tenant: Tenant) => missingOf(tools, given, tenant, present))
+    const absent = lookFor(tools, definition)
     const shared = {
       name,
       summary,
@@ -84,6 +113,7 @@ export function defineWrite<Params = unknown, Body = unknown, Filter = unknown>(
       body,
       unwritable,
       responses,
+      sends: [...(definition.sends ?? []), ...(record ? ['etag'] : [])],
       ...(definition.produces === undefined ? {} : { produces: definition.produces }),
       rejects: refusals,
       write: method !== 'GET',

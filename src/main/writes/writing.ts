@@ -35,7 +35,9 @@ export interface WriteTools {
   readonly positions: Positions
   readonly projections: readonly AnyProjection[]
   /** Reads of the read store, for what only look-ups across workspaces can tell. */
-  readonly views: Pick<ReadStore, 'get' | 'getMany' | 'find'>
+  readonly views: Pick<ReadStore, 'get' | 'getMany' | 'find' | 'count'>
+  /** Lines of the call log as a file. */
+  readonly callLines: ReadSide['callLines']
   readonly carrier: () => Carrier
   /** What reactions do, done at once. */
   readonly flow: Pick<Flow, 'follow' | 'goOn'>

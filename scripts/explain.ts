@@ -1,0 +1,33 @@
+import { parseArgs } from 'node:util'
+import { processEnvironment } from '../src/main/config.ts'
+import { explain } from '../src/main/explain.ts'
+import { explanationText, holds } from '../src/main/explanation.ts'
+
+/** Milliseconds between two words on how far it is. */
+const WORD_MS = 2_000
+
+const { positionals } = parseArgs({ allowPositionals: true })
+const [callId, ...more] = positionals
+
+function fail(sentence: string): void {
+  process.stderr.write(`${sentence}\n`)
+  process.exitCode = 1
+}
+
+let lastWord = performance.now()
+function onTheWay(calls: number, to: number): void {
+  if (performance.now() - lastWord < WORD_MS) return
+  lastWord = performance.now()
+  process.stderr.write(`Folding the ledger: ${calls.toLocaleString('en-US')} of ${to.toLocaleString('en-US')} calls…\n`)
+}
+
+if (callId === undefined || more.length > 0) fail('Name one call by its id: npm run explain -- <call id>')
+else {
+  try {
+    const explanation = await explain(processEnvironment(), callId, onTheWay)
+    process.stdout.write(`${explanationText(explanation)}\n`)
+    if (!holds(explanation)) process.exitCode = 1
+  } catch (error) {
+    fail(error instanceof Error ? error.message : String(error))
+  }
+}

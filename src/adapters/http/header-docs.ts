@@ -1,0 +1,162 @@
+import { IDEMPOTENCY_KEY_LENGTH } from '../../domain/limits.ts'
+import type { ApiRoute } from '../../ports/api.ts'
+import { headerNames } from './headers.ts'
+import { surfaceRefusals } from './refusals.ts'
+
+/** A header as the documentation tells of it. */
+interface Told {
+  readonly description: string
+  readonly schema: Readonly<Record<string, unknown>>
+}
+
+const text = { type: 'string' }
+const flag = { const: 'true' }
+
+/** Headers that a request may carry, and where they mean something. */
+const asked: Readonly<Record<string, Told & { readonly on: (route: ApiRoute) => boolean }>> = {
+  [headerNames.requestId]: {
+    description: 'An id of your own for this request: 1 to 128 visible ASCII characters.',
+    schema: text,
+    on: () => true,
+  },
+  [headerNames.minPosition]: {
+    description: `The answer is to have read as far as this cursor, which ${headerNames.position} gave.`,
+    schema: text,
+    on: ({ method }) => method === 'GET',
+  },
+  'Idempotency-Key': {
+    description: 'The same key with the same request answers the first outcome again, for 24 hours.',
+    schema: { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_LENGTH, pattern: '^[!-~]+$' },
+    on: ({ write }) => write,
+  },
+  'If-Match': {
+    description: 'Entity tags, one of which the record must have: else 412.',
+    schema: text,
+    on: ({ rejects }) => rejects.includes('precondition-failed'),
+  },
+  Range: {
+    description: 'One part of the bytes, as `bytes=0-999`.',
+    schema: text,
+    on: ({ responses }) => 206 in responses,
+  },
+}
+
+/** Whether the requests of a surface are counted against the rate of a credential. */
+const isRated = ({ surface }: ApiRoute) => surface !== 'sign-in' && surfaceRefusals[surface].includes('rate-limited')
+
+/** Who is told of a rate: whoever's credential works. */
+const tellsRate = (route: ApiRoute, status: number) => isRated(route) && status !== 401
+
+/** Whether a header is among those that a route's successful answers bring beyond those of every answer. */
+const own = (name: string) => (route: ApiRoute, status: number) => status < 400 && (route.sends ?? []).includes(name)
+
+/** Headers that an answer may carry, and which answers do. */
+const answered: Readonly<Record<string, Told & { readonly on: (route: ApiRoute, status: number) => boolean }>> = {
+  [headerNames.requestId]: { description: 'Names the request.', schema: text, on: () => true },
+  [headerNames.position]: { description: 'Cursor of what the answer reflects.', schema: text, on: () => true },
+  [headerNames.readLag]: {
+    description: 'The answer may not show yet what it should.',
+    schema: flag,
+    on: (_route, status) => status < 400,
+  },
+  [headerNames.idempotentReplay]: {
+    description: 'This is the answer of an earlier request with the same `Idempotency-Key`.',
+    schema: flag,
+    on: ({ write }) => write,
+  },
+  'RateLimit-Policy': { description: 'Requests (q) in so many seconds (w).', schema: text, on: tellsRate },
+  RateLimit: {
+    description: 'Requests that are left (r), and seconds until there are more (t).',
+    schema: text,
+    on: tellsRate,
+  },
+  'Retry-After': {
+    description: 'Seconds to wait.',
+    schema: { type: 'integer', minimum: 1 },
+    on: (_route, status) => status === 429 || status === 503,
+  },
+  'WWW-Authenticate': {
+    description: 'How to prove who you are.',
+    schema: text,
+    on: (_route, status) => status === 401,
+  },
+  ETag: { description: "Revision of the record's own configuration, for `If-Match`.", schema: text, on: own('etag') },
+  'Cache-Control': { description: 'Who may keep the answer, for how long.', schema: text, on: own('cache-control') },
+  'Content-Disposition': {
+    description: 'Whether it is shown or saved, and under which name.',
+    schema: text,
+    on: own('content-disposition'),
+  },
+  'Accept-Ranges': { description: 'That parts can be asked for.', schema: text, on: own('accept-ranges') },
+  'Content-Range': {
+    description: 'Which bytes of how many.',
+    schema: text,
+    on: (_route, status) => status === 206 || status === 416,
+  },
+}
+
+/** Names of the headers that an answer of a route may carry beyond those of any HTTP answer. */
+export function headersAnswered(route: ApiRoute, status: number): readonly string[] {
+  return Object.keys(answered).filter((name) => answered[name]?.on(route, status))
+}
+
+/** Names of the headers that a request to a route may carry beyond its credential. */
+export function headersAsked(route: ApiRoute): readonly string[] {
+  return Object.keys(asked).filter((name) => asked[name]?.on(route))
+}
+
+/** What is filled in of a page of the documentation. */
+interface Page {
+  parameters?: unknown[]
+  responses?: Record<string, { headers?: Record<string, unknown> }>
+}
+
+/** What is filled in of the documentation. */
+export interface Documentation {
+  readonly paths?: object
+  readonly components?: object
+}
+
+const referring = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
+const toldOf = ({ description, schema }: Told) => ({ description, schema })
+
+/** A page with the headers that its route takes and answers. */
+function pageWith(route: ApiRoute, page: Page): Page {
+  const parameters = headersAsked(route).map((name) => referring('parameters', name))
+  const responses = Object.entries(page.responses ?? {}).map(([status, response]) => {
+    const names = headersAnswered(route, Number(status))
+    return [
+      status,
+      { ...response, headers: Object.fromEntries(names.map((name) => [name, referring('headers', name)])) },
+    ]
+  })
+  return { ...page, parameters: [...(page.parameters ?? []), ...parameters], responses: Object.fromEntries(responses) }
+}
+
+/** The documentation with the headers of every route, each told of once. */
+export function withHeaders<Document extends Documentation>(document: Document, routes: readonly ApiRoute[]): Document {
+  const pages = document.paths as Readonly<Record<string, Readonly<Record<string, Page>>>>
+  const byPath = Object.entries(pages).map(([path, methods]) => {
+    const told = Object.entries(methods).map(([method, page]) => {
+      const route = routes.find((one) => pathOf(one) === path && one.method === method.toUpperCase())
+      return [method, route ? pageWith(route, page) : page]
+    })
+    return [path, Object.fromEntries(told)]
+  })
+  return {
+    ...document,
+    paths: Object.fromEntries(byPath),
+    components: {
+      ...document.components,
+      headers: Object.fromEntries(Object.entries(answered).map(([name, told]) => [name, toldOf(told)])),
+      parameters: Object.fromEntries(
+        Object.entries(asked).map(([name, told]) => [name, { name, in: 'header', required: false, ...toldOf(told) }]),
+      ),
+    },
+  }
+}
+
+/** A route's path as the documentation spells it. */
+function pathOf({ path }: ApiRoute): string {
+  return path.replaceAll(/:(\w+)/g, '{$1}')
+}
