@@ -14,12 +14,15 @@ const systems = { globalSetup: servers, testTimeout: 180_000, hookTimeout: 120_0
 /** Suites that run the platform in their own process: they share none, and each begins with modules of its own. */
 const alone = ['matrix', 'hostile-bodies', 'stored-secrets', 'untracked-plan'].map((name) => `test/e2e/${name}.test.ts`)
 
+/** Systems and models in memory: a core each, and nothing of the machine's time. */
+const histories = ['model', 'system', 'system-bugs', 'system-crashes'].map((name) => `test/simulation/${name}.test.ts`)
+
 /** Cheap first; what starts whole systems runs alone, so that its time limits mean something on two cores. */
 export default defineConfig({
   test: {
     watch: false,
     projects: [
-      suite('rules', 0, [all('spec'), all('laws')], { testTimeout: 30_000, maxWorkers: 2 }),
+      suite('rules', 0, [all('spec'), all('laws'), ...histories], { testTimeout: 30_000, maxWorkers: 2 }),
       suite('parts', 1, [all('contract'), all('integration')], {
         globalSetup: servers,
         testTimeout: 60_000,
@@ -27,7 +30,7 @@ export default defineConfig({
         maxWorkers: 2,
       }),
       suite('whole', 2, [all('e2e')], { ...systems, exclude: alone, isolate: false }),
-      suite('apart', 3, [...alone, all('simulation')], systems),
+      suite('apart', 3, [...alone, all('simulation')], { ...systems, exclude: histories }),
     ],
   },
 })

@@ -42,7 +42,7 @@ async function openPages(directory: string) {
     publicUrl: `http://${HOST}`,
     masterKey: Buffer.alloc(32),
   }
-  const readSide = await openReadSide({ ...start, masterKey: Buffer.alloc(32), projects: false, onDeath: fail })
+  const readSide = await openReadSide({ ...start, projects: true, onDeath: fail })
   const thread = await startThread<PageCalls>(
     new URL('./page-thread.ts', import.meta.url),
     { ...start, polls: false },
@@ -64,6 +64,7 @@ export function callList(calls: number): Promise<readonly Figure[]> {
   return withDirectory(async (directory) => {
     const stored = await storeCalls(directory, [KEY])
     await stored.growTo(calls)
+    await stored.rest()
     const pages = await openPages(directory)
     const answer = await fetch(pages.url, { headers: { authorization: `Bearer ${KEY}` } })
     if (!answer.ok) throw new Error(`The page answered ${answer.status}: ${await answer.text()}`)

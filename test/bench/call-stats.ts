@@ -24,13 +24,13 @@ const TIMES = 40
 const WEEK_MS = 7 * 86_400_000
 const PAGE = 20_000
 
-/** The summed fields, starts and buyers of all calls as arrays by row. */
+/** The summed fields, starts and campaigns of all calls as arrays by row. */
 interface Arrays {
   readonly rows: number
   readonly summed: readonly Int32Array[]
   readonly startedMs: Float64Array
-  readonly buyers: Int32Array
-  readonly buyerIds: readonly (string | null)[]
+  readonly campaigns: Int32Array
+  readonly campaignIds: readonly (string | null)[]
 }
 
 async function readArrays(store: ReadStore, rows: number): Promise<Arrays> {
@@ -38,8 +38,8 @@ async function readArrays(store: ReadStore, rows: number): Promise<Arrays> {
     rows,
     summed: SUMMED.map(() => new Int32Array(rows)),
     startedMs: new Float64Array(rows),
-    buyers: new Int32Array(rows),
-    buyerIds: [] as (string | null)[],
+    campaigns: new Int32Array(rows),
+    campaignIds: [] as (string | null)[],
   }
   let after = -1
   for (let row = 0; row < rows; ) {
@@ -55,7 +55,12 @@ async function readArrays(store: ReadStore, rows: number): Promise<Arrays> {
 }
 
 function take(
-  { summed, startedMs, buyers, buyerIds }: Omit<Arrays, 'buyerIds'> & { readonly buyerIds: (string | null)[] },
+  {
+    summed,
+    startedMs,
+    campaigns,
+    campaignIds,
+  }: Omit<Arrays, 'campaignIds'> & { readonly campaignIds: (string | null)[] },
   row: number,
   doc: Doc,
 ): void {
@@ -64,17 +69,17 @@ function take(
     if (values) values[row] = Number(doc[field])
   })
   startedMs[row] = Number(doc.startedMs)
-  const buyer = (doc.buyer as { readonly id: string } | null)?.id ?? null
-  const known = buyerIds.indexOf(buyer)
-  buyers[row] = known >= 0 ? known : buyerIds.push(buyer) - 1
+  const campaign = (doc.campaign as { readonly id: string } | null)?.id ?? null
+  const known = campaignIds.indexOf(campaign)
+  campaigns[row] = known >= 0 ? known : campaignIds.push(campaign) - 1
 }
 
-/** One pass over the arrays: the sums of the rows of a window, and of one buyer where one is named. */
+/** One pass over the arrays: the sums of the rows of a window, and of one campaign where one is named. */
 function pass(
-  { rows, summed, startedMs, buyers }: Arrays,
+  { rows, summed, startedMs, campaigns }: Arrays,
   from: number,
   to: number,
-  buyer: number | null,
+  campaign: number | null,
 ): readonly number[] {
   const [a, b, c, d, e, f, g, h] = summed as unknown as readonly [
     Int32Array,
@@ -89,7 +94,7 @@ function pass(
   const sums = new Float64Array(SUMMED.length + 1)
   for (let row = 0; row < rows; row++) {
     const at = startedMs[row] as number
-    if (at < from || at >= to || (buyer !== null && buyers[row] !== buyer)) continue
+    if (at < from || at >= to || (campaign !== null && campaigns[row] !== campaign)) continue
     sums[0] = (sums[0] as number) + 1
     sums[1] = (sums[1] as number) + (a[row] as number)
     sums[2] = (sums[2] as number) + (b[row] as number)
@@ -111,9 +116,9 @@ async function figuresOver({ views, workspaceId }: StoredCalls, calls: number): 
   const read = withActive(columns, clock)
   const [from, to] = [Date.now() - 2 * WEEK_MS, Date.now() + WEEK_MS]
   const window = { workspaceId, startedMs: { $gte: from, $lt: to } }
-  const buyer = arrays.buyerIds.findIndex((id) => id !== null)
+  const campaign = arrays.campaignIds.findIndex((id) => id !== null)
   const measure = async (name: string, one: number | null) => {
-    const filter = one === null ? window : { ...window, 'buyer.id': arrays.buyerIds[one] ?? null }
+    const filter = one === null ? window : { ...window, 'campaign.id': arrays.campaignIds[one] ?? null }
     const [stats, sums] = [await callStatsOf(read, filter), pass(arrays, from, to, one)]
     if (stats.count !== sums[0] || stats.revenueCents !== sums[4]) throw new Error('The sums differ.')
     const perCall = async (work: () => unknown) => {
@@ -128,7 +133,7 @@ async function figuresOver({ views, workspaceId }: StoredCalls, calls: number): 
     )
     return figureOf(`stats over ${calls.toLocaleString('en-US')} calls, ${name}`, 'ms', { atMost: 10 }, pairs)
   }
-  const figures = [await measure('no filter', null), await measure('one filter', buyer)]
+  const figures = [await measure('no filter', null), await measure('one campaign', campaign)]
   await store.close()
   return figures
 }

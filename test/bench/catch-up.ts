@@ -10,9 +10,9 @@ import { secondsOf } from './measure.ts'
 function upTo(log: EventLog, head: number): EventLog {
   return {
     ...log,
-    async readAll(after, limit = 1_000) {
+    async readAll(after, limit = 1_000, types) {
       if (after >= head) return { events: [], position: after, end: true }
-      const page = await log.readAll(after, Math.min(limit, head - after))
+      const page = await log.readAll(after, Math.min(limit, head - after), types)
       return { ...page, end: page.position >= head }
     },
     head: async () => head,

@@ -10,6 +10,7 @@ import { isRefusal } from '../../src/kernel/refusal.ts'
 import { secretHash } from '../../src/main/access.ts'
 import { createFlow } from '../../src/main/flow.ts'
 import { playCall, sandboxCall } from '../../src/main/sandbox.ts'
+import { createSecrets } from '../../src/main/secrets.ts'
 import { buildWorld } from '../../src/main/seed-world.ts'
 import { systemClock as clock, newCommandId, systemRandom as random } from '../../src/main/system.ts'
 import { act, addApiKey, createTenant } from '../../src/main/tenants.ts'
@@ -75,6 +76,7 @@ export async function openEngine(directory: string, secrets: readonly string[] =
     ops,
     clock,
     random,
+    secrets: createSecrets(Buffer.from(random.bytes(32)), random),
     owner: random.uuid(),
     areaCodes: null,
     listener: flow.listen,
@@ -121,6 +123,8 @@ export async function openEngine(directory: string, secrets: readonly string[] =
   return {
     log,
     workspaceId,
+    /** A number that can be dialled. */
+    dialed: dial.waterfall,
     /** Plays calls, so many at once; rejects when one of them did not go all its way. */
     async play(calls: number, atOnce: number): Promise<void> {
       let left = calls

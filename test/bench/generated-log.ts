@@ -15,6 +15,8 @@ const PLAYED = 240
 const AT_ONCE = 32
 const EVENTS_PER_TRANSACTION = 20_000
 const WEEK_MS = 7 * 86_400_000
+/** How long ago the last call arrives: all that falls due after it is then due. */
+const LEAD_MS = 3_600_000
 
 /** A log whose calls the engine has played, as templates of more. */
 export interface Played {
@@ -22,6 +24,8 @@ export interface Played {
   readonly templates: readonly Template[]
   /** Of the call that each template is of. */
   readonly callIds: readonly string[]
+  /** A number that can be dialled. */
+  readonly dialed: string
 }
 
 async function everything(log: EventLog): Promise<readonly RecordedEvent[]> {
@@ -49,16 +53,24 @@ export async function playTemplates(directory: string, secrets: readonly string[
   }
   await engine.close()
   const played = [...calls].map(([callId, events]) => templateOf(callId, events, Date.parse(events[0]?.meta.at ?? '')))
-  return { workspaceId: engine.workspaceId, templates: played, callIds: [...calls.keys()] }
+  return { workspaceId: engine.workspaceId, templates: played, callIds: [...calls.keys()], dialed: engine.dialed }
 }
 
-/** The n-th call (from 0) of so many over the last week, as a template is written for it. */
-export function writtenAs({ ids, arrivedMs }: Template, n: number, calls: number): Written {
-  const start = Date.now() - WEEK_MS
+/** When calls arrive: the first of them, and how far apart they are. */
+interface Pace {
+  readonly startMs: number
+  readonly gapMs: number
+}
+
+/** So many calls over the last week. */
+const lastWeek = (calls: number): Pace => ({ startMs: Date.now() - WEEK_MS, gapMs: (WEEK_MS - LEAD_MS) / calls })
+
+/** The n-th call (from 0) of so many, over the last week by default, as a template is written for it. */
+export function writtenAs({ ids, arrivedMs }: Template, n: number, calls: number, pace = lastWeek(calls)): Written {
   return {
     ids: Array.from({ length: ids }, () => random.uuid()),
     seq: PLAYED + 1 + n,
-    shiftMs: Math.round(start + (n * (WEEK_MS - 3_600_000)) / calls) - arrivedMs,
+    shiftMs: Math.round(pace.startMs + n * pace.gapMs) - arrivedMs,
   }
 }
 
@@ -70,8 +82,33 @@ export function headOf(directory: string): number {
   return head
 }
 
+/** Gives a directory's log a newest event, of no projection's concern, at a position. */
+export function raiseHead(directory: string, position: number): void {
+  const db = new DatabaseSync(join(directory, 'events.db'))
+  db.prepare(
+    `INSERT INTO events (position, stream, revision, id, type, version, data, meta)
+     SELECT ?, 'bench-1', 0, 'bench-1', 'HeadRaised', 1, '{}', meta FROM events WHERE position = ?`,
+  ).run(position, headOf(directory))
+  db.close()
+}
+
+const averageOf = (templates: readonly Template[]) =>
+  templates.reduce((sum, template) => sum + template.events.length, 0) / templates.length
+
+/** Calls of a log: the first of them to write, how many there are in all, and when they arrive. */
+interface Calls {
+  readonly from: number
+  readonly all: number
+  readonly pace?: Pace
+}
+
 /** Fills a directory's log with calls like those that were played, up to so many events in all. */
-export function fillLog(directory: string, { templates }: Played, events: number): void {
+export function fillLog(
+  directory: string,
+  { templates }: Pick<Played, 'templates'>,
+  events: number,
+  { from, all, pace = lastWeek(all) }: Calls = { from: 0, all: Math.ceil(events / averageOf(templates)) },
+): void {
   const { db } = openDatabase(join(directory, 'events.db'), EVENT_LAYOUT)
   db.exec('PRAGMA synchronous=OFF; PRAGMA cache_size=-262144')
   const insert = db.prepare(
@@ -84,14 +121,12 @@ export function fillLog(directory: string, { templates }: Played, events: number
     shared.set(stream, revision)
     return revision
   }
-  const average = templates.reduce((sum, template) => sum + template.events.length, 0) / templates.length
-  const calls = Math.ceil(events / average)
   let position = headOf(directory)
   let open = 0
-  for (let n = 0; position < events; n += AT_ONCE) {
+  for (let n = from; position < events; n += AT_ONCE) {
     const group = Array.from({ length: AT_ONCE }, (_, k) => {
       const template = templates[(n + k) % templates.length] as Template
-      return { template, call: writtenAs(template, n + k, calls) }
+      return { template, call: writtenAs(template, n + k, all, pace) }
     })
     const longest = Math.max(...group.map(({ template }) => template.events.length))
     if (open === 0) db.exec('BEGIN')

@@ -4,7 +4,7 @@ import { openSqliteReadStore } from '../../src/adapters/sqlite/read-store.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
 import { placeOf } from '../../src/runtime/places.ts'
 import { catchUp } from './catch-up.ts'
-import { headOf, type Played, playTemplates, writtenAs } from './generated-log.ts'
+import { headOf, type Played, playTemplates, raiseHead, writtenAs } from './generated-log.ts'
 import { type Template, textOf } from './template.ts'
 
 const BATCH = 5_000
@@ -21,6 +21,10 @@ export interface StoredCalls {
   readonly views: string
   /** Stores more calls, like those that were played, until there are so many in all over the last week. */
   readonly growTo: (calls: number) => Promise<void>
+  /** Puts the checkpoint back to the log's head, so that a projector finds nothing to do. */
+  readonly rest: () => Promise<void>
+  /** Brings the log's head to the last of the documents instead, so that sums need not look at them again either. */
+  readonly raise: () => void
 }
 
 /** Plays a few hundred calls, projects them, and takes the call log's documents as templates. */
@@ -38,6 +42,8 @@ export async function storeCalls(directory: string, secrets: readonly string[] =
       await store(views, templates, head, stored, calls)
       stored = calls
     },
+    rest: () => rest(views, head),
+    raise: () => raiseHead(directory, head + stored),
   }
 }
 
@@ -70,5 +76,13 @@ async function store(
     const expected = (await store.checkpoint(name))?.position ?? null
     await store.commit(writes, { name, expected, next: { position: head + n + writes.length, at: null } })
   }
+  await store.close()
+}
+
+async function rest(path: string, head: number): Promise<void> {
+  const store = await openSqliteReadStore(path)
+  const { checkpoint: name } = placeOf(callLog)
+  const stands = await store.checkpoint(name)
+  await store.commit([], { name, expected: stands?.position ?? null, next: { position: head, at: stands?.at ?? null } })
   await store.close()
 }

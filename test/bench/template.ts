@@ -80,6 +80,12 @@ export function write(text: Text, call: Written): string {
   return written
 }
 
+/** Only the events that a call left in a stream that it shares with others. */
+export function sharedPart(template: Template, category: string): Template {
+  const isThere = ({ stream: [head] }: TemplateEvent) => typeof head === 'string' && head.startsWith(`${category}-`)
+  return { ...template, events: template.events.filter(isThere) }
+}
+
 /** A recorded call as a template. `events` are all of one call's, in log order. */
 export function templateOf(callId: string, events: readonly RecordedEvent[], arrivedMs: number): Template {
   const ids = new Map([callId, ...events.map(({ meta }) => meta.eventId)].map((id, place) => [id, place]))

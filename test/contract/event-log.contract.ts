@@ -113,6 +113,27 @@ export function eventLogContract(name: string, start: () => Promise<LogUnderTest
       }
     })
 
+    test('leaves out events of other types, which count for the limit', async () => {
+      const stream = freshStream()
+      const before = await log.head()
+      const [wanted, other] = [() => happened(), () => happened({}, 'SomethingElseHappened')]
+      await log.append(stream, -1, [other(), wanted(), other(), other()])
+      const whole = await log.read(stream, 0)
+      const types = new Set([wanted().type])
+      let position = before
+      const seen: RecordedEvent[] = []
+      for (let end = false; !end || position < (whole.at(-1)?.position ?? 0); ) {
+        const page = await log.readAll(position, 2, types)
+        expect(page.events.length).toBeLessThanOrEqual(2)
+        seen.push(...of(stream, page.events))
+        ;({ position, end } = page)
+      }
+      expect(seen).toEqual([whole[1]])
+      const none = await log.readAll(before, 1_000, new Set())
+      expect(none.events).toEqual([])
+      expect(none.position).toBeGreaterThanOrEqual(position)
+    })
+
     test('says at the end that it is there, and keeps the position', async () => {
       const { position } = ok(await log.append(freshStream(), -1, several(1)))
       const page = await log.readAll(await log.head())

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -31,6 +31,30 @@ eventLogContract('SQLite', async () => {
     async () => openSqliteEventLog(join(folder, 'events.db')),
     () => rm(folder, { recursive: true }),
   )
+})
+
+describe('a file that goes away', () => {
+  test('answers every append and read with that, and serves again once it is back', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'ringledger-log-'))
+    const [file, away] = [join(folder, 'events.db'), join(folder, 'away.db')]
+    const log = await openSqliteEventLog(file)
+    const stream = freshStream()
+    await log.append(stream, -1, several(1))
+    await rename(file, away)
+    const asked = [
+      ...Array.from({ length: 20 }, () => log.append(freshStream(), -1, several(1))),
+      log.append(stream, 0, several(1)),
+      log.read(stream, 0),
+    ]
+    for (const one of await Promise.allSettled(asked)) {
+      expect(one).toMatchObject({ status: 'rejected', reason: expect.any(LogUnavailable) })
+    }
+    await rename(away, file)
+    expect(await log.append(stream, 0, several(1))).toMatchObject({ ok: true, revision: 1 })
+    expect((await log.readAll(-1)).events).toHaveLength(2)
+    await log.close()
+    await rm(folder, { recursive: true })
+  })
 })
 
 const url = eventStoreUrl()

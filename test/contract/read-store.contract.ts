@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Checkpoint, Doc, ReadStore, Stored, Write } from '../../src/ports/read-store.ts'
-import { documents, filters, pages, SPEC, summaries } from '../support/documents.ts'
-import { findIn, matches, sumIn } from '../support/read-store-reference.ts'
+import { documents, filters, pages, plucked, SPEC, summaries } from '../support/documents.ts'
+import { findIn, matches, pluckIn, sumIn } from '../support/read-store-reference.ts'
 
 /** A store under test: two sessions of one store, as two processes would have them. */
 export interface StoreUnderTest {
@@ -46,6 +46,20 @@ export function readStoreContract(name: string, start: () => Promise<StoreUnderT
         }),
         { numRuns: 25 },
       )
+    }, 60_000)
+
+    test('plucks one value of each document of a page, in its order', async () => {
+      const askings = fc.array(fc.tuple(plucked, pages), { minLength: 12, maxLength: 12 })
+      await fc.assert(
+        fc.asyncProperty(documents, askings, async (stored, asked) => {
+          const collection = await holding(stored)
+          for (const [path, page] of asked)
+            expect(await store.pluck(collection, path, page)).toEqual(pluckIn(stored, path, page))
+          await store.drop(collection, collection)
+        }),
+        { numRuns: 25 },
+      )
+      expect(await store.pluck(`unheard-of-${randomUUID()}_v1`, 'state', { filter: {} })).toEqual([])
     }, 60_000)
 
     test('sums by group what the filter says', async () => {

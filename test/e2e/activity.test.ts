@@ -276,7 +276,7 @@ describe.each(setups)('the activity log over $name', (setup) => {
       expect((await list({ ...parameters, pageSize: 200 })).data, JSON.stringify(parameters)).toEqual(matching(holds))
     }
     for (const [field, parameters] of [
-      ['kind', { kind: 'call' }],
+      ['kind', { kind: 'calls' }],
       ['severity', { severity: 'fatal' }],
       ['from', { from: 'yesterday' }],
       ['from', { from: '2026-02-01', to: '2026-01-01' }],

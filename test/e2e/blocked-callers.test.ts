@@ -169,6 +169,7 @@ describe.each(setups)('blocked callers over $name', (setup) => {
       expect(await asked('?q=(212)%20555')).toEqual(ids(2, 3))
       expect(await asked('?q=WINDOWS')).toEqual(ids(3))
       expect(await asked('?q=2125')).toEqual(ids(1, 2, 3))
+      expect(await asked('?q=Robot%202125')).toEqual(ids(1))
       expect(await asked('?q=%2B12125550001')).toEqual(ids(3))
       expect(await asked('?q=.*')).toEqual([])
       expect(await asked('?scope=workspace')).toEqual(ids(0, 3))

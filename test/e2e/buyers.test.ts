@@ -267,7 +267,9 @@ describe.each(setups)('buyers over $name', (setup) => {
     })
 
     test('tells a malformed, a missing and a foreign id apart by nothing', async () => {
-      const answers = await Promise.all(['nope', NOBODY, the.foreign].map((id) => change(id, { notes: 'x' })))
+      const others = ['nope', NOBODY, the.foreign, the.line.campaignId]
+      const bodies = [{ notes: 'x' }, { notes: 5 }]
+      const answers = await Promise.all(others.flatMap((id) => bodies.map((body) => change(id, body))))
       expect(answers[0]).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
       expect(new Set(answers.map(sameness)).size).toBe(1)
     })

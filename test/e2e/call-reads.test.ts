@@ -153,7 +153,7 @@ describe.each(setups)('call log over $name', (setup) => {
       usageCents: 30,
       reasonCode: null,
       reasonSentence: null,
-      hasRecording: false,
+      hasRecording: true,
       tags: { dialedNumber: the.roofing.e164, publisher: 'North', callerAreaCode: '310', callerState: 'CA' },
     })
   })
@@ -186,8 +186,8 @@ describe.each(setups)('call log over $name', (setup) => {
     ['tagKey that none has', () => ({ tagKey: 'gclid' }), []],
     ['reason', () => ({ reason: 'anonymous_blocked' }), ['hidden']],
     ['reason of none', () => ({ reason: 'workspace_unfunded' }), []],
-    ['hasRecording', () => ({ hasRecording: true }), []],
-    ['hasRecording false', () => ({ hasRecording: false }), NAMES],
+    ['hasRecording', () => ({ hasRecording: true }), ['long', 'short', 'sold']],
+    ['hasRecording false', () => ({ hasRecording: false }), ['gaveUp', 'lost', 'hidden']],
     ['several at once', ({ publisherId }) => ({ publisherId, outcome: 'connected', maxTalk: 30 }), ['short']],
     [
       'from and to: from is inside, to is not',
@@ -306,13 +306,29 @@ describe.each(setups)('call log over $name', (setup) => {
     }
   })
 
-  test('the console reads the same, byte for byte', async () => {
+  test('an id of no known version is that of nobody', async () => {
+    const campaignId = '11111111-1111-1111-1111-111111111111'
+    const { status, body } = await main.rest(`/api/v1/calls${query({ ...FEBRUARY, campaignId })}`)
+    expect([status, body.total, body.data]).toEqual([200, 0, []])
+    const { error } = (await main.rest(`/api/v1/calls/${campaignId}`)).body
+    expect(error.code).toBe('not_found')
+  })
+
+  test('a call on its own page has its story in it and beside it', async () => {
+    const { data } = (await main.rest(`/api/v1/calls${query(FEBRUARY)}`)).body
+    const { call, story } = (await main.rest(`/api/v1/calls/${data[0].id}`)).body
+    expect(call).toMatchObject(data[0])
+    expect(call.story).toEqual(story)
+    expect(story.steps.length).toBeGreaterThan(0)
+  })
+
+  test('the console reads the same, byte for byte but for its own paths', async () => {
     const [id] = ids.keys()
     for (const path of [`calls${query({ ...FEBRUARY, minTalk: 1 })}`, `calls/${id}`]) {
       const rest = await main.rest(`/api/v1/${path}`)
       const console = await main.console(`/api/tracking/${path}`)
       expect(rest.status).toBe(200)
-      expect(console.text).toBe(rest.text)
+      expect(console.text.replaceAll('/api/tracking/calls/', '/api/v1/calls/')).toBe(rest.text)
     }
   })
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { unroutedReason } from '../../src/domain/call-facts.ts'
 import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
 import { type Desk, deskOf } from '../support/e2e-calls.ts'
 import { type Answer, asking, type Json, send } from '../support/e2e-client.ts'
@@ -147,7 +148,15 @@ describe.each(setups)('edge over $name', (setup) => {
   test('answers are closed to guessing, and readable from other origins', async () => {
     const { headers } = await main.rest('/api/v1/calls')
     expect(headers.get('x-content-type-options')).toBe('nosniff')
-    expect(headers.get('access-control-expose-headers')).toContain('svc-position')
+    const exposed = headers.get('access-control-expose-headers')?.split(', ')
+    for (const name of [
+      'svc-position',
+      'svc-read-lag',
+      'svc-idempotent-replay',
+      'Content-Disposition',
+      'Content-Range',
+    ])
+      expect(exposed).toContain(name)
     const preflight = await fetch(`${server.baseUrl}/api/v1/calls`, {
       method: 'OPTIONS',
       headers: {
@@ -212,6 +221,10 @@ describe.each(setups)('edge over $name', (setup) => {
         'dir',
       ]),
     )
+    const schemaOf = (wanted: string) => parameters.find(({ name }: Json) => name === wanted).schema
+    const usual = ['page', 'pageSize', 'sort', 'dir'].map((name) => schemaOf(name).default)
+    expect(usual).toEqual([1, 25, 'startedAt', 'desc'])
+    expect(schemaOf('reason').enum).toEqual(unroutedReason.options)
     const { post } = body.paths['/api/sandbox/calls']
     expect(Object.keys(post.responses)).toEqual(
       expect.arrayContaining(['201', '400', '401', '403', '404', '409', '413', '415']),

@@ -5,8 +5,9 @@ import { setCampaignStatus } from '../../commands/set-campaign-status.ts'
 import { setLane } from '../../commands/set-lane.ts'
 import { setTargetStatus } from '../../commands/set-target-status.ts'
 import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
+import { shown } from '../support/document-2.ts'
 import { ANSWERS, type Desk, deskOf, detailsOf, minutesAgo, stepsOf } from '../support/e2e-calls.ts'
-import type { Json } from '../support/e2e-client.ts'
+import { type Json, query } from '../support/e2e-client.ts'
 import { type Server, setups, until } from '../support/e2e-server.ts'
 import { platform } from '../support/e2e-suite.ts'
 import { lapse, openTenant } from '../support/e2e-world.ts'
@@ -127,27 +128,27 @@ describe.each(setups)('gates over $name', (setup) => {
     expect(detailsOf(story, 'gates')).toEqual([{ passed: GATES, failed: null }])
   })
 
-  test('subscription: a lapsed workspace takes no calls', async () => {
+  test(`subscription: a lapsed workspace takes no calls (${shown('unrouted: workspace_inactive')})`, async () => {
     const lapsed = deskOf(server, the.lapsed)
     const turned = await lapsed.play({ to: the.lapsedLine.e164 })
     expectTurnedAway(turned, 'subscription', 'workspace_inactive', /subscription/i)
   })
 
-  test('wallet: a workspace whose usage emptied its wallet takes no more', async () => {
+  test(`wallet: a workspace whose usage emptied its wallet takes no more (${shown('unrouted: workspace_unfunded')})`, async () => {
     const poor = deskOf(server, the.poor)
     const first = await poor.play({ to: the.poorLine.e164, at: minutesAgo(30) })
     expect(first.call).toMatchObject({ outcome: 'converted', usageCents: 3 })
     expectTurnedAway(await poor.play({ to: the.poorLine.e164 }), 'wallet', 'workspace_unfunded', /wallet.*-2/i)
   })
 
-  test('campaign status: a paused campaign, a number on none and a lane switched off are not live', async () => {
+  test(`campaign status: a paused campaign and a lane switched off are not live (${shown('unrouted: campaign_not_live')})`, async () => {
     expectTurnedAway(await main.play({ to: the.lines.paused.e164 }), 'campaign_status', 'campaign_not_live', /Resting/)
     const lane = await main.play({ to: the.south.e164 })
     expectTurnedAway(lane, 'campaign_status', 'campaign_not_live', /South/)
     expect(lane.call).toMatchObject({ publisher: { name: 'South' }, payoutCents: 0 })
   })
 
-  test('a call on a number with no campaign is recorded without one', async () => {
+  test(`a call on a number with no campaign is recorded without one (${shown('attribution: direct')})`, async () => {
     const placed = await main.send({ to: the.stray.e164, mode: 'instant' })
     expect(placed.status, placed.text).toBe(201)
     const { call } = await main.read(placed.body.callId)
@@ -160,7 +161,7 @@ describe.each(setups)('gates over $name', (setup) => {
     })
   })
 
-  test('blocked caller: workspace-wide and on one campaign, by the last ten digits', async () => {
+  test(`blocked caller: workspace-wide and on one campaign, by the last ten digits (${shown('unrouted: caller_blocked')})`, async () => {
     const { blocking, open } = the.lines
     expectTurnedAway(
       await main.play({ to: open.e164, from: '+14155550199' }),
@@ -174,7 +175,7 @@ describe.each(setups)('gates over $name', (setup) => {
     expect(elsewhere.call.reasonCode).toBeNull()
   })
 
-  test('anonymous caller: a hidden number is turned away where the campaign says so', async () => {
+  test(`anonymous caller: a hidden number is turned away where the campaign says so (${shown('unrouted: anonymous_blocked')})`, async () => {
     const turned = await main.play({ to: the.lines.anonymous.e164, from: null })
     expectTurnedAway(turned, 'anonymous_caller', 'anonymous_blocked', /Known callers/)
     expect(turned.call).toMatchObject({ callerNumber: null, callerState: null })
@@ -182,12 +183,12 @@ describe.each(setups)('gates over $name', (setup) => {
     expect(open.call).toMatchObject({ outcome: 'converted', callerNumber: null })
   })
 
-  test('hours: a closed campaign says the context-free sentence', async () => {
+  test(`hours: a closed campaign says the context-free sentence (${shown('unrouted: campaign_closed')})`, async () => {
     const turned = await main.play({ to: the.lines.shut.e164, at: wednesdayNoon() })
     expectTurnedAway(turned, 'hours', 'campaign_closed', 'The call arrived outside campaign hours.')
   })
 
-  test('campaign cap: the daily cap counts admitted calls of the UTC day of the call', async () => {
+  test(`campaign cap: the daily cap counts admitted calls of the UTC day of the call (${shown('unrouted: campaign_capped')})`, async () => {
     const { e164: to } = the.lines.daily
     const days = [2, 3].map(
       (ago) => `${new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)}T10:00:00.000Z`,
@@ -208,7 +209,7 @@ describe.each(setups)('gates over $name', (setup) => {
     expect((await main.play({ to })).call.reasonCode).toBeNull()
   })
 
-  test('repeat caller: the same caller inside the window is turned away, outside it and hidden callers are not', async () => {
+  test(`repeat caller: the same caller is turned away inside the window, hidden ones never (${shown('unrouted: repeat_blocked')})`, async () => {
     const { e164: to } = the.lines.once
     const from = '+14155550123'
     expect((await main.play({ to, from, at: minutesAgo(300) })).call.reasonCode).toBeNull()
@@ -231,6 +232,16 @@ describe.each(setups)('gates over $name', (setup) => {
     const second = await main.play({ to, from, at: minutesAgo(30) })
     expect(detailsOf(first.story, 'plan')[0].targets.map(({ name }: Json) => name)).toEqual(['Off', 'Desk'])
     expect(detailsOf(second.story, 'plan')[0].targets.map(({ name }: Json) => name)).toEqual(['Desk', 'Off'])
+  })
+
+  test('same_target still tries it first after a call that nobody answered', async () => {
+    const { e164: to } = the.lines.same
+    const from = '+14155550125'
+    await main.play({ to, from, at: minutesAgo(50) })
+    const lost = await main.play({ to, from, at: minutesAgo(40), script: { '+13125550100': [{ result: 'busy' }] } })
+    expect(lost.call).toMatchObject({ reasonCode: 'all_targets_failed' })
+    const third = await main.play({ to, from, at: minutesAgo(20) })
+    expect(detailsOf(third.story, 'plan')[0].targets.map(({ name }: Json) => name)).toEqual(['Desk', 'Off'])
   })
 
   test('what a turned-away caller hears: a message', async () => {
@@ -257,5 +268,27 @@ describe.each(setups)('gates over $name', (setup) => {
       revenueCents: 0,
     })
     expect(detailsOf(story, 'unrouted')[0]).toMatchObject({ action: 'forward' })
+  })
+
+  test('a call that is being forwarded is found by the reason that it shows, and is unrouted once it has ended', async () => {
+    const { e164: to, campaignId } = the.lines.forward
+    await main.play({ to })
+    const { body } = await main.send({ to, callerHangsUpAfterSeconds: 4 })
+    const found = async (filter: Json) => {
+      const { data, stats } = (await main.rest(`/api/v1/calls${query({ campaignId, ...filter })}`)).body
+      const { outcome, reasonCode } = data.find(({ id }: Json) => id === body.callId) ?? {}
+      return { outcome, reasonCode, unrouted: stats.unrouted }
+    }
+    const reason = 'campaign_capped'
+    const live = { outcome: 'live', reasonCode: reason, unrouted: 0 }
+    await until('It is being forwarded', async () => (await found({ reason })).reasonCode)
+    expect([await found({ reason }), await found({ outcome: 'live' })]).toEqual([live, live])
+    expect((await found({ outcome: 'unrouted' })).outcome).toBeUndefined()
+    expect(await main.read(body.callId)).toMatchObject({ call: { endedReason: null, reasonCode: reason } })
+
+    const ended = { outcome: 'unrouted', reasonCode: reason, unrouted: 1 }
+    await until('It has ended', async () => (await found({ reason })).outcome === 'unrouted')
+    expect([await found({ reason }), await found({ outcome: 'unrouted' })]).toEqual([ended, ended])
+    expect(await main.read(body.callId)).toMatchObject({ call: { endedReason: reason, reasonCode: reason } })
   })
 })

@@ -14,21 +14,23 @@ const OPERATOR_TOKEN = 'hostile-operator'
 const CREDENTIALS = 8
 const RUNS = 20
 
-const { app, baseUrl, close } = await openPlatform({
+const { app, baseUrl, prepared, close } = await openPlatform({
   ...freshEnvironment({ name: 'SQLite', fresh: () => ({}) }),
   OPERATOR_TOKEN,
 })
 afterAll(close)
 
-const main = await openTenant(app.writer, { name: 'Main' })
+const main = await prepared((writer) => openTenant(writer, { name: 'Main' }))
 const own = await furnish(baseUrl, main)
-const helpers = await Promise.all(
-  Array.from({ length: CREDENTIALS }, async (_, n) => {
-    const helper = await openTenant(app.writer, { name: `Helper ${n}` })
-    await seat(app.writer, helper.email, main, 'owner')
-    const scopes = app.routes.flatMap(({ scope }) => scope ?? []).filter((scope) => scope !== 'blocklist:read')
-    return { session: helper.session, key: await main.apiKey({ scopes: [...new Set(scopes), 'blocklist:write'] }) }
-  }),
+const helpers = await prepared((writer) =>
+  Promise.all(
+    Array.from({ length: CREDENTIALS }, async (_, n) => {
+      const helper = await openTenant(writer, { name: `Helper ${n}` })
+      await seat(writer, helper.email, main, 'owner')
+      const scopes = app.routes.flatMap(({ scope }) => scope ?? []).filter((scope) => scope !== 'blocklist:read')
+      return { session: helper.session, key: await main.apiKey({ scopes: [...new Set(scopes), 'blocklist:write'] }) }
+    }),
+  ),
 )
 
 let turn = 0

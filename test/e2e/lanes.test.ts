@@ -266,6 +266,15 @@ describe.each(setups)('lanes over $name', (setup) => {
       expect(refused(await put({ dailyCap: 2 }, path(), { 'if-match': tag })).slice(0, 2)).toEqual([412, 'conflict'])
       expect((await lane()).dailyCap).toBe(1)
     })
+
+    test('an If-Match where there is no lane yet is refused, and opens none', async () => {
+      for (const tag of ['"1"', '*']) {
+        expect(refused(await put({}, path(), { 'if-match': tag })).slice(0, 2)).toEqual([412, 'conflict'])
+        expect((await main.console(path())).status).toBe(404)
+      }
+      await opened()
+      expect((await put({ dailyCap: 1 }, path(), { 'if-match': '*' })).status).toBe(200)
+    })
   })
 
   describe(promised('GET /api/tracking/campaigns/:id/publishers'), () => {
@@ -389,6 +398,7 @@ describe.each(setups)('lanes over $name', (setup) => {
       const answers = await Promise.all([compat(true), ...places().map(([one]) => compat(true, path(one)))])
       expect(new Set(answers.map(sameness)).size).toBe(1)
       expect(answers[0]?.body.error.message).toBe('Lane not found.')
+      expect((await compat('no')).status).toBe(404)
       await opened()
       await compat(true)
       for (const wrong of [undefined, null, 'true', 1])

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { changePlan } from '../../commands/change-plan.ts'
+import { headersAnswered, headersAsked } from '../../src/adapters/http/header-docs.ts'
 import { refusalsOf } from '../../src/adapters/http/refusals.ts'
 import type { ApiRoute } from '../../src/ports/api.ts'
 import { openPlatform } from '../support/e2e-app.ts'
@@ -11,31 +12,42 @@ import { furnish, kindsIn, pathOf, type Records } from '../support/furnished.ts'
 const OPERATOR_TOKEN = 'matrix-operator'
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 
-const { app, baseUrl, close } = await openPlatform({
+const { app, baseUrl, prepared, close } = await openPlatform({
   ...freshEnvironment({ name: 'SQLite', fresh: () => ({}) }),
   OPERATOR_TOKEN,
 })
 afterAll(close)
 
-const main = await openTenant(app.writer, { name: 'Main' })
-const other = await openTenant(app.writer, { name: 'Other' })
-const lapsed = await openTenant(app.writer, { name: 'Lapsed' })
-const demoted = await openTenant(app.writer, { name: 'Demoted' })
-const away = await openTenant(app.writer, { name: 'Away' })
+const { main, other, lapsed, demoted, away } = await prepared(async (writer) => ({
+  main: await openTenant(writer, { name: 'Main' }),
+  other: await openTenant(writer, { name: 'Other' }),
+  lapsed: await openTenant(writer, { name: 'Lapsed' }),
+  demoted: await openTenant(writer, { name: 'Demoted' }),
+  away: await openTenant(writer, { name: 'Away' }),
+}))
 const own = await furnish(baseUrl, main)
 const theirs = await furnish(baseUrl, other)
 const late = await furnish(baseUrl, lapsed)
 const shelved = await away.line({ name: 'Shelved' }, [await away.target(await away.buyer({ name: 'Shelved buyer' }))])
 const old: Records = { ...(await furnish(baseUrl, away)), campaigns: shelved.campaignId }
-await lapse(lapsed)
-await demoted.act(changePlan, { planId: 'starter' })
-const keys = { powerless: await main.apiKey({ scopes: [] }), ...(await turned()) }
+const powerless = await prepared(async () => {
+  await lapse(lapsed)
+  await demoted.act(changePlan, { planId: 'starter' })
+  return main.apiKey({ scopes: [] })
+})
+const keys = { powerless, ...(await turned()) }
 await putAway()
 
-const request = (route: ApiRoute, token: string | null, records: Records, body: Json = {}): Promise<Answer> =>
+const request = (
+  route: ApiRoute,
+  token: string | null,
+  records: Records,
+  body: Json = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> =>
   send(`${baseUrl}${pathOf(route, records)}`, {
     method: route.method,
-    headers: token === null ? {} : { authorization: `Bearer ${token}` },
+    headers: token === null ? headers : { ...headers, authorization: `Bearer ${token}` },
     ...(route.method === 'GET' ? {} : { body }),
   })
 
@@ -60,7 +72,7 @@ async function turned() {
 
 /** Archives (terminates, releases) every record of the workspace that is to be away. */
 async function putAway(): Promise<void> {
-  await shelve(away, shelved)
+  await prepared(() => shelve(away, shelved))
   const post = (path: string, status: string, token = away.session) =>
     send(`${baseUrl}${path}`, { method: 'POST', body: { status }, headers: { authorization: `Bearer ${token}` } })
   for (const [kind, status] of [
@@ -81,14 +93,33 @@ const CHANGES: Readonly<Record<string, Json>> = {
   'pause-target': { status: 'paused' },
   'change-buyer': { notes: 'Changed' },
   'change-target': { dailyCap: 7 },
-  'change-target-caps': { dailyCap: 7 },
-  'set-lane': {},
-  'set-route': {},
+  'change-target-caps': { dailyCap: 8 },
+  'set-lane': { dailyCap: 7 },
+  'set-route': { weight: 7 },
 }
 
-/** That an answer is one that its route declares. */
-function expectDeclared(route: ApiRoute, { status, body, text }: Answer): void {
+/** What each record is changed to by whoever read it first. */
+const EDITS: Readonly<Record<string, Json>> = {
+  ...CHANGES,
+  'change-api-key': { name: 'Changed' },
+  'change-number': { label: 'Changed' },
+  'change-pool': { name: 'Changed' },
+  'change-routing-key': { label: 'Changed' },
+  'change-user': { role: 'member' },
+  'change-vertical': { active: false },
+  'change-workspace': { name: 'Changed' },
+  'administer-workspace': { name: 'Changed again' },
+}
+
+/** Headers of any answer over HTTP: the documentation does not repeat them. */
+const COMMON =
+  /^(connection|content-length|content-type|date|keep-alive|strict-transport-security|transfer-encoding|x-.+|access-control-.+)$/
+
+/** That an answer is one that its route declares, its headers too. */
+function expectDeclared(route: ApiRoute, { status, headers, body, text }: Answer): void {
   const where = `${route.method} ${route.path}: ${status} ${text.slice(0, 300)}`
+  const told = headersAnswered(route, status).map((name) => name.toLowerCase())
+  expect(told, where).toEqual(expect.arrayContaining([...headers.keys()].filter((name) => !COMMON.test(name))))
   // An order that failed answers as itself, with 422 (Document 1, "purchase").
   if (status < 400 || String(status) in route.responses) {
     expect(Object.keys(route.responses), where).toContain(String(status))
@@ -101,8 +132,10 @@ function expectDeclared(route: ApiRoute, { status, body, text }: Answer): void {
 }
 
 const codeOf = ({ status, body }: Answer) => [status, body?.error?.code]
-const guarded = ({ surface }: ApiRoute) => surface !== 'public' && surface !== 'sign-in'
+const guarded = ({ surface }: ApiRoute) => surface !== 'public' && surface !== 'sign-in' && surface !== 'carrier'
 const takesKeys = ({ surface, scope }: ApiRoute) => surface === 'rest' || (surface === 'console' && scope !== null)
+const credentialOf = ({ surface }: ApiRoute) =>
+  surface === 'operator' ? OPERATOR_TOKEN : surface === 'rest' ? main.key : main.session
 const named = (route: ApiRoute) => kindsIn(route).length > 0
 
 const routes = app.routes.map((route) => [`${route.method} ${route.path}`, route] as const)
@@ -152,16 +185,29 @@ describe('every route', () => {
   test.each(those((route) => named(route) && guarded(route) && route.surface !== 'operator'))(
     "%s on another workspace's record, on none, and on no id at all",
     async (_name, route) => {
-      const token = route.surface === 'rest' ? main.key : main.session
       const kind = kindsIn(route)[0] ?? ''
       const answers = await Promise.all(
-        [theirs, { ...own, [kind]: NOBODY }, { ...own, [kind]: 'x' }].map((records) => request(route, token, records)),
+        [theirs, { ...own, [kind]: NOBODY }, { ...own, [kind]: 'x' }].map((records) =>
+          request(route, credentialOf(route), records),
+        ),
       )
       for (const answer of answers) {
         expectDeclared(route, answer)
         expect(codeOf(answer)).toEqual([404, 'not_found'])
       }
       expect(new Set(answers.map(sameness)).size).toBe(1)
+    },
+  )
+
+  test.each(those((route) => named(route) && guarded(route) && route.body !== null))(
+    '%s on no record, whatever the body',
+    async (_name, route) => {
+      const kind = kindsIn(route)[0] ?? ''
+      for (const id of [NOBODY, 'x']) {
+        const answer = await request(route, credentialOf(route), { ...own, [kind]: id }, 'no object')
+        expectDeclared(route, answer)
+        expect(codeOf(answer)).toEqual([404, 'not_found'])
+      }
     },
   )
 
@@ -196,6 +242,20 @@ describe('every route', () => {
     },
   )
 
+  test.each(those(({ method }) => method === 'PATCH' || method === 'PUT'))(
+    '%s on a record that has moved since it was read',
+    async (_name, route) => {
+      const edit = (tag: string) => request(route, credentialOf(route), own, EDITS[route.name], { 'if-match': tag })
+      const stale = await edit('"999999"')
+      expectDeclared(route, stale)
+      expect(codeOf(stale)).toEqual([412, 'conflict'])
+      const read = await request({ ...route, method: 'GET' }, credentialOf(route), own)
+      const done = await edit(read.headers.get('etag') ?? '*')
+      expect(done.status, done.text).toBeLessThan(300)
+      expect(done.headers.get('etag')).not.toBe(read.headers.get('etag'))
+    },
+  )
+
   test('is a test of this matrix: none is left out', () => {
     expect(Object.keys(CHANGES).filter((name) => !app.routes.some((route) => route.name === name))).toEqual([])
   })
@@ -223,5 +283,37 @@ describe('OpenAPI', () => {
     const inPath = parameters.filter((parameter: Json) => parameter.in === 'path')
     expect(inPath).toHaveLength(kindsIn(route).length)
     expect(requestBody !== undefined).toBe(route.body !== null)
+  })
+
+  /** Names behind the references to one kind of component, each of which is there. */
+  const referred = (kind: 'headers' | 'parameters', told: readonly Json[]) =>
+    told.map(({ $ref }) => {
+      const name = $ref.replace(`#/components/${kind}/`, '')
+      expect(document.components[kind][name]).toMatchObject({
+        description: expect.any(String),
+        schema: expect.anything(),
+      })
+      return name
+    })
+
+  test.each(routes)('tells of %s which headers it takes, and which it answers', (_name, route) => {
+    const { responses, parameters = [] } = document.paths[spelt(route)][route.method.toLowerCase()]
+    const taken = referred(
+      'parameters',
+      parameters.filter(({ $ref }: Json) => $ref !== undefined),
+    )
+    expect(taken).toEqual(headersAsked(route))
+    expect(taken.includes('Idempotency-Key')).toBe(route.write)
+    expect(taken.includes('If-Match')).toBe(route.rejects.includes('precondition-failed'))
+    expect(taken.includes('Range')).toBe(route.name === 'play-recording')
+    for (const [status, response] of Object.entries<Json>(responses)) {
+      const answered = referred('headers', Object.values(response.headers))
+      expect(answered).toEqual(headersAnswered(route, Number(status)))
+      expect(answered).toEqual(expect.arrayContaining(['svc-request-id', 'svc-position']))
+      expect(answered.includes('Retry-After')).toBe(['429', '503'].includes(status))
+      expect(answered.includes('ETag')).toBe(Number(status) < 400 && (route.sends ?? []).includes('etag'))
+      const rated = ['rest', 'console', 'account'].includes(route.surface) && status !== '401'
+      expect(answered.includes('RateLimit') && answered.includes('RateLimit-Policy')).toBe(rated)
+    }
   })
 })

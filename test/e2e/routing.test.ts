@@ -4,6 +4,7 @@ import { setBuyerStatus } from '../../commands/set-buyer-status.ts'
 import { setRoute } from '../../commands/set-route.ts'
 import { setTargetStatus } from '../../commands/set-target-status.ts'
 import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
+import { shown } from '../support/document-2.ts'
 import { ANSWERS, type Desk, deskOf, detailsOf, skipsOf, stepsOf } from '../support/e2e-calls.ts'
 import type { Json } from '../support/e2e-client.ts'
 import { type Server, setups, until } from '../support/e2e-server.ts'
@@ -59,6 +60,7 @@ async function world(writer: StreamWriter) {
       name: 'Whispered',
       endpoint: { destinationE164: '+13125550003', whisper: { text: 'A lead', acceptDigit: '1' } },
     }),
+    once: await target(acme, { name: 'Once', dedupeWindowSeconds: 3_600 }),
     slow: await target(acme, { name: 'Slow', endpoint: { destinationE164: '+13125550004', ringTimeoutSeconds: 10 } }),
   }
   const lines = {
@@ -86,7 +88,13 @@ async function world(writer: StreamWriter) {
       { targetId: t.first, weight: 0 },
       { targetId: t.second, weight: 100 },
     ]),
+    drawn: await line({ name: 'Drawn' }, [
+      { targetId: t.first, priority: 100 },
+      { targetId: t.second, priority: 100 },
+    ]),
+    once: await line({ name: 'Once' }, [t.once, t.second]),
     hollow: await line({ name: 'Hollow' }, [t.second]),
+    pooled: await line({ name: 'Pooled' }, [t.second]),
   }
   await act(setTargetStatus, { targetId: t.paused, status: 'paused' })
   await act(setBuyerStatus, { buyerId: idle, status: 'paused' })
@@ -106,7 +114,7 @@ describe.each(setups)('routing over $name', (setup) => {
     main = deskOf(server, the.main)
   })
 
-  test('the first target that answers takes the call; the story tells it step by step', async () => {
+  test(`the first target that answers takes the call; the story tells it step by step (${shown('status: completed')}, ${shown('attribution: tracking_number')})`, async () => {
     const { call, story } = await main.play({
       to: the.lines.two.e164,
       from: '+13105550123',
@@ -122,6 +130,8 @@ describe.each(setups)('routing over $name', (setup) => {
       callerState: 'CA',
       dialedNumber: the.lines.two.e164,
       dialedNumberId: the.lines.two.numberId,
+      numberPoolId: null,
+      dniSessionId: null,
       campaign: { id: the.lines.two.campaignId, name: 'Two' },
       publisher: null,
       buyer: { name: 'Acme' },
@@ -152,9 +162,9 @@ describe.each(setups)('routing over $name', (setup) => {
       frozen: { revenueCents: 1_000, payoutCents: 0, durationThresholdSeconds: 30, payoutWithheld: null },
       corrections: null,
       adjustments: [],
-      recordings: [],
-      recordingsReason: 'not_saved',
-      hasRecording: false,
+      recordings: [{ durationSeconds: 90 }],
+      recordingsReason: null,
+      hasRecording: true,
     })
     expect(stepsOf(story)).toEqual(['incoming', 'gates', 'plan', 'dial', 'connected', 'ended', 'settled'])
     expect(story.summary.outcome).toBe('converted')
@@ -228,12 +238,12 @@ describe.each(setups)('routing over $name', (setup) => {
   })
 
   test.each([
-    ['busy', 'busy'],
-    ['no_answer', 'no_answer'],
-    ['rejected', 'rejected'],
-    ['failed', 'failed'],
-    ['unavailable', 'failed'],
-  ])('when every target is lost the call ends with the last loss: %s', async (result, status) => {
+    ['busy', 'busy', shown('status: busy')],
+    ['no_answer', 'no_answer', shown('status: no_answer')],
+    ['rejected', 'rejected', shown('unrouted: all_targets_failed')],
+    ['failed', 'failed', shown('status: failed')],
+    ['unavailable', 'failed', 'SIP 503'],
+  ])('when every target is lost the call ends with the last loss: %s → %s (%s)', async (result, status) => {
     const lost = [{ result }]
     const script = { '+13125550001': [{ result: 'busy' }], '+13125550002': lost }
     const { call, story } = await main.play({ to: the.lines.two.e164, at: noon(), script })
@@ -261,7 +271,7 @@ describe.each(setups)('routing over $name', (setup) => {
     ])
   })
 
-  test('a plan with no active route, and one whose targets are all passed over', async () => {
+  test(`a plan with no active route, and one whose targets are all passed over (${shown('unrouted: no_targets')}, ${shown('unrouted: no_eligible_target')}, ${shown('status: rejected')})`, async () => {
     const hollow = await main.play({ to: the.lines.hollow.e164, at: noon() })
     expect(hollow.call).toMatchObject({ status: 'rejected', outcome: 'unrouted', reasonCode: 'no_targets' })
     const every = await main.play({ to: the.lines.every.e164, at: noon(), from: '+13105550123' })
@@ -275,7 +285,7 @@ describe.each(setups)('routing over $name', (setup) => {
     ])
   })
 
-  test('targets that cannot take the call are passed over in order, each with its sentence', async () => {
+  test(`targets that cannot take the call are passed over in order (${shown('skip: paused')}, ${shown('skip: buyer_paused')}, ${shown('skip: no_destination')}, ${shown('skip: closed')}, ${shown('skip: state')})`, async () => {
     const { call, story } = await main.play({ to: the.lines.past.e164, at: noon(), from: '+13105550123' })
     expect(call.target.name).toBe('Second')
     expect(stepsOf(story)).toEqual([
@@ -313,7 +323,7 @@ describe.each(setups)('routing over $name', (setup) => {
       expect(skipsOf((await main.play({ to, at: noon(), from })).story)).toEqual([['Second', 'state']])
   })
 
-  test('a concurrency cap of one lets one live call through, whoever calls meanwhile', async () => {
+  test(`a concurrency cap of one lets one live call through, whoever calls meanwhile (${shown('skip: concurrency')})`, async () => {
     for (const { line, name, reason } of [
       { line: the.lines.single, name: 'One line', reason: 'concurrency' },
       { line: the.lines.single1, name: 'Single desk', reason: 'buyer_capped' },
@@ -339,7 +349,7 @@ describe.each(setups)('routing over $name', (setup) => {
     }
   })
 
-  test('a cap that counts at the dial is taken by a call that was not answered', async () => {
+  test(`a cap that counts at the dial is taken by a call that was not answered (${shown('skip: capped')})`, async () => {
     const { e164: to } = the.lines.claimed
     const missed = await main.play({ to, at: noon(), script: { [the.t.claimed]: [{ result: 'busy' }] } })
     expect(missed.call.target.name).toBe('Second')
@@ -377,7 +387,7 @@ describe.each(setups)('routing over $name', (setup) => {
     ])
   })
 
-  test("a buyer's call cap and revenue cap pass over all of its targets", async () => {
+  test(`a buyer's call cap and revenue cap pass over all of its targets (${shown('skip: buyer_capped')})`, async () => {
     await main.play({ to: the.lines.narrow.e164, at: noon() })
     const narrow = await main.play({ to: the.lines.narrow.e164, at: noon() })
     expect(skipsOf(narrow.story)).toEqual([['Narrow desk', 'buyer_capped']])
@@ -411,6 +421,37 @@ describe.each(setups)('routing over $name', (setup) => {
     })
   })
 
+  test('an instant call ends now, whoever chance puts first', async () => {
+    const script = { [the.t.first]: [{ result: 'busy', afterSeconds: 25 }], [the.t.second]: ANSWERS(40) }
+    const { e164: to } = the.lines.drawn
+    for (let n = 0; n < 12; n += 1) {
+      const before = Date.now()
+      const { call } = await main.play({ to, script })
+      expect(call).toMatchObject({ status: 'completed', target: { name: 'Second' } })
+      expect(Date.parse(call.endedAt)).toBeGreaterThanOrEqual(before - 1_000)
+      expect(Date.parse(call.endedAt)).toBeLessThanOrEqual(Date.now())
+    }
+    const at = new Date(Date.now() - 60_000).toISOString()
+    const late = { [the.t.first]: ANSWERS(600), [the.t.second]: ANSWERS(600) }
+    const { status, body } = await main.send({ to, mode: 'instant', at, script: late })
+    expect([status, body.error.details]).toEqual([400, { at: 'the call would end after now' }])
+  })
+
+  test('an instant call is over by now, also where a longer one would have come before what turns it away', async () => {
+    const { e164: to } = the.lines.once
+    const call = (talk: number) =>
+      main.play({ to, from: '+14155550177', script: { [the.t.once]: ANSWERS(20), [the.t.second]: ANSWERS(talk) } })
+    const names: string[] = []
+    for (const talk of [20, 20, 500]) {
+      const { call: played, story } = await call(talk)
+      names.push(played.target.name)
+      expect(Date.parse(played.endedAt)).toBeLessThanOrEqual(Date.now())
+      const duplicate = detailsOf(story, 'skipped').some(({ reason }: Json) => reason === 'duplicate')
+      expect(duplicate).toBe(played.target.name === 'Second')
+    }
+    expect(names.slice(0, 2)).toEqual(['Once', 'Second'])
+  })
+
   test('weighted: a weight of 0 comes only when nothing else is left', async () => {
     for (let n = 0; n < 5; n++) {
       const { call, story } = await main.play({ to: the.lines.weighted.e164, at: noon() })
@@ -430,10 +471,10 @@ describe.each(setups)('routing over $name', (setup) => {
       usageCents: 6,
       talkSeconds: 75,
     })
-    expect(story.attempts[1].destination).toBe('sip:•••@pbx.example')
+    expect(story.attempts[1].destination).toBe('sip:•••')
   })
 
-  test('a caller who gives up before a buyer answers has abandoned the call', async () => {
+  test(`a caller who gives up before a buyer answers has abandoned the call (${shown('status: abandoned')})`, async () => {
     const { call, story } = await main.play({ to: the.lines.two.e164, at: noon(), callerHangsUpAfterSeconds: 1 })
     expect(call).toMatchObject({
       status: 'abandoned',
@@ -448,6 +489,35 @@ describe.each(setups)('routing over $name', (setup) => {
     expect(story.attempts[0]).toMatchObject({ outcome: 'abandoned', lossCode: 'abandoned', rangSeconds: 1 })
     const talking = await main.play({ to: the.lines.two.e164, at: noon(), callerHangsUpAfterSeconds: 10 })
     expect(talking.call).toMatchObject({ status: 'completed', hungUpBy: 'caller', talkSeconds: 7 })
+  })
+
+  test('a buyer who hangs up as soon as they answer has answered', async () => {
+    const script = { [the.t.first]: [{ result: 'answer', talkSeconds: 0, hungUpBy: 'buyer' }] }
+    const { call, story } = await main.play({ to: the.lines.two.e164, at: noon(), script })
+    expect(call).toMatchObject({
+      status: 'completed',
+      target: { name: 'First' },
+      hungUpBy: 'agent',
+      talkSeconds: 0,
+      answeredAt: call.endedAt,
+      usageCents: 0,
+      recordingsReason: 'not_saved',
+    })
+    expect(story.attempts).toMatchObject([{ outcome: 'answered', lossCode: null }])
+  })
+
+  test('a call on a number of a pool names the pool that it was in then', async () => {
+    const { campaignId, numberId, e164: to } = the.lines.pooled
+    const body = { name: 'Visitors', campaignId }
+    const poolId = (await main.console('/api/tracking/pools', { method: 'POST', body })).body.pool.id
+    const join = (poolId: string | null) =>
+      main.console(`/api/tracking/numbers/${numberId}`, { method: 'PATCH', body: { poolId } })
+    await join(poolId)
+    const { call } = await main.play({ to, at: noon() })
+    expect(call).toMatchObject({ numberPoolId: poolId, dialedNumberId: numberId })
+    await join(null)
+    expect((await main.play({ to, at: noon() })).call.numberPoolId).toBeNull()
+    expect((await main.read(call.id)).call.numberPoolId).toBe(poolId)
   })
 
   test('a script has an entry for each successive dial of a call, and the last repeats', async () => {

@@ -85,6 +85,9 @@ async function issueAll(baseUrl: string, tenant: Awaited<ReturnType<typeof openT
   const again = await done('POST', `${key}/compat-token/rotate`, {})
   const signing = await done('POST', `${key}/signing-secret/rotate`, {})
   const routing = await done('POST', `${key}/rotate`, { graceMinutes: 5 })
+  const { e164: to } = await tenant.number()
+  const sipHeaders = { 'X-Svc-Routing-Key': routing.routingKey }
+  await done('POST', '/api/sandbox/calls', { to, mode: 'instant', sipHeaders })
   const tokenOf = (url: string) => /\/([^/]+)\.json$/.exec(url)?.[1] ?? ''
   Object.assign(secrets, {
     'routing key': opened.key,
@@ -99,8 +102,8 @@ async function issueAll(baseUrl: string, tenant: Awaited<ReturnType<typeof openT
 describe('what is stored', () => {
   test('holds no secret in plain: not the log of events, nor the read models, nor what is logged', async () => {
     const environment = freshEnvironment({ name: 'SQLite', fresh: () => ({}) })
-    const { app, baseUrl, close } = await openPlatform({ ...environment, OPERATOR_TOKEN })
-    const tenant = await openTenant(app.writer, { name: 'Secretive' })
+    const { baseUrl, prepared, close } = await openPlatform({ ...environment, OPERATOR_TOKEN })
+    const tenant = await prepared((writer) => openTenant(writer, { name: 'Secretive' }))
     const secrets = await issueAll(baseUrl, tenant)
     const activity = await asking(() => baseUrl, tenant.session)('/api/tracking/activity/export.csv')
     await close()

@@ -27,10 +27,11 @@ async function prepared(writer: StreamWriter) {
     totalCap: await one('total', { totalCap: 1 }),
   }
   const talking = await one('talking', { dailyCap: 1, concurrencyCap: 2 })
+  const dialled = await one('dialled', { totalCap: 1, capCountsOn: 'claimed' })
   const quiet = await one('quiet')
   const other = await openTenant(writer, { name: 'Other' })
   const foreign = await other.target(await other.buyer({ name: 'Theirs' }))
-  return { main, buyer, bidder, caps, talking, quiet, foreign }
+  return { main, buyer, bidder, caps, talking, dialled, quiet, foreign }
 }
 type World = Awaited<ReturnType<typeof prepared>>
 
@@ -73,6 +74,14 @@ describe.each(setups)('caps of targets over $name', (setup) => {
         expect(skipsOf((await play(line)).story)).toEqual([[cap.slice(0, -3), 'capped']])
       },
     )
+
+    test('a call that fills a cap with its dial is played to its end, and not past now', async () => {
+      const { e164, targetId } = the.dialled
+      const { call } = await main.play({ to: e164, script: { [targetId]: ANSWERS(120) } })
+      expect(call).toMatchObject({ outcome: 'converted', talkSeconds: 120 })
+      expect(Date.parse(call.endedAt)).toBeLessThanOrEqual(Date.now())
+      expect(skipsOf((await play(the.dialled)).story)).toEqual([['dialled', 'capped']])
+    })
 
     test('leaves calls in progress live, and never counts them in the new window', async () => {
       const { e164, targetId } = the.talking

@@ -7,21 +7,24 @@ import { openTenant } from '../support/e2e-world.ts'
 import { startTelnyxDouble } from '../support/telnyx-double.ts'
 
 const fresh = () => freshEnvironment({ name: 'SQLite', fresh: () => ({}) })
+/** A key of nobody's: no webhook comes here. */
+const PUBLIC_KEY = Buffer.alloc(32, 7).toString('base64')
 const codeOf = ({ status, body }: Answer) => [status, body?.error?.code ?? null]
 
 const double = await startTelnyxDouble()
-const { app, baseUrl, close } = await openPlatform({
+const { baseUrl, prepared, close } = await openPlatform({
   ...fresh(),
   CARRIER_URL: 'telnyx:',
   TELNYX_API_KEY: double.apiKey,
   TELNYX_CONNECTION_ID: double.connectionId,
   TELNYX_API_BASE: double.apiBase,
+  TELNYX_PUBLIC_KEY: PUBLIC_KEY,
 })
 afterAll(async () => {
   await close()
   await double.close()
 })
-const tenant = await openTenant(app.writer, { name: 'Acme', planId: 'growth', fundCents: 1_000 })
+const tenant = await prepared((writer) => openTenant(writer, { name: 'Acme', planId: 'growth', fundCents: 1_000 }))
 const ask = asking(() => baseUrl, tenant.session)
 const post = (path: string, body: Json) => ask(path, { method: 'POST', body })
 const search = (body: Json = {}) => post('/api/tracking/numbers/search', body)
@@ -72,6 +75,8 @@ describe('the configuration of Telnyx', () => {
   test.each([
     [{}, 'TELNYX_API_KEY'],
     [{ TELNYX_API_KEY: 'KEY' }, 'TELNYX_CONNECTION_ID'],
+    [{ TELNYX_API_KEY: 'KEY', TELNYX_CONNECTION_ID: '1' }, 'TELNYX_PUBLIC_KEY'],
+    [{ TELNYX_API_KEY: 'KEY', TELNYX_CONNECTION_ID: '1', TELNYX_PUBLIC_KEY: 'AAAA' }, 'TELNYX_PUBLIC_KEY'],
     [{ TELNYX_API_KEY: 'KEY', TELNYX_CONNECTION_ID: '1', TELNYX_API_BASE: 'nowhere' }, 'TELNYX_API_BASE'],
     [{ CARRIER_URL: 'twilio:' }, 'CARRIER_URL'],
   ])('%j is not enough: %s is named in one sentence', async (env, name) => {

@@ -16,13 +16,14 @@ vi.mock('../../src/domain/plans.ts', async (original) => {
   }
 })
 
-const { app, baseUrl, close } = await openPlatform(freshEnvironment({ name: 'SQLite', fresh: () => ({}) }))
+const { baseUrl, prepared, close } = await openPlatform(freshEnvironment({ name: 'SQLite', fresh: () => ({}) }))
 afterAll(close)
 
 test(promised('console 402 plan_upgrade_required'), async () => {
-  const tenant = await openTenant(app.writer, { planId: 'starter' })
-  const other = await openTenant(app.writer, { planId: 'growth' })
-  await app.readBack(['SignedIn', 'WorkspaceCreated'])
+  const { tenant, other } = await prepared(async (writer) => ({
+    tenant: await openTenant(writer, { planId: 'starter' }),
+    other: await openTenant(writer, { planId: 'growth' }),
+  }))
   const ask = asking(() => baseUrl, tenant.session)
   for (const path of ['users', 'workspace', 'buyers', 'buyers/x', 'campaigns', 'calls']) {
     for (const method of path === 'users' || path === 'buyers' ? ['GET', 'POST'] : ['GET']) {

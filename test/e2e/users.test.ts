@@ -127,6 +127,16 @@ describe.each(setups)('people of a workspace over $name', (setup) => {
     expect((await add({ ...person, role: 'admin' })).status).toBe(201)
   })
 
+  test('what was removed under an Idempotency-Key is answered as removed again', async () => {
+    const id = await added('member')
+    const remove = (key: string) =>
+      as(the.main.session)(`${USERS}/${id}`, { method: 'DELETE', headers: { 'idempotency-key': key } })
+    const [first, second] = [await remove('once'), await remove('once')]
+    expect([first.status, second.status, second.headers.get('svc-idempotent-replay')]).toEqual([200, 200, 'true'])
+    expect(second.body).toEqual(first.body)
+    expect(codeOf(await remove('again'))).toEqual([404, 'not_found'])
+  })
+
   test('a missing, malformed or foreign person is one and the same 404', async () => {
     const foreign = await added('admin', the.other.session)
     for (const [method, body] of [

@@ -109,6 +109,9 @@ describe.each(setups)('the wallet over $name', (setup) => {
     [{ reference: ' ' }, 'reference'],
     [{ reference: 'x'.repeat(WALLET.reference + 1) }, 'reference'],
     [{ reference: 5 }, 'reference'],
+    [{ reference: 'setup:1' }, 'reference'],
+    [{ reference: 'renewal:1' }, 'reference'],
+    [{ reference: 'usage:1' }, 'reference'],
     [{ note: 'from nowhere' }, 'note'],
     [{ kind: 'refund' }, 'kind'],
   ])('refuses %j, naming %s', async (change, field) => {

@@ -14,8 +14,13 @@ import { collectionOf } from '../../src/kernel/projection.ts'
 import type { Refusal } from '../../src/kernel/refusal.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
 import { withColumns } from '../../src/runtime/column-store.ts'
+import { createMoves } from '../../src/runtime/kept-answers.ts'
+import { noticing } from '../../src/runtime/noticing.ts'
+import { placeOf } from '../../src/runtime/places.ts'
+import { createPositions } from '../../src/runtime/positions.ts'
 import { ask, fill } from '../support/asked.ts'
 import { after, anotherTarget, callOf, callWorld } from '../support/call-world.ts'
+import { createManualClock } from '../support/memory-clock.ts'
 import { createMemoryReadStore } from '../support/memory-read-store.ts'
 import { played } from '../support/played.ts'
 import { idOf, NOW, recorded, WORKSPACE } from '../support/spec.ts'
@@ -190,6 +195,33 @@ describe('the figures of the call log', () => {
     expect(sums).toEqual([])
     await ask<Page>(listCalls, columned, { query: { caller: '0122' } })
     expect(sums).toEqual([collectionOf(callLog)])
+  })
+
+  it('count what the page beside them shows, before anybody has told that it was written', async () => {
+    const store = createMemoryReadStore()
+    await fill(store, [callLog], events)
+    const { checkpoint, collection } = placeOf(callLog)
+    const read = (await store.checkpoint(checkpoint))?.position ?? 0
+    const positions = createPositions(createManualClock())
+    positions.advance(callLog.name, read)
+    const moves = createMoves()
+    const columned = withColumns(store, [callColumns], moves.of)
+    await columned.warm([collection])
+    const views = noticing(columned, positions, moves)
+    const figures = async () => {
+      const { data, stats } = await ask<Page>(listCalls, views)
+      return [stats.revenueCents, data.reduce((sum, { revenueCents }) => sum + revenueCents, 0)]
+    }
+    expect(await figures()).toEqual([4_000, 4_000])
+    const stood = await store.get(collection, connected ?? '')
+    const position = read + 1
+    const doc = { ...stood?.doc, revenueCents: 700 }
+    await store.commit([{ collection, id: connected ?? '', doc, position }], {
+      name: checkpoint,
+      expected: read,
+      next: { position, at: null },
+    })
+    expect(await figures()).toEqual([4_700, 4_700])
   })
 })
 

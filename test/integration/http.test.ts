@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
@@ -720,6 +721,18 @@ describe('operations', () => {
     await arrived.promise
     await stopping.close(0)
     await hungUp
+  })
+
+  test('a stop does not wait for connections on which nothing was asked', async () => {
+    const stopping = await openHttpServer({ ...options, routes: [], clock: still })
+    const port = await stopping.listen(0, '127.0.0.1')
+    const silent = connect(port, '127.0.0.1')
+    await once(silent, 'connect')
+    // Connections are taken in order: the silent one has been when this is answered.
+    await (await fetch(`http://127.0.0.1:${port}/healthz`)).text()
+    const ended = once(silent, 'close')
+    await stopping.close(0)
+    await ended
   })
 })
 

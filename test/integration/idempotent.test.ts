@@ -43,6 +43,8 @@ function setUp(run: (request: ApiRequest) => Promise<ApiAnswer | Refusal>) {
       ip: '127.0.0.1',
       ifMatch: null,
       minPosition: null,
+      range: null,
+      connection: { gone: () => new AbortController().signal, drop: () => undefined },
     })
   return { ask, clock, ops }
 }

@@ -82,6 +82,24 @@ describe('what is asked of Telnyx', () => {
     })
   })
 
+  test.each([
+    ['NL', '+3161', '61'],
+    ['NL', '3161', undefined],
+    ['NL', '3', undefined],
+    ['NL', '+3*6', undefined],
+    ['NL', '61', '61'],
+    ['US', '1310', '310'],
+    ['US', '1', undefined],
+    ['US', '31*0', '31'],
+  ])(
+    'what begins in %s with %s is narrowed to what all such numbers begin with: %s',
+    async (countryCode, startsWith, narrowed) => {
+      const { double, numbers } = await telnyx()
+      await numbers.search({ ...QUERY, areaCode: null, countryCode, startsWith })
+      expect(double.requests[0]?.query['filter[phone_number][starts_with]']).toBe(narrowed)
+    },
+  )
+
   test('an order names the connection, and us by the id of the command', async () => {
     const { double, order } = await telnyx()
     const commandId = randomUUID()

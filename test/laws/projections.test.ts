@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type Entity, streamOf, versionOf } from '../../src/kernel/entity.ts'
 import type { RecordedEvent } from '../../src/kernel/event.ts'
 import type { AnyProjection } from '../../src/kernel/projection.ts'
-import { keysOf, reduce } from '../../src/kernel/projection.ts'
+import { finished, keysOf, reduce } from '../../src/kernel/projection.ts'
 import { arbitraryOf, createPool } from '../support/arbitrary.ts'
 import { createHistory, stepsOf } from '../support/history.ts'
 import { type Deal, deaths, foldable, project } from '../support/project.ts'
@@ -95,14 +95,17 @@ describe.each(projections.map((projection) => [projection.name, projection] as c
 })
 
 describe('every projection, on the events of any history of commands', () => {
-  test('never throws, keeps documents that parse, and is the same rebuilt, split and redelivered', () =>
+  test('never throws, keeps documents that parse and are finished, and is the same rebuilt, split and redelivered', () =>
     fc.assert(
       fc.asyncProperty(stepsOf(commands, 100), deals, async (steps, dealt) => {
         const history = createHistory()
         for (const step of steps) await history.take(step)
         for (const projection of projections) {
           const whole = await project(projection, history.log.events)
-          for (const doc of Object.values(whole)) expect(projection.doc.parse(doc), projection.name).toEqual(doc)
+          for (const doc of Object.values(whole)) {
+            expect(projection.doc.parse(doc), projection.name).toEqual(doc)
+            expect(finished(projection, doc), projection.name).toEqual(doc)
+          }
           expect(await project(projection, history.log.events, dealt), projection.name).toEqual(whole)
         }
       }),

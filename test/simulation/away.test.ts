@@ -83,7 +83,8 @@ describe.each(setups)('stores away over $name', (setup) => {
     const ready = async () => (await ask('/readyz')).status === 200
     await until('The platform is ready again', ready, BACK_MS)
     for (const callId of acknowledged) {
-      expect((await ask(`/api/tracking/calls/${callId}`)).status).toBe(200)
+      const known = async () => (await ask(`/api/tracking/calls/${callId}`)).status === 200
+      await until(`Call ${callId} is read`, known, BACK_MS)
     }
     expect(await server.stop()).toBe(0)
     await Promise.all([log.close(), views.close()])

@@ -14,6 +14,7 @@ test('killed at any moment, the platform loses no acknowledged call and does not
   expect(report.strange).toEqual([])
   expect(report.unread).toEqual([])
   expect(report.acknowledged).toBeGreaterThan(KILLS)
+  expect(report.written).toBeGreaterThan(0)
   expect(report.calls).toBeGreaterThanOrEqual(report.acknowledged)
   expect(report.exitCode).toBe(0)
   expect(report.models).toEqual(report.rebuilt)

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { randomFrom } from '../../src/domain/routing/random.ts'
+import type { RecordedEvent } from '../../src/kernel/event.ts'
 import { openLog, openViews } from '../../src/main/stores.ts'
 import { asking } from '../support/e2e-client.ts'
 import { until } from '../support/e2e-server.ts'
@@ -11,6 +12,7 @@ import { beginLoad } from '../support/fault-load.ts'
 import { catchUp, hashes } from '../support/fault-models.ts'
 import { type Platform, platform } from '../support/fault-platform.ts'
 import { buildFaultWorld, type FaultWorld } from '../support/fault-world.ts'
+import { countersBroken, usageBroken } from '../support/simulated-books.ts'
 
 const CLIENTS = 8
 /** How long a process lives after its start (ms): often it does not even answer yet, now and then it recovers in full. */
@@ -23,6 +25,8 @@ const PAGE = 100
 export interface KillReport extends Audit {
   readonly kills: number
   readonly acknowledged: number
+  /** Acts on calls that were acknowledged. */
+  readonly written: number
   readonly strange: readonly string[]
   /** Acknowledged calls that the call list does not show. */
   readonly unread: readonly string[]
@@ -42,6 +46,12 @@ async function listedCalls(baseUrl: string, { tenant }: FaultWorld): Promise<Rea
     pages = body.totalPages
   }
   return ids
+}
+
+/** Acts that were acknowledged and are not in the log. */
+function forgotten(events: readonly RecordedEvent[], written: ReadonlySet<string>): readonly string[] {
+  const kept = new Set(events.map(({ type, stream }) => `${type} ${stream}`))
+  return [...written].filter((act) => !kept.has(act)).map((act) => `${act} was acknowledged and is lost`)
 }
 
 interface KillOptions {
@@ -94,17 +104,24 @@ export async function runKills(options: KillOptions): Promise<KillReport> {
   const load = beginLoad(world, CLIENTS, () => running.baseUrl, chance)
   try {
     await killing(running, options, chance).finally(() => load.stop())
-    const { acknowledged, strange } = load
-    tell?.(`${acknowledged.size} calls acknowledged`)
+    const { acknowledged, written, strange } = load
+    tell?.(`${acknowledged.size} calls and ${written.size} acts on them acknowledged`)
     const log = await openLog(eventLogUrl)
     const judge = async () => {
       const events = await eventsOf(log, world.tenant.workspaceId)
-      return audit(events, world.caps, acknowledged, untilCharged ? Number.POSITIVE_INFINITY : Date.now())
+      const judged = audit(events, world.caps, acknowledged, untilCharged ? Number.POSITIVE_INFINITY : Date.now())
+      return { events, ...judged }
     }
     await until('Nothing is open', async () => (await judge()).open.length === 0, settleMs).catch(() => undefined)
     const listed = await listedCalls(running.baseUrl, world)
     const exitCode = await running.stop()
-    const judged = await judge()
+    const { events, ...judged } = await judge()
+    const broken = [
+      ...judged.broken,
+      ...forgotten(events, written),
+      ...countersBroken(events),
+      ...(untilCharged ? usageBroken(events) : []),
+    ]
     await log.close()
     const [models = {}, rebuilt = {}] = await modelsOf(
       eventLogUrl,
@@ -112,7 +129,18 @@ export async function runKills(options: KillOptions): Promise<KillReport> {
       `sqlite:${join(dataDir, 'rebuilt.db')}`,
     )
     const unread = [...acknowledged].filter((callId) => !listed.has(callId))
-    return { ...judged, kills, acknowledged: acknowledged.size, strange, unread, exitCode, models, rebuilt }
+    return {
+      ...judged,
+      broken,
+      kills,
+      acknowledged: acknowledged.size,
+      written: written.size,
+      strange,
+      unread,
+      exitCode,
+      models,
+      rebuilt,
+    }
   } finally {
     await running.kill()
     remove()

@@ -56,6 +56,7 @@ async function house() {
     const carrier: Carrier = {
       name: 'Numbers alone',
       numbers,
+      recordings: { open: async () => null },
       dial: async () => undefined,
       release: async () => undefined,
       probe: async () => ({ outcome: 'answered', sipCode: null, ms: 0 }),

@@ -38,6 +38,7 @@ const nobody: Carrier = {
   release: async () => {},
   probe: async () => ({ outcome: 'failed', sipCode: null, ms: 0 }),
   numbers: null,
+  recordings: { open: async () => null },
   close: async () => {},
 }
 

@@ -26,6 +26,7 @@ const PLACED: PlacedCall = {
   script: {},
   mode: 'live',
   speed: 1,
+  seed: null,
   arrivesAt: NOW,
   givesUpAt: null,
 }
@@ -63,6 +64,7 @@ function exchange() {
       ),
       clock,
       random: createSeededRandom(processes),
+      secrets: { seal: (text) => `sealed ${text}`, unseal: (sealed) => sealed.replace(/^sealed /, '') },
       owner: `process-${processes}`,
       areaCodes: null,
       listener: async ({ type }) => {
@@ -99,6 +101,21 @@ test('a call whose process is gone is played on by another, from where it stood'
   expect(told).toContain('dial-answered')
   expect(written('SimulatedDialTaken')).toBe(1)
 })
+
+test.each(['live', 'instant'] as const)(
+  'a buyer who hangs up as soon as they answer has answered: %s',
+  async (mode) => {
+    const { clock, carrier, told, ended } = exchange()
+    const one = await carrier()
+    const script = { [TARGET]: [{ result: 'answer', talkSeconds: 0 } as const] }
+    const placed = one.place({ ...PLACED, mode, script })
+    await settle()
+    await one.dial(DIAL)
+    await until(clock, ended, 120_000)
+    await placed
+    expect(told).toEqual(['call-arrived', 'dial-answered', 'call-ended'])
+  },
+)
 
 test('a process that was taken for gone leaves the call to the one that took it over', async () => {
   const { clock, carrier, ended } = exchange()

@@ -6,6 +6,7 @@ import { listActivity } from '../../queries/list-activity.ts'
 import { verifyActivity } from '../../queries/verify-activity.ts'
 import { canonicalJson } from '../../src/domain/activity-entry.ts'
 import { EXPORT, VERIFY_BATCH } from '../../src/domain/limits.ts'
+import { placeOf } from '../../src/runtime/places.ts'
 import { ask, fill } from '../support/asked.ts'
 import { changes, logOf, minutely, minuteOf } from '../support/logged.ts'
 import { createMemoryReadStore } from '../support/memory-read-store.ts'
@@ -201,7 +202,8 @@ describe('an export of the activity log', () => {
     await fill(store, [activity], events.slice(0, -5))
     const batches = activityBatches(store, WORKSPACE, activityAsked.parse({}))
     const first = await batches.next()
-    await store.drop('activity_v1', 'activity@1')
+    const { collection, checkpoint } = placeOf(activity)
+    await store.drop(collection, checkpoint)
     await fill(store, [activity], events)
     const second = await batches.next()
     const seen = [...(first.value ?? []), ...(second.value ?? [])].map(({ id }) => id)

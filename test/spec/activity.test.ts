@@ -150,6 +150,29 @@ describe('changes', () => {
     ])
   })
 
+  test('of an address hide who asks there, and the values of its query', () => {
+    const rtb = (bidUrl: string) => ({ rtb: { bidUrl, confirmUrl: null } })
+    const after = rtb('https://me:word@bids.example/ask?zip={{zip}}&api_key=k3y#part')
+    expect(changesBetween(rtb('https://bids.example/ask'), after)).toEqual([
+      {
+        field: 'rtb.bidUrl',
+        before: 'https://bids.example/ask',
+        after: `https://${HIDDEN}@bids.example/ask?zip=${HIDDEN}&api_key=${HIDDEN}#part`,
+      },
+    ])
+  })
+
+  test('of a name that every object inherits are its own alone', () => {
+    const filters = Object.fromEntries([
+      ['constructor', 'a'],
+      ['__proto__', 'b'],
+    ])
+    expect(changesBetween(null, { filters })).toEqual([
+      { field: 'filters.constructor', before: null, after: 'a' },
+      { field: 'filters.__proto__', before: null, after: 'b' },
+    ])
+  })
+
   test('of nothing are none', () => {
     expect(changesBetween({ name: 'A', states: ['NY'] }, { states: ['NY'], name: 'A' })).toEqual([])
     expect(changesBetween(null, null)).toEqual([])

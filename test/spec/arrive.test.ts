@@ -1,12 +1,28 @@
 import { describe, expect, it } from 'vitest'
 import { assignNumber } from '../../commands/assign-number.ts'
+import { createPool } from '../../commands/create-pool.ts'
+import { setTargetStatus } from '../../commands/set-target-status.ts'
+import { call } from '../../src/domain/call.ts'
 import { gateCode } from '../../src/domain/call-facts.ts'
+import { callerKey, connectionKey } from '../../src/domain/callers.ts'
 import { ledger, ledgerEvents } from '../../src/domain/ledger.ts'
-import { decideArrival } from '../../src/domain/routing/arrive.ts'
 import { workspace } from '../../src/domain/workspace.ts'
-import { after, anotherTarget, arrives, CALLER, callOf, callWorld, changing, DIALED } from '../support/call-world.ts'
-import { numberIn } from '../support/configured.ts'
-import { folded, given, NOW } from '../support/spec.ts'
+import { upcast } from '../../src/kernel/entity.ts'
+import type { NewEvent } from '../../src/kernel/event.ts'
+import {
+  after,
+  anotherTarget,
+  arrives,
+  CALLER,
+  callOf,
+  callWorld,
+  changing,
+  DIALED,
+  decided,
+} from '../support/call-world.ts'
+import { campaignIn, idIn, numberIn } from '../support/configured.ts'
+import { played, type Script } from '../support/played.ts'
+import { folded, given, idOf, NOW, WORKSPACE } from '../support/spec.ts'
 
 const world = callWorld()
 
@@ -27,6 +43,7 @@ describe('an admitted call', () => {
             callerCity: null,
             dialedNumber: DIALED,
             numberId: numberIn(world.events),
+            numberPoolId: null,
             attribution: 'tracking_number',
             campaign: { id: world.campaignId, name: 'Solar West' },
             publisher: { id: world.publisherId, name: 'Blue Leads' },
@@ -46,10 +63,33 @@ describe('an admitted call', () => {
           skipped: [],
           claim: { attempt: 1, target: { name: 'Front desk' }, occurredAt: NOW },
           unrouted: null,
-          inputs: { seed: 1, recalled: {} },
+          inputs: { seed: 1 },
         },
       },
     ])
+  })
+
+  it('names the pool that its number is in', () => {
+    const poolIn = (events: readonly NewEvent[]) => idIn(events, 'PoolCreated', 'pool')
+    const settings = { name: 'Visitors' }
+    const pooled = callWorld(
+      [createPool, (events) => ({ campaignId: campaignIn(events), publicKey: `pk_${'0'.repeat(24)}`, settings })],
+      [assignNumber, (events) => ({ numberId: numberIn(events), poolId: poolIn(events), publisherId: null })],
+    )
+    arrives(pooled).gives([{ type: 'CallAdmitted', data: { arrival: { numberPoolId: poolIn(pooled.events) } } }])
+  })
+
+  it('reads what was written before arrivals named a pool', () => {
+    const { arrival } = ledgerEvents.CallAdmitted.parse(decided(arrives(world)).data)
+    const { numberPoolId, ...older } = arrival
+    const inputs = { seed: 1 }
+    for (const [entity, type, version] of [
+      [ledger, 'CallAdmitted', 1],
+      [ledger, 'CallRefused', 1],
+      [call, 'CallArrived', 1],
+    ] as const)
+      expect(upcast(entity, { type, version, data: { arrival: older, inputs } })).toMatchObject({ data: { arrival } })
+    expect(numberPoolId).toBeNull()
   })
 
   it('is numbered behind the last, whether that was let in or not', () => {
@@ -93,6 +133,39 @@ describe('an admitted call', () => {
     })
     arrives({ reads: { ...reads, workspace: off.state } }).gives([
       { type: 'CallAdmitted', data: { plan: [], skipped: [], unrouted: { reason: 'no_targets' } } },
+    ])
+  })
+
+  it('finds no targets where none on the plan is active, and no eligible one where some is', () => {
+    const paused = ({ events, reads, targetId }: typeof world) => {
+      const off = given(workspace, events).when(setTargetStatus, { targetId: targetId(), status: 'paused' })
+      return arrives({ reads: { ...reads, workspace: off.state } })
+    }
+    paused(world).gives([
+      { type: 'CallAdmitted', data: { skipped: [{ reason: 'paused' }], unrouted: { reason: 'no_targets' } } },
+    ])
+    paused(callWorld(...anotherTarget(1, { states: ['NY'] }, { priority: 200 }))).gives([
+      {
+        type: 'CallAdmitted',
+        data: { skipped: [{ reason: 'paused' }, { reason: 'state' }], unrouted: { reason: 'no_eligible_target' } },
+      },
+    ])
+  })
+
+  it('looks at every target when it is planned, also behind the one that is dialled', () => {
+    const behind = callWorld(
+      ...anotherTarget(1, { states: ['NY'] }, { priority: 200 }),
+      ...anotherTarget(2, {}, { priority: 300 }),
+    )
+    arrives(behind).gives([
+      {
+        type: 'CallAdmitted',
+        data: {
+          plan: [{ targetName: 'Front desk' }, { targetName: 'Target 1' }, { targetName: 'Target 2' }],
+          skipped: [{ targetName: 'Target 1', reason: 'state' }],
+          claim: { target: { name: 'Front desk' } },
+        },
+      },
     ])
   })
 })
@@ -141,22 +214,16 @@ describe('a repeat caller under same_target', () => {
     changing.campaign({ repeatCallerPolicy: 'same_target', dedupeWindowSeconds: 3_600 }),
     ...anotherTarget(1, {}, { priority: 200 }),
   )
-  const firstOf = (seconds: number, targetId: string | null) => {
-    const number = sticky.reads.workspace.numbers.get(numberIn(sticky.events))
-    if (!number) throw new Error('The number is gone.')
-    const { data } = decideArrival({
-      ...sticky.reads,
-      ledger: ledger.initial,
-      number,
-      callId: callOf(1),
-      carrierCallId: 'carrier-1',
-      caller: CALLER,
-      seen: { at: after(-seconds), targetId },
-      seed: 1,
-      at: NOW,
-    })
-    const { plan, claim, inputs } = ledgerEvents.CallAdmitted.parse(data)
-    return { order: plan.map(({ targetName }) => targetName), claimed: claim?.target.name, recalled: inputs.recalled }
+  const admission = callerKey(sticky.campaignId, CALLER)
+  const memory = (key: string, seconds: number, targetId: string | null) => ({
+    [`caller-memory/${key}`]: { workspaceId: WORKSPACE, at: after(-seconds), targetId },
+  })
+  /** The plan of a caller who came so many seconds ago, and was connected to the target so many seconds ago. */
+  const firstOf = (seconds: number, targetId: string | null, connectedAgo = seconds) => {
+    const connected = targetId === null ? {} : memory(connectionKey(admission), connectedAgo, targetId)
+    const { data } = decided(arrives(sticky, {}, [], { ...memory(admission, seconds, null), ...connected }))
+    const { plan, claim } = ledgerEvents.CallAdmitted.parse(data)
+    return { order: plan.map(({ targetName }) => targetName), claimed: claim?.target.name }
   }
 
   it('is tried with the target that connected last time, inside the window', () => {
@@ -168,8 +235,22 @@ describe('a repeat caller under same_target', () => {
     expect(firstOf(10, null)).toMatchObject({ order: ['Front desk', 'Target 1'], claimed: 'Front desk' })
   })
 
-  it('is recorded with what was remembered', () => {
-    expect(firstOf(10, null).recalled).toEqual({ seen: { at: after(-10), targetId: null } })
+  it('is tried with it however long ago that was, though later calls connected nobody', () => {
+    expect(firstOf(10, sticky.targetId(1), 90 * 86_400)).toMatchObject({ claimed: 'Target 1' })
+  })
+
+  it('goes by the plan where the target is on it no more', () => {
+    expect(firstOf(10, idOf(9))).toMatchObject({ order: ['Front desk', 'Target 1'] })
+  })
+
+  it('is tried with it in calls that the ledger still knows, the last of which nobody answered', () => {
+    const busy = ['busy', 2] as const
+    const connected: Script = { dials: [busy, ['answer', 3]], overAfter: 10 }
+    const lost: Script = { at: after(60), dials: [busy, busy], overAfter: 0 }
+    const third = decided(
+      arrives(sticky, { callId: callOf(3), occurredAt: after(120) }, played(sticky, connected, lost).ledger),
+    )
+    expect(ledgerEvents.CallAdmitted.parse(third.data).claim).toMatchObject({ target: { name: 'Target 1' } })
   })
 })
 

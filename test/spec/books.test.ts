@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { booksOf, minutesOf, payoutFor, usageFor } from '../../src/domain/books.ts'
+import { type BookFacts, booksOf, minutesOf, payoutFor, usageFor } from '../../src/domain/books.ts'
+import type { Posted } from '../../src/domain/call-changes.ts'
 import type { Terms } from '../../src/domain/call-facts.ts'
 
 const none: Terms = {
@@ -82,11 +83,27 @@ describe('payoutFor', () => {
   })
 })
 
-describe('booksOf', () => {
-  const sold = { revenueCents: 4_000, durationThresholdSeconds: 30 }
+const sold = { revenueCents: 4_000, durationThresholdSeconds: 30 }
+const facts = (talkSeconds: number, more: Partial<BookFacts> = {}): BookFacts => ({
+  terms: fixed,
+  sold,
+  dialled: true,
+  talkSeconds,
+  posted: null,
+  corrections: {},
+  ...more,
+})
+const posting = (revenueCents: number | null, source: Posted['source'] = 'postback'): Posted => ({
+  source,
+  revenueCents,
+  note: null,
+  externalId: null,
+})
+const nothing = { converted: false, source: null, revenueCents: 0, payoutCents: 0 }
 
+describe('booksOf', () => {
   it('converts at the threshold', () => {
-    expect(booksOf(fixed, sold, 30)).toEqual({
+    expect(booksOf(facts(30))).toEqual({
       converted: true,
       source: 'duration',
       reason: 'duration',
@@ -96,21 +113,59 @@ describe('booksOf', () => {
   })
 
   it('books nothing a second before, and says what was wanting', () => {
-    expect(booksOf(fixed, sold, 29)).toEqual({
-      converted: false,
-      source: null,
-      reason: 'under_threshold:29s_of_30s',
-      revenueCents: 0,
-      payoutCents: 0,
-    })
+    expect(booksOf(facts(29))).toEqual({ ...nothing, reason: 'under_threshold:29s_of_30s' })
   })
 
   it('converts on connection at a threshold of 0, and books what a delivery is worth: nothing', () => {
-    expect(booksOf(share(50), { revenueCents: 0, durationThresholdSeconds: 0 }, 0)).toMatchObject({
+    const delivered = { terms: share(50), sold: { revenueCents: 0, durationThresholdSeconds: 0 } }
+    expect(booksOf(facts(0, delivered))).toMatchObject({ converted: true, revenueCents: 0, payoutCents: 0 })
+  })
+
+  it.each([
+    [false, 'no_buyer'],
+    [true, 'not_answered'],
+  ])('books nothing where nobody answered; dialled %j: %s', (dialled, reason) => {
+    expect(booksOf(facts(0, { sold: null, dialled }))).toEqual({ ...nothing, reason })
+  })
+
+  it.each(['postback', 'manual'] as const)('converts by what was posted, at the frozen price: %s', (source) => {
+    expect(booksOf(facts(29, { posted: posting(null, source) }))).toEqual({
       converted: true,
-      revenueCents: 0,
-      payoutCents: 0,
+      source,
+      reason: source,
+      revenueCents: 4_000,
+      payoutCents: 1_500,
     })
+  })
+
+  it('earns what was posted, and pays its share of that', () => {
+    const paid = { terms: share(50), posted: posting(901) }
+    expect(booksOf(facts(29, paid))).toMatchObject({ source: 'postback', revenueCents: 901, payoutCents: 451 })
+    expect(booksOf(facts(30, paid))).toMatchObject({ source: 'duration', revenueCents: 901, payoutCents: 451 })
+    expect(booksOf(facts(30, { posted: posting(0) }))).toMatchObject({ converted: true, revenueCents: 0 })
+  })
+
+  it.each([
+    [{ revenueCents: 600 }, 30, { converted: true, source: 'duration', revenueCents: 600, payoutCents: 300 }],
+    [{ payoutCents: 7 }, 30, { converted: true, revenueCents: 4_000, payoutCents: 7 }],
+    [{ revenueCents: 0, payoutCents: 0 }, 30, { converted: true, revenueCents: 0, payoutCents: 0 }],
+    [{ converted: false }, 30, { ...nothing, reason: 'manual' }],
+    [{ converted: false, payoutCents: 9 }, 30, { ...nothing, reason: 'manual', payoutCents: 9 }],
+    [{ converted: true }, 29, { converted: true, source: 'manual', reason: 'manual', revenueCents: 4_000 }],
+    [{ converted: true }, 30, { converted: true, source: 'duration', reason: 'duration' }],
+    [{ converted: false }, 29, { ...nothing, reason: 'under_threshold:29s_of_30s' }],
+    [{ revenueCents: 600 }, 29, { ...nothing, revenueCents: 600 }],
+  ])(
+    'keeps each figure that was corrected, and works out the rest: %j after %d seconds',
+    (corrections, talk, books) => {
+      expect(booksOf(facts(talk, { terms: share(50), corrections }))).toMatchObject(books)
+    },
+  )
+
+  it('corrections win over what was posted', () => {
+    const both = { terms: share(50), posted: posting(901), corrections: { revenueCents: 100 } }
+    expect(booksOf(facts(29, both))).toMatchObject({ source: 'postback', revenueCents: 100, payoutCents: 50 })
+    expect(booksOf(facts(29, { ...both, corrections: { converted: false } }))).toMatchObject(nothing)
   })
 })
 

@@ -18,6 +18,7 @@ async function releasesAfter(end: object): Promise<readonly ReleaseCommand[]> {
     carrier: {
       name: 'test',
       numbers: null,
+      recordings: { open: async () => null },
       dial: async () => {},
       probe: async () => ({ outcome: 'answered', sipCode: null, ms: 0 }),
       close: async () => {},

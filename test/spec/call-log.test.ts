@@ -100,7 +100,7 @@ describe('the call log', () => {
       attemptCount: 2,
       ringSeconds: 27,
       reasonCode: 'all_targets_failed',
-      reasonSentence: '2 targets were dialled and none answered.',
+      reasonSentence: '2 targets of campaign Solar West were dialled and none answered.',
       unroutedCount: 1,
       missedCount: 0,
       settledAt: '2026-03-10T15:00:27.000Z',

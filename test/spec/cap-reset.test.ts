@@ -10,7 +10,7 @@ import { usage } from '../../projections/usage.ts'
 import { counterOf, ledger } from '../../src/domain/ledger.ts'
 import { upcast } from '../../src/kernel/entity.ts'
 import type { NewEvent } from '../../src/kernel/event.ts'
-import { after, arrives, callOf, callWorld, changing, lifeOf, told } from '../support/call-world.ts'
+import { after, arrives, callOf, callWorld, changing, decided, lifeOf, told } from '../support/call-world.ts'
 import { project } from '../support/project.ts'
 import { given, idOf, NOW, recorded } from '../support/spec.ts'
 
@@ -70,9 +70,8 @@ describe.each(['claimed', 'connected', 'converted'] as const)('a target whose ca
     const { target, buyer } = await look(cleared.events)
     expect(target).toEqual({ counts: [0, 0, 0, 0], shown: [0, 0, 0, 0] })
     expect(buyer).toEqual({ counts: [1, 1, 4_000, 0], shown: [1, 1, 4_000, 0] })
-    arrives(world, { callId: callOf(2), caller: '+14155550177' }, cleared.events).gives([
-      { type: 'CallAdmitted', data: { claim: { target: { id: targetId } } } },
-    ])
+    const next = arrives(world, { callId: callOf(2), caller: '+14155550177' }, cleared.events)
+    expect(decided(next)).toMatchObject({ type: 'CallAdmitted', data: { claim: { target: { id: targetId } } } })
     reset(cleared.events).gives([])
   })
 
@@ -126,6 +125,15 @@ describe('reset-target-caps', () => {
       .when(resetTargetCaps, { targetId: idOf(9) }, { reads: world.reads })
       .gives({ refused: 'target-not-found' })
     given(ledger).when(resetTargetCaps, { targetId: world.targetId() }, { reads: world.reads }).gives([])
+  })
+
+  it('starts anew also where every count reads nothing: whoever was dialled before never counts again', () => {
+    const failed = { callId: callOf(1), attempt: 1, outcome: 'busy', occurredAt: after(5) }
+    const { events } = given(ledger, arrives(world).events).when(failOver, failed, { reads: world.reads })
+    const target = { targetId: world.targetId() }
+    const reset = given(ledger, events).when(resetTargetCaps, target, { reads: world.reads })
+    reset.gives([{ type: 'TargetCapsReset', data: { cleared: ZEROS } }])
+    given(ledger, reset.events).when(resetTargetCaps, target, { reads: world.reads }).gives([])
   })
 
   it('leaves another target’s counters and calls alone', () => {

@@ -19,12 +19,15 @@ function found(steps: readonly Step[], changes: Partial<Search> = {}) {
   return findTarget({
     workspace: reads.workspace,
     ledger: ledger.initial,
+    caller: CALLER,
     callerState: 'CA',
+    tags: {},
     campaignStates: [],
+    lastSeen: () => null,
     at: NOW,
     plan: planFor(reads.workspace, campaign, 1),
     settings,
-    caller: CALLER,
+    campaignName: campaign.name,
     dialedNumber: DIALED,
     attempts: 0,
     ...changes,
@@ -116,7 +119,7 @@ describe('a caller whom nobody takes', () => {
   it('finds no targets on an empty plan', () => {
     expect(all({ plan: [] })).toEqual({
       reason: 'no_targets',
-      sentence: 'The routing plan has no active targets.',
+      sentence: 'The routing plan of campaign Solar West has no active targets.',
       ...settings.unrouted,
     })
   })
@@ -124,13 +127,13 @@ describe('a caller whom nobody takes', () => {
   it('finds no eligible target when all are passed over', () => {
     expect(all({}, [changing.target({ states: ['NY'] })])).toMatchObject({
       reason: 'no_eligible_target',
-      sentence: '1 target on the plan, and none could take the call.',
+      sentence: '1 target on the plan of campaign Solar West, and none could take the call.',
     })
   })
 
   it.each([
-    [1, '1 target was dialled and none answered.'],
-    [3, '3 targets were dialled and none answered.'],
+    [1, '1 target of campaign Solar West was dialled and none answered.'],
+    [3, '3 targets of campaign Solar West were dialled and none answered.'],
   ])('has been failed by all after %d dials', (attempts, sentence) => {
     expect(all({ plan: [], attempts })).toMatchObject({ reason: 'all_targets_failed', sentence })
     expect(all({ attempts }, [changing.target({ states: ['NY'] })])).toMatchObject({ reason: 'all_targets_failed' })
@@ -138,7 +141,10 @@ describe('a caller whom nobody takes', () => {
 
   it('has been failed by all when the budget is spent, though the plan is not', () => {
     const spent = (deadline: string) => found([], { attempts: 1, settings: { ...settings, deadline } })
-    expect(spent(after(0.999))).toMatchObject({ claim: null, skipped: [], unrouted: { reason: 'all_targets_failed' } })
+    const sentence =
+      '1 target of campaign Solar West was dialled and none answered before the failover budget was spent, with 1 target left.'
+    const unrouted = { reason: 'all_targets_failed', sentence }
+    expect(spent(after(0.999))).toMatchObject({ claim: null, skipped: [], unrouted })
     expect(spent(NOW)).toMatchObject({ claim: null })
     expect(spent(after(-5))).toMatchObject({ claim: null })
     expect(spent(after(1))).toMatchObject({ claim: { ringSeconds: 1 }, unrouted: null })

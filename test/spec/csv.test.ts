@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BOM, csvFile, csvRow } from '../../src/domain/csv.ts'
+import { BOM, csvHead, csvLines, csvRow } from '../../src/domain/csv.ts'
 
 describe('a CSV row', () => {
   it('separates by commas, ends with CRLF, and leaves the cell of null empty', () => {
@@ -26,22 +26,16 @@ describe('a CSV row', () => {
 })
 
 describe('a CSV file', () => {
-  it('begins with the byte order mark and the headings, however few records there are', async () => {
+  it('begins with the byte order mark and the headings, however few records there are', () => {
     const columns = [
       { heading: 'name', of: ({ name }: { readonly name: string }) => name },
       { heading: 'length', of: ({ name }: { readonly name: string }) => name.length },
     ]
-    const fileOf = async (...batches: readonly (readonly { readonly name: string }[])[]) => {
-      const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-      let text = ''
-      const source = (async function* () {
-        yield* batches
-      })()
-      for await (const part of csvFile(columns, source)) text += decoder.decode(part)
-      return text
-    }
-    expect(await fileOf()).toBe(`${BOM}name,length\r\n`)
-    expect(await fileOf([{ name: 'a' }, { name: '=b' }], [{ name: 'c' }])).toBe(
+    const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+    const fileOf = (...batches: readonly (readonly { readonly name: string }[])[]) =>
+      [csvHead(columns), ...batches.map((rows) => csvLines(columns, rows))].map((part) => decoder.decode(part)).join('')
+    expect(fileOf()).toBe(`${BOM}name,length\r\n`)
+    expect(fileOf([{ name: 'a' }, { name: '=b' }], [{ name: 'c' }])).toBe(
       `${BOM}name,length\r\na,1\r\n'=b,2\r\nc,1\r\n`,
     )
   })

@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { Buyer } from '../../src/domain/buyer.ts'
+import { skipReason } from '../../src/domain/call-facts.ts'
+import { type CallerSeen, reachedKey } from '../../src/domain/callers.ts'
 import { type Counter, counterKey, ledger, NO_COUNTER } from '../../src/domain/ledger.ts'
-import { type Look, lookAt, takenIn } from '../../src/domain/routing/eligibility.ts'
+import { takenIn } from '../../src/domain/routing/caps.ts'
+import { type Look, lookAt } from '../../src/domain/routing/eligibility.ts'
 import { planFor } from '../../src/domain/routing/plan.ts'
 import type { Target } from '../../src/domain/target.ts'
+import { afterFailure, type TargetHealth } from '../../src/domain/target-health.ts'
 import { counted, NO_COUNTS, windowsOf } from '../../src/domain/windows.ts'
-import { callWorld } from '../support/call-world.ts'
+import { after, CALLER, callWorld } from '../support/call-world.ts'
 import { idOf, NOW } from '../support/spec.ts'
 
 const { reads, campaign, targetId, buyerId } = callWorld()
@@ -17,12 +21,18 @@ interface Case {
   readonly buyer?: Partial<Buyer>
   readonly counter?: Partial<Counter>
   readonly buyerCounter?: Partial<Counter>
+  readonly caller?: string | null
+  /** When the target was last connected to the caller. */
+  readonly reached?: CallerSeen
+  readonly tags?: Readonly<Record<string, string>>
   readonly callerState?: string | null
   readonly campaignStates?: readonly string[]
+  readonly health?: TargetHealth
   readonly at?: string
 }
 
-function looked({ target, buyer, counter, buyerCounter, callerState = 'CA', campaignStates = [], at = NOW }: Case) {
+function looked({ target, buyer, counter, buyerCounter, caller = CALLER, reached, tags = {}, health, ...rest }: Case) {
+  const { callerState = 'CA', campaignStates = [], at = NOW } = rest
   const { targets, buyers } = reads.workspace
   const look: Look = {
     workspace: {
@@ -35,15 +45,24 @@ function looked({ target, buyer, counter, buyerCounter, callerState = 'CA', camp
       counters: ledger.initial.counters
         .set(counterKey('target', targetId()), { ...NO_COUNTER, ...counter })
         .set(counterKey('buyer', buyerId), { ...NO_COUNTER, ...buyerCounter }),
+      health: health ? ledger.initial.health.set(targetId(), health) : ledger.initial.health,
     },
+    caller,
     callerState,
+    tags: Object.fromEntries(Object.entries(tags).map(([key, value]) => [key, { value, source: 'system' }])),
     campaignStates,
+    lastSeen: (key) => (key === reachedKey(targetId(), CALLER) ? (reached ?? null) : null),
     at,
   }
   const seen = lookAt(planned as NonNullable<typeof planned>, look)
   return 'reason' in seen ? seen : null
 }
 
+/** What a target that answered 503 so many seconds ago is left with. */
+const unavailable = (seconds: number) =>
+  afterFailure(null, { outcome: 'failed', sipCode: 503, retryAfterSeconds: null, occurredAt: after(seconds) })
+const DAYS_90 = 90 * 86_400
+const reachedAt = (seconds: number) => ({ at: after(seconds), targetId: targetId() })
 const taken = (by: number, at = NOW) => ({
   taken: counted(NO_COUNTS, Object.values(windowsOf(at)), by, NOW),
   total: by,
@@ -60,6 +79,13 @@ const SKIPS: readonly (readonly [string, Case, string, object, Case])[] = [
   ['buyer_paused', { buyer: { status: 'paused' } }, 'Buyer Solar Co is paused.', {}, {}],
   ['buyer_paused', { buyer: { status: 'archived' } }, 'Buyer Solar Co is archived.', {}, {}],
   ['no_destination', { target: { endpoint: null } }, 'The target has nothing to dial.', {}, {}],
+  [
+    'suppressed',
+    { health: unavailable(-14.5) },
+    'Target Front desk is switched off for 16 more seconds after 1 failed dial.',
+    { secondsLeft: 16, suppressedUntil: after(15.5), consecutiveFailures: 1 },
+    { health: unavailable(-30) },
+  ],
   [
     'closed',
     { target: { hoursSchedule: open('09:00', '15:00') } },
@@ -136,6 +162,27 @@ const SKIPS: readonly (readonly [string, Case, string, object, Case])[] = [
     { window: 'daily revenue', capCents: 9_000, cents: 9_000 },
     { buyer: { dailyRevenueCapCents: 9_000 }, buyerCounter: cents(8_999) },
   ],
+  [
+    'spend_capped',
+    { target: { dailyRevenueCapCents: 9_000 }, counter: cents(9_000) },
+    'Target Front desk has reached its daily revenue cap: 9000 of 9000 cents.',
+    { window: 'daily revenue', capCents: 9_000, cents: 9_000 },
+    { target: { dailyRevenueCapCents: 9_000 }, counter: cents(8_999) },
+  ],
+  [
+    'duplicate',
+    { target: { dedupeWindowSeconds: DAYS_90 }, reached: reachedAt(-DAYS_90 + 1) },
+    'The caller reached target Front desk less than 90 days ago.',
+    { windowSeconds: DAYS_90, reachedAt: after(-DAYS_90 + 1) },
+    { target: { dedupeWindowSeconds: DAYS_90 }, reached: reachedAt(-DAYS_90) },
+  ],
+  [
+    'tag_filter',
+    { target: { tagFilters: [{ key: 'source', op: 'eq', value: 'search' }] }, tags: { source: 'social' } },
+    'Target Front desk takes only calls whose tag source is “search”.',
+    { key: 'source', op: 'eq', value: '“search”', tag: 'social' },
+    { target: { tagFilters: [{ key: 'source', op: 'eq', value: 'search' }] }, tags: { source: 'search' } },
+  ],
 ]
 
 describe('a target that is looked at', () => {
@@ -153,12 +200,17 @@ describe('a target that is looked at', () => {
       'paused',
       'buyer_paused',
       'no_destination',
+      'suppressed',
       'closed',
       'state',
       'concurrency',
       'capped',
       'buyer_capped',
+      'spend_capped',
+      'duplicate',
+      'tag_filter',
     ]
+    expect(skipReason.options.filter((reason) => documented.includes(reason))).toEqual(documented)
     expect([...new Set(SKIPS.map(([reason]) => reason))]).toEqual(documented)
     SKIPS.forEach(([reason], from) => {
       const cases = SKIPS.slice(from)
@@ -182,12 +234,34 @@ describe('a target that is looked at', () => {
       {
         workspace: reads.workspace,
         ledger: ledger.initial,
+        caller: null,
         callerState: null,
+        tags: {},
         campaignStates: [],
+        lastSeen: () => null,
         at: NOW,
       },
     )
-    expect(seen).toMatchObject({ reason: 'no_destination', sentence: 'The target is gone.' })
+    expect(seen).toMatchObject({ reason: 'no_destination', sentence: 'The target has nothing to dial.' })
+  })
+})
+
+describe('a caller whom a target was connected to', () => {
+  const windowed = { target: { dedupeWindowSeconds: 60 } }
+
+  it.each([
+    ['at the very instant', 0, 'duplicate'],
+    ['inside the window', -59.999, 'duplicate'],
+    ['as the window ends', -60, undefined],
+    ['known though dated later', 59.999, 'duplicate'],
+    ['dated a window later', 60, undefined],
+  ])('%s', (_when, seconds, reason) => {
+    expect(looked({ ...windowed, reached: reachedAt(seconds) })?.reason).toBe(reason)
+  })
+
+  it('is no duplicate under a window of 0, nor when the number is hidden', () => {
+    expect(looked({ reached: reachedAt(-1) })).toBeNull()
+    expect(looked({ ...windowed, reached: reachedAt(-1), caller: null })).toBeNull()
   })
 })
 
@@ -205,8 +279,10 @@ describe('windows of caps', () => {
   })
 
   it('revenue rolls at midnight in UTC', () => {
-    const full = { buyer: { dailyRevenueCapCents: 1 }, buyerCounter: cents(1, late) }
-    expect([looked({ ...full, at: late })?.reason, looked({ ...full, at: next })]).toEqual(['buyer_capped', null])
+    const buyer = { buyer: { dailyRevenueCapCents: 1 }, buyerCounter: cents(1, late) }
+    expect([looked({ ...buyer, at: late })?.reason, looked({ ...buyer, at: next })]).toEqual(['buyer_capped', null])
+    const target = { target: { dailyRevenueCapCents: 1 }, counter: cents(1, late) }
+    expect([looked({ ...target, at: late })?.reason, looked({ ...target, at: next })]).toEqual(['spend_capped', null])
   })
 
   it('a call dated in the past is judged in its own', () => {

@@ -6,6 +6,7 @@ import { ledger } from '../../src/domain/ledger.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
 import { after, arrives, callWorld, changing, lifeOf, stateAfter, told } from '../support/call-world.ts'
 import type { Step } from '../support/configured.ts'
+import { shown } from '../support/document-2.ts'
 import { given } from '../support/spec.ts'
 
 const world = callWorld()
@@ -70,7 +71,7 @@ describe('a call that a buyer answered', () => {
     ])
   })
 
-  it('may be terminated by the platform', () => {
+  it(`may be terminated by the platform, when nobody else ended it (${shown('status: terminated')})`, () => {
     ends(arrives(world), told.answer(1, 4), told.end(64, { terminated: true, hungUpBy: 'platform' })).gives([
       { type: 'CallEnded', data: { status: 'terminated', outcome: 'connected', talkSeconds: 60 } },
       { type: 'CallSettled' },
@@ -104,6 +105,15 @@ describe('a caller who gives up', () => {
         },
       },
       { type: 'CallSettled', data: { reason: 'not_answered', targetId: null, converted: false } },
+    ])
+  })
+
+  it('is not whom the platform ends the call on', () => {
+    const sentence = 'The platform ended the call after 8 seconds, while Front desk was ringing.'
+    ends(arrives(world), told.end(8, { hungUpBy: 'platform', terminated: true })).gives([
+      { type: 'TargetFailed', data: { outcome: 'abandoned', sentence } },
+      { type: 'CallEnded', data: { status: 'terminated', sentence: 'The platform ended the call.' } },
+      { type: 'CallSettled' },
     ])
   })
 
@@ -182,6 +192,6 @@ describe('end-call', () => {
     given(call, over)
       .when(...told.failure(1, 'busy', 7))
       .gives([])
-    expect(stateAfter(over)).toMatchObject({ answeredAt: null, ended: { connected: false }, settled: true })
+    expect(stateAfter(over)).toMatchObject({ answeredAt: null, ended: { connected: false }, settled: { changes: 0 } })
   })
 })

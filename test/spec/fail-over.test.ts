@@ -2,12 +2,22 @@ import { describe, expect, it } from 'vitest'
 import { countAnswer } from '../../commands/count-answer.ts'
 import { failOver } from '../../commands/fail-over.ts'
 import { releaseCall } from '../../commands/release-call.ts'
+import { reachedKey } from '../../src/domain/callers.ts'
 import { counterOf, ledger } from '../../src/domain/ledger.ts'
 import { workspace } from '../../src/domain/workspace.ts'
 import type { AnyCommand } from '../../src/kernel/command.ts'
 import type { NewEvent } from '../../src/kernel/event.ts'
-import { after, anotherTarget, arrives, type CallWorld, callOf, callWorld, changing } from '../support/call-world.ts'
-import { folded, given } from '../support/spec.ts'
+import {
+  after,
+  anotherTarget,
+  arrives,
+  CALLER,
+  type CallWorld,
+  callOf,
+  callWorld,
+  changing,
+} from '../support/call-world.ts'
+import { folded, given, WORKSPACE } from '../support/spec.ts'
 
 const second = anotherTarget(1, {}, { priority: 200 })
 const world = callWorld(...second)
@@ -16,11 +26,12 @@ function fails(
   before: readonly NewEvent[],
   { attempt = 1, seconds = 25, outcome = 'no_answer', callId = callOf(1) } = {},
   { reads }: Pick<CallWorld, 'reads'> = world,
+  memory: Readonly<Record<string, unknown>> = {},
 ) {
   return given(ledger, before).when(
     failOver,
     { callId, attempt, outcome, occurredAt: after(seconds) },
-    { reads: { workspace: reads.workspace } },
+    { reads: { workspace: reads.workspace }, memory },
   )
 }
 
@@ -49,7 +60,10 @@ describe('fail-over', () => {
         type: 'PlanSpent',
         data: {
           skipped: [],
-          unrouted: { reason: 'all_targets_failed', sentence: '2 targets were dialled and none answered.' },
+          unrouted: {
+            reason: 'all_targets_failed',
+            sentence: '2 targets of campaign Solar West were dialled and none answered.',
+          },
         },
       },
     ])
@@ -57,18 +71,28 @@ describe('fail-over', () => {
   })
 
   it('says whom it passed over', () => {
-    const three = callWorld(
-      ...anotherTarget(1, { states: ['NY'] }, { priority: 200 }),
-      ...anotherTarget(2, {}, { priority: 300 }),
-    )
-    fails(arrives(three).events, {}, three).gives([
+    const third = anotherTarget(2, {}, { priority: 300 })
+    const three = callWorld(...anotherTarget(1, { states: ['NY'] }, { priority: 200 }), ...third)
+    fails(arrives(callWorld(...second, ...third)).events, {}, three).gives([
       { type: 'ClaimReleased' },
       { type: 'TargetClaimed', data: { skipped: [{ reason: 'state' }], claim: { target: { name: 'Target 2' } } } },
     ])
     const two = callWorld(...anotherTarget(1, { states: ['NY'] }, { priority: 200 }))
-    fails(arrives(two).events, {}, two).gives([
+    fails(arrives(world).events, {}, two).gives([
       { type: 'ClaimReleased' },
       { type: 'PlanSpent', data: { skipped: [{ reason: 'state' }], unrouted: { reason: 'all_targets_failed' } } },
+    ])
+  })
+
+  it('comes to nobody who was passed over when the plan was made, whatever has changed since', () => {
+    const three = callWorld(
+      ...anotherTarget(1, { states: ['NY'] }, { priority: 200 }),
+      ...anotherTarget(2, {}, { priority: 300 }),
+    )
+    const opened = callWorld(...second, ...anotherTarget(2, {}, { priority: 300 }))
+    fails(arrives(three).events, {}, opened).gives([
+      { type: 'ClaimReleased' },
+      { type: 'TargetClaimed', data: { skipped: [], claim: { target: { name: 'Target 2' } } } },
     ])
   })
 
@@ -87,7 +111,13 @@ describe('fail-over', () => {
   it.each([89.001, 90, 200])('%d seconds into a budget of 90 there is no next', (seconds) => {
     fails(arrives(world).events, { seconds }).gives([
       { type: 'ClaimReleased' },
-      { type: 'PlanSpent', data: { skipped: [], unrouted: { reason: 'all_targets_failed' } } },
+      {
+        type: 'PlanSpent',
+        data: {
+          skipped: [],
+          unrouted: { reason: 'all_targets_failed', sentence: expect.stringContaining('1 target left') },
+        },
+      },
     ])
   })
 
@@ -125,6 +155,37 @@ describe('fail-over', () => {
     fails(arrives(shared).events, {}, shared).gives([{ type: 'ClaimReleased' }, { type: 'TargetClaimed' }])
   })
 
+  it('passes over a target that was connected to the caller, as the ledger or the memory knows', () => {
+    const windowed = callWorld(...anotherTarget(1, { dedupeWindowSeconds: 3_600 }, { priority: 200 }))
+    const key = reachedKey(windowed.targetId(1), CALLER)
+    const connected = (seconds: number) => ({
+      [`caller-memory/${key}`]: { workspaceId: WORKSPACE, at: after(seconds), targetId: windowed.targetId(1) },
+    })
+    const fresh = arrives(windowed).events
+    const spent = [{ type: 'ClaimReleased' }, { type: 'PlanSpent', data: { skipped: [{ reason: 'duplicate' }] } }]
+    fails(fresh, {}, windowed, connected(25 - 3_599)).gives(spent)
+    fails(fresh, {}, windowed, connected(25 - 3_600)).gives([{ type: 'ClaimReleased' }, { type: 'TargetClaimed' }])
+    const both = arrives(windowed, { callId: callOf(2) }, fresh).events
+    const other = fails(both, { callId: callOf(2), seconds: 5 }, windowed)
+    const answered = given(ledger, other.events).when(countAnswer, {
+      callId: callOf(2),
+      attempt: 2,
+      occurredAt: after(8),
+    })
+    fails(answered.events, {}, windowed).gives(spent)
+  })
+
+  it('judges the tags that the call arrived with', () => {
+    const tagFilters = [{ key: 'callerState', op: 'in', value: ['NY', 'TX'] }]
+    const filtered = callWorld(...anotherTarget(1, { tagFilters }, { priority: 200 }))
+    fails(arrives(world).events, {}, filtered).gives([
+      { type: 'ClaimReleased' },
+      { type: 'PlanSpent', data: { skipped: [{ reason: 'tag_filter', figures: { tag: 'CA' } }] } },
+    ])
+    const texan = arrives(world, { caller: '+15125550123' }).events
+    fails(texan, {}, filtered).gives([{ type: 'ClaimReleased' }, { type: 'TargetClaimed' }])
+  })
+
   it('keeps a slot that counted when it was claimed', () => {
     const counting = callWorld(...second, changing.target({ capCountsOn: 'claimed' }), changing.buyer({ dailyCap: 1 }))
     fails(arrives(counting).events, {}, counting).gives([
@@ -145,7 +206,8 @@ describe('fail-over does nothing', () => {
     ['told twice', once, 1],
     ['for an attempt that has not been made', once, 3],
     ['when the plan is spent', fails(once, { attempt: 2 }).events, 2],
-    ['once the call has been released', release(once), 2],
+    ['once it has been heard of after the release of its call', fails(release(once), { attempt: 2 }).events, 2],
+    ['for an earlier attempt, once the call has been released', release(once), 1],
     ['once the attempt was answered', answer(once, 2), 2],
     ['for a call that it does not know', [], 1],
   ])('%s', (_when, events, attempt) => {

@@ -215,7 +215,8 @@ describe('a repeat caller', () => {
     ['at the very instant', 0, true],
     ['inside the window', 59, true],
     ['as the window ends', 60, false],
-    ['before it was seen', -1, false],
+    ['though it was seen later', -59, true],
+    ['a window before it was seen', -60, false],
   ])('is one %s', (_when, seconds, repeat) => {
     expect(isRepeat({ seen: { at: after(-seconds), targetId: null } })).toBe(repeat)
   })

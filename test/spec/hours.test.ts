@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { Temporal } from 'temporal-polyfill'
 import { describe, expect, it } from 'vitest'
-import { isOpen, midnightIn, offsetAt } from '../../src/domain/hours.ts'
+import { isOpen, localHour, localTime, midnightIn, offsetAt } from '../../src/domain/hours.ts'
 import { normalSchedule, scheduleInput, scheduleProblem } from '../../src/domain/schedule.ts'
 import { isZone } from '../../src/domain/zones.ts'
 
@@ -85,6 +85,52 @@ describe('offsets and midnights', () => {
     expect(new Date(midnightIn('Africa/Cairo', at('2026-04-24T12:00:00Z'), 0)).toISOString()).toBe(
       '2026-04-23T22:00:00.000Z',
     )
+  })
+})
+
+describe('local times', () => {
+  /** By the hour where that has one name, else one by one. */
+  const inTurn = (zone: string, instants: readonly number[]) =>
+    instants.map((instant) => {
+      const [hour = '', ...rest] = new Date(instant).toISOString().slice(0, -'.000Z'.length).split(':')
+      const local = localHour(zone, hour)
+      return local === null ? localTime(zone, instant) : [local, ...rest].join(':')
+    })
+
+  it('are the same one by one and in turn, in any zone', () => {
+    const zones = fc.constantFrom(
+      'UTC',
+      NEW_YORK,
+      'Asia/Kolkata',
+      'Asia/Kathmandu',
+      'Australia/Lord_Howe',
+      'Pacific/Apia',
+    )
+    const some = fc.array(fc.integer({ min: at('1975-01-01T00:00:00Z'), max: at('2040-01-01T00:00:00Z') }))
+    const near = fc.array(fc.integer({ min: at('2026-10-03T14:00:00Z'), max: at('2026-10-03T18:00:00Z') }))
+    fc.assert(
+      fc.property(zones, fc.oneof(some, near), (zone, instants) => {
+        expect(inTurn(zone, instants)).toEqual(instants.map((instant) => localTime(zone, instant)))
+      }),
+    )
+  })
+
+  it('follow clocks that change within an hour of UTC, and by half an hour', () => {
+    const around = ['2026-10-03T15:29:59.999Z', '2026-10-03T15:30:00.000Z', '2026-10-03T16:10:00.000Z'].map(at)
+    expect(inTurn('Australia/Lord_Howe', around)).toEqual([
+      '2026-10-04 01:59:59',
+      '2026-10-04 02:30:00',
+      '2026-10-04 03:10:00',
+    ])
+    // Kathmandu moved from +5:30 to +5:45 at the end of 1985.
+    expect(inTurn('Asia/Kathmandu', ['1985-12-31T18:29:59.000Z', '1985-12-31T18:30:00.000Z'].map(at))).toEqual([
+      '1985-12-31 23:59:59',
+      '1986-01-01 00:15:00',
+    ])
+    expect(inTurn(NEW_YORK, ['2026-11-01T05:59:59.000Z', '2026-11-01T06:00:00.000Z'].map(at))).toEqual([
+      '2026-11-01 01:59:59',
+      '2026-11-01 01:00:00',
+    ])
   })
 })
 

@@ -19,6 +19,8 @@ import { given, idOf, recorded } from '../support/spec.ts'
 const pooled = (events: readonly NewEvent[], n: number) => idIn(events, 'PoolCreated', 'pool', n)
 const key = { prefix: 'rk_', hash: hashOf('another key') }
 
+const NOBODY = '01900000-0000-7000-8000-000000000000'
+
 /** West has a pool of Blue's and a pool of nobody's, East one of its own; a second number is free. */
 const events = furnished(
   [createCampaign, () => ({ name: 'Solar East', verticalId: 'solar' })],
@@ -207,5 +209,7 @@ describe('complete-number-release', () => {
       .gives([{ type: 'NumberProvisioned' }])
     move(held, { campaignId: east }, done.events).gives({ refused: 'conflict' })
     move(held, { label: 'Gone' }, done.events).gives({ refused: 'conflict', details: { status: 'released' } })
+    move(held, { publisherId: NOBODY }, done.events).gives({ refused: 'bad-request' })
+    move(held, { campaignId: NOBODY }, done.events).gives({ refused: 'campaign-not-found' })
   })
 })

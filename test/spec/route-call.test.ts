@@ -1,7 +1,18 @@
-import { describe, it } from 'vitest'
-import { callerKey } from '../../src/domain/ledger.ts'
+import { describe, expect, it } from 'vitest'
+import { assignNumber } from '../../commands/assign-number.ts'
+import { closeLane } from '../../commands/close-lane.ts'
+import { createPublisher } from '../../commands/create-publisher.ts'
+import { rotateRoutingKey } from '../../commands/rotate-routing-key.ts'
+import { setLane } from '../../commands/set-lane.ts'
+import { callerKey, reachedKey, sentKey } from '../../src/domain/callers.ts'
+import { laneId } from '../../src/domain/lane.ts'
+import { counterOf } from '../../src/domain/ledger.ts'
+import { workspace } from '../../src/domain/workspace.ts'
+import type { AnyCommand } from '../../src/kernel/command.ts'
 import { after, anotherTarget, arrives, CALLER, callOf, callWorld, changing } from '../support/call-world.ts'
-import { WORKSPACE } from '../support/spec.ts'
+import { campaignIn, hashOf, idIn, numberIn, publisherIn } from '../support/configured.ts'
+import { played } from '../support/played.ts'
+import { given, WORKSPACE } from '../support/spec.ts'
 
 const world = callWorld()
 
@@ -90,7 +101,155 @@ describe('a repeat caller', () => {
 
   it('is not looked for where nothing depends on it', () => {
     arrives(callWorld(changing.campaign({ dedupeWindowSeconds: 86_400 })), {}, [], remembered(1)).gives([
-      { type: 'CallAdmitted', data: { inputs: { recalled: {} } } },
+      { type: 'CallAdmitted' },
     ])
+  })
+
+  it('is known by the later of what the ledger and the memory have of it', () => {
+    const older = arrives(blocking, { callId: callOf(2), occurredAt: after(-200_000) })
+    arrives(blocking, {}, older.events).gives([{ type: 'CallAdmitted' }])
+    arrives(blocking, {}, older.events, remembered(60)).gives([{ type: 'CallRefused' }])
+  })
+})
+
+describe('a duplicate caller of a target', () => {
+  const ninetyDays = 7_776_000
+  const windowed = callWorld(
+    changing.target({ dedupeWindowSeconds: ninetyDays }),
+    ...anotherTarget(1, {}, { priority: 200 }),
+  )
+  const skipping = [
+    {
+      type: 'CallAdmitted',
+      data: { skipped: [{ targetName: 'Front desk', reason: 'duplicate' }], claim: { target: { name: 'Target 1' } } },
+    },
+  ]
+  const dialling = [{ type: 'CallAdmitted', data: { skipped: [], claim: { target: { name: 'Front desk' } } } }]
+  const reached = (seconds: number) => ({
+    [`caller-memory/${reachedKey(windowed.targetId(), CALLER)}`]: {
+      workspaceId: WORKSPACE,
+      at: after(-seconds),
+      targetId: windowed.targetId(),
+    },
+  })
+
+  it('is one whom the target was connected to, on whatever campaign, from the answer until the window ends', () => {
+    const before = played(windowed, { overAfter: 10 }).ledger
+    const comes = (occurredAt: string, sent: object = {}) =>
+      arrives(windowed, { callId: callOf(2), occurredAt, ...sent }, before)
+    comes(after(3)).gives(skipping)
+    comes(after(3 - 4 * 3_600 + 1)).gives(skipping)
+    comes(after(3 - 4 * 3_600)).gives(dialling)
+    comes(after(ninetyDays + 2)).gives(skipping)
+    comes(after(ninetyDays + 3)).gives(dialling)
+    comes(after(3), { caller: null }).gives(dialling)
+    comes(after(3), { caller: '+14155550198' }).gives(dialling)
+  })
+
+  it('is not one whom it was only rung for', () => {
+    const before = played(windowed, { dials: [['busy', 2]], overAfter: null }).ledger
+    arrives(windowed, { callId: callOf(2), occurredAt: after(60) }, before).gives(dialling)
+  })
+
+  it('is recalled where the ledger has forgotten', () => {
+    arrives(windowed, {}, [], reached(ninetyDays - 1)).gives(skipping)
+    arrives(windowed, {}, [], reached(ninetyDays)).gives(dialling)
+    arrives(callWorld(...anotherTarget(1, {}, { priority: 200 })), {}, [], reached(1)).gives(dialling)
+  })
+})
+
+describe('a duplicate caller of a lane', () => {
+  const windowed = callWorld(changing.lane({ dedupeWindowSeconds: 3_600 }))
+  const withheld = (payoutWithheld: string | null) => [{ type: 'CallAdmitted', data: { terms: { payoutWithheld } } }]
+
+  it('is one whom it sent before, and who was let in: its publisher earns nothing from that call', () => {
+    const first = arrives(windowed)
+    first.gives(withheld(null))
+    const again = (occurredAt: string, caller: string | null = CALLER) =>
+      arrives(windowed, { callId: callOf(2), occurredAt, caller }, first.events)
+    again(after(3_599)).gives(withheld('duplicate'))
+    again(after(3_600)).gives(withheld(null))
+    again(after(1), null).gives(withheld(null))
+  })
+
+  it('is recalled where the ledger has forgotten', () => {
+    const { campaignId, publisherId } = windowed
+    const key = `caller-memory/${sentKey(laneId(campaignId, publisherId), CALLER)}`
+    const sent = (seconds: number) => ({ [key]: { workspaceId: WORKSPACE, at: after(-seconds), targetId: null } })
+    arrives(windowed, {}, [], sent(3_599)).gives(withheld('duplicate'))
+    arrives(windowed, {}, [], sent(3_600)).gives(withheld(null))
+  })
+})
+
+describe('a SIP call with a routing key', () => {
+  const other = callWorld(
+    [createPublisher, () => ({ name: 'Red Leads' })],
+    [
+      setLane,
+      (events) => ({
+        campaignId: campaignIn(events),
+        publisherId: publisherIn(events, 1),
+        terms: { payoutMode: 'fixed', payoutCents: 700 },
+        key: { prefix: 'rk_red', hash: hashOf('red') },
+      }),
+    ],
+  )
+  const keyed = (secret: string, reads = other.reads, sent: object = {}) =>
+    arrives({ reads }, { routingKeyHash: hashOf(secret), ...sent })
+  const red = { attribution: 'routing_key', publisher: { name: 'Red Leads' }, campaign: { name: 'Solar West' } }
+  const blue = { attribution: 'tracking_number', publisher: { name: 'Blue Leads' } }
+  const by = (arrival: object) => [{ type: 'CallAdmitted', data: { arrival } }]
+  const onceDone = (command: AnyCommand, input: object) => ({
+    ...other.reads,
+    workspace: given(workspace, other.events).when(command, input).state,
+  })
+  const keyId = idIn(other.events, 'LaneOpened', 'key', 1)
+
+  it('is on the account of the key’s lane, whoever the number belongs to', () => {
+    const call = keyed('red')
+    call.gives([
+      {
+        type: 'CallAdmitted',
+        data: {
+          arrival: { ...red, tags: { publisher: { value: 'Red Leads' } } },
+          terms: { payoutMode: 'fixed', payoutCents: 700 },
+        },
+      },
+    ])
+    expect(counterOf(call.state, 'lane', laneId(other.campaignId, publisherIn(other.events, 1))).live).toBe(1)
+    expect(counterOf(call.state, 'lane', laneId(other.campaignId, other.publisherId)).live).toBe(0)
+  })
+
+  it('needs no campaign on its number', () => {
+    keyed('red', onceDone(assignNumber, { numberId: numberIn(other.events), campaignId: null })).gives(by(red))
+  })
+
+  it('is its number’s where the key is unknown, or revoked with its lane', () => {
+    keyed('green').gives(by(blue))
+    keyed(
+      'red',
+      onceDone(closeLane, { campaignId: other.campaignId, publisherId: publisherIn(other.events, 1) }),
+    ).gives(by(blue))
+  })
+
+  it('goes on with the secret before until its grace ends', () => {
+    const rotated = onceDone(rotateRoutingKey, {
+      keyId,
+      graceMinutes: 60,
+      key: { prefix: 'rk_new', hash: hashOf('new') },
+    })
+    keyed('new', rotated).gives(by(red))
+    keyed('red', rotated, { occurredAt: after(3_599.999) }).gives(by(red))
+    keyed('red', rotated, { occurredAt: after(3_600) }).gives(by(blue))
+  })
+
+  it('meets the gates of the key’s lane', () => {
+    const off = onceDone(setLane, {
+      campaignId: other.campaignId,
+      publisherId: publisherIn(other.events, 1),
+      terms: { active: false },
+      key: { prefix: 'rk_', hash: hashOf('unused') },
+    })
+    keyed('red', off).gives([{ type: 'CallRefused', data: { gates: { failed: 'campaign_status' }, arrival: red } }])
   })
 })

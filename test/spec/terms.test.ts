@@ -3,22 +3,29 @@ import { changePlan } from '../../commands/change-plan.ts'
 import { closeLane } from '../../commands/close-lane.ts'
 import { setPublisherStatus } from '../../commands/set-publisher-status.ts'
 import type { Terms } from '../../src/domain/call-facts.ts'
+import { type CallerSeen, sentKey } from '../../src/domain/callers.ts'
 import { laneId } from '../../src/domain/lane.ts'
 import { type Counter, counterKey, ledger, NO_COUNTER } from '../../src/domain/ledger.ts'
 import { termsFor } from '../../src/domain/routing/terms.ts'
 import { counted, NO_COUNTS, windowsOf } from '../../src/domain/windows.ts'
 import { workspace } from '../../src/domain/workspace.ts'
-import { callWorld, changing } from '../support/call-world.ts'
+import { after, CALLER, callWorld, changing } from '../support/call-world.ts'
 import type { Step } from '../support/configured.ts'
 import { given, NOW } from '../support/spec.ts'
 
 interface Circumstances {
   readonly counter?: Partial<Counter>
+  readonly caller?: string | null
   readonly callerState?: string | null
+  /** When the lane last sent the caller. */
+  readonly sent?: CallerSeen
   readonly at?: string
 }
 
-function termsOf(steps: readonly Step[], { counter, callerState = 'CA', at = NOW }: Circumstances = {}): Terms {
+const nobody = { caller: null, callerState: null, lastSeen: () => null }
+
+function termsOf(steps: readonly Step[], circumstances: Circumstances = {}): Terms {
+  const { counter, caller = CALLER, callerState = 'CA', sent, at = NOW } = circumstances
   const { reads, campaign, campaignId, publisherId } = callWorld(...steps)
   const counters = ledger.initial.counters.set(counterKey('lane', laneId(campaignId, publisherId)), {
     ...NO_COUNTER,
@@ -29,7 +36,9 @@ function termsOf(steps: readonly Step[], { counter, callerState = 'CA', at = NOW
     ledger: { ...ledger.initial, counters },
     campaign,
     publisherId,
+    caller,
     callerState,
+    lastSeen: (key) => (key === sentKey(laneId(campaignId, publisherId), CALLER) ? (sent ?? null) : null),
     at,
   })
 }
@@ -62,7 +71,7 @@ describe('payout terms', () => {
       maxPayoutCents: null,
       payoutWithheld: null,
     }
-    const arriving = { workspace: reads.workspace, ledger: ledger.initial, campaign, callerState: null, at: NOW }
+    const arriving = { workspace: reads.workspace, ledger: ledger.initial, campaign, ...nobody, at: NOW }
     expect(termsFor({ ...arriving, publisherId: null })).toMatchObject(none)
     const closed = given(workspace, events).when(closeLane, { campaignId, publisherId })
     expect(termsFor({ ...arriving, workspace: closed.state, publisherId })).toMatchObject(none)
@@ -78,7 +87,7 @@ describe('the payout is withheld', () => {
       events,
     )
     const { state } = given(workspace, moved).when(setPublisherStatus, { publisherId, status: moves.at(-1) })
-    return termsFor({ workspace: state, ledger: ledger.initial, campaign, publisherId, callerState: null, at: NOW })
+    return termsFor({ workspace: state, ledger: ledger.initial, campaign, publisherId, ...nobody, at: NOW })
   }
 
   it.each([['paused'], ['review'], ['terminated']])('from a publisher who is %s', (status) => {
@@ -115,6 +124,34 @@ describe('the payout is withheld', () => {
   ])('by a full cap of the lane: %j', (cap, full, free) => {
     expect([withheld(cap, { counter: full }), withheld(cap, { counter: free })]).toEqual(['lane_capped', null])
     expect(withheld({ ...cap, blockWhenCapped: false }, { counter: full })).toBe('lane_capped')
+  })
+
+  const windowed = { dedupeWindowSeconds: 60 }
+  const seen = (seconds: number): CallerSeen => ({ at: after(seconds), targetId: null })
+
+  it.each([
+    ['at the very instant', 0, 'duplicate'],
+    ['inside the window', -59.999, 'duplicate'],
+    ['as the window ends', -60, null],
+    ['in a call dated later', 59.999, 'duplicate'],
+    ['in a call dated a window later', 60, null],
+  ])('from a caller whom the lane sent %s', (_when, seconds, reason) => {
+    expect(withheld(windowed, { sent: seen(seconds) })).toBe(reason)
+  })
+
+  it('never from a hidden caller, nor under a window of 0', () => {
+    expect(withheld(windowed, { sent: seen(-1), caller: null })).toBeNull()
+    expect(withheld({}, { sent: seen(-1) })).toBeNull()
+  })
+
+  it('for the first reason in the order of the lane’s rules', () => {
+    const shut = { tz: 'UTC', days: { tue: [['14:00', '15:00']] } }
+    const all = { ...windowed, hoursSchedule: shut, states: ['NY'], hourlyCap: 1 }
+    const worst = { sent: seen(-1), counter: { taken: windows(1) } }
+    expect(withheld(all, worst)).toBe('lane_closed')
+    expect(withheld({ ...all, hoursSchedule: null }, worst)).toBe('lane_state')
+    expect(withheld({ ...all, hoursSchedule: null, states: null }, worst)).toBe('lane_capped')
+    expect(withheld(windowed, worst)).toBe('duplicate')
   })
 
   it('by caps that roll on the edge in UTC', () => {

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { callerMemory } from '../../projections/caller-memory.ts'
 import { usage } from '../../projections/usage.ts'
+import { callerKey, connectionKey, reachedKey, sentKey } from '../../src/domain/callers.ts'
 import { laneId } from '../../src/domain/lane.ts'
-import { callerKey, ledger } from '../../src/domain/ledger.ts'
-import { anotherTarget, CALLER, type CallWorld, callWorld, changing } from '../support/call-world.ts'
+import { ledger } from '../../src/domain/ledger.ts'
+import { after, anotherTarget, CALLER, type CallWorld, callWorld, changing } from '../support/call-world.ts'
 import { played, type Script } from '../support/played.ts'
 import { project } from '../support/project.ts'
-import { NOW, recorded } from '../support/spec.ts'
+import { NOW, recorded, WORKSPACE } from '../support/spec.ts'
 
 const world = callWorld()
 const HOUR = '2026-03-10T15'
@@ -96,13 +97,28 @@ describe('usage', () => {
 })
 
 describe('the memory of callers', () => {
-  it('knows when a campaign last let a caller in, and the target that answered', async () => {
-    const seen = async (...scripts: readonly Script[]) =>
-      project(callerMemory, recorded(ledger, played(world, ...scripts).ledger))
-    const key = callerKey(world.campaignId, CALLER)
-    const ringing = await seen({ dials: [], overAfter: null })
-    expect(ringing).toMatchObject({ [key]: { at: NOW, targetId: null } })
-    expect(await seen({})).toMatchObject({ [key]: { at: NOW, targetId: world.targetId() } })
+  const seen = async (...scripts: readonly Script[]) =>
+    project(callerMemory, recorded(ledger, played(world, ...scripts).ledger))
+  const admission = callerKey(world.campaignId, CALLER)
+  const lane = sentKey(laneId(world.campaignId, world.publisherId), CALLER)
+  const reached = reachedKey(world.targetId(), CALLER)
+  const doc = (at: string, targetId: string | null) => ({ workspaceId: WORKSPACE, at, targetId })
+  const letIn = (at: string) => ({ [admission]: doc(at, null), [lane]: doc(at, null) })
+  const connected = (at: string) => {
+    const answer = doc(at, world.targetId())
+    return { [connectionKey(admission)]: answer, [reached]: answer }
+  }
+
+  it('knows when campaign and lane last saw a caller, and the target that answered', async () => {
+    expect(await seen({ dials: [], overAfter: null })).toEqual(letIn(NOW))
+    expect(await seen({})).toEqual({ ...letIn(NOW), ...connected(after(3)) })
     expect(await seen({ caller: null })).toEqual({})
+  })
+
+  it('keeps who answered through later calls that nobody did, and the latest of calls in any order', async () => {
+    const lost: Script = { at: after(600), dials: [], overAfter: 4 }
+    expect(await seen({}, lost)).toEqual({ ...letIn(after(600)), ...connected(after(3)) })
+    expect(await seen(lost, {})).toEqual({ ...letIn(after(600)), ...connected(after(3)) })
+    expect(await seen({}, { at: after(-600) })).toEqual({ ...letIn(NOW), ...connected(after(3)) })
   })
 })

@@ -3,6 +3,8 @@ import { chargeUsage } from '../../commands/charge-usage.ts'
 import { createWorkspace } from '../../commands/create-workspace.ts'
 import { creditSandboxWallet } from '../../commands/credit-sandbox-wallet.ts'
 import { creditWallet } from '../../commands/credit-wallet.ts'
+import { setupReference } from '../../src/domain/order.ts'
+import { renewalReference } from '../../src/domain/renewal.ts'
 import { usageReference, wallet } from '../../src/domain/wallet.ts'
 import { workspace } from '../../src/domain/workspace.ts'
 import { emptyFold, foldEvents } from '../../src/runtime/fold.ts'
@@ -28,6 +30,13 @@ describe('credit-wallet', () => {
   it('takes 1 to 10,000,000 cents', () => {
     const accepts = (amountCents: number) => creditWallet.input.safeParse({ ...credit, amountCents }).success
     expect([0, 1, 10_000_000, 10_000_001, 1.5].map(accepts)).toEqual([false, true, true, false, false])
+  })
+
+  it('takes no reference that an entry of the platform’s own may have', () => {
+    const accepts = (reference: string) => creditWallet.input.safeParse({ ...credit, reference }).success
+    const own = [setupReference(idOf(1)), renewalReference(idOf(2), NOW), usageReference(idOf(3))]
+    expect(own.filter(accepts)).toEqual([])
+    expect(['usage', 'usages:1', 'my usage:1'].filter(accepts)).toHaveLength(3)
   })
 })
 

@@ -25,8 +25,9 @@ describe('counted', () => {
 describe('masked', () => {
   it.each([
     ['+14155554821', '•••4821'],
-    ['sip:sales@pbx.example.com', 'sip:•••@pbx.example.com'],
-    ['SIPS:a@b', 'SIPS:•••@b'],
+    ['sip:sales@pbx.example.com', 'sip:•••'],
+    ['sip:+14155554821@10.0.0.1:5060;transport=tls', 'sip:•••4821'],
+    ['SIPS:desk7@b', 'SIPS:•••7'],
   ])('hides %s as %s', (destination, shown) => {
     expect(masked(destination)).toBe(shown)
   })

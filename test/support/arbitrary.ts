@@ -12,7 +12,6 @@ export function createPool(): Pool {
   return new Map([
     ['timezone', ['UTC', 'America/New_York']],
     ['passwordHash', ['$argon2id$one']],
-    ['verified', ['$argon2id$one']],
     ['tz', ['UTC', 'America/Los_Angeles']],
     ['states', ['NY', 'CA']],
     ['e164', ['+12125550100', '+13105550101']],
@@ -68,7 +67,15 @@ function boundsOf(def: Def): Bounds {
   return bounds
 }
 
-function number(def: Def): fc.Arbitrary<number> {
+/** Numbers that two commands must have in common, by the field that they stand in: mostly these. */
+const SHARED_NUMBERS: Readonly<Record<string, readonly number[]>> = { attempt: [1, 2] }
+
+function number(def: Def, key: string): fc.Arbitrary<number> {
+  const shared = SHARED_NUMBERS[key]
+  return shared ? fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...shared) }, anyNumber(def)) : anyNumber(def)
+}
+
+function anyNumber(def: Def): fc.Arbitrary<number> {
   const { min, max, whole, step } = boundsOf(def)
   const low = Math.ceil((min ?? Math.min(-1_000, max ?? 0)) / step)
   const high = Math.floor((max ?? Math.max(1_000, min ?? 0)) / step)
@@ -109,6 +116,9 @@ function matching(pattern: RegExp, otherwise: fc.Arbitrary<string>): fc.Arbitrar
   return generators.get(key) ?? otherwise
 }
 
+/** Fields that hold what another holds, by its name. */
+const SAME_AS: Readonly<Record<string, string>> = { verified: 'passwordHash' }
+
 function text(schema: Schema, def: Of<'string'>, pool: Pool, key: string): fc.Arbitrary<string> {
   const { min = 0, max = 40, patterns } = boundsOf(def)
   const [pattern] = patterns
@@ -118,7 +128,7 @@ function text(schema: Schema, def: Of<'string'>, pool: Pool, key: string): fc.Ar
   // Mostly what is there already, often the latest, so that commands meet; a pool that has nothing fit leaves what is new.
   return fc.tuple(fc.nat(), fc.nat(5), fresh).map(([pick, chance, made]) => {
     if (chance === 0) return made
-    const fit = (pool.get(key) ?? []).filter((known) => (schema as z.ZodType).safeParse(known).success)
+    const fit = (pool.get(SAME_AS[key] ?? key) ?? []).filter((known) => (schema as z.ZodType).safeParse(known).success)
     return (chance <= 2 ? fit.at(-1) : fit[pick % fit.length]) ?? made
   })
 }
@@ -174,7 +184,7 @@ export function arbitraryOf(schema: Schema, pool: Pool = new Map(), key = ''): f
     case 'string':
       return text(schema, def, pool, key)
     case 'number':
-      return number(def)
+      return number(def, key)
     case 'boolean':
       return fc.boolean()
     case 'enum':

@@ -104,6 +104,7 @@ export async function playCalls(
     carrier: {
       name: 'model',
       numbers: null,
+      recordings: { open: async () => null },
       close: async () => {},
       probe: async () => ({ outcome: 'answered', sipCode: null, ms: 0 }),
       async dial(order) {

@@ -108,17 +108,11 @@ export function promised(line: Promised): string {
   return line
 }
 
-/** Rows of the table of limits that speak of what a later issue builds or finishes: bids, pools' leases, reports, deliveries, corrections, the live board. */
+/** Rows of the table of limits that speak of what a later issue builds or finishes: bids, pools' leases, reports, deliveries. */
 export const laterLimits: ReadonlySet<string> = new Set<(typeof limitRows)[number]>([
   'limit: Signed-request clock tolerance',
   'limit: Public number-insertion endpoints',
   'limit: Reports',
-  'limit: Tags',
-  'limit: Conversion postback window',
-  'limit: Adjustments per call',
-  'limit: Largest figure on one call',
-  'limit: Live board',
-  'limit: Recording playback cache',
   'limit: Webhook delivery',
   'limit: Ping ledger retention',
   'limit: Other retention',

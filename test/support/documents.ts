@@ -14,7 +14,7 @@ import {
 
 export const SPEC: Omit<CollectionSpec, 'name'> = {
   indexes: [
-    { workspaceId: 1, at: -1 },
+    { workspaceId: 1, at: -1, _id: 1, state: 1 },
     { workspaceId: 1, 'buyer.id': 1, at: -1 },
     { live: 1, workspaceId: 1 },
     { _position: 1 },
@@ -138,6 +138,9 @@ export const pages: fc.Arbitrary<Page> = fc.record(
   },
   { requiredKeys: ['filter'] },
 )
+
+/** What may be read alone: values of every kind and place, and what is no value. */
+export const plucked = fc.constantFrom(...sortable, 'tags', 'buyer', 'nothing', 'nothing.there')
 
 /** What may be summed by what. */
 export const summaries = fc.record({

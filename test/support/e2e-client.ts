@@ -26,6 +26,19 @@ function parsed(text: string): Json {
   }
 }
 
+/** A stream of events does not end by itself. */
+function isEndless({ headers }: Response): boolean {
+  return headers.get('content-type')?.startsWith('text/event-stream') ?? false
+}
+
+/** What comes first of a stream; the rest is not waited for. */
+async function firstOf({ body }: Response): Promise<string> {
+  const reader = body?.getReader()
+  const first = await reader?.read()
+  await reader?.cancel()
+  return new TextDecoder().decode(first?.value)
+}
+
 /** No answer takes longer than this (ms): one that does has been lost. */
 const LOST_MS = 30_000
 
@@ -38,7 +51,7 @@ export async function send(url: string, { method = 'GET', headers = {}, body }: 
     signal: AbortSignal.timeout(LOST_MS),
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
-  const text = await response.text()
+  const text = await (isEndless(response) ? firstOf(response) : response.text())
   return { status: response.status, headers: response.headers, body: parsed(text), text }
 }
 

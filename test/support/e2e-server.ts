@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Sandbox } from '../../src/main/seed.ts'
 import { databaseOf, eventStoreUrl, mongoUrl } from './servers.ts'
 
-const START = join(import.meta.dirname, '../../scripts/start.ts')
+const SCRIPTS = join(import.meta.dirname, '../../scripts')
 const READY_MS = 60_000
 const POLL_MS = 25
 /** Every start reads the same sources in three threads: they are compiled once. */
@@ -81,9 +81,9 @@ interface Launched {
   readonly ended: Promise<Ended>
 }
 
-function launch(env: Environment): Launched {
+function launch(env: Environment, script = 'start', words: readonly string[] = []): Launched {
   const { PATH = '', HOME = '' } = process.env
-  const child = spawn(process.execPath, [START], {
+  const child = spawn(process.execPath, [join(SCRIPTS, `${script}.ts`), ...words], {
     env: { PATH, HOME, NODE_COMPILE_CACHE: COMPILED, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -96,6 +96,11 @@ function launch(env: Environment): Launched {
   })
   const ended = once(child, 'close').then(([code]): Ended => ({ code, ...said }))
   return { child, said, ended }
+}
+
+/** Runs one of the scripts to its end, as `npm run` would. */
+export function runScript(env: Environment, script: string, ...words: readonly string[]): Promise<Ended> {
+  return launch(env, script, words).ended
 }
 
 /** Starts the platform where it cannot run, and answers what it said and how it ended. */

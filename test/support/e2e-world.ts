@@ -28,11 +28,10 @@ import type { RecordedEvent } from '../../src/kernel/event.ts'
 import { secretHash } from '../../src/main/access.ts'
 import { type App, openApp } from '../../src/main/app.ts'
 import { readConfig } from '../../src/main/config.ts'
-import { projections } from '../../src/main/registry.ts'
 import { act, createTenant, openSession } from '../../src/main/tenants.ts'
 import type { StreamWriter } from '../../src/runtime/stream-writer.ts'
+import { allRead } from './e2e-app.ts'
 import type { Json } from './e2e-client.ts'
-import { until } from './e2e-server.ts'
 
 /** Settings as a person would send them. */
 type Settings = Readonly<Record<string, unknown>>
@@ -47,15 +46,8 @@ export interface Line {
   readonly e164: string
 }
 
-export interface Tenant {
-  readonly workspaceId: string
-  readonly name: string
-  readonly email: string
-  readonly session: string
-  /** Holds every scope; null on a plan without keys. */
-  readonly key: string | null
-  /** Handles any command as the platform. */
-  readonly act: (command: AnyCommand, input: unknown) => Promise<readonly RecordedEvent[]>
+/** Configures a workspace by the commands that its screens send. */
+export interface Configuring {
   readonly buyer: (settings: Settings) => Promise<string>
   /** An active target, unless its settings hold another status. */
   readonly target: (buyerId: string, settings?: Settings) => Promise<string>
@@ -71,6 +63,17 @@ export interface Tenant {
    * with 0005.
    */
   readonly number: (settings?: Settings) => Promise<{ readonly numberId: string; readonly e164: string }>
+}
+
+export interface Tenant extends Configuring {
+  readonly workspaceId: string
+  readonly name: string
+  readonly email: string
+  readonly session: string
+  /** Holds every scope; null on a plan without keys. */
+  readonly key: string | null
+  /** Handles any command as the platform. */
+  readonly act: (command: AnyCommand, input: unknown) => Promise<readonly RecordedEvent[]>
   readonly apiKey: (settings: Settings) => Promise<string>
 }
 
@@ -86,36 +89,11 @@ function made(events: readonly RecordedEvent[], type: string, record: string): s
 
 const digits = (n: number) => String(n).padStart(4, '0')
 
-/** Makes a workspace with an owner, a session and, where its plan has them, a key. */
-export async function openTenant(
-  writer: StreamWriter,
-  {
-    name = 'Acme',
-    planId = 'scale',
-    timezone = 'UTC',
-    fundCents = 100_000,
-  }: {
-    readonly name?: string
-    readonly planId?: PlanId
-    readonly timezone?: string
-    readonly fundCents?: number
-  } = {},
-): Promise<Tenant> {
-  const workspaceId = v7()
-  const email = `${workspaceId}@tenant.example`
-  const owner = { email, name: `${name} owner`, password: newToken('') }
-  await createTenant(writer, { workspaceId, name, timezone, planId, sandbox: false, owner })
-  const handle = (command: AnyCommand, input: unknown) => act(writer, workspaceId, command, input)
-  if (fundCents > 0) await handle(creditWallet, { amountCents: fundCents, reference: 'opening' })
+/** Configures a workspace through `handle`; `token` makes the secrets of its routing keys. */
+export function configuring(handle: Tenant['act'], token = newToken): Configuring {
   let numbers = 100
   let desks = 100
 
-  const apiKey = async (settings: Settings) => {
-    const secret = newToken('svc_live_')
-    const kept = { prefix: secret.slice(0, 12), hash: secretHash(secret) }
-    await handle(createApiKey, { name: 'Key', scopes: [...scopes], rateLimitPerMinute: 1_200, ...settings, ...kept })
-    return secret
-  }
   const number = async ({ ready = true, e164: given, ...settings }: Settings = {}) => {
     const e164 = typeof given === 'string' ? given : `+1310555${digits(numbers++)}`
     const numberId = made(
@@ -127,13 +105,6 @@ export async function openTenant(
     return { numberId, e164 }
   }
   return {
-    workspaceId,
-    name,
-    email,
-    session: await openSession(writer, workspaceId, email),
-    key: planId === 'starter' ? null : await apiKey({ name: 'Full key' }),
-    act: handle,
-    apiKey,
     number,
     buyer: async (settings) => made(await handle(createBuyer, settings), 'BuyerCreated', 'buyer'),
     async target(buyerId, { status = 'active', ...settings } = {}) {
@@ -163,7 +134,7 @@ export async function openTenant(
       const sent = { verticalId: 'roofing', ...settings }
       const campaignId = made(await handle(createCampaign, sent), 'CampaignCreated', 'campaign')
       if (lane) {
-        const secret = newToken('rk_')
+        const secret = token('rk_')
         const key = { prefix: secret.slice(0, 12), hash: secretHash(secret) }
         await handle(setLane, { campaignId, publisherId: lane.publisherId, terms: lane.terms ?? {}, key })
       }
@@ -176,6 +147,46 @@ export async function openTenant(
       await handle(setCampaignStatus, { campaignId, status: 'live' })
       return { campaignId, numberId, e164 }
     },
+  }
+}
+
+/** Makes a workspace with an owner, a session and, where its plan has them, a key. */
+export async function openTenant(
+  writer: StreamWriter,
+  {
+    name = 'Acme',
+    planId = 'scale',
+    timezone = 'UTC',
+    fundCents = 100_000,
+  }: {
+    readonly name?: string
+    readonly planId?: PlanId
+    readonly timezone?: string
+    readonly fundCents?: number
+  } = {},
+): Promise<Tenant> {
+  const workspaceId = v7()
+  const email = `${workspaceId}@tenant.example`
+  const owner = { email, name: `${name} owner`, password: newToken('') }
+  await createTenant(writer, { workspaceId, name, timezone, planId, sandbox: false, owner })
+  const handle = (command: AnyCommand, input: unknown) => act(writer, workspaceId, command, input)
+  if (fundCents > 0) await handle(creditWallet, { amountCents: fundCents, reference: 'opening' })
+
+  const apiKey = async (settings: Settings) => {
+    const secret = newToken('svc_live_')
+    const kept = { prefix: secret.slice(0, 12), hash: secretHash(secret) }
+    await handle(createApiKey, { name: 'Key', scopes: [...scopes], rateLimitPerMinute: 1_200, ...settings, ...kept })
+    return secret
+  }
+  return {
+    workspaceId,
+    name,
+    email,
+    session: await openSession(writer, workspaceId, email),
+    key: planId === 'starter' ? null : await apiKey({ name: 'Full key' }),
+    act: handle,
+    apiKey,
+    ...configuring(handle),
   }
 }
 
@@ -233,8 +244,5 @@ export function prepareBeside<World>(
   env: Readonly<Record<string, string>>,
   build: (writer: StreamWriter) => Promise<World>,
 ): Promise<World> {
-  return prepare(env, build, async ({ readBack }) => {
-    const types = projections.flatMap(({ events }) => Object.keys(events))
-    await until('What was prepared is read', async () => Object.keys((await readBack(types)).headers).length === 0)
-  })
+  return prepare(env, build, allRead)
 }

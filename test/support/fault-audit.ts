@@ -5,6 +5,7 @@ import { walletEvents } from '../../src/domain/wallet.ts'
 import type { RecordedEvent } from '../../src/kernel/event.ts'
 import { type EventLog, START } from '../../src/ports/event-log.ts'
 import { emptyFold, foldEvents } from '../../src/runtime/fold.ts'
+import { cappedTwice, capsPassed } from './fault-caps.ts'
 import type { Caps } from './fault-world.ts'
 
 /** What a workspace's log shows after faults. */
@@ -39,81 +40,6 @@ function tally() {
   }
 }
 
-const day = (instant: string) => instant.slice(0, 10)
-
-type Claimed = {
-  readonly target: { readonly id: string }
-  readonly buyer: { readonly id: string }
-  readonly occurredAt: string
-  readonly capCountsOn: string
-}
-
-/** Follows the ledger in its order, without its own counters, and tells of every moment that a cap was passed. */
-function capsPassed(events: readonly RecordedEvent[], caps: readonly Caps[]): readonly string[] {
-  const capOf = new Map(caps.map((one) => [`${one.kind}:${one.id}`, one]))
-  const live = new Map<string, Set<string>>()
-  const days = new Map<string, Set<string>>()
-  const held = new Map<string, Claimed>()
-  const passed: string[] = []
-  const add = (key: string, callId: string, at: string | null) => {
-    const now = live.get(key) ?? new Set()
-    live.set(key, now.add(callId))
-    const cap = capOf.get(key)
-    if (cap?.concurrency && now.size > cap.concurrency) passed.push(`${key} had ${now.size} calls at once`)
-    if (at === null || !cap?.daily) return
-    const today = days.get(`${key} ${day(at)}`) ?? new Set()
-    days.set(`${key} ${day(at)}`, today.add(callId))
-    if (today.size > cap.daily) passed.push(`${key} took ${today.size} calls on ${day(at)}`)
-  }
-  const remove = (key: string, callId: string) => live.get(key)?.delete(callId)
-  const claims = (callId: string, claim: Claimed) => {
-    held.set(callId, claim)
-    add(`target:${claim.target.id}`, callId, claim.occurredAt)
-    add(`buyer:${claim.buyer.id}`, callId, null)
-  }
-  /** A dial that got no answer gives its slot back, unless the claim itself counts. */
-  const gives = (callId: string, counted: boolean) => {
-    const claim = held.get(callId)
-    if (!claim) return
-    held.delete(callId)
-    remove(`target:${claim.target.id}`, callId)
-    remove(`buyer:${claim.buyer.id}`, callId)
-    if (!counted && claim.capCountsOn !== 'claimed')
-      days.get(`target:${claim.target.id} ${day(claim.occurredAt)}`)?.delete(callId)
-  }
-  const connected = new Map<string, Claimed>()
-  const campaignOf = new Map<string, string>()
-  for (const { type, data } of events) {
-    if (type === 'CallAdmitted') {
-      const { arrival, claim } = ledgerEvents.CallAdmitted.parse(data)
-      const campaign = `campaign:${arrival.campaign?.id}`
-      campaignOf.set(arrival.callId, campaign)
-      add(campaign, arrival.callId, arrival.occurredAt)
-      if (claim) claims(arrival.callId, claim)
-    } else if (type === 'TargetClaimed') {
-      const { callId, claim } = ledgerEvents.TargetClaimed.parse(data)
-      claims(callId, claim)
-    } else if (type === 'ClaimReleased') {
-      gives(ledgerEvents.ClaimReleased.parse(data).callId, false)
-    } else if (type === 'ClaimConnected') {
-      const { callId } = ledgerEvents.ClaimConnected.parse(data)
-      const claim = held.get(callId)
-      if (claim) connected.set(callId, claim)
-    } else if (type === 'CallReleased') {
-      const { callId } = ledgerEvents.CallReleased.parse(data)
-      remove(campaignOf.get(callId) ?? '', callId)
-      gives(callId, connected.has(callId))
-    } else if (type === 'CallCounted') {
-      const { callId, converted } = ledgerEvents.CallCounted.parse(data)
-      const claim = connected.get(callId)
-      if (claim?.capCountsOn === 'converted' && !converted) {
-        days.get(`target:${claim.target.id} ${day(claim.occurredAt)}`)?.delete(callId)
-      }
-    }
-  }
-  return passed
-}
-
 /** What the ledger's own fold still holds. */
 function heldBy({ counters, calls }: LedgerState): readonly string[] {
   const live = [...counters]
@@ -121,6 +47,15 @@ function heldBy({ counters, calls }: LedgerState): readonly string[] {
     .map(([key, { live }]) => `ledger ${key} has ${live} live`)
   return [...live, ...[...calls.keys()].map((callId) => `${callId} is open in the ledger`)]
 }
+
+const ONCE_A_CALL: ReadonlySet<string> = new Set([
+  'CallArrived',
+  'TargetAnswered',
+  'CallUnrouted',
+  'CallSettled',
+  'ConversionPosted',
+  'UsageCharged',
+])
 
 /** Judges a workspace's events: everything once, nothing over a cap, and nothing left behind. `now` in ms. */
 export function audit(
@@ -133,15 +68,33 @@ export function audit(
   const due: string[] = []
   const known: string[] = []
   const placed: string[] = []
+  /** How often a call's books have changed, and up to which change the ledger has followed. */
+  const changed = new Map<string, number>()
+  const recounted = new Map<string, number>()
   let balance = 0
   const broken: string[] = []
-  for (const { type, data, stream } of events) {
+  for (const { type, data, stream, meta } of events) {
     if (type === 'CallAdmitted' || type === 'CallRefused') {
       const { callId } = ledgerEvents[type].parse(data).arrival
       known.push(callId)
       seen.add(`known ${callId}`)
-    } else if (type === 'CallArrived' || type === 'CallSettled' || type === 'UsageCharged' || type === 'CallUnrouted') {
+    } else if (ONCE_A_CALL.has(type)) {
       seen.add(`${type} ${stream}`)
+    } else if (type === 'CallAdjusted') {
+      seen.add(`adjustment ${meta.commandId} of ${stream}`)
+    } else if (type === 'RecordingSaved') {
+      const { recording } = callEvents.RecordingSaved.parse(data)
+      seen.add(`recording ${recording.carrierRecordingId} of ${stream}`)
+    } else if (type === 'BooksChanged') {
+      const { callId, change } = callEvents.BooksChanged.parse(data)
+      seen.add(`change ${change} of ${callId}`)
+      changed.set(callId, change)
+    } else if (type === 'CallCounted') {
+      seen.add(`counted ${ledgerEvents.CallCounted.parse(data).callId}`)
+    } else if (type === 'CallRecounted') {
+      const { callId, change } = ledgerEvents.CallRecounted.parse(data)
+      seen.add(`recounted ${callId} at change ${change}`)
+      recounted.set(callId, Math.max(change, recounted.get(callId) ?? 0))
     } else if (type === 'CallEnded') {
       seen.add(`CallEnded ${stream}`)
       const { callId, usageDueAt } = callEvents.CallEnded.parse(data)
@@ -157,6 +110,9 @@ export function audit(
       seen.add(`${type} ${stream}`)
     } else if (type === 'SimulatedCallPlaced') {
       placed.push(stream)
+    } else if (type === 'ClaimReleased' || type === 'TargetFailureCounted') {
+      const { callId, attempt } = ledgerEvents[type].parse(data)
+      seen.add(`failure ${callId}#${attempt}`)
     } else if (type === 'WalletCharged') {
       const { reference, amountCents, balanceCents } = walletEvents.WalletCharged.parse(data)
       seen.add(`charge ${reference}`)
@@ -177,6 +133,9 @@ export function audit(
   const unpaid = due
     .filter((callId) => !seen.has(`UsageCharged call-${callId}`))
     .map((callId) => `${callId} lacks UsageCharged`)
+  const uncounted = [...changed].flatMap(([callId, change]) =>
+    (recounted.get(callId) ?? 0) < change ? [`${callId} lacks CallRecounted of change ${change}`] : [],
+  )
   const playing = placed
     .filter((stream) => !seen.has(`SimulatedCallEnded ${stream}`))
     .map((stream) => `${stream} is being played`)
@@ -184,7 +143,7 @@ export function audit(
   const { state } = foldEvents(ledger, emptyFold(ledger), ledgerOnly)
   return {
     calls: known.length,
-    broken: [...broken, ...seen.twice(), ...lost, ...capsPassed(ledgerOnly, caps)],
-    open: [...undone, ...unpaid, ...playing, ...heldBy(state)],
+    broken: [...broken, ...seen.twice(), ...lost, ...capsPassed(ledgerOnly, caps), ...cappedTwice(ledgerOnly)],
+    open: [...undone, ...unpaid, ...uncounted, ...playing, ...heldBy(state)],
   }
 }

@@ -7,11 +7,13 @@ import type { FaultWorld } from './fault-world.ts'
 const BREATH_MS = 25
 const HOUR_MS = 3_600_000
 
-/** Clients that place calls for as long as they are let, whoever dies meanwhile. */
+/** Clients that place calls, and convert, adjust and tag them, for as long as they are let, whoever dies meanwhile. */
 export interface Load {
   /** Ids of the calls that were answered with 201. */
   readonly acknowledged: ReadonlySet<string>
-  /** Answers that were neither 201 nor 503, as text: there are none. */
+  /** Types and streams of the events that acts on calls must have left, for they were answered with 200. */
+  readonly written: ReadonlySet<string>
+  /** Answers that nobody should get from a platform that is there or not, as text: there are none. */
   readonly strange: readonly string[]
   /** Ends it, and waits for what is under way. */
   readonly stop: () => Promise<void>
@@ -52,24 +54,73 @@ export function someCall({ lines, targets }: FaultWorld, chance: Chance): Readon
   }
 }
 
+/** Share of the calls after which something is done to one of the client's own. */
+const ACTED = 0.5
+
+const cents = (chance: Chance, most: number) => Math.floor(chance() * most) * 100
+
+interface Act {
+  readonly path: string
+  /** The event that it leaves, unless it is refused. */
+  readonly type: string
+  /** What it sends; `n` was never sent before. */
+  readonly body: (chance: Chance, n: number) => object
+}
+
+const ACTS: readonly Act[] = [
+  {
+    path: 'conversion',
+    type: 'ConversionPosted',
+    body: (chance) => ({ converted: true, ...(chance() < 0.5 && { revenueCents: cents(chance, 50) }) }),
+  },
+  { path: 'adjust', type: 'CallAdjusted', body: (chance) => ({ payoutCents: cents(chance, 10), reason: 'By hand' }) },
+  {
+    path: 'adjust',
+    type: 'CallAdjusted',
+    body: (chance) => ({ converted: chance() < 0.5, reason: 'Agreed by telephone' }),
+  },
+  { path: 'tags', type: 'CallTagged', body: (_chance, n) => ({ tags: { source: `mark ${n}` } }) },
+]
+
+/** How an act on a call that lives, is hardly begun or reads so already is answered; and by a platform that is away. */
+const REFUSED: ReadonlySet<number> = new Set([400, 404, 409, 503])
+
 /** Begins a load on servers that may be away at any time; `nextBase` says where the next call is sent. */
 export function beginLoad(world: FaultWorld, clients: number, nextBase: () => string, chance: Chance): Load {
   const acknowledged = new Set<string>()
+  const written = new Set<string>()
   const strange: string[] = []
+  let acts = 0
   let ended = false
   const ask = asking(nextBase, world.tenant.session)
+  const act = async (callId: string) => {
+    const chosen = ACTS[Math.floor(chance() * ACTS.length)]
+    if (!chosen) return
+    const { path, type, body } = chosen
+    acts += 1
+    const sent = { method: 'POST', body: body(chance, acts) }
+    const answer = await ask(`/api/tracking/calls/${callId}/${path}`, sent).catch(() => null)
+    if (answer?.status === 200) written.add(`${type} call-${callId}`)
+    else if (answer && !REFUSED.has(answer.status)) strange.push(`${path}: ${answer.status} ${answer.text}`)
+  }
   const client = async () => {
+    const own: string[] = []
     while (!ended) {
       const body = someCall(world, chance)
       const answer = await ask('/api/sandbox/calls', { method: 'POST', body }).catch(() => null)
-      if (answer?.status === 201) acknowledged.add(answer.body.callId)
-      else if (answer && answer.status !== 503) strange.push(`${answer.status} ${answer.text}`)
+      if (answer?.status === 201) {
+        acknowledged.add(answer.body.callId)
+        own.push(answer.body.callId)
+      } else if (answer && answer.status !== 503) strange.push(`${answer.status} ${answer.text}`)
+      const callId = own[Math.floor(chance() * own.length)]
+      if (callId && chance() < ACTED) await act(callId)
       await pause(BREATH_MS)
     }
   }
   const running = Array.from({ length: clients }, client)
   return {
     acknowledged,
+    written,
     strange,
     async stop() {
       ended = true

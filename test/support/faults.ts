@@ -1,8 +1,8 @@
 /**
- * What happens to one call: `fail` throws before it is done, `lose` does it and throws instead of answering, a promise
- * holds it back until it resolves.
+ * What happens to one call: `fail` throws before it is done, `lose` does it and throws instead of answering, `vanish`
+ * does it and never answers. A promise holds it back until it resolves, to one of these or to nothing.
  */
-export type Fault = 'fail' | 'lose' | Promise<unknown>
+export type Fault = 'fail' | 'lose' | 'vanish' | Promise<unknown>
 
 /** Decides over the n-th call (1, 2, …) of a method; undefined lets it through. */
 export type Interfere = (method: string, nth: number) => Fault | undefined
@@ -17,11 +17,12 @@ export function withFaults<Port extends object>(port: Port, away: () => Error, i
       return async (...args: unknown[]) => {
         const nth = (calls.get(key) ?? 0) + 1
         calls.set(key, nth)
-        const fault = interfere(key, nth)
+        const given = interfere(key, nth)
+        const fault = given instanceof Promise ? await given : given
         if (fault === 'fail') throw away()
-        if (fault !== 'lose') await fault
         const answer = await Reflect.apply(method, target, args)
         if (fault === 'lose') throw away()
+        if (fault === 'vanish') await new Promise(() => undefined)
         return answer
       }
     },

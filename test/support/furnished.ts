@@ -45,6 +45,7 @@ export async function furnish(baseUrl: string, tenant: Tenant): Promise<Records>
     password: UUID(),
   })
   const placed = await done(ask, 'POST', '/api/sandbox/calls', { to: await lineOf(tenant), mode: 'instant' })
+  const { call } = (await ask(`/api/tracking/calls/${placed.callId}`)).body
   return {
     buyers: buyer.id,
     targets: target.id,
@@ -59,6 +60,7 @@ export async function furnish(baseUrl: string, tenant: Tenant): Promise<Records>
     orders: order.id,
     users: user.id,
     calls: placed.callId,
+    recordings: call.recordings[0].id,
     workspaces: tenant.workspaceId,
     projections: 'buyers',
   }

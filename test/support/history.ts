@@ -87,6 +87,12 @@ export function createHistory() {
   return {
     log,
     give,
+    /** Gives a command that none would be made up for, and has its values taken up again as the latest. */
+    async meet(command: AnyCommand, input: unknown): Promise<void> {
+      const outcome = await give(command, command.input.parse(input), random.uuid())
+      if (isRefusal(outcome)) throw new Error(`${command.name}: ${outcome.refused}`)
+      teach(pool, configured, command, [input])
+    },
     /** Gives a step's command a generated input; null when the input's own schema refuses it. Rejects when deciding throws. */
     async take({ name, seed }: Step): Promise<Given | null> {
       const command = byName.get(name)
@@ -97,7 +103,8 @@ export function createHistory() {
       await clock.advance(seed % 3 === 0 ? 3_600_000 : 1_000)
       const commandId = random.uuid()
       const outcome = await give(command, parsed.data, commandId)
-      if (!isRefusal(outcome)) {
+      // What changed nothing was of something else, or is known already.
+      if (!isRefusal(outcome) && outcome.events.length > 0) {
         teach(pool, configured, command, [parsed.data, ...outcome.events.map(({ data }) => data)])
       }
       return { command, input: parsed.data, commandId, outcome }

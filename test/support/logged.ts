@@ -4,6 +4,7 @@ import { workspace } from '../../src/domain/workspace.ts'
 import type { NewEvent } from '../../src/kernel/event.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
 import type { Doc, Stored } from '../../src/ports/read-store.ts'
+import { placeOf } from '../../src/runtime/places.ts'
 import { fill } from './asked.ts'
 import { createMemoryReadStore } from './memory-read-store.ts'
 import { idOf, recorded, WORKSPACE } from './spec.ts'
@@ -39,10 +40,10 @@ export async function logOf(count: number) {
   }))
   let moves = count * 10
   const put = async (...rows: readonly { readonly id: string; readonly doc: Doc | null }[]) => {
-    const { position } = (await store.checkpoint('activity@1')) ?? { position: 0 }
+    const { position } = (await store.checkpoint(placeOf(activity).checkpoint)) ?? { position: 0 }
     moves += 1
     const writes = rows.map((row) => ({ collection, ...row, position: moves }))
-    await store.commit(writes, { name: 'activity@1', expected: position, next: { position, at: null } })
+    await store.commit(writes, { name: placeOf(activity).checkpoint, expected: position, next: { position, at: null } })
   }
   return {
     store,

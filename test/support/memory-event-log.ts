@@ -10,11 +10,11 @@ export function createMemoryLog(): EventLog & { readonly events: readonly Record
   const revisions = new Map<string, number>()
   let wakes: (() => void)[] = []
 
-  const pageAfter = (after: number, limit: number): LogPage => {
+  const pageAfter = (after: number, limit: number, types?: ReadonlySet<string>): LogPage => {
     const first = Math.max(0, Math.floor(after / STRIDE) + 1)
     const page = events.slice(first, first + limit)
     return {
-      events: page,
+      events: types ? page.filter(({ type }) => types.has(type)) : page,
       position: page.at(-1)?.position ?? Math.max(after, START),
       end: first + page.length >= events.length,
     }
@@ -45,7 +45,7 @@ export function createMemoryLog(): EventLog & { readonly events: readonly Record
     async read(stream, from, limit = 1_000) {
       return events.filter((event) => event.stream === stream && event.revision >= from).slice(0, limit)
     },
-    readAll: async (after, limit = 1_000) => pageAfter(after, limit),
+    readAll: async (after, limit = 1_000, types) => pageAfter(after, limit, types),
     async *follow(after, signal) {
       let position = after
       while (!signal.aborted) {

@@ -1,10 +1,10 @@
-import type { Checkpoint, Doc, Filter, ReadStore, Scalar, Stored, Write } from '../../src/ports/read-store.ts'
+import type { Checkpoint, Doc, Filter, Page, ReadStore, Scalar, Stored, Write } from '../../src/ports/read-store.ts'
 import { bySort, matches, valueAt } from './memory-filter.ts'
 
 interface Kept {
   readonly position: number
-  /** JSON of the document; null for one removed, whose position still guards. */
-  readonly text: string | null
+  /** A copy of the document, nobody else's; null for one removed, whose position still guards. */
+  readonly doc: Doc | null
 }
 
 export interface MemoryReadStore extends ReadStore {
@@ -25,16 +25,20 @@ export function createMemoryReadStore({ atomic = true } = {}): MemoryReadStore {
     return docs
   }
   const stored = (id: string, kept: Kept | undefined): Stored | null =>
-    kept === undefined || kept.text === null ? null : { id, position: kept.position, doc: JSON.parse(kept.text) }
+    kept === undefined || kept.doc === null ? null : { id, position: kept.position, doc: kept.doc }
   const matching = (name: string, filter: Filter): readonly Stored[] =>
     [...(collections.get(name) ?? [])].flatMap(([id, kept]) => {
       const one = stored(id, kept)
       return one && matches(one, filter) ? [one] : []
     })
+  const paged = (name: string, { filter, sort = {}, skip = 0, limit }: Page): readonly Stored[] => {
+    const found = matching(name, filter).toSorted(bySort(sort))
+    return found.slice(skip, limit === undefined ? undefined : skip + limit)
+  }
   const write = ({ collection, id, doc, position }: Write) => {
     const docs = docsOf(collection)
     if ((docs.get(id)?.position ?? Number.NEGATIVE_INFINITY) >= position) return
-    docs.set(id, { position, text: doc === null ? null : JSON.stringify(doc) })
+    docs.set(id, { position, doc: doc === null ? null : frozen(JSON.parse(JSON.stringify(doc))) })
   }
   const groupOf = (key: readonly Scalar[], rows: readonly Stored[], fields: readonly string[]) => ({
     key,
@@ -52,16 +56,15 @@ export function createMemoryReadStore({ atomic = true } = {}): MemoryReadStore {
           .toSorted(bySort({}))
           .map(({ id, doc }) => [id, doc]),
       ),
+    atomic,
     async ensure(specs) {
       for (const { name } of specs) docsOf(name)
     },
     get: async (collection, id) => stored(id, collections.get(collection)?.get(id)),
     getMany: async (collection, ids) =>
       [...new Set(ids)].map((id) => stored(id, collections.get(collection)?.get(id))).filter((one) => one !== null),
-    async find(collection, { filter, sort = {}, skip = 0, limit }) {
-      const found = matching(collection, filter).toSorted(bySort(sort))
-      return found.slice(skip, limit === undefined ? undefined : skip + limit)
-    },
+    find: async (collection, page) => paged(collection, page),
+    pluck: async (collection, path, page) => paged(collection, page).map((row) => scalarAt(row, path)),
     count: async (collection, filter) => matching(collection, filter).length,
     async sum(collection, filter, groupBy, fields) {
       const keyOf = (row: Stored) => JSON.stringify(groupBy.map((path) => valueAt(row, path)))
@@ -86,6 +89,18 @@ export function createMemoryReadStore({ atomic = true } = {}): MemoryReadStore {
     collections: async () => [...collections.keys()],
     close: async () => {},
   }
+}
+
+/** A document that whoever reads it cannot change. */
+function frozen<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value
+  for (const inner of Object.values(value)) frozen(inner)
+  return Object.freeze(value)
+}
+
+function scalarAt(row: Stored, path: string): Scalar {
+  const value = valueAt(row, path)
+  return typeof value === 'object' ? null : (value as Scalar)
 }
 
 function numberAt(row: Stored, field: string): number {

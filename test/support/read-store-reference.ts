@@ -15,6 +15,14 @@ export function findIn(documents: readonly Stored[], { filter, sort = {}, skip =
   return ordered.slice(skip, limit === undefined ? undefined : skip + limit)
 }
 
+/** Values that a page holds at a path. */
+export function pluckIn(documents: readonly Stored[], path: string, page: Page): readonly Scalar[] {
+  return findIn(documents, page).map((document) => {
+    const value = at(document, path)
+    return typeof value === 'object' ? null : (value as Scalar)
+  })
+}
+
 /** Sums by group, in no order. */
 export function sumIn(
   documents: readonly Stored[],

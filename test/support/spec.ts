@@ -1,13 +1,15 @@
 import { expect } from 'vitest'
 import type { Command, Memory, Reads, StatesOf } from '../../src/kernel/command.ts'
 import { type AnyEntity, type Entity, streamOf, versionOf } from '../../src/kernel/entity.ts'
-import type { EventOf, EventSchemas, NewEvent, RecordedEvent } from '../../src/kernel/event.ts'
+import type { Actor, EventOf, EventSchemas, NewEvent, RecordedEvent } from '../../src/kernel/event.ts'
 import { isRefusal, type Refusal } from '../../src/kernel/refusal.ts'
 import { emptyFold, foldEvents } from '../../src/runtime/fold.ts'
 
 /** The workspace and the time of every specification. */
 export const WORKSPACE = '01900000-0000-7000-8000-00000000000a'
 export const NOW = '2026-03-10T15:00:00.000Z'
+
+const ADA: Actor = { type: 'user', id: '01900000-0000-7000-8000-000000000001', name: 'Ada' }
 
 /** An id for a record of a specification: the same for the same number. */
 export function idOf(n: number): string {
@@ -35,7 +37,7 @@ export function recorded(
       eventId: idOf(0xe000 + from + n),
       workspaceId: WORKSPACE,
       at,
-      actor: { type: 'user', id: idOf(1), name: 'Ada' },
+      actor: ADA,
       commandId: `command-${from + n}`,
       correlationId: 'spec',
       causationId: null,
@@ -62,7 +64,14 @@ interface Circumstances<R extends Reads> {
   readonly at?: string
   /** Number of the first id that is minted. */
   readonly firstId?: number
+  /** Who commands it, in which workspace and by which command: Ada, here, by `command`. */
+  readonly actor?: Actor
+  readonly workspaceId?: string
+  readonly commandId?: string
 }
+
+/** Commanded through an API key. */
+export const BY_KEY = { actor: { type: 'key', id: idOf(2), name: 'Full key' } } as const
 
 type Outcome<S extends EventSchemas> = readonly EventOf<S>[] | Refusal
 
@@ -94,9 +103,9 @@ export function given<State, S extends EventSchemas>(
       }
       const outcome: Outcome<S> = command.decide(parsed, state, {
         now: circumstances.at ?? NOW,
-        workspaceId: WORKSPACE,
-        actor: { type: 'user', id: idOf(1), name: 'Ada' },
-        commandId: 'command',
+        workspaceId: circumstances.workspaceId ?? WORKSPACE,
+        actor: circumstances.actor ?? ADA,
+        commandId: circumstances.commandId ?? 'command',
         newId: () => mintedId(minted++),
         seed: 1,
         reads,

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { TelnyxCalls } from './telnyx-calls.ts'
 
 /** What befalls a request: an answer of one's own, an answer cut short once it is done, or none at all. */
 export type TelnyxFault =
@@ -17,7 +18,7 @@ export interface TelnyxRequest {
   readonly body: unknown
 }
 
-/** Telnyx's number API on this machine, by its published shapes. */
+/** Telnyx's API on this machine, by its published shapes: numbers, and calls where it is given some. */
 export interface TelnyxDouble {
   readonly apiBase: string
   readonly apiKey: string
@@ -73,14 +74,30 @@ function refused(...errors: readonly (readonly [string, string, string])[]) {
   return { errors: errors.map(([code, title, detail]) => ({ code, title, detail })) }
 }
 
+const absent = {
+  status: 404,
+  body: refused(['10005', 'Resource not found', 'The requested resource was not found.']),
+}
+
 async function bodyOf(request: IncomingMessage): Promise<unknown> {
   let text = ''
   for await (const chunk of request) text += chunk
   return text === '' ? null : JSON.parse(text)
 }
 
-/** Starts the double on a free port. `pageRows` is how many rows a page of a list holds at most. */
-export async function startTelnyxDouble({ pageRows = LARGEST_PAGE } = {}): Promise<TelnyxDouble> {
+/**
+ * Starts the double on a free port. `pageRows` is how many rows a page of a list holds at most; calls are on it where they
+ * are given, and recordings as `recording` answers for them.
+ */
+export async function startTelnyxDouble({
+  pageRows = LARGEST_PAGE,
+  calls = null,
+  recording = () => absent,
+}: {
+  readonly pageRows?: number
+  readonly calls?: Pick<TelnyxCalls, 'answer'> | null
+  readonly recording?: (id: string) => { readonly status: number; readonly body: unknown }
+} = {}): Promise<TelnyxDouble> {
   const [apiKey, connectionId] = ['KEY0123', '1293384261075731499']
   const requests: TelnyxRequest[] = []
   const orders: Order[] = []
@@ -183,16 +200,13 @@ export async function startTelnyxDouble({ pageRows = LARGEST_PAGE } = {}): Promi
     return order
   }
 
-  const absent = {
-    status: 404,
-    body: refused(['10005', 'Resource not found', 'The requested resource was not found.']),
-  }
-
   function answer({ method, path, query, authorization, body }: TelnyxRequest) {
     if (authorization !== `Bearer ${apiKey}`) {
       return { status: 401, body: refused(['10009', 'Authentication failed', 'The API key is not valid.']) }
     }
     const [collection, id] = path.split('/').slice(2)
+    if (collection === 'calls' && calls) return calls.answer(method, path.split('/').slice(2), body)
+    if (collection === 'recordings' && id) return recording(id)
     if (collection === 'available_phone_numbers') return search(query)
     if (collection === 'number_orders' && method === 'POST') return makeOrder(body)
     if (collection === 'number_orders' && id) {

@@ -91,6 +91,7 @@ export const arrival = (n: number, changes: object = {}) => ({
   carrierCallId: `carrier-${n}`,
   to: DIALED,
   caller: CALLER,
+  routingKeyHash: null,
   occurredAt: NOW,
   ...changes,
 })

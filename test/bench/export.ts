@@ -1,0 +1,90 @@
+import { Readable } from 'node:stream'
+import fastify from 'fastify'
+import { openLogger } from '../../src/adapters/http/logger.ts'
+import { EXPORT } from '../../src/domain/limits.ts'
+import { openApp } from '../../src/main/app.ts'
+import { readConfig } from '../../src/main/config.ts'
+import { withDirectory } from './directories.ts'
+import { type Figure, figureOf, inTurn, type Pair, secondsOf } from './measure.ts'
+import { HOST } from './served.ts'
+import { storeCalls } from './stored-calls.ts'
+
+const KEY = 'svc_test_bench'
+const FORTNIGHT_MS = 14 * 86_400_000
+/** Megabytes that an export may take over what the idle process takes. */
+const BOUND_MB = 150
+const SAMPLE_MS = 5
+
+/** Reads an answer to its end and lets go of it; how many bytes it had. */
+async function drain(url: string, headers: Readonly<Record<string, string>>): Promise<number> {
+  const { ok, status, body } = await fetch(url, { headers })
+  if (!ok || !body) throw new Error(`The export answered ${status}.`)
+  let bytes = 0
+  for await (const chunk of body) bytes += chunk.length
+  return bytes
+}
+
+/** The greatest number of megabytes that the process took while work was under way, over what it took before. */
+async function takenBy(work: () => Promise<unknown>): Promise<number> {
+  const idle = process.memoryUsage.rss()
+  let most = idle
+  const timer = setInterval(() => {
+    most = Math.max(most, process.memoryUsage.rss())
+  }, SAMPLE_MS)
+  await work()
+  clearInterval(timer)
+  return (most - idle) / 2 ** 20
+}
+
+/** An export of so many rows through HTTP, beside the same bytes from bare Fastify, as many at a time; and its memory. */
+export function callsExport(calls: number): Promise<readonly Figure[]> {
+  return withDirectory(async (directory) => {
+    const stored = await storeCalls(directory, [KEY])
+    await stored.growTo(calls)
+    stored.raise()
+    const env = {
+      PORT: '0',
+      DATA_DIR: directory,
+      LOG_LEVEL: 'silent',
+      SANDBOX_SEED: '0',
+      // An export waits until its own entry can be read: with no projector, for as long as it ever does.
+      ROLES: 'command-api,query-api,projector',
+    }
+    const app = await openApp(readConfig(env), openLogger({ level: 'silent' }))
+    const from = new Date(Date.now() - FORTNIGHT_MS).toISOString()
+    const list = `${await app.listen()}/api/v1/calls`
+    const url = `${list}/export.csv?from=${from}`
+    const headers = { authorization: `Bearer ${KEY}` }
+    // An idle process has been asked before: what its figures are summed from is in its memory.
+    await drain(`${list}?from=${from}`, headers)
+    const memory: Pair[] = [{ ours: await takenBy(() => drain(url, headers)), ceiling: BOUND_MB }]
+    const file = Buffer.from(await (await fetch(url, { headers })).arrayBuffer())
+    const rows = file.toString().split('\r\n').length - 2
+    if (rows !== Math.min(calls, EXPORT.calls)) throw new Error(`The export has ${rows} rows.`)
+    const batch = Math.ceil((file.length * EXPORT.batch) / rows)
+    const parts = Array.from({ length: Math.ceil(file.length / batch) }, (_, n) =>
+      file.subarray(n * batch, (n + 1) * batch),
+    )
+    const bare = fastify()
+    bare.get('/', (_request, reply) => reply.type('text/csv').send(Readable.from(parts, { objectMode: false })))
+    const bareUrl = await bare.listen({ port: 0, host: HOST })
+    const rate = async (work: () => Promise<number>) => {
+      let bytes = 0
+      const seconds = await secondsOf(async () => {
+        bytes = await work()
+      })
+      return bytes / seconds / 2 ** 20
+    }
+    const pairs = await inTurn(
+      () => rate(() => drain(url, headers)),
+      () => rate(() => drain(bareUrl, {})),
+    )
+    await bare.close()
+    await app.close()
+    const name = `export of ${rows.toLocaleString('en-US')} calls`
+    return [
+      figureOf(name, 'MB/s', { atLeast: 0.5 }, pairs),
+      figureOf(`${name}, memory over idle`, 'MB', { atMost: 1 }, memory),
+    ]
+  })
+}

@@ -1,0 +1,152 @@
+import { assignNumber } from '../../commands/assign-number.ts'
+import { blockCaller } from '../../commands/block-caller.ts'
+import { createBuyer } from '../../commands/create-buyer.ts'
+import { createCampaign } from '../../commands/create-campaign.ts'
+import { createPublisher } from '../../commands/create-publisher.ts'
+import { createTarget } from '../../commands/create-target.ts'
+import { creditWallet } from '../../commands/credit-wallet.ts'
+import { provisionNumber } from '../../commands/provision-number.ts'
+import { reportNumberDelivery } from '../../commands/report-number-delivery.ts'
+import { routeCall } from '../../commands/route-call.ts'
+import { setCampaignStatus } from '../../commands/set-campaign-status.ts'
+import { setLane } from '../../commands/set-lane.ts'
+import { setPublisherStatus } from '../../commands/set-publisher-status.ts'
+import { setRoute } from '../../commands/set-route.ts'
+import { setTargetStatus } from '../../commands/set-target-status.ts'
+import type { AnyCommand } from '../../src/kernel/command.ts'
+import type { RecordedEvent } from '../../src/kernel/event.ts'
+import { secretHash } from '../../src/main/access.ts'
+import { act, createTenant } from '../../src/main/tenants.ts'
+import { createStreamWriter } from '../../src/runtime/stream-writer.ts'
+import { createManualClock } from '../support/memory-clock.ts'
+import { createMemoryLog } from '../support/memory-event-log.ts'
+import { createMemoryOperationalStore } from '../support/memory-operational-store.ts'
+import { createSeededRandom } from '../support/memory-random.ts'
+
+const CAMPAIGNS = 10
+const PUBLISHERS = 100
+const BUYERS = 40
+export const TARGETS = 200
+const BLOCKED = 500
+/** Calls of the last half hour, which the ledger's fold remembers. */
+const EARLIER = 400
+
+export const DIALED = '+13055550100'
+/** A Saturday, at noon in UTC. */
+export const NOON = Date.UTC(2026, 10, 21, 12)
+const ZONES = ['America/New_York', 'America/Chicago', 'America/Denver', 'America/Los_Angeles', 'America/Phoenix', 'UTC']
+const SHUT = [] as const
+const HOURS = { mon: SHUT, tue: SHUT, wed: SHUT, thu: SHUT, fri: SHUT, sun: SHUT }
+const OPEN = [
+  ['00:00', '00:30'],
+  ['01:00', '01:30'],
+  ['02:00', '23:59'],
+] as const
+
+/** What keeps the n-th target from taking a call, if anything does: hours, states, or a cap that the earlier calls filled. */
+const KEPT = [
+  (tz: string) => ({ hoursSchedule: { tz, days: { ...HOURS, sat: [['00:00', '00:01']] } } }),
+  (tz: string) => ({ hoursSchedule: { tz, days: { ...HOURS, sat: OPEN } }, states: ['AK', 'HI'] }),
+  (tz: string) => ({ hoursSchedule: { tz, days: { ...HOURS, sat: OPEN } }, dailyCap: 1, capCountsOn: 'claimed' }),
+  (tz: string) => ({
+    hoursSchedule: { tz, days: { ...HOURS, sat: OPEN } },
+    states: ['NY', 'CA', 'TX'],
+    hourlyCap: 500,
+    dailyCap: 1_000,
+    totalCap: 1,
+    capCountsOn: 'claimed',
+  }),
+] as const
+
+/** The caller of the n-th call, from one of three states. */
+export function callerOf(n: number): string {
+  return `+1${['212', '415', '713'][n % 3]}555${String(n % 10_000).padStart(4, '0')}`
+}
+
+/**
+ * A live campaign with 200 targets on its plan, of which the earlier calls and their own rules leave one that can take a
+ * call, in a workspace of 1,000 lanes. Everything is in memory.
+ */
+export async function largePlan() {
+  const clock = createManualClock(NOON)
+  const random = createSeededRandom(11)
+  const log = createMemoryLog()
+  const writer = createStreamWriter({
+    log,
+    ops: createMemoryOperationalStore(),
+    clock,
+    random,
+    recall: async () => null,
+  })
+  const workspaceId = random.uuid()
+  const owner = { email: 'owner@bench.example', name: 'Owner', password: random.uuid() }
+  await createTenant(writer, { workspaceId, name: 'Bench', timezone: 'UTC', planId: 'scale', sandbox: true, owner })
+  const run = (command: AnyCommand, input: unknown) => act(writer, workspaceId, command, input)
+  const made = async (command: AnyCommand, input: unknown, record: string) => {
+    const [event] = await run(command, input)
+    const { data } = event as RecordedEvent<string, Readonly<Record<string, { readonly id: string }>>>
+    return data[record]?.id ?? ''
+  }
+  const many = (count: number, make: (n: number) => Promise<string>) =>
+    Promise.all(Array.from({ length: count }, (_, n) => make(n)))
+
+  await run(creditWallet, { amountCents: 1_000_000, reference: 'bench' })
+  const buyers = await many(BUYERS, (n) => made(createBuyer, { name: `Buyer ${n}`, dailyCap: 5_000 }, 'buyer'))
+  const publishers = await many(PUBLISHERS, async (n) => {
+    const publisherId = await made(createPublisher, { name: `Publisher ${n}` }, 'publisher')
+    await run(setPublisherStatus, { publisherId, status: 'live' })
+    return publisherId
+  })
+  const [campaignId = '', ...others] = await many(CAMPAIGNS, (n) =>
+    made(createCampaign, { name: `Campaign ${n}`, verticalId: 'roofing', routingMode: 'priority' }, 'campaign'),
+  )
+  const lanes = [campaignId, ...others].flatMap((campaign) => publishers.map((publisherId) => [campaign, publisherId]))
+  await Promise.all(
+    lanes.map(([campaign, publisherId], n) => {
+      const key = { prefix: 'rk_', hash: secretHash(String(n)) }
+      return run(setLane, { campaignId: campaign, publisherId, terms: { dailyCap: 5_000 }, key })
+    }),
+  )
+  await many(TARGETS, async (n) => {
+    const last = n === TARGETS - 1
+    const kept = last ? {} : KEPT[n % KEPT.length]?.(ZONES[n % ZONES.length] ?? 'UTC')
+    const endpoint = { destinationE164: `+1312${String(5_550_000 + n)}` }
+    const named = { name: `Target ${n}`, type: 'number', buyerId: buyers[n % BUYERS], revenueCents: 1_000 + n }
+    const targetId = await made(createTarget, { ...named, endpoint, ...kept }, 'target')
+    await run(setTargetStatus, { targetId, status: 'active' })
+    await run(setRoute, {
+      campaignId,
+      targetId,
+      settings: { priority: last ? 900 : 1 + (n % 50), weight: 1 + (n % 9) },
+    })
+    return targetId
+  })
+  const numberId = await made(
+    provisionNumber,
+    { e164: DIALED, type: 'local', label: 'Bench', renewsAt: '2027-01-01T00:00:00.000Z' },
+    'number',
+  )
+  await run(assignNumber, { numberId, campaignId, publisherId: publishers[0] ?? '' })
+  await run(reportNumberDelivery, { numberId, error: null })
+  await run(setCampaignStatus, { campaignId, status: 'live' })
+  await many(BLOCKED, async (n) => {
+    await run(blockCaller, { callerNumber: `+1917555${String(n).padStart(4, '0')}` })
+    return ''
+  })
+
+  const call = (n: number) => {
+    const occurredAt = new Date(clock.now() - 1_800_000 + n).toISOString()
+    const callId = random.uuid()
+    return {
+      callId,
+      carrierCallId: callId,
+      to: DIALED,
+      caller: callerOf(n),
+      routingKeyHash: null,
+      seed: null,
+      occurredAt,
+    }
+  }
+  for (let n = 0; n < EARLIER; n++) await run(routeCall, call(n))
+  return { writer, workspaceId, call, log }
+}

@@ -1,0 +1,172 @@
+import { v7 } from 'uuid'
+import { describe, expect, test } from 'vitest'
+import { LIVE_STREAM } from '../../src/domain/limits.ts'
+import { isRefusal } from '../../src/kernel/refusal.ts'
+import { openLiveStream } from '../../src/main/live-stream.ts'
+import { type ApiRequest, isStream } from '../../src/ports/api.ts'
+import { createManualClock, settle } from '../support/memory-clock.ts'
+import { createMemoryLog } from '../support/memory-event-log.ts'
+import { WORKSPACE } from '../support/spec.ts'
+
+const { gapMs, heartbeatMs, slowMs, most } = LIVE_STREAM
+
+/** The stream of live boards over a log and a clock of the test's own; each move of a call makes another board. */
+function opened() {
+  const clock = createManualClock()
+  const log = createMemoryLog()
+  const follows: AbortSignal[] = []
+  let moves = 0
+  let looks = 0
+  const { route, close } = openLiveStream({
+    log: {
+      ...log,
+      follow(after, signal) {
+        follows.push(signal)
+        return log.follow(after, signal)
+      },
+    },
+    queries: {
+      async ask({ minPosition }) {
+        looks += 1
+        const bytes = new TextEncoder().encode(JSON.stringify({ live: [], count: moves }))
+        return { bytes, position: minPosition, lag: false, revision: null }
+      },
+    },
+    stands: async () => true,
+    clock,
+  })
+
+  /** Opens a stream as a client of the workspace would; `drops` counts how often its connection was dropped. */
+  async function watch() {
+    const leaving = new AbortController()
+    const reader = { drops: 0, leave: () => leaving.abort() }
+    const drop = () => {
+      reader.drops += 1
+      leaving.abort()
+    }
+    const request: ApiRequest = {
+      params: {},
+      query: {},
+      body: null,
+      principal: {
+        actor: { type: 'user', id: null, name: 'Ann' },
+        credentialId: 'user:ann',
+        ratePerMinute: null,
+        tenant: { workspaceId: WORKSPACE, timezone: 'UTC' },
+      },
+      surface: 'console',
+      requestId: 'req',
+      idempotencyKey: null,
+      ifMatch: null,
+      ip: '',
+      minPosition: null,
+      range: null,
+      connection: { gone: () => leaving.signal, drop },
+    }
+    const answer = await route.run(request)
+    if (isRefusal(answer)) return answer.refused
+    if (!isStream(answer.body)) throw new Error('A stream is expected.')
+    return { reader, parts: answer.body[Symbol.asyncIterator]() }
+  }
+
+  return {
+    clock,
+    follows,
+    watch,
+    close,
+    looks: () => looks,
+    async watching() {
+      const watched = await watch()
+      if (typeof watched === 'string') throw new Error(`Refused: ${watched}`)
+      return watched
+    },
+    async move() {
+      moves += 1
+      const meta = {
+        eventId: v7(),
+        workspaceId: WORKSPACE,
+        actor: { type: 'system', id: null, name: 'Test' } as const,
+        commandId: String(moves),
+        correlationId: 'c',
+        causationId: null,
+        at: new Date(clock.now()).toISOString(),
+        surface: 'carrier',
+        ip: null,
+      }
+      await log.append(`call-${v7()}`, -1, [{ type: 'CallArrived', version: 1, data: {}, meta }])
+      await clock.advance(gapMs)
+    },
+  }
+}
+
+/** Reads on and on, and counts the boards. */
+function reading(parts: AsyncIterator<Uint8Array>) {
+  const read = { boards: 0, beats: 0, ended: false }
+  const go = async () => {
+    for (let part = await parts.next(); !part.done; part = await parts.next()) {
+      if (new TextDecoder().decode(part.value).startsWith('event: live')) read.boards += 1
+      else read.beats += 1
+    }
+    read.ended = true
+  }
+  void go()
+  return read
+}
+
+describe('the live stream', () => {
+  test('makes nothing for a reader who does not read, and drops them in the end; others hear at once', async () => {
+    const stream = opened()
+    const slow = await stream.watching()
+    await slow.parts.next()
+    // The next board is made while the one before is on its way, and no other until it is taken.
+    const taken = slow.parts.next()
+    await stream.move()
+    await taken
+    const alone = stream.looks()
+    for (let n = 0; n < 20; n += 1) await stream.move()
+    expect(stream.looks()).toBe(alone)
+
+    const fast = await stream.watching()
+    const read = reading(fast.parts)
+    await settle()
+    for (let n = 0; n < 20; n += 1) {
+      const before = read.boards
+      await stream.move()
+      expect(read.boards).toBe(before + 1)
+    }
+    expect([slow.reader.drops, fast.reader.drops]).toEqual([0, 0])
+    await stream.clock.advance(slowMs)
+    expect([slow.reader.drops, fast.reader.drops]).toEqual([1, 0])
+    expect(await slow.parts.next()).toMatchObject({ done: true })
+    stream.close()
+  })
+
+  test('keeps a reader who reads, however little there is to tell', async () => {
+    const stream = opened()
+    const { parts, reader } = await stream.watching()
+    const read = reading(parts)
+    await stream.clock.advance(10 * heartbeatMs)
+    expect(read).toEqual({ boards: 1, beats: 10, ended: false })
+    expect(reader.drops).toBe(0)
+    stream.close()
+  })
+
+  test('forgets who goes away: their place is free, and nothing is read for nobody', async () => {
+    const stream = opened()
+    const all = await Promise.all(Array.from({ length: most }, () => stream.watching()))
+    const read = all.map(({ parts }) => reading(parts))
+    await settle()
+    expect(await stream.watch()).toBe('rate-limited')
+    for (const { reader } of all) reader.leave()
+    await settle()
+    expect(read.every(({ ended }) => ended)).toBe(true)
+    expect(stream.follows.map(({ aborted }) => aborted)).toEqual([true])
+    const looks = stream.looks()
+    await stream.move()
+    await stream.clock.advance(slowMs)
+    expect(stream.looks()).toBe(looks)
+    const again = await stream.watching()
+    again.reader.leave()
+    stream.close()
+  })
+})

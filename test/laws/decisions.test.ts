@@ -1,0 +1,68 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { isRefusal } from '../../src/kernel/refusal.ts'
+import { createHistory, type Step, stepsOf } from '../support/history.ts'
+import { createMemoryLog } from '../support/memory-event-log.ts'
+import { commands } from '../support/registry.ts'
+import { otherwise, retakeAll } from '../support/retaken.ts'
+import { runSystem } from '../support/simulated-system.ts'
+import { buildSimulatedWorld, furnishLog } from '../support/simulated-world.ts'
+
+const SEEDS = 25
+
+/** Every command so many times, so that calls find what they speak of. */
+const rounds: readonly Step[] = Array.from({ length: 40 }, (_, round) =>
+  commands.map(({ name }, index) => ({ name, seed: round * 1_009 + index })),
+).flat()
+
+/** An input as the log tells it: a seed that came with it stands on record as the decision's own. */
+const unseeded = (input: unknown) => (input instanceof Object && 'seed' in input ? { ...input, seed: null } : input)
+
+/** Gives the steps, and takes every decision on a call again: from inputs that the log tells as they were given. */
+async function judge(steps: readonly Step[]): Promise<ReadonlySet<string>> {
+  const history = createHistory()
+  const inputs = new Map<string, unknown>()
+  for (const step of steps) {
+    const given = await history.take(step)
+    if (given && !isRefusal(given.outcome)) inputs.set(given.commandId, unseeded(given.input))
+  }
+  const rulings = await retakeAll(history.log)
+  for (const { decided, told } of rulings) {
+    const input = inputs.get(decided.events[0].meta.commandId)
+    expect(told.command.input.parse(told.input), told.command.name).toEqual(input)
+  }
+  expect(otherwise(rulings)).toEqual([])
+  return new Set(rulings.flatMap(({ decided }) => decided.events.map(({ type }) => type)))
+}
+
+describe('every recorded decision on a call', () => {
+  test('is taken the same again, from what was recorded of it', () =>
+    fc.assert(
+      fc.asyncProperty(stepsOf(commands, 80), async (steps) => {
+        await judge(steps)
+      }),
+      { numRuns: 40, seed: 1 },
+    ))
+
+  test('is taken the same again in a long history of everything', async () => {
+    expect((await judge(rounds)).size).toBeGreaterThan(0)
+  })
+
+  test(`is taken the same again after ${SEEDS} runs with several routers, crashes and lost answers`, {
+    timeout: 120_000,
+  }, async () => {
+    const world = await buildSimulatedWorld()
+    const decided = new Set<string>()
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const { events } = await runSystem(world, { seed })
+      const log = createMemoryLog()
+      await furnishLog(log, [...world.events, ...events])
+      const rulings = await retakeAll(log)
+      expect(otherwise(rulings), `seed ${seed}`).toEqual([])
+      for (const { type } of rulings.flatMap((ruling) => ruling.decided.events)) decided.add(type)
+    }
+    for (const type of ['CallAdmitted', 'CallRefused', 'ClaimReleased', 'TargetClaimed', 'PlanSpent']) {
+      expect(decided).toContain(type)
+    }
+  })
+})

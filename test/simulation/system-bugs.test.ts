@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { bugs } from '../support/simulated-bugs.ts'
+import type { Run } from '../support/simulated-system.ts'
+import { runSeeds } from './system.ts'
+
+/** Runs within which a mistake must show. */
+const SEEDS = 100
+
+test.each([
+  [bugs.forgottenCap, /over its dailyCap/],
+  [bugs.settledTwice, /CallSettled twice/],
+  [bugs.lostRelease, /is open in the ledger|has \d+ live/],
+])('$name is found', { timeout: 120_000 }, async (bug, sentence) => {
+  let found: Run | null = null
+  await runSeeds({ from: 1, count: SEEDS }, bug, (run) => {
+    if (run.broken.length > 0) found = run
+    return found !== null
+  })
+  expect(found).toMatchObject({ broken: expect.arrayContaining([expect.stringMatching(sentence)]) })
+})

@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest'
+import type { Profile } from '../support/simulated-profile.ts'
+import { runSystem } from '../support/simulated-system.ts'
+import { buildSimulatedWorld } from '../support/simulated-world.ts'
+import { replayOf } from './system.ts'
+
+/** Nothing goes wrong but the one death. */
+const CALM: Partial<Profile> = {
+  processes: 2,
+  calls: 5,
+  span: 20,
+  aftermath: 60,
+  fails: 0,
+  loses: 0,
+  diesAppending: 0,
+  dies: 0,
+  outages: 0,
+  twice: 0,
+  late: 0,
+  unheard: 0,
+  ignored: 0,
+  hurries: 0,
+  skew: 0,
+}
+const SEED = 11
+
+describe.each([false, true])('a process that dies over an append that has landed: %s', (landed) => {
+  test('at each append of a run: another takes up what it left', { timeout: 180_000 }, async () => {
+    const world = await buildSimulatedWorld()
+    const whole = await runSystem(world, { seed: SEED, profile: CALM })
+    expect([whole.broken, whole.crashes]).toEqual([[], 0])
+    for (let append = 1; append <= whole.appends; append += 1) {
+      const run = await runSystem(world, { seed: SEED, profile: CALM, dyingAt: { append, landed } })
+      expect([append, run.broken.length > 0 ? replayOf(run) : null, run.crashes]).toEqual([append, null, 1])
+    }
+  })
+})

@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest'
+import { runSystem } from '../support/simulated-system.ts'
+import { buildSimulatedWorld } from '../support/simulated-world.ts'
+import { replayOf, runSeeds } from './system.ts'
+
+/** More by `SEEDS=`, others by `SEED=`; with its own command a failing one tells all: `npx node test/simulation/system.ts --seed 7`. */
+const SEEDS = Number(process.env.SEEDS ?? 500)
+const FROM = Number(process.env.SEED ?? 1)
+const LIMIT_MS = 120_000 + SEEDS * 1_000
+
+describe('the whole system on simulated time, under faults', () => {
+  test(`holds its rules in ${SEEDS} runs`, { timeout: LIMIT_MS }, async () => {
+    const failed: string[] = []
+    const seen = { crashes: 0, calls: 0, connected: 0, capped: 0, failedOver: 0, recorded: 0, recounted: 0 }
+    await runSeeds({ from: FROM, count: SEEDS }, null, (run) => {
+      if (run.broken.length > 0) failed.push(replayOf(run))
+      const count = (type: string) => run.events.filter((event) => event.type === type).length
+      seen.crashes += run.crashes
+      seen.calls += count('CallAdmitted') + count('CallRefused')
+      seen.connected += count('TargetAnswered')
+      seen.capped += run.events.filter(({ data }) => /"reason":"(buyer_)?capped"/.test(JSON.stringify(data))).length
+      seen.failedOver += count('TargetClaimed')
+      seen.recorded += count('RecordingSaved')
+      seen.recounted += count('CallRecounted')
+      return failed.length >= 5
+    })
+    expect(failed).toEqual([])
+    // A simulation in which nothing happens would find nothing.
+    for (const [what, count] of Object.entries(seen)) expect([what, count > SEEDS / 4]).toEqual([what, true])
+  })
+
+  test('runs the same from the same seed, to the last event', async () => {
+    const world = await buildSimulatedWorld()
+    for (const seed of [3, 4]) {
+      const [one, other] = [await runSystem(world, { seed }), await runSystem(await buildSimulatedWorld(), { seed })]
+      expect(other.digest).toBe(one.digest)
+      expect(other.steps).toBe(one.steps)
+    }
+    const [three, four] = [await runSystem(world, { seed: 3 }), await runSystem(world, { seed: 4 })]
+    expect(three.digest).not.toBe(four.digest)
+  })
+})

@@ -1,0 +1,55 @@
+import { bugs } from '../support/simulated-bugs.ts'
+import type { Bug } from '../support/simulated-process.ts'
+import { type Run, runSystem } from '../support/simulated-system.ts'
+import { buildSimulatedWorld } from '../support/simulated-world.ts'
+
+/** How to see a failing run again, and all that happens in it. */
+export function replayOf({ seed, broken }: Run, bug: Bug | null = null): string {
+  const flag = bug ? ` --bug ${nameOf(bug)}` : ''
+  return `Seed ${seed}: ${broken.join('; ')}. Replay: npx node test/simulation/system.ts --seed ${seed}${flag}`
+}
+
+function nameOf(bug: Bug): string {
+  return Object.entries(bugs).find(([, one]) => one === bug)?.[0] ?? ''
+}
+
+/** Runs seeds in turn until `stop` says so of a run. */
+export async function runSeeds(
+  seeds: { readonly from: number; readonly count: number },
+  bug: Bug | null,
+  stop: (run: Run) => boolean,
+): Promise<void> {
+  const world = await buildSimulatedWorld()
+  for (let seed = seeds.from; seed < seeds.from + seeds.count; seed += 1) {
+    if (stop(await runSystem(world, { seed, bug }))) return
+  }
+}
+
+/** `--seed 7` replays one run and tells all of it; `--seeds 5000 [--from 1]` runs many; `--bug <name>` puts a mistake in. */
+async function main(options: ReadonlyMap<string, string>): Promise<number> {
+  const named = options.get('bug')
+  const bug: Bug | null = Object.entries<Bug>(bugs).find(([name]) => name === named)?.[1] ?? null
+  if (named && !bug) throw new Error(`--bug is one of ${Object.keys(bugs).join(', ')}.`)
+  const seed = options.get('seed')
+  if (seed !== undefined) {
+    const run = await runSystem(await buildSimulatedWorld(), { seed: Number(seed), bug, trace: console.log })
+    console.log(run.broken.length === 0 ? `Seed ${seed} holds. ${run.digest}` : replayOf(run, bug))
+    return run.broken.length
+  }
+  let failures = 0
+  await runSeeds({ from: Number(options.get('from') ?? 1), count: Number(options.get('seeds') ?? 500) }, bug, (run) => {
+    if (run.broken.length > 0) console.log(replayOf(run, bug))
+    failures += Math.min(1, run.broken.length)
+    if (run.seed % 100 === 0) console.log(`Seed ${run.seed}, ${failures} failed`)
+    return false
+  })
+  return failures
+}
+
+if (import.meta.main) {
+  const flags = process.argv.slice(2)
+  const pairs = flags.flatMap((flag, at) =>
+    flag.startsWith('--') ? [[flag.slice(2), flags[at + 1] ?? ''] as const] : [],
+  )
+  process.exitCode = (await main(new Map(pairs))) > 0 ? 1 : 0
+}

@@ -1,0 +1,236 @@
+/**
+ * What the model of the call engine knows: plain records, changed in place, written down from the documents and not from
+ * the code. Records go by their names; instants are milliseconds since the epoch, in UTC.
+ */
+
+export type CountsOn = 'claimed' | 'connected' | 'converted'
+export type DialEnd = 'no_answer' | 'busy' | 'rejected' | 'failed'
+
+export interface ScheduleModel {
+  readonly tz: string
+  readonly days: Readonly<Record<string, readonly (readonly [string, string])[]>>
+}
+
+interface CapsModel {
+  concurrencyCap: number
+  hourlyCap: number
+  dailyCap: number
+  monthlyCap: number
+  dailyRevenueCapCents: number
+}
+
+export interface BuyerModel extends CapsModel {
+  readonly name: string
+  status: 'active' | 'paused'
+}
+
+export interface TagFilterModel {
+  readonly key: string
+  readonly op: 'eq' | 'neq' | 'in' | 'nin' | 'exists' | 'missing' | 'prefix'
+  readonly value: string | readonly string[] | null
+}
+
+export interface TargetModel extends CapsModel {
+  readonly name: string
+  readonly buyer: string
+  status: 'active' | 'paused'
+  revenueCents: number
+  durationThresholdSeconds: number
+  totalCap: number
+  capCountsOn: CountsOn
+  states: readonly string[]
+  hoursSchedule: ScheduleModel | null
+  ringTimeoutSeconds: number | null
+  dedupeWindowSeconds: number
+  tagFilters: readonly TagFilterModel[]
+}
+
+export interface PayoutModel {
+  mode: 'fixed' | 'revshare'
+  payoutCents: number | null
+  revsharePct: number | null
+  minPayoutCents: number | null
+  maxPayoutCents: number | null
+}
+
+export interface CampaignModel {
+  readonly name: string
+  status: 'live' | 'paused'
+  routingMode: 'priority' | 'weighted' | 'highest_bid'
+  repeatCallerPolicy: 'allow' | 'block' | 'same_target'
+  anonymousPolicy: 'allow' | 'block'
+  unroutedAction: 'hangup' | 'message' | 'forward'
+  bufferSeconds: number
+  dialTimeoutSeconds: number
+  failoverBudgetSeconds: number
+  dedupeWindowSeconds: number
+  dailyCap: number
+  concurrencyCap: number
+  hoursSchedule: ScheduleModel | null
+  states: readonly string[]
+  payout: PayoutModel
+}
+
+export interface LaneModel extends Omit<PayoutModel, 'mode'> {
+  readonly campaign: string
+  readonly publisher: string
+  active: boolean
+  payoutMode: 'inherit' | 'fixed' | 'revshare'
+  bufferSeconds: number | null
+  hourlyCap: number
+  dailyCap: number
+  monthlyCap: number
+  concurrencyCap: number
+  dailyPayoutCapCents: number
+  dedupeWindowSeconds: number
+  states: readonly string[] | null
+  hoursSchedule: ScheduleModel | null
+}
+
+export interface RouteModel {
+  readonly campaign: string
+  readonly target: string
+  priority: number
+  weight: number
+  active: boolean
+  revenueOverrideCents: number | null
+  /** Routes are numbered as they are made. */
+  readonly made: number
+}
+
+/** The money terms of a call, frozen when it arrives. */
+export interface TermsModel extends Omit<PayoutModel, 'mode'> {
+  readonly payoutMode: 'none' | 'fixed' | 'revshare'
+  readonly payoutWithheld: string | null
+  readonly bufferSeconds: number
+  readonly usageRateCents: number
+}
+
+export interface PlannedModel {
+  readonly target: string
+  readonly revenueCents: number
+  readonly thresholdSeconds: number
+}
+
+/** One dial. */
+export interface ClaimModel extends PlannedModel {
+  readonly attempt: number
+  readonly buyer: string
+  readonly at: number
+  readonly ringSeconds: number
+  readonly countsOn: CountsOn
+  outcome: 'ringing' | 'answered' | 'abandoned' | DialEnd
+  rangSeconds: number
+  /** Its place among all answers; null while there is none. */
+  answerNo: number | null
+  /** The target's caps were reset after the dial. */
+  forgiven: boolean
+}
+
+export interface CorrectionsModel {
+  readonly converted?: boolean
+  readonly revenueCents?: number
+  readonly payoutCents?: number
+}
+
+/** How a target's dials have gone since a call last connected, and for how long that switches it off. */
+export interface HealthModel {
+  failures: number
+  off: { readonly from: number; readonly until: number } | null
+}
+
+export interface CallModel {
+  readonly id: string
+  readonly ref: string
+  readonly dialed: string
+  readonly caller: string | null
+  readonly callerState: string | null
+  readonly campaign: string | null
+  readonly publisher: string | null
+  readonly attribution: string
+  readonly at: number
+  /** When the platform heard of it. */
+  readonly heardAt: number
+  readonly admitted: boolean
+  readonly terms: TermsModel
+  readonly routing: Pick<CampaignModel, 'dialTimeoutSeconds' | 'states' | 'unroutedAction'> & {
+    readonly deadline: number
+  }
+  /** What is left of the plan. */
+  plan: readonly PlannedModel[]
+  readonly claims: ClaimModel[]
+  /** Why targets were passed over. */
+  readonly skips: string[]
+  unrouted: string | null
+  answeredAt: number | null
+  end: {
+    readonly at: number
+    readonly by: string
+    readonly status: string
+    readonly talkSeconds: number
+    /** Its place among all ends. */
+    readonly no: number
+  } | null
+  /** Tags as they were when the call arrived, by which filters judge, and as they are. */
+  readonly arrivalTags: Readonly<Record<string, string>>
+  tags: Readonly<Record<string, string>>
+  /** The conversions that were posted, oldest first. */
+  readonly posts: {
+    readonly source: string
+    readonly revenueCents: number | null
+    readonly externalId: string | null
+  }[]
+  /** Figures that a person or a key set. */
+  corrections: CorrectionsModel
+  settledAt: number | null
+  convertedAt: number | null
+  source: string | null
+  converted: boolean
+  revenueCents: number
+  payoutCents: number
+  usageCents: number
+  usageChargedAt: number | null
+}
+
+export interface Model {
+  now: number
+  subscription: 'active' | 'past_due' | 'canceled'
+  plan: 'starter' | 'growth' | 'scale'
+  balanceCents: number
+  readonly buyers: Map<string, BuyerModel>
+  readonly targets: Map<string, TargetModel>
+  readonly campaigns: Map<string, CampaignModel>
+  readonly publishers: Map<string, { status: 'live' | 'paused' }>
+  readonly lanes: Map<string, LaneModel>
+  readonly routes: Map<string, RouteModel>
+  routesMade: number
+  /** Tracking numbers, and whose they are. */
+  readonly numbers: ReadonlyMap<string, { readonly campaign: string | null; readonly publisher: string | null }>
+  /** Blocked callers, as `caller` or `caller on campaign`. */
+  readonly blocked: Set<string>
+  readonly calls: CallModel[]
+  /** Health of the targets of which anything has been heard. */
+  readonly health: Map<string, HealthModel>
+  /** The cap that was last told to be reached, by whose it is and its window. */
+  readonly told: Map<string, number>
+  /** Every cap that was told to be reached, and every target that went down, in words. */
+  readonly notices: string[]
+  /** Grows with each answer and each end, so that what comes at one instant has an order. */
+  ticks: number
+}
+
+/** What must be there. */
+export function need<Value>(values: ReadonlyMap<string, Value>, name: string): Value {
+  const value = values.get(name)
+  if (value === undefined) throw new Error(`The model has no ${name}.`)
+  return value
+}
+
+export const laneName = (campaign: string, publisher: string) => `${campaign}/${publisher}`
+export const routeName = (campaign: string, target: string) => `${campaign}>${target}`
+export const blockName = (caller: string, campaign: string | null) => (campaign ? `${caller} on ${campaign}` : caller)
+
+export const iso = (ms: number) => new Date(ms).toISOString()
+export const hourOf = (ms: number) => iso(ms).slice(0, 'YYYY-MM-DDTHH'.length)
+export const dayOf = (ms: number) => iso(ms).slice(0, 'YYYY-MM-DD'.length)
+export const monthOf = (ms: number) => iso(ms).slice(0, 'YYYY-MM'.length)
