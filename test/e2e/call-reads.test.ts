@@ -332,6 +332,27 @@ describe.each(setups)('call log over $name', (setup) => {
     }
   })
 
+  test('a call keeps its names and sentences, whatever its records are called since', async () => {
+    const [id = ''] = [...ids].find(([, name]) => name === 'long') ?? []
+    const before = await main.read(id)
+    const records = {
+      campaigns: the.roofing.campaignId,
+      buyers: the.acme,
+      targets: the.desk,
+      publishers: the.publisherId,
+    }
+    for (const [kind, record] of Object.entries(records)) {
+      const path = `/api/tracking/${kind}/${record}`
+      const renamed = await main.console(path, { method: 'PATCH', body: { name: `Another of the ${kind}` } })
+      expect(renamed.status, renamed.text).toBe(200)
+    }
+    expect(await main.read(id)).toEqual(before)
+    const { data } = (await main.rest(`/api/v1/calls${query(FEBRUARY)}`)).body
+    const { campaign, publisher, buyer, target } = data.find((row: Json) => row.id === id)
+    const names = [campaign, publisher, buyer, target].map(({ name }) => name)
+    expect(names).toEqual(['Roofing', 'North', 'Acme', 'Desk'])
+  })
+
   test('the calls of one workspace are not those of another', async () => {
     const other = deskOf(server, the.other)
     expect((await other.rest(`/api/v1/calls${query(FEBRUARY)}`)).body).toMatchObject({ total: 0, data: [] })
