@@ -7,12 +7,10 @@ import { getBuyerRow } from '../../../queries/get-buyer-row.ts'
 import { buyerChanges, buyerStatus } from '../../domain/buyer.ts'
 import { statusNote } from '../../domain/fields.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
-import { id } from '../../kernel/wire.ts'
-import { defineWrite, type Write } from './write.ts'
+import { defineWrite, oneOf, type Write } from './write.ts'
 
 const path = '/api/tracking/buyers'
-const names = { id: 'buyers' } as const
-const one = { params: z.object({ id }), names, record: ({ id }: { readonly id: string }) => id }
+const one = oneOf('buyers')
 
 const create = defineWrite({
   name: 'create-buyer',

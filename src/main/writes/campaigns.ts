@@ -9,12 +9,10 @@ import type { CampaignMover } from '../../domain/campaign-moves.ts'
 import { statusNote } from '../../domain/fields.ts'
 import type { Mount } from '../../kernel/query.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
-import { id } from '../../kernel/wire.ts'
-import { defineWrite, type Write } from './write.ts'
+import { defineWrite, oneOf, type Write } from './write.ts'
 
 const path = '/api/tracking/campaigns'
-const names = { id: 'campaigns' } as const
-const one = { params: z.object({ id }), names, record: ({ id }: { readonly id: string }) => id }
+const one = oneOf('campaigns')
 
 const create = defineWrite({
   name: 'create-campaign',

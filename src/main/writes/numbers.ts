@@ -11,15 +11,13 @@ import { numberStatus } from '../../domain/number.ts'
 import { workspace } from '../../domain/workspace.ts'
 import { collectionOf } from '../../kernel/projection.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
-import { id } from '../../kernel/wire.ts'
 import type { Stored } from '../../ports/read-store.ts'
 import { createOverlaps } from '../overlaps.ts'
 import { fromCarrier } from './upstream.ts'
-import { defineWrite, type Write } from './write.ts'
+import { defineWrite, oneOf, type Write } from './write.ts'
 
 const path = '/api/tracking/numbers/:id'
-const names = { id: 'numbers' } as const
-const one = { params: z.object({ id }), names, record: ({ id }: { readonly id: string }) => id }
+const one = oneOf('numbers')
 
 /** Moves of one number that overlap are judged against the number as it was when the first of them came in: one is made. */
 const moves = createOverlaps<Stored | null>()

@@ -9,11 +9,10 @@ import { newPool, poolChanges } from '../../domain/pool.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import type { Random } from '../../ports/random.ts'
-import { defineWrite, type Write } from './write.ts'
+import { defineWrite, oneOf, type Write } from './write.ts'
 
 const path = '/api/tracking/pools'
-const names = { id: 'pools' } as const
-const one = { params: z.object({ id }), names, record: ({ id }: { readonly id: string }) => id }
+const one = oneOf('pools')
 const answered = z.object({ pool: poolShape })
 
 const KEY_BYTES = 12

@@ -6,12 +6,10 @@ import { getPublisher } from '../../../queries/get-publisher.ts'
 import { publisherShape } from '../../../queries/publisher-shape.ts'
 import { publisherChanges, publisherMove } from '../../domain/publisher.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
-import { id } from '../../kernel/wire.ts'
-import { defineWrite, type Write } from './write.ts'
+import { defineWrite, oneOf, type Write } from './write.ts'
 
 const path = '/api/tracking/publishers'
-const names = { id: 'publishers' } as const
-const one = { params: z.object({ id }), names, record: ({ id }: { readonly id: string }) => id }
+const one = oneOf('publishers')
 
 const create = defineWrite({
   name: 'create-publisher',

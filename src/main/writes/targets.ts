@@ -14,15 +14,13 @@ import { price } from '../../domain/money.ts'
 import { type Target, type TargetSent, targetDraft, targetSent, targetStatus } from '../../domain/target.ts'
 import { workspace } from '../../domain/workspace.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
-import { id } from '../../kernel/wire.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import { testTarget } from './target-test.ts'
-import { defineWrite, type Write } from './write.ts'
+import { defineWrite, oneOf, type Write } from './write.ts'
 
 const paths = { console: '/api/tracking/targets', rest: '/api/v1/targets' } as const
 const scope = 'targets:write'
-const names = { id: 'targets' } as const
-const one = { params: z.object({ id }), names, record: ({ id }: { readonly id: string }) => id }
+const one = oneOf('targets')
 
 /** Dialling as a person sends it: the password in plain, to be sealed at once. */
 const dialling = endpointSettings
@@ -173,7 +171,7 @@ const setStatus = movers.map(({ by, name, summary, mount, status }) =>
 
 const resetCaps = defineWrite({
   params: one.params,
-  names,
+  names: one.names,
   name: 'reset-target-caps',
   summary: 'Zero what a target has used of its caps',
   method: 'POST',

@@ -1,7 +1,8 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { type WorkspaceState, workspace } from '../../domain/workspace.ts'
 import type { Mount, Tenant } from '../../kernel/query.ts'
 import { isRefusal, type Refusal, refuse } from '../../kernel/refusal.ts'
+import { id } from '../../kernel/wire.ts'
 import type { ApiAnswer, ApiRequest, ApiRoute } from '../../ports/api.ts'
 import { NOTHING } from '../api.ts'
 import { type Homed, homeOf } from './entering.ts'
@@ -9,6 +10,13 @@ import { type WriteTools, type Writing, type Written, writingOf } from './writin
 
 /** Records of a workspace that are never away while they may be named. */
 type Kept = 'buyers' | 'campaigns' | 'numbers' | 'pools' | 'publishers' | 'seats' | 'targets'
+
+/** What a write says whose path names one record of the workspace by its id. */
+export const oneOf = (kind: Kept) => ({
+  params: z.object({ id }),
+  names: { id: kind },
+  record: ({ id }: { readonly id: string }) => id,
+})
 
 /** A write as data: where it answers, what it takes, and what it does with it. */
 interface Definition<Params, Body, Filter> {
