@@ -1,0 +1,185 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { describe, expect, test, vi } from 'vitest'
+import { openHttpServer } from '../../src/adapters/http/server.ts'
+import { bearer, httpEdge, lines, options, route, samples, still } from '../support/http-edge.ts'
+
+const { base, get, server } = httpEdge()
+
+describe('operations', () => {
+  test('health, readiness and metrics', async () => {
+    expect((await get('/healthz', {})).body).toEqual({ status: 'ok' })
+    const { status, body } = await get('/readyz', {})
+    expect([status, body]).toEqual([503, { ready: false, problems: ['call-log lags by 6 s.'] }])
+    const metrics = await fetch(`${base()}/metrics`, { headers: { authorization: 'Bearer scrape-me' } })
+    expect([metrics.status, metrics.headers.get('content-type'), await metrics.text()]).toEqual([
+      200,
+      'text/plain; version=0.0.4; charset=utf-8',
+      'up 1\n',
+    ])
+  })
+
+  test.each([{}, { authorization: 'Bearer scrape-m' }, { authorization: 'Bearer scrape-me2' }])(
+    '%j does not read the metrics',
+    async (headers) => {
+      expect((await get('/metrics', headers)).body.error.code).toBe('unauthorized')
+    },
+  )
+
+  test('one log line a request, without query, credential or number', async () => {
+    lines.length = 0
+    samples.length = 0
+    const { response } = await get('/api/v1/things?caller=%2B13125550123&page=2', {
+      authorization: 'Bearer good',
+      'svc-request-id': '+13125550123',
+    })
+    await vi.waitFor(() => expect(samples).toHaveLength(1))
+    expect(samples[0]).toMatchObject({ method: 'GET', route: '/api/v1/things', status: 200, ms: expect.any(Number) })
+    expect(lines).toHaveLength(1)
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      requestId: '+•••0123',
+      method: 'GET',
+      route: '/api/v1/things',
+      status: 200,
+    })
+    expect(lines[0]).not.toMatch(/good|page|3125550123/)
+    expect(response.status).toBe(200)
+  })
+
+  test('the log redacts what should never have been logged', () => {
+    lines.length = 0
+    options.log.info(
+      {
+        headers: { authorization: 'Bearer svc_live_abcdefghijkl' },
+        note: 'svc_live_abcdefghijkl called +442071838750',
+      },
+      'x',
+    )
+    expect(lines[0]).not.toMatch(/abcdefghijkl|442071838750/)
+    expect(lines[0]).toContain('+•••8750')
+  })
+
+  test('under pressure it answers unavailable, but its probes still answer', async () => {
+    const pressed = await openHttpServer({ ...options, pressure: { maxRssBytes: 1, sampleInterval: 10 } })
+    const ask = (url: string) => pressed.inject({ url, headers: bearer })
+    await vi.waitFor(async () => expect((await ask('/api/v1/things')).statusCode).toBe(503), { interval: 5 })
+    const response = await ask('/api/v1/things')
+    expect([response.json().error.code, response.headers['retry-after']]).toEqual(['unavailable', '3'])
+    expect((await ask('/healthz')).statusCode).toBe(200)
+    await pressed.close(0)
+  })
+
+  test('a port in use is one clear sentence', async () => {
+    const port = Number(new URL(base()).port)
+    const other = await openHttpServer(options)
+    await expect(other.listen(port, '127.0.0.1')).rejects.toThrow(
+      `Cannot listen on 127.0.0.1:${port}: another process listens there.`,
+    )
+    await other.close(0)
+  })
+
+  test('a stop finishes what was accepted', async () => {
+    const gate = Promise.withResolvers<void>()
+    const arrived = Promise.withResolvers<void>()
+    const slow = route({
+      path: '/api/v1/slow',
+      name: 'slow',
+      run: async () => {
+        arrived.resolve()
+        await gate.promise
+        return { status: 200, body: { ok: true }, position: null }
+      },
+    })
+    const stopping = await openHttpServer({ ...options, routes: [slow] })
+    const port = await stopping.listen(0, '127.0.0.1')
+    const answer = fetch(`http://127.0.0.1:${port}/api/v1/slow`, { headers: bearer })
+    await arrived.promise
+    const closed = stopping.close(1_000)
+    gate.resolve()
+    expect(await (await answer).json()).toEqual({ ok: true })
+    await closed
+    await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow()
+  })
+
+  test('a stop hangs up on what is not done in time', async () => {
+    const arrived = Promise.withResolvers<void>()
+    const stuck = route({
+      path: '/api/v1/stuck',
+      name: 'stuck',
+      run: () => {
+        arrived.resolve()
+        return new Promise(() => undefined)
+      },
+    })
+    const clock = {
+      now: () => 0,
+      at: (_instant: number, wake: () => void) => {
+        wake()
+        return () => undefined
+      },
+    }
+    const stopping = await openHttpServer({ ...options, routes: [stuck], clock })
+    const port = await stopping.listen(0, '127.0.0.1')
+    const answer = fetch(`http://127.0.0.1:${port}/api/v1/stuck`, { headers: bearer })
+    const hungUp = expect(answer).rejects.toThrow()
+    await arrived.promise
+    await stopping.close(0)
+    await hungUp
+  })
+
+  test('a stop does not wait for connections on which nothing was asked', async () => {
+    const stopping = await openHttpServer({ ...options, routes: [], clock: still })
+    const port = await stopping.listen(0, '127.0.0.1')
+    const silent = connect(port, '127.0.0.1')
+    await once(silent, 'connect')
+    // Connections are taken in order: the silent one has been when this is answered.
+    await (await fetch(`http://127.0.0.1:${port}/healthz`)).text()
+    const ended = once(silent, 'close')
+    await stopping.close(0)
+    await ended
+  })
+})
+
+describe('documentation', () => {
+  test('lists every route with its answers and its refusals by status', async () => {
+    const { body } = await get('/openapi.json', {})
+    expect(body).toEqual(JSON.parse(JSON.stringify(server().openapi())))
+    expect(body).toMatchObject({ openapi: '3.1.0', info: { title: 'Test API', version: '1.2.3' } })
+    const { get: list, post: make } = body.paths['/api/v1/things']
+    expect(list).toMatchObject({
+      operationId: 'list-things',
+      tags: ['REST API'],
+      security: [{ key: [] }],
+      summary: 'A route.',
+    })
+    expect(list.parameters).toContainEqual(
+      expect.objectContaining({
+        in: 'query',
+        name: 'minTalk',
+        schema: { type: 'integer', minimum: 0, maximum: 86_400 },
+      }),
+    )
+    expect(make.requestBody.content['application/json'].schema).toMatchObject({
+      additionalProperties: false,
+      required: ['name'],
+    })
+    const call = body.paths['/api/v1/calls/{id}'].get
+    expect(Object.keys(call.responses)).toEqual(['200', '400', '401', '402', '403', '404', '409', '429', '500', '503'])
+    const codes = (status: number) =>
+      call.responses[status].content['application/json'].schema.properties.error.properties.code.enum
+    expect(codes(401)).toEqual(['missing_key', 'invalid_key'])
+    expect(codes(404)).toEqual(['not_found'])
+    expect(body.paths['/api/public/lease'].post.security).toEqual([])
+    expect(Object.keys(body.paths)).not.toContain('/healthz')
+  })
+
+  test('has a page that a browser can run', async () => {
+    const page = await fetch(`${base()}/docs/`)
+    expect(page.status).toBe(200)
+    expect(page.headers.get('content-security-policy')).toContain("script-src 'self'")
+    expect(page.headers.get('x-frame-options')).toBe('SAMEORIGIN')
+    const script = (await page.text()).match(/src="(\.\/[^"]*bundle[^"]*\.js)"/)?.[1]
+    const bundle = await fetch(new URL(script ?? 'missing', page.url))
+    expect([bundle.status, (await bundle.text()).length > 0]).toEqual([200, true])
+  })
+})

@@ -1,0 +1,133 @@
+import { connect } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { openHttpServer } from '../../src/adapters/http/server.ts'
+import { bearer, httpEdge, jsonOf, known, lines, missing, options, route } from '../support/http-edge.ts'
+
+const { base, get, post } = httpEdge()
+
+describe('envelope', () => {
+  test('names code, message, details and the request, which the header names too', async () => {
+    const { response, status, body } = await get('/api/v1/nowhere')
+    expect(status).toBe(404)
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(body).toEqual({
+      error: {
+        code: 'not_found',
+        message: 'Not found.',
+        details: null,
+        requestId: expect.stringMatching(/^req_[0-9a-f]{32}$/),
+      },
+    })
+    expect(response.headers.get('svc-request-id')).toBe(body.error.requestId)
+  })
+
+  test.each([
+    ['req_0123456789abcdef0123456789abcdef', true],
+    ['a'.repeat(128), true],
+    ['a'.repeat(129), false],
+    ['two words', false],
+  ])('takes the caller’s own request id %s: %s', async (sent, kept) => {
+    const { response } = await get('/api/v1/nowhere', { 'svc-request-id': sent })
+    expect(response.headers.get('svc-request-id') === sent).toBe(kept)
+  })
+
+  test('a wrong method on a known path is not found', async () => {
+    const response = await fetch(`${base()}/api/v1/things`, { method: 'PUT', headers: bearer })
+    expect([response.status, (await jsonOf(response)).error.code]).toEqual([404, 'not_found'])
+  })
+
+  test('a refusal brings its own sentence and details, or takes those of the table', async () => {
+    const { status, body } = await get('/api/v1/calls/0198a000-0000-7000-8000-00000000000f')
+    expect([status, body.error]).toMatchObject([
+      409,
+      { code: 'conflict', message: 'The call is a draft.', details: { status: 'draft' } },
+    ])
+    expect((await get(`/api/v1/calls/${missing}`)).body.error).toMatchObject({
+      code: 'not_found',
+      message: 'Call not found.',
+    })
+  })
+
+  test('a fault tells nothing and is logged under the request’s id', async () => {
+    const { status, body } = await get('/api/v1/fault')
+    expect([status, body.error]).toMatchObject([500, { code: 'internal', details: null }])
+    expect(JSON.stringify(body)).not.toContain('recipe')
+    const line = lines.find((one) => one.includes('recipe'))
+    expect(line).toContain(body.error.requestId)
+    expect(line).not.toContain('+13125550123')
+  })
+
+  test.each(['log-away', 'store-away'])('%s is unavailable, with Retry-After', async (name) => {
+    const { response, status, body } = await get(`/api/v1/${name}`)
+    expect([status, body.error.code, response.headers.get('retry-after')]).toEqual([503, 'unavailable', '3'])
+    expect(JSON.stringify(body)).not.toContain('10.0.0.9')
+  })
+
+  test('bytes that are no HTTP are answered in the envelope', async () => {
+    const socket = connect(Number(new URL(base()).port), '127.0.0.1')
+    socket.write('NONSENSE\r\n\r\n')
+    const chunks: Buffer[] = []
+    for await (const chunk of socket) chunks.push(chunk)
+    const [head = '', body = ''] = Buffer.concat(chunks).toString().split('\r\n\r\n')
+    expect(head).toContain('400 Bad Request')
+    expect(JSON.parse(body).error.code).toBe('bad_request')
+  })
+
+  test('an undeclared refusal code stops the start', async () => {
+    const bad = route({ path: '/x', name: 'x', rejects: ['no-such-refusal'] })
+    await expect(openHttpServer({ ...options, routes: [bad] })).rejects.toThrow('no-such-refusal (x)')
+  })
+})
+
+describe('order of refusals', () => {
+  test.each([
+    [undefined, 'missing_key'],
+    ['Basic good', 'missing_key'],
+    ['Bearer', 'missing_key'],
+    ['Bearer good more', 'invalid_key'],
+    ['Bearer bad', 'invalid_key'],
+    ['bearer good', undefined],
+    ['BEARER   good', undefined],
+  ])('authorization %s', async (authorization, code) => {
+    const { status, response, body } = await get('/api/v1/things', authorization === undefined ? {} : { authorization })
+    expect([status, body.error?.code]).toEqual(code === undefined ? [200, undefined] : [401, code])
+    expect(response.headers.get('www-authenticate')).toBe(code === undefined ? null : 'Bearer')
+  })
+
+  test('the credential comes before malformed JSON, a bad path id and a wrong content type', async () => {
+    expect((await post('/api/v1/things', '{', { authorization: '' })).body.error.code).toBe('missing_key')
+    expect((await post('/api/v1/things/nonsense/reset', '{', { authorization: 'Bearer bad' })).body.error.code).toBe(
+      'invalid_key',
+    )
+    expect((await post('/api/v1/pings', '{')).body.error).toMatchObject({
+      code: 'insufficient_scope',
+      details: { required: ['pings:read'], held: [] },
+    })
+    expect((await post('/api/v1/pings', 'x', { 'content-type': 'text/plain' })).body.error.code).toBe(
+      'insufficient_scope',
+    )
+  })
+
+  test('a path id that does not parse answers as one that does not exist, before body and query', async () => {
+    const absent = (
+      await get(`/api/v1/calls/${missing}?depth=0`.replace('?depth=0', ''), { ...bearer, 'svc-request-id': 'r' })
+    ).body
+    for (const path of ['nonsense', 'nonsense?depth=0', `${known}0`])
+      expect((await get(`/api/v1/calls/${path}`, { ...bearer, 'svc-request-id': 'r' })).body).toEqual(absent)
+    expect((await post('/api/v1/things/nonsense/reset', '{')).body.error).toMatchObject({
+      code: 'not_found',
+      message: 'Call not found.',
+    })
+  })
+
+  test.each(['%zz', 'a'.repeat(150)])('a path that no router can read is not found: %s', async (segment) => {
+    const { status, body, response } = await get(`/api/v1/calls/${segment}`)
+    expect([status, body.error.code]).toEqual([404, 'not_found'])
+    expect(response.headers.get('svc-request-id')).toBe(body.error.requestId)
+    expect(response.headers.get('svc-position')).toBeTruthy()
+  })
+
+  test('an upper-case path id is read as lower case', async () => {
+    expect((await get(`/api/v1/calls/${known.toUpperCase()}`)).status).toBe(200)
+  })
+})
