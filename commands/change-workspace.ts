@@ -18,11 +18,12 @@ export const changeWorkspace = defineCommand({
     const { name, timezone, planId, subscriptionStatus } = changes
     const problem = timezone === undefined ? null : zoneProblem(timezone)
     if (problem) return refuse('validation-error', { timezone: problem })
+    const named = { ...workspace, name: name ?? workspace.name }
     const difference = changesOf<Pick<Workspace, 'name' | 'timezone'>>(workspace, { name, timezone })
     return [
-      ...(difference ? [{ type: 'WorkspaceChanged' as const, data: difference }] : []),
-      ...planMoved(workspace, planId ?? workspace.planId),
-      ...subscriptionMoved(workspace, subscriptionStatus ?? workspace.subscriptionStatus),
+      ...(difference ? [{ type: 'WorkspaceChanged' as const, data: { name: named.name, ...difference } }] : []),
+      ...planMoved(named, planId ?? workspace.planId),
+      ...subscriptionMoved(named, subscriptionStatus ?? workspace.subscriptionStatus),
     ]
   },
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { capFiguresOf, hasUsedCaps } from '../src/domain/cap-reset.ts'
+import { capFiguresOf } from '../src/domain/cap-reset.ts'
 import { ledger } from '../src/domain/ledger.ts'
 import { missing } from '../src/domain/refusals.ts'
 import { workspace } from '../src/domain/workspace.ts'
@@ -19,7 +19,6 @@ export const resetTargetCaps = defineCommand({
   decide({ targetId }, state, { now, reads }) {
     const target = reads.workspace.targets.get(targetId)
     if (!target) return missing('target')
-    if (!hasUsedCaps(state, targetId)) return []
     const cleared = capFiguresOf(state, targetId, now)
     return [{ type: 'TargetCapsReset', data: { targetId, targetName: target.name, occurredAt: now, cleared } }]
   },

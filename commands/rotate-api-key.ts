@@ -23,7 +23,8 @@ export const rotateApiKey = defineCommand({
     const inUse = apiKey.secrets.filter((secret) => secret.expiresAt === null)
     const outgoing = graceMinutes === 0 ? [] : inUse.map((secret) => ({ ...secret, expiresAt }))
     const secrets = [...outgoing, { hash, expiresAt: null }]
+    const before = { prefix: apiKey.prefix }
     const ended = hashesOf(apiKey).filter((old) => secrets.every((kept) => kept.hash !== old))
-    return [{ type: 'ApiKeyRotated', data: { apiKey: { ...apiKey, prefix, secrets }, ended, graceMinutes } }]
+    return [{ type: 'ApiKeyRotated', data: { apiKey: { ...apiKey, prefix, secrets }, before, ended, graceMinutes } }]
   },
 })

@@ -20,6 +20,7 @@ export const rotateRoutingKey = defineCommand({
     if (!key) return missing('routing-key')
     if (!keyWorks(key)) return revoked('The key')
     const graceEndsAt = graceMinutes === 0 ? null : new Date(Date.parse(now) + graceMinutes * 60_000).toISOString()
-    return [{ type: 'RoutingKeyRotated', data: { ...namesOfKey(state, key), prefix, hash, graceEndsAt } }]
+    const before = { prefix: key.prefix }
+    return [{ type: 'RoutingKeyRotated', data: { ...namesOfKey(state, key), before, prefix, hash, graceEndsAt } }]
   },
 })

@@ -32,7 +32,6 @@ export const setLane = defineCommand({
     const terms = laneWith(open ?? PLAIN_TERMS, sent, state.workspace.timezone)
     const problems = laneProblems(terms, sent)
     if (problems) return refuse('validation-error', problems)
-    if (campaign.status === 'archived') return archived('Campaign')
     const names = { campaignName: campaign.name, publisherName: publisher.name }
     if (open) {
       const difference = changesOf<LaneTerms>(open, terms)
@@ -40,6 +39,7 @@ export const setLane = defineCommand({
         ? [{ type: 'LaneTermsChanged', data: { campaignId, publisherId, ...names, ...difference } }]
         : []
     }
+    if (campaign.status === 'archived') return archived('Campaign')
     if (publisher.status === 'terminated')
       return refuse('conflict', { status: 'terminated' }, 'A terminated publisher cannot be given a lane.')
     const keyId = newId()

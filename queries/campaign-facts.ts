@@ -1,4 +1,5 @@
 import { buyers } from '../projections/buyers.ts'
+import type { campaigns } from '../projections/campaigns.ts'
 import { lanes } from '../projections/lanes.ts'
 import { numbers } from '../projections/numbers.ts'
 import { routes } from '../projections/routes.ts'
@@ -9,16 +10,12 @@ import type { LaunchFacts } from '../src/domain/checklist.ts'
 import { delivers } from '../src/domain/number.ts'
 import { keyWorks } from '../src/domain/routing-key.ts'
 import type { ReadStore } from '../src/ports/read-store.ts'
-import { readAll, readMany, readOne } from './documents.ts'
+import { type DocOf, type Kept, readAll, readMany, readOne } from './documents.ts'
 
 /** The facts that a campaign's launch is judged by, as the read models have them. */
 export async function factsOf(
   views: ReadStore,
-  {
-    id: campaignId,
-    workspaceId,
-    status,
-  }: { readonly id: string; readonly workspaceId: string; readonly status: string },
+  { id: campaignId, workspaceId, status }: Pick<Kept<DocOf<typeof campaigns>>, 'id' | 'workspaceId' | 'status'>,
 ): Promise<LaunchFacts> {
   const filter = { workspaceId, campaignId }
   const [plan, assigned, open, keys, purse] = await Promise.all([
@@ -40,7 +37,7 @@ export async function factsOf(
   )
   return {
     campaignId,
-    live: status === 'live',
+    status,
     activeBuyers: [...owners.values()].filter((buyer) => buyer.status === 'active').length,
     activeTargets: [...planned.values()].filter((target) => target.status === 'active').length,
     activeRoutes: plan.filter(({ active }) => active).length,

@@ -11,7 +11,8 @@ import { readMany, readPage } from './documents.ts'
 import { listed, listQuery, searching, windowOf } from './listing.ts'
 import { workspaceOf, workspaceShape } from './workspace-shape.ts'
 
-const row = workspaceShape.extend({ balanceCents: cents })
+/** A workspace as the platform's staff sees it. */
+export const administeredWorkspace = workspaceShape.extend({ balanceCents: cents })
 
 /** Every workspace of the platform, for its staff. */
 export const listWorkspaces = defineQuery({
@@ -26,7 +27,7 @@ export const listWorkspaces = defineQuery({
     sandbox: queryBoolean.optional(),
     ...listQuery(['createdAt', 'name']),
   }),
-  response: pageOf(row),
+  response: pageOf(administeredWorkspace),
   reads: [workspaces, wallets],
   async run({ views }: QueryPorts, { query }) {
     const { q, planId, subscriptionStatus, sandbox } = query

@@ -6,6 +6,7 @@ import { pools } from '../projections/pools.ts'
 import { publishers } from '../projections/publishers.ts'
 import { campaignStatus } from '../src/domain/campaign.ts'
 import { trackingNumber } from '../src/domain/number.ts'
+import { isBilled } from '../src/domain/renewal.ts'
 import { collectionOf } from '../src/kernel/projection.ts'
 import type { Question } from '../src/kernel/query.ts'
 import { id, instant } from '../src/kernel/wire.ts'
@@ -90,7 +91,7 @@ export async function numberShapes(
         campaign: campaign ? { id: campaign.id, name: campaign.name, status: campaign.status } : null,
         publisher: publisher ? { id: publisher.id, name: publisher.name } : null,
         pool: pool ? { id: pool.id, name: pool.name } : null,
-        ...(renewsAt !== null && { renewsAt }),
+        ...(renewsAt !== null && isBilled(record.status) && { renewsAt }),
         calls30d: calls30d(record.id),
         lastCallAt: lastCallAt(record.id),
       }

@@ -13,7 +13,8 @@ import { type DocOf, type Kept, readMany } from './documents.ts'
 import { today, todayFor, todayOf } from './today.ts'
 import { countersOf, health, healthOf, usage, usageOf } from './usage.ts'
 
-const endpointShape = endpoint
+/** The dialling of a target as it is answered: of its password that there is one, and its end. */
+export const endpointShape = endpoint
   .omit({ sipSecret: true })
   .extend({ hasSipSecret: z.boolean(), sipSecretLast4: z.string().nullable() })
 

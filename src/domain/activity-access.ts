@@ -9,7 +9,7 @@ import { workspaceIdOf } from './workspace.ts'
 
 const user = (id: string, name: string): Entity => ({ kind: 'user', id, name })
 const apiKey = (id: string, name: string): Entity => ({ kind: 'api_key', id, name })
-const workspace = (event: { readonly stream: string }, name = ''): Entity => ({
+const workspace = (event: { readonly stream: string }, name: string): Entity => ({
   kind: 'workspace',
   id: workspaceIdOf(event),
   name,
@@ -28,13 +28,12 @@ type AccessEvents = typeof tenantEvents & typeof seatEvents & typeof apiKeyEvent
 export const accessTold: Telling<AccessEvents> = {
   WorkspaceCreated: (event) =>
     began(workspace(event, event.data.workspace.name), 'created', 'high', event.data.workspace),
-  WorkspaceChanged: (event) =>
-    altered(workspace(event, event.data.after.name ?? ''), event.data.before, event.data.after),
+  WorkspaceChanged: (event) => altered(workspace(event, event.data.name), event.data.before, event.data.after),
   SubscriptionChanged: (event) => {
-    const { from, to } = event.data
+    const { name, from, to } = event.data
     const changes = changesBetween({ subscriptionStatus: from }, { subscriptionStatus: to })
     return tell(
-      workspace(event),
+      workspace(event, name),
       'subscription_changed',
       'high',
       `had its subscription go from ${from} to ${to}.`,
@@ -42,9 +41,9 @@ export const accessTold: Telling<AccessEvents> = {
     )
   },
   PlanChanged: (event) => {
-    const { from, to } = event.data
+    const { name, from, to } = event.data
     const changes = changesBetween({ planId: from }, { planId: to })
-    return tell(workspace(event), 'plan_changed', 'high', `went from the plan ${from} to ${to}.`, changes)
+    return tell(workspace(event, name), 'plan_changed', 'high', `went from the plan ${from} to ${to}.`, changes)
   },
 
   SeatGranted: ({ data: { userId, name, email, role } }) =>
@@ -69,7 +68,7 @@ export const accessTold: Telling<AccessEvents> = {
   ApiKeyCreated: ({ data: { apiKey: made } }) => began(apiKey(made.id, made.name), 'created', 'high', made),
   ApiKeyChanged: ({ data: { apiKeyId, name, before, after } }) =>
     altered(apiKey(apiKeyId, name), before, after, { severity: 'high' }),
-  ApiKeyRotated: ({ data: { apiKey: made, graceMinutes } }) =>
+  ApiKeyRotated: ({ data: { apiKey: made, before, graceMinutes } }) =>
     tell(
       apiKey(made.id, made.name),
       'rotated',
@@ -77,7 +76,7 @@ export const accessTold: Telling<AccessEvents> = {
       graceMinutes === 0
         ? 'was rotated, and its old secret ended.'
         : `was rotated with ${graceMinutes} minutes of grace.`,
-      changesBetween(null, { prefix: made.prefix, graceMinutes }),
+      changesBetween(before, { prefix: made.prefix, graceMinutes }),
     ),
   ApiKeyRevoked: ({ data: { apiKeyId, name } }) => tell(apiKey(apiKeyId, name), 'revoked', 'high', 'was revoked.'),
 

@@ -62,7 +62,7 @@ export const supplyTold: Telling<SupplyEvents> = {
       data.graceEndsAt
         ? `was rotated; the one before works until ${data.graceEndsAt}.`
         : 'was rotated, and the one before ended.',
-      changesBetween(null, { prefix: data.prefix, graceEndsAt: data.graceEndsAt }),
+      changesBetween(data.before, { prefix: data.prefix, graceEndsAt: data.graceEndsAt }),
     ),
   SigningSecretRotated: ({ data }) => tell(key(data), 'signing_secret_rotated', 'high', 'has a new signing secret.'),
   CompatEnabled: ({ data }) =>

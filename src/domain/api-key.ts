@@ -1,6 +1,7 @@
 import type { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import type { DecisionContext } from '../kernel/command.ts'
+import type { Upcast } from '../kernel/entity.ts'
 import { cap, id, instant, wholeNumber } from '../kernel/wire.ts'
 import { allowlistEntry } from './allowlist.ts'
 import { changed } from './changes.ts'
@@ -67,6 +68,11 @@ export function apiKeyOf(
   return { ...tidied(sent), id: newId(), status: 'active', secrets, createdBy: actor.id, createdAt: now }
 }
 
+/** What a key began with before it was rotated; null where that was not said yet. */
+export const keyPrefix = z.object({ prefix: z.string() }).nullable()
+/** At first a rotation did not say what the key had begun with. */
+export const unsaidPrefix: Upcast = (data) => ({ before: null, ...z.looseObject({}).parse(data) })
+
 const hashes = z.array(sha256).readonly()
 
 /** These names are the storage format. `hashes` are those of every secret that the key has at the time. */
@@ -74,9 +80,16 @@ export const apiKeyEvents = {
   ApiKeyCreated: z.object({ apiKey }),
   ApiKeyChanged: z.object({ apiKeyId: id, name: z.string(), hashes, before: apiKeyChanges, after: apiKeyChanges }),
   /** The key as it is from now on; `ended` are the hashes of the secrets that stop at once. */
-  ApiKeyRotated: z.object({ apiKey, ended: hashes, graceMinutes: z.int() }),
+  ApiKeyRotated: z.object({
+    apiKey,
+    before: keyPrefix,
+    ended: hashes,
+    graceMinutes: z.int(),
+  }),
   ApiKeyRevoked: z.object({ apiKeyId: id, name: z.string(), hashes }),
 }
+
+export const apiKeyUpcasts = { ApiKeyRotated: [unsaidPrefix] }
 
 export interface ApiKeys {
   readonly apiKeys: PersistentMap<string, ApiKey>

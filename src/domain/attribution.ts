@@ -151,27 +151,26 @@ export function unmovable({
   return role === 'unassigned' || role === 'tracking' ? null : 'The number does another feature’s job.'
 }
 
-/** The sentences that a move's events give reason for, as the workspace stands after them. */
+/** The sentences that an assignment and its events give reason for, as the workspace stands after them. */
 export function warningsOf(
   { numbers, campaigns }: WorkspaceState,
+  numberId: string,
   events: readonly RecordedEvent[],
 ): readonly string[] {
   const warnings = byType<
     Pick<typeof numberEvents & typeof poolEvents, 'NumberAssigned' | 'PoolFallbackLost'>,
     readonly string[]
   >({
-    NumberAssigned({ data: { numberId, before, after } }) {
-      const number = numbers.get(numberId)
+    NumberAssigned({ data: { before, after } }) {
       const left = before.campaignId === after.campaignId ? undefined : campaigns.get(before.campaignId ?? '')
       const empty = left?.status === 'live' && !numbers.some(({ campaignId }) => campaignId === left.id)
-      return [
-        ...(number?.campaignId && number.webhookStatus !== 'ready' ? [undelivered(number)] : []),
-        ...(empty ? [`The live campaign “${left.name}” now has no number.`] : []),
-      ]
+      return empty ? [`The live campaign “${left.name}” now has no number.`] : []
     },
     PoolFallbackLost: ({ data: { name, e164 } }) => [`The pool “${name}” has lost its fallback number ${e164}.`],
   })
-  return events.flatMap((event) => warnings(event) ?? [])
+  const number = numbers.get(numberId)
+  const waits = number?.campaignId && number.webhookStatus !== 'ready'
+  return [...(waits ? [undelivered(number)] : []), ...events.flatMap((event) => warnings(event) ?? [])]
 }
 
 function undelivered({ formatted, webhookError }: Pick<TrackingNumber, 'formatted' | 'webhookError'>): string {

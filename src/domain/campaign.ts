@@ -139,7 +139,7 @@ export function plainCampaign(name: string, zone: string): CampaignSettings {
   }
 }
 
-/** The settings after a request. */
+/** The settings after a request. The zone is that of the schedule, whichever of the two was sent. */
 export function campaignWith(
   settings: CampaignSettings,
   { hoursSchedule, payout, ...sent }: CampaignSent,
@@ -150,7 +150,8 @@ export function campaignWith(
     payout: payout && changed(settings.payout, payout),
   })
   const zones = { sent: sent.timezone, record: next.timezone }
-  return { ...next, hoursSchedule: rescheduled(settings.hoursSchedule, hoursSchedule, zones) }
+  const schedule = rescheduled(settings.hoursSchedule, hoursSchedule, zones)
+  return { ...next, timezone: (hoursSchedule && schedule?.tz) || next.timezone, hoursSchedule: schedule }
 }
 
 /** What is wrong with a campaign as it will be, across its fields, and with what was sent; null when nothing is. */
@@ -171,7 +172,7 @@ export function campaignProblems(
       'failoverBudgetSeconds',
       settings.failoverBudgetSeconds < settings.dialTimeoutSeconds ? 'Must be at least dialTimeoutSeconds.' : null,
     ],
-    ['timezone', zoneProblem(settings.timezone)],
+    ['timezone', sent.timezone === undefined ? null : zoneProblem(sent.timezone)],
     ['hoursSchedule', sent.hoursSchedule ? scheduleProblem(sent.hoursSchedule) : null],
     ['states', statesProblem(settings.states)],
     ...Object.entries(payoutProblems(settings.payout.mode, settings.payout)).map(

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import type { CampaignStatus } from './campaign.ts'
+import { campaignMoveRefused } from './campaign-moves.ts'
 import { liveKeys } from './lane.ts'
 import { delivers } from './number.ts'
 import type { WorkspaceState } from './workspace.ts'
@@ -23,7 +25,7 @@ export const checklist = z.object({
 /** What a campaign's launch is judged by; counts are of what stands on its plan, on it, or pays for it. */
 export interface LaunchFacts {
   readonly campaignId: string
-  readonly live: boolean
+  readonly status: CampaignStatus
   /** Active buyers owning a target on the plan. */
   readonly activeBuyers: number
   readonly activeTargets: number
@@ -46,6 +48,8 @@ interface Rule {
   readonly done: (facts: LaunchFacts) => boolean
   readonly open: string
   readonly closed: string
+  /** Why a launch is refused whatever else is done; null where nothing stands in its way. */
+  readonly bar?: (facts: LaunchFacts) => string | null
 }
 
 /** The steps in the order shown (Supplement §5). */
@@ -116,18 +120,21 @@ const RULES: readonly Rule[] = [
     required: false,
     optional: false,
     to: (campaignId) => `/campaigns/${campaignId}`,
-    done: ({ live }) => live,
+    done: ({ status }) => status === 'live',
     open: 'The campaign is not live.',
     closed: 'The campaign is live.',
+    bar: (facts) => campaignMoveRefused(facts, 'live', 'console')?.message ?? null,
   },
 ]
 
 /** The go-live checklist: `blockers` is exactly what a launch would be refused with. */
 export function checklistOf(facts: LaunchFacts) {
-  const steps = RULES.map(({ key, label, required, optional, to, done, open, closed }) => {
+  const steps = RULES.map(({ key, label, required, optional, to, done, open, closed, bar }) => {
     const is = done(facts)
-    const blocking = required && !is
-    return { key, label, done: is, blocking, optional, to: to(facts.campaignId), sentence: is ? closed : open }
+    const barred = bar?.(facts) ?? null
+    const blocking = barred !== null || (required && !is)
+    const sentence = barred ?? (is ? closed : open)
+    return { key, label, done: is, blocking, optional, to: to(facts.campaignId), sentence }
   })
   const blockers = steps.filter(({ blocking }) => blocking).map(({ sentence }) => sentence)
   const warnings = steps.filter(({ optional, done }) => optional && !done).map(({ sentence }) => sentence)
@@ -144,7 +151,7 @@ export function launchFacts(state: WorkspaceState, campaignId: string, balanceCe
   const keyed = lanes.filter(({ publisherId }) => liveKeys(state, publisherId, campaignId).length > 0)
   return {
     campaignId,
-    live: state.campaigns.get(campaignId)?.status === 'live',
+    status: state.campaigns.get(campaignId)?.status ?? 'draft',
     activeBuyers: [...buyers].filter((buyerId) => state.buyers.get(buyerId)?.status === 'active').length,
     activeTargets: targets.filter(({ status }) => status === 'active').length,
     activeRoutes: plan.filter(({ active }) => active).length,

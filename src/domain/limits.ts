@@ -11,6 +11,8 @@ export const LARGEST_PAGE_SIZE = 200
 
 // Requests
 
+/** Longest parameter of a path that is read at all: whatever fits into the head of a request. */
+export const PATH_CHARACTERS = 16_384
 /** Bytes of the largest request body. */
 export const BODY_BYTES = 2 * 1024 * 1024
 /** Bytes of the largest body on the real-time-bidding endpoints. */

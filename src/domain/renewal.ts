@@ -21,8 +21,9 @@ export interface Renewal {
 
 const DAY_MS = 86_400_000
 const MONTHS_OF_YEAR = 12
-/** Statuses in which nothing is billed: not yet ours, or no longer. */
 const UNBILLED: readonly string[] = ['draft', 'released']
+/** Whether a number is billed: it is neither not yet ours, nor ours no longer. */
+export const isBilled = (status: string): boolean => !UNBILLED.includes(status)
 const dayOf = (instant: string) => new Date(instant).getUTCDate()
 
 /**
@@ -47,7 +48,7 @@ export function renewalOf({ renewsAt, purchasedAt }: Pick<Rented, 'renewsAt' | '
 
 /** When a number's next month is to be paid; null for one that is not billed: no date is known, it costs nothing, or it is not ours. */
 export function billedAt({ status, renewsAt, monthlyCents }: Omit<Rented, 'id' | 'purchasedAt'>): string | null {
-  return monthlyCents > 0 && !UNBILLED.includes(status) ? renewsAt : null
+  return monthlyCents > 0 && isBilled(status) ? renewsAt : null
 }
 
 /** The beginning of the oldest month whose rent a number owes at an instant; null when it owes none. */

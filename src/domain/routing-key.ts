@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { cap, id, instant, wholeNumber } from '../kernel/wire.ts'
+import { keyPrefix, unsaidPrefix } from './api-key.ts'
 import { changed } from './changes.ts'
 import { sha256, text } from './fields.ts'
 import { LONGEST_KEY_GRACE_MINUTES, PUBLISHER_RATE, ROUTING_KEY } from './limits.ts'
@@ -64,12 +65,19 @@ const ofKey = { keyId: id, campaignId: id, publisherId: id, campaignName: z.stri
 export const routingKeyEvents = {
   RoutingKeyChanged: z.object({ ...ofKey, before: routingKeyChanges, after: routingKeyChanges }),
   /** The secret before goes on working until `graceEndsAt`; null when it stopped at once. */
-  RoutingKeyRotated: z.object({ ...ofKey, prefix: z.string(), hash: sha256, graceEndsAt: instant.nullable() }),
+  RoutingKeyRotated: z.object({
+    ...ofKey,
+    before: keyPrefix,
+    prefix: z.string(),
+    hash: sha256,
+    graceEndsAt: instant.nullable(),
+  }),
   SigningSecretRotated: z.object({ ...ofKey, sealed }),
   CompatEnabled: z.object({ ...ofKey, protocol: keyProtocol, token: compatToken }),
   CompatDisabled: z.object(ofKey),
   CompatTokenRotated: z.object({ ...ofKey, token: compatToken }),
 }
+export const routingKeyUpcasts = { RoutingKeyRotated: [unsaidPrefix] }
 type DataOf<Type extends keyof typeof routingKeyEvents> = {
   readonly data: Readonly<z.infer<(typeof routingKeyEvents)[Type]>>
 }

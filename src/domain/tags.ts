@@ -35,14 +35,12 @@ export type Tags = PersistentMap<string, string>
 export const tagChange = z.object({ key: z.string(), before: z.string().nullable(), after: z.string().nullable() })
 export type TagChange = Readonly<z.infer<typeof tagChange>>
 
-const HALF_A_SIGN = /[\uD800-\uDBFF]$/
-
-/** A value as a tag keeps it: a text, cut to its length without cutting a sign in two. */
+/** A value as a tag keeps it: a text, cut to its length in characters, whatever each is made of. */
 export function tagValue(value: string | number | boolean): string {
   const text = String(value)
-  return text.length <= TAG.value
-    ? text.toWellFormed()
-    : text.slice(0, TAG.value).replace(HALF_A_SIGN, '').toWellFormed()
+  if (text.length <= TAG.value) return text.toWellFormed()
+  // No character has more than two parts.
+  return [...text.slice(0, 2 * TAG.value)].slice(0, TAG.value).join('').toWellFormed()
 }
 
 /** Tags as a request names them; null removes. */

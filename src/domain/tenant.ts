@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Upcast } from '../kernel/entity.ts'
 import { id, instant } from '../kernel/wire.ts'
 import { changed } from './changes.ts'
 import { nameOf, timezone } from './fields.ts'
@@ -32,10 +33,18 @@ export const workspaceChanges = workspaceRecord.pick({ name: true, timezone: tru
 /** These names are the storage format. */
 export const tenantEvents = {
   WorkspaceCreated: z.object({ workspace: workspaceRecord }),
-  SubscriptionChanged: z.object({ from: subscriptionStatus, to: subscriptionStatus }),
-  PlanChanged: z.object({ from: planId, to: planId }),
-  WorkspaceChanged: z.object({ before: workspaceChanges, after: workspaceChanges }),
+  SubscriptionChanged: z.object({ name: z.string(), from: subscriptionStatus, to: subscriptionStatus }),
+  PlanChanged: z.object({ name: z.string(), from: planId, to: planId }),
+  WorkspaceChanged: z.object({ name: z.string(), before: workspaceChanges, after: workspaceChanges }),
 }
+
+/** At first these did not say what the workspace was called. */
+const unnamed: Upcast = (data) => ({ name: '', ...z.looseObject({}).parse(data) })
+const renamed: Upcast = (data) => {
+  const { after } = z.looseObject({ after: workspaceChanges }).parse(data)
+  return { ...z.looseObject({}).parse(data), name: after.name ?? '' }
+}
+export const tenantUpcasts = { SubscriptionChanged: [unnamed], PlanChanged: [unnamed], WorkspaceChanged: [renamed] }
 
 export interface Tenants {
   readonly workspace: Workspace | null
@@ -58,11 +67,11 @@ export const evolveTenants: SliceOf<Tenants, typeof tenantEvents> = {
 }
 
 /** What moves a workspace to a plan: nothing where it is on it. */
-export function planMoved({ planId: from }: Workspace, to: Workspace['planId']) {
-  return from === to ? [] : [{ type: 'PlanChanged' as const, data: { from, to } }]
+export function planMoved({ name, planId: from }: Workspace, to: Workspace['planId']) {
+  return from === to ? [] : [{ type: 'PlanChanged' as const, data: { name, from, to } }]
 }
 
 /** What moves a workspace's subscription: nothing where it stands so. */
-export function subscriptionMoved({ subscriptionStatus: from }: Workspace, to: Workspace['subscriptionStatus']) {
-  return from === to ? [] : [{ type: 'SubscriptionChanged' as const, data: { from, to } }]
+export function subscriptionMoved({ name, subscriptionStatus: from }: Workspace, to: Workspace['subscriptionStatus']) {
+  return from === to ? [] : [{ type: 'SubscriptionChanged' as const, data: { name, from, to } }]
 }

@@ -1,6 +1,6 @@
 import { Map as PersistentMap } from 'immutable'
 import { alsoEvolving, defineEntity, partsOfStream } from '../kernel/entity.ts'
-import { type ApiKeys, apiKeyEvents, evolveApiKeys } from './api-key.ts'
+import { type ApiKeys, apiKeyEvents, apiKeyUpcasts, evolveApiKeys } from './api-key.ts'
 import { type Buyers, buyerEvents, evolveBuyers } from './buyer.ts'
 import { type Campaigns, campaignEvents, evolveCampaigns } from './campaign.ts'
 import { evolveLanes, type Lanes, laneEvents } from './lane.ts'
@@ -10,11 +10,11 @@ import { evolvePools, type Pools, poolEvents } from './pool.ts'
 import { evolvePublishers, publisherEvents } from './publisher.ts'
 import { type Revisions, recordsOf } from './record.ts'
 import { evolveRoutes, type Routes, routeEvents } from './route.ts'
-import { routingKeyEvents } from './routing-key.ts'
+import { routingKeyEvents, routingKeyUpcasts } from './routing-key.ts'
 import { evolveSeats, type Seats, seatEvents, seatUpcasts } from './seat.ts'
 import type { SliceOf } from './slice.ts'
 import { evolveTargets, targetEvents } from './target.ts'
-import { evolveTenants, type Tenants, tenantEvents } from './tenant.ts'
+import { evolveTenants, type Tenants, tenantEvents, tenantUpcasts } from './tenant.ts'
 import { evolveVerticals, type Verticals, verticalEvents } from './vertical.ts'
 
 /** All configuration of a workspace: the whole of what routing goes by, at any revision. */
@@ -93,7 +93,7 @@ export const workspace = defineEntity({
   longLived: true,
   remembersCommands: true,
   events,
-  upcasts: seatUpcasts,
+  upcasts: { ...seatUpcasts, ...tenantUpcasts, ...apiKeyUpcasts, ...routingKeyUpcasts },
   initial,
   evolve: alsoEvolving<WorkspaceState, typeof events>(evolve, (state, event) => ({
     ...state,

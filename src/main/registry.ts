@@ -27,6 +27,7 @@ import { verticals } from '../../projections/verticals.ts'
 import { walletEntries } from '../../projections/wallet-entries.ts'
 import { wallets } from '../../projections/wallets.ts'
 import { workspaces } from '../../projections/workspaces.ts'
+import { getAdministeredWorkspace } from '../../queries/get-administered-workspace.ts'
 import { getApiKey } from '../../queries/get-api-key.ts'
 import { getBuyer } from '../../queries/get-buyer.ts'
 import { getBuyerRow } from '../../queries/get-buyer-row.ts'
@@ -158,6 +159,7 @@ export const queries: readonly AnyQuery<QueryPorts>[] = [
   listRoutes,
   listTargets,
   listUsers,
+  getAdministeredWorkspace,
   listWorkspaces,
   listVerticals,
   liveCalls,

@@ -9,6 +9,7 @@ import {
   resultOf,
   STAYS_SECONDS,
   script,
+  scriptedAs,
 } from '../adapters/simulator/script.ts'
 import type { PlacedCall } from '../adapters/simulator/simulated-call.ts'
 import type { Simulator } from '../adapters/simulator/simulator.ts'
@@ -115,8 +116,9 @@ async function secondsOf(
     if (step.unrouted) seconds += STAYS_SECONDS[step.unrouted.action]
     if (!step.claim) return null
     const dialled = dialledBy(step.claim)
-    const nth = dials.get(dialled.targetId) ?? 0
-    dials.set(dialled.targetId, nth + 1)
+    const known = scriptedAs(script, dialled)
+    const nth = dials.get(known) ?? 0
+    dials.set(known, nth + 1)
     const result = resultOf(entryFor(script, dialled, nth), dialled)
     seconds += result.afterSeconds
     if (result.answered) {

@@ -112,8 +112,13 @@ describe.each(setups)('tags of calls over $name', (setup) => {
 
   test(`${promised('limit: Tags')}: a value is cut to 512 characters, and never in the middle of one`, async () => {
     const { id } = await play()
-    const { body } = await byKey(id, { exact: 'x'.repeat(512), long: 'y'.repeat(2_000), face: `${'z'.repeat(511)}😀` })
-    expect(body.tags).toMatchObject({ exact: 'x'.repeat(512), long: 'y'.repeat(512), face: 'z'.repeat(511) })
+    const face = `${'z'.repeat(511)}😀`
+    const sent = { exact: 'x'.repeat(512), long: 'y'.repeat(2_000), face: `${face}!`, faces: '😀'.repeat(513) }
+    const { body } = await byKey(id, sent)
+    const kept = { exact: 'x'.repeat(512), long: 'y'.repeat(512), face, faces: '😀'.repeat(512) }
+    expect(body.tags).toMatchObject(kept)
+    const found = await main.rest(`/api/v1/calls${query({ tagKey: 'faces', tagValue: kept.faces })}`)
+    expect(found.body.data.map((row: Json) => row.id)).toEqual([id])
   })
 
   test(`${promised('limit: Tags')}: forty keys fit into a request, eighty tags on a call`, async () => {

@@ -191,7 +191,10 @@ describe.each(setups)('statuses of campaigns over $name', (setup) => {
     expect(shown(await restrict(id, { note: 'More' }))).toEqual(['restricted', false, 'Complaints'])
     for (const status of ['live', 'paused', 'archived', 'draft'])
       expect(conflict(await set(id, { status }))).toEqual({ status: 'restricted', allowed: [] })
-    expect(conflict(await switched(id, { status: 'live' }))).toEqual({ status: 'restricted', allowed: [] })
+    const refused = await switched(id, { status: 'live' })
+    expect(conflict(refused)).toEqual({ status: 'restricted', allowed: [] })
+    const { campaign } = (await main.rest(`/api/v1/campaigns/${id}`)).body
+    expect([campaign.canGoLive, campaign.blockers]).toEqual([false, [refused.body.error.message]])
     const { call } = await main.play({ to: e164, from: '+12125550100' })
     expect(call).toMatchObject({ status: 'rejected', reasonCode: 'campaign_not_live' })
     expect(shown(await restrict(id, {}, 'unrestrict'))).toEqual(['paused', true, null])

@@ -204,6 +204,7 @@ describe.each(setups)('campaigns over $name', (setup) => {
         'UTC',
         'America/Chicago',
       ])
+      expect([folded, own, bare].map(({ timezone }) => timezone)).toEqual(['Europe/London', 'UTC', 'America/Chicago'])
       expect(bare.hoursSchedule.days).toMatchObject({ ...NINE, tue: [], sun: [] })
       expect((await created({ timezone: 'Europe/London' })).hoursSchedule).toBeNull()
     })

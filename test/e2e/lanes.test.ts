@@ -78,6 +78,8 @@ async function prepared(writer: StreamWriter) {
   await shelve(main, shelved)
   const taken = await main.publisher({ name: 'Taken' })
   const owned = await main.line({ name: 'Owned' }, [target], { publisherId: taken })
+  const ended = await main.line({ name: 'Ended' }, [target], { publisherId: taken })
+  await shelve(main, ended)
   const gone = await main.publisher({ name: 'Gone', status: 'terminated' })
   const other = await openTenant(writer, { name: 'Other' })
   const abroad = await other.line({ name: 'Abroad' }, [await other.target(await other.buyer({ name: 'Far' }))])
@@ -88,7 +90,7 @@ async function prepared(writer: StreamWriter) {
     publisherId: late,
   })
   await lapse(lapsed)
-  return { main, line, shelved, taken, owned, gone, other, abroad, foreign, lapsed, late, stale }
+  return { main, line, shelved, taken, owned, ended, gone, other, abroad, foreign, lapsed, late, stale }
 }
 
 describe.each(setups)('lanes over $name', (setup) => {
@@ -242,6 +244,11 @@ describe.each(setups)('lanes over $name', (setup) => {
       expect(refusalOf(ended)).toEqual({ status: 409, code: 'conflict', details: { status: 'terminated' } })
       const unpaid = await lapsed.console(path(the.late, the.stale.campaignId), { method: 'PUT', body: {} })
       expect(refusalOf(unpaid)).toMatchObject({ status: 402, code: 'subscription_inactive' })
+    })
+
+    test('terms of a lane that is there may still be changed on an archived campaign', async () => {
+      const kept = await put({ dailyCap: 3 }, path(the.taken, the.ended.campaignId))
+      expect([kept.status, kept.body.lane.dailyCap]).toEqual([200, 3])
     })
 
     test('twenty at once open one lane with one key', async () => {

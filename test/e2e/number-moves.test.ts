@@ -112,6 +112,9 @@ describe.each(setups)('moves of numbers over $name', (setup) => {
       const { body } = await patch(failing.id, { campaignId: the.east.campaignId })
       expect(body.number).toMatchObject({ webhookStatus: 'failed', webhookError: expect.any(String) })
       expect(body.warnings).toEqual([expect.stringContaining('does not deliver')])
+      const again = await patch(failing.id, { campaignId: the.east.campaignId })
+      expect(again.body.warnings).toEqual(body.warnings)
+      expect((await patch(failing.id, { label: 'Failing' })).body.warnings).toEqual([])
       expect((await main.send({ to: failing.e164, mode: 'instant' })).status).toBe(409)
     })
 

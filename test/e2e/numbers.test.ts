@@ -213,6 +213,7 @@ describe.each(setups)('numbers over $name', (setup) => {
       await release(number.id)
       const { status, body } = await complete(number.id)
       expect([status, body.changed, body.number.status]).toEqual([200, true, 'released'])
+      expect([number.renewsAt, body.number.renewsAt]).toEqual([expect.any(String), undefined])
       expect((await complete(number.id)).body.changed).toBe(false)
       expect(await labels({ q: 'short stay' })).toEqual([])
       expect(await labels({ q: 'short stay', status: 'released' })).toEqual(['Short stay'])

@@ -93,6 +93,8 @@ describe.each(setups)('the operator over $name', (setup) => {
     )
     expect(body).toMatchObject({ page: 1, pageSize: 25, total: 1, totalPages: 1 })
     expect(body.data).toEqual([{ ...workspace, balanceCents: 700 }])
+    expect((await read(`${WORKSPACES}/${workspace.id}`)).body).toEqual({ workspace: body.data[0] })
+    for (const id of [NOBODY, 'x']) expect(codeOf(await read(`${WORKSPACES}/${id}`))).toEqual([404, 'not_found'])
     expect((await read(`${WORKSPACES}${query({ q: sent.name, planId: 'scale' })}`)).body.total).toBe(0)
     expect((await read(`${WORKSPACES}?subscriptionStatus=canceled&q=${RUN}`)).body.data).toEqual([])
     const all = (await read(`${WORKSPACES}?sort=name&dir=asc&pageSize=200&q=${RUN}`)).body.data.map(

@@ -204,6 +204,15 @@ describe.each(setups)('publisher keys over $name', (setup) => {
       expect(read.text).not.toContain(body.routingKey)
     })
 
+    test('an If-Match that is out of date is refused', async () => {
+      const headers = { 'if-match': (await main.console(at())).headers.get('etag') ?? '' }
+      const send = () => main.console(`${at()}/rotate`, { method: 'POST', body: {}, headers })
+      expect((await send()).status).toBe(200)
+      const { prefix } = await key()
+      expect(refused(await send()).slice(0, 2)).toEqual([412, 'conflict'])
+      expect((await key()).prefix).toBe(prefix)
+    })
+
     test('sent again under its Idempotency-Key it answers the same key, and rotates once', async () => {
       const send = () =>
         main.console(`${at()}/rotate`, {

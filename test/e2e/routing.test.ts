@@ -31,6 +31,7 @@ async function world(writer: StreamWriter) {
       durationThresholdSeconds: 30,
     }),
     second: await target(acme, { name: 'Second', endpoint: { destinationE164: '+13125550002' }, revenueCents: 2_000 }),
+    same: await target(acme, { name: 'Same number', endpoint: { destinationE164: '+13125550001' } }),
     sip: await target(acme, {
       name: 'Switch',
       type: 'sip',
@@ -65,6 +66,7 @@ async function world(writer: StreamWriter) {
   }
   const lines = {
     two: await line({ name: 'Two' }, [t.first, t.second]),
+    shared: await line({ name: 'Shared' }, [t.first, t.same]),
     mixed: await line({ name: 'Mixed' }, [t.first, t.sip]),
     every: await line({ name: 'Every skip' }, [t.paused, t.idle, t.unplugged, t.closed, t.texan]),
     past: await line({ name: 'Past them' }, [t.paused, t.idle, t.unplugged, t.closed, t.texan, t.second]),
@@ -526,5 +528,8 @@ describe.each(setups)('routing over $name', (setup) => {
       const { call } = await main.play({ to: the.lines.two.e164, at: noon(), script })
       expect(call.target.name).toBe('Second')
     }
+    const busyOnce = { '+13125550001': [{ result: 'busy' }, { result: 'answer', talkSeconds: 5 }] }
+    const { call } = await main.play({ to: the.lines.shared.e164, at: noon(), script: busyOnce })
+    expect([call.target.name, call.talkSeconds]).toEqual(['Same number', 5])
   })
 })

@@ -29,9 +29,10 @@ async function prepared(writer: StreamWriter) {
   const talking = await one('talking', { dailyCap: 1, concurrencyCap: 2 })
   const dialled = await one('dialled', { totalCap: 1, capCountsOn: 'claimed' })
   const quiet = await one('quiet')
+  const logged = await one('logged')
   const other = await openTenant(writer, { name: 'Other' })
   const foreign = await other.target(await other.buyer({ name: 'Theirs' }))
-  return { main, buyer, bidder, caps, talking, dialled, quiet, foreign }
+  return { main, buyer, bidder, caps, talking, dialled, quiet, logged, foreign }
 }
 type World = Awaited<ReturnType<typeof prepared>>
 
@@ -108,6 +109,18 @@ describe.each(setups)('caps of targets over $name', (setup) => {
       expect((await reset(the.quiet.targetId)).body.reset).toEqual(ZEROS)
       const { status, body } = await reset(the.bidder)
       expect([status, body.reset, body.target.rtb.bidHeaders]).toEqual([200, ZEROS, { 'x-key': '•••' }])
+    })
+
+    test('is in the activity log each time, with the figures that it cleared', async () => {
+      const { e164, targetId } = the.logged
+      for (const calls of [0, 1]) {
+        if (calls > 0) await play({ e164, targetId })
+        await reset(targetId)
+      }
+      const { body } = await main.console('/api/tracking/activity')
+      const resets = body.data.filter((row: Json) => row.entity.id === targetId && row.action === 'caps_reset')
+      const totals = resets.map(({ changes }: Json) => changes.find(({ field }: Json) => field === 'total')?.before)
+      expect(totals).toEqual([1, undefined])
     })
 
     test('is there in the console too, where the bidder is shown in full', async () => {

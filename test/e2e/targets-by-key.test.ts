@@ -202,7 +202,9 @@ describe.each(setups)('targets through keys over $name', (setup) => {
         buyerId: the.brick,
         destination: '+13125550009',
         endpoint: { destinationE164: '+13125550009' },
+        credentials: { username: 'me' },
         sipPassword: 'secret',
+        hasSipSecret: true,
         rtb: { bidHeaders: {} },
         bidHeaders: {},
         bidBodyTemplate: '{}',
@@ -213,6 +215,7 @@ describe.each(setups)('targets through keys over $name', (setup) => {
         externalRef: 'x',
         tagFilters: [],
         status: 'paused',
+        routes: [],
       }
       const answer = await change(the.desk, { ...refused, dailyCap: 1 })
       expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'field_not_writable' })

@@ -112,7 +112,7 @@ describe('order of refusals', () => {
     const absent = (
       await get(`/api/v1/calls/${missing}?depth=0`.replace('?depth=0', ''), { ...bearer, 'svc-request-id': 'r' })
     ).body
-    for (const path of ['nonsense', 'nonsense?depth=0', `${known}0`])
+    for (const path of ['nonsense', 'nonsense?depth=0', `${known}0`, 'a'.repeat(10_000)])
       expect((await get(`/api/v1/calls/${path}`, { ...bearer, 'svc-request-id': 'r' })).body).toEqual(absent)
     expect((await post('/api/v1/things/nonsense/reset', '{')).body.error).toMatchObject({
       code: 'not_found',
@@ -120,8 +120,8 @@ describe('order of refusals', () => {
     })
   })
 
-  test.each(['%zz', 'a'.repeat(150)])('a path that no router can read is not found: %s', async (segment) => {
-    const { status, body, response } = await get(`/api/v1/calls/${segment}`)
+  test('a path that no router can read is not found', async () => {
+    const { status, body, response } = await get('/api/v1/calls/%zz')
     expect([status, body.error.code]).toEqual([404, 'not_found'])
     expect(response.headers.get('svc-request-id')).toBe(body.error.requestId)
     expect(response.headers.get('svc-position')).toBeTruthy()

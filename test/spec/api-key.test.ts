@@ -132,7 +132,9 @@ describe('change-api-key', () => {
 describe('rotate-api-key', () => {
   it('lets the secret in use work for a day, or as long as it is told', () => {
     const usual = rotated(one, 'second')
-    usual.gives([{ type: 'ApiKeyRotated', data: { ended: [], graceMinutes: 1_440 } }])
+    usual.gives([
+      { type: 'ApiKeyRotated', data: { before: { prefix: expect.any(String) }, ended: [], graceMinutes: 1_440 } },
+    ])
     expect(secretsIn(usual)).toEqual([
       { hash: hashOf('first'), expiresAt: after(24 * HOUR) },
       { hash: hashOf('second'), expiresAt: null },

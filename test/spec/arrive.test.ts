@@ -185,6 +185,18 @@ describe('a refused call', () => {
     ])
   })
 
+  it('tells of no message and no forwarding that its campaign does not do', () => {
+    const set = { unroutedMessage: 'Nobody is here.', unroutedForwardE164: '+14155550188', anonymousPolicy: 'block' }
+    for (const [action, message, forwardE164] of [
+      ['hangup', null, null],
+      ['message', set.unroutedMessage, null],
+      ['forward', null, set.unroutedForwardE164],
+    ])
+      arrives(callWorld(changing.campaign({ ...set, unroutedAction: action })), { caller: null }).gives([
+        { type: 'CallRefused', data: { unrouted: { action, message, forwardE164 } } },
+      ])
+  })
+
   it('on a number without a campaign is direct, and ends campaign_not_live with a hang-up', () => {
     const unassigned = given(workspace, world.events).when(assignNumber, {
       numberId: numberIn(world.events),

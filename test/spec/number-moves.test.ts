@@ -163,7 +163,7 @@ describe('warnings', () => {
   const fallback = given(workspace, events).when(changePool, { poolId: bluePool, changes: { fallbackNumberId: held } })
   const told = (numberId: string, sent: object, from: readonly NewEvent[]) => {
     const { state, events: all } = move(numberId, sent, from)
-    return warningsOf(state, recorded(workspace, all.slice(from.length)))
+    return warningsOf(state, numberId, recorded(workspace, all.slice(from.length)))
   }
 
   it('tell what a move leads to beyond what was asked for', () => {

@@ -64,8 +64,9 @@ describe('tag-call', () => {
   it('cuts what is too long, but no sign in two', () => {
     expect(tagValue('x'.repeat(TAG.value))).toHaveLength(TAG.value)
     expect(tagValue('x'.repeat(TAG.value + 1))).toHaveLength(TAG.value)
-    expect(tagValue(`${'x'.repeat(TAG.value - 1)}😀`)).toBe('x'.repeat(TAG.value - 1))
-    expect(tagValue(`${'x'.repeat(TAG.value - 2)}😀`)).toBe(`${'x'.repeat(TAG.value - 2)}😀`)
+    expect(tagValue('😀'.repeat(TAG.value))).toBe('😀'.repeat(TAG.value))
+    expect(tagValue('😀'.repeat(TAG.value + 1))).toBe('😀'.repeat(TAG.value))
+    expect(tagValue(`${'x'.repeat(TAG.value - 1)}😀x`)).toBe(`${'x'.repeat(TAG.value - 1)}😀`)
     expect(tagValue('half \ud83d sign')).toBe('half � sign')
     expect([tagValue(-0), tagValue(false), tagValue(1e21), tagValue('')]).toEqual(['0', 'false', '1e+21', ''])
   })

@@ -79,6 +79,9 @@ describe('payout terms', () => {
   })
 })
 
+const FIXED = { payoutMode: 'fixed', payoutCents: 100 }
+const FLOORED = { payoutMode: 'revshare', revsharePct: 10, minPayoutCents: 50 }
+
 describe('the payout is withheld', () => {
   const standing = (...moves: readonly string[]) => {
     const { events, campaign, publisherId } = callWorld()
@@ -121,6 +124,8 @@ describe('the payout is withheld', () => {
     [{ dailyCap: 2 }, { taken: windows(2) }, { taken: windows(1) }],
     [{ monthlyCap: 2 }, { taken: windows(2) }, { taken: windows(1) }],
     [{ dailyPayoutCapCents: 200 }, { cents: windows(200) }, { cents: windows(199) }],
+    [{ ...FIXED, dailyPayoutCapCents: 200 }, { cents: windows(101) }, { cents: windows(100) }],
+    [{ ...FLOORED, dailyPayoutCapCents: 200 }, { cents: windows(151) }, { cents: windows(150) }],
   ])('by a full cap of the lane: %j', (cap, full, free) => {
     expect([withheld(cap, { counter: full }), withheld(cap, { counter: free })]).toEqual(['lane_capped', null])
     expect(withheld({ ...cap, blockWhenCapped: false }, { counter: full })).toBe('lane_capped')

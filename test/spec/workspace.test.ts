@@ -23,12 +23,13 @@ describe('change-workspace', () => {
       {
         type: 'WorkspaceChanged',
         data: {
+          name: 'Acme Calls',
           before: { name: 'Acme Media', timezone: 'America/New_York' },
           after: { name: 'Acme Calls', timezone: 'UTC' },
         },
       },
-      { type: 'PlanChanged', data: { from: 'scale', to: 'growth' } },
-      { type: 'SubscriptionChanged', data: { from: 'active', to: 'past_due' } },
+      { type: 'PlanChanged', data: { name: 'Acme Calls', from: 'scale', to: 'growth' } },
+      { type: 'SubscriptionChanged', data: { name: 'Acme Calls', from: 'active', to: 'past_due' } },
     ])
     expect(changed.state.workspace).toMatchObject({ name: 'Acme Calls', timezone: 'UTC', planId: 'growth' })
     given(workspace, changed.events).when(changeWorkspace, { name: 'Acme Calls', planId: 'growth' }).gives([])

@@ -108,11 +108,21 @@ export function gates(model: Model, knock: Knock) {
 
 const RATES = { starter: 5, growth: 4, scale: 3 } as const
 
-function laneCapped(model: Model, lane: { readonly name: string; readonly caps: readonly number[] }, at: number) {
+interface CappedLane {
+  readonly name: string
+  readonly caps: readonly number[]
+  readonly payoutCap: number
+  /** What a converted call surely earns. */
+  readonly least: number
+}
+
+function laneCapped(model: Model, lane: CappedLane, at: number) {
   const subject: Subject = { kind: 'lane', name: lane.name }
   const { hour, day, month } = inWindows(takenSlots(model, subject), at)
-  const used = [liveCalls(model, subject), hour, day, month, centsByDay(model, subject).get(dayOf(at)) ?? 0]
-  return lane.caps.some((cap, place) => cap > 0 && (used[place] ?? 0) >= cap)
+  const used = [liveCalls(model, subject), hour, day, month]
+  const left = lane.payoutCap - (centsByDay(model, subject).get(dayOf(at)) ?? 0)
+  const unfit = lane.payoutCap > 0 && (left <= 0 || left < lane.least)
+  return unfit || lane.caps.some((cap, place) => cap > 0 && (used[place] ?? 0) >= cap)
 }
 
 /** Whether the same lane sent the caller inside its window. */
@@ -132,11 +142,14 @@ function withheld(model: Model, knock: Knock): string | null {
   if (!lane || !publisher) return null
   const state = stateOfCaller(caller)
   const { concurrencyCap, hourlyCap, dailyCap, monthlyCap, dailyPayoutCapCents } = lane
-  const caps = [concurrencyCap, hourlyCap, dailyCap, monthlyCap, dailyPayoutCapCents]
+  const caps = [concurrencyCap, hourlyCap, dailyCap, monthlyCap]
+  const { payoutMode, payoutCents, minPayoutCents } = payoutIn(lane, campaign)
+  const least = (payoutMode === 'fixed' ? payoutCents : minPayoutCents) ?? 0
   if (need(model.publishers, publisher).status !== 'live') return 'publisher_not_live'
   if (!opensAt(lane.hoursSchedule, at)) return 'lane_closed'
   if (lane.states?.length && !(state && lane.states.includes(state))) return 'lane_state'
-  if (laneCapped(model, { name: laneName(lane.campaign, publisher), caps }, at)) return 'lane_capped'
+  if (laneCapped(model, { name: laneName(lane.campaign, publisher), caps, payoutCap: dailyPayoutCapCents, least }, at))
+    return 'lane_capped'
   return sentBefore(model, lane, knock) ? 'duplicate' : null
 }
 
@@ -148,22 +161,22 @@ const UNPAID = {
   maxPayoutCents: null,
 } as const
 
-/** The terms in force when a call arrives: the lane's, or where it says so the campaign's. */
+/** What a publisher is paid by: the lane's terms, or where it says so the campaign's. */
+function payoutIn(lane: LaneModel | undefined, campaign: Knock['campaign']) {
+  const from = lane && campaign ? (lane.payoutMode === 'inherit' ? campaign.payout : lane) : null
+  if (!from) return UNPAID
+  const { payoutCents, revsharePct, minPayoutCents, maxPayoutCents } = from
+  const mode = 'mode' in from ? from.mode : from.payoutMode
+  const payoutMode = mode === 'fixed' ? ('fixed' as const) : ('revshare' as const)
+  return { payoutMode, payoutCents, revsharePct, minPayoutCents, maxPayoutCents }
+}
+
+/** The terms in force when a call arrives. */
 export function termsOf(model: Model, knock: Knock): TermsModel {
   const { campaign, publisher } = knock
   const lane = campaign && publisher ? model.lanes.get(laneName(campaign.name, publisher)) : undefined
-  const from = lane && campaign ? (lane.payoutMode === 'inherit' ? campaign.payout : lane) : null
-  const mode = from && ('mode' in from ? from.mode : from.payoutMode)
   return {
-    ...(from
-      ? {
-          payoutMode: mode === 'fixed' ? 'fixed' : 'revshare',
-          payoutCents: from.payoutCents,
-          revsharePct: from.revsharePct,
-          minPayoutCents: from.minPayoutCents,
-          maxPayoutCents: from.maxPayoutCents,
-        }
-      : UNPAID),
+    ...payoutIn(lane, campaign),
     payoutWithheld: withheld(model, knock),
     bufferSeconds: lane?.bufferSeconds ?? campaign?.bufferSeconds ?? 0,
     usageRateCents: RATES[model.plan],

@@ -169,7 +169,7 @@ export const unblock: Edit<[string, string | null]> = async (pair, caller, campa
   await accepted(pair, unblockCaller, { blockId: row?.[0] ?? '' })
 }
 
-/** Zeroes what a target has used; what is told as cleared is what its use showed, and of nothing there is no event. */
+/** Zeroes what a target has used; what is told as cleared is what its use showed. */
 export const resetCaps: Edit<[string]> = async (pair, name) => {
   const { model } = pair
   const subject: Subject = { kind: 'target', name }
@@ -179,9 +179,7 @@ export const resetCaps: Edit<[string]> = async (pair, name) => {
   }
   const events = await accepted(pair, resetTargetCaps, { targetId: idOf(pair, name) })
   const [reset] = events.filter(({ type }) => type === 'TargetCapsReset')
-  const nothing = { hour: 0, day: 0, month: 0, total: 0, dayRevenueCents: 0 }
-  const cleared =
-    reset && typeof reset.data === 'object' && reset.data && 'cleared' in reset.data ? reset.data.cleared : nothing
+  const cleared = reset && typeof reset.data === 'object' && reset.data && 'cleared' in reset.data && reset.data.cleared
   expect(capFigures.parse(cleared), `what the reset of ${name} cleared`).toEqual(used)
   for (const call of model.calls) for (const claim of call.claims) if (claim.target === name) claim.forgiven = true
   forget(model, name)

@@ -15,7 +15,7 @@ import {
   LogController,
 } from 'fastify'
 import type { Logger } from 'pino'
-import { BODY_BYTES } from '../../domain/limits.ts'
+import { BODY_BYTES, PATH_CHARACTERS } from '../../domain/limits.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { ApiRoute, Authenticate } from '../../ports/api.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -199,7 +199,7 @@ function build(stamp: Stamp, send: SendRefusal, { log, random, trustProxy }: Htt
     requestTimeout,
     return503OnClosing: false,
     bodyLimit: BODY_BYTES,
-    routerOptions: { querystringParser },
+    routerOptions: { querystringParser, maxParamLength: PATH_CHARACTERS },
     clientErrorHandler: answerUnreadable(() => newRequestId({ headers: {} })),
     frameworkErrors: (error, request, reply) => {
       stamp(request, reply)

@@ -8,7 +8,7 @@ import { StoreUnavailable } from '../../ports/read-store.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import { openedHeaders } from './headers.ts'
 import { recordingOf } from './recordings.ts'
-import { entryFor, resultOf, STAYS_SECONDS } from './script.ts'
+import { entryFor, resultOf, STAYS_SECONDS, scriptedAs } from './script.ts'
 import { type PlacedCall, type SimulatedCallState, simulatedCall } from './simulated-call.ts'
 
 /** What a played call needs. */
@@ -204,13 +204,15 @@ export function createPlayer(
           ringSeconds: command.ringSeconds,
           acceptDigit: command.whisper?.acceptDigit ?? null,
         }
-        const nth = state.dials.filter(({ targetId }) => targetId === command.targetId).length
+        const known = scriptedAs(placed.script, dialled)
+        const nth = state.dials.filter(({ scripted }) => scripted === known).length
         const result = resultOf(entryFor(placed.script, dialled, nth), dialled)
         const resultAt = plus(command.at, result.afterSeconds)
         const taken: Dial = {
           commandId: command.commandId,
           attempt: command.attempt,
           targetId: command.targetId,
+          scripted: known,
           answered: result.answered,
           outcome: result.answered ? null : result.outcome,
           sipCode: result.answered ? null : result.sipCode,

@@ -76,10 +76,15 @@ const UNANSWERED: Readonly<Record<string, ScriptedDial>> = {
   'sip:rejected@sip.invalid': { result: 'rejected' },
 }
 
-/** The script's entry for the n-th dial (from 0) of a target; where it says nothing an answer, but from numbers that never give one. */
-export function entryFor(script: Script, { targetId, destination }: Dialled, nth: number): ScriptedDial {
-  const entries = script[targetId] ?? script[destination]
-  return entries?.[Math.min(nth, entries.length - 1)] ?? UNANSWERED[destination] ?? ANSWER
+/** What a script knows a dial by: its target's id where that stands there, else its address. */
+export function scriptedAs(script: Script, { targetId, destination }: Dialled): string {
+  return script[targetId] ? targetId : destination
+}
+
+/** The script's entry for the n-th dial (from 0) that it knows by the same; where it says nothing an answer, but from numbers that never give one. */
+export function entryFor(script: Script, dialled: Dialled, nth: number): ScriptedDial {
+  const entries = script[scriptedAs(script, dialled)]
+  return entries?.[Math.min(nth, entries.length - 1)] ?? UNANSWERED[dialled.destination] ?? ANSWER
 }
 
 /** How a dial turns out by its entry. It rings no longer than the platform lets it. */

@@ -34,6 +34,8 @@ export const simulatedCallEvents = {
     commandId: z.string(),
     attempt: z.int(),
     targetId: id,
+    /** What the script knows the dial by. */
+    scripted: z.string(),
     answered: z.boolean(),
     outcome: z.enum(['no_answer', 'busy', 'rejected', 'failed', 'abandoned']).nullable(),
     sipCode: z.int().nullable(),
@@ -62,6 +64,9 @@ const unseeded: Upcast = (data) => ({ ...(data as object), seed: null })
 /** Version 1 of a dial knew of no recordings. */
 const notRecorded: Upcast = (data) => ({ ...(data as object), record: false })
 
+/** Version 2 of a dial was counted by its target alone. */
+const byTarget: Upcast = (data) => ({ ...(data as object), scripted: (data as { readonly targetId: string }).targetId })
+
 type DialTaken = z.infer<typeof simulatedCallEvents.SimulatedDialTaken>
 
 export interface SimulatedCallState {
@@ -78,7 +83,7 @@ export const simulatedCall = defineEntity({
   name: 'simulator',
   version: 1,
   events: simulatedCallEvents,
-  upcasts: { SimulatedCallPlaced: [withoutHeaders, unseeded], SimulatedDialTaken: [notRecorded] },
+  upcasts: { SimulatedCallPlaced: [withoutHeaders, unseeded], SimulatedDialTaken: [notRecorded, byTarget] },
   initial: { placed: null, dials: [], commands: [], ends: null, ended: false } as SimulatedCallState,
   evolve: {
     SimulatedCallPlaced: (state, { data }) => ({

@@ -81,8 +81,8 @@ function settingsOf(campaign: Campaign | null, at: string): RoutingSettings {
     unrouted: campaign
       ? {
           action: campaign.unroutedAction,
-          message: campaign.unroutedMessage,
-          forwardE164: campaign.unroutedForwardE164,
+          message: campaign.unroutedAction === 'message' ? campaign.unroutedMessage : null,
+          forwardE164: campaign.unroutedAction === 'forward' ? campaign.unroutedForwardE164 : null,
         }
       : HANG_UP,
   }

@@ -23,7 +23,13 @@ interface Arriving {
 
 type Withheld = NonNullable<Terms['payoutWithheld']>
 
-function laneCapped(lane: Lane, { ledger, at }: Arriving): boolean {
+/** The least that a converted call earns by these terms. */
+function leastPayout({ mode, payoutCents, minPayoutCents }: PayoutTerms): number {
+  return (mode === 'fixed' ? payoutCents : minPayoutCents) ?? 0
+}
+
+/** A lane has what a cap allows; of its earnings also where this call's would not fit any more. */
+function laneCapped(lane: Lane, { ledger, campaign, at }: Arriving): boolean {
   const counter = counterOf(ledger, 'lane', laneId(lane.campaignId, lane.publisherId))
   const taken = takenIn(counter, at)
   const caps: readonly (readonly [number, number])[] = [
@@ -31,9 +37,11 @@ function laneCapped(lane: Lane, { ledger, at }: Arriving): boolean {
     [lane.hourlyCap, taken.hour],
     [lane.dailyCap, taken.day],
     [lane.monthlyCap, taken.month],
-    [lane.dailyPayoutCapCents, counter.cents.get(windowsOf(at).day, 0)],
   ]
-  return caps.some(([cap, count]) => cap > 0 && count >= cap)
+  const earned = counter.cents.get(windowsOf(at).day, 0)
+  const least = campaign ? leastPayout(payoutOf(lane, campaign)) : 0
+  const spent = lane.dailyPayoutCapCents > 0 && earned + Math.max(1, least) > lane.dailyPayoutCapCents
+  return spent || caps.some(([cap, count]) => cap > 0 && count >= cap)
 }
 
 /** The same lane sent the caller before, inside its window. */

@@ -42,7 +42,8 @@ const change = defineWrite({
       const state = await tools.writer.stateOf(workspace, tenant.workspaceId)
       const answer = await ask(getNumber, params)
       if (isRefusal(answer)) return answer
-      return { status: 200, body: { ...answer, warnings: warningsOf(state, done.events) } }
+      const warnings = movesNumber(body) ? warningsOf(state, numberId, done.events) : []
+      return { status: 200, body: { ...answer, warnings } }
     }
     return movesNumber(body) ? moves(numberId, asItStood, changing) : changing(null)
   },

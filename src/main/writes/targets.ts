@@ -4,8 +4,7 @@ import { createTarget } from '../../../commands/create-target.ts'
 import { resetTargetCaps } from '../../../commands/reset-target-caps.ts'
 import { setTargetStatus } from '../../../commands/set-target-status.ts'
 import { getTarget, targetAnswer } from '../../../queries/get-target.ts'
-import { targetShape } from '../../../queries/target-shape.ts'
-import { NO_FIGURES } from '../../domain/cap-reset.ts'
+import { endpointShape } from '../../../queries/target-shape.ts'
 import { endpoint, endpointSettings, rtb } from '../../domain/endpoint.ts'
 import { statusNote } from '../../domain/fields.ts'
 import { capFigures } from '../../domain/ledger.ts'
@@ -107,9 +106,10 @@ const ofKey = targetSent
   })
   .extend({ revenueCents: price.optional() })
 
-/** Every other field that a target is known by, in answers or in what the console sends. */
-const consoleOnly = [targetShape, targetSent, endpoint, dialling, rtb]
+/** Every other field that a target is known by, in answers, in what the console sends or in Document 1's own words. */
+const consoleOnly = [targetAnswer.shape.target, targetSent, endpoint, endpointShape, dialling, rtb]
   .flatMap(({ shape }) => Object.keys(shape))
+  .concat('credentials')
   .filter((field) => !Object.hasOwn(ofKey.shape, field))
 
 const changeByKey = defineWrite({
@@ -186,7 +186,7 @@ const resetCaps = defineWrite({
     if (isRefusal(done)) return done
     const read = await ask(getTarget, { id })
     if (isRefusal(read)) return read
-    return { status: 200, body: { ...read, reset: done.first('TargetCapsReset')?.cleared ?? NO_FIGURES } }
+    return { status: 200, body: { ...read, reset: done.first('TargetCapsReset')?.cleared } }
   },
 })
 

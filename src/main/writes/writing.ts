@@ -140,13 +140,18 @@ export function writingOf<Params, Body, Filter>(
   let position: number | null = null
   let lag = false
   let revision: number | null = null
+  let moved = false
   const unmoved = ifMatch !== null && record !== null ? recordAt(record, ifMatch) : () => null
 
   /** Keeps what was done, up to a position of the log. */
   function took(events: readonly RecordedEvent[], reached: number): void {
     position = Math.max(position ?? reached, reached)
     done.push(...events)
-    for (const event of events) if (record && recordsOf(event).includes(record)) revision = event.revision
+    for (const event of events) {
+      if (!record || !recordsOf(event).includes(record)) continue
+      revision = event.revision
+      moved = true
+    }
   }
 
   const goOn: Writing<unknown, unknown>['goOn'] = async (work) => {
@@ -166,7 +171,7 @@ export function writingOf<Params, Body, Filter>(
       surface,
       ip,
       // What the request itself has moved meanwhile is no reason to refuse the rest of it.
-      guard: (state: Revisions) => (revision === null ? unmoved(state) : null) ?? guard(state),
+      guard: (state: Revisions) => (moved ? null : unmoved(state)) ?? guard(state),
     }
     const outcome = await writer.handle(command, input, call)
     if (isRefusal(outcome)) return outcome
