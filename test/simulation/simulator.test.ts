@@ -134,6 +134,27 @@ test('a process that was taken for gone leaves the call to the one that took it 
   await until(clock, ended, 120_000)
 })
 
+test('a call whose placing was held up while its process was taken for gone is played to its end', async () => {
+  const { clock, carrier, ended } = exchange()
+  const held = Promise.withResolvers<void>()
+  let silent = false
+  const first = await carrier((method, nth) => {
+    if (method === 'append') return nth === 1 ? held.promise : nth === 2 ? 'lose' : undefined
+    return silent && method.startsWith('ops.put') ? 'fail' : undefined
+  })
+  const placing = first.place(PLACED)
+  await carrier()
+  silent = true
+  await clock.advance(SILENCE_MS)
+  silent = false
+  held.resolve()
+  await placing
+  // Its answer is lost, and so the first one learns with the next that it plays the call no more.
+  await expect(first.dial(DIAL)).rejects.toThrow(LogUnavailable)
+  await expect(first.dial(DIAL)).rejects.toThrow(StoreUnavailable)
+  await until(clock, ended, 120_000)
+})
+
 test('a command that only another process hands on reaches the call in the end', async () => {
   const { clock, carrier, written, ended } = exchange()
   const first = await carrier()

@@ -59,7 +59,7 @@ describe.each(setups)('two routers over $name', (setup) => {
     const { events, open, broken, calls: known } = await judge()
     await log.close()
     expect(broken).toEqual([])
-    expect(open).toEqual([])
+    expect(open, routers.map(({ lastWords }) => lastWords()).join('\n')).toEqual([])
     expect(known).toBeGreaterThanOrEqual(CALLS)
 
     const capped = lines[2]?.campaignId

@@ -13,6 +13,8 @@ export type Environment = Readonly<Record<string, string>>
 /** A process of the platform that is started and killed again and again on one port. */
 export interface Platform {
   readonly baseUrl: string
+  /** What it said last. */
+  readonly lastWords: () => string
   /** Starts it; it may be killed before it answers. */
   readonly start: () => void
   /** Waits until it answers requests. @throws Error with its last words, when it ended instead */
@@ -51,6 +53,7 @@ export function platform(env: Environment): Platform {
   }
   return {
     baseUrl,
+    lastWords: () => said,
     start() {
       const { PATH = '', HOME = '' } = process.env
       said = ''

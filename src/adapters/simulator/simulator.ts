@@ -32,6 +32,8 @@ const HEARTBEAT_MS = 1_000
 const GONE_MS = 3_000
 /** A command that the process which plays the call has not taken for this long takes the call along. */
 const PATIENCE_MS = 5_000
+/** So long the entry of a call is kept that was not placed: whoever was placing it may only be slow. */
+const UNPLACED_MS = 3_600_000
 
 const callKey = (carrierCallId: string) => `simulated-call:${carrierCallId}`
 const ownerKey = (owner: string) => `simulator:${owner}`
@@ -80,17 +82,22 @@ export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
     if (ended && !closed) await ops.delete(callKey(carrierCallId)).catch(() => undefined)
   }
 
-  /** Takes over a call that nobody plays (or, `forced`, whoever does); null when somebody does, or when it is over. */
+  /** Takes over a call that nobody plays (or, `forced`, whoever does); null when somebody does, when it is over or not placed yet. */
   async function adopt(carrierCallId: string, forced = false): Promise<Player | null> {
     const key = callKey(carrierCallId)
     const entry = await ops.get(key, clock.now())
     const holder = entry && String(entry.value)
     const elsewhere = holder && holder !== owner && (await ops.get(ownerKey(holder), clock.now()))
     if (elsewhere && !forced) return null
-    if (!(await ops.putIf(key, entry?.version ?? 0, owner, null, clock.now()))) return null
+    const until = entry?.expiresAt ?? null
+    if (!(await ops.putIf(key, entry?.version ?? 0, owner, until, clock.now()))) return null
     const { state, revision } = await load(carrierCallId)
-    if (state.placed && !state.ended) return players.get(carrierCallId) ?? play(state.placed, state, revision)
-    await ops.delete(key)
+    if (state.ended) await ops.delete(key)
+    else if (!state.placed) await ops.put(key, owner, until ?? clock.now() + UNPLACED_MS)
+    else {
+      if (until !== null) await ops.put(key, owner, null)
+      return players.get(carrierCallId) ?? play(state.placed, state, revision)
+    }
     return null
   }
 
