@@ -82,8 +82,10 @@ const ACTS: readonly Act[] = [
   { path: 'tags', type: 'CallTagged', body: (_chance, n) => ({ tags: { source: `mark ${n}` } }) },
 ]
 
-/** How an act on a call that lives, is hardly begun or reads so already is answered; and by a platform that is away. */
-const REFUSED: ReadonlySet<number> = new Set([400, 404, 409, 503])
+/** How everybody is asked to wait: who asks faster than a person may, and by a platform that is away. */
+const WAIT: ReadonlySet<number> = new Set([429, 503])
+/** How an act on a call that lives, is hardly begun or reads so already is answered. */
+const REFUSED: ReadonlySet<number> = new Set([...WAIT, 400, 404, 409])
 
 /** Begins a load on servers that may be away at any time; `nextBase` says where the next call is sent. */
 export function beginLoad(world: FaultWorld, clients: number, nextBase: () => string, chance: Chance): Load {
@@ -111,7 +113,7 @@ export function beginLoad(world: FaultWorld, clients: number, nextBase: () => st
       if (answer?.status === 201) {
         acknowledged.add(answer.body.callId)
         own.push(answer.body.callId)
-      } else if (answer && answer.status !== 503) strange.push(`${answer.status} ${answer.text}`)
+      } else if (answer && !WAIT.has(answer.status)) strange.push(`${answer.status} ${answer.text}`)
       const callId = own[Math.floor(chance() * own.length)]
       if (callId && chance() < ACTED) await act(callId)
       await pause(BREATH_MS)
