@@ -7,14 +7,15 @@ import { workspaces } from '../../projections/workspaces.ts'
 import { callLines } from '../../queries/calls-export.ts'
 import { readMany } from '../../queries/documents.ts'
 import type { Credential, WorkspaceAccess } from '../domain/access.ts'
+import type { Refusal } from '../kernel/refusal.ts'
 import { withActive } from '../runtime/active-store.ts'
 import { buildsOf } from '../runtime/builds.ts'
 import { withColumns } from '../runtime/column-store.ts'
 import { forwardViews } from '../runtime/forward-views.ts'
-import { createMoves } from '../runtime/kept-answers.ts'
+import { createMoves, type Move } from '../runtime/kept-answers.ts'
 import { noticing } from '../runtime/noticing.ts'
 import { createPositions, pollPositions } from '../runtime/positions.ts'
-import { type Ask, createQueryRunner } from '../runtime/query-runner.ts'
+import { type Answered, type Ask, createQueryRunner } from '../runtime/query-runner.ts'
 import { requestRebuild } from '../runtime/rebuild.ts'
 import { type Channel, connectCalls, serveCalls } from '../runtime/thread-rpc.ts'
 import { madeAhead } from './made-ahead.ts'
@@ -41,7 +42,13 @@ const moves = createMoves()
 let apart = polls
 const positions = createPositions(systemClock)
 const columned = withColumns(store, columns, (name) => (apart ? null : moves.of(name)))
-const views = withActive(noticing(columned, positions, moves), systemClock)
+/** What reads have shown that nobody told of yet: the main thread hears it with the next answer, before that is given. */
+let noticed: Move[] = []
+const moved = (...move: Move) => {
+  moves.moved(...move)
+  noticed.push(move)
+}
+const views = withActive(noticing(columned, positions, { moved }), systemClock)
 const stop = new AbortController()
 const main = connectCalls<{ readonly reached: (told: readonly Pick<Progress, 'name' | 'position'>[]) => void }>(
   back as unknown as Channel,
@@ -59,10 +66,6 @@ void pollPositions({
   clock: systemClock,
   signal: stop.signal,
 })
-const stampOf = (names: readonly string[], workspaceId: string) => {
-  const moved = moves.stampOf(names, workspaceId)
-  return apart ? `${moved} ${names.map(positions.of)}` : moved
-}
 const runner = createQueryRunner({
   queries,
   ports: {
@@ -74,7 +77,6 @@ const runner = createQueryRunner({
     },
   },
   positions,
-  stampOf,
   forward: (behind, events) => ({ ...behind, views: forwardViews(behind.views, projections, events) }),
   revisions: {
     reads: revisions,
@@ -102,7 +104,13 @@ async function sessionOf(hash: string): Promise<Credential | null> {
 }
 
 const handlers = {
-  ask: (ask: Ask) => runner.ask(ask),
+  async ask(ask: Ask): Promise<(Answered | Refusal) & { readonly noticed?: readonly Move[] }> {
+    const answer = await runner.ask(ask)
+    if (noticed.length === 0) return answer
+    const told = noticed
+    noticed = []
+    return { ...answer, noticed: told }
+  },
   locate(url: string): void {
     publicUrl = url
   },

@@ -1,6 +1,7 @@
 import type { CallLines } from '../../queries/calls-export.ts'
 import type { ReadStore } from '../ports/read-store.ts'
 import type { Builds } from '../runtime/builds.ts'
+import { createMoves, keeping } from '../runtime/kept-answers.ts'
 import { createPositions, type Positions } from '../runtime/positions.ts'
 import type { ProjectionStatus } from '../runtime/projection-runner.ts'
 import type { QueryRunner } from '../runtime/query-runner.ts'
@@ -8,11 +9,17 @@ import { type Directory, looking, remembering } from './access.ts'
 import type { FileAsk } from './made-ahead.ts'
 import type { Progress, ProjectorCalls } from './projector-thread.ts'
 import type { QueryCalls, StoreCall } from './query-thread.ts'
+import { queries } from './registry.ts'
 import { systemClock } from './system.ts'
 import { startThread } from './threads.ts'
 
 /** Projections that credentials are judged by. */
 const ACCESS = new Set(['credentials', 'sessions', 'users', 'workspaces'])
+
+/** Queries whose answers may be given again, with the projections that they read. */
+const STEADY = new Map(
+  queries.flatMap(({ name, steady, reads }) => (steady ? [[name, reads.map((read) => read.name)] as const] : [])),
+)
 
 /** The read side as the main thread sees it: everything in it happens in other threads. */
 export interface ReadSide {
@@ -46,6 +53,7 @@ export async function openReadSide(options: {
   const { projects, onDeath, masterKey, ...given } = options
   const start = { ...given, polls: !projects }
   const positions = createPositions(systemClock)
+  const moves = createMoves()
   const reached = (told: readonly Pick<Progress, 'name' | 'position'>[]) => {
     for (const { name, position } of told) positions.advance(name, position)
   }
@@ -78,6 +86,8 @@ export async function openReadSide(options: {
     }
     if (apart() !== before) calls.apart(apart()).catch(() => undefined)
     calls.advance(told).catch(() => undefined)
+    // Before the position, so that whoever waited for it is not given what stood before it.
+    for (const { name, workspaces } of told) moves.moved(name, workspaces)
     reached(told)
     if (apart() || told.some(({ name, touched }) => touched && ACCESS.has(name))) remembered.forget()
   }
@@ -89,12 +99,23 @@ export async function openReadSide(options: {
         onDeath,
       )
     : null
+  const asking: QueryRunner = {
+    async ask(ask) {
+      const { noticed = [], ...answer } = await calls.ask(ask)
+      for (const move of noticed) moves.moved(...move)
+      return answer
+    },
+  }
+  const stampOf = (names: readonly string[], workspaceId: string) => {
+    const moved = moves.stampOf(names, workspaceId)
+    return apart() ? `${moved} ${names.map(positions.of)}` : moved
+  }
   const read =
     (method: StoreCall['method']) =>
     (...parameters: readonly unknown[]) =>
       calls.store({ method, parameters })
   return {
-    queries: { ask: (ask) => calls.ask(ask) },
+    queries: keeping(asking, { steady: STEADY, positions, stampOf }),
     directory,
     positions,
     views: {

@@ -1,3 +1,7 @@
+import { isRefusal } from '../kernel/refusal.ts'
+import type { Positions } from './positions.ts'
+import type { Answered, QueryRunner } from './query-runner.ts'
+
 /** An answer as it is kept. */
 interface Kept<Answer> {
   readonly answer: Answer
@@ -39,6 +43,44 @@ export function keptAnswers<Answer>(bytes: number, sizeOf: (answer: Answer) => n
     },
   }
 }
+
+/** Bytes of answers that are kept at least. */
+const KEPT_BYTES = 16 * 1024 * 1024
+
+/**
+ * Gives answers of a runner again without asking it, for as long as what they were made of has not moved. `steady` are
+ * the queries whose answers hold nothing else, with the projections that they read.
+ */
+export function keeping(
+  runner: QueryRunner,
+  options: {
+    readonly steady: ReadonlyMap<string, readonly string[]>
+    readonly positions: Pick<Positions, 'least'>
+    readonly stampOf: (projections: readonly string[], workspaceId: string) => string
+  },
+): QueryRunner {
+  const { steady, positions, stampOf } = options
+  const kept = keptAnswers<Answered>(KEPT_BYTES, ({ bytes }) => bytes.byteLength)
+  return {
+    async ask(ask) {
+      const { minPosition, now, events, ...asked } = ask
+      const names = steady.get(ask.name)
+      const position = names ? positions.least(names) : null
+      if (!names || (minPosition !== null && (position === null || position < minPosition))) return runner.ask(ask)
+      // Taken before it is asked: what moves from here on makes another stamp.
+      const stamp = stampOf(names, ask.tenant.workspaceId)
+      const key = JSON.stringify(asked)
+      const known = kept.of(key, stamp, Date.parse(now))
+      if (known) return { ...known, position }
+      const answer = await runner.ask(ask)
+      if (!isRefusal(answer) && !answer.lag) kept.keep(key, stamp, Date.parse(now), answer)
+      return answer
+    },
+  }
+}
+
+/** A move as one process tells it to another: of a projection, in these workspaces. */
+export type Move = Parameters<Moves['moved']>
 
 /** What has moved in the documents of each workspace, as far as this process is told. */
 export interface Moves {

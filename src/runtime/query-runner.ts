@@ -2,14 +2,10 @@ import type { RecordedEvent } from '../kernel/event.ts'
 import type { AnyProjection } from '../kernel/projection.ts'
 import type { AnyQuery, Question } from '../kernel/query.ts'
 import { isRefusal, type Refusal } from '../kernel/refusal.ts'
-import { keptAnswers } from './kept-answers.ts'
 import type { Positions } from './positions.ts'
 
 /** How long an answer waits for the position that its reader named (Supplement 1.6, 1.7). */
 export const READ_WAIT_MS = 2_000
-
-/** Bytes of answers that are kept at least. */
-const KEPT_BYTES = 16 * 1024 * 1024
 
 /** A query by name with its parsed parameters; everything in it can cross a thread. */
 export interface Ask extends Question<unknown, unknown> {
@@ -79,11 +75,8 @@ export function createQueryRunner<Ports>(options: {
   readonly revisions?: { readonly reads: AnyProjection; readonly of: (record: string) => Promise<number | null> }
   /** The ports as they will be once the projections have folded these events. */
   readonly forward?: (ports: Ports, events: readonly RecordedEvent[]) => Ports
-  /** What has moved in these projections' documents of a workspace; without it no answer is kept. */
-  readonly stampOf?: (projections: readonly string[], workspaceId: string) => string
 }): QueryRunner {
-  const { ports, positions, revisions, forward, stampOf } = options
-  const kept = keptAnswers<Answered>(KEPT_BYTES, ({ bytes }) => bytes.byteLength)
+  const { ports, positions, revisions, forward } = options
   const byName = new Map(
     options.queries.map((query) => {
       const reads = query.record && revisions ? [...query.reads, revisions.reads] : query.reads
@@ -98,12 +91,6 @@ export function createQueryRunner<Ports>(options: {
       const passed = minPosition === null || (await positions.wait(names, minPosition, READ_WAIT_MS))
       // Taken before the read: documents only get newer from here on.
       const position = positions.least(names)
-      const stamp = query.steady && passed && stampOf ? stampOf(names, question.tenant.workspaceId) : null
-      const { now, ...asked } = question
-      const key = stamp === null ? '' : JSON.stringify([name, tagged, asked])
-      const known = stamp === null ? null : kept.of(key, stamp, Date.parse(now))
-      // Bytes are handed over with the answer: what is kept is a copy.
-      if (known) return { ...known, position, bytes: known.bytes.slice() }
       // Before the record itself: one that has moved on meanwhile must not be edited by what was read of it.
       const revision =
         tagged && query.record && revisions
@@ -111,9 +98,7 @@ export function createQueryRunner<Ports>(options: {
           : null
       const answer = await query.run(passed || !forward ? ports : forward(ports, events), question)
       if (isRefusal(answer)) return answer
-      const answered = { bytes: jsonOf(answer), position, lag: !passed, revision }
-      if (stamp !== null) kept.keep(key, stamp, Date.parse(now), { ...answered, bytes: answered.bytes.slice() })
-      return answered
+      return { bytes: jsonOf(answer), position, lag: !passed, revision }
     },
   }
 }

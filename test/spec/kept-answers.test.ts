@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createMoves, keptAnswers } from '../../src/runtime/kept-answers.ts'
+import { createMoves, keeping, keptAnswers } from '../../src/runtime/kept-answers.ts'
+import { createPositions } from '../../src/runtime/positions.ts'
+import type { Ask } from '../../src/runtime/query-runner.ts'
+import { createManualClock } from '../support/memory-clock.ts'
 
 const NOON = Date.parse('2026-11-21T12:00:00.000Z')
 const answers = (bytes = 100) => keptAnswers<string>(bytes, (answer) => answer.length)
@@ -58,5 +61,68 @@ describe('moves', () => {
     moves.moved('targets', null)
     expect(moves.stampOf(['buyers', 'targets'], 'one')).not.toBe(before)
     expect(moves.stampOf(['buyers'], 'one')).toBe(createMoves().stampOf(['buyers'], 'one'))
+  })
+})
+
+describe('a runner that keeps answers', () => {
+  const asked: Ask = {
+    name: 'totals',
+    params: {},
+    query: {},
+    tenant: { workspaceId: 'one', timezone: 'UTC' },
+    surface: 'rest',
+    now: '2026-11-21T12:00:00.000Z',
+    minPosition: null,
+  }
+
+  function rig(answers: (nth: number) => { readonly lag?: boolean } | Promise<object> = () => ({})) {
+    let runs = 0
+    const moves = createMoves()
+    const positions = createPositions(createManualClock())
+    const runner = keeping(
+      {
+        async ask() {
+          runs += 1
+          const bytes = new TextEncoder().encode(`${runs}`)
+          return { bytes, position: 1, lag: false, revision: null, ...(await answers(runs)) }
+        },
+      },
+      { steady: new Map([['totals', ['buyers']]]), positions, stampOf: moves.stampOf },
+    )
+    const given = async (more: Partial<Ask> = {}) => {
+      const answer = await runner.ask({ ...asked, ...more })
+      return 'bytes' in answer ? new TextDecoder().decode(answer.bytes) : answer
+    }
+    return { runner, given, moves, positions }
+  }
+
+  test('gives a steady answer again until what it reads has moved, and to the same question alone', async () => {
+    const { given, moves } = rig()
+    expect([await given(), await given()]).toEqual(['1', '1'])
+    expect(await given({ tenant: { workspaceId: 'other', timezone: 'UTC' } })).toBe('2')
+    expect(await given({ query: { page: 2 } })).toBe('3')
+    moves.moved('targets', ['one'])
+    expect(await given()).toBe('1')
+    moves.moved('buyers', ['one'])
+    expect([await given(), await given()]).toEqual(['4', '4'])
+    expect([await given({ name: 'others' }), await given({ name: 'others' })]).toEqual(['5', '6'])
+  })
+
+  test('gives none again that was behind, nor one whose reads moved while it was made', async () => {
+    const behind = rig((nth) => ({ lag: nth === 1 }))
+    expect([await behind.given(), await behind.given(), await behind.given()]).toEqual(['1', '2', '2'])
+    const moving: ReturnType<typeof rig> = rig(async (nth) => {
+      if (nth === 1) moving.moves.moved('buyers', ['one'])
+      return {}
+    })
+    expect([await moving.given(), await moving.given(), await moving.given()]).toEqual(['1', '2', '2'])
+  })
+
+  test('asks for whoever is to be shown what is not known to be read yet, and tells how far it has been since', async () => {
+    const { runner, given, positions } = rig()
+    positions.advance('buyers', 5)
+    expect([await given(), await given({ minPosition: 5 }), await given({ minPosition: 6 })]).toEqual(['1', '1', '2'])
+    positions.advance('buyers', 9)
+    expect(await runner.ask({ ...asked, minPosition: 6 })).toMatchObject({ position: 9 })
   })
 })

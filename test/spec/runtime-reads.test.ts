@@ -8,7 +8,6 @@ import { LogUnavailable } from '../../src/ports/event-log.ts'
 import { type ReadStore, StoreUnavailable } from '../../src/ports/read-store.ts'
 import { foldForward } from '../../src/runtime/fold-forward.ts'
 import { forwardViews } from '../../src/runtime/forward-views.ts'
-import { createMoves } from '../../src/runtime/kept-answers.ts'
 import { createPositions, pollPositions } from '../../src/runtime/positions.ts'
 import { runProjections } from '../../src/runtime/projection-runner.ts'
 import { createQueryRunner } from '../../src/runtime/query-runner.ts'
@@ -126,37 +125,6 @@ describe('asking queries', () => {
     await clock.advance(2_000)
     expect(await late).toMatchObject({ position: 7, lag: true })
     await expect(runner.ask({ ...ask, name: 'nothing' })).rejects.toThrow('No query is called nothing.')
-  })
-
-  test('gives a steady answer again until what it reads has moved, in bytes of its own each time', async () => {
-    let runs = 0
-    const counted = {
-      ...totals,
-      steady: true,
-      run: async () => {
-        runs += 1
-        return { added: `${runs}` }
-      },
-    }
-    const moves = createMoves()
-    const positions = createPositions(createManualClock())
-    const runner = createQueryRunner({
-      queries: [counted],
-      ports: { views: createMemoryReadStore() },
-      positions,
-      stampOf: moves.stampOf,
-    })
-    const given = async (asked = ask) => {
-      const answer = await runner.ask({ ...asked, now: '2026-11-21T12:00:00.000Z' })
-      if (!('bytes' in answer)) throw new Error('The query refused.')
-      const text = new TextDecoder().decode(answer.bytes)
-      answer.bytes.fill(0)
-      return text
-    }
-    expect([await given(), await given()]).toEqual(['{"added":"1"}', '{"added":"1"}'])
-    expect(await given({ ...ask, tenant: { ...tenant, workspaceId: 'w2' } })).toBe('{"added":"2"}')
-    moves.moved('tally-totals', ['w1'])
-    expect([await given(), await given()]).toEqual(['{"added":"3"}', '{"added":"3"}'])
   })
 
   test('folds documents forward with what the asker has just done, where the projections are behind', async () => {
