@@ -1,7 +1,7 @@
 import type { CallLines } from '../../queries/calls-export.ts'
 import type { ReadStore } from '../ports/read-store.ts'
 import type { Builds } from '../runtime/builds.ts'
-import { createMoves, keeping } from '../runtime/kept-answers.ts'
+import { createMoves, keeping, together } from '../runtime/kept-answers.ts'
 import { createPositions, type Positions } from '../runtime/positions.ts'
 import type { ProjectionStatus } from '../runtime/projection-runner.ts'
 import type { QueryRunner } from '../runtime/query-runner.ts'
@@ -115,7 +115,7 @@ export async function openReadSide(options: {
     (...parameters: readonly unknown[]) =>
       calls.store({ method, parameters })
   return {
-    queries: keeping(asking, { steady: STEADY, positions, stampOf }),
+    queries: keeping(together(asking), { steady: STEADY, positions, stampOf }),
     directory,
     positions,
     views: {

@@ -79,6 +79,26 @@ export function keeping(
   }
 }
 
+/**
+ * Asks once for all who ask the same in one turn of the event loop: they were all there before the reading begins. What
+ * the asker has just done is its own question.
+ */
+export function together(runner: QueryRunner): QueryRunner {
+  const asking = new Map<string, ReturnType<QueryRunner['ask']>>()
+  return {
+    ask(ask) {
+      if (ask.events?.length) return runner.ask(ask)
+      const key = JSON.stringify(ask)
+      const others = asking.get(key)
+      if (others) return others
+      if (asking.size === 0) setImmediate(() => asking.clear())
+      const answer = runner.ask(ask)
+      asking.set(key, answer)
+      return answer
+    },
+  }
+}
+
 /** A move as one process tells it to another: of a projection, in these workspaces. */
 export type Move = Parameters<Moves['moved']>
 

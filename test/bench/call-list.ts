@@ -4,6 +4,7 @@ import { queryRoutes } from '../../src/main/api.ts'
 import { openReadSide } from '../../src/main/read-side.ts'
 import { systemClock as clock } from '../../src/main/system.ts'
 import { startThread } from '../../src/main/threads.ts'
+import { together } from '../../src/runtime/kept-answers.ts'
 import { callPage } from './call-page.ts'
 import { withDirectory } from './directories.ts'
 import { type Figure, figureOf, inTurn } from './measure.ts'
@@ -49,7 +50,10 @@ async function openPages(directory: string) {
     {},
     fail,
   )
-  const served = await serve(readSide, queryRoutes([callPage], thread.calls, clock))
+  const served = await serve(
+    readSide,
+    queryRoutes([callPage], together({ ask: (ask) => thread.calls.ask(ask) }), clock),
+  )
   return {
     url: `${served.baseUrl}${PATH}`,
     async close(): Promise<void> {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createMoves, keeping, keptAnswers } from '../../src/runtime/kept-answers.ts'
+import { createMoves, keeping, keptAnswers, together } from '../../src/runtime/kept-answers.ts'
 import { createPositions } from '../../src/runtime/positions.ts'
 import type { Ask } from '../../src/runtime/query-runner.ts'
-import { createManualClock } from '../support/memory-clock.ts'
+import { createManualClock, settle } from '../support/memory-clock.ts'
 
 const NOON = Date.parse('2026-11-21T12:00:00.000Z')
 const answers = (bytes = 100) => keptAnswers<string>(bytes, (answer) => answer.length)
@@ -64,17 +64,17 @@ describe('moves', () => {
   })
 })
 
-describe('a runner that keeps answers', () => {
-  const asked: Ask = {
-    name: 'totals',
-    params: {},
-    query: {},
-    tenant: { workspaceId: 'one', timezone: 'UTC' },
-    surface: 'rest',
-    now: '2026-11-21T12:00:00.000Z',
-    minPosition: null,
-  }
+const asked: Ask = {
+  name: 'totals',
+  params: {},
+  query: {},
+  tenant: { workspaceId: 'one', timezone: 'UTC' },
+  surface: 'rest',
+  now: '2026-11-21T12:00:00.000Z',
+  minPosition: null,
+}
 
+describe('a runner that keeps answers', () => {
   function rig(answers: (nth: number) => { readonly lag?: boolean } | Promise<object> = () => ({})) {
     let runs = 0
     const moves = createMoves()
@@ -124,5 +124,26 @@ describe('a runner that keeps answers', () => {
     expect([await given(), await given({ minPosition: 5 }), await given({ minPosition: 6 })]).toEqual(['1', '1', '2'])
     positions.advance('buyers', 9)
     expect(await runner.ask({ ...asked, minPosition: 6 })).toMatchObject({ position: 9 })
+  })
+})
+
+describe('a runner that asks together', () => {
+  test('asks once for all who ask the same in one turn, and anew for whoever comes after', async () => {
+    const heard: Ask[] = []
+    const runner = together({
+      async ask(ask) {
+        heard.push(ask)
+        return { bytes: new Uint8Array([heard.length]), position: null, lag: false, revision: null }
+      },
+    })
+    const ask = async (more: Partial<Ask> = {}) => {
+      const answer = await runner.ask({ ...asked, ...more })
+      return 'bytes' in answer && answer.bytes[0]
+    }
+    const event = { type: 'Begun' } as never
+    const others = [ask({ now: '2026-11-21T12:00:00.001Z' }), ask({ events: [event] }), ask({ events: [event] })]
+    expect(await Promise.all([ask(), ask(), ...others])).toEqual([4, 4, 1, 2, 3])
+    await settle(1)
+    expect([await ask(), heard.length]).toEqual([5, 5])
   })
 })
