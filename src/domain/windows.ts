@@ -47,9 +47,19 @@ export function counted(counts: Counts, windows: readonly string[], by: number, 
   })
 }
 
+/** The oldest windows that were kept at the instant asked about last, by the length of their names: one asks for many. */
+let oldest = { now: '', names: new Map<number, string>() }
+
+function oldestKept(length: number, now: string): string {
+  if (oldest.now !== now) oldest = { now, names: new Map() }
+  const known = oldest.names.get(length)
+  if (known !== undefined) return known
+  const name = new Date(Date.parse(now) - (KEPT_MS[length] ?? 0)).toISOString().slice(0, length)
+  oldest.names.set(length, name)
+  return name
+}
+
 /** Whether anyone can still ask for a window at `now`. */
 export function isKept(window: string, now: string): boolean {
-  const kept = KEPT_MS[window.length] ?? 0
-  const oldest = new Date(Date.parse(now) - kept).toISOString().slice(0, window.length)
-  return window >= oldest
+  return window >= oldestKept(window.length, now)
 }

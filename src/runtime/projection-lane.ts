@@ -122,6 +122,9 @@ function touchesOf(lane: Lane, upcasts: Upcasts): { readonly touches: readonly T
   return { touches, fault: null }
 }
 
+/** A document that the store does not have. */
+const NOTHING = { doc: null, position: START }
+
 /** The documents of a batch: those of recent batches as they are, the others by one look into the store. */
 async function load(lane: Lane, store: ReadStore, touches: readonly Touch[]): Promise<Map<string, Folded>> {
   const docs = new Map<string, Folded>()
@@ -131,10 +134,8 @@ async function load(lane: Lane, store: ReadStore, touches: readonly Touch[]): Pr
       if (docs.has(id)) continue
       const kept = lane.recent.get(id) ?? lane.older.get(id)
       if (!kept) missing.push(id)
-      docs.set(
-        id,
-        kept ? { ...kept, held: kept.doc !== null } : { doc: null, position: START, held: false, changed: false },
-      )
+      const { doc, position } = kept ?? NOTHING
+      docs.set(id, { doc, position, held: doc !== null, changed: false })
     }
   }
   const stored = missing.length > 0 ? await store.getMany(lane.place.collection, missing) : []

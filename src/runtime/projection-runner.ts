@@ -71,10 +71,12 @@ export interface ProjectionRunner {
 }
 
 const POINTERS_EVERY_MS = 1_000
+/** Events of a page while some lag behind others that move too: short, so that no turn is far, but laggards come up. */
+const APART = { leading: 1_000, lagging: 4_000 } as const
 
 /** Runs projections over the log until the signal: catches up, follows, rebuilds, stands by for other runners. */
 export function runProjections(options: ProjectionRunnerOptions): ProjectionRunner {
-  const { log, store, projections, clock, signal, upcasts = {}, pageSize = 10_000 } = options
+  const { log, store, projections, clock, signal, upcasts = {}, pageSize = 5_000 } = options
   const followed = new Set(options.followed)
   const bell = createBell(clock, signal)
   const types = new Set(projections.flatMap(({ events }) => Object.keys(events)))
@@ -132,8 +134,9 @@ export function runProjections(options: ProjectionRunnerOptions): ProjectionRunn
     const apart = left.at(-1)?.position !== left[0]?.position
     while (left.length > 0 && !signal.aborted) {
       const after = left[0]?.position ?? START
-      // While some lag behind, short pages keep the others' turn near.
-      const page = await feed.page(after, apart ? Math.min(limit, 1_000) : limit)
+      const lagging = after !== left.at(-1)?.position
+      const most = apart ? APART[lagging ? 'lagging' : 'leading'] : limit
+      const page = await feed.page(after, Math.min(limit, most))
       const members = left.filter(
         ({ position }) => (position ?? START) === after || (position ?? START) < page.position,
       )

@@ -51,8 +51,14 @@ const STORE_AWAY_MS = 400
 
 /** Workspaces that events are of; null when one of them is of none, for then it may concern any. */
 function workspacesOf(events: readonly RecordedEvent[]): readonly string[] | null {
-  const ids = new Set(events.map(({ meta }) => meta.workspaceId))
-  return ids.has(null) ? null : [...ids].flatMap((id) => id ?? [])
+  const ids = new Set<string>()
+  let last: string | null = null
+  for (const { meta } of events) {
+    if (meta.workspaceId === null) return null
+    if (meta.workspaceId !== last) ids.add(meta.workspaceId)
+    last = meta.workspaceId
+  }
+  return [...ids]
 }
 
 /** The steps of lanes over a log and a store. */

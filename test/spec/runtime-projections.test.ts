@@ -191,6 +191,29 @@ describe('running projections', () => {
     expect(runner.status()[0]?.problem).toBeNull()
   })
 
+  test('that lag behind others come up with them, and go on by the same pages', async () => {
+    const { log, store, start, fill } = house()
+    await fill(0, 600)
+    const one = start({ projections: [tallyTotals] })
+    await one.at()
+    one.stop.abort()
+    await fill(600, 12_000)
+    let pages = 0
+    const counting = withFaults(
+      log,
+      () => new LogUnavailable('away'),
+      (method) => {
+        if (method === 'readAll') pages += 1
+        return undefined
+      },
+    )
+    await start({}, { log: counting }).at()
+    const events = log.events.length
+    expect(store.all(totals)).toEqual(expectedTotals(12_000))
+    // Apart to the end they would take a thousand each at a time.
+    expect(pages).toBeLessThan(events / 1_000)
+  })
+
   test('moves the checkpoint of a projection that nothing concerns, without a commit for each page', async () => {
     const { clock, log, store, start } = house()
     const runner = start({ projections: [tallyTotals], pageSize: 1 })
