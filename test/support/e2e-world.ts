@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setImmediate as immediate } from 'node:timers/promises'
 import { v7 } from 'uuid'
 import { assignNumber } from '../../commands/assign-number.ts'
 import { changeSeatRole } from '../../commands/change-seat-role.ts'
@@ -169,7 +170,13 @@ export async function openTenant(
   const email = `${workspaceId}@tenant.example`
   const owner = { email, name: `${name} owner`, password: newToken('') }
   await createTenant(writer, { workspaceId, name, timezone, planId, sandbox: false, owner })
-  const handle = (command: AnyCommand, input: unknown) => act(writer, workspaceId, command, input)
+  // Each at an instant of its own: what is made one after another is listed so, however fast the machine.
+  const handle = async (command: AnyCommand, input: unknown) => {
+    const done = await act(writer, workspaceId, command, input)
+    const now = Date.now()
+    while (Date.now() === now) await immediate()
+    return done
+  }
   if (fundCents > 0) await handle(creditWallet, { amountCents: fundCents, reference: 'opening' })
 
   const apiKey = async (settings: Settings) => {
