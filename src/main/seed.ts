@@ -55,6 +55,14 @@ export interface Sandbox {
   }[]
 }
 
+/** Records by a field: numbers as they are written, and by id what was made first comes first. */
+function inOrder<Field extends string, Kept extends Readonly<Record<Field, string>>>(
+  records: { readonly values: () => Iterable<Kept> },
+  field: Field,
+): readonly Kept[] {
+  return [...records.values()].toSorted((one, other) => (one[field] < other[field] ? -1 : 1))
+}
+
 /** The sandbox workspace that is there already; null on an empty log. */
 async function existing({ readSide, log }: App): Promise<string | null> {
   const head = await log.head()
@@ -158,14 +166,14 @@ export async function seedSandbox(app: App, config: Config, baseUrl: string): Pr
     sessionToken,
     apiKey,
     ...supplyOf(state, { derive, secrets, baseUrl }),
-    numbers: [...state.numbers.values()].map(({ id, e164, campaignId, publisherId }) => ({
+    numbers: inOrder(state.numbers, 'e164').map(({ id, e164, campaignId, publisherId }) => ({
       id,
       e164,
       campaignId,
       publisherId,
     })),
-    campaigns: [...state.campaigns.values()].map(({ id, name, routingMode }) => ({ id, name, routingMode })),
-    targets: [...state.targets.values()].map(({ id, name, type, buyerId }) => ({ id, name, type, buyerId })),
+    campaigns: inOrder(state.campaigns, 'id').map(({ id, name, routingMode }) => ({ id, name, routingMode })),
+    targets: inOrder(state.targets, 'id').map(({ id, name, type, buyerId }) => ({ id, name, type, buyerId })),
   }
   writeFileSync(join(config.dataDir, 'sandbox.json'), `${JSON.stringify(sandbox, null, 2)}\n`, { mode: 0o600 })
   return sandbox

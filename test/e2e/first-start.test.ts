@@ -65,6 +65,8 @@ describe.each(setups)('first start over $name', (setup) => {
     expect(sandbox.compatUrl).toMatch(new RegExp(`^${server.baseUrl}/api/rtb/compat/ct_[\\w-]{43}\\.json$`))
     expect(sandbox.poolKey).toMatch(/^pk_[0-9a-f]{24}$/)
     expect(new Set(sandbox.targets.map(({ type }) => type))).toEqual(new Set(['number', 'sip', 'rtb']))
+    const numbers = sandbox.numbers.map(({ e164 }: Json) => e164)
+    expect(numbers).toEqual(numbers.toSorted())
     for (const number of sandbox.numbers) expect(number.e164).toMatch(/^\+1\d{10}$/)
     for (const campaign of sandbox.campaigns) expect(campaign.routingMode).toMatch(/^(priority|weighted)$/)
   })
