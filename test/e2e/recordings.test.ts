@@ -26,6 +26,12 @@ async function prepared(writer: StreamWriter) {
 }
 type World = Awaited<ReturnType<typeof prepared>>
 
+/** Plays a call and reads it on the console, whose own paths its recordings name. */
+async function onConsole({ play, console }: Desk, call: Json) {
+  const { id } = (await play(call)).call
+  return (await console(`/api/tracking/calls/${id}`)).body
+}
+
 describe.each(setups)('recordings over $name', (setup) => {
   let server: Server
   let the: World
@@ -40,7 +46,7 @@ describe.each(setups)('recordings over $name', (setup) => {
       server = started
       the = built
       main = deskOf(server, the.main)
-      call = (await main.play({ to: the.line.e164, script: { [DESK]: ANSWERS(12) } })).call
+      call = (await onConsole(main, { to: the.line.e164, script: { [DESK]: ANSWERS(12) } })).call
       recording = call.recordings[0]
     },
     {},
@@ -79,9 +85,9 @@ describe.each(setups)('recordings over $name', (setup) => {
   })
 
   test('a call that is not to be recorded, or that nobody took, has none, and says why', async () => {
-    const silent = await main.play({ to: the.silent.e164, script: { [DESK]: ANSWERS(12) } })
+    const silent = await onConsole(main, { to: the.silent.e164, script: { [DESK]: ANSWERS(12) } })
     expect(silent.call).toMatchObject({ recordings: [], recordingsReason: 'not_saved', hasRecording: false })
-    const missed = await main.play({ to: the.line.e164, script: { [DESK]: [{ result: 'busy' }] } })
+    const missed = await onConsole(main, { to: the.line.e164, script: { [DESK]: [{ result: 'busy' }] } })
     expect(missed.call).toMatchObject({ recordings: [], recordingsReason: 'never_answered', hasRecording: false })
   })
 
@@ -159,8 +165,8 @@ describe.each(setups)('recordings over $name', (setup) => {
 
   test('what is malformed, missing, of another call or of another workspace is the same 404', async () => {
     const other = deskOf(server, the.other)
-    const foreign = (await other.play({ to: the.theirs.e164 })).call
-    const second = (await main.play({ to: the.line.e164 })).call
+    const foreign = (await onConsole(other, { to: the.theirs.e164 })).call
+    const second = (await onConsole(main, { to: the.line.e164 })).call
     const path = (id: string, rid: string) => `/api/tracking/calls/${id}/recordings/${rid}/audio`
     const answers = await Promise.all(
       [
@@ -178,11 +184,11 @@ describe.each(setups)('recordings over $name', (setup) => {
   })
 
   test('is gone when the carrier holds it no more: 410, though the call still lists it', async () => {
-    const old = await main.play({ to: the.line.e164, at: minutesAgo(31 * DAY_MINUTES) })
+    const old = await onConsole(main, { to: the.line.e164, at: minutesAgo(31 * DAY_MINUTES) })
     expect(old.call).toMatchObject({ hasRecording: true, recordingsReason: null })
     const gone = await main.console(old.call.recordings[0].url)
     expect([gone.status, gone.body.error.code]).toEqual([410, 'recording_expired'])
-    const late = await main.play({ to: the.line.e164, at: minutesAgo(29 * DAY_MINUTES) })
+    const late = await onConsole(main, { to: the.line.e164, at: minutesAgo(29 * DAY_MINUTES) })
     expect((await main.console(late.call.recordings[0].url)).status).toBe(200)
   })
 

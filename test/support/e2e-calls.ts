@@ -29,7 +29,9 @@ export function deskOf(server: Server, { key, session }: Tenant): Desk {
   const console = asking(() => server.baseUrl, session)
   const send = (call: Json) => console('/api/sandbox/calls', { method: 'POST', body: call })
   const read = async (id: string) => {
-    const answer = await console(`/api/tracking/calls/${id}`)
+    const byKey = await rest(`/api/v1/calls/${id}`)
+    // Without API access, or once its subscription has lapsed, a workspace has its sessions alone.
+    const answer = [401, 402].includes(byKey.status) ? await console(`/api/tracking/calls/${id}`) : byKey
     expect(answer.status, answer.text).toBe(200)
     return answer.body
   }
