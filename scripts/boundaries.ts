@@ -13,7 +13,8 @@ interface Room {
 const pure = ['zod', 'immutable', 'temporal-polyfill', 'libphonenumber-js', 'json-p3', 'uuid', 'ulid']
 const core = ['src/kernel', 'src/domain', 'src/ports']
 const capabilities = ['commands', 'projections', 'queries']
-const inside = [...core, ...capabilities, 'src/runtime', 'src/reactions', 'src/adapters']
+const business = [...core, ...capabilities, 'src/runtime', 'src/reactions']
+const inside = [...business, 'src/api', 'src/explain', 'src/seed', 'src/adapters']
 const adapter: Room = { rooms: ['src/kernel', 'src/ports'], packages: 'any', node: 'any' }
 
 /** The dependency rules of the house. Of two rooms that hold a file, the longer name counts. */
@@ -21,12 +22,15 @@ const rooms: Readonly<Record<string, Room>> = {
   'src/kernel': { rooms: [], packages: ['zod'], node: [] },
   'src/domain': { rooms: ['src/kernel'], packages: pure, node: ['util', 'net'] },
   // SHA-256 alone: a pure function, which no package of ours has.
-  'src/domain/activity-entry.ts': { rooms: ['src/domain', 'src/kernel'], packages: pure, node: ['crypto'] },
+  'src/domain/activity/activity-entry.ts': { rooms: ['src/domain', 'src/kernel'], packages: pure, node: ['crypto'] },
   'src/ports': { rooms: ['src/kernel'], packages: ['zod'], node: [] },
   'src/runtime': { rooms: ['src/kernel', 'src/ports'], packages: [...pure, 'rxjs'], node: ['util'] },
   'src/reactions': { rooms: [...core, 'projections', 'commands'], packages: [...pure, 'rxjs'], node: ['util'] },
   'src/adapters': adapter,
-  'src/adapters/http': { ...adapter, rooms: [...adapter.rooms, 'src/domain/limits.ts'] },
+  'src/adapters/http': { ...adapter, rooms: [...adapter.rooms, 'src/domain/shared/limits.ts'] },
+  'src/api': { rooms: business, packages: 'any', node: 'any' },
+  'src/explain': { rooms: business, packages: pure, node: [] },
+  'src/seed': { rooms: [...business, 'src/api'], packages: pure, node: ['crypto'] },
   'src/main': { rooms: inside, packages: 'any', node: 'any' },
   commands: { rooms: ['src/domain', 'src/kernel'], packages: pure, node: ['util'] },
   projections: { rooms: ['src/domain', 'src/kernel'], packages: pure, node: ['util'] },
@@ -77,12 +81,63 @@ function rulesOf([name, room]: readonly [string, Room]): readonly Rule[] {
   ]
 }
 
+/** Business contexts: each imports those before it, and never one after it. */
+const contexts = [
+  'shared',
+  'money',
+  'access',
+  'demand',
+  'campaigns',
+  'supply',
+  'configuration',
+  'bidding',
+  'routing',
+  'auctions',
+  'calls',
+  'delivery',
+  'insertion',
+  'activity',
+  'reporting',
+]
+const contextFolders = '(?:commands|projections|queries|src/domain)'
+
+/** The stream of configuration spans contexts: commands of each of them write it or read it. */
+const WORKSPACE = '^src/domain/configuration/workspace\\.ts$'
+
+const contextRules = contexts.flatMap((context, at): readonly Rule[] => {
+  const after = contexts.slice(at + 1).join('|')
+  if (after === '') return []
+  return [
+    rule(
+      `${context} imports no later context`,
+      { path: `^(?:projections|src/domain)/${context}/` },
+      { path: `^${contextFolders}/(?:${after})/` },
+    ),
+    rule(
+      `commands of ${context} import no later context`,
+      { path: `^commands/${context}/` },
+      { path: `^${contextFolders}/(?:${after})/`, pathNot: WORKSPACE },
+    ),
+  ]
+})
+
 const forbidden: readonly Rule[] = [
+  ...contextRules,
+  rule(
+    "queries import another context's queries from shared or a *-figures file",
+    { path: '^queries/([^/]+)/' },
+    { path: '^queries/(?!$1/)', pathNot: ['^queries/shared/', '-figures\\.ts$'] },
+  ),
+  rule(
+    'every capability has a context',
+    { path: `^${contextFolders}/`, pathNot: contexts.map((context) => `^${contextFolders}/${context}/`) },
+    {},
+  ),
   ...Object.entries(rooms).flatMap(rulesOf),
   ...Object.entries(drivers).map(([name, packages]) =>
     rule(
       `only src/adapters/${name} imports its driver`,
-      { pathNot: [`^src/adapters/${name}/`, `^test/spec/${name}-`, '^test/bench/'] },
+      { pathNot: [`^src/adapters/${name}/`, `^test/spec/adapters/${name}-`, '^test/bench/'] },
       { path: packages.map((driver) => (driver.startsWith('node:') ? node(driver.slice(5)) : npm(driver))) },
     ),
   ),

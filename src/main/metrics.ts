@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import type { Sample } from '../adapters/http/server.ts'
-import type { ProjectionStatus } from '../runtime/projection-runner.ts'
+import type { ProjectionStatus } from '../runtime/projections/projection-runner.ts'
 
 /** The process's metrics, in Prometheus's terms. */
 export function createMetrics(projections: () => Promise<readonly ProjectionStatus[]>) {

@@ -1,5 +1,5 @@
-import type { RebuildProgress } from '../runtime/rebuild.ts'
-import { rebuildProjections } from '../runtime/rebuild-run.ts'
+import type { RebuildProgress } from '../runtime/projections/rebuild.ts'
+import { rebuildProjections } from '../runtime/projections/rebuild-run.ts'
 import { Misconfigured, readConfig } from './config.ts'
 import { followed, projections, upcasts } from './registry.ts'
 import { openLogReader, openViews } from './stores.ts'

@@ -1,7 +1,7 @@
 import { openLogger } from '../adapters/http/logger.ts'
+import { type Sandbox, seedSandbox } from '../seed/seed.ts'
 import { type App, openApp } from './app.ts'
 import { readConfig } from './config.ts'
-import { type Sandbox, seedSandbox } from './seed.ts'
 
 /** What a person reads when the sandbox is up. */
 function welcome({ baseUrl, ownerEmail, ownerPassword, apiKey, sessionToken, agencyId }: Sandbox): string {

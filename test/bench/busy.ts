@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { ledger } from '../../src/domain/ledger.ts'
+import { ledger } from '../../src/domain/routing/ledger.ts'
 import { coldWriter, firstDecision } from './cold-start.ts'
 import { withDirectory } from './directories.ts'
 import { fillLog, headOf, type Played, playTemplates } from './generated-log.ts'

@@ -3,7 +3,7 @@ import { openSqliteReadStore } from '../../src/adapters/sqlite/read-store.ts'
 import { followed, projections, upcasts } from '../../src/main/registry.ts'
 import { systemClock as clock } from '../../src/main/system.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
-import { runProjections } from '../../src/runtime/projection-runner.ts'
+import { runProjections } from '../../src/runtime/projections/projection-runner.ts'
 import { secondsOf } from './measure.ts'
 
 /** A log as it was when so many positions had been written. */

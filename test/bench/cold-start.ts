@@ -1,12 +1,12 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { routeCall } from '../../commands/route-call.ts'
+import { routeCall } from '../../commands/routing/route-call.ts'
 import { openSqliteEventLog } from '../../src/adapters/sqlite/event-log.ts'
 import { openSqliteOperationalStore } from '../../src/adapters/sqlite/operational-store.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
 import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
-import { createStreamWriter } from '../../src/runtime/stream-writer.ts'
+import { createStreamWriter } from '../../src/runtime/write/stream-writer.ts'
 import { secondsOf } from './measure.ts'
 
 /** A writer of its own over the stores in a directory, that holds nothing yet. */

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import fastify from 'fastify'
 import { openLogger } from '../../src/adapters/http/logger.ts'
-import { EXPORT } from '../../src/domain/limits.ts'
+import { EXPORT } from '../../src/domain/shared/limits.ts'
 import { openApp } from '../../src/main/app.ts'
 import { readConfig } from '../../src/main/config.ts'
 import { withDirectory } from './directories.ts'

@@ -6,7 +6,7 @@ import {
   CarrierRefused,
   type NumberQuery,
 } from '../../src/ports/carrier-numbers.ts'
-import { ANY_NUMBER } from '../support/number-query.ts'
+import { ANY_NUMBER } from '../support/fixtures/number-query.ts'
 
 /** A carrier under test: it rents numbers of the area code 310 and toll-free ones. */
 export interface NumbersUnderTest {

@@ -1,11 +1,11 @@
 import { createSimulatedNumbers } from '../../src/adapters/simulator/numbers.ts'
 import { createTelnyxNumbers } from '../../src/adapters/telnyx/numbers.ts'
-import { areaCodes } from '../../src/domain/nanp.ts'
-import { createManualClock } from '../support/memory-clock.ts'
-import { createMemoryLog } from '../support/memory-event-log.ts'
-import { createMemoryOperationalStore } from '../support/memory-operational-store.ts'
-import { createSeededRandom } from '../support/memory-random.ts'
-import { startTelnyxDouble } from '../support/telnyx-double.ts'
+import { areaCodes } from '../../src/domain/shared/nanp.ts'
+import { startTelnyxDouble } from '../support/fixtures/telnyx-double.ts'
+import { createManualClock } from '../support/memory/clock.ts'
+import { createMemoryLog } from '../support/memory/event-log.ts'
+import { createMemoryOperationalStore } from '../support/memory/operational-store.ts'
+import { createSeededRandom } from '../support/memory/random.ts'
 import { carrierNumbersContract } from './carrier-numbers.contract.ts'
 
 carrierNumbersContract('the simulator', async () => {

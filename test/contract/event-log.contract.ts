@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RecordedEvent } from '../../src/kernel/event.ts'
 import { type EventLog, START } from '../../src/ports/event-log.ts'
-import { asAppended, freshStream, happened, several } from '../support/events.ts'
+import { asAppended, freshStream, happened, several } from '../support/fixtures/events.ts'
 
 /** A log under test: two sessions of one log, as two processes would have them, and a way to open more. */
 export interface LogUnderTest {

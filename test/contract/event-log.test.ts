@@ -6,9 +6,9 @@ import { openEventStoreDb } from '../../src/adapters/eventstoredb/event-store-db
 import { openSqliteEventLog } from '../../src/adapters/sqlite/event-log.ts'
 import type { RecordedEvent } from '../../src/kernel/event.ts'
 import { type EventLog, LogUnavailable } from '../../src/ports/event-log.ts'
-import { freshStream, several } from '../support/events.ts'
+import { severable } from '../support/faults/fault-proxy.ts'
+import { freshStream, several } from '../support/fixtures/events.ts'
 import { eventStoreUrl } from '../support/servers.ts'
-import { severable } from '../support/severable.ts'
 import { eventLogContract, type LogUnderTest } from './event-log.contract.ts'
 
 async function sessions(open: () => Promise<EventLog>, clean: () => Promise<void>): Promise<LogUnderTest> {

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { openMongoOperationalStore } from '../../src/adapters/mongodb/operational-store.ts'
-import { until } from '../support/e2e-server.ts'
+import { until } from '../support/e2e/server.ts'
 import { mongoUrl } from '../support/servers.ts'
 
 const ROUNDS = 10
@@ -13,7 +13,7 @@ const url = mongoUrl()
 
 /** Some of the cuts meet the driver in the turn in which it stops looking for servers: a fault of the driver's own. */
 test.runIf(url)('a way to MongoDB that is cut under load is found again after every cut', async () => {
-  const way = new Worker(new URL('../support/severable-thread.ts', import.meta.url), { workerData: url })
+  const way = new Worker(new URL('../support/faults/fault-proxy-thread.ts', import.meta.url), { workerData: url })
   const [address]: string[] = await once(way, 'message')
   const act = async (what: 'cut' | 'mend') => {
     way.postMessage(what)

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Checkpoint, Doc, ReadStore, Stored, Write } from '../../src/ports/read-store.ts'
-import { documents, filters, pages, plucked, SPEC, summaries } from '../support/documents.ts'
-import { findIn, matches, pluckIn, sumIn } from '../support/read-store-reference.ts'
+import { documents, filters, pages, plucked, SPEC, summaries } from '../support/fixtures/documents.ts'
+import { findIn, matches, pluckIn, sumIn } from '../support/memory/read-store-reference.ts'
 
 /** A store under test: two sessions of one store, as two processes would have them. */
 export interface StoreUnderTest {

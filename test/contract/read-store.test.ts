@@ -6,8 +6,8 @@ import { describe, expect, test } from 'vitest'
 import { openMongoReadStore } from '../../src/adapters/mongodb/read-store.ts'
 import { openSqliteReadStore } from '../../src/adapters/sqlite/read-store.ts'
 import { type ReadStore, StoreUnavailable } from '../../src/ports/read-store.ts'
+import { severable } from '../support/faults/fault-proxy.ts'
 import { databaseOf, mongoUrl } from '../support/servers.ts'
-import { severable } from '../support/severable.ts'
 import { readStoreContract, type StoreUnderTest } from './read-store.contract.ts'
 
 async function sessions(open: () => Promise<ReadStore>, clean: () => Promise<void>): Promise<StoreUnderTest> {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { facts, play, SCENARIOS } from '../support/call-scenarios.ts'
-import { type Rig, simulatorRig, telnyxRig } from '../support/carrier-rig.ts'
+import { facts, play, SCENARIOS } from '../support/fixtures/call-scenarios.ts'
+import { type Rig, simulatorRig, telnyxRig } from '../support/fixtures/carrier-rig.ts'
 
 const open: Rig[] = []
 afterEach(async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { endpoints, errorRows, laterLimits, limitRows } from '../support/document-1.ts'
-import { linesNamedBy } from '../support/named-lines.ts'
+import { endpoints, errorRows, laterLimits, limitRows } from '../support/e2e/document-1.ts'
+import { linesNamedBy } from '../support/e2e/named-lines.ts'
 
 describe('Document 1', () => {
   test.each([

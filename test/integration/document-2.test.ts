@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { attribution, callStatus, skipReason, unroutedReason } from '../../src/domain/call-facts.ts'
-import { attributionRows, endRows, laterCodes, skipRows, unroutedRows } from '../support/document-2.ts'
-import { linesNamedBy } from '../support/named-lines.ts'
+import { attribution, callStatus, skipReason, unroutedReason } from '../../src/domain/routing/call-facts.ts'
+import { attributionRows, endRows, laterCodes, skipRows, unroutedRows } from '../support/e2e/document-2.ts'
+import { linesNamedBy } from '../support/e2e/named-lines.ts'
 
 const codesOf = (rows: readonly string[]) => rows.map((row) => row.slice(row.indexOf(' ') + 1))
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, test, vi } from 'vitest'
 import { openHttpServer } from '../../src/adapters/http/server.ts'
-import { bearer, httpEdge, lines, options, route, samples, still } from '../support/http-edge.ts'
+import { bearer, httpEdge, lines, options, route, samples, still } from '../support/fixtures/http-edge.ts'
 
 const { base, get, server } = httpEdge()
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { BODY_BYTES, BODY_DEPTH } from '../../src/domain/limits.ts'
-import { bearer, bytes, heard, httpEdge, known } from '../support/http-edge.ts'
+import { BODY_BYTES, BODY_DEPTH } from '../../src/domain/shared/limits.ts'
+import { bearer, bytes, heard, httpEdge, known } from '../support/fixtures/http-edge.ts'
 
 const { base, details, get, post, send, server } = httpEdge()
 

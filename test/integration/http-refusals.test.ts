@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { openHttpServer } from '../../src/adapters/http/server.ts'
-import { bearer, httpEdge, jsonOf, known, lines, missing, options, route } from '../support/http-edge.ts'
+import { bearer, httpEdge, jsonOf, known, lines, missing, options, route } from '../support/fixtures/http-edge.ts'
 
 const { base, get, post } = httpEdge()
 

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { idempotent } from '../../src/api/idempotency.ts'
 import { isRefusal, type Refusal, refuse } from '../../src/kernel/refusal.ts'
-import { idempotent } from '../../src/main/idempotent.ts'
 import { createSecrets } from '../../src/main/secrets.ts'
 import type { ApiAnswer, ApiRequest, ApiRoute } from '../../src/ports/api.ts'
-import { createManualClock } from '../support/memory-clock.ts'
-import { createMemoryOperationalStore } from '../support/memory-operational-store.ts'
-import { createSeededRandom } from '../support/memory-random.ts'
+import { createManualClock } from '../support/memory/clock.ts'
+import { createMemoryOperationalStore } from '../support/memory/operational-store.ts'
+import { createSeededRandom } from '../support/memory/random.ts'
 
 const HOUR_MS = 3_600_000
 

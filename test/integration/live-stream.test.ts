@@ -1,12 +1,12 @@
 import { v7 } from 'uuid'
 import { describe, expect, test } from 'vitest'
-import { LIVE_STREAM } from '../../src/domain/limits.ts'
+import { openLiveStream } from '../../src/api/live-stream.ts'
+import { LIVE_STREAM } from '../../src/domain/shared/limits.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
-import { openLiveStream } from '../../src/main/live-stream.ts'
 import { type ApiRequest, isStream } from '../../src/ports/api.ts'
-import { createManualClock, settle } from '../support/memory-clock.ts'
-import { createMemoryLog } from '../support/memory-event-log.ts'
-import { WORKSPACE } from '../support/spec.ts'
+import { WORKSPACE } from '../support/fixtures/spec.ts'
+import { createManualClock, settle } from '../support/memory/clock.ts'
+import { createMemoryLog } from '../support/memory/event-log.ts'
 
 const { gapMs, heartbeatMs, slowMs, most } = LIVE_STREAM
 

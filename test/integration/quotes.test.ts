@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { QUOTE_MINUTES } from '../../src/domain/limits.ts'
-import { quoteOf, quoteToken } from '../../src/main/quotes.ts'
+import { quoteOf, quoteToken } from '../../src/api/quotes.ts'
+import { QUOTE_MINUTES } from '../../src/domain/shared/limits.ts'
 import { createSecrets } from '../../src/main/secrets.ts'
-import { createSeededRandom } from '../support/memory-random.ts'
-import { idOf, NOW, WORKSPACE } from '../support/spec.ts'
+import { idOf, NOW, WORKSPACE } from '../support/fixtures/spec.ts'
+import { createSeededRandom } from '../support/memory/random.ts'
 
 const secretsOf = (key: number) => createSecrets(Buffer.alloc(32, key), createSeededRandom(key))
 const secrets = secretsOf(1)

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { createSimulatedNumbers } from '../../src/adapters/simulator/numbers.ts'
-import { areaCodes, stateOf } from '../../src/domain/nanp.ts'
+import { areaCodes, stateOf } from '../../src/domain/shared/nanp.ts'
 import { CarrierRefused, CarrierUnavailable, type NumberQuery } from '../../src/ports/carrier-numbers.ts'
-import { createManualClock } from '../support/memory-clock.ts'
-import { createMemoryLog } from '../support/memory-event-log.ts'
-import { createMemoryOperationalStore } from '../support/memory-operational-store.ts'
-import { createSeededRandom } from '../support/memory-random.ts'
-import { ANY_NUMBER } from '../support/number-query.ts'
-import { idOf } from '../support/spec.ts'
+import { ANY_NUMBER } from '../support/fixtures/number-query.ts'
+import { idOf } from '../support/fixtures/spec.ts'
+import { createManualClock } from '../support/memory/clock.ts'
+import { createMemoryLog } from '../support/memory/event-log.ts'
+import { createMemoryOperationalStore } from '../support/memory/operational-store.ts'
+import { createSeededRandom } from '../support/memory/random.ts'
 
 function carrier() {
   const clock = createManualClock()

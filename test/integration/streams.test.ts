@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { openLogger } from '../../src/adapters/http/logger.ts'
 import { type HttpServer, openHttpServer } from '../../src/adapters/http/server.ts'
 import type { ApiRoute } from '../../src/ports/api.ts'
-import { createRateLimiter } from '../../src/runtime/rate-limiter.ts'
+import { createRateLimiter } from '../../src/runtime/rates/rate-limiter.ts'
 
 /** What happened to the streams, in order. */
 const told: string[] = []

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { CarrierRefused } from '../../src/ports/carrier-numbers.ts'
-import { play, type Scenario } from '../support/call-scenarios.ts'
-import { type TelnyxRig, telnyxRig } from '../support/carrier-rig.ts'
-import type { Json } from '../support/e2e-client.ts'
-import { WORKSPACE } from '../support/spec.ts'
+import type { Json } from '../support/e2e/client.ts'
+import { play, type Scenario } from '../support/fixtures/call-scenarios.ts'
+import { type TelnyxRig, telnyxRig } from '../support/fixtures/carrier-rig.ts'
+import { WORKSPACE } from '../support/fixtures/spec.ts'
 
 const open: TelnyxRig[] = []
 afterEach(async () => {

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { dialOutcomeOf, sipCodeOf } from '../../src/adapters/telnyx/causes.ts'
 import { clientState, clientStateOf } from '../../src/adapters/telnyx/state.ts'
 import { publicKeyOf, TOLERANCE_SECONDS } from '../../src/adapters/telnyx/webhook.ts'
-import { type TelnyxRig, telnyxRig } from '../support/carrier-rig.ts'
-import type { Json } from '../support/e2e-client.ts'
+import type { Json } from '../support/e2e/client.ts'
+import { type TelnyxRig, telnyxRig } from '../support/fixtures/carrier-rig.ts'
 
 const open: TelnyxRig[] = []
 afterEach(async () => {

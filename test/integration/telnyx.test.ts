@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createTelnyxNumbers } from '../../src/adapters/telnyx/numbers.ts'
 import { CarrierRefused, CarrierUnavailable } from '../../src/ports/carrier-numbers.ts'
-import { ANY_NUMBER } from '../support/number-query.ts'
-import { startTelnyxDouble, type TelnyxDouble, type TelnyxFault } from '../support/telnyx-double.ts'
+import { ANY_NUMBER } from '../support/fixtures/number-query.ts'
+import { startTelnyxDouble, type TelnyxDouble, type TelnyxFault } from '../support/fixtures/telnyx-double.ts'
 
 const QUERY = { ...ANY_NUMBER, areaCode: '310' }
 const E164 = '+13102340011'

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { SIGN_IN_FAILURES } from '../../src/domain/limits.ts'
+import { createThrottle, subjectsOf } from '../../src/api/sign-in-limiter.ts'
+import { SIGN_IN_FAILURES } from '../../src/domain/shared/limits.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
-import { createThrottle, subjectsOf } from '../../src/main/throttle.ts'
-import { createManualClock } from '../support/memory-clock.ts'
-import { createMemoryOperationalStore } from '../support/memory-operational-store.ts'
-import { createSeededRandom } from '../support/memory-random.ts'
+import { createManualClock } from '../support/memory/clock.ts'
+import { createMemoryOperationalStore } from '../support/memory/operational-store.ts'
+import { createSeededRandom } from '../support/memory/random.ts'
 
 const MINUTE_MS = 60_000
 const { address: MOST, source: MOST_OF_A_SOURCE, minutes } = SIGN_IN_FAILURES

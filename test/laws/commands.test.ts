@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { recordArrival } from '../../commands/record-arrival.ts'
+import { recordArrival } from '../../commands/calls/record-arrival.ts'
 import { partsOfStream } from '../../src/kernel/entity.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
-import { emptyFold, foldEvents } from '../../src/runtime/fold.ts'
-import { decodeState, encodeState } from '../../src/runtime/state-codec.ts'
-import { arrives, callWorld, decided, told } from '../support/call-world.ts'
-import { createHistory, type Step, stepsOf } from '../support/history.ts'
-import { commands, entities } from '../support/registry.ts'
+import { emptyFold, foldEvents } from '../../src/runtime/write/fold.ts'
+import { decodeState, encodeState } from '../../src/runtime/write/state-codec.ts'
+import { arrives, callWorld, decided, told } from '../support/fixtures/call-world.ts'
+import { createHistory, type Step, stepsOf } from '../support/fixtures/history.ts'
+import { commands, entities } from '../support/fixtures/registry.ts'
 
 const runs = { numRuns: 40, seed: 1 }
 const anySteps = stepsOf(commands, 80)

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isRefusal } from '../../src/kernel/refusal.ts'
-import { createHistory, type Step, stepsOf } from '../support/history.ts'
-import { createMemoryLog } from '../support/memory-event-log.ts'
-import { commands } from '../support/registry.ts'
-import { otherwise, retakeAll } from '../support/retaken.ts'
-import { runSystem } from '../support/simulated-system.ts'
-import { buildSimulatedWorld, furnishLog } from '../support/simulated-world.ts'
+import { otherwise, retakeAll } from '../support/fixtures/decision-replay.ts'
+import { createHistory, type Step, stepsOf } from '../support/fixtures/history.ts'
+import { commands } from '../support/fixtures/registry.ts'
+import { createMemoryLog } from '../support/memory/event-log.ts'
+import { runSystem } from '../support/simulation/system.ts'
+import { buildSimulatedWorld, furnishLog } from '../support/simulation/world.ts'
 
 const SEEDS = 25
 

@@ -4,11 +4,11 @@ import { type Entity, streamOf, versionOf } from '../../src/kernel/entity.ts'
 import type { RecordedEvent } from '../../src/kernel/event.ts'
 import type { AnyProjection } from '../../src/kernel/projection.ts'
 import { finished, keysOf, reduce } from '../../src/kernel/projection.ts'
-import { arbitraryOf, createPool } from '../support/arbitrary.ts'
-import { createHistory, stepsOf } from '../support/history.ts'
-import { type Deal, deaths, foldable, project } from '../support/project.ts'
-import { commands, entities, projections } from '../support/registry.ts'
-import { metaAt } from '../support/sample.ts'
+import { arbitraryOf, createPool } from '../support/fixtures/arbitrary.ts'
+import { createHistory, stepsOf } from '../support/fixtures/history.ts'
+import { type Deal, deaths, foldable, project } from '../support/fixtures/project.ts'
+import { commands, entities, projections } from '../support/fixtures/registry.ts'
+import { metaAt } from '../support/fixtures/sample.ts'
 
 const ids = ['01900000-0000-7000-8000-00000000000a', '01900000-0000-7000-8000-00000000000b']
 const deals: fc.Arbitrary<readonly Deal[]> = fc.array(

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { openLog } from '../../src/main/stores.ts'
-import { type Answer, asking } from '../support/e2e-client.ts'
-import { setups, until } from '../support/e2e-server.ts'
-import { prepare } from '../support/e2e-world.ts'
-import { audit, eventsOf } from '../support/fault-audit.ts'
-import { faultEnvironment } from '../support/fault-environment.ts'
-import { type Platform, platform } from '../support/fault-platform.ts'
-import { leavingStores } from '../support/fault-stores.ts'
-import { buildFaultWorld } from '../support/fault-world.ts'
+import { type Answer, asking } from '../support/e2e/client.ts'
+import { setups, until } from '../support/e2e/server.ts'
+import { prepare } from '../support/e2e/world.ts'
+import { audit, eventsOf } from '../support/faults/audit.ts'
+import { faultEnvironment } from '../support/faults/environment.ts'
+import { type Platform, platform } from '../support/faults/platform.ts'
+import { leavingStores } from '../support/faults/stores.ts'
+import { buildFaultWorld } from '../support/faults/world.ts'
 
 const BACK_MS = 30_000
 const SETTLE_MS = 90_000

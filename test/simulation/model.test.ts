@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { audit, auditEnd } from '../support/model-audit.ts'
-import { commands, furnish, furniture } from '../support/model-commands.ts'
-import { drain, type Line } from '../support/model-play.ts'
-import { REACH, reachOf } from '../support/model-reach.ts'
-import { openSystem } from '../support/model-system.ts'
-import { freshModel } from '../support/model-world.ts'
+import { audit, auditEnd } from '../support/model/audit.ts'
+import { commands, furnish, furniture } from '../support/model/commands.ts'
+import { drain, type Line } from '../support/model/play.ts'
+import { REACH, reachOf } from '../support/model/reach.ts'
+import { openSystem } from '../support/model/system.ts'
+import { freshModel } from '../support/model/world.ts'
 
 /**
  * The call engine against a small sequential model of it, written from the documents. `MODEL_RUNS` and `MODEL_SEED` play

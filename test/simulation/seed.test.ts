@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { openLog } from '../../src/main/stores.ts'
-import { asking } from '../support/e2e-client.ts'
-import { startServer, until } from '../support/e2e-server.ts'
-import { audit, eventsOf } from '../support/fault-audit.ts'
-import { faultEnvironment } from '../support/fault-environment.ts'
-import { type Platform, platform } from '../support/fault-platform.ts'
+import { asking } from '../support/e2e/client.ts'
+import { startServer, until } from '../support/e2e/server.ts'
+import { audit, eventsOf } from '../support/faults/audit.ts'
+import { faultEnvironment } from '../support/faults/environment.ts'
+import { type Platform, platform } from '../support/faults/platform.ts'
 
 /** Milliseconds after which the first starts are cut short: while the workspace is made, and while its calls are played. */
 const CUTS_MS = [250, 1_500]

@@ -4,12 +4,12 @@ import { openSimulator } from '../../src/adapters/simulator/simulator.ts'
 import type { CarrierNotice, DialCommand } from '../../src/ports/carrier.ts'
 import { LogUnavailable } from '../../src/ports/event-log.ts'
 import { StoreUnavailable } from '../../src/ports/read-store.ts'
-import { type Interfere, withFaults } from '../support/faults.ts'
-import { createManualClock, settle, until } from '../support/memory-clock.ts'
-import { createMemoryLog } from '../support/memory-event-log.ts'
-import { createMemoryOperationalStore } from '../support/memory-operational-store.ts'
-import { createSeededRandom } from '../support/memory-random.ts'
-import { idOf, NOW, WORKSPACE } from '../support/spec.ts'
+import { type Interfere, withFaults } from '../support/faults/with-faults.ts'
+import { idOf, NOW, WORKSPACE } from '../support/fixtures/spec.ts'
+import { createManualClock, settle, until } from '../support/memory/clock.ts'
+import { createMemoryLog } from '../support/memory/event-log.ts'
+import { createMemoryOperationalStore } from '../support/memory/operational-store.ts'
+import { createSeededRandom } from '../support/memory/random.ts'
 
 /** Longer than a process may be silent before its calls are taken over. */
 const SILENCE_MS = 5_000

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { bugs } from '../support/simulated-bugs.ts'
-import type { Run } from '../support/simulated-system.ts'
+import { bugs } from '../support/simulation/bugs.ts'
+import type { Run } from '../support/simulation/system.ts'
 import { runSeeds } from './system.ts'
 
 /** Runs within which a mistake must show. */

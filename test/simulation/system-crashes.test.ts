@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Profile } from '../support/simulated-profile.ts'
-import { runSystem } from '../support/simulated-system.ts'
-import { buildSimulatedWorld } from '../support/simulated-world.ts'
+import type { Profile } from '../support/simulation/profile.ts'
+import { runSystem } from '../support/simulation/system.ts'
+import { buildSimulatedWorld } from '../support/simulation/world.ts'
 import { replayOf } from './system.ts'
 
 /** Nothing goes wrong but the one death. */

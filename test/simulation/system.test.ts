@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { runSystem } from '../support/simulated-system.ts'
-import { buildSimulatedWorld } from '../support/simulated-world.ts'
+import { runSystem } from '../support/simulation/system.ts'
+import { buildSimulatedWorld } from '../support/simulation/world.ts'
 import { replayOf, runSeeds } from './system.ts'
 
 /** More by `SEEDS=`, others by `SEED=`; with its own command a failing one tells all: `npx node test/simulation/system.ts --seed 7`. */

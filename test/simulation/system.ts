@@ -1,7 +1,7 @@
-import { bugs } from '../support/simulated-bugs.ts'
-import type { Bug } from '../support/simulated-process.ts'
-import { type Run, runSystem } from '../support/simulated-system.ts'
-import { buildSimulatedWorld } from '../support/simulated-world.ts'
+import { bugs } from '../support/simulation/bugs.ts'
+import type { Bug } from '../support/simulation/process.ts'
+import { type Run, runSystem } from '../support/simulation/system.ts'
+import { buildSimulatedWorld } from '../support/simulation/world.ts'
 
 /** How to see a failing run again, and all that happens in it. */
 export function replayOf({ seed, broken }: Run, bug: Bug | null = null): string {

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { openLog } from '../../src/main/stores.ts'
-import { asking } from '../support/e2e-client.ts'
-import { setups, until } from '../support/e2e-server.ts'
-import { prepare } from '../support/e2e-world.ts'
-import { audit, eventsOf } from '../support/fault-audit.ts'
-import { faultEnvironment } from '../support/fault-environment.ts'
-import { freePort, type Platform, platform } from '../support/fault-platform.ts'
-import { buildFaultWorld } from '../support/fault-world.ts'
+import { asking } from '../support/e2e/client.ts'
+import { setups, until } from '../support/e2e/server.ts'
+import { prepare } from '../support/e2e/world.ts'
+import { audit, eventsOf } from '../support/faults/audit.ts'
+import { faultEnvironment } from '../support/faults/environment.ts'
+import { freePort, type Platform, platform } from '../support/faults/platform.ts'
+import { buildFaultWorld } from '../support/faults/world.ts'
 
 const CALLS = 200
 const TRIES = 10

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { BODY_DEPTH } from '../../domain/limits.ts'
+import { BODY_DEPTH } from '../../domain/shared/limits.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 
 /** A refusal on its way out of a place that can only throw. */

@@ -1,4 +1,4 @@
-import { IDEMPOTENCY_KEY_LENGTH } from '../../domain/limits.ts'
+import { IDEMPOTENCY_KEY_LENGTH } from '../../domain/shared/limits.ts'
 import type { ApiRoute } from '../../ports/api.ts'
 import { headerNames } from './headers.ts'
 import { surfaceRefusals } from './refusals.ts'

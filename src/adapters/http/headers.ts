@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP, type Socket } from 'node:net'
-import { IDEMPOTENCY_KEY_LENGTH } from '../../domain/limits.ts'
+import { IDEMPOTENCY_KEY_LENGTH } from '../../domain/shared/limits.ts'
 import type { Random } from '../../ports/random.ts'
 
 /** Names of the headers that are ours. */

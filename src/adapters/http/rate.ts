@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { RATE_WINDOW_MS } from '../../domain/limits.ts'
+import { RATE_WINDOW_MS } from '../../domain/shared/limits.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import type { Caller } from '../../ports/api.ts'
 import type { RateLimiter } from '../../ports/rate-limiter.ts'

@@ -15,7 +15,7 @@ import {
   LogController,
 } from 'fastify'
 import type { Logger } from 'pino'
-import { BODY_BYTES, PATH_CHARACTERS } from '../../domain/limits.ts'
+import { BODY_BYTES, PATH_CHARACTERS } from '../../domain/shared/limits.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { ApiRoute, Authenticate } from '../../ports/api.ts'
 import type { Clock } from '../../ports/clock.ts'

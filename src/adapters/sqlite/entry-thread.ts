@@ -1,7 +1,7 @@
 import { openDatabase, transaction } from './database.ts'
 import { answerEntries, type EntryCall, READS } from './entries.ts'
-import { type Asked, serve } from './served.ts'
 import { VIEW_LAYOUT } from './view-layout.ts'
+import { type Asked, serve } from './worker.ts'
 
 const CACHE_KIB = 8 * 1024
 

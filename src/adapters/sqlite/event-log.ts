@@ -1,4 +1,5 @@
 import { type EventLog, LogUnavailable } from '../../ports/event-log.ts'
+import { wakeOf, watchOthers } from './change-signal.ts'
 import { openDatabase, reaching } from './database.ts'
 import { packAppend } from './event-appends.ts'
 import type { EventRead } from './event-read-thread.ts'
@@ -13,8 +14,7 @@ import {
   recorded,
 } from './event-table.ts'
 import { follow } from './follow.ts'
-import { openThread } from './thread.ts'
-import { wakeOf, watchOthers } from './wake.ts'
+import { openThread } from './worker-client.ts'
 
 const away = (message: string): LogUnavailable => new LogUnavailable(message)
 

@@ -1,6 +1,6 @@
 import { openDatabase } from './database.ts'
 import { EVENT_LAYOUT, eventReads } from './event-table.ts'
-import { serve } from './served.ts'
+import { serve } from './worker.ts'
 
 /** A read, as the log's reading thread is asked for it. */
 export type EventRead =

@@ -1,8 +1,8 @@
+import { announcements, othersWrote } from './change-signal.ts'
 import { openDatabase } from './database.ts'
 import { groupCommit } from './event-appends.ts'
 import { EVENT_LAYOUT } from './event-table.ts'
-import { type Asked, type Line, serve } from './served.ts'
-import { announcements, othersWrote } from './wake.ts'
+import { type Asked, type Line, serve } from './worker.ts'
 
 /** A group grows by so many messages at most while it is being written. */
 const GROWTHS = 16

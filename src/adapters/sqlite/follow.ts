@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type LogPage, LogUnavailable } from '../../ports/event-log.ts'
-import type { Wake } from './wake.ts'
+import type { Wake } from './change-signal.ts'
 
 const RETRY_MS = 100
 const RETRY_AT_MOST_MS = 2_000

@@ -1,7 +1,7 @@
 import type { OperationalStore } from '../../ports/operational-store.ts'
 import { StoreUnavailable } from '../../ports/read-store.ts'
 import { type EntryCall, type EntryRow, entryOf, type NoteRow, noteOf } from './entries.ts'
-import { openThread } from './thread.ts'
+import { openThread } from './worker-client.ts'
 
 /**
  * Opens the operational store in a file, which may be that of the read models; it works in a thread of its own.

@@ -8,11 +8,11 @@ import {
   type Stored,
   StoreUnavailable,
 } from '../../ports/read-store.ts'
+import { gathering } from './batch-per-tick.ts'
 import { type Catalogue, type Collection, catalogue, ensureCollection, expressionOf } from './collections.ts'
 import { openDatabase, presence, reaching, transaction } from './database.ts'
+import { type KeptDocuments, keptDocuments } from './document-cache.ts'
 import { MATCHES, orderOf, whereOf } from './filter-sql.ts'
-import { gathering } from './gathering.ts'
-import { type KeptDocuments, keptDocuments } from './kept-documents.ts'
 import { type Prepare, rowsOf, statements } from './statements.ts'
 import { decode } from './values.ts'
 import { type Commit, committer } from './view-commit.ts'

@@ -1,7 +1,7 @@
-import type { Skip } from '../call-facts.ts'
-import type { CapWindow } from '../cap-notices.ts'
-import type { Counter } from '../ledger.ts'
-import { type Windows, windowsOf } from '../windows.ts'
+import { type Windows, windowsOf } from '../shared/windows.ts'
+import type { Skip } from './call-facts.ts'
+import type { Counter } from './ledger.ts'
+import type { CapWindow } from './notified-caps.ts'
 
 /** What a rule found: the sentence that passes a target over, and the figures that it names. */
 export interface Finding {

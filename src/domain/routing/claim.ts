@@ -1,8 +1,8 @@
-import type { Claim, Planned, RoutingSettings, Skip, Unrouted } from '../call-facts.ts'
-import type { Endpoint } from '../endpoint.ts'
-import type { Target } from '../target.ts'
+import type { Endpoint } from '../demand/endpoint.ts'
+import type { Target } from '../demand/target.ts'
+import { counted } from '../shared/words.ts'
+import type { Claim, Planned, RoutingSettings, Skip, Unrouted } from './call-facts.ts'
 import { type Look, lookAt } from './eligibility.ts'
-import { counted } from './words.ts'
 
 /** A caller looking for a target: what is left of the plan, and how far the waterfall has come. */
 export interface Search extends Look {

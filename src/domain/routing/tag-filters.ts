@@ -1,6 +1,6 @@
-import type { Arrival } from '../call-facts.ts'
-import type { TagFilter } from '../endpoint.ts'
-import { quoted } from '../problems.ts'
+import type { TagFilter } from '../demand/endpoint.ts'
+import { quoted } from '../shared/problems.ts'
+import type { Arrival } from './call-facts.ts'
 import type { Finding } from './caps.ts'
 
 type Values = readonly string[]

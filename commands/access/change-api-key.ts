@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { type ApiKeySettings, apiKeyChanges, hashesOf, tidied } from '../../src/domain/access/api-key.ts'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { changesOf } from '../../src/domain/shared/changes.ts'
+import { missing, nothingToChange, revoked } from '../../src/domain/shared/refusals.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** Changes what is set of an API key, from the next request on. */
+export const changeApiKey = defineCommand({
+  name: 'change-api-key',
+  entity: workspace,
+  input: z.object({ apiKeyId: id, changes: apiKeyChanges }),
+  rejects: ['bad-request', 'api-key-not-found', 'conflict'],
+  decide({ apiKeyId, changes }, { apiKeys }) {
+    const apiKey = apiKeys.get(apiKeyId)
+    if (!apiKey) return missing('api-key')
+    if (Object.keys(changes).length === 0) return nothingToChange()
+    if (apiKey.status === 'revoked') return revoked('API key')
+    const difference = changesOf<ApiKeySettings>(apiKey, tidied(changes))
+    if (!difference) return []
+    return [{ type: 'ApiKeyChanged', data: { apiKeyId, name: apiKey.name, hashes: hashesOf(apiKey), ...difference } }]
+  },
+})

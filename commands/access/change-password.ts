@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import { passwordHash, user } from '../../src/domain/access/user.ts'
+import { sha256 } from '../../src/domain/shared/fields.ts'
+import { missing } from '../../src/domain/shared/refusals.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { refuse } from '../../src/kernel/refusal.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** Gives a user another password, and ends every session but the one that it is done in. Passwords come as hashes alone. */
+export const changePassword = defineCommand({
+  name: 'change-password',
+  entity: user,
+  input: z.object({
+    userId: id,
+    /** What the current password was verified against. */
+    verified: passwordHash,
+    passwordHash,
+    sessionHash: sha256,
+  }),
+  id: ({ userId }) => userId,
+  rejects: ['user-not-found', 'conflict'],
+  decide({ userId, verified, passwordHash, sessionHash }, { user, sessions }) {
+    if (!user) return missing('user')
+    if (verified !== user.passwordHash) return refuse('conflict', null, 'The password was changed meanwhile.')
+    const ended = [...sessions.delete(sessionHash).keys()]
+    return [{ type: 'PasswordChanged', data: { userId, passwordHash, ended } }]
+  },
+})

@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { role, unlessOtherOwner, unlessOwner } from '../../src/domain/access/seat.ts'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { missing } from '../../src/domain/shared/refusals.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** Gives the holder of a seat another role; the last owner stays one. */
+export const changeSeatRole = defineCommand({
+  name: 'change-seat-role',
+  entity: workspace,
+  input: z.object({ userId: id, role }),
+  rejects: ['forbidden', 'user-not-found', 'conflict'],
+  decide({ userId, role }, state, { actor, workspaceId }) {
+    const refused = unlessOwner(state, actor)
+    if (refused) return refused
+    const seat = state.seats.get(userId)
+    if (!seat) return missing('user')
+    if (seat.role === role) return []
+    const only = unlessOtherOwner(state, seat)
+    if (only) return only
+    return [{ type: 'SeatRoleChanged', data: { workspaceId, userId, name: seat.name, from: seat.role, to: role } }]
+  },
+})

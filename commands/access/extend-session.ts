@@ -1,0 +1,17 @@
+import { z } from 'zod'
+import { slidTo, user } from '../../src/domain/access/user.ts'
+import { sha256 } from '../../src/domain/shared/fields.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** Lets a session that is in use last again as long as a fresh one; one that has ended, or was extended lately, stays as it is. */
+export const extendSession = defineCommand({
+  name: 'extend-session',
+  entity: user,
+  input: z.object({ userId: id, sessionHash: sha256 }),
+  id: ({ userId }) => userId,
+  decide({ userId, sessionHash }, { sessions }, { now }) {
+    const until = slidTo(sessions.get(sessionHash) ?? now, now)
+    return until === null ? [] : [{ type: 'SessionExtended', data: { userId, sessionHash, expiresAt: until } }]
+  },
+})

@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { role, unlessOwner } from '../../src/domain/access/seat.ts'
+import { email, userIdOf } from '../../src/domain/access/user.ts'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { nameOf } from '../../src/domain/shared/fields.ts'
+import { NAME } from '../../src/domain/shared/limits.ts'
+import { missing } from '../../src/domain/shared/refusals.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { refuse } from '../../src/kernel/refusal.ts'
+
+/** Gives a registered person a seat in the workspace. */
+export const grantSeat = defineCommand({
+  name: 'grant-seat',
+  entity: workspace,
+  input: z.object({ email, name: nameOf(NAME.user), role }),
+  rejects: ['workspace-not-found', 'forbidden', 'conflict'],
+  decide({ email, name, role }, state, { actor, workspaceId }) {
+    const { workspace, seats } = state
+    if (!workspace) return missing('workspace')
+    const refused = unlessOwner(state, actor)
+    if (refused) return refused
+    const userId = userIdOf(email)
+    if (seats.has(userId)) return refuse('conflict', { email }, 'That person holds a seat already.')
+    return [{ type: 'SeatGranted', data: { userId, email, name, role, workspaceId, workspaceName: workspace.name } }]
+  },
+})

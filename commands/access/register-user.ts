@@ -1,0 +1,19 @@
+import { z } from 'zod'
+import { email, passwordHash, user, userIdOf } from '../../src/domain/access/user.ts'
+import { nameOf } from '../../src/domain/shared/fields.ts'
+import { NAME } from '../../src/domain/shared/limits.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { refuse } from '../../src/kernel/refusal.ts'
+
+/** Registers a person under an e-mail address. The password comes as its hash alone. */
+export const registerUser = defineCommand({
+  name: 'register-user',
+  entity: user,
+  input: z.object({ email, name: nameOf(NAME.user), passwordHash }),
+  id: ({ email }) => userIdOf(email),
+  rejects: ['conflict'],
+  decide({ email, name, passwordHash }, { user }) {
+    if (user) return refuse('conflict', { email }, 'That address is registered already.')
+    return [{ type: 'UserRegistered', data: { userId: userIdOf(email), email, name, passwordHash } }]
+  },
+})

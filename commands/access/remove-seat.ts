@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { unlessOtherOwner, unlessOwner } from '../../src/domain/access/seat.ts'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { missing } from '../../src/domain/shared/refusals.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** Takes a person's seat away; the last owner keeps theirs. */
+export const removeSeat = defineCommand({
+  name: 'remove-seat',
+  entity: workspace,
+  input: z.object({ userId: id }),
+  rejects: ['forbidden', 'user-not-found', 'conflict'],
+  decide({ userId }, state, { actor, workspaceId }) {
+    const refused = unlessOwner(state, actor)
+    if (refused) return refused
+    const seat = state.seats.get(userId)
+    if (!seat) return missing('user')
+    const only = unlessOtherOwner(state, seat)
+    if (only) return only
+    return [{ type: 'SeatRemoved', data: { workspaceId, userId, name: seat.name, role: seat.role } }]
+  },
+})

@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { hashesOf } from '../../src/domain/access/api-key.ts'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { missing } from '../../src/domain/shared/refusals.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** Revokes an API key at once and for ever, with every secret of it. */
+export const revokeApiKey = defineCommand({
+  name: 'revoke-api-key',
+  entity: workspace,
+  input: z.object({ apiKeyId: id }),
+  rejects: ['api-key-not-found'],
+  decide({ apiKeyId }, { apiKeys }) {
+    const apiKey = apiKeys.get(apiKeyId)
+    if (!apiKey) return missing('api-key')
+    if (apiKey.status === 'revoked') return []
+    return [{ type: 'ApiKeyRevoked', data: { apiKeyId, name: apiKey.name, hashes: hashesOf(apiKey) } }]
+  },
+})

@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { answered, call } from '../../src/domain/calls/call.ts'
+import { figureCents, figuresOf, sameFigures } from '../../src/domain/calls/call-changes.ts'
+import { booksAfter, rebooking } from '../../src/domain/calls/settlement.ts'
+import { ADJUSTMENT } from '../../src/domain/shared/limits.ts'
+import { missing } from '../../src/domain/shared/refusals.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { refuse } from '../../src/kernel/refusal.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** The figures that an adjustment sets, and why (Supplement §6, `adjust`). */
+export const adjusting = z.object({
+  converted: z.boolean().optional(),
+  revenueCents: figureCents.optional(),
+  payoutCents: figureCents.optional(),
+  reason: z.string().trim().min(1).max(ADJUSTMENT.reason),
+})
+
+/** Corrects the figures of a call that ended. What is named stays as it was set; what is not goes on following from the facts. */
+export const adjustCall = defineCommand({
+  name: 'adjust-call',
+  entity: call,
+  input: adjusting.extend({ callId: id }),
+  id: ({ callId }) => callId,
+  rejects: ['call-not-found', 'bad-request', 'conflict', 'adjustment-limit'],
+  decide({ callId, reason, ...sent }, state, { now, workspaceId, actor, commandId, newId }) {
+    if (state?.workspaceId !== workspaceId) return missing('call')
+    const { arrival, ended, adjustedBy } = state
+    if (adjustedBy.includes(commandId)) return []
+    const named = Object.fromEntries(Object.entries(sent).filter(([, figure]) => figure !== undefined))
+    if (Object.keys(named).length === 0) {
+      return refuse('bad-request', null, 'Name at least one of converted, revenueCents and payoutCents.')
+    }
+    if (!ended) return refuse('conflict', { outcome: 'live' }, 'The call is still live.')
+    const corrections = { ...state.corrections, ...named }
+    const before = booksAfter(state, ended.talkSeconds)
+    const after = booksAfter(state, ended.talkSeconds, { corrections })
+    if (sameFigures(before, after)) {
+      return refuse('bad-request', figuresOf(before), 'The call has these figures already: nothing changes.')
+    }
+    if (after.converted && !answered(state)) {
+      return refuse('conflict', null, 'The call reached no buyer, so it cannot convert.')
+    }
+    if (adjustedBy.length >= ADJUSTMENT.most) return refuse('adjustment-limit', { limit: ADJUSTMENT.most })
+    const facts = { callId, ref: arrival.ref, occurredAt: now, adjustmentId: newId(), reason, corrections }
+    const source = actor.type === 'key' ? ('key' as const) : ('user' as const)
+    return [
+      { type: 'CallAdjusted', data: { ...facts, source, before: figuresOf(before), after: figuresOf(after) } },
+      ...rebooking(state, callId, after, now, reason),
+    ]
+  },
+})

@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import { USAGE_DELAY_SECONDS, usageFor } from '../../src/domain/calls/books.ts'
+import { answered, type CallState, call, ringing, secondsBetween } from '../../src/domain/calls/call.ts'
+import { abandonedSentence, endedSentence } from '../../src/domain/calls/call-sentences.ts'
+import { settlement } from '../../src/domain/calls/settlement.ts'
+import type { CallStatus } from '../../src/domain/routing/call-facts.ts'
+import { missing } from '../../src/domain/shared/refusals.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { id, instant } from '../../src/kernel/wire.ts'
+
+const input = z.object({
+  callId: id,
+  hungUpBy: z.enum(['caller', 'agent', 'platform', 'unknown']),
+  recorded: z.boolean(),
+  /** The platform ended it because nobody else did. */
+  terminated: z.boolean().default(false),
+  occurredAt: instant,
+})
+
+/** The status that a call ends with (Supplement §6, Ends). */
+function statusAtEnd(state: CallState, terminated: boolean): CallStatus {
+  if (terminated) return 'terminated'
+  if (answered(state)) return 'completed'
+  if (state.unrouted?.action === 'forward') return 'rejected'
+  if (state.unrouted?.reason !== 'all_targets_failed') return state.unrouted ? 'rejected' : 'abandoned'
+  const last = state.attempts.at(-1)?.outcome
+  return last === 'no_answer' || last === 'busy' || last === 'rejected' || last === 'failed' ? last : 'failed'
+}
+
+const later = (instant: string, seconds: number) => new Date(Date.parse(instant) + seconds * 1_000).toISOString()
+
+/** The dial that rings when the call ends is over too. */
+function abandoned(state: CallState, { callId, hungUpBy, occurredAt }: z.infer<typeof input>) {
+  const dial = ringing(state)
+  if (!dial) return []
+  const { attempt, target, buyer, occurredAt: dialedAt } = dial.claim
+  const rangSeconds = secondsBetween(dialedAt, occurredAt)
+  return [
+    {
+      type: 'TargetFailed' as const,
+      data: {
+        callId,
+        occurredAt,
+        attempt,
+        target,
+        buyer,
+        outcome: 'abandoned' as const,
+        sipCode: null,
+        retryAfterSeconds: null,
+        rangSeconds,
+        whisperAccepted: null,
+        sentence: abandonedSentence(hungUpBy, target.name, rangSeconds),
+      },
+    },
+  ]
+}
+
+/**
+ * The carrier says that the call is over. A call that connected nobody has nothing to hold back, so its books are
+ * written with its end; so are those of a call without a buffer.
+ */
+export const endCall = defineCommand({
+  name: 'end-call',
+  entity: call,
+  input,
+  id: ({ callId }) => callId,
+  rejects: ['call-not-found'],
+  decide(told, state) {
+    const { callId, hungUpBy, recorded, terminated, occurredAt } = told
+    if (!state) return missing('call')
+    if (state.ended) return []
+    const { arrival, terms, unrouted } = state
+    const dial = answered(state)
+    const gaveUp = abandoned(state, told)
+    const last = (dial ?? state.attempts.at(-1))?.claim
+    const talkSeconds = state.answeredAt ? secondsBetween(state.answeredAt, occurredAt) : 0
+    const rang = [
+      ...state.attempts.map(({ rangSeconds }) => rangSeconds),
+      ...gaveUp.map(({ data }) => data.rangSeconds),
+    ]
+    const status = statusAtEnd(state, terminated)
+    const connected = dial !== null
+    const bufferSeconds = connected ? terms.bufferSeconds : 0
+    const campaignId = arrival.campaign?.id ?? null
+    const publisherId = arrival.publisher?.id ?? null
+    const owed = usageFor(talkSeconds, terms.usageRateCents)
+    const ended = {
+      type: 'CallEnded' as const,
+      data: {
+        callId,
+        carrierCallId: arrival.carrierCallId,
+        occurredAt,
+        arrivedAt: arrival.occurredAt,
+        status,
+        outcome: connected ? ('connected' as const) : unrouted ? ('unrouted' as const) : ('missed' as const),
+        hungUpBy,
+        connected,
+        recorded: recorded && connected,
+        talkSeconds,
+        ringSeconds: rang.reduce((sum, seconds) => sum + seconds, 0),
+        campaignId,
+        publisherId,
+        target: last?.target ?? null,
+        buyer: connected || !unrouted ? (last?.buyer ?? null) : null,
+        sentence: endedSentence(hungUpBy, talkSeconds, connected),
+        settlesAt: later(occurredAt, bufferSeconds),
+        usageCents: owed,
+        usageDueAt: connected && owed > 0 ? later(occurredAt, USAGE_DELAY_SECONDS) : null,
+      },
+    }
+    return [...gaveUp, ended, ...(bufferSeconds === 0 ? [settlement(state, callId, talkSeconds, occurredAt)] : [])]
+  },
+})

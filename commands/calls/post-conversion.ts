@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { answered, call } from '../../src/domain/calls/call.ts'
+import { figureCents, figuresOf } from '../../src/domain/calls/call-changes.ts'
+import { booksAfter, rebooking } from '../../src/domain/calls/settlement.ts'
+import { CONVERSION } from '../../src/domain/shared/limits.ts'
+import { missing } from '../../src/domain/shared/refusals.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { refuse } from '../../src/kernel/refusal.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+const HOUR_MS = 3_600_000
+
+/** What a conversion says (Supplement §6, `conversion`). */
+export const conversion = z.object({
+  converted: z.literal(true, { error: 'must be true: a correction (adjust) takes a conversion back' }),
+  revenueCents: figureCents.optional(),
+  note: z
+    .string()
+    .trim()
+    .max(CONVERSION.note)
+    .transform((note) => note || null)
+    .nullish(),
+  externalId: z.string().min(1).max(CONVERSION.externalId).nullish(),
+})
+
+/**
+ * A call converted: by a buyer's postback through a key, by a person's mark otherwise. Each call takes one postback, and
+ * one mark before it, known by their `externalId` and by their command; before the settlement they are kept, and the call
+ * settles by the last. What a postback leaves out stays as the mark had it.
+ */
+export const postConversion = defineCommand({
+  name: 'post-conversion',
+  entity: call,
+  input: conversion.extend({ callId: id }),
+  id: ({ callId }) => callId,
+  rejects: ['call-not-found', 'conflict', 'already-converted', 'window-closed'],
+  decide({ callId, revenueCents, note = null, externalId = null }, state, { now, workspaceId, actor, commandId }) {
+    if (state?.workspaceId !== workspaceId) return missing('call')
+    const { arrival, ended, posts } = state
+    if (!ended) return refuse('conflict', { outcome: 'live' }, 'The call is still live.')
+    if (!answered(state)) return refuse('conflict', null, 'The call reached no buyer, so there is nothing to convert.')
+    const again = posts.some(
+      (post) => post.commandId === commandId || (externalId !== null && post.externalId === externalId),
+    )
+    if (again) return []
+    const source = actor.type === 'key' ? ('postback' as const) : ('manual' as const)
+    const last = posts.at(-1)
+    if (last && (last.source === 'postback' || source === 'manual')) {
+      return refuse('already-converted', { conversionSource: last.source })
+    }
+    const closesAt = new Date(Date.parse(ended.at) + CONVERSION.windowHours * HOUR_MS).toISOString()
+    if (now > closesAt) return refuse('window-closed', { closedAt: closesAt })
+    const told = {
+      source,
+      revenueCents: revenueCents ?? last?.revenueCents ?? null,
+      note: note ?? last?.note ?? null,
+      externalId,
+    }
+    const before = booksAfter(state, ended.talkSeconds)
+    const after = booksAfter(state, ended.talkSeconds, { posts: [...posts, { ...told, commandId }] })
+    const facts = { callId, ref: arrival.ref, occurredAt: now, ...told }
+    return [
+      { type: 'ConversionPosted', data: { ...facts, before: figuresOf(before), after: figuresOf(after) } },
+      ...rebooking(state, callId, after, now, source === 'manual' ? note : null),
+    ]
+  },
+})

@@ -1,0 +1,17 @@
+import { call, ringing } from '../../src/domain/calls/call.ts'
+import { ledgerEvents } from '../../src/domain/routing/ledger.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+
+/** The ledger claimed the next target: it is dialled, unless the call has ended or was answered meanwhile. Known by the attempt. */
+export const recordDial = defineCommand({
+  name: 'record-dial',
+  entity: call,
+  input: ledgerEvents.TargetClaimed,
+  id: ({ callId }) => callId,
+  decide({ callId, occurredAt, claim, skipped }, state) {
+    if (!state || state.ended || state.answeredAt || ringing(state)) return []
+    if (state.attempts.length >= claim.attempt) return []
+    const { carrierCallId, recordCalls: recordCall } = state.arrival
+    return [{ type: 'TargetDialed', data: { callId, carrierCallId, recordCall, occurredAt, claim, skipped } }]
+  },
+})

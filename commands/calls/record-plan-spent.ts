@@ -1,0 +1,20 @@
+import { call } from '../../src/domain/calls/call.ts'
+import { ledgerEvents } from '../../src/domain/routing/ledger.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+
+/** The ledger found no further target: the call is unrouted, unless it has ended or was answered meanwhile. */
+export const recordPlanSpent = defineCommand({
+  name: 'record-plan-spent',
+  entity: call,
+  input: ledgerEvents.PlanSpent,
+  id: ({ callId }) => callId,
+  decide({ callId, occurredAt, unrouted, skipped }, state) {
+    if (!state || state.ended || state.answeredAt || state.unrouted) return []
+    return [
+      {
+        type: 'CallUnrouted',
+        data: { callId, carrierCallId: state.arrival.carrierCallId, occurredAt, unrouted, skipped },
+      },
+    ]
+  },
+})

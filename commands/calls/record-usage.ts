@@ -1,0 +1,19 @@
+import { z } from 'zod'
+import { minutesOf } from '../../src/domain/calls/books.ts'
+import { call } from '../../src/domain/calls/call.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { cents, id, instant } from '../../src/kernel/wire.ts'
+
+/** The wallet was charged for a call's minutes: the call says so too, once. */
+export const recordUsage = defineCommand({
+  name: 'record-usage',
+  entity: call,
+  input: z.object({ callId: id, usageCents: cents, occurredAt: instant }),
+  id: ({ callId }) => callId,
+  decide({ callId, usageCents, occurredAt }, state) {
+    if (!state?.ended || state.usageCharged) return []
+    return [
+      { type: 'UsageCharged', data: { callId, occurredAt, usageCents, minutes: minutesOf(state.ended.talkSeconds) } },
+    ]
+  },
+})

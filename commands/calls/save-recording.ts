@@ -1,0 +1,29 @@
+import { z } from 'zod'
+import { answered, call } from '../../src/domain/calls/call.ts'
+import { recording } from '../../src/domain/routing/call-facts.ts'
+import { missing } from '../../src/domain/shared/refusals.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { refuse } from '../../src/kernel/refusal.ts'
+import { id, instant } from '../../src/kernel/wire.ts'
+
+/**
+ * The carrier has saved a recording of the call: before its end or after it, once or again. A call that was not to be
+ * recorded, or that no buyer took, has none; whether one took it may be told later than the recording.
+ */
+export const saveRecording = defineCommand({
+  name: 'save-recording',
+  entity: call,
+  input: z.object({ callId: id, ...recording.omit({ id: true }).shape, occurredAt: instant }),
+  id: ({ callId }) => callId,
+  rejects: ['call-not-found', 'call-not-answered'],
+  decide({ callId, occurredAt, ...saved }, state, { newId }) {
+    if (!state) return missing('call')
+    const { arrival, ended, recordings } = state
+    if (!arrival.recordCalls || recordings.includes(saved.carrierRecordingId)) return []
+    if (!answered(state)) return ended ? [] : refuse('call-not-answered')
+    const { carrierCallId } = arrival
+    return [
+      { type: 'RecordingSaved', data: { callId, occurredAt, carrierCallId, recording: { id: newId(), ...saved } } },
+    ]
+  },
+})

@@ -1,0 +1,17 @@
+import { z } from 'zod'
+import { call } from '../../src/domain/calls/call.ts'
+import { settlement } from '../../src/domain/calls/settlement.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** The buffer is over: the call's books are written, once, as of the instant that they fell due. */
+export const settleCall = defineCommand({
+  name: 'settle-call',
+  entity: call,
+  input: z.object({ callId: id }),
+  id: ({ callId }) => callId,
+  decide({ callId }, state) {
+    if (!state?.ended || state.settled) return []
+    return [settlement(state, callId, state.ended.talkSeconds, state.ended.settlesAt)]
+  },
+})

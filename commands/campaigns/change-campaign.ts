@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import {
+  type CampaignSettings,
+  campaignProblems,
+  campaignSent,
+  campaignWith,
+} from '../../src/domain/campaigns/campaign.ts'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { changesOf } from '../../src/domain/shared/changes.ts'
+import { archived, missing, nothingToChange } from '../../src/domain/shared/refusals.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { refuse } from '../../src/kernel/refusal.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** Changes what is set of a campaign, from the next call on; the rules are judged on the campaign as it will be. */
+export const changeCampaign = defineCommand({
+  name: 'change-campaign',
+  entity: workspace,
+  input: z.object({ campaignId: id, changes: campaignSent }),
+  rejects: ['bad-request', 'campaign-not-found', 'conflict'],
+  decide({ campaignId, changes }, { campaigns }) {
+    const campaign = campaigns.get(campaignId)
+    if (!campaign) return missing('campaign')
+    if (Object.keys(changes).length === 0) return nothingToChange()
+    const settings = campaignWith(campaign, changes)
+    const problems = campaignProblems(settings, changes)
+    if (problems) return refuse('bad-request', problems)
+    if (campaign.status === 'archived') return archived('Campaign')
+    const difference = changesOf<CampaignSettings>(campaign, settings)
+    return difference ? [{ type: 'CampaignChanged', data: { campaignId, name: campaign.name, ...difference } }] : []
+  },
+})

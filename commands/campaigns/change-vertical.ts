@@ -1,0 +1,22 @@
+import { z } from 'zod'
+import { type OwnVertical, verticalChanges } from '../../src/domain/campaigns/vertical.ts'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { changesOf } from '../../src/domain/shared/changes.ts'
+import { missing, nothingToChange } from '../../src/domain/shared/refusals.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** Puts a vertical of the workspace's own away, or takes it up again; campaigns that sell it keep it. */
+export const changeVertical = defineCommand({
+  name: 'change-vertical',
+  entity: workspace,
+  input: z.object({ verticalId: id, changes: verticalChanges }),
+  rejects: ['vertical-not-found', 'bad-request'],
+  decide({ verticalId, changes }, { verticals }) {
+    const vertical = verticals.get(verticalId)
+    if (!vertical) return missing('vertical')
+    if (Object.keys(changes).length === 0) return nothingToChange()
+    const difference = changesOf<Pick<OwnVertical, 'active'>>(vertical, changes)
+    return difference ? [{ type: 'VerticalChanged', data: { verticalId, name: vertical.name, ...difference } }] : []
+  },
+})

@@ -1,0 +1,24 @@
+import { vertical, verticalNameTaken } from '../../src/domain/campaigns/vertical.ts'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { VERTICAL } from '../../src/domain/shared/limits.ts'
+import { nameTaken } from '../../src/domain/shared/refusals.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { refuse } from '../../src/kernel/refusal.ts'
+
+/** Adds a vertical of the workspace's own, active. */
+export const createVertical = defineCommand({
+  name: 'create-vertical',
+  entity: workspace,
+  input: vertical.omit({ id: true }),
+  rejects: ['conflict'],
+  decide({ name, short }, state, { now, newId }) {
+    if (verticalNameTaken(state, name)) return nameTaken('vertical', name)
+    if (state.verticals.size >= VERTICAL.most)
+      return refuse(
+        'conflict',
+        { limit: VERTICAL.most, current: state.verticals.size },
+        `A workspace has at most ${VERTICAL.most} verticals of its own.`,
+      )
+    return [{ type: 'VerticalCreated', data: { vertical: { id: newId(), name, short, active: true, createdAt: now } } }]
+  },
+})

@@ -1,0 +1,22 @@
+import { z } from 'zod'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { archived, missing } from '../../src/domain/shared/refusals.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** Takes a target off a campaign's routing plan. */
+export const removeRoute = defineCommand({
+  name: 'remove-route',
+  entity: workspace,
+  input: z.object({ campaignId: id, targetId: id }),
+  rejects: ['route-not-found', 'conflict'],
+  decide({ campaignId, targetId }, { campaigns, targets, routes }) {
+    const route = routes.get(campaignId)?.get(targetId)
+    const campaign = campaigns.get(campaignId)
+    const target = targets.get(targetId)
+    if (!route || !campaign || !target) return missing('route')
+    if (campaign.status === 'archived') return archived('Campaign')
+    const names = { campaignName: campaign.name, targetName: target.name }
+    return [{ type: 'RouteRemoved', data: { routeId: route.id, campaignId, targetId, ...names } }]
+  },
+})

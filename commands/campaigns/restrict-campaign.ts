@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { campaignMoveRefused, restrictionNote } from '../../src/domain/campaigns/campaign-moves.ts'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { missing } from '../../src/domain/shared/refusals.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** Takes a campaign out of its owner's hands: it takes no calls, and only the platform's staff lets it go again. */
+export const restrictCampaign = defineCommand({
+  name: 'restrict-campaign',
+  entity: workspace,
+  input: z.object({ campaignId: id, note: restrictionNote }),
+  rejects: ['campaign-not-found', 'conflict'],
+  decide({ campaignId, note }, { campaigns }) {
+    const campaign = campaigns.get(campaignId)
+    if (!campaign) return missing('campaign')
+    const { name, status: from } = campaign
+    const to = 'restricted' as const
+    const refused = campaignMoveRefused(campaign, to, 'staff')
+    if (refused) return refused
+    return from === to ? [] : [{ type: 'CampaignStatusChanged', data: { campaignId, name, from, to, note } }]
+  },
+})

@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { campaignMoveRefused } from '../../src/domain/campaigns/campaign-moves.ts'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { statusNote } from '../../src/domain/shared/fields.ts'
+import { missing } from '../../src/domain/shared/refusals.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** Gives a restricted campaign back to its owner, paused. */
+export const unrestrictCampaign = defineCommand({
+  name: 'unrestrict-campaign',
+  entity: workspace,
+  input: z.object({ campaignId: id, note: statusNote.nullish() }),
+  rejects: ['campaign-not-found', 'conflict'],
+  decide({ campaignId, note }, { campaigns }) {
+    const campaign = campaigns.get(campaignId)
+    if (!campaign) return missing('campaign')
+    const { name, status: from } = campaign
+    const to = 'paused' as const
+    const refused = campaignMoveRefused(campaign, to, 'staff')
+    if (refused) return refused
+    if (from === to) return []
+    return [{ type: 'CampaignStatusChanged', data: { campaignId, name, from, to, note: note ?? null } }]
+  },
+})

@@ -1,0 +1,31 @@
+import { overCeiling } from '../../src/domain/access/ceilings.ts'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { plainTarget, targetDraft, targetsHeld, targetWith } from '../../src/domain/demand/target.ts'
+import { targetProblems } from '../../src/domain/demand/target-rules.ts'
+import { archived, missing } from '../../src/domain/shared/refusals.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { refuse } from '../../src/kernel/refusal.ts'
+
+/** Adds a target of a buyer, as a draft and on no plan. */
+export const createTarget = defineCommand({
+  name: 'create-target',
+  entity: workspace,
+  input: targetDraft,
+  rejects: ['bad-request', 'workspace-not-found', 'buyer-not-found', 'conflict', 'plan-upgrade-required'],
+  decide({ type, ...sent }, state, { now, newId }) {
+    const { workspace } = state
+    if (!workspace) return missing('workspace')
+    const { buyerId, name } = sent
+    const plain = plainTarget(type, name, { buyerId, endpointId: newId(), zone: workspace.timezone })
+    const settings = targetWith(plain, sent)
+    const problems = targetProblems(type, settings, sent)
+    if (problems) return refuse('bad-request', problems)
+    const buyer = state.buyers.get(buyerId)
+    if (!buyer) return missing('buyer')
+    if (buyer.status === 'archived') return archived('Buyer')
+    const over = overCeiling(workspace.planId, 'maxTargets', targetsHeld(state))
+    if (over) return over
+    const target = { ...settings, id: newId(), type, status: 'draft', createdAt: now, updatedAt: now } as const
+    return [{ type: 'TargetCreated', data: { target, buyerName: buyer.name } }]
+  },
+})

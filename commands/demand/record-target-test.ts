@@ -1,0 +1,16 @@
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { targetEvents } from '../../src/domain/demand/target.ts'
+import { missing } from '../../src/domain/shared/refusals.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+
+/** A target was tested: who did it and what came of it are kept; nothing is booked or counted. */
+export const recordTargetTest = defineCommand({
+  name: 'record-target-test',
+  entity: workspace,
+  input: targetEvents.TargetTested.omit({ name: true }),
+  rejects: ['target-not-found'],
+  decide(test, { targets }) {
+    const target = targets.get(test.targetId)
+    return target ? [{ type: 'TargetTested', data: { ...test, name: target.name } }] : missing('target')
+  },
+})

@@ -1,0 +1,13 @@
+import { entryRecalls, wallet } from '../../src/domain/money/wallet.ts'
+import { credited, creditInput } from '../../src/domain/money/wallet-credit.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+
+/** Adds money to the wallet, once for each reference: by the platform's staff, to whom it was paid. */
+export const creditWallet = defineCommand({
+  name: 'credit-wallet',
+  entity: wallet,
+  input: creditInput,
+  recalls: ({ reference }, state) => entryRecalls(state, reference),
+  rejects: ['conflict'],
+  decide: credited,
+})

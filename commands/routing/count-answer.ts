@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { reachingCaps } from '../../src/domain/routing/cap-notifications.ts'
+import { ledger } from '../../src/domain/routing/ledger.ts'
+import { connecting } from '../../src/domain/routing/ledger-steps.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { id, instant } from '../../src/kernel/wire.ts'
+
+/** A claimed target answered: the slot that the dial held is counted. Known by call and attempt. */
+export const countAnswer = defineCommand({
+  name: 'count-answer',
+  entity: ledger,
+  input: z.object({ callId: id, attempt: z.int().min(1), occurredAt: instant }),
+  reads: { workspace },
+  decide({ callId, attempt, occurredAt }, state, { reads }) {
+    const open = state.calls.get(callId)
+    if (open?.claim?.attempt !== attempt) return []
+    return reachingCaps(state, connecting(open, callId, occurredAt), reads.workspace)
+  },
+})

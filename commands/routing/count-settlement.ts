@@ -1,0 +1,22 @@
+import { callEvents } from '../../src/domain/calls/call.ts'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { reachingCaps } from '../../src/domain/routing/cap-notifications.ts'
+import { ledger } from '../../src/domain/routing/ledger.ts'
+import { counting } from '../../src/domain/routing/ledger-steps.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+
+/**
+ * A connected call's books are written: its revenue counts, and its slot, where conversions count, is counted or given
+ * back. Nothing of the call is open afterwards, whatever was lost before. Known by the call.
+ */
+export const countSettlement = defineCommand({
+  name: 'count-settlement',
+  entity: ledger,
+  input: callEvents.CallSettled,
+  reads: { workspace },
+  decide({ source, reason, sentence, ...data }, state, { reads }) {
+    const open = state.calls.get(data.callId)
+    if (!open?.claim || data.targetId === null) return []
+    return reachingCaps(state, counting(open, data), reads.workspace)
+  },
+})

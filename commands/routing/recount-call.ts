@@ -1,0 +1,51 @@
+import { callEvents } from '../../src/domain/calls/call.ts'
+import { figuresOf } from '../../src/domain/calls/call-changes.ts'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { NOT_BOOKED } from '../../src/domain/routing/booked.ts'
+import { bookedMemory, bookedRecalls } from '../../src/domain/routing/booked-memory.ts'
+import { reachingCaps } from '../../src/domain/routing/cap-notifications.ts'
+import { ledger } from '../../src/domain/routing/ledger.ts'
+import { counting } from '../../src/domain/routing/ledger-steps.ts'
+import { recentOf } from '../../src/domain/shared/windowed-map.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+
+/**
+ * The books of a settled call changed: revenue, payout and, where conversions count, its slot follow, in the windows that
+ * the call was counted in. Known by the call and the number of the change: one that comes late, or again, counts nothing.
+ */
+export const recountCall = defineCommand({
+  name: 'recount-call',
+  entity: ledger,
+  input: callEvents.BooksChanged,
+  reads: { workspace },
+  recalls: ({ callId }, state) => (state.calls.has(callId) ? [] : bookedRecalls(state, callId)),
+  decide(
+    { callId, change, settledAt: occurredAt, campaignId, publisherId, claim, ...books },
+    state,
+    { reads, recall },
+  ) {
+    const after = figuresOf(books)
+    const targetId = claim?.target.id ?? null
+    const buyerId = claim?.buyer.id ?? null
+    const capCountsOn = claim?.capCountsOn ?? null
+    const whose = { campaignId, publisherId, targetId, buyerId, capCountsOn, claimedAt: claim?.occurredAt ?? null }
+    const open = claim ? state.calls.get(callId) : undefined
+    // The settlement has not been counted: what is counted now is what the books say since.
+    const first = open ? counting(open, { callId, occurredAt, ...whose, ...after }) : []
+    const known = recentOf(state.booked, callId) ?? recall(bookedMemory, callId) ?? NOT_BOOKED
+    const before = first.length > 0 ? { ...NOT_BOOKED, ...after, resetSince: open?.resetSince ?? false } : known
+    if (before.change >= change) return []
+    const wasReset = (state.resets.get(targetId ?? '') ?? -1) > (before.revision ?? Number.POSITIVE_INFINITY)
+    const data = {
+      callId,
+      occurredAt,
+      change,
+      ...whose,
+      before: figuresOf(before),
+      after,
+      revision: before.revision,
+      resetSince: before.resetSince || wasReset,
+    }
+    return reachingCaps(state, [...first, { type: 'CallRecounted' as const, data }], reads.workspace)
+  },
+})

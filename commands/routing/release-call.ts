@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { reachingCaps } from '../../src/domain/routing/cap-notifications.ts'
+import { ledger } from '../../src/domain/routing/ledger.ts'
+import { connecting, releasing } from '../../src/domain/routing/ledger-steps.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { id, instant } from '../../src/kernel/wire.ts'
+
+/**
+ * A call is over: it no longer counts among the live ones. One that connected keeps its claim until it is counted; that
+ * it connected is said again here, in case the answer itself was lost on its way. Known by the call.
+ */
+export const releaseCall = defineCommand({
+  name: 'release-call',
+  entity: ledger,
+  input: z.object({ callId: id, connected: z.boolean(), occurredAt: instant }),
+  reads: { workspace },
+  decide({ callId, connected, occurredAt }, state, { reads }) {
+    const open = state.calls.get(callId)
+    if (!open?.live) return []
+    const answered = connected ? connecting(open, callId, occurredAt) : []
+    return reachingCaps(state, [...answered, ...releasing(open, callId, occurredAt)], reads.workspace)
+  },
+})

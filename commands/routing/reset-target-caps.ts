@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { capFiguresOf } from '../../src/domain/routing/cap-reset.ts'
+import { ledger } from '../../src/domain/routing/ledger.ts'
+import { missing } from '../../src/domain/shared/refusals.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/**
+ * Zeroes what a target has used of its caps, and starts each window from now. Calls claimed before never count there
+ * again, however late they settle; the buyer's counters, the caps and the calls in progress stay as they are.
+ */
+export const resetTargetCaps = defineCommand({
+  name: 'reset-target-caps',
+  entity: ledger,
+  input: z.object({ targetId: id }),
+  reads: { workspace },
+  rejects: ['target-not-found'],
+  decide({ targetId }, state, { now, reads }) {
+    const target = reads.workspace.targets.get(targetId)
+    if (!target) return missing('target')
+    const cleared = capFiguresOf(state, targetId, now)
+    return [{ type: 'TargetCapsReset', data: { targetId, targetName: target.name, occurredAt: now, cleared } }]
+  },
+})

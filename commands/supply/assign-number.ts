@@ -1,0 +1,54 @@
+import { isDeepStrictEqual } from 'node:util'
+import { fallbacksLost, moveOf, movesNumber, numberChanges } from '../../src/domain/configuration/attribution.ts'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { missing, nothingToChange } from '../../src/domain/shared/refusals.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { isRefusal, refuse } from '../../src/kernel/refusal.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/**
+ * Assigns, moves or relabels a number, all of it at once or nothing (Document 1, "Attribution rules"). A number that
+ * comes to a campaign and is not ready is to be pointed at the platform again.
+ */
+export const assignNumber = defineCommand({
+  name: 'assign-number',
+  entity: workspace,
+  input: numberChanges.extend({ numberId: id }),
+  rejects: [
+    'bad-request',
+    'number-not-found',
+    'campaign-not-found',
+    'publisher-not-found',
+    'pool-not-found',
+    'conflict',
+    'publisher-not-on-campaign',
+    'pool-campaign-mismatch',
+    'pool-publisher-mismatch',
+    'number-is-fallback',
+  ],
+  decide({ numberId, label, ...sent }, state) {
+    const number = state.numbers.get(numberId)
+    if (!number) return missing('number')
+    const { e164, webhookStatus, status } = number
+    if (!movesNumber(sent) && label === undefined) return nothingToChange()
+    const move = movesNumber(sent) ? moveOf(state, number, sent) : null
+    if (isRefusal(move)) return move
+    if (status === 'released') return refuse('conflict', { status }, 'The number has been released.')
+    const relabelled = label === undefined || label === number.label ? [] : [{ before: number.label, after: label }]
+    const labels = relabelled.map((change) => ({
+      type: 'NumberLabelled' as const,
+      data: { numberId, e164, ...change },
+    }))
+    if (move === null) return labels
+    const { campaignId } = move.after
+    const moved = !isDeepStrictEqual(move.before, move.after)
+    // Sent again to the campaign where it is, a number that failed is tried again.
+    const connects = campaignId !== null && (moved ? webhookStatus !== 'ready' : webhookStatus === 'failed')
+    return [
+      ...(moved ? [{ type: 'NumberAssigned' as const, data: { numberId, e164, ...move } }] : []),
+      ...fallbacksLost(state, number, campaignId),
+      ...(connects ? [{ type: 'NumberDeliveryRequested' as const, data: { numberId, e164 } }] : []),
+      ...labels,
+    ]
+  },
+})

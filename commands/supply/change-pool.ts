@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { changesOf } from '../../src/domain/shared/changes.ts'
+import { missing, nothingToChange } from '../../src/domain/shared/refusals.ts'
+import { laneId } from '../../src/domain/supply/lane.ts'
+import {
+  fallbackConflict,
+  namesFor,
+  type PoolSettings,
+  poolChanges,
+  poolWith,
+  reattributed,
+} from '../../src/domain/supply/pool.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { refuse } from '../../src/kernel/refusal.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** Changes what is set of a pool. Its numbers take its publisher. */
+export const changePool = defineCommand({
+  name: 'change-pool',
+  entity: workspace,
+  input: z.object({ poolId: id, changes: poolChanges }),
+  rejects: [
+    'bad-request',
+    'pool-not-found',
+    'publisher-not-found',
+    'number-not-found',
+    'conflict',
+    'publisher-not-on-campaign',
+  ],
+  decide({ poolId, changes }, state) {
+    const pool = state.pools.get(poolId)
+    if (!pool) return missing('pool')
+    if (Object.keys(changes).length === 0) return nothingToChange()
+    const { publisherId, fallbackNumberId } = changes
+    const publisher = publisherId ? state.publishers.get(publisherId) : null
+    if (publisher === undefined) return missing('publisher')
+    const fallback = fallbackNumberId ? state.numbers.get(fallbackNumberId) : null
+    if (fallback === undefined) return missing('number')
+    const difference = changesOf<PoolSettings>(pool, poolWith(pool, changes))
+    if (!difference) return []
+    const { campaignId, name } = pool
+    if (publisher && !state.lanes.has(laneId(campaignId, publisher.id)))
+      return refuse('publisher-not-on-campaign', { publisherId: publisher.id, campaignId })
+    const conflict = fallback && fallbackConflict(fallback, campaignId)
+    if (conflict) return conflict
+    const { publisherId: another } = difference.after
+    const follow =
+      another === undefined ? [] : reattributed(state, pool, { publisherId: another }, namesFor(state, pool))
+    return [{ type: 'PoolChanged', data: { poolId, name, ...difference } }, ...follow]
+  },
+})

@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { missing } from '../../src/domain/shared/refusals.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { refuse } from '../../src/kernel/refusal.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** Completes a release that was asked for: the number is nobody's any more, and may be rented again. */
+export const completeNumberRelease = defineCommand({
+  name: 'complete-number-release',
+  entity: workspace,
+  input: z.object({ numberId: id }),
+  rejects: ['number-not-found', 'conflict'],
+  decide({ numberId }, { numbers }) {
+    const number = numbers.get(numberId)
+    if (!number) return missing('number')
+    const { e164, status: before, releaseRequestedAt } = number
+    if (before === 'released') return []
+    if (releaseRequestedAt === null) {
+      return refuse('conflict', { status: before }, 'Nobody has asked for the release of the number.')
+    }
+    const after = 'released' as const
+    return [{ type: 'NumberStatusChanged', data: { numberId, e164, before, after, note: null } }]
+  },
+})

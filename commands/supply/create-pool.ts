@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { archived, missing } from '../../src/domain/shared/refusals.ts'
+import { laneId } from '../../src/domain/supply/lane.ts'
+import { fallbackConflict, newPool, plainPool, poolKey, poolWith } from '../../src/domain/supply/pool.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { refuse } from '../../src/kernel/refusal.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** Adds a number pool to a campaign, without numbers; `publicKey` is the one that its pages will name. */
+export const createPool = defineCommand({
+  name: 'create-pool',
+  entity: workspace,
+  input: z.object({
+    campaignId: id,
+    publicKey: poolKey,
+    settings: newPool,
+  }),
+  rejects: ['campaign-not-found', 'publisher-not-found', 'number-not-found', 'conflict', 'publisher-not-on-campaign'],
+  decide({ campaignId, publicKey, settings: sent }, state, { now, newId }) {
+    const settings = poolWith(plainPool(sent.name), sent)
+    const campaign = state.campaigns.get(campaignId)
+    if (!campaign) return missing('campaign')
+    const publisher = settings.publisherId === null ? null : state.publishers.get(settings.publisherId)
+    if (publisher === undefined) return missing('publisher')
+    const fallback = settings.fallbackNumberId === null ? null : state.numbers.get(settings.fallbackNumberId)
+    if (fallback === undefined) return missing('number')
+    if (campaign.status === 'archived') return archived('Campaign')
+    if (publisher && !state.lanes.has(laneId(campaignId, publisher.id)))
+      return refuse('publisher-not-on-campaign', { publisherId: publisher.id, campaignId })
+    const conflict = fallback && fallbackConflict(fallback, campaignId)
+    if (conflict) return conflict
+    const pool = { ...settings, id: newId(), campaignId, publicKey, createdAt: now, updatedAt: now }
+    const names = { campaignName: campaign.name, publisherName: publisher?.name ?? null }
+    return [{ type: 'PoolCreated', data: { pool, ...names } }]
+  },
+})

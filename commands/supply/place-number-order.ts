@@ -1,0 +1,57 @@
+import { overCeiling } from '../../src/domain/access/ceilings.ts'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { availableCents, wallet } from '../../src/domain/money/wallet.ts'
+import { missing } from '../../src/domain/shared/refusals.ts'
+import { numbersHeld } from '../../src/domain/supply/number.ts'
+import {
+  orderedNumber,
+  orderNotes,
+  orderOfRequest,
+  ordersInFlight,
+  unreservedCents,
+} from '../../src/domain/supply/order.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { refuse } from '../../src/kernel/refusal.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/**
+ * Places an order of a number, once for each `requestId`. It is judged as a whole before anything is written: a refused
+ * order leaves nothing behind, so that the same request may come again.
+ */
+export const placeNumberOrder = defineCommand({
+  name: 'place-number-order',
+  entity: workspace,
+  input: orderedNumber.extend(orderNotes.shape).extend({ requestId: id }),
+  reads: { wallet },
+  rejects: ['workspace-not-found', 'conflict', 'plan-upgrade-required', 'insufficient-funds'],
+  decide({ requestId, ...ordered }, state, { now, newId, actor, reads }) {
+    const { workspace } = state
+    const { e164, setupCents } = ordered
+    if (!workspace) return missing('workspace')
+    const known = orderOfRequest(state, requestId)
+    if (known?.e164 === e164 && known.userId === actor.id) return []
+    if (known) return refuse('conflict', { requestId }, 'The requestId was used for another order.')
+    if (state.numberIds.has(e164)) return refuse('conflict', { e164 }, `The workspace already holds ${e164}.`)
+    const open = ordersInFlight(state)
+    if (open.some((order) => order.e164 === e164)) {
+      return refuse('conflict', { e164 }, `An order for ${e164} is in progress.`)
+    }
+    const over = overCeiling(workspace.planId, 'maxNumbers', numbersHeld(state) + open.length)
+    if (over) return over
+    const left = availableCents(reads.wallet) - unreservedCents(open, reads.wallet.reservations)
+    if (setupCents > 0 && left < setupCents) return refuse('insufficient-funds', { setupCents, availableCents: left })
+    const order = {
+      ...ordered,
+      id: newId(),
+      requestId,
+      userId: actor.id,
+      status: 'pending' as const,
+      error: null,
+      carrierOrderId: null,
+      numberId: null,
+      createdAt: now,
+      updatedAt: now,
+    }
+    return [{ type: 'NumberOrderPlaced', data: { order } }]
+  },
+})

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { overCeiling } from '../../src/domain/access/ceilings.ts'
+import { monthlyRent } from '../../src/domain/access/plans.ts'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { e164, text } from '../../src/domain/shared/fields.ts'
+import { NUMBER, TEXT } from '../../src/domain/shared/limits.ts'
+import { missing } from '../../src/domain/shared/refusals.ts'
+import { boughtNumber, numbersHeld, numberType } from '../../src/domain/supply/number.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { refuse } from '../../src/kernel/refusal.ts'
+import { instant } from '../../src/kernel/wire.ts'
+
+/** Takes over a number that the carrier has delivered: active, unassigned, at the plan's monthly rent. */
+export const provisionNumber = defineCommand({
+  name: 'provision-number',
+  entity: workspace,
+  input: z.object({
+    e164,
+    type: numberType,
+    label: text(NUMBER.label).default(null),
+    region: text(TEXT.contact).default(null),
+    locality: text(TEXT.contact).default(null),
+    renewsAt: instant.nullable().default(null),
+  }),
+  rejects: ['workspace-not-found', 'conflict', 'plan-upgrade-required'],
+  decide(sent, state, { now, newId }) {
+    const { workspace } = state
+    if (!workspace) return missing('workspace')
+    if (state.numberIds.has(sent.e164))
+      return refuse('conflict', { e164: sent.e164 }, `The workspace already holds ${sent.e164}.`)
+    const over = overCeiling(workspace.planId, 'maxNumbers', numbersHeld(state))
+    if (over) return over
+    const monthlyCents = monthlyRent(workspace.planId, sent.type)
+    return [
+      { type: 'NumberProvisioned', data: { number: boughtNumber({ ...sent, monthlyCents }, { id: newId(), now }) } },
+    ]
+  },
+})

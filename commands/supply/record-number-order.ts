@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { NUMBER, TEXT } from '../../src/domain/shared/limits.ts'
+import { missing } from '../../src/domain/shared/refusals.ts'
+import { orderMoves, orderStatus } from '../../src/domain/supply/order.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** Records how far the carrier says that an order is. A completed order brings its number; one that is over stays so. */
+export const recordNumberOrder = defineCommand({
+  name: 'record-number-order',
+  entity: workspace,
+  input: z.object({
+    orderId: id,
+    status: orderStatus,
+    error: z.string().min(1).max(NUMBER.statusNote).nullable(),
+    carrierOrderId: z.string().min(1).max(TEXT.reference).nullable(),
+  }),
+  rejects: ['order-not-found'],
+  decide({ orderId, ...news }, state, context) {
+    const order = state.orders.get(orderId)
+    return order ? orderMoves(state, order, news, context) : missing('order')
+  },
+})

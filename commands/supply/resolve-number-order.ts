@@ -1,0 +1,25 @@
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { missing, notAllowed } from '../../src/domain/shared/refusals.ts'
+import { orderMoves, orderResolution } from '../../src/domain/supply/order.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** Ends the review of an order, as the platform's staff does: it brings the number, or `error` says why not. */
+export const resolveNumberOrder = defineCommand({
+  name: 'resolve-number-order',
+  entity: workspace,
+  input: orderResolution.extend({ orderId: id }),
+  rejects: ['order-not-found', 'conflict'],
+  decide({ orderId, status, error = 'The order was turned down in review.' }, state, context) {
+    const order = state.orders.get(orderId)
+    if (!order) return missing('order')
+    if (order.status === status) return []
+    if (order.status !== 'review') return notAllowed('Order', order.status, [])
+    return orderMoves(
+      state,
+      order,
+      { status, error: status === 'failed' ? error : null, carrierOrderId: null },
+      context,
+    )
+  },
+})

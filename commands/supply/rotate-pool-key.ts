@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { missing } from '../../src/domain/shared/refusals.ts'
+import { poolKey } from '../../src/domain/supply/pool.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** Gives a pool another public key; pages that name the old one are answered by no pool from then on. */
+export const rotatePoolKey = defineCommand({
+  name: 'rotate-pool-key',
+  entity: workspace,
+  input: z.object({ poolId: id, publicKey: poolKey }),
+  rejects: ['pool-not-found'],
+  decide({ poolId, publicKey: after }, { pools }) {
+    const pool = pools.get(poolId)
+    if (!pool) return missing('pool')
+    const { name, publicKey: before } = pool
+    return before === after ? [] : [{ type: 'PoolKeyRotated', data: { poolId, name, before, after } }]
+  },
+})

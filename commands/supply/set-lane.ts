@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { keptSecret } from '../../src/domain/access/api-key.ts'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { changesOf } from '../../src/domain/shared/changes.ts'
+import { archived, missing } from '../../src/domain/shared/refusals.ts'
+import { type LaneTerms, laneId, laneProblems, laneSent, laneWith, PLAIN_TERMS } from '../../src/domain/supply/lane.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { refuse } from '../../src/kernel/refusal.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/**
+ * Opens a publisher's lane onto a campaign, or changes the terms of one that is open. `key` is what is kept of the
+ * routing key that a new lane is given; an open lane's key is untouched.
+ */
+export const setLane = defineCommand({
+  name: 'set-lane',
+  entity: workspace,
+  input: z.object({
+    campaignId: id,
+    publisherId: id,
+    terms: laneSent,
+    key: keptSecret,
+  }),
+  rejects: ['validation-error', 'campaign-not-found', 'publisher-not-found', 'conflict'],
+  decide({ campaignId, publisherId, terms: sent, key }, state, { now, newId }) {
+    const campaign = state.campaigns.get(campaignId)
+    if (!state.workspace || !campaign) return missing('campaign')
+    const publisher = state.publishers.get(publisherId)
+    if (!publisher) return missing('publisher')
+    const open = state.lanes.get(laneId(campaignId, publisherId))
+    const terms = laneWith(open ?? PLAIN_TERMS, sent, state.workspace.timezone)
+    const problems = laneProblems(terms, sent)
+    if (problems) return refuse('validation-error', problems)
+    const names = { campaignName: campaign.name, publisherName: publisher.name }
+    if (open) {
+      const difference = changesOf<LaneTerms>(open, terms)
+      return difference
+        ? [{ type: 'LaneTermsChanged', data: { campaignId, publisherId, ...names, ...difference } }]
+        : []
+    }
+    if (campaign.status === 'archived') return archived('Campaign')
+    if (publisher.status === 'terminated')
+      return refuse('conflict', { status: 'terminated' }, 'A terminated publisher cannot be given a lane.')
+    const keyId = newId()
+    const lane = {
+      ...terms,
+      campaignId,
+      publisherId,
+      keyId,
+      compatEnabled: false,
+      assignedAt: now,
+      termsFrozenAt: now,
+    }
+    const routingKey = {
+      ...key,
+      id: keyId,
+      campaignId,
+      publisherId,
+      state: 'active',
+      protocol: 'rtb_v1',
+      environment: 'production',
+      requireSignature: false,
+      issuedAt: now,
+    } as const
+    return [{ type: 'LaneOpened', data: { lane, key: routingKey, ...names } }]
+  },
+})

@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { missing, notAllowed } from '../../src/domain/shared/refusals.ts'
+import { NUMBER_MOVES, numberStatus } from '../../src/domain/supply/number.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** Moves a number along its machine by hand, as the platform's staff does; a release has a command of its own. */
+export const setNumberStatus = defineCommand({
+  name: 'set-number-status',
+  entity: workspace,
+  input: z.object({ numberId: id, status: numberStatus }),
+  rejects: ['number-not-found', 'conflict'],
+  decide({ numberId, status: after }, { numbers }) {
+    const number = numbers.get(numberId)
+    if (!number) return missing('number')
+    const { e164, status: before } = number
+    if (before === after) return []
+    const allowed = NUMBER_MOVES[before]
+    if (!allowed.includes(after)) return notAllowed('Number', before, allowed)
+    return [{ type: 'NumberStatusChanged', data: { numberId, e164, before, after, note: null } }]
+  },
+})

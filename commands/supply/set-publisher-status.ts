@@ -1,0 +1,26 @@
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { missing, notAllowed } from '../../src/domain/shared/refusals.ts'
+import { liveKeys } from '../../src/domain/supply/lane.ts'
+import { PUBLISHER_MOVES, publisherMove } from '../../src/domain/supply/publisher.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** Moves a publisher through its statuses; terminating it is final and revokes every routing key. */
+export const setPublisherStatus = defineCommand({
+  name: 'set-publisher-status',
+  entity: workspace,
+  input: publisherMove.extend({ publisherId: id }),
+  rejects: ['publisher-not-found', 'conflict'],
+  decide({ publisherId, status: to, note }, state) {
+    const publisher = state.publishers.get(publisherId)
+    if (!publisher) return missing('publisher')
+    const { name, status: from } = publisher
+    if (from === to) return []
+    if (!PUBLISHER_MOVES[from].includes(to)) return notAllowed('Publisher', from, PUBLISHER_MOVES[from])
+    const revoked = to === 'terminated' ? liveKeys(state, publisherId) : []
+    const keys = revoked.map(({ id: keyId, campaignId }) => ({ keyId, campaignId }))
+    return [
+      { type: 'PublisherStatusChanged', data: { publisherId, name, from, to, note: note ?? null, revoked: keys } },
+    ]
+  },
+})

@@ -1,0 +1,29 @@
+import { z } from 'zod'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { missing, revoked } from '../../src/domain/shared/refusals.ts'
+import { laneId, namesOfKey } from '../../src/domain/supply/lane.ts'
+import { compatToken, keyWorks } from '../../src/domain/supply/routing-key.ts'
+import { defineCommand } from '../../src/kernel/command.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/**
+ * Switches the single-step ping of a lane on, for which its key speaks the compatible protocol from then on, or off,
+ * by which its token is forgotten. `token` is what is kept of the one that switching on needs.
+ */
+export const switchCompat = defineCommand({
+  name: 'switch-compat',
+  entity: workspace,
+  input: z.object({ campaignId: id, publisherId: id, enabled: z.boolean(), token: compatToken }),
+  rejects: ['lane-not-found', 'conflict'],
+  decide({ campaignId, publisherId, enabled, token }, state) {
+    const lane = state.lanes.get(laneId(campaignId, publisherId))
+    if (!lane) return missing('lane')
+    const key = lane.keyId === null ? undefined : state.routingKeys.get(lane.keyId)
+    if (!key || !keyWorks(key)) return revoked("The lane's key")
+    if (enabled === (key.compat !== null)) return []
+    const about = namesOfKey(state, key)
+    if (!enabled) return [{ type: 'CompatDisabled', data: about }]
+    const protocol = 'rtb_v1_compat' as const
+    return [{ type: 'CompatEnabled', data: { ...about, protocol, token } }]
+  },
+})

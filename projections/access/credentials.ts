@@ -1,0 +1,41 @@
+import { type KeyCredential, keyCredential } from '../../src/domain/access/access.ts'
+import { type ApiKey, apiKeyEvents, hashesOf } from '../../src/domain/access/api-key.ts'
+import { platformEvents } from '../../src/domain/access/platform.ts'
+import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
+import { changed } from '../../src/domain/shared/changes.ts'
+import { defineProjection } from '../../src/kernel/projection.ts'
+
+const { PlatformKeyCreated } = platformEvents
+
+function credentialOf(apiKey: ApiKey, workspaceId: string | null): KeyCredential {
+  const { id: keyId, name, scopes, ipAllowlist, rateLimitPerMinute, status, secrets } = apiKey
+  return { kind: 'key', keyId, workspaceId, name, scopes, ipAllowlist, rateLimitPerMinute, status, secrets }
+}
+
+/**
+ * API keys as they are judged, by the SHA-256 of each secret: a look-up across workspaces. A secret that was ended, and
+ * every secret of a revoked key, is not there.
+ */
+export const credentials = defineProjection({
+  name: 'credentials',
+  version: 1,
+  events: { ...apiKeyEvents, PlatformKeyCreated },
+  doc: keyCredential,
+  indexes: [],
+  key({ type, data }) {
+    if (type === 'ApiKeyCreated' || type === 'PlatformKeyCreated') return hashesOf(data.apiKey)
+    return type === 'ApiKeyRotated' ? [...data.ended, ...hashesOf(data.apiKey)] : data.hashes
+  },
+  starts: {
+    ApiKeyCreated: (event) => credentialOf(event.data.apiKey, workspaceIdOf(event)),
+    PlatformKeyCreated: ({ data }) => credentialOf(data.apiKey, null),
+    ApiKeyRotated: (event, hash) =>
+      event.data.ended.includes(hash) ? null : credentialOf(event.data.apiKey, workspaceIdOf(event)),
+  },
+  on: {
+    ApiKeyChanged: (doc, { data }) => changed(doc, data.after),
+    ApiKeyRotated: (_doc, event, hash) =>
+      event.data.ended.includes(hash) ? null : credentialOf(event.data.apiKey, workspaceIdOf(event)),
+    ApiKeyRevoked: () => null,
+  },
+})

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { activityEntry, hashAfter, NO_HASH } from '../../src/domain/activity/activity-entry.ts'
+import { entryOf, loggedEvents, loggedIn } from '../../src/domain/activity/activity-log.ts'
+import type { RecordedEvent } from '../../src/kernel/event.ts'
+import { defineProjection, onEvery } from '../../src/kernel/projection.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+const doc = activityEntry
+  .omit({ id: true })
+  .extend({ workspaceId: id, entryId: z.string(), seq: z.int(), head: z.boolean() })
+type Doc = Readonly<z.infer<typeof doc>>
+
+/** The newest entry of a chain after an event. */
+function headAfter(before: Doc | null, event: RecordedEvent, workspaceId: string): Doc | null {
+  const entry = entryOf(event)
+  if (entry === null) return before
+  const { id: entryId, ...kept } = entry
+  const [seq, previous] = before ? [before.seq + 1, before.hash] : [1, NO_HASH]
+  return { ...kept, hash: hashAfter(previous, entry), workspaceId, entryId, seq, head: true }
+}
+
+/**
+ * The activity log: its entries by their events' ids, each with its place in its workspace's chain, and the newest of
+ * each workspace under the workspace's own id as well (`head`). An entry counts once the head has reached it.
+ */
+export const activity = defineProjection({
+  name: 'activity',
+  version: 2,
+  events: loggedEvents,
+  doc,
+  indexes: [
+    { workspaceId: 1, head: 1, seq: -1 },
+    { workspaceId: 1, head: 1, at: -1 },
+    { workspaceId: 1, head: 1, kind: 1, seq: -1 },
+    { workspaceId: 1, head: 1, 'actor.id': 1, seq: -1 },
+    { workspaceId: 1, head: 1, 'entity.id': 1, seq: -1 },
+  ],
+  key: loggedIn,
+  starts: onEvery(loggedEvents, (event: RecordedEvent, workspaceId: string) => headAfter(null, event, workspaceId)),
+  on: onEvery(loggedEvents, headAfter),
+  emit: (head, { meta }) => [{ id: meta.eventId, doc: { ...head, head: false } }],
+})

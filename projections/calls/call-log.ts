@@ -1,0 +1,216 @@
+import type { z } from 'zod'
+import { callEvents } from '../../src/domain/calls/call.ts'
+import { type CallRecord, callRecord, reversedDigits } from '../../src/domain/calls/call-record.ts'
+import { callLine } from '../../src/domain/calls/csv-row.ts'
+import { storedTag } from '../../src/domain/calls/tags.ts'
+import { reasonSentence } from '../../src/domain/routing/reasons.ts'
+import { collectionOf, defineProjection } from '../../src/kernel/projection.ts'
+
+/** The counts of each outcome; a converted call is a connected one too. */
+const COUNTS: Readonly<
+  Record<
+    CallRecord['outcome'],
+    Pick<CallRecord, 'liveCount' | 'connectedCount' | 'convertedCount' | 'unroutedCount' | 'missedCount'>
+  >
+> = {
+  live: { liveCount: 1, connectedCount: 0, convertedCount: 0, unroutedCount: 0, missedCount: 0 },
+  connected: { liveCount: 0, connectedCount: 1, convertedCount: 0, unroutedCount: 0, missedCount: 0 },
+  converted: { liveCount: 0, connectedCount: 1, convertedCount: 1, unroutedCount: 0, missedCount: 0 },
+  unrouted: { liveCount: 0, connectedCount: 0, convertedCount: 0, unroutedCount: 1, missedCount: 0 },
+  missed: { liveCount: 0, connectedCount: 0, convertedCount: 0, unroutedCount: 0, missedCount: 1 },
+}
+
+type Booked = Pick<CallRecord, 'converted' | 'revenueCents' | 'payoutCents'> & {
+  readonly source: CallRecord['conversionSource']
+}
+
+/** A call with its books as they read from an instant on. A call that no longer counts as converted was connected. */
+function booked(doc: CallRecord, { converted, revenueCents, payoutCents, source }: Booked, at: string): CallRecord {
+  const outcome = converted ? 'converted' : doc.outcome === 'converted' ? 'connected' : doc.outcome
+  return {
+    ...doc,
+    outcome,
+    ...COUNTS[outcome],
+    converted,
+    revenueCents,
+    payoutCents,
+    profitCents: revenueCents - payoutCents,
+    convertedAt: converted ? (doc.convertedAt ?? at) : null,
+    conversionSource: source,
+  }
+}
+
+function tagged(doc: CallRecord, { changes, source }: z.infer<typeof callEvents.CallTagged>): CallRecord {
+  const gone = new Set(changes.map(({ key }) => storedTag(key)))
+  const kept = (tags: CallRecord['tags']) => Object.entries(tags).filter(([key]) => !gone.has(key))
+  const set = changes.flatMap(({ key, after }) => (after === null ? [] : [[storedTag(key), after] as const]))
+  return {
+    ...doc,
+    tags: Object.fromEntries([...kept(doc.tags), ...set]),
+    tagSources: Object.fromEntries([...kept(doc.tagSources), ...set.map(([key]) => [key, source] as const)]),
+  }
+}
+
+/** One document a call, by its id: the call log's row, the live board's row, and the facts of the call's own page. */
+export const callLog = defineProjection({
+  name: 'call-log',
+  version: 4,
+  events: callEvents,
+  doc: callRecord,
+  indexes: [
+    // The list, the live board, which looks back a few hours only, and the file, which is read from the index alone.
+    { workspaceId: 1, startedMs: -1, _id: 1, row: 1 },
+    // When each number last took a call.
+    { workspaceId: 1, numberId: 1, startedMs: -1 },
+    // Who called: a look-up by caller is the one filter that few of very many calls pass.
+    { workspaceId: 1, callerReversed: 1 },
+  ],
+  // What pages of calls are filtered and sorted by.
+  columns: [
+    'talkSeconds',
+    'revenueCents',
+    'liveCount',
+    'status',
+    'outcome',
+    'reasonCode',
+    'hasRecording',
+    'campaign.id',
+    'publisher.id',
+    'buyer.id',
+    'target.id',
+  ],
+  key: ({ data }) => ('arrival' in data ? data.arrival.callId : data.callId),
+  starts: {
+    CallArrived({ data: { arrival }, meta }): CallRecord | null {
+      if (meta.workspaceId === null) return null
+      const tags = Object.entries(arrival.tags)
+      return {
+        workspaceId: meta.workspaceId,
+        seq: arrival.seq,
+        ref: arrival.ref,
+        startedAt: arrival.occurredAt,
+        startedMs: Date.parse(arrival.occurredAt),
+        status: 'routing',
+        outcome: 'live',
+        callerNumber: arrival.caller,
+        callerReversed: arrival.caller && reversedDigits(arrival.caller),
+        callerState: arrival.callerState,
+        callerCity: arrival.callerCity,
+        dialedNumber: arrival.dialedNumber,
+        numberId: arrival.numberId,
+        numberPoolId: arrival.numberPoolId,
+        campaign: arrival.campaign,
+        publisher: arrival.publisher,
+        buyer: null,
+        target: null,
+        talkSeconds: 0,
+        ringSeconds: 0,
+        converted: false,
+        revenueCents: 0,
+        payoutCents: 0,
+        profitCents: 0,
+        usageCents: 0,
+        reasonCode: null,
+        reasonSentence: null,
+        hasRecording: false,
+        tags: Object.fromEntries(tags.map(([key, { value }]) => [storedTag(key), value])),
+        tagSources: Object.fromEntries(tags.map(([key, { source }]) => [storedTag(key), source])),
+        direction: 'inbound',
+        attribution: arrival.attribution,
+        routingMode: arrival.routingMode,
+        deliveryMode: null,
+        attemptCount: 0,
+        answeredAt: null,
+        answeredMs: null,
+        endedAt: null,
+        endedMs: null,
+        hungUpBy: null,
+        settledAt: null,
+        convertedAt: null,
+        conversionSource: null,
+        ...COUNTS.live,
+        row: '',
+      }
+    },
+  },
+  on: {
+    TargetDialed: (doc, { data: { claim } }): CallRecord => ({
+      ...doc,
+      status: 'ringing',
+      target: claim.target,
+      buyer: claim.buyer,
+      deliveryMode: claim.deliveryMode,
+      attemptCount: claim.attempt,
+    }),
+    TargetFailed: (doc, { data }): CallRecord => ({
+      ...doc,
+      status: 'routing',
+      ringSeconds: doc.ringSeconds + data.rangSeconds,
+    }),
+    TargetAnswered: (doc, { data }): CallRecord => ({
+      ...doc,
+      status: 'in_progress',
+      ringSeconds: doc.ringSeconds + data.rangSeconds,
+      answeredAt: data.occurredAt,
+      answeredMs: Date.parse(data.occurredAt),
+    }),
+    CallUnrouted: (doc, { data: { unrouted } }): CallRecord => ({
+      ...doc,
+      status: 'routing',
+      buyer: null,
+      deliveryMode: unrouted.action === 'forward' ? 'forward' : doc.deliveryMode,
+      reasonCode: unrouted.reason,
+      reasonSentence: reasonSentence(unrouted.reason, unrouted.sentence),
+    }),
+    CallEnded: (doc, { data }) => ({
+      ...doc,
+      status: data.status,
+      outcome: data.outcome,
+      ...COUNTS[data.outcome],
+      target: data.target,
+      buyer: data.buyer,
+      talkSeconds: data.talkSeconds,
+      ringSeconds: data.ringSeconds,
+      endedAt: data.occurredAt,
+      endedMs: Date.parse(data.occurredAt),
+      hungUpBy: data.hungUpBy,
+    }),
+    CallSettled: (doc, { data }) => ({ ...booked(doc, data, data.occurredAt), settledAt: data.occurredAt }),
+    BooksChanged: (doc, { data }) => booked(doc, data, data.occurredAt),
+    CallTagged: (doc, { data }) => tagged(doc, data),
+    UsageCharged: (doc, { data }) => ({ ...doc, usageCents: data.usageCents }),
+    RecordingSaved: (doc) => ({ ...doc, hasRecording: true }),
+  },
+  derive: (doc) => ({ ...doc, row: callLine(doc) }),
+})
+
+/** What `runtime/column-store.ts` keeps of the calls, so that no sum over them reads documents. */
+export const callColumns = {
+  collection: collectionOf(callLog),
+  ordinal: 'seq',
+  columns: {
+    startedMs: 'number',
+    talkSeconds: 'number',
+    revenueCents: 'number',
+    payoutCents: 'number',
+    profitCents: 'number',
+    usageCents: 'number',
+    connectedCount: 'number',
+    convertedCount: 'number',
+    unroutedCount: 'number',
+    missedCount: 'number',
+    liveCount: 'number',
+    status: 'code',
+    outcome: 'code',
+    reasonCode: 'code',
+    hasRecording: 'code',
+    numberId: 'code',
+    callerState: 'code',
+    attribution: 'code',
+    conversionSource: 'code',
+    'campaign.id': 'code',
+    'publisher.id': 'code',
+    'buyer.id': 'code',
+    'target.id': 'code',
+  },
+} as const

@@ -1,0 +1,171 @@
+import { z } from 'zod'
+import { callEvents } from '../../src/domain/calls/call.ts'
+import { corrections } from '../../src/domain/calls/call-changes.ts'
+import {
+  adjustment,
+  answerSentence,
+  answerStep,
+  arrivalSteps,
+  attemptOf,
+  dialStep,
+  endStep,
+  failureStep,
+  rebookingStep,
+  type StoryAttempt,
+  type StoryEvent,
+  type StoryStep,
+  settlementStep,
+  skipSteps,
+  storyAttempt,
+  storyEvent,
+  storyStep,
+  unroutedStep,
+} from '../../src/domain/calls/story.ts'
+import { terms } from '../../src/domain/routing/call-facts.ts'
+import { reasonSentence } from '../../src/domain/routing/reasons.ts'
+import { defineProjection } from '../../src/kernel/projection.ts'
+import { cents, id } from '../../src/kernel/wire.ts'
+
+const doc = z.object({
+  workspaceId: id,
+  /** Where the call stands, in one sentence. */
+  summary: z.string(),
+  steps: z.array(storyStep).readonly(),
+  attempts: z.array(storyAttempt).readonly(),
+  events: z.array(storyEvent).readonly(),
+  terms,
+  /** Price and threshold of the target last dialled; null before the first. */
+  sold: z.object({ revenueCents: cents, durationThresholdSeconds: z.int() }).nullable(),
+  corrections: corrections.nullable(),
+  /** Oldest first. */
+  adjustments: z.array(adjustment).readonly(),
+  /** What somebody wrote to a conversion, or to taking it back. */
+  conversionNote: z.string().nullable(),
+})
+type Doc = z.infer<typeof doc>
+
+interface Happened {
+  readonly data: { readonly occurredAt: string }
+  readonly meta: { readonly eventId: string }
+}
+
+function trace({ data, meta }: Happened, source: StoryEvent['source'], type: string): StoryEvent {
+  return { id: meta.eventId, at: data.occurredAt, source, type }
+}
+
+const told = (doc: Doc, entry: StoryEvent, ...steps: readonly StoryStep[]): Doc => ({
+  ...doc,
+  steps: [...doc.steps, ...steps],
+  events: [...doc.events, entry],
+})
+
+function withAttempt(doc: Doc, attemptNo: number, changes: Partial<StoryAttempt>): Doc['attempts'] {
+  return doc.attempts.map((each) => (each.attemptNo === attemptNo ? { ...each, ...changes } : each))
+}
+
+/** A call's waterfall, by the call's id: sentences as they were written, kept in the order in which they were. */
+export const callStory = defineProjection({
+  name: 'call-story',
+  version: 3,
+  events: callEvents,
+  doc,
+  indexes: [],
+  key: ({ data }) => ('arrival' in data ? data.arrival.callId : data.callId),
+  starts: {
+    CallArrived({ data, meta }): Doc | null {
+      if (meta.workspaceId === null) return null
+      const { terms, arrival } = data
+      return {
+        workspaceId: meta.workspaceId,
+        summary: 'The call is looking for a target.',
+        steps: arrivalSteps(data),
+        attempts: [],
+        events: [trace({ data: arrival, meta }, 'carrier', 'call.arrived')],
+        terms,
+        sold: null,
+        corrections: null,
+        adjustments: [],
+        conversionNote: null,
+      }
+    },
+  },
+  on: {
+    TargetDialed(doc, event) {
+      const { claim, skipped, occurredAt } = event.data
+      const { revenueCents, durationThresholdSeconds } = claim
+      const steps = [...skipSteps(skipped, occurredAt), dialStep(event.data)]
+      const attempt = attemptOf(event.data)
+      return {
+        ...told(doc, trace(event, 'system', 'target.dialed'), ...steps),
+        summary: attempt.result,
+        attempts: [...doc.attempts, attempt],
+        sold: { revenueCents, durationThresholdSeconds },
+      }
+    },
+    TargetFailed(doc, event) {
+      const { attempt, outcome, sipCode, rangSeconds, whisperAccepted, sentence, occurredAt } = event.data
+      const ended = { endedAt: occurredAt, outcome, sipCode, rangSeconds, whisperAccepted, result: sentence }
+      return {
+        ...told(doc, trace(event, 'carrier', 'target.failed'), failureStep(event.data)),
+        summary: sentence,
+        attempts: withAttempt(doc, attempt, ended),
+      }
+    },
+    TargetAnswered(doc, event) {
+      const { attempt, rangSeconds, whisperAccepted } = event.data
+      const result = answerSentence(event.data)
+      const answered = { outcome: 'answered', rangSeconds, whisperAccepted, result } as const
+      return {
+        ...told(doc, trace(event, 'carrier', 'target.answered'), answerStep(event.data)),
+        summary: result,
+        attempts: withAttempt(doc, attempt, answered),
+      }
+    },
+    CallUnrouted(doc, event) {
+      const { unrouted, skipped, occurredAt } = event.data
+      const steps = [...skipSteps(skipped, occurredAt), unroutedStep(event.data)]
+      const { reason, sentence } = unrouted
+      return {
+        ...told(doc, trace(event, 'system', 'call.unrouted'), ...steps),
+        summary: reasonSentence(reason, sentence),
+      }
+    },
+    CallEnded(doc, event) {
+      const { occurredAt, outcome, status, sentence } = event.data
+      const source = status === 'terminated' ? 'system' : 'carrier'
+      return {
+        ...told(doc, trace(event, source, 'call.ended'), endStep(event.data)),
+        summary: outcome === 'unrouted' ? doc.summary : sentence,
+        attempts: doc.attempts.map((each) => (each.endedAt === null ? { ...each, endedAt: occurredAt } : each)),
+      }
+    },
+    CallSettled(doc, event) {
+      const { targetId, sentence } = event.data
+      return {
+        ...told(doc, trace(event, 'system', 'call.settled'), settlementStep(event.data)),
+        summary: targetId === null ? doc.summary : sentence,
+      }
+    },
+    ConversionPosted: (doc, event) => ({
+      ...told(doc, trace(event, 'system', 'conversion.posted')),
+      conversionNote: event.data.note ?? doc.conversionNote,
+    }),
+    CallAdjusted(doc, event) {
+      const { adjustmentId, occurredAt, source, before, after, reason, corrections } = event.data
+      const made = { id: adjustmentId, at: occurredAt, actor: event.meta.actor, source, before, after, reason }
+      return {
+        ...told(doc, trace(event, 'system', 'call.adjusted')),
+        corrections,
+        adjustments: [...doc.adjustments, made],
+        conversionNote: before.converted === after.converted ? doc.conversionNote : reason,
+      }
+    },
+    CallTagged: (doc, event) => told(doc, trace(event, 'system', 'call.tagged')),
+    BooksChanged: (doc, event) => ({
+      ...told(doc, trace(event, 'system', 'books.changed'), rebookingStep(event.data)),
+      summary: event.data.sentence,
+    }),
+    UsageCharged: (doc, event) => told(doc, trace(event, 'system', 'usage.charged')),
+    RecordingSaved: (doc, event) => told(doc, trace(event, 'carrier', 'recording.saved')),
+  },
+})

@@ -1,0 +1,40 @@
+import { route, routeEvents } from '../../src/domain/campaigns/route.ts'
+import { routeKey } from '../../src/domain/configuration/record.ts'
+import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
+import { targetEvents } from '../../src/domain/demand/target.ts'
+import { defineProjection } from '../../src/kernel/projection.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+const { TargetStatusChanged } = targetEvents
+
+/** Routing plans, a document for each target on each campaign, by `routeKey`. */
+export const routes = defineProjection({
+  name: 'routes',
+  version: 1,
+  events: { ...routeEvents, TargetStatusChanged },
+  doc: route.omit({ id: true }).extend({ workspaceId: id, routeId: id }),
+  indexes: [
+    { workspaceId: 1, campaignId: 1, createdAt: 1 },
+    { workspaceId: 1, targetId: 1, createdAt: 1 },
+  ],
+  key(event) {
+    if (event.type === 'TargetStatusChanged')
+      return event.data.removedFrom.map((campaignId) => routeKey(campaignId, event.data.targetId))
+    const { campaignId, targetId } = event.type === 'RouteSet' ? event.data.route : event.data
+    return routeKey(campaignId, targetId)
+  },
+  starts: {
+    RouteSet(event) {
+      const { id: routeId, ...settings } = event.data.route
+      return { ...settings, routeId, workspaceId: workspaceIdOf(event) }
+    },
+  },
+  on: {
+    RouteSet(doc, { data: { route } }) {
+      const { id: routeId, ...settings } = route
+      return { ...doc, ...settings, routeId }
+    },
+    RouteRemoved: () => null,
+    TargetStatusChanged: () => null,
+  },
+})

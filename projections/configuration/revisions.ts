@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { recordsOf } from '../../src/domain/configuration/record.ts'
+import { workspace, workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
+import type { RecordedEvent } from '../../src/kernel/event.ts'
+import { defineProjection, onEvery } from '../../src/kernel/projection.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** When each record's configuration last moved, as a revision of its workspace's stream; by the record's id (`record.ts`). */
+export const revisions = defineProjection({
+  name: 'revisions',
+  version: 2,
+  events: workspace.events,
+  doc: z.object({ workspaceId: id, revision: z.int() }),
+  indexes: [],
+  key: recordsOf,
+  starts: onEvery(workspace.events, (event: RecordedEvent) => ({
+    workspaceId: workspaceIdOf(event),
+    revision: event.revision,
+  })),
+  on: onEvery(workspace.events, (doc: { readonly workspaceId: string }, { revision }: RecordedEvent) => ({
+    ...doc,
+    revision,
+  })),
+})

@@ -1,0 +1,28 @@
+import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
+import { buyer, buyerEvents } from '../../src/domain/demand/buyer.ts'
+import { changed } from '../../src/domain/shared/changes.ts'
+import { defineProjection } from '../../src/kernel/projection.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** Buyers, by id. */
+export const buyers = defineProjection({
+  name: 'buyers',
+  version: 1,
+  events: buyerEvents,
+  doc: buyer.omit({ id: true }).extend({ workspaceId: id }),
+  indexes: [
+    { workspaceId: 1, createdAt: -1 },
+    { workspaceId: 1, status: 1, createdAt: -1 },
+  ],
+  key: (event) => (event.type === 'BuyerCreated' ? event.data.buyer.id : event.data.buyerId),
+  starts: {
+    BuyerCreated(event) {
+      const { id: _id, ...record } = event.data.buyer
+      return { ...record, workspaceId: workspaceIdOf(event) }
+    },
+  },
+  on: {
+    BuyerChanged: (doc, { data, meta }) => changed({ ...doc, updatedAt: meta.at }, data.after),
+    BuyerStatusChanged: (doc, { data, meta }) => ({ ...doc, status: data.to, updatedAt: meta.at }),
+  },
+})

@@ -1,0 +1,20 @@
+import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
+import {
+  chargeEntry,
+  creditEntry,
+  entryId,
+  walletEntries as memory,
+  walletEvents,
+} from '../../src/domain/money/wallet.ts'
+import { defineProjection } from '../../src/kernel/projection.ts'
+
+/** The wallet's book, and the memory of the references that its fold has forgotten; by `entryId`. */
+export const walletEntries = defineProjection({
+  name: memory.name,
+  version: 2,
+  events: walletEvents,
+  doc: memory.doc,
+  indexes: [{ workspaceId: 1, revision: -1 }],
+  key: (event) => entryId(workspaceIdOf(event), event.data.reference),
+  starts: { WalletCredited: creditEntry, WalletCharged: chargeEntry },
+})

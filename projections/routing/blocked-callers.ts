@@ -1,0 +1,21 @@
+import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
+import { block, blocklistEvents } from '../../src/domain/routing/blocklist.ts'
+import { defineProjection } from '../../src/kernel/projection.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** Blocked callers, by the id of the block. */
+export const blockedCallers = defineProjection({
+  name: 'blocked-callers',
+  version: 1,
+  events: blocklistEvents,
+  doc: block.omit({ id: true }).extend({ workspaceId: id }),
+  indexes: [{ workspaceId: 1, createdAt: -1 }],
+  key: (event) => (event.type === 'CallerBlocked' ? event.data.block.id : event.data.blockId),
+  starts: {
+    CallerBlocked(event) {
+      const { id: _id, ...record } = event.data.block
+      return { ...record, workspaceId: workspaceIdOf(event) }
+    },
+  },
+  on: { CallerUnblocked: () => null },
+})

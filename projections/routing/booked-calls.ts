@@ -1,0 +1,24 @@
+import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
+import { bookedAgain, bookedFirst } from '../../src/domain/routing/booked.ts'
+import { bookedMemory as memory } from '../../src/domain/routing/booked-memory.ts'
+import { ledgerEvents } from '../../src/domain/routing/ledger.ts'
+import { defineProjection } from '../../src/kernel/projection.ts'
+
+const { CallCounted, CallRecounted } = ledgerEvents
+
+/** What is counted of each call, by its id: the memory of those that the ledger's fold has forgotten. */
+export const bookedCalls = defineProjection({
+  name: memory.name,
+  version: 1,
+  events: { CallCounted, CallRecounted },
+  doc: memory.doc,
+  indexes: [],
+  key: ({ data }) => data.callId,
+  starts: {
+    CallCounted: (event) => ({ ...bookedFirst(event.data, event.revision), workspaceId: workspaceIdOf(event) }),
+    CallRecounted: (event) => ({ ...bookedAgain(null, event.data), workspaceId: workspaceIdOf(event) }),
+  },
+  on: {
+    CallRecounted: (doc, { data }) => ({ ...bookedAgain(doc, data), workspaceId: doc.workspaceId }),
+  },
+})

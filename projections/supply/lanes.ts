@@ -1,0 +1,28 @@
+import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
+import { changed } from '../../src/domain/shared/changes.ts'
+import { keptLane, lane, laneEvents, laneId } from '../../src/domain/supply/lane.ts'
+import { defineProjection } from '../../src/kernel/projection.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** Open lanes, by `laneId`. */
+export const lanes = defineProjection({
+  name: 'lanes',
+  version: 2,
+  events: laneEvents,
+  doc: lane.extend({ workspaceId: id }),
+  indexes: [
+    { workspaceId: 1, publisherId: 1, assignedAt: 1 },
+    { workspaceId: 1, campaignId: 1, assignedAt: 1 },
+  ],
+  key(event) {
+    const { campaignId, publisherId } = event.type === 'LaneOpened' ? event.data.lane : event.data
+    return laneId(campaignId, publisherId)
+  },
+  starts: {
+    LaneOpened: (event) => ({ ...keptLane(event.data.lane), workspaceId: workspaceIdOf(event) }),
+  },
+  on: {
+    LaneTermsChanged: (doc, { data, meta }) => changed({ ...doc, termsFrozenAt: meta.at }, data.after),
+    LaneClosed: () => null,
+  },
+})

@@ -1,0 +1,29 @@
+import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
+import { numberOrder, orderAfter, orderEvents } from '../../src/domain/supply/order.ts'
+import { defineProjection } from '../../src/kernel/projection.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+/** Orders of numbers, by id; by the request's own id across workspaces. */
+export const numberOrders = defineProjection({
+  name: 'number-orders',
+  version: 1,
+  events: orderEvents,
+  doc: numberOrder.omit({ id: true }).extend({ workspaceId: id }),
+  indexes: [{ workspaceId: 1, createdAt: -1 }, { requestId: 1 }],
+  key: (event) => (event.type === 'NumberOrderPlaced' ? event.data.order.id : event.data.orderId),
+  starts: {
+    NumberOrderPlaced(event) {
+      const { id: _id, ...record } = event.data.order
+      return { ...record, workspaceId: workspaceIdOf(event) }
+    },
+  },
+  on: {
+    NumberOrderAdvanced: (doc, { data: { to, carrierOrderId }, meta }) =>
+      orderAfter(doc, { status: to, carrierOrderId }, meta.at),
+    NumberOrderCompleted: (doc, { data: { numberId, carrierOrderId }, meta }) =>
+      orderAfter(doc, { status: 'completed', numberId, carrierOrderId }, meta.at),
+    NumberOrderFailed: (doc, { data: { error, carrierOrderId }, meta }) =>
+      orderAfter(doc, { status: 'failed', error, carrierOrderId }, meta.at),
+    NumberOrderDeclined: () => null,
+  },
+})

@@ -1,0 +1,35 @@
+import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
+import { laneEvents } from '../../src/domain/supply/lane.ts'
+import { publisherEvents } from '../../src/domain/supply/publisher.ts'
+import { keptKey, keySteps, revokedKey, routingKey, routingKeyEvents } from '../../src/domain/supply/routing-key.ts'
+import { defineProjection } from '../../src/kernel/projection.ts'
+import { id } from '../../src/kernel/wire.ts'
+
+const { LaneOpened, LaneClosed } = laneEvents
+const { PublisherStatusChanged } = publisherEvents
+
+/** What is kept of publishers' routing keys, revoked ones too, by id. */
+export const routingKeys = defineProjection({
+  name: 'routing-keys',
+  version: 1,
+  events: { ...routingKeyEvents, LaneOpened, LaneClosed, PublisherStatusChanged },
+  doc: routingKey.omit({ id: true }).extend({ workspaceId: id }),
+  indexes: [{ workspaceId: 1, campaignId: 1 }],
+  key(event) {
+    if (event.type === 'LaneOpened') return event.data.key.id
+    if (event.type === 'LaneClosed') return event.data.revokedKeys
+    if (event.type === 'PublisherStatusChanged') return event.data.revoked.map(({ keyId }) => keyId)
+    return event.data.keyId
+  },
+  starts: {
+    LaneOpened(event) {
+      const { id: _id, ...key } = keptKey(event.data.key)
+      return { ...key, workspaceId: workspaceIdOf(event) }
+    },
+  },
+  on: {
+    ...keySteps,
+    LaneClosed: (doc, { meta }) => revokedKey(doc, meta.at),
+    PublisherStatusChanged: (doc, { meta }) => revokedKey(doc, meta.at),
+  },
+})

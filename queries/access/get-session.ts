@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { sessions } from '../../projections/access/sessions.ts'
+import { users } from '../../projections/access/users.ts'
+import { workspaces } from '../../projections/access/workspaces.ts'
+import { role } from '../../src/domain/access/seat.ts'
+import { defineQuery } from '../../src/kernel/query.ts'
+import { refuse } from '../../src/kernel/refusal.ts'
+import { id, instant } from '../../src/kernel/wire.ts'
+import type { QueryPorts } from '../../src/ports/query-ports.ts'
+import { readMany } from '../shared/documents.ts'
+
+/** What a session tells its user (Supplement §2): until when it lasts, who they are, and where they hold a seat. */
+export const sessionShape = z.object({
+  expiresAt: instant,
+  user: z.object({ id, email: z.string(), name: z.string() }),
+  seats: z.array(z.object({ agencyId: id, agencyName: z.string(), role })),
+})
+
+/** The session that asks. */
+export const getSession = defineQuery({
+  name: 'get-session',
+  summary: 'Read the session',
+  mounts: [{ surface: 'account', path: '/api/auth/session' }],
+  params: z.object({}),
+  query: z.object({}),
+  response: sessionShape,
+  reads: [sessions, users, workspaces],
+  rejects: ['unauthorized'],
+  async run({ views }: QueryPorts, { actor, sessionHash = null }) {
+    const session = (await readMany(views, sessions, [sessionHash])).get(sessionHash ?? '')
+    const user = (await readMany(views, users, [session?.userId ?? null])).get(session?.userId ?? '')
+    if (!session || !user || session.userId !== actor?.id) return refuse('unauthorized')
+    const held = await readMany(
+      views,
+      workspaces,
+      user.seats.map(({ workspaceId }) => workspaceId),
+    )
+    const seats = user.seats.map(({ workspaceId, role }) => ({
+      agencyId: workspaceId,
+      agencyName: held.get(workspaceId)?.name ?? '',
+      role,
+    }))
+    return { expiresAt: session.expiresAt, user: { id: user.id, email: user.email, name: user.name }, seats }
+  },
+})

@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { apiKeys } from '../../projections/access/api-keys.ts'
+import { requestRecord, requestSeries } from '../../src/domain/access/request-log.ts'
+import { LARGEST_PAGE_SIZE, LONG_PAGE_SIZE } from '../../src/domain/shared/limits.ts'
+import { defineQuery } from '../../src/kernel/query.ts'
+import { refuse } from '../../src/kernel/refusal.ts'
+import { id, instant, pageOf, pageQuery, queryInstant, queryInteger, skipOf } from '../../src/kernel/wire.ts'
+import type { Note } from '../../src/ports/operational-store.ts'
+import type { QueryPorts } from '../../src/ports/query-ports.ts'
+import { readOne } from '../shared/documents.ts'
+import { listed } from '../shared/listing.ts'
+
+const requestRow = requestRecord.extend({ id, at: instant })
+
+function rowOf({ id, at, value }: Note): z.infer<typeof requestRow> {
+  return { id, at: new Date(at).toISOString(), ...requestRecord.parse(value) }
+}
+
+/** The requests of an API key in the last thirty days, newest first. */
+export const listApiKeyRequests = defineQuery({
+  name: 'list-api-key-requests',
+  summary: "List an API key's requests",
+  mounts: [{ surface: 'console', path: '/api/tracking/api-keys/:id/requests' }],
+  params: z.object({ id }),
+  query: z.object({
+    from: queryInstant.optional(),
+    to: queryInstant.optional(),
+    status: queryInteger({ min: 100, max: 599 }).optional(),
+    method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']).optional(),
+    ...pageQuery({ size: LONG_PAGE_SIZE, largest: LARGEST_PAGE_SIZE }),
+  }),
+  response: pageOf(requestRow),
+  headers: { 'cache-control': 'no-store' },
+  reads: [apiKeys],
+  telemetry: true,
+  rejects: ['api-key-not-found', 'validation-error'],
+  async run({ views, ops }: QueryPorts, { params, query, tenant, now }) {
+    const { from, to, status, method } = query
+    if (from !== undefined && to !== undefined && from > to)
+      return refuse('validation-error', { from: 'must not be after to' })
+    const apiKey = await readOne(views, apiKeys, tenant.workspaceId, params.id)
+    if (!apiKey) return refuse('api-key-not-found')
+    const { notes, total } = await ops.notes(requestSeries(apiKey.id), Date.parse(now), {
+      labels: [...(method === undefined ? [] : [method]), ...(status === undefined ? [] : [String(status)])],
+      ...(from === undefined ? {} : { from: Date.parse(from) }),
+      ...(to === undefined ? {} : { to: Date.parse(to) }),
+      skip: skipOf(query),
+      limit: query.pageSize,
+    })
+    return listed(notes.map(rowOf), query, total)
+  },
+})

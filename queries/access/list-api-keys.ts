@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { apiKeys } from '../../projections/access/api-keys.ts'
+import { type ApiKey, apiKeyStatus } from '../../src/domain/access/api-key.ts'
+import { SEARCH_LENGTH } from '../../src/domain/shared/limits.ts'
+import { defineQuery } from '../../src/kernel/query.ts'
+import { pageOf } from '../../src/kernel/wire.ts'
+import type { QueryPorts } from '../../src/ports/query-ports.ts'
+import type { Filter } from '../../src/ports/read-store.ts'
+import { readPage } from '../shared/documents.ts'
+import { listed, listQuery, searching, windowOf } from '../shared/listing.ts'
+import { apiKeyShape, apiKeyShapes } from './api-key-shape.ts'
+
+/** What is stored of the keys that stand so at an instant (`standingOf`). */
+const standing: { readonly [Status in ApiKey['status']]: (now: string) => Filter } = {
+  active: (now) => ({ status: 'active', $or: [{ revokesAt: null }, { revokesAt: { $lte: now } }] }),
+  rotating: (now) => ({ status: 'active', revokesAt: { $gt: now } }),
+  revoked: () => ({ status: 'revoked' }),
+}
+
+/** API keys, revoked ones too. */
+export const listApiKeys = defineQuery({
+  name: 'list-api-keys',
+  summary: 'List API keys',
+  mounts: [{ surface: 'console', path: '/api/tracking/api-keys' }],
+  params: z.object({}),
+  query: z.object({
+    q: z.string().max(SEARCH_LENGTH).optional(),
+    status: apiKeyStatus.optional(),
+    ...listQuery(['createdAt', 'name']),
+  }),
+  response: pageOf(apiKeyShape),
+  reads: [apiKeys],
+  telemetry: true,
+  async run({ views, ops }: QueryPorts, { query, tenant, now }) {
+    const state = query.status ? standing[query.status](now) : {}
+    const search = searching(query.q, ['name', 'prefix'])
+    const filter: Filter = { $and: [{ workspaceId: tenant.workspaceId }, state, search] }
+    const { docs, total } = await readPage(views, apiKeys, filter, windowOf(query))
+    return listed(await apiKeyShapes(ops, now, docs), query, total)
+  },
+})

@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import { seats } from '../../projections/access/seats.ts'
+import { role } from '../../src/domain/access/seat.ts'
+import { SEARCH_LENGTH } from '../../src/domain/shared/limits.ts'
+import { defineQuery } from '../../src/kernel/query.ts'
+import { pageOf } from '../../src/kernel/wire.ts'
+import type { QueryPorts } from '../../src/ports/query-ports.ts'
+import { readPage } from '../shared/documents.ts'
+import { listed, listQuery, searching, windowOf } from '../shared/listing.ts'
+import { userOf, userShape } from './user-shape.ts'
+
+/** The people who hold a seat in the workspace. */
+export const listUsers = defineQuery({
+  name: 'list-users',
+  summary: 'List the people of the workspace',
+  mounts: [{ surface: 'console', path: '/api/tracking/users' }],
+  params: z.object({}),
+  query: z.object({
+    q: z.string().max(SEARCH_LENGTH).optional(),
+    role: role.optional(),
+    ...listQuery(['createdAt', 'updatedAt', 'name', 'email', 'role']),
+  }),
+  response: pageOf(userShape),
+  reads: [seats],
+  async run({ views }: QueryPorts, { query, tenant: { workspaceId } }) {
+    const having = query.role === undefined ? {} : { role: query.role }
+    const filter = { workspaceId, ...having, ...searching(query.q, ['name', 'email']) }
+    const { docs, total } = await readPage(views, seats, filter, windowOf(query))
+    return listed(docs.map(userOf), query, total)
+  },
+})

@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { workspaces } from '../../projections/access/workspaces.ts'
+import { wallets } from '../../projections/money/wallets.ts'
+import { planId, subscriptionStatus } from '../../src/domain/access/tenant.ts'
+import { SEARCH_LENGTH } from '../../src/domain/shared/limits.ts'
+import { defineQuery } from '../../src/kernel/query.ts'
+import { cents, pageOf, queryBoolean } from '../../src/kernel/wire.ts'
+import type { QueryPorts } from '../../src/ports/query-ports.ts'
+import type { Filter } from '../../src/ports/read-store.ts'
+import { readMany, readPage } from '../shared/documents.ts'
+import { listed, listQuery, searching, windowOf } from '../shared/listing.ts'
+import { workspaceOf, workspaceShape } from './workspace-shape.ts'
+
+/** A workspace as the platform's staff sees it. */
+export const administeredWorkspace = workspaceShape.extend({ balanceCents: cents })
+
+/** Every workspace of the platform, for its staff. */
+export const listWorkspaces = defineQuery({
+  name: 'list-workspaces',
+  summary: 'List workspaces',
+  mounts: [{ surface: 'operator', path: '/api/operator/workspaces' }],
+  params: z.object({}),
+  query: z.object({
+    q: z.string().max(SEARCH_LENGTH).optional(),
+    planId: planId.optional(),
+    subscriptionStatus: subscriptionStatus.optional(),
+    sandbox: queryBoolean.optional(),
+    ...listQuery(['createdAt', 'name']),
+  }),
+  response: pageOf(administeredWorkspace),
+  reads: [workspaces, wallets],
+  async run({ views }: QueryPorts, { query }) {
+    const { q, planId, subscriptionStatus, sandbox } = query
+    const named = Object.entries({ planId, subscriptionStatus, sandbox }).filter(([, value]) => value !== undefined)
+    const filter: Filter = { ...Object.fromEntries(named), ...searching(q, ['name']) }
+    const { docs, total } = await readPage(views, workspaces, filter, windowOf(query))
+    const money = await readMany(
+      views,
+      wallets,
+      docs.map(({ id }) => id),
+    )
+    const rows = docs.map((doc) => ({ ...workspaceOf(doc), balanceCents: money.get(doc.id)?.balanceCents ?? 0 }))
+    return listed(rows, query, total)
+  },
+})

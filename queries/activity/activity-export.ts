@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import { activity } from '../../projections/activity/activity.ts'
+import type { ActivityEntry } from '../../src/domain/activity/activity-entry.ts'
+import type { Column } from '../../src/domain/shared/csv.ts'
+import { EXPORT } from '../../src/domain/shared/limits.ts'
+import { queryInteger } from '../../src/kernel/wire.ts'
+import type { ReadStore } from '../../src/ports/read-store.ts'
+import { activityFilters, entriesOf, entryShape, headOf } from '../shared/activity-filter.ts'
+import { readAll } from '../shared/documents.ts'
+
+/** What an export of the activity log is asked. */
+export const activityAsked = z.object({
+  ...activityFilters,
+  limit: queryInteger({ min: 1, max: EXPORT.activity })
+    .optional()
+    .transform((limit) => limit ?? EXPORT.activityUsual)
+    .meta({ default: EXPORT.activityUsual }),
+})
+
+const changed = ({ changes }: ActivityEntry, side: 'before' | 'after') =>
+  JSON.stringify(Object.fromEntries(changes.map((change) => [change.field, change[side]])))
+
+/** The columns of the activity log as a file; changes are two columns of JSON, as it was and as it is. */
+export const activityColumns: readonly Column<ActivityEntry>[] = [
+  { heading: 'id', of: ({ id }) => id },
+  { heading: 'at', of: ({ at }) => at },
+  { heading: 'actorType', of: ({ actor }) => actor.type },
+  { heading: 'actorId', of: ({ actor }) => actor.id },
+  { heading: 'actorName', of: ({ actor }) => actor.name },
+  { heading: 'kind', of: ({ kind }) => kind },
+  { heading: 'action', of: ({ action }) => action },
+  { heading: 'severity', of: ({ severity }) => severity },
+  { heading: 'entityKind', of: ({ entity }) => entity.kind },
+  { heading: 'entityId', of: ({ entity }) => entity.id },
+  { heading: 'entityName', of: ({ entity }) => entity.name },
+  { heading: 'summary', of: ({ summary }) => summary },
+  { heading: 'before', of: (entry) => changed(entry, 'before') },
+  { heading: 'after', of: (entry) => changed(entry, 'after') },
+  { heading: 'ip', of: ({ ip }) => ip },
+  { heading: 'requestId', of: ({ requestId }) => requestId },
+  { heading: 'position', of: ({ position }) => position },
+  { heading: 'hash', of: ({ hash }) => hash },
+]
+
+/** The entries that a query names, newest first, a batch at a time and `limit` in all: what comes meanwhile moves none of them. */
+export async function* activityBatches(
+  views: Pick<ReadStore, 'get' | 'find'>,
+  workspaceId: string,
+  { limit, ...query }: z.output<typeof activityAsked>,
+): AsyncGenerator<readonly ActivityEntry[]> {
+  const named = entriesOf(workspaceId, await headOf(views, workspaceId), query)
+  let below = Number.MAX_SAFE_INTEGER
+  for (let left = limit; left > 0; ) {
+    const filter = { $and: [named, { seq: { $lt: below } }] }
+    const batch = await readAll(views, activity, { filter, sort: { seq: -1 }, limit: Math.min(left, EXPORT.batch) })
+    yield batch.map(entryShape)
+    const last = batch.at(-1)
+    if (!last || batch.length < EXPORT.batch) return
+    below = last.seq
+    left -= batch.length
+  }
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { activity } from '../../projections/activity/activity.ts'
+import { defineQuery } from '../../src/kernel/query.ts'
+import { instant, queryInstant } from '../../src/kernel/wire.ts'
+import type { QueryPorts } from '../../src/ports/query-ports.ts'
+import { windowProblem } from '../shared/activity-filter.ts'
+import { checkChain } from './activity-chain.ts'
+
+/**
+ * Whether the activity log is as it was written: its hash chain made again. `entries` hold; `head` is the hash of the
+ * last of them; `brokenAt` is the first entry that does not follow the one before it or, where the newest are gone, the
+ * newest that was ever there.
+ */
+export const verifyActivity = defineQuery({
+  name: 'verify-activity',
+  summary: 'Verify the activity log',
+  mounts: [{ surface: 'console', path: '/api/tracking/activity/verify' }],
+  params: z.object({}),
+  query: z.object({ from: queryInstant.optional(), to: queryInstant.optional() }),
+  response: z.object({
+    ok: z.boolean(),
+    entries: z.int(),
+    head: z.string().nullable(),
+    brokenAt: z.object({ id: z.string(), at: instant, position: z.int() }).nullable(),
+  }),
+  reads: [activity],
+  rejects: ['validation-error'],
+  async run({ views }: QueryPorts, { query, tenant: { workspaceId } }) {
+    const problem = windowProblem(query)
+    if (problem) return problem
+    const { entries, last, broken } = await checkChain(views, workspaceId, query)
+    const brokenAt = broken && { id: broken.id, at: broken.at, position: broken.position }
+    return { ok: broken === null, entries, head: last?.hash ?? null, brokenAt }
+  },
+})

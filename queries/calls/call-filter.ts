@@ -1,0 +1,161 @@
+import { z } from 'zod'
+import { type CallRecord, reversedDigits } from '../../src/domain/calls/call-record.ts'
+import { isTagKey, storedTag } from '../../src/domain/calls/tags.ts'
+import { callOutcome, callStatus, unroutedReason } from '../../src/domain/routing/call-facts.ts'
+import { e164 } from '../../src/domain/shared/fields.ts'
+import { midnightIn } from '../../src/domain/shared/hours.ts'
+import {
+  CALL_WINDOW_DAYS,
+  CALL_WINDOW_DEFAULT_DAYS,
+  CALLER_FILTER_DIGITS,
+  CALLER_FILTER_LENGTH,
+  TAG,
+  TALK_FILTER_SECONDS,
+  TEXT,
+} from '../../src/domain/shared/limits.ts'
+import { zoneProblem } from '../../src/domain/shared/zones.ts'
+import type { Question } from '../../src/kernel/query.ts'
+import { type Refusal, refuse } from '../../src/kernel/refusal.ts'
+import { id, queryBoolean, queryInstant, queryInteger } from '../../src/kernel/wire.ts'
+import type { Conditions, Filter } from '../../src/ports/read-store.ts'
+
+const DAY_MS = 86_400_000
+
+const talk = queryInteger({ min: 0, max: TALK_FILTER_SECONDS })
+
+/** The filters of the call log, to be spread into a query (Document 2, list calls). */
+export const callFilters = {
+  from: queryInstant.optional(),
+  to: queryInstant.optional(),
+  tz: z.string().max(TEXT.zone).optional(),
+  campaignId: id.optional(),
+  publisherId: id.optional(),
+  buyerId: id.optional(),
+  targetId: id.optional(),
+  numberId: id.optional(),
+  status: callStatus.optional(),
+  outcome: callOutcome.optional(),
+  minTalk: talk.optional(),
+  maxTalk: talk.optional(),
+  caller: z.string().max(CALLER_FILTER_LENGTH).optional(),
+  tagKey: z.string().optional(),
+  tagValue: z.string().max(TAG.value).optional(),
+  reason: z.string().meta({ enum: unroutedReason.options }).optional(),
+  hasRecording: queryBoolean.optional(),
+}
+
+const callQuery = z.object(callFilters)
+type CallQuery = Readonly<z.infer<typeof callQuery>>
+
+/** What each filter must be beyond its type; a problem is a sentence. */
+const RULES: Readonly<{ [Field in keyof CallQuery]?: (query: CallQuery) => string | null }> = {
+  tz: ({ tz }) => (tz === undefined ? null : zoneProblem(tz)),
+  minTalk: ({ minTalk, maxTalk }) =>
+    minTalk !== undefined && maxTalk !== undefined && minTalk > maxTalk ? 'must not be above maxTalk' : null,
+  caller: ({ caller }) =>
+    caller !== undefined && reversedDigits(caller).length < CALLER_FILTER_DIGITS
+      ? `must hold at least ${CALLER_FILTER_DIGITS} digits`
+      : null,
+  tagKey: ({ tagKey }) => (tagKey === undefined || isTagKey(tagKey) ? null : 'is not a tag key'),
+  tagValue: ({ tagKey, tagValue }) => (tagValue !== undefined && tagKey === undefined ? 'needs tagKey' : null),
+  reason: ({ reason }) =>
+    reason === undefined || unroutedReason.safeParse(reason).success
+      ? null
+      : `must be one of ${unroutedReason.options.join(', ')}`,
+}
+
+function broken(query: CallQuery): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(RULES).flatMap(([field, problem]) => {
+      const sentence = problem(query)
+      return sentence === null ? [] : [[field, sentence]]
+    }),
+  )
+}
+
+/** The window asked for, in ms: from the first instant of the day six days ago to now, unless the query says otherwise. */
+function windowIn({ from, to }: CallQuery, timezone: string, now: string) {
+  const nowMs = Date.parse(now)
+  return {
+    fromMs: from === undefined ? midnightIn(timezone, nowMs, CALL_WINDOW_DEFAULT_DAYS) : Date.parse(from),
+    toMs: to === undefined ? nowMs : Date.parse(to),
+  }
+}
+
+function windowProblem(fromMs: number, toMs: number): string | null {
+  if (fromMs > toMs) return 'must not be after to'
+  return toMs - fromMs > CALL_WINDOW_DAYS * DAY_MS ? `must be at most ${CALL_WINDOW_DAYS} days before to` : null
+}
+
+/** A full number is exactly that caller (ten digits: with or without the country code 1), less is what the number ends with. */
+function calledBy(caller: string): Filter[string] {
+  const reversed = reversedDigits(caller)
+  const full = caller.trim().startsWith('+') && e164.safeParse(`+${caller.replace(/\D/g, '')}`).success
+  if (full || reversed.length > 10) return reversed
+  if (reversed.length === 10) return { $in: [reversed, `${reversed}1`] }
+  // The sign behind 9 ends the range of what begins so.
+  return { $gte: reversed, $lt: `${reversed}:` }
+}
+
+function within(least: number | undefined, most: number | undefined): Conditions | undefined {
+  if (least === undefined && most === undefined) return undefined
+  return { ...(least !== undefined && { $gte: least }), ...(most !== undefined && { $lte: most }) }
+}
+
+function tagged(key: string | undefined, value: string | undefined): Filter {
+  return key === undefined ? {} : { [`tags.${storedTag(key)}`]: value ?? { $ne: null } }
+}
+
+/** Documents of the call log by field. */
+type CallFields = { readonly [Path in keyof CallRecord | `${string}.id`]?: Filter[string] }
+
+function fieldsOf(query: CallQuery): CallFields {
+  const { campaignId, publisherId, buyerId, targetId, numberId, status, outcome, caller, reason, hasRecording } = query
+  return {
+    'campaign.id': campaignId,
+    'publisher.id': publisherId,
+    'buyer.id': buyerId,
+    'target.id': targetId,
+    numberId,
+    status,
+    outcome: outcome === 'connected' ? { $in: ['connected', 'converted'] } : outcome,
+    talkSeconds: within(query.minTalk, query.maxTalk),
+    callerReversed: caller === undefined ? undefined : calledBy(caller),
+    reasonCode: reason,
+    hasRecording,
+  }
+}
+
+/** Which calls are asked for, and the window and zone that they are asked in. */
+export interface AskedCalls {
+  readonly filter: Filter
+  readonly from: string
+  readonly to: string
+  readonly timezone: string
+}
+
+/** The calls that a query asks for; a refusal naming each field that makes no sense beside the others. */
+export function askedCalls({
+  query,
+  tenant,
+  now,
+}: Pick<Question<unknown, CallQuery>, 'query' | 'tenant' | 'now'>): AskedCalls | Refusal<'bad-request'> {
+  const problems = broken(query)
+  if (problems.tz !== undefined) return refuse('bad-request', problems)
+  const timezone = query.tz ?? tenant.timezone
+  const { fromMs, toMs } = windowIn(query, timezone, now)
+  const problem = windowProblem(fromMs, toMs)
+  const all = problem === null ? problems : { ...problems, from: problem }
+  if (Object.keys(all).length > 0) return refuse('bad-request', all)
+  return {
+    filter: {
+      workspaceId: tenant.workspaceId,
+      startedMs: { $gte: fromMs, $lt: toMs },
+      ...fieldsOf(query),
+      ...tagged(query.tagKey, query.tagValue),
+    },
+    from: new Date(fromMs).toISOString(),
+    to: new Date(toMs).toISOString(),
+    timezone,
+  }
+}

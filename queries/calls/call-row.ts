@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import type { callLog } from '../../projections/calls/call-log.ts'
+import { tagsOf } from '../../src/domain/calls/tags.ts'
+import { callOutcome, callStatus, named } from '../../src/domain/routing/call-facts.ts'
+import { id, instant } from '../../src/kernel/wire.ts'
+import type { DocOf, Kept } from '../shared/documents.ts'
+
+/** A document of the call log. */
+export type CallDoc = Kept<DocOf<typeof callLog>>
+
+/** A call as lists answer it (Document 2, Call). */
+export const callRow = z.object({
+  id,
+  ref: z.string(),
+  startedAt: instant,
+  status: callStatus,
+  outcome: callOutcome,
+  callerNumber: z.string().nullable(),
+  dialedNumber: z.string(),
+  campaign: named.nullable(),
+  publisher: named.nullable(),
+  buyer: named.nullable(),
+  target: named.nullable(),
+  talkSeconds: z.int(),
+  ringSeconds: z.int(),
+  converted: z.boolean(),
+  revenueCents: z.int(),
+  payoutCents: z.int(),
+  profitCents: z.int(),
+  usageCents: z.int(),
+  reasonCode: z.string().nullable(),
+  reasonSentence: z.string().nullable(),
+  hasRecording: z.boolean(),
+  tags: z.record(z.string(), z.string()),
+})
+export type CallRow = z.infer<typeof callRow>
+
+const rows = new WeakMap<CallDoc, CallRow>()
+
+/** The row of a call: the same object for the same document. */
+export function callRowOf(doc: CallDoc): CallRow {
+  const known = rows.get(doc)
+  if (known) return known
+  const row = rowFrom(doc)
+  rows.set(doc, row)
+  return row
+}
+
+function rowFrom(doc: CallDoc): CallRow {
+  return {
+    id: doc.id,
+    ref: doc.ref,
+    startedAt: doc.startedAt,
+    status: doc.status,
+    outcome: doc.outcome,
+    callerNumber: doc.callerNumber,
+    dialedNumber: doc.dialedNumber,
+    campaign: doc.campaign,
+    publisher: doc.publisher,
+    buyer: doc.buyer,
+    target: doc.target,
+    talkSeconds: doc.talkSeconds,
+    ringSeconds: doc.ringSeconds,
+    converted: doc.converted,
+    revenueCents: doc.revenueCents,
+    payoutCents: doc.payoutCents,
+    profitCents: doc.profitCents,
+    usageCents: doc.usageCents,
+    reasonCode: doc.reasonCode,
+    reasonSentence: doc.reasonSentence,
+    hasRecording: doc.hasRecording,
+    tags: tagsOf(doc.tags),
+  }
+}

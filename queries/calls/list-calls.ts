@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { callLog } from '../../projections/calls/call-log.ts'
+import { defineQuery } from '../../src/kernel/query.ts'
+import { isRefusal } from '../../src/kernel/refusal.ts'
+import { instant, pageOf } from '../../src/kernel/wire.ts'
+import type { QueryPorts } from '../../src/ports/query-ports.ts'
+import { readAll } from '../shared/documents.ts'
+import { listed, listQuery, windowOf } from '../shared/listing.ts'
+import { askedCalls, callFilters } from './call-filter.ts'
+import { callRow, callRowOf } from './call-row.ts'
+import { callStats, callStatsOf } from './call-stats.ts'
+
+/** The field that an order goes by, where it is not the start; what a call bills is its revenue. */
+const FIELDS: Readonly<Record<string, string>> = { talkSeconds: 'talkSeconds', billedCents: 'revenueCents' }
+
+/** The call log: a page of calls, and the figures of all that pass the filters. */
+export const listCalls = defineQuery({
+  name: 'list-calls',
+  summary: 'List calls',
+  mounts: [
+    { surface: 'rest', path: '/api/v1/calls', scope: 'calls:read' },
+    { surface: 'console', path: '/api/tracking/calls' },
+  ],
+  params: z.object({}),
+  query: z.object({ ...callFilters, ...listQuery(['startedAt', 'talkSeconds', 'billedCents']) }),
+  response: pageOf(callRow).extend({ stats: callStats, from: instant, to: instant, timezone: z.string() }),
+  reads: [callLog],
+  rejects: ['bad-request'],
+  async run({ views }: QueryPorts, { query, tenant, now }) {
+    const asked = askedCalls({ query, tenant, now })
+    if (isRefusal(asked)) return asked
+    const { filter, ...window } = asked
+    const sort = FIELDS[query.sort] ?? 'startedMs'
+    const docs = await readAll(views, callLog, { filter, ...windowOf({ ...query, sort }) })
+    // After the page, so that the figures count what it shows.
+    const stats = await callStatsOf(views, filter)
+    return { ...listed(docs.map(callRowOf), query, stats.count), stats, ...window }
+  },
+})

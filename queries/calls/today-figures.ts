@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { callLog } from '../../projections/calls/call-log.ts'
+import { midnightIn } from '../../src/domain/shared/hours.ts'
+import { collectionOf } from '../../src/kernel/projection.ts'
+import type { Tenant } from '../../src/kernel/query.ts'
+import type { ReadStore } from '../../src/ports/read-store.ts'
+import { rate } from '../shared/rate.ts'
+
+/** Today's figures of a record, on the workspace calendar; rates are null when nothing is below the line. */
+export const today = z.object({
+  calls: z.int(),
+  connected: z.int(),
+  converted: z.int(),
+  connectRate: z.number().nullable(),
+  conversionRate: z.number().nullable(),
+  revenueCents: z.int(),
+  payoutCents: z.int(),
+})
+export type Today = Readonly<z.infer<typeof today>>
+
+function figures(
+  calls: number,
+  [connected = 0, converted = 0, revenueCents = 0, payoutCents = 0]: readonly number[],
+): Today {
+  return {
+    calls,
+    connected,
+    converted,
+    connectRate: rate(connected, calls),
+    conversionRate: rate(converted, connected),
+    revenueCents,
+    payoutCents,
+  }
+}
+
+/** Today's figures of records by their ids; a record without calls has none in the answer, so ask `todayFor`. */
+export async function todayOf(
+  views: ReadStore,
+  { tenant, now }: { readonly tenant: Tenant; readonly now: string },
+  kind: 'buyer' | 'target' | 'campaign',
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Today>> {
+  if (ids.length === 0) return new Map()
+  const { workspaceId, timezone } = tenant
+  const at = Date.parse(now)
+  const startedMs = { $gte: midnightIn(timezone, at, 0), $lt: midnightIn(timezone, at, -1) }
+  const groups = await views.sum(
+    collectionOf(callLog),
+    { workspaceId, startedMs, [`${kind}.id`]: { $in: ids } },
+    [`${kind}.id`],
+    ['connectedCount', 'convertedCount', 'revenueCents', 'payoutCents'],
+  )
+  return new Map(groups.map(({ key: [id], count, sums }) => [String(id), figures(count, sums)]))
+}
+
+/** Today's figures of one record among many. */
+export function todayFor(figuresById: ReadonlyMap<string, Today>, id: string): Today {
+  return figuresById.get(id) ?? figures(0, [])
+}

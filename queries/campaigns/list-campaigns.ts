@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { callLog } from '../../projections/calls/call-log.ts'
+import { campaigns } from '../../projections/campaigns/campaigns.ts'
+import { routes } from '../../projections/campaigns/routes.ts'
+import { verticals } from '../../projections/campaigns/verticals.ts'
+import { usage } from '../../projections/routing/cap-counters.ts'
+import { lanes } from '../../projections/supply/lanes.ts'
+import { numbers } from '../../projections/supply/numbers.ts'
+import { campaignStatus, routingMode } from '../../src/domain/campaigns/campaign.ts'
+import { CAMPAIGN, SEARCH_LENGTH } from '../../src/domain/shared/limits.ts'
+import { defineQuery } from '../../src/kernel/query.ts'
+import { pageOf } from '../../src/kernel/wire.ts'
+import type { QueryPorts } from '../../src/ports/query-ports.ts'
+import { readPage } from '../shared/documents.ts'
+import { listed, listQuery, RECORD_ORDERS, searching, windowOf, withStatus } from '../shared/listing.ts'
+import { campaignShape, campaignShapes } from './campaign-shape.ts'
+
+/** Campaigns, without their checklists. */
+export const listCampaigns = defineQuery({
+  name: 'list-campaigns',
+  summary: 'List campaigns',
+  mounts: [
+    { surface: 'rest', path: '/api/v1/campaigns', scope: 'campaigns:read' },
+    { surface: 'console', path: '/api/tracking/campaigns' },
+  ],
+  params: z.object({}),
+  query: z.object({
+    q: z.string().max(SEARCH_LENGTH).optional(),
+    status: campaignStatus.optional(),
+    routingMode: routingMode.optional(),
+    verticalId: z.string().max(CAMPAIGN.verticalId).optional(),
+    ...listQuery(RECORD_ORDERS),
+  }),
+  response: pageOf(campaignShape),
+  reads: [campaigns, verticals, numbers, routes, lanes, usage, callLog],
+  steady: true,
+  async run({ views }: QueryPorts, { query, ...asked }) {
+    const { routingMode, verticalId } = query
+    const filter = {
+      workspaceId: asked.tenant.workspaceId,
+      ...withStatus(query.status, 'archived'),
+      ...searching(query.q, ['name']),
+      ...(routingMode && { routingMode }),
+      ...(verticalId && { verticalId }),
+    }
+    const { docs, total } = await readPage(views, campaigns, filter, windowOf(query))
+    return listed(await campaignShapes(views, asked, docs), query, total)
+  },
+})

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { callLog } from '../../projections/calls/call-log.ts'
+import { buyers } from '../../projections/demand/buyers.ts'
+import { targets } from '../../projections/demand/targets.ts'
+import { usage } from '../../projections/routing/cap-counters.ts'
+import { buyerStatus } from '../../src/domain/demand/buyer.ts'
+import { SEARCH_LENGTH } from '../../src/domain/shared/limits.ts'
+import { defineQuery } from '../../src/kernel/query.ts'
+import { pageOf } from '../../src/kernel/wire.ts'
+import type { QueryPorts } from '../../src/ports/query-ports.ts'
+import { readPage } from '../shared/documents.ts'
+import { listed, listQuery, RECORD_ORDERS, searching, windowOf, withStatus } from '../shared/listing.ts'
+import { buyerRow, buyerRows } from './buyer-shape.ts'
+
+/** Buyers, each with its target counts and today's figures. */
+export const listBuyers = defineQuery({
+  name: 'list-buyers',
+  summary: 'List buyers',
+  mounts: [
+    { surface: 'rest', path: '/api/v1/buyers', scope: 'buyers:read' },
+    { surface: 'console', path: '/api/tracking/buyers', scope: 'buyers:read' },
+  ],
+  params: z.object({}),
+  query: z.object({
+    q: z.string().max(SEARCH_LENGTH).optional(),
+    status: buyerStatus.optional(),
+    ...listQuery(RECORD_ORDERS),
+  }),
+  response: pageOf(buyerRow),
+  reads: [buyers, targets, usage, callLog],
+  steady: true,
+  async run({ views }: QueryPorts, { query, ...asked }) {
+    const { workspaceId } = asked.tenant
+    const search = searching(query.q, ['name', 'company', 'contactName', 'externalRef'])
+    const filter = { workspaceId, ...withStatus(query.status, 'archived'), ...search }
+    const { docs, total } = await readPage(views, buyers, filter, windowOf(query))
+    return listed(await buyerRows(views, asked, docs), query, total)
+  },
+})

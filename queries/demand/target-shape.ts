@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { buyers } from '../../projections/demand/buyers.ts'
+import type { targets } from '../../projections/demand/targets.ts'
+import { buyerStatus } from '../../src/domain/demand/buyer.ts'
+import { type Endpoint, endpoint, type Rtb, rtb } from '../../src/domain/demand/endpoint.ts'
+import { type Target, target, targetKind } from '../../src/domain/demand/target.ts'
+import { nationalOf } from '../../src/domain/supply/number.ts'
+import type { Question } from '../../src/kernel/query.ts'
+import { id } from '../../src/kernel/wire.ts'
+import type { ReadStore } from '../../src/ports/read-store.ts'
+import type { Secrets } from '../../src/ports/secrets.ts'
+import { today, todayFor, todayOf } from '../calls/today-figures.ts'
+import { countersOf, health, healthOf, usage, usageOf } from '../routing/usage-figures.ts'
+import { type DocOf, type Kept, readMany } from '../shared/documents.ts'
+
+/** The dialling of a target as it is answered: of its password that there is one, and its end. */
+export const endpointShape = endpoint
+  .omit({ sipSecret: true })
+  .extend({ hasSipSecret: z.boolean(), sipSecretLast4: z.string().nullable() })
+
+const destination = z.object({
+  type: z.enum(['number', 'sip', 'rtb']),
+  value: z.string().nullable(),
+  display: z.string().nullable(),
+})
+
+/** A target as it is answered. */
+export const targetShape = target.omit({ endpoint: true }).extend({
+  kind: targetKind,
+  buyer: z.object({ id, name: z.string(), status: buyerStatus }).nullable(),
+  ...health.shape,
+  destination,
+  endpoint: endpointShape.nullable(),
+  // Blanked values are no header values.
+  rtb: rtb.extend({ bidHeaders: z.record(z.string(), z.string()) }).nullable(),
+  usage,
+  liveCalls: z.int(),
+  today,
+})
+
+/** Opens the sealed values of bidder headers. */
+type Opener = Pick<Secrets, 'unseal'>
+
+/** What stands for a bidder's header or template where it may not be seen. */
+const HIDDEN = '•••'
+
+function shownRtb(bidding: Rtb | null, open: Opener | null) {
+  if (bidding === null) return null
+  const shown = Object.entries(bidding.bidHeaders).map(([name, value]) => [name, open ? open.unseal(value) : HIDDEN])
+  const bidBodyTemplate = open ? bidding.bidBodyTemplate : bidding.bidBodyTemplate && HIDDEN
+  return { ...bidding, bidHeaders: Object.fromEntries(shown), bidBodyTemplate }
+}
+
+function shownEndpoint(dialling: Endpoint | null) {
+  if (dialling === null) return null
+  const { sipSecret, ...shown } = dialling
+  return { ...shown, hasSipSecret: sipSecret !== null, sipSecretLast4: sipSecret?.last4 ?? null }
+}
+
+const hostOf = (url: string | null | undefined) => (url ? new URL(url).host : null)
+
+function destinationShape({ type, endpoint, rtb }: Pick<Target, 'type' | 'endpoint' | 'rtb'>) {
+  if (type === 'rtb') return { type, value: hostOf(rtb?.bidUrl), display: hostOf(rtb?.bidUrl) }
+  if (type === 'sip') return { type, value: endpoint?.sipUri ?? null, display: endpoint?.sipUri ?? null }
+  const value = endpoint?.destinationE164 ?? null
+  return { type, value, display: value && nationalOf(value) }
+}
+
+/** Targets with buyer, health, usage and today's figures. `open` shows bidder headers and templates in full; null blanks them. */
+export async function targetShapes(
+  views: ReadStore,
+  asked: Pick<Question<unknown, unknown>, 'tenant' | 'now'>,
+  docs: readonly Kept<DocOf<typeof targets>>[],
+  { open }: { readonly open: Opener | null },
+) {
+  const ids = docs.map(({ id }) => id)
+  const [owners, counters, figures] = await Promise.all([
+    readMany(
+      views,
+      buyers,
+      docs.map(({ buyerId }) => buyerId),
+    ),
+    countersOf(views, 'target', ids),
+    todayOf(views, asked, 'target', ids),
+  ])
+  return docs.map(
+    ({ workspaceId: _workspace, targetId: _target, campaignIds: _campaigns, endpoint, rtb, ...record }) => {
+      const owner = owners.get(record.buyerId)
+      const used = usageOf(counters, record.id, asked.now)
+      return {
+        ...record,
+        ...healthOf(counters, record.id, asked.now),
+        buyer: owner ? { id: owner.id, name: owner.name, status: owner.status } : null,
+        destination: destinationShape({ type: record.type, endpoint, rtb }),
+        endpoint: shownEndpoint(endpoint),
+        rtb: shownRtb(rtb, open),
+        usage: used,
+        liveCalls: used.liveCalls,
+        today: todayFor(figures, record.id),
+      }
+    },
+  )
+}

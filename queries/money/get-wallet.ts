@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import { walletEntries } from '../../projections/money/wallet-entries.ts'
+import { wallets } from '../../projections/money/wallets.ts'
+import { defineQuery } from '../../src/kernel/query.ts'
+import { pageOf } from '../../src/kernel/wire.ts'
+import type { QueryPorts } from '../../src/ports/query-ports.ts'
+import { windowProblem } from '../shared/activity-filter.ts'
+import { readPage } from '../shared/documents.ts'
+import { listed, listQuery, windowOf } from '../shared/listing.ts'
+import { entriesAsked, entryFilters, entryOf, entryShape, walletFigures } from './wallet-shape.ts'
+
+/** The wallet: what it holds, and a page of its book, newest first. */
+export const getWallet = defineQuery({
+  name: 'get-wallet',
+  summary: 'Read the wallet and its book',
+  mounts: [{ surface: 'console', path: '/api/tracking/wallet' }],
+  params: z.object({}),
+  query: z.object({ ...entryFilters, ...listQuery(['at']) }),
+  response: z.object({ balanceCents: z.int(), reservedCents: z.int(), entries: pageOf(entryShape) }),
+  reads: [wallets, walletEntries],
+  rejects: ['validation-error'],
+  async run({ views }: QueryPorts, { query, tenant: { workspaceId } }) {
+    const problem = windowProblem(query)
+    if (problem) return problem
+    const [figures, { docs, total }] = await Promise.all([
+      walletFigures(views, workspaceId),
+      readPage(views, walletEntries, entriesAsked(workspaceId, query), windowOf({ ...query, sort: 'revision' })),
+    ])
+    return { ...figures, entries: listed(docs.map(entryOf), query, total) }
+  },
+})

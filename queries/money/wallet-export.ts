@@ -1,0 +1,39 @@
+import type { z } from 'zod'
+import { walletEntries } from '../../projections/money/wallet-entries.ts'
+import type { Column } from '../../src/domain/shared/csv.ts'
+import { WALLET_EXPORT_BATCH } from '../../src/domain/shared/limits.ts'
+import type { Filter, ReadStore } from '../../src/ports/read-store.ts'
+import { readAll } from '../shared/documents.ts'
+import { type EntryShape, entriesAsked, type entriesQuery, entryOf } from './wallet-shape.ts'
+
+/** The columns of the wallet's book as a file. */
+export const entryColumns: readonly Column<EntryShape>[] = [
+  { heading: 'id', of: ({ id }) => id },
+  { heading: 'at', of: ({ at }) => at },
+  { heading: 'kind', of: ({ kind }) => kind },
+  { heading: 'amountCents', of: ({ amountCents }) => amountCents },
+  { heading: 'balanceCents', of: ({ balanceCents }) => balanceCents },
+  { heading: 'reference', of: ({ reference }) => reference },
+  { heading: 'note', of: ({ note }) => note },
+]
+
+/** Every entry that is asked for, newest first, a batch at a time: what is written meanwhile moves none of them. */
+export async function* entryBatches(
+  views: Pick<ReadStore, 'find'>,
+  workspaceId: string,
+  asked: z.infer<typeof entriesQuery>,
+): AsyncGenerator<readonly EntryShape[]> {
+  const filter = entriesAsked(workspaceId, asked)
+  for (let below = Number.MAX_SAFE_INTEGER; ; ) {
+    const older: Filter = { $and: [filter, { revision: { $lt: below } }] }
+    const batch = await readAll(views, walletEntries, {
+      filter: older,
+      sort: { revision: -1 },
+      limit: WALLET_EXPORT_BATCH,
+    })
+    if (batch.length > 0) yield batch.map(entryOf)
+    const last = batch.at(-1)
+    if (!last || batch.length < WALLET_EXPORT_BATCH) return
+    below = last.revision
+  }
+}

@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import { type Block, blockScope, formattedLast10 } from '../../src/domain/routing/blocklist.ts'
+import { id, instant } from '../../src/kernel/wire.ts'
+
+/** A blocked caller as it is answered; `campaign` is null on a block of the whole workspace. */
+export const blockedCallerShape = z.object({
+  id,
+  callerLast10: z.string(),
+  formatted: z.string(),
+  scope: blockScope,
+  campaign: z.object({ id, name: z.string() }).nullable(),
+  reason: z.string().nullable(),
+  createdAt: instant,
+})
+
+/** A block with its campaign, if it has one. */
+export function shownBlock(
+  { id, callerLast10, campaignId, reason, createdAt }: Block,
+  campaign: { readonly id: string; readonly name: string } | undefined,
+) {
+  return {
+    id,
+    callerLast10,
+    formatted: formattedLast10(callerLast10),
+    scope: campaignId === null ? ('workspace' as const) : ('campaign' as const),
+    campaign: campaign ? { id: campaign.id, name: campaign.name } : null,
+    reason,
+    createdAt,
+  }
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { campaigns } from '../../projections/campaigns/campaigns.ts'
+import { blockedCallers } from '../../projections/routing/blocked-callers.ts'
+import { blockScope } from '../../src/domain/routing/blocklist.ts'
+import { BLOCK } from '../../src/domain/shared/limits.ts'
+import { defineQuery } from '../../src/kernel/query.ts'
+import { id, pageOf, skipOf } from '../../src/kernel/wire.ts'
+import type { QueryPorts } from '../../src/ports/query-ports.ts'
+import { contains, type Filter } from '../../src/ports/read-store.ts'
+import { readMany, readPage } from '../shared/documents.ts'
+import { listed, paging } from '../shared/listing.ts'
+import { digitsIn } from '../shared/number-search.ts'
+import { blockedCallerShape, shownBlock } from './blocked-caller-shape.ts'
+
+/** Digits of a caller that are kept. */
+const LAST = 10
+
+/** Digits match the caller, as it is kept: by its last ten; text matches the reason. */
+function searching(text: string | undefined): Filter {
+  if (!text) return {}
+  const digits = digitsIn(text).slice(-LAST)
+  return { $or: [{ reason: contains(text) }, ...(digits ? [{ callerLast10: contains(digits) }] : [])] }
+}
+
+/** Blocks of one campaign, which makes `scope` moot, or of a scope. */
+function within(campaignId: string | undefined, scope: z.infer<typeof blockScope> | undefined): Filter {
+  if (campaignId) return { campaignId }
+  return scope ? { campaignId: scope === 'workspace' ? null : { $ne: null } } : {}
+}
+
+/** Callers who are turned away, newest block first. */
+export const listBlockedCallers = defineQuery({
+  name: 'list-blocked-callers',
+  summary: 'List blocked callers',
+  mounts: [
+    { surface: 'rest', path: '/api/v1/blocked-callers', scope: 'blocklist:read' },
+    { surface: 'console', path: '/api/tracking/blocked-callers' },
+  ],
+  params: z.object({}),
+  query: z.object({
+    q: z.string().max(BLOCK.search).optional(),
+    campaignId: id.optional(),
+    scope: blockScope.optional(),
+    ...paging,
+  }),
+  response: pageOf(blockedCallerShape),
+  reads: [blockedCallers, campaigns],
+  async run({ views }: QueryPorts, { query, ...asked }) {
+    const { workspaceId } = asked.tenant
+    const filter = { workspaceId, ...searching(query.q), ...within(query.campaignId, query.scope) }
+    const window = { sort: { createdAt: -1, _position: -1 }, skip: skipOf(query), limit: query.pageSize } as const
+    const { docs, total } = await readPage(views, blockedCallers, filter, window)
+    const named = await readMany(
+      views,
+      campaigns,
+      docs.map(({ campaignId }) => campaignId),
+    )
+    const rows = docs.map((doc) => shownBlock(doc, named.get(doc.campaignId ?? '')))
+    return listed(rows, query, total)
+  },
+})

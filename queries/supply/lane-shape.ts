@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import { campaigns } from '../../projections/campaigns/campaigns.ts'
+import { usage } from '../../projections/routing/cap-counters.ts'
+import { lanes } from '../../projections/supply/lanes.ts'
+import { numbers } from '../../projections/supply/numbers.ts'
+import { publishers } from '../../projections/supply/publishers.ts'
+import { routingKeys } from '../../projections/supply/routing-keys.ts'
+import { campaignStatus } from '../../src/domain/campaigns/campaign.ts'
+import { lane } from '../../src/domain/supply/lane.ts'
+import { publisher } from '../../src/domain/supply/publisher.ts'
+import { collectionOf } from '../../src/kernel/projection.ts'
+import { id } from '../../src/kernel/wire.ts'
+import type { QueryPorts } from '../../src/ports/query-ports.ts'
+import type { Filter, ReadStore } from '../../src/ports/read-store.ts'
+import { countersOf, laneUsage, laneUsageOf } from '../routing/usage-figures.ts'
+import { type DocOf, type Kept, readAll, readMany } from '../shared/documents.ts'
+import { compatOf, compatShape, laneKeyOf, laneKeyShape } from './key-shape.ts'
+
+/** What both surfaces show of a lane. */
+const common = lane.omit({ campaignId: true, publisherId: true, keyId: true }).extend({
+  effectiveBufferSeconds: z.int().nullable(),
+  usage: laneUsage,
+  key: laneKeyShape.nullable(),
+  numbers: z.int(),
+})
+
+/** A lane as a publisher's answer shows it: by its campaign. */
+export const laneShape = common.extend({
+  campaignId: id,
+  campaign: z.object({ id, name: z.string(), status: campaignStatus }).nullable(),
+  compat: z.object({ enabled: z.boolean() }),
+})
+
+/** A lane as a campaign's answer shows it on the console: by its publisher, with its single-step ping URL. */
+export const campaignLane = common.extend({
+  publisherId: id,
+  publisher: publisher.pick({ id: true, name: true, status: true, routingPrefix: true }).nullable(),
+  compat: compatShape,
+})
+
+/** What lanes are read from. */
+export const LANE_READS = [lanes, routingKeys, campaigns, numbers, usage]
+
+type LaneDoc = Kept<DocOf<typeof lanes>>
+
+async function numbersByLane(views: ReadStore, workspaceId: string, docs: readonly LaneDoc[]) {
+  const groups = await views.sum(
+    collectionOf(numbers),
+    {
+      workspaceId,
+      publisherId: { $in: [...new Set(docs.map(({ publisherId }) => publisherId))] },
+      status: { $ne: 'released' },
+    },
+    ['campaignId', 'publisherId'],
+    [],
+  )
+  const counts = new Map(groups.map(({ key, count }) => [key.join(':'), count]))
+  return (laneId: string) => counts.get(laneId) ?? 0
+}
+
+/** Lanes of a workspace that a filter names, the oldest first, each with its key and its campaign. */
+async function lanesBy(views: ReadStore, filter: Filter & { readonly workspaceId: string }, now: string) {
+  const docs = await readAll(views, lanes, { filter, sort: { assignedAt: 1 } })
+  const [named, keys, counters, numbersOn] = await Promise.all([
+    readMany(
+      views,
+      campaigns,
+      docs.map(({ campaignId }) => campaignId),
+    ),
+    readMany(
+      views,
+      routingKeys,
+      docs.map(({ keyId }) => keyId),
+    ),
+    countersOf(
+      views,
+      'lane',
+      docs.map(({ id }) => id),
+    ),
+    numbersByLane(views, filter.workspaceId, docs),
+  ])
+  return docs.map(({ id, workspaceId: _workspace, campaignId, publisherId, keyId, ...terms }) => {
+    const campaign = named.get(campaignId)
+    const key = keyId === null ? undefined : keys.get(keyId)
+    return {
+      campaignId,
+      publisherId,
+      campaign,
+      key,
+      shown: {
+        ...terms,
+        effectiveBufferSeconds: terms.bufferSeconds ?? campaign?.bufferSeconds ?? null,
+        usage: laneUsageOf(counters, id, now),
+        key: key ? laneKeyOf(key, now) : null,
+        numbers: numbersOn(id),
+      },
+    }
+  })
+}
+
+/** The lanes of publishers, by publisher, the oldest first. */
+export async function lanesOf(views: ReadStore, workspaceId: string, publisherIds: readonly string[], now: string) {
+  const found = await lanesBy(views, { workspaceId, publisherId: { $in: publisherIds } }, now)
+  const shape = ({ campaignId, campaign, key, shown }: (typeof found)[number]) => ({
+    ...shown,
+    campaignId,
+    campaign: campaign ? { id: campaign.id, name: campaign.name, status: campaign.status } : null,
+    compat: { enabled: (key?.compat ?? null) !== null },
+  })
+  return (publisherId: string) => found.filter((one) => one.publisherId === publisherId).map(shape)
+}
+
+const briefly = ({ id, name, status, routingPrefix }: Kept<DocOf<typeof publishers>>) => ({
+  id,
+  name,
+  status,
+  routingPrefix,
+})
+
+/** The lanes of a campaign, the oldest first; of one publisher, when it is named. */
+export async function lanesOn(
+  ports: QueryPorts,
+  {
+    workspaceId,
+    campaignId,
+    publisherId,
+  }: { readonly workspaceId: string; readonly campaignId: string; readonly publisherId?: string },
+  now: string,
+) {
+  const { views } = ports
+  const found = await lanesBy(views, { workspaceId, campaignId, ...(publisherId && { publisherId }) }, now)
+  const owners = await readMany(
+    views,
+    publishers,
+    found.map((one) => one.publisherId),
+  )
+  return found.map(({ publisherId, key, shown }) => {
+    const owner = owners.get(publisherId)
+    return {
+      ...shown,
+      publisherId,
+      publisher: owner ? briefly(owner) : null,
+      compat: compatOf(ports, key),
+    }
+  })
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import { numberOrders } from '../../projections/supply/number-orders.ts'
+import { NUMBER_SEARCH_LENGTH } from '../../src/domain/shared/limits.ts'
+import { orderStatus } from '../../src/domain/supply/order.ts'
+import { defineQuery } from '../../src/kernel/query.ts'
+import { pageOf } from '../../src/kernel/wire.ts'
+import type { QueryPorts } from '../../src/ports/query-ports.ts'
+import { readPage } from '../shared/documents.ts'
+import { listed, listQuery, windowOf } from '../shared/listing.ts'
+import { searchingNumbers } from '../shared/number-search.ts'
+import { orderRow, orderRowOf } from './order-shape.ts'
+
+/** Orders of numbers, the newest first. */
+export const listNumberOrders = defineQuery({
+  name: 'list-number-orders',
+  summary: 'List orders of numbers',
+  mounts: [{ surface: 'console', path: '/api/tracking/numbers/orders' }],
+  params: z.object({}),
+  query: z.object({
+    q: z.string().max(NUMBER_SEARCH_LENGTH).optional(),
+    status: orderStatus.optional(),
+    ...listQuery(['createdAt', 'updatedAt', 'e164', 'status']),
+  }),
+  response: pageOf(orderRow),
+  reads: [numberOrders],
+  async run({ views }: QueryPorts, { query, tenant: { workspaceId } }) {
+    const filter = { workspaceId, ...(query.status && { status: query.status }), ...searchingNumbers(query.q) }
+    const { docs, total } = await readPage(views, numberOrders, filter, windowOf(query))
+    return listed(docs.map(orderRowOf), query, total)
+  },
+})

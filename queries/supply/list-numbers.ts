@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { callLog } from '../../projections/calls/call-log.ts'
+import { campaigns } from '../../projections/campaigns/campaigns.ts'
+import { numbers } from '../../projections/supply/numbers.ts'
+import { pools } from '../../projections/supply/pools.ts'
+import { publishers } from '../../projections/supply/publishers.ts'
+import { NUMBER_SEARCH_LENGTH } from '../../src/domain/shared/limits.ts'
+import { numberStatus } from '../../src/domain/supply/number.ts'
+import { defineQuery } from '../../src/kernel/query.ts'
+import { id, pageOf, queryBoolean } from '../../src/kernel/wire.ts'
+import type { QueryPorts } from '../../src/ports/query-ports.ts'
+import type { Filter } from '../../src/ports/read-store.ts'
+import { readPage } from '../shared/documents.ts'
+import { listed, listQuery, windowOf, withStatus } from '../shared/listing.ts'
+import { searchingNumbers } from '../shared/number-search.ts'
+import { numberShape, numberShapes } from './number-shape.ts'
+
+/** On a campaign or not, or on one campaign, which makes `assigned` moot. */
+function attributed(campaignId: string | undefined, assigned: boolean | undefined): Filter {
+  if (campaignId) return { campaignId }
+  return assigned === undefined ? {} : { campaignId: assigned ? { $ne: null } : null }
+}
+
+/** Every number the workspace holds, with attribution and activity. */
+export const listNumbers = defineQuery({
+  name: 'list-numbers',
+  summary: 'List numbers',
+  mounts: [
+    { surface: 'rest', path: '/api/v1/numbers', scope: 'numbers:read' },
+    { surface: 'console', path: '/api/tracking/numbers' },
+  ],
+  params: z.object({}),
+  query: z.object({
+    q: z.string().max(NUMBER_SEARCH_LENGTH).optional(),
+    status: numberStatus.optional(),
+    campaignId: id.optional(),
+    publisherId: id.optional(),
+    poolId: id.optional(),
+    assigned: queryBoolean.optional(),
+    ...listQuery(['createdAt', 'e164', 'status', 'purchasedAt']),
+  }),
+  response: pageOf(numberShape),
+  reads: [numbers, campaigns, publishers, pools, callLog],
+  steady: true,
+  async run({ views }: QueryPorts, { query, ...asked }) {
+    const { publisherId, poolId } = query
+    const filter = {
+      workspaceId: asked.tenant.workspaceId,
+      ...withStatus(query.status, 'released'),
+      ...searchingNumbers(query.q),
+      ...attributed(query.campaignId, query.assigned),
+      ...(publisherId && { publisherId }),
+      ...(poolId && { poolId }),
+    }
+    const { docs, total } = await readPage(views, numbers, filter, windowOf(query))
+    return listed(await numberShapes(views, asked, docs), query, total)
+  },
+})

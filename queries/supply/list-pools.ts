@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { numbers } from '../../projections/supply/numbers.ts'
+import { pools } from '../../projections/supply/pools.ts'
+import { SEARCH_LENGTH } from '../../src/domain/shared/limits.ts'
+import { pool } from '../../src/domain/supply/pool.ts'
+import { defineQuery } from '../../src/kernel/query.ts'
+import { id, pageOf } from '../../src/kernel/wire.ts'
+import type { QueryPorts } from '../../src/ports/query-ports.ts'
+import { readPage } from '../shared/documents.ts'
+import { listed, listQuery, RECORD_ORDERS, searching, windowOf } from '../shared/listing.ts'
+import { poolShape, poolShapes } from './pool-shape.ts'
+
+/** Number pools. */
+export const listPools = defineQuery({
+  name: 'list-pools',
+  summary: 'List number pools',
+  mounts: [{ surface: 'console', path: '/api/tracking/pools' }],
+  params: z.object({}),
+  query: z.object({
+    q: z.string().max(SEARCH_LENGTH).optional(),
+    status: pool.shape.status.optional(),
+    campaignId: id.optional(),
+    publisherId: id.optional(),
+    ...listQuery(RECORD_ORDERS),
+  }),
+  response: pageOf(poolShape),
+  reads: [pools, numbers],
+  async run({ views }: QueryPorts, { query, tenant: { workspaceId } }) {
+    const { status, campaignId, publisherId } = query
+    const filter = {
+      workspaceId,
+      ...(status && { status }),
+      ...(campaignId && { campaignId }),
+      ...(publisherId && { publisherId }),
+      ...searching(query.q, ['name', 'publicKey']),
+    }
+    const { docs, total } = await readPage(views, pools, filter, windowOf(query))
+    return listed(await poolShapes(views, workspaceId, docs), query, total)
+  },
+})

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { callLog } from '../../projections/calls/call-log.ts'
+import { publishers } from '../../projections/supply/publishers.ts'
+import { SEARCH_LENGTH } from '../../src/domain/shared/limits.ts'
+import { publisherStatus } from '../../src/domain/supply/publisher.ts'
+import { defineQuery } from '../../src/kernel/query.ts'
+import { pageOf } from '../../src/kernel/wire.ts'
+import type { QueryPorts } from '../../src/ports/query-ports.ts'
+import { readPage } from '../shared/documents.ts'
+import { listed, listQuery, RECORD_ORDERS, searching, windowOf, withStatus } from '../shared/listing.ts'
+import { LANE_READS } from './lane-shape.ts'
+import { publisherShape, publisherShapes } from './publisher-shape.ts'
+
+/** Publishers, each with its lanes. */
+export const listPublishers = defineQuery({
+  name: 'list-publishers',
+  summary: 'List publishers',
+  mounts: [
+    { surface: 'rest', path: '/api/v1/publishers', scope: 'publishers:read' },
+    { surface: 'console', path: '/api/tracking/publishers' },
+  ],
+  params: z.object({}),
+  query: z.object({
+    q: z.string().max(SEARCH_LENGTH).optional(),
+    status: publisherStatus.optional(),
+    ...listQuery(RECORD_ORDERS),
+  }),
+  response: pageOf(publisherShape),
+  reads: [publishers, ...LANE_READS, callLog],
+  steady: true,
+  async run({ views }: QueryPorts, { query, ...asked }) {
+    const { workspaceId } = asked.tenant
+    const search = searching(query.q, ['name', 'routingPrefix', 'contactName'])
+    const filter = { workspaceId, ...withStatus(query.status, 'terminated'), ...search }
+    const { docs, total } = await readPage(views, publishers, filter, windowOf(query))
+    return listed(await publisherShapes(views, asked, docs), query, total)
+  },
+})

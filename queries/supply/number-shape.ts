@@ -1,0 +1,100 @@
+import { z } from 'zod'
+import { callLog } from '../../projections/calls/call-log.ts'
+import { campaigns } from '../../projections/campaigns/campaigns.ts'
+import type { numbers } from '../../projections/supply/numbers.ts'
+import { pools } from '../../projections/supply/pools.ts'
+import { publishers } from '../../projections/supply/publishers.ts'
+import { campaignStatus } from '../../src/domain/campaigns/campaign.ts'
+import { trackingNumber } from '../../src/domain/supply/number.ts'
+import { isBilled } from '../../src/domain/supply/renewal.ts'
+import { collectionOf } from '../../src/kernel/projection.ts'
+import type { Question } from '../../src/kernel/query.ts'
+import { id, instant } from '../../src/kernel/wire.ts'
+import type { ReadStore } from '../../src/ports/read-store.ts'
+import { type DocOf, type Kept, readAll, readMany } from '../shared/documents.ts'
+
+/** Days that `calls30d` looks back. */
+const CALL_DAYS = 30
+const DAY_MS = 86_400_000
+
+const named = z.object({ id, name: z.string() })
+
+/** A tracking number as it is answered. */
+export const numberShape = trackingNumber
+  .omit({ campaignId: true, publisherId: true, poolId: true, createdAt: true })
+  .extend({
+    campaign: named.extend({ status: campaignStatus }).nullable(),
+    publisher: named.nullable(),
+    pool: named.nullable(),
+    /** Only there when a billing date is known. */
+    renewsAt: instant.optional(),
+    calls30d: z.int(),
+    lastCallAt: instant.nullable(),
+  })
+
+async function recentCalls(views: ReadStore, workspaceId: string, ids: readonly string[], now: string) {
+  const startedMs = { $gte: Date.parse(now) - CALL_DAYS * DAY_MS }
+  const filter = { workspaceId, startedMs, numberId: { $in: ids } }
+  const groups = await views.sum(collectionOf(callLog), filter, ['numberId'], [])
+  const counts = new Map(groups.map(({ key: [id], count }) => [id, count]))
+  return (id: string) => counts.get(id) ?? 0
+}
+
+/** When each number last took a call: its newest row of the call log. */
+async function lastCalls(views: ReadStore, workspaceId: string, ids: readonly string[]) {
+  const newest = await Promise.all(
+    ids.map((numberId) =>
+      readAll(views, callLog, { filter: { workspaceId, numberId }, sort: { startedMs: -1 }, limit: 1 }),
+    ),
+  )
+  const times = new Map(ids.map((id, n) => [id, newest[n]?.[0]?.startedMs]))
+  return (id: string) => {
+    const at = times.get(id)
+    return at === undefined ? null : new Date(at).toISOString()
+  }
+}
+
+/** Numbers with their attribution and activity. */
+export async function numberShapes(
+  views: ReadStore,
+  { tenant: { workspaceId }, now }: Pick<Question<unknown, unknown>, 'tenant' | 'now'>,
+  docs: readonly Kept<DocOf<typeof numbers>>[],
+) {
+  const ids = docs.map(({ id }) => id)
+  if (ids.length === 0) return []
+  const [onCampaigns, byPublishers, inPools, calls30d, lastCallAt] = await Promise.all([
+    readMany(
+      views,
+      campaigns,
+      docs.map(({ campaignId }) => campaignId),
+    ),
+    readMany(
+      views,
+      publishers,
+      docs.map(({ publisherId }) => publisherId),
+    ),
+    readMany(
+      views,
+      pools,
+      docs.map(({ poolId }) => poolId),
+    ),
+    recentCalls(views, workspaceId, ids, now),
+    lastCalls(views, workspaceId, ids),
+  ])
+  return docs.map(
+    ({ workspaceId: _workspace, createdAt: _created, campaignId, publisherId, poolId, renewsAt, ...record }) => {
+      const campaign = campaignId === null ? undefined : onCampaigns.get(campaignId)
+      const publisher = publisherId === null ? undefined : byPublishers.get(publisherId)
+      const pool = poolId === null ? undefined : inPools.get(poolId)
+      return {
+        ...record,
+        campaign: campaign ? { id: campaign.id, name: campaign.name, status: campaign.status } : null,
+        publisher: publisher ? { id: publisher.id, name: publisher.name } : null,
+        pool: pool ? { id: pool.id, name: pool.name } : null,
+        ...(renewsAt !== null && isBilled(record.status) && { renewsAt }),
+        calls30d: calls30d(record.id),
+        lastCallAt: lastCallAt(record.id),
+      }
+    },
+  )
+}

@@ -1,0 +1,207 @@
+import { z } from 'zod'
+import { liveCalls } from '../../queries/calls/live-calls.ts'
+import { cursorOf } from '../adapters/http/headers.ts'
+import { user } from '../domain/access/user.ts'
+import { call } from '../domain/calls/call.ts'
+import { workspace } from '../domain/configuration/workspace.ts'
+import { LIVE_STREAM } from '../domain/shared/limits.ts'
+import type { Tenant } from '../kernel/query.ts'
+import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts'
+import type { ApiRequest, ApiRoute } from '../ports/api.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { EventLog } from '../ports/event-log.ts'
+import { createMovements, type Movements } from '../runtime/change-notifier.ts'
+import { createBell, pause } from '../runtime/pause.ts'
+import type { Answered, QueryRunner } from '../runtime/queries/query-runner.ts'
+import type { SessionStands } from './access.ts'
+import { begun } from './prefetch-first.ts'
+import { NOTHING } from './query-routes.ts'
+
+/** The live board as a stream: its route, and the end of all that are open. */
+export interface LiveStream {
+  readonly route: ApiRoute
+  /** Ends every stream, and each that is asked for afterwards after its first board. */
+  readonly close: () => void
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+const HEARTBEAT = encoder.encode(':\n\n')
+
+/** One server-sent event: a board, under the position that it reflects. */
+function eventOf({ bytes, position }: Answered): Uint8Array {
+  const id = position === null ? '' : `id: ${cursorOf(position)}\n`
+  return encoder.encode(`event: live\n${id}data: ${decoder.decode(bytes)}\n\n`)
+}
+
+/** What of a board moves by itself: it is no news. */
+const PASSING: ReadonlySet<string> = new Set(['at', 'elapsedSeconds', 'talkSeconds'])
+
+/** A board without what moves by itself. */
+function newsOf({ bytes }: Answered): string {
+  return JSON.stringify(JSON.parse(decoder.decode(bytes)), (name, value) => (PASSING.has(name) ? undefined : value))
+}
+
+type Board = (tenant: Tenant, minPosition: number | null) => Promise<Answered | Refusal>
+
+/** Looks at boards: those who watch one workspace at about the same time share a look. */
+function createBoards(queries: QueryRunner, clock: Clock): Board {
+  const looks = new Map<
+    string,
+    { readonly at: number; readonly minPosition: number | null; readonly board: ReturnType<Board> }
+  >()
+  return (tenant, minPosition) => {
+    const at = clock.now()
+    const { workspaceId } = tenant
+    const last = looks.get(workspaceId)
+    if (last && at - last.at < LIVE_STREAM.gapMs && (last.minPosition ?? -1) >= (minPosition ?? -1)) return last.board
+    const now = new Date(at).toISOString()
+    const asked = { name: liveCalls.name, params: {}, query: {}, tenant, surface: 'console', now, minPosition } as const
+    const board = queries.ask(asked)
+    looks.set(workspaceId, { at, minPosition, board })
+    const forget = () => looks.get(workspaceId)?.board === board && looks.delete(workspaceId)
+    clock.at(at + LIVE_STREAM.gapMs, forget)
+    board.catch(forget)
+    return board
+  }
+}
+
+interface Watching {
+  readonly movements: Movements
+  readonly boards: Board
+  readonly stands: SessionStands
+  readonly clock: Clock
+  /** Aborts when nobody reads any more, or the server stops. */
+  readonly stop: AbortSignal
+}
+
+/** The board now, and again whenever it has moved, a few times a second at the most; a sign of life in between. */
+async function* watch(
+  { movements, boards, stands, clock, stop }: Watching,
+  { principal, connection }: ApiRequest,
+  tenant: Tenant,
+): AsyncGenerator<Uint8Array> {
+  const bell = createBell(clock, stop)
+  let position: number | null = null
+  let moved = true
+  let shown = ''
+  const leave = movements.watch(tenant.workspaceId, (told) => {
+    position = told
+    moved = true
+    bell.ring()
+  })
+  stop.addEventListener('abort', leave, { once: true })
+
+  async function* send(bytes: Uint8Array) {
+    const cancel = clock.at(clock.now() + LIVE_STREAM.slowMs, connection.drop)
+    try {
+      yield bytes
+    } finally {
+      cancel()
+    }
+  }
+
+  try {
+    for (let beat = clock.now(); !stop.aborted && (await stands(principal)); ) {
+      const looked = clock.now()
+      if (moved) {
+        moved = false
+        const board = await boards(tenant, position)
+        if (isRefusal(board)) return
+        // What could not be waited for is looked at once more.
+        moved ||= board.lag
+        const news = newsOf(board)
+        if (news !== shown) {
+          yield* send(eventOf(board))
+          shown = news
+          beat = clock.now()
+        }
+      }
+      if (clock.now() >= beat + LIVE_STREAM.heartbeatMs) {
+        yield* send(HEARTBEAT)
+        beat = clock.now()
+      }
+      if (!moved) await bell.rest(beat + LIVE_STREAM.heartbeatMs)
+      await pause(clock, Math.max(0, looked + LIVE_STREAM.gapMs - clock.now()), stop)
+    }
+  } finally {
+    leave()
+  }
+}
+
+/** Opens the live stream of a process (Supplement §6): one reading of the log for all who watch. */
+export function openLiveStream(options: {
+  readonly log: EventLog
+  readonly queries: QueryRunner
+  readonly stands: SessionStands
+  readonly clock: Clock
+}): LiveStream {
+  const { log, queries, stands, clock } = options
+  const closing = new AbortController()
+  const boards = createBoards(queries, clock)
+  const movements = createMovements({
+    log,
+    clock,
+    own: new Set([call.name, workspace.name]),
+    // Sessions end in the streams of people.
+    all: new Set([user.name]),
+  })
+  const open = new Map<string, number>()
+  const count = (workspaceId: string, by: 1 | -1) => {
+    const left = (open.get(workspaceId) ?? 0) + by
+    if (left === 0) open.delete(workspaceId)
+    else open.set(workspaceId, left)
+  }
+
+  async function run(request: ApiRequest) {
+    const tenant = request.principal.tenant ?? { workspaceId: '', timezone: 'UTC' }
+    const { workspaceId } = tenant
+    if ((open.get(workspaceId) ?? 0) >= LIVE_STREAM.most) {
+      const details = { streams: LIVE_STREAM.most, retryAfterSeconds: LIVE_STREAM.heartbeatMs / 1_000 }
+      return refuse('rate-limited', details, `The workspace has ${LIVE_STREAM.most} live streams open.`)
+    }
+    const gone = request.connection.gone()
+    if (!gone.aborted) {
+      count(workspaceId, 1)
+      gone.addEventListener('abort', () => count(workspaceId, -1), { once: true })
+    }
+    const stop = AbortSignal.any([gone, closing.signal])
+    return {
+      status: 200,
+      body: await begun(watch({ movements, boards, stands, clock, stop }, request, tenant)),
+      position: null,
+      headers: {
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store',
+        // It ends with the stream: a connection that is kept would hold a stopping server up.
+        connection: 'close',
+        // A proxy that gathers an answer would keep it back.
+        'x-accel-buffering': 'no',
+      },
+    }
+  }
+
+  return {
+    route: {
+      method: 'GET',
+      path: '/api/tracking/calls/live/stream',
+      surface: 'console',
+      scope: null,
+      write: false,
+      name: 'stream-live-calls',
+      summary: 'Follow the calls in progress, as server-sent events',
+      params: NOTHING,
+      query: NOTHING,
+      body: null,
+      responses: { 200: z.string() },
+      sends: ['cache-control'],
+      produces: 'text/event-stream',
+      rejects: [],
+      run,
+    },
+    close() {
+      closing.abort()
+      movements.close()
+    },
+  }
+}

@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import { callRecordings } from '../../projections/calls/call-recordings.ts'
+import { AUDIO_PATHS } from '../../queries/calls/recording-shape.ts'
+import { readOne } from '../../queries/shared/documents.ts'
+import { rangeOf } from '../adapters/http/ranges.ts'
+import { PLAYBACK_CACHE_SECONDS } from '../domain/shared/limits.ts'
+import { isRefusal, refuse } from '../kernel/refusal.ts'
+import { id } from '../kernel/wire.ts'
+import type { ApiAnswer, ApiRequest, ApiRoute, Refused } from '../ports/api.ts'
+import type { Carrier } from '../ports/carrier.ts'
+import type { AudioFormat } from '../ports/carrier-recordings.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { ReadStore } from '../ports/read-store.ts'
+import { begun } from './prefetch-first.ts'
+import { NOTHING } from './query-routes.ts'
+import { fromCarrier } from './writes/carrier-errors.ts'
+
+const TYPES: Readonly<Record<AudioFormat, string>> = { mp3: 'audio/mpeg', wav: 'audio/wav' }
+
+const params = z.object({ id, rid: id })
+const audio = z.string().meta({ format: 'binary' })
+
+/** What playing a recording needs. */
+export interface PlaybackPorts {
+  readonly views: Pick<ReadStore, 'get'>
+  readonly carrier: () => Carrier
+  readonly clock: Clock
+}
+
+/** Plays a recording, or a part of it, as the carrier gives it out; nothing of it is kept here. */
+async function play(
+  { views, carrier, clock }: PlaybackPorts,
+  { params: sent, principal, range, connection }: ApiRequest,
+): Promise<ApiAnswer | Refused> {
+  const asked = params.parse(sent)
+  const held = await readOne(views, callRecordings, principal.tenant?.workspaceId ?? '', asked.id)
+  const recording = held?.recordings.find(({ id }) => id === asked.rid)
+  if (!recording) return refuse('recording-not-found')
+  if (Date.parse(recording.expiresAt) <= clock.now()) return refuse('recording-expired')
+  const saved = await fromCarrier(() => carrier().recordings.open(recording, connection.gone()))
+  if (isRefusal(saved)) return saved
+  if (saved === null) return refuse('recording-expired')
+  const { bytes } = saved
+  const part = rangeOf(range, bytes)
+  if (part === null) return { ...refuse('range-not-satisfiable'), headers: { 'content-range': `bytes */${bytes}` } }
+  const { first, last } = part === 'whole' ? { first: 0, last: bytes - 1 } : part
+  const body = await fromCarrier(() => begun(saved.read(first, last)))
+  if (isRefusal(body)) return body
+  return {
+    status: part === 'whole' ? 200 : 206,
+    body,
+    position: null,
+    headers: {
+      'content-type': TYPES[recording.format],
+      'content-length': String(last - first + 1),
+      'content-disposition': 'inline',
+      'accept-ranges': 'bytes',
+      'cache-control': `private, max-age=${PLAYBACK_CACHE_SECONDS}`,
+      ...(part === 'whole' ? {} : { 'content-range': `bytes ${first}-${last}/${bytes}` }),
+    },
+  }
+}
+
+/** The audio of a call's recording (Document 2, "stream a recording"). */
+export function recordingRoutes(ports: PlaybackPorts): readonly ApiRoute[] {
+  const route = {
+    method: 'GET',
+    write: false,
+    name: 'play-recording',
+    summary: 'Play a recording of a call',
+    params,
+    query: NOTHING,
+    body: null,
+    responses: { 200: audio, 206: audio },
+    sends: ['content-disposition', 'accept-ranges', 'cache-control'],
+    produces: 'audio/*',
+    measured: true,
+    rejects: ['recording-not-found', 'recording-expired', 'range-not-satisfiable', 'upstream-error'],
+    run: (request: ApiRequest) => play(ports, request),
+  } as const
+  return [
+    { ...route, surface: 'rest', path: AUDIO_PATHS.rest, scope: 'calls:read' },
+    { ...route, surface: 'console', path: AUDIO_PATHS.console, scope: null },
+  ]
+}

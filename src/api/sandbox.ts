@@ -1,0 +1,245 @@
+import { ulid } from 'ulid'
+import { z } from 'zod'
+import { failOver } from '../../commands/routing/fail-over.ts'
+import { routeCall } from '../../commands/routing/route-call.ts'
+import {
+  type Dialled,
+  type DialResult,
+  entryFor,
+  resultOf,
+  STAYS_SECONDS,
+  script,
+  scriptedAs,
+} from '../adapters/simulator/script.ts'
+import type { PlacedCall } from '../adapters/simulator/simulated-call.ts'
+import type { Simulator } from '../adapters/simulator/simulator.ts'
+import { type CallState, call } from '../domain/calls/call.ts'
+import { workspace } from '../domain/configuration/workspace.ts'
+import type { Claim } from '../domain/routing/call-facts.ts'
+import { ledgerEvents } from '../domain/routing/ledger.ts'
+import { routingKeyIn } from '../domain/routing/sender.ts'
+import { e164 } from '../domain/shared/fields.ts'
+import { delivers } from '../domain/supply/number.ts'
+import type { EventOf, NewEvent } from '../kernel/event.ts'
+import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts'
+import { id, queryInstant, wholeNumber } from '../kernel/wire.ts'
+import type { ApiRequest, ApiRoute } from '../ports/api.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Random } from '../ports/random.ts'
+import type { CommandCall } from '../runtime/write/mailboxes.ts'
+import type { StreamWriter } from '../runtime/write/stream-writer.ts'
+import { secretHash } from './access.ts'
+import { NOTHING, type ReadBack } from './query-routes.ts'
+
+const HANGS_UP_SECONDS = 14_400
+
+/** A call to be played (Supplement §11). */
+export const sandboxCall = z.object({
+  to: e164,
+  /** Null hides the caller; left out, some caller is made up. */
+  from: e164.nullable().optional(),
+  at: queryInstant.optional(),
+  mode: z.enum(['instant', 'live']).default('live'),
+  callerHangsUpAfterSeconds: z.number().min(0).max(HANGS_UP_SECONDS).optional(),
+  sipHeaders: z.record(z.string().max(128), z.string().max(1_000)).default({}),
+  script: script.default({}),
+  speed: wholeNumber({ min: 1, max: 1_000 }).default(1),
+})
+export type SandboxCall = z.infer<typeof sandboxCall>
+
+const answer = z.object({ callId: id, ref: z.string(), carrierCallId: z.string() })
+
+export interface SandboxPorts {
+  readonly writer: StreamWriter
+  readonly simulator: Simulator
+  readonly clock: Clock
+  readonly random: Random
+  /** Waits until a call's events can be read back. */
+  readonly readBack: (types: readonly string[]) => Promise<ReadBack>
+}
+
+type LedgerEvent = EventOf<typeof ledgerEvents>
+
+const isLedger = (event: NewEvent): event is LedgerEvent => event.type in ledgerEvents
+
+/** Events after which a rehearsed call stands somewhere else. */
+const STEPS: ReadonlySet<string> = new Set<LedgerEvent['type']>([
+  'CallAdmitted',
+  'CallRefused',
+  'TargetClaimed',
+  'PlanSpent',
+])
+
+const failureOf = ({ outcome, sipCode, retryAfterSeconds }: Extract<DialResult, { readonly answered: false }>) => ({
+  outcome,
+  sipCode,
+  retryAfterSeconds,
+})
+
+/** Where a rehearsed call stands after an event: being dialled, turned away, or neither. */
+function stepOf(event: NewEvent | undefined) {
+  if (!event || !isLedger(event)) return null
+  if (event.type === 'CallAdmitted') return event.data
+  if (event.type === 'CallRefused') return { claim: null, unrouted: event.data.unrouted }
+  if (event.type === 'TargetClaimed') return { claim: event.data.claim, unrouted: null }
+  return event.type === 'PlanSpent' ? { claim: null, unrouted: event.data.unrouted } : null
+}
+
+const dialledBy = ({ target, destination, ringSeconds, whisper }: Claim): Dialled => ({
+  targetId: target.id,
+  destination,
+  ringSeconds,
+  acceptDigit: whisper?.acceptDigit ?? null,
+})
+
+/** Seconds that a call will take from its arrival at an instant to its end, as routing stands now; or why it cannot be placed. */
+async function secondsOf(
+  { writer }: SandboxPorts,
+  { to, from, sipHeaders, script, callerHangsUpAfterSeconds }: SandboxCall,
+  caller: CommandCall,
+  callId: string,
+  seed: number,
+  at: string,
+): Promise<number | Refusal> {
+  let seconds = 0
+  const dials = new Map<string, number>()
+  const key = routingKeyIn(sipHeaders)
+  const routingKeyHash = key && secretHash(key)
+  const plus = () => new Date(Date.parse(at) + seconds * 1_000).toISOString()
+  const rehearsed = await writer.rehearse((events) => {
+    if (events.length === 0) {
+      const input = { callId, carrierCallId: callId, to, caller: from ?? null, routingKeyHash, seed, occurredAt: at }
+      return { command: routeCall, input }
+    }
+    const step = stepOf(events.findLast(({ type }) => STEPS.has(type)))
+    if (!step) return null
+    if (step.unrouted) seconds += STAYS_SECONDS[step.unrouted.action]
+    if (!step.claim) return null
+    const dialled = dialledBy(step.claim)
+    const known = scriptedAs(script, dialled)
+    const nth = dials.get(known) ?? 0
+    dials.set(known, nth + 1)
+    const result = resultOf(entryFor(script, dialled, nth), dialled)
+    seconds += result.afterSeconds
+    if (result.answered) {
+      seconds += result.talkSeconds
+      return null
+    }
+    return {
+      command: failOver,
+      input: { callId, attempt: step.claim.attempt, ...failureOf(result), occurredAt: plus() },
+    }
+  }, caller)
+  if (isRefusal(rehearsed)) return rehearsed
+  return Math.min(seconds, callerHangsUpAfterSeconds ?? Number.POSITIVE_INFINITY)
+}
+
+/** Arrivals tried at the most until a call ends just now: what routing says of one is other than what it says of another. */
+const REHEARSALS = 5
+
+/** When a call arrives so that it ends now; where no arrival is found that does, one that ended before. */
+async function arrivalEnding(
+  nowMs: number,
+  secondsAt: (arrivesMs: number) => Promise<number | Refusal>,
+): Promise<number | Refusal> {
+  let arrivesMs = nowMs
+  let longestMs = 0
+  for (let n = 0; n < REHEARSALS; n += 1) {
+    const seconds = await secondsAt(arrivesMs)
+    if (isRefusal(seconds)) return seconds
+    const ms = Math.ceil(seconds * 1_000)
+    if (arrivesMs + ms === nowMs) return arrivesMs
+    arrivesMs = nowMs - ms
+    longestMs = Math.max(longestMs, ms)
+  }
+  return nowMs - longestMs
+}
+
+/** A made-up caller: a number of the kind kept for fiction, of a real area code. */
+function someCaller(random: Random): string {
+  return `+1212555${String(100 + (random.seed() % 90)).padStart(4, '0')}`
+}
+
+/** Plays a call: 404 when `to` is no number of the workspace, 409 when it would not deliver, 400 when it would end after now. */
+export async function playCall(ports: SandboxPorts, workspaceId: string, sent: SandboxCall, caller: CommandCall) {
+  const { writer, simulator, clock, random } = ports
+  const { numbers, numberIds } = await writer.stateOf(workspace, workspaceId)
+  const number = numbers.get(numberIds.get(sent.to) ?? '')
+  if (!number || number.status === 'released') return refuse('number-not-found')
+  if (!delivers(number)) return refuse('conflict', { to: sent.to }, 'The number would not deliver the call.')
+  if (sent.mode === 'live' && sent.at !== undefined) {
+    return refuse('bad-request', { at: 'goes with an instant call: a live one arrives now' })
+  }
+  const callId = random.uuid()
+  const from = sent.from === undefined ? someCaller(random) : sent.from
+  const seed = random.seed()
+  const now = clock.now()
+  const secondsAt = (ms: number) =>
+    secondsOf(ports, { ...sent, from }, caller, callId, seed, new Date(ms).toISOString())
+  let arrivesMs = sent.at === undefined ? now : Date.parse(sent.at)
+  if (sent.mode === 'instant' && sent.at !== undefined) {
+    const seconds = await secondsAt(arrivesMs)
+    if (isRefusal(seconds)) return seconds
+    if (arrivesMs + seconds * 1_000 > now) return refuse('bad-request', { at: 'the call would end after now' })
+  } else if (sent.mode === 'instant') {
+    const arrives = await arrivalEnding(now, secondsAt)
+    if (isRefusal(arrives)) return arrives
+    arrivesMs = arrives
+  }
+  const speed = sent.mode === 'live' ? sent.speed : 1
+  const patience = sent.callerHangsUpAfterSeconds
+  const placed: PlacedCall = {
+    workspaceId,
+    callId,
+    carrierCallId: `sim_${callId.replaceAll('-', '')}`,
+    to: sent.to,
+    from,
+    sipHeaders: sent.sipHeaders,
+    script: sent.script,
+    mode: sent.mode,
+    speed,
+    seed,
+    arrivesAt: new Date(arrivesMs).toISOString(),
+    givesUpAt: patience === undefined ? null : new Date(arrivesMs + (patience * 1_000) / speed).toISOString(),
+  }
+  await simulator.place(placed)
+  const state: CallState | null = await writer.stateOf(call, callId)
+  return { callId, ref: state?.arrival.ref ?? '', carrierCallId: placed.carrierCallId }
+}
+
+/** Event types that a played call may have led to. */
+const PLAYED = [...Object.keys(call.events), 'CallAdmitted', 'WalletCharged']
+
+/** The routes of the sandbox: there only with the simulated carrier. */
+export function sandboxRoutes(ports: SandboxPorts): readonly ApiRoute[] {
+  return [
+    {
+      method: 'POST',
+      path: '/api/sandbox/calls',
+      surface: 'sandbox',
+      scope: null,
+      write: true,
+      name: 'play-call',
+      summary: 'Play a simulated call',
+      params: NOTHING,
+      query: NOTHING,
+      body: sandboxCall,
+      responses: { 201: answer },
+      rejects: ['number-not-found', 'conflict', 'bad-request'],
+      async run({ body, principal, requestId, idempotencyKey, ip, surface }: ApiRequest) {
+        const workspaceId = principal.tenant?.workspaceId ?? ''
+        const played = await playCall(ports, workspaceId, sandboxCall.parse(body), {
+          workspaceId,
+          actor: principal.actor,
+          commandId: idempotencyKey ?? ulid(),
+          correlationId: requestId,
+          causationId: null,
+          surface,
+          ip,
+        })
+        if (isRefusal(played)) return played
+        return { status: 201, body: played, ...(await ports.readBack(PLAYED)) }
+      },
+    },
+  ]
+}

@@ -1,0 +1,58 @@
+import type { ApiRoute } from '../ports/api.ts'
+import { activityExports } from './writes/activity.ts'
+import { apiKeyWrites } from './writes/api-keys.ts'
+import { authWrites } from './writes/auth.ts'
+import { blockedCallerWrites } from './writes/blocked-callers.ts'
+import { buyerWrites } from './writes/buyers.ts'
+import { callWrites } from './writes/calls.ts'
+import { exportCalls } from './writes/calls-export.ts'
+import { campaignRestrictions } from './writes/campaign-restrictions.ts'
+import { campaignWrites } from './writes/campaigns.ts'
+import type { Write } from './writes/define-write.ts'
+import { laneWrites } from './writes/lanes.ts'
+import { numberOrderWrites } from './writes/number-orders.ts'
+import { searchNumbers } from './writes/number-search.ts'
+import { numberWrites } from './writes/numbers.ts'
+import { operatorWrites } from './writes/operator.ts'
+import { poolWrites } from './writes/pools.ts'
+import { publisherKeyWrites } from './writes/publisher-keys.ts'
+import { publisherWrites } from './writes/publishers.ts'
+import { routeWrites } from './writes/routes.ts'
+import { targetWrites } from './writes/targets.ts'
+import { userWrites } from './writes/users.ts'
+import { verticalWrites } from './writes/verticals.ts'
+import { walletWrites } from './writes/wallet.ts'
+import { workspaceWrites } from './writes/workspace.ts'
+import type { WriteTools } from './writes/write-context.ts'
+
+/** Every write that has a route. */
+const writes: readonly Write[] = [
+  ...activityExports,
+  ...apiKeyWrites,
+  ...authWrites,
+  ...userWrites,
+  ...workspaceWrites,
+  ...operatorWrites,
+  ...blockedCallerWrites,
+  ...buyerWrites,
+  exportCalls,
+  ...callWrites,
+  ...campaignWrites,
+  ...laneWrites,
+  searchNumbers,
+  ...numberWrites,
+  ...numberOrderWrites,
+  ...poolWrites,
+  ...publisherKeyWrites,
+  ...publisherWrites,
+  ...campaignRestrictions,
+  ...routeWrites,
+  ...targetWrites,
+  ...verticalWrites,
+  ...walletWrites,
+]
+
+/** The routes of all writes. */
+export function writeRoutes(tools: WriteTools): readonly ApiRoute[] {
+  return writes.flatMap((write) => write(tools))
+}

@@ -1,0 +1,20 @@
+import { activity } from '../../../projections/activity/activity.ts'
+import { activityAsked, activityBatches, activityColumns } from '../../../queries/activity/activity-export.ts'
+import { windowProblem } from '../../../queries/shared/activity-filter.ts'
+import type { Write } from './define-write.ts'
+import { defineExport } from './exports.ts'
+
+const exported = defineExport({
+  name: 'export-activity',
+  summary: 'Export the activity log',
+  kind: 'activity',
+  mounts: [{ surface: 'console', path: '/api/tracking/activity/export.csv' }],
+  query: activityAsked,
+  problem: windowProblem,
+  reads: [activity],
+  columns: activityColumns,
+  batches: activityBatches,
+})
+
+/** Exports of the activity log (Supplement §10). */
+export const activityExports: readonly Write[] = [exported]

@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { changePassword } from '../../../commands/access/change-password.ts'
+import { signIn } from '../../../commands/access/sign-in.ts'
+import { signOut } from '../../../commands/access/sign-out.ts'
+import { users } from '../../../projections/access/users.ts'
+import { getSession, sessionShape } from '../../../queries/access/get-session.ts'
+import { readMany } from '../../../queries/shared/documents.ts'
+import { email, givenPassword, newPassword, SESSION_PREFIX, sessionEnd, userIdOf } from '../../domain/access/user.ts'
+import { isRefusal, refuse } from '../../kernel/refusal.ts'
+import { secretHash } from '../access.ts'
+import { hashPassword, isPassword } from '../passwords.ts'
+import { issueSecret } from '../secret-issuer.ts'
+import { subjectsOf } from '../sign-in-limiter.ts'
+import { defineWrite, type Write } from './define-write.ts'
+import type { WriteTools } from './write-context.ts'
+
+/** The person of an id, with the hash of their password; undefined for a stranger. */
+async function personOf({ views }: WriteTools, userId: string) {
+  return (await readMany(views, users, [userId])).get(userId)
+}
+
+const open = defineWrite({
+  name: 'sign-in',
+  summary: 'Sign in',
+  method: 'POST',
+  mounts: [{ surface: 'sign-in', path: '/api/auth/sign-in' }],
+  body: z.object({ email, password: givenPassword }),
+  responses: { 200: z.object({ token: z.string(), ...sessionShape.shape }) },
+  rejects: ['unauthorized', 'rate-limited'],
+  async run(writing) {
+    const { body, ip, tools, become, act, ask } = writing
+    const { email, password } = body
+    const person = await personOf(tools, userIdOf(email))
+    const kept = person?.passwordHash ?? null
+    const right = await tools.throttled(subjectsOf(email, ip), () => isPassword(password, kept))
+    if (isRefusal(right)) return right
+    if (!right || !person) return refuse('unauthorized', null, 'The e-mail address or the password is wrong.')
+    const token = await issueSecret(writing, `sign-in ${person.id}`, SESSION_PREFIX)
+    const session = {
+      userId: person.id,
+      sessionHash: secretHash(token),
+      expiresAt: sessionEnd(tools.clock.now()),
+      verified: person.passwordHash,
+    }
+    become({ type: 'user', id: person.id, name: person.name }, session.sessionHash)
+    const done = await act(signIn, session)
+    if (isRefusal(done)) return refuse('unauthorized')
+    const answer = await ask(getSession, {})
+    return isRefusal(answer) ? answer : { status: 200, body: { token, ...answer } }
+  },
+})
+
+const close = defineWrite({
+  name: 'sign-out',
+  summary: 'Sign out',
+  method: 'POST',
+  mounts: [{ surface: 'account', path: '/api/auth/sign-out' }],
+  responses: { 204: z.null() },
+  async run({ principal: { actor, sessionHash = '' }, act }) {
+    const done = await act(signOut, { userId: actor.id ?? '', sessionHash })
+    return isRefusal(done) ? done : { status: 204, body: null }
+  },
+})
+
+const change = defineWrite({
+  name: 'change-password',
+  summary: 'Change the password, and end every other session',
+  method: 'POST',
+  mounts: [{ surface: 'account', path: '/api/auth/password' }],
+  body: z.object({ current: givenPassword, next: newPassword }),
+  responses: { 204: z.null() },
+  rejects: ['bad-request', 'unauthorized', 'rate-limited', 'conflict'],
+  async run({ principal: { actor, sessionHash = '' }, body: { current, next }, ip, tools, act }) {
+    const person = await personOf(tools, actor.id ?? '')
+    if (!person) return refuse('unauthorized')
+    const verified = person.passwordHash
+    const right = await tools.throttled(subjectsOf(person.email, ip), () => isPassword(current, verified))
+    if (isRefusal(right)) return right
+    if (!right) return refuse('bad-request', { current: 'is not your password' }, 'The current password is wrong.')
+    const passwordHash = await hashPassword(next)
+    const done = await act(changePassword, { userId: person.id, verified, passwordHash, sessionHash })
+    return isRefusal(done) ? done : { status: 204, body: null }
+  },
+})
+
+/** Sessions and passwords (Supplement §2, "Sign-in and users"). */
+export const authWrites: readonly Write[] = [open, close, change]

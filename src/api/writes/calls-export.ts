@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { callLog } from '../../../projections/calls/call-log.ts'
+import { askedCalls, callFilters } from '../../../queries/calls/call-filter.ts'
+import { callsHead } from '../../../queries/calls/calls-export.ts'
+import { EXPORT } from '../../domain/shared/limits.ts'
+import { collectionOf } from '../../kernel/projection.ts'
+import { isRefusal } from '../../kernel/refusal.ts'
+import type { FileAsk } from '../../main/read-side/export-prefetch.ts'
+import type { Write } from './define-write.ts'
+import { defineFile, recordOf } from './exports.ts'
+import type { WriteTools } from './write-context.ts'
+
+/** The lines of the file, each batch made while the one before is sent: never more than one ahead of who reads. */
+export async function* linesOf(callLines: WriteTools['callLines'], asked: Omit<FileAsk, 'most'>) {
+  let left: number = EXPORT.calls
+  let next = callLines({ ...asked, most: left })
+  for (;;) {
+    const { bytes, rows, belowMs } = await next
+    left -= rows
+    if (belowMs === null) {
+      yield bytes
+      return
+    }
+    next = callLines({ ...asked, belowMs, most: left })
+    // Who stops reading leaves it behind: nobody hears that it failed.
+    next.catch(() => undefined)
+    yield bytes
+  }
+}
+
+/** The call log as a file (Document 2, export). */
+export const exportCalls: Write = defineFile({
+  name: 'export-calls',
+  summary: 'Export the call log',
+  kind: 'calls',
+  mounts: [
+    { surface: 'rest', path: '/api/v1/calls/export.csv', scope: 'calls:read' },
+    { surface: 'console', path: '/api/tracking/calls/export.csv' },
+  ],
+  query: z.object(callFilters),
+  type: 'text/csv; charset=utf-8',
+  reads: [callLog],
+  rejects: ['bad-request'],
+  async begin({ query, tenant, now, tools: { views, callLines, random } }) {
+    const asked = askedCalls({ query, tenant, now })
+    if (isRefusal(asked)) return asked
+    const { filter, from, to, timezone } = asked
+    const count = await views.count(collectionOf(callLog), filter)
+    const window = { fromMs: Date.parse(from), belowMs: Date.parse(to) }
+    return {
+      filters: { ...recordOf(query).filters, from, to, tz: timezone },
+      rows: Math.min(count, EXPORT.calls),
+      head: callsHead,
+      batches: linesOf(callLines, { file: random.uuid(), filter, ...window, timezone }),
+    }
+  },
+})

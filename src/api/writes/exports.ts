@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import { startExport } from '../../../commands/activity/start-export.ts'
+import type { ExportKind } from '../../domain/activity/activity.ts'
+import { type Column, CSV_TYPE, csvHead, csvLines } from '../../domain/shared/csv.ts'
+import type { AnyProjection } from '../../kernel/projection.ts'
+import type { Mount } from '../../kernel/query.ts'
+import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
+import { READ_WAIT_MS } from '../../runtime/queries/query-runner.ts'
+import { begun } from '../prefetch-first.ts'
+import { READ_LAG } from '../query-routes.ts'
+import { defineWrite, type Write } from './define-write.ts'
+import type { WriteTools, Writing } from './write-context.ts'
+
+/** A file as it is about to be given out. */
+export interface Begun {
+  /** What was asked, as it goes on record. */
+  readonly filters: Readonly<Record<string, string>>
+  /** Rows that it will hold, or at the most; null where nobody said. */
+  readonly rows: number | null
+  readonly head: Uint8Array
+  /** Its lines, a batch at a time, made while they are sent. */
+  readonly batches: AsyncIterable<Uint8Array>
+}
+
+interface Named {
+  readonly name: string
+  readonly summary: string
+  readonly kind: ExportKind
+  readonly mounts: readonly Mount[]
+  /** The read models that the file is made of. */
+  readonly reads: readonly AnyProjection[]
+}
+
+/** A file as data: what it is asked, and how it begins. */
+interface FileDefinition<Asked extends object> extends Named {
+  readonly query: z.ZodType<Asked>
+  readonly type?: string
+  readonly rejects: readonly string[]
+  /** Judges the question, and tells what the file will be; nothing of it is read before it is on record. */
+  readonly begin: (
+    asking: Pick<Writing<unknown, unknown, Asked>, 'query' | 'tenant' | 'now' | 'tools'>,
+  ) => Promise<Begun | Refusal>
+}
+
+/** A file of records as data: what it is asked, what stands in it, and where its records come from. */
+interface Definition<Asked extends object, Row> extends Named {
+  readonly query: z.ZodType<Asked>
+  /** What is wrong with the question across its parameters; null for nothing. */
+  readonly problem?: (asked: NoInfer<Asked>) => Refusal | null
+  readonly columns: readonly Column<NoInfer<Row>>[]
+  readonly batches: (
+    views: WriteTools['views'],
+    workspaceId: string,
+    asked: NoInfer<Asked>,
+  ) => AsyncIterable<readonly Row[]>
+}
+
+/** The parameters that were sent, as they go on record; `limit` stands apart. */
+export function recordOf(asked: object): Pick<Begun, 'filters' | 'rows'> {
+  const sent = Object.entries(asked).filter(([, value]) => value !== undefined)
+  const filters = sent.flatMap(([name, value]) => (name === 'limit' ? [] : [[name, String(value)] as const]))
+  const limit = sent.find(([name]) => name === 'limit')?.[1]
+  return { filters: Object.fromEntries(filters), rows: typeof limit === 'number' ? limit : null }
+}
+
+async function* fileOf(head: Uint8Array, batches: AsyncIterable<Uint8Array>) {
+  yield head
+  yield* batches
+}
+
+async function* linesOf<Row>(columns: readonly Column<Row>[], batches: AsyncIterable<readonly Row[]>) {
+  for await (const rows of batches) yield csvLines(columns, rows)
+}
+
+/**
+ * Defines an export: a GET that streams a CSV file. That it was asked for is durable, and in the activity log, before
+ * the first byte (Document 1, "Limits", Exports); a source that fails under way drops the connection.
+ */
+export function defineFile<Asked extends object>(definition: FileDefinition<Asked>): Write {
+  const { name, summary, kind, mounts, query, type = CSV_TYPE, rejects, reads, begin } = definition
+  return defineWrite({
+    name,
+    summary,
+    method: 'GET',
+    mounts,
+    query,
+    responses: { 200: z.string() },
+    sends: ['content-disposition', 'cache-control'],
+    produces: 'text/csv',
+    rejects,
+    async run({ query: asked, tenant, now, act, tools }) {
+      const file = await begin({ query: asked, tenant, now, tools })
+      if (isRefusal(file)) return file
+      const { filters, rows } = file
+      const started = await act(startExport, { kind, filters, rows })
+      if (isRefusal(started)) return started
+      const position = started.events.at(-1)?.position ?? 0
+      const read = await tools.positions.wait(
+        reads.map((projection) => projection.name),
+        position,
+        READ_WAIT_MS,
+      )
+      return {
+        status: 200,
+        body: fileOf(file.head, await begun(file.batches)),
+        headers: {
+          'content-type': type,
+          'content-disposition': `attachment; filename="${kind}-${now.slice(0, 10)}.csv"`,
+          'cache-control': 'no-store',
+          ...(read ? {} : READ_LAG),
+        },
+      }
+    },
+  })
+}
+
+/** Defines an export of records that are read here. */
+export function defineExport<Asked extends object, Row>({
+  problem,
+  columns,
+  batches,
+  ...named
+}: Definition<Asked, Row>): Write {
+  return defineFile({
+    ...named,
+    rejects: problem ? ['validation-error'] : [],
+    async begin({ query, tenant: { workspaceId }, tools: { views } }) {
+      const refusal = problem?.(query) ?? null
+      if (refusal) return refusal
+      const lines = linesOf(columns, batches(views, workspaceId, query))
+      return { ...recordOf(query), head: csvHead(columns), batches: lines }
+    },
+  })
+}

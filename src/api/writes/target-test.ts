@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import { recordTargetTest } from '../../../commands/demand/record-target-test.ts'
+import { workspace } from '../../domain/configuration/workspace.ts'
+import { bidAnswer, readBid, resultOf } from '../../domain/demand/bid-answer.ts'
+import type { Endpoint, Rtb } from '../../domain/demand/endpoint.ts'
+import { destinationOf, noDestination, type Target, testResult } from '../../domain/demand/target.ts'
+import { testPing } from '../../domain/demand/test-ping.ts'
+import { RTB, SECONDS } from '../../domain/shared/limits.ts'
+import { archived, missing } from '../../domain/shared/refusals.ts'
+import { isRefusal } from '../../kernel/refusal.ts'
+import { id } from '../../kernel/wire.ts'
+import type { EgressAnswer } from '../../ports/egress.ts'
+import { defineWrite, type Write } from './define-write.ts'
+import type { WriteTools } from './write-context.ts'
+
+const tested = z.object({
+  /** Whether somebody answered the dial, or the bidder answered what can be read. */
+  ok: z.boolean(),
+  latencyMs: z.int(),
+  result: testResult,
+  /** What was read out of a bidder's answer; null for a dial. */
+  parsed: bidAnswer.nullable(),
+  error: z.string().nullable(),
+})
+type Tested = Readonly<z.infer<typeof tested>>
+
+/** What a carrier said that took no dial. */
+function sentenceOf(error: unknown): string {
+  return error instanceof Error && error.message !== '' ? error.message : 'The carrier did not take the dial.'
+}
+
+/** One real dial with no caller attached. */
+async function dial(
+  { carrier, random, clock }: WriteTools,
+  { workspaceId, targetId }: { readonly workspaceId: string; readonly targetId: string },
+  destination: string,
+  { callerIdMode, callerIdE164, ringTimeoutSeconds }: Endpoint,
+): Promise<Tested> {
+  const since = clock.now()
+  try {
+    const { outcome, sipCode, ms } = await carrier().probe({
+      commandId: random.uuid(),
+      workspaceId,
+      targetId,
+      destination,
+      callerId: callerIdMode === 'fixed' ? callerIdE164 : null,
+      ringSeconds: ringTimeoutSeconds ?? SECONDS.dialTimeout.usual,
+    })
+    const ok = outcome === 'answered'
+    const error = ok ? null : `The dial ended with ${outcome}${sipCode === null ? '' : ` (SIP ${sipCode})`}.`
+    return { ok, latencyMs: Math.round(ms), result: outcome, parsed: null, error }
+  } catch (error) {
+    const latencyMs = clock.now() - since
+    return { ok: false, latencyMs, result: 'failed', parsed: null, error: sentenceOf(error) }
+  }
+}
+
+/** What a bidder's answer amounts to. */
+function judged(rtb: Rtb, answer: EgressAnswer): Omit<Tested, 'latencyMs'> {
+  const failed = (error: string, result: 'timeout' | 'error' = 'error') => ({ ok: false, result, parsed: null, error })
+  if (!answer.ok) return failed(answer.sentence, answer.failure === 'timeout' ? 'timeout' : 'error')
+  const { status, body } = answer
+  if (status === 204) return { ok: true, result: 'no_bid', parsed: null, error: null }
+  if (status < 200 || status > 299) return failed(`The bidder answered with status ${status}.`)
+  const parsed = readBid(rtb, body)
+  if (!parsed) return failed("The bidder's answer is not JSON.")
+  return { ok: true, result: resultOf(parsed), parsed, error: null }
+}
+
+/** One ping, marked as a test. */
+async function ping({ egress, secrets }: WriteTools, rtb: Rtb, bidUrl: string): Promise<Tested> {
+  const opened = Object.entries(rtb.bidHeaders).map(([name, value]) => [name, secrets.unseal(value)])
+  const asked = {
+    ...testPing({ ...rtb, bidHeaders: Object.fromEntries(opened) }, bidUrl),
+    timeoutMs: rtb.timeoutMs,
+    maxBytes: RTB.answerBytes,
+  }
+  const answer = await egress.send(asked)
+  return { latencyMs: Math.round(answer.ms), ...judged(rtb, answer) }
+}
+
+function tryOut(tools: WriteTools, workspaceId: string, target: Target, destination: string): Promise<Tested> | null {
+  const { id: targetId, endpoint, rtb } = target
+  if (rtb) return ping(tools, rtb, destination)
+  return endpoint && dial(tools, { workspaceId, targetId }, destination, endpoint)
+}
+
+/** Tests a target: one dial or one ping, which books and counts nothing. */
+export const testTarget: Write = defineWrite({
+  name: 'test-target',
+  summary: 'Test a target',
+  method: 'POST',
+  mounts: [{ surface: 'console', path: '/api/tracking/targets/:id/test' }],
+  params: z.object({ id }),
+  names: { id: 'targets' },
+  responses: { 200: tested },
+  rejects: [...recordTargetTest.rejects, 'conflict'],
+  async run({ params: { id }, tenant: { workspaceId }, tools, act }) {
+    const { targets } = await tools.writer.stateOf(workspace, workspaceId)
+    const target = targets.get(id)
+    if (!target) return missing('target')
+    if (target.status === 'archived') return archived('Target')
+    const destination = destinationOf(target)
+    const trial = destination === null ? null : tryOut(tools, workspaceId, target, destination)
+    if (!trial) return noDestination()
+    const body = await trial
+    const occurredAt = new Date(tools.clock.now()).toISOString()
+    const { ok, result, latencyMs } = body
+    const done = await act(recordTargetTest, { targetId: id, occurredAt, ok, result, latencyMs })
+    return isRefusal(done) ? done : { status: 200, body }
+  },
+})

@@ -1,0 +1,65 @@
+import type { Map as PersistentMap } from 'immutable'
+import { z } from 'zod'
+import type { Upcast } from '../../kernel/entity.ts'
+import type { Actor } from '../../kernel/event.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import { id } from '../../kernel/wire.ts'
+import type { SliceOf } from '../shared/slice.ts'
+
+export const role = z.enum(['owner', 'admin', 'member'])
+export type Role = z.infer<typeof role>
+
+/** What a person may do in a workspace. */
+export const seat = z.object({ userId: id, email: z.string(), name: z.string(), role })
+export type Seat = Readonly<z.infer<typeof seat>>
+
+/** Key of a person's seat in a workspace. */
+export function seatId(workspaceId: string, userId: string): string {
+  return `${workspaceId}:${userId}`
+}
+
+/** These names are the storage format. */
+export const seatEvents = {
+  SeatGranted: seat.extend({ workspaceId: id, workspaceName: z.string() }),
+  SeatRoleChanged: z.object({ workspaceId: id, userId: id, name: z.string(), from: role, to: role }),
+  SeatRemoved: z.object({ workspaceId: id, userId: id, name: z.string(), role }),
+}
+
+/** At first a seat stood in its user's own stream, and did not say whose it was: both are empty there. */
+const withPerson: Upcast = (data) => ({ ...z.looseObject({}).parse(data), email: '', name: '' })
+export const seatUpcasts = { SeatGranted: [withPerson] }
+
+export interface Seats {
+  /** Seats by user. */
+  readonly seats: PersistentMap<string, Seat>
+}
+
+export const evolveSeats: SliceOf<Seats, typeof seatEvents> = {
+  SeatGranted: (state, { data: { userId, email, name, role } }) => ({
+    ...state,
+    seats: state.seats.set(userId, { userId, email, name, role }),
+  }),
+  SeatRoleChanged: (state, { data: { userId, to } }) => ({
+    ...state,
+    seats: state.seats.update(userId, (seat) => seat && { ...seat, role: to }),
+  }),
+  SeatRemoved: (state, { data: { userId } }) => ({ ...state, seats: state.seats.delete(userId) }),
+}
+
+/** 403: only an owner may do this. */
+export function notOwner() {
+  return refuse('forbidden', null, 'Only an owner of the workspace may do this.')
+}
+
+/** Refuses a user who is no owner, by the seats as they stand at the decision; null for an owner and for the platform. */
+export function unlessOwner({ seats }: Seats, { type, id }: Actor) {
+  return type !== 'user' || seats.get(id ?? '')?.role === 'owner' ? null : notOwner()
+}
+
+/** Refuses to take the ownership of a workspace's only owner; null where another is left, or there is none to take. */
+export function unlessOtherOwner({ seats }: Seats, { role }: Seat) {
+  const owners = seats.count((held) => held.role === 'owner')
+  return role !== 'owner' || owners > 1
+    ? null
+    : refuse('conflict', { role: 'owner' }, 'A workspace keeps an owner: make somebody else one first.')
+}

@@ -1,0 +1,91 @@
+import type { apiKeyEvents } from '../access/api-key.ts'
+import type { seatEvents } from '../access/seat.ts'
+import type { tenantEvents } from '../access/tenant.ts'
+import { workspaceIdOf } from '../configuration/workspace.ts'
+import type { activityEvents } from './activity.ts'
+import { changesBetween } from './activity-changes.ts'
+import type { Entity, Telling } from './audit-formatter.ts'
+import { altered, began, tell } from './audit-formatter.ts'
+
+const user = (id: string, name: string): Entity => ({ kind: 'user', id, name })
+const apiKey = (id: string, name: string): Entity => ({ kind: 'api_key', id, name })
+const workspace = (event: { readonly stream: string }, name: string): Entity => ({
+  kind: 'workspace',
+  id: workspaceIdOf(event),
+  name,
+})
+
+const EXPORTED = {
+  activity: { name: 'the activity log', severity: 'medium' },
+  wallet: { name: 'the wallet', severity: 'medium' },
+  // Document 2, "export": callers' numbers leave the platform.
+  calls: { name: 'the call log', severity: 'high' },
+} as const
+
+type AccessEvents = typeof tenantEvents & typeof seatEvents & typeof apiKeyEvents & typeof activityEvents
+
+/** What is told of the workspace itself, of who may do what in it, and of what was taken out of it. */
+export const accessTold: Telling<AccessEvents> = {
+  WorkspaceCreated: (event) =>
+    began(workspace(event, event.data.workspace.name), 'created', 'high', event.data.workspace),
+  WorkspaceChanged: (event) => altered(workspace(event, event.data.name), event.data.before, event.data.after),
+  SubscriptionChanged: (event) => {
+    const { name, from, to } = event.data
+    const changes = changesBetween({ subscriptionStatus: from }, { subscriptionStatus: to })
+    return tell(
+      workspace(event, name),
+      'subscription_changed',
+      'high',
+      `had its subscription go from ${from} to ${to}.`,
+      changes,
+    )
+  },
+  PlanChanged: (event) => {
+    const { name, from, to } = event.data
+    const changes = changesBetween({ planId: from }, { planId: to })
+    return tell(workspace(event, name), 'plan_changed', 'high', `went from the plan ${from} to ${to}.`, changes)
+  },
+
+  SeatGranted: ({ data: { userId, name, email, role } }) =>
+    tell(
+      user(userId, name || email),
+      'seat_granted',
+      'high',
+      `was given a seat as ${role}.`,
+      changesBetween(null, { email, role }),
+    ),
+  SeatRoleChanged: ({ data: { userId, name, from, to } }) =>
+    tell(
+      user(userId, name),
+      'role_changed',
+      'high',
+      `went from ${from} to ${to}.`,
+      changesBetween({ role: from }, { role: to }),
+    ),
+  SeatRemoved: ({ data: { userId, name, role } }) =>
+    tell(user(userId, name), 'seat_removed', 'high', 'lost the seat.', changesBetween({ role }, null)),
+
+  ApiKeyCreated: ({ data: { apiKey: made } }) => began(apiKey(made.id, made.name), 'created', 'high', made),
+  ApiKeyChanged: ({ data: { apiKeyId, name, before, after } }) =>
+    altered(apiKey(apiKeyId, name), before, after, { severity: 'high' }),
+  ApiKeyRotated: ({ data: { apiKey: made, before, graceMinutes } }) =>
+    tell(
+      apiKey(made.id, made.name),
+      'rotated',
+      'high',
+      graceMinutes === 0
+        ? 'was rotated, and its old secret ended.'
+        : `was rotated with ${graceMinutes} minutes of grace.`,
+      changesBetween(before, { prefix: made.prefix, graceMinutes }),
+    ),
+  ApiKeyRevoked: ({ data: { apiKeyId, name } }) => tell(apiKey(apiKeyId, name), 'revoked', 'high', 'was revoked.'),
+
+  ExportStarted: ({ data: { kind, filters, rows }, meta }) =>
+    tell(
+      { kind: 'export', id: meta.eventId, name: EXPORTED[kind].name },
+      'exported',
+      EXPORTED[kind].severity,
+      'was started.',
+      changesBetween(null, { filters, rows }),
+    ),
+}

@@ -1,0 +1,42 @@
+import type { callEvents } from '../calls/call.ts'
+import { dollars } from '../calls/call-sentences.ts'
+import { changesBetween } from './activity-changes.ts'
+import type { Entity, Telling } from './audit-formatter.ts'
+import { tell } from './audit-formatter.ts'
+
+interface OfCall {
+  readonly callId: string
+  readonly ref: string
+}
+
+const call = ({ callId, ref }: OfCall): Entity => ({ kind: 'call', id: callId, name: ref })
+
+type CallEvents = Pick<typeof callEvents, 'ConversionPosted' | 'CallAdjusted' | 'CallTagged'>
+
+/** What is told of what people and keys do to single calls. */
+export const callsTold: Telling<CallEvents> = {
+  ConversionPosted: ({ data }) => {
+    const { source, revenueCents, note, externalId, before, after } = data
+    const worth = revenueCents === null ? '' : ` at ${dollars(revenueCents)}`
+    const how = source === 'postback' ? 'had a conversion posted' : 'was marked converted'
+    const changes = changesBetween(before, { ...after, conversionSource: source, note, externalId })
+    return tell(call(data), 'converted', 'medium', `${how}${worth}.`, changes)
+  },
+  CallAdjusted: ({ data }) => {
+    const { before, after, reason } = data
+    return tell(
+      call(data),
+      'adjusted',
+      'medium',
+      `was adjusted: ${reason}`,
+      changesBetween(before, { ...after, reason }),
+    )
+  },
+  CallTagged: ({ data }) => {
+    const kept = (side: 'before' | 'after') => ({
+      tags: Object.fromEntries(data.changes.map((change) => [change.key, change[side]])),
+    })
+    const keys = data.changes.map(({ key }) => key).join(', ')
+    return tell(call(data), 'tagged', 'low', `was tagged: ${keys}.`, changesBetween(kept('before'), kept('after')))
+  },
+}

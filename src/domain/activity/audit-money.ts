@@ -1,0 +1,62 @@
+import type { walletEvents } from '../money/wallet.ts'
+import type { blocklistEvents } from '../routing/blocklist.ts'
+import type { ledgerEvents } from '../routing/ledger.ts'
+import { changesBetween } from './activity-changes.ts'
+import type { Telling, Told } from './audit-formatter.ts'
+import { began, tell } from './audit-formatter.ts'
+
+const dollars = (cents: number) => `$${(cents / 100).toFixed(2)}`
+
+/** How a charge or credit is told, by its kind; usage is a call's own affair, and stands in its books. */
+const MONEY = {
+  credit: { action: 'credited', severity: 'medium', became: 'credited' },
+  refund: { action: 'refunded', severity: 'medium', became: 'refunded' },
+  setup: { action: 'charged', severity: 'medium', became: 'charged a setup fee of' },
+  renewal: { action: 'charged', severity: 'low', became: 'charged a renewal of' },
+  usage: null,
+} as const
+
+interface Entry {
+  readonly kind: keyof typeof MONEY
+  readonly reference: string
+  readonly amountCents: number
+  readonly balanceCents: number
+  readonly note: string | null
+}
+
+function entered({ kind, reference, amountCents, balanceCents, note }: Entry, sign: 1 | -1): Told | null {
+  const row = MONEY[kind]
+  if (row === null) return null
+  const balance = changesBetween({ balanceCents: balanceCents - sign * amountCents }, { balanceCents, reference, note })
+  const became = `${row.became} ${dollars(amountCents)}${note ? `: ${note}` : '.'}`
+  return tell({ kind: 'wallet', id: reference, name: reference }, row.action, row.severity, became, balance)
+}
+
+type MoneyEvents = typeof walletEvents & typeof blocklistEvents & Pick<typeof ledgerEvents, 'TargetCapsReset'>
+
+/** What is told of the wallet, of blocked callers and of counters that were set back. */
+export const moneyTold: Telling<MoneyEvents> = {
+  WalletCredited: ({ data }) => entered(data, 1),
+  WalletCharged: ({ data }) => entered(data, -1),
+  // Put aside for an order, which tells of it.
+  WalletReserved: () => null,
+  WalletReservationReleased: () => null,
+  CallerBlocked: ({ data: { block, campaignName } }) =>
+    began({ kind: 'blocked_caller', id: block.id, name: block.callerLast10 }, 'blocked', 'low', {
+      ...block,
+      campaignName,
+    }),
+  CallerUnblocked: ({ data: { blockId, callerLast10, campaignId } }) =>
+    tell(
+      { kind: 'blocked_caller', id: blockId, name: callerLast10 },
+      'unblocked',
+      'low',
+      'was unblocked.',
+      changesBetween({ campaignId }, null),
+    ),
+  TargetCapsReset: ({ data: { targetId, targetName, cleared } }) => {
+    const zeros = Object.fromEntries(Object.keys(cleared).map((figure) => [figure, 0]))
+    const entity = { kind: 'target', id: targetId, name: targetName } as const
+    return tell(entity, 'caps_reset', 'medium', 'had its cap counters reset.', changesBetween(cleared, zeros))
+  },
+}

@@ -1,0 +1,62 @@
+import type { DialOutcome } from '../routing/call-facts.ts'
+import { counted } from '../shared/words.ts'
+
+const ENDERS: Readonly<Record<'caller' | 'agent' | 'platform' | 'unknown', string>> = {
+  caller: 'The caller hung up',
+  agent: 'The buyer hung up',
+  platform: 'The platform ended the call',
+  unknown: 'The call ended',
+}
+
+const whileRinging = (hungUpBy: keyof typeof ENDERS, target: string, rang: string) =>
+  `${ENDERS[hungUpBy]} after ${rang}, while ${target} was ringing.`
+
+const FAILURES: Readonly<Record<DialOutcome, (target: string, rang: string) => string>> = {
+  no_answer: (target, rang) => `${target} did not answer in ${rang}.`,
+  busy: (target) => `${target} was busy.`,
+  rejected: (target) => `${target} rejected the call.`,
+  failed: (target) => `The call to ${target} failed.`,
+  abandoned: (target, rang) => whileRinging('caller', target, rang),
+}
+
+/** What became of a dial, in words. */
+export function failureSentence(
+  target: string,
+  outcome: DialOutcome,
+  rangSeconds: number,
+  sipCode: number | null,
+): string {
+  const sentence = FAILURES[outcome](target, counted(rangSeconds, 'second'))
+  return sipCode === null ? sentence : `${sentence.slice(0, -1)} (SIP ${sipCode}).`
+}
+
+/** How a dial ended that was ringing when the call did, in words. */
+export function abandonedSentence(hungUpBy: keyof typeof ENDERS, target: string, rangSeconds: number): string {
+  return whileRinging(hungUpBy, target, counted(rangSeconds, 'second'))
+}
+
+/** How a call ended, in words. */
+export function endedSentence(hungUpBy: keyof typeof ENDERS, talkSeconds: number, connected: boolean): string {
+  return connected ? `${ENDERS[hungUpBy]} after ${counted(talkSeconds, 'second')} of talk.` : `${ENDERS[hungUpBy]}.`
+}
+
+/** Cents as dollars: `$12.50`. */
+export function dollars(cents: number): string {
+  return `${cents < 0 ? '-' : ''}$${(Math.abs(cents) / 100).toFixed(2)}`
+}
+
+/** What the books say, in words. */
+export function settledSentence(books: {
+  readonly converted: boolean
+  readonly revenueCents: number
+  readonly payoutCents: number
+  readonly reason: string
+}): string {
+  const figures = `${dollars(books.revenueCents)} revenue, ${dollars(books.payoutCents)} payout.`
+  if (books.converted) return `Converted: ${figures}`
+  if (books.revenueCents !== 0 || books.payoutCents !== 0) return `Not converted, but corrected to ${figures}`
+  if (books.reason === 'manual') return 'Not converted: somebody corrected it.'
+  const under = /^under_threshold:(\d+)s_of_(\d+)s$/.exec(books.reason)
+  if (under) return `Not converted: ${counted(Number(under[1]), 'second')} of talk, and ${under[2]} are needed.`
+  return 'Nothing to book: no buyer answered.'
+}

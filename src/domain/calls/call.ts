@@ -1,0 +1,216 @@
+import { Map as PersistentMap } from 'immutable'
+import { z } from 'zod'
+import { defineEntity } from '../../kernel/entity.ts'
+import { cents, id, instant } from '../../kernel/wire.ts'
+import {
+  type Arrival,
+  arrival,
+  type Claim,
+  callOutcome,
+  callStatus,
+  claim,
+  dialOutcome,
+  gateCode,
+  named,
+  recording,
+  skip,
+  type Terms,
+  terms,
+  type Unrouted,
+  unrouted,
+  withoutPool,
+} from '../routing/call-facts.ts'
+import { type Books, bookedFor, books, type Corrections, callChangeEvents, type Posted } from './call-changes.ts'
+import { type Tags, tagged } from './tags.ts'
+
+const callKey = { callId: id, occurredAt: instant }
+
+/** These names are the storage format. Sentences are written at the time and never change. */
+export const callEvents = {
+  CallArrived: z.object({
+    arrival,
+    gates: z.object({ passed: z.array(gateCode).readonly(), failed: gateCode.nullable() }),
+    terms,
+    /** Names of the targets on the plan, in order. */
+    plan: z.array(named).readonly(),
+  }),
+  TargetDialed: z.object({
+    ...callKey,
+    carrierCallId: z.string(),
+    recordCall: z.boolean(),
+    claim,
+    skipped: z.array(skip).readonly(),
+  }),
+  TargetFailed: z.object({
+    ...callKey,
+    attempt: z.int(),
+    target: named,
+    buyer: named,
+    outcome: dialOutcome,
+    sipCode: z.int().nullable(),
+    retryAfterSeconds: z.int().nullable(),
+    rangSeconds: z.int(),
+    whisperAccepted: z.boolean().nullable(),
+    sentence: z.string(),
+  }),
+  TargetAnswered: z.object({
+    ...callKey,
+    attempt: z.int(),
+    target: named,
+    buyer: named,
+    rangSeconds: z.int(),
+    whisperAccepted: z.boolean().nullable(),
+  }),
+  CallUnrouted: z.object({ ...callKey, carrierCallId: z.string(), unrouted, skipped: z.array(skip).readonly() }),
+  CallEnded: z.object({
+    ...callKey,
+    carrierCallId: z.string(),
+    arrivedAt: instant,
+    status: callStatus,
+    outcome: callOutcome.exclude(['live', 'converted']),
+    hungUpBy: z.enum(['caller', 'agent', 'platform', 'unknown']),
+    connected: z.boolean(),
+    recorded: z.boolean(),
+    talkSeconds: z.int(),
+    ringSeconds: z.int(),
+    campaignId: id.nullable(),
+    publisherId: id.nullable(),
+    target: named.nullable(),
+    buyer: named.nullable(),
+    sentence: z.string(),
+    /** When the books are written: the end plus the effective buffer. */
+    settlesAt: instant,
+    /** The platform's charge for the call. */
+    usageCents: cents,
+    /** When usage is charged; null when there is none. */
+    usageDueAt: instant.nullable(),
+  }),
+  CallSettled: z.object({
+    ...callKey,
+    ...bookedFor.shape,
+    ...books.shape,
+    sentence: z.string(),
+  }),
+  UsageCharged: z.object({ ...callKey, usageCents: cents, minutes: z.int() }),
+  ...callChangeEvents,
+  /** Some time after the end, mostly; `occurredAt` is when the carrier saved it. */
+  RecordingSaved: z.object({ ...callKey, carrierCallId: z.string(), recording }),
+}
+
+/** A dial as it stands. */
+export interface Attempt {
+  readonly claim: Claim
+  readonly outcome: 'ringing' | 'answered' | z.infer<typeof dialOutcome>
+  readonly rangSeconds: number
+}
+
+/** One call's life. Null before it arrived. */
+export interface CallState {
+  readonly workspaceId: string | null
+  readonly arrival: Arrival
+  readonly terms: Terms
+  readonly attempts: readonly Attempt[]
+  readonly answeredAt: string | null
+  readonly unrouted: Unrouted | null
+  readonly ended: {
+    readonly at: string
+    readonly talkSeconds: number
+    readonly connected: boolean
+    readonly settlesAt: string
+    readonly usageDueAt: string | null
+  } | null
+  /** The books as they stand, since when, and how often they changed; null before the settlement. */
+  readonly settled: (Books & { readonly at: string; readonly changes: number }) | null
+  /** The conversions that were posted, and by which commands: a person's mark, a buyer's postback, or this after that. */
+  readonly posts: readonly (Posted & { readonly commandId: string })[]
+  readonly corrections: Corrections
+  /** The commands that adjusted it. */
+  readonly adjustedBy: readonly string[]
+  readonly tags: Tags
+  readonly usageCharged: boolean
+  /** The carrier's own ids of the recordings that are saved. */
+  readonly recordings: readonly string[]
+}
+
+const withAttempt = (
+  state: CallState | null,
+  attempt: number,
+  outcome: Attempt['outcome'],
+  rangSeconds: number,
+): CallState | null =>
+  state && {
+    ...state,
+    attempts: state.attempts.map((one) => (one.claim.attempt === attempt ? { ...one, outcome, rangSeconds } : one)),
+  }
+
+const booksIn = ({ converted, source, reason, revenueCents, payoutCents }: Books): Books => ({
+  converted,
+  source,
+  reason,
+  revenueCents,
+  payoutCents,
+})
+
+/** A call: `call-<id>`. */
+export const call = defineEntity({
+  name: 'call',
+  version: 3,
+  events: callEvents,
+  upcasts: { CallArrived: [withoutPool] },
+  initial: null as CallState | null,
+  evolve: {
+    CallArrived: (_state, { data: { arrival, terms }, meta }) => ({
+      workspaceId: meta.workspaceId,
+      arrival,
+      terms,
+      attempts: [],
+      answeredAt: null,
+      unrouted: null,
+      ended: null,
+      settled: null,
+      posts: [],
+      corrections: {},
+      adjustedBy: [],
+      tags: PersistentMap(Object.entries(arrival.tags).map(([key, { value }]) => [key, value])),
+      usageCharged: false,
+      recordings: [],
+    }),
+    TargetDialed: (state, { data: { claim } }): CallState | null =>
+      state && { ...state, attempts: [...state.attempts, { claim, outcome: 'ringing', rangSeconds: 0 }] },
+    TargetFailed: (state, { data }) => withAttempt(state, data.attempt, data.outcome, data.rangSeconds),
+    TargetAnswered: (state, { data }) => {
+      const after = withAttempt(state, data.attempt, 'answered', data.rangSeconds)
+      return after && { ...after, answeredAt: data.occurredAt }
+    },
+    CallUnrouted: (state, { data }) => state && { ...state, unrouted: data.unrouted },
+    CallEnded: (state, { data: { occurredAt, talkSeconds, connected, settlesAt, usageDueAt } }) =>
+      state && { ...state, ended: { at: occurredAt, talkSeconds, connected, settlesAt, usageDueAt } },
+    CallSettled: (state, { data }) =>
+      state && { ...state, settled: { ...booksIn(data), at: data.occurredAt, changes: 0 } },
+    BooksChanged: (state, { data }) =>
+      state && { ...state, settled: { ...booksIn(data), at: data.settledAt, changes: data.change } },
+    ConversionPosted: (state, { data: { source, revenueCents, note, externalId }, meta: { commandId } }) =>
+      state && { ...state, posts: [...state.posts, { source, revenueCents, note, externalId, commandId }] },
+    CallAdjusted: (state, { data: { corrections }, meta }) =>
+      state && { ...state, corrections, adjustedBy: [...state.adjustedBy, meta.commandId] },
+    CallTagged: (state, { data: { changes } }) => state && { ...state, tags: tagged(state.tags, changes) },
+    UsageCharged: (state) => state && { ...state, usageCharged: true },
+    RecordingSaved: (state, { data: { recording } }) =>
+      state && { ...state, recordings: [...state.recordings, recording.carrierRecordingId] },
+  },
+})
+
+/** The dial that is ringing; null when none is. */
+export function ringing(state: CallState): Attempt | null {
+  return state.attempts.find(({ outcome }) => outcome === 'ringing') ?? null
+}
+
+/** The dial that a buyer answered; null when none did. */
+export function answered(state: CallState): Attempt | null {
+  return state.attempts.find(({ outcome }) => outcome === 'answered') ?? null
+}
+
+/** Whole seconds from one instant to another, rounded once; never below 0. */
+export function secondsBetween(from: string, to: string): number {
+  return Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1_000))
+}

@@ -1,0 +1,30 @@
+import type { UnroutedReason } from '../routing/call-facts.ts'
+
+const NOT_ACCEPTING = 'The campaign was not accepting calls.'
+const NO_BUYER = 'No buyer was available.'
+const OTHER = 'The call was not connected to a buyer.'
+
+/** What a publisher is told of each reason: plain words about the traffic, and nothing of what is stored. */
+const WORDING: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    workspace_inactive: NOT_ACCEPTING,
+    workspace_unfunded: NOT_ACCEPTING,
+    campaign_not_live: NOT_ACCEPTING,
+    caller_blocked: 'The caller is blocked.',
+    anonymous_blocked: 'The caller hid the number.',
+    campaign_closed: "The call came outside the campaign's hours.",
+    campaign_capped: "The campaign's call cap was reached.",
+    repeat_blocked: 'The caller had called before.',
+    no_targets: NO_BUYER,
+    no_eligible_target: NO_BUYER,
+    all_targets_failed: 'No buyer answered.',
+  } satisfies Record<UnroutedReason, string>),
+)
+
+/**
+ * The sentence by which a publisher reads why a call was not routed; skip reasons and unknown codes say no more than that
+ * (Document 2, What a publisher is told).
+ */
+export function publisherSentence(code: string): string {
+  return WORDING.get(code) ?? OTHER
+}

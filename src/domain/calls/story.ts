@@ -1,0 +1,242 @@
+import { z } from 'zod'
+import { id, instant } from '../../kernel/wire.ts'
+import { dialOutcome, type Skip } from '../routing/call-facts.ts'
+import { reasonOf, reasonSentence } from '../routing/reasons.ts'
+import { actor } from '../shared/fields.ts'
+import { counted, masked } from '../shared/words.ts'
+import type { callEvents } from './call.ts'
+import { figures } from './call-changes.ts'
+
+/** The steps of a call's waterfall (Document 2, Story). */
+export const storyStep = z.object({
+  at: instant,
+  step: z.enum([
+    'incoming',
+    'gates',
+    'plan',
+    'skipped',
+    'ping',
+    'dial',
+    'result',
+    'connected',
+    'unrouted',
+    'ended',
+    'settled',
+  ]),
+  title: z.string(),
+  sentence: z.string(),
+  tone: z.enum(['info', 'success', 'warning', 'danger']),
+  detail: z.record(z.string(), z.unknown()).nullable(),
+})
+export type StoryStep = Readonly<z.infer<typeof storyStep>>
+
+/** One dial as it stands; `outcome` and `endedAt` are null while they are open. */
+export const storyAttempt = z.object({
+  attemptNo: z.int(),
+  startedAt: instant,
+  endedAt: instant.nullable(),
+  rangSeconds: z.int(),
+  outcome: z.enum(['answered', ...dialOutcome.options]).nullable(),
+  /** What became of it, in words. */
+  result: z.string(),
+  targetId: id,
+  targetName: z.string(),
+  buyerId: id,
+  buyerName: z.string(),
+  deliveryMode: z.enum(['pstn', 'sip']),
+  /** Masked to its trailing digits. */
+  destination: z.string(),
+  sipCode: z.int().nullable(),
+  whisperAccepted: z.boolean().nullable(),
+})
+export type StoryAttempt = Readonly<z.infer<typeof storyAttempt>>
+
+/** What was heard or decided, without its payload. */
+export const storyEvent = z.object({
+  id: z.string(),
+  at: instant,
+  source: z.enum(['carrier', 'system']),
+  type: z.string(),
+})
+export type StoryEvent = Readonly<z.infer<typeof storyEvent>>
+
+/** A change of figures by a person or a key, as a call's history keeps it (Supplement §6, `adjust`). */
+export const adjustment = z.object({
+  id,
+  at: instant,
+  actor,
+  source: z.enum(['key', 'user']),
+  before: figures,
+  after: figures,
+  reason: z.string(),
+})
+
+type Told<Type extends keyof typeof callEvents> = z.infer<(typeof callEvents)[Type]>
+
+function incoming({ arrival }: Told<'CallArrived'>): StoryStep {
+  const { occurredAt: at, caller, callerState, dialedNumber, campaign, publisher, attribution } = arrival
+  const onCampaign = campaign ? ` for campaign ${campaign.name}` : ''
+  const byPublisher = publisher ? `, sent by publisher ${publisher.name}` : ''
+  return {
+    at,
+    step: 'incoming',
+    title: 'Call arrived',
+    sentence: `${caller ?? 'A hidden caller'} called ${dialedNumber}${onCampaign}${byPublisher}.`,
+    tone: 'info',
+    detail: { callerNumber: caller, callerState, dialedNumber, campaign, publisher, attribution },
+  }
+}
+
+function atTheGates({ arrival: { occurredAt: at }, gates }: Told<'CallArrived'>): StoryStep {
+  const { passed, failed } = gates
+  return {
+    at,
+    step: 'gates',
+    title: failed ? 'Turned away' : 'Gates passed',
+    sentence: failed
+      ? `The ${failed.replaceAll('_', ' ')} gate turned the caller away.`
+      : `The caller passed ${counted(passed.length, 'gate')}.`,
+    tone: failed ? 'danger' : 'success',
+    detail: { passed, failed },
+  }
+}
+
+function planned({ arrival: { occurredAt: at }, plan }: Told<'CallArrived'>): StoryStep {
+  const names = plan.map(({ name }) => name).join(', ')
+  return {
+    at,
+    step: 'plan',
+    title: 'Routing plan',
+    sentence: plan.length > 0 ? `${counted(plan.length, 'target')} on the plan: ${names}.` : 'The plan has no targets.',
+    tone: plan.length > 0 ? 'info' : 'warning',
+    detail: { targets: plan },
+  }
+}
+
+/** What an arrival adds; a caller turned away at the gates gets no plan. */
+export function arrivalSteps(told: Told<'CallArrived'>): readonly StoryStep[] {
+  return [incoming(told), atTheGates(told), ...(told.gates.failed === null ? [planned(told)] : [])]
+}
+
+/** One step for each target passed over. */
+export function skipSteps(skipped: readonly Skip[], at: string): readonly StoryStep[] {
+  return skipped.map(({ targetId, targetName, reason, sentence, figures }) => ({
+    at,
+    step: 'skipped',
+    title: `Skipped ${targetName}`,
+    sentence: reasonSentence(reason, sentence),
+    tone: 'warning',
+    detail: { ...figures, targetId, targetName, reason, ...reasonOf(reason) },
+  }))
+}
+
+/** A target is being rung. */
+export function dialStep({ claim }: Told<'TargetDialed'>): StoryStep {
+  const { attempt, target, buyer, deliveryMode, ringSeconds, occurredAt } = claim
+  const destination = masked(claim.destination)
+  return {
+    at: occurredAt,
+    step: 'dial',
+    title: `Dialling ${target.name}`,
+    sentence: `Ringing ${target.name} at ${destination} for up to ${counted(ringSeconds, 'second')}.`,
+    tone: 'info',
+    detail: { attemptNo: attempt, target, buyer, deliveryMode, destination, ringSeconds },
+  }
+}
+
+/** A dial ended without an answer. */
+export function failureStep({ occurredAt, attempt, target, ...told }: Told<'TargetFailed'>): StoryStep {
+  const { outcome, sipCode, rangSeconds, sentence } = told
+  return {
+    at: occurredAt,
+    step: 'result',
+    title: `${target.name} did not take the call`,
+    sentence,
+    tone: 'warning',
+    detail: { attemptNo: attempt, targetId: target.id, outcome, sipCode, rangSeconds },
+  }
+}
+
+/** What a dial that was answered came to, in words. */
+export function answerSentence({ target, rangSeconds }: Told<'TargetAnswered'>): string {
+  return `${target.name} answered after ${counted(rangSeconds, 'second')}.`
+}
+
+/** A buyer answered. */
+export function answerStep(told: Told<'TargetAnswered'>): StoryStep {
+  const { occurredAt, attempt, target, buyer, rangSeconds, whisperAccepted } = told
+  return {
+    at: occurredAt,
+    step: 'connected',
+    title: `Connected to ${buyer.name}`,
+    sentence: answerSentence(told),
+    tone: 'success',
+    detail: { attemptNo: attempt, target, buyer, rangSeconds, whisperAccepted },
+  }
+}
+
+/** Nobody takes the call. */
+export function unroutedStep({ occurredAt, unrouted }: Told<'CallUnrouted'>): StoryStep {
+  const { reason, sentence, action, message, forwardE164 } = unrouted
+  const { label, owner } = reasonOf(reason)
+  return {
+    at: occurredAt,
+    step: 'unrouted',
+    title: label,
+    sentence: reasonSentence(reason, sentence),
+    tone: 'danger',
+    detail: { reason, label, owner, action, message, forwardedTo: forwardE164 && masked(forwardE164) },
+  }
+}
+
+/** The call is over. */
+export function endStep({ occurredAt, status, hungUpBy, talkSeconds, sentence }: Told<'CallEnded'>): StoryStep {
+  const detail = { status, hungUpBy, talkSeconds }
+  return { at: occurredAt, step: 'ended', title: 'Call ended', sentence, tone: 'info', detail }
+}
+
+/** The books are written. */
+export function settlementStep({ occurredAt, converted, sentence, ...books }: Told<'CallSettled'>): StoryStep {
+  const { source, reason, revenueCents, payoutCents } = books
+  return {
+    at: occurredAt,
+    step: 'settled',
+    title: converted ? 'Converted' : 'Settled',
+    sentence,
+    tone: converted ? 'success' : 'info',
+    detail: { converted, source, reason, revenueCents, payoutCents },
+  }
+}
+
+/** Books that were written read otherwise. */
+export function rebookingStep({ occurredAt, before, converted, sentence, ...books }: Told<'BooksChanged'>): StoryStep {
+  const { source, reason, revenueCents, payoutCents, note } = books
+  return {
+    at: occurredAt,
+    step: 'settled',
+    title: converted && !before.converted ? 'Converted' : 'Books changed',
+    sentence,
+    tone: converted ? 'success' : 'info',
+    detail: { converted, source, reason, revenueCents, payoutCents, before, note },
+  }
+}
+
+/** The dial that a claim begins. */
+export function attemptOf({ claim }: Told<'TargetDialed'>): StoryAttempt {
+  return {
+    attemptNo: claim.attempt,
+    startedAt: claim.occurredAt,
+    endedAt: null,
+    rangSeconds: 0,
+    outcome: null,
+    result: `${claim.target.name} is ringing.`,
+    targetId: claim.target.id,
+    targetName: claim.target.name,
+    buyerId: claim.buyer.id,
+    buyerName: claim.buyer.name,
+    deliveryMode: claim.deliveryMode,
+    destination: masked(claim.destination),
+    sipCode: null,
+    whisperAccepted: null,
+  }
+}

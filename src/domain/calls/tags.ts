@@ -1,0 +1,65 @@
+import type { Map as PersistentMap } from 'immutable'
+import { z } from 'zod'
+import { TAG } from '../shared/limits.ts'
+
+const TAG_KEY = new RegExp(`^[A-Za-z0-9._-]{1,${TAG.key}}$`)
+
+/** Whether a tag's key is spelt as it must be (Document 1, Limits, "Tags"). */
+export function isTagKey(key: string): boolean {
+  return TAG_KEY.test(key)
+}
+
+// A dot in a key would read as a step of a path, so documents keep another sign for it, which no key may hold.
+const DOT = '․'
+
+/** A tag's key as documents keep it. */
+export function storedTag(key: string): string {
+  return key.replaceAll('.', DOT)
+}
+
+/** Tags by their own keys again, from what documents keep. */
+export function tagsOf(stored: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(stored).map(([key, value]) => [key.replaceAll(DOT, '.'), value]))
+}
+
+/** The same as JSON. */
+export function tagsText(stored: Readonly<Record<string, string>>): string {
+  const text = JSON.stringify(stored)
+  return text.includes(DOT) ? JSON.stringify(tagsOf(stored)) : text
+}
+
+/** Tags by key. */
+export type Tags = PersistentMap<string, string>
+
+/** One tag as it was and as it is; null where there was, or is, none. */
+export const tagChange = z.object({ key: z.string(), before: z.string().nullable(), after: z.string().nullable() })
+export type TagChange = Readonly<z.infer<typeof tagChange>>
+
+/** A value as a tag keeps it: a text, cut to its length in characters, whatever each is made of. */
+export function tagValue(value: string | number | boolean): string {
+  const text = String(value)
+  if (text.length <= TAG.value) return text.toWellFormed()
+  // No character has more than two parts.
+  return [...text.slice(0, 2 * TAG.value)].slice(0, TAG.value).join('').toWellFormed()
+}
+
+/** Tags as a request names them; null removes. */
+export const sentTags = z.record(
+  z.string().regex(TAG_KEY, { error: `must be 1 to ${TAG.key} letters, digits, dots, hyphens or underscores` }),
+  z.union([z.string(), z.number(), z.boolean(), z.null()], { error: 'must be a text, a number, a boolean or null' }),
+)
+
+/** What a request comes to on tags that are there: each key that it changes. */
+export function tagChanges(tags: Tags, sent: z.infer<typeof sentTags>): readonly TagChange[] {
+  return Object.entries(sent).flatMap(([key, value]) => {
+    const [before, after] = [tags.get(key) ?? null, value === null ? null : tagValue(value)]
+    return before === after ? [] : [{ key, before, after }]
+  })
+}
+
+/** Tags after changes. */
+export function tagged(tags: Tags, changes: readonly TagChange[]): Tags {
+  return tags.withMutations((draft) => {
+    for (const { key, after } of changes) after === null ? draft.delete(key) : draft.set(key, after)
+  })
+}

@@ -1,0 +1,188 @@
+import type { Map as PersistentMap } from 'immutable'
+import { z } from 'zod'
+import { cap, id, instant, wholeNumber } from '../../kernel/wire.ts'
+import { payoutProblems, payoutTerms } from '../money/payout-terms.ts'
+import { changed } from '../shared/changes.ts'
+import { e164, nameOf, statusNote, text, timezone } from '../shared/fields.ts'
+import { CALL_CAP, CAMPAIGN, NAME, SECONDS } from '../shared/limits.ts'
+import { type Problem, problemsOf } from '../shared/problems.ts'
+import { rescheduled, schedule, scheduleInput, scheduleProblem } from '../shared/schedule.ts'
+import type { SliceOf } from '../shared/slice.ts'
+import { normalStates, states, statesProblem } from '../shared/states.ts'
+import { zoneProblem } from '../shared/zones.ts'
+import { verticalId } from './vertical.ts'
+
+export const campaignStatus = z.enum(['draft', 'live', 'paused', 'restricted', 'archived'])
+export type CampaignStatus = z.infer<typeof campaignStatus>
+export const routingMode = z.enum(['priority', 'weighted', 'highest_bid'])
+
+/** What a person sets of a campaign (Document 1, Campaign; `payout` and `discloseCallerId` by Supplement §4 and §5). */
+export const campaignSettings = z.object({
+  name: nameOf(NAME.campaign),
+  description: text(CAMPAIGN.description),
+  routingMode,
+  recordCalls: z.boolean(),
+  repeatCallerPolicy: z.enum(['allow', 'block', 'same_target']),
+  anonymousPolicy: z.enum(['allow', 'block']),
+  unroutedAction: z.enum(['hangup', 'message', 'forward']),
+  unroutedMessage: text(CAMPAIGN.unroutedMessage),
+  unroutedForwardE164: e164.nullable(),
+  bufferSeconds: cap(SECONDS.buffer),
+  dialTimeoutSeconds: wholeNumber(SECONDS.dialTimeout),
+  failoverBudgetSeconds: wholeNumber(SECONDS.failoverBudget),
+  dedupeWindowSeconds: cap(SECONDS.dedupe),
+  dailyCap: cap(CALL_CAP.daily),
+  concurrencyCap: cap(CALL_CAP.concurrency),
+  hoursSchedule: schedule.nullable(),
+  timezone,
+  states,
+  payout: payoutTerms,
+  discloseCallerId: z.boolean(),
+})
+export type CampaignSettings = Readonly<z.infer<typeof campaignSettings>>
+export const campaignChanges = campaignSettings.partial()
+
+/** Settings as a request sends them: any of them, the schedule and the payout in part. */
+export const campaignSent = campaignSettings
+  .extend({ hoursSchedule: scheduleInput.nullable(), payout: payoutTerms.partial() })
+  .partial()
+export type CampaignSent = Readonly<z.infer<typeof campaignSent>>
+
+export const campaign = campaignSettings.extend({
+  id,
+  kind: z.literal('tracking'),
+  status: campaignStatus,
+  statusNote: statusNote.nullable(),
+  verticalId,
+  routingKeyPrefix: z.string(),
+  publishedAt: instant.nullable(),
+  createdAt: instant,
+  updatedAt: instant,
+})
+export type Campaign = Readonly<z.infer<typeof campaign>>
+
+/** These names are the storage format. */
+export const campaignEvents = {
+  CampaignCreated: z.object({ campaign }),
+  CampaignChanged: z.object({ campaignId: id, name: z.string(), before: campaignChanges, after: campaignChanges }),
+  CampaignStatusChanged: z.object({
+    campaignId: id,
+    name: z.string(),
+    from: campaignStatus,
+    to: campaignStatus,
+    note: statusNote.nullable(),
+  }),
+}
+
+export interface Campaigns {
+  readonly campaigns: PersistentMap<string, Campaign>
+}
+
+/** A campaign after a move: its note is kept, and cleared when it goes live; it is published when it first does. */
+export function withCampaignStatus<C extends Pick<Campaign, 'status' | 'statusNote' | 'publishedAt' | 'updatedAt'>>(
+  campaign: C,
+  to: CampaignStatus,
+  note: string | null,
+  at: string,
+): C {
+  const live = to === 'live'
+  return {
+    ...campaign,
+    status: to,
+    statusNote: live ? null : note,
+    publishedAt: campaign.publishedAt ?? (live ? at : null),
+    updatedAt: at,
+  }
+}
+
+export const evolveCampaigns: SliceOf<Campaigns, typeof campaignEvents> = {
+  CampaignCreated: (state, { data }) => ({ ...state, campaigns: state.campaigns.set(data.campaign.id, data.campaign) }),
+  CampaignChanged: (state, { data, meta }) => ({
+    ...state,
+    campaigns: state.campaigns.update(
+      data.campaignId,
+      (old) => old && changed({ ...old, updatedAt: meta.at }, data.after),
+    ),
+  }),
+  CampaignStatusChanged: (state, { data, meta }) => ({
+    ...state,
+    campaigns: state.campaigns.update(
+      data.campaignId,
+      (old) => old && withCampaignStatus(old, data.to, data.note, meta.at),
+    ),
+  }),
+}
+
+/** A campaign as one begins, before anything is set (Supplement §5); in the workspace's zone. */
+export function plainCampaign(name: string, zone: string): CampaignSettings {
+  return {
+    name,
+    description: null,
+    routingMode: 'priority',
+    recordCalls: true,
+    repeatCallerPolicy: 'allow',
+    anonymousPolicy: 'allow',
+    unroutedAction: 'hangup',
+    unroutedMessage: null,
+    unroutedForwardE164: null,
+    bufferSeconds: 0,
+    dialTimeoutSeconds: SECONDS.dialTimeout.usual,
+    failoverBudgetSeconds: SECONDS.failoverBudget.usual,
+    dedupeWindowSeconds: 0,
+    dailyCap: 0,
+    concurrencyCap: 0,
+    hoursSchedule: null,
+    timezone: zone,
+    states: [],
+    payout: { mode: 'revshare', payoutCents: null, revsharePct: 0, minPayoutCents: null, maxPayoutCents: null },
+    discloseCallerId: false,
+  }
+}
+
+/** The settings after a request. The zone is that of the schedule, whichever of the two was sent. */
+export function campaignWith(
+  settings: CampaignSettings,
+  { hoursSchedule, payout, ...sent }: CampaignSent,
+): CampaignSettings {
+  const next = changed(settings, {
+    ...sent,
+    states: sent.states && normalStates(sent.states),
+    payout: payout && changed(settings.payout, payout),
+  })
+  const zones = { sent: sent.timezone, record: next.timezone }
+  const schedule = rescheduled(settings.hoursSchedule, hoursSchedule, zones)
+  return { ...next, timezone: (hoursSchedule && schedule?.tz) || next.timezone, hoursSchedule: schedule }
+}
+
+/** What is wrong with a campaign as it will be, across its fields, and with what was sent; null when nothing is. */
+export function campaignProblems(
+  { unroutedAction, unroutedMessage, unroutedForwardE164, ...settings }: CampaignSettings,
+  sent: CampaignSent,
+): Readonly<Record<string, string>> | null {
+  const rules: readonly Problem[] = [
+    [
+      'unroutedMessage',
+      unroutedAction === 'message' && !unroutedMessage?.trim() ? 'Required when the action is message.' : null,
+    ],
+    [
+      'unroutedForwardE164',
+      unroutedAction === 'forward' && !unroutedForwardE164 ? 'Required when the action is forward.' : null,
+    ],
+    [
+      'failoverBudgetSeconds',
+      settings.failoverBudgetSeconds < settings.dialTimeoutSeconds ? 'Must be at least dialTimeoutSeconds.' : null,
+    ],
+    ['timezone', sent.timezone === undefined ? null : zoneProblem(sent.timezone)],
+    ['hoursSchedule', sent.hoursSchedule ? scheduleProblem(sent.hoursSchedule) : null],
+    ['states', statesProblem(settings.states)],
+    ...Object.entries(payoutProblems(settings.payout.mode, settings.payout)).map(
+      ([field, problem]): Problem => [`payout.${field}`, problem],
+    ),
+  ]
+  return problemsOf(rules)
+}
+
+/** How many campaigns count against the plan. */
+export function campaignsHeld({ campaigns }: Campaigns): number {
+  return campaigns.count(({ status }) => status !== 'archived')
+}

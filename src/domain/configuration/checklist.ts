@@ -1,0 +1,163 @@
+import { z } from 'zod'
+import type { CampaignStatus } from '../campaigns/campaign.ts'
+import { campaignMoveRefused } from '../campaigns/campaign-moves.ts'
+import { liveKeys } from '../supply/lane.ts'
+import { delivers } from '../supply/number.ts'
+import type { WorkspaceState } from './workspace.ts'
+
+const stepKey = z.enum(['buyer', 'target', 'routing', 'number', 'publishers', 'funded', 'live'])
+
+export const checklistStep = z.object({
+  key: stepKey,
+  label: z.string(),
+  done: z.boolean(),
+  blocking: z.boolean(),
+  optional: z.boolean(),
+  to: z.string(),
+  sentence: z.string(),
+})
+export const checklist = z.object({
+  ready: z.boolean(),
+  warnings: z.array(z.string()),
+  steps: z.array(checklistStep),
+})
+
+/** What a campaign's launch is judged by; counts are of what stands on its plan, on it, or pays for it. */
+export interface LaunchFacts {
+  readonly campaignId: string
+  readonly status: CampaignStatus
+  /** Active buyers owning a target on the plan. */
+  readonly activeBuyers: number
+  readonly activeTargets: number
+  readonly activeRoutes: number
+  /** Numbers on the campaign that deliver their calls. */
+  readonly readyNumbers: number
+  /** Lanes on the campaign whose routing key works. */
+  readonly keyedLanes: number
+  readonly lanes: number
+  readonly balanceCents: number
+}
+
+interface Rule {
+  readonly key: z.infer<typeof stepKey>
+  readonly label: string
+  /** Whether a launch is refused while the step is open; the others are advice. */
+  readonly required: boolean
+  readonly optional: boolean
+  readonly to: (campaignId: string) => string
+  readonly done: (facts: LaunchFacts) => boolean
+  readonly open: string
+  readonly closed: string
+  /** Why a launch is refused whatever else is done; null where nothing stands in its way. */
+  readonly bar?: (facts: LaunchFacts) => string | null
+}
+
+/** The steps in the order shown (Supplement §5). */
+const RULES: readonly Rule[] = [
+  {
+    key: 'buyer',
+    label: 'Buyer',
+    required: true,
+    optional: false,
+    to: () => '/buyers',
+    done: ({ activeBuyers }) => activeBuyers > 0,
+    open: 'No active buyer owns a target on the routing plan.',
+    closed: 'An active buyer owns a target on the routing plan.',
+  },
+  {
+    key: 'target',
+    label: 'Target',
+    required: true,
+    optional: false,
+    to: () => '/targets',
+    done: ({ activeTargets }) => activeTargets > 0,
+    open: 'No target on the routing plan is active.',
+    closed: 'A target on the routing plan is active.',
+  },
+  {
+    key: 'routing',
+    label: 'Routing plan',
+    required: true,
+    optional: false,
+    to: (campaignId) => `/campaigns/${campaignId}/routing`,
+    done: ({ activeRoutes }) => activeRoutes > 0,
+    open: 'The routing plan has no active route.',
+    closed: 'The routing plan has an active route.',
+  },
+  {
+    key: 'number',
+    label: 'Number',
+    required: true,
+    optional: false,
+    to: () => '/numbers',
+    done: ({ readyNumbers, keyedLanes }) => readyNumbers + keyedLanes > 0,
+    open: 'No ready number is on the campaign, and no lane has an active routing key.',
+    closed: 'Calls can reach the campaign.',
+  },
+  {
+    key: 'publishers',
+    label: 'Publishers',
+    required: false,
+    optional: true,
+    to: (campaignId) => `/campaigns/${campaignId}/publishers`,
+    done: ({ lanes }) => lanes > 0,
+    open: 'No publisher sends calls to the campaign yet.',
+    closed: 'A publisher sends calls to the campaign.',
+  },
+  {
+    key: 'funded',
+    label: 'Wallet',
+    required: true,
+    optional: false,
+    to: () => '/wallet',
+    done: ({ balanceCents }) => balanceCents > 0,
+    open: 'The wallet is empty.',
+    closed: 'The wallet is funded.',
+  },
+  {
+    key: 'live',
+    label: 'Live',
+    required: false,
+    optional: false,
+    to: (campaignId) => `/campaigns/${campaignId}`,
+    done: ({ status }) => status === 'live',
+    open: 'The campaign is not live.',
+    closed: 'The campaign is live.',
+    bar: (facts) => campaignMoveRefused(facts, 'live', 'console')?.message ?? null,
+  },
+]
+
+/** The go-live checklist: `blockers` is exactly what a launch would be refused with. */
+export function checklistOf(facts: LaunchFacts) {
+  const steps = RULES.map(({ key, label, required, optional, to, done, open, closed, bar }) => {
+    const is = done(facts)
+    const barred = bar?.(facts) ?? null
+    const blocking = barred !== null || (required && !is)
+    const sentence = barred ?? (is ? closed : open)
+    return { key, label, done: is, blocking, optional, to: to(facts.campaignId), sentence }
+  })
+  const blockers = steps.filter(({ blocking }) => blocking).map(({ sentence }) => sentence)
+  const warnings = steps.filter(({ optional, done }) => optional && !done).map(({ sentence }) => sentence)
+  const canGoLive = blockers.length === 0
+  return { blockers, canGoLive, checklist: { ready: canGoLive, warnings, steps } }
+}
+
+/** The facts of a campaign as its workspace stands. */
+export function launchFacts(state: WorkspaceState, campaignId: string, balanceCents: number): LaunchFacts {
+  const plan = [...(state.routes.get(campaignId)?.values() ?? [])]
+  const targets = plan.flatMap(({ targetId }) => state.targets.get(targetId) ?? [])
+  const buyers = new Set(targets.map(({ buyerId }) => buyerId))
+  const lanes = [...state.lanes.values()].filter((lane) => lane.campaignId === campaignId)
+  const keyed = lanes.filter(({ publisherId }) => liveKeys(state, publisherId, campaignId).length > 0)
+  return {
+    campaignId,
+    status: state.campaigns.get(campaignId)?.status ?? 'draft',
+    activeBuyers: [...buyers].filter((buyerId) => state.buyers.get(buyerId)?.status === 'active').length,
+    activeTargets: targets.filter(({ status }) => status === 'active').length,
+    activeRoutes: plan.filter(({ active }) => active).length,
+    readyNumbers: state.numbers.count((number) => number.campaignId === campaignId && delivers(number)),
+    keyedLanes: keyed.length,
+    lanes: lanes.length,
+    balanceCents,
+  }
+}

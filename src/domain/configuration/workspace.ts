@@ -1,0 +1,107 @@
+import { Map as PersistentMap } from 'immutable'
+import { alsoEvolving, defineEntity, partsOfStream } from '../../kernel/entity.ts'
+import { type ApiKeys, apiKeyEvents, apiKeyUpcasts, evolveApiKeys } from '../access/api-key.ts'
+import { evolveSeats, type Seats, seatEvents, seatUpcasts } from '../access/seat.ts'
+import { evolveTenants, type Tenants, tenantEvents, tenantUpcasts } from '../access/tenant.ts'
+import { type Campaigns, campaignEvents, evolveCampaigns } from '../campaigns/campaign.ts'
+import { evolveRoutes, type Routes, routeEvents } from '../campaigns/route.ts'
+import { evolveVerticals, type Verticals, verticalEvents } from '../campaigns/vertical.ts'
+import { type Buyers, buyerEvents, evolveBuyers } from '../demand/buyer.ts'
+import { evolveTargets, targetEvents } from '../demand/target.ts'
+import type { SliceOf } from '../shared/slice.ts'
+import { evolveLanes, type Lanes, laneEvents } from '../supply/lane.ts'
+import { evolveNumbers, type Numbers, numberEvents } from '../supply/number.ts'
+import { evolveOrders, type Orders, orderEvents } from '../supply/order.ts'
+import { evolvePools, type Pools, poolEvents } from '../supply/pool.ts'
+import { evolvePublishers, publisherEvents } from '../supply/publisher.ts'
+import { routingKeyEvents, routingKeyUpcasts } from '../supply/routing-key.ts'
+import { type Revisions, recordsOf } from './record.ts'
+
+/** All configuration of a workspace: the whole of what routing goes by, at any revision. */
+export interface WorkspaceState
+  extends Tenants,
+    Seats,
+    Buyers,
+    Lanes,
+    Campaigns,
+    Routes,
+    Numbers,
+    Orders,
+    Pools,
+    ApiKeys,
+    Verticals,
+    Revisions {}
+
+const initial: WorkspaceState = {
+  workspace: null,
+  seats: PersistentMap(),
+  buyers: PersistentMap(),
+  publishers: PersistentMap(),
+  lanes: PersistentMap(),
+  routingKeys: PersistentMap(),
+  campaigns: PersistentMap(),
+  targets: PersistentMap(),
+  routes: PersistentMap(),
+  numbers: PersistentMap(),
+  numberIds: PersistentMap(),
+  orders: PersistentMap(),
+  orderIds: PersistentMap(),
+  renewals: PersistentMap(),
+  pools: PersistentMap(),
+  apiKeys: PersistentMap(),
+  verticals: PersistentMap(),
+  revisions: PersistentMap(),
+}
+
+const events = {
+  ...tenantEvents,
+  ...seatEvents,
+  ...buyerEvents,
+  ...publisherEvents,
+  ...laneEvents,
+  ...routingKeyEvents,
+  ...campaignEvents,
+  ...targetEvents,
+  ...routeEvents,
+  ...numberEvents,
+  ...orderEvents,
+  ...poolEvents,
+  ...apiKeyEvents,
+  ...verticalEvents,
+}
+
+const evolve: SliceOf<WorkspaceState, typeof events> = {
+  ...evolveTenants,
+  ...evolveSeats,
+  ...evolveBuyers,
+  ...evolvePublishers,
+  ...evolveLanes,
+  ...evolveCampaigns,
+  ...evolveTargets,
+  ...evolveRoutes,
+  ...evolveNumbers,
+  ...evolveOrders,
+  ...evolvePools,
+  ...evolveApiKeys,
+  ...evolveVerticals,
+}
+
+/** The configuration of a workspace: `workspace-<id>`. */
+export const workspace = defineEntity({
+  name: 'workspace',
+  version: 4,
+  longLived: true,
+  remembersCommands: true,
+  events,
+  upcasts: { ...seatUpcasts, ...tenantUpcasts, ...apiKeyUpcasts, ...routingKeyUpcasts },
+  initial,
+  evolve: alsoEvolving<WorkspaceState, typeof events>(evolve, (state, event) => ({
+    ...state,
+    revisions: recordsOf(event).reduce((revisions, id) => revisions.set(id, event.revision), state.revisions),
+  })),
+})
+
+/** The workspace of an event of its stream. */
+export function workspaceIdOf({ stream }: { readonly stream: string }): string {
+  return partsOfStream(stream).id
+}

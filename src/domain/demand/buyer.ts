@@ -1,0 +1,92 @@
+import type { Map as PersistentMap } from 'immutable'
+import { z } from 'zod'
+import { cap, id, instant } from '../../kernel/wire.ts'
+import { changed } from '../shared/changes.ts'
+import { nameOf, statusNote, text, timezone } from '../shared/fields.ts'
+import { CALL_CAP, CENTS, NAME, TEXT } from '../shared/limits.ts'
+import { sameName } from '../shared/names.ts'
+import type { SliceOf } from '../shared/slice.ts'
+
+export const buyerStatus = z.enum(['active', 'paused', 'archived'])
+export type BuyerStatus = z.infer<typeof buyerStatus>
+
+/** What a person sets of a buyer (Document 1, Buyer). */
+export const buyerSettings = z.object({
+  name: nameOf(NAME.buyer),
+  company: text(TEXT.contact),
+  contactName: text(TEXT.contact),
+  contactEmail: text(TEXT.email),
+  contactPhone: text(TEXT.phone),
+  timezone,
+  externalRef: text(TEXT.reference),
+  notes: text(TEXT.notes),
+  concurrencyCap: cap(CALL_CAP.concurrency),
+  hourlyCap: cap(CALL_CAP.hourly),
+  dailyCap: cap(CALL_CAP.daily),
+  monthlyCap: cap(CALL_CAP.monthly),
+  dailyRevenueCapCents: cap(CENTS.dailyRevenueCap),
+})
+export type BuyerSettings = Readonly<z.infer<typeof buyerSettings>>
+export const buyerChanges = buyerSettings.partial()
+
+export const buyer = buyerSettings.extend({ id, status: buyerStatus, createdAt: instant, updatedAt: instant })
+export type Buyer = Readonly<z.infer<typeof buyer>>
+
+/** These names are the storage format. */
+export const buyerEvents = {
+  BuyerCreated: z.object({ buyer }),
+  BuyerChanged: z.object({ buyerId: id, name: z.string(), before: buyerChanges, after: buyerChanges }),
+  BuyerStatusChanged: z.object({
+    buyerId: id,
+    name: z.string(),
+    from: buyerStatus,
+    to: buyerStatus,
+    note: statusNote.nullable(),
+    targetsAffected: z.int(),
+  }),
+}
+
+export interface Buyers {
+  readonly buyers: PersistentMap<string, Buyer>
+}
+
+export const evolveBuyers: SliceOf<Buyers, typeof buyerEvents> = {
+  BuyerCreated: (state, { data }) => ({ ...state, buyers: state.buyers.set(data.buyer.id, data.buyer) }),
+  BuyerChanged: (state, { data, meta }) => ({
+    ...state,
+    buyers: state.buyers.update(data.buyerId, (old) => old && changed({ ...old, updatedAt: meta.at }, data.after)),
+  }),
+  BuyerStatusChanged: (state, { data, meta }) => ({
+    ...state,
+    buyers: state.buyers.update(data.buyerId, (old) => old && { ...old, status: data.to, updatedAt: meta.at }),
+  }),
+}
+
+/** A buyer as one begins, before anything is set; in the workspace's zone. */
+export function plainBuyer(name: string, zone: string): BuyerSettings {
+  return {
+    name,
+    company: null,
+    contactName: null,
+    contactEmail: null,
+    contactPhone: null,
+    timezone: zone,
+    externalRef: null,
+    notes: null,
+    concurrencyCap: 0,
+    hourlyCap: 0,
+    dailyCap: 0,
+    monthlyCap: 0,
+    dailyRevenueCapCents: 0,
+  }
+}
+
+/** Whether a non-archived buyer other than `exceptId` has this name. */
+export function buyerNameTaken({ buyers }: Buyers, name: string, exceptId: string | null): boolean {
+  return buyers.some((other) => other.id !== exceptId && other.status !== 'archived' && sameName(other.name, name))
+}
+
+/** How many buyers count against the plan. */
+export function buyersHeld({ buyers }: Buyers): number {
+  return buyers.count(({ status }) => status !== 'archived')
+}

@@ -1,0 +1,202 @@
+import type { Map as PersistentMap } from 'immutable'
+import { z } from 'zod'
+import { refuse } from '../../kernel/refusal.ts'
+import { cap, id, instant } from '../../kernel/wire.ts'
+import { price } from '../money/money.ts'
+import { dialOutcome } from '../routing/call-facts.ts'
+import { changed } from '../shared/changes.ts'
+import { nameOf, statusNote, text, timezone } from '../shared/fields.ts'
+import { CALL_CAP, CENTS, NAME, SECONDS, TARGET, TEXT } from '../shared/limits.ts'
+import { rescheduled, schedule, scheduleInput } from '../shared/schedule.ts'
+import type { SliceOf } from '../shared/slice.ts'
+import { normalStates, states } from '../shared/states.ts'
+import { bidResult } from './bid-answer.ts'
+import { endpoint, endpointSettings, PLAIN_RTB, plainEndpoint, rtbKept, tagFilter } from './endpoint.ts'
+
+export const targetType = z.enum(['number', 'sip', 'rtb'])
+export const targetStatus = z.enum(['draft', 'active', 'paused', 'archived'])
+export const targetKind = z.enum(['static', 'delivery', 'external_rtb'])
+export type TargetStatus = z.infer<typeof targetStatus>
+export type TargetKind = z.infer<typeof targetKind>
+
+/** Who moves a target: a person in the console, or a key. */
+export const mover = z.enum(['console', 'key'])
+
+/** Moves that the console may make (Supplement §5), and those of a key (Document 1, Target). */
+export const TARGET_MOVES: Readonly<
+  Record<z.infer<typeof mover>, Readonly<Record<TargetStatus, readonly TargetStatus[]>>>
+> = {
+  console: {
+    draft: ['active', 'archived'],
+    active: ['paused', 'archived'],
+    paused: ['active', 'archived'],
+    archived: ['draft'],
+  },
+  key: { draft: [], active: ['paused'], paused: ['active'], archived: [] },
+}
+
+/** How a test of a target ended: what became of the dial, or of the ping. */
+export const testResult = z.enum(['answered', ...dialOutcome.options, ...bidResult.options])
+export type TestResult = z.infer<typeof testResult>
+
+/** What a person sets of a target (Document 1, Target). */
+export const targetSettings = z.object({
+  name: nameOf(NAME.target),
+  externalRef: text(TEXT.reference),
+  buyerId: id,
+  revenueCents: price.nullable(),
+  durationThresholdSeconds: cap(SECONDS.durationThreshold),
+  concurrencyCap: cap(CALL_CAP.concurrency),
+  hourlyCap: cap(CALL_CAP.hourly),
+  dailyCap: cap(CALL_CAP.daily),
+  monthlyCap: cap(CALL_CAP.monthly),
+  totalCap: cap(CALL_CAP.total),
+  dailyRevenueCapCents: cap(CENTS.dailyRevenueCap),
+  capCountsOn: z.enum(['claimed', 'connected', 'converted']),
+  states,
+  timezone,
+  hoursSchedule: schedule.nullable(),
+  dedupeWindowSeconds: cap(SECONDS.dedupe),
+  tagFilters: z.array(tagFilter).max(TARGET.tagFilters).readonly(),
+  endpoint: endpoint.nullable(),
+  rtb: rtbKept.nullable(),
+})
+export type TargetSettings = Readonly<z.infer<typeof targetSettings>>
+export const targetChanges = targetSettings.partial()
+
+/** Settings as a request sends them: any of them, schedule, dialling and bidding in part. */
+export const targetSent = targetSettings
+  .extend({
+    states: states.nullable(),
+    hoursSchedule: scheduleInput.nullable(),
+    endpoint: endpointSettings.partial(),
+    rtb: rtbKept.partial(),
+  })
+  .partial()
+export type TargetSent = Readonly<z.infer<typeof targetSent>>
+
+/** A new target as a request sends it. */
+export const targetDraft = targetSent.required({ name: true, buyerId: true }).extend({ type: targetType })
+
+export const target = targetSettings.extend({
+  id,
+  type: targetType,
+  status: targetStatus,
+  createdAt: instant,
+  updatedAt: instant,
+})
+export type Target = Readonly<z.infer<typeof target>>
+
+/** These names are the storage format. */
+export const targetEvents = {
+  TargetCreated: z.object({ target, buyerName: z.string() }),
+  TargetChanged: z.object({ targetId: id, name: z.string(), before: targetChanges, after: targetChanges }),
+  TargetStatusChanged: z.object({
+    targetId: id,
+    name: z.string(),
+    from: targetStatus,
+    to: targetStatus,
+    note: statusNote.nullable(),
+    /** Campaigns from whose plans an archived target was taken. */
+    removedFrom: z.array(id).readonly(),
+  }),
+  /** A test reached the target's destination, or did not; nothing is booked or counted. */
+  TargetTested: z.object({
+    targetId: id,
+    name: z.string(),
+    occurredAt: instant,
+    ok: z.boolean(),
+    result: testResult,
+    latencyMs: z.int().min(0),
+  }),
+}
+
+export interface Targets {
+  readonly targets: PersistentMap<string, Target>
+}
+
+/** The kind that follows from type and price: `delivery` is handed over and books nothing. */
+export function kindOf({ type, revenueCents }: Pick<Target, 'type' | 'revenueCents'>): TargetKind {
+  if (type === 'rtb') return 'external_rtb'
+  return revenueCents ? 'static' : 'delivery'
+}
+
+/** What is dialled or asked: E.164, sip address or bid URL; null while there is none. */
+export function destinationOf({ endpoint, rtb }: Pick<Target, 'endpoint' | 'rtb'>): string | null {
+  return endpoint?.destinationE164 ?? endpoint?.sipUri ?? rtb?.bidUrl ?? null
+}
+
+/** A target after a test of it: when its endpoint was last looked at. No change of its configuration. */
+export function tested<T extends Pick<Target, 'endpoint'>>(target: T, at: string): T {
+  return { ...target, endpoint: target.endpoint && { ...target.endpoint, lastHealthCheckAt: at } }
+}
+
+/** 409: there is nothing to dial or to ask. */
+export function noDestination() {
+  return refuse(
+    'conflict',
+    { destination: 'Required before the target can take calls.' },
+    'The target has no destination.',
+  )
+}
+
+export const evolveTargets: SliceOf<Targets, Omit<typeof targetEvents, 'TargetStatusChanged'>> = {
+  TargetTested: (state, { data }) => ({
+    ...state,
+    targets: state.targets.update(data.targetId, (old) => old && tested(old, data.occurredAt)),
+  }),
+  TargetCreated: (state, { data }) => ({ ...state, targets: state.targets.set(data.target.id, data.target) }),
+  TargetChanged: (state, { data, meta }) => ({
+    ...state,
+    targets: state.targets.update(data.targetId, (old) => old && changed({ ...old, updatedAt: meta.at }, data.after)),
+  }),
+}
+
+/** A target as one begins, before anything is set (Supplement §5); in the workspace's zone. */
+export function plainTarget(
+  type: Target['type'],
+  name: string,
+  { buyerId, endpointId, zone }: { readonly buyerId: string; readonly endpointId: string; readonly zone: string },
+): TargetSettings {
+  return {
+    name,
+    externalRef: null,
+    buyerId,
+    revenueCents: type === 'rtb' ? null : 0,
+    durationThresholdSeconds: 0,
+    concurrencyCap: 0,
+    hourlyCap: 0,
+    dailyCap: 0,
+    monthlyCap: 0,
+    totalCap: 0,
+    dailyRevenueCapCents: 0,
+    capCountsOn: 'connected',
+    states: [],
+    timezone: zone,
+    hoursSchedule: null,
+    dedupeWindowSeconds: 0,
+    tagFilters: [],
+    endpoint: type === 'rtb' ? null : plainEndpoint(endpointId, type === 'sip' ? 'sip' : 'pstn'),
+    rtb: type === 'rtb' ? PLAIN_RTB : null,
+  }
+}
+
+/** The settings after a request; dialling that is sent to a bidding target, or the reverse, is left out. */
+export function targetWith(
+  settings: TargetSettings,
+  { hoursSchedule, endpoint, rtb, states, ...sent }: TargetSent,
+): TargetSettings {
+  const next = changed(settings, {
+    ...sent,
+    states: states === undefined ? undefined : normalStates(states ?? []),
+    endpoint: settings.endpoint && endpoint && changed(settings.endpoint, endpoint),
+    rtb: settings.rtb && rtb && changed(settings.rtb, rtb),
+  })
+  const zones = { sent: undefined, record: next.timezone }
+  return { ...next, hoursSchedule: rescheduled(settings.hoursSchedule, hoursSchedule, zones) }
+}
+
+/** How many targets count against the plan. */
+export function targetsHeld({ targets }: Targets): number {
+  return targets.count(({ status }) => status !== 'archived')
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import type { DecisionContext } from '../../kernel/command.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import { wholeNumber } from '../../kernel/wire.ts'
+import { CENTS, WALLET } from '../shared/limits.ts'
+import { entryId, knownEntry, PLATFORM_REFERENCE, type WalletState, walletEntries } from './wallet.ts'
+
+/** Money that is added. The reference is the payer's own: it is credited once. */
+export const creditInput = z.object({
+  amountCents: wholeNumber({ min: 1, max: CENTS.credit }),
+  reference: z
+    .string()
+    .trim()
+    .min(1)
+    .max(WALLET.reference)
+    .refine(
+      (reference) => !PLATFORM_REFERENCE.test(reference),
+      'must not begin with setup:, renewal: or usage:, which are the platform’s own',
+    ),
+  note: z.string().max(WALLET.note).nullish(),
+})
+
+/** What a credit writes: nothing where its reference has been credited with the same amount. */
+export function credited(
+  { amountCents, reference, note }: z.infer<typeof creditInput>,
+  state: WalletState,
+  { now, workspaceId, recall }: Pick<DecisionContext, 'now' | 'workspaceId' | 'recall'>,
+) {
+  const entry = knownEntry(state, reference) ?? recall(walletEntries, entryId(workspaceId, reference))
+  if (entry?.kind === 'credit' && entry.amountCents === amountCents) return []
+  if (entry) return refuse('conflict', { reference }, 'The reference belongs to another entry.')
+  const balanceCents = state.balanceCents + amountCents
+  return [
+    {
+      type: 'WalletCredited' as const,
+      data: { reference, kind: 'credit' as const, amountCents, balanceCents, note: note ?? null, occurredAt: now },
+    },
+  ]
+}

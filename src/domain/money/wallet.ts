@@ -1,0 +1,173 @@
+import { Map as PersistentMap } from 'immutable'
+import { z } from 'zod'
+import type { Memory } from '../../kernel/command.ts'
+import { defineEntity } from '../../kernel/entity.ts'
+import { id, instant } from '../../kernel/wire.ts'
+import { WALLET } from '../shared/limits.ts'
+import { nothingRecent, type Recent, recentOf, remembered } from '../shared/windowed-map.ts'
+
+const reference = z.string().min(1).max(WALLET.reference)
+const note = z.string().max(WALLET.note).nullable()
+
+/** These names are the storage format. Amounts are positive cents; `balanceCents` is the balance after. */
+export const walletEvents = {
+  WalletCredited: z.object({
+    reference,
+    kind: z.enum(['credit', 'refund']),
+    amountCents: z.int().min(1),
+    balanceCents: z.int(),
+    note,
+    occurredAt: instant,
+  }),
+  WalletCharged: z.object({
+    reference,
+    kind: z.enum(['setup', 'renewal', 'usage']),
+    amountCents: z.int().min(1),
+    balanceCents: z.int(),
+    note,
+    callId: id.nullable(),
+    occurredAt: instant,
+  }),
+  /** Put aside for a charge of the same reference; `reservedCents` is all that is put aside after. */
+  WalletReserved: z.object({ reference, amountCents: z.int().min(1), reservedCents: z.int(), occurredAt: instant }),
+  /** Given back, because nothing is to be charged. */
+  WalletReservationReleased: z.object({
+    reference,
+    amountCents: z.int().min(1),
+    reservedCents: z.int(),
+    occurredAt: instant,
+  }),
+}
+
+/** One entry of the wallet's book. `amountCents` is negative for a charge; `balanceCents` is the balance after. */
+export const walletEntry = z.object({
+  workspaceId: z.string(),
+  reference,
+  /** The entry's id on the wire: that of its event. */
+  eventId: z.string(),
+  /** Place in the book: entries of one millisecond follow one another too. */
+  revision: z.int().min(0),
+  at: instant,
+  kind: z.enum(['credit', 'setup', 'renewal', 'usage', 'refund']),
+  amountCents: z.int(),
+  balanceCents: z.int(),
+  note,
+  callId: id.nullable(),
+})
+export type WalletEntry = Readonly<z.infer<typeof walletEntry>>
+
+/** Entries beyond the hour that the fold remembers: documents of the projection of this name. */
+export const walletEntries: Memory<WalletEntry> = { name: 'wallet-entries', doc: walletEntry }
+
+/** Key of an entry in the read model. */
+export function entryId(workspaceId: string, reference: string): string {
+  return `${workspaceId}:${reference}`
+}
+
+export interface WalletState {
+  /** Null before the first entry. */
+  readonly workspaceId: string | null
+  readonly balanceCents: number
+  /** Sum of the reservations. */
+  readonly reservedCents: number
+  /** What is put aside, by the reference of the charge to come. */
+  readonly reservations: PersistentMap<string, number>
+  /** Entries of the last hour at least, by reference. */
+  readonly references: Recent<WalletEntry>
+}
+
+const write = (state: WalletState, entry: WalletEntry): WalletState => ({
+  ...state,
+  workspaceId: entry.workspaceId,
+  balanceCents: entry.balanceCents,
+  references: remembered(state.references, entry.reference, entry, entry.at),
+})
+
+const initial: WalletState = {
+  workspaceId: null,
+  balanceCents: 0,
+  reservedCents: 0,
+  reservations: PersistentMap(),
+  references: nothingRecent(),
+}
+
+/** The wallet without what was put aside under a reference: it was charged, or is not needed. */
+function freed(state: WalletState, reference: string): WalletState {
+  const amountCents = state.reservations.get(reference) ?? 0
+  return {
+    ...state,
+    reservations: state.reservations.delete(reference),
+    reservedCents: state.reservedCents - amountCents,
+  }
+}
+
+/** The workspace's money: `wallet-<workspaceId>`, each entry once for its reference. */
+export const wallet = defineEntity({
+  name: 'wallet',
+  version: 2,
+  longLived: true,
+  events: walletEvents,
+  initial,
+  evolve: {
+    WalletCredited: (state, event) => write(state, creditEntry(event)),
+    WalletCharged: (state, event) => freed(write(state, chargeEntry(event)), event.data.reference),
+    WalletReserved: (state, { data: { reference, amountCents } }) => ({
+      ...state,
+      reservations: state.reservations.set(reference, amountCents),
+      reservedCents: state.reservedCents + amountCents,
+    }),
+    WalletReservationReleased: (state, { data }) => freed(state, data.reference),
+  },
+})
+
+interface Recorded<Data> {
+  readonly stream: string
+  readonly revision: number
+  readonly meta: { readonly at: string; readonly eventId: string }
+  readonly data: Data
+}
+
+const workspaceOf = (stream: string) => stream.slice(wallet.name.length + 1)
+
+const placeOf = ({ stream, revision, meta }: Omit<Recorded<unknown>, 'data'>) => ({
+  workspaceId: workspaceOf(stream),
+  eventId: meta.eventId,
+  revision,
+  at: meta.at,
+})
+
+/** The entry that a credit writes. */
+export function creditEntry(event: Recorded<z.infer<typeof walletEvents.WalletCredited>>): WalletEntry {
+  const { reference, kind, amountCents, balanceCents, note } = event.data
+  return { ...placeOf(event), reference, kind, amountCents, balanceCents, note, callId: null }
+}
+
+/** The entry that a charge writes. */
+export function chargeEntry(event: Recorded<z.infer<typeof walletEvents.WalletCharged>>): WalletEntry {
+  const { reference, kind, amountCents, balanceCents, note, callId } = event.data
+  return { ...placeOf(event), reference, kind, amountCents: -amountCents, balanceCents, note, callId }
+}
+
+/** What may be spent: the balance without what is reserved. */
+export function availableCents({ balanceCents, reservedCents }: WalletState): number {
+  return balanceCents - reservedCents
+}
+
+/** The entry of a reference, where the fold still knows it. */
+export function knownEntry(state: WalletState, reference: string): WalletEntry | null {
+  return recentOf(state.references, reference)
+}
+
+/** The look-ups that make a reference's entry known for certain: none where the fold knows it, or there is nothing yet. */
+export function entryRecalls(state: WalletState, reference: string) {
+  if (state.workspaceId === null || knownEntry(state, reference)) return []
+  return [{ memory: walletEntries, id: entryId(state.workspaceId, reference) }]
+}
+
+/** How the references of the platform's own entries begin (`setupReference`, `renewalReference`, `usageReference`): nobody else's may. */
+export const PLATFORM_REFERENCE = /^(setup|renewal|usage):/
+
+/** The reference of a call's usage charge. */
+export function usageReference(callId: string): string {
+  return `usage:${callId}`
+}

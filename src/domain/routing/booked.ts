@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { figures, figuresOf } from '../calls/call-changes.ts'
+
+/** What is counted of a call's books: by which change of them (0 by the settlement), and where. */
+export const booked = figures.extend({
+  change: z.int().min(0),
+  /** Revision of the ledger at which the call was counted first; null of one that never connected. */
+  revision: z.int().nullable(),
+  /** The target's caps were reset since the dial: only the buyer counts the call. */
+  resetSince: z.boolean(),
+})
+export type Booked = Readonly<z.infer<typeof booked>>
+
+/** Nothing counted. */
+export const NOT_BOOKED: Booked = {
+  change: 0,
+  converted: false,
+  revenueCents: 0,
+  payoutCents: 0,
+  revision: null,
+  resetSince: false,
+}
+
+type Counted = Omit<Booked, 'change' | 'revision'>
+
+/** As a settlement was counted, at a revision of the ledger. */
+export function bookedFirst({ resetSince, ...counted }: Counted, revision: number): Booked {
+  return { ...figuresOf(counted), change: 0, revision, resetSince }
+}
+
+interface Recounted {
+  readonly change: number
+  readonly after: z.infer<typeof figures>
+  readonly revision: number | null
+  readonly resetSince: boolean
+}
+
+/** As a change was counted. */
+export function bookedAgain(known: Booked | null, { change, after, revision, resetSince }: Recounted): Booked {
+  return { ...after, change, revision: known?.revision ?? revision, resetSince }
+}

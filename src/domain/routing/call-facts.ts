@@ -1,0 +1,214 @@
+import { z } from 'zod'
+import type { Upcast } from '../../kernel/entity.ts'
+import { id, instant } from '../../kernel/wire.ts'
+import { campaignSettings } from '../campaigns/campaign.ts'
+import { payout, percent, price } from '../money/money.ts'
+import { e164 } from '../shared/fields.ts'
+import { RECORDING } from '../shared/limits.ts'
+
+/** A record as frozen on a call: its id and the name that it had. */
+export const named = z.object({ id, name: z.string() })
+export type Named = Readonly<z.infer<typeof named>>
+
+/** The call statuses of Document 2 that this platform gives. */
+export const callStatus = z.enum([
+  'initiated',
+  'routing',
+  'reserved',
+  'ringing',
+  'waiting',
+  'in_progress',
+  'completed',
+  'missed',
+  'rejected',
+  'abandoned',
+  'no_agent',
+  'no_answer',
+  'busy',
+  'failed',
+  'terminated',
+])
+export type CallStatus = z.infer<typeof callStatus>
+export const callOutcome = z.enum(['connected', 'converted', 'unrouted', 'missed', 'live'])
+export type CallOutcome = z.infer<typeof callOutcome>
+
+export const attribution = z.enum(['tracking_number', 'routing_key', 'ping_window', 'direct', 'rtb_bid'])
+
+/** The eight gates, in the order in which they are tried (Document 1, Life of a call; codes by Supplement §6). */
+export const gateCode = z.enum([
+  'subscription',
+  'wallet',
+  'campaign_status',
+  'blocked_caller',
+  'anonymous_caller',
+  'hours',
+  'campaign_cap',
+  'repeat_caller',
+])
+export type GateCode = z.infer<typeof gateCode>
+
+/** Why a call reached no buyer (Document 2, Unrouted reasons). */
+export const unroutedReason = z.enum([
+  'workspace_inactive',
+  'workspace_unfunded',
+  'campaign_not_live',
+  'caller_blocked',
+  'anonymous_blocked',
+  'campaign_closed',
+  'campaign_capped',
+  'repeat_blocked',
+  'no_targets',
+  'no_eligible_target',
+  'all_targets_failed',
+])
+export type UnroutedReason = z.infer<typeof unroutedReason>
+
+/** Why one target was passed over (Document 2, Skip reasons). */
+export const skipReason = z.enum([
+  'paused',
+  'buyer_paused',
+  'no_destination',
+  'suppressed',
+  'closed',
+  'state',
+  'concurrency',
+  'capped',
+  'buyer_capped',
+  'spend_capped',
+  'duplicate',
+  'tag_filter',
+  'no_bid',
+  'timeout',
+  'error',
+])
+export type SkipReason = z.infer<typeof skipReason>
+
+/** How a dial ended without an answer. */
+export const dialOutcome = z.enum(['no_answer', 'busy', 'rejected', 'failed', 'abandoned'])
+export type DialOutcome = z.infer<typeof dialOutcome>
+
+/** What becomes of a caller whom nobody took. */
+export const unroutedAction = z.object({
+  action: campaignSettings.shape.unroutedAction,
+  message: z.string().nullable(),
+  forwardE164: e164.nullable(),
+})
+export type UnroutedAction = Readonly<z.infer<typeof unroutedAction>>
+
+/** The end of a call that reached no buyer. `sentence` is written at the time and never changes. */
+export const unrouted = z.object({ reason: unroutedReason, sentence: z.string(), ...unroutedAction.shape })
+export type Unrouted = Readonly<z.infer<typeof unrouted>>
+
+/** One target passed over, with the figures that its sentence names. */
+export const skip = z.object({
+  targetId: id,
+  targetName: z.string(),
+  reason: skipReason,
+  sentence: z.string(),
+  figures: z.record(z.string(), z.union([z.string(), z.number(), z.null()])),
+})
+export type Skip = Readonly<z.infer<typeof skip>>
+
+/** A call as it arrives: who, on what, for whom. Everything here is frozen. */
+export const arrival = z.object({
+  callId: id,
+  carrierCallId: z.string(),
+  /** Number of the call in its workspace, from 1; `ref` spells it. */
+  seq: z.int().min(1),
+  ref: z.string(),
+  occurredAt: instant,
+  caller: e164.nullable(),
+  callerState: z.string().nullable(),
+  callerCity: z.string().nullable(),
+  dialedNumber: z.string(),
+  numberId: id.nullable(),
+  /** The pool that the number was in. */
+  numberPoolId: id.nullable(),
+  attribution,
+  campaign: named.nullable(),
+  publisher: named.nullable(),
+  routingMode: campaignSettings.shape.routingMode.nullable(),
+  recordCalls: z.boolean(),
+  /** Observed and sent tags, each with its source. */
+  tags: z.record(z.string(), z.object({ value: z.string(), source: z.string() })),
+})
+export type Arrival = Readonly<z.infer<typeof arrival>>
+
+const arrived = z.looseObject({ arrival: z.looseObject({}) })
+/** Arrivals of before named no pool. */
+export const withoutPool: Upcast = (data) => {
+  const { arrival, ...rest } = arrived.parse(data)
+  return { ...rest, arrival: { ...arrival, numberPoolId: null } }
+}
+
+/** The money terms of a call, frozen at its arrival. */
+export const terms = z.object({
+  payoutMode: z.enum(['none', 'fixed', 'revshare']),
+  payoutCents: payout.nullable(),
+  revsharePct: percent.nullable(),
+  minPayoutCents: payout.nullable(),
+  maxPayoutCents: payout.nullable(),
+  /** Why the publisher earns nothing from this call; null when it may. */
+  payoutWithheld: z.enum(['publisher_not_live', 'lane_closed', 'lane_state', 'lane_capped', 'duplicate']).nullable(),
+  /** Effective buffer before settlement. */
+  bufferSeconds: z.int(),
+  /** Cents for a connected minute, two decimals. */
+  usageRateCents: z.number(),
+})
+export type Terms = Readonly<z.infer<typeof terms>>
+
+/** One target of a plan, with its price and threshold as they were at the arrival. */
+export const planned = z.object({
+  targetId: id,
+  targetName: z.string(),
+  priority: z.int(),
+  weight: z.int(),
+  /** Route override, else the target's own price; 0 for a delivery target. */
+  revenueCents: price,
+  durationThresholdSeconds: z.int(),
+})
+export type Planned = Readonly<z.infer<typeof planned>>
+
+/** One target about to be dialled, and the slots that the dial holds. */
+export const claim = z.object({
+  attempt: z.int().min(1),
+  target: named,
+  buyer: named,
+  externalRef: z.string().nullable(),
+  deliveryMode: z.enum(['pstn', 'sip']),
+  destination: z.string(),
+  callerId: z.string().nullable(),
+  whisper: z.object({ text: z.string(), acceptDigit: z.string().nullable() }).nullable(),
+  ringSeconds: z.int().min(1),
+  revenueCents: price,
+  durationThresholdSeconds: z.int(),
+  capCountsOn: z.enum(['claimed', 'connected', 'converted']),
+  occurredAt: instant,
+})
+export type Claim = Readonly<z.infer<typeof claim>>
+
+/** A recording that the carrier saved, and holds until `expiresAt`. */
+export const recording = z.object({
+  id,
+  carrierRecordingId: z.string().min(1).max(RECORDING.carrierId),
+  format: z.enum(['mp3', 'wav']),
+  channels: z.int().min(1).max(RECORDING.channels),
+  durationSeconds: z.int().min(0),
+  expiresAt: instant,
+})
+export type Recording = Readonly<z.infer<typeof recording>>
+
+/** What a campaign's settings say about routing a call that has arrived; they hold for the whole call. */
+export const routingSettings = z.object({
+  dialTimeoutSeconds: z.int(),
+  /** When the waterfall's time is spent. */
+  deadline: instant,
+  states: z.array(z.string()).readonly(),
+  unrouted: unroutedAction,
+})
+export type RoutingSettings = Readonly<z.infer<typeof routingSettings>>
+
+/** Public reference of a call from its number. */
+export function callRef(seq: number): string {
+  return `CA-${String(seq).padStart(10, '0')}`
+}

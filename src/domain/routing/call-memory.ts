@@ -1,0 +1,16 @@
+import type { z } from 'zod'
+import type { Memory, Recall } from '../../kernel/command.ts'
+import { callRecord } from '../calls/call-record.ts'
+import { coversId } from '../shared/windowed-map.ts'
+import type { LedgerState } from './ledger.ts'
+
+/** What tells that a call is known. */
+const known = callRecord.pick({ workspaceId: true, seq: true })
+
+/** Calls beyond the hour that the ledger's fold remembers, by id: documents of the projection of this name. */
+export const callMemory: Memory<Readonly<z.infer<typeof known>>> = { name: 'call-log', doc: known }
+
+/** The look-up that makes it certain whether a call is known; none where the fold would know. */
+export function callRecalls({ known }: LedgerState, callId: string): readonly Recall[] {
+  return coversId(known, callId) ? [] : [{ memory: callMemory, id: callId }]
+}

@@ -1,0 +1,57 @@
+import { Map as PersistentMap } from 'immutable'
+import { z } from 'zod'
+import { cents, id, instant } from '../../kernel/wire.ts'
+import { isKept, windowsOf } from '../shared/windows.ts'
+import { named } from './call-facts.ts'
+
+/** The windows of caps, as `target.capped` names them (Document 2, Event details). */
+export const capWindow = z.enum(['hourly', 'daily', 'monthly', 'lifetime', 'daily revenue'])
+export type CapWindow = z.infer<typeof capWindow>
+export const capScope = z.enum(['target', 'buyer'])
+export type CapScope = z.infer<typeof capScope>
+
+/** A target or its buyer reached a cap with this call (Document 2, `target.capped`). */
+export const targetCapped = z.object({
+  callId: id,
+  occurredAt: instant,
+  scope: capScope,
+  window: capWindow,
+  /** The instant in whose window the cap is reached: the dial's for calls, the settlement's for revenue. */
+  countedAt: instant,
+  figures: z.union([z.object({ cap: z.int(), count: z.int() }), z.object({ capCents: z.int(), cents: cents })]),
+  target: named,
+  externalRef: z.string().nullable(),
+  buyer: named,
+})
+export type TargetCapped = Readonly<z.infer<typeof targetCapped>>
+
+/** Caps that were told to be reached, by window and its name: the cap as it was then. */
+export type Told = PersistentMap<string, number>
+
+/** Nothing told. */
+export const NOTHING_TOLD: Told = PersistentMap()
+
+const NAMES: Readonly<Record<CapWindow, (at: string) => string>> = {
+  hourly: (at) => windowsOf(at).hour,
+  daily: (at) => windowsOf(at).day,
+  monthly: (at) => windowsOf(at).month,
+  lifetime: () => '',
+  'daily revenue': (at) => windowsOf(at).day,
+}
+
+const keyOf = (window: CapWindow, at: string) => `${window}/${NAMES[window](at)}`
+
+/** The cap that was told to be reached in the window of an instant; null when none was. */
+export function toldCap(told: Told | undefined, window: CapWindow, at: string): number | null {
+  return told?.get(keyOf(window, at)) ?? null
+}
+
+/** With one more; windows that nobody can ask for any more at `now` are dropped. */
+export function withTold(told: Told, { window, countedAt, figures }: TargetCapped, now: string): Told {
+  const stays = (key: string) => {
+    const [, name = ''] = key.split('/')
+    return name === '' || isKept(name, now)
+  }
+  const cap = 'cap' in figures ? figures.cap : figures.capCents
+  return told.filter((_cap, key) => stays(key)).set(keyOf(window, countedAt), cap)
+}

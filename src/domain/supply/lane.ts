@@ -1,0 +1,221 @@
+import type { Map as PersistentMap } from 'immutable'
+import { z } from 'zod'
+import { cap, id, instant } from '../../kernel/wire.ts'
+import type { Campaigns } from '../campaigns/campaign.ts'
+import { payout, percent } from '../money/money.ts'
+import { payoutProblems } from '../money/payout-terms.ts'
+import { changed } from '../shared/changes.ts'
+import { text, timezone } from '../shared/fields.ts'
+import { CALL_CAP, CENTS, SECONDS, TEXT } from '../shared/limits.ts'
+import { type Problem, problemsOf } from '../shared/problems.ts'
+import { rescheduled, schedule, scheduleInput, scheduleProblem } from '../shared/schedule.ts'
+import type { SliceOf } from '../shared/slice.ts'
+import { normalStates, states, statesProblem } from '../shared/states.ts'
+import { zoneProblem } from '../shared/zones.ts'
+import { type Publishers, type publisherEvents, withPublisherStatus } from './publisher.ts'
+import {
+  issuedKey,
+  keptKey,
+  keySteps,
+  keyWorks,
+  type RoutingKey,
+  revokedKey,
+  type routingKeyEvents,
+} from './routing-key.ts'
+
+export const payoutMode = z.enum(['inherit', 'fixed', 'revshare'])
+
+/** A lane's terms: what its publisher earns, and where, when and how much it may send (Document 1, Lane). */
+export const laneTerms = z.object({
+  active: z.boolean(),
+  payoutMode,
+  payoutCents: payout.nullable(),
+  revsharePct: percent.nullable(),
+  minPayoutCents: payout.nullable(),
+  maxPayoutCents: payout.nullable(),
+  bufferSeconds: cap(SECONDS.buffer).nullable(),
+  dedupeWindowSeconds: cap(SECONDS.dedupe),
+  hourlyCap: cap(CALL_CAP.hourly),
+  dailyCap: cap(CALL_CAP.daily),
+  monthlyCap: cap(CALL_CAP.monthly),
+  concurrencyCap: cap(CALL_CAP.laneConcurrency),
+  dailyPayoutCapCents: cap(CENTS.dailyPayoutCap),
+  blockWhenCapped: z.boolean(),
+  states: states.nullable(),
+  hoursSchedule: schedule.nullable(),
+  timezone: timezone.nullable(),
+  notesPublic: text(TEXT.notes),
+  notesInternal: text(TEXT.notes),
+})
+export type LaneTerms = Readonly<z.infer<typeof laneTerms>>
+export const laneTermsChanges = laneTerms.partial()
+
+/** Terms as a request sends them: any of them. */
+export const laneSent = laneTerms.extend({ hoursSchedule: scheduleInput.nullable() }).partial()
+export type LaneSent = Readonly<z.infer<typeof laneSent>>
+
+/** A publisher's standing on one campaign. */
+export const lane = laneTerms.extend({
+  campaignId: id,
+  publisherId: id,
+  keyId: id.nullable(),
+  assignedAt: instant,
+  termsFrozenAt: instant,
+})
+export type Lane = Readonly<z.infer<typeof lane>>
+
+/** A lane as it is opened: the single-step ping is off, and from then on the key's to tell. */
+const openedLane = lane.extend({ compatEnabled: z.boolean() })
+
+/** The lane that an opening leaves. */
+export function keptLane({ compatEnabled: _off, ...kept }: Readonly<z.infer<typeof openedLane>>): Lane {
+  return kept
+}
+
+/** These names are the storage format. */
+export const laneEvents = {
+  LaneOpened: z.object({ lane: openedLane, key: issuedKey, campaignName: z.string(), publisherName: z.string() }),
+  LaneTermsChanged: z.object({
+    campaignId: id,
+    publisherId: id,
+    campaignName: z.string(),
+    publisherName: z.string(),
+    before: laneTermsChanges,
+    after: laneTermsChanges,
+  }),
+  LaneClosed: z.object({
+    campaignId: id,
+    publisherId: id,
+    campaignName: z.string(),
+    publisherName: z.string(),
+    revokedKeys: z.array(id).readonly(),
+    numbersStillAssigned: z.int(),
+  }),
+}
+
+/** Lanes by `laneId`; routing keys by their own id, revoked ones too. */
+export interface Lanes extends Publishers {
+  readonly lanes: PersistentMap<string, Lane>
+  readonly routingKeys: PersistentMap<string, RoutingKey>
+}
+
+/** Key of a lane, in the state and in the read models. */
+export function laneId(campaignId: string, publisherId: string): string {
+  return `${campaignId}:${publisherId}`
+}
+
+const revoke = (keys: Lanes['routingKeys'], ids: readonly string[], at: string): Lanes['routingKeys'] =>
+  ids.reduce((left, id) => left.update(id, (key) => key && revokedKey(key, at)), keys)
+
+/** Routing keys of a publisher that still work; on one campaign, when it is named. */
+export function liveKeys({ routingKeys }: Lanes, publisherId: string, campaignId?: string): readonly RoutingKey[] {
+  return [
+    ...routingKeys
+      .filter((key) => key.publisherId === publisherId && (campaignId === undefined || key.campaignId === campaignId))
+      .filter(keyWorks)
+      .values(),
+  ]
+}
+
+/** Whose key it is, for the events about it. */
+export function namesOfKey(
+  { campaigns, publishers }: Campaigns & Publishers,
+  { id: keyId, campaignId, publisherId }: Pick<RoutingKey, 'id' | 'campaignId' | 'publisherId'>,
+) {
+  return {
+    keyId,
+    campaignId,
+    publisherId,
+    campaignName: campaigns.get(campaignId)?.name ?? '',
+    publisherName: publishers.get(publisherId)?.name ?? '',
+  }
+}
+
+const onKey = <State extends Lanes>(state: State, keyId: string, step: (key: RoutingKey) => RoutingKey): State => ({
+  ...state,
+  routingKeys: state.routingKeys.update(keyId, (old) => old && step(old)),
+})
+
+export const evolveLanes: SliceOf<
+  Lanes,
+  typeof laneEvents & typeof routingKeyEvents & Pick<typeof publisherEvents, 'PublisherStatusChanged'>
+> = {
+  LaneOpened: (state, { data }) => ({
+    ...state,
+    lanes: state.lanes.set(laneId(data.lane.campaignId, data.lane.publisherId), keptLane(data.lane)),
+    routingKeys: state.routingKeys.set(data.key.id, keptKey(data.key)),
+  }),
+  LaneTermsChanged: (state, { data, meta }) => ({
+    ...state,
+    lanes: state.lanes.update(
+      laneId(data.campaignId, data.publisherId),
+      (old) => old && changed({ ...old, termsFrozenAt: meta.at }, data.after),
+    ),
+  }),
+  LaneClosed: (state, { data, meta }) => ({
+    ...state,
+    lanes: state.lanes.delete(laneId(data.campaignId, data.publisherId)),
+    routingKeys: revoke(state.routingKeys, data.revokedKeys, meta.at),
+  }),
+  RoutingKeyChanged: (state, event) => onKey(state, event.data.keyId, (key) => keySteps.RoutingKeyChanged(key, event)),
+  RoutingKeyRotated: (state, event) => onKey(state, event.data.keyId, (key) => keySteps.RoutingKeyRotated(key, event)),
+  SigningSecretRotated: (state, event) =>
+    onKey(state, event.data.keyId, (key) => keySteps.SigningSecretRotated(key, event)),
+  CompatEnabled: (state, event) => onKey(state, event.data.keyId, (key) => keySteps.CompatEnabled(key, event)),
+  CompatDisabled: (state, event) => onKey(state, event.data.keyId, keySteps.CompatDisabled),
+  CompatTokenRotated: (state, event) =>
+    onKey(state, event.data.keyId, (key) => keySteps.CompatTokenRotated(key, event)),
+  PublisherStatusChanged: (state, { data, meta }) => ({
+    ...state,
+    publishers: state.publishers.update(
+      data.publisherId,
+      (old) => old && withPublisherStatus(old, data.to, data.note, meta.at),
+    ),
+    routingKeys: revoke(
+      state.routingKeys,
+      data.revoked.map(({ keyId }) => keyId),
+      meta.at,
+    ),
+  }),
+}
+
+/** The terms of a new lane (Supplement §4). */
+export const PLAIN_TERMS: LaneTerms = {
+  active: true,
+  payoutMode: 'inherit',
+  payoutCents: null,
+  revsharePct: null,
+  minPayoutCents: null,
+  maxPayoutCents: null,
+  bufferSeconds: null,
+  dedupeWindowSeconds: 0,
+  hourlyCap: 0,
+  dailyCap: 0,
+  monthlyCap: 0,
+  concurrencyCap: 0,
+  dailyPayoutCapCents: 0,
+  blockWhenCapped: true,
+  states: null,
+  hoursSchedule: null,
+  timezone: null,
+  notesPublic: null,
+  notesInternal: null,
+}
+
+/** The terms after a request; a schedule that names no zone is in the lane's, or else the workspace's. */
+export function laneWith(terms: LaneTerms, { hoursSchedule, ...sent }: LaneSent, workspaceZone: string): LaneTerms {
+  const next = changed(terms, { ...sent, states: sent.states && normalStates(sent.states) })
+  const zones = { sent: undefined, record: next.timezone ?? workspaceZone }
+  return { ...next, hoursSchedule: rescheduled(terms.hoursSchedule, hoursSchedule, zones) }
+}
+
+/** What is wrong with a lane's terms as they will be, and with what was sent; null when nothing is. */
+export function laneProblems(terms: LaneTerms, sent: LaneSent): Readonly<Record<string, string>> | null {
+  const rules: readonly Problem[] = [
+    ...Object.entries(payoutProblems(terms.payoutMode, terms)),
+    ['timezone', terms.timezone && zoneProblem(terms.timezone)],
+    ['hoursSchedule', sent.hoursSchedule ? scheduleProblem(sent.hoursSchedule) : null],
+    ['states', terms.states && statesProblem(terms.states)],
+  ]
+  return problemsOf(rules)
+}

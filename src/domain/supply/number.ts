@@ -1,0 +1,228 @@
+import type { Map as PersistentMap } from 'immutable'
+import { parsePhoneNumberFromString } from 'libphonenumber-js/min'
+import { z } from 'zod'
+import { id, instant } from '../../kernel/wire.ts'
+import { e164, text } from '../shared/fields.ts'
+import { NUMBER } from '../shared/limits.ts'
+import type { SliceOf } from '../shared/slice.ts'
+import { type Renewal, renewalOf } from './renewal.ts'
+
+export const numberType = z.enum(['local', 'toll_free', 'mobile', 'national', 'shared_cost'])
+export const numberStatus = z.enum(['active', 'past_due', 'suspended', 'released', 'draft'])
+/** Where a number goes from each status, but for its release (Supplement §3). */
+export const NUMBER_MOVES: Readonly<Record<z.infer<typeof numberStatus>, readonly z.infer<typeof numberStatus>[]>> = {
+  draft: ['active'],
+  active: ['past_due'],
+  past_due: ['active', 'suspended'],
+  suspended: ['active'],
+  released: [],
+}
+export const numberRole = z.enum(['unassigned', 'tracking', 'ingress', 'agent', 'quarantine'])
+export const webhookStatus = z.enum(['pending', 'ready', 'failed', 'skipped'])
+
+/** A rented number (Document 1, Tracking number). */
+export const trackingNumber = z.object({
+  id,
+  e164,
+  national: z.string(),
+  formatted: z.string(),
+  type: numberType,
+  status: numberStatus,
+  role: numberRole,
+  label: text(NUMBER.label),
+  region: z.string().nullable(),
+  locality: z.string().nullable(),
+  campaignId: id.nullable(),
+  publisherId: id.nullable(),
+  poolId: id.nullable(),
+  webhookStatus,
+  webhookError: z.string().nullable(),
+  monthlyCents: z.int().min(0),
+  renewsAt: instant.nullable(),
+  purchasedAt: instant.nullable(),
+  releaseRequestedAt: instant.nullable(),
+  createdAt: instant,
+})
+export type TrackingNumber = Readonly<z.infer<typeof trackingNumber>>
+
+const attribution = z.object({ campaignId: id.nullable(), publisherId: id.nullable(), poolId: id.nullable() })
+export type Attribution = Readonly<z.infer<typeof attribution>>
+
+/** These names are the storage format. */
+export const numberEvents = {
+  NumberProvisioned: z.object({ number: trackingNumber }),
+  NumberAssigned: z.object({
+    numberId: id,
+    e164,
+    before: attribution,
+    after: attribution,
+    campaignName: z.string().nullable(),
+    publisherName: z.string().nullable(),
+  }),
+  NumberLabelled: z.object({ numberId: id, e164, before: text(NUMBER.label), after: text(NUMBER.label) }),
+  NumberDeliveryReported: z.object({
+    numberId: id,
+    e164,
+    webhookStatus: webhookStatus.extract(['ready', 'failed']),
+    webhookError: z.string().nullable(),
+  }),
+  /** The carrier is to point the number's calls at the platform. */
+  NumberDeliveryRequested: z.object({ numberId: id, e164 }),
+  NumberReleaseRequested: z.object({ numberId: id, e164, before: attribution }),
+  /** A month's rent was paid: `before` is when the month began, `after` when the next one does. */
+  NumberRenewed: z.object({
+    numberId: id,
+    e164,
+    before: instant,
+    after: instant,
+    amountCents: z.int().min(1),
+    reference: z.string(),
+  }),
+  /** The wallet did not hold a month's rent. */
+  NumberRenewalFailed: z.object({
+    numberId: id,
+    e164,
+    renewsAt: instant,
+    amountCents: z.int().min(1),
+    availableCents: z.int(),
+    retryAt: instant,
+  }),
+  /** `note` says why, to a person. Every move between statuses is one of these, the release too. */
+  NumberStatusChanged: z.object({
+    numberId: id,
+    e164,
+    before: numberStatus,
+    after: numberStatus,
+    note: text(NUMBER.statusNote),
+  }),
+}
+
+export interface Numbers {
+  readonly numbers: PersistentMap<string, TrackingNumber>
+  /** Number id by E.164, of numbers that are not released. */
+  readonly numberIds: PersistentMap<string, string>
+  /** How each number's rent stands, by its id. */
+  readonly renewals: PersistentMap<string, Renewal>
+}
+
+/** A number after an assignment: the carrier is pointed at the platform again, unless it already was. */
+export function withAttribution<
+  N extends Pick<TrackingNumber, 'role' | 'webhookStatus' | 'webhookError'> & Attribution,
+>(number: N, { campaignId, publisherId, poolId }: Attribution): N {
+  const delivers = campaignId === null || number.webhookStatus === 'ready'
+  return {
+    ...number,
+    campaignId,
+    publisherId,
+    poolId,
+    role: campaignId === null ? 'unassigned' : 'tracking',
+    webhookStatus: delivers ? number.webhookStatus : 'pending',
+    webhookError: delivers ? number.webhookError : null,
+  }
+}
+
+/** A number in another status; one that is released leaves its campaign. */
+export function inStatus<
+  N extends Pick<TrackingNumber, 'status' | 'role' | 'webhookStatus' | 'webhookError'> & Attribution,
+>(number: N, status: TrackingNumber['status']): N {
+  const leaves = status === 'released' && number.role === 'tracking'
+  return { ...(leaves ? withAttribution(number, UNATTRIBUTED) : number), status }
+}
+
+/** No campaign, publisher or pool. */
+export const UNATTRIBUTED: Attribution = { campaignId: null, publisherId: null, poolId: null }
+
+const on = <State extends Numbers>(
+  state: State,
+  numberId: string,
+  change: (number: TrackingNumber) => TrackingNumber,
+): State => ({ ...state, numbers: state.numbers.update(numberId, (old) => old && change(old)) })
+
+export const evolveNumbers: SliceOf<Numbers, typeof numberEvents> = {
+  NumberProvisioned: (state, { data: { number } }) => ({
+    ...state,
+    numbers: state.numbers.set(number.id, number),
+    numberIds: state.numberIds.set(number.e164, number.id),
+    renewals: state.renewals.set(number.id, renewalOf(number)),
+  }),
+  NumberAssigned: (state, { data }) => on(state, data.numberId, (old) => withAttribution(old, data.after)),
+  NumberLabelled: (state, { data }) => on(state, data.numberId, (old) => ({ ...old, label: data.after })),
+  NumberDeliveryRequested: (state, { data: { numberId } }) =>
+    on(state, numberId, (old) => ({ ...old, webhookStatus: 'pending', webhookError: null })),
+  NumberDeliveryReported: (state, { data: { numberId, webhookStatus, webhookError } }) =>
+    on(state, numberId, (old) => ({ ...old, webhookStatus, webhookError })),
+  NumberReleaseRequested: (state, { data, meta }) =>
+    on(state, data.numberId, (old) => ({ ...withAttribution(old, UNATTRIBUTED), releaseRequestedAt: meta.at })),
+  NumberRenewed: (state, { data: { numberId, after } }) => ({
+    ...on(state, numberId, (old) => ({ ...old, renewsAt: after })),
+    renewals: state.renewals.update(numberId, (old) => old && { ...old, retryAt: null }),
+  }),
+  NumberRenewalFailed: (state, { data: { numberId, retryAt } }) => ({
+    ...state,
+    renewals: state.renewals.update(numberId, (old) => old && { ...old, retryAt }),
+  }),
+  NumberStatusChanged: (state, { data: { numberId, e164, after }, meta }) => ({
+    ...on(state, numberId, (old) => inStatus(old, after)),
+    numberIds: after === 'released' ? state.numberIds.delete(e164) : state.numberIds,
+    renewals: state.renewals.update(numberId, (old) => old && standing(old, after, meta.at)),
+  }),
+}
+
+/** Since when rent has been owed, once a number has moved to a status. */
+function standing(renewal: Renewal, status: TrackingNumber['status'], at: string): Renewal {
+  if (status === 'suspended') return { ...renewal, pastDueSince: renewal.pastDueSince ?? at }
+  return { ...renewal, pastDueSince: status === 'past_due' ? at : null }
+}
+
+/** National display form of an E.164 number; the number itself where none is known. */
+export function nationalOf(number: string): string {
+  return parsePhoneNumberFromString(number)?.formatNational() ?? number
+}
+
+/** A number as the carrier delivers it: active, on no campaign, not yet pointed at us. */
+export function boughtNumber(
+  bought: Pick<TrackingNumber, 'e164' | 'type' | 'label' | 'region' | 'locality' | 'monthlyCents' | 'renewsAt'>,
+  { id, now }: { readonly id: string; readonly now: string },
+): TrackingNumber {
+  const { e164, type, label, region, locality, monthlyCents, renewsAt } = bought
+  const national = nationalOf(e164)
+  return {
+    id,
+    e164,
+    national,
+    formatted: national,
+    type,
+    status: 'active',
+    role: 'unassigned',
+    label,
+    region,
+    locality,
+    ...UNATTRIBUTED,
+    webhookStatus: 'pending',
+    webhookError: null,
+    monthlyCents,
+    renewsAt,
+    purchasedAt: now,
+    releaseRequestedAt: null,
+    createdAt: now,
+  }
+}
+
+/** Whether calls on the number are delivered: paid for or nearly, ours to keep, and the carrier pointed at us. */
+export function delivers({
+  status,
+  webhookStatus,
+  releaseRequestedAt,
+}: Pick<TrackingNumber, 'status' | 'webhookStatus' | 'releaseRequestedAt'>): boolean {
+  return (status === 'active' || status === 'past_due') && webhookStatus === 'ready' && releaseRequestedAt === null
+}
+
+/** How many numbers count against the plan. */
+export function numbersHeld({ numbers }: Numbers): number {
+  return numbers.count(({ status }) => status !== 'released')
+}
+
+/** A number's attribution alone. */
+export function attributionOf({ campaignId, publisherId, poolId }: Attribution): Attribution {
+  return { campaignId, publisherId, poolId }
+}

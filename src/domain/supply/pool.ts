@@ -1,0 +1,172 @@
+import type { Map as PersistentMap } from 'immutable'
+import { z } from 'zod'
+import { type Refusal, refuse } from '../../kernel/refusal.ts'
+import { id, instant, wholeNumber } from '../../kernel/wire.ts'
+import type { Campaigns } from '../campaigns/campaign.ts'
+import { changed, type Wanted } from '../shared/changes.ts'
+import { e164, nameOf } from '../shared/fields.ts'
+import { NAME, POOL, TAG } from '../shared/limits.ts'
+import type { SliceOf } from '../shared/slice.ts'
+import { type Attribution, attributionOf, type Numbers, type TrackingNumber } from './number.ts'
+import type { Publishers } from './publisher.ts'
+
+/** A pool's public key: an identifier that stands in web pages, not a secret. */
+export const poolKey = z.string().regex(/^pk_[0-9a-f]{24}$/)
+
+/** A query parameter of the page whose value becomes a tag; with `prefix`, every parameter that begins so. */
+const param = z.object({
+  key: z
+    .string()
+    .regex(new RegExp(`^[A-Za-z0-9._-]{1,${TAG.key}}$`), {
+      error: `must be 1 to ${TAG.key} letters, digits, dots, dashes or underscores`,
+    })
+    .toLowerCase(),
+  prefix: z.boolean().default(false),
+})
+
+const LABEL = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
+/** A host on whose pages the pool answers, or with `*.` the sub-domains of one. */
+const domain = z
+  .string()
+  .max(253)
+  .toLowerCase()
+  .regex(new RegExp(`^(\\*\\.)?(${LABEL}\\.)*${LABEL}$`), {
+    error: 'must be a host such as example.com or *.example.com, without scheme or port',
+  })
+
+/** What a person sets of a number pool (Supplement §9); its campaign is fixed at creation. */
+export const poolSettings = z.object({
+  name: nameOf(NAME.pool),
+  publisherId: id.nullable(),
+  status: z.enum(['active', 'paused']),
+  ttlSeconds: wholeNumber(POOL.ttlSeconds),
+  params: z
+    .array(param)
+    .max(POOL.params)
+    .refine((params) => new Set(params.map(({ key }) => key)).size === params.length, { error: 'names a key twice' })
+    .readonly(),
+  /** Empty: pages of any host. */
+  domains: z.array(domain).max(POOL.domains).readonly(),
+  /** The number that is answered when every number is held. It is on the pool's campaign and in no rotation. */
+  fallbackNumberId: id.nullable(),
+  display: z.enum(['e164', 'national', 'formatted']),
+})
+export type PoolSettings = Readonly<z.infer<typeof poolSettings>>
+export const poolChanges = poolSettings.partial()
+/** What a new pool is made of. */
+export const newPool = poolChanges.required({ name: true })
+
+export const pool = poolSettings.extend({
+  id,
+  campaignId: id,
+  publicKey: poolKey,
+  createdAt: instant,
+  updatedAt: instant,
+})
+export type Pool = Readonly<z.infer<typeof pool>>
+
+/** These names are the storage format. */
+export const poolEvents = {
+  PoolCreated: z.object({ pool, campaignName: z.string(), publisherName: z.string().nullable() }),
+  PoolChanged: z.object({ poolId: id, name: z.string(), before: poolChanges, after: poolChanges }),
+  PoolKeyRotated: z.object({ poolId: id, name: z.string(), before: poolKey, after: poolKey }),
+  /** Its fallback number has left the campaign. */
+  PoolFallbackLost: z.object({ poolId: id, name: z.string(), numberId: id, e164 }),
+  PoolDeleted: z.object({ poolId: id, name: z.string(), numbersFreed: z.int() }),
+}
+
+export interface Pools {
+  readonly pools: PersistentMap<string, Pool>
+}
+
+const on = <State extends Pools>(state: State, poolId: string, change: (pool: Pool) => Pool): State => ({
+  ...state,
+  pools: state.pools.update(poolId, (old) => old && change(old)),
+})
+
+export const evolvePools: SliceOf<Pools, typeof poolEvents> = {
+  PoolCreated: (state, { data }) => ({ ...state, pools: state.pools.set(data.pool.id, data.pool) }),
+  PoolChanged: (state, { data, meta }) =>
+    on(state, data.poolId, (old) => changed({ ...old, updatedAt: meta.at }, data.after)),
+  PoolKeyRotated: (state, { data, meta }) =>
+    on(state, data.poolId, (old) => ({ ...old, publicKey: data.after, updatedAt: meta.at })),
+  PoolFallbackLost: (state, { data, meta }) =>
+    on(state, data.poolId, (old) => ({ ...old, fallbackNumberId: null, updatedAt: meta.at })),
+  PoolDeleted: (state, { data }) => ({ ...state, pools: state.pools.delete(data.poolId) }),
+}
+
+/** A pool as one begins, before anything is set (Supplement §9). */
+export function plainPool(name: string): PoolSettings {
+  return {
+    name,
+    publisherId: null,
+    status: 'active',
+    ttlSeconds: POOL.ttlSeconds.usual,
+    params: [],
+    domains: [],
+    fallbackNumberId: null,
+    display: 'formatted',
+  }
+}
+
+/** The numbers in a pool's rotation. */
+export function numbersIn({ numbers }: Numbers, poolId: string): readonly TrackingNumber[] {
+  return [...numbers.filter((number) => number.poolId === poolId).values()]
+}
+
+/** The pools whose fallback a number is: it stays out of their rotation, and they lose it when it leaves their campaign. */
+export function poolsFallingBackOn({ pools }: Pools, numberId: string): readonly Pool[] {
+  return [...pools.filter(({ fallbackNumberId }) => fallbackNumberId === numberId).values()]
+}
+
+/** The settings after a request; each domain once. */
+export function poolWith(settings: PoolSettings, sent: Wanted<PoolSettings>): PoolSettings {
+  return changed(settings, { ...sent, domains: sent.domains && [...new Set(sent.domains)] })
+}
+
+/** Why a number cannot be the fallback of a campaign's pool; null when it can. */
+export function fallbackConflict(
+  { campaignId, poolId }: Pick<TrackingNumber, 'campaignId' | 'poolId'>,
+  poolCampaignId: string,
+): Refusal<'conflict'> | null {
+  if (campaignId !== poolCampaignId)
+    return refuse(
+      'conflict',
+      { fallbackNumberId: 'is not on the campaign' },
+      "The number is not on the pool's campaign.",
+    )
+  return poolId === null
+    ? null
+    : refuse('conflict', { fallbackNumberId: 'is in rotation', poolId }, 'The number is in the rotation of a pool.')
+}
+
+/** The numbers of a pool with part of their attribution changed, as events. */
+export function reattributed(
+  state: Numbers,
+  { id: poolId }: Pool,
+  change: Partial<Pick<Attribution, 'publisherId' | 'poolId'>>,
+  names: { readonly campaignName: string | null; readonly publisherName: (id: string | null) => string | null },
+) {
+  return numbersIn(state, poolId).map((number) => {
+    const before = attributionOf(number)
+    const after = { ...before, ...change }
+    const publisherName = names.publisherName(after.publisherId)
+    const data = {
+      numberId: number.id,
+      e164: number.e164,
+      before,
+      after,
+      campaignName: names.campaignName,
+      publisherName,
+    }
+    return { type: 'NumberAssigned', data } as const
+  })
+}
+
+/** Names of a pool's campaign and of publishers, for the events. */
+export function namesFor({ campaigns, publishers }: Campaigns & Publishers, { campaignId }: Pool) {
+  return {
+    campaignName: campaigns.get(campaignId)?.name ?? null,
+    publisherName: (id: string | null) => (id === null ? null : (publishers.get(id)?.name ?? null)),
+  }
+}

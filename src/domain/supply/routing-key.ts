@@ -1,0 +1,158 @@
+import { z } from 'zod'
+import { cap, id, instant, wholeNumber } from '../../kernel/wire.ts'
+import { keyPrefix, unsaidPrefix } from '../access/api-key.ts'
+import { changed } from '../shared/changes.ts'
+import { sha256, text } from '../shared/fields.ts'
+import { LONGEST_KEY_GRACE_MINUTES, PUBLISHER_RATE, ROUTING_KEY } from '../shared/limits.ts'
+
+/** `expired` is what a secret is whose grace is over: the key it belonged to goes on with the next one. */
+export const keyState = z.enum(['active', 'rotating', 'revoked', 'expired'])
+export const keyProtocol = z.enum(['rtb_v1', 'rtb_v1_compat', 'legacy'])
+
+/** A publisher's routing key as it is issued: never the key, only its hash and its first characters. */
+export const issuedKey = z.object({
+  id,
+  campaignId: id,
+  publisherId: id,
+  prefix: z.string(),
+  hash: sha256,
+  state: keyState,
+  protocol: keyProtocol,
+  environment: z.enum(['production', 'test']),
+  requireSignature: z.boolean(),
+  issuedAt: instant,
+})
+type IssuedKey = Readonly<z.infer<typeof issuedKey>>
+
+/** What a person sets of a routing key (Supplement §4). A ping must be within all three rates. */
+export const routingKeySettings = issuedKey.pick({ requireSignature: true, environment: true }).extend({
+  label: text(ROUTING_KEY.label),
+  ratePerMinute: wholeNumber({ min: 1, max: PUBLISHER_RATE.minute.max }),
+  ratePerHour: wholeNumber({ min: 1, max: PUBLISHER_RATE.hour.max }),
+  ratePerDay: wholeNumber({ min: 1, max: PUBLISHER_RATE.day.max }),
+})
+export type RoutingKeySettings = Readonly<z.infer<typeof routingKeySettings>>
+export const routingKeyChanges = routingKeySettings.partial()
+
+/** How long the secret before goes on working; 0 stops it at once. */
+export const routingKeyRotation = z.object({
+  graceMinutes: cap(LONGEST_KEY_GRACE_MINUTES).default(ROUTING_KEY.graceMinutes),
+})
+
+/** A text sealed under the master key, in which alone it can be read again. */
+export const sealed = z.string().min(1)
+/** The token of a single-step ping URL: found by its hash, shown again from what is sealed. */
+export const compatToken = z.object({ hash: sha256, sealed })
+
+/** What is kept of a routing key. */
+export const routingKey = issuedKey
+  .omit({ hash: true, state: true })
+  .extend(routingKeySettings.shape)
+  .extend({
+    /** The secret in use, which has no end, and behind it the one before while its grace runs. */
+    secrets: z.array(z.object({ hash: sha256, expiresAt: instant.nullable() })).readonly(),
+    /** Null while the single-step ping is off. */
+    compat: compatToken.nullable(),
+    /** The signing secret, sealed; null until one is asked for. */
+    signing: sealed.nullable(),
+    revokedAt: instant.nullable(),
+  })
+export type RoutingKey = Readonly<z.infer<typeof routingKey>>
+
+const ofKey = { keyId: id, campaignId: id, publisherId: id, campaignName: z.string(), publisherName: z.string() }
+
+/** These names are the storage format. */
+export const routingKeyEvents = {
+  RoutingKeyChanged: z.object({ ...ofKey, before: routingKeyChanges, after: routingKeyChanges }),
+  /** The secret before goes on working until `graceEndsAt`; null when it stopped at once. */
+  RoutingKeyRotated: z.object({
+    ...ofKey,
+    before: keyPrefix,
+    prefix: z.string(),
+    hash: sha256,
+    graceEndsAt: instant.nullable(),
+  }),
+  SigningSecretRotated: z.object({ ...ofKey, sealed }),
+  CompatEnabled: z.object({ ...ofKey, protocol: keyProtocol, token: compatToken }),
+  CompatDisabled: z.object(ofKey),
+  CompatTokenRotated: z.object({ ...ofKey, token: compatToken }),
+}
+export const routingKeyUpcasts = { RoutingKeyRotated: [unsaidPrefix] }
+type DataOf<Type extends keyof typeof routingKeyEvents> = {
+  readonly data: Readonly<z.infer<(typeof routingKeyEvents)[Type]>>
+}
+
+type Kept = Omit<RoutingKey, 'id'>
+
+/** What is kept of a key that has just been issued. */
+export function keptKey({ hash, state: _state, ...key }: IssuedKey): RoutingKey {
+  return {
+    ...key,
+    label: null,
+    ratePerMinute: PUBLISHER_RATE.minute.usual,
+    ratePerHour: PUBLISHER_RATE.hour.usual,
+    ratePerDay: PUBLISHER_RATE.day.usual,
+    secrets: [{ hash, expiresAt: null }],
+    compat: null,
+    signing: null,
+    revokedAt: null,
+  }
+}
+
+/** A key from an instant on at which it is revoked: its single-step ping URL is dead as well. */
+export function revokedKey<K extends Kept>(key: K, at: string): K {
+  return { ...key, secrets: [], compat: null, revokedAt: at }
+}
+
+/** What each event makes of the key it is about. */
+export const keySteps = {
+  RoutingKeyChanged: <K extends Kept>(key: K, { data }: DataOf<'RoutingKeyChanged'>): K => ({
+    ...key,
+    ...changed<RoutingKeySettings>(key, data.after),
+  }),
+  RoutingKeyRotated: <K extends Kept>(key: K, { data }: DataOf<'RoutingKeyRotated'>): K => {
+    const before = data.graceEndsAt === null ? [] : key.secrets.slice(0, 1)
+    const ending = before.map(({ hash }) => ({ hash, expiresAt: data.graceEndsAt }))
+    return { ...key, prefix: data.prefix, secrets: [{ hash: data.hash, expiresAt: null }, ...ending] }
+  },
+  SigningSecretRotated: <K extends Kept>(key: K, { data }: DataOf<'SigningSecretRotated'>): K => ({
+    ...key,
+    signing: data.sealed,
+  }),
+  CompatEnabled: <K extends Kept>(key: K, { data }: DataOf<'CompatEnabled'>): K => ({
+    ...key,
+    protocol: data.protocol,
+    compat: data.token,
+  }),
+  CompatDisabled: <K extends Kept>(key: K): K => ({ ...key, compat: null }),
+  CompatTokenRotated: <K extends Kept>(key: K, { data }: DataOf<'CompatTokenRotated'>): K => ({
+    ...key,
+    compat: data.token,
+  }),
+}
+
+/** How the routing keys of a lane begin: with the campaign's prefix and the publisher's. */
+export function keyStem(campaignPrefix: string, publisherPrefix: string): string {
+  return `rk_live_${campaignPrefix}_${publisherPrefix}_`
+}
+
+/** Where a single-step ping goes. */
+export function compatUrl(publicUrl: string, token: string): string {
+  return `${publicUrl}/api/rtb/compat/${token}.json`
+}
+
+/** Whether a routing key still opens its lane. */
+export function keyWorks({ revokedAt }: Pick<RoutingKey, 'revokedAt'>): boolean {
+  return revokedAt === null
+}
+
+/** When the secret before stops working; null where there is none, or at an instant after that. */
+export function graceEndOf({ secrets }: Pick<RoutingKey, 'secrets'>, now: string): string | null {
+  return secrets.find(({ expiresAt }) => expiresAt !== null && now < expiresAt)?.expiresAt ?? null
+}
+
+/** How a key stands at an instant (ISO, UTC). */
+export function keyStateAt(key: Pick<RoutingKey, 'revokedAt' | 'secrets'>, now: string): z.infer<typeof keyState> {
+  if (!keyWorks(key)) return 'revoked'
+  return graceEndOf(key, now) === null ? 'active' : 'rotating'
+}

@@ -1,0 +1,158 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { credentials } from '../../../projections/access/credentials.ts'
+import { sessions } from '../../../projections/access/sessions.ts'
+import { users } from '../../../projections/access/users.ts'
+import { workspaces } from '../../../projections/access/workspaces.ts'
+import { revisions } from '../../../projections/configuration/revisions.ts'
+import { callLines } from '../../../queries/calls/calls-export.ts'
+import { readMany } from '../../../queries/shared/documents.ts'
+import type { Credential, WorkspaceAccess } from '../../domain/access/access.ts'
+import type { Refusal } from '../../kernel/refusal.ts'
+import { withColumns } from '../../runtime/columns/column-store.ts'
+import { withActive } from '../../runtime/projections/active-builds.ts'
+import { createPositions, pollPositions } from '../../runtime/projections/checkpoint-tracker.ts'
+import { buildsOf } from '../../runtime/projections/projection-progress.ts'
+import { requestRebuild } from '../../runtime/projections/rebuild.ts'
+import { noticing } from '../../runtime/queries/invalidate-on-read.ts'
+import { forwardViews } from '../../runtime/queries/pending-events.ts'
+import { type Answered, type Ask, createQueryRunner } from '../../runtime/queries/query-runner.ts'
+import { createMoves, type Move } from '../../runtime/queries/response-cache.ts'
+import { type Channel, connectCalls, serveCalls } from '../../runtime/thread-rpc.ts'
+import { columns, projections, queries } from '../registry.ts'
+import { createSecrets } from '../secrets.ts'
+import { openOperations, openViews } from '../stores.ts'
+import { systemClock, systemRandom } from '../system.ts'
+import { madeAhead } from './export-prefetch.ts'
+import type { Progress } from './projector-thread.ts'
+import type { ThreadStart } from './threads.ts'
+
+/** A method of the read store, asked from another thread. */
+export interface StoreCall {
+  readonly method: 'get' | 'getMany' | 'find' | 'pluck' | 'count' | 'sum' | 'checkpoint' | 'checkpoints'
+  readonly parameters: readonly unknown[]
+}
+
+const { readStoreUrl, polls, back, masterKey = new Uint8Array(), ...start } = workerData as ThreadStart
+let { publicUrl } = start
+const secrets = createSecrets(Buffer.from(masterKey), systemRandom)
+const store = await openViews(readStoreUrl, { follows: true })
+const ops = await openOperations(readStoreUrl)
+const moves = createMoves()
+/** Whether another process writes documents: then only the positions in the store tell that something may have moved. */
+let apart = polls
+const positions = createPositions(systemClock)
+const columned = withColumns(store, columns, (name) => (apart ? null : moves.of(name)))
+/** What reads have shown that nobody told of yet: the main thread hears it with the next answer, before that is given. */
+let noticed: Move[] = []
+const moved = (...move: Move) => {
+  moves.moved(...move)
+  noticed.push(move)
+}
+const views = withActive(noticing(columned, positions, { moved }), systemClock)
+const stop = new AbortController()
+const main = connectCalls<{ readonly reached: (told: readonly Pick<Progress, 'name' | 'position'>[]) => void }>(
+  back as unknown as Channel,
+  () => new Error('The main thread has ended.'),
+)
+const advance = (name: string, position: number) => {
+  if (position <= positions.of(name)) return
+  positions.advance(name, position)
+  main.reached([{ name, position }]).catch(() => undefined)
+}
+void pollPositions({
+  store,
+  positions: { advance },
+  wanted: () => apart,
+  clock: systemClock,
+  signal: stop.signal,
+})
+const runner = createQueryRunner({
+  queries,
+  ports: {
+    views,
+    ops,
+    secrets,
+    get publicUrl() {
+      return publicUrl
+    },
+  },
+  positions,
+  forward: (behind, events) => ({ ...behind, views: forwardViews(behind.views, projections, events) }),
+  revisions: {
+    reads: revisions,
+    of: async (record) => (await readMany(views, revisions, [record])).get(record)?.revision ?? null,
+  },
+})
+
+async function keyOf(hash: string): Promise<Credential | null> {
+  return (await readMany(views, credentials, [hash])).get(hash) ?? null
+}
+
+async function sessionOf(hash: string): Promise<Credential | null> {
+  const session = (await readMany(views, sessions, [hash])).get(hash)
+  const user = session && (await readMany(views, users, [session.userId])).get(session.userId)
+  if (!session || !user) return null
+  const seats = user.seats.map(({ workspaceId: agencyId, role }) => ({ agencyId, role }))
+  return {
+    kind: 'session',
+    userId: session.userId,
+    name: user.name,
+    email: user.email,
+    expiresAt: session.expiresAt,
+    seats,
+  }
+}
+
+const handlers = {
+  async ask(ask: Ask): Promise<(Answered | Refusal) & { readonly noticed?: readonly Move[] }> {
+    const answer = await runner.ask(ask)
+    if (noticed.length === 0) return answer
+    const told = noticed
+    noticed = []
+    return { ...answer, noticed: told }
+  },
+  locate(url: string): void {
+    publicUrl = url
+  },
+  apart(value: boolean): void {
+    apart = value
+  },
+  advance(told: readonly Progress[]): void {
+    for (const { name, position, workspaces } of told) {
+      // Before the position, so that whoever waited for it is not given what stood before it.
+      moves.moved(name, workspaces)
+      positions.advance(name, position)
+    }
+  },
+  credential: ({
+    kind,
+    hash,
+  }: {
+    readonly kind: 'key' | 'session'
+    readonly hash: string
+  }): Promise<Credential | null> => (kind === 'key' ? keyOf(hash) : sessionOf(hash)),
+  async workspace(id: string): Promise<WorkspaceAccess | null> {
+    const found = (await readMany(views, workspaces, [id])).get(id)
+    if (!found) return null
+    const { name, planId, subscriptionStatus, timezone } = found
+    return { id, name, planId, subscriptionStatus, timezone }
+  },
+  callLines: madeAhead((ask) => callLines(views, ask)),
+  builds: () => buildsOf(store, projections),
+  async rebuild(name: string): Promise<boolean> {
+    const projection = projections.find((one) => one.name === name)
+    return projection !== undefined && requestRebuild(store, projection)
+  },
+  store: ({ method, parameters }: StoreCall): Promise<unknown> =>
+    (views[method] as (...parameters: readonly unknown[]) => Promise<unknown>)(...parameters),
+}
+export type QueryCalls = typeof handlers
+
+serveCalls(parentPort as unknown as Channel, {
+  ...handlers,
+  async close(): Promise<void> {
+    stop.abort()
+    await Promise.all([store.close(), ops.close()])
+  },
+})
+parentPort?.postMessage('ready')

@@ -1,0 +1,113 @@
+import type { Scalar } from '../../ports/read-store.ts'
+
+export type Numbers = Int32Array | Float64Array
+
+/** Numbers of one path by row; a null or missing one counts 0 and is marked. */
+export interface NumberColumn {
+  readonly kind: 'number'
+  /** Int32 as long as every number fits: half the memory to pass over. */
+  values: Numbers
+  /** 1 where there is none; null while every row has a number. */
+  nulls: Uint8Array | null
+}
+
+/** Any scalar of one path by row, as its place in the dictionary. Code 0 is null. */
+export interface CodeColumn {
+  readonly kind: 'code'
+  values: Int32Array
+  readonly codes: Map<Scalar, number>
+  readonly dictionary: Scalar[]
+}
+
+export type Column = NumberColumn | CodeColumn
+export type ColumnKind = Column['kind']
+
+/** The columns of one workspace; rows stand in the order in which they first came. */
+export interface Table {
+  rows: number
+  capacity: number
+  readonly columns: ReadonlyMap<string, Column>
+  /** Row + 1 by the document's ordinal; 0 where none has come. */
+  rowOf: Int32Array
+}
+
+const FIRST_ROWS = 1_024
+const MOST_ORDINAL = 2 ** 31 - 2
+
+/** An empty table with these columns. */
+export function createTable(kinds: Readonly<Record<string, ColumnKind>>): Table {
+  const columns = Object.entries(kinds).map(([path, kind]): [string, Column] => [
+    path,
+    kind === 'number'
+      ? { kind, values: new Int32Array(FIRST_ROWS), nulls: null }
+      : { kind, values: new Int32Array(FIRST_ROWS), codes: new Map([[null, 0]]), dictionary: [null] },
+  ])
+  return { rows: 0, capacity: FIRST_ROWS, columns: new Map(columns), rowOf: new Int32Array(FIRST_ROWS) }
+}
+
+function grown<A extends Int32Array | Float64Array | Uint8Array>(old: A, fresh: A): A {
+  fresh.set(old)
+  return fresh
+}
+
+function growRows(table: Table): void {
+  table.capacity *= 2
+  for (const column of table.columns.values()) {
+    if (column.kind === 'code') column.values = grown(column.values, new Int32Array(table.capacity))
+    else {
+      const { values } = column
+      column.values =
+        values instanceof Int32Array
+          ? grown(values, new Int32Array(table.capacity))
+          : grown(values, new Float64Array(table.capacity))
+      if (column.nulls) column.nulls = grown(column.nulls, new Uint8Array(table.capacity))
+    }
+  }
+}
+
+/** Row of an ordinal (1, 2, 3…), a new one at its first time; null for what is no ordinal. */
+export function rowFor(table: Table, ordinal: unknown): number | null {
+  if (typeof ordinal !== 'number' || !Number.isInteger(ordinal) || ordinal < 0 || ordinal > MOST_ORDINAL) return null
+  if (ordinal >= table.rowOf.length) {
+    const size = Math.min(MOST_ORDINAL + 1, Math.max(table.rowOf.length * 2, ordinal + 1))
+    table.rowOf = grown(table.rowOf, new Int32Array(size))
+  }
+  const known = table.rowOf[ordinal] ?? 0
+  if (known > 0) return known - 1
+  if (table.rows === table.capacity) growRows(table)
+  table.rows += 1
+  table.rowOf[ordinal] = table.rows
+  return table.rows - 1
+}
+
+/** Puts a value in its column; false when the column cannot hold it. */
+export function put(table: Table, column: Column, row: number, value: unknown): boolean {
+  return column.kind === 'number' ? putNumber(table, column, row, value) : putCode(column, row, value)
+}
+
+function putNumber(table: Table, column: NumberColumn, row: number, value: unknown): boolean {
+  if (value === null || value === undefined) {
+    column.nulls ??= new Uint8Array(table.capacity)
+    column.nulls[row] = 1
+    column.values[row] = 0
+    return true
+  }
+  if (typeof value !== 'number') return false
+  if (column.nulls) column.nulls[row] = 0
+  if (column.values instanceof Int32Array && (value | 0) !== value) column.values = Float64Array.from(column.values)
+  column.values[row] = value
+  return true
+}
+
+function putCode(column: CodeColumn, row: number, value: unknown): boolean {
+  const scalar = value ?? null
+  if (scalar !== null && typeof scalar !== 'string' && typeof scalar !== 'number' && typeof scalar !== 'boolean')
+    return false
+  let code = column.codes.get(scalar)
+  if (code === undefined) {
+    code = column.dictionary.push(scalar) - 1
+    column.codes.set(scalar, code)
+  }
+  column.values[row] = code
+  return true
+}

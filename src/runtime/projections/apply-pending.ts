@@ -1,0 +1,29 @@
+import { upcast } from '../../kernel/entity.ts'
+import type { RecordedEvent } from '../../kernel/event.ts'
+import { type AnyProjection, finished, keysOf, reduce } from '../../kernel/projection.ts'
+import type { Doc, Stored } from '../../ports/read-store.ts'
+import type { Upcasts } from '../upcasts.ts'
+
+/**
+ * A stored document (null: none) as it will be once its projection has folded these events (log order; those that it
+ * has, or that are of no concern to it, change nothing). Null where there is none then.
+ */
+export function foldForward(
+  projection: AnyProjection,
+  id: string,
+  stored: Stored | null,
+  events: readonly RecordedEvent[],
+  upcasts: Upcasts = {},
+): Stored | null {
+  let doc: Doc | null = stored?.doc ?? null
+  let position = stored?.position ?? Number.NEGATIVE_INFINITY
+  for (const raw of events) {
+    if (raw.position <= position || !(raw.type in projection.events)) continue
+    const event = upcast({ upcasts }, raw)
+    if (!keysOf(projection, event).includes(id)) continue
+    doc = reduce(projection, doc, event, id)
+    position = event.position
+  }
+  if (doc === null) return null
+  return { id, position, doc: doc === stored?.doc ? doc : finished(projection, doc) }
+}

@@ -1,0 +1,32 @@
+import type { AnyProjection } from '../../kernel/projection.ts'
+import type { Checkpoint, ReadStore } from '../../ports/read-store.ts'
+import { POINTERS, placeOf, readPointers } from './build-names.ts'
+
+/** How far a projection has come, as its store tells: by any process, of any other. */
+export interface Builds {
+  readonly name: string
+  /** Version of the build that is read. */
+  readonly version: number
+  /** Null before its first batch. */
+  readonly active: Checkpoint | null
+  /** The build that is being made beside it; null for none. */
+  readonly building: { readonly checkpoint: Checkpoint | null } | null
+}
+
+/** The builds of projections. @throws StoreUnavailable */
+export async function buildsOf(store: ReadStore, projections: readonly AnyProjection[]): Promise<readonly Builds[]> {
+  await store.ensure([{ name: POINTERS, indexes: [], columns: [] }])
+  const [pointers, checkpoints] = [await readPointers(store), await store.checkpoints()]
+  return projections.map((projection) => {
+    const { active, building } = pointers.get(projection.name)?.pointer ?? {
+      active: placeOf(projection),
+      building: null,
+    }
+    return {
+      name: projection.name,
+      version: active.version,
+      active: checkpoints[active.checkpoint] ?? null,
+      building: building && { checkpoint: checkpoints[building.checkpoint] ?? null },
+    }
+  })
+}

@@ -1,0 +1,39 @@
+import type { RecordedEvent } from '../../kernel/event.ts'
+import { type AnyProjection, collectionOf, keysOf } from '../../kernel/projection.ts'
+import type { ReadStore, Stored } from '../../ports/read-store.ts'
+import { foldForward } from '../projections/apply-pending.ts'
+
+/**
+ * A read store as it will be once its projections have folded these events (log order): documents asked for by id are
+ * folded forward by their own reducers; what is found by a filter is as the store has it.
+ */
+export function forwardViews(
+  store: ReadStore,
+  projections: readonly AnyProjection[],
+  events: readonly RecordedEvent[],
+): ReadStore {
+  const byCollection = new Map(projections.map((projection) => [collectionOf(projection), projection]))
+
+  /** The documents of a collection that the events touch. */
+  function touched(projection: AnyProjection): ReadonlySet<string> {
+    return new Set(events.flatMap((event) => (event.type in projection.events ? keysOf(projection, event) : [])))
+  }
+
+  async function getMany(collection: string, ids: readonly string[]): Promise<readonly Stored[]> {
+    const stored = await store.getMany(collection, ids)
+    const projection = byCollection.get(collection)
+    if (!projection) return stored
+    const moved = touched(projection)
+    const known = new Map(stored.map((found) => [found.id, found]))
+    return ids.flatMap((id) => {
+      const found = known.get(id) ?? null
+      return (moved.has(id) ? foldForward(projection, id, found, events) : found) ?? []
+    })
+  }
+
+  return {
+    ...store,
+    getMany,
+    get: async (collection, id) => (await getMany(collection, [id]))[0] ?? null,
+  }
+}

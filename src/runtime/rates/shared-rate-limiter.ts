@@ -1,0 +1,94 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { OperationalStore } from '../../ports/operational-store.ts'
+import type { Rate, RateLimiter, RateStanding } from '../../ports/rate-limiter.ts'
+import { keeping } from './rate-limiter.ts'
+import { judgeRate, type Window } from './sliding-window.ts'
+
+interface Asked {
+  readonly rate: Rate
+  readonly counts: boolean
+  readonly answer: (standing: RateStanding) => void
+  readonly fail: (error: unknown) => void
+}
+
+/** What a store holds of one id, as far as this process knows. */
+interface Known {
+  readonly times: readonly number[]
+  readonly version: number
+}
+
+/** One id: who waits, and what was last read or written. */
+interface Line {
+  waiting: Asked[]
+  working: boolean
+  known: Known | null
+}
+
+const keyOf = (id: string) => `rate:${id}`
+
+function timesOf(value: unknown): readonly number[] {
+  return Array.isArray(value) ? value.map(Number) : []
+}
+
+/**
+ * Limits rates over all processes of one operational store. Of each id one write is under way in a process, for all that
+ * wait; it is made only over what it was judged by, so that two processes never both take the last request.
+ */
+export function createSharedRateLimiter(
+  ops: Pick<OperationalStore, 'get' | 'putIf'>,
+  clock: Clock,
+): RateLimiter & { readonly size: () => number } {
+  const lines = keeping<Line>(clock, ({ working }) => working)
+
+  async function knownOf(id: string, line: Line, now: number): Promise<Known> {
+    if (line.known) return line.known
+    const entry = await ops.get(keyOf(id), now)
+    return { times: timesOf(entry?.value), version: entry?.version ?? 0 }
+  }
+
+  /** Judges all of a batch; null when another process has written meanwhile. */
+  async function judged(id: string, line: Line, batch: readonly Asked[]): Promise<readonly RateStanding[] | null> {
+    const now = clock.now()
+    const known = await knownOf(id, line, now)
+    const times: Window = [...known.times]
+    const standings = batch.map(({ rate, counts }) => judgeRate(times, rate, now, counts))
+    if (!batch.some(({ counts }, n) => counts && standings[n]?.allowed)) return standings
+    const expiresAt = now + Math.max(...batch.map(({ rate }) => rate.windowMs))
+    line.known = null
+    if (!(await ops.putIf(keyOf(id), known.version, times, expiresAt, now))) return null
+    // Over what has expired the store may go on counting versions: only behind one that was there is the next known.
+    if (known.version > 0) line.known = { times, version: known.version + 1 }
+    return standings
+  }
+
+  async function work(id: string, line: Line): Promise<void> {
+    line.working = true
+    while (line.waiting.length > 0) {
+      const batch = line.waiting
+      line.waiting = []
+      try {
+        let standings: readonly RateStanding[] | null = null
+        while (standings === null) standings = await judged(id, line, batch)
+        for (const [n, standing] of standings.entries()) batch[n]?.answer(standing)
+      } catch (error) {
+        line.known = null
+        for (const { fail } of batch) fail(error)
+      }
+    }
+    line.working = false
+  }
+
+  const ask = (id: string, rate: Rate, counts: boolean): Promise<RateStanding> =>
+    new Promise((answer, fail) => {
+      const begin = (): Line => ({ waiting: [], working: false, known: null })
+      const line = lines.of(id, clock.now() + rate.windowMs, begin)
+      line.waiting.push({ rate, counts, answer, fail })
+      if (!line.working) work(id, line)
+    })
+
+  return {
+    take: (id, rate) => ask(id, rate, true),
+    look: (id, rate) => ask(id, rate, false),
+    size: lines.size,
+  }
+}

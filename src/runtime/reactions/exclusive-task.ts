@@ -1,0 +1,37 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { OperationalStore } from '../../ports/operational-store.ts'
+
+/** How long a piece of work is held for one process; one that died gives it up with that. */
+const HELD_MS = 15_000
+
+/** Where processes claim work, and under which name this one does. */
+export interface Claims {
+  readonly ops: Pick<OperationalStore, 'claim' | 'release'>
+  readonly owner: string
+}
+
+/**
+ * Does each piece of work by its name one at a time: who comes while it is under way here shares what it comes to, and
+ * gets nothing while another process is at it.
+ */
+export function createLoneWork({ ops, owner }: Claims, clock: Clock) {
+  const underWay = new Map<string, Promise<unknown>>()
+
+  async function claimed<Result>(key: string, work: () => Promise<readonly Result[]>): Promise<readonly Result[]> {
+    const now = clock.now()
+    if (!(await ops.claim(key, owner, now + HELD_MS, now))) return []
+    try {
+      return await work()
+    } finally {
+      await ops.release(key, owner).catch(() => undefined)
+    }
+  }
+
+  return <Result>(what: string, work: () => Promise<readonly Result[]>): Promise<readonly Result[]> => {
+    const going = underWay.get(what)
+    if (going) return going as Promise<readonly Result[]>
+    const mine = claimed(`lone:${what}`, work).finally(() => underWay.delete(what))
+    underWay.set(what, mine)
+    return mine
+  }
+}

@@ -1,0 +1,105 @@
+import type { RecordedEvent } from '../../kernel/event.ts'
+import type { AnyReaction } from '../../kernel/reaction.ts'
+import { START } from '../../ports/event-log.ts'
+
+/** An event on its way through a reaction. `at` is when it was recorded (ms). */
+export interface Job {
+  readonly event: RecordedEvent
+  readonly at: number
+  done: boolean
+}
+
+/** One reaction on its way through the log: what it has read, what waits, what runs, what is done. */
+export interface ReactionLane<Tools> {
+  readonly reaction: AnyReaction<Tools>
+  state: 'contending' | 'owner' | 'halted'
+  /** Everything up to here is in `jobs` or done. */
+  read: number
+  /** Everything up to here is done. */
+  position: number
+  /** Position and version of the checkpoint as the store has it. */
+  committed: number
+  version: number
+  committedAt: number
+  /** Jobs neither done nor behind `position`, in log order. */
+  jobs: Job[]
+  /** Those of them that have not been started, in log order. */
+  queue: Job[]
+  /** Streams at work, each with the jobs that wait for their turn in it. */
+  readonly streams: Map<string, Job[]>
+  running: number
+  /** When the claim ends (ms), and when it is asked for again. */
+  until: number
+  claimDue: number
+  /** Grows with each change of owner, so that what an earlier term started counts no more. */
+  term: number
+  problem: string | null
+}
+
+/** A reaction that owns nothing yet. */
+export function createReactionLane<Tools>(reaction: AnyReaction<Tools>): ReactionLane<Tools> {
+  return {
+    reaction,
+    state: 'contending',
+    read: START,
+    position: START,
+    committed: START,
+    version: 0,
+    committedAt: 0,
+    jobs: [],
+    queue: [],
+    streams: new Map(),
+    running: 0,
+    until: 0,
+    claimDue: 0,
+    term: 0,
+    problem: null,
+  }
+}
+
+/** Begins a term at a checkpoint. */
+export function beginTerm<Tools>(
+  lane: ReactionLane<Tools>,
+  checkpoint: { readonly position: number; readonly version: number },
+): void {
+  lane.state = 'owner'
+  lane.read = checkpoint.position
+  lane.position = checkpoint.position
+  lane.committed = checkpoint.position
+  lane.version = checkpoint.version
+}
+
+/** Ends a term: what it has not finished is another's. */
+export function endTerm<Tools>(lane: ReactionLane<Tools>, state: 'contending' | 'halted'): void {
+  lane.state = state
+  lane.term += 1
+  lane.jobs = []
+  lane.queue = []
+  lane.streams.clear()
+  lane.running = 0
+}
+
+/** Takes what concerns the reaction from a page. */
+export function takePage<Tools>(
+  lane: ReactionLane<Tools>,
+  page: { readonly events: readonly RecordedEvent[]; readonly position: number },
+): void {
+  for (const event of page.events) {
+    if (event.position <= lane.read || lane.reaction.on[event.type] === undefined) continue
+    const job = { event, at: Date.parse(event.meta.at), done: false }
+    lane.jobs.push(job)
+    lane.queue.push(job)
+  }
+  lane.read = Math.max(lane.read, page.position)
+  settleDone(lane)
+}
+
+/** Moves `position` over what is done without a gap. */
+export function settleDone<Tools>(lane: ReactionLane<Tools>): void {
+  const open = lane.jobs.findIndex(({ done }) => !done)
+  const done = open === -1 ? lane.jobs.length : open
+  const last = lane.jobs[done - 1]
+  if (last) lane.position = Math.max(lane.position, last.event.position)
+  lane.jobs = done > 0 ? lane.jobs.slice(done) : lane.jobs
+  if (lane.jobs.length === 0) lane.position = Math.max(lane.position, lane.read)
+}

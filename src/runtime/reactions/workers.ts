@@ -1,0 +1,78 @@
+import type { Logger } from 'pino'
+import { timers } from '../../../projections/shared/timers.ts'
+import { collectionOf } from '../../kernel/projection.ts'
+import { upcasts } from '../../main/registry.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { OperationalStore } from '../../ports/operational-store.ts'
+import type { ReadStore } from '../../ports/read-store.ts'
+import { DUE_WORK } from '../../reactions/due-work.ts'
+import { reactions as everyReaction, type Flow } from './effects.ts'
+import { runSweeps } from './expiry-cleaner.ts'
+import { type ReactionStatus, runReactions } from './reaction-runner.ts'
+import { runTimers, type TimerKinds } from './timers.ts'
+
+/** How old an event must be before the reaction goes on from it: the process that made it goes on at once. */
+const GRACE_MS = 1_500
+
+/** What runs beside the requests in a process with the worker role. */
+export interface Workers {
+  readonly status: () => readonly ReactionStatus[]
+  /** Finishes what is under way, and gives back what this process holds. */
+  readonly close: () => Promise<void>
+}
+
+/** A process without the role: it runs nothing. */
+export const NO_WORKERS: Workers = { status: () => [], close: async () => {} }
+
+/** Each kind of due work as the timer runner calls it. */
+function kindsOf({ due }: Flow): TimerKinds {
+  const kinds = Object.keys(DUE_WORK).map((kind) => [
+    kind,
+    ({ workspaceId, dueAt, doc }: Parameters<TimerKinds[string]>[0]) => {
+      const amountCents = typeof doc.amountCents === 'number' ? doc.amountCents : null
+      return due(kind, workspaceId ?? '', { subjectId: String(doc.subjectId), dueAt, amountCents })
+    },
+  ])
+  return Object.fromEntries(kinds)
+}
+
+/** Runs the reactions and the timers until they are closed. */
+export function runWorkers(options: {
+  readonly log: EventLog
+  readonly ops: OperationalStore
+  readonly views: Pick<ReadStore, 'find'>
+  readonly flow: Flow
+  readonly clock: Clock
+  readonly owner: string
+  readonly logger: Logger
+}): Workers {
+  const { log, ops, views, flow, clock, owner, logger } = options
+  const stop = new AbortController()
+  const running = { ops, clock, owner, signal: stop.signal }
+  const reactions = runReactions({
+    ...running,
+    log,
+    reactions: everyReaction,
+    tools: flow.tools,
+    upcasts,
+    graceMs: GRACE_MS,
+    handled: flow.handled,
+    onHalt: ({ name, problem }) => logger.error({ reaction: name, problem }, 'reaction halted'),
+  })
+  const due = runTimers({
+    ...running,
+    store: views,
+    collection: collectionOf(timers),
+    kinds: kindsOf(flow),
+    onFailure: ({ id }, problem) => logger.warn({ timer: id, problem }, 'due work failed'),
+  })
+  const sweeps = runSweeps(running)
+  return {
+    status: reactions.status,
+    async close() {
+      stop.abort()
+      await Promise.all([reactions.done, due.done, sweeps])
+    },
+  }
+}

@@ -1,0 +1,104 @@
+import type { AnyCommand, DecisionContext } from '../../kernel/command.ts'
+import { type Entity, streamOf, upcast } from '../../kernel/entity.ts'
+import type { NewEvent, RecordedEvent } from '../../kernel/event.ts'
+import type { Refusal } from '../../kernel/refusal.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import { memoryKey } from './decider.ts'
+import { emptyFold, type Fold, foldEvents } from './fold.ts'
+
+/** Events of a page when a stream is read. */
+const PAGE = 1_000
+
+/** What one command appended, at least one event, and its stream's fold as the command found it. */
+export interface Decided<State = unknown> {
+  readonly before: Fold<State>
+  readonly events: readonly [RecordedEvent, ...RecordedEvent[]]
+}
+
+async function* eventsOf(log: EventLog, stream: string): AsyncGenerator<RecordedEvent> {
+  for (let from = 0; ; from += PAGE) {
+    const page = await log.read(stream, from, PAGE)
+    yield* page
+    if (page.length < PAGE) return
+  }
+}
+
+/** The decisions that a stream is made of, in order. Events are those of one decision while their command stays the same. */
+export async function* decisionsOf<State>(
+  log: EventLog,
+  entity: Entity<State>,
+  id: string,
+): AsyncGenerator<Decided<State>> {
+  let before = emptyFold(entity)
+  let events: [RecordedEvent, ...RecordedEvent[]] | null = null
+  for await (const raw of eventsOf(log, streamOf(entity, id))) {
+    const event = upcast(entity, raw)
+    if (events && events[0].meta.commandId === event.meta.commandId) {
+      events.push(event)
+      continue
+    }
+    if (events) {
+      yield { before, events }
+      before = foldEvents(entity, before, events)
+    }
+    events = [event]
+  }
+  if (events) yield { before, events }
+}
+
+/** The state of a stream at a revision. */
+export type FoldReader = (entity: Entity, stream: string, revision: number) => Promise<unknown>
+
+/** Makes the reader of the folds that decisions read; the next decision mostly reads a little further. */
+export function createFoldReader(log: EventLog): FoldReader {
+  const folds = new Map<string, Fold>()
+  return async (entity, stream, revision) => {
+    const known = folds.get(stream)
+    let fold = known && known.revision <= revision ? known : emptyFold(entity)
+    while (fold.revision < revision) {
+      const page = await log.read(stream, fold.revision + 1, Math.min(PAGE, revision - fold.revision))
+      if (page.length === 0) throw new Error(`${stream} ends at ${fold.revision}, but was read at ${revision}.`)
+      fold = foldEvents(entity, fold, page)
+    }
+    folds.set(stream, fold)
+    return fold.state
+  }
+}
+
+/**
+ * Takes a decision again from what was recorded of it: the stream before it, the streams that it read, the instant, the
+ * seed, and what its memories answered. Whatever it asks for that was not recorded throws: then it cannot be explained.
+ */
+export async function decideAgain(
+  readFold: FoldReader,
+  { before, events }: Decided,
+  { command, input, seed }: { readonly command: AnyCommand; readonly input: unknown; readonly seed: number | null },
+): Promise<readonly NewEvent[] | Refusal> {
+  const { at, workspaceId, actor, commandId, reads: revisions = {}, recalled = {} } = events[0].meta
+  const read = Object.entries<Entity>(command.reads).map(async ([name, entity]) => {
+    const stream = streamOf(entity, workspaceId ?? '')
+    const revision = revisions[stream]
+    if (revision === undefined) throw new Error(`At which revision ${stream} was read was not recorded.`)
+    return [name, await readFold(entity, stream, revision)] as const
+  })
+  const context: DecisionContext = {
+    now: at,
+    workspaceId: workspaceId ?? '',
+    actor,
+    commandId,
+    newId: () => {
+      throw new Error(`${command.name} mints ids, which are not recorded.`)
+    },
+    get seed(): number {
+      if (seed === null) throw new Error(`The seed of ${command.name} was not recorded.`)
+      return seed
+    },
+    reads: Object.fromEntries(await Promise.all(read)),
+    revisions,
+    recall: (memory, id) => {
+      const answer = recalled[memoryKey(memory, id)]
+      return answer === undefined ? null : memory.doc.parse(answer)
+    },
+  }
+  return command.decide(command.input.parse(input), before.state, context)
+}

@@ -1,0 +1,47 @@
+import { type Entity, upcast } from '../../kernel/entity.ts'
+import type { EventSchemas, RecordedEvent } from '../../kernel/event.ts'
+import { type CommandMemory, NO_COMMANDS, rememberCommand } from './processed-commands.ts'
+
+/** A stream folded to a revision. */
+export interface Fold<State = unknown> {
+  readonly state: State
+  /** -1 for an empty stream. */
+  readonly revision: number
+  /** Position of the newest event folded; -1 for none. */
+  readonly position: number
+  /** What commands appended; none where the entity does not remember them. */
+  readonly commands: CommandMemory
+}
+
+/** The fold of a stream without events. */
+export function emptyFold<State, S extends EventSchemas>(entity: Entity<State, S>): Fold<State> {
+  return {
+    state: entity.initial,
+    revision: -1,
+    position: -1,
+    commands: NO_COMMANDS,
+  }
+}
+
+type Evolve<State> = Readonly<Record<string, ((state: State, event: RecordedEvent) => State) | undefined>>
+
+/** A fold with more events of its stream; those it already holds are passed over. Pure. */
+export function foldEvents<State, S extends EventSchemas>(
+  entity: Entity<State, S>,
+  start: Fold<State>,
+  events: readonly RecordedEvent[],
+): Fold<State> {
+  const evolve = entity.evolve as unknown as Evolve<State>
+  let fold = start
+  for (const recorded of events) {
+    if (recorded.revision <= fold.revision) continue
+    const event = upcast(entity, recorded)
+    const { revision, position } = event
+    const state = evolve[event.type]?.(fold.state, event) ?? fold.state
+    const commands = entity.remembersCommands
+      ? rememberCommand(fold.commands, event.meta.commandId, revision, event.meta.at)
+      : fold.commands
+    fold = { state, revision, position, commands }
+  }
+  return fold
+}

@@ -1,0 +1,164 @@
+import type { AnyCommand } from '../../kernel/command.ts'
+import type { Entity } from '../../kernel/entity.ts'
+import type { Actor, RecordedEvent } from '../../kernel/event.ts'
+import type { Refusal } from '../../kernel/refusal.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { EventLog } from '../../ports/event-log.ts'
+import type { OperationalStore } from '../../ports/operational-store.ts'
+import { emptyFold, type Fold, foldEvents } from './fold.ts'
+import { cachedFold, cacheFold } from './snapshots.ts'
+
+/** Events of a page when a stream is read. */
+const PAGE = 1_000
+/** Folds of short streams that are kept at hand. */
+const FOLDS_AT_HAND = 5_000
+/** Events after which a long stream's fold is cached anew. */
+const CACHE_EVERY = 2_000
+
+/** On whose behalf a command is handled. */
+export interface CommandCall {
+  readonly workspaceId: string
+  readonly actor: Actor
+  /** The client's idempotency key, or a fresh id. */
+  readonly commandId: string
+  readonly correlationId: string
+  readonly causationId: string | null
+  readonly surface: string
+  readonly ip: string | null
+  /** What must hold of the stream's state when the command is decided, whatever its own rules; null when it does. */
+  guard?(state: unknown): Refusal | null
+}
+
+/** What a command led to. */
+export interface Outcome {
+  /** Empty when it was already so. */
+  readonly events: readonly RecordedEvent[]
+  /** Log position that a reader must have passed to see the outcome. */
+  readonly position: number
+  /** The command had been handled before: these are the events of that time. */
+  readonly replayed: boolean
+}
+
+/** A command that waits for its decision. */
+export interface Job {
+  readonly command: AnyCommand
+  readonly input: unknown
+  readonly call: CommandCall
+  readonly seed: number
+  /** Ids minted for the command, so that deciding again mints the same. */
+  readonly ids: string[]
+  readonly resolve: (outcome: Outcome | Refusal) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** What waits for one stream, and the stream's fold as far as it is known here. */
+export interface Mailbox {
+  readonly stream: string
+  readonly entity: Entity
+  readonly waiting: Job[]
+  busy: boolean
+  fold: Fold | null
+  /** An append was not acknowledged: the stream may hold more than the fold. */
+  stale: boolean
+  cachedAt: number
+  /** Settles when no look at the tail is under way; `nextLook` is the one that has not begun, which all who ask meanwhile share. */
+  looks: Promise<unknown>
+  nextLook: Promise<Fold> | null
+}
+
+/** The mailboxes of a process, one for each stream. */
+export interface Mailboxes {
+  readonly of: (entity: Entity, stream: string) => Mailbox
+  /** The stream's fold, at its tail as far as it is known here; a fold at hand is only read on when `fresh`. */
+  readonly foldOf: (mailbox: Mailbox, fresh: boolean) => Promise<Fold>
+  /** Keeps the fold of a long stream that has grown much since it was last kept. */
+  readonly keep: (mailbox: Mailbox) => Promise<void>
+  /** Keeps the folds of all long streams that have grown. */
+  readonly keepAll: () => Promise<void>
+}
+
+/** Makes the mailboxes of a process. */
+export function createMailboxes({
+  log,
+  ops,
+  clock,
+}: {
+  readonly log: EventLog
+  readonly ops: OperationalStore
+  readonly clock: Clock
+}): Mailboxes {
+  const mailboxes = new Map<string, Mailbox>()
+
+  async function tail(entity: Entity, stream: string, from: Fold): Promise<Fold> {
+    let fold = from
+    for (;;) {
+      const page = await log.read(stream, fold.revision + 1, PAGE)
+      fold = foldEvents(entity, fold, page)
+      if (page.length < PAGE) return fold
+    }
+  }
+
+  function of(entity: Entity, stream: string): Mailbox {
+    const known = mailboxes.get(stream)
+    if (known) return known
+    const mailbox: Mailbox = {
+      stream,
+      entity,
+      waiting: [],
+      busy: false,
+      fold: null,
+      stale: false,
+      cachedAt: -1,
+      looks: Promise.resolve(),
+      nextLook: null,
+    }
+    mailboxes.set(stream, mailbox)
+    if (mailboxes.size > FOLDS_AT_HAND) forgetSome()
+    return mailbox
+  }
+
+  function forgetSome(): void {
+    for (const [stream, { busy, waiting, entity }] of mailboxes) {
+      if (mailboxes.size <= FOLDS_AT_HAND / 2) return
+      if (!busy && waiting.length === 0 && !entity.longLived) mailboxes.delete(stream)
+    }
+  }
+
+  async function foldOf(mailbox: Mailbox, fresh: boolean): Promise<Fold> {
+    if (mailbox.fold && !fresh) return mailbox.fold
+    if (mailbox.nextLook) return mailbox.nextLook
+    const look = mailbox.looks.then(() => {
+      mailbox.nextLook = null
+      return lookAt(mailbox)
+    })
+    mailbox.nextLook = look
+    mailbox.looks = look.catch(() => undefined)
+    return look
+  }
+
+  async function lookAt(mailbox: Mailbox): Promise<Fold> {
+    const { entity, stream } = mailbox
+    const cached = mailbox.fold ?? (entity.longLived ? await cachedFold(ops, entity, stream, clock.now()) : null)
+    if (cached && !mailbox.fold) mailbox.cachedAt = cached.revision
+    const folded = await tail(entity, stream, cached ?? emptyFold(entity))
+    // A turn of the stream's own mailbox may have folded further while this was read.
+    if (!mailbox.fold || mailbox.fold.revision < folded.revision) mailbox.fold = folded
+    return mailbox.fold
+  }
+
+  async function keep(mailbox: Mailbox, after: number): Promise<void> {
+    const { entity, fold, stream, cachedAt } = mailbox
+    if (!entity.longLived || !fold || fold.revision - cachedAt < after) return
+    mailbox.cachedAt = fold.revision
+    await cacheFold(ops, entity, stream, fold)
+  }
+
+  return {
+    of,
+    foldOf,
+    keep: (mailbox) => keep(mailbox, CACHE_EVERY),
+    async keepAll() {
+      await Promise.all([...mailboxes.values()].map((mailbox) => keep(mailbox, 1)))
+    },
+  }
+}

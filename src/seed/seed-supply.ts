@@ -1,0 +1,80 @@
+import { assignNumber } from '../../commands/supply/assign-number.ts'
+import { createPool } from '../../commands/supply/create-pool.ts'
+import { provisionNumber } from '../../commands/supply/provision-number.ts'
+import { reportNumberDelivery } from '../../commands/supply/report-number-delivery.ts'
+import { switchCompat } from '../../commands/supply/switch-compat.ts'
+import { secretHash } from '../api/access.ts'
+import { keptOf } from '../api/secret-issuer.ts'
+import type { WorkspaceState } from '../domain/configuration/workspace.ts'
+import { ROUTING_KEY } from '../domain/shared/limits.ts'
+import { numberEvents } from '../domain/supply/number.ts'
+import { poolEvents } from '../domain/supply/pool.ts'
+import { compatUrl } from '../domain/supply/routing-key.ts'
+import type { RecordedEvent } from '../kernel/event.ts'
+import { dataOf } from '../kernel/event.ts'
+import type { Secrets } from '../ports/secrets.ts'
+import type { Step } from './seed-world.ts'
+
+/** Numbers of the sandbox's pool. */
+const POOLED = ['+13105550112', '+13105550113']
+
+/** Makes a secret again at any time, by its purpose. */
+export type Derive = (purpose: string) => string
+
+/** The sandbox's routing key of a lane, by how it begins. */
+const routingKeyOf = (derive: Derive, stem: string) => `${stem}${derive(`routing key ${stem}`)}`
+
+/** What is kept of the sandbox's routing key of a lane, by how it begins. */
+export function sandboxKey(derive: Derive, stem: string) {
+  return keptOf(routingKeyOf(derive, stem), stem.length + ROUTING_KEY.shown)
+}
+
+/** The sandbox's first lane and its key. */
+function firstLane({ lanes, routingKeys }: WorkspaceState) {
+  const [lane] = [...lanes.values()].toSorted((one, other) => (one.assignedAt < other.assignedAt ? -1 : 1))
+  const key = lane?.keyId ? routingKeys.get(lane.keyId) : undefined
+  return { lane, key }
+}
+
+/** Gives the sandbox what publishers and web pages reach it by: a single-step ping, and a pool of two numbers. */
+export async function buildSupply(
+  step: Step,
+  state: WorkspaceState,
+  { derive, secrets, renewsAt }: { readonly derive: Derive; readonly secrets: Secrets; readonly renewsAt: string },
+): Promise<void> {
+  const { lane } = firstLane(state)
+  if (!lane) return
+  const { campaignId, publisherId } = lane
+  const token = `ct_${derive('compat token')}`
+  const kept = { hash: secretHash(token), sealed: secrets.seal(token) }
+  await step('compat', switchCompat, { campaignId, publisherId, enabled: true, token: kept })
+  const fallbackNumberId = state.numbers.find((number) => number.campaignId === campaignId)?.id ?? null
+  const publicKey = `pk_${Buffer.from(derive('pool key'), 'base64url').toString('hex').slice(0, 24)}`
+  const settings = { name: 'Roofing site', publisherId, fallbackNumberId, params: [{ key: 'utm_', prefix: true }] }
+  const made = await step('pool', createPool, { campaignId, publicKey, settings })
+  const poolId = dataOf(poolEvents, made, 'PoolCreated')?.pool.id
+  for (const e164 of POOLED) {
+    const bought = await step(`pool ${e164}`, provisionNumber, { e164, type: 'local', label: 'Roofing site', renewsAt })
+    const numberId = numberIn(bought)
+    await step(`pool ${e164} joins`, assignNumber, { numberId, poolId })
+    await step(`pool ${e164} ready`, reportNumberDelivery, { numberId, error: null })
+  }
+}
+
+const numberIn = (events: readonly RecordedEvent[]) => dataOf(numberEvents, events, 'NumberProvisioned')?.number.id
+
+/** What a person needs to ping and to lease in the sandbox; null for what has been rotated or taken away since. */
+export function supplyOf(
+  state: WorkspaceState,
+  { derive, secrets, baseUrl }: { readonly derive: Derive; readonly secrets: Secrets; readonly baseUrl: string },
+) {
+  const { key } = firstLane(state)
+  const routingKey = key && routingKeyOf(derive, key.prefix.slice(0, -ROUTING_KEY.shown))
+  const works = routingKey && key.secrets.some(({ hash }) => hash === secretHash(routingKey))
+  const [pool] = [...state.pools.values()].toSorted((one, other) => (one.createdAt < other.createdAt ? -1 : 1))
+  return {
+    routingKey: works ? routingKey : null,
+    compatUrl: key?.compat ? compatUrl(baseUrl, secrets.unseal(key.compat.sealed)) : null,
+    poolKey: pool?.publicKey ?? null,
+  }
+}

@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ulid } from 'ulid'
+import { v7 } from 'uuid'
+import { workspaces } from '../../projections/access/workspaces.ts'
+import type { Simulator } from '../adapters/simulator/simulator.ts'
+import { playCall, sandboxCall } from '../api/sandbox.ts'
+import { user, userIdOf } from '../domain/access/user.ts'
+import { call } from '../domain/calls/call.ts'
+import { workspace } from '../domain/configuration/workspace.ts'
+import { LARGEST_KEY_RATE_PER_MINUTE } from '../domain/shared/limits.ts'
+import { monthAfter } from '../domain/supply/renewal.ts'
+import { streamOf } from '../kernel/entity.ts'
+import { collectionOf } from '../kernel/projection.ts'
+import { isRefusal } from '../kernel/refusal.ts'
+import type { App } from '../main/app.ts'
+import type { Config } from '../main/config.ts'
+import { createSecrets } from '../main/secrets.ts'
+import { systemClock as clock, systemRandom as random } from '../main/system.ts'
+import { type SeedCall, seedCalls, TIMEZONE } from './seed-calls.ts'
+import { buildSupply, type Derive, sandboxKey, supplyOf } from './seed-supply.ts'
+import { buildWorld, type CampaignKey, type Step } from './seed-world.ts'
+import { act, addApiKey, createTenant, derivedSecret, openSession } from './tenants.ts'
+
+const OWNER_EMAIL = 'owner@sandbox.example'
+/** The owner's first session is among so many first events of theirs. */
+const FIRST_EVENTS = 10
+/** How long the start waits to have read what stands in the log already. */
+const CATCH_UP_MS = 50_000
+
+/** What a person needs to use the sandbox; null for what is not built yet (Supplement §11). */
+export interface Sandbox {
+  readonly baseUrl: string
+  readonly agencyId: string
+  readonly ownerEmail: string
+  readonly ownerPassword: string
+  readonly sessionToken: string
+  readonly apiKey: string
+  readonly routingKey: string | null
+  readonly compatUrl: string | null
+  readonly poolKey: string | null
+  readonly numbers: readonly {
+    readonly id: string
+    readonly e164: string
+    readonly campaignId: string | null
+    readonly publisherId: string | null
+  }[]
+  readonly campaigns: readonly { readonly id: string; readonly name: string; readonly routingMode: string }[]
+  readonly targets: readonly {
+    readonly id: string
+    readonly name: string
+    readonly type: string
+    readonly buyerId: string
+  }[]
+}
+
+/** Records by a field: numbers as they are written, and by id what was made first comes first. */
+function inOrder<Field extends string, Kept extends Readonly<Record<Field, string>>>(
+  records: { readonly values: () => Iterable<Kept> },
+  field: Field,
+): readonly Kept[] {
+  return [...records.values()].toSorted((one, other) => (one[field] < other[field] ? -1 : 1))
+}
+
+/** The sandbox workspace that is there already; null on an empty log. */
+async function existing({ readSide, log }: App): Promise<string | null> {
+  const head = await log.head()
+  await readSide.positions.wait([workspaces.name], head, CATCH_UP_MS)
+  const [found] = await readSide.views.find(collectionOf(workspaces), {
+    filter: { sandbox: true },
+    sort: { createdAt: 1 },
+    limit: 1,
+  })
+  return found?.id ?? null
+}
+
+/** Whether the first start came to its end, which is when it opens the owner's first session. */
+async function isSeeded({ log }: App): Promise<boolean> {
+  const first = await log.read(streamOf(user, userIdOf(OWNER_EMAIL)), 0, FIRST_EVENTS)
+  return first.some(({ type }) => type === 'SignedIn')
+}
+
+/** The id of a seed call: always the same, so that a start that was cut short plays no call twice. */
+function seedCallId(workspaceId: string, name: string): string {
+  const digest = createHash('sha256').update(`${workspaceId}\n${name}`).digest()
+  return v7({
+    msecs: Number.parseInt(workspaceId.replaceAll('-', '').slice(0, 12), 16),
+    random: digest,
+    seq: digest.readUInt32BE(16),
+  })
+}
+
+async function playAll(
+  app: App,
+  simulator: Simulator,
+  workspaceId: string,
+  dial: Readonly<Record<CampaignKey, string>>,
+): Promise<void> {
+  const play = async ({ campaign, ...seeded }: SeedCall, n: number, line = 0) => {
+    const callId = seedCallId(workspaceId, `${n}#${line}`)
+    if (await app.writer.stateOf(call, callId)) return
+    const sent = sandboxCall.parse({ ...seeded, to: dial[campaign], mode: 'instant' })
+    const commandId = ulid()
+    const caller = {
+      workspaceId,
+      actor: { type: 'system', id: null, name: 'Sandbox' },
+      commandId,
+      correlationId: commandId,
+      causationId: null,
+      surface: 'sandbox',
+      ip: null,
+    } as const
+    const ports = {
+      writer: app.writer,
+      simulator,
+      clock,
+      random: { ...random, uuid: () => callId },
+      readBack: app.readBack,
+    }
+    const played = await playCall(ports, workspaceId, sent, caller)
+    if (isRefusal(played)) throw new Error(`A seed call was refused: ${played.refused}.`)
+  }
+  for (const [n, one] of seedCalls(clock.now()).entries()) {
+    // Two callers at once, so that a single line is found taken.
+    await Promise.all(one.campaign === 'busy' ? [play(one, n), play(one, n, 1)] : [play(one, n)])
+  }
+}
+
+/**
+ * Makes the sandbox workspace on the first start, with a week of calls, and writes `sandbox.json` anew with a fresh
+ * session at each start (Supplement §11). A start that was cut short is taken up where it was left.
+ */
+export async function seedSandbox(app: App, config: Config, baseUrl: string): Promise<Sandbox> {
+  const { writer, simulator } = app
+  const known = await existing(app)
+  const workspaceId = known ?? random.uuid()
+  const secrets = createSecrets(config.masterKey, random)
+  const derive: Derive = (purpose) => derivedSecret(config.masterKey, `sandbox ${purpose}`, workspaceId)
+  const ownerPassword = derivedSecret(config.masterKey, 'sandbox-password', workspaceId).slice(0, 20)
+  const apiKey = `svc_test_${derivedSecret(config.masterKey, 'sandbox-api-key', workspaceId)}`
+  await createTenant(writer, {
+    workspaceId,
+    name: 'Sandbox',
+    timezone: TIMEZONE,
+    planId: 'scale',
+    sandbox: true,
+    owner: { email: OWNER_EMAIL, name: 'Sandbox owner', password: ownerPassword },
+  })
+  if (!(await isSeeded(app))) {
+    const key = { secret: apiKey, name: 'Sandbox key', ratePerMinute: LARGEST_KEY_RATE_PER_MINUTE }
+    await addApiKey(writer, workspaceId, key, 'seed:api-key')
+    const step: Step = (name, command, input) => act(writer, workspaceId, command, input, `seed:${name}`)
+    const renewsAt = monthAfter(new Date(clock.now()).toISOString())
+    const { dial } = await buildWorld(step, (stem) => sandboxKey(derive, stem), renewsAt)
+    await buildSupply(step, await writer.stateOf(workspace, workspaceId), { derive, secrets, renewsAt })
+    if (config.seedCalls && simulator) await playAll(app, simulator, workspaceId, dial)
+  }
+  const sessionToken = await openSession(writer, workspaceId, OWNER_EMAIL)
+  const state = await writer.stateOf(workspace, workspaceId)
+  const sandbox: Sandbox = {
+    baseUrl,
+    agencyId: workspaceId,
+    ownerEmail: OWNER_EMAIL,
+    ownerPassword,
+    sessionToken,
+    apiKey,
+    ...supplyOf(state, { derive, secrets, baseUrl }),
+    numbers: inOrder(state.numbers, 'e164').map(({ id, e164, campaignId, publisherId }) => ({
+      id,
+      e164,
+      campaignId,
+      publisherId,
+    })),
+    campaigns: inOrder(state.campaigns, 'id').map(({ id, name, routingMode }) => ({ id, name, routingMode })),
+    targets: inOrder(state.targets, 'id').map(({ id, name, type, buyerId }) => ({ id, name, type, buyerId })),
+  }
+  writeFileSync(join(config.dataDir, 'sandbox.json'), `${JSON.stringify(sandbox, null, 2)}\n`, { mode: 0o600 })
+  return sandbox
+}

@@ -1,0 +1,41 @@
+import { afterAll, expect, test, vi } from 'vitest'
+import { openPlatform } from '../../support/e2e/app.ts'
+import { asking } from '../../support/e2e/client.ts'
+import { promised } from '../../support/e2e/document-1.ts'
+import { freshEnvironment } from '../../support/e2e/server.ts'
+import { openTenant } from '../../support/e2e/world.ts'
+
+// Every tier that there is has call tracking: one that has not is made for this platform alone.
+vi.mock('../../../src/domain/access/plans.ts', async (original) => {
+  const actual = await original<typeof import('../../../src/domain/access/plans.ts')>()
+  const { starter } = actual.plans
+  const untracked = { ...starter, features: { ...starter.features, callTracking: false } }
+  return {
+    ...actual,
+    planOf: (planId: Parameters<typeof actual.planOf>[0]) => (planId === 'starter' ? untracked : actual.planOf(planId)),
+  }
+})
+
+const { baseUrl, prepared, close } = await openPlatform(freshEnvironment({ name: 'SQLite', fresh: () => ({}) }))
+afterAll(close)
+
+test(promised('console 402 plan_upgrade_required'), async () => {
+  const { tenant, other } = await prepared(async (writer) => ({
+    tenant: await openTenant(writer, { planId: 'starter' }),
+    other: await openTenant(writer, { planId: 'growth' }),
+  }))
+  const ask = asking(() => baseUrl, tenant.session)
+  for (const path of ['users', 'workspace', 'buyers', 'buyers/x', 'campaigns', 'calls']) {
+    for (const method of path === 'users' || path === 'buyers' ? ['GET', 'POST'] : ['GET']) {
+      const answer = await ask(`/api/tracking/${path}`, { method, ...(method === 'POST' ? { body: {} } : {}) })
+      expect([answer.status, answer.body.error.code, answer.body.error.details]).toEqual([
+        402,
+        'plan_upgrade_required',
+        { feature: 'callTracking' },
+      ])
+    }
+  }
+  // The account is the user's own: it is on no plan.
+  expect((await ask('/api/auth/session')).status).toBe(200)
+  expect((await asking(() => baseUrl, other.session)('/api/tracking/users')).status).toBe(200)
+})

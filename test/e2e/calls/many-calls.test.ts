@@ -1,0 +1,224 @@
+import { v7 } from 'uuid'
+import { describe, expect, test } from 'vitest'
+import { callLog } from '../../../projections/calls/call-log.ts'
+import { timers } from '../../../projections/shared/timers.ts'
+import { EXPORT, LIVE_BOARD_CALLS, LIVE_BOARD_HOURS, STUCK_CALL_SECONDS } from '../../../src/domain/shared/limits.ts'
+import { type AnyProjection, finished } from '../../../src/kernel/projection.ts'
+import { readConfig } from '../../../src/main/config.ts'
+import { openViews } from '../../../src/main/stores.ts'
+
+import type { Doc, ReadStore } from '../../../src/ports/read-store.ts'
+import { placeOf } from '../../../src/runtime/projections/build-names.ts'
+import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
+import { ANSWERS, type Desk, deskOf, minutesAgo, stepsOf } from '../../support/e2e/calls.ts'
+import { type Json, query } from '../../support/e2e/client.ts'
+import { promised } from '../../support/e2e/document-1.ts'
+import { type Server, type Setup, setups, until } from '../../support/e2e/server.ts'
+import { platform } from '../../support/e2e/suite.ts'
+import { openTenant, type Tenant } from '../../support/e2e/world.ts'
+import { databaseOf } from '../../support/servers.ts'
+
+const DESK = '+13125550001'
+const BATCH = 5_000
+/** Calls of the past, all in one month, of which some share a millisecond with others. */
+const PAST = { from: '2026-02-01T00:00:00.000Z', to: '2026-03-01', everyMs: 20, together: 4 }
+/** Calls of the past: several batches, or, where the stores are files and take them in seconds, more than a file holds. */
+const pastIn = ({ fresh }: Setup) => (Object.hasOwn(fresh(), 'READ_STORE_URL') ? 5 * EXPORT.batch : EXPORT.calls + 500)
+/** Calls in progress: more than a board shows, and some that are too old for it. */
+const LIVE = { calls: LIVE_BOARD_CALLS + 50, talking: 30, old: 7 }
+
+async function prepared(writer: StreamWriter) {
+  const main = await openTenant(writer, { name: 'Main' })
+  const line = await main.line({ name: 'Roofing' }, [
+    await main.target(await main.buyer({ name: 'Acme' }), { endpoint: { destinationE164: DESK } }),
+  ])
+  return { main, line }
+}
+/** Read models that no other suite shares: they hold more than the events tell of. */
+function apart({ fresh }: Setup): Readonly<Record<string, string>> {
+  const { READ_STORE_URL: url } = fresh()
+  return url === undefined ? {} : { READ_STORE_URL: databaseOf(url, `many-${v7()}`) }
+}
+
+// A projection of any document.
+const anyCallLog: AnyProjection = callLog
+
+/** A call of the log as another, that began at an instant (ms). */
+function another(doc: Doc, n: number, startedMs: number, more: Doc = {}): Doc {
+  const startedAt = new Date(startedMs).toISOString()
+  const ref = `CA-${String(n).padStart(10, '0')}`
+  return finished(anyCallLog, { ...doc, seq: 1_000 + n, ref, startedAt, startedMs, ...more })
+}
+
+const LIVING = {
+  outcome: 'live',
+  liveCount: 1,
+  connectedCount: 0,
+  convertedCount: 0,
+  endedAt: null,
+  endedMs: null,
+  settledAt: null,
+}
+
+/** The calls that are stored, made of one that was played. */
+function* callsLike(doc: Doc, past: number, now: number): Generator<Doc> {
+  const begin = Date.parse(PAST.from)
+  let n = 0
+  for (; n < past; n += 1) yield another(doc, n, begin + Math.floor(n / PAST.together) * PAST.everyMs)
+  for (let live = 0; live < LIVE.calls + LIVE.old; live += 1, n += 1) {
+    const ageMs = live < LIVE.calls ? (1 + live) * 60_000 : LIVE_BOARD_HOURS * 3_600_000 + (1 + live) * 1_000
+    const status = live < LIVE.talking ? 'in_progress' : 'ringing'
+    yield another(doc, n, now - ageMs, { ...LIVING, status })
+  }
+}
+
+/** Opens the read models of a platform that does not run meanwhile. */
+async function inViews(env: Server['env'], work: (views: ReadStore) => Promise<void>): Promise<void> {
+  const views = await openViews(readConfig(env).readStoreUrl)
+  await work(views)
+  await views.close()
+}
+
+/** Stores calls among those of the log, as if events had brought them. */
+async function store(views: ReadStore, callId: string, past: number): Promise<void> {
+  const { collection, checkpoint: name } = placeOf(callLog)
+  const [played, stands] = [await views.get(collection, callId), await views.checkpoint(name)]
+  if (!played || !stands) throw new Error('The call that the others are made of is not there.')
+  const { position } = stands
+  let writes: { collection: string; id: string; doc: Doc; position: number }[] = []
+  const write = async () => {
+    expect(await views.commit(writes, { name, expected: position, next: stands })).toBe(true)
+    writes = []
+  }
+  for (const doc of callsLike(played.doc, past, Date.now())) {
+    if (writes.push({ collection, id: v7(), doc, position }) === BATCH) await write()
+  }
+  await write()
+}
+
+/** Makes a call's longest time be over now, as if its hours had passed. */
+async function passTheHoursOf(views: ReadStore, callId: string): Promise<void> {
+  const { collection, checkpoint: name } = placeOf(timers)
+  const id = `stuck:${callId}`
+  const [timer, stands] = [await views.get(collection, id), await views.checkpoint(name)]
+  if (!timer || !stands) throw new Error('Nobody looks after the call.')
+  expect(timer.doc.dueAt).toBeGreaterThan(Date.now() + (STUCK_CALL_SECONDS - 600) * 1_000)
+  const write = { collection, id, doc: { ...timer.doc, dueAt: Date.now() }, position: timer.position + 1 }
+  expect(await views.commit([write], { name, expected: stands.position, next: stands })).toBe(true)
+}
+
+describe.each(setups)('more calls than are shown at once, over $name', (setup) => {
+  const past = pastIn(setup)
+  let server: Server
+  let tenant: Tenant
+  let main: Desk
+  /** A call whose end nobody tells. */
+  let lost = ''
+
+  platform(
+    setup,
+    prepared,
+    async (started, { main: built, line }) => {
+      server = started
+      tenant = built
+      main = deskOf(server, tenant)
+      const { call } = await main.play({ to: line.e164, at: minutesAgo(9 * 60), script: { [DESK]: ANSWERS(5) } })
+      const endless = await main.send({ to: line.e164, script: { [DESK]: ANSWERS(STUCK_CALL_SECONDS) } })
+      expect(endless.status, endless.text).toBe(201)
+      lost = endless.body.callId
+      await until('It is talking', async () => (await main.read(lost)).call.status === 'in_progress')
+      await server.stop()
+      await inViews(server.env, async (views) => {
+        await store(views, call.id, past)
+        await passTheHoursOf(views, lost)
+      })
+      await server.restart()
+    },
+    apart(setup),
+  )
+
+  const exported = (parameters: Json) => main.rest(`/api/v1/calls/export.csv${query(parameters)}`)
+  const refsOf = (text: string) =>
+    text
+      .split('\r\n')
+      .slice(1, -1)
+      .map((line) => line.slice(0, line.indexOf(',')))
+  const refs = (first: number, last: number) =>
+    Array.from({ length: last - first }, (_, n) => `CA-${String(last - 1 - n).padStart(10, '0')}`)
+  const at = (n: number) => new Date(Date.parse(PAST.from) + (n / PAST.together) * PAST.everyMs).toISOString()
+  const onRecord = async () => {
+    const { body } = await main.console('/api/tracking/activity?kind=export&pageSize=1')
+    return body.data[0].changes.find(({ field }: Json) => field === 'rows').after
+  }
+
+  test(`a call whose end nobody told is ended by the platform after ${STUCK_CALL_SECONDS / 3_600} hours`, async () => {
+    const { call, story } = await until('It is over', async () => {
+      const read = await main.read(lost)
+      return read.call.endedAt !== null && read
+    })
+    expect(call).toMatchObject({ status: 'terminated', outcome: 'converted', hungUpBy: 'platform', endedReason: null })
+    expect(call.talkSeconds).toBe(Math.round((Date.parse(call.endedAt) - Date.parse(call.answeredAt)) / 1_000))
+    expect(stepsOf(story)).toContain('ended')
+    const { data } = (await main.rest('/api/v1/calls?status=terminated')).body
+    expect(data.map(({ id }: Json) => id)).toEqual([lost])
+    const { live } = (await main.rest('/api/v1/calls/live')).body
+    expect(live.map(({ id }: Json) => id)).not.toContain(lost)
+  })
+
+  test('a file of several batches holds every call once, newest first', async () => {
+    const calls = 3 * EXPORT.batch + 1_200
+    const { status, text } = await exported({ from: PAST.from, to: at(calls) })
+    expect(status).toBe(200)
+    const found = refsOf(text)
+    expect(found).toHaveLength(calls)
+    expect(found.toSorted()).toEqual(refs(0, calls).toSorted())
+    const starts = text
+      .split('\r\n')
+      .slice(1, -1)
+      .map((line) => line.split(',')[1] ?? '')
+    expect(starts).toEqual(starts.toSorted().toReversed())
+    expect(await onRecord()).toBe(calls)
+  })
+
+  if (past > EXPORT.calls)
+    test(`a file holds ${EXPORT.calls} calls at the most: the newest`, async () => {
+      const { text } = await exported({ from: PAST.from, to: PAST.to })
+      const found = refsOf(text)
+      expect(found).toHaveLength(EXPORT.calls)
+      expect(new Set(found).size).toBe(EXPORT.calls)
+      expect(found.toSorted()).toEqual(refs(past - EXPORT.calls, past).toSorted())
+      expect(await onRecord()).toBe(EXPORT.calls)
+      expect((await main.rest(`/api/v1/calls${query({ from: PAST.from, to: PAST.to, pageSize: 1 })}`)).body.total).toBe(
+        past,
+      )
+    })
+
+  test('who leaves while a file is sent is let go of: the platform answers on, and has nothing to say', async () => {
+    for (let n = 0; n < 5; n += 1) {
+      const leaving = new AbortController()
+      const response = await fetch(
+        `${server.baseUrl}/api/tracking/calls/export.csv${query({ from: PAST.from, to: PAST.to })}`,
+        {
+          headers: { authorization: `Bearer ${tenant.session}` },
+          signal: leaving.signal,
+        },
+      )
+      expect(response.status).toBe(200)
+      await response.body?.getReader().read()
+      leaving.abort()
+    }
+    expect((await exported({ from: PAST.from, to: at(400) })).status).toBe(200)
+    const { code, stderr } = await server.stop()
+    expect([code, stderr]).toEqual([0, ''])
+    await server.restart()
+  })
+
+  test(`${promised('limit: Live board')}: it holds ${LIVE_BOARD_CALLS} calls at the most, the newest, and counts all of the last ${LIVE_BOARD_HOURS} hours`, async () => {
+    for (const answer of [await main.rest('/api/v1/calls/live'), await main.console('/api/tracking/calls/live')]) {
+      expect(answer.headers.get('cache-control')).toBe('no-store')
+      const { live, count, connected } = answer.body
+      expect(live.map(({ ref }: Json) => ref)).toEqual(refs(past, past + LIVE_BOARD_CALLS).toReversed())
+      expect([count, connected]).toEqual([LIVE.calls, LIVE.talking])
+    }
+  })
+})

@@ -1,0 +1,238 @@
+import { describe, expect, test } from 'vitest'
+import { setCampaignStatus } from '../../../commands/campaigns/set-campaign-status.ts'
+import { assignNumber } from '../../../commands/supply/assign-number.ts'
+import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
+import { type Desk, deskOf } from '../../support/e2e/calls.ts'
+import { type Answer, type Ask, asking, type Json, sameness } from '../../support/e2e/client.ts'
+import { promised } from '../../support/e2e/document-1.ts'
+import { setups } from '../../support/e2e/server.ts'
+import { OPERATOR_TOKEN, platform } from '../../support/e2e/suite.ts'
+import { openTenant, shelve } from '../../support/e2e/world.ts'
+
+const NOBODY = '01900000-0000-7000-8000-000000000000'
+
+async function prepared(writer: StreamWriter) {
+  const main = await openTenant(writer, { name: 'Main' })
+  const desk = await main.target(await main.buyer({ name: 'Acme' }))
+  const line = (name: string) => main.line({ name }, [desk])
+  const lines = {
+    machine: await line('Machine'),
+    rest: await line('By key'),
+    staffed: await line('Staffed'),
+    raced: await line('Raced'),
+    shelved: await line('Shelved'),
+    freed: await line('Freed'),
+  }
+  await main.act(assignNumber, { numberId: lines.freed.numberId, campaignId: null })
+  await main.act(setCampaignStatus, { campaignId: lines.freed.campaignId, status: 'paused' })
+  await shelve(main, lines.shelved)
+  const blocked = await main.target(await main.buyer({ name: 'Blocked' }))
+  const stuck = await main.line({ name: 'Stuck' }, [blocked])
+  const key = await main.apiKey({ scopes: ['campaigns:write'], name: 'Switch' })
+  const reader = await main.apiKey({ scopes: ['campaigns:read'] })
+  const other = await openTenant(writer, { name: 'Other' })
+  const foreign = await other.line({ name: 'Foreign' }, [await other.target(await other.buyer({ name: 'Theirs' }))])
+  return { main, ...lines, blocked, stuck, key, reader, foreign }
+}
+
+describe.each(setups)('statuses of campaigns over $name', (setup) => {
+  let the: Awaited<ReturnType<typeof prepared>>
+  let main: Desk
+  let byKey: Ask
+  let staff: Ask
+  let anyone: (token: string) => Ask
+
+  platform(setup, prepared, (server, built) => {
+    the = built
+    main = deskOf(server, built.main)
+    anyone = (token) => asking(() => server.baseUrl, token)
+    byKey = anyone(built.key)
+    staff = anyone(OPERATOR_TOKEN)
+  })
+
+  const send = (ask: Ask, path: string, body: Json, method = 'POST') => ask(path, { method, body })
+  const set = (id: string, body: Json) => send(main.console, `/api/tracking/campaigns/${id}/status`, body)
+  const switched = (id: string, body: Json) => send(byKey, `/api/v1/campaigns/${id}/status`, body)
+  const restrict = (id: string, body: Json, to = 'restrict') => send(staff, `/api/operator/campaigns/${id}/${to}`, body)
+  const shown = ({ status, text, body }: Answer) => {
+    expect(status, text).toBe(200)
+    return [body.campaign.status, body.changed, body.campaign.statusNote]
+  }
+  const conflict = ({ status, body }: Answer) => {
+    expect([status, body.error.code]).toEqual([409, 'conflict'])
+    return body.error.details
+  }
+  function notFound(answers: readonly Answer[]) {
+    expect(new Set(answers.map(sameness)).size).toBe(1)
+    expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Campaign not found.' })
+  }
+
+  describe(promised('POST /api/tracking/campaigns/:id/status'), () => {
+    test('leads a campaign through its life', async () => {
+      const { campaignId: id } = the.machine
+      const published = (await main.console(`/api/tracking/campaigns/${id}`)).body.campaign.publishedAt
+      expect(shown(await set(id, { status: 'live' }))).toEqual(['live', false, null])
+      expect(conflict(await set(id, { status: 'archived' }))).toEqual({ status: 'live', allowed: ['paused'] })
+      expect(conflict(await set(id, { status: 'draft' }))).toEqual({ status: 'live', allowed: ['paused'] })
+      expect(shown(await set(id, { status: 'paused', note: 'Winter' }))).toEqual(['paused', true, 'Winter'])
+      expect(shown(await set(id, { status: 'paused', note: 'Again' }))).toEqual(['paused', false, 'Winter'])
+      expect(conflict(await set(id, { status: 'draft' }))).toEqual({ status: 'paused', allowed: ['live', 'archived'] })
+      expect(conflict(await set(id, { status: 'archived' }))).toEqual({ numbers: [the.machine.e164] })
+      expect(shown(await set(id, { status: 'live', note: 'Spring' }))).toEqual(['live', true, null])
+      expect((await main.console(`/api/tracking/campaigns/${id}`)).body.campaign.publishedAt).toBe(published)
+    })
+
+    test('archives a campaign to which no number points, and restores it as a draft', async () => {
+      const { campaignId: id } = the.freed
+      const published = (await main.console(`/api/tracking/campaigns/${id}`)).body.campaign.publishedAt
+      expect(shown(await set(id, { status: 'archived', note: 'Over' }))).toEqual(['archived', true, 'Over'])
+      expect(shown(await set(id, { status: 'archived' }))).toEqual(['archived', false, 'Over'])
+      expect(conflict(await set(id, { status: 'live' }))).toEqual({ status: 'archived', allowed: ['draft'] })
+      expect(shown(await set(id, { status: 'draft' }))).toEqual(['draft', true, null])
+      expect(conflict(await set(id, { status: 'paused' }))).toEqual({ status: 'draft', allowed: ['live'] })
+      expect((await main.console(`/api/tracking/campaigns/${id}`)).body.campaign.publishedAt).toBe(published)
+    })
+
+    test('answers the campaign with its checklist and the tag of its record', async () => {
+      const { campaignId: id } = the.staffed
+      const answer = await set(id, { status: 'paused' })
+      const read = await main.console(`/api/tracking/campaigns/${id}`)
+      expect(answer.body.campaign).toEqual(read.body.campaign)
+      expect(answer.headers.get('etag')).toBe(read.headers.get('etag'))
+      expect(shown(await set(id, { status: 'live' }))).toEqual(['live', true, null])
+    })
+
+    test('refuses a launch with the blockers that the checklist shows', async () => {
+      const draft = await send(main.console, '/api/tracking/campaigns', { name: 'Bare', verticalId: 'tax' })
+      const { id, blockers } = draft.body.campaign
+      expect(conflict(await set(id, { status: 'live' }))).toEqual({ blockers })
+      expect((await main.console(`/api/tracking/campaigns/${id}`)).body.campaign.status).toBe('draft')
+    })
+
+    test.each([
+      ['status', {}],
+      ['status', { status: 'restricted' }],
+      ['status', { status: null }],
+      ['note', { status: 'live', note: 'x'.repeat(501) }],
+      ['reason', { status: 'live', reason: 'x' }],
+    ])('%s: validation_error for %o', async (field, body) => {
+      const answer = await set(the.staffed.campaignId, body)
+      expect([answer.status, answer.body.error.code, Object.keys(answer.body.error.details)]).toEqual([
+        400,
+        'validation_error',
+        [field],
+      ])
+    })
+
+    test('a missing, a malformed and another workspace’s campaign are the same 404', async () => {
+      notFound(await Promise.all([NOBODY, 'x', the.foreign.campaignId].map((id) => set(id, { status: 'live' }))))
+    })
+  })
+
+  describe(promised('POST /api/v1/campaigns/:id/status'), () => {
+    test('pauses and resumes, and says whether it did', async () => {
+      const { campaignId: id } = the.rest
+      const note = 'x'.repeat(500)
+      expect(shown(await switched(id, { status: 'paused', note }))).toEqual(['paused', true, note])
+      expect(shown(await switched(id, { status: 'paused' }))).toEqual(['paused', false, note])
+      const resumed = await switched(id, { status: 'live' })
+      expect(shown(resumed)).toEqual(['live', true, null])
+      expect(resumed.body.campaign.checklist.steps).toHaveLength(7)
+      expect(shown(await switched(id, { status: 'live' }))).toEqual(['live', false, null])
+    })
+
+    test('refuses to resume what could not go live', async () => {
+      const { campaignId: id } = the.stuck
+      expect(shown(await switched(id, { status: 'paused' }))[0]).toBe('paused')
+      const paused = { status: 'paused' }
+      expect((await send(main.console, `/api/tracking/targets/${the.blocked}/status`, paused)).status).toBe(200)
+      const { blockers } = (await main.rest(`/api/v1/campaigns/${id}`)).body.campaign
+      expect(blockers).toEqual(['No target on the routing plan is active.'])
+      expect(conflict(await switched(id, { status: 'live' }))).toEqual({ blockers })
+    })
+
+    test('takes no draft, archived or restricted campaign', async () => {
+      const draft = await send(main.console, '/api/tracking/campaigns', { name: 'Draft', verticalId: 'tax' })
+      const { id } = draft.body.campaign
+      for (const status of ['live', 'paused']) {
+        expect(conflict(await switched(id, { status }))).toEqual({ status: 'draft', allowed: [] })
+        const archived = await switched(the.shelved.campaignId, { status })
+        expect(conflict(archived)).toEqual({ status: 'archived', allowed: [] })
+      }
+    })
+
+    test.each([
+      ['status', { status: 'archived' }],
+      ['status', { status: 'draft' }],
+      ['status', {}],
+      ['note', { status: 'paused', note: 'x'.repeat(501) }],
+    ])('%s: validation_error for %o', async (field, body) => {
+      const answer = await switched(the.rest.campaignId, body)
+      expect([answer.status, answer.body.error.code, Object.keys(answer.body.error.details)]).toEqual([
+        400,
+        'validation_error',
+        [field],
+      ])
+    })
+
+    test('needs its scope, and finds only campaigns of its workspace', async () => {
+      const { status, body } = await send(anyone(the.reader), `/api/v1/campaigns/${the.rest.campaignId}/status`, {
+        status: 'paused',
+      })
+      expect([status, body.error.code]).toEqual([403, 'insufficient_scope'])
+      const ids = [NOBODY, 'x', the.foreign.campaignId]
+      notFound(await Promise.all(ids.map((id) => switched(id, { status: 'paused' }))))
+    })
+  })
+
+  test('the staff restricts a campaign, and only the staff lets it go', async () => {
+    const { campaignId: id, e164 } = the.staffed
+    expect(shown(await restrict(id, { note: 'Complaints' }))).toEqual(['restricted', true, 'Complaints'])
+    expect(shown(await restrict(id, { note: 'More' }))).toEqual(['restricted', false, 'Complaints'])
+    for (const status of ['live', 'paused', 'archived', 'draft'])
+      expect(conflict(await set(id, { status }))).toEqual({ status: 'restricted', allowed: [] })
+    const refused = await switched(id, { status: 'live' })
+    expect(conflict(refused)).toEqual({ status: 'restricted', allowed: [] })
+    const { campaign } = (await main.rest(`/api/v1/campaigns/${id}`)).body
+    expect([campaign.canGoLive, campaign.blockers]).toEqual([false, [refused.body.error.message]])
+    const { call } = await main.play({ to: e164, from: '+12125550100' })
+    expect(call).toMatchObject({ status: 'rejected', reasonCode: 'campaign_not_live' })
+    expect(shown(await restrict(id, {}, 'unrestrict'))).toEqual(['paused', true, null])
+    expect(shown(await restrict(id, {}, 'unrestrict'))).toEqual(['paused', false, null])
+    expect(shown(await set(id, { status: 'live' }))).toEqual(['live', true, null])
+    expect(conflict(await restrict(id, {}, 'unrestrict'))).toEqual({ status: 'live', allowed: ['restricted'] })
+    const archived = await restrict(the.shelved.campaignId, { note: 'Late' })
+    expect(conflict(archived)).toEqual({ status: 'archived', allowed: [] })
+  })
+
+  test('the staff says why, of a campaign that is there, and nobody else is the staff', async () => {
+    const { campaignId: id } = the.staffed
+    for (const body of [{}, { note: ' ' }, { note: 'x'.repeat(501) }])
+      expect((await restrict(id, body)).body.error).toMatchObject({ code: 'validation_error' })
+    notFound(await Promise.all([NOBODY, 'x'].map((one) => restrict(one, { note: 'Why' }))))
+    for (const ask of [main.console, main.rest])
+      expect((await send(ask, `/api/operator/campaigns/${id}/restrict`, { note: 'Why' })).status).toBe(401)
+  })
+
+  test('fifty at once who launch and pause leave a legal history', async () => {
+    const { campaignId: id } = the.raced
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, async (_, n) => {
+        const status = n % 2 === 0 ? 'paused' : 'live'
+        return { status, answer: await (n % 3 === 0 ? set : switched)(id, { status }) }
+      }),
+    )
+    for (const { answer } of answers) expect(answer.status, answer.text).toBe(200)
+    const moves = answers
+      .filter(({ answer }) => answer.body.changed)
+      .map(({ status, answer }) => ({ status, revision: Number(answer.headers.get('etag')?.replaceAll('"', '')) }))
+      .toSorted((one, other) => one.revision - other.revision)
+    expect(moves.length).toBeGreaterThan(0)
+    expect(new Set(moves.map(({ revision }) => revision)).size).toBe(moves.length)
+    moves.forEach(({ status }, n) => {
+      expect(status).toBe(n % 2 === 0 ? 'paused' : 'live')
+    })
+    const { campaign } = (await main.console(`/api/tracking/campaigns/${id}`)).body
+    expect(campaign.status).toBe(moves.at(-1)?.status)
+  })
+})

@@ -1,0 +1,170 @@
+import { execFile } from 'node:child_process'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Ask, asking, type Json, query } from '../../support/e2e/client.ts'
+import { freshEnvironment, type Server, setups, startServer } from '../../support/e2e/server.ts'
+
+const run = promisify(execFile)
+
+/** Days that hold every call of the seed, whatever the workspace's zone. */
+const WIDE = { from: new Date(Date.now() - 10 * 86_400_000).toISOString() }
+
+async function everyRow(ask: Ask): Promise<{ readonly rows: readonly Json[]; readonly last: Json }> {
+  const rows: Json[] = []
+  for (let page = 1, pages = 1, last: Json = null; ; page++) {
+    if (page > pages) return { rows, last }
+    const { body } = await ask(`/api/v1/calls${query({ ...WIDE, pageSize: 60, page })}`)
+    rows.push(...body.data)
+    pages = body.totalPages
+    last = body
+  }
+}
+
+const sum = (rows: readonly Json[], field: string) => rows.reduce((total, row) => total + row[field], 0)
+
+describe.each(setups)('first start over $name', (setup) => {
+  let server: Server
+  let tookMs: number
+  let ask: Ask
+
+  beforeAll(async () => {
+    const begun = Date.now()
+    server = await startServer({ ...freshEnvironment(setup), SANDBOX_SEED: '1' })
+    tookMs = Date.now() - begun
+    ask = asking(() => server.baseUrl, server.sandbox.apiKey)
+  })
+  afterAll(() => server?.dispose())
+
+  test('is ready within a minute', () => {
+    expect(tookMs).toBeLessThan(60_000)
+  })
+
+  test('writes what a person needs, for that person alone', () => {
+    const { sandbox } = server
+    expect(statSync(join(server.dataDir, 'sandbox.json')).mode & 0o777).toBe(0o600)
+    expect(Object.keys(sandbox)).toEqual([
+      'baseUrl',
+      'agencyId',
+      'ownerEmail',
+      'ownerPassword',
+      'sessionToken',
+      'apiKey',
+      'routingKey',
+      'compatUrl',
+      'poolKey',
+      'numbers',
+      'campaigns',
+      'targets',
+    ])
+    expect(sandbox.baseUrl).toBe(server.baseUrl)
+    expect(sandbox.sessionToken).toMatch(/^sess_[\w-]{43}$/)
+    expect(sandbox.apiKey).toMatch(/^svc_test_[\w-]{43}$/)
+    expect(sandbox.routingKey).toMatch(/^rk_live_[A-Z0-9]+_[A-Z0-9]+_[\w-]{43}$/)
+    expect(sandbox.compatUrl).toMatch(new RegExp(`^${server.baseUrl}/api/rtb/compat/ct_[\\w-]{43}\\.json$`))
+    expect(sandbox.poolKey).toMatch(/^pk_[0-9a-f]{24}$/)
+    expect(new Set(sandbox.targets.map(({ type }) => type))).toEqual(new Set(['number', 'sip', 'rtb']))
+    const numbers = sandbox.numbers.map(({ e164 }: Json) => e164)
+    expect(numbers).toEqual(numbers.toSorted())
+    for (const number of sandbox.numbers) expect(number.e164).toMatch(/^\+1\d{10}$/)
+    for (const campaign of sandbox.campaigns) expect(campaign.routingMode).toMatch(/^(priority|weighted)$/)
+  })
+
+  test('prints the address, the credentials and a curl line that works as printed', async () => {
+    const printed = server.printed()
+    const { baseUrl, ownerEmail, ownerPassword, apiKey, sessionToken } = server.sandbox
+    for (const part of [baseUrl, ownerEmail, ownerPassword, apiKey, sessionToken]) expect(printed).toContain(part)
+    const line = /^\s*(curl .*)$/m.exec(printed)?.[1] ?? ''
+    const { stdout } = await run('bash', ['-c', line])
+    expect(JSON.parse(stdout).data).toHaveLength(3)
+  })
+
+  test('has played about 200 calls of several outcomes, whose stats add up', async () => {
+    const { rows, last } = await everyRow(ask)
+    const { stats, total } = last
+    expect(total).toBeGreaterThanOrEqual(190)
+    expect(total).toBeLessThanOrEqual(230)
+    expect(rows).toHaveLength(total)
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(total)
+    const count = (outcome: string) => rows.filter((row) => row.outcome === outcome).length
+    expect(stats).toEqual({
+      count: total,
+      connected: count('connected') + count('converted'),
+      converted: count('converted'),
+      unrouted: count('unrouted'),
+      connectRate: Number(((count('connected') + count('converted')) / total).toFixed(4)),
+      conversionRate: Number((count('converted') / (count('connected') + count('converted'))).toFixed(4)),
+      revenueCents: sum(rows, 'revenueCents'),
+      payoutCents: sum(rows, 'payoutCents'),
+      profitCents: sum(rows, 'profitCents'),
+      usageCents: sum(rows, 'usageCents'),
+      avgTalkSeconds: Math.round(sum(rows, 'talkSeconds') / (count('connected') + count('converted'))),
+      totalTalkSeconds: sum(rows, 'talkSeconds'),
+    })
+    expect(stats.profitCents).toBe(stats.revenueCents - stats.payoutCents)
+    expect(stats.connected + stats.unrouted + count('missed') + count('live')).toBe(total)
+    for (const outcome of ['connected', 'converted', 'unrouted', 'missed']) expect(count(outcome)).toBeGreaterThan(0)
+    expect(rows.map(({ status }) => status)).not.toContain('terminated')
+  })
+
+  test('shows every reason and skip that one workspace can', async () => {
+    const { rows } = await everyRow(ask)
+    expect(new Set(rows.map(({ reasonCode }) => reasonCode).filter(Boolean))).toEqual(
+      new Set([
+        'campaign_not_live',
+        'caller_blocked',
+        'anonymous_blocked',
+        'campaign_closed',
+        'campaign_capped',
+        'repeat_blocked',
+        'no_targets',
+        'no_eligible_target',
+        'all_targets_failed',
+      ]),
+    )
+    const skips = new Set<string>()
+    for (const name of ['Every skip reason', 'One line only']) {
+      const campaignId = server.sandbox.campaigns.find((campaign) => campaign.name === name)?.id
+      const { body } = await ask(`/api/v1/calls${query({ ...WIDE, campaignId, pageSize: 200 })}`)
+      for (const { id } of body.data) {
+        const { story } = (await ask(`/api/v1/calls/${id}`)).body
+        for (const { step, detail } of story.steps) if (step === 'skipped') skips.add(detail.reason)
+      }
+    }
+    expect(skips).toEqual(
+      new Set(['paused', 'buyer_paused', 'no_destination', 'closed', 'state', 'concurrency', 'capped', 'buyer_capped']),
+    )
+  })
+
+  test('a later start opens a fresh session and keeps the key, the password and the data', async () => {
+    const before = server.sandbox
+    const rows = await everyRow(ask)
+    await server.restart()
+    const after = server.sandbox
+    const { baseUrl: was, sessionToken: first, compatUrl, ...kept } = before
+    const { baseUrl: is, sessionToken: second, compatUrl: moved, ...still } = after
+    expect(still).toEqual(kept)
+    expect(moved).toBe(compatUrl?.replace(was, is))
+    expect(second).not.toBe(first)
+    expect((await everyRow(ask)).rows).toEqual(rows.rows)
+    for (const token of [first, second]) {
+      const { status } = await asking(() => server.baseUrl, token)('/api/tracking/calls')
+      expect(status).toBe(200)
+    }
+  })
+})
+
+describe.each(setups.slice(0, 1))('first start without a seed over $name', (setup) => {
+  test('SANDBOX_SEED=0 begins with the workspace and no calls', async () => {
+    const server = await startServer(freshEnvironment(setup))
+    try {
+      const ask = asking(() => server.baseUrl, server.sandbox.apiKey)
+      const calls = await ask(`/api/v1/calls${query(WIDE)}`)
+      expect(calls.body).toMatchObject({ data: [], total: 0, totalPages: 0, stats: { count: 0, connectRate: null } })
+      expect((await ask('/api/v1/campaigns')).body.total).toBe(server.sandbox.campaigns.length)
+    } finally {
+      await server.dispose()
+    }
+  })
+})

@@ -1,0 +1,167 @@
+import fc from 'fast-check'
+import { afterAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { refusalsOf } from '../../../src/adapters/http/refusals.ts'
+import type { ApiRoute } from '../../../src/ports/api.ts'
+import { openPlatform } from '../../support/e2e/app.ts'
+import { send } from '../../support/e2e/client.ts'
+import { furnish, pathOf } from '../../support/e2e/create-records.ts'
+import { freshEnvironment } from '../../support/e2e/server.ts'
+import { openTenant, seat } from '../../support/e2e/world.ts'
+
+const OPERATOR_TOKEN = 'hostile-operator'
+/** Requests of one credential in a minute stay below every limit. */
+const CREDENTIALS = 8
+const RUNS = 20
+
+const { app, baseUrl, prepared, close } = await openPlatform({
+  ...freshEnvironment({ name: 'SQLite', fresh: () => ({}) }),
+  OPERATOR_TOKEN,
+})
+afterAll(close)
+
+const main = await prepared((writer) => openTenant(writer, { name: 'Main' }))
+const own = await furnish(baseUrl, main)
+const helpers = await prepared((writer) =>
+  Promise.all(
+    Array.from({ length: CREDENTIALS }, async (_, n) => {
+      const helper = await openTenant(writer, { name: `Helper ${n}` })
+      await seat(writer, helper.email, main, 'owner')
+      const scopes = app.routes.flatMap(({ scope }) => scope ?? []).filter((scope) => scope !== 'blocklist:read')
+      return { session: helper.session, key: await main.apiKey({ scopes: [...new Set(scopes), 'blocklist:write'] }) }
+    }),
+  ),
+)
+
+let turn = 0
+
+/** A credential for a route, another one each time. */
+function credentialFor({ surface }: ApiRoute): string {
+  turn += 1
+  const helper = helpers[turn % CREDENTIALS]
+  if (surface === 'operator') return OPERATOR_TOKEN
+  return (surface === 'rest' ? helper?.key : helper?.session) ?? ''
+}
+
+const deep = (levels: number): unknown => (levels === 0 ? 0 : { a: deep(levels - 1) })
+
+/** Values that no field was made for. */
+const hostile = fc.oneof(
+  fc.constantFrom<unknown>(
+    null,
+    true,
+    '',
+    ' ',
+    'x'.repeat(100_000),
+    '\u0000',
+    '\ud800',
+    '💥'.repeat(50),
+    '{{7*7}}',
+    "'; DROP TABLE views; --",
+    -1,
+    0,
+    1.5,
+    1e308,
+    2 ** 53,
+    -(2 ** 53),
+    '1',
+    'NaN',
+    [],
+    [[]],
+    [null],
+    {},
+    { $ne: null },
+    { toString: 1 },
+    deep(20),
+  ),
+  fc.string({ unit: 'binary' }),
+  fc.jsonValue(),
+  fc.maxSafeInteger(),
+)
+
+const unknownFields = fc.constantFrom('__proto__', 'constructor', 'id', 'workspaceId', 'status ', 'Name', '$where', '')
+
+/** The fields that a body may have, as its schema says. */
+function fieldsOf(schema: z.ZodType): readonly string[] {
+  const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+  return Object.keys(json.properties ?? {})
+}
+
+/** Bodies as JSON text: some fields of the schema with hostile values, some that it does not have, or no object at all. */
+function bodiesOf({ body }: ApiRoute): fc.Arbitrary<string> {
+  const known = body === null ? [] : fieldsOf(body)
+  const entry = fc.tuple(known.length > 0 ? fc.oneof(fc.constantFrom(...known), unknownFields) : unknownFields, hostile)
+  const object = fc
+    .array(entry, { minLength: 1, maxLength: 6 })
+    .map((entries) => `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(',')}}`)
+  const other = fc.constantFrom(
+    '[]',
+    '"text"',
+    '1',
+    'null',
+    '{',
+    '{"a":}',
+    JSON.stringify(deep(40)),
+    '[[[[[[[[]]]]]]]]',
+  )
+  return fc.oneof({ weight: 6, arbitrary: object }, { weight: 1, arbitrary: other })
+}
+
+/** Fields of a body that its schema refuses, at the top. */
+function refusedFields(schema: z.ZodType | null, text: string): readonly string[] {
+  const value: unknown = JSON.parse(text)
+  if (schema === null || typeof value !== 'object' || value === null || Array.isArray(value)) return []
+  const result = schema.safeParse(value)
+  return result.success
+    ? []
+    : result.error.issues.flatMap(({ path: [first] }) => (first === undefined ? [] : [String(first)]))
+}
+
+const parses = (text: string) => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const isLast = ({ method, path }: ApiRoute) => method === 'DELETE' || /release|terminate|rotate/.test(path)
+const writes = app.routes
+  .filter(({ write, surface }) => write && surface !== 'sandbox')
+  .toSorted((one, other) => Number(isLast(one)) - Number(isLast(other)))
+  .map((route) => [`${route.method} ${route.path}`, route] as const)
+
+describe('a hostile body', () => {
+  test.each(writes)('to %s is refused by name, and nothing is appended', async (_name, route) => {
+    const declared = refusalsOf(route).map(({ status, code }) => `${status} ${code}`)
+    await fc.assert(
+      fc.asyncProperty(bodiesOf(route), async (text) => {
+        const before = await app.log.head()
+        const answer = await send(`${baseUrl}${pathOf(route, own)}?agencyId=${main.workspaceId}`, {
+          method: route.method,
+          body: text,
+          headers: { authorization: `Bearer ${credentialFor(route)}` },
+        })
+        expect(answer.status, answer.text).toBeLessThan(500)
+        if (answer.status < 400 || String(answer.status) in route.responses) return
+        expect(declared, answer.text).toContain(`${answer.status} ${answer.body.error.code}`)
+        // What falls due meanwhile may be appended; nothing of this request is.
+        const { events } = await app.log.readAll(before)
+        const asked = answer.headers.get('svc-request-id')
+        expect(events.filter(({ meta }) => meta.correlationId === asked)).toEqual([])
+        if (answer.body.error.code !== 'validation_error') return
+        const named = Object.keys(answer.body.error.details ?? {})
+        expect(named.length, answer.text).toBeGreaterThan(0)
+        // What would reach the prototype is refused before anything is read of the body.
+        if (!parses(text) || named.includes('body') || named.some((name) => name.includes('__proto__'))) return
+        for (const field of refusedFields(route.body, text))
+          expect(
+            named.some((name) => name === field || name.startsWith(`${field}.`)),
+            `${field} in ${answer.text}`,
+          ).toBe(true)
+      }),
+      { numRuns: RUNS },
+    )
+  })
+})

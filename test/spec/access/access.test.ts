@@ -1,0 +1,262 @@
+import { describe, expect, test } from 'vitest'
+import {
+  actorOf,
+  type Credential,
+  identify,
+  judge,
+  type KeyCredential,
+  keyCredential,
+  type Presented,
+  type SessionCredential,
+  type WorkspaceAccess,
+} from '../../../src/domain/access/access.ts'
+import { allowlistEntry, allows } from '../../../src/domain/access/allowlist.ts'
+import { plans } from '../../../src/domain/access/plans.ts'
+import { isRefusal } from '../../../src/kernel/refusal.ts'
+
+const agency = '0198a000-0000-7000-8000-000000000001'
+const second = '0198a000-0000-7000-8000-000000000002'
+const stranger = '0198a000-0000-7000-8000-000000000003'
+const now = '2026-03-01T12:00:00.000Z'
+const later = '2026-03-01T12:00:00.001Z'
+
+const key: KeyCredential = {
+  kind: 'key',
+  keyId: '0198a000-0000-7000-8000-00000000000a',
+  workspaceId: agency,
+  name: 'Reports',
+  scopes: ['calls:read', 'blocklist:write'],
+  ipAllowlist: [],
+  rateLimitPerMinute: 120,
+  status: 'active',
+  secrets: [{ hash: 'aa', expiresAt: null }],
+}
+const session: SessionCredential = {
+  kind: 'session',
+  userId: '0198a000-0000-7000-8000-00000000000b',
+  name: 'Ann',
+  email: 'ann@example.com',
+  expiresAt: later,
+  seats: [{ agencyId: agency, role: 'admin' }],
+}
+const workspace: WorkspaceAccess = {
+  id: agency,
+  name: 'One',
+  planId: 'scale',
+  subscriptionStatus: 'active',
+  timezone: 'UTC',
+}
+const presented: Presented = { secretHash: 'aa', agencyId: null, ip: '203.0.113.9', now }
+
+function named(outcome: unknown): unknown {
+  return isRefusal(outcome) ? outcome.refused : outcome
+}
+
+const rotating: KeyCredential = {
+  ...key,
+  status: 'rotating',
+  secrets: [
+    { hash: 'old', expiresAt: later },
+    { hash: 'aa', expiresAt: null },
+  ],
+}
+const seat = (agencyId: string, role: 'owner' | 'admin' | 'member') => ({ agencyId, role })
+
+describe('who it is, and in which workspace', () => {
+  const accepted = { workspaceId: agency }
+  const rows: readonly [string, 'rest' | 'console' | 'sandbox', Credential | null, Partial<Presented>, unknown][] = [
+    ['a key in force', 'rest', key, {}, accepted],
+    ['no key', 'rest', null, { secretHash: null }, 'missing-key'],
+    ['an unknown key', 'rest', null, {}, 'invalid-key'],
+    ['a revoked key', 'rest', { ...key, status: 'revoked' }, {}, 'invalid-key'],
+    ['the new secret of a rotated key', 'rest', rotating, {}, accepted],
+    ['the old secret inside its grace', 'rest', rotating, { secretHash: 'old' }, accepted],
+    ['the old secret at the end of its grace', 'rest', rotating, { secretHash: 'old', now: later }, 'invalid-key'],
+    ['a session where a key belongs', 'rest', session, {}, 'invalid-key'],
+    ['a key with no workspace', 'rest', { ...key, workspaceId: null }, {}, 'workspace-required'],
+    ['an agencyId beside a key says nothing', 'rest', key, { agencyId: stranger }, accepted],
+    ['a session in force', 'console', session, {}, accepted],
+    ['the sandbox takes sessions', 'sandbox', session, {}, accepted],
+    ['no session', 'console', null, { secretHash: null }, 'unauthorized'],
+    ['an unknown session', 'console', null, {}, 'unauthorized'],
+    ['an expired session', 'console', session, { now: later }, 'unauthorized'],
+    ['a key where a session belongs', 'console', key, {}, 'unauthorized'],
+    ['no seat', 'console', { ...session, seats: [] }, {}, 'forbidden'],
+    ['a member alone', 'console', { ...session, seats: [seat(agency, 'member')] }, {}, 'forbidden'],
+    [
+      'a seat and a membership',
+      'console',
+      { ...session, seats: [seat(second, 'member'), seat(agency, 'owner')] },
+      {},
+      accepted,
+    ],
+    [
+      'two seats, none named',
+      'console',
+      { ...session, seats: [seat(agency, 'owner'), seat(second, 'admin')] },
+      {},
+      'bad-request',
+    ],
+    [
+      'two seats, one named',
+      'console',
+      { ...session, seats: [seat(second, 'owner'), seat(agency, 'admin')] },
+      { agencyId: agency.toUpperCase() },
+      accepted,
+    ],
+    ["another's workspace", 'console', session, { agencyId: stranger }, 'not-found'],
+    ['no workspace at all', 'console', session, { agencyId: 'nonsense' }, 'not-found'],
+  ]
+  test.each(rows)('%s', (_name, surface, held, change, outcome) => {
+    expect(named(identify(surface, held, { ...presented, ...change }))).toEqual(outcome)
+  })
+
+  test('several seats and none named: details name agencyId', () => {
+    const torn = { ...session, seats: [seat(agency, 'owner'), seat(second, 'admin')] }
+    expect(identify('console', torn, presented)).toMatchObject({ details: { agencyId: expect.any(String) } })
+  })
+})
+
+describe('what it may do there', () => {
+  const asked = { surface: 'rest', scope: 'calls:read', write: false } as const
+  const fromOutside = { ...key, ipAllowlist: ['198.51.100.0/24'] }
+  const unscoped = { ...key, scopes: [] }
+  const lapsed = { ...workspace, subscriptionStatus: 'past_due' } as const
+  const rows: readonly [string, Parameters<typeof judge>[0], Credential, WorkspaceAccess | null, unknown][] = [
+    ['everything in order', asked, key, workspace, null],
+    ['a vanished workspace', asked, key, null, 'workspace-required'],
+    ['a read on a lapsed subscription', asked, key, lapsed, 'subscription-inactive'],
+    ['a canceled subscription', asked, key, { ...workspace, subscriptionStatus: 'canceled' }, 'subscription-inactive'],
+    ['a plan without the API', asked, key, { ...workspace, planId: 'starter' }, 'plan-upgrade-required'],
+    ['a missing scope', { ...asked, scope: 'pings:read' }, key, workspace, 'insufficient-scope'],
+    ['a scope that another implies', { ...asked, scope: 'blocklist:read' }, key, workspace, null],
+    ['no scope asked', { ...asked, scope: null }, unscoped, workspace, null],
+    ['an address outside the allowlist', asked, fromOutside, workspace, 'ip-not-allowed'],
+    ['subscription before plan', asked, unscoped, { ...lapsed, planId: 'starter' }, 'subscription-inactive'],
+    ['plan before scope', asked, unscoped, { ...workspace, planId: 'starter' }, 'plan-upgrade-required'],
+    ['scope before address', asked, { ...fromOutside, scopes: [] }, workspace, 'insufficient-scope'],
+    [
+      'a console read on a lapsed subscription',
+      { surface: 'console', scope: null, write: false },
+      session,
+      lapsed,
+      null,
+    ],
+    [
+      'a console write on a lapsed subscription',
+      { surface: 'console', scope: null, write: true },
+      session,
+      lapsed,
+      'subscription-inactive',
+    ],
+    [
+      'a console user on a plan without the API',
+      { surface: 'console', scope: null, write: true },
+      session,
+      { ...workspace, planId: 'starter' },
+      null,
+    ],
+    [
+      'a console user of a vanished workspace',
+      { surface: 'console', scope: null, write: true },
+      session,
+      null,
+      'not-found',
+    ],
+    [
+      'an admin where only an owner may',
+      { surface: 'console', scope: null, write: true, ownerOnly: true },
+      session,
+      workspace,
+      'forbidden',
+    ],
+    [
+      'an owner where only an owner may',
+      { surface: 'console', scope: null, write: true, ownerOnly: true },
+      { ...session, seats: [seat(second, 'admin'), seat(agency, 'owner')] },
+      workspace,
+      null,
+    ],
+    [
+      'an owner of another workspace',
+      { surface: 'console', scope: null, write: true, ownerOnly: true },
+      { ...session, seats: [seat(second, 'owner'), seat(agency, 'admin')] },
+      workspace,
+      'forbidden',
+    ],
+    [
+      'a lapsed subscription before the role',
+      { surface: 'console', scope: null, write: true, ownerOnly: true },
+      session,
+      lapsed,
+      'subscription-inactive',
+    ],
+    ['a sandbox call into a lapsed workspace', { surface: 'sandbox', scope: null, write: true }, session, lapsed, null],
+  ]
+  test.each(rows)('%s', (_name, requirement, held, standing, outcome) => {
+    expect(named(judge(requirement, held, standing, presented))).toEqual(outcome)
+  })
+
+  test('details say what is missing', () => {
+    expect(judge({ ...asked, scope: 'pings:read' }, key, workspace, presented)?.details).toEqual({
+      required: ['pings:read'],
+      held: ['calls:read', 'blocklist:write'],
+    })
+    expect(judge(asked, key, { ...workspace, planId: 'starter' }, presented)?.details).toEqual({ feature: 'apiAccess' })
+    expect(judge(asked, key, lapsed, presented)?.details).toEqual({
+      status: 'past_due',
+      planId: 'scale',
+      agencyId: agency,
+    })
+  })
+})
+
+describe('address allowlist', () => {
+  const rows: readonly [readonly string[], string, boolean][] = [
+    [[], '203.0.113.9', true],
+    [['203.0.113.9'], '203.0.113.9', true],
+    [['203.0.113.9'], '203.0.113.10', false],
+    [['203.0.113.9'], '::ffff:203.0.113.9', true],
+    [['::ffff:203.0.113.9'], '203.0.113.9', true],
+    [['203.0.113.0/25'], '203.0.113.127', true],
+    [['203.0.113.0/25'], '203.0.113.128', false],
+    [['0.0.0.0/0'], '198.51.100.1', true],
+    [['0.0.0.0/0'], '2001:db8::1', false],
+    [['2001:db8::1'], '2001:0db8:0:0:0:0:0:1', true],
+    [['2001:db8::1'], '2001:db8::2', false],
+    [['203.0.113.9'], 'nonsense', false],
+  ]
+  test.each(rows)('%j lets %s in: %s', (entries, ip, outcome) => {
+    expect(allows(entries, ip)).toBe(outcome)
+  })
+
+  const spellings: readonly [string, boolean][] = [
+    ['203.0.113.9', true],
+    ['203.0.113.0/24', true],
+    ['2001:db8::1', true],
+    ['2001:db8::/32', false],
+    ['203.0.113.0/33', false],
+    ['203.0.113.0/', false],
+    ['203.0.113.0/24/1', false],
+    ['203.0.113', false],
+    ['example.com', false],
+    ['', false],
+  ]
+  test.each(spellings)('entry %s is taken: %s', (entry, outcome) => {
+    expect(allowlistEntry.safeParse(entry).success).toBe(outcome)
+  })
+})
+
+test('a stored key parses as it is judged', () => {
+  expect(keyCredential.parse(key)).toEqual(key)
+  expect(actorOf(key)).toEqual({ type: 'key', id: key.keyId, name: 'Reports' })
+  expect(actorOf(session)).toEqual({ type: 'user', id: session.userId, name: 'Ann' })
+})
+
+test('each tier includes what the one below it does', () => {
+  const tiers = [plans.starter, plans.growth, plans.scale]
+  const open = tiers.map(({ features }) => Object.values(features).filter(Boolean).length)
+  expect(open).toEqual([1, 3, 4])
+  expect(tiers.map(({ usageRateCents }) => usageRateCents)).toEqual([5, 4, 3])
+  expect(Object.values(plans.scale.ceilings)).toEqual(Array(7).fill(null))
+})

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest'
+import { changeSeatRole } from '../../../commands/access/change-seat-role.ts'
+import { createWorkspace } from '../../../commands/access/create-workspace.ts'
+import { grantSeat } from '../../../commands/access/grant-seat.ts'
+import { removeSeat } from '../../../commands/access/remove-seat.ts'
+import { seats } from '../../../projections/access/seats.ts'
+import { users } from '../../../projections/access/users.ts'
+import { user, userIdOf } from '../../../src/domain/access/user.ts'
+import { workspace } from '../../../src/domain/configuration/workspace.ts'
+import { upcast } from '../../../src/kernel/entity.ts'
+import { project } from '../../support/fixtures/project.ts'
+import { given, idOf, recorded, WORKSPACE } from '../../support/fixtures/spec.ts'
+import { empty } from '../../support/fixtures/workspace-fixture.ts'
+
+// Ada, who gives every command of a specification, is the user of this id.
+const ADA = idOf(1)
+
+const held = (userId: string, role: string, name = 'Somebody') => ({
+  type: 'SeatGranted',
+  data: { userId, email: `${name}@example.com`, name, role, workspaceId: WORKSPACE, workspaceName: 'Acme Media' },
+})
+/** A workspace in which Ada holds a seat. */
+const where = (role: string) => [...empty(), held(ADA, role, 'Ada')]
+const bob = { email: 'bob@example.com', name: 'Bob', role: 'admin' }
+const bobId = userIdOf(bob.email)
+const owners = [...where('owner'), held(bobId, 'owner', 'Bob')]
+
+describe('create-workspace', () => {
+  it('seats its first owner at once', () => {
+    const sent = { name: 'Acme', timezone: 'UTC', planId: 'growth', owner: { email: bob.email, name: 'Bob' } }
+    const { outcome, events } = given(workspace).when(createWorkspace, sent)
+    expect(outcome).toMatchObject([
+      {
+        type: 'WorkspaceCreated',
+        data: { workspace: { id: WORKSPACE, sandbox: false, subscriptionStatus: 'active' } },
+      },
+      { type: 'SeatGranted', data: { userId: bobId, role: 'owner', workspaceId: WORKSPACE, workspaceName: 'Acme' } },
+    ])
+    given(workspace, events).when(createWorkspace, sent).gives([])
+  })
+})
+
+describe('grant-seat', () => {
+  it('seats a person once, by the address in any case', () => {
+    const seated = given(workspace, where('owner')).when(grantSeat, bob)
+    seated.gives([{ type: 'SeatGranted', data: { ...bob, userId: bobId, workspaceName: 'Acme Media' } }])
+    given(workspace, seated.events)
+      .when(grantSeat, { ...bob, email: 'BOB@example.com', role: 'owner' })
+      .gives({ refused: 'conflict' })
+    given(workspace).when(grantSeat, bob).gives({ refused: 'workspace-not-found' })
+  })
+
+  it.each(['admin', 'member'])('is not for a mere %s', (role) => {
+    given(workspace, where(role)).when(grantSeat, bob).gives({ refused: 'forbidden' })
+    given(workspace, where(role)).when(changeSeatRole, { userId: ADA, role: 'owner' }).gives({ refused: 'forbidden' })
+    given(workspace, where(role)).when(removeSeat, { userId: ADA }).gives({ refused: 'forbidden' })
+  })
+
+  it('is not for somebody without a seat', () => {
+    given(workspace, [...empty(), held(bobId, 'owner')])
+      .when(grantSeat, bob)
+      .gives({ refused: 'forbidden' })
+  })
+})
+
+describe('change-seat-role and remove-seat', () => {
+  it('change and remove a seat, once', () => {
+    const demoted = given(workspace, owners).when(changeSeatRole, { userId: bobId, role: 'member' })
+    demoted.gives([{ type: 'SeatRoleChanged', data: { userId: bobId, name: 'Bob', from: 'owner', to: 'member' } }])
+    given(workspace, demoted.events).when(changeSeatRole, { userId: bobId, role: 'member' }).gives([])
+    const removed = given(workspace, demoted.events).when(removeSeat, { userId: bobId })
+    removed.gives([{ type: 'SeatRemoved', data: { userId: bobId, name: 'Bob', role: 'member' } }])
+    given(workspace, removed.events).when(removeSeat, { userId: bobId }).gives({ refused: 'user-not-found' })
+    given(workspace, removed.events)
+      .when(changeSeatRole, { userId: bobId, role: 'owner' })
+      .gives({ refused: 'user-not-found' })
+  })
+
+  it('leave a workspace its last owner', () => {
+    const alone = [...where('owner'), held(bobId, 'admin', 'Bob')]
+    given(workspace, alone).when(removeSeat, { userId: ADA }).gives({ refused: 'conflict' })
+    given(workspace, alone).when(changeSeatRole, { userId: ADA, role: 'admin' }).gives({ refused: 'conflict' })
+    given(workspace, alone).when(changeSeatRole, { userId: ADA, role: 'owner' }).gives([])
+    given(workspace, owners)
+      .when(removeSeat, { userId: ADA })
+      .gives([{ type: 'SeatRemoved' }])
+  })
+})
+
+describe('seats of the time when they stood in the user’s own stream', () => {
+  const registered = {
+    type: 'UserRegistered',
+    data: { userId: bobId, email: bob.email, name: 'Bob', passwordHash: '$argon2id$' },
+  }
+  const old = {
+    type: 'SeatGranted',
+    data: { userId: bobId, workspaceId: WORKSPACE, workspaceName: 'Acme Media', role: 'owner' },
+  }
+  const lifted = recorded(user, [registered, old]).map((event) => upcast(workspace, event))
+
+  it('still open the workspace', async () => {
+    const docs = await project(users, lifted)
+    expect(docs[bobId]?.seats).toEqual([{ workspaceId: WORKSPACE, role: 'owner' }])
+  })
+
+  it('are listed with their person once the workspace’s own stream holds them too', async () => {
+    const now = recorded(workspace, [held(bobId, 'owner', 'Bob')], { from: 2 })
+    const docs = await project(seats, [...lifted, ...now])
+    expect(Object.values(docs)).toMatchObject([{ userId: bobId, name: 'Bob', email: 'Bob@example.com' }])
+  })
+})

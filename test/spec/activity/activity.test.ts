@@ -1,0 +1,221 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { startExport } from '../../../commands/activity/start-export.ts'
+import { user } from '../../../src/domain/access/user.ts'
+import { activity } from '../../../src/domain/activity/activity.ts'
+import { changesBetween, HIDDEN } from '../../../src/domain/activity/activity-changes.ts'
+import { entryOf, loggedEvents, loggedIn } from '../../../src/domain/activity/activity-log.ts'
+import { workspace } from '../../../src/domain/configuration/workspace.ts'
+import { wallet } from '../../../src/domain/money/wallet.ts'
+import { blocklist } from '../../../src/domain/routing/blocklist.ts'
+import type { AnyEntity } from '../../../src/kernel/entity.ts'
+import type { NewEvent } from '../../../src/kernel/event.ts'
+import { arbitraryOf, createPool } from '../../support/fixtures/arbitrary.ts'
+import { given, idOf, NOW, recorded, WORKSPACE } from '../../support/fixtures/spec.ts'
+
+const told = (entity: AnyEntity, type: string, data: unknown) => {
+  const [event] = recorded(entity, [{ type, data }])
+  return event ? entryOf(event) : null
+}
+const inLog = (entity: AnyEntity, event: NewEvent) => recorded(entity, [event]).map(loggedIn)
+
+/** Fields that hold what nobody may read in a log, by their names. */
+const SECRET = /secret|password|token|hash|seal|signing$|headers|template|^compat$|^ended$/i
+const CANARY = 'canary-in-the-log'
+
+/** The same value with every text in a secret field, at any depth, one that can be looked for. */
+function poisoned(value: unknown, secret = false): unknown {
+  if (typeof value === 'string') return secret ? CANARY : value
+  if (Array.isArray(value)) return value.map((item) => poisoned(item, secret))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, poisoned(inner, secret || SECRET.test(name))]),
+  )
+}
+
+describe('an entry of the activity log', () => {
+  test('tells who did what from where, with every field as it was and as it is', () => {
+    const entry = told(workspace, 'BuyerChanged', {
+      buyerId: idOf(9),
+      name: 'Solar Co',
+      before: { dailyCap: 5, notes: null },
+      after: { dailyCap: 9, notes: 'Call Ann.' },
+    })
+    expect(entry).toEqual({
+      id: idOf(0xe000),
+      at: NOW,
+      actor: { type: 'user', id: idOf(1), name: 'Ada' },
+      kind: 'buyer',
+      action: 'changed',
+      severity: 'medium',
+      entity: { kind: 'buyer', id: idOf(9), name: 'Solar Co' },
+      summary: 'Buyer Solar Co was changed: dailyCap, notes.',
+      changes: [
+        { field: 'dailyCap', before: 5, after: 9 },
+        { field: 'notes', before: null, after: 'Call Ann.' },
+      ],
+      ip: null,
+      requestId: 'spec',
+      position: 0,
+    })
+  })
+
+  test('keeps the note of a status, and takes what ends a record for grave', () => {
+    const moved = (to: string, note: string | null) =>
+      told(workspace, 'BuyerStatusChanged', {
+        buyerId: idOf(9),
+        name: 'Solar Co',
+        from: 'active',
+        to,
+        note,
+        targetsAffected: 2,
+      })
+    expect(moved('paused', 'Winter')).toMatchObject({
+      action: 'status_changed',
+      severity: 'medium',
+      summary: 'Buyer Solar Co went from active to paused: Winter',
+      changes: [
+        { field: 'status', before: 'active', after: 'paused' },
+        { field: 'targetsAffected', before: null, after: 2 },
+        { field: 'note', before: null, after: 'Winter' },
+      ],
+    })
+    expect(moved('archived', null)).toMatchObject({
+      severity: 'high',
+      summary: 'Buyer Solar Co went from active to archived.',
+    })
+  })
+
+  test('tells of money, but not of what each call costs', () => {
+    const charge = { reference: 'r-1', amountCents: 250, balanceCents: 750, note: null, callId: null, occurredAt: NOW }
+    expect(told(wallet, 'WalletCharged', { ...charge, kind: 'renewal' })).toMatchObject({
+      kind: 'wallet',
+      action: 'charged',
+      entity: { id: 'r-1' },
+      summary: 'Wallet entry r-1 charged a renewal of $2.50.',
+      changes: expect.arrayContaining([{ field: 'balanceCents', before: 1_000, after: 750 }]),
+    })
+    expect(told(wallet, 'WalletCredited', { ...charge, kind: 'credit', note: 'By card' })).toMatchObject({
+      action: 'credited',
+      summary: 'Wallet entry r-1 credited $2.50: By card',
+      changes: expect.arrayContaining([{ field: 'balanceCents', before: 500, after: 750 }]),
+    })
+    expect(told(wallet, 'WalletCharged', { ...charge, kind: 'usage' })).toBeNull()
+    expect(inLog(wallet, { type: 'WalletCharged', data: { ...charge, kind: 'usage' } })).toEqual([null])
+    expect(inLog(wallet, { type: 'WalletCharged', data: { ...charge, kind: 'setup' } })).toEqual([WORKSPACE])
+  })
+
+  test('is in the log of the workspace whose stream it stands in; a person’s own stream is in none', () => {
+    const seat = {
+      userId: idOf(1),
+      email: 'a@b.example',
+      name: 'Ann',
+      role: 'owner',
+      workspaceId: WORKSPACE,
+      workspaceName: 'Acme',
+    }
+    expect(inLog(workspace, { type: 'SeatGranted', data: seat })).toEqual([WORKSPACE])
+    expect(inLog(user, { type: 'SeatGranted', data: seat })).toEqual([null])
+    const unblocked = { blockId: idOf(2), callerLast10: '2125550100', campaignId: null }
+    expect(inLog(blocklist, { type: 'CallerUnblocked', data: unblocked })).toEqual([WORKSPACE])
+  })
+
+  test('spells half characters as every store keeps them', () => {
+    const entry = told(workspace, 'BuyerChanged', {
+      buyerId: idOf(9),
+      name: 'So\ud800lar',
+      before: { notes: '\udc00' },
+      after: { notes: null },
+    })
+    expect(entry).toMatchObject({ entity: { name: 'So\ufffdlar' }, changes: [{ before: '\ufffd' }] })
+    expect(JSON.stringify(entry).isWellFormed()).toBe(true)
+  })
+})
+
+describe('changes', () => {
+  test('of settings within settings are told one by one; what is secret only as changed', () => {
+    const before = {
+      endpoint: { sipUri: null, sipSecret: null },
+      rtb: { bidHeaders: { 'x-key': 'old' }, bidPath: '$.bid' },
+    }
+    const after = {
+      endpoint: { sipUri: 'sip:a@b.example', sipSecret: { sealed: 'sealed', last4: '1234' } },
+      rtb: { bidHeaders: { 'x-key': 'new' }, bidPath: '$.bid' },
+    }
+    expect(changesBetween(before, after)).toEqual([
+      { field: 'endpoint.sipUri', before: null, after: 'sip:a@b.example' },
+      { field: 'endpoint.sipSecret', before: null, after: HIDDEN },
+      { field: 'rtb.bidHeaders', before: HIDDEN, after: HIDDEN },
+    ])
+  })
+
+  test('of an address hide who asks there, and the values of its query', () => {
+    const rtb = (bidUrl: string) => ({ rtb: { bidUrl, confirmUrl: null } })
+    const after = rtb('https://me:word@bids.example/ask?zip={{zip}}&api_key=k3y#part')
+    expect(changesBetween(rtb('https://bids.example/ask'), after)).toEqual([
+      {
+        field: 'rtb.bidUrl',
+        before: 'https://bids.example/ask',
+        after: `https://${HIDDEN}@bids.example/ask?zip=${HIDDEN}&api_key=${HIDDEN}#part`,
+      },
+    ])
+  })
+
+  test('of a name that every object inherits are its own alone', () => {
+    const filters = Object.fromEntries([
+      ['constructor', 'a'],
+      ['__proto__', 'b'],
+    ])
+    expect(changesBetween(null, { filters })).toEqual([
+      { field: 'filters.constructor', before: null, after: 'a' },
+      { field: 'filters.__proto__', before: null, after: 'b' },
+    ])
+  })
+
+  test('of nothing are none', () => {
+    expect(changesBetween({ name: 'A', states: ['NY'] }, { states: ['NY'], name: 'A' })).toEqual([])
+    expect(changesBetween(null, null)).toEqual([])
+  })
+})
+
+describe('no secret is in any entry', () => {
+  const types = Object.keys(loggedEvents)
+  const schemaOf = (type: string) => Object.entries(loggedEvents).find(([name]) => name === type)?.[1] ?? z.never()
+
+  test.each(types)('of %s', (type) => {
+    fc.assert(
+      fc.property(arbitraryOf(schemaOf(type), createPool(), type), (data) => {
+        const entry = told(workspace, type, poisoned(data))
+        expect(JSON.stringify(entry)).not.toContain(CANARY)
+      }),
+      { numRuns: 25 },
+    )
+  })
+
+  test('though there are secrets to be looked for', () => {
+    const found = types.filter((type) => {
+      const samples = fc.sample(arbitraryOf(schemaOf(type), createPool(), type), { numRuns: 50, seed: 1 })
+      return samples.some((data) => JSON.stringify(poisoned(data)).includes(CANARY))
+    })
+    expect(found).toEqual(expect.arrayContaining(['ApiKeyCreated', 'TargetCreated', 'LaneOpened', 'CompatEnabled']))
+  })
+})
+
+describe('start-export', () => {
+  test('puts on record what was asked for, each time', () => {
+    const asked = { kind: 'activity', filters: { kind: 'buyer' }, rows: 10_000 }
+    given(activity)
+      .when(startExport, asked)
+      .gives([{ type: 'ExportStarted', data: asked }])
+    expect(told(activity, 'ExportStarted', asked)).toMatchObject({
+      kind: 'export',
+      action: 'exported',
+      summary: 'Export of the activity log was started.',
+      changes: [
+        { field: 'filters.kind', before: null, after: 'buyer' },
+        { field: 'rows', before: null, after: 10_000 },
+      ],
+    })
+  })
+})

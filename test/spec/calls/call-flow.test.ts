@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest'
+import { endCall } from '../../../commands/calls/end-call.ts'
+import { call } from '../../../src/domain/calls/call.ts'
+import type { RecordedEvent } from '../../../src/kernel/event.ts'
+import type { ReleaseCommand } from '../../../src/ports/carrier.ts'
+import { callFlow, type FlowTools } from '../../../src/reactions/call-flow.ts'
+import { arrives, callWorld, lifeOf, told } from '../../support/fixtures/call-world.ts'
+import { given, recorded } from '../../support/fixtures/spec.ts'
+
+/** The carrier's releases that follow from a call's end. */
+async function releasesAfter(end: object): Promise<readonly ReleaseCommand[]> {
+  const [, input] = told.end(4 * 3_600)
+  const { events } = given(call, lifeOf(arrives(callWorld()))).when(endCall, { ...input, ...end })
+  const releases: ReleaseCommand[] = []
+  const tools: FlowTools = {
+    run: async () => null,
+    now: () => Date.now(),
+    carrier: {
+      name: 'test',
+      numbers: null,
+      recordings: { open: async () => null },
+      dial: async () => {},
+      probe: async () => ({ outcome: 'answered', sipCode: null, ms: 0 }),
+      close: async () => {},
+      release: async (command) => void releases.push(command),
+    },
+  }
+  const steps = callFlow.on as Readonly<
+    Record<string, ((tools: FlowTools, event: RecordedEvent) => Promise<unknown>) | undefined>
+  >
+  for (const event of recorded(call, events)) await steps[event.type]?.(tools, event)
+  return releases
+}
+
+it('tells the carrier to hang up on a call that the platform ends', async () => {
+  expect(await releasesAfter({ hungUpBy: 'platform', terminated: true })).toMatchObject([
+    { action: { kind: 'hangup' } },
+  ])
+})
+
+it('tells it nothing where the carrier has said so itself', async () => {
+  expect(await releasesAfter({})).toEqual([])
+})

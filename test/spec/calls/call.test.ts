@@ -1,0 +1,258 @@
+import { describe, expect, it } from 'vitest'
+import { recordArrival } from '../../../commands/calls/record-arrival.ts'
+import { recordDial } from '../../../commands/calls/record-dial.ts'
+import { recordPlanSpent } from '../../../commands/calls/record-plan-spent.ts'
+import { failOver } from '../../../commands/routing/fail-over.ts'
+import { answered, call, ringing, secondsBetween } from '../../../src/domain/calls/call.ts'
+import { dollars, endedSentence, failureSentence, settledSentence } from '../../../src/domain/calls/call-sentences.ts'
+import { ledger } from '../../../src/domain/routing/ledger.ts'
+import { isRefusal } from '../../../src/kernel/refusal.ts'
+import {
+  after,
+  anotherTarget,
+  arrives,
+  callOf,
+  callWorld,
+  changing,
+  decided,
+  lifeOf,
+  stateAfter,
+  told,
+} from '../../support/fixtures/call-world.ts'
+import { given, NOW } from '../../support/fixtures/spec.ts'
+
+const world = callWorld(...anotherTarget(1, {}, { priority: 200 }))
+const arrival = arrives(world)
+const begun = lifeOf(arrival)
+
+/** What the ledger says after the first dial, and then after the second, has failed. */
+const failed = given(ledger, arrival.events).when(
+  failOver,
+  { callId: callOf(1), attempt: 1, outcome: 'busy', occurredAt: after(5) },
+  { reads: { workspace: world.reads.workspace } },
+)
+const spent = given(ledger, failed.events).when(
+  failOver,
+  { callId: callOf(1), attempt: 2, outcome: 'no_answer', occurredAt: after(30) },
+  { reads: { workspace: world.reads.workspace } },
+)
+const saidBy = ({ outcome }: Pick<typeof failed, 'outcome'>, type: string): unknown =>
+  isRefusal(outcome) ? null : outcome.find((event) => event.type === type)?.data
+const nextDial = saidBy(failed, 'TargetClaimed')
+const planSpent = saidBy(spent, 'PlanSpent')
+
+const failedOnce = lifeOf(arrival, told.failure(1, 'busy', 5, 486))
+const dialledTwice = given(call, failedOnce).when(recordDial, nextDial).events
+const answeredOnce = lifeOf(arrival, told.answer(1, 4))
+const ended = lifeOf(arrival, told.end(10))
+
+describe('record-arrival', () => {
+  it('begins the call with its arrival and its first dial', () => {
+    given(call)
+      .when(recordArrival, decided(arrival).data)
+      .gives([
+        {
+          type: 'CallArrived',
+          data: {
+            arrival: { callId: callOf(1) },
+            gates: { failed: null },
+            plan: [{ name: 'Front desk' }, { name: 'Target 1' }],
+          },
+        },
+        {
+          type: 'TargetDialed',
+          data: { carrierCallId: 'carrier-1', recordCall: true, claim: { attempt: 1 }, occurredAt: NOW, skipped: [] },
+        },
+      ])
+    expect(ringing(stateAfter(begun))?.claim.target.name).toBe('Front desk')
+  })
+
+  it('begins a call that nobody can take, and one that is refused, with its end in sight', () => {
+    const empty = callWorld(changing.target({ states: ['NY'] }))
+    given(call)
+      .when(recordArrival, decided(arrives(empty)).data)
+      .gives([
+        { type: 'CallArrived' },
+        { type: 'CallUnrouted', data: { unrouted: { reason: 'no_eligible_target' }, skipped: [{ reason: 'state' }] } },
+      ])
+    const shut = callWorld(changing.campaign({ anonymousPolicy: 'block' }))
+    given(call)
+      .when(recordArrival, decided(arrives(shut, { caller: null })).data)
+      .gives([
+        { type: 'CallArrived', data: { gates: { failed: 'anonymous_caller' }, plan: [] } },
+        {
+          type: 'CallUnrouted',
+          data: { carrierCallId: 'carrier-1', unrouted: { reason: 'anonymous_blocked' }, skipped: [] },
+        },
+      ])
+  })
+
+  it('happens once', () => {
+    given(call, begun).when(recordArrival, decided(arrival).data).gives([])
+    given(call, ended).when(recordArrival, decided(arrival).data).gives([])
+  })
+})
+
+describe('record-dial', () => {
+  it('dials what the ledger claimed', () => {
+    given(call, failedOnce)
+      .when(recordDial, nextDial)
+      .gives([
+        {
+          type: 'TargetDialed',
+          data: { carrierCallId: 'carrier-1', recordCall: true, occurredAt: after(5), claim: { attempt: 2 } },
+        },
+      ])
+  })
+
+  it.each([
+    ['twice', dialledTwice],
+    ['of an attempt that has ended already', given(call, dialledTwice).when(...told.failure(2, 'busy', 20)).events],
+    ['while another rings', begun],
+    ['when a buyer has answered', answeredOnce],
+    ['when the call has ended', lifeOf(arrival, told.failure(1, 'busy', 5), told.end(6))],
+    ['before the call has arrived', []],
+  ])('does nothing %s', (_when, events) => {
+    given(call, events).when(recordDial, nextDial).gives([])
+  })
+})
+
+describe('record-plan-spent', () => {
+  const failedTwice = given(call, dialledTwice).when(...told.failure(2, 'no_answer', 30)).events
+  const unrouted = given(call, failedTwice).when(recordPlanSpent, planSpent)
+
+  it('ends the search', () => {
+    unrouted.gives([
+      {
+        type: 'CallUnrouted',
+        data: { carrierCallId: 'carrier-1', unrouted: { reason: 'all_targets_failed', action: 'hangup' }, skipped: [] },
+      },
+    ])
+  })
+
+  it.each([
+    ['twice', unrouted.events],
+    ['when a buyer has answered', answeredOnce],
+    ['when the call has ended', ended],
+    ['before the call has arrived', []],
+  ])('does nothing %s', (_when, events) => {
+    given(call, events).when(recordPlanSpent, planSpent).gives([])
+  })
+})
+
+describe('record-answer', () => {
+  it('says who answered, and after how long', () => {
+    const { state, ...taken } = given(call, begun).when(...told.answer(1, 4.5, true))
+    taken.gives([
+      {
+        type: 'TargetAnswered',
+        data: {
+          attempt: 1,
+          target: { name: 'Front desk' },
+          buyer: { name: 'Solar Co' },
+          rangSeconds: 5,
+          whisperAccepted: true,
+        },
+      },
+    ])
+    expect(state).toMatchObject({ answeredAt: after(4.5), attempts: [{ outcome: 'answered', rangSeconds: 5 }] })
+    expect(state && answered(state)?.claim.attempt).toBe(1)
+    expect(state && ringing(state)).toBeNull()
+  })
+
+  it.each([
+    ['twice', answeredOnce, 1],
+    ['after the failure', failedOnce, 1],
+    ['late, while the next one rings', dialledTwice, 1],
+    ['of an attempt that has not been made', begun, 2],
+    ['after the end', ended, 1],
+  ])('does nothing %s', (_when, events, attempt) => {
+    given(call, events)
+      .when(...told.answer(attempt, 20))
+      .gives([])
+  })
+
+  it('is refused before the arrival, so that it is told again', () => {
+    given(call)
+      .when(...told.answer(1, 20))
+      .gives({ refused: 'call-not-found' })
+  })
+})
+
+describe('record-failure', () => {
+  it('says what became of the dial, in words too', () => {
+    given(call, begun)
+      .when(...told.failure(1, 'busy', 5, 486))
+      .gives([
+        {
+          type: 'TargetFailed',
+          data: {
+            attempt: 1,
+            outcome: 'busy',
+            sipCode: 486,
+            rangSeconds: 5,
+            target: { name: 'Front desk' },
+            sentence: 'Front desk was busy (SIP 486).',
+          },
+        },
+      ])
+  })
+
+  it.each([
+    ['twice', failedOnce, 1],
+    ['after the answer', answeredOnce, 1],
+    ['late, while the next one rings', dialledTwice, 1],
+    ['of an attempt that has not been made', begun, 2],
+    ['after the end', ended, 1],
+  ])('does nothing %s', (_when, events, attempt) => {
+    given(call, events)
+      .when(...told.failure(attempt, 'no_answer', 25))
+      .gives([])
+  })
+
+  it('is refused before the arrival, so that it is told again', () => {
+    given(call)
+      .when(...told.failure(1, 'no_answer', 25))
+      .gives({ refused: 'call-not-found' })
+  })
+})
+
+describe('secondsBetween', () => {
+  it.each([
+    [0.499, 0],
+    [0.5, 1],
+    [59.5, 60],
+    [-3, 0],
+  ])('%d seconds are %d', (seconds, whole) => {
+    expect(secondsBetween(NOW, after(seconds))).toBe(whole)
+  })
+})
+
+describe('the sentences of a call', () => {
+  it.each([
+    ['no_answer', 25, null, 'Desk did not answer in 25 seconds.'],
+    ['no_answer', 1, 480, 'Desk did not answer in 1 second (SIP 480).'],
+    ['rejected', 3, 603, 'Desk rejected the call (SIP 603).'],
+    ['failed', 0, 503, 'The call to Desk failed (SIP 503).'],
+    ['abandoned', 8, null, 'The caller hung up after 8 seconds, while Desk was ringing.'],
+  ] as const)('say %s', (outcome, rang, sipCode, sentence) => {
+    expect(failureSentence('Desk', outcome, rang, sipCode)).toBe(sentence)
+  })
+
+  it('say who ended it, and after how much talk', () => {
+    expect(endedSentence('agent', 61, true)).toBe('The buyer hung up after 61 seconds of talk.')
+    expect(endedSentence('caller', 0, false)).toBe('The caller hung up.')
+    expect(endedSentence('platform', 1, true)).toBe('The platform ended the call after 1 second of talk.')
+  })
+
+  it('say what was booked', () => {
+    const books = { converted: true, revenueCents: 4_000, payoutCents: 1_250, reason: 'duration' }
+    expect(settledSentence(books)).toBe('Converted: $40.00 revenue, $12.50 payout.')
+    const none = { converted: false, revenueCents: 0, payoutCents: 0 }
+    expect(settledSentence({ ...none, reason: 'under_threshold:1s_of_30s' })).toBe(
+      'Not converted: 1 second of talk, and 30 are needed.',
+    )
+    expect(settledSentence({ ...none, reason: 'no_buyer' })).toBe('Nothing to book: no buyer answered.')
+    expect([dollars(5), dollars(-1_205)]).toEqual(['$0.05', '-$12.05'])
+  })
+})

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest'
+import { callLog } from '../../../projections/calls/call-log.ts'
+import { callLines } from '../../../queries/calls/calls-export.ts'
+import { linesOf } from '../../../src/api/writes/calls-export.ts'
+import { call } from '../../../src/domain/calls/call.ts'
+import { callRef } from '../../../src/domain/routing/call-facts.ts'
+import { EXPORT } from '../../../src/domain/shared/limits.ts'
+import { collectionOf, finished } from '../../../src/kernel/projection.ts'
+import type { FileAsk } from '../../../src/main/read-side/export-prefetch.ts'
+import { type Doc, StoreUnavailable } from '../../../src/ports/read-store.ts'
+import { callOf, callWorld } from '../../support/fixtures/call-world.ts'
+import { played } from '../../support/fixtures/play-call.ts'
+import { project } from '../../support/fixtures/project.ts'
+import { NOW, recorded, WORKSPACE } from '../../support/fixtures/spec.ts'
+import { createMemoryReadStore } from '../../support/memory/read-store.ts'
+
+const NOW_MS = Date.parse(NOW)
+const projected = await project(callLog, recorded(call, played(callWorld(), {}).calls))
+const template = callLog.doc.parse(projected[callOf(1)])
+
+/** Calls that started so many milliseconds before now, each with its line, or as a build of before kept them. */
+async function holding(before: readonly number[], lined = true) {
+  const store = createMemoryReadStore()
+  const collection = collectionOf(callLog)
+  const writes = before.map((ms, n) => {
+    const [seq, startedMs] = [n + 1, NOW_MS - ms]
+    const at = { seq, ref: callRef(seq), startedMs, startedAt: new Date(startedMs).toISOString() }
+    const { row, ...facts } = finished(callLog, { ...template, ...at })
+    const doc: Doc = lined ? { ...facts, row } : facts
+    return { collection, id: `c${n}`, position: n, doc }
+  })
+  await store.commit(writes, { name: 'calls', expected: null, next: { position: before.length, at: null } })
+  return store
+}
+
+/** The refs of each batch, and all of the text. */
+async function read(store: Awaited<ReturnType<typeof holding>>, most: number = EXPORT.calls) {
+  const batches: (readonly string[])[] = []
+  let text = ''
+  let belowMs: number | null = NOW_MS + 1
+  for (let left = most; belowMs !== null; ) {
+    const asked = { filter: { workspaceId: WORKSPACE }, fromMs: 0, belowMs, timezone: 'Asia/Kolkata', most: left }
+    const lines = await callLines(store, asked)
+    const part = new TextDecoder().decode(lines.bytes)
+    text += part
+    const refs = part.match(/^CA-\d+/gm) ?? []
+    expect(refs).toHaveLength(lines.rows)
+    batches.push(refs)
+    left -= lines.rows
+    belowMs = lines.belowMs
+  }
+  return { batches, text }
+}
+
+const refsOf = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => callRef(from + n))
+const sizes = ({ batches }: { readonly batches: readonly (readonly string[])[] }) => batches.map((refs) => refs.length)
+const each = (count: number, msOf: (n: number) => number) => Array.from({ length: count }, (_, n) => msOf(n))
+
+describe('lines of the call log', () => {
+  it('come newest first in batches, each call once', async () => {
+    const count = EXPORT.batch * 2 + 10
+    const found = await read(await holding(each(count, (n) => n)))
+    expect(sizes(found)).toEqual([EXPORT.batch, EXPORT.batch, 10])
+    expect(found.batches.flat()).toEqual(refsOf(1, count))
+  })
+
+  it('are cut where no call of one millisecond is left behind', async () => {
+    const found = await read(await holding(each(EXPORT.batch + 20, (n) => Math.floor(n / 3))))
+    expect(sizes(found)).toEqual([
+      Math.floor(EXPORT.batch / 3) * 3,
+      EXPORT.batch + 20 - Math.floor(EXPORT.batch / 3) * 3,
+    ])
+    expect(new Set(found.batches.flat()).size).toBe(EXPORT.batch + 20)
+  })
+
+  it('come in a larger batch where one millisecond fills it', async () => {
+    const found = await read(await holding(each(EXPORT.batch + 700, (n) => (n < EXPORT.batch + 500 ? 0 : n))))
+    expect(new Set(found.batches.flat()).size).toBe(EXPORT.batch + 700)
+    expect(sizes(found)[0]).toBeGreaterThanOrEqual(EXPORT.batch + 500)
+  })
+
+  it('are no more than was asked, the newest of them', async () => {
+    const store = await holding(each(EXPORT.batch + 20, (n) => Math.floor(n / 3)))
+    for (const most of [1, 7, EXPORT.batch, EXPORT.batch + 1]) {
+      const { batches } = await read(store, most)
+      expect(batches.flat()).toHaveLength(most)
+    }
+    expect((await read(await holding([]))).batches).toEqual([[]])
+  })
+
+  it('are the same from a call log of before, which kept no lines', async () => {
+    const before = each(40, (n) => n * 900_000)
+    expect((await read(await holding(before, false))).text).toBe((await read(await holding(before))).text)
+  })
+})
+
+describe('batches of the file', () => {
+  const window = { file: 'a', filter: { workspaceId: WORKSPACE }, fromMs: 0, belowMs: NOW_MS + 1, timezone: 'UTC' }
+  const drained = () => new Promise((resolve) => setImmediate(resolve))
+
+  it('are made one ahead of who reads, and no further', async () => {
+    const store = await holding(each(EXPORT.batch * 4, (n) => n))
+    const asks: FileAsk[] = []
+    const batches = linesOf((ask) => {
+      asks.push(ask)
+      return callLines(store, ask)
+    }, window)
+    for (const made of [2, 3, 4, 4]) {
+      expect((await batches.next()).done).toBe(false)
+      await drained()
+      expect(asks).toHaveLength(made)
+    }
+    expect((await batches.next()).done).toBe(true)
+    expect(asks.map(({ most }) => EXPORT.calls - most)).toEqual([0, 1, 2, 3].map((n) => n * EXPORT.batch))
+  })
+
+  it('fail when they are read, not before', async () => {
+    const store = await holding(each(EXPORT.batch * 2, (n) => n))
+    let asked = 0
+    const batches = linesOf(async (ask) => {
+      asked += 1
+      if (asked > 1) throw new StoreUnavailable('away')
+      return callLines(store, ask)
+    }, window)
+    expect((await batches.next()).done).toBe(false)
+    await drained()
+    await expect(batches.next()).rejects.toThrow(StoreUnavailable)
+  })
+})

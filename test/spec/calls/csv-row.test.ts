@@ -1,0 +1,100 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { callLog } from '../../../projections/calls/call-log.ts'
+import { type CallRecord, callRecord } from '../../../src/domain/calls/call-record.ts'
+import { CALL_HEADINGS, callLine, linesIn, startedAtOf } from '../../../src/domain/calls/csv-row.ts'
+import { storedTag, tagsOf } from '../../../src/domain/calls/tags.ts'
+import { callRef } from '../../../src/domain/routing/call-facts.ts'
+import { type Cell, csvRow } from '../../../src/domain/shared/csv.ts'
+import { localTime } from '../../../src/domain/shared/hours.ts'
+import { finished } from '../../../src/kernel/projection.ts'
+import { arbitraryOf } from '../../support/fixtures/arbitrary.ts'
+
+type Heading = (typeof CALL_HEADINGS)[number]
+
+/** Cells of a call as the general rules make them, in any order. */
+const cellsOf = (call: CallRecord, zone: string): Readonly<Record<Heading, Cell>> => ({
+  ...call,
+  startedAtLocal: localTime(zone, Date.parse(call.startedAt)),
+  campaign: call.campaign?.name ?? null,
+  publisher: call.publisher?.name ?? null,
+  buyer: call.buyer?.name ?? null,
+  target: call.target?.name ?? null,
+  tags: JSON.stringify(tagsOf(call.tags)),
+})
+
+const rowOf = (call: CallRecord, zone: string) => {
+  const cells = cellsOf(call, zone)
+  return csvRow(CALL_HEADINGS.map((heading) => cells[heading]))
+}
+
+/** What people and callers write: formulas, quotes, line ends, signs of every width, halves of one, and nothing. */
+const hostile = fc.oneof(
+  fc.constantFrom('=1+1', '+1', '-', '@x', '\t', '\r\n', '"', ',', '', 'a,"b"\n', '․', '日本 🇨🇭', '\0', '\uD800', "'"),
+  fc.string({ unit: 'binary' }),
+)
+const tags = fc.dictionary(fc.stringMatching(/^[A-Za-z0-9._-]{1,8}$/).map(storedTag), hostile, { maxKeys: 4 })
+const maybe = (texts: fc.Arbitrary<string>) => fc.option(texts)
+const named = fc.option(fc.record({ id: fc.uuid(), name: hostile }))
+
+/** Any document of the call log: every field as its schema has it, and hostile where no other rule keeps it tame. */
+const calls = fc
+  .record({
+    given: arbitraryOf(callRecord),
+    seq: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+    free: fc.record({
+      callerNumber: maybe(hostile),
+      dialedNumber: hostile,
+      campaign: named,
+      publisher: named,
+      buyer: named,
+      target: named,
+      reasonCode: maybe(hostile),
+      reasonSentence: maybe(hostile),
+      tags,
+    }),
+  })
+  .map(({ given, seq, free }) => callRecord.parse({ ...Object(given), ...free, seq, ref: callRef(seq) }))
+
+describe("a call's line of the file", () => {
+  it('is, with its local time, what the columns give by the general rules', () => {
+    fc.assert(
+      fc.property(calls, fc.constantFrom('UTC', 'America/New_York', 'Asia/Kathmandu'), (call, zone) => {
+        const line = callLine(call)
+        expect(startedAtOf(line)).toBe(call.startedAt)
+        expect(Buffer.from(linesIn(zone, [line]))).toEqual(Buffer.from(rowOf(call, zone)))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('is what the call log derives, whatever it held before', () => {
+    fc.assert(
+      fc.property(calls, (call) => {
+        expect(finished(callLog, call)).toEqual({ ...call, row: callLine(call) })
+      }),
+    )
+  })
+
+  it('stands among others in their order', () => {
+    fc.assert(
+      fc.property(fc.array(calls), (some) => {
+        const all = some.map((call) => rowOf(call, 'Europe/London')).join('')
+        expect(Buffer.from(linesIn('Europe/London', some.map(callLine)))).toEqual(Buffer.from(all))
+      }),
+    )
+  })
+
+  it('finds room among any number of others, however wide their signs are', () => {
+    fc.assert(
+      fc.property(fc.array(calls, { minLength: 1, maxLength: 5 }), hostile, (some, name) => {
+        const wide = { id: 'b', name: `${'日'.repeat(50_000)}${name}` }
+        const all = [...some, ...some.map((call) => ({ ...call, buyer: wide })), ...some]
+        expect(Buffer.from(linesIn('Asia/Kathmandu', all.map(callLine)))).toEqual(
+          Buffer.from(all.map((call) => rowOf(call, 'Asia/Kathmandu')).join('')),
+        )
+      }),
+      { numRuns: 20 },
+    )
+  })
+})

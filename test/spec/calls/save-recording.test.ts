@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { saveRecording } from '../../../commands/calls/save-recording.ts'
+import { callLog } from '../../../projections/calls/call-log.ts'
+import { callRecordings } from '../../../projections/calls/call-recordings.ts'
+import { call } from '../../../src/domain/calls/call.ts'
+import { RECORDING } from '../../../src/domain/shared/limits.ts'
+import { after, arrives, callOf, callWorld, changing, lifeOf, told } from '../../support/fixtures/call-world.ts'
+import { project } from '../../support/fixtures/project.ts'
+import { given, mintedId, recorded, WORKSPACE } from '../../support/fixtures/spec.ts'
+
+const SAVED = {
+  callId: callOf(1),
+  carrierRecordingId: 'rec_1',
+  format: 'wav',
+  channels: 1,
+  durationSeconds: 60,
+  expiresAt: after(30 * 86_400),
+  occurredAt: after(70),
+} as const
+
+const talking = lifeOf(arrives(callWorld()), told.answer(1, 4))
+const over = lifeOf(arrives(callWorld()), told.answer(1, 4), told.end(64))
+
+describe('a recording that the carrier saved', () => {
+  it.each([
+    ['while the call goes on', talking],
+    ['after its end', over],
+  ])('belongs to the call: %s', (_when, events) => {
+    const { callId, occurredAt, ...rest } = SAVED
+    given(call, events)
+      .when(saveRecording, SAVED)
+      .gives([{ type: 'RecordingSaved', data: { callId, occurredAt, recording: { id: mintedId(0), ...rest } } }])
+  })
+
+  it('is one, however often it is told of; another is another', () => {
+    const { events } = given(call, over).when(saveRecording, SAVED)
+    given(call, events)
+      .when(saveRecording, { ...SAVED, durationSeconds: 61 })
+      .gives([])
+    given(call, events)
+      .when(saveRecording, { ...SAVED, carrierRecordingId: 'rec_2' })
+      .gives([{ type: 'RecordingSaved' }])
+  })
+
+  it('is told again later when the call, or its answer, is not known yet', () => {
+    given(call).when(saveRecording, SAVED).gives({ refused: 'call-not-found' })
+    given(call, lifeOf(arrives(callWorld())))
+      .when(saveRecording, SAVED)
+      .gives({ refused: 'call-not-answered' })
+  })
+
+  it('is none of a call that nobody took, or that was not to be recorded', () => {
+    given(call, lifeOf(arrives(callWorld()), told.end(8)))
+      .when(saveRecording, SAVED)
+      .gives([])
+    const unrecorded = callWorld(changing.campaign({ recordCalls: false }))
+    given(call, lifeOf(arrives(unrecorded), told.answer(1, 4), told.end(64)))
+      .when(saveRecording, SAVED)
+      .gives([])
+  })
+
+  it('shows on the call, whether before or after its end', async () => {
+    const [early] = given(call, talking).when(saveRecording, SAVED).events.slice(-1)
+    const ended = given(call, talking).when(...told.end(64)).events
+    if (!early) throw new Error('It is saved.')
+    for (const events of [
+      [...talking, early, ...ended.slice(talking.length)],
+      [...ended, early],
+    ]) {
+      const log = recorded(call, events)
+      expect((await project(callLog, log))[callOf(1)]).toMatchObject({ hasRecording: true })
+      expect((await project(callRecordings, log))[callOf(1)]).toMatchObject({
+        workspaceId: WORKSPACE,
+        recordings: [{ id: mintedId(0), createdAt: SAVED.occurredAt, expiresAt: SAVED.expiresAt, format: 'wav' }],
+      })
+    }
+    expect((await project(callLog, recorded(call, ended)))[callOf(1)]).toMatchObject({ hasRecording: false })
+  })
+
+  it('has an id of the carrier that is not endless, and channels', () => {
+    const fits = (more: object) => saveRecording.input.safeParse({ ...SAVED, ...more }).success
+    expect(fits({ carrierRecordingId: 'r'.repeat(RECORDING.carrierId) })).toBe(true)
+    expect(fits({ carrierRecordingId: 'r'.repeat(RECORDING.carrierId + 1) })).toBe(false)
+    expect(fits({ carrierRecordingId: '' })).toBe(false)
+    expect(fits({ channels: RECORDING.channels })).toBe(true)
+    expect(fits({ channels: RECORDING.channels + 1 })).toBe(false)
+    expect(fits({ channels: 0 })).toBe(false)
+    expect(fits({ format: 'ogg' })).toBe(false)
+  })
+})

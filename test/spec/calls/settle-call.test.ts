@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest'
+import { recordUsage } from '../../../commands/calls/record-usage.ts'
+import { settleCall } from '../../../commands/calls/settle-call.ts'
+import { chargeUsage } from '../../../commands/money/charge-usage.ts'
+import { countAnswer } from '../../../commands/routing/count-answer.ts'
+import { countSettlement } from '../../../commands/routing/count-settlement.ts'
+import { releaseCall } from '../../../commands/routing/release-call.ts'
+import { call } from '../../../src/domain/calls/call.ts'
+import { usageReference, wallet } from '../../../src/domain/money/wallet.ts'
+import { counterOf, ledger } from '../../../src/domain/routing/ledger.ts'
+import type { NewEvent } from '../../../src/kernel/event.ts'
+import {
+  after,
+  arrives,
+  CREDITED,
+  callOf,
+  callWorld,
+  changing,
+  lifeOf,
+  told,
+} from '../../support/fixtures/call-world.ts'
+import { given } from '../../support/fixtures/spec.ts'
+import type { Step } from '../../support/fixtures/workspace-fixture.ts'
+
+const callId = callOf(1)
+const buffer = changing.campaign({ bufferSeconds: 60 })
+const over = (talk: number, ...steps: readonly Step[]) =>
+  lifeOf(arrives(callWorld(buffer, ...steps)), told.answer(1, 4), told.end(4 + talk))
+const settled = (events: readonly NewEvent[]) => given(call, events).when(settleCall, { callId })
+
+describe('settle-call', () => {
+  it('writes the books as of the end of the buffer', () => {
+    const { campaignId, publisherId, targetId, buyerId } = callWorld(buffer)
+    settled(over(60)).gives([
+      {
+        type: 'CallSettled',
+        data: {
+          occurredAt: after(124),
+          campaignId,
+          publisherId,
+          targetId: targetId(),
+          buyerId,
+          capCountsOn: 'connected',
+          claimedAt: after(0),
+          converted: true,
+          source: 'duration',
+          reason: 'duration',
+          revenueCents: 4_000,
+          payoutCents: 0,
+          sentence: 'Converted: $40.00 revenue, $0.00 payout.',
+        },
+      },
+    ])
+  })
+
+  it('pays by the terms frozen at the arrival', () => {
+    settled(over(60, changing.lane({ payoutMode: 'fixed', payoutCents: 1_500 }))).gives([
+      { type: 'CallSettled', data: { revenueCents: 4_000, payoutCents: 1_500 } },
+    ])
+    settled(over(60, changing.lane({ payoutMode: 'revshare', revsharePct: 33.33, maxPayoutCents: 1_300 }))).gives([
+      { type: 'CallSettled', data: { payoutCents: 1_300 } },
+    ])
+    settled(over(60, changing.lane({ payoutMode: 'fixed', payoutCents: 1_500, states: ['NY'] }))).gives([
+      { type: 'CallSettled', data: { revenueCents: 4_000, payoutCents: 0 } },
+    ])
+  })
+
+  it('books the route’s own price, and nothing for a delivery whatever its route says', () => {
+    settled(over(60, changing.route({ revenueOverrideCents: 9_900 }))).gives([
+      { type: 'CallSettled', data: { revenueCents: 9_900 } },
+    ])
+    settled(over(60, changing.target({ revenueCents: 0 }), changing.route({ revenueOverrideCents: 9_900 }))).gives([
+      { type: 'CallSettled', data: { converted: true, revenueCents: 0 } },
+    ])
+  })
+
+  it.each([
+    [29, false, 'under_threshold:29s_of_30s'],
+    [29.4, false, 'under_threshold:29s_of_30s'],
+    [29.5, true, 'duration'],
+    [30, true, 'duration'],
+  ])('%d seconds of talk against a threshold of 30: %j', (talk, converted, reason) => {
+    settled(over(talk, changing.target({ durationThresholdSeconds: 30 }))).gives([
+      { type: 'CallSettled', data: { converted, reason, revenueCents: converted ? 4_000 : 0 } },
+    ])
+  })
+
+  it('happens once, and only after the end', () => {
+    settled(settled(over(60)).events).gives([])
+    settled(lifeOf(arrives(callWorld(buffer)), told.answer(1, 4))).gives([])
+    settled(lifeOf(arrives(callWorld()), told.answer(1, 4), told.end(64))).gives([])
+    settled([]).gives([])
+  })
+})
+
+describe('usage', () => {
+  const due = { callId, amountCents: 6, at: after(244) }
+  const charge = (before: readonly NewEvent[]) => given(wallet, before).when(chargeUsage, due)
+
+  it('is charged once, under the call’s own reference, as of when it fell due', () => {
+    const charged = charge(CREDITED)
+    charged.gives([
+      {
+        type: 'WalletCharged',
+        data: {
+          reference: usageReference(callId),
+          kind: 'usage',
+          callId,
+          occurredAt: after(244),
+          balanceCents: 99_994,
+        },
+      },
+    ])
+    charge(charged.events).gives([])
+  })
+
+  it('is told to the call once, in minutes begun', () => {
+    const usage = { callId, usageCents: 6, occurredAt: after(244) }
+    const told = given(call, over(61)).when(recordUsage, usage)
+    told.gives([{ type: 'UsageCharged', data: { usageCents: 6, minutes: 2 } }])
+    given(call, told.events).when(recordUsage, usage).gives([])
+    given(call).when(recordUsage, usage).gives([])
+  })
+})
+
+describe('count-settlement', () => {
+  const world = callWorld(buffer, changing.lane({ payoutMode: 'fixed', payoutCents: 1_500 }))
+  const arrival = arrives(world)
+  const books = settled(lifeOf(arrival, told.answer(1, 4), told.end(64))).events.at(-1)?.data
+  const count = (before: readonly NewEvent[], data = books) => given(ledger, before).when(countSettlement, data)
+  const answer = [countAnswer, { callId, attempt: 1, occurredAt: after(4) }] as const
+  const release = [releaseCall, { callId, connected: true, occurredAt: after(64) }] as const
+  const answered = given(ledger, arrival.events).when(...answer).events
+  const released = given(ledger, answered).when(...release).events
+
+  it('counts revenue on target and buyer and payout on the lane, on the day of the settlement', () => {
+    const counted = count(released)
+    counted.gives([{ type: 'CallCounted', data: { revenueCents: 4_000, payoutCents: 1_500, converted: true } }])
+    const centsOf = (kind: 'target' | 'buyer' | 'lane' | 'campaign', id: string) =>
+      counterOf(counted.state, kind, id).cents.toObject()
+    expect(centsOf('target', world.targetId())).toEqual({ '2026-03-10': 4_000 })
+    expect(centsOf('buyer', world.buyerId)).toEqual({ '2026-03-10': 4_000 })
+    expect(centsOf('lane', `${world.campaignId}:${world.publisherId}`)).toEqual({ '2026-03-10': 1_500 })
+    expect(centsOf('campaign', world.campaignId)).toEqual({})
+    expect(counted.state.calls.size).toBe(0)
+  })
+
+  it('catches up with whatever was lost before it', () => {
+    count(answered).gives([{ type: 'CallReleased' }, { type: 'CallCounted' }])
+    const caughtUp = count(arrival.events)
+    caughtUp.gives([{ type: 'ClaimConnected' }, { type: 'CallReleased' }, { type: 'CallCounted' }])
+    expect(caughtUp.state.counters).toEqual(count(released).state.counters)
+  })
+
+  it('happens once, and never for a call that connected nobody', () => {
+    count(count(released).events).gives([])
+    count([]).gives([])
+    const missed = lifeOf(arrival, told.end(8)).at(-1)?.data
+    count(arrival.events, missed).gives([])
+  })
+
+  it('is final: an answer or a release that comes late changes nothing', () => {
+    const counted = count(arrival.events).events
+    given(ledger, counted)
+      .when(...answer)
+      .gives([])
+    given(ledger, counted)
+      .when(...release)
+      .gives([])
+  })
+
+  it('knows that a released call connected, though its answer was lost', () => {
+    const late = given(ledger, arrival.events).when(...release)
+    late.gives([{ type: 'ClaimConnected' }, { type: 'CallReleased' }])
+    given(ledger, late.events)
+      .when(...answer)
+      .gives([])
+    count(late.events).gives([{ type: 'CallCounted' }])
+  })
+})

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import { tagCall } from '../../../commands/calls/tag-call.ts'
+import { call } from '../../../src/domain/calls/call.ts'
+import { tagValue } from '../../../src/domain/calls/tags.ts'
+import { TAG } from '../../../src/domain/shared/limits.ts'
+import type { NewEvent } from '../../../src/kernel/event.ts'
+import { after, arrives, callOf, callWorld, lifeOf, stateAfter, told } from '../../support/fixtures/call-world.ts'
+import { BY_KEY, given } from '../../support/fixtures/spec.ts'
+
+const callId = callOf(1)
+const live = lifeOf(arrives(callWorld()), told.answer(1, 4))
+const tag = (events: readonly NewEvent[], tags: object, more: object = BY_KEY) =>
+  given(call, events).when(tagCall, { callId, tags }, { at: after(100), ...more })
+const changesOf = (tags: object, events = live) => {
+  const { events: all } = tag(events, tags)
+  const { tags: kept } = stateAfter(all)
+  return Object.fromEntries(kept)
+}
+const many = (count: number, from = 0) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${from + n}`, n]))
+/** What every call of these specifications is tagged with as it arrives. */
+const observed = stateAfter(live).tags.size
+
+describe('tag-call', () => {
+  it('sets texts, numbers and booleans as texts, removes by null, and says what became of each', () => {
+    const tagged = tag(live, { color: 'red', size: 4.5, vip: true, callerState: null })
+    tagged.gives([
+      {
+        type: 'CallTagged',
+        data: {
+          ref: 'CA-0000000001',
+          occurredAt: after(100),
+          source: 'api',
+          changes: [
+            { key: 'color', before: null, after: 'red' },
+            { key: 'size', before: null, after: '4.5' },
+            { key: 'vip', before: null, after: 'true' },
+            { key: 'callerState', before: 'CA', after: null },
+          ],
+        },
+      },
+    ])
+    tag(tagged.events, { color: 'blue', size: 4.5, gone: null }, {}).gives([
+      { type: 'CallTagged', data: { source: 'user', changes: [{ key: 'color', before: 'red', after: 'blue' }] } },
+    ])
+  })
+
+  it('changes nothing that is so already', () => {
+    const tagged = tag(live, { color: 'red', size: 4 })
+    tag(tagged.events, { color: 'red', size: '4', other: null }).gives([])
+  })
+
+  it('keeps names that objects have of themselves apart from those of tags', () => {
+    const kept = Object.entries(changesOf({ constructor: 'x', toString: 'y' }))
+    expect(kept).toEqual(
+      expect.arrayContaining([
+        ['constructor', 'x'],
+        ['toString', 'y'],
+      ]),
+    )
+    tag(live, { hasOwnProperty: null, valueOf: null }).gives([])
+  })
+
+  it('cuts what is too long, but no sign in two', () => {
+    expect(tagValue('x'.repeat(TAG.value))).toHaveLength(TAG.value)
+    expect(tagValue('x'.repeat(TAG.value + 1))).toHaveLength(TAG.value)
+    expect(tagValue('😀'.repeat(TAG.value))).toBe('😀'.repeat(TAG.value))
+    expect(tagValue('😀'.repeat(TAG.value + 1))).toBe('😀'.repeat(TAG.value))
+    expect(tagValue(`${'x'.repeat(TAG.value - 1)}😀x`)).toBe(`${'x'.repeat(TAG.value - 1)}😀`)
+    expect(tagValue('half \ud83d sign')).toBe('half � sign')
+    expect([tagValue(-0), tagValue(false), tagValue(1e21), tagValue('')]).toEqual(['0', 'false', '1e+21', ''])
+  })
+
+  it('takes forty keys in one request', () => {
+    expect(Object.keys(changesOf(many(TAG.request)))).toHaveLength(observed + TAG.request)
+    tag(live, many(TAG.request + 1)).gives({ refused: 'bad-request', details: { tags: expect.stringContaining('40') } })
+    tag(live, { ...many(TAG.request), gone: null }).gives({ refused: 'bad-request' })
+  })
+
+  it('leaves eighty on a call, the observed ones among them', () => {
+    const first = tag(live, many(40)).events
+    const room = TAG.call - observed - 40
+    const full = tag(first, many(room, 40)).events
+    expect(stateAfter(full).tags.size).toBe(TAG.call)
+    tag(first, many(room + 1, 40)).gives({ refused: 'bad-request', details: { tags: expect.stringContaining('80') } })
+    tag(full, { more: 1 }).gives({ refused: 'bad-request' })
+    tag(full, { k0: 'other' }).gives([{ type: 'CallTagged' }])
+    tag(full, { more: 1, k0: null }).gives([{ type: 'CallTagged' }])
+  })
+
+  it('is refused for no tags at all, and for a call that is not there', () => {
+    tag(live, {}).gives({ refused: 'bad-request' })
+    tag([], { a: 1 }).gives({ refused: 'call-not-found' })
+    tag(live, { a: 1 }, { workspaceId: callOf(9) }).gives({ refused: 'call-not-found' })
+  })
+
+  it.each(['', 'a b', 'ü', 'a/b', '$a', 'x'.repeat(TAG.key + 1)])('takes no key %j', (key) => {
+    expect(tagCall.input.safeParse({ callId, tags: { [key]: 'x' } }).success).toBe(false)
+  })
+
+  it.each(['a', 'A.b-c_9', '.', 'x'.repeat(TAG.key)])('takes a key %j', (key) => {
+    expect(changesOf({ [key]: 'x' })).toMatchObject({ [key]: 'x' })
+  })
+
+  it.each([[{}], [[]], [undefined], [Number.NaN], [Number.POSITIVE_INFINITY]])('takes no value %j', (value) => {
+    expect(tagCall.input.safeParse({ callId, tags: { a: value } }).success).toBe(false)
+  })
+})

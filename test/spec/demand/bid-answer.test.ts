@@ -1,0 +1,154 @@
+import { describe, expect, it, test } from 'vitest'
+import { readBid, resultOf } from '../../../src/domain/demand/bid-answer.ts'
+import { pathProblem, valueAt } from '../../../src/domain/demand/bid-path.ts'
+import { PLAIN_RTB, type Rtb } from '../../../src/domain/demand/endpoint.ts'
+import { expand } from '../../../src/domain/demand/macros.ts'
+import { testPing } from '../../../src/domain/demand/test-ping.ts'
+
+const read = (body: unknown, rtb: Partial<Rtb> = {}) => readBid({ ...PLAIN_RTB, ...rtb }, JSON.stringify(body))
+const NOTHING = {
+  accepted: true,
+  amountCents: null,
+  destination: null,
+  durationSeconds: null,
+  expiresInSeconds: null,
+  rejectReason: null,
+}
+
+describe('a bidder’s answer', () => {
+  it('is read by the platform’s own shape where nothing is set', () => {
+    const body = { accept: true, bid: { amountCents: 1_250 }, destination: '+14155550111', durationSeconds: 90 }
+    expect(read({ ...body, expiresInSeconds: 30.9 })).toEqual({
+      accepted: true,
+      amountCents: 1_250,
+      destination: '+14155550111',
+      durationSeconds: 90,
+      expiresInSeconds: 30,
+      rejectReason: null,
+    })
+    expect(read({ accept: false, reason: 'No budget' })).toMatchObject({ accepted: false, rejectReason: 'No budget' })
+  })
+
+  it('is read by the paths that are set', () => {
+    const rtb = { bidPath: '$.offers[0].price', bidUnit: 'dollars', acceptPath: '$.status', acceptValue: 'OK' } as const
+    expect(read({ status: 'OK', offers: [{ price: '12.345' }] }, rtb)).toMatchObject({
+      accepted: true,
+      amountCents: 1_235,
+    })
+    expect(read({ status: 'no', offers: [{ price: 12 }] }, rtb)).toMatchObject({ accepted: false, amountCents: 1_200 })
+    expect(read({ offers: [] }, rtb)).toMatchObject({ accepted: false, amountCents: null })
+  })
+
+  test.each<readonly [string, Partial<Rtb>, number, number | null]>([
+    ['as it is', {}, 1_000, 1_000],
+    ['with the modifier, half-up', { modifierPct: 12.55 }, 1_000, 1_126],
+    ['up to the floor, after the modifier', { modifierPct: -50, minBidCents: 600 }, 1_000, 600],
+    ['down to the ceiling', { maxBidCents: 600 }, 1_000, 600],
+    ['down to the largest price', {}, 1e300, 100_000_000],
+    ['not at all when it is nothing', { minBidCents: 600 }, 0, null],
+    ['not at all when it is negative', {}, -5, null],
+  ])('has its price read %s', (_how, rtb, amountCents, expected) => {
+    expect(read({ bid: { amountCents } }, rtb)?.amountCents).toBe(expected)
+  })
+
+  test.each([null, [], 'text', 5, {}, { bid: null }, { bid: { amountCents: 'NaN' } }, { bid: { amountCents: [5] } }])(
+    'that says nothing of a price (%j) holds none',
+    (body) => {
+      expect(read(body)).toEqual(NOTHING)
+    },
+  )
+
+  it('is not read when it is not JSON', () => {
+    expect(readBid(PLAIN_RTB, '<bid>5</bid>')).toBeNull()
+    expect(readBid(PLAIN_RTB, '')).toBeNull()
+  })
+
+  it('that is too deep to walk holds nothing', () => {
+    const deep = '['.repeat(5_000) + ']'.repeat(5_000)
+    expect(readBid({ ...PLAIN_RTB, bidPath: '$..price' }, deep)).toMatchObject({ amountCents: null })
+  })
+
+  it('is a bid, none, or a rejection', () => {
+    expect(resultOf({ ...NOTHING, amountCents: 5 })).toBe('bid')
+    expect(resultOf(NOTHING)).toBe('no_bid')
+    expect(resultOf({ ...NOTHING, accepted: false, amountCents: 5 })).toBe('rejected')
+  })
+})
+
+describe('a path into an answer', () => {
+  test.each(['$.bid', "$['a b']", '$.list[-1].x', '$..price', '$.list[?@.ok==true].price', '$[0:2]'])(
+    'may be %s',
+    (path) => {
+      expect(pathProblem(path)).toBeNull()
+    },
+  )
+
+  test.each([
+    ['bid', 'Not a JSONPath'],
+    ['$.', 'Not a JSONPath'],
+    ['$..a..b', 'more than one'],
+    ['$..[?@.a==1]', 'more than one'],
+    ['$[?$.a[?@.b==1]]', 'more than one'],
+    ["$[?match(@.a, '(a+)+b')]", 'Not a JSONPath'],
+    ["$[?search(@.a, 'a')]", 'Not a JSONPath'],
+  ])('may not be %s', (path, sentence) => {
+    expect(pathProblem(path)).toContain(sentence)
+  })
+
+  it('finds the first value', () => {
+    expect(
+      valueAt('$.list[?@.ok==true].price', {
+        list: [
+          { ok: false, price: 1 },
+          { ok: true, price: 2 },
+          { ok: true, price: 3 },
+        ],
+      }),
+    ).toBe(2)
+    expect(valueAt('$.nothing', {})).toBeUndefined()
+  })
+})
+
+describe('a test ping', () => {
+  const url = 'https://bids.example/ask?c={{caller.e164}}&s={{caller.state}}'
+
+  it('is marked, fills in a made-up caller, and hides the number in the address', () => {
+    const { method, headers, body, ...ping } = testPing(
+      { ...PLAIN_RTB, bidHeaders: { 'X-Key': 'k', 'Svc-Test': '0' } },
+      url,
+    )
+    expect(ping.url).toBe(`https://bids.example/ask?c=${'0'.repeat(32)}&s=NY`)
+    expect(method).toBe('POST')
+    expect(headers).toEqual({
+      accept: 'application/json',
+      'content-type': 'application/json',
+      'user-agent': 'svc-bids/1',
+      'x-key': 'k',
+      'svc-test': '1',
+    })
+    expect(JSON.parse(body ?? '')).toMatchObject({ test: true, caller: { number: '+12125550100' } })
+  })
+
+  test.each([
+    ['application/json', '{"city":"{{call.city}}","n":"{{caller.e164}}"}', '{"city":"New York","n":"+12125550100"}'],
+    ['application/x-www-form-urlencoded', 'city={{call.city}}&n={{caller.e164}}', 'city=New%20York&n=%2B12125550100'],
+    ['text/plain', '{{call.city}} {{tag.none}}', 'New York '],
+  ])('spells its template for %s', (contentType, bidBodyTemplate, body) => {
+    expect(testPing({ ...PLAIN_RTB, contentType, bidBodyTemplate }, url).body).toBe(body)
+  })
+
+  it('has no body when it is a GET', () => {
+    const { headers, body } = testPing({ ...PLAIN_RTB, method: 'GET', bidBodyTemplate: 'a' }, url)
+    expect(body).toBeNull()
+    expect(headers).not.toHaveProperty('content-type')
+  })
+})
+
+describe('macros', () => {
+  it('take values as they are spelt for their place, and nothing for what is missing', () => {
+    const values = { 'a.b': 'x"y' }
+    expect(expand('{{a.b}}|{{ a.b }}|{{a.c}}|{{__proto__}}|{{{a.b}}', values, encodeURIComponent)).toBe(
+      'x%22y|x%22y|||{{a.b}}',
+    )
+  })
+})

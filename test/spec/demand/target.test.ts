@@ -1,0 +1,273 @@
+import { describe, expect, it } from 'vitest'
+import { removeRoute } from '../../../commands/campaigns/remove-route.ts'
+import { setRoute } from '../../../commands/campaigns/set-route.ts'
+import { changeTarget } from '../../../commands/demand/change-target.ts'
+import { createBuyer } from '../../../commands/demand/create-buyer.ts'
+import { createTarget } from '../../../commands/demand/create-target.ts'
+import { recordTargetTest } from '../../../commands/demand/record-target-test.ts'
+import { setBuyerStatus } from '../../../commands/demand/set-buyer-status.ts'
+import { setTargetStatus } from '../../../commands/demand/set-target-status.ts'
+import { workspace } from '../../../src/domain/configuration/workspace.ts'
+import { kindOf } from '../../../src/domain/demand/target.ts'
+import { folded, given, idOf, mintedId, NOW } from '../../support/fixtures/spec.ts'
+import { buyerIn, campaignIn, empty, furnished, targetIn } from '../../support/fixtures/workspace-fixture.ts'
+
+const owned = empty('scale', [createBuyer, () => ({ name: 'Solar Co' })])
+const buyerId = buyerIn(owned)
+const create = (sent: object) => given(workspace, owned).when(createTarget, { name: 'Desk', buyerId, ...sent })
+
+describe('create-target', () => {
+  it('adds a draft with every default', () => {
+    create({ type: 'number', endpoint: { destinationE164: '+14155550111' } }).gives([
+      {
+        type: 'TargetCreated',
+        data: {
+          buyerName: 'Solar Co',
+          target: {
+            status: 'draft',
+            revenueCents: 0,
+            capCountsOn: 'connected',
+            timezone: 'America/New_York',
+            endpoint: { mode: 'pstn', destinationE164: '+14155550111', ringTimeoutSeconds: null, whisper: null },
+            rtb: null,
+          },
+        },
+      },
+    ])
+  })
+
+  it('derives the kind from type and price', () => {
+    expect(kindOf({ type: 'number', revenueCents: 1 })).toBe('static')
+    expect(kindOf({ type: 'sip', revenueCents: 0 })).toBe('delivery')
+    expect(kindOf({ type: 'rtb', revenueCents: null })).toBe('external_rtb')
+  })
+
+  it.each([
+    ['a price on a bidder', { type: 'rtb', revenueCents: 5 }, 'revenueCents'],
+    ['dialling on a bidder', { type: 'rtb', endpoint: { destinationE164: '+14155550111' } }, 'endpoint'],
+    ['bidding on a number', { type: 'number', rtb: { bidUrl: 'https://bid.example/a' } }, 'rtb'],
+    ['a sip address on a number', { type: 'number', endpoint: { sipUri: 'sip:a@b.example' } }, 'endpoint.sipUri'],
+    [
+      'a fixed caller id without the number',
+      { type: 'sip', endpoint: { callerIdMode: 'fixed' } },
+      'endpoint.callerIdE164',
+    ],
+    ['a filter without a text', { type: 'sip', tagFilters: [{ key: 'a', op: 'eq' }] }, 'tagFilters.0.value'],
+    [
+      'a filter without a list',
+      { type: 'sip', tagFilters: [{ key: 'a', op: 'in', value: 'b' }] },
+      'tagFilters.0.value',
+    ],
+    [
+      'a filter with a value too many',
+      { type: 'sip', tagFilters: [{ key: 'a', op: 'exists', value: 'b' }] },
+      'tagFilters.0.value',
+    ],
+    ['a path that is none', { type: 'rtb', rtb: { bidPath: '$.a[' } }, 'rtb.bidPath'],
+    ['a header of the platform', { type: 'rtb', rtb: { bidHeaders: { Host: 'b' } } }, 'rtb.bidHeaders.Host'],
+    [
+      'a destination that is no number',
+      { type: 'rtb', rtb: { destination: { type: 'number', value: 'sip:a@b.example' } } },
+      'rtb.destination.value',
+    ],
+    [
+      'a destination that is no sip address',
+      { type: 'rtb', rtb: { destination: { type: 'sip', value: '+14155550111' } } },
+      'rtb.destination.value',
+    ],
+    ['a bid floor above the ceiling', { type: 'rtb', rtb: { minBidCents: 2, maxBidCents: 1 } }, 'rtb.minBidCents'],
+    ['a zone that does not exist', { type: 'sip', timezone: 'Nowhere/Else' }, 'timezone'],
+    ['a state code of three letters', { type: 'sip', states: ['CAL'] }, 'states'],
+    ['a schedule that never opens', { type: 'sip', hoursSchedule: { tz: 'UTC', days: { mon: [] } } }, 'hoursSchedule'],
+  ])('refuses %s', (_what, sent, field) => {
+    create(sent).gives({ refused: 'bad-request', details: { [field]: expect.any(String) } })
+  })
+
+  it('keeps states in upper case, once each, and a schedule in the target’s zone', () => {
+    const days = { mon: [['09:00', '17:00']] }
+    create({ type: 'sip', states: ['ca', 'CA', 'ny'], hoursSchedule: { days }, timezone: 'America/Denver' }).gives([
+      {
+        type: 'TargetCreated',
+        data: { target: { states: ['CA', 'NY'], hoursSchedule: { tz: 'America/Denver', days: { ...days, sun: [] } } } },
+      },
+    ])
+  })
+
+  it('refuses an unknown and an archived buyer', () => {
+    create({ type: 'sip', buyerId: idOf(7) }).gives({ refused: 'buyer-not-found' })
+    const { events } = given(workspace, owned).when(setBuyerStatus, { buyerId, status: 'archived' })
+    given(workspace, events).when(createTarget, { name: 'Desk', buyerId, type: 'sip' }).gives({ refused: 'conflict' })
+  })
+})
+
+describe('change-target', () => {
+  const events = furnished()
+  const targetId = targetIn(events)
+
+  it('merges dialling, and records before and after', () => {
+    const { state, outcome } = given(workspace, events).when(changeTarget, {
+      targetId,
+      changes: { dailyCap: 3, endpoint: { ringTimeoutSeconds: 40 } },
+    })
+    expect(outcome).toMatchObject([{ data: { before: { dailyCap: 0 }, after: { dailyCap: 3 } } }])
+    expect(state.targets.get(targetId)?.endpoint).toMatchObject({
+      ringTimeoutSeconds: 40,
+      destinationE164: '+14155550111',
+    })
+  })
+
+  it('writes nothing when nothing differs, and clears states and hours with null', () => {
+    given(workspace, events)
+      .when(changeTarget, { targetId, changes: { revenueCents: 4_000 } })
+      .gives([])
+    const closed = given(workspace, events).when(changeTarget, { targetId, changes: { states: ['CA'] } }).events
+    given(workspace, closed)
+      .when(changeTarget, { targetId, changes: { states: null, hoursSchedule: null } })
+      .gives([{ type: 'TargetChanged', data: { after: { states: [] } } }])
+  })
+
+  it('moves to another buyer, whose caps hold from then on', () => {
+    const two = furnished([createBuyer, () => ({ name: 'Other' })])
+    const other = buyerIn(two, 1)
+    const { outcome, state } = given(workspace, two).when(changeTarget, { targetId, changes: { buyerId: other } })
+    expect(outcome).toMatchObject([{ data: { before: { buyerId: buyerIn(two) }, after: { buyerId: other } } }])
+    expect(state.targets.get(targetId)?.buyerId).toBe(other)
+  })
+
+  it('refuses a buyer that is unknown before it looks at the status, and one that is archived after', () => {
+    const gone = { buyerId: idOf(7) }
+    const shelved = given(workspace, events).when(setTargetStatus, { targetId, status: 'archived' }).events
+    given(workspace, shelved).when(changeTarget, { targetId, changes: gone }).gives({ refused: 'buyer-not-found' })
+    const two = furnished([createBuyer, () => ({ name: 'Other' })])
+    const closed = given(workspace, two).when(setBuyerStatus, { buyerId: buyerIn(two, 1), status: 'archived' }).events
+    given(workspace, closed)
+      .when(changeTarget, { targetId, changes: { buyerId: buyerIn(two, 1) } })
+      .gives({ refused: 'conflict' })
+  })
+
+  it('gives up its destination even while it is active, and is not resumed without one', () => {
+    const emptied = given(workspace, events).when(changeTarget, {
+      targetId,
+      changes: { endpoint: { destinationE164: null } },
+    })
+    emptied.gives([{ type: 'TargetChanged' }])
+    const paused = given(workspace, emptied.events).when(setTargetStatus, { targetId, status: 'paused' })
+    given(workspace, paused.events)
+      .when(setTargetStatus, { targetId, status: 'active' })
+      .gives({ refused: 'conflict', details: { destination: expect.any(String) } })
+  })
+
+  it('refuses an empty change, an unknown target and an archived one', () => {
+    given(workspace, events).when(changeTarget, { targetId, changes: {} }).gives({ refused: 'bad-request' })
+    const changes = { dailyCap: 1 }
+    given(workspace, events)
+      .when(changeTarget, { targetId: idOf(9), changes })
+      .gives({ refused: 'target-not-found' })
+    const archived = given(workspace, events).when(setTargetStatus, { targetId, status: 'archived' }).events
+    given(workspace, archived).when(changeTarget, { targetId, changes }).gives({ refused: 'conflict' })
+  })
+})
+
+describe('set-target-status', () => {
+  const events = furnished()
+  const targetId = targetIn(events)
+
+  it('pauses without leaving the plan', () => {
+    const { state } = given(workspace, events).when(setTargetStatus, { targetId, status: 'paused' })
+    expect(state.routes.get(campaignIn(events))?.has(targetId)).toBe(true)
+    expect(state.targets.get(targetId)?.status).toBe('paused')
+  })
+
+  it('archives off every plan', () => {
+    const { outcome, state } = given(workspace, events).when(setTargetStatus, { targetId, status: 'archived' })
+    expect(outcome).toMatchObject([{ data: { removedFrom: [campaignIn(events)] } }])
+    expect(state.routes.get(campaignIn(events))?.size).toBe(0)
+  })
+
+  it('refuses activation without a destination', () => {
+    const drafted = create({ type: 'number' })
+    const id = targetIn(drafted.events)
+    given(workspace, drafted.events)
+      .when(setTargetStatus, { targetId: id, status: 'active' })
+      .gives({ refused: 'conflict', details: { destination: expect.any(String) } })
+  })
+
+  it('lets a key pause and resume, and nothing else', () => {
+    const by = 'key'
+    const paused = given(workspace, events).when(setTargetStatus, { targetId, status: 'paused', by })
+    paused.gives([{ type: 'TargetStatusChanged', data: { to: 'paused', removedFrom: [] } }])
+    given(workspace, paused.events)
+      .when(setTargetStatus, { targetId, status: 'active', by })
+      .gives([{ type: 'TargetStatusChanged' }])
+    given(workspace, paused.events).when(setTargetStatus, { targetId, status: 'paused', by }).gives([])
+    given(workspace, events)
+      .when(setTargetStatus, { targetId, status: 'archived', by })
+      .gives({ refused: 'conflict', details: { status: 'active', allowed: ['paused'] } })
+    const drafted = create({ type: 'number', endpoint: { destinationE164: '+14155550112' } })
+    given(workspace, drafted.events)
+      .when(setTargetStatus, { targetId: targetIn(drafted.events), status: 'active', by })
+      .gives({ refused: 'conflict', details: { status: 'draft', allowed: [] } })
+  })
+
+  it('refuses a move that is not in the table, and names those that are', () => {
+    const drafted = create({ type: 'number' })
+    given(workspace, drafted.events)
+      .when(setTargetStatus, { targetId: targetIn(drafted.events), status: 'paused' })
+      .gives({ refused: 'conflict', details: { status: 'draft', allowed: ['active', 'archived'] } })
+  })
+})
+
+describe('record-target-test', () => {
+  const events = furnished()
+  const test = { targetId: targetIn(events), occurredAt: NOW, ok: true, result: 'answered', latencyMs: 3_000 }
+
+  it('says when the endpoint was looked at, and is no change of the target', () => {
+    const tested = given(workspace, events).when(recordTargetTest, test)
+    tested.gives([{ type: 'TargetTested', data: { ...test, name: 'Front desk' } }])
+    const [before, after] = [folded(workspace, events), tested.state]
+    expect(after.targets.get(test.targetId)?.endpoint?.lastHealthCheckAt).toBe(NOW)
+    expect(after.targets.get(test.targetId)?.updatedAt).toBe(before.targets.get(test.targetId)?.updatedAt)
+    expect(after.revisions.get(test.targetId)).toBe(before.revisions.get(test.targetId))
+  })
+
+  it('refuses an unknown target', () => {
+    given(workspace, events)
+      .when(recordTargetTest, { ...test, targetId: idOf(9) })
+      .gives({ refused: 'target-not-found' })
+  })
+})
+
+describe('set-route and remove-route', () => {
+  const events = furnished()
+  const place = { campaignId: campaignIn(events), targetId: targetIn(events) }
+
+  it('changes what it names and keeps the rest', () => {
+    given(workspace, events)
+      .when(setRoute, { ...place, settings: { priority: 5 } })
+      .gives([{ type: 'RouteSet', data: { route: { priority: 5, weight: 100 }, before: { priority: 100 } } }])
+    given(workspace, events)
+      .when(setRoute, { ...place, settings: { active: true } })
+      .gives([])
+  })
+
+  it('makes a new route with its defaults', () => {
+    const removed = given(workspace, events).when(removeRoute, place)
+    removed.gives([{ type: 'RouteRemoved', data: { targetName: 'Front desk' } }])
+    given(workspace, removed.events)
+      .when(setRoute, { ...place, settings: {} })
+      .gives([
+        {
+          type: 'RouteSet',
+          data: { before: null, route: { id: mintedId(0), priority: 100, weight: 100, active: true, createdAt: NOW } },
+        },
+      ])
+    given(workspace, removed.events).when(removeRoute, place).gives({ refused: 'route-not-found' })
+  })
+
+  it('refuses an archived target', () => {
+    const archived = given(workspace, events).when(setTargetStatus, { targetId: place.targetId, status: 'archived' })
+    given(workspace, archived.events)
+      .when(setRoute, { ...place, settings: {} })
+      .gives({ refused: 'conflict' })
+  })
+})

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import { blockCaller } from '../../../commands/routing/block-caller.ts'
+import { unblockCaller } from '../../../commands/routing/unblock-caller.ts'
+import { workspace } from '../../../src/domain/configuration/workspace.ts'
+import { blocklist, callerLast10 } from '../../../src/domain/routing/blocklist.ts'
+import { folded, given, idOf, mintedId } from '../../support/fixtures/spec.ts'
+import { campaignIn, furnished } from '../../support/fixtures/workspace-fixture.ts'
+
+const events = furnished()
+const reads = { workspace: folded(workspace, events) }
+const campaignId = campaignIn(events)
+const block = (sent: object, before: Parameters<typeof given>[1] = [], firstId = 0) =>
+  given(blocklist, before).when(blockCaller, { callerNumber: '(415) 555-0100', ...sent }, { reads, firstId })
+
+describe('block-caller', () => {
+  it('keeps the last ten digits of any spelling', () => {
+    block({ callerNumber: '+1 (415) 555-0100', reason: 'Rude' }).gives([
+      {
+        type: 'CallerBlocked',
+        data: { block: { id: mintedId(0), callerLast10: '4155550100', campaignId: null, reason: 'Rude' } },
+      },
+    ])
+  })
+
+  it('holds a workspace block and a campaign block apart, and each once', () => {
+    const first = block({})
+    const second = block({ campaignId }, first.events, 5)
+    second.gives([{ type: 'CallerBlocked', data: { campaignName: 'Solar West' } }])
+    block({}, second.events).gives([])
+    block({ campaignId }, second.events).gives([])
+    expect(second.state.blocks.size).toBe(2)
+    const lifted = given(blocklist, second.events).when(unblockCaller, { blockId: mintedId(0) })
+    expect([...lifted.state.blocks.keys()]).toEqual([`${campaignId}:4155550100`])
+  })
+
+  it('refuses what is no phone number, and an unknown campaign', () => {
+    expect(['123456', '1234567', '123456789012345', '1234567890123456'].map((n) => callerLast10(n) !== null)).toEqual([
+      false,
+      true,
+      true,
+      false,
+    ])
+    block({ callerNumber: 'nobody' }).gives({ refused: 'bad-request', details: { callerNumber: expect.any(String) } })
+    block({ campaignId: idOf(9) }).gives({ refused: 'campaign-not-found' })
+  })
+})
+
+describe('unblock-caller', () => {
+  it('refuses a block that is not there', () => {
+    given(blocklist)
+      .when(unblockCaller, { blockId: idOf(1) })
+      .gives({ refused: 'blocked-caller-not-found' })
+  })
+})

@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { settleCall } from '../../../commands/calls/settle-call.ts'
+import { countAnswer } from '../../../commands/routing/count-answer.ts'
+import { countSettlement } from '../../../commands/routing/count-settlement.ts'
+import { failOver } from '../../../commands/routing/fail-over.ts'
+import { releaseCall } from '../../../commands/routing/release-call.ts'
+import { resetTargetCaps } from '../../../commands/routing/reset-target-caps.ts'
+import { usage } from '../../../projections/routing/cap-counters.ts'
+import { counterOf, ledger } from '../../../src/domain/routing/ledger.ts'
+import { upcast } from '../../../src/kernel/entity.ts'
+import type { NewEvent } from '../../../src/kernel/event.ts'
+import {
+  after,
+  arrives,
+  callOf,
+  callWorld,
+  changing,
+  decided,
+  lifeOf,
+  told,
+} from '../../support/fixtures/call-world.ts'
+import { project } from '../../support/fixtures/project.ts'
+import { given, idOf, NOW, recorded } from '../../support/fixtures/spec.ts'
+
+const ZEROS = { hour: 0, day: 0, month: 0, total: 0, dayRevenueCents: 0 }
+const DAY = '2026-03-10'
+
+describe.each(['claimed', 'connected', 'converted'] as const)('a target whose caps count on %s', (capCountsOn) => {
+  const world = callWorld(
+    changing.target({ capCountsOn, dailyCap: 1, totalCap: 1 }),
+    changing.campaign({ bufferSeconds: 60 }),
+  )
+  const targetId = world.targetId()
+  const arrival = arrives(world)
+  const callId = callOf(1)
+  const answer = { callId, attempt: 1, occurredAt: after(4) }
+  const release = { callId, connected: true, occurredAt: after(64) }
+  const life = lifeOf(arrival, told.answer(1, 4), told.end(64), [settleCall, { callId }])
+  const settlement = life.at(-1)?.data
+
+  const reset = (events: readonly NewEvent[]) =>
+    given(ledger, events).when(resetTargetCaps, { targetId }, { reads: world.reads })
+  const answered = () => given(ledger, arrival.events).when(countAnswer, answer).events
+  const settled = (events: readonly NewEvent[]) => {
+    const released = given(ledger, events).when(releaseCall, release).events
+    return given(ledger, released).when(countSettlement, settlement).events
+  }
+  const look = async (events: readonly NewEvent[]) => {
+    const { state } = given(ledger, events).when(countAnswer, { ...answer, callId: callOf(99) })
+    const docs = await project(usage, recorded(ledger, events))
+    const figures = (kind: 'target' | 'buyer', id: string) => {
+      const counter = counterOf(state, kind, id)
+      const found = docs[`${kind}:${id}`]
+      const doc = found && usage.doc.parse(found)
+      const counts = [counter.taken.get(DAY, 0), counter.total, counter.cents.get(DAY, 0), counter.live]
+      const shown = doc && [doc.days[DAY] ?? 0, doc.total, doc.revenueDays[DAY] ?? 0, doc.liveCalls]
+      return { counts, shown }
+    }
+    return { target: figures('target', targetId), buyer: figures('buyer', world.buyerId) }
+  }
+
+  it('starts from nothing at a reset, and takes calls again at once', async () => {
+    const full = settled(answered())
+    const again = () => arrives(world, { callId: callOf(2), caller: '+14155550177' }, full)
+    again().gives([{ type: 'CallAdmitted', data: { claim: null, skipped: [{ reason: 'capped' }] } }])
+    const cleared = reset(full)
+    cleared.gives([
+      {
+        type: 'TargetCapsReset',
+        data: {
+          targetId,
+          targetName: 'Front desk',
+          occurredAt: NOW,
+          cleared: { hour: 1, day: 1, month: 1, total: 1, dayRevenueCents: 4_000 },
+        },
+      },
+    ])
+    const { target, buyer } = await look(cleared.events)
+    expect(target).toEqual({ counts: [0, 0, 0, 0], shown: [0, 0, 0, 0] })
+    expect(buyer).toEqual({ counts: [1, 1, 4_000, 0], shown: [1, 1, 4_000, 0] })
+    const next = arrives(world, { callId: callOf(2), caller: '+14155550177' }, cleared.events)
+    expect(decided(next)).toMatchObject({ type: 'CallAdmitted', data: { claim: { target: { id: targetId } } } })
+    reset(cleared.events).gives([{ type: 'TargetCapsReset', data: { cleared: ZEROS } }])
+  })
+
+  it('counts a call claimed before the reset on its buyer alone, however late it is answered and settled', async () => {
+    const cleared = reset(arrival.events)
+    cleared.gives([
+      {
+        type: 'TargetCapsReset',
+        data: { cleared: capCountsOn === 'claimed' ? { ...ZEROS, hour: 1, day: 1, month: 1, total: 1 } : ZEROS },
+      },
+    ])
+    expect((await look(cleared.events)).target.counts).toEqual([0, 0, 0, 1])
+    reset(cleared.events).gives([{ type: 'TargetCapsReset', data: { cleared: ZEROS } }])
+    const late = settled(given(ledger, cleared.events).when(countAnswer, answer).events)
+    const { target, buyer } = await look(late)
+    expect(target).toEqual({ counts: [0, 0, 0, 0], shown: [0, 0, 0, 0] })
+    expect(buyer).toEqual({ counts: [1, 1, 4_000, 0], shown: [1, 1, 4_000, 0] })
+  })
+
+  it('does not pay the new window back for a call claimed before the reset', async () => {
+    const second = (events: readonly NewEvent[]) =>
+      arrives(world, { callId: callOf(2), caller: '+14155550177' }, events).events
+    const busy = { callId, attempt: 1, outcome: 'busy', occurredAt: after(5) }
+    const both = second(reset(arrival.events).events)
+    const failed = given(ledger, both).when(failOver, busy, { reads: world.reads }).events
+    const gone = given(ledger, both).when(releaseCall, { ...release, connected: false }).events
+    const released = given(ledger, given(ledger, both).when(countAnswer, answer).events).when(releaseCall, release)
+    const unsold = given(ledger, released.events).when(countSettlement, {
+      ...z.object({}).loose().parse(settlement),
+      converted: false,
+      revenueCents: 0,
+    }).events
+    for (const [events, keeps] of [
+      [failed, ['claimed']],
+      [gone, ['claimed']],
+      [unsold, ['claimed', 'connected']],
+    ] as const) {
+      const { target, buyer } = await look(events)
+      expect(target.counts).toEqual([1, 1, 0, 1])
+      const held = keeps.some((each) => each === capCountsOn) ? 2 : 1
+      expect(buyer.counts).toEqual([held, held, 0, 1])
+    }
+  })
+})
+
+describe('reset-target-caps', () => {
+  const world = callWorld()
+
+  it('refuses a target that is not the workspace’s, and tells also of nothing that it cleared', () => {
+    given(ledger)
+      .when(resetTargetCaps, { targetId: idOf(9) }, { reads: world.reads })
+      .gives({ refused: 'target-not-found' })
+    given(ledger)
+      .when(resetTargetCaps, { targetId: world.targetId() }, { reads: world.reads })
+      .gives([{ type: 'TargetCapsReset', data: { cleared: ZEROS } }])
+  })
+
+  it('starts anew also where every count reads nothing: whoever was dialled before never counts again', () => {
+    const failed = { callId: callOf(1), attempt: 1, outcome: 'busy', occurredAt: after(5) }
+    const { events } = given(ledger, arrives(world).events).when(failOver, failed, { reads: world.reads })
+    const target = { targetId: world.targetId() }
+    const reset = given(ledger, events).when(resetTargetCaps, target, { reads: world.reads })
+    reset.gives([{ type: 'TargetCapsReset', data: { cleared: ZEROS } }])
+  })
+
+  it('leaves another target’s counters and calls alone', () => {
+    const arrival = arrives(world)
+    const before = counterOf(arrival.state, 'campaign', world.campaignId)
+    const { state } = given(ledger, arrival.events).when(
+      resetTargetCaps,
+      { targetId: world.targetId() },
+      { reads: world.reads },
+    )
+    expect(counterOf(state, 'campaign', world.campaignId)).toEqual(before)
+    expect(counterOf(state, 'buyer', world.buyerId)).toEqual(counterOf(arrival.state, 'buyer', world.buyerId))
+  })
+
+  it('reads what was written before caps could be reset', () => {
+    for (const type of ['ClaimConnected', 'CallCounted'])
+      expect(upcast(ledger, { type, version: 1, data: { callId: callOf(1) } })).toEqual({
+        type,
+        version: 2,
+        data: { callId: callOf(1), resetSince: false },
+      })
+  })
+})

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { skipSteps, unroutedStep } from '../../../src/domain/calls/story.ts'
+import { skipReason, unroutedReason } from '../../../src/domain/routing/call-facts.ts'
+import { reasonOf, reasonSentence } from '../../../src/domain/routing/reasons.ts'
+import { callOf } from '../../support/fixtures/call-world.ts'
+import { NOW } from '../../support/fixtures/spec.ts'
+
+describe('a reason', () => {
+  it('is the platform’s only when its code is not known', () => {
+    const owners = [...unroutedReason.options, ...skipReason.options].map((code) => reasonOf(code).owner)
+    expect(owners).toHaveLength(26)
+    expect(owners).not.toContain('platform')
+    expect(reasonOf('caller_asleep')).toEqual({ label: 'Not routed', owner: 'platform' })
+    expect(reasonOf('constructor').owner).toBe('platform')
+  })
+
+  it('of a code that is not known keeps its sentence, and has one without', () => {
+    expect(reasonSentence('caller_asleep', 'Asleep.')).toBe('Asleep.')
+    expect(reasonSentence('caller_asleep', '')).toBe('The call was not routed (caller_asleep).')
+  })
+
+  it('is told of in the waterfall with its label and owner, also when a later version gave it', () => {
+    const later = JSON.parse(
+      '{"reason":"caller_asleep","sentence":"","action":"hangup","message":null,"forwardE164":null}',
+    )
+    expect(
+      unroutedStep({ callId: callOf(1), carrierCallId: 'c1', occurredAt: NOW, skipped: [], unrouted: later }),
+    ).toMatchObject({
+      title: 'Not routed',
+      sentence: 'The call was not routed (caller_asleep).',
+      detail: { reason: 'caller_asleep', owner: 'platform' },
+    })
+    const skip = {
+      targetId: callOf(2),
+      targetName: 'Desk',
+      reason: 'closed',
+      sentence: 'Closed.',
+      figures: {},
+    } as const
+    expect(skipSteps([skip], NOW)).toMatchObject([
+      { title: 'Skipped Desk', detail: { reason: 'closed', label: 'Outside target hours', owner: 'target' } },
+    ])
+  })
+})

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import type { TagFilter } from '../../../src/domain/demand/endpoint.ts'
+import { failedFilter } from '../../../src/domain/routing/tag-filters.ts'
+
+const tags = {
+  source: { value: 'search', source: 'publisher' },
+  'utm.term': { value: 'roof repair', source: 'dni' },
+  empty: { value: '', source: 'api' },
+}
+const failed = (...filters: readonly TagFilter[]) => failedFilter('Target Desk', filters, tags)
+const filter = (key: string, op: TagFilter['op'], value: TagFilter['value'] = null): TagFilter => ({ key, op, value })
+
+describe('a tag filter', () => {
+  it.each<[TagFilter['op'], TagFilter['value'], TagFilter['value'] | undefined]>([
+    ['eq', 'search', 'Search'],
+    ['neq', 'social', 'search'],
+    ['in', ['social', 'search'], ['social']],
+    ['nin', ['social'], ['social', 'search']],
+    ['exists', null, undefined],
+    ['prefix', 'sea', 'arch'],
+  ])('%s lets a tag pass that fits, to the letter', (op, fits, differs) => {
+    expect(failed(filter('source', op, fits))).toBeNull()
+    if (differs !== undefined) expect(failed(filter('source', op, differs))).not.toBeNull()
+  })
+
+  it.each<[TagFilter['op'], TagFilter['value'], boolean]>([
+    ['eq', 'search', false],
+    ['neq', 'search', true],
+    ['in', ['search'], false],
+    ['nin', ['search'], true],
+    ['exists', null, false],
+    ['missing', null, true],
+    ['prefix', '', false],
+  ])('%s on a tag that is not there', (op, value, passes) => {
+    expect(failed(filter('absent', op, value)) === null).toBe(passes)
+    expect(failed(filter('toString', op, value)) === null).toBe(passes)
+  })
+
+  it('takes an empty value for a tag that is there', () => {
+    expect(failed(filter('empty', 'exists'), filter('empty', 'eq', ''), filter('empty', 'prefix', ''))).toBeNull()
+    expect(failed(filter('empty', 'missing'))).not.toBeNull()
+  })
+
+  it('passes nothing that is in no list', () => {
+    expect(failed(filter('source', 'in', []))).not.toBeNull()
+    expect(failed(filter('source', 'nin', []))).toBeNull()
+  })
+
+  it('must hold with all the others; the first that does not is named', () => {
+    const holds = filter('utm.term', 'prefix', 'roof')
+    expect(failed(holds, filter('source', 'missing'), filter('source', 'eq', 'x'))).toEqual({
+      sentence: 'Target Desk takes only calls whose tag source is not there.',
+      figures: { key: 'source', op: 'missing', value: null, tag: 'search' },
+    })
+    expect(failed()).toBeNull()
+  })
+
+  it.each<[TagFilter['op'], TagFilter['value'], string]>([
+    ['eq', 'a', 'is “a”'],
+    ['neq', 'search', 'is not “search”'],
+    ['in', ['a', 'b', 'c'], 'is one of “a”, “b”, “c”'],
+    ['nin', ['search', 'a', 'b', 'c', 'd'], 'is none of “search”, “a”, “b”, 2 more'],
+    ['prefix', 'x'.repeat(500), `begins with “${'x'.repeat(24)}…”`],
+  ])('%s is told in words that stay short', (op, value, words) => {
+    expect(failed(filter('source', op, value))?.sentence).toBe(
+      `Target Desk takes only calls whose tag source ${words}.`,
+    )
+  })
+})

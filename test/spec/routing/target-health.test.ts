@@ -1,0 +1,334 @@
+import { describe, expect, it } from 'vitest'
+import { countAnswer } from '../../../commands/routing/count-answer.ts'
+import { failOver } from '../../../commands/routing/fail-over.ts'
+import { releaseCall } from '../../../commands/routing/release-call.ts'
+import { resetTargetCaps } from '../../../commands/routing/reset-target-caps.ts'
+import { usage } from '../../../projections/routing/cap-counters.ts'
+import { healthOf } from '../../../queries/routing/usage-figures.ts'
+import { ledger } from '../../../src/domain/routing/ledger.ts'
+import {
+  afterConnection,
+  afterFailure,
+  type DialFailure,
+  suppressedAt,
+  type TargetHealth,
+} from '../../../src/domain/routing/target-health.ts'
+import { SUPPRESSION_SECONDS, TARGET_FAILURES } from '../../../src/domain/shared/limits.ts'
+import { upcast } from '../../../src/kernel/entity.ts'
+import type { NewEvent } from '../../../src/kernel/event.ts'
+import { after, anotherTarget, arrives, callOf, callWorld } from '../../support/fixtures/call-world.ts'
+import { project } from '../../support/fixtures/project.ts'
+import { folded, given, NOW, recorded } from '../../support/fixtures/spec.ts'
+
+const failure = (seconds = 0, more: Partial<DialFailure> = {}): DialFailure => ({
+  outcome: 'busy',
+  sipCode: 486,
+  retryAfterSeconds: null,
+  occurredAt: after(seconds),
+  ...more,
+})
+const failing = (...failures: readonly DialFailure[]) =>
+  failures.reduce<TargetHealth | null>((health, one) => afterFailure(health, one), null)
+const times = (count: number, more: Partial<DialFailure> = {}) =>
+  failing(...Array.from({ length: count }, () => failure(0, more)))
+const unavailable = (retryAfterSeconds: number | null, seconds = 0) =>
+  failure(seconds, { outcome: 'failed', sipCode: 503, retryAfterSeconds })
+
+describe('the health of a target', () => {
+  it.each([
+    [1, 'degraded'],
+    [2, 'degraded'],
+    [3, 'down'],
+    [9, 'down'],
+  ])('after %d failures in a row is %s', (count, health) => {
+    expect(times(count)).toMatchObject({ health, consecutiveFailures: count, lastError: 'busy (SIP 486)' })
+  })
+
+  it('is healed by a connection, whatever was; the latest error stays to be read', () => {
+    expect(afterConnection(times(7))).toEqual({
+      health: 'healthy',
+      lastError: 'busy (SIP 486)',
+      consecutiveFailures: 0,
+      suppressedFrom: null,
+      suppressedUntil: null,
+    })
+    expect(afterConnection(null)).toMatchObject({ health: 'healthy', lastError: null })
+    expect(afterFailure(afterConnection(times(7)), failure())).toMatchObject({ consecutiveFailures: 1 })
+  })
+
+  it('names an error that has no SIP code by its outcome', () => {
+    expect(times(1, { outcome: 'no_answer', sipCode: null })?.lastError).toBe('no_answer')
+  })
+})
+
+describe('a target is switched off', () => {
+  const seconds = (health: TargetHealth | null) =>
+    health?.suppressedUntil ? (Date.parse(health.suppressedUntil) - Date.parse(NOW)) / 1_000 : 0
+
+  it.each([
+    [1, 0],
+    [4, 0],
+    [5, 60],
+    [6, 120],
+    [7, 240],
+    [8, 480],
+    [9, 900],
+    [10, 900],
+    [2_000, 900],
+  ])('by %d failures in a row for %d seconds', (count, off) => {
+    expect(seconds(times(count))).toBe(off)
+  })
+
+  it.each([
+    [null, 30],
+    [0, 0],
+    [1, 1],
+    [600, 600],
+    [3_600, 3_600],
+    [3_601, 3_600],
+    [86_400, 3_600],
+    [-5, 0],
+  ])('by a 503 that asks for %s seconds at once for %d', (asked, off) => {
+    expect(seconds(failing(unavailable(asked)))).toBe(off)
+  })
+
+  it('by no other code that asks for time', () => {
+    expect(seconds(failing(failure(0, { sipCode: 500, retryAfterSeconds: 600 })))).toBe(0)
+  })
+
+  it('for the longer of what the row and the equipment say, and never for less than before', () => {
+    const four = [failure(), failure(), failure(), failure()]
+    expect(seconds(failing(...four, unavailable(10)))).toBe(60)
+    expect(seconds(failing(...four, unavailable(100)))).toBe(100)
+    expect(seconds(failing(unavailable(600), failure()))).toBe(600)
+    expect(seconds(failing(unavailable(600), unavailable(null, 1)))).toBe(600)
+  })
+
+  it('from the failure on, until its time is over, to the millisecond', () => {
+    const health = times(TARGET_FAILURES.suppressed)
+    const until = after(SUPPRESSION_SECONDS.first)
+    expect(suppressedAt(health, NOW)).toBe(until)
+    expect(suppressedAt(health, after(59.999))).toBe(until)
+    expect(suppressedAt(health, until)).toBeNull()
+    expect(suppressedAt(health, after(-0.001))).toBeNull()
+    expect(suppressedAt(null, NOW)).toBeNull()
+  })
+
+  it('in one stretch where failures touch, in whatever order they are told, and anew where they do not', () => {
+    expect(failing(unavailable(60), unavailable(60, 30))).toMatchObject({
+      suppressedFrom: NOW,
+      suppressedUntil: after(90),
+    })
+    expect(failing(unavailable(60, 30), unavailable(60))).toMatchObject({
+      suppressedFrom: NOW,
+      suppressedUntil: after(90),
+    })
+    expect(failing(unavailable(60), unavailable(60, 61))).toMatchObject({
+      suppressedFrom: after(61),
+      suppressedUntil: after(121),
+    })
+    expect(failing(unavailable(60, 61), unavailable(60))).toMatchObject({
+      suppressedFrom: after(61),
+      suppressedUntil: after(121),
+    })
+  })
+})
+
+const world = callWorld(...anotherTarget(1, {}, { priority: 200 }))
+const targetId = world.targetId()
+
+/** The n-th call arrives, a minute after the one before, and its first dial ends in three seconds. */
+function dials(
+  before: readonly NewEvent[],
+  n: number,
+  { on = world, ...failed }: { on?: typeof world; outcome?: string; sipCode?: number; retryAfterSeconds?: number } = {},
+) {
+  const at = after(n * 60)
+  const events = arrives(on, { callId: callOf(n), occurredAt: at }, before).events
+  const input = { callId: callOf(n), attempt: 1, outcome: 'busy', ...failed, occurredAt: after(3, at) }
+  return given(ledger, events).when(failOver, input, { reads: { workspace: on.reads.workspace } })
+}
+const failedTimes = (count: number, on = world) =>
+  Array.from({ length: count }, (_, n) => n).reduce<readonly NewEvent[]>(
+    (events, n) => dials(events, n, { on }).events,
+    [],
+  )
+const connects = (before: readonly NewEvent[], n: number, at = after(n * 60)) => {
+  const events = arrives(world, { callId: callOf(n), occurredAt: at }, before).events
+  return given(ledger, events).when(countAnswer, { callId: callOf(n), attempt: 1, occurredAt: after(3, at) }).events
+}
+const typesOf = (events: readonly NewEvent[], type: string) => events.filter((event) => event.type === type)
+
+describe('the ledger', () => {
+  it('passes over a target that is switched off, and dials it again at the instant that its time is over', () => {
+    const tripped = failedTimes(5)
+    const arriving = (occurredAt: string) => arrives(world, { callId: callOf(90), occurredAt }, tripped).outcome
+    // The fifth failed at 4:03.
+    expect(arriving(after(243 + 20.5))).toMatchObject([
+      {
+        data: {
+          skipped: [
+            {
+              targetId,
+              reason: 'suppressed',
+              sentence: 'Target Front desk is switched off for 40 more seconds after 5 failed dials in a row.',
+              figures: { secondsLeft: 40, suppressedUntil: after(303), consecutiveFailures: 5 },
+            },
+          ],
+          claim: { target: { name: 'Target 1' } },
+        },
+      },
+    ])
+    expect(arriving(after(302.999))).toMatchObject([
+      { data: { skipped: [{ reason: 'suppressed', sentence: expect.stringContaining('for 1 more second after') }] } },
+    ])
+    expect(arriving(after(303))).toMatchObject([{ data: { skipped: [], claim: { target: { id: targetId } } } }])
+    // A call that is dated before the fifth failure.
+    expect(arriving(after(242.999))).toMatchObject([{ data: { skipped: [] } }])
+  })
+
+  it('passes it over at a failover too', () => {
+    const swapped = callWorld(...anotherTarget(1, {}, { priority: 1 }))
+    const ringing = arrives(swapped, { callId: callOf(9) }).events
+    const asked = dials(ringing, 1, { outcome: 'failed', sipCode: 503, retryAfterSeconds: 600 }).events
+    const input = { callId: callOf(9), attempt: 1, outcome: 'busy', occurredAt: after(70) }
+    given(ledger, asked)
+      .when(failOver, input, { reads: { workspace: swapped.reads.workspace } })
+      .gives([
+        { type: 'ClaimReleased' },
+        { type: 'PlanSpent', data: { skipped: [{ targetId, reason: 'suppressed' }] } },
+      ])
+  })
+
+  it('tells once that a target is down, with its third failure in a row, and again after a call has connected', () => {
+    const two = failedTimes(2)
+    expect(typesOf(two, 'TargetWentDown')).toEqual([])
+    const third = dials(two, 2, { sipCode: 486 })
+    third.gives([
+      { type: 'ClaimReleased', data: { sipCode: 486 } },
+      {
+        type: 'TargetWentDown',
+        data: {
+          callId: callOf(2),
+          occurredAt: after(123),
+          attempt: 1,
+          target: { id: targetId, name: 'Front desk' },
+          externalRef: null,
+          buyer: { id: world.buyerId, name: 'Solar Co' },
+          outcome: 'busy',
+          sipCode: 486,
+          consecutiveFailures: 3,
+          sentence: 'Target Front desk failed 3 dials in a row; the last one was busy (SIP 486).',
+        },
+      },
+      { type: 'TargetClaimed' },
+    ])
+    const healed = connects(dials(third.events, 3).events, 4)
+    expect(typesOf(healed, 'TargetWentDown')).toHaveLength(1)
+    const again = [5, 6, 7, 8].reduce((events, n) => dials(events, n).events, healed)
+    expect(typesOf(again, 'TargetWentDown')).toHaveLength(2)
+  })
+
+  it('does not hear a caller who gives up, and is not told twice of one failure', () => {
+    const gone = given(ledger, arrives(world).events).when(
+      failOver,
+      { callId: callOf(1), attempt: 1, outcome: 'abandoned', occurredAt: after(9) },
+      { reads: world.reads },
+    )
+    expect(gone.state.health.size).toBe(0)
+    const once = dials([], 1)
+    const told = { callId: callOf(1), attempt: 1, outcome: 'busy', occurredAt: after(63) }
+    given(ledger, once.events).when(failOver, told, { reads: world.reads }).gives([])
+  })
+
+  it('counts a failure that it hears of after the release of its call, once', () => {
+    const two = failedTimes(2)
+    const ringing = arrives(world, { callId: callOf(9), occurredAt: after(120) }, two).events
+    const over = { callId: callOf(9), connected: false, occurredAt: after(123) }
+    const released = given(ledger, ringing).when(releaseCall, over)
+    const told = { callId: callOf(9), attempt: 1, outcome: 'failed', sipCode: 500, occurredAt: after(122) }
+    const heard = given(ledger, released.events).when(failOver, told, { reads: world.reads })
+    heard.gives([
+      {
+        type: 'TargetFailureCounted',
+        data: { callId: callOf(9), attempt: 1, targetId, outcome: 'failed', sipCode: 500 },
+      },
+      { type: 'TargetWentDown', data: { outcome: 'failed' } },
+    ])
+    expect(heard.state.health.get(targetId)).toMatchObject({ health: 'down', consecutiveFailures: 3 })
+    expect(heard.state.counters).toEqual(released.state.counters)
+    given(ledger, heard.events).when(failOver, told, { reads: world.reads }).gives([])
+  })
+
+  it('says nothing of a bidder that is down, though it counts its failures', () => {
+    const { workspace } = world.reads
+    const bidding = workspace.targets.update(targetId, (old) => old && { ...old, type: 'rtb' as const })
+    const last = given(ledger, arrives(world, { callId: callOf(9) }, failedTimes(2)).events).when(
+      failOver,
+      { callId: callOf(9), attempt: 1, outcome: 'busy', occurredAt: after(3) },
+      { reads: { workspace: { ...workspace, targets: bidding } } },
+    )
+    expect(typesOf(last.events, 'TargetWentDown')).toEqual([])
+    expect(last.state.health.get(targetId)).toMatchObject({ health: 'down' })
+  })
+
+  it('does not heal a target whose caps are reset', () => {
+    const before = connects(failedTimes(0), 0)
+    const failed = [1, 2, 3, 4, 5].reduce((events, n) => dials(events, n).events, before)
+    const reset = given(ledger, failed).when(resetTargetCaps, { targetId }, { reads: world.reads })
+    reset.gives([{ type: 'TargetCapsReset' }])
+    expect(reset.state.health.get(targetId)).toMatchObject({ consecutiveFailures: 5, suppressedUntil: after(363) })
+  })
+
+  it('reads failures that were written before their codes were', () => {
+    const data = { callId: callOf(1), occurredAt: NOW, attempt: 1, targetId, buyerId: world.buyerId, outcome: 'busy' }
+    const read = { ...data, sipCode: null, retryAfterSeconds: null }
+    expect(upcast(ledger, { type: 'ClaimReleased', version: 1, data })).toEqual({
+      type: 'ClaimReleased',
+      version: 2,
+      data: read,
+    })
+  })
+})
+
+describe('the read model of health', () => {
+  const shown = async (events: readonly NewEvent[], now: string) => {
+    const docs = await project(usage, recorded(ledger, events))
+    const doc = docs[`target:${targetId}`]
+    return healthOf(new Map(doc ? [[targetId, usage.doc.parse(doc)]] : []), targetId, now)
+  }
+
+  it('shows what the ledger knows, and no suppression that is over', async () => {
+    const unknown = { health: 'unknown', lastError: null, consecutiveFailures: 0, suppressedUntil: null }
+    expect(await shown([], NOW)).toEqual(unknown)
+    expect(await shown(arrives(world).events, NOW)).toEqual(unknown)
+    const tripped = failedTimes(5)
+    const off = { health: 'down', lastError: 'busy', consecutiveFailures: 5, suppressedUntil: after(303) }
+    expect(await shown(tripped, after(302.999))).toEqual(off)
+    expect(await shown(tripped, after(303))).toEqual({ ...off, suppressedUntil: null })
+    const state = folded(ledger, tripped)
+    expect(state.health.get(targetId)).toEqual({ ...off, suppressedFrom: after(243) })
+    expect(await shown(connects(tripped, 9, after(600)), after(700))).toEqual({
+      health: 'healthy',
+      lastError: 'busy',
+      consecutiveFailures: 0,
+      suppressedUntil: null,
+    })
+  })
+
+  it('takes failures that came after their call was released', async () => {
+    const released = given(ledger, arrives(world).events).when(releaseCall, {
+      callId: callOf(1),
+      connected: false,
+      occurredAt: after(9),
+    })
+    const told = { callId: callOf(1), attempt: 1, outcome: 'failed', sipCode: 503, occurredAt: after(8) }
+    const heard = given(ledger, released.events).when(failOver, told, { reads: world.reads })
+    expect(await shown(heard.events, after(9))).toEqual({
+      health: 'degraded',
+      lastError: 'failed (SIP 503)',
+      consecutiveFailures: 1,
+      suppressedUntil: after(38),
+    })
+  })
+})

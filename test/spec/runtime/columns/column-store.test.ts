@@ -1,0 +1,212 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Doc, Filter, ReadStore, Write } from '../../../../src/ports/read-store.ts'
+import { type ColumnSpec, withColumns } from '../../../../src/runtime/columns/column-store.ts'
+import { withFaults } from '../../../support/faults/with-faults.ts'
+import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
+
+const spec: ColumnSpec = {
+  collection: 'calls_v1',
+  ordinal: 'seq',
+  columns: {
+    at: 'number',
+    cents: 'number',
+    talk: 'number',
+    'buyer.id': 'code',
+    status: 'code',
+    live: 'code',
+    hour: 'code',
+  },
+}
+
+const doc = fc.record({
+  workspaceId: fc.constantFrom('w1', 'w2'),
+  seq: fc.integer({ min: 1, max: 40 }),
+  at: fc.integer({ min: 0, max: 20 }),
+  cents: fc.option(fc.integer({ min: -5, max: 5 })),
+  talk: fc.double({ min: 0, max: 4, noNaN: true }).map((n) => Math.round(n * 4) / 4),
+  buyer: fc.option(fc.record({ id: fc.constantFrom('a', 'b', '\u{1F600}', '\uFFFD') })),
+  status: fc.constantFrom('open', 'done', null, 1, true),
+  live: fc.boolean(),
+  hour: fc.integer({ min: 0, max: 3 }),
+})
+
+const scalar = fc.constantFrom('a', 'b', '\u{1F600}', 'open', 'done', 0, 1, 3, -2, 10, true, false, null)
+const bound = fc.constantFrom<string | number>('a', 'b', '\uFFFD', 0, 1, 3, -2, 10)
+const conditions = fc
+  .record(
+    {
+      $eq: scalar,
+      $ne: scalar,
+      $in: fc.array(scalar, { maxLength: 3 }),
+      $nin: fc.array(scalar, { maxLength: 3 }),
+      $gt: bound,
+      $gte: bound,
+      $lt: bound,
+      $lte: bound,
+    },
+    { requiredKeys: [] },
+  )
+  .map((record) => Object.fromEntries(Object.entries(record).slice(0, 2)))
+const path = fc.constantFrom(...Object.keys(spec.columns), 'unknown')
+const part: fc.Arbitrary<Filter> = fc
+  .tuple(path, fc.oneof(scalar, conditions))
+  .map(([name, condition]): Filter => ({ [name]: condition }))
+const filter = fc
+  .tuple(fc.constantFrom('w1', 'w2', 'w3'), fc.array(part, { maxLength: 3 }))
+  .map(([workspaceId, parts]): Filter => ({ workspaceId, $and: parts }))
+const groupBy = fc.subarray(['buyer.id', 'status', 'hour', 'live', 'cents'], { maxLength: 3 })
+const fields = fc.subarray(['cents', 'talk', 'at', 'unknown'])
+
+function writer(store: ReadStore) {
+  let position = 0
+  let checkpoint: number | null = null
+  return async (docs: readonly Doc[]) => {
+    const writes = docs.map((one): Write => {
+      position += 1
+      return { collection: spec.collection, id: `${one.workspaceId}:${one.seq}`, doc: one, position }
+    })
+    const next = { position, at: null }
+    await store.commit(writes, { name: 'calls@1', expected: checkpoint, next })
+    checkpoint = position
+  }
+}
+
+const sorted = (groups: Awaited<ReturnType<ReadStore['sum']>>) =>
+  groups.toSorted((a, b) => (JSON.stringify(a.key) < JSON.stringify(b.key) ? -1 : 1))
+
+describe('columns', () => {
+  test('answer what the store answers, for any documents, changes, filters and groups', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(doc, { maxLength: 30 }), { minLength: 1, maxLength: 3 }),
+        fc.array(fc.tuple(filter, groupBy, fields), { minLength: 1, maxLength: 6 }),
+        async (batches, questions) => {
+          const store = createMemoryReadStore()
+          const columns = withColumns(store, [spec])
+          const write = writer(columns)
+          await columns.warm([spec.collection])
+          for (const batch of batches) {
+            await write(batch)
+            for (const [wanted, groups, sums] of questions) {
+              expect(sorted(await columns.sum(spec.collection, wanted, groups, sums))).toEqual(
+                sorted(await store.sum(spec.collection, wanted, groups, sums)),
+              )
+              expect(await columns.count(spec.collection, wanted)).toBe(await store.count(spec.collection, wanted))
+            }
+          }
+        },
+      ),
+      { numRuns: 200 },
+    ))
+
+  test('look into the store again when the projection has written, and only then', async () => {
+    const store = createMemoryReadStore()
+    let looks = 0
+    const watched = withFaults<ReadStore>(
+      store,
+      () => new Error('never'),
+      (method) => {
+        if (method === 'find') looks += 1
+        return undefined
+      },
+    )
+    let moves = 0
+    const asked: string[] = []
+    const columns = withColumns(watched, [spec], (projection) => {
+      asked.push(projection)
+      return moves
+    })
+    const write = writer(store)
+    const row = { workspaceId: 'w1', at: 1, cents: 2, talk: 1, status: 'open', live: true, hour: 1 }
+    const count = () => columns.count(spec.collection, { workspaceId: 'w1' })
+    await write([{ ...row, seq: 1 }])
+    await columns.warm([spec.collection])
+    expect(await count()).toBe(1)
+    const before = looks
+    expect(await count()).toBe(1)
+    expect(looks).toBe(before)
+    await write([{ ...row, seq: 2 }])
+    moves += 1
+    expect(await count()).toBe(2)
+    expect(looks).toBeGreaterThan(before)
+    expect(new Set(asked)).toEqual(new Set(['calls']))
+  })
+
+  test('take the place of the store for what they can answer, and leave it the rest', async () => {
+    const store = createMemoryReadStore()
+    let asked = 0
+    const watched = withFaults<ReadStore>(
+      store,
+      () => new Error('never'),
+      (method) => {
+        if (method === 'sum' || method === 'count') asked += 1
+        return undefined
+      },
+    )
+    const columns = withColumns(watched, [spec])
+    await writer(store)([{ workspaceId: 'w1', seq: 1, at: 1, cents: 2, talk: 1, status: 'open', live: true, hour: 1 }])
+    await columns.warm([spec.collection])
+    const own: readonly Filter[] = [
+      { workspaceId: 'w1' },
+      { workspaceId: 'w1', at: { $gte: 0, $lt: 9 }, status: { $in: ['open', null] }, 'buyer.id': null },
+      { $and: [{ workspaceId: { $eq: 'w1' } }, { cents: { $ne: 5 } }] },
+    ]
+    for (const one of own) {
+      expect(await columns.count(spec.collection, one)).toBe(1)
+      expect(await columns.sum(spec.collection, one, [], ['cents'])).toEqual([{ key: [], count: 1, sums: [2] }])
+    }
+    expect(asked).toBe(0)
+    const others: readonly Filter[] = [
+      {},
+      { workspaceId: 'w1', $or: [{ status: 'open' }] },
+      { workspaceId: 'w1', status: { $regex: 'open' } },
+      { workspaceId: 'w1', seq: 1 },
+    ]
+    for (const one of others) expect(await columns.count(spec.collection, one)).toBe(1)
+    expect(asked).toBe(others.length)
+  })
+
+  test('see the documents of a batch that is not atomic, once they are there, however they come', async () => {
+    const store = createMemoryReadStore({ atomic: false })
+    const columns = withColumns(store, [spec])
+    const one = (seq: number, cents: number): Doc => ({ workspaceId: 'w1', seq, at: 0, cents, talk: 0 })
+    await columns.warm([spec.collection])
+    const put = (seq: number, position: number, cents: number, to: number | null) =>
+      store.commit([{ collection: spec.collection, id: `${seq}`, doc: one(seq, cents), position }], {
+        name: 'calls@1',
+        // A checkpoint that nobody has leaves the document written and the checkpoint where it was.
+        expected: to === null ? -99 : null,
+        next: { position: to ?? 0, at: null },
+      })
+    const total = async () => (await columns.sum(spec.collection, { workspaceId: 'w1' }, [], ['cents']))[0]?.sums[0]
+    await put(2, 20, 5, null)
+    expect(await total()).toBe(5)
+    await put(1, 10, 7, 20)
+    expect(await total()).toBe(12)
+    await put(1, 30, 1, null)
+    expect(await total()).toBe(6)
+  })
+
+  test('page over more documents than one page holds, many of them at one position', async () => {
+    const store = createMemoryReadStore()
+    const writes = Array.from({ length: 12_000 }, (_, n): Write => {
+      const doc = { workspaceId: 'w1', seq: n + 1, at: n, cents: 1, talk: 0 }
+      return { collection: spec.collection, id: `${n}`, doc, position: n < 11_000 ? 1 : n }
+    })
+    await store.commit(writes, { name: 'calls@1', expected: null, next: { position: 20_000, at: null } })
+    const columns = withColumns(store, [spec])
+    await columns.warm([spec.collection])
+    expect(await columns.sum(spec.collection, { workspaceId: 'w1' }, [], ['cents'])).toEqual([
+      { key: [], count: 12_000, sums: [12_000] },
+    ])
+  })
+
+  test('leave a collection to the store when a document does not fit them', async () => {
+    const store = createMemoryReadStore()
+    const columns = withColumns(store, [spec])
+    await columns.warm([spec.collection])
+    await writer(store)([{ workspaceId: 'w1', seq: 1, cents: 'many', status: ['a'] }])
+    expect(await columns.count(spec.collection, { workspaceId: 'w1', status: 'a' })).toBe(1)
+  })
+})

@@ -1,0 +1,465 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { type AnyProjection, collectionOf } from '../../../../src/kernel/projection.ts'
+import { type EventLog, LogUnavailable } from '../../../../src/ports/event-log.ts'
+import { type ReadStore, StoreUnavailable } from '../../../../src/ports/read-store.ts'
+import { withActive } from '../../../../src/runtime/projections/active-builds.ts'
+import { activePositions, changePointer, placeOf } from '../../../../src/runtime/projections/build-names.ts'
+import { type ProjectionRunnerOptions, runProjections } from '../../../../src/runtime/projections/projection-runner.ts'
+import type { Halt } from '../../../../src/runtime/projections/projection-steps.ts'
+import { RETIRED_LIFE_MS, requestRebuild } from '../../../../src/runtime/projections/rebuild.ts'
+import { rebuildProjections } from '../../../../src/runtime/projections/rebuild-run.ts'
+import { withFaults } from '../../../support/faults/with-faults.ts'
+import {
+  added,
+  appendTo,
+  begun,
+  closed,
+  openTallies,
+  tallyBook,
+  tallyTotals,
+} from '../../../support/fixtures/sample.ts'
+import { createManualClock, settle, until } from '../../../support/memory/clock.ts'
+import { createMemoryLog } from '../../../support/memory/event-log.ts'
+import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
+
+const tallies = collectionOf(openTallies)
+const totals = collectionOf(tallyTotals)
+const both: readonly AnyProjection[] = [openTallies, tallyTotals]
+// A projection of any document, to be made another by spreading it.
+const anyTotals: AnyProjection = tallyTotals
+const stops: AbortController[] = []
+
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop.abort()
+})
+
+function house({ atomic = true } = {}) {
+  const clock = createManualClock()
+  const log = createMemoryLog()
+  const store = createMemoryReadStore({ atomic })
+  const start = (
+    more: Partial<ProjectionRunnerOptions> = {},
+    ports: { readonly log?: EventLog; readonly store?: ReadStore } = {},
+  ) => {
+    const stop = new AbortController()
+    stops.push(stop)
+    const runner = runProjections({ log, store, projections: both, clock, signal: stop.signal, ...ports, ...more })
+    const at = async (position?: number) => {
+      const head = position ?? (await log.head())
+      await until(clock, () => runner.status().length > 0 && runner.status().every((one) => one.position >= head))
+    }
+    return { ...runner, stop, at }
+  }
+  const fill = async (from: number, to: number) => {
+    for (let n = from; n < to; n++) {
+      await appendTo(
+        log,
+        `tally-${n}`,
+        clock.now(),
+        begun(`t${n}`),
+        added(n),
+        added(1),
+        ...(n % 3 === 0 ? [closed] : []),
+      )
+    }
+  }
+  return { clock, log, store, start, fill }
+}
+
+const expectedTotals = (count: number) => {
+  const sum = (count * (count - 1)) / 2 + count
+  return { all: { workspaceId: 'all', begun: count, added: sum }, w1: { workspaceId: 'w1', begun: count, added: sum } }
+}
+
+describe('running projections', () => {
+  test('folds what is there, then what comes, and tells how far it is', async () => {
+    const { log, store, start, fill } = house()
+    await fill(0, 10)
+    const progress: [string, number][] = []
+    const runner = start({ onProgress: (name, position) => progress.push([name, position]) })
+    await runner.at()
+    expect(store.all(totals)).toEqual(expectedTotals(10))
+    await fill(10, 20)
+    await runner.at()
+    expect(store.all(totals)).toEqual(expectedTotals(20))
+    expect(Object.keys(store.all(tallies))).toHaveLength(13)
+    expect(progress.at(-1)?.[1]).toBe(await log.head())
+    expect(runner.status()).toMatchObject([{ state: 'running', lagMs: 0, problem: null }, { state: 'running' }])
+  })
+
+  test('makes the same documents whatever the size of its pages', async () => {
+    const whole = house()
+    await whole.fill(0, 30)
+    await whole.start().at()
+    for (const pageSize of [1, 2, 7, 50]) {
+      const { store, start, fill } = house()
+      await fill(0, 30)
+      await start({ pageSize }).at()
+      expect(store.all(tallies)).toEqual(whole.store.all(tallies))
+      expect(store.all(totals)).toEqual(whole.store.all(totals))
+    }
+  })
+
+  test('writes a document once a page', async () => {
+    const { store, start, fill } = house()
+    await fill(0, 100)
+    await start().at()
+    expect(store.commits).toBeLessThan(10)
+  })
+
+  test('goes on from its checkpoint after a restart', async () => {
+    const { store, start, fill } = house()
+    await fill(0, 5)
+    const first = start()
+    await first.at()
+    first.stop.abort()
+    await first.done
+    await fill(5, 9)
+    await start().at()
+    expect(store.all(totals)).toEqual(expectedTotals(9))
+  })
+
+  test.each(['fail', 'lose'] as const)(
+    'a store that does this to its n-th call changes no document: %s',
+    async (fault) => {
+      for (const method of ['getMany', 'commit', 'checkpoint', 'find', 'ensure']) {
+        for (let nth = 1; nth <= 6; nth++) {
+          const { store, start, fill } = house({ atomic: nth % 2 === 0 })
+          await fill(0, 8)
+          const faulty = withFaults<ReadStore>(
+            store,
+            () => new StoreUnavailable('away'),
+            (called, count) => (called === method && count === nth ? fault : undefined),
+          )
+          const runner = start({ pageSize: 5 }, { store: faulty })
+          await runner.at()
+          await fill(8, 16)
+          await runner.at()
+          expect(store.all(totals), `${method} ${nth}`).toEqual(expectedTotals(16))
+          expect(runner.status().every(({ state }) => state === 'running')).toBe(true)
+          runner.stop.abort()
+        }
+      }
+    },
+  )
+
+  test.each(['fail', 'lose'] as const)(
+    'what an event puts beside its document stands once, whatever the store does to its n-th commit: %s',
+    async (fault) => {
+      for (let nth = 1; nth <= 8; nth++) {
+        const { clock, log, store, start } = house({ atomic: nth % 2 === 0 })
+        const add = () => appendTo(log, 'tally-1', clock.now(), added(1), added(2), added(3))
+        const faulty = withFaults<ReadStore>(
+          store,
+          () => new StoreUnavailable('away'),
+          (called, count) => (called === 'commit' && count === nth ? fault : undefined),
+        )
+        const runner = start({ pageSize: 2, projections: [tallyBook] }, { store: faulty })
+        for (let round = 0; round < 3; round++) {
+          await add()
+          await runner.at()
+        }
+        const entry = (count: number) => ({
+          workspaceId: 'w1',
+          count,
+          sum: ([0, 1, 3][count % 3] ?? 0) + 6 * Math.floor(count / 3),
+        })
+        const beside = Array.from({ length: 9 }, (_, place) => [`tally-1#${place}`, entry(place + 1)])
+        expect(store.all(collectionOf(tallyBook)), `commit ${nth}`).toEqual({
+          1: entry(9),
+          ...Object.fromEntries(beside),
+        })
+        runner.stop.abort()
+      }
+    },
+  )
+
+  test('a log or store that is away for long is waited for, and nothing halts', async () => {
+    const { clock, log, store, start, fill } = house()
+    await fill(0, 3)
+    let away = false
+    const broken = () => (away ? 'fail' : undefined)
+    const runner = start(
+      {},
+      {
+        log: withFaults<EventLog>(log, () => new LogUnavailable('gone'), broken),
+        store: withFaults<ReadStore>(store, () => new StoreUnavailable('gone'), broken),
+      },
+    )
+    await runner.at()
+    away = true
+    await fill(3, 6)
+    await clock.advance(120_000)
+    expect(runner.status().every(({ state }) => state === 'running')).toBe(true)
+    expect(runner.status()[0]?.problem).toContain('Unavailable')
+    away = false
+    await runner.at()
+    expect(store.all(totals)).toEqual(expectedTotals(6))
+    await clock.advance(1_000)
+    expect(runner.status()[0]?.problem).toBeNull()
+  })
+
+  test('that lag behind others come up with them, and go on by the same pages', async () => {
+    const { log, store, start, fill } = house()
+    await fill(0, 600)
+    const one = start({ projections: [tallyTotals] })
+    await one.at()
+    one.stop.abort()
+    await fill(600, 12_000)
+    let pages = 0
+    const counting = withFaults(
+      log,
+      () => new LogUnavailable('away'),
+      (method) => {
+        if (method === 'readAll') pages += 1
+        return undefined
+      },
+    )
+    await start({}, { log: counting }).at()
+    const events = log.events.length
+    expect(store.all(totals)).toEqual(expectedTotals(12_000))
+    // Apart to the end they would take a thousand each at a time.
+    expect(pages).toBeLessThan(events / 1_000)
+  })
+
+  test('moves the checkpoint of a projection that nothing concerns, without a commit for each page', async () => {
+    const { clock, log, store, start } = house()
+    const runner = start({ projections: [tallyTotals], pageSize: 1 })
+    for (let n = 0; n < 50; n++) await appendTo(log, 'other-1', clock.now(), { type: 'OtherThing', data: {} })
+    await runner.at()
+    await clock.advance(1_000)
+    expect((await store.checkpoint('tally-totals@1'))?.position).toBe(await log.head())
+    expect(store.commits).toBeLessThan(10)
+  })
+})
+
+describe('a reducer that throws', () => {
+  const faulty: AnyProjection = {
+    ...anyTotals,
+    name: 'faulty',
+    on: {
+      ...anyTotals.on,
+      TallyAdded: (doc, { data }) => {
+        if (data.amount === 7) throw new RangeError('seven')
+        return { ...doc, added: doc.added + data.amount }
+      },
+    },
+  }
+  const mended: AnyProjection = { ...faulty, on: anyTotals.on }
+
+  test('halts alone, right before the event, and says why; the others go on; mended it resumes', async () => {
+    const { clock, log, store, start, fill } = house()
+    await fill(0, 12)
+    const halts: Halt[] = []
+    const runner = start({ projections: [openTallies, faulty], onHalt: (halt) => halts.push(halt) })
+    await until(clock, () => halts.length > 0)
+    await fill(12, 14)
+    const head = await log.head()
+    await until(clock, () => runner.status()[0]?.position === head)
+    const seven = log.events.find(({ data }) => (data as { amount?: number }).amount === 7)
+    expect(halts).toEqual([
+      { name: 'faulty', version: 1, position: seven?.position, eventType: 'TallyAdded', message: 'RangeError: seven' },
+    ])
+    const status = runner.status()[1]
+    expect(status).toMatchObject({ state: 'halted', problem: `TallyAdded at ${seven?.position}: RangeError: seven` })
+    expect(status?.position).toBeLessThan(seven?.position ?? 0)
+    await clock.advance(10_000)
+    expect(runner.status()[1]?.lagMs).toBeGreaterThan(9_000)
+    expect(store.all('faulty_v1').all).toEqual({ workspaceId: 'all', begun: 8, added: 28 })
+    runner.stop.abort()
+    await runner.done
+    await start({ projections: [openTallies, mended] }).at()
+    expect(store.all('faulty_v1')).toEqual(expectedTotals(14))
+  })
+
+  test('is tried again a few times first', async () => {
+    const { clock, store, start, fill } = house()
+    await fill(0, 8)
+    let left = 2
+    const shaky: AnyProjection = {
+      ...anyTotals,
+      on: {
+        ...anyTotals.on,
+        TallyAdded: (doc, { data }) => {
+          if (data.amount === 5 && left-- > 0) throw new Error('not now')
+          return { ...doc, added: doc.added + data.amount }
+        },
+      },
+    }
+    const runner = start({ projections: [shaky] })
+    await runner.at()
+    await clock.advance(100)
+    expect(runner.status()[0]).toMatchObject({ state: 'running', problem: null })
+    expect(store.all(totals)).toEqual(expectedTotals(8))
+  })
+})
+
+describe('two runners', () => {
+  test.each([true, false])('one stands by, and takes over when the other dies (atomic batches: %s)', async (atomic) => {
+    const { clock, store, start, fill } = house({ atomic })
+    await fill(0, 5)
+    const [one, two] = [start(), start()]
+    await one.at()
+    await two.at()
+    await fill(5, 10)
+    await until(clock, () => [...one.status(), ...two.status()].filter(({ state }) => state === 'standby').length === 2)
+    for (let n = 10; n < 20; n++) {
+      await fill(n, n + 1)
+      await clock.advance(500)
+    }
+    const owner = one.status()[0]?.state === 'running' ? one : two
+    owner.stop.abort()
+    await owner.done
+    const other = owner === one ? two : one
+    await fill(20, 25)
+    await other.at()
+    await until(clock, () => other.status().every(({ state }) => state === 'running'))
+    expect(store.all(totals)).toEqual(expectedTotals(25))
+  })
+})
+
+describe('rebuilding', () => {
+  const collections = async (store: ReadStore) =>
+    (await store.collections()).filter((name) => name.startsWith('tally-totals')).toSorted()
+
+  test('builds beside what is read, switches, drops the old, and leaves the same documents', async () => {
+    const { clock, store, start, fill } = house()
+    await fill(0, 40)
+    const seen: number[] = []
+    const runner = start({ pageSize: 10, onRebuild: ({ done, total }) => seen.push(done / total) })
+    await runner.at()
+    await runner.rebuild('tally-totals')
+    const views = withActive(store, clock)
+    expect((await views.get(totals, 'all'))?.doc).toEqual(expectedTotals(40).all)
+    await until(clock, () => seen.at(-1) === 1)
+    await fill(40, 45)
+    await clock.advance(3_000)
+    expect(await collections(store)).toEqual(['tally-totals_v1', 'tally-totals_v1~2'])
+    await clock.advance(RETIRED_LIFE_MS + 2_000)
+    expect(await collections(store)).toEqual(['tally-totals_v1~2'])
+    expect(Object.keys(await store.checkpoints())).toContain('tally-totals@1~2')
+    expect(Object.keys(await store.checkpoints())).not.toContain('tally-totals@1')
+    expect((await views.get(totals, 'all'))?.doc).toEqual(expectedTotals(45).all)
+    expect(store.all('tally-totals_v1~2')).toEqual(expectedTotals(45))
+    expect(runner.status().map(({ state }) => state)).toEqual(['running', 'running'])
+  })
+
+  test('a new version is built beside the old one, which answers until the switch', async () => {
+    const { clock, log, store, start, fill } = house()
+    await fill(0, 20)
+    const old = start()
+    await old.at()
+    old.stop.abort()
+    await old.done
+    const doubled: AnyProjection = { ...anyTotals, version: 2 }
+    const held = Promise.withResolvers<void>()
+    const slow = withFaults<EventLog>(
+      log,
+      () => new LogUnavailable('away'),
+      (method, nth) => (method === 'head' && nth === 1 ? held.promise : undefined),
+    )
+    const runner = start({ projections: [doubled], pageSize: 5 }, { log: slow })
+    await settle()
+    const views = withActive(store, clock)
+    expect(runner.status()).toMatchObject([{ state: 'rebuilding', version: 2 }])
+    expect((await views.get('tally-totals_v2', 'all'))?.doc).toEqual(expectedTotals(20).all)
+    expect((await activePositions(store)).get('tally-totals')).toBe(await log.head())
+    held.resolve()
+    await until(clock, () => runner.status()[0]?.state === 'running')
+    await clock.advance(RETIRED_LIFE_MS + 2_000)
+    expect((await collections(store)).filter((name) => name.startsWith('tally-totals_v1'))).toEqual([])
+    expect((await views.get('tally-totals_v2', 'all'))?.doc).toEqual(expectedTotals(20).all)
+  })
+
+  test('survives a death at any of its writes', async () => {
+    for (let nth = 1; nth <= 12; nth++) {
+      const { clock, store, start, fill } = house({ atomic: false })
+      await fill(0, 12)
+      const first = start()
+      await first.at()
+      first.stop.abort()
+      await first.done
+      await requestRebuild(store, tallyTotals)
+      const doomed = new AbortController()
+      const dying = withFaults<ReadStore>(
+        store,
+        () => new StoreUnavailable('dead'),
+        (method, count) => {
+          if (!['commit', 'drop'].includes(method) || count < nth) return undefined
+          doomed.abort()
+          return count % 2 === 0 ? 'fail' : 'lose'
+        },
+      )
+      const second = start({ pageSize: 6, signal: doomed.signal }, { store: dying })
+      await clock.advance(RETIRED_LIFE_MS + 5_000)
+      doomed.abort()
+      await second.done
+      await fill(12, 15)
+      const third = start()
+      await third.at()
+      await clock.advance(RETIRED_LIFE_MS + 5_000)
+      const left = await collections(store)
+      expect(left, `death at ${nth}`).toHaveLength(1)
+      expect(left[0]).not.toBe(totals)
+      expect(store.all(left[0] ?? '')).toEqual(expectedTotals(15))
+      third.stop.abort()
+    }
+  })
+
+  test('is done by a script of its own, with a server running or without', async () => {
+    for (const served of [true, false]) {
+      const { clock, log, store, start, fill } = house()
+      await fill(0, 20)
+      const server = start()
+      await server.at()
+      if (!served) server.stop.abort()
+      const { signal } = server.stop
+      let finished = false
+      const rebuilt = rebuildProjections({
+        log,
+        store,
+        projections: both,
+        clock,
+        signal: served ? signal : new AbortController().signal,
+      })
+      void rebuilt.then(() => {
+        finished = true
+      })
+      await until(clock, () => finished)
+      expect(store.all('tally-totals_v1~2')).toEqual(expectedTotals(20))
+      expect(Object.keys(store.all('open-tallies_v1~2'))).toHaveLength(13)
+    }
+  })
+
+  test('by a script fails with the reason where a reducer does', async () => {
+    const { clock, log, store, fill } = house()
+    await fill(0, 3)
+    const broken: AnyProjection = {
+      ...anyTotals,
+      starts: {
+        TallyBegun: () => {
+          throw new Error('broken')
+        },
+      },
+    }
+    const { signal } = new AbortController()
+    const outcome = rebuildProjections({ log, store, projections: [broken], clock, signal }).catch(String)
+    await clock.advance(10_000)
+    expect(await outcome).toContain('tally-totals halted on TallyBegun at 0: Error: broken')
+  })
+
+  test('of two that change a pointer at once, each sees the other', async () => {
+    for (const atomic of [true, false]) {
+      const store = createMemoryReadStore({ atomic })
+      const add = (collection: string) =>
+        changePointer(store, 'x', (current) => ({
+          active: placeOf({ name: 'x', version: 1 }),
+          building: null,
+          retired: [...(current?.retired ?? []), { version: 0, collection, checkpoint: collection, at: 0 }],
+        }))
+      await Promise.all(['a', 'b', 'c', 'd'].map(add))
+      const last = await add('e')
+      expect(last?.pointer.retired.map(({ collection }) => collection).toSorted()).toEqual(['a', 'b', 'c', 'd', 'e'])
+    }
+  })
+})

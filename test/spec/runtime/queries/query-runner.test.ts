@@ -1,0 +1,214 @@
+import { MessageChannel } from 'node:worker_threads'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { defineQuery } from '../../../../src/kernel/query.ts'
+import { refuse } from '../../../../src/kernel/refusal.ts'
+import { LogUnavailable } from '../../../../src/ports/event-log.ts'
+import { type ReadStore, StoreUnavailable } from '../../../../src/ports/read-store.ts'
+import { foldForward } from '../../../../src/runtime/projections/apply-pending.ts'
+import { createPositions, pollPositions } from '../../../../src/runtime/projections/checkpoint-tracker.ts'
+import { runProjections } from '../../../../src/runtime/projections/projection-runner.ts'
+import { forwardViews } from '../../../../src/runtime/queries/pending-events.ts'
+import { createQueryRunner } from '../../../../src/runtime/queries/query-runner.ts'
+import { connectCalls, serveCalls } from '../../../../src/runtime/thread-rpc.ts'
+import { added, appendTo, begun, closed, openTallies, tallyTotals } from '../../../support/fixtures/sample.ts'
+import { createManualClock, settle, until } from '../../../support/memory/clock.ts'
+import { createMemoryLog } from '../../../support/memory/event-log.ts'
+import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
+
+describe('positions', () => {
+  test('a wait ends as soon as all have passed, or when its time is over', async () => {
+    const clock = createManualClock()
+    const positions = createPositions(clock)
+    const answers: (boolean | string)[] = []
+    const note = (answer: boolean) => answers.push(answer)
+    void positions.wait(['a', 'b'], 10, 2_000).then(note)
+    void positions.wait(['a'], 99, 2_000).then(note)
+    positions.advance('a', 10)
+    await settle()
+    expect(answers).toEqual([])
+    positions.advance('b', 12)
+    positions.advance('b', 3)
+    await settle()
+    expect(answers).toEqual([true])
+    expect(positions.least(['a', 'b'])).toBe(10)
+    expect(await positions.wait(['a', 'b'], 10, 2_000)).toBe(true)
+    expect(await positions.wait([], 10, 2_000)).toBe(true)
+    await clock.advance(2_000)
+    expect(answers).toEqual([true, false])
+  })
+
+  test('follow the checkpoints of another process', async () => {
+    const clock = createManualClock()
+    const [log, store] = [createMemoryLog(), createMemoryReadStore()]
+    const stop = new AbortController()
+    runProjections({ log, store, projections: [tallyTotals], clock, signal: stop.signal })
+    const positions = createPositions(clock)
+    void pollPositions({ store, positions, clock, signal: stop.signal })
+    await appendTo(log, 'tally-1', clock.now(), begun('one'))
+    const head = await log.head()
+    await until(clock, () => positions.of('tally-totals') === head)
+    await appendTo(log, 'other-1', clock.now(), { type: 'OtherThing', data: {} })
+    const later = await log.head()
+    await until(clock, () => positions.of('tally-totals') === later, 1_000)
+    stop.abort()
+  })
+})
+
+describe('folding forward', () => {
+  test('gives what the projection will hold, wherever the stored document stands', () => {
+    const event = fc.oneof(
+      fc.constant(begun('x')),
+      fc.integer({ min: 0, max: 9 }).map((n) => added(n)),
+      fc.constant(closed),
+      fc.constant({ type: 'OtherThing', data: {} }),
+    )
+    return fc.assert(
+      fc.asyncProperty(fc.array(event, { maxLength: 12 }), fc.nat(12), async (events, cut) => {
+        const log = createMemoryLog()
+        for (const one of events) await appendTo(log, 'tally-1', 0, one)
+        const whole = foldForward(openTallies, '1', null, log.events)
+        const half = foldForward(openTallies, '1', null, log.events.slice(0, cut))
+        // A removed document leaves nothing to tell its position by; then only what came after is given.
+        const rest = half ? log.events : log.events.slice(cut)
+        expect(foldForward(openTallies, '1', half, rest)?.doc).toEqual(whole?.doc)
+        expect(foldForward(openTallies, '2', null, log.events)).toBeNull()
+      }),
+    )
+  })
+})
+
+describe('asking queries', () => {
+  const totals = defineQuery<{ readonly views: ReadStore }, { id: string }, unknown, { added: unknown }, 'not-found'>({
+    name: 'totals',
+    summary: 'Totals',
+    mounts: [],
+    params: z.object({ id: z.string() }),
+    query: z.unknown(),
+    response: z.object({ added: z.unknown() }),
+    reads: [tallyTotals],
+    rejects: ['not-found'],
+    async run({ views }, { params }) {
+      const found = await views.get('tally-totals_v1', params.id)
+      return found ? { added: found.doc.added } : refuse('not-found')
+    },
+  })
+  const tenant = { workspaceId: 'w1', timezone: 'UTC' }
+  const ask = {
+    name: 'totals',
+    params: { id: 'all' },
+    query: {},
+    tenant,
+    surface: 'rest',
+    now: '',
+    minPosition: null,
+  } as const
+
+  test('answers bytes, with the position that they reflect', async () => {
+    const clock = createManualClock()
+    const views = createMemoryReadStore()
+    const positions = createPositions(clock)
+    const runner = createQueryRunner({ queries: [totals], ports: { views }, positions })
+    expect(await runner.ask(ask)).toMatchObject({ refused: 'not-found' })
+    await views.commit([{ collection: 'tally-totals_v1', id: 'all', doc: { added: 'é' }, position: 7 }], {
+      name: 'tally-totals@1',
+      expected: null,
+      next: { position: 7, at: null },
+    })
+    const waiting = runner.ask({ ...ask, minPosition: 7 })
+    positions.advance('tally-totals', 7)
+    const answer = await waiting
+    expect(answer).toMatchObject({ position: 7, lag: false })
+    expect('bytes' in answer && new TextDecoder().decode(answer.bytes)).toBe('{"added":"é"}')
+    const late = runner.ask({ ...ask, minPosition: 8 })
+    await clock.advance(2_000)
+    expect(await late).toMatchObject({ position: 7, lag: true })
+    await expect(runner.ask({ ...ask, name: 'nothing' })).rejects.toThrow('No query is called nothing.')
+  })
+
+  test('folds documents forward with what the asker has just done, where the projections are behind', async () => {
+    const clock = createManualClock()
+    const log = createMemoryLog()
+    await appendTo(log, 'tally-1', clock.now(), begun('one'), added(5))
+    const events = (await log.readAll(-1)).events
+    const views = createMemoryReadStore()
+    const ports: { readonly views: ReadStore } = { views }
+    const open = {
+      ...totals,
+      response: z.object({ sum: z.unknown() }),
+      reads: [openTallies],
+      run: async (
+        { views }: { readonly views: ReadStore },
+        { params }: { readonly params: { readonly id: string } },
+      ) => {
+        const found = await views.get('open-tallies_v1', params.id)
+        return found ? { sum: found.doc } : refuse('not-found')
+      },
+    }
+    const runner = createQueryRunner({
+      queries: [open],
+      ports,
+      positions: createPositions(clock),
+      forward: (behind, done) => ({ ...behind, views: forwardViews(behind.views, [openTallies], done) }),
+    })
+    const late = runner.ask({ ...ask, params: { id: '1' }, minPosition: await log.head(), events })
+    await clock.advance(2_000)
+    const answer = await late
+    expect(answer).toMatchObject({ lag: true })
+    const whole = foldForward(openTallies, '1', null, events)
+    expect(whole).not.toBeNull()
+    expect('bytes' in answer && JSON.parse(new TextDecoder().decode(answer.bytes))).toEqual({ sum: whole?.doc })
+  })
+})
+
+describe('calls across threads', () => {
+  const handlers = {
+    double: async (n: number) => n * 2,
+    bytes: (length: number) => ({ bytes: new Uint8Array(length).fill(7), position: 1 }),
+    fail: (kind: string): never => {
+      if (kind === 'log') throw new LogUnavailable('log away')
+      if (kind === 'store') throw new StoreUnavailable('store away')
+      throw new RangeError('other')
+    },
+  }
+
+  function line() {
+    const { port1, port2 } = new MessageChannel()
+    let messages = 0
+    port2.on('message', () => {
+      messages += 1
+    })
+    serveCalls(port2, handlers)
+    const remote = connectCalls<typeof handlers>(port1, () => new StoreUnavailable('the thread is gone'))
+    return { remote, port1, port2, messages: () => messages }
+  }
+
+  test('answers reach their callers, the calls of one turn eight to a message', async () => {
+    const { remote, port1, messages } = line()
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => remote.double(n)))
+    expect(answers).toEqual(Array.from({ length: 50 }, (_, n) => n * 2))
+    expect(messages()).toBe(Math.ceil(50 / 8))
+    const [{ bytes }, again] = await Promise.all([remote.bytes(3), remote.bytes(0)])
+    expect([...bytes]).toEqual([7, 7, 7])
+    expect(again.bytes).toHaveLength(0)
+    port1.close()
+  })
+
+  test('errors arrive as themselves', async () => {
+    const { remote, port1 } = line()
+    await expect(remote.fail('log')).rejects.toThrow(LogUnavailable)
+    await expect(remote.fail('store')).rejects.toThrow(StoreUnavailable)
+    await expect(remote.fail('')).rejects.toMatchObject({ name: 'RangeError', message: 'other' })
+    port1.close()
+  })
+
+  test('a thread that ends fails what waits and what comes after', async () => {
+    const { remote, port1, port2 } = line()
+    const waiting = remote.double(1)
+    port2.close()
+    await expect(waiting).rejects.toThrow('the thread is gone')
+    await expect(remote.double(2)).rejects.toThrow(StoreUnavailable)
+    port1.close()
+  })
+})

@@ -1,0 +1,262 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import type { RecordedEvent } from '../../../../src/kernel/event.ts'
+import { defineReaction } from '../../../../src/kernel/reaction.ts'
+import { CarrierUnavailable } from '../../../../src/ports/carrier-numbers.ts'
+import { type EventLog, LogUnavailable } from '../../../../src/ports/event-log.ts'
+import type { OperationalStore } from '../../../../src/ports/operational-store.ts'
+import { StoreUnavailable } from '../../../../src/ports/read-store.ts'
+import { type ReactionRunnerOptions, runReactions } from '../../../../src/runtime/reactions/reaction-runner.ts'
+import { withFaults } from '../../../support/faults/with-faults.ts'
+import { added, appendTo, begun, tally } from '../../../support/fixtures/sample.ts'
+import { createManualClock, until } from '../../../support/memory/clock.ts'
+import { createMemoryLog } from '../../../support/memory/event-log.ts'
+import { createMemoryOperationalStore } from '../../../support/memory/operational-store.ts'
+
+type Act = (event: RecordedEvent, owner: string) => Promise<void> | void
+
+const stops: AbortController[] = []
+
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop.abort()
+})
+
+function house() {
+  const clock = createManualClock()
+  const log = createMemoryLog()
+  const ops = createMemoryOperationalStore()
+  const seen: string[] = []
+  let act: Act = () => {}
+  const watcher = defineReaction<{ readonly owner: string }, typeof tally.events>({
+    name: 'watcher',
+    events: tally.events,
+    on: {
+      TallyAdded: async ({ owner }, event) => {
+        await act(event, owner)
+        seen.push(`${owner}:${event.meta.eventId}`)
+      },
+    },
+  })
+  const start = (owner = 'a', more: Partial<ReactionRunnerOptions<{ readonly owner: string }>> = {}) => {
+    const stop = new AbortController()
+    stops.push(stop)
+    const options = {
+      log,
+      ops,
+      reactions: [watcher],
+      tools: { owner },
+      clock,
+      signal: stop.signal,
+      owner,
+      graceMs: 2_000,
+    }
+    return { ...runReactions({ ...options, ...more }), stop }
+  }
+  const idle = (runner: { status: ReturnType<typeof start>['status'] }) =>
+    until(
+      clock,
+      () => runner.status().every(({ waiting, state }) => waiting === 0 && state === 'owner') && seen.length > 0,
+    )
+  const on = (next: Act) => {
+    act = next
+  }
+  return { clock, log, ops, seen, watcher, start, idle, on }
+}
+
+describe('running reactions', () => {
+  test('attends to each event once it is old enough, in the order of its stream', async () => {
+    const { clock, log, seen, start } = house()
+    const runner = start()
+    await clock.advance(10)
+    await appendTo(log, 'tally-1', clock.now(), begun('one'), added(1), added(2))
+    await clock.advance(1_900)
+    expect(seen).toEqual([])
+    await clock.advance(200)
+    expect(seen).toEqual(['a:tally-1#1', 'a:tally-1#2'])
+    await clock.advance(1_000)
+    expect(runner.status()).toMatchObject([{ state: 'owner', waiting: 0, position: await log.head(), problem: null }])
+  })
+
+  test('leaves out what this process has done already', async () => {
+    const { clock, log, seen, start } = house()
+    start('a', { handled: (_reaction, eventId) => eventId === 'tally-1#1' })
+    await appendTo(log, 'tally-1', clock.now(), begun('one'), added(1), added(2))
+    await clock.advance(5_000)
+    expect(seen).toEqual(['a:tally-1#2'])
+  })
+
+  test('runs streams side by side, at most 64, and one stream in turn', async () => {
+    const { clock, log, seen, start, on } = house()
+    const gate = Promise.withResolvers<void>()
+    let running = 0
+    let most = 0
+    on(async () => {
+      running += 1
+      most = Math.max(most, running)
+      await gate.promise
+      running -= 1
+    })
+    for (let n = 0; n < 100; n++) await appendTo(log, `tally-${n}`, clock.now(), added(1), added(2))
+    start()
+    await clock.advance(3_000)
+    expect(running).toBe(64)
+    gate.resolve()
+    await until(clock, () => seen.length === 200)
+    expect(most).toBe(64)
+    for (let n = 0; n < 100; n++) expect(seen.indexOf(`a:tally-${n}#0`)).toBeLessThan(seen.indexOf(`a:tally-${n}#1`))
+  })
+
+  test('goes on after a restart from what was done, and repeats nothing that was', async () => {
+    const { clock, log, seen, start, idle } = house()
+    await appendTo(log, 'tally-1', clock.now(), begun('one'), added(1), added(2))
+    const first = start()
+    await idle(first)
+    first.stop.abort()
+    await first.done
+    await appendTo(log, 'tally-1', clock.now(), added(3))
+    start('b')
+    await until(clock, () => seen.length > 2)
+    await clock.advance(5_000)
+    expect(seen).toEqual(['a:tally-1#1', 'a:tally-1#2', 'b:tally-1#3'])
+  })
+
+  test('a process that dies in the middle is followed by another, which does all that was not finished', async () => {
+    const { clock, log, seen, start, on } = house()
+    on(({ stream }, owner) => (owner === 'a' && stream > 'tally-2' ? new Promise(() => {}) : undefined))
+    for (let n = 0; n < 6; n++) await appendTo(log, `tally-${n}`, clock.now(), added(n))
+    const first = start('a')
+    start('b')
+    await clock.advance(4_000)
+    first.stop.abort()
+    await clock.advance(20_000)
+    expect(seen.slice(0, 3)).toEqual(['a:tally-0#0', 'a:tally-1#0', 'a:tally-2#0'])
+    expect(seen.slice(3)).toEqual(['b:tally-3#0', 'b:tally-4#0', 'b:tally-5#0'])
+  })
+
+  test('two processes: one works, the other waits', async () => {
+    const { clock, log, seen, start } = house()
+    const runners = [start('a'), start('b')]
+    for (let n = 0; n < 10; n++) {
+      await appendTo(log, 'tally-1', clock.now(), added(n))
+      await clock.advance(3_000)
+    }
+    expect(seen).toHaveLength(10)
+    expect(new Set(seen.map((one) => one.split(':')[0])).size).toBe(1)
+    expect(runners.flatMap((runner) => runner.status().map(({ state }) => state)).toSorted()).toEqual([
+      'contending',
+      'owner',
+    ])
+  })
+})
+
+describe('a reaction that fails', () => {
+  test.each([new LogUnavailable('away'), new StoreUnavailable('away'), new CarrierUnavailable('away')])(
+    'waits as long as it takes for what is away: $name',
+    async (error) => {
+      const { clock, log, seen, start, on, idle } = house()
+      let away = true
+      on(() => {
+        if (away) throw error
+      })
+      await appendTo(log, 'tally-1', clock.now(), added(1))
+      const runner = start()
+      await clock.advance(600_000)
+      expect(runner.status()).toMatchObject([{ state: 'owner', waiting: 1 }])
+      away = false
+      await idle(runner)
+      expect(seen).toEqual(['a:tally-1#0'])
+    },
+  )
+
+  test('halts after its retries, reports, skips nothing and holds nobody else up', async () => {
+    const { clock, log, ops, seen, start, on } = house()
+    let tries = 0
+    on(({ data }) => {
+      if ((data as { amount: number }).amount !== 13) return
+      tries += 1
+      throw new RangeError('thirteen')
+    })
+    await appendTo(log, 'tally-1', clock.now(), added(1), added(13), added(2))
+    const halts: string[] = []
+    const other = defineReaction<{ readonly owner: string }, typeof tally.events>({
+      name: 'other',
+      events: tally.events,
+      on: { TallyAdded: async (_tools, { meta }) => void seen.push(`other:${meta.eventId}`) },
+    })
+    const runner = start('a', { onHalt: ({ name, problem }) => halts.push(`${name} ${problem}`) })
+    const beside = start('c', { reactions: [other] })
+    await clock.advance(120_000)
+    expect(tries).toBe(6)
+    expect(halts).toHaveLength(1)
+    expect(halts[0]).toContain('RangeError: thirteen')
+    expect(runner.status()[0]?.state).toBe('halted')
+    expect(seen).toEqual(['a:tally-1#0', 'other:tally-1#0', 'other:tally-1#1', 'other:tally-1#2'])
+    expect(beside.status()[0]?.waiting).toBe(0)
+    on(() => {})
+    runner.stop.abort()
+    await runner.done
+    start('b')
+    await until(clock, () => seen.includes('b:tally-1#2'))
+    expect((await ops.get('reaction:watcher', clock.now()))?.value).toBe('b')
+    expect(seen.filter((one) => !one.startsWith('other')).at(-2)).toBe('b:tally-1#1')
+  })
+
+  test.each(['fail', 'lose'] as const)(
+    'an operational store whose n-th call does this loses no event: %s',
+    async (fault) => {
+      for (const method of ['claim', 'get', 'putIf']) {
+        for (let nth = 1; nth <= 4; nth++) {
+          const { clock, log, ops, seen, start } = house()
+          const faulty = withFaults<OperationalStore>(
+            ops,
+            () => new StoreUnavailable('away'),
+            (called, count) => (called === method && count === nth ? fault : undefined),
+          )
+          const runner = start('a', { ops: faulty })
+          for (let n = 0; n < 5; n++) {
+            await appendTo(log, `tally-${n}`, clock.now(), added(n))
+            await clock.advance(3_000)
+          }
+          await clock.advance(5_000)
+          for (let n = 0; n < 5; n++) expect(seen, `${method} ${nth}`).toContain(`a:tally-${n}#0`)
+          expect(runner.status()).toMatchObject([{ state: 'owner', position: await log.head() }])
+          runner.stop.abort()
+        }
+      }
+    },
+  )
+
+  test('a log that is away for a while only makes it late', async () => {
+    const { clock, log, seen, start } = house()
+    let away = true
+    const faulty = withFaults<EventLog>(
+      log,
+      () => new LogUnavailable('away'),
+      () => (away ? 'fail' : undefined),
+    )
+    start('a', { log: faulty })
+    await appendTo(log, 'tally-1', clock.now(), added(1))
+    await clock.advance(30_000)
+    expect(seen).toEqual([])
+    away = false
+    await clock.advance(6_000)
+    expect(seen).toEqual(['a:tally-1#0'])
+  })
+
+  test('a reaction that is taken over ahead of what was read here lets the others read that far', async () => {
+    const { clock, log, ops, seen, watcher, start } = house()
+    const silent: EventLog = {
+      ...log,
+      async *follow(_after, signal) {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+      },
+    }
+    const other = { ...watcher, name: 'other', on: {} }
+    await ops.claim('reaction:other', 'b', clock.now() + 5_000, clock.now())
+    start('a', { log: silent, reactions: [watcher, other] })
+    await clock.advance(100)
+    await appendTo(log, 'tally-1', clock.now(), added(1))
+    await ops.put('reaction-position:other', await log.head(), null)
+    await clock.advance(20_000)
+    expect(seen).toEqual(['a:tally-1#0'])
+  })
+})

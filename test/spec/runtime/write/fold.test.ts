@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { type AnyEntity, defineEntity } from '../../../../src/kernel/entity.ts'
+import type { RecordedEvent } from '../../../../src/kernel/event.ts'
+import { emptyFold, type Fold, foldEvents } from '../../../../src/runtime/write/fold.ts'
+import { rememberedCommand } from '../../../../src/runtime/write/processed-commands.ts'
+import { cachedFold, cacheFold } from '../../../../src/runtime/write/snapshots.ts'
+import { NOW, recorded } from '../../../support/fixtures/spec.ts'
+import { createMemoryOperationalStore } from '../../../support/memory/operational-store.ts'
+
+const HOUR = 3_600_000
+const at = (ms: number) => new Date(Date.parse(NOW) + ms).toISOString()
+
+/** Sums that began as texts. */
+const sums = defineEntity({
+  name: 'sums',
+  version: 2,
+  events: { Added: z.object({ amount: z.int() }), Noted: z.object({}) },
+  initial: 0,
+  remembersCommands: true,
+  upcasts: { Added: [(data) => ({ amount: Number(z.object({ text: z.string() }).parse(data).text) })] },
+  evolve: { Added: (sum, { data }) => sum + data.amount },
+})
+
+const added = (revision: number, commandId: string, ms = 0, amount = 1): RecordedEvent => {
+  const [event] = recorded(sums, [{ type: 'Added', data: { amount } }], { from: revision, at: at(ms) })
+  if (!event) throw new Error('Nothing was recorded.')
+  return { ...event, version: 2, meta: { ...event.meta, commandId } }
+}
+const traceOf = ({ commands }: Fold, commandId: string, now: string) => rememberedCommand(commands, commandId, now)
+const fold = (...events: readonly RecordedEvent[]) => foldEvents(sums, emptyFold(sums), events)
+
+describe('foldEvents', () => {
+  it('goes on from where it is, and passes over what it holds', () => {
+    const events = [added(0, 'a'), added(1, 'b'), added(2, 'c')]
+    const part = fold(...events.slice(0, 2))
+    expect(part).toMatchObject({ state: 2, revision: 1, position: 1 })
+    expect(foldEvents(sums, part, events)).toEqual(fold(...events))
+    expect(part.state).toBe(2)
+  })
+
+  it('counts events that change no state', () => {
+    const [noted] = recorded(sums, [{ type: 'Noted', data: {} }])
+    expect(noted && fold(noted)).toMatchObject({ state: 0, revision: 0 })
+  })
+
+  it('lifts events of older versions', () => {
+    expect(fold({ ...added(0, 'a'), version: 1, data: { text: '41' } }, added(1, 'b')).state).toBe(42)
+  })
+})
+
+describe('traces of commands', () => {
+  it('hold all revisions that a command wrote', () => {
+    const trace = traceOf(fold(added(0, 'a'), added(1, 'b'), added(2, 'b'), added(3, 'c')), 'b', at(0))
+    expect(trace).toEqual({ from: 1, to: 2, at: at(0) })
+    expect(traceOf(fold(added(0, 'a')), 'b', at(0))).toBeNull()
+  })
+
+  it.each([0, 5, 23.9, 24, 30])('last for 24 hours, when written %d hours into the stream', (hours) => {
+    const written = hours * HOUR
+    const folded = fold(added(0, 'a', 0), added(1, 'b', written), added(2, 'c', written + 23 * HOUR))
+    expect(traceOf(folded, 'b', at(written + 24 * HOUR - 1))).toMatchObject({ from: 1, to: 1 })
+    expect(traceOf(folded, 'b', at(written + 24 * HOUR))).toBeNull()
+  })
+
+  it('are not kept for ever', () => {
+    const folded = fold(...Array.from({ length: 200 }, (_, n) => added(n, `command-${n}`, n * HOUR)))
+    const { newer, older } = folded.commands
+    expect(newer.added.size + older.added.size).toBeLessThanOrEqual(48)
+  })
+})
+
+describe('a cached fold', () => {
+  const now = Date.parse(NOW)
+  const entity: AnyEntity = sums
+  const folded = fold(added(0, 'a'), added(1, 'b', 25 * HOUR), added(2, 'c', 26 * HOUR))
+
+  it('is the fold again, with the commands that it remembers', async () => {
+    const ops = createMemoryOperationalStore()
+    await cacheFold(ops, entity, 'sums-1', folded)
+    const cached = await cachedFold(ops, entity, 'sums-1', now)
+    expect(cached).toMatchObject({ state: 3, revision: 2, position: 2 })
+    for (const id of ['b', 'c'])
+      expect(cached && traceOf(cached, id, at(27 * HOUR))).toEqual(traceOf(folded, id, at(27 * HOUR)))
+  })
+
+  it('goes on being folded and cached, with all the commands of its day', async () => {
+    const ops = createMemoryOperationalStore()
+    let kept: Fold = folded
+    for (let n = 3; n < 60; n++) {
+      kept = foldEvents(entity, kept, [added(n, `command-${n}`, n * HOUR)])
+      await cacheFold(ops, entity, 'sums-1', kept)
+      kept = (await cachedFold(ops, entity, 'sums-1', now)) ?? kept
+    }
+    expect(kept).toMatchObject({ state: 60, revision: 59 })
+    for (let n = 3; n < 60; n++) {
+      const trace = n > 59 - 24 ? { from: n, to: n, at: at(n * HOUR) } : null
+      expect(traceOf(kept, `command-${n}`, at(59 * HOUR))).toEqual(trace)
+    }
+  })
+
+  it('is not read where it was written in another way', async () => {
+    const ops = createMemoryOperationalStore()
+    await cacheFold(ops, entity, 'sums-1', folded)
+    const entry = await ops.get('fold:sums-1', now)
+    await ops.put('fold:sums-1', { ...(entry?.value as object), format: 1 }, null)
+    expect(await cachedFold(ops, entity, 'sums-1', now)).toBeNull()
+  })
+
+  it('is of one stream and one version of its entity', async () => {
+    const ops = createMemoryOperationalStore()
+    await cacheFold(ops, entity, 'sums-1', folded)
+    expect(await cachedFold(ops, entity, 'sums-2', now)).toBeNull()
+    expect(await cachedFold(ops, { ...entity, version: 3 }, 'sums-1', now)).toBeNull()
+  })
+
+  it('is done without when the store is away', async () => {
+    const away = { ...createMemoryOperationalStore(), get: () => Promise.reject(new Error('The store is away.')) }
+    expect(await cachedFold(away, entity, 'sums-1', now)).toBeNull()
+  })
+})

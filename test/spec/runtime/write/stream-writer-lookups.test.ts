@@ -1,0 +1,208 @@
+import { describe, expect, it } from 'vitest'
+import { chargeUsage } from '../../../../commands/money/charge-usage.ts'
+import { routeCall } from '../../../../commands/routing/route-call.ts'
+import { createPublisher } from '../../../../commands/supply/create-publisher.ts'
+import { walletEntries } from '../../../../projections/money/wallet-entries.ts'
+import { callerKey } from '../../../../src/domain/routing/callers.ts'
+import { ledger } from '../../../../src/domain/routing/ledger.ts'
+import { streamOf } from '../../../../src/kernel/entity.ts'
+import type { RecordedEvent } from '../../../../src/kernel/event.ts'
+import { foldForward } from '../../../../src/runtime/projections/apply-pending.ts'
+import { withFaults } from '../../../support/faults/with-faults.ts'
+import { CALLER, callOf, changing } from '../../../support/fixtures/call-world.ts'
+import { addToTally, beginTally } from '../../../support/fixtures/sample.ts'
+import { NOW, WORKSPACE } from '../../../support/fixtures/spec.ts'
+import { add, arrival, bench, give, ofType, routed, taken } from '../../../support/fixtures/writer-fixture.ts'
+import { createMemoryOperationalStore } from '../../../support/memory/operational-store.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+describe('a command id', () => {
+  const publisher = { name: 'Red Leads' }
+  const made = (log: { readonly events: readonly RecordedEvent[] }) => ofType(log.events, 'PublisherCreated').length - 1
+
+  it('is handled once even when it is given twice at once', async () => {
+    const { log, writer } = bench()
+    const one = writer()
+    await give(one, beginTally, { tallyId: add.tallyId, name: 'All' })
+    const both = await Promise.all([0, 1, 2].map(() => taken(give(one, addToTally, add, 'key'))))
+    expect(both.map(({ replayed }) => replayed)).toEqual([false, true, true])
+    expect(both.map(({ events }) => events[0]?.meta.eventId)).toEqual(
+      both.map(() => ofType(log.events, 'TallyAdded')[0]?.meta.eventId),
+    )
+    expect(ofType(log.events, 'TallyAdded')).toHaveLength(1)
+  })
+
+  it('is remembered for 24 hours, and no longer', async () => {
+    const { log, clock, writer } = bench()
+    const one = writer()
+    await give(one, beginTally, { tallyId: add.tallyId, name: 'All' })
+    await give(one, addToTally, add, 'key')
+    await clock.advance(DAY - 1)
+    expect(await taken(give(one, addToTally, add, 'key'))).toMatchObject({ replayed: true })
+    await clock.advance(1)
+    expect(await taken(give(one, addToTally, add, 'key'))).toMatchObject({ replayed: false })
+    expect(ofType(log.events, 'TallyAdded')).toHaveLength(2)
+  })
+
+  it.each([
+    ['with its fold cached', true],
+    ['with no fold cached', false],
+  ])('survives a restart %s', async (_how, cached) => {
+    const { log, ops, clock, writer } = bench()
+    await routed(log)
+    const first = writer()
+    const outcome = await taken(give(first, createPublisher, publisher, 'key'))
+    await first.close()
+    expect(await ops.get(`fold:workspace-${WORKSPACE}`, clock.now())).not.toBeNull()
+    const restarted = writer(cached ? {} : { ops: createMemoryOperationalStore() })
+    await clock.advance(DAY - 1)
+    const again = await taken(give(restarted, createPublisher, publisher, 'key'))
+    expect(again).toMatchObject({ replayed: true, position: outcome.position })
+    expect(again.events.map(({ meta }) => meta.eventId)).toEqual(outcome.events.map(({ meta }) => meta.eventId))
+    await clock.advance(1)
+    expect(await taken(give(restarted, createPublisher, publisher, 'key'))).toMatchObject({ replayed: false })
+    expect(made(log)).toBe(2)
+  })
+
+  it('taken up again a day later stands for its own events alone, from a cached fold too', async () => {
+    const { log, clock, writer } = bench()
+    await routed(log)
+    const first = writer()
+    await clock.advance(DAY - HOUR)
+    await give(first, createPublisher, publisher, 'key')
+    await clock.advance(HOUR)
+    await give(first, createPublisher, publisher)
+    await first.close()
+    const restarted = writer()
+    await clock.advance(DAY - HOUR)
+    const again = await taken(give(restarted, createPublisher, publisher, 'key'))
+    expect(again.replayed).toBe(false)
+    const replayed = await taken(give(restarted, createPublisher, publisher, 'key'))
+    expect(replayed).toMatchObject({ replayed: true, position: again.position })
+    expect(replayed.events).toHaveLength(1)
+  })
+
+  it('means nothing on a stream that is known by other keys', async () => {
+    const { log, writer } = bench()
+    await routed(log)
+    const one = writer()
+    await give(one, routeCall, arrival(1), 'key')
+    expect(await taken(give(one, routeCall, arrival(2), 'key'))).toMatchObject({ replayed: false, events: [{}] })
+  })
+})
+
+describe('a cached fold', () => {
+  it('leaves only the tail to be read, and goes on from there', async () => {
+    const { log, writer } = bench()
+    await routed(log)
+    const first = writer()
+    await Promise.all([1, 2, 3].map((n) => give(first, routeCall, arrival(n))))
+    await first.close()
+    const reads: (readonly [string, number])[] = []
+    const restarted = writer({
+      log: {
+        ...log,
+        read(stream, from, limit) {
+          reads.push([stream, from])
+          return log.read(stream, from, limit)
+        },
+      },
+    })
+    const next = await taken(give(restarted, routeCall, arrival(4)))
+    expect(next.events).toMatchObject([{ revision: 3, data: { arrival: { seq: 4 } } }])
+    expect(reads).toContainEqual([streamOf(ledger, WORKSPACE), 3])
+    expect(reads).not.toContainEqual([streamOf(ledger, WORKSPACE), 0])
+  })
+
+  it('is done without when the store is away', async () => {
+    const { log, writer, ops } = bench()
+    await routed(log)
+    const away = withFaults(
+      ops,
+      () => new Error('The store is away.'),
+      () => 'fail',
+    )
+    const one = writer({ ops: away })
+    expect(await taken(give(one, routeCall, arrival(1)))).toMatchObject({ events: [{ type: 'CallAdmitted' }] })
+    await one.close()
+  })
+})
+
+describe('what is recalled', () => {
+  const blocking = changing.campaign({ repeatCallerPolicy: 'block', dedupeWindowSeconds: 90 * 24 * 3_600 })
+  const other = '+12125550100'
+
+  it('is asked for only where the fold does not know', async () => {
+    const { log, recall, writer } = bench()
+    const { campaignId } = await routed(log, blocking)
+    const one = writer()
+    await give(one, routeCall, arrival(1))
+    await give(one, routeCall, arrival(2))
+    await give(one, routeCall, arrival(3, { caller: null }))
+    expect(recall.mock.calls.map(([memory, id]) => [memory.name, id])).toEqual([
+      ['caller-memory', callerKey(campaignId, CALLER)],
+    ])
+    expect(log.events.filter(({ stream }) => stream.startsWith('ledger')).map(({ type }) => type)).toEqual([
+      'CallAdmitted',
+      'CallRefused',
+      'CallAdmitted',
+    ])
+  })
+
+  it('is asked for as soon as an earlier command of the same turn made the fold forget', async () => {
+    const { log, clock, recall, writer } = bench()
+    await routed(log, blocking)
+    const one = writer()
+    const at = () => new Date(clock.now()).toISOString()
+    const firstSeen = at()
+    await give(one, routeCall, arrival(1))
+    await clock.advance(HOUR)
+    await give(one, routeCall, arrival(2, { caller: other, occurredAt: at() }))
+    await clock.advance(HOUR)
+    recall.mockClear()
+    recall.mockImplementation(async (_memory, id) =>
+      id.endsWith(CALLER) ? { workspaceId: WORKSPACE, at: firstSeen, targetId: null } : null,
+    )
+    const third = { caller: '+13105550100', occurredAt: at() }
+    const outcomes = await Promise.all([
+      taken(give(one, routeCall, arrival(2, { caller: other }))),
+      taken(give(one, routeCall, arrival(3, third))),
+      taken(give(one, routeCall, arrival(4, { occurredAt: at() }))),
+    ])
+    expect(outcomes.map(({ events }) => events[0]?.type)).toEqual([undefined, 'CallAdmitted', 'CallRefused'])
+    expect(recall.mock.calls.map(([memory, id]) => `${memory.name} ${id.slice(-12)}`)).toContain(
+      `caller-memory ${CALLER}`,
+    )
+  })
+
+  it('makes a call of an arrival once, however late it is told again', async () => {
+    const { log, clock, recall, writer } = bench()
+    await routed(log)
+    const one = writer()
+    for (const n of [1, 2, 3]) {
+      await give(one, routeCall, arrival(n))
+      if (n < 3) expect(recall).not.toHaveBeenCalled()
+      await clock.advance(HOUR)
+    }
+    recall.mockImplementation(async ({ name }, id) =>
+      name === 'call-log' && id === callOf(1) ? { workspaceId: WORKSPACE, seq: 1 } : null,
+    )
+    expect(await taken(give(one, routeCall, arrival(1)))).toMatchObject({ events: [] })
+    expect(await taken(give(one, routeCall, arrival(4)))).toMatchObject({ events: [{ type: 'CallAdmitted' }] })
+  })
+
+  it('makes a charge once, however late it falls due again', async () => {
+    const { log, clock, recall, writer } = bench()
+    const one = writer()
+    const charge = (n: number) => taken(give(one, chargeUsage, { callId: callOf(n), amountCents: 6, at: NOW }))
+    for (const n of [1, 2, 3]) {
+      expect(await charge(n)).toMatchObject({ events: [{ type: 'WalletCharged' }] })
+      await clock.advance(HOUR)
+    }
+    recall.mockImplementation(async (_memory, id) => foldForward(walletEntries, id, null, log.events)?.doc ?? null)
+    expect(await charge(1)).toMatchObject({ events: [] })
+    expect(await charge(4)).toMatchObject({ events: [{ type: 'WalletCharged' }] })
+  })
+})

@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest'
+import { setTargetStatus } from '../../../../commands/demand/set-target-status.ts'
+import { routeCall } from '../../../../commands/routing/route-call.ts'
+import { ledgerEvents } from '../../../../src/domain/routing/ledger.ts'
+import type { NewEvent } from '../../../../src/kernel/event.ts'
+import { isRefusal } from '../../../../src/kernel/refusal.ts'
+import { changing } from '../../../support/fixtures/call-world.ts'
+import { addToTally, beginTally, tally } from '../../../support/fixtures/sample.ts'
+import { idOf, WORKSPACE } from '../../../support/fixtures/spec.ts'
+import {
+  add,
+  addTexts,
+  arrival,
+  bench,
+  by,
+  faulty,
+  give,
+  ofType,
+  routed,
+  taken,
+} from '../../../support/fixtures/writer-fixture.ts'
+
+describe('commands that wait for one stream', () => {
+  it('go into the log in one append, each decided on the state that the one before left', async () => {
+    const { log, writer } = bench()
+    const spied = faulty(log, {})
+    const one = writer({ log: spied.log })
+    const all = await Promise.all([
+      taken(give(one, beginTally, { tallyId: add.tallyId, name: 'All' })),
+      ...Array.from({ length: 100 }, () => taken(give(one, addToTally, add))),
+    ])
+    expect(spied.appends.map(({ length }) => length)).toEqual([1, 100])
+    expect(all.map(({ events }) => events[0]?.revision)).toEqual(Array.from({ length: 101 }, (_, n) => n))
+    expect(all.at(-1)?.position).toBe(await log.head())
+  })
+
+  it('answer refusals and no events beside those that are written', async () => {
+    const { log, writer } = bench()
+    const one = writer()
+    const outcomes = await Promise.all([
+      give(one, beginTally, { tallyId: add.tallyId, name: 'All' }),
+      give(one, beginTally, { tallyId: add.tallyId, name: 'Again' }),
+      give(one, addToTally, add),
+      give(one, addToTally, { ...add, tallyId: idOf(8) }),
+    ])
+    expect(outcomes).toMatchObject([
+      { events: [{ type: 'TallyBegun' }] },
+      { events: [] },
+      { events: [{ type: 'TallyAdded' }] },
+      { refused: 'tally-not-found' },
+    ])
+    expect(log.events).toHaveLength(2)
+  })
+
+  it('fail alone when their decision does', async () => {
+    const { log, writer } = bench()
+    const one = writer()
+    const outcomes = await Promise.allSettled([[1], [-1], [1]].map((lengths) => give(one, addTexts, { lengths })))
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(log.events).toHaveLength(2)
+  })
+})
+
+describe('an append', () => {
+  const LARGEST = 900 * 1024
+
+  /** Sizes of the appends that two commands of so many bytes together, waiting together, come to. */
+  async function appendsOf(bytes: number, split: (length: number) => readonly (readonly number[])[]) {
+    const { log, writer } = bench()
+    const spied = faulty(log, {})
+    const one = writer({ log: spied.log })
+    await give(one, addTexts, { lengths: [0] }, 'command-000')
+    const [probe] = spied.appends[0] ?? []
+    const overhead = JSON.stringify(probe?.data).length + JSON.stringify(probe?.meta).length + 100
+    const given = split(bytes - 2 * overhead).map((lengths, n) =>
+      give(one, addTexts, { lengths }, `command-00${n + 1}`),
+    )
+    await Promise.all([give(one, addTexts, { lengths: [] }, 'command-009'), ...given])
+    return spied.appends.slice(1).map(({ length }) => length)
+  }
+  const halves = (length: number) => [[], [Math.floor(length / 2)], [Math.ceil(length / 2)]]
+
+  it('holds 900 KB', async () => {
+    expect(await appendsOf(LARGEST, halves)).toEqual([2])
+  })
+
+  it('is split a byte above', async () => {
+    expect(await appendsOf(LARGEST + 1, halves)).toEqual([1, 1])
+  })
+
+  it('is never split inside one command', async () => {
+    expect(await appendsOf(LARGEST * 1.05, (length) => [[Math.floor(length / 2), Math.ceil(length / 2)]])).toEqual([2])
+  })
+})
+
+describe('two writers over one log', () => {
+  it('give 200 calls at once to a target that takes one exactly one claim', async () => {
+    const { log, writer } = bench()
+    const { targetId } = await routed(log, changing.target({ concurrencyCap: 1 }))
+    const [first, second] = [faulty(log, {}), faulty(log, {})]
+    const writers = [writer({ log: first.log }), writer({ log: second.log })]
+    await Promise.all(
+      Array.from({ length: 200 }, async (_, n) => {
+        for (let turn = 0; turn < n % 7; turn += 1) await Promise.resolve()
+        await Promise.all(writers.slice(n % 2, (n % 2) + 1).map((one) => taken(give(one, routeCall, arrival(n)))))
+      }),
+    )
+    const admitted = ofType(log.events, 'CallAdmitted').map(({ data }) => ledgerEvents.CallAdmitted.parse(data))
+    expect(admitted.map(({ arrival }) => arrival.seq)).toEqual(Array.from({ length: 200 }, (_, n) => n + 1))
+    expect(admitted.flatMap(({ claim }) => claim?.target.id ?? [])).toEqual([targetId()])
+    expect(first.conflicts() + second.conflicts()).toBeGreaterThan(0)
+  })
+
+  it('decide again with the same ids and seed after a conflict', async () => {
+    const { log, writer } = bench()
+    const decided: NewEvent[] = []
+    const watched = {
+      ...addTexts,
+      decide: (...all: Parameters<typeof addTexts.decide>) => {
+        const outcome = addTexts.decide(...all)
+        if (!isRefusal(outcome)) decided.push(...outcome)
+        return outcome
+      },
+    }
+    const [one, other] = [writer(), writer()]
+    await give(one, addTexts, { lengths: [1] })
+    await give(other, addTexts, { lengths: [1] })
+    await give(one, watched, { lengths: [2, 3] })
+    expect(decided).toHaveLength(4)
+    expect(decided.slice(2)).toEqual(decided.slice(0, 2))
+    expect(log.events.slice(-2).map(({ data, revision }) => ({ data, revision }))).toEqual([
+      { data: decided[2]?.data, revision: 2 },
+      { data: decided[3]?.data, revision: 3 },
+    ])
+  })
+
+  it('each see what the other wrote to the streams that a decision reads', async () => {
+    const { log, writer } = bench()
+    const { events, targetId } = await routed(log)
+    const [router, console] = [writer(), writer()]
+    const before = await taken(give(router, routeCall, arrival(1)))
+    await give(console, setTargetStatus, { targetId: targetId(), status: 'paused', by: 'console' })
+    const after = await taken(give(router, routeCall, arrival(2)))
+    expect(before.events).toMatchObject([{ data: { claim: { target: { id: targetId() } } } }])
+    expect(after.events).toMatchObject([{ data: { claim: null, skipped: [{ reason: 'paused' }] } }])
+    const revisions = (workspaceRevision: number) => ({
+      [`workspace-${WORKSPACE}`]: workspaceRevision,
+      [`blocklist-${WORKSPACE}`]: -1,
+      [`wallet-${WORKSPACE}`]: 0,
+    })
+    expect(before.events[0]?.meta.reads).toEqual(revisions(events.length - 1))
+    expect(after.events[0]?.meta.reads).toEqual(revisions(events.length))
+  })
+})
+
+describe('a rehearsal', () => {
+  it('gives what commands would append one after another, and appends nothing', async () => {
+    const { log, writer } = bench()
+    const one = writer()
+    const steps = [
+      { command: beginTally, input: { tallyId: add.tallyId, name: 'All' } },
+      { command: addToTally, input: add },
+    ]
+    expect(await one.rehearse((events) => steps[events.length] ?? null, by('key'))).toMatchObject([
+      { type: 'TallyBegun' },
+      { type: 'TallyAdded' },
+    ])
+    expect(await one.rehearse(() => ({ command: addToTally, input: add }), by('key'))).toMatchObject({
+      refused: 'tally-not-found',
+    })
+    expect(log.events).toHaveLength(0)
+    await give(one, beginTally, { tallyId: add.tallyId, name: 'All' })
+    expect(await one.stateOf(tally, add.tallyId)).toMatchObject({ name: 'All', sum: 0 })
+  })
+})

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { timers } from '../../../projections/shared/timers.ts'
+import { call } from '../../../src/domain/calls/call.ts'
+import { callOf, callWorld, changing } from '../../support/fixtures/call-world.ts'
+import { played, type Script } from '../../support/fixtures/play-call.ts'
+import { project } from '../../support/fixtures/project.ts'
+import { NOW, recorded, WORKSPACE } from '../../support/fixtures/spec.ts'
+
+const world = callWorld(changing.campaign({ bufferSeconds: 300 }))
+const due = (script: Script) => project(timers, recorded(call, played(world, script).calls))
+const callId = callOf(1)
+const seconds = (n: number) => Date.parse(NOW) + n * 1_000
+
+describe('timers', () => {
+  it('looks after a call that goes on for longer than any carrier keeps one up', async () => {
+    expect(await due({ overAfter: null })).toEqual({
+      [`stuck:${callId}`]: {
+        workspaceId: WORKSPACE,
+        kind: 'stuck',
+        dueAt: seconds(14_400),
+        subjectId: callId,
+        amountCents: null,
+      },
+    })
+  })
+
+  it('leaves settlement and usage to be done when a connected call ends, the usage with its amount', async () => {
+    expect(await due({ settled: false })).toEqual({
+      [`settle:${callId}`]: {
+        workspaceId: WORKSPACE,
+        kind: 'settle',
+        dueAt: seconds(363),
+        subjectId: callId,
+        amountCents: null,
+      },
+      [`usage:${callId}`]: {
+        workspaceId: WORKSPACE,
+        kind: 'usage',
+        dueAt: seconds(183),
+        subjectId: callId,
+        amountCents: 3,
+      },
+    })
+  })
+
+  it('leaves nothing once both are done, nor after a call that connected nobody', async () => {
+    expect(await due({})).toEqual({})
+    expect(await due({ dials: [], overAfter: 5 })).toEqual({})
+  })
+})

@@ -1,0 +1,103 @@
+import type { ApiRoute } from '../../../src/ports/api.ts'
+import { type Ask, asking, type Json } from './client.ts'
+import type { Tenant } from './world.ts'
+
+/** One record of each kind that a path can name, by what the path calls it. */
+export type Records = Readonly<Record<string, string>>
+
+/** Sends a request that must succeed, and answers its body. */
+async function done(ask: Ask, method: string, path: string, body: Json): Promise<Json> {
+  const answer = await ask(path, { method, body })
+  if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
+  return answer.body
+}
+
+const UUID = () => crypto.randomUUID()
+
+/** Makes one record of each kind in a workspace, over HTTP as its owner would. */
+export async function furnish(baseUrl: string, tenant: Tenant): Promise<Records> {
+  const ask = asking(() => baseUrl, tenant.session)
+  const post = (path: string, body: Json = {}) => done(ask, 'POST', `/api/tracking/${path}`, body)
+  const put = (path: string, body: Json = {}) => done(ask, 'PUT', `/api/tracking/${path}`, body)
+  const { buyer } = await post('buyers', { name: 'Furnished buyer' })
+  const destinationE164 = '+13125550199'
+  const { target } = await post('targets', {
+    name: 'Furnished target',
+    type: 'number',
+    buyerId: buyer.id,
+    endpoint: { destinationE164 },
+  })
+  const { campaign } = await post('campaigns', { name: 'Furnished campaign', verticalId: 'roofing' })
+  const { publisher } = await post('publishers', { name: 'Furnished publisher' })
+  const { lane } = await put(`campaigns/${campaign.id}/publishers/${publisher.id}`)
+  await put(`campaigns/${campaign.id}/routes/${target.id}`)
+  const { vertical } = await post('verticals', { name: 'Furnished vertical', short: 'Furn' })
+  const { apiKey } = await post('api-keys', { name: 'Furnished key', scopes: ['calls:read'] })
+  const { pool } = await post('pools', { name: 'Furnished pool', campaignId: campaign.id })
+  const { blockedCaller } = await post('blocked-callers', { callerNumber: '+13105550177' })
+  const { results } = await post('numbers/search', { limit: 1 })
+  const [{ e164, quoteToken }] = results
+  const { order, number } = await post('numbers/purchase', { e164, quoteToken, requestId: UUID() })
+  const { user } = await post('users', {
+    email: `${UUID()}@furnished.example`,
+    name: 'Furnished user',
+    role: 'admin',
+    password: UUID(),
+  })
+  const placed = await done(ask, 'POST', '/api/sandbox/calls', { to: await lineOf(tenant), mode: 'instant' })
+  const { call } = (await ask(`/api/tracking/calls/${placed.callId}`)).body
+  return {
+    buyers: buyer.id,
+    targets: target.id,
+    campaigns: campaign.id,
+    publishers: publisher.id,
+    keys: lane.key.id,
+    verticals: vertical.id,
+    'api-keys': apiKey.id,
+    pools: pool.id,
+    'blocked-callers': blockedCaller.id,
+    numbers: number.id,
+    orders: order.id,
+    users: user.id,
+    calls: placed.callId,
+    recordings: call.recordings[0].id,
+    workspaces: tenant.workspaceId,
+    projections: 'buyers',
+  }
+}
+
+async function lineOf(tenant: Tenant): Promise<string> {
+  const { e164 } = await tenant.line({ name: 'Furnished line' }, [
+    await tenant.target(await tenant.buyer({ name: 'Line buyer' })),
+  ])
+  return e164
+}
+
+/** Parameters that stand behind no word of their own, by name. */
+const NAMED: Readonly<Record<string, string>> = { publisherId: 'publishers', targetId: 'targets', keyId: 'keys' }
+
+/** The kinds of record that a route's path names, in order. @throws Error for a parameter that stands for nothing known */
+export function kindsIn({ path }: Pick<ApiRoute, 'path'>): readonly string[] {
+  const parts = path.split('/')
+  return parts.flatMap((part, index) => {
+    if (!part.startsWith(':')) return []
+    const kind = NAMED[part.slice(1)] ?? parts[index - 1]
+    return kind ? [kind] : []
+  })
+}
+
+/** A route's path with records in place of its parameters; `stranger` takes the place of the one of that kind. */
+export function pathOf(route: Pick<ApiRoute, 'path'>, records: Records): string {
+  const kinds = kindsIn(route)
+  let next = 0
+  return route.path
+    .split('/')
+    .map((part) => {
+      if (!part.startsWith(':')) return part
+      const kind = kinds[next++] ?? ''
+      const id = records[kind]
+      if (id === undefined) throw new Error(`${route.path}: no ${kind} is furnished`)
+      return id
+    })
+    .join('/')
+}

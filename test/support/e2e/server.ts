@@ -1,0 +1,187 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Sandbox } from '../../../src/seed/seed.ts'
+import { databaseOf, eventStoreUrl, mongoUrl } from '../servers.ts'
+
+const SCRIPTS = join(import.meta.dirname, '../../scripts')
+const READY_MS = 60_000
+const POLL_MS = 25
+/** Every start reads the same sources in three threads: they are compiled once. */
+const COMPILED = join(tmpdir(), 'ringledger-compiled')
+
+type Environment = Readonly<Record<string, string>>
+
+/** The stores that the platform runs over. */
+export interface Setup {
+  readonly name: string
+  /** Connection strings of stores that hold none of the workspaces that the caller is going to make. */
+  readonly fresh: () => Environment
+}
+
+/**
+ * Several suites share one event log, and with it one sandbox workspace: each would make the same secrets and calls for
+ * it. They share the read models of that log too: each would read all of it anew, and it grows from suite to suite.
+ */
+const SHARED_MASTER_KEY = Buffer.alloc(32, 'ringledger').toString('base64')
+
+function realStores(): readonly Setup[] {
+  const [log, views] = [eventStoreUrl(), mongoUrl()]
+  if (!log || !views) return []
+  const fresh = () => ({
+    EVENT_LOG_URL: log,
+    READ_STORE_URL: databaseOf(views, 'e2e'),
+    MASTER_KEY: SHARED_MASTER_KEY,
+    SANDBOX_SEED: '1',
+  })
+  return [{ name: 'EventStoreDB and MongoDB', fresh }]
+}
+
+/** Every set of stores that is there: the whole suite passes over each. */
+export const setups: readonly Setup[] = [{ name: 'SQLite', fresh: () => ({}) }, ...realStores()]
+
+/** What a process said and how it ended. */
+export interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A running platform. `restart` keeps its stores, and by its end everything that it wrote is gone. */
+export interface Server {
+  readonly env: Environment
+  readonly pid: number
+  readonly dataDir: string
+  readonly baseUrl: string
+  readonly sandbox: Sandbox
+  /** What it has printed since its last start. */
+  readonly printed: () => string
+  /** Asks it to end (SIGTERM), and waits for that. */
+  readonly stop: () => Promise<Ended>
+  /** Kills it where it stands. */
+  readonly kill9: () => Promise<void>
+  /** Starts it again over the same stores, after it has ended. */
+  readonly restart: (more?: Environment) => Promise<void>
+  /** Ends it and removes its directory. */
+  readonly dispose: () => Promise<void>
+}
+
+/** A directory of one's own, and the environment of a platform that writes nowhere else. */
+export function freshEnvironment(setup: Setup): Environment {
+  const dataDir = join(mkdtempSync(join(tmpdir(), 'ringledger-')), 'var')
+  return { PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'warn', SANDBOX_SEED: '0', ...setup.fresh() }
+}
+
+interface Launched {
+  readonly child: ChildProcess
+  readonly said: { stdout: string; stderr: string }
+  readonly ended: Promise<Ended>
+}
+
+function launch(env: Environment, script = 'start', words: readonly string[] = []): Launched {
+  const { PATH = '', HOME = '' } = process.env
+  const child = spawn(process.execPath, [join(SCRIPTS, `${script}.ts`), ...words], {
+    env: { PATH, HOME, NODE_COMPILE_CACHE: COMPILED, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const said = { stdout: '', stderr: '' }
+  child.stdout.on('data', (chunk) => {
+    said.stdout += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    said.stderr += chunk
+  })
+  const ended = once(child, 'close').then(([code]): Ended => ({ code, ...said }))
+  return { child, said, ended }
+}
+
+/** Runs one of the scripts to its end, as `npm run` would. */
+export function runScript(env: Environment, script: string, ...words: readonly string[]): Promise<Ended> {
+  return launch(env, script, words).ended
+}
+
+/** Starts the platform where it cannot run, and answers what it said and how it ended. */
+export async function startInVain(env: Environment): Promise<Ended> {
+  const { child, ended } = launch(env)
+  const timer = setTimeout(() => child.kill('SIGKILL'), READY_MS)
+  const end = await ended
+  clearTimeout(timer)
+  return end
+}
+
+/** Asks until the answer is there. @throws Error when it is not within the bound (ms) */
+export async function until<Value>(
+  what: string,
+  ask: () => Promise<Value | null | undefined | false>,
+  bound = 20_000,
+): Promise<Value> {
+  for (const end = Date.now() + bound; ; await pause(POLL_MS)) {
+    const value = await ask()
+    if (value !== null && value !== undefined && value !== false) return value
+    if (Date.now() > end) throw new Error(`${what}: not within ${bound} ms`)
+  }
+}
+
+async function ready({ child, said }: Launched): Promise<string> {
+  return until(
+    'The platform is ready',
+    async () => {
+      if (child.exitCode !== null) throw new Error(`The platform ended with ${child.exitCode}: ${said.stderr}`)
+      const baseUrl = /answers on (\S+)/.exec(said.stdout)?.[1]
+      if (!baseUrl) return null
+      const response = await fetch(`${baseUrl}/readyz`).catch(() => null)
+      return response?.status === 200 && baseUrl
+    },
+    READY_MS,
+  )
+}
+
+/** Starts the real platform as a process of its own on a free port, and waits until it is ready. */
+export async function startServer(env: Environment): Promise<Server> {
+  const dataDir = env.DATA_DIR ?? ''
+  const file = join(dataDir, 'sandbox.json')
+  let running = launch(env)
+  const alive = () => running.child.exitCode === null && running.child.signalCode === null
+  const end = async (signal: 'SIGTERM' | 'SIGKILL') => {
+    if (alive()) running.child.kill(signal)
+    return running.ended
+  }
+  const dispose = async () => {
+    await end('SIGTERM')
+    rmSync(join(dataDir, '..'), { recursive: true, force: true })
+  }
+  const started = () =>
+    ready(running).catch(async (error: unknown) => {
+      await end('SIGKILL')
+      throw error
+    })
+  let baseUrl = await started()
+  return {
+    env,
+    get pid() {
+      return running.child.pid ?? 0
+    },
+    dataDir,
+    get baseUrl() {
+      return baseUrl
+    },
+    get sandbox() {
+      if (!existsSync(file)) throw new Error('There is no sandbox.json')
+      return JSON.parse(readFileSync(file, 'utf8'))
+    },
+    printed: () => running.said.stdout,
+    stop: () => end('SIGTERM'),
+    kill9: async () => {
+      await end('SIGKILL')
+    },
+    async restart(more = {}) {
+      await end('SIGTERM')
+      running = launch({ ...env, ...more })
+      baseUrl = await started()
+    },
+    dispose,
+  }
+}

@@ -1,0 +1,255 @@
+import { randomBytes } from 'node:crypto'
+import { setImmediate as immediate } from 'node:timers/promises'
+import { v7 } from 'uuid'
+import { changeSeatRole } from '../../../commands/access/change-seat-role.ts'
+import { changeSubscription } from '../../../commands/access/change-subscription.ts'
+import { createApiKey } from '../../../commands/access/create-api-key.ts'
+import { grantSeat } from '../../../commands/access/grant-seat.ts'
+import { registerUser } from '../../../commands/access/register-user.ts'
+import { createCampaign } from '../../../commands/campaigns/create-campaign.ts'
+import { setCampaignStatus } from '../../../commands/campaigns/set-campaign-status.ts'
+import { setRoute } from '../../../commands/campaigns/set-route.ts'
+import { createBuyer } from '../../../commands/demand/create-buyer.ts'
+import { createTarget } from '../../../commands/demand/create-target.ts'
+import { setTargetStatus } from '../../../commands/demand/set-target-status.ts'
+import { creditWallet } from '../../../commands/money/credit-wallet.ts'
+import { assignNumber } from '../../../commands/supply/assign-number.ts'
+import { createPublisher } from '../../../commands/supply/create-publisher.ts'
+import { provisionNumber } from '../../../commands/supply/provision-number.ts'
+import { reportNumberDelivery } from '../../../commands/supply/report-number-delivery.ts'
+import { setLane } from '../../../commands/supply/set-lane.ts'
+import { setPublisherStatus } from '../../../commands/supply/set-publisher-status.ts'
+import { openLogger } from '../../../src/adapters/http/logger.ts'
+import { secretHash } from '../../../src/api/access.ts'
+import type { PlanId } from '../../../src/domain/access/plans.ts'
+import { scopes } from '../../../src/domain/access/scopes.ts'
+import { userIdOf } from '../../../src/domain/access/user.ts'
+import { workspace } from '../../../src/domain/configuration/workspace.ts'
+import type { AnyCommand } from '../../../src/kernel/command.ts'
+import type { RecordedEvent } from '../../../src/kernel/event.ts'
+import { type App, openApp } from '../../../src/main/app.ts'
+import { readConfig } from '../../../src/main/config.ts'
+import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
+import { act, createTenant, openSession } from '../../../src/seed/tenants.ts'
+import { allRead } from './app.ts'
+import type { Json } from './client.ts'
+
+/** Settings as a person would send them. */
+type Settings = Readonly<Record<string, unknown>>
+
+/** A target on a plan: its id, or with how it stands there. */
+type Planned = string | (Settings & { readonly targetId: string })
+
+/** A campaign with a number that is ready. */
+export interface Line {
+  readonly campaignId: string
+  readonly numberId: string
+  readonly e164: string
+}
+
+/** Configures a workspace by the commands that its screens send. */
+export interface Configuring {
+  readonly buyer: (settings: Settings) => Promise<string>
+  /** An active target, unless its settings hold another status. */
+  readonly target: (buyerId: string, settings?: Settings) => Promise<string>
+  readonly publisher: (settings: Settings) => Promise<string>
+  /** A live campaign over a plan, with a ready number; with a publisher, the number is that publisher's, by a lane of those terms. */
+  readonly line: (
+    settings: Settings,
+    plan: readonly Planned[],
+    lane?: { readonly publisherId: string; readonly terms?: Settings },
+  ) => Promise<Line>
+  /**
+   * A number on no campaign, which the carrier delivers from unless `ready` is false; one that is never to deliver ends
+   * with 0005.
+   */
+  readonly number: (settings?: Settings) => Promise<{ readonly numberId: string; readonly e164: string }>
+}
+
+export interface Tenant extends Configuring {
+  readonly workspaceId: string
+  readonly name: string
+  readonly email: string
+  readonly session: string
+  /** Holds every scope; null on a plan without keys. */
+  readonly key: string | null
+  /** Handles any command as the platform. */
+  readonly act: (command: AnyCommand, input: unknown) => Promise<readonly RecordedEvent[]>
+  readonly apiKey: (settings: Settings) => Promise<string>
+}
+
+function newToken(prefix: string): string {
+  return `${prefix}${randomBytes(32).toString('base64url')}`
+}
+
+/** What the first event of a kind made, from its data. */
+function made(events: readonly RecordedEvent[], type: string, record: string): string {
+  const data: Json = events.find((event) => event.type === type)?.data
+  return data[record].id
+}
+
+const digits = (n: number) => String(n).padStart(4, '0')
+
+/** Configures a workspace through `handle`; `token` makes the secrets of its routing keys. */
+export function configuring(handle: Tenant['act'], token = newToken): Configuring {
+  let numbers = 100
+  let desks = 100
+
+  const number = async ({ ready = true, e164: given, ...settings }: Settings = {}) => {
+    const e164 = typeof given === 'string' ? given : `+1310555${digits(numbers++)}`
+    const numberId = made(
+      await handle(provisionNumber, { e164, type: 'local', ...settings }),
+      'NumberProvisioned',
+      'number',
+    )
+    if (ready) await handle(reportNumberDelivery, { numberId, error: null })
+    return { numberId, e164 }
+  }
+  return {
+    number,
+    buyer: async (settings) => made(await handle(createBuyer, settings), 'BuyerCreated', 'buyer'),
+    async target(buyerId, { status = 'active', ...settings } = {}) {
+      const n = desks++
+      const endpoint = { destinationE164: `+1312555${digits(n)}` }
+      const sent = {
+        name: `Desk ${n}`,
+        type: 'number',
+        revenueCents: 1_000,
+        ...(settings.type ? {} : { endpoint }),
+        ...settings,
+        buyerId,
+      }
+      const targetId = made(await handle(createTarget, sent), 'TargetCreated', 'target')
+      if (status !== 'draft') await handle(setTargetStatus, { targetId, status: 'active' })
+      if (status === 'paused' || status === 'archived') await handle(setTargetStatus, { targetId, status })
+      return targetId
+    },
+    async publisher({ status = 'live', ...settings }) {
+      const publisherId = made(await handle(createPublisher, settings), 'PublisherCreated', 'publisher')
+      if (status !== 'onboarding') await handle(setPublisherStatus, { publisherId, status: 'live' })
+      if (status !== 'onboarding' && status !== 'live')
+        await handle(setPublisherStatus, { publisherId, status, note: 'By hand' })
+      return publisherId
+    },
+    async line(settings, plan, lane) {
+      const sent = { verticalId: 'roofing', ...settings }
+      const campaignId = made(await handle(createCampaign, sent), 'CampaignCreated', 'campaign')
+      if (lane) {
+        const secret = token('rk_')
+        const key = { prefix: secret.slice(0, 12), hash: secretHash(secret) }
+        await handle(setLane, { campaignId, publisherId: lane.publisherId, terms: lane.terms ?? {}, key })
+      }
+      for (const [place, planned] of plan.entries()) {
+        const { targetId, ...stands } = typeof planned === 'string' ? { targetId: planned } : planned
+        await handle(setRoute, { campaignId, targetId, settings: { priority: (place + 1) * 10, ...stands } })
+      }
+      const { numberId, e164 } = await number({ label: settings.name })
+      await handle(assignNumber, { numberId, campaignId, publisherId: lane?.publisherId ?? null })
+      await handle(setCampaignStatus, { campaignId, status: 'live' })
+      return { campaignId, numberId, e164 }
+    },
+  }
+}
+
+/** Makes a workspace with an owner, a session and, where its plan has them, a key. */
+export async function openTenant(
+  writer: StreamWriter,
+  {
+    name = 'Acme',
+    planId = 'scale',
+    timezone = 'UTC',
+    fundCents = 100_000,
+  }: {
+    readonly name?: string
+    readonly planId?: PlanId
+    readonly timezone?: string
+    readonly fundCents?: number
+  } = {},
+): Promise<Tenant> {
+  const workspaceId = v7()
+  const email = `${workspaceId}@tenant.example`
+  const owner = { email, name: `${name} owner`, password: newToken('') }
+  await createTenant(writer, { workspaceId, name, timezone, planId, sandbox: false, owner })
+  // Each at an instant of its own: what is made one after another is listed so, however fast the machine.
+  const handle = async (command: AnyCommand, input: unknown) => {
+    const done = await act(writer, workspaceId, command, input)
+    const now = Date.now()
+    while (Date.now() === now) await immediate()
+    return done
+  }
+  if (fundCents > 0) await handle(creditWallet, { amountCents: fundCents, reference: 'opening' })
+
+  const apiKey = async (settings: Settings) => {
+    const secret = newToken('svc_live_')
+    const kept = { prefix: secret.slice(0, 12), hash: secretHash(secret) }
+    await handle(createApiKey, { name: 'Key', scopes: [...scopes], rateLimitPerMinute: 1_200, ...settings, ...kept })
+    return secret
+  }
+  return {
+    workspaceId,
+    name,
+    email,
+    session: await openSession(writer, workspaceId, email),
+    key: planId === 'starter' ? null : await apiKey({ name: 'Full key' }),
+    act: handle,
+    apiKey,
+    ...configuring(handle),
+  }
+}
+
+/** Gives a tenant's owner a further seat, elsewhere or in another role. */
+export async function seat(
+  writer: StreamWriter,
+  email: string,
+  tenant: Tenant,
+  role: 'owner' | 'admin' | 'member',
+): Promise<void> {
+  const { seats } = await writer.stateOf(workspace, tenant.workspaceId)
+  const userId = userIdOf(email)
+  if (!seats.has(userId)) {
+    await tenant.act(grantSeat, { email, name: email, role })
+    return
+  }
+  if (role !== 'owner') {
+    // A workspace keeps an owner.
+    const spare = `spare-${v7()}@tenant.example`
+    await tenant.act(registerUser, { email: spare, name: 'Spare owner', passwordHash: 'none' })
+    await tenant.act(grantSeat, { email: spare, name: 'Spare owner', role: 'owner' })
+  }
+  await tenant.act(changeSeatRole, { userId, role })
+}
+
+/** Archives a live campaign: its number is taken from it first. */
+export async function shelve({ act }: Tenant, { campaignId, numberId }: Line): Promise<void> {
+  await act(assignNumber, { numberId, campaignId: null })
+  for (const status of ['paused', 'archived']) await act(setCampaignStatus, { campaignId, status })
+}
+
+/** Lets a workspace's subscription lapse. */
+export function lapse({ act }: Tenant): Promise<unknown> {
+  return act(changeSubscription, { subscriptionStatus: 'canceled' })
+}
+
+/** Prepares workspaces in the stores that an environment names, through the commands. */
+export async function prepare<World>(
+  env: Readonly<Record<string, string>>,
+  build: (writer: StreamWriter) => Promise<World>,
+  then: (app: App) => Promise<void> = async () => {},
+): Promise<World> {
+  const app = await openApp(readConfig({ ...env, ROLES: 'command-api' }), openLogger({ level: 'silent' }))
+  try {
+    const world = await build(app.writer)
+    await then(app)
+    return world
+  } finally {
+    await app.close()
+  }
+}
+
+/** Prepares workspaces beside a platform that runs, and waits until it can read them. */
+export function prepareBeside<World>(
+  env: Readonly<Record<string, string>>,
+  build: (writer: StreamWriter) => Promise<World>,
+): Promise<World> {
+  return prepare(env, build, allRead)
+}

@@ -1,0 +1,41 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Setup } from '../e2e/server.ts'
+import { type Environment, freePort } from './platform.ts'
+
+/** The environment of a platform that seeds nothing and writes below a directory of its own. */
+export interface FaultEnvironment {
+  readonly env: Environment
+  readonly dataDir: string
+  readonly eventLogUrl: string
+  readonly readStoreUrl: string
+  /** Removes the directory. */
+  readonly remove: () => void
+}
+
+/** A fresh environment over the stores of a setup, on a port that is free. */
+export async function faultEnvironment(setup?: Setup): Promise<FaultEnvironment> {
+  const directory = mkdtempSync(join(tmpdir(), 'ringledger-faults-'))
+  const dataDir = join(directory, 'var')
+  const stores = {
+    EVENT_LOG_URL: `sqlite:${join(dataDir, 'events.db')}`,
+    READ_STORE_URL: `sqlite:${join(dataDir, 'views.db')}`,
+    ...setup?.fresh(),
+  }
+  const env = {
+    ...stores,
+    NODE_ENV: 'production',
+    MASTER_KEY: Buffer.alloc(32, 'faults').toString('base64'),
+    LOG_LEVEL: 'error',
+    DATA_DIR: dataDir,
+    PORT: await freePort(),
+  }
+  return {
+    env,
+    dataDir,
+    eventLogUrl: stores.EVENT_LOG_URL,
+    readStoreUrl: stores.READ_STORE_URL,
+    remove: () => rmSync(directory, { recursive: true, force: true }),
+  }
+}

@@ -1,0 +1,132 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { ScriptedDial } from '../../../src/adapters/simulator/script.ts'
+import { asking } from '../e2e/client.ts'
+import type { FaultWorld } from './world.ts'
+
+/** Between two calls of one client: the load leaves the machine room to end them. */
+const BREATH_MS = 25
+const HOUR_MS = 3_600_000
+
+/** Clients that place calls, and convert, adjust and tag them, for as long as they are let, whoever dies meanwhile. */
+export interface Load {
+  /** Ids of the calls that were answered with 201. */
+  readonly acknowledged: ReadonlySet<string>
+  /** Types and streams of the events that acts on calls must have left, for they were answered with 200. */
+  readonly written: ReadonlySet<string>
+  /** Answers that nobody should get from a platform that is there or not, as text: there are none. */
+  readonly strange: readonly string[]
+  /** Ends it, and waits for what is under way. */
+  readonly stop: () => Promise<void>
+}
+
+type Chance = () => number
+
+const RESULTS: readonly ScriptedDial['result'][] = ['busy', 'no_answer', 'rejected', 'unavailable']
+
+function scriptedDial(chance: Chance): ScriptedDial {
+  const afterSeconds = Math.round(chance() * 6)
+  const result = chance() < 0.65 ? 'answer' : (RESULTS[Math.floor(chance() * RESULTS.length)] ?? 'busy')
+  if (result !== 'answer') return { result, afterSeconds }
+  return {
+    result,
+    afterSeconds,
+    talkSeconds: Math.round(1 + chance() * 90),
+    hungUpBy: chance() < 0.5 ? 'buyer' : 'caller',
+  }
+}
+
+/** A call as the sandbox takes it: instant or live, now or an hour ago, with a fate for every target. */
+export function someCall({ lines, targets }: FaultWorld, chance: Chance): Readonly<Record<string, unknown>> {
+  const line = lines[Math.floor(chance() * lines.length)] ?? lines[0]
+  const instant = chance() < 0.5
+  const at = instant && chance() < 0.5 ? { at: new Date(Date.now() - HOUR_MS).toISOString() } : {}
+  const speed = instant ? {} : { speed: chance() < 0.8 ? 60 : 20 }
+  const patience = chance() < 0.2 ? { callerHangsUpAfterSeconds: Math.round(chance() * 40) } : {}
+  const fates = targets.map((target) => [target, [scriptedDial(chance), scriptedDial(chance)]])
+  return {
+    to: line?.e164,
+    from: chance() < 0.1 ? null : `+1212555${String(100 + Math.floor(chance() * 100)).padStart(4, '0')}`,
+    mode: instant ? 'instant' : 'live',
+    ...at,
+    ...speed,
+    ...patience,
+    script: Object.fromEntries(fates),
+  }
+}
+
+/** Share of the calls after which something is done to one of the client's own. */
+const ACTED = 0.5
+
+const cents = (chance: Chance, most: number) => Math.floor(chance() * most) * 100
+
+interface Act {
+  readonly path: string
+  /** The event that it leaves, unless it is refused. */
+  readonly type: string
+  /** What it sends; `n` was never sent before. */
+  readonly body: (chance: Chance, n: number) => object
+}
+
+const ACTS: readonly Act[] = [
+  {
+    path: 'conversion',
+    type: 'ConversionPosted',
+    body: (chance) => ({ converted: true, ...(chance() < 0.5 && { revenueCents: cents(chance, 50) }) }),
+  },
+  { path: 'adjust', type: 'CallAdjusted', body: (chance) => ({ payoutCents: cents(chance, 10), reason: 'By hand' }) },
+  {
+    path: 'adjust',
+    type: 'CallAdjusted',
+    body: (chance) => ({ converted: chance() < 0.5, reason: 'Agreed by telephone' }),
+  },
+  { path: 'tags', type: 'CallTagged', body: (_chance, n) => ({ tags: { source: `mark ${n}` } }) },
+]
+
+/** How everybody is asked to wait: who asks faster than a person may, and by a platform that is away. */
+const WAIT: ReadonlySet<number> = new Set([429, 503])
+/** How an act on a call that lives, is hardly begun or reads so already is answered. */
+const REFUSED: ReadonlySet<number> = new Set([...WAIT, 400, 404, 409])
+
+/** Begins a load on servers that may be away at any time; `nextBase` says where the next call is sent. */
+export function beginLoad(world: FaultWorld, clients: number, nextBase: () => string, chance: Chance): Load {
+  const acknowledged = new Set<string>()
+  const written = new Set<string>()
+  const strange: string[] = []
+  let acts = 0
+  let ended = false
+  const ask = asking(nextBase, world.tenant.session)
+  const act = async (callId: string) => {
+    const chosen = ACTS[Math.floor(chance() * ACTS.length)]
+    if (!chosen) return
+    const { path, type, body } = chosen
+    acts += 1
+    const sent = { method: 'POST', body: body(chance, acts) }
+    const answer = await ask(`/api/tracking/calls/${callId}/${path}`, sent).catch(() => null)
+    if (answer?.status === 200) written.add(`${type} call-${callId}`)
+    else if (answer && !REFUSED.has(answer.status)) strange.push(`${path}: ${answer.status} ${answer.text}`)
+  }
+  const client = async () => {
+    const own: string[] = []
+    while (!ended) {
+      const body = someCall(world, chance)
+      const answer = await ask('/api/sandbox/calls', { method: 'POST', body }).catch(() => null)
+      if (answer?.status === 201) {
+        acknowledged.add(answer.body.callId)
+        own.push(answer.body.callId)
+      } else if (answer && !WAIT.has(answer.status)) strange.push(`${answer.status} ${answer.text}`)
+      const callId = own[Math.floor(chance() * own.length)]
+      if (callId && chance() < ACTED) await act(callId)
+      await pause(BREATH_MS)
+    }
+  }
+  const running = Array.from({ length: clients }, client)
+  return {
+    acknowledged,
+    written,
+    strange,
+    async stop() {
+      ended = true
+      await Promise.all(running)
+    },
+  }
+}

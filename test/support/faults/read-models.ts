@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto'
+import { followed, projections, upcasts } from '../../../src/main/registry.ts'
+import { systemClock } from '../../../src/main/system.ts'
+import type { EventLog } from '../../../src/ports/event-log.ts'
+import type { ReadStore } from '../../../src/ports/read-store.ts'
+import { readPointers } from '../../../src/runtime/projections/build-names.ts'
+import { runProjections } from '../../../src/runtime/projections/projection-runner.ts'
+import { until } from '../e2e/server.ts'
+
+const CATCH_UP_MS = 600_000
+
+/** Folds into a store whatever the log holds that it has not yet. */
+export async function catchUp(log: EventLog, store: ReadStore): Promise<void> {
+  const stop = new AbortController()
+  const head = await log.head()
+  const runner = runProjections({ log, store, projections, upcasts, clock: systemClock, signal: stop.signal, followed })
+  const caughtUp = async () => {
+    const statuses = runner.status()
+    return statuses.length === projections.length && statuses.every(({ position }) => position >= head)
+  }
+  await until('The read models have caught up', caughtUp, CATCH_UP_MS)
+  stop.abort()
+  await runner.done
+}
+
+/** One hash for each read model: of its documents and their ids, in order of id. */
+export async function hashes(store: ReadStore): Promise<Readonly<Record<string, string>>> {
+  const pointers = await readPointers(store)
+  const hashed = projections.map(async ({ name }) => {
+    const collection = pointers.get(name)?.pointer.active.collection ?? ''
+    const hash = createHash('sha256')
+    let documents = 0
+    for (let skip = 0, rows = 5_000; rows === 5_000; skip += rows) {
+      const page = await store.find(collection, { filter: {}, skip, limit: 5_000 })
+      for (const { id, doc } of page) hash.update(`${id}\n${canonical(doc)}\n`)
+      rows = page.length
+      documents += rows
+    }
+    return [name, `${documents} ${hash.digest('hex')}`] as const
+  })
+  return Object.fromEntries(await Promise.all(hashed))
+}
+
+/** JSON with its keys in order. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : inner,
+  )
+}

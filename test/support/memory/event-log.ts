@@ -1,0 +1,63 @@
+import type { RecordedEvent } from '../../../src/kernel/event.ts'
+import { type EventLog, type LogPage, START } from '../../../src/ports/event-log.ts'
+
+/** Positions of this log leave gaps, as those of a real one do. */
+const STRIDE = 3
+
+/** An event log in memory, exact in everything but durability. */
+export function createMemoryLog(): EventLog & { readonly events: readonly RecordedEvent[] } {
+  const events: RecordedEvent[] = []
+  const revisions = new Map<string, number>()
+  let wakes: (() => void)[] = []
+
+  const pageAfter = (after: number, limit: number, types?: ReadonlySet<string>): LogPage => {
+    const first = Math.max(0, Math.floor(after / STRIDE) + 1)
+    const page = events.slice(first, first + limit)
+    return {
+      events: types ? page.filter(({ type }) => types.has(type)) : page,
+      position: page.at(-1)?.position ?? Math.max(after, START),
+      end: first + page.length >= events.length,
+    }
+  }
+
+  const news = (signal: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      wakes.push(resolve)
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+
+  return {
+    events,
+    async append(stream, expected, batch) {
+      if (batch.length === 0) throw new TypeError('An append holds at least one event.')
+      const revision = revisions.get(stream) ?? -1
+      if (revision !== expected) return { ok: false, conflict: true }
+      for (const [index, event] of batch.entries()) {
+        const place = { stream, revision: revision + 1 + index, position: events.length * STRIDE }
+        events.push({ ...JSON.parse(JSON.stringify(event)), ...place })
+      }
+      revisions.set(stream, revision + batch.length)
+      const waiting = wakes
+      wakes = []
+      for (const wake of waiting) wake()
+      return { ok: true, revision: revision + batch.length, position: (events.length - 1) * STRIDE }
+    },
+    async read(stream, from, limit = 1_000) {
+      return events.filter((event) => event.stream === stream && event.revision >= from).slice(0, limit)
+    },
+    readAll: async (after, limit = 1_000, types) => pageAfter(after, limit, types),
+    async *follow(after, signal) {
+      let position = after
+      while (!signal.aborted) {
+        const page = pageAfter(position, 1_000)
+        if (page.events.length === 0) await news(signal)
+        else {
+          position = page.position
+          yield page
+        }
+      }
+    },
+    head: async () => events.at(-1)?.position ?? START,
+    close: async () => {},
+  }
+}

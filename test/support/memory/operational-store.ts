@@ -1,0 +1,71 @@
+import type { Entry, Note, OperationalStore } from '../../../src/ports/operational-store.ts'
+
+/** An operational store in memory. */
+export function createMemoryOperationalStore(): OperationalStore {
+  const entries = new Map<string, Entry>()
+  const series = new Map<string, Map<string, Note>>()
+
+  const live = (key: string, now: number): Entry | null => {
+    const entry = entries.get(key)
+    return entry && (entry.expiresAt === null || entry.expiresAt > now) ? entry : null
+  }
+  const write = (key: string, value: unknown, expiresAt: number | null, version: number) =>
+    entries.set(key, { key, value: JSON.parse(JSON.stringify(value)), version, expiresAt })
+
+  return {
+    get: async (key, now) => live(key, now),
+    async list(prefix, now, { after = '', limit = Number.POSITIVE_INFINITY } = {}) {
+      const keys = [...entries.keys()].filter((key) => key.startsWith(prefix) && key > after && live(key, now)).sort()
+      return keys.slice(0, limit).flatMap((key) => entries.get(key) ?? [])
+    },
+    async put(key, value, expiresAt) {
+      write(key, value, expiresAt, (entries.get(key)?.version ?? 0) + 1)
+    },
+    async putIf(key, version, value, expiresAt, now) {
+      if ((live(key, now)?.version ?? 0) !== version) return false
+      write(key, value, expiresAt, version + 1)
+      return true
+    },
+    async delete(key) {
+      entries.delete(key)
+    },
+    async increment(key, by, expiresAt, now) {
+      const entry = live(key, now)
+      const sum = (typeof entry?.value === 'number' ? entry.value : 0) + by
+      write(key, sum, entry ? entry.expiresAt : expiresAt, (entry?.version ?? 0) + 1)
+      return sum
+    },
+    async claim(key, owner, until, now) {
+      const entry = live(key, now)
+      if (entry && entry.value !== owner) return false
+      write(key, owner, until, (entry?.version ?? 0) + 1)
+      return true
+    },
+    async release(key, owner) {
+      if (entries.get(key)?.value === owner) entries.delete(key)
+    },
+    async note(notes) {
+      for (const { series: name, ...note } of notes) {
+        const held = series.get(name) ?? new Map<string, Note>()
+        if (!held.has(note.id)) held.set(note.id, { ...note, value: JSON.parse(JSON.stringify(note.value)) })
+        series.set(name, held)
+      }
+    },
+    async notes(name, now, { labels = [], from = 0, to = Number.POSITIVE_INFINITY, skip, limit }) {
+      const picked = [...(series.get(name)?.values() ?? [])]
+        .filter(({ expiresAt, at }) => expiresAt > now && at >= from && at < to)
+        .filter((note) => labels.every((label) => note.labels.includes(label)))
+        .sort((one, other) => other.at - one.at || (other.id < one.id ? -1 : 1))
+      return { total: picked.length, notes: picked.slice(skip, skip + limit) }
+    },
+    async sweep(now) {
+      const gone = [...entries.keys()].filter((key) => !live(key, now))
+      for (const key of gone) entries.delete(key)
+      const noted = [...series.values()].flatMap((held) => [...held.values()].map((note) => ({ held, note })))
+      const past = noted.filter(({ note }) => note.expiresAt <= now)
+      for (const { held, note } of past) held.delete(note.id)
+      return gone.length + past.length
+    },
+    close: async () => {},
+  }
+}

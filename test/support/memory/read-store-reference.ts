@@ -1,0 +1,107 @@
+import type { Conditions, Doc, Filter, Page, Scalar, Stored } from '../../../src/ports/read-store.ts'
+
+/** What a read store must answer, spelt out over documents in memory: the port's semantics, without an index. */
+
+/** Documents that a page holds. */
+export function findIn(documents: readonly Stored[], { filter, sort = {}, skip = 0, limit }: Page): readonly Stored[] {
+  const found = documents.filter((document) => matches(document, filter))
+  const ordered = found.toSorted((one, other) => {
+    for (const [path, way] of Object.entries(sort)) {
+      const order = compare(scalarAt(one, path), scalarAt(other, path))
+      if (order !== 0) return order * way
+    }
+    return compare(one.id, other.id)
+  })
+  return ordered.slice(skip, limit === undefined ? undefined : skip + limit)
+}
+
+/** Values that a page holds at a path. */
+export function pluckIn(documents: readonly Stored[], path: string, page: Page): readonly Scalar[] {
+  return findIn(documents, page).map((document) => {
+    const value = at(document, path)
+    return typeof value === 'object' ? null : (value as Scalar)
+  })
+}
+
+/** Sums by group, in no order. */
+export function sumIn(
+  documents: readonly Stored[],
+  filter: Filter,
+  groupBy: readonly string[],
+  fields: readonly string[],
+): readonly { readonly key: readonly Scalar[]; readonly count: number; readonly sums: readonly number[] }[] {
+  const keyOf = (document: Stored) => groupBy.map((path) => scalarAt(document, path))
+  const found = documents.filter((document) => matches(document, filter))
+  const groups = Map.groupBy(found, (document) => JSON.stringify(keyOf(document)))
+  return [...groups.values()].map((group) => ({
+    key: group[0] ? keyOf(group[0]) : [],
+    count: group.length,
+    sums: fields.map((path) => group.reduce((sum, document) => sum + Number(scalarAt(document, path)), 0)),
+  }))
+}
+
+/** Whether a document meets a filter. */
+export function matches(document: Stored, filter: Filter): boolean {
+  return Object.entries(filter).every(([path, condition]) => {
+    if (condition === undefined) return true
+    if (isList(condition))
+      return path === '$or'
+        ? condition.some((each) => matches(document, each))
+        : condition.every((each) => matches(document, each))
+    return meets(at(document, path), condition)
+  })
+}
+
+const OPERATORS: Readonly<
+  Record<keyof Conditions, (values: readonly unknown[], operand: never, all: Conditions) => boolean>
+> = {
+  $eq: (values, operand: Scalar) => values.includes(operand),
+  $ne: (values, operand: Scalar) => !values.includes(operand),
+  $in: (values, operand: readonly Scalar[]) => operand.some((each) => values.includes(each)),
+  $nin: (values, operand: readonly Scalar[]) => !operand.some((each) => values.includes(each)),
+  $gt: ordered((order) => order > 0),
+  $gte: ordered((order) => order >= 0),
+  $lt: ordered((order) => order < 0),
+  $lte: ordered((order) => order <= 0),
+  $regex: (values, operand: string, { $options }) => {
+    const expression = new RegExp(operand, $options)
+    return values.some((value) => typeof value === 'string' && expression.test(value))
+  },
+  $options: () => true,
+}
+
+function ordered(holds: (order: number) => boolean) {
+  return (values: readonly unknown[], operand: string | number) =>
+    values.some((value) => typeof value === typeof operand && holds(compare(value, operand)))
+}
+
+function meets(value: unknown, condition: Scalar | Conditions): boolean {
+  const conditions: Conditions = condition === null || typeof condition !== 'object' ? { $eq: condition } : condition
+  const values = Array.isArray(value) ? value : [value]
+  return Object.entries(conditions).every(([operator, operand]) =>
+    OPERATORS[operator as keyof Conditions](values, operand as never, conditions),
+  )
+}
+
+/** Value at a dotted path; a missing one is null. */
+function at(document: Stored, path: string): unknown {
+  if (path === '_position') return document.position
+  const walk = (value: unknown, key: string) =>
+    value !== null && typeof value === 'object' ? ((value as Doc)[key] ?? null) : null
+  return path.split('.').reduce(walk, document.doc)
+}
+
+function scalarAt(document: Stored, path: string): Scalar {
+  return at(document, path) as Scalar
+}
+
+/** Null before any value; text by code unit. */
+function compare(one: unknown, other: unknown): number {
+  if (one === other) return 0
+  if (one === null || other === null) return one === null ? -1 : 1
+  return (one as string | number) < (other as string | number) ? -1 : 1
+}
+
+function isList(condition: Scalar | Conditions | readonly Filter[]): condition is readonly Filter[] {
+  return Array.isArray(condition)
+}

@@ -1,0 +1,109 @@
+import type { Checkpoint, Doc, Filter, Page, ReadStore, Scalar, Stored, Write } from '../../../src/ports/read-store.ts'
+import { bySort, matches, valueAt } from './filter.ts'
+
+interface Kept {
+  readonly position: number
+  /** A copy of the document, nobody else's; null for one removed, whose position still guards. */
+  readonly doc: Doc | null
+}
+
+export interface MemoryReadStore extends ReadStore {
+  /** Everything that a collection holds, by id. */
+  all(collection: string): Readonly<Record<string, Doc>>
+  readonly commits: number
+}
+
+/** A read store in memory. Unless `atomic`, a batch that loses the race for the checkpoint has been written nevertheless. */
+export function createMemoryReadStore({ atomic = true } = {}): MemoryReadStore {
+  const collections = new Map<string, Map<string, Kept>>()
+  const checkpoints = new Map<string, Checkpoint>()
+  let commits = 0
+
+  const docsOf = (name: string) => {
+    const docs = collections.get(name) ?? new Map<string, Kept>()
+    collections.set(name, docs)
+    return docs
+  }
+  const stored = (id: string, kept: Kept | undefined): Stored | null =>
+    kept === undefined || kept.doc === null ? null : { id, position: kept.position, doc: kept.doc }
+  const matching = (name: string, filter: Filter): readonly Stored[] =>
+    [...(collections.get(name) ?? [])].flatMap(([id, kept]) => {
+      const one = stored(id, kept)
+      return one && matches(one, filter) ? [one] : []
+    })
+  const paged = (name: string, { filter, sort = {}, skip = 0, limit }: Page): readonly Stored[] => {
+    const found = matching(name, filter).toSorted(bySort(sort))
+    return found.slice(skip, limit === undefined ? undefined : skip + limit)
+  }
+  const write = ({ collection, id, doc, position }: Write) => {
+    const docs = docsOf(collection)
+    if ((docs.get(id)?.position ?? Number.NEGATIVE_INFINITY) >= position) return
+    docs.set(id, { position, doc: doc === null ? null : frozen(JSON.parse(JSON.stringify(doc))) })
+  }
+  const groupOf = (key: readonly Scalar[], rows: readonly Stored[], fields: readonly string[]) => ({
+    key,
+    count: rows.length,
+    sums: fields.map((field) => rows.reduce((sum, row) => sum + numberAt(row, field), 0)),
+  })
+
+  return {
+    get commits() {
+      return commits
+    },
+    all: (collection) =>
+      Object.fromEntries(
+        matching(collection, {})
+          .toSorted(bySort({}))
+          .map(({ id, doc }) => [id, doc]),
+      ),
+    atomic,
+    async ensure(specs) {
+      for (const { name } of specs) docsOf(name)
+    },
+    get: async (collection, id) => stored(id, collections.get(collection)?.get(id)),
+    getMany: async (collection, ids) =>
+      [...new Set(ids)].map((id) => stored(id, collections.get(collection)?.get(id))).filter((one) => one !== null),
+    find: async (collection, page) => paged(collection, page),
+    pluck: async (collection, path, page) => paged(collection, page).map((row) => scalarAt(row, path)),
+    count: async (collection, filter) => matching(collection, filter).length,
+    async sum(collection, filter, groupBy, fields) {
+      const keyOf = (row: Stored) => JSON.stringify(groupBy.map((path) => valueAt(row, path)))
+      const groups = Map.groupBy(matching(collection, filter), keyOf)
+      return [...groups].map(([key, rows]) => groupOf(JSON.parse(key), rows, fields))
+    },
+    async commit(writes, { name, expected, next }) {
+      const moved = (checkpoints.get(name)?.position ?? null) !== expected
+      if (moved && atomic) return false
+      for (const one of writes) write(one)
+      if (moved) return false
+      commits += 1
+      checkpoints.set(name, next)
+      return true
+    },
+    checkpoint: async (name) => checkpoints.get(name) ?? null,
+    checkpoints: async () => Object.fromEntries(checkpoints),
+    async drop(collection, checkpoint) {
+      collections.delete(collection)
+      if (checkpoint !== undefined) checkpoints.delete(checkpoint)
+    },
+    collections: async () => [...collections.keys()],
+    close: async () => {},
+  }
+}
+
+/** A document that whoever reads it cannot change. */
+function frozen<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value
+  for (const inner of Object.values(value)) frozen(inner)
+  return Object.freeze(value)
+}
+
+function scalarAt(row: Stored, path: string): Scalar {
+  const value = valueAt(row, path)
+  return typeof value === 'object' ? null : (value as Scalar)
+}
+
+function numberAt(row: Stored, field: string): number {
+  const value = valueAt(row, field)
+  return typeof value === 'number' ? value : 0
+}

@@ -1,0 +1,149 @@
+import { expect } from 'vitest'
+import { callStatsOf } from '../../../queries/calls/call-stats.ts'
+import { countersOf, healthOf, laneUsageOf, usageOf } from '../../../queries/routing/usage-figures.ts'
+import { counterOf, type LedgerState, ledgerEvents } from '../../../src/domain/routing/ledger.ts'
+import type { ReadStore } from '../../../src/ports/read-store.ts'
+import { byWindow, centsByDay, countedSlots, inWindows, liveCalls, type Subject, takenSlots } from './counts.ts'
+import { healthWord, isOff } from './health.ts'
+import { rowOf, shownRow } from './judge.ts'
+import { dayOf, iso, laneName, type Model } from './state.ts'
+import type { Ids, System } from './system.ts'
+import { BUYERS, CAMPAIGNS, LANES, TARGETS } from './world.ts'
+
+const SUBJECTS: readonly Subject[] = [
+  ...TARGETS.map(({ name }): Subject => ({ kind: 'target', name })),
+  ...BUYERS.map((name): Subject => ({ kind: 'buyer', name })),
+  ...CAMPAIGNS.map((name): Subject => ({ kind: 'campaign', name })),
+  ...LANES.map(({ campaign, publisher }): Subject => ({ kind: 'lane', name: laneName(campaign, publisher) })),
+]
+
+const HOUR = 3_600_000
+/** For how long the counts of an hour, a day and a month are kept, by the length of the window's name (Supplement §6). */
+const KEPT: Readonly<Record<number, number>> = { 13: 48 * HOUR, 10: 62 * 24 * HOUR, 7: 13 * 28 * 24 * HOUR }
+
+/** Counts that must still be known, and are not nothing. */
+function kept(counts: Iterable<readonly [string, number]>, now: number) {
+  const known = [...counts].filter(([window, count]) => {
+    const oldest = iso(now - (KEPT[window.length] ?? 0)).slice(0, window.length)
+    return count !== 0 && window > oldest
+  })
+  return Object.fromEntries(known.toSorted())
+}
+
+function idOf({ kind, name }: Subject, ids: Ids): string {
+  if (kind !== 'lane') return ids.get(name) ?? ''
+  return name
+    .split('/')
+    .map((part) => ids.get(part))
+    .join(':')
+}
+
+/** The ledger's own counters, by which it decides. */
+function judgeLedger(model: Model, ids: Ids, state: LedgerState): void {
+  for (const subject of SUBJECTS) {
+    const { live, taken, total, cents } = counterOf(state, subject.kind, idOf(subject, ids))
+    const slots = takenSlots(model, subject)
+    const shown = { live, total, taken: kept(taken, model.now), cents: kept(cents, model.now) }
+    expect(shown, `the ledger's ${subject.kind} ${subject.name}`).toEqual({
+      live: liveCalls(model, subject),
+      total: slots.length,
+      taken: kept(byWindow(slots), model.now),
+      cents: kept(centsByDay(model, subject), model.now),
+    })
+  }
+}
+
+/** What records show of their use. */
+async function judgeUsage(model: Model, ids: Ids, views: ReadStore): Promise<void> {
+  for (const subject of SUBJECTS) {
+    const id = idOf(subject, ids)
+    const counters = await countersOf(views, subject.kind, [id])
+    const { hour, day, month, total } = inWindows(countedSlots(model, subject), model.now)
+    const calls = { liveCalls: liveCalls(model, subject), hour, day, month }
+    const cents = centsByDay(model, subject).get(dayOf(model.now)) ?? 0
+    const now = iso(model.now)
+    if (subject.kind === 'lane') {
+      expect(laneUsageOf(counters, id, now), subject.name).toEqual({ ...calls, dayPayoutCents: cents })
+    } else {
+      expect(usageOf(counters, id, now), subject.name).toEqual({ ...calls, total, dayRevenueCents: cents })
+    }
+    if (subject.kind === 'target') {
+      const known = model.health.get(subject.name)
+      const off = isOff(model, subject.name, model.now)
+      expect(healthOf(counters, id, now), subject.name).toMatchObject({
+        health: healthWord(known),
+        consecutiveFailures: known?.failures ?? 0,
+        suppressedUntil: off && known?.off ? iso(known.off.until) : null,
+      })
+    }
+  }
+}
+
+const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0)
+
+/** Every call as the log shows it, and the figures of all of them. */
+async function judgeCalls(model: Model, system: System, views: ReadStore): Promise<void> {
+  const log = system.docs('call-log')
+  expect(log.size).toBe(model.calls.length)
+  for (const call of model.calls) expect(shownRow(log.get(call.id)), call.ref).toEqual(rowOf(call))
+  const rows = model.calls.map(rowOf)
+  expect(await callStatsOf(views, {})).toMatchObject({
+    count: rows.length,
+    connected: rows.filter(({ outcome }) => outcome === 'connected' || outcome === 'converted').length,
+    converted: rows.filter(({ converted }) => converted).length,
+    unrouted: rows.filter(({ outcome }) => outcome === 'unrouted').length,
+    revenueCents: sum(rows.map(({ revenueCents }) => revenueCents)),
+    payoutCents: sum(rows.map(({ payoutCents }) => payoutCents)),
+    profitCents: sum(rows.map(({ profitCents }) => profitCents)),
+    usageCents: sum(rows.map(({ usageCents }) => usageCents)),
+    totalTalkSeconds: sum(rows.map(({ talkSeconds }) => talkSeconds)),
+  })
+}
+
+/** What was dialled and let go, each once; and the wallet, entry by entry. */
+function judgeMoney(model: Model, system: System): void {
+  const claims = model.calls.flatMap(({ id, claims }) => claims.map(({ attempt }) => `${id}#${attempt}`))
+  expect(system.dials.map(({ callId, attempt }) => `${callId}#${attempt}`).toSorted()).toEqual(claims.toSorted())
+  const entries = [...system.docs('wallet-entries').values()]
+  const charged = entries.flatMap(({ kind, callId, amountCents }) =>
+    kind === 'usage' ? [[callId, amountCents].join()] : [],
+  )
+  const due = model.calls.flatMap((call) => (call.usageChargedAt === null ? [] : [[call.id, -call.usageCents].join()]))
+  expect(charged.toSorted()).toEqual(due.toSorted())
+  expect(sum(entries.map(({ amountCents }) => Number(amountCents)))).toBe(model.balanceCents)
+  const [wallet] = system.docs('wallets').values()
+  expect(wallet).toMatchObject({ balanceCents: model.balanceCents, reservations: [] })
+}
+
+/** Caps that were told to be reached, and targets that went down: each when it was, and only once. */
+function judgeNotices(model: Model, { log }: System): void {
+  const told = log.events.flatMap(({ type, data }) => {
+    if (type === 'TargetWentDown') return [`${ledgerEvents.TargetWentDown.parse(data).target.name} is down`]
+    if (type !== 'TargetCapped') return []
+    const capped = ledgerEvents.TargetCapped.parse(data)
+    const { scope, window, countedAt, figures } = capped
+    const at = countedAt.slice(0, { hourly: 13, daily: 10, monthly: 7, lifetime: 0, 'daily revenue': 10 }[window])
+    const reached = 'cap' in figures ? `${figures.count} of ${figures.cap}` : `${figures.cents} of ${figures.capCents}`
+    return [`${scope} ${capped[scope].name} ${`${window} ${at}`.trim()}: ${reached}`]
+  })
+  expect(told.toSorted()).toEqual(model.notices.toSorted())
+}
+
+/** Everything that the engine knows of a history's calls is what the model knows. */
+export async function audit(model: Model, system: System, ids: Ids): Promise<void> {
+  const views = await system.store()
+  judgeLedger(model, ids, await system.ledger())
+  await judgeUsage(model, ids, views)
+  await judgeCalls(model, system, views)
+  judgeMoney(model, system)
+  judgeNotices(model, system)
+}
+
+/** Every call has ended and settled, and nothing waits, rings or holds a slot. */
+export async function auditEnd(model: Model, system: System): Promise<void> {
+  const { counters, calls } = await system.ledger()
+  expect([...calls.keys()]).toEqual([])
+  expect([...counters].filter(([, { live }]) => live !== 0)).toEqual([])
+  expect([...system.docs('timers').keys()]).toEqual([])
+  expect(model.calls.filter(({ end, settledAt }) => !end || settledAt === null)).toEqual([])
+}

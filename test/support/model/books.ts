@@ -1,0 +1,95 @@
+import { tellCalls, tellRevenue } from './caps.ts'
+import type { CallModel, CorrectionsModel, Model, TermsModel } from './state.ts'
+
+const HOUR = 3_600_000
+/** Hours after its end for which a call takes a conversion. */
+const POSTBACK = 72
+
+const halfUp = (amount: number) => Math.floor(Math.round(amount * 1_000) / 1_000 + 0.5)
+
+/** What a publisher earns from a converted call of this revenue (Document 1, Payout rules). */
+function payoutOf(terms: TermsModel, revenueCents: number): number {
+  const { payoutMode, payoutCents, revsharePct, minPayoutCents, maxPayoutCents, payoutWithheld } = terms
+  if (payoutMode === 'none' || payoutWithheld !== null) return 0
+  if (payoutMode === 'fixed') return payoutCents ?? 0
+  let share = halfUp((revenueCents * (revsharePct ?? 0)) / 100)
+  if (minPayoutCents !== null && share < minPayoutCents) share = minPayoutCents
+  if (maxPayoutCents !== null && share > maxPayoutCents) share = maxPayoutCents
+  return share
+}
+
+/** What the platform charges for a call: minutes begun at the frozen rate. */
+export function usageOf(terms: TermsModel, talkSeconds: number): number {
+  return halfUp(Math.ceil(talkSeconds / 60) * terms.usageRateCents)
+}
+
+export const soldBy = (call: CallModel) => call.claims.find(({ outcome }) => outcome === 'answered') ?? null
+
+/** Figures as a call's facts give them: its talk, what was posted, and what was corrected since. */
+function figuresOf(call: CallModel, corrections: CorrectionsModel = call.corrections) {
+  const { posts, end, terms } = call
+  const last = posts.at(-1)
+  const posted = posts.findLast(({ revenueCents }) => revenueCents !== null)
+  const sold = soldBy(call)
+  let source: string | null = null
+  if (sold && end && end.talkSeconds >= sold.thresholdSeconds) source = 'duration'
+  else if (sold && last) source = last.source
+  if (corrections.converted === false) source = null
+  if (corrections.converted === true && source === null) source = 'manual'
+  const converted = source !== null
+  const earned = converted ? (posted?.revenueCents ?? sold?.revenueCents ?? 0) : 0
+  const revenueCents = corrections.revenueCents ?? earned
+  const payoutCents = corrections.payoutCents ?? (converted ? payoutOf(terms, revenueCents) : 0)
+  return { converted, source, revenueCents, payoutCents }
+}
+type Figures = ReturnType<typeof figuresOf>
+
+const same = (one: Figures, other: Figures) =>
+  one.converted === other.converted && one.revenueCents === other.revenueCents && one.payoutCents === other.payoutCents
+
+/** Writes a settled call's books as its facts give them, and tells of the caps that this reaches. */
+export function writeBooks(model: Model, call: CallModel, at: number): void {
+  if (call.settledAt === null) return
+  const { converted, revenueCents } = call
+  const figures = figuresOf(call)
+  Object.assign(call, figures)
+  call.convertedAt = figures.converted ? (call.convertedAt ?? at) : null
+  const sold = soldBy(call)
+  if (!sold) return
+  if (sold.countsOn === 'converted' && figures.converted && !converted) tellCalls(model, sold)
+  if (figures.revenueCents > revenueCents) tellRevenue(model, sold, call.settledAt)
+}
+
+/** A conversion as it is posted. */
+export interface Conversion {
+  readonly source: 'postback' | 'manual'
+  readonly revenueCents: number | null
+  readonly externalId: string | null
+}
+
+/** Posts a conversion: what refuses it, or whether a figure moved (Supplement §6, `conversion`). */
+export function post(model: Model, call: CallModel, conversion: Conversion): string | boolean {
+  const { end, posts } = call
+  if (!end || !soldBy(call)) return 'conflict'
+  if (posts.some(({ externalId }) => externalId !== null && externalId === conversion.externalId)) return false
+  const sources = new Set(posts.map(({ source }) => source))
+  if (sources.has('postback') || sources.has(conversion.source)) return 'already-converted'
+  if (model.now > end.at + POSTBACK * HOUR) return 'window-closed'
+  const before = figuresOf(call)
+  call.posts.push(conversion)
+  writeBooks(model, call, model.now)
+  return !same(before, figuresOf(call))
+}
+
+/** Corrects figures: what refuses it, or null. What is named stays until it is named again (Supplement §6, `adjust`). */
+export function adjust(model: Model, call: CallModel, changes: CorrectionsModel): string | null {
+  if (Object.keys(changes).length === 0) return 'bad-request'
+  if (!call.end) return 'conflict'
+  const corrections = { ...call.corrections, ...changes }
+  const after = figuresOf(call, corrections)
+  if (same(figuresOf(call), after)) return 'bad-request'
+  if (after.converted && !soldBy(call)) return 'conflict'
+  call.corrections = corrections
+  writeBooks(model, call, model.now)
+  return null
+}

@@ -1,0 +1,234 @@
+import { soldBy, usageOf, writeBooks } from './books.ts'
+import { tellCalls } from './caps.ts'
+import { type FailureCode, heal, hurt } from './health.ts'
+import { favourite, gates, planOf, skipReason, stateOfCaller, termsOf } from './routing.ts'
+import { type CallModel, type ClaimModel, type DialEnd, type Model, need } from './state.ts'
+
+/** A look for a target, and what came of it. */
+export interface SearchModel {
+  readonly skipped: readonly (readonly [string, string])[]
+  readonly unrouted: string | null
+}
+
+const SECOND = 1_000
+const HOUR = 3_600_000
+/** Seconds after its end at which a call's usage is charged. */
+const USAGE_AFTER = 120
+/** Hours after which a call whose end was never told is ended. */
+const LONGEST_CALL = 4
+
+/** Goes down the plan to the first target that can take the call; what it passes over leaves the plan. */
+function search(model: Model, call: CallModel, at: number): SearchModel {
+  const skipped: (readonly [string, string])[] = []
+  const left = Math.floor((call.routing.deadline - at) / SECOND)
+  const dialled = call.claims.length
+  if (dialled > 0 && left < 1) return spent(call, skipped)
+  while (call.plan[0]) {
+    const [planned, ...rest] = call.plan
+    call.plan = rest
+    const reason = skipReason(model, planned.target, { call, at })
+    if (reason !== null) {
+      skipped.push([planned.target, reason])
+      call.skips.push(reason)
+      continue
+    }
+    const { buyer, capCountsOn, ringTimeoutSeconds } = need(model.targets, planned.target)
+    const claim: ClaimModel = {
+      ...planned,
+      attempt: dialled + 1,
+      buyer,
+      at,
+      ringSeconds: Math.min(ringTimeoutSeconds ?? call.routing.dialTimeoutSeconds, left),
+      countsOn: capCountsOn,
+      outcome: 'ringing',
+      rangSeconds: 0,
+      answerNo: null,
+      forgiven: false,
+    }
+    call.claims.push(claim)
+    if (capCountsOn === 'claimed') tellCalls(model, claim)
+    return { skipped, unrouted: null }
+  }
+  return spent(call, skipped)
+}
+
+/** The first search looks at the whole plan: who cannot take the call now is out, also behind the one who is dialled. */
+function plan(model: Model, call: CallModel, at: number): SearchModel {
+  const reasons = new Map(call.plan.map(({ target }) => [target, skipReason(model, target, { call, at })]))
+  const found = search(model, call, at)
+  const out = call.plan.flatMap(({ target }) => {
+    const reason = reasons.get(target) ?? null
+    return reason === null ? [] : [[target, reason] as const]
+  })
+  call.plan = call.plan.filter(({ target }) => (reasons.get(target) ?? null) === null)
+  call.skips.push(...out.map(([, reason]) => reason))
+  return { ...found, skipped: [...found.skipped, ...out] }
+}
+
+function spent(call: CallModel, skipped: SearchModel['skipped']): SearchModel {
+  const none = skipped.every(([, reason]) => reason === 'paused') ? 'no_targets' : 'no_eligible_target'
+  call.unrouted = call.claims.length > 0 ? 'all_targets_failed' : none
+  return { skipped, unrouted: call.unrouted }
+}
+
+/** A call as it is announced. */
+export interface Arriving {
+  readonly id: string
+  readonly dialed: string
+  readonly caller: string | null
+  /** The lane whose routing key the call carries. */
+  readonly key: { readonly campaign: string; readonly publisher: string } | null
+  readonly at: number
+}
+
+function observedTags({ dialed, caller }: Arriving, publisher: string | null): Readonly<Record<string, string>> {
+  const area = caller?.startsWith('+1') ? caller.slice(2, 5) : null
+  const state = stateOfCaller(caller)
+  return {
+    dialedNumber: dialed,
+    ...(publisher && { publisher }),
+    ...(area && { callerAreaCode: area }),
+    ...(state && { callerState: state }),
+  }
+}
+
+/** A call arrives. Chance orders the plan, so that the order is told. */
+export function arrive(model: Model, arriving: Arriving, order: readonly string[]) {
+  const { id, dialed, caller, at, key } = arriving
+  const { campaign: name, publisher } = key ?? need(model.numbers, dialed)
+  const campaign = name === null ? null : need(model.campaigns, name)
+  const knock = { caller, campaign, publisher: campaign && publisher, at }
+  const passage = gates(model, knock)
+  const terms = termsOf(model, knock)
+  const first = favourite(model, knock)
+  const tags = observedTags(arriving, publisher)
+  const call: CallModel = {
+    id,
+    ref: `CA-${String(model.calls.length + 1).padStart(10, '0')}`,
+    dialed,
+    caller,
+    callerState: stateOfCaller(caller),
+    campaign: name,
+    publisher,
+    attribution: key ? 'routing_key' : name === null ? 'direct' : 'tracking_number',
+    at,
+    heardAt: model.now,
+    admitted: passage.failed === null,
+    terms,
+    routing: {
+      dialTimeoutSeconds: campaign?.dialTimeoutSeconds ?? 0,
+      states: campaign?.states ?? [],
+      unroutedAction: campaign?.unroutedAction ?? 'hangup',
+      deadline: at + (campaign?.failoverBudgetSeconds ?? 0) * SECOND,
+    },
+    plan: [],
+    claims: [],
+    skips: [],
+    unrouted: passage.reason,
+    answeredAt: null,
+    end: null,
+    arrivalTags: tags,
+    tags,
+    posts: [],
+    corrections: {},
+    settledAt: null,
+    convertedAt: null,
+    source: null,
+    converted: false,
+    revenueCents: 0,
+    payoutCents: 0,
+    usageCents: 0,
+    usageChargedAt: null,
+  }
+  if (passage.failed !== null || campaign === null) {
+    model.calls.push(call)
+    return { call, passage, first, found: { skipped: [], unrouted: passage.reason } }
+  }
+  const worth = new Map(planOf(model, campaign).map((planned) => [planned.target, planned]))
+  call.plan = order.map((target) => need(worth, target))
+  model.calls.push(call)
+  return { call, passage, first, found: plan(model, call, at) }
+}
+
+const rounded = (ms: number) => Math.max(0, Math.round(ms / SECOND))
+
+/** The dial that rings. */
+export function ringing(call: CallModel) {
+  return call.claims.find(({ outcome }) => outcome === 'ringing') ?? null
+}
+
+/** How a dial failed. */
+export interface FailureModel extends FailureCode {
+  readonly outcome: DialEnd
+}
+
+/** Nobody took the dial that rings: its slot is given back before the next target is looked for. */
+export function fail(model: Model, call: CallModel, failure: FailureModel, at: number): SearchModel {
+  const claim = ringing(call)
+  if (!claim) throw new Error('Nothing rings.')
+  claim.outcome = failure.outcome
+  claim.rangSeconds = rounded(at - claim.at)
+  hurt(model, claim.target, failure, at)
+  return search(model, call, at)
+}
+
+/** A buyer takes the call. */
+export function answer(model: Model, call: CallModel, at: number): void {
+  const claim = ringing(call)
+  if (!claim) throw new Error('Nothing rings.')
+  claim.outcome = 'answered'
+  claim.rangSeconds = rounded(at - claim.at)
+  claim.answerNo = model.ticks++
+  call.answeredAt = at
+  heal(model, claim.target)
+  if (claim.countsOn === 'connected') tellCalls(model, claim)
+}
+
+function statusAtEnd(call: CallModel, killed: boolean): string {
+  if (killed) return 'terminated'
+  if (soldBy(call)) return 'completed'
+  if (call.unrouted === null) return 'abandoned'
+  if (call.unrouted !== 'all_targets_failed' || call.routing.unroutedAction === 'forward') return 'rejected'
+  return call.claims.at(-1)?.outcome ?? 'failed'
+}
+
+/** The call is over. Whatever is due by now is done by `catchUp`. */
+export function hangUp(model: Model, call: CallModel, by: string, at: number, killed = false): void {
+  const claim = ringing(call)
+  if (claim) {
+    claim.outcome = 'abandoned'
+    claim.rangSeconds = rounded(at - claim.at)
+  }
+  const talkSeconds = call.answeredAt === null ? 0 : rounded(at - call.answeredAt)
+  call.end = { at, by, status: statusAtEnd(call, killed), talkSeconds, no: model.ticks++ }
+  call.usageCents = usageOf(call.terms, talkSeconds)
+}
+
+/** When a call's books are due: a call that nobody answered has nothing to hold back for. */
+export function settlesAt(call: CallModel): number | null {
+  if (!call.end) return null
+  return call.end.at + (soldBy(call) ? call.terms.bufferSeconds * SECOND : 0)
+}
+
+/** Does what has fallen due: calls without an end are ended, ended ones settle once, their usage is charged once. */
+export function catchUp(model: Model): void {
+  const stuckAt = (call: CallModel) => Math.max(call.at, call.heardAt) + LONGEST_CALL * HOUR
+  const stuck = model.calls.filter((call) => !call.end && stuckAt(call) <= model.now)
+  for (const call of stuck.toSorted((one, other) => stuckAt(one) - stuckAt(other))) {
+    hangUp(model, call, 'platform', stuckAt(call), true)
+  }
+  const open = model.calls.filter((call) => call.settledAt === null && (settlesAt(call) ?? model.now + 1) <= model.now)
+  const dueAt = (call: CallModel) => settlesAt(call) ?? 0
+  for (const call of open.toSorted((one, other) => dueAt(one) - dueAt(other) || endNo(one) - endNo(other))) {
+    call.settledAt = dueAt(call)
+    writeBooks(model, call, call.settledAt)
+  }
+  for (const call of model.calls) {
+    const chargedAt = call.end && soldBy(call) ? call.end.at + USAGE_AFTER * SECOND : null
+    if (chargedAt === null || chargedAt > model.now || call.usageChargedAt !== null || call.usageCents === 0) continue
+    call.usageChargedAt = chargedAt
+    model.balanceCents -= call.usageCents
+  }
+}
+
+const endNo = ({ end }: CallModel) => end?.no ?? 0

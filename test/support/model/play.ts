@@ -1,0 +1,203 @@
+import { expect } from 'vitest'
+import type { CarrierNotice } from '../../../src/ports/carrier.ts'
+import { soldBy } from './books.ts'
+import { answer, arrive, catchUp, type FailureModel, fail, hangUp, ringing } from './calls.ts'
+import { decisionIn, judgeArrival, judgeSearch } from './judge.ts'
+import { orderProblem } from './routing.ts'
+import { type CallModel, type DialEnd, dayOf, hourOf, iso, monthOf, need } from './state.ts'
+import type { Pair } from './steps.ts'
+
+const WORKSPACE = '01900000-0000-7000-8000-000000000001'
+
+/** Model and system with what the carrier has told so far. */
+export interface Line extends Pair {
+  readonly told: CarrierNotice[]
+}
+
+/** What becomes of a dial, and after how many milliseconds. */
+export interface DialScript {
+  readonly end: 'answer' | 'gives_up' | 'unavailable' | DialEnd
+  readonly ringMs: number
+  /** What equipment that is `unavailable` asks for. */
+  readonly retryAfterSeconds: number | null
+}
+
+/** Whose routing key a SIP call carries: the key is the lane's own name. */
+export interface RoutingKey {
+  readonly campaign: string
+  readonly publisher: string
+}
+
+/** A whole call: its dials in turn (an answer where there are no more), how long it is talked, and who hangs up. */
+export interface CallScript {
+  readonly dialed: string
+  readonly caller: string | null
+  readonly key: RoutingKey | null
+  readonly dials: readonly DialScript[]
+  readonly talkMs: number
+  readonly by: 'caller' | 'agent'
+  /** How long before the latest instant at which it could have been it was; or so far from the last edge of a window. */
+  readonly before: number
+  readonly edge: 'hour' | 'day' | 'month' | null
+}
+
+const tell = async ({ system, told }: Line, notice: CarrierNotice) => {
+  told.push(notice)
+  return system.tell(notice)
+}
+
+const noticed = (call: Pick<CallModel, 'id'>, at: number) => ({ workspaceId: WORKSPACE, callId: call.id, at: iso(at) })
+
+type Announced = Pick<CallScript, 'dialed' | 'caller' | 'key'>
+
+async function announce(line: Line, { dialed, caller, key }: Announced, at: number): Promise<CallModel> {
+  const { model, system } = line
+  const id = system.newId()
+  const events = await tell(line, {
+    type: 'call-arrived',
+    ...noticed({ id }, at),
+    carrierCallId: `carrier-${id}`,
+    to: dialed,
+    from: caller,
+    sipHeaders: key ? { 'X-Svc-Routing-Key': `${key.campaign} ${key.publisher}` } : {},
+  })
+  const decision = decisionIn(events)
+  if (!decision || !('plan' in decision)) throw new Error('The arrival was not decided.')
+  const order = decision.plan.map(({ targetName }) => targetName)
+  const { call, passage, first, found } = arrive(model, { id, dialed, caller, key, at }, order)
+  judgeArrival(decision, call, passage, found)
+  const campaign = call.campaign === null ? null : need(model.campaigns, call.campaign)
+  if (call.admitted && campaign) expect(orderProblem(model, campaign, first, order)).toBeNull()
+  return call
+}
+
+type Failing = DialScript & { readonly end: 'unavailable' | DialEnd }
+
+const NOT_TOLD = { sipCode: null, retryAfterSeconds: null }
+const FAILURES: Readonly<Record<Failing['end'], (script: Failing) => FailureModel>> = {
+  no_answer: () => ({ outcome: 'no_answer', ...NOT_TOLD }),
+  busy: () => ({ outcome: 'busy', sipCode: 486, retryAfterSeconds: null }),
+  rejected: () => ({ outcome: 'rejected', ...NOT_TOLD }),
+  failed: () => ({ outcome: 'failed', ...NOT_TOLD }),
+  unavailable: ({ retryAfterSeconds }) => ({ outcome: 'failed', sipCode: 503, retryAfterSeconds }),
+}
+
+async function failed(line: Line, call: CallModel, script: Failing, at: number): Promise<void> {
+  const failure = FAILURES[script.end](script)
+  const attempt = ringing(call)?.attempt ?? 0
+  const events = await tell(line, {
+    type: 'dial-failed',
+    ...noticed(call, at),
+    attempt,
+    ...failure,
+    whisperAccepted: null,
+  })
+  judgeSearch(decisionIn(events), call, fail(line.model, call, failure, at))
+}
+
+async function taken(line: Line, call: CallModel, at: number): Promise<void> {
+  const attempt = ringing(call)?.attempt ?? 0
+  await tell(line, { type: 'dial-answered', ...noticed(call, at), attempt, whisperAccepted: null })
+  answer(line.model, call, at)
+}
+
+async function over(line: Line, call: CallModel, by: 'caller' | 'agent' | 'platform', at: number): Promise<void> {
+  await tell(line, { type: 'call-ended', ...noticed(call, at), hungUpBy: by, recorded: false })
+  hangUp(line.model, call, by, at)
+}
+
+/** What has fallen due is done on both sides. */
+export async function settleUp(line: Line): Promise<void> {
+  await line.system.due()
+  catchUp(line.model)
+}
+
+const WINDOWS = { hour: hourOf, day: dayOf, month: monthOf } as const
+const HOUR = 3_600_000
+/** Calls are dated no further back than the counts of an hour are kept. */
+const PAST = 40 * HOUR
+
+/** The beginning of the window that an instant lies in. */
+function edgeBefore(at: number, edge: keyof typeof WINDOWS): number {
+  return Date.parse(
+    `${WINDOWS[edge](at)}${{ hour: ':00:00.000Z', day: 'T00:00:00.000Z', month: '-01T00:00:00.000Z' }[edge]}`,
+  )
+}
+
+/** When a call arrives that must be over by now. */
+function arrivalOf(now: number, { dials, talkMs, before, edge }: CallScript): number {
+  const latest = now - dials.reduce((sum, { ringMs }) => sum + ringMs, 30_000) - talkMs
+  if (edge === null) return Math.max(now - PAST, latest - before)
+  const from = edgeBefore(latest, edge)
+  // So that waterfall or talk may cross the edge, it arrives a little before or after it.
+  return from < now - PAST ? latest : Math.min(latest, from + (before % 60_000) - 30_000)
+}
+
+const ANSWER: DialScript = { end: 'answer', ringMs: 3_000, retryAfterSeconds: null }
+
+const fails = (dial: DialScript): dial is Failing => dial.end in FAILURES
+
+async function comesTo(line: Line, call: CallModel, dial: DialScript, at: number): Promise<void> {
+  if (fails(dial)) await failed(line, call, dial, at)
+  else await taken(line, call, at)
+}
+
+/** Plays a whole call in one go, as the sandbox does with instant ones. */
+export async function playCall(line: Line, script: CallScript): Promise<void> {
+  const { talkMs, by } = script
+  let at = arrivalOf(line.model.now, script)
+  const call = await announce(line, script, at)
+  const dials = [...script.dials]
+  for (let claim = ringing(call); claim; claim = ringing(call)) {
+    const dial = dials.shift() ?? ANSWER
+    at += Math.min(dial.ringMs, claim.ringSeconds * 1_000)
+    if (dial.end === 'gives_up') break
+    await comesTo(line, call, dial, at)
+  }
+  if (soldBy(call)) at += talkMs
+  await over(line, call, call.unrouted === null ? by : 'platform', at)
+  await settleUp(line)
+}
+
+/** A call begins now and goes on step by step. */
+export async function startCall(line: Line, called: Announced): Promise<void> {
+  await announce(line, called, line.model.now)
+}
+
+export const openCalls = ({ model }: Pick<Pair, 'model'>) => model.calls.filter(({ end }) => end === null)
+
+/** One of the calls that are open goes on, now: its dial comes to something, or it is over. */
+export async function goOn(line: Line, pick: number, dial: DialScript, by: 'caller' | 'agent'): Promise<void> {
+  const open = openCalls(line)
+  const call = open[pick % open.length]
+  if (!call) return
+  const { now } = line.model
+  if (!ringing(call) || dial.end === 'gives_up') await over(line, call, by, now)
+  else await comesTo(line, call, dial, now)
+  await settleUp(line)
+}
+
+/** The carrier tells something once more, however late: nothing comes of it. */
+export async function repeat({ system, told }: Line, pick: number): Promise<void> {
+  const notice = told[pick % told.length]
+  if (notice) expect(await system.tell(notice), 'what a repeated notice led to').toEqual([])
+}
+
+/** Time passes: so long, or to so long before or after the next edge of a window. */
+export async function wait(line: Line, ms: number, edge: keyof typeof WINDOWS | null): Promise<void> {
+  const { model, system } = line
+  const next =
+    edge && edgeBefore(edgeBefore(model.now, edge) + { hour: HOUR, day: 24 * HOUR, month: 32 * 24 * HOUR }[edge], edge)
+  model.now = next === null ? model.now + ms : Math.max(model.now, next + (ms % 4_000) - 2_000)
+  system.moveTo(model.now)
+  await settleUp(line)
+}
+
+const BUFFERS_OVER = 2 * HOUR
+
+/** Everybody hangs up, and everything that is held back falls due. */
+export async function drain(line: Line): Promise<void> {
+  for (const call of openCalls(line)) await over(line, call, 'caller', line.model.now)
+  await settleUp(line)
+  await wait(line, BUFFERS_OVER, null)
+}

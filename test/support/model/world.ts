@@ -1,0 +1,133 @@
+import type { BuyerModel, CampaignModel, LaneModel, Model, RouteModel, TargetModel } from './state.ts'
+import { laneName, routeName } from './state.ts'
+
+/** What every history begins with: who there is, and who belongs to whom. Names are the records' own. */
+export const BUYERS = ['B1', 'B2'] as const
+export const TARGETS = [
+  { name: 'T1', buyer: 'B1', type: 'number' },
+  { name: 'T2', buyer: 'B1', type: 'number' },
+  { name: 'T3', buyer: 'B2', type: 'sip' },
+  { name: 'T4', buyer: 'B2', type: 'number' },
+] as const
+export const CAMPAIGNS = ['C1', 'C2'] as const
+export const PUBLISHERS = ['P1', 'P2'] as const
+export const LANES = [
+  { campaign: 'C1', publisher: 'P1' },
+  { campaign: 'C1', publisher: 'P2' },
+  { campaign: 'C2', publisher: 'P1' },
+] as const
+export const ROUTES = [
+  { campaign: 'C1', target: 'T1' },
+  { campaign: 'C1', target: 'T2' },
+  { campaign: 'C1', target: 'T3' },
+  { campaign: 'C2', target: 'T4' },
+  { campaign: 'C2', target: 'T1' },
+] as const
+export const NUMBERS = [
+  { e164: '+14155550101', campaign: 'C1', publisher: null },
+  { e164: '+14155550102', campaign: 'C1', publisher: 'P1' },
+  { e164: '+14155550103', campaign: 'C1', publisher: 'P2' },
+  { e164: '+14155550104', campaign: 'C2', publisher: 'P1' },
+  { e164: '+14155550105', campaign: null, publisher: null },
+] as const
+/** From California, New York, Illinois, nowhere known, and from one who hides. */
+export const CALLERS = ['+14155550199', '+12125550198', '+13125550197', '+442071234567', null] as const
+export const ZONE = 'America/New_York'
+export const FUNDS = 400
+
+const CAPS = { concurrencyCap: 0, hourlyCap: 0, dailyCap: 0, monthlyCap: 0, dailyRevenueCapCents: 0 }
+
+const buyerOf = (name: string): BuyerModel => ({ name, status: 'active', ...CAPS })
+
+const targetOf = ({ name, buyer }: (typeof TARGETS)[number]): TargetModel => ({
+  name,
+  buyer,
+  status: 'active',
+  ...CAPS,
+  totalCap: 0,
+  revenueCents: 0,
+  durationThresholdSeconds: 0,
+  capCountsOn: 'connected',
+  states: [],
+  hoursSchedule: null,
+  ringTimeoutSeconds: null,
+  dedupeWindowSeconds: 0,
+  tagFilters: [],
+})
+
+const campaignOf = (name: string): CampaignModel => ({
+  name,
+  status: 'live',
+  routingMode: 'priority',
+  repeatCallerPolicy: 'allow',
+  anonymousPolicy: 'allow',
+  unroutedAction: 'hangup',
+  bufferSeconds: 0,
+  dialTimeoutSeconds: 25,
+  failoverBudgetSeconds: 90,
+  dedupeWindowSeconds: 0,
+  dailyCap: 0,
+  concurrencyCap: 0,
+  hoursSchedule: null,
+  states: [],
+  payout: { mode: 'revshare', payoutCents: null, revsharePct: 0, minPayoutCents: null, maxPayoutCents: null },
+})
+
+const laneOf = (lane: (typeof LANES)[number]): LaneModel => ({
+  ...lane,
+  active: true,
+  payoutMode: 'inherit',
+  payoutCents: null,
+  revsharePct: null,
+  minPayoutCents: null,
+  maxPayoutCents: null,
+  bufferSeconds: null,
+  hourlyCap: 0,
+  dailyCap: 0,
+  monthlyCap: 0,
+  concurrencyCap: 0,
+  dailyPayoutCapCents: 0,
+  dedupeWindowSeconds: 0,
+  states: null,
+  hoursSchedule: null,
+})
+
+/** A route as one begins (Supplement §5). */
+export const newRoute = (campaign: string, target: string, made: number): RouteModel => ({
+  campaign,
+  target,
+  priority: 100,
+  weight: 100,
+  active: true,
+  revenueOverrideCents: null,
+  made,
+})
+
+const byName = <Value extends { readonly name: string }>(values: readonly Value[]) =>
+  new Map(values.map((value) => [value.name, value]))
+
+/** The model of a workspace in which nobody has called yet. */
+export function freshModel(now: number): Model {
+  return {
+    now,
+    subscription: 'active',
+    plan: 'scale',
+    balanceCents: FUNDS,
+    buyers: byName(BUYERS.map(buyerOf)),
+    targets: byName(TARGETS.map(targetOf)),
+    campaigns: byName(CAMPAIGNS.map(campaignOf)),
+    publishers: new Map(PUBLISHERS.map((name) => [name, { status: 'live' }])),
+    lanes: new Map(LANES.map((lane) => [laneName(lane.campaign, lane.publisher), laneOf(lane)])),
+    routes: new Map(
+      ROUTES.map(({ campaign, target }, made) => [routeName(campaign, target), newRoute(campaign, target, made)]),
+    ),
+    routesMade: ROUTES.length,
+    numbers: new Map(NUMBERS.map(({ e164, campaign, publisher }) => [e164, { campaign, publisher }])),
+    blocked: new Set(),
+    calls: [],
+    health: new Map(),
+    told: new Map(),
+    notices: [],
+    ticks: 0,
+  }
+}

@@ -1,0 +1,54 @@
+import { settleCall } from '../../../commands/calls/settle-call.ts'
+import { failOver } from '../../../commands/routing/fail-over.ts'
+import { releaseCall } from '../../../commands/routing/release-call.ts'
+import { routeCall } from '../../../commands/routing/route-call.ts'
+import type { WorkspaceState } from '../../../src/domain/configuration/workspace.ts'
+import type { Bug } from './process.ts'
+
+/** The configuration as if no target took but so many calls a day. */
+function withoutDailyCaps(state: WorkspaceState): WorkspaceState {
+  return { ...state, targets: state.targets.map((target) => ({ ...target, dailyCap: 0 })) }
+}
+
+const blind = <States extends { readonly workspace: WorkspaceState }>(reads: States): States => ({
+  ...reads,
+  workspace: withoutDailyCaps(reads.workspace),
+})
+
+const routeBlindly: typeof routeCall = {
+  ...routeCall,
+  decide: (input, state, context) => routeCall.decide(input, state, { ...context, reads: blind(context.reads) }),
+}
+
+const failOverBlindly: typeof failOver = {
+  ...failOver,
+  decide: (input, state, context) => failOver.decide(input, state, { ...context, reads: blind(context.reads) }),
+}
+
+const settleAgain: typeof settleCall = {
+  ...settleCall,
+  decide: (input, state, context) => settleCall.decide(input, state && { ...state, settled: null }, context),
+}
+
+/** Three mistakes of the kind that simulations are for; the last two show by faults alone. */
+export const bugs = {
+  /** Claims look at every cap of a target but that of its day. */
+  forgottenCap: {
+    name: 'a claim that forgets a cap',
+    commands: { 'route-call': routeBlindly, 'fail-over': failOverBlindly },
+  },
+  /** Books that were written are written again by whoever comes late. */
+  settledTwice: {
+    name: 'a settlement that is not idempotent',
+    commands: { 'settle-call': settleAgain },
+  },
+  /** Who takes up what a dead process has left does not release calls. */
+  lostRelease: {
+    name: 'a release that is lost with the crash',
+    recovery: (tools) => ({
+      ...tools,
+      run: async (command, input, cause) =>
+        command.name === releaseCall.name ? null : tools.run(command, input, cause),
+    }),
+  },
+} satisfies Readonly<Record<string, Bug>>

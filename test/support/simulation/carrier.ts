@@ -1,0 +1,171 @@
+import type { Carrier, CarrierNotice, DialCommand, ReleaseCommand } from '../../../src/ports/carrier.ts'
+import type { Chance } from './chance.ts'
+import type { Agenda } from './time.ts'
+
+/** A caller on the line, as the carrier has it. */
+interface Line {
+  readonly workspaceId: string
+  readonly callId: string
+  readonly carrierCallId: string
+  over: boolean
+  /** Dials that ring or talk, by attempt. */
+  readonly up: Map<number, { readonly targetId: string; readonly record: boolean; connected: boolean }>
+  released: boolean
+  /** Takes off the agenda what its end leaves without a point. */
+  readonly cancels: (() => void)[]
+}
+
+/** How the callers and the called are. */
+export interface Manners {
+  /** Seconds that a caller waits at most for somebody to answer. */
+  readonly patience: readonly [number, number]
+  readonly talk: readonly [number, number]
+  /** Share of dials that are answered. */
+  readonly answers: number
+}
+
+/** What is placed on the carrier. */
+export interface PlacedCall {
+  readonly workspaceId: string
+  readonly callId: string
+  readonly to: string
+  readonly from: string | null
+}
+
+/** The telephone company outside the platform: it knows no crash but its own, and does a command once. */
+export interface SimulatedCarrier {
+  readonly place: (call: PlacedCall) => void
+  readonly commands: Pick<Carrier, 'dial' | 'release'>
+  /** Calls that are on the line. */
+  readonly up: () => number
+  /** What it was asked that no carrier may be asked. */
+  readonly broken: readonly string[]
+}
+
+const MOST_SECONDS = 1_200
+/** Share of the talks that were to be recorded of which something is kept, and how long it is (ms). */
+const RECORDED = 0.7
+const KEPT_MS = 30 * 24 * 3_600_000
+const STAYS: Readonly<Record<ReleaseCommand['action']['kind'], number>> = { hangup: 0, message: 5, forward: 30 }
+const FAILURES = ['no_answer', 'busy', 'rejected', 'failed'] as const
+const SIP_CODES = { no_answer: null, busy: 486, rejected: 603, failed: 503 } as const
+
+/** A carrier; `tell` takes what it has to say, and sees to it that it is heard. */
+export function createSimulatedCarrier(options: {
+  readonly agenda: Agenda
+  readonly chance: Chance
+  readonly manners: Manners
+  /** Calls that a target may have at once. */
+  readonly lineCaps: ReadonlyMap<string, number>
+  readonly tell: (notice: CarrierNotice) => void
+}): SimulatedCarrier {
+  const { agenda, chance, manners, lineCaps, tell } = options
+  const lines = new Map<string, Line>()
+  const taken = new Set<string>()
+  const broken: string[] = []
+  const instant = () => new Date(agenda.now()).toISOString()
+  const after = (line: Line, seconds: number, run: () => void) =>
+    line.cancels.push(agenda.at(agenda.now() + seconds * 1_000, run))
+  const keyOf = ({ workspaceId, callId }: Line) => ({ workspaceId, callId })
+
+  const liveOn = (targetId: string) =>
+    [...lines.values()].flatMap(({ up }) => [...up.values()]).filter((dial) => dial.targetId === targetId).length
+
+  function end(line: Line, hungUpBy: 'caller' | 'agent' | 'platform'): void {
+    if (line.over) return
+    const talks = [...line.up.values()].some(({ record, connected }) => record && connected)
+    const recorded = talks && chance.odds(RECORDED)
+    line.over = true
+    line.up.clear()
+    for (const cancel of line.cancels) cancel()
+    // Which of the two is told first is chance, as it is with a carrier that saves on another machine.
+    const early = chance.odds(0.2)
+    if (recorded && early) keep(line)
+    tell({ type: 'call-ended', ...keyOf(line), hungUpBy, recorded, at: instant() })
+    if (recorded && !early) agenda.at(agenda.now() + 1_000 * chance.between(0, 5), () => keep(line))
+  }
+
+  /** The talk is saved, and can be played for a while. */
+  function keep(line: Line): void {
+    tell({
+      type: 'recording-saved',
+      ...keyOf(line),
+      carrierRecordingId: `recording-${line.callId}`,
+      format: 'wav',
+      channels: 1,
+      durationSeconds: 1,
+      expiresAt: new Date(agenda.now() + KEPT_MS).toISOString(),
+      at: instant(),
+    })
+  }
+
+  function answer(line: Line, attempt: number): void {
+    const dial = line.up.get(attempt)
+    if (line.over || !dial) return
+    dial.connected = true
+    tell({ type: 'dial-answered', ...keyOf(line), attempt, whisperAccepted: null, at: instant() })
+    after(line, chance.between(...manners.talk), () => end(line, chance.odds(0.5) ? 'caller' : 'agent'))
+  }
+
+  function fail(line: Line, attempt: number): void {
+    if (line.over || !line.up.delete(attempt)) return
+    const outcome = chance.among(FAILURES)
+    const told = { outcome, sipCode: SIP_CODES[outcome], retryAfterSeconds: null, whisperAccepted: null }
+    tell({ type: 'dial-failed', ...keyOf(line), attempt, ...told, at: instant() })
+  }
+
+  async function dial({
+    commandId,
+    carrierCallId,
+    attempt,
+    targetId,
+    ringSeconds,
+    record,
+  }: DialCommand): Promise<void> {
+    const line = lines.get(carrierCallId)
+    if (taken.has(commandId) || !line || line.over) return
+    taken.add(commandId)
+    if (line.up.size > 0) broken.push(`${line.callId} was to dial ${targetId} while it had another target`)
+    if (line.released) broken.push(`${line.callId} was to dial ${targetId} after it was let go`)
+    line.up.set(attempt, { targetId, record, connected: false })
+    const cap = lineCaps.get(targetId)
+    if (cap !== undefined && liveOn(targetId) > cap)
+      broken.push(`${targetId} was to be dialled over its ${cap} at once`)
+    const answers = chance.odds(manners.answers)
+    const rings = chance.between(0, Math.max(0, ringSeconds - 1))
+    after(line, rings, () => (answers ? answer(line, attempt) : fail(line, attempt)))
+  }
+
+  async function release({ commandId, carrierCallId, action }: ReleaseCommand): Promise<void> {
+    const line = lines.get(carrierCallId)
+    if (taken.has(commandId) || !line || line.over) return
+    taken.add(commandId)
+    line.released = true
+    after(line, STAYS[action.kind], () => end(line, 'platform'))
+  }
+
+  return {
+    broken,
+    commands: { dial, release },
+    place({ workspaceId, callId, to, from }) {
+      const carrierCallId = `line-${callId}`
+      const line: Line = {
+        workspaceId,
+        callId,
+        carrierCallId,
+        over: false,
+        up: new Map(),
+        released: false,
+        cancels: [],
+      }
+      lines.set(carrierCallId, line)
+      const told = { ...keyOf(line), carrierCallId, to, from, sipHeaders: {}, at: instant() }
+      tell({ type: 'call-arrived', ...told })
+      after(line, chance.between(...manners.patience), () => {
+        if (![...line.up.values()].some(({ connected }) => connected)) end(line, 'caller')
+      })
+      after(line, MOST_SECONDS, () => end(line, 'caller'))
+    },
+    up: () => [...lines.values()].filter(({ over }) => !over).length,
+  }
+}

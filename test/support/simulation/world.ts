@@ -1,0 +1,113 @@
+import { createWorkspace } from '../../../commands/access/create-workspace.ts'
+import { creditWallet } from '../../../commands/money/credit-wallet.ts'
+import type { AnyCommand } from '../../../src/kernel/command.ts'
+import type { RecordedEvent } from '../../../src/kernel/event.ts'
+import { isRefusal } from '../../../src/kernel/refusal.ts'
+import type { CommandCall } from '../../../src/runtime/write/mailboxes.ts'
+import { createStreamWriter } from '../../../src/runtime/write/stream-writer.ts'
+import { configuring, type Line } from '../e2e/world.ts'
+import { WORKSPACE } from '../fixtures/spec.ts'
+import { createManualClock } from '../memory/clock.ts'
+import { createMemoryLog } from '../memory/event-log.ts'
+import { createMemoryOperationalStore } from '../memory/operational-store.ts'
+import { simulatedRandom } from './chance.ts'
+
+/** Two minutes before an hour, a day and a month end at once. */
+export const SIMULATED_START = Date.UTC(2026, 10, 30, 23, 58)
+const CONFIGURED_AT = SIMULATED_START - 60_000
+const OPENING_CENTS = 40
+
+/** A workspace whose calls meet every kind of cap, failover, buffers and terms, the same in every process. */
+export interface SimulatedWorld {
+  readonly lines: readonly Line[]
+  /** Buyers and targets whose settings nobody touches, and those that are edited, paused and reset. */
+  readonly steady: { readonly targets: readonly string[]; readonly buyers: readonly string[] }
+  readonly edited: { readonly targets: readonly string[]; readonly buyers: readonly string[] }
+  readonly publisherId: string
+  /** Calls that a target may have at once, of those that nobody touches. */
+  readonly concurrency: ReadonlyMap<string, number>
+  /** How it came to be. */
+  readonly events: readonly RecordedEvent[]
+}
+
+/** On whose behalf a simulated person or machine acts. */
+export function simulatedCall(commandId: string): CommandCall {
+  return {
+    workspaceId: WORKSPACE,
+    actor: { type: 'user', id: null, name: 'Ada' },
+    commandId,
+    correlationId: commandId,
+    causationId: null,
+    surface: 'console',
+    ip: null,
+  }
+}
+
+/** Builds the workspace through the commands. */
+export async function buildSimulatedWorld(): Promise<SimulatedWorld> {
+  const log = createMemoryLog()
+  const clock = createManualClock(CONFIGURED_AT)
+  const random = simulatedRandom(7, clock)
+  const ops = createMemoryOperationalStore()
+  const writer = createStreamWriter({ log, ops, clock, random, recall: async () => null })
+  let commands = 0
+  const handle = async (command: AnyCommand, input: unknown) => {
+    commands += 1
+    // Ids tell the order in which things were made.
+    await clock.advance(1)
+    const outcome = await writer.handle(command, command.input.parse(input), simulatedCall(`world-${commands}`))
+    if (isRefusal(outcome)) throw new Error(`${command.name}: ${JSON.stringify(outcome)}`)
+    return outcome.events
+  }
+  const { buyer, target, publisher, line } = configuring(handle, (prefix) => `${prefix}${commands}`)
+  await handle(createWorkspace, { name: 'Simulated', timezone: 'America/New_York', planId: 'scale', sandbox: true })
+  await handle(creditWallet, { amountCents: OPENING_CENTS, reference: 'opening' })
+
+  const acme = await buyer({ name: 'Acme' })
+  const bright = await buyer({ name: 'Bright', concurrencyCap: 3, hourlyCap: 5 })
+  const fickle = await buyer({ name: 'Fickle', dailyCap: 6, dailyRevenueCapCents: 3_000 })
+  const single = await target(acme, { name: 'Single line', concurrencyCap: 1, revenueCents: 900 })
+  const scarce = await target(bright, { name: 'Scarce', dailyCap: 2, capCountsOn: 'claimed' })
+  const pair = await target(bright, { name: 'Two lines', concurrencyCap: 2, hourlyCap: 3, capCountsOn: 'connected' })
+  const sold = await target(acme, {
+    name: 'Sold by conversion',
+    monthlyCap: 2,
+    capCountsOn: 'converted',
+    durationThresholdSeconds: 20,
+  })
+  const rare = await target(acme, { name: 'Rare', totalCap: 3, dedupeWindowSeconds: 120 })
+  const moody = await target(fickle, { name: 'Moody', dailyCap: 3, concurrencyCap: 2, durationThresholdSeconds: 10 })
+  const open = await target(fickle, { name: 'Open', revenueCents: 1_500, dailyRevenueCapCents: 3_000 })
+
+  const publisherId = await publisher({ name: 'North' })
+  const fixed = { publisherId, terms: { payoutMode: 'fixed', payoutCents: 300, dailyCap: 4 } }
+  const shared = { publisherId, terms: { payoutMode: 'revshare', revsharePct: 37.5, maxPayoutCents: 400 } }
+  const lines = [
+    await line({ name: 'Waterfall' }, [single, scarce, pair, open], fixed),
+    await line({ name: 'Buffered', bufferSeconds: 45, routingMode: 'weighted' }, [pair, sold, moody, rare], shared),
+    await line(
+      { name: 'Capped', dailyCap: 5, concurrencyCap: 2, repeatCallerPolicy: 'block', dedupeWindowSeconds: 90 },
+      [single, moody, open],
+    ),
+    await line(
+      { name: 'Loyal', repeatCallerPolicy: 'same_target', dedupeWindowSeconds: 600, anonymousPolicy: 'block' },
+      [rare, sold, single, pair],
+    ),
+  ]
+  return {
+    lines,
+    steady: { targets: [single, scarce, pair, sold, rare], buyers: [acme, bright] },
+    edited: { targets: [moody, open], buyers: [fickle] },
+    publisherId,
+    concurrency: new Map([
+      [single, 1],
+      [pair, 2],
+    ]),
+    events: log.events,
+  }
+}
+
+/** Puts events into an empty log as they lie in another. */
+export async function furnishLog(log: ReturnType<typeof createMemoryLog>, events: readonly RecordedEvent[]) {
+  for (const event of events) await log.append(event.stream, event.revision - 1, [event])
+}
