@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { answered, call } from '../../src/domain/calls/call.ts'
-import { figureCents, figuresOf } from '../../src/domain/calls/call-changes.ts'
 import { booksAfter, rebooking } from '../../src/domain/calls/settlement.ts'
+import { figureCents, figuresOf } from '../../src/domain/money/figures.ts'
 import { CONVERSION } from '../../src/domain/shared/limits.ts'
 import { missing } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { call, ringing, secondsBetween } from '../../src/domain/calls/call.ts'
 import { failureSentence } from '../../src/domain/calls/call-sentences.ts'
-import { dialOutcome } from '../../src/domain/routing/call-facts.ts'
+import { dialOutcome } from '../../src/domain/shared/call-codes.ts'
 import { missing } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id, instant } from '../../src/kernel/wire.ts'

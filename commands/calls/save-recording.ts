@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { answered, call } from '../../src/domain/calls/call.ts'
-import { recording } from '../../src/domain/routing/call-facts.ts'
+import { recording } from '../../src/domain/calls/recording.ts'
 import { missing } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { overCeiling } from '../../src/domain/access/ceilings.ts'
-import { plansWith } from '../../src/domain/campaigns/route.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import {
   destinationOf,
   mover,
   noDestination,
+  plansWith,
   TARGET_MOVES,
   targetStatus,
   targetsHeld,

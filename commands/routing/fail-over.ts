@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { dialOutcome } from '../../src/domain/routing/call-facts.ts'
 import { questionsOfTargets } from '../../src/domain/routing/caller-lookups.ts'
 import { callerRecalls, lastSeenBy } from '../../src/domain/routing/caller-memory.ts'
 import { reachingCaps } from '../../src/domain/routing/cap-notifications.ts'
 import { findTarget } from '../../src/domain/routing/claim.ts'
 import { goingDown, hearingLate } from '../../src/domain/routing/dial-failures.ts'
 import { ledger, withoutClaim } from '../../src/domain/routing/ledger.ts'
+import { dialOutcome } from '../../src/domain/shared/call-codes.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 

@@ -1,6 +1,6 @@
 import { callEvents } from '../../src/domain/calls/call.ts'
-import { figuresOf } from '../../src/domain/calls/call-changes.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { figuresOf } from '../../src/domain/money/figures.ts'
 import { NOT_BOOKED } from '../../src/domain/routing/booked.ts'
 import { bookedMemory, bookedRecalls } from '../../src/domain/routing/booked-memory.ts'
 import { reachingCaps } from '../../src/domain/routing/cap-notifications.ts'

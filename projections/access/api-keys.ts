@@ -1,7 +1,7 @@
 import { type ApiKey, apiKey, apiKeyEvents, graceEndOf } from '../../src/domain/access/api-key.ts'
-import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
 import { changed } from '../../src/domain/shared/changes.ts'
 import { actor } from '../../src/domain/shared/fields.ts'
+import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 

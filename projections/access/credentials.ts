@@ -1,8 +1,8 @@
 import { type KeyCredential, keyCredential } from '../../src/domain/access/access.ts'
 import { type ApiKey, apiKeyEvents, hashesOf } from '../../src/domain/access/api-key.ts'
 import { platformEvents } from '../../src/domain/access/platform.ts'
-import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
 import { changed } from '../../src/domain/shared/changes.ts'
+import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 
 const { PlatformKeyCreated } = platformEvents

@@ -1,6 +1,6 @@
 import { tenantEvents, workspaceRecord } from '../../src/domain/access/tenant.ts'
-import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
 import { changed } from '../../src/domain/shared/changes.ts'
+import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { callEvents } from '../../src/domain/calls/call.ts'
-import { recording } from '../../src/domain/routing/call-facts.ts'
+import { recording } from '../../src/domain/calls/recording.ts'
 import type { RecordedOf } from '../../src/kernel/event.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id, instant } from '../../src/kernel/wire.ts'

@@ -21,7 +21,7 @@ import {
   storyStep,
   unroutedStep,
 } from '../../src/domain/calls/story.ts'
-import { terms } from '../../src/domain/routing/call-facts.ts'
+import { terms } from '../../src/domain/routing/decision.ts'
 import { reasonSentence } from '../../src/domain/routing/reasons.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { cents, id } from '../../src/kernel/wire.ts'

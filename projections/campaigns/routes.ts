@@ -1,7 +1,6 @@
-import { route, routeEvents } from '../../src/domain/campaigns/route.ts'
-import { routeKey } from '../../src/domain/configuration/record.ts'
-import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
+import { route, routeEvents, routeKey } from '../../src/domain/campaigns/route.ts'
 import { targetEvents } from '../../src/domain/demand/target.ts'
+import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
 

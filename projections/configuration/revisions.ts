@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { recordsOf } from '../../src/domain/configuration/record.ts'
-import { workspace, workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
+import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import type { RecordedEvent } from '../../src/kernel/event.ts'
 import { defineProjection, onEvery } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { routeEvents } from '../../src/domain/campaigns/route.ts'
-import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
 import { kindOf, target, targetEvents, targetKind, tested } from '../../src/domain/demand/target.ts'
 import { changed } from '../../src/domain/shared/changes.ts'
+import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
 

@@ -1,4 +1,3 @@
-import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
 import {
   chargeEntry,
   creditEntry,
@@ -6,6 +5,7 @@ import {
   walletEntries as memory,
   walletEvents,
 } from '../../src/domain/money/wallet.ts'
+import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 
 /** The wallet's book, and the memory of the references that its fold has forgotten; by `entryId`. */

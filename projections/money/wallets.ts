@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
 import { walletEvents } from '../../src/domain/money/wallet.ts'
+import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 
 const doc = z.object({

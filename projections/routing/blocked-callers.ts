@@ -1,5 +1,5 @@
-import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
 import { block, blocklistEvents } from '../../src/domain/routing/blocklist.ts'
+import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
 

@@ -1,7 +1,7 @@
-import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
 import { bookedAgain, bookedFirst } from '../../src/domain/routing/booked.ts'
 import { bookedMemory as memory } from '../../src/domain/routing/booked-memory.ts'
 import { ledgerEvents } from '../../src/domain/routing/ledger.ts'
+import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 
 const { CallCounted, CallRecounted } = ledgerEvents

@@ -1,7 +1,7 @@
-import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
 import { callerMemory as memory } from '../../src/domain/routing/caller-memory.ts'
 import { admissionOf, connectionOf, later, type Sighting } from '../../src/domain/routing/callers.ts'
 import { ledgerEvents } from '../../src/domain/routing/ledger.ts'
+import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import type { RecordedOf } from '../../src/kernel/event.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
 import { type Counted, counterKey, ledgerEvents } from '../../src/domain/routing/ledger.ts'
 import {
   afterConnection,
@@ -10,6 +9,7 @@ import {
 } from '../../src/domain/routing/target-health.ts'
 import { isKept, windowsOf } from '../../src/domain/shared/windows.ts'
 import { laneId } from '../../src/domain/supply/lane.ts'
+import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
 

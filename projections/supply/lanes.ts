@@ -1,6 +1,6 @@
-import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
 import { changed } from '../../src/domain/shared/changes.ts'
 import { keptLane, lane, laneEvents, laneId } from '../../src/domain/supply/lane.ts'
+import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
 

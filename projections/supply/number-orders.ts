@@ -1,5 +1,5 @@
-import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
 import { numberOrder, orderAfter, orderEvents } from '../../src/domain/supply/order.ts'
+import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
 

@@ -1,4 +1,3 @@
-import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
 import {
   inStatus,
   numberEvents,
@@ -6,6 +5,7 @@ import {
   UNATTRIBUTED,
   withAttribution,
 } from '../../src/domain/supply/number.ts'
+import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
 

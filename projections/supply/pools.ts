@@ -1,6 +1,6 @@
-import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
 import { changed } from '../../src/domain/shared/changes.ts'
 import { pool, poolEvents } from '../../src/domain/supply/pool.ts'
+import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
 

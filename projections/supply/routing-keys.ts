@@ -1,7 +1,7 @@
-import { workspaceIdOf } from '../../src/domain/configuration/workspace.ts'
 import { laneEvents } from '../../src/domain/supply/lane.ts'
 import { publisherEvents } from '../../src/domain/supply/publisher.ts'
 import { keptKey, keySteps, revokedKey, routingKey, routingKeyEvents } from '../../src/domain/supply/routing-key.ts'
+import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
 

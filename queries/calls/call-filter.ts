@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type CallRecord, reversedDigits } from '../../src/domain/calls/call-record.ts'
 import { isTagKey, storedTag } from '../../src/domain/calls/tags.ts'
-import { callOutcome, callStatus, unroutedReason } from '../../src/domain/routing/call-facts.ts'
+import { callOutcome, callStatus, unroutedReason } from '../../src/domain/shared/call-codes.ts'
 import { e164 } from '../../src/domain/shared/fields.ts'
 import { midnightIn } from '../../src/domain/shared/hours.ts'
 import {

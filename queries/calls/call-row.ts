@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { callLog } from '../../projections/calls/call-log.ts'
 import { tagsOf } from '../../src/domain/calls/tags.ts'
-import { callOutcome, callStatus, named } from '../../src/domain/routing/call-facts.ts'
+import { callOutcome, callStatus } from '../../src/domain/shared/call-codes.ts'
+import { named } from '../../src/domain/shared/fields.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 import type { DocOf, Kept } from '../shared/documents.ts'
 

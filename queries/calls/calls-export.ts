@@ -59,3 +59,6 @@ export async function callLines(
     return { bytes: linesIn(timezone, rows), rows: rows.length, belowMs: over ? null : Date.parse(last) + 1 }
   }
 }
+
+/** A batch of a file that is asked for again and again, by a name of its own. */
+export type FileAsk = CallLinesAsk & { readonly file: string }

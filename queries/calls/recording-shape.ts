@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { KeptRecording } from '../../projections/calls/call-recordings.ts'
-import { recording } from '../../src/domain/routing/call-facts.ts'
+import { recording } from '../../src/domain/calls/recording.ts'
 import type { Mount } from '../../src/kernel/query.ts'
 import { instant } from '../../src/kernel/wire.ts'
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { adjustment, type StoryAttempt, storyAttempt, storyEvent, storyStep } from '../../src/domain/calls/story.ts'
-import { callOutcome, dialOutcome, terms } from '../../src/domain/routing/call-facts.ts'
+import { terms } from '../../src/domain/routing/decision.ts'
+import { callOutcome, dialOutcome } from '../../src/domain/shared/call-codes.ts'
 import { sipText } from '../../src/domain/shared/sip.ts'
 import { frozenOf, type StoryDoc } from './call-detail.ts'
 import type { CallDoc } from './call-row.ts'

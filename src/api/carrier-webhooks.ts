@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import type { TelnyxCarrier } from '../adapters/telnyx/telnyx.ts'
-import { isRefusal } from '../kernel/refusal.ts'
+import { isRefusal, type Refusal } from '../kernel/refusal.ts'
 import type { ApiRoute, RawBody } from '../ports/api.ts'
 import { NOTHING } from './query-routes.ts'
 
@@ -11,8 +10,13 @@ const heard = z.object({
 
 const raw = z.custom<RawBody>((body) => typeof body === 'object' && body !== null && 'bytes' in body)
 
-/** Where Telnyx tells of calls. The signature is the credential, so a body is not looked into before it holds. */
-export function telnyxRoutes({ hear }: Pick<TelnyxCarrier, 'hear'>): readonly ApiRoute[] {
+/** Takes a webhook; resolves once it is durable, to whether it is of a kind that calls use. */
+export interface WebhookReceiver {
+  readonly hear: (request: RawBody) => Promise<boolean | Refusal<'invalid-signature' | 'validation-error'>>
+}
+
+/** The route of Telnyx's webhooks. The signature is the credential: no body is parsed before its signature is verified. */
+export function telnyxRoutes({ hear }: WebhookReceiver): readonly ApiRoute[] {
   return [
     {
       method: 'POST',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { headerNames } from '../adapters/http/headers.ts'
 import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts'
 import type { ApiAnswer, ApiRequest, ApiRoute, Principal, Refused } from '../ports/api.ts'
+import { headerNames } from '../ports/api-headers.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { OperationalStore } from '../ports/operational-store.ts'
 import type { Secrets } from '../ports/secrets.ts'

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { instant } from '../kernel/wire.ts'
-import type { ReadSide } from '../main/read-side/read-side.ts'
 import type { ApiRoute } from '../ports/api.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type EventLog, START } from '../ports/event-log.ts'
+import type { Builds } from '../runtime/projections/projection-progress.ts'
 import type { ProjectionStatus } from '../runtime/projections/projection-runner.ts'
 import { NOTHING } from './query-routes.ts'
 
@@ -28,7 +28,11 @@ export type ProjectionRow = z.infer<typeof projectionShape>
 
 /** What tells of the projections. */
 export interface StatusPorts {
-  readonly readSide: Pick<ReadSide, 'builds' | 'projections'>
+  readonly readSide: {
+    readonly builds: () => Promise<readonly Builds[]>
+    /** Null where another process runs the projections. */
+    readonly projections: (() => Promise<readonly ProjectionStatus[]>) | null
+  }
   readonly log: Pick<EventLog, 'head'>
   readonly clock: Clock
 }

@@ -2,20 +2,9 @@ import { ulid } from 'ulid'
 import { z } from 'zod'
 import { failOver } from '../../commands/routing/fail-over.ts'
 import { routeCall } from '../../commands/routing/route-call.ts'
-import {
-  type Dialled,
-  type DialResult,
-  entryFor,
-  resultOf,
-  STAYS_SECONDS,
-  script,
-  scriptedAs,
-} from '../adapters/simulator/script.ts'
-import type { PlacedCall } from '../adapters/simulator/simulated-call.ts'
-import type { Simulator } from '../adapters/simulator/simulator.ts'
 import { type CallState, call } from '../domain/calls/call.ts'
 import { workspace } from '../domain/configuration/workspace.ts'
-import type { Claim } from '../domain/routing/call-facts.ts'
+import type { Claim } from '../domain/routing/decision.ts'
 import { ledgerEvents } from '../domain/routing/ledger.ts'
 import { routingKeyIn } from '../domain/routing/sender.ts'
 import { e164 } from '../domain/shared/fields.ts'
@@ -24,8 +13,18 @@ import type { EventOf, NewEvent } from '../kernel/event.ts'
 import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts'
 import { id, queryInstant, wholeNumber } from '../kernel/wire.ts'
 import type { ApiRequest, ApiRoute } from '../ports/api.ts'
+import {
+  type Dialled,
+  type DialResult,
+  entryFor,
+  resultOf,
+  STAYS_SECONDS,
+  script,
+  scriptedAs,
+} from '../ports/call-script.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
+import type { PlacedCall, Simulator } from '../ports/simulated-carrier.ts'
 import type { CommandCall } from '../runtime/write/mailboxes.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 import { secretHash } from './access.ts'

@@ -80,3 +80,8 @@ export function upcast<E extends { readonly type: string; readonly version: numb
   const data = steps.slice(event.version - 1).reduce((older, step) => step(older), event.data)
   return { ...event, data, version: steps.length + 1 }
 }
+
+/** The workspace of an event of its stream. */
+export function workspaceIdOf({ stream }: { readonly stream: string }): string {
+  return partsOfStream(stream).id
+}

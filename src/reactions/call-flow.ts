@@ -11,29 +11,12 @@ import { recountCall } from '../../commands/routing/recount-call.ts'
 import { releaseCall } from '../../commands/routing/release-call.ts'
 import { call } from '../domain/calls/call.ts'
 import { walletEvents } from '../domain/money/wallet.ts'
-import type { UnroutedAction } from '../domain/routing/call-facts.ts'
+import type { UnroutedAction } from '../domain/routing/decision.ts'
 import { ledger } from '../domain/routing/ledger.ts'
-import type { AnyCommand } from '../kernel/command.ts'
 import type { RecordedEvent } from '../kernel/event.ts'
 import { defineReaction } from '../kernel/reaction.ts'
-import type { Refusal } from '../kernel/refusal.ts'
-import type { Carrier, ReleaseCommand } from '../ports/carrier.ts'
-
-/** On account of what a command is handled: an event, or, with its id null, work that fell due. */
-export interface Cause {
-  readonly meta: {
-    readonly workspaceId: string | null
-    readonly correlationId: string
-    readonly eventId: string | null
-  }
-}
-
-/** What a flow needs: to handle a command on account of something (null when it was not refused), the carrier, and the time (ms). */
-export interface FlowTools {
-  readonly run: (command: AnyCommand, input: unknown, cause: Cause) => Promise<Refusal | null>
-  readonly carrier: Carrier
-  readonly now: () => number
-}
+import type { ReleaseCommand } from '../ports/carrier.ts'
+import type { FlowTools } from './tools.ts'
 
 const RELEASES: Readonly<Record<UnroutedAction['action'], (told: UnroutedAction) => ReleaseCommand['action']>> = {
   hangup: () => ({ kind: 'hangup' }),

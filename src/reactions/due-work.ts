@@ -1,9 +1,9 @@
 import { endCall } from '../../commands/calls/end-call.ts'
 import { settleCall } from '../../commands/calls/settle-call.ts'
 import { chargeUsage } from '../../commands/money/charge-usage.ts'
-import type { Cause } from './call-flow.ts'
 import { advanceOrder, connectNumber, type NumberTools } from './number-orders.ts'
 import { billNumber } from './renewals.ts'
+import type { Cause } from './tools.ts'
 
 /** A row of the `timers` projection. */
 export interface DueRow {

@@ -1,16 +1,16 @@
-import { chargeSetupFee } from '../../commands/money/charge-setup-fee.ts'
-import { releaseSetupFee } from '../../commands/money/release-setup-fee.ts'
-import { reserveSetupFee } from '../../commands/money/reserve-setup-fee.ts'
+import { chargeSetupFee } from '../../commands/supply/charge-setup-fee.ts'
 import { declineNumberOrder } from '../../commands/supply/decline-number-order.ts'
 import { recordNumberOrder } from '../../commands/supply/record-number-order.ts'
+import { releaseSetupFee } from '../../commands/supply/release-setup-fee.ts'
 import { reportNumberDelivery } from '../../commands/supply/report-number-delivery.ts'
+import { reserveSetupFee } from '../../commands/supply/reserve-setup-fee.ts'
 import type { WorkspaceState } from '../domain/configuration/workspace.ts'
 import { NUMBER } from '../domain/shared/limits.ts'
 import { numberEvents } from '../domain/supply/number.ts'
 import { awaitsCarrier, type NumberOrder, type OrderNews, orderEvents } from '../domain/supply/order.ts'
 import { defineReaction } from '../kernel/reaction.ts'
 import { type CarrierNumbers, CarrierRefused, CarrierUnavailable } from '../ports/carrier-numbers.ts'
-import type { Cause, FlowTools } from './call-flow.ts'
+import type { Cause, FlowTools } from './tools.ts'
 
 /** What orders of numbers need beside a call's flow. */
 export interface NumberTools extends FlowTools {

@@ -1,11 +1,11 @@
-import { billRenewal } from '../../commands/money/bill-renewal.ts'
+import { billRenewal } from '../../commands/supply/bill-renewal.ts'
 import { missRenewal } from '../../commands/supply/miss-renewal.ts'
 import { renewNumber } from '../../commands/supply/renew-number.ts'
 import { walletEvents } from '../domain/money/wallet.ts'
 import { owing } from '../domain/supply/renewal.ts'
 import { defineReaction } from '../kernel/reaction.ts'
-import type { Cause, FlowTools } from './call-flow.ts'
 import type { NumberTools } from './number-orders.ts'
+import type { Cause, FlowTools } from './tools.ts'
 
 const { WalletCredited, WalletCharged } = walletEvents
 

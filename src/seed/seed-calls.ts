@@ -1,6 +1,6 @@
-import type { ScriptedDial } from '../adapters/simulator/script.ts'
 import { randomFrom, weightedOrder } from '../domain/routing/random.ts'
 import { midnightIn } from '../domain/shared/hours.ts'
+import type { ScriptedDial } from '../ports/call-script.ts'
 import { BLOCKED_CALLER, type CampaignKey } from './seed-world.ts'
 
 /** The wall clock of the sandbox workspace. */

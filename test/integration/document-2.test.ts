@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { attribution, callStatus, skipReason, unroutedReason } from '../../src/domain/routing/call-facts.ts'
+import { attribution, callStatus, skipReason, unroutedReason } from '../../src/domain/shared/call-codes.ts'
 import { attributionRows, endRows, laterCodes, skipRows, unroutedRows } from '../support/e2e/document-2.ts'
 import { linesNamedBy } from '../support/e2e/named-lines.ts'
 

@@ -1,6 +1,6 @@
 import { IDEMPOTENCY_KEY_LENGTH } from '../../domain/shared/limits.ts'
 import type { ApiRoute } from '../../ports/api.ts'
-import { headerNames } from './headers.ts'
+import { headerNames } from '../../ports/api-headers.ts'
 import { surfaceRefusals } from './refusals.ts'
 
 /** A header as the documentation tells of it. */

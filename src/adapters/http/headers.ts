@@ -1,17 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import { IDEMPOTENCY_KEY_LENGTH } from '../../domain/shared/limits.ts'
+import { cursorOf, headerNames } from '../../ports/api-headers.ts'
 import type { Random } from '../../ports/random.ts'
-
-/** Names of the headers that are ours. */
-export const headerNames = {
-  requestId: 'svc-request-id',
-  position: 'svc-position',
-  minPosition: 'svc-min-position',
-  idempotencyKey: 'idempotency-key',
-  idempotentReplay: 'svc-idempotent-replay',
-  readLag: 'svc-read-lag',
-} as const
 
 /** Headers of answers that pages of other origins may read: ours, and what a client goes by of the others. */
 export const exposedHeaders: readonly string[] = [
@@ -66,11 +57,6 @@ export function addressOf({
   return isIP(ip) === 0 ? (socket.remoteAddress ?? '') : ip
 }
 
-/** Writes a log position as clients see it: opaque. */
-export function cursorOf(position: number): string {
-  return Buffer.from(String(position)).toString('base64url')
-}
-
 /** `cursorOf` for positions that mostly repeat, as a process's own does between two appends. */
 export function cursorWriter(): (position: number) => string {
   let last = { position: Number.NaN, cursor: '' }
@@ -78,12 +64,6 @@ export function cursorWriter(): (position: number) => string {
     if (position !== last.position) last = { position, cursor: cursorOf(position) }
     return last.cursor
   }
-}
-
-/** Reads back what `cursorOf` wrote; undefined for anything else. */
-export function positionOf(cursor: string): number | undefined {
-  const position = Number(Buffer.from(cursor, 'base64url').toString())
-  return Number.isSafeInteger(position) && cursorOf(position) === cursor ? position : undefined
 }
 
 const idempotencyKeySpelling = new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_LENGTH}}$`)

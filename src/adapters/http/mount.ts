@@ -10,9 +10,10 @@ import {
   isStream,
   type Principal,
 } from '../../ports/api.ts'
+import { cursorOf, headerNames } from '../../ports/api-headers.ts'
 import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { SendRefusal } from './envelope.ts'
-import { addressOf, bearerOf, cursorOf, headerNames, idempotencyKeyOf } from './headers.ts'
+import { addressOf, bearerOf, idempotencyKeyOf } from './headers.ts'
 import { documentationOf, type RouteDocumentation } from './openapi.ts'
 import { limiting } from './rate.ts'
 import { readerOf } from './reading.ts'

@@ -1,15 +1,16 @@
 import { versionOf } from '../../kernel/entity.ts'
 import type { NewEvent, RecordedEvent } from '../../kernel/event.ts'
+import { entryFor, resultOf, STAYS_SECONDS, scriptedAs } from '../../ports/call-script.ts'
 import type { CarrierNotice, DialCommand, ReleaseCommand } from '../../ports/carrier.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { Random } from '../../ports/random.ts'
 import { StoreUnavailable } from '../../ports/read-store.ts'
 import type { Secrets } from '../../ports/secrets.ts'
+import type { PlacedCall } from '../../ports/simulated-carrier.ts'
 import { openedHeaders } from './headers.ts'
 import { recordingOf } from './recordings.ts'
-import { entryFor, resultOf, STAYS_SECONDS, scriptedAs } from './script.ts'
-import { type PlacedCall, type SimulatedCallState, simulatedCall } from './simulated-call.ts'
+import { type SimulatedCallState, simulatedCall } from './simulated-call.ts'
 
 /** What a played call needs. */
 export interface PlayerPorts {

@@ -1,14 +1,14 @@
 import { upcast, versionOf } from '../../kernel/entity.ts'
 import type { RecordedEvent } from '../../kernel/event.ts'
-import type { Carrier } from '../../ports/carrier.ts'
+import { entryFor, resultOf } from '../../ports/call-script.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
 import { StoreUnavailable } from '../../ports/read-store.ts'
+import type { PlacedCall, Simulator } from '../../ports/simulated-carrier.ts'
 import { sealedHeaders } from './headers.ts'
 import { createSimulatedNumbers } from './numbers.ts'
 import { createPlayer, type Player, type PlayerPorts } from './player.ts'
 import { createSimulatedRecordings } from './recordings.ts'
-import { entryFor, resultOf } from './script.ts'
-import { type PlacedCall, type SimulatedCallState, simulatedCall, simulatedCallEvents } from './simulated-call.ts'
+import { type SimulatedCallState, simulatedCall, simulatedCallEvents } from './simulated-call.ts'
 
 export interface SimulatorPorts extends PlayerPorts {
   readonly ops: OperationalStore
@@ -16,15 +16,6 @@ export interface SimulatorPorts extends PlayerPorts {
   readonly owner: string
   /** Area codes with their states, of which numbers are rented; null where none are. */
   readonly areaCodes: ReadonlyMap<string, string> | null
-}
-
-/** The simulated carrier: the carrier port, and placing calls on it. */
-export interface Simulator extends Carrier {
-  /**
-   * Places a call and tells the platform of it. Resolves when the platform has it; for an instant call, when it is over.
-   * @throws LogUnavailable, StoreUnavailable
-   */
-  readonly place: (call: PlacedCall) => Promise<void>
 }
 
 const HEARTBEAT_MS = 1_000

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { ulid } from 'ulid'
 import type { z } from 'zod'
+import type { CallLines, FileAsk } from '../../../queries/calls/calls-export.ts'
 import { type Revisions, recordAt, recordsOf } from '../../domain/configuration/record.ts'
 import type { Command, Reads } from '../../kernel/command.ts'
 import { type Actor, dataOf, type EventSchemas, type RecordedEvent } from '../../kernel/event.ts'
 import type { AnyProjection } from '../../kernel/projection.ts'
 import type { Mount, Query, Tenant } from '../../kernel/query.ts'
 import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
-import type { ReadSide } from '../../main/read-side/read-side.ts'
 import type { ApiAnswer, ApiRequest, ByteStream, Principal } from '../../ports/api.ts'
 import type { Carrier } from '../../ports/carrier.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -17,8 +17,8 @@ import type { QueryPorts } from '../../ports/query-ports.ts'
 import type { Random } from '../../ports/random.ts'
 import type { ReadStore } from '../../ports/read-store.ts'
 import type { Secrets } from '../../ports/secrets.ts'
-import type { Cause } from '../../reactions/call-flow.ts'
 import type { NumberTools } from '../../reactions/number-orders.ts'
+import type { Cause } from '../../reactions/tools.ts'
 import type { Positions } from '../../runtime/projections/checkpoint-tracker.ts'
 import type { QueryRunner } from '../../runtime/queries/query-runner.ts'
 import type { Flow } from '../../runtime/reactions/effects.ts'
@@ -37,7 +37,7 @@ export interface WriteTools {
   /** Reads of the read store, for what only look-ups across workspaces can tell. */
   readonly views: Pick<ReadStore, 'get' | 'getMany' | 'find' | 'count'>
   /** Lines of the call log as a file. */
-  readonly callLines: ReadSide['callLines']
+  readonly callLines: (ask: FileAsk) => Promise<CallLines>
   readonly carrier: () => Carrier
   /** What reactions do, done at once. */
   readonly flow: Pick<Flow, 'follow' | 'goOn'>
@@ -48,7 +48,7 @@ export interface WriteTools {
   /** Every projection as it stands. */
   readonly projectionRows: () => Promise<readonly ProjectionRow[]>
   /** Begins to build a projection anew; false while that is under way. */
-  readonly rebuild: ReadSide['rebuild']
+  readonly rebuild: (name: string) => Promise<boolean>
   readonly clock: Clock
   readonly random: Random
 }

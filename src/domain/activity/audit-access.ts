@@ -1,7 +1,7 @@
+import { workspaceIdOf } from '../../kernel/entity.ts'
 import type { apiKeyEvents } from '../access/api-key.ts'
 import type { seatEvents } from '../access/seat.ts'
 import type { tenantEvents } from '../access/tenant.ts'
-import { workspaceIdOf } from '../configuration/workspace.ts'
 import type { activityEvents } from './activity.ts'
 import { changesBetween } from './activity-changes.ts'
 import type { Entity, Telling } from './audit-formatter.ts'

@@ -1,7 +1,6 @@
 import type { campaignEvents } from '../campaigns/campaign.ts'
-import type { routeEvents } from '../campaigns/route.ts'
+import { type routeEvents, routeKey } from '../campaigns/route.ts'
 import type { verticalEvents } from '../campaigns/vertical.ts'
-import { routeKey } from '../configuration/record.ts'
 import type { buyerEvents } from '../demand/buyer.ts'
 import type { targetEvents } from '../demand/target.ts'
 import { changesBetween } from './activity-changes.ts'

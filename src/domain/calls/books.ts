@@ -1,5 +1,5 @@
 import { toCents } from '../money/money.ts'
-import type { Terms } from '../routing/call-facts.ts'
+import type { Terms } from '../routing/decision.ts'
 import type { Books, Corrections, Posted } from './call-changes.ts'
 
 /** Seconds after the end of a call at which its usage is charged (Supplement §3). */

@@ -1,15 +1,8 @@
 import { z } from 'zod'
-import { cap, id, instant } from '../../kernel/wire.ts'
-import { claim } from '../routing/call-facts.ts'
-import { LARGEST_FIGURE_CENTS } from '../shared/limits.ts'
+import { id, instant } from '../../kernel/wire.ts'
+import { figureCents, figures } from '../money/figures.ts'
+import { claim } from '../routing/decision.ts'
 import { tagChange } from './tags.ts'
-
-/** What a call earns or owes, in cents. */
-export const figureCents = cap(LARGEST_FIGURE_CENTS)
-
-/** Whether a call converted, and what that earned; profit is revenue less payout, always. */
-export const figures = z.object({ converted: z.boolean(), revenueCents: figureCents, payoutCents: figureCents })
-export type Figures = Readonly<z.infer<typeof figures>>
 
 /** Figures that a person or a key set: each stays until one of them sets it again (Supplement §6, Corrections). */
 export const corrections = figures.partial()
@@ -21,16 +14,6 @@ export const books = figures.extend({
   reason: z.string(),
 })
 export type Books = Readonly<z.infer<typeof books>>
-
-/** For whom a call's books count, by the claim that connected; null where there is none. */
-export const bookedFor = z.object({
-  campaignId: id.nullable(),
-  publisherId: id.nullable(),
-  targetId: id.nullable(),
-  buyerId: id.nullable(),
-  capCountsOn: claim.shape.capCountsOn.nullable(),
-  claimedAt: instant.nullable(),
-})
 
 /** A conversion that was posted: a buyer's postback, or a person's mark. */
 export const posted = z.object({
@@ -77,18 +60,4 @@ export const callChangeEvents = {
     note: z.string().nullable(),
     sentence: z.string(),
   }),
-}
-
-/** The figures of books alone. */
-export function figuresOf({ converted, revenueCents, payoutCents }: Figures): Figures {
-  return { converted, revenueCents, payoutCents }
-}
-
-/** Whether two sets of figures are the same. */
-export function sameFigures(one: Figures, other: Figures): boolean {
-  return (
-    one.converted === other.converted &&
-    one.revenueCents === other.revenueCents &&
-    one.payoutCents === other.payoutCents
-  )
 }

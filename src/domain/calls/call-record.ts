@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { cents, id, instant } from '../../kernel/wire.ts'
 import { campaignSettings } from '../campaigns/campaign.ts'
-import { attribution, callOutcome, callStatus, named } from '../routing/call-facts.ts'
+import { attribution, callOutcome, callStatus } from '../shared/call-codes.ts'
+import { named } from '../shared/fields.ts'
 import { callEvents } from './call.ts'
 
 const flag = z.union([z.literal(0), z.literal(1)])

@@ -1,4 +1,4 @@
-import type { DialOutcome } from '../routing/call-facts.ts'
+import type { DialOutcome } from '../shared/call-codes.ts'
 import { counted } from '../shared/words.ts'
 
 const ENDERS: Readonly<Record<'caller' | 'agent' | 'platform' | 'unknown', string>> = {

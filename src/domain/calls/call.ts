@@ -2,25 +2,23 @@ import { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import { defineEntity } from '../../kernel/entity.ts'
 import { cents, id, instant } from '../../kernel/wire.ts'
+import { bookedFor } from '../routing/booked.ts'
 import {
   type Arrival,
   arrival,
   type Claim,
-  callOutcome,
-  callStatus,
   claim,
-  dialOutcome,
-  gateCode,
-  named,
-  recording,
   skip,
   type Terms,
   terms,
   type Unrouted,
   unrouted,
   withoutPool,
-} from '../routing/call-facts.ts'
-import { type Books, bookedFor, books, type Corrections, callChangeEvents, type Posted } from './call-changes.ts'
+} from '../routing/decision.ts'
+import { callOutcome, callStatus, dialOutcome, gateCode } from '../shared/call-codes.ts'
+import { named } from '../shared/fields.ts'
+import { type Books, books, type Corrections, callChangeEvents, type Posted } from './call-changes.ts'
+import { recording } from './recording.ts'
 import { type Tags, tagged } from './tags.ts'
 
 const callKey = { callId: id, occurredAt: instant }

@@ -1,4 +1,4 @@
-import type { UnroutedReason } from '../routing/call-facts.ts'
+import type { UnroutedReason } from '../shared/call-codes.ts'
 
 const NOT_ACCEPTING = 'The campaign was not accepting calls.'
 const NO_BUYER = 'No buyer was available.'

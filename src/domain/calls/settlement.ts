@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
+import { figuresOf } from '../money/figures.ts'
 import { booksOf } from './books.ts'
 import { answered, type CallState } from './call.ts'
-import { type Books, figuresOf } from './call-changes.ts'
+import type { Books } from './call-changes.ts'
 import { settledSentence } from './call-sentences.ts'
 
 /** The books of a call of so much talk, as its facts give them; with what was posted or corrected otherwise, as they would be. */

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { id, instant } from '../../kernel/wire.ts'
-import { dialOutcome, type Skip } from '../routing/call-facts.ts'
+import { figures } from '../money/figures.ts'
+import type { Skip } from '../routing/decision.ts'
 import { reasonOf, reasonSentence } from '../routing/reasons.ts'
+import { dialOutcome } from '../shared/call-codes.ts'
 import { actor } from '../shared/fields.ts'
 import { counted, masked } from '../shared/words.ts'
 import type { callEvents } from './call.ts'
-import { figures } from './call-changes.ts'
 
 /** The steps of a call's waterfall (Document 2, Story). */
 export const storyStep = z.object({

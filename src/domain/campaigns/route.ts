@@ -65,7 +65,7 @@ export const evolveRoutes: SliceOf<Routes, typeof routeEvents & Pick<typeof targ
   }),
 }
 
-/** Campaigns on whose plan a target stands. */
-export function plansWith({ routes }: Routes, targetId: string): readonly string[] {
-  return [...routes.filter((plan) => plan.has(targetId)).keys()]
+/** Key of a route, among the records of a workspace. */
+export function routeKey(campaignId: string, targetId: string): string {
+  return `${campaignId}:${targetId}`
 }

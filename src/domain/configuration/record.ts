@@ -6,6 +6,7 @@ import { type seatEvents, seatId } from '../access/seat.ts'
 import type { tenantEvents } from '../access/tenant.ts'
 import type { campaignEvents } from '../campaigns/campaign.ts'
 import type { routeEvents } from '../campaigns/route.ts'
+import { routeKey } from '../campaigns/route.ts'
 import type { verticalEvents } from '../campaigns/vertical.ts'
 import type { buyerEvents } from '../demand/buyer.ts'
 import type { targetEvents } from '../demand/target.ts'
@@ -30,11 +31,6 @@ type RecordEvents = typeof tenantEvents &
   typeof poolEvents &
   typeof apiKeyEvents &
   typeof verticalEvents
-
-/** Key of a route, among the records of a workspace. */
-export function routeKey(campaignId: string, targetId: string): string {
-  return `${campaignId}:${targetId}`
-}
 
 /** A lane shows its key, so what changes the one changes both. */
 function keyAndLane({

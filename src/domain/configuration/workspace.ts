@@ -1,5 +1,5 @@
 import { Map as PersistentMap } from 'immutable'
-import { alsoEvolving, defineEntity, partsOfStream } from '../../kernel/entity.ts'
+import { alsoEvolving, defineEntity } from '../../kernel/entity.ts'
 import { type ApiKeys, apiKeyEvents, apiKeyUpcasts, evolveApiKeys } from '../access/api-key.ts'
 import { evolveSeats, type Seats, seatEvents, seatUpcasts } from '../access/seat.ts'
 import { evolveTenants, type Tenants, tenantEvents, tenantUpcasts } from '../access/tenant.ts'
@@ -100,8 +100,3 @@ export const workspace = defineEntity({
     revisions: recordsOf(event).reduce((revisions, id) => revisions.set(id, event.revision), state.revisions),
   })),
 })
-
-/** The workspace of an event of its stream. */
-export function workspaceIdOf({ stream }: { readonly stream: string }): string {
-  return partsOfStream(stream).id
-}

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { refuse } from '../../kernel/refusal.ts'
 import { cap, id, instant } from '../../kernel/wire.ts'
 import { price } from '../money/money.ts'
-import { dialOutcome } from '../routing/call-facts.ts'
+import { dialOutcome } from '../shared/call-codes.ts'
 import { changed } from '../shared/changes.ts'
 import { nameOf, statusNote, text, timezone } from '../shared/fields.ts'
 import { CALL_CAP, CENTS, NAME, SECONDS, TARGET, TEXT } from '../shared/limits.ts'
@@ -199,4 +199,12 @@ export function targetWith(
 /** How many targets count against the plan. */
 export function targetsHeld({ targets }: Targets): number {
   return targets.count(({ status }) => status !== 'archived')
+}
+
+/** Campaigns on whose plan a target stands. */
+export function plansWith(
+  { routes }: { readonly routes: PersistentMap<string, PersistentMap<string, unknown>> },
+  targetId: string,
+): readonly string[] {
+  return [...routes.filter((plan) => plan.has(targetId)).keys()]
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import { figures, figuresOf } from '../calls/call-changes.ts'
+import { id, instant } from '../../kernel/wire.ts'
+import { figures, figuresOf } from '../money/figures.ts'
+import { claim } from './decision.ts'
 
 /** What is counted of a call's books: by which change of them (0 by the settlement), and where. */
 export const booked = figures.extend({
@@ -39,3 +41,13 @@ interface Recounted {
 export function bookedAgain(known: Booked | null, { change, after, revision, resetSince }: Recounted): Booked {
   return { ...after, change, revision: known?.revision ?? revision, resetSince }
 }
+
+/** For whom a call's books count, by the claim that connected; null where there is none. */
+export const bookedFor = z.object({
+  campaignId: id.nullable(),
+  publisherId: id.nullable(),
+  targetId: id.nullable(),
+  buyerId: id.nullable(),
+  capCountsOn: claim.shape.capCountsOn.nullable(),
+  claimedAt: instant.nullable(),
+})

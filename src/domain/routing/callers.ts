@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { instant } from '../../kernel/wire.ts'
 import { STUCK_CALL_SECONDS } from '../shared/limits.ts'
 import { laneId } from '../supply/lane.ts'
-import type { Arrival } from './call-facts.ts'
+import type { Arrival } from './decision.ts'
 
 /** A caller's latest appearance somewhere: when it was, and for a connection with which target. */
 export const callerSeen = z.object({ at: instant, targetId: z.string().nullable() })

@@ -1,5 +1,5 @@
 import { type Windows, windowsOf } from '../shared/windows.ts'
-import type { Skip } from './call-facts.ts'
+import type { Skip } from './decision.ts'
 import type { Counter } from './ledger.ts'
 import type { CapWindow } from './notified-caps.ts'
 

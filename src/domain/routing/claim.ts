@@ -1,7 +1,7 @@
 import type { Endpoint } from '../demand/endpoint.ts'
 import type { Target } from '../demand/target.ts'
 import { counted } from '../shared/words.ts'
-import type { Claim, Planned, RoutingSettings, Skip, Unrouted } from './call-facts.ts'
+import type { Claim, Planned, RoutingSettings, Skip, Unrouted } from './decision.ts'
 import { type Look, lookAt } from './eligibility.ts'
 
 /** A caller looking for a target: what is left of the plan, and how far the waterfall has come. */

@@ -1,12 +1,12 @@
 import type { Campaign } from '../campaigns/campaign.ts'
 import type { WorkspaceState } from '../configuration/workspace.ts'
 import type { WalletState } from '../money/wallet.ts'
+import type { GateCode, UnroutedReason } from '../shared/call-codes.ts'
 import { isOpen } from '../shared/hours.ts'
 import { windowsOf } from '../shared/windows.ts'
 import { duration } from '../shared/words.ts'
 import { laneId } from '../supply/lane.ts'
 import { type BlocklistState, blockKey, callerLast10 } from './blocklist.ts'
-import type { GateCode, UnroutedReason } from './call-facts.ts'
 import { type CallerSeen, isInside } from './callers.ts'
 import { counterOf, type LedgerState } from './ledger.ts'
 

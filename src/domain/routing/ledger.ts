@@ -2,17 +2,18 @@ import { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import { defineEntity, type Upcast } from '../../kernel/entity.ts'
 import { id, instant } from '../../kernel/wire.ts'
-import { bookedFor, figures } from '../calls/call-changes.ts'
+import { figures } from '../money/figures.ts'
+import { gateCode } from '../shared/call-codes.ts'
 import { sha256 } from '../shared/fields.ts'
 import { forgotten, nothingRecent, type Recent, recentOf, remembered } from '../shared/windowed-map.ts'
 import { type Counts, counted, NO_COUNTS, windowsOf } from '../shared/windows.ts'
-import { type Booked, bookedAgain, bookedFirst } from './booked.ts'
+import { type Booked, bookedAgain, bookedFirst, bookedFor } from './booked.ts'
+import { admissionOf, type CallerSeen, connectionOf, later, type Sighting } from './callers.ts'
 import {
   type Arrival,
   arrival,
   type Claim,
   claim,
-  gateCode,
   type Planned,
   planned,
   type RoutingSettings,
@@ -21,8 +22,7 @@ import {
   terms,
   unrouted,
   withoutPool,
-} from './call-facts.ts'
-import { admissionOf, type CallerSeen, connectionOf, later, type Sighting } from './callers.ts'
+} from './decision.ts'
 import { NOTHING_TOLD, type Told, targetCapped, withTold } from './notified-caps.ts'
 import {
   afterFailure,

@@ -1,8 +1,8 @@
 import { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import { cents, id, instant } from '../../kernel/wire.ts'
+import { named } from '../shared/fields.ts'
 import { isKept, windowsOf } from '../shared/windows.ts'
-import { named } from './call-facts.ts'
 
 /** The windows of caps, as `target.capped` names them (Document 2, Event details). */
 export const capWindow = z.enum(['hourly', 'daily', 'monthly', 'lifetime', 'daily revenue'])

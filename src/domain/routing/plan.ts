@@ -2,7 +2,7 @@ import type { Campaign } from '../campaigns/campaign.ts'
 import type { Route } from '../campaigns/route.ts'
 import type { WorkspaceState } from '../configuration/workspace.ts'
 import { kindOf, type Target } from '../demand/target.ts'
-import type { Planned } from './call-facts.ts'
+import type { Planned } from './decision.ts'
 import { randomFrom, weightedOrder } from './random.ts'
 
 type Ordering = (targets: readonly Planned[], random: () => number) => readonly Planned[]

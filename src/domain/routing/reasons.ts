@@ -1,4 +1,4 @@
-import type { SkipReason, UnroutedReason } from './call-facts.ts'
+import type { SkipReason, UnroutedReason } from '../shared/call-codes.ts'
 
 /** What a reason is called, and who can do something about it. Neither ever changes (Document 2, reason codes). */
 export interface Reason {

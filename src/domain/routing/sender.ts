@@ -1,6 +1,6 @@
 import type { WorkspaceState } from '../configuration/workspace.ts'
 import type { Attribution, TrackingNumber } from '../supply/number.ts'
-import type { Arrival } from './call-facts.ts'
+import type { Arrival } from './decision.ts'
 
 /** The header by which a SIP call says whose routing key sent it; header names are in no case (RFC 3261 §7.3.1). */
 const ROUTING_KEY_HEADER = 'x-svc-routing-key'

@@ -1,7 +1,7 @@
 import type { TagFilter } from '../demand/endpoint.ts'
 import { quoted } from '../shared/problems.ts'
-import type { Arrival } from './call-facts.ts'
 import type { Finding } from './caps.ts'
+import type { Arrival } from './decision.ts'
 
 type Values = readonly string[]
 

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { id, instant } from '../../kernel/wire.ts'
+import { type DialOutcome, dialOutcome } from '../shared/call-codes.ts'
+import { named } from '../shared/fields.ts'
 import { SUPPRESSION_SECONDS, TARGET_FAILURES } from '../shared/limits.ts'
-import { type DialOutcome, dialOutcome, named } from './call-facts.ts'
 
 /** How a target's dials go; `unknown` until the first has been answered or has failed (Supplement §5, Health). */
 export const healthWord = z.enum(['unknown', 'healthy', 'degraded', 'down'])

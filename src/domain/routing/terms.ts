@@ -5,9 +5,9 @@ import type { PayoutTerms } from '../money/payout-terms.ts'
 import { isOpen } from '../shared/hours.ts'
 import { windowsOf } from '../shared/windows.ts'
 import { type Lane, laneId } from '../supply/lane.ts'
-import type { Terms } from './call-facts.ts'
 import { isInside, type LastSeen, sentKey } from './callers.ts'
 import { takenIn } from './caps.ts'
+import type { Terms } from './decision.ts'
 import { counterOf, type LedgerState } from './ledger.ts'
 
 interface Arriving {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { id } from '../../kernel/wire.ts'
 import { TEXT } from './limits.ts'
 
 /** Plus sign, country code, digits. */
@@ -21,3 +22,8 @@ export const actor = z.object({
   id: z.string().nullable(),
   name: z.string(),
 })
+
+/** A record as frozen on a call: its id and the name that it had. */
+export const named = z.object({ id, name: z.string() })
+
+export type Named = Readonly<z.infer<typeof named>>

@@ -1,10 +1,7 @@
-import type { CallLines, CallLinesAsk } from '../../../queries/calls/calls-export.ts'
+import type { CallLines, CallLinesAsk, FileAsk } from '../../../queries/calls/calls-export.ts'
 
 /** Files whose next batch is kept at most: one that nobody comes back for gives way to the others. */
 const FILES = 8
-
-/** A batch of a file that is asked for again and again, by a name of its own. */
-export type FileAsk = CallLinesAsk & { readonly file: string }
 
 interface Ahead {
   readonly belowMs: number

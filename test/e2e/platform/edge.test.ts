@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { unroutedReason } from '../../../src/domain/routing/call-facts.ts'
+import { unroutedReason } from '../../../src/domain/shared/call-codes.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type Desk, deskOf } from '../../support/e2e/calls.ts'
 import { type Answer, asking, type Json, send } from '../../support/e2e/client.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { setLane } from '../../../commands/supply/set-lane.ts'
-import { skipReason, unroutedReason } from '../../../src/domain/routing/call-facts.ts'
+import { skipReason, unroutedReason } from '../../../src/domain/shared/call-codes.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { ANSWERS, type Desk, deskOf, detailsOf, skipsOf } from '../../support/e2e/calls.ts'
 import type { Json } from '../../support/e2e/client.ts'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type BookFacts, booksOf, minutesOf, payoutFor, usageFor } from '../../../src/domain/calls/books.ts'
 import type { Posted } from '../../../src/domain/calls/call-changes.ts'
-import type { Terms } from '../../../src/domain/routing/call-facts.ts'
+import type { Terms } from '../../../src/domain/routing/decision.ts'
 
 const none: Terms = {
   payoutMode: 'none',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { publisherSentence } from '../../../src/domain/calls/publisher-wording.ts'
-import { skipReason, unroutedReason } from '../../../src/domain/routing/call-facts.ts'
+import { skipReason, unroutedReason } from '../../../src/domain/shared/call-codes.ts'
 
 const NOTHING = 'The call was not connected to a buyer.'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { RoutingSettings } from '../../../src/domain/routing/call-facts.ts'
 import { findTarget, type Search } from '../../../src/domain/routing/claim.ts'
+import type { RoutingSettings } from '../../../src/domain/routing/decision.ts'
 import { ledger } from '../../../src/domain/routing/ledger.ts'
 import { planFor } from '../../../src/domain/routing/plan.ts'
 import { after, anotherTarget, CALLER, callWorld, changing, DIALED } from '../../support/fixtures/call-world.ts'

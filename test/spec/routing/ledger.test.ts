@@ -6,7 +6,7 @@ import { countAnswer } from '../../../commands/routing/count-answer.ts'
 import { countSettlement } from '../../../commands/routing/count-settlement.ts'
 import { failOver } from '../../../commands/routing/fail-over.ts'
 import { releaseCall } from '../../../commands/routing/release-call.ts'
-import type { Claim } from '../../../src/domain/routing/call-facts.ts'
+import type { Claim } from '../../../src/domain/routing/decision.ts'
 import {
   type Counted,
   counterKey,

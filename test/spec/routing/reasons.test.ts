@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { skipSteps, unroutedStep } from '../../../src/domain/calls/story.ts'
-import { skipReason, unroutedReason } from '../../../src/domain/routing/call-facts.ts'
 import { reasonOf, reasonSentence } from '../../../src/domain/routing/reasons.ts'
+import { skipReason, unroutedReason } from '../../../src/domain/shared/call-codes.ts'
 import { callOf } from '../../support/fixtures/call-world.ts'
 import { NOW } from '../../support/fixtures/spec.ts'
 

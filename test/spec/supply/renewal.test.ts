@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createWorkspace } from '../../../commands/access/create-workspace.ts'
-import { billRenewal } from '../../../commands/money/bill-renewal.ts'
 import { creditWallet } from '../../../commands/money/credit-wallet.ts'
+import { billRenewal } from '../../../commands/supply/bill-renewal.ts'
 import { missRenewal } from '../../../commands/supply/miss-renewal.ts'
 import { provisionNumber } from '../../../commands/supply/provision-number.ts'
 import { renewNumber } from '../../../commands/supply/renew-number.ts'

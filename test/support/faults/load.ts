@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ScriptedDial } from '../../../src/adapters/simulator/script.ts'
+import type { ScriptedDial } from '../../../src/ports/call-script.ts'
 import { asking } from '../e2e/client.ts'
 import type { FaultWorld } from './world.ts'
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { WorkspaceState } from '../../../src/domain/configuration/workspace.ts'
-import type { Claim } from '../../../src/domain/routing/call-facts.ts'
+import type { Claim } from '../../../src/domain/routing/decision.ts'
 import { ledgerEvents } from '../../../src/domain/routing/ledger.ts'
 import type { CapWindow, capScope, targetCapped } from '../../../src/domain/routing/notified-caps.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'

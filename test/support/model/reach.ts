@@ -1,4 +1,5 @@
-import { callStatus, skipReason, terms, unroutedReason } from '../../../src/domain/routing/call-facts.ts'
+import { terms } from '../../../src/domain/routing/decision.ts'
+import { callStatus, skipReason, unroutedReason } from '../../../src/domain/shared/call-codes.ts'
 import { type CallModel, dayOf, type Model } from './state.ts'
 
 /** Reasons that no history can meet: every target has a destination, and nobody bids. */

@@ -1,6 +1,6 @@
 import { callEvents } from '../../../src/domain/calls/call.ts'
 import { type WorkspaceState, workspace } from '../../../src/domain/configuration/workspace.ts'
-import type { Claim } from '../../../src/domain/routing/call-facts.ts'
+import type { Claim } from '../../../src/domain/routing/decision.ts'
 import { ledgerEvents } from '../../../src/domain/routing/ledger.ts'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import { emptyFold, foldEvents } from '../../../src/runtime/write/fold.ts'

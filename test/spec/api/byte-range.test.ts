@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rangeOf } from '../../../src/adapters/http/ranges.ts'
+import { rangeOf } from '../../../src/api/byte-range.ts'
 
 describe('a range of 100 bytes', () => {
   it.each([

@@ -3,89 +3,8 @@ import type { Upcast } from '../../kernel/entity.ts'
 import { id, instant } from '../../kernel/wire.ts'
 import { campaignSettings } from '../campaigns/campaign.ts'
 import { payout, percent, price } from '../money/money.ts'
-import { e164 } from '../shared/fields.ts'
-import { RECORDING } from '../shared/limits.ts'
-
-/** A record as frozen on a call: its id and the name that it had. */
-export const named = z.object({ id, name: z.string() })
-export type Named = Readonly<z.infer<typeof named>>
-
-/** The call statuses of Document 2 that this platform gives. */
-export const callStatus = z.enum([
-  'initiated',
-  'routing',
-  'reserved',
-  'ringing',
-  'waiting',
-  'in_progress',
-  'completed',
-  'missed',
-  'rejected',
-  'abandoned',
-  'no_agent',
-  'no_answer',
-  'busy',
-  'failed',
-  'terminated',
-])
-export type CallStatus = z.infer<typeof callStatus>
-export const callOutcome = z.enum(['connected', 'converted', 'unrouted', 'missed', 'live'])
-export type CallOutcome = z.infer<typeof callOutcome>
-
-export const attribution = z.enum(['tracking_number', 'routing_key', 'ping_window', 'direct', 'rtb_bid'])
-
-/** The eight gates, in the order in which they are tried (Document 1, Life of a call; codes by Supplement §6). */
-export const gateCode = z.enum([
-  'subscription',
-  'wallet',
-  'campaign_status',
-  'blocked_caller',
-  'anonymous_caller',
-  'hours',
-  'campaign_cap',
-  'repeat_caller',
-])
-export type GateCode = z.infer<typeof gateCode>
-
-/** Why a call reached no buyer (Document 2, Unrouted reasons). */
-export const unroutedReason = z.enum([
-  'workspace_inactive',
-  'workspace_unfunded',
-  'campaign_not_live',
-  'caller_blocked',
-  'anonymous_blocked',
-  'campaign_closed',
-  'campaign_capped',
-  'repeat_blocked',
-  'no_targets',
-  'no_eligible_target',
-  'all_targets_failed',
-])
-export type UnroutedReason = z.infer<typeof unroutedReason>
-
-/** Why one target was passed over (Document 2, Skip reasons). */
-export const skipReason = z.enum([
-  'paused',
-  'buyer_paused',
-  'no_destination',
-  'suppressed',
-  'closed',
-  'state',
-  'concurrency',
-  'capped',
-  'buyer_capped',
-  'spend_capped',
-  'duplicate',
-  'tag_filter',
-  'no_bid',
-  'timeout',
-  'error',
-])
-export type SkipReason = z.infer<typeof skipReason>
-
-/** How a dial ended without an answer. */
-export const dialOutcome = z.enum(['no_answer', 'busy', 'rejected', 'failed', 'abandoned'])
-export type DialOutcome = z.infer<typeof dialOutcome>
+import { attribution, skipReason, unroutedReason } from '../shared/call-codes.ts'
+import { e164, named } from '../shared/fields.ts'
 
 /** What becomes of a caller whom nobody took. */
 export const unroutedAction = z.object({
@@ -186,17 +105,6 @@ export const claim = z.object({
   occurredAt: instant,
 })
 export type Claim = Readonly<z.infer<typeof claim>>
-
-/** A recording that the carrier saved, and holds until `expiresAt`. */
-export const recording = z.object({
-  id,
-  carrierRecordingId: z.string().min(1).max(RECORDING.carrierId),
-  format: z.enum(['mp3', 'wav']),
-  channels: z.int().min(1).max(RECORDING.channels),
-  durationSeconds: z.int().min(0),
-  expiresAt: instant,
-})
-export type Recording = Readonly<z.infer<typeof recording>>
 
 /** What a campaign's settings say about routing a call that has arrived; they hold for the whole call. */
 export const routingSettings = z.object({

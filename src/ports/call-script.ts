@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { DialOutcome } from '../../ports/carrier.ts'
+import type { DialOutcome } from './carrier.ts'
 
 /** How one simulated dial goes (Supplement §11). Seconds are the call's own, before any speed. */
 export const scriptedDial = z.object({
