@@ -29,13 +29,13 @@ const rooms: Readonly<Record<string, Room>> = {
   'src/adapters': adapter,
   'src/adapters/http': { ...adapter, rooms: [...adapter.rooms, 'src/domain/shared/limits.ts'] },
   'src/api': { rooms: business, packages: 'any', node: 'any' },
-  'src/explain': { rooms: business, packages: pure, node: [] },
-  'src/seed': { rooms: [...business, 'src/api'], packages: pure, node: ['crypto'] },
+  'src/explain': { rooms: business, packages: pure, node: ['util'] },
+  'src/seed': { rooms: [...business, 'src/api'], packages: pure, node: ['crypto', 'fs', 'path'] },
   'src/main': { rooms: inside, packages: 'any', node: 'any' },
   commands: { rooms: ['src/domain', 'src/kernel'], packages: pure, node: ['util'] },
   projections: { rooms: ['src/domain', 'src/kernel'], packages: pure, node: ['util'] },
   queries: { rooms: [...core, 'projections'], packages: [...pure, 'rxjs'], node: ['util', 'stream'] },
-  scripts: { rooms: ['src/main', 'test/bench'], packages: 'any', node: 'any' },
+  scripts: { rooms: ['src/main', 'src/explain', 'test/bench'], packages: 'any', node: 'any' },
   test: { rooms: [...inside, 'src/main', 'scripts'], packages: 'any', node: 'any' },
 }
 
@@ -101,23 +101,34 @@ const contexts = [
 ]
 const contextFolders = '(?:commands|projections|queries|src/domain)'
 
-/** The stream of configuration spans contexts: commands of each of them write it or read it. */
-const WORKSPACE = '^src/domain/configuration/workspace\\.ts$'
+/** What spans the contexts of configuration: commands of each of them write its stream, and keep its rules. */
+const SPANNING = '^src/domain/configuration/'
+
+/** The one import of a later context: a target's row lists the campaigns whose plans it is on, so it folds their routes. */
+const ROUTES = '^src/domain/campaigns/route\\.ts$'
+const TARGET_ROWS = '^projections/demand/targets\\.ts$'
 
 const contextRules = contexts.flatMap((context, at): readonly Rule[] => {
   const after = contexts.slice(at + 1).join('|')
   if (after === '') return []
+  const later = `^${contextFolders}/(?:${after})/`
+  const here = `^(?:projections|src/domain)/${context}/`
   return [
-    rule(
-      `${context} imports no later context`,
-      { path: `^(?:projections|src/domain)/${context}/` },
-      { path: `^${contextFolders}/(?:${after})/` },
-    ),
+    rule(`${context} imports no later context`, { path: here, pathNot: TARGET_ROWS }, { path: later }),
     rule(
       `commands of ${context} import no later context`,
       { path: `^commands/${context}/` },
-      { path: `^${contextFolders}/(?:${after})/`, pathNot: WORKSPACE },
+      { path: later, pathNot: SPANNING },
     ),
+    ...(context === 'demand'
+      ? [
+          rule(
+            'target rows import routes alone of later contexts',
+            { path: TARGET_ROWS },
+            { path: later, pathNot: ROUTES },
+          ),
+        ]
+      : []),
   ]
 })
 

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import { explain } from '../src/explain/explain.ts'
 import { explanationText, holds } from '../src/explain/explanation.ts'
 import { processEnvironment } from '../src/main/config.ts'
+import { explain } from '../src/main/explain.ts'
 
 /** Milliseconds between two words on how far it is. */
 const WORD_MS = 2_000

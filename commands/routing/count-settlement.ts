@@ -1,7 +1,6 @@
-import { callEvents } from '../../src/domain/calls/call.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { reachingCaps } from '../../src/domain/routing/cap-notifications.ts'
-import { ledger } from '../../src/domain/routing/ledger.ts'
+import { ledger, ledgerEvents } from '../../src/domain/routing/ledger.ts'
 import { counting } from '../../src/domain/routing/ledger-steps.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
@@ -12,9 +11,9 @@ import { defineCommand } from '../../src/kernel/command.ts'
 export const countSettlement = defineCommand({
   name: 'count-settlement',
   entity: ledger,
-  input: callEvents.CallSettled,
+  input: ledgerEvents.CallCounted.omit({ resetSince: true }),
   reads: { workspace },
-  decide({ source, reason, sentence, ...data }, state, { reads }) {
+  decide(data, state, { reads }) {
     const open = state.calls.get(data.callId)
     if (!open?.claim || data.targetId === null) return []
     return reachingCaps(state, counting(open, data), reads.workspace)

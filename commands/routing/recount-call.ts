@@ -1,13 +1,15 @@
-import { callEvents } from '../../src/domain/calls/call.ts'
+import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { figuresOf } from '../../src/domain/money/figures.ts'
+import { figures, figuresOf } from '../../src/domain/money/figures.ts'
 import { NOT_BOOKED } from '../../src/domain/routing/booked.ts'
 import { bookedMemory, bookedRecalls } from '../../src/domain/routing/booked-memory.ts'
 import { reachingCaps } from '../../src/domain/routing/cap-notifications.ts'
+import { claim } from '../../src/domain/routing/decision.ts'
 import { ledger } from '../../src/domain/routing/ledger.ts'
 import { counting } from '../../src/domain/routing/ledger-steps.ts'
 import { recentOf } from '../../src/domain/shared/windowed-map.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
+import { id, instant } from '../../src/kernel/wire.ts'
 
 /**
  * The books of a settled call changed: revenue, payout and, where conversions count, its slot follow, in the windows that
@@ -16,7 +18,17 @@ import { defineCommand } from '../../src/kernel/command.ts'
 export const recountCall = defineCommand({
   name: 'recount-call',
   entity: ledger,
-  input: callEvents.BooksChanged,
+  input: z.object({
+    callId: id,
+    /** Number of the change of the call's books, from 1. */
+    change: z.int().min(1),
+    settledAt: instant,
+    campaignId: id.nullable(),
+    publisherId: id.nullable(),
+    /** The claim that connected; null when none did. */
+    claim: claim.pick({ target: true, buyer: true, capCountsOn: true, occurredAt: true }).nullable(),
+    ...figures.shape,
+  }),
   reads: { workspace },
   recalls: ({ callId }, state) => (state.calls.has(callId) ? [] : bookedRecalls(state, callId)),
   decide(

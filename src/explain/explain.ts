@@ -4,11 +4,9 @@ import type { StoryStep } from '../domain/calls/story.ts'
 import { ledger } from '../domain/routing/ledger.ts'
 import { dataOf } from '../kernel/event.ts'
 import { id } from '../kernel/wire.ts'
-import { readConfig } from '../main/config.ts'
-import { upcasts } from '../main/registry.ts'
-import { openLogReader } from '../main/stores.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import { foldForward } from '../runtime/projections/apply-pending.ts'
+import type { Upcasts } from '../runtime/upcasts.ts'
 import { createFoldReader, type Decided, decisionsOf } from '../runtime/write/decision-replay.ts'
 import { type Retaken, retake, type Told, toldByCall, toldByLedger } from './decision-diff.ts'
 
@@ -30,7 +28,7 @@ export class Unexplained extends Error {
 export type OnTheWay = (calls: number, to: number) => void
 
 /** All that a call's own stream holds. @throws Unexplained when it holds nothing, or is of no workspace */
-async function lifeOf(log: EventLog, callId: string) {
+async function lifeOf(log: EventLog, upcasts: Upcasts, callId: string) {
   const decisions: Decided[] = []
   for await (const decided of decisionsOf(log, call, callId)) decisions.push(decided)
   const events = decisions.flatMap((decided) => decided.events)
@@ -72,12 +70,13 @@ async function rulingsOn(
  */
 export async function explainCall(
   log: EventLog,
+  upcasts: Upcasts,
   given: string,
   onTheWay: OnTheWay = () => undefined,
 ): Promise<Explanation> {
   const parsed = id.safeParse(given)
   if (!parsed.success) throw new Unexplained(`"${given}" is no call id: it is a UUID, not the public reference.`)
-  const { decisions, workspaceId, summary, steps, arrival } = await lifeOf(log, parsed.data)
+  const { decisions, workspaceId, summary, steps, arrival } = await lifeOf(log, upcasts, parsed.data)
   const rulings = await rulingsOn(log, workspaceId, arrival, onTheWay)
   const readFold = createFoldReader(log)
   const retaken: Retaken[] = []
@@ -92,18 +91,4 @@ export async function explainCall(
     retaken.push(await retake(readFold, decided, { command, input: cause?.data }))
   }
   return { ref: arrival.ref, summary, steps, decisions: retaken.toSorted((a, b) => a.position - b.position) }
-}
-
-/** Explains a call from the log that the environment names. @throws Misconfigured, Unexplained, LogUnavailable */
-export async function explain(
-  env: Readonly<Record<string, string | undefined>>,
-  callId: string,
-  onTheWay: OnTheWay,
-): Promise<Explanation> {
-  const log = await openLogReader(readConfig(env).eventLogUrl)
-  try {
-    return await explainCall(log, callId, onTheWay)
-  } finally {
-    await log.close()
-  }
 }

@@ -18,15 +18,15 @@ import { BODY_BYTES, WEBHOOK_BYTES } from '../domain/shared/limits.ts'
 import { areaCodes } from '../domain/shared/nanp.ts'
 import type { ApiRoute } from '../ports/api.ts'
 import { type EventLog, START } from '../ports/event-log.ts'
+import type { Secrets } from '../ports/secrets.ts'
 import type { Simulator } from '../ports/simulated-carrier.ts'
 import { sentenceOf } from '../runtime/pause.ts'
 import { createRateLimiter } from '../runtime/rates/rate-limiter.ts'
 import { createSharedRateLimiter } from '../runtime/rates/shared-rate-limiter.ts'
-import { createFlow, type Flow } from '../runtime/reactions/effects.ts'
-import { NO_WORKERS, runWorkers } from '../runtime/reactions/workers.ts'
 import { createStreamWriter, type StreamWriter } from '../runtime/write/stream-writer.ts'
 import { type CallPorts, openTelnyxCalls } from './carrier.ts'
 import { type Config, isAlone } from './config.ts'
+import { createFlow, type Flow } from './flow.ts'
 import { createMetrics } from './metrics.ts'
 import { createRecall } from './read-side/lookup-loader.ts'
 import { openReadSide, type ReadSide } from './read-side/read-side.ts'
@@ -35,6 +35,7 @@ import { projections, queries } from './registry.ts'
 import { createSecrets } from './secrets.ts'
 import { openLog, openOperations, presenceOf } from './stores.ts'
 import { systemClock as clock, systemRandom as random } from './system.ts'
+import { NO_WORKERS, runWorkers } from './workers.ts'
 
 /** How long a stopping process waits for what it has accepted. */
 const STOP_MS = 10_000
@@ -44,6 +45,7 @@ export interface App {
   readonly log: EventLog
   readonly writer: StreamWriter
   readonly flow: Flow
+  readonly secrets: Secrets
   readonly readSide: ReadSide
   /** Null where the carrier is a real one. */
   readonly simulator: Simulator | null
@@ -196,6 +198,7 @@ export async function openApp(
     log,
     writer,
     flow,
+    secrets,
     readSide,
     simulator,
     readBack: readBackOf,

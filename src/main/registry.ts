@@ -5,6 +5,7 @@ import { sessions } from '../../projections/access/sessions.ts'
 import { users } from '../../projections/access/users.ts'
 import { workspaces } from '../../projections/access/workspaces.ts'
 import { activity as activityLog } from '../../projections/activity/activity.ts'
+import { callJobs } from '../../projections/calls/call-jobs.ts'
 import { callColumns, callLog } from '../../projections/calls/call-log.ts'
 import { callRecordings } from '../../projections/calls/call-recordings.ts'
 import { callStory } from '../../projections/calls/call-story.ts'
@@ -20,8 +21,9 @@ import { blockedCallers } from '../../projections/routing/blocked-callers.ts'
 import { bookedCalls } from '../../projections/routing/booked-calls.ts'
 import { callerMemory } from '../../projections/routing/caller-memory.ts'
 import { usage } from '../../projections/routing/cap-counters.ts'
-import { timers } from '../../projections/shared/timers.ts'
+import { timersOf } from '../../projections/shared/timers.ts'
 import { lanes } from '../../projections/supply/lanes.ts'
+import { numberJobs } from '../../projections/supply/number-jobs.ts'
 import { numberOrders } from '../../projections/supply/number-orders.ts'
 import { numbers } from '../../projections/supply/numbers.ts'
 import { pools } from '../../projections/supply/pools.ts'
@@ -83,6 +85,9 @@ import { upcastsOf } from '../runtime/upcasts.ts'
 
 /** Every kind of stream. */
 export const entities: readonly AnyEntity[] = [workspace, blocklist, ledger, call, wallet, user, platform, activity]
+
+/** Work that falls due, over the jobs of every context. */
+export const timers = timersOf([callJobs, numberJobs])
 
 /** Every read model. */
 export const projections: readonly AnyProjection[] = [

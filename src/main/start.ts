@@ -2,6 +2,7 @@ import { openLogger } from '../adapters/http/logger.ts'
 import { type Sandbox, seedSandbox } from '../seed/seed.ts'
 import { type App, openApp } from './app.ts'
 import { readConfig } from './config.ts'
+import { systemClock as clock, systemRandom as random } from './system.ts'
 
 /** What a person reads when the sandbox is up. */
 function welcome({ baseUrl, ownerEmail, ownerPassword, apiKey, sessionToken, agencyId }: Sandbox): string {
@@ -36,7 +37,7 @@ export async function start(env: Readonly<Record<string, string | undefined>>): 
       preparing ? ['The sandbox workspace is being prepared.'] : [],
     )
     const url = await app.listen()
-    if (preparing) process.stdout.write(`${welcome(await seedSandbox(app, config, url))}\n`)
+    if (preparing) process.stdout.write(`${welcome(await seedSandbox({ ...app, clock, random }, config, url))}\n`)
     preparing = false
     return app
   } catch (error) {

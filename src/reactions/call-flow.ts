@@ -89,9 +89,15 @@ export const callFlow = defineReaction({
         await run(chargeUsage, { callId, amountCents: usageCents, at: usageDueAt }, event)
     },
     CallSettled: async ({ run }, event) => {
-      if (event.data.targetId !== null) await run(countSettlement, event.data, event)
+      const { source, reason, sentence, ...settlement } = event.data
+      if (settlement.targetId !== null) await run(countSettlement, settlement, event)
     },
-    BooksChanged: ({ run }, event) => run(recountCall, event.data, event),
+    BooksChanged({ run }, event) {
+      const { callId, change, settledAt, campaignId, publisherId, claim, converted, revenueCents, payoutCents } =
+        event.data
+      const figures = { converted, revenueCents, payoutCents }
+      return run(recountCall, { callId, change, settledAt, campaignId, publisherId, claim, ...figures }, event)
+    },
     WalletCharged: async ({ run }, event) => {
       const { callId, kind, amountCents, occurredAt } = event.data
       if (kind === 'usage' && callId) await run(recordUsage, { callId, usageCents: amountCents, occurredAt }, event)

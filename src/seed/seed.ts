@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { ulid } from 'ulid'
 import { v7 } from 'uuid'
 import { workspaces } from '../../projections/access/workspaces.ts'
+import type { ReadBack } from '../api/query-routes.ts'
 import { playCall, sandboxCall } from '../api/sandbox.ts'
 import { user, userIdOf } from '../domain/access/user.ts'
 import { call } from '../domain/calls/call.ts'
@@ -13,11 +14,14 @@ import { monthAfter } from '../domain/supply/renewal.ts'
 import { streamOf } from '../kernel/entity.ts'
 import { collectionOf } from '../kernel/projection.ts'
 import { isRefusal } from '../kernel/refusal.ts'
-import type { App } from '../main/app.ts'
-import type { Config } from '../main/config.ts'
-import { createSecrets } from '../main/secrets.ts'
-import { systemClock as clock, systemRandom as random } from '../main/system.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { EventLog } from '../ports/event-log.ts'
+import type { Random } from '../ports/random.ts'
+import type { ReadStore } from '../ports/read-store.ts'
+import type { Secrets } from '../ports/secrets.ts'
 import type { Simulator } from '../ports/simulated-carrier.ts'
+import type { Positions } from '../runtime/projections/checkpoint-tracker.ts'
+import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 import { type SeedCall, seedCalls, TIMEZONE } from './seed-calls.ts'
 import { buildSupply, type Derive, sandboxKey, supplyOf } from './seed-supply.ts'
 import { buildWorld, type CampaignKey, type Step } from './seed-world.ts'
@@ -55,6 +59,29 @@ export interface Sandbox {
   }[]
 }
 
+/** The running platform that is seeded. */
+export interface SeedPlatform {
+  readonly log: Pick<EventLog, 'head' | 'read'>
+  readonly writer: StreamWriter
+  readonly readSide: { readonly positions: Positions; readonly views: Pick<ReadStore, 'find'> }
+  /** Null where the carrier is a real one. */
+  readonly simulator: Simulator | null
+  /** Waits until events of these types up to the newest can be read back. */
+  readonly readBack: (types: readonly string[]) => Promise<ReadBack>
+  readonly clock: Clock
+  readonly random: Random
+  readonly secrets: Secrets
+}
+
+/** Settings of the seed. */
+export interface SeedSettings {
+  readonly masterKey: Buffer
+  /** Whether the sandbox begins with a week of calls. */
+  readonly seedCalls: boolean
+  /** Directory of `sandbox.json`. */
+  readonly dataDir: string
+}
+
 /** Records by a field: numbers as they are written, and by id what was made first comes first. */
 function inOrder<Field extends string, Kept extends Readonly<Record<Field, string>>>(
   records: { readonly values: () => Iterable<Kept> },
@@ -64,7 +91,7 @@ function inOrder<Field extends string, Kept extends Readonly<Record<Field, strin
 }
 
 /** The sandbox workspace that is there already; null on an empty log. */
-async function existing({ readSide, log }: App): Promise<string | null> {
+async function existing({ readSide, log }: SeedPlatform): Promise<string | null> {
   const head = await log.head()
   await readSide.positions.wait([workspaces.name], head, CATCH_UP_MS)
   const [found] = await readSide.views.find(collectionOf(workspaces), {
@@ -76,7 +103,7 @@ async function existing({ readSide, log }: App): Promise<string | null> {
 }
 
 /** Whether the first start came to its end, which is when it opens the owner's first session. */
-async function isSeeded({ log }: App): Promise<boolean> {
+async function isSeeded({ log }: SeedPlatform): Promise<boolean> {
   const first = await log.read(streamOf(user, userIdOf(OWNER_EMAIL)), 0, FIRST_EVENTS)
   return first.some(({ type }) => type === 'SignedIn')
 }
@@ -92,7 +119,7 @@ function seedCallId(workspaceId: string, name: string): string {
 }
 
 async function playAll(
-  app: App,
+  app: SeedPlatform,
   simulator: Simulator,
   workspaceId: string,
   dial: Readonly<Record<CampaignKey, string>>,
@@ -114,14 +141,14 @@ async function playAll(
     const ports = {
       writer: app.writer,
       simulator,
-      clock,
-      random: { ...random, uuid: () => callId },
+      clock: app.clock,
+      random: { ...app.random, uuid: () => callId },
       readBack: app.readBack,
     }
     const played = await playCall(ports, workspaceId, sent, caller)
     if (isRefusal(played)) throw new Error(`A seed call was refused: ${played.refused}.`)
   }
-  for (const [n, one] of seedCalls(clock.now()).entries()) {
+  for (const [n, one] of seedCalls(app.clock.now()).entries()) {
     // Two callers at once, so that a single line is found taken.
     await Promise.all(one.campaign === 'busy' ? [play(one, n), play(one, n, 1)] : [play(one, n)])
   }
@@ -131,11 +158,10 @@ async function playAll(
  * Makes the sandbox workspace on the first start, with a week of calls, and writes `sandbox.json` anew with a fresh
  * session at each start (Supplement §11). A start that was cut short is taken up where it was left.
  */
-export async function seedSandbox(app: App, config: Config, baseUrl: string): Promise<Sandbox> {
-  const { writer, simulator } = app
+export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseUrl: string): Promise<Sandbox> {
+  const { writer, simulator, clock, random, secrets } = app
   const known = await existing(app)
   const workspaceId = known ?? random.uuid()
-  const secrets = createSecrets(config.masterKey, random)
   const derive: Derive = (purpose) => derivedSecret(config.masterKey, `sandbox ${purpose}`, workspaceId)
   const ownerPassword = derivedSecret(config.masterKey, 'sandbox-password', workspaceId).slice(0, 20)
   const apiKey = `svc_test_${derivedSecret(config.masterKey, 'sandbox-api-key', workspaceId)}`
@@ -156,7 +182,7 @@ export async function seedSandbox(app: App, config: Config, baseUrl: string): Pr
     await buildSupply(step, await writer.stateOf(workspace, workspaceId), { derive, secrets, renewsAt })
     if (config.seedCalls && simulator) await playAll(app, simulator, workspaceId, dial)
   }
-  const sessionToken = await openSession(writer, workspaceId, OWNER_EMAIL)
+  const sessionToken = await openSession(app, workspaceId, OWNER_EMAIL)
   const state = await writer.stateOf(workspace, workspaceId)
   const sandbox: Sandbox = {
     baseUrl,

@@ -16,7 +16,8 @@ import { workspace } from '../domain/configuration/workspace.ts'
 import type { AnyCommand } from '../kernel/command.ts'
 import type { Actor, RecordedEvent } from '../kernel/event.ts'
 import { isRefusal } from '../kernel/refusal.ts'
-import { systemClock as clock, systemRandom as random } from '../main/system.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Random } from '../ports/random.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 
 const OPERATOR: Actor = { type: 'operator', id: null, name: 'Ringledger' }
@@ -75,8 +76,16 @@ export async function createTenant(writer: StreamWriter, tenant: NewTenant): Pro
   if (seats.size === 0) await act(writer, workspaceId, grantSeat, { ...person, role: 'owner' })
 }
 
-/** Opens a session for a user; answers its token, which is kept nowhere. */
-export async function openSession(writer: StreamWriter, workspaceId: string, email: string): Promise<string> {
+/** Opens a session for a user; resolves to its token, which is not stored. */
+export async function openSession(
+  {
+    writer,
+    clock,
+    random,
+  }: { readonly writer: StreamWriter; readonly clock: Clock; readonly random: Pick<Random, 'bytes'> },
+  workspaceId: string,
+  email: string,
+): Promise<string> {
   const token = `${SESSION_PREFIX}${Buffer.from(random.bytes(32)).toString('base64url')}`
   const expiresAt = sessionEnd(clock.now())
   await act(writer, workspaceId, signIn, { userId: userIdOf(email), sessionHash: secretHash(token), expiresAt })

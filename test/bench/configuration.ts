@@ -101,7 +101,9 @@ async function furnish({ writer }: App): Promise<World> {
   await each(edits, (n) =>
     act(writer, workspaceId, changeBuyer, { buyerId: buyers[n % RECORDS], changes: { notes: `Edit ${n}` } }),
   )
-  const sessions = await Promise.all(people.map(({ email }) => openSession(writer, workspaceId, email)))
+  const sessions = await Promise.all(
+    people.map(({ email }) => openSession({ writer, clock, random }, workspaceId, email)),
+  )
   return { workspaceId, sessions, buyers }
 }
 

@@ -21,7 +21,7 @@ import type { NumberTools } from '../../reactions/number-orders.ts'
 import type { Cause } from '../../reactions/tools.ts'
 import type { Positions } from '../../runtime/projections/checkpoint-tracker.ts'
 import type { QueryRunner } from '../../runtime/queries/query-runner.ts'
-import type { Flow } from '../../runtime/reactions/effects.ts'
+import type { Effects } from '../../runtime/reactions/effects.ts'
 import type { CommandCall } from '../../runtime/write/mailboxes.ts'
 import type { StreamWriter } from '../../runtime/write/stream-writer.ts'
 import type { ProjectionRow } from '../projection-status.ts'
@@ -40,7 +40,7 @@ export interface WriteTools {
   readonly callLines: (ask: FileAsk) => Promise<CallLines>
   readonly carrier: () => Carrier
   /** What reactions do, done at once. */
-  readonly flow: Pick<Flow, 'follow' | 'goOn'>
+  readonly flow: Pick<Effects<NumberTools>, 'follow' | 'goOn'>
   readonly egress: Egress
   readonly ops: OperationalStore
   readonly secrets: Secrets

@@ -1,11 +1,11 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Memory, Recall } from '../../kernel/command.ts'
-import { callRecord } from '../calls/call-record.ts'
+import { id } from '../../kernel/wire.ts'
 import { coversId } from '../shared/windowed-map.ts'
 import type { LedgerState } from './ledger.ts'
 
-/** What tells that a call is known. */
-const known = callRecord.pick({ workspaceId: true, seq: true })
+/** The fields of a call log document that prove that a call is known. */
+const known = z.object({ workspaceId: id, seq: z.int() })
 
 /** Calls beyond the hour that the ledger's fold remembers, by id: documents of the projection of this name. */
 export const callMemory: Memory<Readonly<z.infer<typeof known>>> = { name: 'call-log', doc: known }

@@ -1,7 +1,7 @@
 import type { Readiness } from '../../ports/api.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
-import type { Workers } from '../../runtime/reactions/workers.ts'
+import type { Workers } from '../workers.ts'
 import type { ReadSide } from './read-side.ts'
 
 /** Projections that are further behind than this make a process unready (ms). */

@@ -1,10 +1,10 @@
 import { v7 } from 'uuid'
 import { describe, expect, test } from 'vitest'
 import { callLog } from '../../../projections/calls/call-log.ts'
-import { timers } from '../../../projections/shared/timers.ts'
 import { EXPORT, LIVE_BOARD_CALLS, LIVE_BOARD_HOURS, STUCK_CALL_SECONDS } from '../../../src/domain/shared/limits.ts'
 import { type AnyProjection, finished } from '../../../src/kernel/projection.ts'
 import { readConfig } from '../../../src/main/config.ts'
+import { timers } from '../../../src/main/registry.ts'
 import { openViews } from '../../../src/main/stores.ts'
 
 import type { Doc, ReadStore } from '../../../src/ports/read-store.ts'

@@ -6,7 +6,6 @@ import { missRenewal } from '../../../commands/supply/miss-renewal.ts'
 import { provisionNumber } from '../../../commands/supply/provision-number.ts'
 import { renewNumber } from '../../../commands/supply/renew-number.ts'
 import { requestNumberRelease } from '../../../commands/supply/request-number-release.ts'
-import { timers } from '../../../projections/shared/timers.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { entryId, wallet } from '../../../src/domain/money/wallet.ts'
 import {
@@ -18,6 +17,7 @@ import {
   retryAt,
 } from '../../../src/domain/supply/renewal.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
+import { timers } from '../../../src/main/registry.ts'
 import { project } from '../../support/fixtures/project.ts'
 import { folded, given, NOW, recorded, WORKSPACE } from '../../support/fixtures/spec.ts'
 import { empty, history, numberIn, type Step } from '../../support/fixtures/workspace-fixture.ts'

@@ -29,6 +29,7 @@ import type { AnyCommand } from '../../../src/kernel/command.ts'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import { type App, openApp } from '../../../src/main/app.ts'
 import { readConfig } from '../../../src/main/config.ts'
+import { systemClock as clock, systemRandom as random } from '../../../src/main/system.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { act, createTenant, openSession } from '../../../src/seed/tenants.ts'
 import { allRead } from './app.ts'
@@ -189,7 +190,7 @@ export async function openTenant(
     workspaceId,
     name,
     email,
-    session: await openSession(writer, workspaceId, email),
+    session: await openSession({ writer, clock, random }, workspaceId, email),
     key: planId === 'starter' ? null : await apiKey({ name: 'Full key' }),
     act: handle,
     apiKey,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { timers } from '../../../projections/shared/timers.ts'
 import { call } from '../../../src/domain/calls/call.ts'
+import { timers } from '../../../src/main/registry.ts'
 import { callOf, callWorld, changing } from '../../support/fixtures/call-world.ts'
 import { played, type Script } from '../../support/fixtures/play-call.ts'
 import { project } from '../../support/fixtures/project.ts'
