@@ -12,7 +12,7 @@ const servers = ['test/support/servers.ts']
 const systems = { globalSetup: servers, testTimeout: 180_000, hookTimeout: 120_000, maxWorkers: 1 }
 
 /** Suites that run the platform in their own process: they share none, and each begins with modules of its own. */
-const alone = ['matrix', 'hostile-bodies', 'stored-secrets', 'untracked-plan'].map(
+const alone = ['access-matrix', 'hostile-bodies', 'stored-secrets', 'untracked-plan'].map(
   (name) => `test/e2e/**/${name}.test.ts`,
 )
 

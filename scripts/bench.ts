@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 import { durableAppend } from '../test/bench/append.ts'
-import { busyWorkspace } from '../test/bench/busy.ts'
+import { busyWorkspace } from '../test/bench/busy-workspace.ts'
 import { callList } from '../test/bench/call-list.ts'
 import { callStats } from '../test/bench/call-stats.ts'
 import { configuration } from '../test/bench/configuration.ts'
@@ -10,7 +10,7 @@ import { decision } from '../test/bench/decision.ts'
 import { callsExport } from '../test/bench/export.ts'
 import { instantCalls } from '../test/bench/instant-calls.ts'
 import type { Figure } from '../test/bench/measure.ts'
-import { replaying } from '../test/bench/replay.ts'
+import { replay } from '../test/bench/replay.ts'
 import { tableOf } from '../test/bench/table.ts'
 
 const { positionals, values } = parseArgs({
@@ -39,7 +39,7 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   list: () => callList(Number(values.calls)),
   export: () => callsExport(Number(values.calls)),
   stats: () => callStats(values.stats.split(',').map(Number)),
-  replay: () => replaying(Number(values.events)),
+  replay: () => replay(Number(values.events)),
 }
 
 const unknown = positionals.find((name) => !(name in benches))
@@ -49,7 +49,7 @@ if (unknown !== undefined) {
 }
 
 /** What a bench measures in a process of its own, so that none measures what another left behind. */
-async function measuredApart(name: string): Promise<readonly Figure[]> {
+async function measureInProcess(name: string): Promise<readonly Figure[]> {
   const sizes = process.argv.slice(2).filter((argument) => !positionals.includes(argument))
   const child = fork(import.meta.filename, [name, ...sizes])
   const ended = once(child, 'exit').then(([code]) => {
@@ -63,7 +63,7 @@ const asked = Object.entries(benches).filter(([name]) => positionals.length === 
 const figures: Figure[] = []
 for (const [name, bench] of asked) {
   if (!process.send) process.stderr.write(`${name}…\n`)
-  figures.push(...(await (asked.length === 1 ? bench() : measuredApart(name))))
+  figures.push(...(await (asked.length === 1 ? bench() : measureInProcess(name))))
 }
 if (process.send) process.send(figures)
 else process.stdout.write(`${tableOf(figures)}\n`)

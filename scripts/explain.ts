@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { explanationText, holds } from '../src/explain/explanation.ts'
+import { explanationText, isReproduced } from '../src/explain/explanation.ts'
 import { processEnvironment } from '../src/main/config.ts'
 import { explain } from '../src/main/explain.ts'
 
@@ -26,7 +26,7 @@ else {
   try {
     const explanation = await explain(processEnvironment(), callId, onTheWay)
     process.stdout.write(`${explanationText(explanation)}\n`)
-    if (!holds(explanation)) process.exitCode = 1
+    if (!isReproduced(explanation)) process.exitCode = 1
   } catch (error) {
     fail(error instanceof Error ? error.message : String(error))
   }

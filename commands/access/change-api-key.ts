@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { type ApiKeySettings, apiKeyChanges, hashesOf, tidied } from '../../src/domain/access/api-key.ts'
+import { type ApiKeySettings, apiKeyChanges, hashesOf, withUniqueScopes } from '../../src/domain/access/api-key.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { changesOf } from '../../src/domain/shared/changes.ts'
-import { missing, nothingToChange, revoked } from '../../src/domain/shared/refusals.ts'
+import { diff } from '../../src/domain/shared/patch.ts'
+import { refuseEmptyChange, refuseNotFound, refuseRevoked } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -14,10 +14,10 @@ export const changeApiKey = defineCommand({
   rejects: ['bad-request', 'api-key-not-found', 'conflict'],
   decide({ apiKeyId, changes }, { apiKeys }) {
     const apiKey = apiKeys.get(apiKeyId)
-    if (!apiKey) return missing('api-key')
-    if (Object.keys(changes).length === 0) return nothingToChange()
-    if (apiKey.status === 'revoked') return revoked('API key')
-    const difference = changesOf<ApiKeySettings>(apiKey, tidied(changes))
+    if (!apiKey) return refuseNotFound('api-key')
+    if (Object.keys(changes).length === 0) return refuseEmptyChange()
+    if (apiKey.status === 'revoked') return refuseRevoked('API key')
+    const difference = diff<ApiKeySettings>(apiKey, withUniqueScopes(changes))
     if (!difference) return []
     return [{ type: 'ApiKeyChanged', data: { apiKeyId, name: apiKey.name, hashes: hashesOf(apiKey), ...difference } }]
   },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { passwordHash, user } from '../../src/domain/access/user.ts'
 import { sha256 } from '../../src/domain/shared/fields.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -20,7 +20,7 @@ export const changePassword = defineCommand({
   id: ({ userId }) => userId,
   rejects: ['user-not-found', 'conflict'],
   decide({ userId, verified, passwordHash, sessionHash }, { user, sessions }) {
-    if (!user) return missing('user')
+    if (!user) return refuseNotFound('user')
     if (verified !== user.passwordHash) return refuse('conflict', null, 'The password was changed meanwhile.')
     const ended = [...sessions.delete(sessionHash).keys()]
     return [{ type: 'PasswordChanged', data: { userId, passwordHash, ended } }]

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { planId, planMoved } from '../../src/domain/access/tenant.ts'
+import { planChangedEvents, planId } from '../../src/domain/access/tenant.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
 /** Moves a workspace to another plan. Records past the new plan's ceilings stay; no more can be made. */
@@ -10,5 +10,6 @@ export const changePlan = defineCommand({
   entity: workspace,
   input: z.object({ planId }),
   rejects: ['workspace-not-found'],
-  decide: ({ planId }, { workspace }) => (workspace ? planMoved(workspace, planId) : missing('workspace')),
+  decide: ({ planId }, { workspace }) =>
+    workspace ? planChangedEvents(workspace, planId) : refuseNotFound('workspace'),
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { role, unlessOtherOwner, unlessOwner } from '../../src/domain/access/seat.ts'
+import { refuseLastOwner, refuseUnlessOwner, role } from '../../src/domain/access/seat.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -12,12 +12,12 @@ export const changeSeatRole = defineCommand({
   input: z.object({ userId: id, role }),
   rejects: ['forbidden', 'user-not-found', 'conflict'],
   decide({ userId, role }, state, { actor, workspaceId }) {
-    const refused = unlessOwner(state, actor)
+    const refused = refuseUnlessOwner(state, actor)
     if (refused) return refused
     const seat = state.seats.get(userId)
-    if (!seat) return missing('user')
+    if (!seat) return refuseNotFound('user')
     if (seat.role === role) return []
-    const only = unlessOtherOwner(state, seat)
+    const only = refuseLastOwner(state, seat)
     if (only) return only
     return [{ type: 'SeatRoleChanged', data: { workspaceId, userId, name: seat.name, from: seat.role, to: role } }]
   },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { subscriptionMoved, subscriptionStatus } from '../../src/domain/access/tenant.ts'
+import { subscriptionChangedEvents, subscriptionStatus } from '../../src/domain/access/tenant.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
 /** Sets how a workspace's subscription stands; anything but `active` turns callers away. */
@@ -11,5 +11,5 @@ export const changeSubscription = defineCommand({
   input: z.object({ subscriptionStatus }),
   rejects: ['workspace-not-found'],
   decide: ({ subscriptionStatus }, { workspace }) =>
-    workspace ? subscriptionMoved(workspace, subscriptionStatus) : missing('workspace'),
+    workspace ? subscriptionChangedEvents(workspace, subscriptionStatus) : refuseNotFound('workspace'),
 })

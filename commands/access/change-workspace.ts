@@ -1,7 +1,12 @@
-import { planMoved, subscriptionMoved, type Workspace, workspaceRecord } from '../../src/domain/access/tenant.ts'
+import {
+  planChangedEvents,
+  subscriptionChangedEvents,
+  type Workspace,
+  workspaceRecord,
+} from '../../src/domain/access/tenant.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { changesOf } from '../../src/domain/shared/changes.ts'
-import { missing, nothingToChange } from '../../src/domain/shared/refusals.ts'
+import { diff } from '../../src/domain/shared/patch.ts'
+import { refuseEmptyChange, refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { zoneProblem } from '../../src/domain/shared/zones.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
@@ -13,17 +18,17 @@ export const changeWorkspace = defineCommand({
   input: workspaceRecord.pick({ name: true, timezone: true, planId: true, subscriptionStatus: true }).partial(),
   rejects: ['validation-error', 'bad-request', 'workspace-not-found'],
   decide(changes, { workspace }) {
-    if (!workspace) return missing('workspace')
-    if (Object.keys(changes).length === 0) return nothingToChange()
+    if (!workspace) return refuseNotFound('workspace')
+    if (Object.keys(changes).length === 0) return refuseEmptyChange()
     const { name, timezone, planId, subscriptionStatus } = changes
     const problem = timezone === undefined ? null : zoneProblem(timezone)
     if (problem) return refuse('validation-error', { timezone: problem })
     const named = { ...workspace, name: name ?? workspace.name }
-    const difference = changesOf<Pick<Workspace, 'name' | 'timezone'>>(workspace, { name, timezone })
+    const difference = diff<Pick<Workspace, 'name' | 'timezone'>>(workspace, { name, timezone })
     return [
       ...(difference ? [{ type: 'WorkspaceChanged' as const, data: { name: named.name, ...difference } }] : []),
-      ...planMoved(named, planId ?? workspace.planId),
-      ...subscriptionMoved(named, subscriptionStatus ?? workspace.subscriptionStatus),
+      ...planChangedEvents(named, planId ?? workspace.planId),
+      ...subscriptionChangedEvents(named, subscriptionStatus ?? workspace.subscriptionStatus),
     ]
   },
 })

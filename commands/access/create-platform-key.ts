@@ -1,5 +1,5 @@
 import { apiKeyOf, issuedApiKey } from '../../src/domain/access/api-key.ts'
-import { PLATFORM, platform } from '../../src/domain/access/platform.ts'
+import { PLATFORM_ID, platform } from '../../src/domain/access/platform.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
 /** Adds an API key that belongs to no workspace. */
@@ -7,6 +7,6 @@ export const createPlatformKey = defineCommand({
   name: 'create-platform-key',
   entity: platform,
   input: issuedApiKey,
-  id: () => PLATFORM,
+  id: () => PLATFORM_ID,
   decide: (sent, _state, context) => [{ type: 'PlatformKeyCreated', data: { apiKey: apiKeyOf(sent, context) } }],
 })

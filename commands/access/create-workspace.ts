@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { newWorkspace } from '../../src/domain/access/tenant.ts'
 import { email, userIdOf } from '../../src/domain/access/user.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { nameOf } from '../../src/domain/shared/fields.ts'
+import { nameSchema } from '../../src/domain/shared/fields.ts'
 import { NAME } from '../../src/domain/shared/limits.ts'
 import { zoneProblem } from '../../src/domain/shared/zones.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
@@ -14,7 +14,7 @@ export const createWorkspace = defineCommand({
   entity: workspace,
   input: newWorkspace.extend({
     /** A registered person. */
-    owner: z.object({ email, name: nameOf(NAME.user) }).optional(),
+    owner: z.object({ email, name: nameSchema(NAME.user) }).optional(),
   }),
   rejects: ['validation-error'],
   decide({ owner, ...sent }, { workspace }, { now, workspaceId }) {

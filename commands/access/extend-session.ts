@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { slidTo, user } from '../../src/domain/access/user.ts'
+import { renewedSessionEnd, user } from '../../src/domain/access/user.ts'
 import { sha256 } from '../../src/domain/shared/fields.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -11,7 +11,7 @@ export const extendSession = defineCommand({
   input: z.object({ userId: id, sessionHash: sha256 }),
   id: ({ userId }) => userId,
   decide({ userId, sessionHash }, { sessions }, { now }) {
-    const until = slidTo(sessions.get(sessionHash) ?? now, now)
+    const until = renewedSessionEnd(sessions.get(sessionHash) ?? now, now)
     return until === null ? [] : [{ type: 'SessionExtended', data: { userId, sessionHash, expiresAt: until } }]
   },
 })

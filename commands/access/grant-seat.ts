@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { role, unlessOwner } from '../../src/domain/access/seat.ts'
+import { refuseUnlessOwner, role } from '../../src/domain/access/seat.ts'
 import { email, userIdOf } from '../../src/domain/access/user.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { nameOf } from '../../src/domain/shared/fields.ts'
+import { nameSchema } from '../../src/domain/shared/fields.ts'
 import { NAME } from '../../src/domain/shared/limits.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 
@@ -12,12 +12,12 @@ import { refuse } from '../../src/kernel/refusal.ts'
 export const grantSeat = defineCommand({
   name: 'grant-seat',
   entity: workspace,
-  input: z.object({ email, name: nameOf(NAME.user), role }),
+  input: z.object({ email, name: nameSchema(NAME.user), role }),
   rejects: ['workspace-not-found', 'forbidden', 'conflict'],
   decide({ email, name, role }, state, { actor, workspaceId }) {
     const { workspace, seats } = state
-    if (!workspace) return missing('workspace')
-    const refused = unlessOwner(state, actor)
+    if (!workspace) return refuseNotFound('workspace')
+    const refused = refuseUnlessOwner(state, actor)
     if (refused) return refused
     const userId = userIdOf(email)
     if (seats.has(userId)) return refuse('conflict', { email }, 'That person holds a seat already.')

@@ -1,4 +1,4 @@
-import { PLATFORM, platform } from '../../src/domain/access/platform.ts'
+import { PLATFORM_ID, platform } from '../../src/domain/access/platform.ts'
 import { newWorkspace } from '../../src/domain/access/tenant.ts'
 import { zoneProblem } from '../../src/domain/shared/zones.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
@@ -9,7 +9,7 @@ export const openWorkspace = defineCommand({
   name: 'open-workspace',
   entity: platform,
   input: newWorkspace.pick({ name: true, timezone: true }),
-  id: () => PLATFORM,
+  id: () => PLATFORM_ID,
   rejects: ['validation-error'],
   decide({ name, timezone }, _state, { newId }) {
     const problem = zoneProblem(timezone)

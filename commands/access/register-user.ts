@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { email, passwordHash, user, userIdOf } from '../../src/domain/access/user.ts'
-import { nameOf } from '../../src/domain/shared/fields.ts'
+import { nameSchema } from '../../src/domain/shared/fields.ts'
 import { NAME } from '../../src/domain/shared/limits.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
@@ -9,7 +9,7 @@ import { refuse } from '../../src/kernel/refusal.ts'
 export const registerUser = defineCommand({
   name: 'register-user',
   entity: user,
-  input: z.object({ email, name: nameOf(NAME.user), passwordHash }),
+  input: z.object({ email, name: nameSchema(NAME.user), passwordHash }),
   id: ({ email }) => userIdOf(email),
   rejects: ['conflict'],
   decide({ email, name, passwordHash }, { user }) {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { unlessOtherOwner, unlessOwner } from '../../src/domain/access/seat.ts'
+import { refuseLastOwner, refuseUnlessOwner } from '../../src/domain/access/seat.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -12,11 +12,11 @@ export const removeSeat = defineCommand({
   input: z.object({ userId: id }),
   rejects: ['forbidden', 'user-not-found', 'conflict'],
   decide({ userId }, state, { actor, workspaceId }) {
-    const refused = unlessOwner(state, actor)
+    const refused = refuseUnlessOwner(state, actor)
     if (refused) return refused
     const seat = state.seats.get(userId)
-    if (!seat) return missing('user')
-    const only = unlessOtherOwner(state, seat)
+    if (!seat) return refuseNotFound('user')
+    const only = refuseLastOwner(state, seat)
     if (only) return only
     return [{ type: 'SeatRemoved', data: { workspaceId, userId, name: seat.name, role: seat.role } }]
   },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { hashesOf } from '../../src/domain/access/api-key.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -13,7 +13,7 @@ export const revokeApiKey = defineCommand({
   rejects: ['api-key-not-found'],
   decide({ apiKeyId }, { apiKeys }) {
     const apiKey = apiKeys.get(apiKeyId)
-    if (!apiKey) return missing('api-key')
+    if (!apiKey) return refuseNotFound('api-key')
     if (apiKey.status === 'revoked') return []
     return [{ type: 'ApiKeyRevoked', data: { apiKeyId, name: apiKey.name, hashes: hashesOf(apiKey) } }]
   },

@@ -1,6 +1,6 @@
 import { apiKeyRotation, hashesOf, keptSecret } from '../../src/domain/access/api-key.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { missing, revoked } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound, refuseRevoked } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -17,8 +17,8 @@ export const rotateApiKey = defineCommand({
   rejects: ['api-key-not-found', 'conflict'],
   decide({ apiKeyId, graceMinutes, prefix, hash }, { apiKeys }, { now }) {
     const apiKey = apiKeys.get(apiKeyId)
-    if (!apiKey) return missing('api-key')
-    if (apiKey.status === 'revoked') return revoked('API key')
+    if (!apiKey) return refuseNotFound('api-key')
+    if (apiKey.status === 'revoked') return refuseRevoked('API key')
     const expiresAt = new Date(Date.parse(now) + graceMinutes * MINUTE_MS).toISOString()
     const inUse = apiKey.secrets.filter((secret) => secret.expiresAt === null)
     const outgoing = graceMinutes === 0 ? [] : inUse.map((secret) => ({ ...secret, expiresAt }))

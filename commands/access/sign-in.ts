@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { passwordHash, user } from '../../src/domain/access/user.ts'
 import { sha256 } from '../../src/domain/shared/fields.ts'
 import { SESSIONS_PER_USER } from '../../src/domain/shared/limits.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
@@ -21,7 +21,7 @@ export const signIn = defineCommand({
   id: ({ userId }) => userId,
   rejects: ['user-not-found', 'unauthorized'],
   decide({ userId, sessionHash, expiresAt, verified }, { user, sessions }, { now }) {
-    if (!user) return missing('user')
+    if (!user) return refuseNotFound('user')
     if (verified !== undefined && verified !== user.passwordHash) return refuse('unauthorized')
     if (sessions.get(sessionHash) === expiresAt) return []
     const others = [...sessions.delete(sessionHash)].toSorted(([, one], [, other]) => (one < other ? -1 : 1))

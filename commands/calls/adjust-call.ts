@@ -1,15 +1,15 @@
 import { z } from 'zod'
-import { answered, call } from '../../src/domain/calls/call.ts'
-import { booksAfter, rebooking } from '../../src/domain/calls/settlement.ts'
+import { answeredAttempt, call } from '../../src/domain/calls/call.ts'
+import { booksChangedEvents, computeBooks } from '../../src/domain/calls/settlement.ts'
 import { figureCents, figuresOf, sameFigures } from '../../src/domain/money/figures.ts'
 import { ADJUSTMENT } from '../../src/domain/shared/limits.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 
 /** The figures that an adjustment sets, and why (Supplement §6, `adjust`). */
-export const adjusting = z.object({
+export const adjustmentInput = z.object({
   converted: z.boolean().optional(),
   revenueCents: figureCents.optional(),
   payoutCents: figureCents.optional(),
@@ -20,11 +20,11 @@ export const adjusting = z.object({
 export const adjustCall = defineCommand({
   name: 'adjust-call',
   entity: call,
-  input: adjusting.extend({ callId: id }),
+  input: adjustmentInput.extend({ callId: id }),
   id: ({ callId }) => callId,
   rejects: ['call-not-found', 'bad-request', 'conflict', 'adjustment-limit'],
   decide({ callId, reason, ...sent }, state, { now, workspaceId, actor, commandId, newId }) {
-    if (state?.workspaceId !== workspaceId) return missing('call')
+    if (state?.workspaceId !== workspaceId) return refuseNotFound('call')
     const { arrival, ended, adjustedBy } = state
     if (adjustedBy.includes(commandId)) return []
     const named = Object.fromEntries(Object.entries(sent).filter(([, figure]) => figure !== undefined))
@@ -33,12 +33,12 @@ export const adjustCall = defineCommand({
     }
     if (!ended) return refuse('conflict', { outcome: 'live' }, 'The call is still live.')
     const corrections = { ...state.corrections, ...named }
-    const before = booksAfter(state, ended.talkSeconds)
-    const after = booksAfter(state, ended.talkSeconds, { corrections })
+    const before = computeBooks(state, ended.talkSeconds)
+    const after = computeBooks(state, ended.talkSeconds, { corrections })
     if (sameFigures(before, after)) {
       return refuse('bad-request', figuresOf(before), 'The call has these figures already: nothing changes.')
     }
-    if (after.converted && !answered(state)) {
+    if (after.converted && !answeredAttempt(state)) {
       return refuse('conflict', null, 'The call reached no buyer, so it cannot convert.')
     }
     if (adjustedBy.length >= ADJUSTMENT.most) return refuse('adjustment-limit', { limit: ADJUSTMENT.most })
@@ -46,7 +46,7 @@ export const adjustCall = defineCommand({
     const source = actor.type === 'key' ? ('key' as const) : ('user' as const)
     return [
       { type: 'CallAdjusted', data: { ...facts, source, before: figuresOf(before), after: figuresOf(after) } },
-      ...rebooking(state, callId, after, now, reason),
+      ...booksChangedEvents(state, callId, after, now, reason),
     ]
   },
 })

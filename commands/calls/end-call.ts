@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { USAGE_DELAY_SECONDS, usageFor } from '../../src/domain/calls/books.ts'
-import { answered, type CallState, call, ringing, secondsBetween } from '../../src/domain/calls/call.ts'
+import { answeredAttempt, type CallState, call, ringingAttempt, secondsBetween } from '../../src/domain/calls/call.ts'
 import { abandonedSentence, endedSentence } from '../../src/domain/calls/call-sentences.ts'
-import { settlement } from '../../src/domain/calls/settlement.ts'
+import { settlementEvent } from '../../src/domain/calls/settlement.ts'
 import type { CallStatus } from '../../src/domain/shared/call-codes.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 
@@ -20,18 +20,18 @@ const input = z.object({
 /** The status that a call ends with (Supplement §6, Ends). */
 function statusAtEnd(state: CallState, terminated: boolean): CallStatus {
   if (terminated) return 'terminated'
-  if (answered(state)) return 'completed'
+  if (answeredAttempt(state)) return 'completed'
   if (state.unrouted?.action === 'forward') return 'rejected'
   if (state.unrouted?.reason !== 'all_targets_failed') return state.unrouted ? 'rejected' : 'abandoned'
   const last = state.attempts.at(-1)?.outcome
   return last === 'no_answer' || last === 'busy' || last === 'rejected' || last === 'failed' ? last : 'failed'
 }
 
-const later = (instant: string, seconds: number) => new Date(Date.parse(instant) + seconds * 1_000).toISOString()
+const addSeconds = (instant: string, seconds: number) => new Date(Date.parse(instant) + seconds * 1_000).toISOString()
 
 /** The dial that rings when the call ends is over too. */
-function abandoned(state: CallState, { callId, hungUpBy, occurredAt }: z.infer<typeof input>) {
-  const dial = ringing(state)
+function abandonedEvents(state: CallState, { callId, hungUpBy, occurredAt }: z.infer<typeof input>) {
+  const dial = ringingAttempt(state)
   if (!dial) return []
   const { attempt, target, buyer, occurredAt: dialedAt } = dial.claim
   const rangSeconds = secondsBetween(dialedAt, occurredAt)
@@ -67,11 +67,11 @@ export const endCall = defineCommand({
   rejects: ['call-not-found'],
   decide(told, state) {
     const { callId, hungUpBy, recorded, terminated, occurredAt } = told
-    if (!state) return missing('call')
+    if (!state) return refuseNotFound('call')
     if (state.ended) return []
     const { arrival, terms, unrouted } = state
-    const dial = answered(state)
-    const gaveUp = abandoned(state, told)
+    const dial = answeredAttempt(state)
+    const gaveUp = abandonedEvents(state, told)
     const last = (dial ?? state.attempts.at(-1))?.claim
     const talkSeconds = state.answeredAt ? secondsBetween(state.answeredAt, occurredAt) : 0
     const rang = [
@@ -103,11 +103,11 @@ export const endCall = defineCommand({
         target: last?.target ?? null,
         buyer: connected || !unrouted ? (last?.buyer ?? null) : null,
         sentence: endedSentence(hungUpBy, talkSeconds, connected),
-        settlesAt: later(occurredAt, bufferSeconds),
+        settlesAt: addSeconds(occurredAt, bufferSeconds),
         usageCents: owed,
-        usageDueAt: connected && owed > 0 ? later(occurredAt, USAGE_DELAY_SECONDS) : null,
+        usageDueAt: connected && owed > 0 ? addSeconds(occurredAt, USAGE_DELAY_SECONDS) : null,
       },
     }
-    return [...gaveUp, ended, ...(bufferSeconds === 0 ? [settlement(state, callId, talkSeconds, occurredAt)] : [])]
+    return [...gaveUp, ended, ...(bufferSeconds === 0 ? [settlementEvent(state, callId, talkSeconds, occurredAt)] : [])]
   },
 })

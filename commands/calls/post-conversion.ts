@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { answered, call } from '../../src/domain/calls/call.ts'
-import { booksAfter, rebooking } from '../../src/domain/calls/settlement.ts'
+import { answeredAttempt, call } from '../../src/domain/calls/call.ts'
+import { booksChangedEvents, computeBooks } from '../../src/domain/calls/settlement.ts'
 import { figureCents, figuresOf } from '../../src/domain/money/figures.ts'
 import { CONVERSION } from '../../src/domain/shared/limits.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -11,7 +11,7 @@ import { id } from '../../src/kernel/wire.ts'
 const HOUR_MS = 3_600_000
 
 /** What a conversion says (Supplement §6, `conversion`). */
-export const conversion = z.object({
+export const conversionInput = z.object({
   converted: z.literal(true, { error: 'must be true: a correction (adjust) takes a conversion back' }),
   revenueCents: figureCents.optional(),
   note: z
@@ -31,14 +31,15 @@ export const conversion = z.object({
 export const postConversion = defineCommand({
   name: 'post-conversion',
   entity: call,
-  input: conversion.extend({ callId: id }),
+  input: conversionInput.extend({ callId: id }),
   id: ({ callId }) => callId,
   rejects: ['call-not-found', 'conflict', 'already-converted', 'window-closed'],
   decide({ callId, revenueCents, note = null, externalId = null }, state, { now, workspaceId, actor, commandId }) {
-    if (state?.workspaceId !== workspaceId) return missing('call')
+    if (state?.workspaceId !== workspaceId) return refuseNotFound('call')
     const { arrival, ended, posts } = state
     if (!ended) return refuse('conflict', { outcome: 'live' }, 'The call is still live.')
-    if (!answered(state)) return refuse('conflict', null, 'The call reached no buyer, so there is nothing to convert.')
+    if (!answeredAttempt(state))
+      return refuse('conflict', null, 'The call reached no buyer, so there is nothing to convert.')
     const again = posts.some(
       (post) => post.commandId === commandId || (externalId !== null && post.externalId === externalId),
     )
@@ -56,12 +57,12 @@ export const postConversion = defineCommand({
       note: note ?? last?.note ?? null,
       externalId,
     }
-    const before = booksAfter(state, ended.talkSeconds)
-    const after = booksAfter(state, ended.talkSeconds, { posts: [...posts, { ...told, commandId }] })
+    const before = computeBooks(state, ended.talkSeconds)
+    const after = computeBooks(state, ended.talkSeconds, { posts: [...posts, { ...told, commandId }] })
     const facts = { callId, ref: arrival.ref, occurredAt: now, ...told }
     return [
       { type: 'ConversionPosted', data: { ...facts, before: figuresOf(before), after: figuresOf(after) } },
-      ...rebooking(state, callId, after, now, source === 'manual' ? note : null),
+      ...booksChangedEvents(state, callId, after, now, source === 'manual' ? note : null),
     ]
   },
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { call, ringing, secondsBetween } from '../../src/domain/calls/call.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { call, ringingAttempt, secondsBetween } from '../../src/domain/calls/call.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 
@@ -19,8 +19,8 @@ export const recordAnswer = defineCommand({
   id: ({ callId }) => callId,
   rejects: ['call-not-found'],
   decide({ callId, attempt, whisperAccepted, occurredAt }, state) {
-    if (!state) return missing('call')
-    const dial = ringing(state)
+    if (!state) return refuseNotFound('call')
+    const dial = ringingAttempt(state)
     if (!dial || dial.claim.attempt !== attempt || state.ended) return []
     const { target, buyer, occurredAt: dialedAt } = dial.claim
     const rangSeconds = secondsBetween(dialedAt, occurredAt)

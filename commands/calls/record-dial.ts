@@ -1,4 +1,4 @@
-import { call, ringing } from '../../src/domain/calls/call.ts'
+import { call, ringingAttempt } from '../../src/domain/calls/call.ts'
 import { ledgerEvents } from '../../src/domain/routing/ledger.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
@@ -9,7 +9,7 @@ export const recordDial = defineCommand({
   input: ledgerEvents.TargetClaimed,
   id: ({ callId }) => callId,
   decide({ callId, occurredAt, claim, skipped }, state) {
-    if (!state || state.ended || state.answeredAt || ringing(state)) return []
+    if (!state || state.ended || state.answeredAt || ringingAttempt(state)) return []
     if (state.attempts.length >= claim.attempt) return []
     const { carrierCallId, recordCalls: recordCall } = state.arrival
     return [{ type: 'TargetDialed', data: { callId, carrierCallId, recordCall, occurredAt, claim, skipped } }]

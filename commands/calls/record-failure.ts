@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { call, ringing, secondsBetween } from '../../src/domain/calls/call.ts'
+import { call, ringingAttempt, secondsBetween } from '../../src/domain/calls/call.ts'
 import { failureSentence } from '../../src/domain/calls/call-sentences.ts'
 import { dialOutcome } from '../../src/domain/shared/call-codes.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 
@@ -24,8 +24,8 @@ export const recordFailure = defineCommand({
   id: ({ callId }) => callId,
   rejects: ['call-not-found'],
   decide({ attempt, occurredAt, outcome, ...told }, state) {
-    if (!state) return missing('call')
-    const dial = ringing(state)
+    if (!state) return refuseNotFound('call')
+    const dial = ringingAttempt(state)
     if (!dial || dial.claim.attempt !== attempt || state.ended) return []
     const { target, buyer, occurredAt: dialedAt } = dial.claim
     const rangSeconds = secondsBetween(dialedAt, occurredAt)

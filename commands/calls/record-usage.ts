@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { minutesOf } from '../../src/domain/calls/books.ts'
+import { billedMinutes } from '../../src/domain/calls/books.ts'
 import { call } from '../../src/domain/calls/call.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { cents, id, instant } from '../../src/kernel/wire.ts'
@@ -13,7 +13,10 @@ export const recordUsage = defineCommand({
   decide({ callId, usageCents, occurredAt }, state) {
     if (!state?.ended || state.usageCharged) return []
     return [
-      { type: 'UsageCharged', data: { callId, occurredAt, usageCents, minutes: minutesOf(state.ended.talkSeconds) } },
+      {
+        type: 'UsageCharged',
+        data: { callId, occurredAt, usageCents, minutes: billedMinutes(state.ended.talkSeconds) },
+      },
     ]
   },
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { answered, call } from '../../src/domain/calls/call.ts'
+import { answeredAttempt, call } from '../../src/domain/calls/call.ts'
 import { recording } from '../../src/domain/calls/recording.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
@@ -17,10 +17,10 @@ export const saveRecording = defineCommand({
   id: ({ callId }) => callId,
   rejects: ['call-not-found', 'call-not-answered'],
   decide({ callId, occurredAt, ...saved }, state, { newId }) {
-    if (!state) return missing('call')
+    if (!state) return refuseNotFound('call')
     const { arrival, ended, recordings } = state
     if (!arrival.recordCalls || recordings.includes(saved.carrierRecordingId)) return []
-    if (!answered(state)) return ended ? [] : refuse('call-not-answered')
+    if (!answeredAttempt(state)) return ended ? [] : refuse('call-not-answered')
     const { carrierCallId } = arrival
     return [
       { type: 'RecordingSaved', data: { callId, occurredAt, carrierCallId, recording: { id: newId(), ...saved } } },

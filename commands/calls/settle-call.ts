@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { call } from '../../src/domain/calls/call.ts'
-import { settlement } from '../../src/domain/calls/settlement.ts'
+import { settlementEvent } from '../../src/domain/calls/settlement.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -12,6 +12,6 @@ export const settleCall = defineCommand({
   id: ({ callId }) => callId,
   decide({ callId }, state) {
     if (!state?.ended || state.settled) return []
-    return [settlement(state, callId, state.ended.talkSeconds, state.ended.settlesAt)]
+    return [settlementEvent(state, callId, state.ended.talkSeconds, state.ended.settlesAt)]
   },
 })

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { call } from '../../src/domain/calls/call.ts'
-import { sentTags, tagChanges, tagged } from '../../src/domain/calls/tags.ts'
+import { applyTagChanges, tagChanges, tagsInput } from '../../src/domain/calls/tags.ts'
 import { TAG } from '../../src/domain/shared/limits.ts'
-import { missing, nothingToChange } from '../../src/domain/shared/refusals.ts'
+import { refuseEmptyChange, refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -11,19 +11,19 @@ import { id } from '../../src/kernel/wire.ts'
 export const tagCall = defineCommand({
   name: 'tag-call',
   entity: call,
-  input: z.object({ callId: id, tags: sentTags }),
+  input: z.object({ callId: id, tags: tagsInput }),
   id: ({ callId }) => callId,
   rejects: ['call-not-found', 'bad-request'],
   decide({ callId, tags: sent }, state, { now, workspaceId, actor }) {
-    if (state?.workspaceId !== workspaceId) return missing('call')
+    if (state?.workspaceId !== workspaceId) return refuseNotFound('call')
     const keys = Object.keys(sent).length
-    if (keys === 0) return nothingToChange()
+    if (keys === 0) return refuseEmptyChange()
     if (keys > TAG.request) {
       return refuse('bad-request', { tags: `must be at most ${TAG.request} keys in one request, not ${keys}` })
     }
     const changes = tagChanges(state.tags, sent)
     if (changes.length === 0) return []
-    const count = tagged(state.tags, changes).size
+    const count = applyTagChanges(state.tags, changes).size
     if (count > TAG.call && count > state.tags.size) {
       return refuse('bad-request', { tags: `must leave at most ${TAG.call} tags on the call, not ${count}` })
     }

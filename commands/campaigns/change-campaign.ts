@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import {
+  applyCampaignInput,
   type CampaignSettings,
+  campaignInput,
   campaignProblems,
-  campaignSent,
-  campaignWith,
 } from '../../src/domain/campaigns/campaign.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { changesOf } from '../../src/domain/shared/changes.ts'
-import { archived, missing, nothingToChange } from '../../src/domain/shared/refusals.ts'
+import { diff } from '../../src/domain/shared/patch.ts'
+import { refuseArchived, refuseEmptyChange, refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -16,17 +16,17 @@ import { id } from '../../src/kernel/wire.ts'
 export const changeCampaign = defineCommand({
   name: 'change-campaign',
   entity: workspace,
-  input: z.object({ campaignId: id, changes: campaignSent }),
+  input: z.object({ campaignId: id, changes: campaignInput }),
   rejects: ['bad-request', 'campaign-not-found', 'conflict'],
   decide({ campaignId, changes }, { campaigns }) {
     const campaign = campaigns.get(campaignId)
-    if (!campaign) return missing('campaign')
-    if (Object.keys(changes).length === 0) return nothingToChange()
-    const settings = campaignWith(campaign, changes)
+    if (!campaign) return refuseNotFound('campaign')
+    if (Object.keys(changes).length === 0) return refuseEmptyChange()
+    const settings = applyCampaignInput(campaign, changes)
     const problems = campaignProblems(settings, changes)
     if (problems) return refuse('bad-request', problems)
-    if (campaign.status === 'archived') return archived('Campaign')
-    const difference = changesOf<CampaignSettings>(campaign, settings)
+    if (campaign.status === 'archived') return refuseArchived('Campaign')
+    const difference = diff<CampaignSettings>(campaign, settings)
     return difference ? [{ type: 'CampaignChanged', data: { campaignId, name: campaign.name, ...difference } }] : []
   },
 })

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { type OwnVertical, verticalChanges } from '../../src/domain/campaigns/vertical.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { changesOf } from '../../src/domain/shared/changes.ts'
-import { missing, nothingToChange } from '../../src/domain/shared/refusals.ts'
+import { diff } from '../../src/domain/shared/patch.ts'
+import { refuseEmptyChange, refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -14,9 +14,9 @@ export const changeVertical = defineCommand({
   rejects: ['vertical-not-found', 'bad-request'],
   decide({ verticalId, changes }, { verticals }) {
     const vertical = verticals.get(verticalId)
-    if (!vertical) return missing('vertical')
-    if (Object.keys(changes).length === 0) return nothingToChange()
-    const difference = changesOf<Pick<OwnVertical, 'active'>>(vertical, changes)
+    if (!vertical) return refuseNotFound('vertical')
+    if (Object.keys(changes).length === 0) return refuseEmptyChange()
+    const difference = diff<Pick<OwnVertical, 'active'>>(vertical, changes)
     return difference ? [{ type: 'VerticalChanged', data: { verticalId, name: vertical.name, ...difference } }] : []
   },
 })

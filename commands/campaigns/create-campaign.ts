@@ -1,16 +1,16 @@
-import { overCeiling } from '../../src/domain/access/ceilings.ts'
+import { planLimitExceeded } from '../../src/domain/access/plan-limits.ts'
 import {
+  applyCampaignInput,
+  campaignCount,
+  campaignInput,
   campaignProblems,
-  campaignSent,
-  campaignsHeld,
-  campaignWith,
-  plainCampaign,
+  defaultCampaign,
 } from '../../src/domain/campaigns/campaign.ts'
 import { verticalId, verticalProblem } from '../../src/domain/campaigns/vertical.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { prefixFor } from '../../src/domain/shared/names.ts'
 import { problemsOf } from '../../src/domain/shared/problems.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 
@@ -18,18 +18,18 @@ import { refuse } from '../../src/kernel/refusal.ts'
 export const createCampaign = defineCommand({
   name: 'create-campaign',
   entity: workspace,
-  input: campaignSent.required({ name: true }).extend({ verticalId }),
+  input: campaignInput.required({ name: true }).extend({ verticalId }),
   rejects: ['bad-request', 'workspace-not-found', 'plan-upgrade-required'],
   decide({ verticalId, ...sent }, state, { now, newId }) {
     const { workspace } = state
-    if (!workspace) return missing('workspace')
-    const settings = campaignWith(plainCampaign(sent.name, workspace.timezone), sent)
+    if (!workspace) return refuseNotFound('workspace')
+    const settings = applyCampaignInput(defaultCampaign(sent.name, workspace.timezone), sent)
     const problems = {
       ...problemsOf([['verticalId', verticalProblem(state, verticalId)]]),
       ...campaignProblems(settings, sent),
     }
     if (Object.keys(problems).length > 0) return refuse('bad-request', problems)
-    const over = overCeiling(workspace.planId, 'maxTrackingCampaigns', campaignsHeld(state))
+    const over = planLimitExceeded(workspace.planId, 'maxTrackingCampaigns', campaignCount(state))
     if (over) return over
     const taken = new Set(state.campaigns.map(({ routingKeyPrefix }) => routingKeyPrefix).values())
     const campaign = {

@@ -1,7 +1,7 @@
-import { vertical, verticalNameTaken } from '../../src/domain/campaigns/vertical.ts'
+import { isVerticalNameTaken, vertical } from '../../src/domain/campaigns/vertical.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { VERTICAL } from '../../src/domain/shared/limits.ts'
-import { nameTaken } from '../../src/domain/shared/refusals.ts'
+import { refuseNameTaken } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 
@@ -12,7 +12,7 @@ export const createVertical = defineCommand({
   input: vertical.omit({ id: true }),
   rejects: ['conflict'],
   decide({ name, short }, state, { now, newId }) {
-    if (verticalNameTaken(state, name)) return nameTaken('vertical', name)
+    if (isVerticalNameTaken(state, name)) return refuseNameTaken('vertical', name)
     if (state.verticals.size >= VERTICAL.most)
       return refuse(
         'conflict',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { archived, missing } from '../../src/domain/shared/refusals.ts'
+import { refuseArchived, refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -14,8 +14,8 @@ export const removeRoute = defineCommand({
     const route = routes.get(campaignId)?.get(targetId)
     const campaign = campaigns.get(campaignId)
     const target = targets.get(targetId)
-    if (!route || !campaign || !target) return missing('route')
-    if (campaign.status === 'archived') return archived('Campaign')
+    if (!route || !campaign || !target) return refuseNotFound('route')
+    if (campaign.status === 'archived') return refuseArchived('Campaign')
     const names = { campaignName: campaign.name, targetName: target.name }
     return [{ type: 'RouteRemoved', data: { routeId: route.id, campaignId, targetId, ...names } }]
   },

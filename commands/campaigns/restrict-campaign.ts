@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { campaignMoveRefused, restrictionNote } from '../../src/domain/campaigns/campaign-moves.ts'
+import { refuseCampaignTransition, restrictionNote } from '../../src/domain/campaigns/campaign-transitions.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -13,10 +13,10 @@ export const restrictCampaign = defineCommand({
   rejects: ['campaign-not-found', 'conflict'],
   decide({ campaignId, note }, { campaigns }) {
     const campaign = campaigns.get(campaignId)
-    if (!campaign) return missing('campaign')
+    if (!campaign) return refuseNotFound('campaign')
     const { name, status: from } = campaign
     const to = 'restricted' as const
-    const refused = campaignMoveRefused(campaign, to, 'staff')
+    const refused = refuseCampaignTransition(campaign, to, 'staff')
     if (refused) return refused
     return from === to ? [] : [{ type: 'CampaignStatusChanged', data: { campaignId, name, from, to, note } }]
   },

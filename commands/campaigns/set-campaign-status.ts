@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { overCeiling } from '../../src/domain/access/ceilings.ts'
-import { campaignStatus, campaignsHeld } from '../../src/domain/campaigns/campaign.ts'
-import { campaignMoveRefused } from '../../src/domain/campaigns/campaign-moves.ts'
+import { planLimitExceeded } from '../../src/domain/access/plan-limits.ts'
+import { campaignCount, campaignStatus } from '../../src/domain/campaigns/campaign.ts'
+import { refuseCampaignTransition } from '../../src/domain/campaigns/campaign-transitions.ts'
 import { checklistOf, launchFacts } from '../../src/domain/configuration/checklist.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { wallet } from '../../src/domain/money/wallet.ts'
 import { statusNote } from '../../src/domain/shared/fields.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -25,9 +25,9 @@ export const setCampaignStatus = defineCommand({
   rejects: ['campaign-not-found', 'conflict', 'plan-upgrade-required'],
   decide({ campaignId, status: to, note, mover }, state, { reads }) {
     const campaign = state.campaigns.get(campaignId)
-    if (!state.workspace || !campaign) return missing('campaign')
+    if (!state.workspace || !campaign) return refuseNotFound('campaign')
     const { name, status: from } = campaign
-    const refused = campaignMoveRefused(campaign, to, mover)
+    const refused = refuseCampaignTransition(campaign, to, mover)
     if (refused) return refused
     if (from === to) return []
     const { blockers } = checklistOf(launchFacts(state, campaignId, reads.wallet.balanceCents))
@@ -35,8 +35,8 @@ export const setCampaignStatus = defineCommand({
     const numbers = [...state.numbers.filter((number) => number.campaignId === campaignId).values()]
     if (to === 'archived' && numbers.length > 0)
       return refuse('conflict', { numbers: numbers.map(({ e164 }) => e164) }, 'Numbers still point at the campaign.')
-    const held = campaignsHeld(state)
-    const over = from === 'archived' ? overCeiling(state.workspace.planId, 'maxTrackingCampaigns', held) : null
+    const held = campaignCount(state)
+    const over = from === 'archived' ? planLimitExceeded(state.workspace.planId, 'maxTrackingCampaigns', held) : null
     if (over) return over
     return [{ type: 'CampaignStatusChanged', data: { campaignId, name, from, to, note: note ?? null } }]
   },

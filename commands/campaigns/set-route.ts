@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { PLAIN_ROUTE, type RouteSettings, routeSettings } from '../../src/domain/campaigns/route.ts'
+import { DEFAULT_ROUTE, type RouteSettings, routeSettings } from '../../src/domain/campaigns/route.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { changed } from '../../src/domain/shared/changes.ts'
-import { archived, missing } from '../../src/domain/shared/refusals.ts'
+import { applyPatch } from '../../src/domain/shared/patch.ts'
+import { refuseArchived, refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -15,13 +15,13 @@ export const setRoute = defineCommand({
   rejects: ['campaign-not-found', 'target-not-found', 'conflict'],
   decide({ campaignId, targetId, settings }, { campaigns, targets, routes }, { now, newId }) {
     const campaign = campaigns.get(campaignId)
-    if (!campaign) return missing('campaign')
+    if (!campaign) return refuseNotFound('campaign')
     const target = targets.get(targetId)
-    if (!target) return missing('target')
-    if (campaign.status === 'archived') return archived('Campaign')
-    if (target.status === 'archived') return archived('Target')
+    if (!target) return refuseNotFound('target')
+    if (campaign.status === 'archived') return refuseArchived('Campaign')
+    if (target.status === 'archived') return refuseArchived('Target')
     const old = routes.get(campaignId)?.get(targetId)
-    const route = changed(old ?? { ...PLAIN_ROUTE, id: newId(), campaignId, targetId, createdAt: now }, settings)
+    const route = applyPatch(old ?? { ...DEFAULT_ROUTE, id: newId(), campaignId, targetId, createdAt: now }, settings)
     if (old && isDeepStrictEqual(old, route)) return []
     const before: RouteSettings | null = old
       ? {

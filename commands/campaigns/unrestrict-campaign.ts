@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { campaignMoveRefused } from '../../src/domain/campaigns/campaign-moves.ts'
+import { refuseCampaignTransition } from '../../src/domain/campaigns/campaign-transitions.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { statusNote } from '../../src/domain/shared/fields.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -14,10 +14,10 @@ export const unrestrictCampaign = defineCommand({
   rejects: ['campaign-not-found', 'conflict'],
   decide({ campaignId, note }, { campaigns }) {
     const campaign = campaigns.get(campaignId)
-    if (!campaign) return missing('campaign')
+    if (!campaign) return refuseNotFound('campaign')
     const { name, status: from } = campaign
     const to = 'paused' as const
-    const refused = campaignMoveRefused(campaign, to, 'staff')
+    const refused = refuseCampaignTransition(campaign, to, 'staff')
     if (refused) return refused
     if (from === to) return []
     return [{ type: 'CampaignStatusChanged', data: { campaignId, name, from, to, note: note ?? null } }]

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { type BuyerSettings, buyerChanges, buyerNameTaken } from '../../src/domain/demand/buyer.ts'
-import { changesOf } from '../../src/domain/shared/changes.ts'
-import { archived, missing, nameTaken, nothingToChange } from '../../src/domain/shared/refusals.ts'
+import { type BuyerSettings, buyerChanges, isBuyerNameTaken } from '../../src/domain/demand/buyer.ts'
+import { diff } from '../../src/domain/shared/patch.ts'
+import { refuseArchived, refuseEmptyChange, refuseNameTaken, refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { zoneProblem } from '../../src/domain/shared/zones.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
@@ -16,15 +16,15 @@ export const changeBuyer = defineCommand({
   rejects: ['validation-error', 'bad-request', 'buyer-not-found', 'conflict'],
   decide({ buyerId, changes }, state) {
     const buyer = state.buyers.get(buyerId)
-    if (!buyer) return missing('buyer')
-    if (Object.keys(changes).length === 0) return nothingToChange()
+    if (!buyer) return refuseNotFound('buyer')
+    if (Object.keys(changes).length === 0) return refuseEmptyChange()
     const problem = changes.timezone === undefined ? null : zoneProblem(changes.timezone)
     if (problem) return refuse('validation-error', { timezone: problem })
-    if (buyer.status === 'archived') return archived('Buyer')
-    const difference = changesOf<BuyerSettings>(buyer, changes)
+    if (buyer.status === 'archived') return refuseArchived('Buyer')
+    const difference = diff<BuyerSettings>(buyer, changes)
     if (!difference) return []
     const { name } = changes
-    if (name !== undefined && buyerNameTaken(state, name, buyerId)) return nameTaken('buyer', name)
+    if (name !== undefined && isBuyerNameTaken(state, name, buyerId)) return refuseNameTaken('buyer', name)
     return [{ type: 'BuyerChanged', data: { buyerId, name: buyer.name, ...difference } }]
   },
 })

@@ -1,8 +1,8 @@
-import { overCeiling } from '../../src/domain/access/ceilings.ts'
+import { planLimitExceeded } from '../../src/domain/access/plan-limits.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { buyerNameTaken, buyerSettings, buyersHeld, plainBuyer } from '../../src/domain/demand/buyer.ts'
-import { changed } from '../../src/domain/shared/changes.ts'
-import { missing, nameTaken } from '../../src/domain/shared/refusals.ts'
+import { buyerCount, buyerSettings, defaultBuyer, isBuyerNameTaken } from '../../src/domain/demand/buyer.ts'
+import { applyPatch } from '../../src/domain/shared/patch.ts'
+import { refuseNameTaken, refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { zoneProblem } from '../../src/domain/shared/zones.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
@@ -15,12 +15,12 @@ export const createBuyer = defineCommand({
   rejects: ['validation-error', 'workspace-not-found', 'conflict', 'plan-upgrade-required'],
   decide(sent, state, { now, newId }) {
     const { workspace } = state
-    if (!workspace) return missing('workspace')
-    const settings = changed(plainBuyer(sent.name, workspace.timezone), sent)
+    if (!workspace) return refuseNotFound('workspace')
+    const settings = applyPatch(defaultBuyer(sent.name, workspace.timezone), sent)
     const problem = zoneProblem(settings.timezone)
     if (problem) return refuse('validation-error', { timezone: problem })
-    if (buyerNameTaken(state, settings.name, null)) return nameTaken('buyer', settings.name)
-    const over = overCeiling(workspace.planId, 'maxBuyers', buyersHeld(state))
+    if (isBuyerNameTaken(state, settings.name, null)) return refuseNameTaken('buyer', settings.name)
+    const over = planLimitExceeded(workspace.planId, 'maxBuyers', buyerCount(state))
     if (over) return over
     const buyer = { ...settings, id: newId(), status: 'active', createdAt: now, updatedAt: now } as const
     return [{ type: 'BuyerCreated', data: { buyer } }]

@@ -1,8 +1,8 @@
-import { overCeiling } from '../../src/domain/access/ceilings.ts'
+import { planLimitExceeded } from '../../src/domain/access/plan-limits.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { plainTarget, targetDraft, targetsHeld, targetWith } from '../../src/domain/demand/target.ts'
+import { applyTargetInput, defaultTarget, newTargetInput, targetCount } from '../../src/domain/demand/target.ts'
 import { targetProblems } from '../../src/domain/demand/target-rules.ts'
-import { archived, missing } from '../../src/domain/shared/refusals.ts'
+import { refuseArchived, refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 
@@ -10,20 +10,20 @@ import { refuse } from '../../src/kernel/refusal.ts'
 export const createTarget = defineCommand({
   name: 'create-target',
   entity: workspace,
-  input: targetDraft,
+  input: newTargetInput,
   rejects: ['bad-request', 'workspace-not-found', 'buyer-not-found', 'conflict', 'plan-upgrade-required'],
   decide({ type, ...sent }, state, { now, newId }) {
     const { workspace } = state
-    if (!workspace) return missing('workspace')
+    if (!workspace) return refuseNotFound('workspace')
     const { buyerId, name } = sent
-    const plain = plainTarget(type, name, { buyerId, endpointId: newId(), zone: workspace.timezone })
-    const settings = targetWith(plain, sent)
+    const plain = defaultTarget(type, name, { buyerId, endpointId: newId(), zone: workspace.timezone })
+    const settings = applyTargetInput(plain, sent)
     const problems = targetProblems(type, settings, sent)
     if (problems) return refuse('bad-request', problems)
     const buyer = state.buyers.get(buyerId)
-    if (!buyer) return missing('buyer')
-    if (buyer.status === 'archived') return archived('Buyer')
-    const over = overCeiling(workspace.planId, 'maxTargets', targetsHeld(state))
+    if (!buyer) return refuseNotFound('buyer')
+    if (buyer.status === 'archived') return refuseArchived('Buyer')
+    const over = planLimitExceeded(workspace.planId, 'maxTargets', targetCount(state))
     if (over) return over
     const target = { ...settings, id: newId(), type, status: 'draft', createdAt: now, updatedAt: now } as const
     return [{ type: 'TargetCreated', data: { target, buyerName: buyer.name } }]

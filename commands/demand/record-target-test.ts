@@ -1,6 +1,6 @@
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { targetEvents } from '../../src/domain/demand/target.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
 /** A target was tested: who did it and what came of it are kept; nothing is booked or counted. */
@@ -11,6 +11,6 @@ export const recordTargetTest = defineCommand({
   rejects: ['target-not-found'],
   decide(test, { targets }) {
     const target = targets.get(test.targetId)
-    return target ? [{ type: 'TargetTested', data: { ...test, name: target.name } }] : missing('target')
+    return target ? [{ type: 'TargetTested', data: { ...test, name: target.name } }] : refuseNotFound('target')
   },
 })

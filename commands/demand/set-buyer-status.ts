@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { overCeiling } from '../../src/domain/access/ceilings.ts'
+import { planLimitExceeded } from '../../src/domain/access/plan-limits.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { buyerNameTaken, buyerStatus, buyersHeld } from '../../src/domain/demand/buyer.ts'
+import { buyerCount, buyerStatus, isBuyerNameTaken } from '../../src/domain/demand/buyer.ts'
 import { statusNote } from '../../src/domain/shared/fields.ts'
-import { missing, nameTaken } from '../../src/domain/shared/refusals.ts'
+import { refuseNameTaken, refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -16,11 +16,11 @@ export const setBuyerStatus = defineCommand({
   decide({ buyerId, status: to, note }, state) {
     const { workspace } = state
     const buyer = state.buyers.get(buyerId)
-    if (!workspace || !buyer) return missing('buyer')
+    if (!workspace || !buyer) return refuseNotFound('buyer')
     const { name, status: from } = buyer
     if (from === to) return []
-    if (from === 'archived' && buyerNameTaken(state, name, buyerId)) return nameTaken('buyer', name)
-    const over = from === 'archived' ? overCeiling(workspace.planId, 'maxBuyers', buyersHeld(state)) : null
+    if (from === 'archived' && isBuyerNameTaken(state, name, buyerId)) return refuseNameTaken('buyer', name)
+    const over = from === 'archived' ? planLimitExceeded(workspace.planId, 'maxBuyers', buyerCount(state)) : null
     if (over) return over
     const targetsAffected = state.targets.count((target) => target.buyerId === buyerId && target.status === 'active')
     return [{ type: 'BuyerStatusChanged', data: { buyerId, name, from, to, note: note ?? null, targetsAffected } }]

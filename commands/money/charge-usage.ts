@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import {
   entryId,
-  entryRecalls,
-  knownEntry,
+  entryLookups,
+  recentEntry,
   usageReference,
   wallet,
   walletEntries,
 } from '../../src/domain/money/wallet.ts'
 import { CENTS } from '../../src/domain/shared/limits.ts'
-import { coversId } from '../../src/domain/shared/windowed-map.ts'
+import { wouldContain } from '../../src/domain/shared/windowed-map.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { cap, id, instant } from '../../src/kernel/wire.ts'
 
@@ -17,11 +17,11 @@ export const chargeUsage = defineCommand({
   name: 'charge-usage',
   entity: wallet,
   input: z.object({ callId: id, amountCents: cap(CENTS.price), at: instant }),
-  recalls: ({ callId }, state) =>
-    coversId(state.references, callId) ? [] : entryRecalls(state, usageReference(callId)),
-  decide({ callId, amountCents, at: occurredAt }, state, { workspaceId, recall }) {
+  lookups: ({ callId }, state) =>
+    wouldContain(state.references, callId) ? [] : entryLookups(state, usageReference(callId)),
+  decide({ callId, amountCents, at: occurredAt }, state, { workspaceId, lookUp }) {
     const reference = usageReference(callId)
-    const charged = knownEntry(state, reference) ?? recall(walletEntries, entryId(workspaceId, reference))
+    const charged = recentEntry(state, reference) ?? lookUp(walletEntries, entryId(workspaceId, reference))
     if (charged || amountCents === 0) return []
     const balanceCents = state.balanceCents - amountCents
     return [

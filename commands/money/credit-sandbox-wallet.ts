@@ -1,6 +1,6 @@
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { entryRecalls, wallet } from '../../src/domain/money/wallet.ts'
-import { credited, creditInput } from '../../src/domain/money/wallet-credit.ts'
+import { entryLookups, wallet } from '../../src/domain/money/wallet.ts'
+import { creditInput, decideCredit } from '../../src/domain/money/wallet-credit.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 
@@ -10,8 +10,8 @@ export const creditSandboxWallet = defineCommand({
   entity: wallet,
   input: creditInput,
   reads: { workspace },
-  recalls: ({ reference }, state) => entryRecalls(state, reference),
+  lookups: ({ reference }, state) => entryLookups(state, reference),
   rejects: ['sandbox-only', 'conflict'],
   decide: (sent, state, context) =>
-    context.reads.workspace.workspace?.sandbox ? credited(sent, state, context) : refuse('sandbox-only'),
+    context.reads.workspace.workspace?.sandbox ? decideCredit(sent, state, context) : refuse('sandbox-only'),
 })

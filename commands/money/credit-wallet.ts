@@ -1,5 +1,5 @@
-import { entryRecalls, wallet } from '../../src/domain/money/wallet.ts'
-import { credited, creditInput } from '../../src/domain/money/wallet-credit.ts'
+import { entryLookups, wallet } from '../../src/domain/money/wallet.ts'
+import { creditInput, decideCredit } from '../../src/domain/money/wallet-credit.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
 /** Adds money to the wallet, once for each reference: by the platform's staff, to whom it was paid. */
@@ -7,7 +7,7 @@ export const creditWallet = defineCommand({
   name: 'credit-wallet',
   entity: wallet,
   input: creditInput,
-  recalls: ({ reference }, state) => entryRecalls(state, reference),
+  lookups: ({ reference }, state) => entryLookups(state, reference),
   rejects: ['conflict'],
-  decide: credited,
+  decide: decideCredit,
 })

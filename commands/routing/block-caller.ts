@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { blockKey, blocklist, callerLast10 } from '../../src/domain/routing/blocklist.ts'
-import { text } from '../../src/domain/shared/fields.ts'
+import { nullableText } from '../../src/domain/shared/fields.ts'
 import { BLOCK } from '../../src/domain/shared/limits.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -15,7 +15,7 @@ export const blockCaller = defineCommand({
   input: z.object({
     callerNumber: z.string().max(BLOCK.number),
     campaignId: id.nullish(),
-    reason: text(BLOCK.reason).optional(),
+    reason: nullableText(BLOCK.reason).optional(),
   }),
   reads: { workspace },
   rejects: ['bad-request', 'campaign-not-found'],
@@ -23,7 +23,7 @@ export const blockCaller = defineCommand({
     const last10 = callerLast10(callerNumber)
     if (last10 === null) return refuse('bad-request', { callerNumber: 'Not a phone number.' })
     const campaign = campaignId ? reads.workspace.campaigns.get(campaignId) : null
-    if (campaign === undefined) return missing('campaign')
+    if (campaign === undefined) return refuseNotFound('campaign')
     if (blocks.has(blockKey(campaign?.id ?? null, last10))) return []
     const block = {
       id: newId(),

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { reachingCaps } from '../../src/domain/routing/cap-notifications.ts'
+import { withCapNotifications } from '../../src/domain/routing/cap-notifications.ts'
+import { claimConnectedEvents } from '../../src/domain/routing/event-builders.ts'
 import { ledger } from '../../src/domain/routing/ledger.ts'
-import { connecting } from '../../src/domain/routing/ledger-steps.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 
@@ -15,6 +15,6 @@ export const countAnswer = defineCommand({
   decide({ callId, attempt, occurredAt }, state, { reads }) {
     const open = state.calls.get(callId)
     if (open?.claim?.attempt !== attempt) return []
-    return reachingCaps(state, connecting(open, callId, occurredAt), reads.workspace)
+    return withCapNotifications(state, claimConnectedEvents(open, callId, occurredAt), reads.workspace)
   },
 })

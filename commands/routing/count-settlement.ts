@@ -1,7 +1,7 @@
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { reachingCaps } from '../../src/domain/routing/cap-notifications.ts'
+import { withCapNotifications } from '../../src/domain/routing/cap-notifications.ts'
+import { callCountedEvents } from '../../src/domain/routing/event-builders.ts'
 import { ledger, ledgerEvents } from '../../src/domain/routing/ledger.ts'
-import { counting } from '../../src/domain/routing/ledger-steps.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
 /**
@@ -16,6 +16,6 @@ export const countSettlement = defineCommand({
   decide(data, state, { reads }) {
     const open = state.calls.get(data.callId)
     if (!open?.claim || data.targetId === null) return []
-    return reachingCaps(state, counting(open, data), reads.workspace)
+    return withCapNotifications(state, callCountedEvents(open, data), reads.workspace)
   },
 })

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { questionsOfTargets } from '../../src/domain/routing/caller-lookups.ts'
-import { callerRecalls, lastSeenBy } from '../../src/domain/routing/caller-memory.ts'
-import { reachingCaps } from '../../src/domain/routing/cap-notifications.ts'
-import { findTarget } from '../../src/domain/routing/claim.ts'
-import { goingDown, hearingLate } from '../../src/domain/routing/dial-failures.ts'
-import { ledger, withoutClaim } from '../../src/domain/routing/ledger.ts'
+import { callerLookups, createLastSeen } from '../../src/domain/routing/caller-memory.ts'
+import { callerWindowsOfTargets } from '../../src/domain/routing/caller-windows.ts'
+import { withCapNotifications } from '../../src/domain/routing/cap-notifications.ts'
+import { lateFailureEvents, targetDownEvents } from '../../src/domain/routing/dial-failures.ts'
+import { ledger, releaseClaim } from '../../src/domain/routing/ledger.ts'
+import { selectTarget } from '../../src/domain/routing/waterfall.ts'
 import { dialOutcome } from '../../src/domain/shared/call-codes.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
@@ -29,26 +29,26 @@ export const failOver = defineCommand({
   entity: ledger,
   input,
   reads: { workspace },
-  recalls: ({ callId, occurredAt }, state, reads) => {
+  lookups: ({ callId, occurredAt }, state, reads) => {
     const { plan, arrival } = state.calls.get(callId) ?? { plan: [], arrival: { caller: null } }
     const targetIds = plan.map(({ targetId }) => targetId)
-    return callerRecalls(state, questionsOfTargets(reads.workspace, targetIds, arrival.caller), occurredAt)
+    return callerLookups(state, callerWindowsOfTargets(reads.workspace, targetIds, arrival.caller), occurredAt)
   },
-  decide({ callId, attempt, ...failure }, state, { reads, recall, now }) {
+  decide({ callId, attempt, ...failure }, state, { reads, lookUp, now }) {
     const open = state.calls.get(callId)
     if (!open?.live || open.connected || open.claim?.attempt !== attempt)
-      return hearingLate(state, callId, attempt, failure, reads.workspace)
+      return lateFailureEvents(state, callId, attempt, failure, reads.workspace)
     const { occurredAt } = failure
     const { target, buyer } = open.claim
-    const freed = withoutClaim(state, callId, now)
-    const { skipped, claim, unrouted } = findTarget({
+    const freed = releaseClaim(state, callId, now)
+    const { skipped, claim, unrouted } = selectTarget({
       workspace: reads.workspace,
       ledger: freed,
       caller: open.arrival.caller,
       callerState: open.arrival.callerState,
       tags: open.arrival.tags,
       campaignStates: open.settings.states,
-      lastSeen: lastSeenBy(state, recall),
+      lastSeen: createLastSeen(state, lookUp),
       at: occurredAt,
       plan: open.plan,
       settings: open.settings,
@@ -57,11 +57,11 @@ export const failOver = defineCommand({
       attempts: open.attempts,
     })
     const released = { callId, attempt, targetId: target.id, buyerId: buyer.id, ...failure }
-    return reachingCaps(
+    return withCapNotifications(
       freed,
       [
         { type: 'ClaimReleased', data: released },
-        ...goingDown(state, callId, open.claim, failure, reads.workspace),
+        ...targetDownEvents(state, callId, open.claim, failure, reads.workspace),
         claim
           ? { type: 'TargetClaimed', data: { callId, occurredAt, claim, skipped } }
           : { type: 'PlanSpent', data: { callId, occurredAt, skipped, unrouted } },

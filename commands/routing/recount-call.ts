@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { figures, figuresOf } from '../../src/domain/money/figures.ts'
-import { NOT_BOOKED } from '../../src/domain/routing/booked.ts'
-import { bookedMemory, bookedRecalls } from '../../src/domain/routing/booked-memory.ts'
-import { reachingCaps } from '../../src/domain/routing/cap-notifications.ts'
+import { withCapNotifications } from '../../src/domain/routing/cap-notifications.ts'
+import { NOT_COUNTED } from '../../src/domain/routing/counted-call.ts'
+import { countedCallLookups, countedCallMemory } from '../../src/domain/routing/counted-call-memory.ts'
 import { claim } from '../../src/domain/routing/decision.ts'
+import { callCountedEvents } from '../../src/domain/routing/event-builders.ts'
 import { ledger } from '../../src/domain/routing/ledger.ts'
-import { counting } from '../../src/domain/routing/ledger-steps.ts'
-import { recentOf } from '../../src/domain/shared/windowed-map.ts'
+import { getEntry } from '../../src/domain/shared/windowed-map.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 
@@ -30,11 +30,11 @@ export const recountCall = defineCommand({
     ...figures.shape,
   }),
   reads: { workspace },
-  recalls: ({ callId }, state) => (state.calls.has(callId) ? [] : bookedRecalls(state, callId)),
+  lookups: ({ callId }, state) => (state.calls.has(callId) ? [] : countedCallLookups(state, callId)),
   decide(
     { callId, change, settledAt: occurredAt, campaignId, publisherId, claim, ...books },
     state,
-    { reads, recall },
+    { reads, lookUp },
   ) {
     const after = figuresOf(books)
     const targetId = claim?.target.id ?? null
@@ -43,9 +43,9 @@ export const recountCall = defineCommand({
     const whose = { campaignId, publisherId, targetId, buyerId, capCountsOn, claimedAt: claim?.occurredAt ?? null }
     const open = claim ? state.calls.get(callId) : undefined
     // The settlement has not been counted: what is counted now is what the books say since.
-    const first = open ? counting(open, { callId, occurredAt, ...whose, ...after }) : []
-    const known = recentOf(state.booked, callId) ?? recall(bookedMemory, callId) ?? NOT_BOOKED
-    const before = first.length > 0 ? { ...NOT_BOOKED, ...after, resetSince: open?.resetSince ?? false } : known
+    const first = open ? callCountedEvents(open, { callId, occurredAt, ...whose, ...after }) : []
+    const known = getEntry(state.booked, callId) ?? lookUp(countedCallMemory, callId) ?? NOT_COUNTED
+    const before = first.length > 0 ? { ...NOT_COUNTED, ...after, resetSince: open?.resetSince ?? false } : known
     if (before.change >= change) return []
     const wasReset = (state.resets.get(targetId ?? '') ?? -1) > (before.revision ?? Number.POSITIVE_INFINITY)
     const data = {
@@ -58,6 +58,6 @@ export const recountCall = defineCommand({
       revision: before.revision,
       resetSince: before.resetSince || wasReset,
     }
-    return reachingCaps(state, [...first, { type: 'CallRecounted' as const, data }], reads.workspace)
+    return withCapNotifications(state, [...first, { type: 'CallRecounted' as const, data }], reads.workspace)
   },
 })

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { reachingCaps } from '../../src/domain/routing/cap-notifications.ts'
+import { withCapNotifications } from '../../src/domain/routing/cap-notifications.ts'
+import { callReleasedEvents, claimConnectedEvents } from '../../src/domain/routing/event-builders.ts'
 import { ledger } from '../../src/domain/routing/ledger.ts'
-import { connecting, releasing } from '../../src/domain/routing/ledger-steps.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 
@@ -18,7 +18,7 @@ export const releaseCall = defineCommand({
   decide({ callId, connected, occurredAt }, state, { reads }) {
     const open = state.calls.get(callId)
     if (!open?.live) return []
-    const answered = connected ? connecting(open, callId, occurredAt) : []
-    return reachingCaps(state, [...answered, ...releasing(open, callId, occurredAt)], reads.workspace)
+    const answered = connected ? claimConnectedEvents(open, callId, occurredAt) : []
+    return withCapNotifications(state, [...answered, ...callReleasedEvents(open, callId, occurredAt)], reads.workspace)
   },
 })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { capFiguresOf } from '../../src/domain/routing/cap-reset.ts'
 import { ledger } from '../../src/domain/routing/ledger.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -18,7 +18,7 @@ export const resetTargetCaps = defineCommand({
   rejects: ['target-not-found'],
   decide({ targetId }, state, { now, reads }) {
     const target = reads.workspace.targets.get(targetId)
-    if (!target) return missing('target')
+    if (!target) return refuseNotFound('target')
     const cleared = capFiguresOf(state, targetId, now)
     return [{ type: 'TargetCapsReset', data: { targetId, targetName: target.name, occurredAt: now, cleared } }]
   },

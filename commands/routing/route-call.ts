@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { type WorkspaceState, workspace } from '../../src/domain/configuration/workspace.ts'
 import { wallet } from '../../src/domain/money/wallet.ts'
-import { decideArrival } from '../../src/domain/routing/arrive.ts'
 import { blocklist } from '../../src/domain/routing/blocklist.ts'
-import { callMemory, callRecalls } from '../../src/domain/routing/call-memory.ts'
-import { questionsOfArrival } from '../../src/domain/routing/caller-lookups.ts'
-import { callerRecalls, lastSeenBy } from '../../src/domain/routing/caller-memory.ts'
-import { reachingCaps } from '../../src/domain/routing/cap-notifications.ts'
+import { callLookups, callMemory } from '../../src/domain/routing/call-memory.ts'
+import { callerLookups, createLastSeen } from '../../src/domain/routing/caller-memory.ts'
+import { callerWindowsOfArrival } from '../../src/domain/routing/caller-windows.ts'
+import { withCapNotifications } from '../../src/domain/routing/cap-notifications.ts'
+import { decideArrival } from '../../src/domain/routing/decide-arrival.ts'
 import { ledger } from '../../src/domain/routing/ledger.ts'
 import { senderOf } from '../../src/domain/routing/sender.ts'
 import { e164, sha256 } from '../../src/domain/shared/fields.ts'
-import { recentOf } from '../../src/domain/shared/windowed-map.ts'
+import { getEntry } from '../../src/domain/shared/windowed-map.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
@@ -28,7 +28,7 @@ const input = z.object({
 })
 
 /** The number that was called, and on whose account the call is. */
-function calledOn(workspace: WorkspaceState, { to, routingKeyHash, occurredAt }: z.infer<typeof input>) {
+function calledNumberOf(workspace: WorkspaceState, { to, routingKeyHash, occurredAt }: z.infer<typeof input>) {
   const number = workspace.numbers.get(workspace.numberIds.get(to) ?? '')
   return number && { number, sender: senderOf(workspace, number, routingKeyHash, occurredAt) }
 }
@@ -40,19 +40,23 @@ export const routeCall = defineCommand({
   input,
   reads: { workspace, blocklist, wallet },
   rejects: ['number-not-found'],
-  recalls: (input, state, reads) => {
-    const called = calledOn(reads.workspace, input)
-    const questions = called ? questionsOfArrival(reads.workspace, called.sender, input.caller) : []
-    return [...callRecalls(state, input.callId), ...callerRecalls(state, questions, input.occurredAt)]
+  lookups: (input, state, reads) => {
+    const called = calledNumberOf(reads.workspace, input)
+    const questions = called ? callerWindowsOfArrival(reads.workspace, called.sender, input.caller) : []
+    return [...callLookups(state, input.callId), ...callerLookups(state, questions, input.occurredAt)]
   },
-  decide(input, state, { reads, recall, seed: drawn }) {
+  decide(input, state, { reads, lookUp, seed: drawn }) {
     const { callId, carrierCallId, routingKeyHash, caller, occurredAt: at } = input
     const seed = input.seed ?? drawn
-    if (recentOf(state.known, callId) || recall(callMemory, callId)) return []
-    const called = calledOn(reads.workspace, input)
+    if (getEntry(state.known, callId) || lookUp(callMemory, callId)) return []
+    const called = calledNumberOf(reads.workspace, input)
     if (!called) return refuse('number-not-found')
-    const lastSeen = lastSeenBy(state, recall)
+    const lastSeen = createLastSeen(state, lookUp)
     const told = { ...called, callId, carrierCallId, routingKeyHash, caller, at }
-    return reachingCaps(state, [decideArrival({ ...reads, ...told, ledger: state, lastSeen, seed })], reads.workspace)
+    return withCapNotifications(
+      state,
+      [decideArrival({ ...reads, ...told, ledger: state, lastSeen, seed })],
+      reads.workspace,
+    )
   },
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { blocklist } from '../../src/domain/routing/blocklist.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -13,7 +13,7 @@ export const unblockCaller = defineCommand({
   decide({ blockId }, { blocks, keys }) {
     const key = keys.get(blockId)
     const block = key === undefined ? undefined : blocks.get(key)
-    if (!block) return missing('blocked-caller')
+    if (!block) return refuseNotFound('blocked-caller')
     const { callerLast10, campaignId } = block
     return [{ type: 'CallerUnblocked', data: { blockId, callerLast10, campaignId } }]
   },

@@ -1,7 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { fallbacksLost, moveOf, movesNumber, numberChanges } from '../../src/domain/configuration/attribution.ts'
+import {
+  decideAttribution,
+  fallbackLostEvents,
+  hasAttributionInput,
+  numberChanges,
+} from '../../src/domain/configuration/attribution.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { missing, nothingToChange } from '../../src/domain/shared/refusals.ts'
+import { refuseEmptyChange, refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { isRefusal, refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -28,10 +33,10 @@ export const assignNumber = defineCommand({
   ],
   decide({ numberId, label, ...sent }, state) {
     const number = state.numbers.get(numberId)
-    if (!number) return missing('number')
+    if (!number) return refuseNotFound('number')
     const { e164, webhookStatus, status } = number
-    if (!movesNumber(sent) && label === undefined) return nothingToChange()
-    const move = movesNumber(sent) ? moveOf(state, number, sent) : null
+    if (!hasAttributionInput(sent) && label === undefined) return refuseEmptyChange()
+    const move = hasAttributionInput(sent) ? decideAttribution(state, number, sent) : null
     if (isRefusal(move)) return move
     if (status === 'released') return refuse('conflict', { status }, 'The number has been released.')
     const relabelled = label === undefined || label === number.label ? [] : [{ before: number.label, after: label }]
@@ -46,7 +51,7 @@ export const assignNumber = defineCommand({
     const connects = campaignId !== null && (moved ? webhookStatus !== 'ready' : webhookStatus === 'failed')
     return [
       ...(moved ? [{ type: 'NumberAssigned' as const, data: { numberId, e164, ...move } }] : []),
-      ...fallbacksLost(state, number, campaignId),
+      ...fallbackLostEvents(state, number, campaignId),
       ...(connects ? [{ type: 'NumberDeliveryRequested' as const, data: { numberId, e164 } }] : []),
       ...labels,
     ]

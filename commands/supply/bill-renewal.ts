@@ -3,12 +3,12 @@ import { workspace } from '../../src/domain/configuration/workspace.ts'
 import {
   availableCents,
   entryId,
-  entryRecalls,
-  knownEntry,
+  entryLookups,
+  recentEntry,
   wallet,
   walletEntries,
 } from '../../src/domain/money/wallet.ts'
-import { owedSince, renewalReference } from '../../src/domain/supply/renewal.ts'
+import { renewalReference, rentOwedSince } from '../../src/domain/supply/renewal.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -19,17 +19,17 @@ export const billRenewal = defineCommand({
   entity: wallet,
   input: z.object({ numberId: id }),
   reads: { workspace },
-  recalls({ numberId }, state, { workspace: { numbers } }) {
+  lookups({ numberId }, state, { workspace: { numbers } }) {
     const renewsAt = numbers.get(numberId)?.renewsAt
-    return renewsAt ? entryRecalls(state, renewalReference(numberId, renewsAt)) : []
+    return renewsAt ? entryLookups(state, renewalReference(numberId, renewsAt)) : []
   },
   rejects: ['insufficient-funds'],
-  decide({ numberId }, state, { now, workspaceId, reads, recall }) {
+  decide({ numberId }, state, { now, workspaceId, reads, lookUp }) {
     const number = reads.workspace.numbers.get(numberId)
-    const since = owedSince(number, now)
+    const since = rentOwedSince(number, now)
     if (!number || since === null) return []
     const reference = renewalReference(numberId, since)
-    if (knownEntry(state, reference) ?? recall(walletEntries, entryId(workspaceId, reference))) return []
+    if (recentEntry(state, reference) ?? lookUp(walletEntries, entryId(workspaceId, reference))) return []
     const { monthlyCents: amountCents, e164: note } = number
     const available = availableCents(state)
     if (available < amountCents) return refuse('insufficient-funds', { amountCents, availableCents: available })

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { changesOf } from '../../src/domain/shared/changes.ts'
-import { missing, nothingToChange } from '../../src/domain/shared/refusals.ts'
+import { diff } from '../../src/domain/shared/patch.ts'
+import { refuseEmptyChange, refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { laneId } from '../../src/domain/supply/lane.ts'
 import {
+  applyPoolInput,
+  attributionEvents,
   fallbackConflict,
-  namesFor,
   type PoolSettings,
   poolChanges,
-  poolWith,
-  reattributed,
+  poolEventNames,
 } from '../../src/domain/supply/pool.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
@@ -30,14 +30,14 @@ export const changePool = defineCommand({
   ],
   decide({ poolId, changes }, state) {
     const pool = state.pools.get(poolId)
-    if (!pool) return missing('pool')
-    if (Object.keys(changes).length === 0) return nothingToChange()
+    if (!pool) return refuseNotFound('pool')
+    if (Object.keys(changes).length === 0) return refuseEmptyChange()
     const { publisherId, fallbackNumberId } = changes
     const publisher = publisherId ? state.publishers.get(publisherId) : null
-    if (publisher === undefined) return missing('publisher')
+    if (publisher === undefined) return refuseNotFound('publisher')
     const fallback = fallbackNumberId ? state.numbers.get(fallbackNumberId) : null
-    if (fallback === undefined) return missing('number')
-    const difference = changesOf<PoolSettings>(pool, poolWith(pool, changes))
+    if (fallback === undefined) return refuseNotFound('number')
+    const difference = diff<PoolSettings>(pool, applyPoolInput(pool, changes))
     if (!difference) return []
     const { campaignId, name } = pool
     if (publisher && !state.lanes.has(laneId(campaignId, publisher.id)))
@@ -46,7 +46,7 @@ export const changePool = defineCommand({
     if (conflict) return conflict
     const { publisherId: another } = difference.after
     const follow =
-      another === undefined ? [] : reattributed(state, pool, { publisherId: another }, namesFor(state, pool))
+      another === undefined ? [] : attributionEvents(state, pool, { publisherId: another }, poolEventNames(state, pool))
     return [{ type: 'PoolChanged', data: { poolId, name, ...difference } }, ...follow]
   },
 })

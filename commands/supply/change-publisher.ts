@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { changesOf } from '../../src/domain/shared/changes.ts'
-import { missing, nothingToChange } from '../../src/domain/shared/refusals.ts'
+import { diff } from '../../src/domain/shared/patch.ts'
+import { refuseEmptyChange, refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { zoneProblem } from '../../src/domain/shared/zones.ts'
 import {
   type PublisherSettings,
-  prefixesTaken,
-  prefixTaken,
   publisherChanges,
+  refusePrefixTaken,
+  takenPrefixes,
 } from '../../src/domain/supply/publisher.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
@@ -21,17 +21,17 @@ export const changePublisher = defineCommand({
   rejects: ['validation-error', 'bad-request', 'publisher-not-found', 'conflict'],
   decide({ publisherId, changes }, state) {
     const publisher = state.publishers.get(publisherId)
-    if (!publisher) return missing('publisher')
-    if (Object.keys(changes).length === 0) return nothingToChange()
+    if (!publisher) return refuseNotFound('publisher')
+    if (Object.keys(changes).length === 0) return refuseEmptyChange()
     const problem = changes.timezone === undefined ? null : zoneProblem(changes.timezone)
     if (problem) return refuse('validation-error', { timezone: problem })
     const { name, status } = publisher
     if (status === 'terminated') return refuse('conflict', { status }, 'The publisher is terminated, which is final.')
     const wanted = { ...changes, routingPrefix: changes.routingPrefix?.toUpperCase() }
-    const difference = changesOf<PublisherSettings>(publisher, wanted)
+    const difference = diff<PublisherSettings>(publisher, wanted)
     if (!difference) return []
     const { routingPrefix } = difference.after
-    if (routingPrefix !== undefined && prefixesTaken(state).has(routingPrefix)) return prefixTaken(routingPrefix)
+    if (routingPrefix !== undefined && takenPrefixes(state).has(routingPrefix)) return refusePrefixTaken(routingPrefix)
     return [{ type: 'PublisherChanged', data: { publisherId, name, ...difference } }]
   },
 })

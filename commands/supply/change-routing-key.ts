@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { changesOf } from '../../src/domain/shared/changes.ts'
-import { missing, nothingToChange, revoked } from '../../src/domain/shared/refusals.ts'
-import { namesOfKey } from '../../src/domain/supply/lane.ts'
-import { keyWorks, type RoutingKeySettings, routingKeyChanges } from '../../src/domain/supply/routing-key.ts'
+import { diff } from '../../src/domain/shared/patch.ts'
+import { refuseEmptyChange, refuseNotFound, refuseRevoked } from '../../src/domain/shared/refusals.ts'
+import { keyEventBase } from '../../src/domain/supply/lane.ts'
+import { isLiveKey, type RoutingKeySettings, routingKeyChanges } from '../../src/domain/supply/routing-key.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -15,10 +15,10 @@ export const changeRoutingKey = defineCommand({
   rejects: ['bad-request', 'routing-key-not-found', 'conflict'],
   decide({ keyId, changes }, state) {
     const key = state.routingKeys.get(keyId)
-    if (!key) return missing('routing-key')
-    if (Object.keys(changes).length === 0) return nothingToChange()
-    if (!keyWorks(key)) return revoked('The key')
-    const difference = changesOf<RoutingKeySettings>(key, changes)
-    return difference ? [{ type: 'RoutingKeyChanged', data: { ...namesOfKey(state, key), ...difference } }] : []
+    if (!key) return refuseNotFound('routing-key')
+    if (Object.keys(changes).length === 0) return refuseEmptyChange()
+    if (!isLiveKey(key)) return refuseRevoked('The key')
+    const difference = diff<RoutingKeySettings>(key, changes)
+    return difference ? [{ type: 'RoutingKeyChanged', data: { ...keyEventBase(state, key), ...difference } }] : []
   },
 })

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { price } from '../../src/domain/money/money.ts'
-import { entryId, entryRecalls, knownEntry, wallet, walletEntries } from '../../src/domain/money/wallet.ts'
+import { entryId, entryLookups, recentEntry, wallet, walletEntries } from '../../src/domain/money/wallet.ts'
 import { e164 } from '../../src/domain/shared/fields.ts'
-import { setupReference } from '../../src/domain/supply/order.ts'
+import { setupReference } from '../../src/domain/supply/number-order.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 
@@ -11,10 +11,10 @@ export const chargeSetupFee = defineCommand({
   name: 'charge-setup-fee',
   entity: wallet,
   input: z.object({ orderId: id, e164, amountCents: price, at: instant }),
-  recalls: ({ orderId }, state) => entryRecalls(state, setupReference(orderId)),
-  decide({ orderId, e164, amountCents, at: occurredAt }, state, { workspaceId, recall }) {
+  lookups: ({ orderId }, state) => entryLookups(state, setupReference(orderId)),
+  decide({ orderId, e164, amountCents, at: occurredAt }, state, { workspaceId, lookUp }) {
     const reference = setupReference(orderId)
-    const charged = knownEntry(state, reference) ?? recall(walletEntries, entryId(workspaceId, reference))
+    const charged = recentEntry(state, reference) ?? lookUp(walletEntries, entryId(workspaceId, reference))
     if (charged || amountCents === 0) return []
     const balanceCents = state.balanceCents - amountCents
     const charge = { reference, kind: 'setup' as const, amountCents, balanceCents, callId: null, occurredAt }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { laneId, liveKeys } from '../../src/domain/supply/lane.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -13,7 +13,7 @@ export const closeLane = defineCommand({
   rejects: ['lane-not-found'],
   decide({ campaignId, publisherId }, state) {
     const lane = state.lanes.get(laneId(campaignId, publisherId))
-    if (!lane) return missing('lane')
+    if (!lane) return refuseNotFound('lane')
     const assigned = state.numbers.count(
       (number) => number.campaignId === campaignId && number.publisherId === publisherId,
     )

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -13,7 +13,7 @@ export const completeNumberRelease = defineCommand({
   rejects: ['number-not-found', 'conflict'],
   decide({ numberId }, { numbers }) {
     const number = numbers.get(numberId)
-    if (!number) return missing('number')
+    if (!number) return refuseNotFound('number')
     const { e164, status: before, releaseRequestedAt } = number
     if (before === 'released') return []
     if (releaseRequestedAt === null) {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { archived, missing } from '../../src/domain/shared/refusals.ts'
+import { refuseArchived, refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { laneId } from '../../src/domain/supply/lane.ts'
-import { fallbackConflict, newPool, plainPool, poolKey, poolWith } from '../../src/domain/supply/pool.ts'
+import { applyPoolInput, defaultPool, fallbackConflict, newPool, poolKey } from '../../src/domain/supply/pool.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -18,14 +18,14 @@ export const createPool = defineCommand({
   }),
   rejects: ['campaign-not-found', 'publisher-not-found', 'number-not-found', 'conflict', 'publisher-not-on-campaign'],
   decide({ campaignId, publicKey, settings: sent }, state, { now, newId }) {
-    const settings = poolWith(plainPool(sent.name), sent)
+    const settings = applyPoolInput(defaultPool(sent.name), sent)
     const campaign = state.campaigns.get(campaignId)
-    if (!campaign) return missing('campaign')
+    if (!campaign) return refuseNotFound('campaign')
     const publisher = settings.publisherId === null ? null : state.publishers.get(settings.publisherId)
-    if (publisher === undefined) return missing('publisher')
+    if (publisher === undefined) return refuseNotFound('publisher')
     const fallback = settings.fallbackNumberId === null ? null : state.numbers.get(settings.fallbackNumberId)
-    if (fallback === undefined) return missing('number')
-    if (campaign.status === 'archived') return archived('Campaign')
+    if (fallback === undefined) return refuseNotFound('number')
+    if (campaign.status === 'archived') return refuseArchived('Campaign')
     if (publisher && !state.lanes.has(laneId(campaignId, publisher.id)))
       return refuse('publisher-not-on-campaign', { publisherId: publisher.id, campaignId })
     const conflict = fallback && fallbackConflict(fallback, campaignId)

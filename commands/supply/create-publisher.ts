@@ -1,15 +1,15 @@
-import { overCeiling } from '../../src/domain/access/ceilings.ts'
+import { planLimitExceeded } from '../../src/domain/access/plan-limits.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { changed } from '../../src/domain/shared/changes.ts'
 import { prefixFor } from '../../src/domain/shared/names.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { applyPatch } from '../../src/domain/shared/patch.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { zoneProblem } from '../../src/domain/shared/zones.ts'
 import {
-  plainPublisher,
-  prefixesTaken,
-  prefixTaken,
+  defaultPublisher,
+  publisherCount,
   publisherSettings,
-  publishersHeld,
+  refusePrefixTaken,
+  takenPrefixes,
 } from '../../src/domain/supply/publisher.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
@@ -22,15 +22,18 @@ export const createPublisher = defineCommand({
   rejects: ['validation-error', 'workspace-not-found', 'conflict', 'plan-upgrade-required'],
   decide(sent, state, { now, newId }) {
     const { workspace } = state
-    if (!workspace) return missing('workspace')
-    const taken = prefixesTaken(state)
+    if (!workspace) return refuseNotFound('workspace')
+    const taken = takenPrefixes(state)
     const wanted = sent.routingPrefix?.toUpperCase()
     const routingPrefix = wanted ?? prefixFor(sent.name, taken)
-    const settings = changed(plainPublisher(sent.name, routingPrefix, workspace.timezone), { ...sent, routingPrefix })
+    const settings = applyPatch(defaultPublisher(sent.name, routingPrefix, workspace.timezone), {
+      ...sent,
+      routingPrefix,
+    })
     const problem = zoneProblem(settings.timezone)
     if (problem) return refuse('validation-error', { timezone: problem })
-    if (taken.has(routingPrefix)) return prefixTaken(routingPrefix)
-    const over = overCeiling(workspace.planId, 'maxPublishers', publishersHeld(state))
+    if (taken.has(routingPrefix)) return refusePrefixTaken(routingPrefix)
+    const over = planLimitExceeded(workspace.planId, 'maxPublishers', publisherCount(state))
     if (over) return over
     const standing = { status: 'onboarding', statusNote: null, joinedAt: null } as const
     const publisher = { ...settings, ...standing, id: newId(), createdAt: now, updatedAt: now }

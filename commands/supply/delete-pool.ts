@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
-import { namesFor, numbersIn, reattributed } from '../../src/domain/supply/pool.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
+import { attributionEvents, numbersInPool, poolEventNames } from '../../src/domain/supply/pool.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -13,10 +13,10 @@ export const deletePool = defineCommand({
   rejects: ['pool-not-found'],
   decide({ poolId }, state) {
     const pool = state.pools.get(poolId)
-    if (!pool) return missing('pool')
-    const numbersFreed = numbersIn(state, poolId).length
+    if (!pool) return refuseNotFound('pool')
+    const numbersFreed = numbersInPool(state, poolId).length
     return [
-      ...reattributed(state, pool, { poolId: null }, namesFor(state, pool)),
+      ...attributionEvents(state, pool, { poolId: null }, poolEventNames(state, pool)),
       { type: 'PoolDeleted', data: { poolId, name: pool.name, numbersFreed } },
     ]
   },

@@ -3,20 +3,26 @@ import { workspace } from '../../src/domain/configuration/workspace.ts'
 import {
   availableCents,
   entryId,
-  entryRecalls,
-  knownEntry,
+  entryLookups,
+  recentEntry,
   wallet,
   walletEntries,
 } from '../../src/domain/money/wallet.ts'
 import type { TrackingNumber } from '../../src/domain/supply/number.ts'
-import { owedSince, type Renewal, renewalReference, retryAt, suspendsAt } from '../../src/domain/supply/renewal.ts'
+import {
+  type Renewal,
+  renewalReference,
+  renewalRetryAt,
+  rentOwedSince,
+  suspensionAt,
+} from '../../src/domain/supply/renewal.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
 /** Where a number that could not be paid for moves at an instant; null where it stays. */
 function unpaid(status: TrackingNumber['status'], since: string, now: string) {
   if (status === 'active') return { after: 'past_due' as const, note: 'The wallet does not hold the rent.' }
-  if (status !== 'past_due' || now < suspendsAt(since)) return null
+  if (status !== 'past_due' || now < suspensionAt(since)) return null
   return { after: 'suspended' as const, note: 'The rent has not been paid for seven days.' }
 }
 
@@ -28,18 +34,18 @@ export const missRenewal = defineCommand({
   entity: workspace,
   input: z.object({ numberId: id }),
   reads: { wallet },
-  recalls({ numberId }, { numbers }, reads) {
+  lookups({ numberId }, { numbers }, reads) {
     const renewsAt = numbers.get(numberId)?.renewsAt
-    return renewsAt ? entryRecalls(reads.wallet, renewalReference(numberId, renewsAt)) : []
+    return renewsAt ? entryLookups(reads.wallet, renewalReference(numberId, renewsAt)) : []
   },
-  decide({ numberId }, { numbers, renewals }, { now, workspaceId, reads, recall }) {
+  decide({ numberId }, { numbers, renewals }, { now, workspaceId, reads, lookUp }) {
     const number = numbers.get(numberId)
-    const renewsAt = owedSince(number, now)
+    const renewsAt = rentOwedSince(number, now)
     if (!number || renewsAt === null) return []
     const { e164, status, monthlyCents: amountCents } = number
     const renewal = renewals.get(numberId) ?? NEVER
     const reference = renewalReference(numberId, renewsAt)
-    const charged = knownEntry(reads.wallet, reference) ?? recall(walletEntries, entryId(workspaceId, reference))
+    const charged = recentEntry(reads.wallet, reference) ?? lookUp(walletEntries, entryId(workspaceId, reference))
     const available = availableCents(reads.wallet)
     // Tried already today, paid for meanwhile, or about to be.
     if ((renewal.retryAt !== null && now < renewal.retryAt) || charged || available >= amountCents) return []
@@ -47,7 +53,7 @@ export const missRenewal = defineCommand({
     const failed = { numberId, e164, renewsAt, amountCents, availableCents: available }
     const again = {
       type: 'NumberRenewalFailed' as const,
-      data: { ...failed, retryAt: retryAt(now, suspendsAt(since)) },
+      data: { ...failed, retryAt: renewalRetryAt(now, suspensionAt(since)) },
     }
     const moves = unpaid(status, since, now)
     if (moves === null) return [again]

@@ -1,15 +1,15 @@
-import { overCeiling } from '../../src/domain/access/ceilings.ts'
+import { planLimitExceeded } from '../../src/domain/access/plan-limits.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { availableCents, wallet } from '../../src/domain/money/wallet.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
-import { numbersHeld } from '../../src/domain/supply/number.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
+import { numberCount } from '../../src/domain/supply/number.ts'
 import {
+  orderByRequest,
   orderedNumber,
   orderNotes,
-  orderOfRequest,
   ordersInFlight,
   unreservedCents,
-} from '../../src/domain/supply/order.ts'
+} from '../../src/domain/supply/number-order.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -27,8 +27,8 @@ export const placeNumberOrder = defineCommand({
   decide({ requestId, ...ordered }, state, { now, newId, actor, reads }) {
     const { workspace } = state
     const { e164, setupCents } = ordered
-    if (!workspace) return missing('workspace')
-    const known = orderOfRequest(state, requestId)
+    if (!workspace) return refuseNotFound('workspace')
+    const known = orderByRequest(state, requestId)
     if (known?.e164 === e164 && known.userId === actor.id) return []
     if (known) return refuse('conflict', { requestId }, 'The requestId was used for another order.')
     if (state.numberIds.has(e164)) return refuse('conflict', { e164 }, `The workspace already holds ${e164}.`)
@@ -36,7 +36,7 @@ export const placeNumberOrder = defineCommand({
     if (open.some((order) => order.e164 === e164)) {
       return refuse('conflict', { e164 }, `An order for ${e164} is in progress.`)
     }
-    const over = overCeiling(workspace.planId, 'maxNumbers', numbersHeld(state) + open.length)
+    const over = planLimitExceeded(workspace.planId, 'maxNumbers', numberCount(state) + open.length)
     if (over) return over
     const left = availableCents(reads.wallet) - unreservedCents(open, reads.wallet.reservations)
     if (setupCents > 0 && left < setupCents) return refuse('insufficient-funds', { setupCents, availableCents: left })

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { overCeiling } from '../../src/domain/access/ceilings.ts'
+import { planLimitExceeded } from '../../src/domain/access/plan-limits.ts'
 import { monthlyRent } from '../../src/domain/access/plans.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { e164, text } from '../../src/domain/shared/fields.ts'
+import { e164, nullableText } from '../../src/domain/shared/fields.ts'
 import { NUMBER, TEXT } from '../../src/domain/shared/limits.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
-import { boughtNumber, numbersHeld, numberType } from '../../src/domain/supply/number.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
+import { newNumber, numberCount, numberType } from '../../src/domain/supply/number.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { instant } from '../../src/kernel/wire.ts'
@@ -17,22 +17,20 @@ export const provisionNumber = defineCommand({
   input: z.object({
     e164,
     type: numberType,
-    label: text(NUMBER.label).default(null),
-    region: text(TEXT.contact).default(null),
-    locality: text(TEXT.contact).default(null),
+    label: nullableText(NUMBER.label).default(null),
+    region: nullableText(TEXT.contact).default(null),
+    locality: nullableText(TEXT.contact).default(null),
     renewsAt: instant.nullable().default(null),
   }),
   rejects: ['workspace-not-found', 'conflict', 'plan-upgrade-required'],
   decide(sent, state, { now, newId }) {
     const { workspace } = state
-    if (!workspace) return missing('workspace')
+    if (!workspace) return refuseNotFound('workspace')
     if (state.numberIds.has(sent.e164))
       return refuse('conflict', { e164: sent.e164 }, `The workspace already holds ${sent.e164}.`)
-    const over = overCeiling(workspace.planId, 'maxNumbers', numbersHeld(state))
+    const over = planLimitExceeded(workspace.planId, 'maxNumbers', numberCount(state))
     if (over) return over
     const monthlyCents = monthlyRent(workspace.planId, sent.type)
-    return [
-      { type: 'NumberProvisioned', data: { number: boughtNumber({ ...sent, monthlyCents }, { id: newId(), now }) } },
-    ]
+    return [{ type: 'NumberProvisioned', data: { number: newNumber({ ...sent, monthlyCents }, { id: newId(), now }) } }]
   },
 })

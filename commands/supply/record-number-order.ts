@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { NUMBER, TEXT } from '../../src/domain/shared/limits.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
-import { orderMoves, orderStatus } from '../../src/domain/supply/order.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
+import { orderStatus, orderUpdateEvents } from '../../src/domain/supply/number-order.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -19,6 +19,6 @@ export const recordNumberOrder = defineCommand({
   rejects: ['order-not-found'],
   decide({ orderId, ...news }, state, context) {
     const order = state.orders.get(orderId)
-    return order ? orderMoves(state, order, news, context) : missing('order')
+    return order ? orderUpdateEvents(state, order, news, context) : refuseNotFound('order')
   },
 })

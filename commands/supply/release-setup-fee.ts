@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { wallet } from '../../src/domain/money/wallet.ts'
-import { setupReference } from '../../src/domain/supply/order.ts'
+import { setupReference } from '../../src/domain/supply/number-order.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 

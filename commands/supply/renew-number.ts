@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { billedAt, monthAfter, paidMonth } from '../../src/domain/supply/renewal.ts'
+import { monthAfter, nextBillingAt, paidMonth } from '../../src/domain/supply/renewal.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
 /** A month's rent has been charged: the number is paid until the next, and active again once it owes nothing. */
@@ -11,7 +11,7 @@ export const renewNumber = defineCommand({
   decide({ reference, amountCents }, { numbers, renewals }, { now }) {
     const paid = paidMonth(reference)
     const number = numbers.get(paid?.numberId ?? '')
-    const before = number ? billedAt(number) : null
+    const before = number ? nextBillingAt(number) : null
     if (!number || before === null || !before.startsWith(paid?.date ?? '')) return []
     const { id: numberId, e164, status } = number
     const after = monthAfter(before, renewals.get(numberId)?.day)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { TEXT } from '../../src/domain/shared/limits.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -13,7 +13,7 @@ export const reportNumberDelivery = defineCommand({
   rejects: ['number-not-found'],
   decide({ numberId, error: webhookError }, { numbers }) {
     const number = numbers.get(numberId)
-    if (!number) return missing('number')
+    if (!number) return refuseNotFound('number')
     const webhookStatus = webhookError === null ? ('ready' as const) : ('failed' as const)
     if (number.webhookStatus === webhookStatus && number.webhookError === webhookError) return []
     return [{ type: 'NumberDeliveryReported', data: { numberId, e164: number.e164, webhookStatus, webhookError } }]

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { fallbacksLost, unmovable } from '../../src/domain/configuration/attribution.ts'
+import { fallbackLostEvents, immovableReason } from '../../src/domain/configuration/attribution.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { attributionOf } from '../../src/domain/supply/number.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
@@ -15,13 +15,13 @@ export const requestNumberRelease = defineCommand({
   rejects: ['number-not-found', 'conflict'],
   decide({ numberId }, state) {
     const number = state.numbers.get(numberId)
-    if (!number) return missing('number')
-    const fixed = unmovable(number)
+    if (!number) return refuseNotFound('number')
+    const fixed = immovableReason(number)
     if (fixed) return refuse('conflict', null, fixed)
     const { e164 } = number
     return [
       { type: 'NumberReleaseRequested', data: { numberId, e164, before: attributionOf(number) } },
-      ...fallbacksLost(state, number, null),
+      ...fallbackLostEvents(state, number, null),
     ]
   },
 })

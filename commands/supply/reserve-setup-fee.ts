@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { availableCents, wallet } from '../../src/domain/money/wallet.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
-import { awaitsCarrier, setupReference } from '../../src/domain/supply/order.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
+import { isAwaitingCarrier, setupReference } from '../../src/domain/supply/number-order.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -16,10 +16,10 @@ export const reserveSetupFee = defineCommand({
   rejects: ['order-not-found', 'insufficient-funds'],
   decide({ orderId }, state, { now, reads }) {
     const order = reads.workspace.orders.get(orderId)
-    if (!order) return missing('order')
+    if (!order) return refuseNotFound('order')
     const reference = setupReference(orderId)
     const { setupCents: amountCents } = order
-    if (amountCents === 0 || !awaitsCarrier(order) || state.reservations.has(reference)) return []
+    if (amountCents === 0 || !isAwaitingCarrier(order) || state.reservations.has(reference)) return []
     const left = availableCents(state)
     if (left < amountCents) return refuse('insufficient-funds', { setupCents: amountCents, availableCents: left })
     const reservedCents = state.reservedCents + amountCents

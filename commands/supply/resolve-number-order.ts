@@ -1,6 +1,6 @@
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { missing, notAllowed } from '../../src/domain/shared/refusals.ts'
-import { orderMoves, orderResolution } from '../../src/domain/supply/order.ts'
+import { refuseNotFound, refuseTransition } from '../../src/domain/shared/refusals.ts'
+import { orderResolution, orderUpdateEvents } from '../../src/domain/supply/number-order.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -12,10 +12,10 @@ export const resolveNumberOrder = defineCommand({
   rejects: ['order-not-found', 'conflict'],
   decide({ orderId, status, error = 'The order was turned down in review.' }, state, context) {
     const order = state.orders.get(orderId)
-    if (!order) return missing('order')
+    if (!order) return refuseNotFound('order')
     if (order.status === status) return []
-    if (order.status !== 'review') return notAllowed('Order', order.status, [])
-    return orderMoves(
+    if (order.status !== 'review') return refuseTransition('Order', order.status, [])
+    return orderUpdateEvents(
       state,
       order,
       { status, error: status === 'failed' ? error : null, carrierOrderId: null },

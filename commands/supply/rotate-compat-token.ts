@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { missing, revoked } from '../../src/domain/shared/refusals.ts'
-import { namesOfKey } from '../../src/domain/supply/lane.ts'
-import { compatToken, keyWorks } from '../../src/domain/supply/routing-key.ts'
+import { refuseNotFound, refuseRevoked } from '../../src/domain/shared/refusals.ts'
+import { keyEventBase } from '../../src/domain/supply/lane.ts'
+import { compatToken, isLiveKey } from '../../src/domain/supply/routing-key.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -15,10 +15,10 @@ export const rotateCompatToken = defineCommand({
   rejects: ['routing-key-not-found', 'conflict'],
   decide({ keyId, token }, state) {
     const key = state.routingKeys.get(keyId)
-    if (!key) return missing('routing-key')
-    if (!keyWorks(key)) return revoked('The key')
+    if (!key) return refuseNotFound('routing-key')
+    if (!isLiveKey(key)) return refuseRevoked('The key')
     if (key.compat === null)
       return refuse('conflict', { compat: { enabled: false } }, 'The single-step ping of this lane is switched off.')
-    return [{ type: 'CompatTokenRotated', data: { ...namesOfKey(state, key), token } }]
+    return [{ type: 'CompatTokenRotated', data: { ...keyEventBase(state, key), token } }]
   },
 })

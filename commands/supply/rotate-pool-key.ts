@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { missing } from '../../src/domain/shared/refusals.ts'
+import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { poolKey } from '../../src/domain/supply/pool.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -13,7 +13,7 @@ export const rotatePoolKey = defineCommand({
   rejects: ['pool-not-found'],
   decide({ poolId, publicKey: after }, { pools }) {
     const pool = pools.get(poolId)
-    if (!pool) return missing('pool')
+    if (!pool) return refuseNotFound('pool')
     const { name, publicKey: before } = pool
     return before === after ? [] : [{ type: 'PoolKeyRotated', data: { poolId, name, before, after } }]
   },

@@ -1,8 +1,8 @@
 import { keptSecret } from '../../src/domain/access/api-key.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { missing, revoked } from '../../src/domain/shared/refusals.ts'
-import { namesOfKey } from '../../src/domain/supply/lane.ts'
-import { keyWorks, routingKeyRotation } from '../../src/domain/supply/routing-key.ts'
+import { refuseNotFound, refuseRevoked } from '../../src/domain/shared/refusals.ts'
+import { keyEventBase } from '../../src/domain/supply/lane.ts'
+import { isLiveKey, routingKeyRotation } from '../../src/domain/supply/routing-key.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -17,10 +17,10 @@ export const rotateRoutingKey = defineCommand({
   rejects: ['routing-key-not-found', 'conflict'],
   decide({ keyId, graceMinutes, key: { prefix, hash } }, state, { now }) {
     const key = state.routingKeys.get(keyId)
-    if (!key) return missing('routing-key')
-    if (!keyWorks(key)) return revoked('The key')
+    if (!key) return refuseNotFound('routing-key')
+    if (!isLiveKey(key)) return refuseRevoked('The key')
     const graceEndsAt = graceMinutes === 0 ? null : new Date(Date.parse(now) + graceMinutes * 60_000).toISOString()
     const before = { prefix: key.prefix }
-    return [{ type: 'RoutingKeyRotated', data: { ...namesOfKey(state, key), before, prefix, hash, graceEndsAt } }]
+    return [{ type: 'RoutingKeyRotated', data: { ...keyEventBase(state, key), before, prefix, hash, graceEndsAt } }]
   },
 })

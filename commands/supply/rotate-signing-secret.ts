@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { missing, revoked } from '../../src/domain/shared/refusals.ts'
-import { namesOfKey } from '../../src/domain/supply/lane.ts'
-import { keyWorks, sealed } from '../../src/domain/supply/routing-key.ts'
+import { refuseNotFound, refuseRevoked } from '../../src/domain/shared/refusals.ts'
+import { keyEventBase } from '../../src/domain/supply/lane.ts'
+import { isLiveKey, sealed } from '../../src/domain/supply/routing-key.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -14,8 +14,8 @@ export const rotateSigningSecret = defineCommand({
   rejects: ['routing-key-not-found', 'conflict'],
   decide({ keyId, sealed }, state) {
     const key = state.routingKeys.get(keyId)
-    if (!key) return missing('routing-key')
-    if (!keyWorks(key)) return revoked('The key')
-    return [{ type: 'SigningSecretRotated', data: { ...namesOfKey(state, key), sealed } }]
+    if (!key) return refuseNotFound('routing-key')
+    if (!isLiveKey(key)) return refuseRevoked('The key')
+    return [{ type: 'SigningSecretRotated', data: { ...keyEventBase(state, key), sealed } }]
   },
 })

@@ -1,9 +1,16 @@
 import { z } from 'zod'
 import { keptSecret } from '../../src/domain/access/api-key.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { changesOf } from '../../src/domain/shared/changes.ts'
-import { archived, missing } from '../../src/domain/shared/refusals.ts'
-import { type LaneTerms, laneId, laneProblems, laneSent, laneWith, PLAIN_TERMS } from '../../src/domain/supply/lane.ts'
+import { diff } from '../../src/domain/shared/patch.ts'
+import { refuseArchived, refuseNotFound } from '../../src/domain/shared/refusals.ts'
+import {
+  applyLaneInput,
+  DEFAULT_TERMS,
+  type LaneTerms,
+  laneId,
+  laneInput,
+  laneProblems,
+} from '../../src/domain/supply/lane.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -18,27 +25,27 @@ export const setLane = defineCommand({
   input: z.object({
     campaignId: id,
     publisherId: id,
-    terms: laneSent,
+    terms: laneInput,
     key: keptSecret,
   }),
   rejects: ['validation-error', 'campaign-not-found', 'publisher-not-found', 'conflict'],
   decide({ campaignId, publisherId, terms: sent, key }, state, { now, newId }) {
     const campaign = state.campaigns.get(campaignId)
-    if (!state.workspace || !campaign) return missing('campaign')
+    if (!state.workspace || !campaign) return refuseNotFound('campaign')
     const publisher = state.publishers.get(publisherId)
-    if (!publisher) return missing('publisher')
+    if (!publisher) return refuseNotFound('publisher')
     const open = state.lanes.get(laneId(campaignId, publisherId))
-    const terms = laneWith(open ?? PLAIN_TERMS, sent, state.workspace.timezone)
+    const terms = applyLaneInput(open ?? DEFAULT_TERMS, sent, state.workspace.timezone)
     const problems = laneProblems(terms, sent)
     if (problems) return refuse('validation-error', problems)
     const names = { campaignName: campaign.name, publisherName: publisher.name }
     if (open) {
-      const difference = changesOf<LaneTerms>(open, terms)
+      const difference = diff<LaneTerms>(open, terms)
       return difference
         ? [{ type: 'LaneTermsChanged', data: { campaignId, publisherId, ...names, ...difference } }]
         : []
     }
-    if (campaign.status === 'archived') return archived('Campaign')
+    if (campaign.status === 'archived') return refuseArchived('Campaign')
     if (publisher.status === 'terminated')
       return refuse('conflict', { status: 'terminated' }, 'A terminated publisher cannot be given a lane.')
     const keyId = newId()

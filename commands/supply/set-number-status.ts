@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { missing, notAllowed } from '../../src/domain/shared/refusals.ts'
-import { NUMBER_MOVES, numberStatus } from '../../src/domain/supply/number.ts'
+import { refuseNotFound, refuseTransition } from '../../src/domain/shared/refusals.ts'
+import { NUMBER_TRANSITIONS, numberStatus } from '../../src/domain/supply/number.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -13,11 +13,11 @@ export const setNumberStatus = defineCommand({
   rejects: ['number-not-found', 'conflict'],
   decide({ numberId, status: after }, { numbers }) {
     const number = numbers.get(numberId)
-    if (!number) return missing('number')
+    if (!number) return refuseNotFound('number')
     const { e164, status: before } = number
     if (before === after) return []
-    const allowed = NUMBER_MOVES[before]
-    if (!allowed.includes(after)) return notAllowed('Number', before, allowed)
+    const allowed = NUMBER_TRANSITIONS[before]
+    if (!allowed.includes(after)) return refuseTransition('Number', before, allowed)
     return [{ type: 'NumberStatusChanged', data: { numberId, e164, before, after, note: null } }]
   },
 })

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { missing, revoked } from '../../src/domain/shared/refusals.ts'
-import { laneId, namesOfKey } from '../../src/domain/supply/lane.ts'
-import { compatToken, keyWorks } from '../../src/domain/supply/routing-key.ts'
+import { refuseNotFound, refuseRevoked } from '../../src/domain/shared/refusals.ts'
+import { keyEventBase, laneId } from '../../src/domain/supply/lane.ts'
+import { compatToken, isLiveKey } from '../../src/domain/supply/routing-key.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
@@ -17,11 +17,11 @@ export const switchCompat = defineCommand({
   rejects: ['lane-not-found', 'conflict'],
   decide({ campaignId, publisherId, enabled, token }, state) {
     const lane = state.lanes.get(laneId(campaignId, publisherId))
-    if (!lane) return missing('lane')
+    if (!lane) return refuseNotFound('lane')
     const key = lane.keyId === null ? undefined : state.routingKeys.get(lane.keyId)
-    if (!key || !keyWorks(key)) return revoked("The lane's key")
+    if (!key || !isLiveKey(key)) return refuseRevoked("The lane's key")
     if (enabled === (key.compat !== null)) return []
-    const about = namesOfKey(state, key)
+    const about = keyEventBase(state, key)
     if (!enabled) return [{ type: 'CompatDisabled', data: about }]
     const protocol = 'rtb_v1_compat' as const
     return [{ type: 'CompatEnabled', data: { ...about, protocol, token } }]

@@ -1,7 +1,7 @@
 import { type KeyCredential, keyCredential } from '../../src/domain/access/access.ts'
 import { type ApiKey, apiKeyEvents, hashesOf } from '../../src/domain/access/api-key.ts'
 import { platformEvents } from '../../src/domain/access/platform.ts'
-import { changed } from '../../src/domain/shared/changes.ts'
+import { applyPatch } from '../../src/domain/shared/patch.ts'
 import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 
@@ -26,14 +26,14 @@ export const credentials = defineProjection({
     if (type === 'ApiKeyCreated' || type === 'PlatformKeyCreated') return hashesOf(data.apiKey)
     return type === 'ApiKeyRotated' ? [...data.ended, ...hashesOf(data.apiKey)] : data.hashes
   },
-  starts: {
+  create: {
     ApiKeyCreated: (event) => credentialOf(event.data.apiKey, workspaceIdOf(event)),
     PlatformKeyCreated: ({ data }) => credentialOf(data.apiKey, null),
     ApiKeyRotated: (event, hash) =>
       event.data.ended.includes(hash) ? null : credentialOf(event.data.apiKey, workspaceIdOf(event)),
   },
-  on: {
-    ApiKeyChanged: (doc, { data }) => changed(doc, data.after),
+  update: {
+    ApiKeyChanged: (doc, { data }) => applyPatch(doc, data.after),
     ApiKeyRotated: (_doc, event, hash) =>
       event.data.ended.includes(hash) ? null : credentialOf(event.data.apiKey, workspaceIdOf(event)),
     ApiKeyRevoked: () => null,

@@ -23,7 +23,7 @@ export const seats = defineProjection({
     { workspaceId: 1, email: 1 },
   ],
   key: ({ data: { workspaceId, userId } }) => seatId(workspaceId, userId),
-  starts: {
+  create: {
     SeatGranted: ({ data: { workspaceId, userId, email, name, role }, meta: { at } }) => ({
       workspaceId,
       userId,
@@ -34,7 +34,7 @@ export const seats = defineProjection({
       updatedAt: at,
     }),
   },
-  on: {
+  update: {
     SeatGranted: (doc, { data: { email, name, role }, meta }) => ({ ...doc, email, name, role, updatedAt: meta.at }),
     SeatRoleChanged: (doc, { data: { to }, meta }) => ({ ...doc, role: to, updatedAt: meta.at }),
     SeatRemoved: () => null,

@@ -16,11 +16,11 @@ export const sessions = defineProjection({
     if (type === 'PasswordChanged') return data.ended
     return type === 'SignedIn' ? [data.sessionHash, ...data.expired] : data.sessionHash
   },
-  starts: {
+  create: {
     SignedIn: ({ data: { userId, sessionHash, expiresAt } }, hash) =>
       hash === sessionHash ? { userId, expiresAt } : null,
   },
-  on: {
+  update: {
     SignedIn: (doc, { data: { sessionHash, expiresAt } }, hash) =>
       hash === sessionHash ? { ...doc, expiresAt } : null,
     SessionExtended: (doc, { data: { expiresAt } }) => ({ ...doc, expiresAt }),

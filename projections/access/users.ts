@@ -19,10 +19,10 @@ export const users = defineProjection({
   }),
   indexes: [],
   key: ({ data }) => data.userId,
-  starts: {
+  create: {
     UserRegistered: ({ data: { email, name, passwordHash } }) => ({ email, name, passwordHash, seats: [] }),
   },
-  on: {
+  update: {
     PasswordChanged: (doc, { data: { passwordHash } }) => ({ ...doc, passwordHash }),
     SeatGranted(doc, { data: { workspaceId, role } }) {
       const others = doc.seats.filter((held) => held.workspaceId !== workspaceId)

@@ -1,5 +1,5 @@
 import { tenantEvents, workspaceRecord } from '../../src/domain/access/tenant.ts'
-import { changed } from '../../src/domain/shared/changes.ts'
+import { applyPatch } from '../../src/domain/shared/patch.ts'
 import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -12,15 +12,15 @@ export const workspaces = defineProjection({
   doc: workspaceRecord.omit({ id: true }).extend({ workspaceId: id }),
   indexes: [{ createdAt: -1 }, { name: 1 }],
   key: workspaceIdOf,
-  starts: {
+  create: {
     WorkspaceCreated({ data: { workspace } }) {
       const { id: workspaceId, ...record } = workspace
       return { ...record, workspaceId }
     },
   },
-  on: {
+  update: {
     SubscriptionChanged: (doc, { data }) => ({ ...doc, subscriptionStatus: data.to }),
     PlanChanged: (doc, { data }) => ({ ...doc, planId: data.to }),
-    WorkspaceChanged: (doc, { data }) => changed(doc, data.after),
+    WorkspaceChanged: (doc, { data }) => applyPatch(doc, data.after),
   },
 })

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { activityEntry, hashAfter, NO_HASH } from '../../src/domain/activity/activity-entry.ts'
-import { entryOf, loggedEvents, loggedIn } from '../../src/domain/activity/activity-log.ts'
+import { entryOf, loggedEvents, workspaceOf } from '../../src/domain/activity/activity-log.ts'
 import type { RecordedEvent } from '../../src/kernel/event.ts'
-import { defineProjection, onEvery } from '../../src/kernel/projection.ts'
+import { defineProjection, forAllEvents } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
 
 const doc = activityEntry
@@ -35,8 +35,10 @@ export const activity = defineProjection({
     { workspaceId: 1, head: 1, 'actor.id': 1, seq: -1 },
     { workspaceId: 1, head: 1, 'entity.id': 1, seq: -1 },
   ],
-  key: loggedIn,
-  starts: onEvery(loggedEvents, (event: RecordedEvent, workspaceId: string) => headAfter(null, event, workspaceId)),
-  on: onEvery(loggedEvents, headAfter),
+  key: workspaceOf,
+  create: forAllEvents(loggedEvents, (event: RecordedEvent, workspaceId: string) =>
+    headAfter(null, event, workspaceId),
+  ),
+  update: forAllEvents(loggedEvents, headAfter),
   emit: (head, { meta }) => [{ id: meta.eventId, doc: { ...head, head: false } }],
 })

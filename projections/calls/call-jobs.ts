@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { callEvents } from '../../src/domain/calls/call.ts'
 import { STUCK_CALL_SECONDS } from '../../src/domain/shared/limits.ts'
-import { byType } from '../../src/kernel/event.ts'
+import { matchEvent } from '../../src/kernel/event.ts'
 import { defineJobs, timerId } from '../shared/timers.ts'
 
 const { CallArrived, CallEnded, CallSettled, UsageCharged } = callEvents
@@ -18,7 +18,7 @@ function jobsAfterEnd({ callId, occurredAt, settlesAt, usageDueAt, usageCents }:
 /** Settlement, usage, and calls whose end the carrier never reported. */
 export const callJobs = defineJobs({
   events,
-  key: byType<typeof events, string | readonly string[]>({
+  key: matchEvent<typeof events, string | readonly string[]>({
     CallArrived: ({ data }) => timerId('stuck', data.arrival.callId),
     CallEnded: ({ data }) => [
       timerId('stuck', data.callId),
@@ -27,7 +27,7 @@ export const callJobs = defineJobs({
     CallSettled: ({ data }) => timerId('settle', data.callId),
     UsageCharged: ({ data }) => timerId('usage', data.callId),
   }),
-  starts: {
+  create: {
     CallArrived({ data: { arrival }, meta }) {
       const { callId, occurredAt } = arrival
       // A call dated in the past is played now: it is no more stuck than one that arrives now.
@@ -43,7 +43,7 @@ export const callJobs = defineJobs({
       return { workspaceId: meta.workspaceId, kind, dueAt: Date.parse(at), subjectId: callId, amountCents }
     },
   },
-  on: {
+  update: {
     CallEnded: (doc) => (doc.kind === 'stuck' ? null : doc),
     CallSettled: () => null,
     UsageCharged: () => null,

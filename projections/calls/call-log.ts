@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { callEvents } from '../../src/domain/calls/call.ts'
-import { type CallRecord, callRecord, reversedDigits } from '../../src/domain/calls/call-record.ts'
-import { callLine } from '../../src/domain/calls/csv-row.ts'
+import { type CallRecord, callRecord, reverseDigits } from '../../src/domain/calls/call-record.ts'
+import { csvRowOf } from '../../src/domain/calls/csv-row.ts'
 import { storedTag } from '../../src/domain/calls/tags.ts'
 import { reasonSentence } from '../../src/domain/routing/reasons.ts'
 import { collectionOf, defineProjection } from '../../src/kernel/projection.ts'
@@ -20,12 +20,16 @@ const COUNTS: Readonly<
   missed: { liveCount: 0, connectedCount: 0, convertedCount: 0, unroutedCount: 0, missedCount: 1 },
 }
 
-type Booked = Pick<CallRecord, 'converted' | 'revenueCents' | 'payoutCents'> & {
+type BookFigures = Pick<CallRecord, 'converted' | 'revenueCents' | 'payoutCents'> & {
   readonly source: CallRecord['conversionSource']
 }
 
 /** A call with its books as they read from an instant on. A call that no longer counts as converted was connected. */
-function booked(doc: CallRecord, { converted, revenueCents, payoutCents, source }: Booked, at: string): CallRecord {
+function applyBooks(
+  doc: CallRecord,
+  { converted, revenueCents, payoutCents, source }: BookFigures,
+  at: string,
+): CallRecord {
   const outcome = converted ? 'converted' : doc.outcome === 'converted' ? 'connected' : doc.outcome
   return {
     ...doc,
@@ -40,7 +44,7 @@ function booked(doc: CallRecord, { converted, revenueCents, payoutCents, source 
   }
 }
 
-function tagged(doc: CallRecord, { changes, source }: z.infer<typeof callEvents.CallTagged>): CallRecord {
+function applyTags(doc: CallRecord, { changes, source }: z.infer<typeof callEvents.CallTagged>): CallRecord {
   const gone = new Set(changes.map(({ key }) => storedTag(key)))
   const kept = (tags: CallRecord['tags']) => Object.entries(tags).filter(([key]) => !gone.has(key))
   const set = changes.flatMap(({ key, after }) => (after === null ? [] : [[storedTag(key), after] as const]))
@@ -80,7 +84,7 @@ export const callLog = defineProjection({
     'target.id',
   ],
   key: ({ data }) => ('arrival' in data ? data.arrival.callId : data.callId),
-  starts: {
+  create: {
     CallArrived({ data: { arrival }, meta }): CallRecord | null {
       if (meta.workspaceId === null) return null
       const tags = Object.entries(arrival.tags)
@@ -93,7 +97,7 @@ export const callLog = defineProjection({
         status: 'routing',
         outcome: 'live',
         callerNumber: arrival.caller,
-        callerReversed: arrival.caller && reversedDigits(arrival.caller),
+        callerReversed: arrival.caller && reverseDigits(arrival.caller),
         callerState: arrival.callerState,
         callerCity: arrival.callerCity,
         dialedNumber: arrival.dialedNumber,
@@ -133,7 +137,7 @@ export const callLog = defineProjection({
       }
     },
   },
-  on: {
+  update: {
     TargetDialed: (doc, { data: { claim } }): CallRecord => ({
       ...doc,
       status: 'ringing',
@@ -175,13 +179,13 @@ export const callLog = defineProjection({
       endedMs: Date.parse(data.occurredAt),
       hungUpBy: data.hungUpBy,
     }),
-    CallSettled: (doc, { data }) => ({ ...booked(doc, data, data.occurredAt), settledAt: data.occurredAt }),
-    BooksChanged: (doc, { data }) => booked(doc, data, data.occurredAt),
-    CallTagged: (doc, { data }) => tagged(doc, data),
+    CallSettled: (doc, { data }) => ({ ...applyBooks(doc, data, data.occurredAt), settledAt: data.occurredAt }),
+    BooksChanged: (doc, { data }) => applyBooks(doc, data, data.occurredAt),
+    CallTagged: (doc, { data }) => applyTags(doc, data),
     UsageCharged: (doc, { data }) => ({ ...doc, usageCents: data.usageCents }),
     RecordingSaved: (doc) => ({ ...doc, hasRecording: true }),
   },
-  derive: (doc) => ({ ...doc, row: callLine(doc) }),
+  derive: (doc) => ({ ...doc, row: csvRowOf(doc) }),
 })
 
 /** What `runtime/column-store.ts` keeps of the calls, so that no sum over them reads documents. */

@@ -5,13 +5,13 @@ import type { RecordedOf } from '../../src/kernel/event.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 
-const kept = recording.extend({ carrierCallId: z.string(), createdAt: instant })
+const savedRecording = recording.extend({ carrierCallId: z.string(), createdAt: instant })
 /** A recording as it can be listed and played. */
-export type KeptRecording = Readonly<z.infer<typeof kept>>
+export type SavedRecording = Readonly<z.infer<typeof savedRecording>>
 
 const events = { RecordingSaved: callEvents.RecordingSaved }
 
-function keptOf({ data }: RecordedOf<typeof events>): KeptRecording {
+function savedRecordingOf({ data }: RecordedOf<typeof events>): SavedRecording {
   const { recording, carrierCallId, occurredAt } = data
   return { ...recording, carrierCallId, createdAt: occurredAt }
 }
@@ -21,14 +21,16 @@ export const callRecordings = defineProjection({
   name: 'call-recordings',
   version: 1,
   events,
-  doc: z.object({ workspaceId: id, recordings: z.array(kept).readonly() }),
+  doc: z.object({ workspaceId: id, recordings: z.array(savedRecording).readonly() }),
   indexes: [],
   key: ({ data }) => data.callId,
-  starts: {
+  create: {
     RecordingSaved: (event) =>
-      event.meta.workspaceId === null ? null : { workspaceId: event.meta.workspaceId, recordings: [keptOf(event)] },
+      event.meta.workspaceId === null
+        ? null
+        : { workspaceId: event.meta.workspaceId, recordings: [savedRecordingOf(event)] },
   },
-  on: {
-    RecordingSaved: (doc, event) => ({ ...doc, recordings: [...doc.recordings, keptOf(event)] }),
+  update: {
+    RecordingSaved: (doc, event) => ({ ...doc, recordings: [...doc.recordings, savedRecordingOf(event)] }),
   },
 })

@@ -7,10 +7,10 @@ import {
   answerStep,
   arrivalSteps,
   attemptOf,
+  booksChangedStep,
   dialStep,
   endStep,
   failureStep,
-  rebookingStep,
   type StoryAttempt,
   type StoryEvent,
   type StoryStep,
@@ -44,16 +44,16 @@ const doc = z.object({
 })
 type Doc = z.infer<typeof doc>
 
-interface Happened {
+interface CallEvent {
   readonly data: { readonly occurredAt: string }
   readonly meta: { readonly eventId: string }
 }
 
-function trace({ data, meta }: Happened, source: StoryEvent['source'], type: string): StoryEvent {
+function storyEventOf({ data, meta }: CallEvent, source: StoryEvent['source'], type: string): StoryEvent {
   return { id: meta.eventId, at: data.occurredAt, source, type }
 }
 
-const told = (doc: Doc, entry: StoryEvent, ...steps: readonly StoryStep[]): Doc => ({
+const addToStory = (doc: Doc, entry: StoryEvent, ...steps: readonly StoryStep[]): Doc => ({
   ...doc,
   steps: [...doc.steps, ...steps],
   events: [...doc.events, entry],
@@ -71,7 +71,7 @@ export const callStory = defineProjection({
   doc,
   indexes: [],
   key: ({ data }) => ('arrival' in data ? data.arrival.callId : data.callId),
-  starts: {
+  create: {
     CallArrived({ data, meta }): Doc | null {
       if (meta.workspaceId === null) return null
       const { terms, arrival } = data
@@ -80,7 +80,7 @@ export const callStory = defineProjection({
         summary: 'The call is looking for a target.',
         steps: arrivalSteps(data),
         attempts: [],
-        events: [trace({ data: arrival, meta }, 'carrier', 'call.arrived')],
+        events: [storyEventOf({ data: arrival, meta }, 'carrier', 'call.arrived')],
         terms,
         sold: null,
         corrections: null,
@@ -89,14 +89,14 @@ export const callStory = defineProjection({
       }
     },
   },
-  on: {
+  update: {
     TargetDialed(doc, event) {
       const { claim, skipped, occurredAt } = event.data
       const { revenueCents, durationThresholdSeconds } = claim
       const steps = [...skipSteps(skipped, occurredAt), dialStep(event.data)]
       const attempt = attemptOf(event.data)
       return {
-        ...told(doc, trace(event, 'system', 'target.dialed'), ...steps),
+        ...addToStory(doc, storyEventOf(event, 'system', 'target.dialed'), ...steps),
         summary: attempt.result,
         attempts: [...doc.attempts, attempt],
         sold: { revenueCents, durationThresholdSeconds },
@@ -106,7 +106,7 @@ export const callStory = defineProjection({
       const { attempt, outcome, sipCode, rangSeconds, whisperAccepted, sentence, occurredAt } = event.data
       const ended = { endedAt: occurredAt, outcome, sipCode, rangSeconds, whisperAccepted, result: sentence }
       return {
-        ...told(doc, trace(event, 'carrier', 'target.failed'), failureStep(event.data)),
+        ...addToStory(doc, storyEventOf(event, 'carrier', 'target.failed'), failureStep(event.data)),
         summary: sentence,
         attempts: withAttempt(doc, attempt, ended),
       }
@@ -116,7 +116,7 @@ export const callStory = defineProjection({
       const result = answerSentence(event.data)
       const answered = { outcome: 'answered', rangSeconds, whisperAccepted, result } as const
       return {
-        ...told(doc, trace(event, 'carrier', 'target.answered'), answerStep(event.data)),
+        ...addToStory(doc, storyEventOf(event, 'carrier', 'target.answered'), answerStep(event.data)),
         summary: result,
         attempts: withAttempt(doc, attempt, answered),
       }
@@ -126,7 +126,7 @@ export const callStory = defineProjection({
       const steps = [...skipSteps(skipped, occurredAt), unroutedStep(event.data)]
       const { reason, sentence } = unrouted
       return {
-        ...told(doc, trace(event, 'system', 'call.unrouted'), ...steps),
+        ...addToStory(doc, storyEventOf(event, 'system', 'call.unrouted'), ...steps),
         summary: reasonSentence(reason, sentence),
       }
     },
@@ -134,7 +134,7 @@ export const callStory = defineProjection({
       const { occurredAt, outcome, status, sentence } = event.data
       const source = status === 'terminated' ? 'system' : 'carrier'
       return {
-        ...told(doc, trace(event, source, 'call.ended'), endStep(event.data)),
+        ...addToStory(doc, storyEventOf(event, source, 'call.ended'), endStep(event.data)),
         summary: outcome === 'unrouted' ? doc.summary : sentence,
         attempts: doc.attempts.map((each) => (each.endedAt === null ? { ...each, endedAt: occurredAt } : each)),
       }
@@ -142,30 +142,30 @@ export const callStory = defineProjection({
     CallSettled(doc, event) {
       const { targetId, sentence } = event.data
       return {
-        ...told(doc, trace(event, 'system', 'call.settled'), settlementStep(event.data)),
+        ...addToStory(doc, storyEventOf(event, 'system', 'call.settled'), settlementStep(event.data)),
         summary: targetId === null ? doc.summary : sentence,
       }
     },
     ConversionPosted: (doc, event) => ({
-      ...told(doc, trace(event, 'system', 'conversion.posted')),
+      ...addToStory(doc, storyEventOf(event, 'system', 'conversion.posted')),
       conversionNote: event.data.note ?? doc.conversionNote,
     }),
     CallAdjusted(doc, event) {
       const { adjustmentId, occurredAt, source, before, after, reason, corrections } = event.data
       const made = { id: adjustmentId, at: occurredAt, actor: event.meta.actor, source, before, after, reason }
       return {
-        ...told(doc, trace(event, 'system', 'call.adjusted')),
+        ...addToStory(doc, storyEventOf(event, 'system', 'call.adjusted')),
         corrections,
         adjustments: [...doc.adjustments, made],
         conversionNote: before.converted === after.converted ? doc.conversionNote : reason,
       }
     },
-    CallTagged: (doc, event) => told(doc, trace(event, 'system', 'call.tagged')),
+    CallTagged: (doc, event) => addToStory(doc, storyEventOf(event, 'system', 'call.tagged')),
     BooksChanged: (doc, event) => ({
-      ...told(doc, trace(event, 'system', 'books.changed'), rebookingStep(event.data)),
+      ...addToStory(doc, storyEventOf(event, 'system', 'books.changed'), booksChangedStep(event.data)),
       summary: event.data.sentence,
     }),
-    UsageCharged: (doc, event) => told(doc, trace(event, 'system', 'usage.charged')),
-    RecordingSaved: (doc, event) => told(doc, trace(event, 'carrier', 'recording.saved')),
+    UsageCharged: (doc, event) => addToStory(doc, storyEventOf(event, 'system', 'usage.charged')),
+    RecordingSaved: (doc, event) => addToStory(doc, storyEventOf(event, 'carrier', 'recording.saved')),
   },
 })

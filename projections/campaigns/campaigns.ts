@@ -1,5 +1,5 @@
 import { campaign, campaignEvents, withCampaignStatus } from '../../src/domain/campaigns/campaign.ts'
-import { changed } from '../../src/domain/shared/changes.ts'
+import { applyPatch } from '../../src/domain/shared/patch.ts'
 import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -15,14 +15,14 @@ export const campaigns = defineProjection({
     { workspaceId: 1, status: 1, createdAt: -1 },
   ],
   key: (event) => (event.type === 'CampaignCreated' ? event.data.campaign.id : event.data.campaignId),
-  starts: {
+  create: {
     CampaignCreated(event) {
       const { id: _id, ...record } = event.data.campaign
       return { ...record, workspaceId: workspaceIdOf(event) }
     },
   },
-  on: {
-    CampaignChanged: (doc, { data, meta }) => changed({ ...doc, updatedAt: meta.at }, data.after),
+  update: {
+    CampaignChanged: (doc, { data, meta }) => applyPatch({ ...doc, updatedAt: meta.at }, data.after),
     CampaignStatusChanged: (doc, { data, meta }) => withCampaignStatus(doc, data.to, data.note, meta.at),
   },
 })

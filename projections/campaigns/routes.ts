@@ -22,13 +22,13 @@ export const routes = defineProjection({
     const { campaignId, targetId } = event.type === 'RouteSet' ? event.data.route : event.data
     return routeKey(campaignId, targetId)
   },
-  starts: {
+  create: {
     RouteSet(event) {
       const { id: routeId, ...settings } = event.data.route
       return { ...settings, routeId, workspaceId: workspaceIdOf(event) }
     },
   },
-  on: {
+  update: {
     RouteSet(doc, { data: { route } }) {
       const { id: routeId, ...settings } = route
       return { ...doc, ...settings, routeId }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { recordsOf } from '../../src/domain/configuration/record.ts'
+import { changedRecords } from '../../src/domain/configuration/entity-tags.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import type { RecordedEvent } from '../../src/kernel/event.ts'
-import { defineProjection, onEvery } from '../../src/kernel/projection.ts'
+import { defineProjection, forAllEvents } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
 
 /** When each record's configuration last moved, as a revision of its workspace's stream; by the record's id (`record.ts`). */
@@ -13,12 +13,12 @@ export const revisions = defineProjection({
   events: workspace.events,
   doc: z.object({ workspaceId: id, revision: z.int() }),
   indexes: [],
-  key: recordsOf,
-  starts: onEvery(workspace.events, (event: RecordedEvent) => ({
+  key: changedRecords,
+  create: forAllEvents(workspace.events, (event: RecordedEvent) => ({
     workspaceId: workspaceIdOf(event),
     revision: event.revision,
   })),
-  on: onEvery(workspace.events, (doc: { readonly workspaceId: string }, { revision }: RecordedEvent) => ({
+  update: forAllEvents(workspace.events, (doc: { readonly workspaceId: string }, { revision }: RecordedEvent) => ({
     ...doc,
     revision,
   })),

@@ -1,5 +1,5 @@
 import { buyer, buyerEvents } from '../../src/domain/demand/buyer.ts'
-import { changed } from '../../src/domain/shared/changes.ts'
+import { applyPatch } from '../../src/domain/shared/patch.ts'
 import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -15,14 +15,14 @@ export const buyers = defineProjection({
     { workspaceId: 1, status: 1, createdAt: -1 },
   ],
   key: (event) => (event.type === 'BuyerCreated' ? event.data.buyer.id : event.data.buyerId),
-  starts: {
+  create: {
     BuyerCreated(event) {
       const { id: _id, ...record } = event.data.buyer
       return { ...record, workspaceId: workspaceIdOf(event) }
     },
   },
-  on: {
-    BuyerChanged: (doc, { data, meta }) => changed({ ...doc, updatedAt: meta.at }, data.after),
+  update: {
+    BuyerChanged: (doc, { data, meta }) => applyPatch({ ...doc, updatedAt: meta.at }, data.after),
     BuyerStatusChanged: (doc, { data, meta }) => ({ ...doc, status: data.to, updatedAt: meta.at }),
   },
 })

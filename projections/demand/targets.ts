@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { routeEvents } from '../../src/domain/campaigns/route.ts'
-import { kindOf, target, targetEvents, targetKind, tested } from '../../src/domain/demand/target.ts'
-import { changed } from '../../src/domain/shared/changes.ts'
+import { target, targetEvents, targetKind, targetKindOf, withHealthCheck } from '../../src/domain/demand/target.ts'
+import { applyPatch } from '../../src/domain/shared/patch.ts'
 import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -23,16 +23,16 @@ export const targets = defineProjection({
     if (event.type === 'TargetCreated') return event.data.target.id
     return event.type === 'RouteSet' ? event.data.route.targetId : event.data.targetId
   },
-  starts: {
+  create: {
     TargetCreated(event) {
       const { id: targetId, ...record } = event.data.target
-      return { ...record, targetId, kind: kindOf(record), campaignIds: [], workspaceId: workspaceIdOf(event) }
+      return { ...record, targetId, kind: targetKindOf(record), campaignIds: [], workspaceId: workspaceIdOf(event) }
     },
   },
-  on: {
+  update: {
     TargetChanged(doc, { data, meta }) {
-      const next = changed({ ...doc, updatedAt: meta.at }, data.after)
-      return { ...next, kind: kindOf(next) }
+      const next = applyPatch({ ...doc, updatedAt: meta.at }, data.after)
+      return { ...next, kind: targetKindOf(next) }
     },
     TargetStatusChanged: (doc, { data, meta }) => ({
       ...doc,
@@ -40,7 +40,7 @@ export const targets = defineProjection({
       campaignIds: doc.campaignIds.filter((campaignId) => !data.removedFrom.includes(campaignId)),
       updatedAt: meta.at,
     }),
-    TargetTested: (doc, { data }) => tested(doc, data.occurredAt),
+    TargetTested: (doc, { data }) => withHealthCheck(doc, data.occurredAt),
     RouteSet: (doc, { data: { route, before } }) =>
       before === null ? { ...doc, campaignIds: [...doc.campaignIds, route.campaignId] } : doc,
     RouteRemoved: (doc, { data }) => ({

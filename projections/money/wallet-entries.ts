@@ -16,5 +16,5 @@ export const walletEntries = defineProjection({
   doc: memory.doc,
   indexes: [{ workspaceId: 1, revision: -1 }],
   key: (event) => entryId(workspaceIdOf(event), event.data.reference),
-  starts: { WalletCredited: creditEntry, WalletCharged: chargeEntry },
+  create: { WalletCredited: creditEntry, WalletCharged: chargeEntry },
 })

@@ -11,7 +11,7 @@ const doc = z.object({
 })
 type Doc = z.infer<typeof doc>
 
-function without({ reservations }: Doc, reference: string): Doc['reservations'] {
+function otherReservations({ reservations }: Doc, reference: string): Doc['reservations'] {
   return reservations.filter((reserved) => reserved.reference !== reference)
 }
 
@@ -23,7 +23,7 @@ export const wallets = defineProjection({
   doc,
   indexes: [],
   key: workspaceIdOf,
-  starts: {
+  create: {
     WalletCredited: (event) => ({
       workspaceId: workspaceIdOf(event),
       balanceCents: event.data.balanceCents,
@@ -35,17 +35,17 @@ export const wallets = defineProjection({
       reservations: [],
     }),
   },
-  on: {
+  update: {
     WalletCredited: (doc, { data }) => ({ ...doc, balanceCents: data.balanceCents }),
     WalletCharged: (doc, { data: { balanceCents, reference } }) => ({
       ...doc,
       balanceCents,
-      reservations: without(doc, reference),
+      reservations: otherReservations(doc, reference),
     }),
     WalletReserved: (doc, { data: { reference, amountCents } }) => ({
       ...doc,
-      reservations: [...without(doc, reference), { reference, amountCents }],
+      reservations: [...otherReservations(doc, reference), { reference, amountCents }],
     }),
-    WalletReservationReleased: (doc, { data }) => ({ ...doc, reservations: without(doc, data.reference) }),
+    WalletReservationReleased: (doc, { data }) => ({ ...doc, reservations: otherReservations(doc, data.reference) }),
   },
 })

@@ -11,11 +11,11 @@ export const blockedCallers = defineProjection({
   doc: block.omit({ id: true }).extend({ workspaceId: id }),
   indexes: [{ workspaceId: 1, createdAt: -1 }],
   key: (event) => (event.type === 'CallerBlocked' ? event.data.block.id : event.data.blockId),
-  starts: {
+  create: {
     CallerBlocked(event) {
       const { id: _id, ...record } = event.data.block
       return { ...record, workspaceId: workspaceIdOf(event) }
     },
   },
-  on: { CallerUnblocked: () => null },
+  update: { CallerUnblocked: () => null },
 })

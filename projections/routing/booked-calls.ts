@@ -1,5 +1,5 @@
-import { bookedAgain, bookedFirst } from '../../src/domain/routing/booked.ts'
-import { bookedMemory as memory } from '../../src/domain/routing/booked-memory.ts'
+import { countedCallOf, recountedCallOf } from '../../src/domain/routing/counted-call.ts'
+import { countedCallMemory as memory } from '../../src/domain/routing/counted-call-memory.ts'
 import { ledgerEvents } from '../../src/domain/routing/ledger.ts'
 import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
@@ -14,11 +14,11 @@ export const bookedCalls = defineProjection({
   doc: memory.doc,
   indexes: [],
   key: ({ data }) => data.callId,
-  starts: {
-    CallCounted: (event) => ({ ...bookedFirst(event.data, event.revision), workspaceId: workspaceIdOf(event) }),
-    CallRecounted: (event) => ({ ...bookedAgain(null, event.data), workspaceId: workspaceIdOf(event) }),
+  create: {
+    CallCounted: (event) => ({ ...countedCallOf(event.data, event.revision), workspaceId: workspaceIdOf(event) }),
+    CallRecounted: (event) => ({ ...recountedCallOf(null, event.data), workspaceId: workspaceIdOf(event) }),
   },
-  on: {
-    CallRecounted: (doc, { data }) => ({ ...bookedAgain(doc, data), workspaceId: doc.workspaceId }),
+  update: {
+    CallRecounted: (doc, { data }) => ({ ...recountedCallOf(doc, data), workspaceId: doc.workspaceId }),
   },
 })

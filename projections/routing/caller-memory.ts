@@ -1,5 +1,10 @@
 import { callerMemory as memory } from '../../src/domain/routing/caller-memory.ts'
-import { admissionOf, connectionOf, later, type Sighting } from '../../src/domain/routing/callers.ts'
+import {
+  admissionSightings,
+  connectionSightings,
+  type KeyedSighting,
+  laterSighting,
+} from '../../src/domain/routing/callers.ts'
 import { ledgerEvents } from '../../src/domain/routing/ledger.ts'
 import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import type { RecordedOf } from '../../src/kernel/event.ts'
@@ -8,22 +13,22 @@ import { defineProjection } from '../../src/kernel/projection.ts'
 const { CallAdmitted, ClaimConnected } = ledgerEvents
 const events = { CallAdmitted, ClaimConnected }
 
-function sightingsOf({ type, data }: RecordedOf<typeof events>): readonly Sighting[] {
-  if (type === 'ClaimConnected') return connectionOf(data.callerKey, data.targetId, data.occurredAt)
-  return admissionOf(data.arrival)
+function keyedSightingsOf({ type, data }: RecordedOf<typeof events>): readonly KeyedSighting[] {
+  if (type === 'ClaimConnected') return connectionSightings(data.callerKey, data.targetId, data.occurredAt)
+  return admissionSightings(data.arrival)
 }
 
-function seenAs(event: RecordedOf<typeof events>, id: string) {
-  const [, seen] = sightingsOf(event).find(([key]) => key === id) ?? []
+function createDoc(event: RecordedOf<typeof events>, id: string) {
+  const [, seen] = keyedSightingsOf(event).find(([key]) => key === id) ?? []
   return seen ? { ...seen, workspaceId: workspaceIdOf(event) } : null
 }
 
-type Doc = ReturnType<typeof seenAs>
+type Doc = ReturnType<typeof createDoc>
 
 /** A call dated in the past does not hide a later one. */
-const seenAgain = (doc: Doc, event: RecordedOf<typeof events>, id: string): Doc => {
-  const seen = seenAs(event, id)
-  return doc && seen && later(doc, seen) === seen ? seen : doc
+const updateDoc = (doc: Doc, event: RecordedOf<typeof events>, id: string): Doc => {
+  const seen = createDoc(event, id)
+  return doc && seen && laterSighting(doc, seen) === seen ? seen : doc
 }
 
 /** Callers whom campaigns, lanes and targets saw last: the memory of those whom the ledger's fold has forgotten. */
@@ -33,7 +38,7 @@ export const callerMemory = defineProjection({
   events,
   doc: memory.doc,
   indexes: [],
-  key: (event) => sightingsOf(event).map(([key]) => key),
-  starts: { CallAdmitted: seenAs, ClaimConnected: seenAs },
-  on: { CallAdmitted: seenAgain, ClaimConnected: seenAgain },
+  key: (event) => keyedSightingsOf(event).map(([key]) => key),
+  create: { CallAdmitted: createDoc, ClaimConnected: createDoc },
+  update: { CallAdmitted: updateDoc, ClaimConnected: updateDoc },
 })

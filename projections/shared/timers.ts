@@ -17,7 +17,7 @@ export const timer = z.object({
 export type Timer = z.infer<typeof timer>
 
 /** The scheduled jobs of one context: the events that schedule, move and remove its timers. */
-export interface Jobs<S extends EventSchemas> extends Pick<Projection<Timer, S>, 'events' | 'starts' | 'on'> {
+export interface Jobs<S extends EventSchemas> extends Pick<Projection<Timer, S>, 'events' | 'create' | 'update'> {
   /** Ids of the timers that an event touches. */
   readonly key: (event: RecordedEvent) => string | readonly string[] | null
 }
@@ -26,8 +26,8 @@ export interface Jobs<S extends EventSchemas> extends Pick<Projection<Timer, S>,
 export function defineJobs<const S extends EventSchemas>(jobs: {
   readonly events: S
   readonly key: Jobs<NoInfer<S>>['key']
-  readonly starts: Jobs<NoInfer<S>>['starts']
-  readonly on: Jobs<NoInfer<S>>['on']
+  readonly create: Jobs<NoInfer<S>>['create']
+  readonly update: Jobs<NoInfer<S>>['update']
 }): Jobs<S> {
   return jobs
 }
@@ -71,7 +71,7 @@ export function timersOf(contexts: readonly AnyJobs[]): Projection<Timer> {
     doc: timer,
     indexes: [{ dueAt: 1 }],
     key: (event) => owners.get(event.type)?.key(event) ?? null,
-    starts: Object.assign({}, ...contexts.map(({ starts }) => starts)),
-    on: Object.assign({}, ...contexts.map(({ on }) => on)),
+    create: Object.assign({}, ...contexts.map(({ create }) => create)),
+    update: Object.assign({}, ...contexts.map(({ update }) => update)),
   })
 }

@@ -1,5 +1,5 @@
-import { changed } from '../../src/domain/shared/changes.ts'
-import { keptLane, lane, laneEvents, laneId } from '../../src/domain/supply/lane.ts'
+import { applyPatch } from '../../src/domain/shared/patch.ts'
+import { lane, laneEvents, laneId, storedLane } from '../../src/domain/supply/lane.ts'
 import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -18,11 +18,11 @@ export const lanes = defineProjection({
     const { campaignId, publisherId } = event.type === 'LaneOpened' ? event.data.lane : event.data
     return laneId(campaignId, publisherId)
   },
-  starts: {
-    LaneOpened: (event) => ({ ...keptLane(event.data.lane), workspaceId: workspaceIdOf(event) }),
+  create: {
+    LaneOpened: (event) => ({ ...storedLane(event.data.lane), workspaceId: workspaceIdOf(event) }),
   },
-  on: {
-    LaneTermsChanged: (doc, { data, meta }) => changed({ ...doc, termsFrozenAt: meta.at }, data.after),
+  update: {
+    LaneTermsChanged: (doc, { data, meta }) => applyPatch({ ...doc, termsFrozenAt: meta.at }, data.after),
     LaneClosed: () => null,
   },
 })

@@ -1,8 +1,8 @@
 import { CONNECT_RETRY_SECONDS, ORDER_POLL_SECONDS } from '../../src/domain/shared/limits.ts'
 import { numberEvents } from '../../src/domain/supply/number.ts'
-import { awaitsCarrier, orderEvents } from '../../src/domain/supply/order.ts'
-import { billedAt } from '../../src/domain/supply/renewal.ts'
-import { byType } from '../../src/kernel/event.ts'
+import { isAwaitingCarrier, orderEvents } from '../../src/domain/supply/number-order.ts'
+import { nextBillingAt } from '../../src/domain/supply/renewal.ts'
+import { matchEvent } from '../../src/kernel/event.ts'
 import { defineJobs, timerAfter, timerId } from '../shared/timers.ts'
 
 const {
@@ -33,7 +33,7 @@ const events = {
 /** Orders that the carrier has not filled, numbers that it does not deliver yet, and their rent. */
 export const numberJobs = defineJobs({
   events,
-  key: byType<typeof events, string | readonly string[]>({
+  key: matchEvent<typeof events, string | readonly string[]>({
     NumberOrderPlaced: ({ data }) => timerId('order', data.order.id),
     NumberOrderAdvanced: ({ data }) => timerId('order', data.orderId),
     NumberOrderCompleted: ({ data }) => timerId('order', data.orderId),
@@ -46,17 +46,17 @@ export const numberJobs = defineJobs({
     NumberRenewed: ({ data }) => timerId('renewal', data.numberId),
     NumberRenewalFailed: ({ data }) => timerId('renewal', data.numberId),
   }),
-  starts: {
+  create: {
     NumberOrderPlaced: (event) => timerAfter(event, 'order', event.data.order.id, ORDER_POLL_SECONDS),
     NumberDeliveryRequested: (event) => timerAfter(event, 'connect', event.data.numberId, CONNECT_RETRY_SECONDS),
     NumberProvisioned({ data: { number }, meta: { workspaceId } }) {
-      const due = billedAt(number)
+      const due = nextBillingAt(number)
       if (due === null || workspaceId === null) return null
       return { workspaceId, kind: 'renewal', dueAt: Date.parse(due), subjectId: number.id, amountCents: null }
     },
   },
-  on: {
-    NumberOrderAdvanced: (doc, { data }) => (awaitsCarrier({ status: data.to }) ? doc : null),
+  update: {
+    NumberOrderAdvanced: (doc, { data }) => (isAwaitingCarrier({ status: data.to }) ? doc : null),
     NumberOrderCompleted: () => null,
     NumberOrderFailed: () => null,
     NumberOrderDeclined: () => null,

@@ -1,4 +1,4 @@
-import { numberOrder, orderAfter, orderEvents } from '../../src/domain/supply/order.ts'
+import { applyOrderChange, numberOrder, orderEvents } from '../../src/domain/supply/number-order.ts'
 import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -11,19 +11,19 @@ export const numberOrders = defineProjection({
   doc: numberOrder.omit({ id: true }).extend({ workspaceId: id }),
   indexes: [{ workspaceId: 1, createdAt: -1 }, { requestId: 1 }],
   key: (event) => (event.type === 'NumberOrderPlaced' ? event.data.order.id : event.data.orderId),
-  starts: {
+  create: {
     NumberOrderPlaced(event) {
       const { id: _id, ...record } = event.data.order
       return { ...record, workspaceId: workspaceIdOf(event) }
     },
   },
-  on: {
+  update: {
     NumberOrderAdvanced: (doc, { data: { to, carrierOrderId }, meta }) =>
-      orderAfter(doc, { status: to, carrierOrderId }, meta.at),
+      applyOrderChange(doc, { status: to, carrierOrderId }, meta.at),
     NumberOrderCompleted: (doc, { data: { numberId, carrierOrderId }, meta }) =>
-      orderAfter(doc, { status: 'completed', numberId, carrierOrderId }, meta.at),
+      applyOrderChange(doc, { status: 'completed', numberId, carrierOrderId }, meta.at),
     NumberOrderFailed: (doc, { data: { error, carrierOrderId }, meta }) =>
-      orderAfter(doc, { status: 'failed', error, carrierOrderId }, meta.at),
+      applyOrderChange(doc, { status: 'failed', error, carrierOrderId }, meta.at),
     NumberOrderDeclined: () => null,
   },
 })

@@ -1,9 +1,9 @@
 import {
-  inStatus,
+  NO_ATTRIBUTION,
   numberEvents,
   trackingNumber,
-  UNATTRIBUTED,
   withAttribution,
+  withNumberStatus,
 } from '../../src/domain/supply/number.ts'
 import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
@@ -23,13 +23,13 @@ export const numbers = defineProjection({
     { e164: 1 },
   ],
   key: (event) => (event.type === 'NumberProvisioned' ? event.data.number.id : event.data.numberId),
-  starts: {
+  create: {
     NumberProvisioned(event) {
       const { id: _id, ...record } = event.data.number
       return { ...record, workspaceId: workspaceIdOf(event) }
     },
   },
-  on: {
+  update: {
     NumberAssigned: (doc, { data }) => withAttribution(doc, data.after),
     NumberLabelled: (doc, { data }) => ({ ...doc, label: data.after }),
     NumberDeliveryRequested: (doc) => ({ ...doc, webhookStatus: 'pending' as const, webhookError: null }),
@@ -39,10 +39,10 @@ export const numbers = defineProjection({
       webhookError,
     }),
     NumberReleaseRequested: (doc, { meta }) => ({
-      ...withAttribution(doc, UNATTRIBUTED),
+      ...withAttribution(doc, NO_ATTRIBUTION),
       releaseRequestedAt: meta.at,
     }),
     NumberRenewed: (doc, { data }) => ({ ...doc, renewsAt: data.after }),
-    NumberStatusChanged: (doc, { data }) => inStatus(doc, data.after),
+    NumberStatusChanged: (doc, { data }) => withNumberStatus(doc, data.after),
   },
 })

@@ -1,4 +1,4 @@
-import { changed } from '../../src/domain/shared/changes.ts'
+import { applyPatch } from '../../src/domain/shared/patch.ts'
 import { pool, poolEvents } from '../../src/domain/supply/pool.ts'
 import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
@@ -12,14 +12,14 @@ export const pools = defineProjection({
   doc: pool.omit({ id: true }).extend({ workspaceId: id }),
   indexes: [{ workspaceId: 1, createdAt: -1 }, { workspaceId: 1, campaignId: 1 }, { publicKey: 1 }],
   key: (event) => (event.type === 'PoolCreated' ? event.data.pool.id : event.data.poolId),
-  starts: {
+  create: {
     PoolCreated(event) {
       const { id: _id, ...record } = event.data.pool
       return { ...record, workspaceId: workspaceIdOf(event) }
     },
   },
-  on: {
-    PoolChanged: (doc, { data, meta }) => changed({ ...doc, updatedAt: meta.at }, data.after),
+  update: {
+    PoolChanged: (doc, { data, meta }) => applyPatch({ ...doc, updatedAt: meta.at }, data.after),
     PoolKeyRotated: (doc, { data, meta }) => ({ ...doc, publicKey: data.after, updatedAt: meta.at }),
     PoolFallbackLost: (doc, { meta }) => ({ ...doc, fallbackNumberId: null, updatedAt: meta.at }),
     PoolDeleted: () => null,

@@ -1,4 +1,4 @@
-import { changed } from '../../src/domain/shared/changes.ts'
+import { applyPatch } from '../../src/domain/shared/patch.ts'
 import { publisher, publisherEvents, withPublisherStatus } from '../../src/domain/supply/publisher.ts'
 import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
@@ -15,14 +15,14 @@ export const publishers = defineProjection({
     { workspaceId: 1, status: 1, createdAt: -1 },
   ],
   key: (event) => (event.type === 'PublisherCreated' ? event.data.publisher.id : event.data.publisherId),
-  starts: {
+  create: {
     PublisherCreated(event) {
       const { id: _id, ...record } = event.data.publisher
       return { ...record, workspaceId: workspaceIdOf(event) }
     },
   },
-  on: {
-    PublisherChanged: (doc, { data, meta }) => changed({ ...doc, updatedAt: meta.at }, data.after),
+  update: {
+    PublisherChanged: (doc, { data, meta }) => applyPatch({ ...doc, updatedAt: meta.at }, data.after),
     PublisherStatusChanged: (doc, { data, meta }) => withPublisherStatus(doc, data.to, data.note, meta.at),
   },
 })

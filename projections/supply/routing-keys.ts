@@ -1,6 +1,12 @@
 import { laneEvents } from '../../src/domain/supply/lane.ts'
 import { publisherEvents } from '../../src/domain/supply/publisher.ts'
-import { keptKey, keySteps, revokedKey, routingKey, routingKeyEvents } from '../../src/domain/supply/routing-key.ts'
+import {
+  newRoutingKey,
+  revokeKey,
+  routingKey,
+  routingKeyEvents,
+  routingKeyReducers,
+} from '../../src/domain/supply/routing-key.ts'
 import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -21,15 +27,15 @@ export const routingKeys = defineProjection({
     if (event.type === 'PublisherStatusChanged') return event.data.revoked.map(({ keyId }) => keyId)
     return event.data.keyId
   },
-  starts: {
+  create: {
     LaneOpened(event) {
-      const { id: _id, ...key } = keptKey(event.data.key)
+      const { id: _id, ...key } = newRoutingKey(event.data.key)
       return { ...key, workspaceId: workspaceIdOf(event) }
     },
   },
-  on: {
-    ...keySteps,
-    LaneClosed: (doc, { meta }) => revokedKey(doc, meta.at),
-    PublisherStatusChanged: (doc, { meta }) => revokedKey(doc, meta.at),
+  update: {
+    ...routingKeyReducers,
+    LaneClosed: (doc, { meta }) => revokeKey(doc, meta.at),
+    PublisherStatusChanged: (doc, { meta }) => revokeKey(doc, meta.at),
   },
 })

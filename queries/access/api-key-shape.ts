@@ -1,11 +1,11 @@
 import type { z } from 'zod'
 import type { apiKeys } from '../../projections/access/api-keys.ts'
-import { apiKey, standingOf } from '../../src/domain/access/api-key.ts'
+import { apiKey, apiKeyStatusAt } from '../../src/domain/access/api-key.ts'
 import { lastUseKey } from '../../src/domain/access/request-log.ts'
 import { actor } from '../../src/domain/shared/fields.ts'
 import { instant } from '../../src/kernel/wire.ts'
 import type { OperationalStore } from '../../src/ports/operational-store.ts'
-import type { DocOf, Kept } from '../shared/documents.ts'
+import type { DocOf, WithId } from '../shared/documents.ts'
 
 /** An API key as the console shows it (Supplement §2): never a secret, nor the hash of one. */
 export const apiKeyShape = apiKey
@@ -16,7 +16,7 @@ export const apiKeyShape = apiKey
 export async function apiKeyShapes(
   ops: Pick<OperationalStore, 'get'>,
   now: string,
-  docs: readonly Kept<DocOf<typeof apiKeys>>[],
+  docs: readonly WithId<DocOf<typeof apiKeys>>[],
 ): Promise<z.infer<typeof apiKeyShape>[]> {
   const uses = await Promise.all(docs.map(({ id }) => ops.get(lastUseKey(id), Date.parse(now))))
   return docs.map((doc, n) => {
@@ -31,7 +31,7 @@ export async function apiKeyShapes(
       createdBy: doc.createdBy,
       createdAt: doc.createdAt,
       lastUsedAt: typeof lastUse === 'number' ? new Date(lastUse).toISOString() : null,
-      ...standingOf(doc, now),
+      ...apiKeyStatusAt(doc, now),
     }
   })
 }

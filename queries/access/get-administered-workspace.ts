@@ -7,7 +7,7 @@ import { id } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readOne } from '../shared/documents.ts'
 import { administeredWorkspace } from './list-workspaces.ts'
-import { workspaceOf } from './workspace-shape.ts'
+import { workspaceShapeOf } from './workspace-shape.ts'
 
 /** One workspace of the platform, for its staff. */
 export const getAdministeredWorkspace = defineQuery({
@@ -22,6 +22,6 @@ export const getAdministeredWorkspace = defineQuery({
   async run({ views }: QueryPorts, { params: { id } }) {
     const [found, money] = await Promise.all([readOne(views, workspaces, id, id), readOne(views, wallets, id, id)])
     if (!found) return refuse('workspace-not-found')
-    return { workspace: { ...workspaceOf(found), balanceCents: money?.balanceCents ?? 0 } }
+    return { workspace: { ...workspaceShapeOf(found), balanceCents: money?.balanceCents ?? 0 } }
   },
 })

@@ -6,7 +6,7 @@ import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readOne } from '../shared/documents.ts'
-import { userOf, userShape } from './user-shape.ts'
+import { userShape, userShapeOf } from './user-shape.ts'
 
 /** One person who holds a seat in the workspace. */
 export const getUser = defineQuery({
@@ -21,6 +21,6 @@ export const getUser = defineQuery({
   record: ({ id }, workspaceId) => seatId(workspaceId, id),
   async run({ views }: QueryPorts, { params, tenant: { workspaceId } }) {
     const seat = await readOne(views, seats, workspaceId, seatId(workspaceId, params.id))
-    return seat ? { user: userOf(seat) } : refuse('user-not-found')
+    return seat ? { user: userShapeOf(seat) } : refuse('user-not-found')
   },
 })

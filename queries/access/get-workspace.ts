@@ -4,7 +4,7 @@ import { defineQuery } from '../../src/kernel/query.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readOne } from '../shared/documents.ts'
-import { workspaceOf, workspaceShape } from './workspace-shape.ts'
+import { workspaceShape, workspaceShapeOf } from './workspace-shape.ts'
 
 /** The workspace that the asker acts in. */
 export const getWorkspace = defineQuery({
@@ -19,6 +19,6 @@ export const getWorkspace = defineQuery({
   record: (_params, workspaceId) => workspaceId,
   async run({ views }: QueryPorts, { tenant: { workspaceId } }) {
     const found = await readOne(views, workspaces, workspaceId, workspaceId)
-    return found ? { workspace: workspaceOf(found) } : refuse('workspace-not-found')
+    return found ? { workspace: workspaceShapeOf(found) } : refuse('workspace-not-found')
   },
 })

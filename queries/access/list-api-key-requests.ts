@@ -5,14 +5,14 @@ import { LARGEST_PAGE_SIZE, LONG_PAGE_SIZE } from '../../src/domain/shared/limit
 import { defineQuery } from '../../src/kernel/query.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id, instant, pageOf, pageQuery, queryInstant, queryInteger, skipOf } from '../../src/kernel/wire.ts'
-import type { Note } from '../../src/ports/operational-store.ts'
+import type { LogRecord } from '../../src/ports/operational-store.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readOne } from '../shared/documents.ts'
-import { listed } from '../shared/listing.ts'
+import { pageResponse } from '../shared/listing.ts'
 
 const requestRow = requestRecord.extend({ id, at: instant })
 
-function rowOf({ id, at, value }: Note): z.infer<typeof requestRow> {
+function requestRowOf({ id, at, value }: LogRecord): z.infer<typeof requestRow> {
   return { id, at: new Date(at).toISOString(), ...requestRecord.parse(value) }
 }
 
@@ -27,12 +27,12 @@ export const listApiKeyRequests = defineQuery({
     to: queryInstant.optional(),
     status: queryInteger({ min: 100, max: 599 }).optional(),
     method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']).optional(),
-    ...pageQuery({ size: LONG_PAGE_SIZE, largest: LARGEST_PAGE_SIZE }),
+    ...pageQuery({ defaultSize: LONG_PAGE_SIZE, maxSize: LARGEST_PAGE_SIZE }),
   }),
   response: pageOf(requestRow),
   headers: { 'cache-control': 'no-store' },
   reads: [apiKeys],
-  telemetry: true,
+  flushesRequestLog: true,
   rejects: ['api-key-not-found', 'validation-error'],
   async run({ views, ops }: QueryPorts, { params, query, tenant, now }) {
     const { from, to, status, method } = query
@@ -40,13 +40,13 @@ export const listApiKeyRequests = defineQuery({
       return refuse('validation-error', { from: 'must not be after to' })
     const apiKey = await readOne(views, apiKeys, tenant.workspaceId, params.id)
     if (!apiKey) return refuse('api-key-not-found')
-    const { notes, total } = await ops.notes(requestSeries(apiKey.id), Date.parse(now), {
+    const { records, total } = await ops.queryLog(requestSeries(apiKey.id), Date.parse(now), {
       labels: [...(method === undefined ? [] : [method]), ...(status === undefined ? [] : [String(status)])],
       ...(from === undefined ? {} : { from: Date.parse(from) }),
       ...(to === undefined ? {} : { to: Date.parse(to) }),
       skip: skipOf(query),
       limit: query.pageSize,
     })
-    return listed(notes.map(rowOf), query, total)
+    return pageResponse(records.map(requestRowOf), query, total)
   },
 })

@@ -7,11 +7,11 @@ import { pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import type { Filter } from '../../src/ports/read-store.ts'
 import { readPage } from '../shared/documents.ts'
-import { listed, listQuery, searching, windowOf } from '../shared/listing.ts'
+import { listQuery, pageOptions, pageResponse, textFilter } from '../shared/listing.ts'
 import { apiKeyShape, apiKeyShapes } from './api-key-shape.ts'
 
 /** What is stored of the keys that stand so at an instant (`standingOf`). */
-const standing: { readonly [Status in ApiKey['status']]: (now: string) => Filter } = {
+const statusFilters: { readonly [Status in ApiKey['status']]: (now: string) => Filter } = {
   active: (now) => ({ status: 'active', $or: [{ revokesAt: null }, { revokesAt: { $lte: now } }] }),
   rotating: (now) => ({ status: 'active', revokesAt: { $gt: now } }),
   revoked: () => ({ status: 'revoked' }),
@@ -30,12 +30,12 @@ export const listApiKeys = defineQuery({
   }),
   response: pageOf(apiKeyShape),
   reads: [apiKeys],
-  telemetry: true,
+  flushesRequestLog: true,
   async run({ views, ops }: QueryPorts, { query, tenant, now }) {
-    const state = query.status ? standing[query.status](now) : {}
-    const search = searching(query.q, ['name', 'prefix'])
+    const state = query.status ? statusFilters[query.status](now) : {}
+    const search = textFilter(query.q, ['name', 'prefix'])
     const filter: Filter = { $and: [{ workspaceId: tenant.workspaceId }, state, search] }
-    const { docs, total } = await readPage(views, apiKeys, filter, windowOf(query))
-    return listed(await apiKeyShapes(ops, now, docs), query, total)
+    const { docs, total } = await readPage(views, apiKeys, filter, pageOptions(query))
+    return pageResponse(await apiKeyShapes(ops, now, docs), query, total)
   },
 })

@@ -6,8 +6,8 @@ import { defineQuery } from '../../src/kernel/query.ts'
 import { pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readPage } from '../shared/documents.ts'
-import { listed, listQuery, searching, windowOf } from '../shared/listing.ts'
-import { userOf, userShape } from './user-shape.ts'
+import { listQuery, pageOptions, pageResponse, textFilter } from '../shared/listing.ts'
+import { userShape, userShapeOf } from './user-shape.ts'
 
 /** The people who hold a seat in the workspace. */
 export const listUsers = defineQuery({
@@ -24,8 +24,8 @@ export const listUsers = defineQuery({
   reads: [seats],
   async run({ views }: QueryPorts, { query, tenant: { workspaceId } }) {
     const having = query.role === undefined ? {} : { role: query.role }
-    const filter = { workspaceId, ...having, ...searching(query.q, ['name', 'email']) }
-    const { docs, total } = await readPage(views, seats, filter, windowOf(query))
-    return listed(docs.map(userOf), query, total)
+    const filter = { workspaceId, ...having, ...textFilter(query.q, ['name', 'email']) }
+    const { docs, total } = await readPage(views, seats, filter, pageOptions(query))
+    return pageResponse(docs.map(userShapeOf), query, total)
   },
 })

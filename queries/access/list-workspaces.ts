@@ -8,8 +8,8 @@ import { cents, pageOf, queryBoolean } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import type { Filter } from '../../src/ports/read-store.ts'
 import { readMany, readPage } from '../shared/documents.ts'
-import { listed, listQuery, searching, windowOf } from '../shared/listing.ts'
-import { workspaceOf, workspaceShape } from './workspace-shape.ts'
+import { listQuery, pageOptions, pageResponse, textFilter } from '../shared/listing.ts'
+import { workspaceShape, workspaceShapeOf } from './workspace-shape.ts'
 
 /** A workspace as the platform's staff sees it. */
 export const administeredWorkspace = workspaceShape.extend({ balanceCents: cents })
@@ -32,14 +32,14 @@ export const listWorkspaces = defineQuery({
   async run({ views }: QueryPorts, { query }) {
     const { q, planId, subscriptionStatus, sandbox } = query
     const named = Object.entries({ planId, subscriptionStatus, sandbox }).filter(([, value]) => value !== undefined)
-    const filter: Filter = { ...Object.fromEntries(named), ...searching(q, ['name']) }
-    const { docs, total } = await readPage(views, workspaces, filter, windowOf(query))
+    const filter: Filter = { ...Object.fromEntries(named), ...textFilter(q, ['name']) }
+    const { docs, total } = await readPage(views, workspaces, filter, pageOptions(query))
     const money = await readMany(
       views,
       wallets,
       docs.map(({ id }) => id),
     )
-    const rows = docs.map((doc) => ({ ...workspaceOf(doc), balanceCents: money.get(doc.id)?.balanceCents ?? 0 }))
-    return listed(rows, query, total)
+    const rows = docs.map((doc) => ({ ...workspaceShapeOf(doc), balanceCents: money.get(doc.id)?.balanceCents ?? 0 }))
+    return pageResponse(rows, query, total)
   },
 })

@@ -15,6 +15,6 @@ export const userShape = z.object({
 })
 
 /** A person as their seat tells of them. */
-export function userOf({ userId, email, name, role, createdAt, updatedAt }: DocOf<typeof seats>) {
+export function userShapeOf({ userId, email, name, role, createdAt, updatedAt }: DocOf<typeof seats>) {
   return { id: userId, email, name, role, createdAt, updatedAt }
 }

@@ -12,7 +12,7 @@ export const workspaceShape = workspaceRecord.extend({
 })
 
 /** A stored workspace as it is answered. */
-export function workspaceOf({ workspaceId, ...stored }: DocOf<typeof workspaces>) {
+export function workspaceShapeOf({ workspaceId, ...stored }: DocOf<typeof workspaces>) {
   const { name, timezone, planId, subscriptionStatus, sandbox, createdAt } = stored
   const { features, ceilings } = planOf(planId)
   return { id: workspaceId, name, timezone, planId, subscriptionStatus, sandbox, createdAt, features, ceilings }

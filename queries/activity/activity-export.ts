@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { activity } from '../../projections/activity/activity.ts'
 import type { ActivityEntry } from '../../src/domain/activity/activity-entry.ts'
-import type { Column } from '../../src/domain/shared/csv.ts'
+import type { CsvColumn } from '../../src/domain/shared/csv.ts'
 import { EXPORT } from '../../src/domain/shared/limits.ts'
 import { queryInteger } from '../../src/kernel/wire.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
-import { activityFilters, entriesOf, entryShape, headOf } from '../shared/activity-filter.ts'
+import { activityEntryOf, activityFilter, activityFilters, readLogHead } from '../shared/activity-filter.ts'
 import { readAll } from '../shared/documents.ts'
 
 /** What an export of the activity log is asked. */
-export const activityAsked = z.object({
+export const activityExportQuery = z.object({
   ...activityFilters,
   limit: queryInteger({ min: 1, max: EXPORT.activity })
     .optional()
@@ -17,11 +17,11 @@ export const activityAsked = z.object({
     .meta({ default: EXPORT.activityUsual }),
 })
 
-const changed = ({ changes }: ActivityEntry, side: 'before' | 'after') =>
+const changedFields = ({ changes }: ActivityEntry, side: 'before' | 'after') =>
   JSON.stringify(Object.fromEntries(changes.map((change) => [change.field, change[side]])))
 
 /** The columns of the activity log as a file; changes are two columns of JSON, as it was and as it is. */
-export const activityColumns: readonly Column<ActivityEntry>[] = [
+export const activityColumns: readonly CsvColumn<ActivityEntry>[] = [
   { heading: 'id', of: ({ id }) => id },
   { heading: 'at', of: ({ at }) => at },
   { heading: 'actorType', of: ({ actor }) => actor.type },
@@ -34,8 +34,8 @@ export const activityColumns: readonly Column<ActivityEntry>[] = [
   { heading: 'entityId', of: ({ entity }) => entity.id },
   { heading: 'entityName', of: ({ entity }) => entity.name },
   { heading: 'summary', of: ({ summary }) => summary },
-  { heading: 'before', of: (entry) => changed(entry, 'before') },
-  { heading: 'after', of: (entry) => changed(entry, 'after') },
+  { heading: 'before', of: (entry) => changedFields(entry, 'before') },
+  { heading: 'after', of: (entry) => changedFields(entry, 'after') },
   { heading: 'ip', of: ({ ip }) => ip },
   { heading: 'requestId', of: ({ requestId }) => requestId },
   { heading: 'position', of: ({ position }) => position },
@@ -46,14 +46,14 @@ export const activityColumns: readonly Column<ActivityEntry>[] = [
 export async function* activityBatches(
   views: Pick<ReadStore, 'get' | 'find'>,
   workspaceId: string,
-  { limit, ...query }: z.output<typeof activityAsked>,
+  { limit, ...query }: z.output<typeof activityExportQuery>,
 ): AsyncGenerator<readonly ActivityEntry[]> {
-  const named = entriesOf(workspaceId, await headOf(views, workspaceId), query)
+  const named = activityFilter(workspaceId, await readLogHead(views, workspaceId), query)
   let below = Number.MAX_SAFE_INTEGER
   for (let left = limit; left > 0; ) {
     const filter = { $and: [named, { seq: { $lt: below } }] }
     const batch = await readAll(views, activity, { filter, sort: { seq: -1 }, limit: Math.min(left, EXPORT.batch) })
-    yield batch.map(entryShape)
+    yield batch.map(activityEntryOf)
     const last = batch.at(-1)
     if (!last || batch.length < EXPORT.batch) return
     below = last.seq

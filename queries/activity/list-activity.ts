@@ -4,9 +4,15 @@ import { activityEntry } from '../../src/domain/activity/activity-entry.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { pageOf, skipOf, sortDirection } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { activityFilters, entriesOf, entryShape, headOf, windowProblem } from '../shared/activity-filter.ts'
+import {
+  activityEntryOf,
+  activityFilter,
+  activityFilters,
+  readLogHead,
+  windowProblem,
+} from '../shared/activity-filter.ts'
 import { readPage } from '../shared/documents.ts'
-import { listed, paging } from '../shared/listing.ts'
+import { pageFields, pageResponse } from '../shared/listing.ts'
 
 /** Who did what, newest first unless the query says otherwise (Document 1, shared convention 7; Supplement §10). */
 export const listActivity = defineQuery({
@@ -14,16 +20,16 @@ export const listActivity = defineQuery({
   summary: 'List the activity log',
   mounts: [{ surface: 'console', path: '/api/tracking/activity' }],
   params: z.object({}),
-  query: z.object({ ...activityFilters, ...paging, dir: sortDirection }),
+  query: z.object({ ...activityFilters, ...pageFields, dir: sortDirection }),
   response: pageOf(activityEntry),
   reads: [activity],
   rejects: ['validation-error'],
   async run({ views }: QueryPorts, { query, tenant: { workspaceId } }) {
     const problem = windowProblem(query)
     if (problem) return problem
-    const filter = entriesOf(workspaceId, await headOf(views, workspaceId), query)
+    const filter = activityFilter(workspaceId, await readLogHead(views, workspaceId), query)
     const window = { sort: { seq: query.dir === 'asc' ? 1 : -1 }, skip: skipOf(query), limit: query.pageSize } as const
     const { docs, total } = await readPage(views, activity, filter, window)
-    return listed(docs.map(entryShape), query, total)
+    return pageResponse(docs.map(activityEntryOf), query, total)
   },
 })

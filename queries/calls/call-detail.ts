@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { KeptRecording } from '../../projections/calls/call-recordings.ts'
+import type { SavedRecording } from '../../projections/calls/call-recordings.ts'
 import type { callStory } from '../../projections/calls/call-story.ts'
 import { payoutFor } from '../../src/domain/calls/books.ts'
 import { corrections } from '../../src/domain/calls/call-changes.ts'
@@ -70,7 +70,7 @@ export function frozenOf({ terms, sold }: StoryDoc): z.infer<typeof callDetail>[
 
 function recordingsReason(
   { answeredAt }: CallDoc,
-  recordings: readonly KeptRecording[],
+  recordings: readonly SavedRecording[],
 ): z.infer<typeof callDetail>['recordingsReason'] {
   if (recordings.length > 0) return null
   return answeredAt === null ? 'never_answered' : 'not_saved'
@@ -80,7 +80,7 @@ function recordingsReason(
 export function callDetailOf(
   doc: CallDoc,
   story: StoryDoc,
-  recordings: readonly KeptRecording[],
+  recordings: readonly SavedRecording[],
   surface: Mount['surface'],
 ): z.infer<typeof callDetail> {
   return {

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { type CallRecord, reversedDigits } from '../../src/domain/calls/call-record.ts'
+import { type CallRecord, reverseDigits } from '../../src/domain/calls/call-record.ts'
 import { isTagKey, storedTag } from '../../src/domain/calls/tags.ts'
 import { callOutcome, callStatus, unroutedReason } from '../../src/domain/shared/call-codes.ts'
 import { e164 } from '../../src/domain/shared/fields.ts'
-import { midnightIn } from '../../src/domain/shared/hours.ts'
+import { localMidnight } from '../../src/domain/shared/hours.ts'
 import {
   CALL_WINDOW_DAYS,
   CALL_WINDOW_DEFAULT_DAYS,
@@ -14,7 +14,7 @@ import {
   TEXT,
 } from '../../src/domain/shared/limits.ts'
 import { zoneProblem } from '../../src/domain/shared/zones.ts'
-import type { Question } from '../../src/kernel/query.ts'
+import type { QueryContext } from '../../src/kernel/query.ts'
 import { type Refusal, refuse } from '../../src/kernel/refusal.ts'
 import { id, queryBoolean, queryInstant, queryInteger } from '../../src/kernel/wire.ts'
 import type { Conditions, Filter } from '../../src/ports/read-store.ts'
@@ -53,7 +53,7 @@ const RULES: Readonly<{ [Field in keyof CallQuery]?: (query: CallQuery) => strin
   minTalk: ({ minTalk, maxTalk }) =>
     minTalk !== undefined && maxTalk !== undefined && minTalk > maxTalk ? 'must not be above maxTalk' : null,
   caller: ({ caller }) =>
-    caller !== undefined && reversedDigits(caller).length < CALLER_FILTER_DIGITS
+    caller !== undefined && reverseDigits(caller).length < CALLER_FILTER_DIGITS
       ? `must hold at least ${CALLER_FILTER_DIGITS} digits`
       : null,
   tagKey: ({ tagKey }) => (tagKey === undefined || isTagKey(tagKey) ? null : 'is not a tag key'),
@@ -64,7 +64,7 @@ const RULES: Readonly<{ [Field in keyof CallQuery]?: (query: CallQuery) => strin
       : `must be one of ${unroutedReason.options.join(', ')}`,
 }
 
-function broken(query: CallQuery): Readonly<Record<string, string>> {
+function problemsOf(query: CallQuery): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(RULES).flatMap(([field, problem]) => {
       const sentence = problem(query)
@@ -74,10 +74,10 @@ function broken(query: CallQuery): Readonly<Record<string, string>> {
 }
 
 /** The window asked for, in ms: from the first instant of the day six days ago to now, unless the query says otherwise. */
-function windowIn({ from, to }: CallQuery, timezone: string, now: string) {
+function callWindow({ from, to }: CallQuery, timezone: string, now: string) {
   const nowMs = Date.parse(now)
   return {
-    fromMs: from === undefined ? midnightIn(timezone, nowMs, CALL_WINDOW_DEFAULT_DAYS) : Date.parse(from),
+    fromMs: from === undefined ? localMidnight(timezone, nowMs, CALL_WINDOW_DEFAULT_DAYS) : Date.parse(from),
     toMs: to === undefined ? nowMs : Date.parse(to),
   }
 }
@@ -88,8 +88,8 @@ function windowProblem(fromMs: number, toMs: number): string | null {
 }
 
 /** A full number is exactly that caller (ten digits: with or without the country code 1), less is what the number ends with. */
-function calledBy(caller: string): Filter[string] {
-  const reversed = reversedDigits(caller)
+function callerCondition(caller: string): Filter[string] {
+  const reversed = reverseDigits(caller)
   const full = caller.trim().startsWith('+') && e164.safeParse(`+${caller.replace(/\D/g, '')}`).success
   if (full || reversed.length > 10) return reversed
   if (reversed.length === 10) return { $in: [reversed, `${reversed}1`] }
@@ -97,19 +97,19 @@ function calledBy(caller: string): Filter[string] {
   return { $gte: reversed, $lt: `${reversed}:` }
 }
 
-function within(least: number | undefined, most: number | undefined): Conditions | undefined {
+function rangeCondition(least: number | undefined, most: number | undefined): Conditions | undefined {
   if (least === undefined && most === undefined) return undefined
   return { ...(least !== undefined && { $gte: least }), ...(most !== undefined && { $lte: most }) }
 }
 
-function tagged(key: string | undefined, value: string | undefined): Filter {
+function tagCondition(key: string | undefined, value: string | undefined): Filter {
   return key === undefined ? {} : { [`tags.${storedTag(key)}`]: value ?? { $ne: null } }
 }
 
 /** Documents of the call log by field. */
 type CallFields = { readonly [Path in keyof CallRecord | `${string}.id`]?: Filter[string] }
 
-function fieldsOf(query: CallQuery): CallFields {
+function fieldConditions(query: CallQuery): CallFields {
   const { campaignId, publisherId, buyerId, targetId, numberId, status, outcome, caller, reason, hasRecording } = query
   return {
     'campaign.id': campaignId,
@@ -119,15 +119,15 @@ function fieldsOf(query: CallQuery): CallFields {
     numberId,
     status,
     outcome: outcome === 'connected' ? { $in: ['connected', 'converted'] } : outcome,
-    talkSeconds: within(query.minTalk, query.maxTalk),
-    callerReversed: caller === undefined ? undefined : calledBy(caller),
+    talkSeconds: rangeCondition(query.minTalk, query.maxTalk),
+    callerReversed: caller === undefined ? undefined : callerCondition(caller),
     reasonCode: reason,
     hasRecording,
   }
 }
 
 /** Which calls are asked for, and the window and zone that they are asked in. */
-export interface AskedCalls {
+export interface CallSelection {
   readonly filter: Filter
   readonly from: string
   readonly to: string
@@ -135,15 +135,15 @@ export interface AskedCalls {
 }
 
 /** The calls that a query asks for; a refusal naming each field that makes no sense beside the others. */
-export function askedCalls({
+export function selectCalls({
   query,
   tenant,
   now,
-}: Pick<Question<unknown, CallQuery>, 'query' | 'tenant' | 'now'>): AskedCalls | Refusal<'bad-request'> {
-  const problems = broken(query)
+}: Pick<QueryContext<unknown, CallQuery>, 'query' | 'tenant' | 'now'>): CallSelection | Refusal<'bad-request'> {
+  const problems = problemsOf(query)
   if (problems.tz !== undefined) return refuse('bad-request', problems)
   const timezone = query.tz ?? tenant.timezone
-  const { fromMs, toMs } = windowIn(query, timezone, now)
+  const { fromMs, toMs } = callWindow(query, timezone, now)
   const problem = windowProblem(fromMs, toMs)
   const all = problem === null ? problems : { ...problems, from: problem }
   if (Object.keys(all).length > 0) return refuse('bad-request', all)
@@ -151,8 +151,8 @@ export function askedCalls({
     filter: {
       workspaceId: tenant.workspaceId,
       startedMs: { $gte: fromMs, $lt: toMs },
-      ...fieldsOf(query),
-      ...tagged(query.tagKey, query.tagValue),
+      ...fieldConditions(query),
+      ...tagCondition(query.tagKey, query.tagValue),
     },
     from: new Date(fromMs).toISOString(),
     to: new Date(toMs).toISOString(),

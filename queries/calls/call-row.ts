@@ -4,10 +4,10 @@ import { tagsOf } from '../../src/domain/calls/tags.ts'
 import { callOutcome, callStatus } from '../../src/domain/shared/call-codes.ts'
 import { named } from '../../src/domain/shared/fields.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
-import type { DocOf, Kept } from '../shared/documents.ts'
+import type { DocOf, WithId } from '../shared/documents.ts'
 
 /** A document of the call log. */
-export type CallDoc = Kept<DocOf<typeof callLog>>
+export type CallDoc = WithId<DocOf<typeof callLog>>
 
 /** A call as lists answer it (Document 2, Call). */
 export const callRow = z.object({

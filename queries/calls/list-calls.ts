@@ -5,8 +5,8 @@ import { isRefusal } from '../../src/kernel/refusal.ts'
 import { instant, pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readAll } from '../shared/documents.ts'
-import { listed, listQuery, windowOf } from '../shared/listing.ts'
-import { askedCalls, callFilters } from './call-filter.ts'
+import { listQuery, pageOptions, pageResponse } from '../shared/listing.ts'
+import { callFilters, selectCalls } from './call-filter.ts'
 import { callRow, callRowOf } from './call-row.ts'
 import { callStats, callStatsOf } from './call-stats.ts'
 
@@ -27,13 +27,13 @@ export const listCalls = defineQuery({
   reads: [callLog],
   rejects: ['bad-request'],
   async run({ views }: QueryPorts, { query, tenant, now }) {
-    const asked = askedCalls({ query, tenant, now })
+    const asked = selectCalls({ query, tenant, now })
     if (isRefusal(asked)) return asked
     const { filter, ...window } = asked
     const sort = FIELDS[query.sort] ?? 'startedMs'
-    const docs = await readAll(views, callLog, { filter, ...windowOf({ ...query, sort }) })
+    const docs = await readAll(views, callLog, { filter, ...pageOptions({ ...query, sort }) })
     // After the page, so that the figures count what it shows.
     const stats = await callStatsOf(views, filter)
-    return { ...listed(docs.map(callRowOf), query, stats.count), stats, ...window }
+    return { ...pageResponse(docs.map(callRowOf), query, stats.count), stats, ...window }
   },
 })

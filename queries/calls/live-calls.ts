@@ -57,7 +57,7 @@ function liveRowOf(doc: CallDoc, at: string): z.infer<typeof liveCallRow> {
 }
 
 /** How many there are in all, and how many talk: as the rows say, or of more than a board holds as the store does. */
-async function counted(views: ReadStore, filter: Filter, rows: readonly CallDoc[]) {
+async function countLiveCalls(views: ReadStore, filter: Filter, rows: readonly CallDoc[]) {
   if (rows.length < LIVE_BOARD_CALLS)
     return { count: rows.length, connected: rows.filter(({ status }) => status === TALKING).length }
   const [count, connected] = await Promise.all([
@@ -88,6 +88,6 @@ export const liveCalls = defineQuery({
       status: { $in: [...ON_BOARD] },
     }
     const rows = await readAll(views, callLog, { filter, sort: { startedMs: -1 }, limit: LIVE_BOARD_CALLS })
-    return { live: rows.map((doc) => liveRowOf(doc, now)), ...(await counted(views, filter, rows)), at: now }
+    return { live: rows.map((doc) => liveRowOf(doc, now)), ...(await countLiveCalls(views, filter, rows)), at: now }
   },
 })

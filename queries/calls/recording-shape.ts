@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { KeptRecording } from '../../projections/calls/call-recordings.ts'
+import type { SavedRecording } from '../../projections/calls/call-recordings.ts'
 import { recording } from '../../src/domain/calls/recording.ts'
 import type { Mount } from '../../src/kernel/query.ts'
 import { instant } from '../../src/kernel/wire.ts'
@@ -25,7 +25,7 @@ export const AUDIO_PATHS = {
 
 /** A recording of a call. */
 export function recordingOf(
-  { id, format, channels, durationSeconds, createdAt, expiresAt }: KeptRecording,
+  { id, format, channels, durationSeconds, createdAt, expiresAt }: SavedRecording,
   callId: string,
   surface: Mount['surface'],
 ): z.infer<typeof recordingShape> {

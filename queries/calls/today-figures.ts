@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { callLog } from '../../projections/calls/call-log.ts'
-import { midnightIn } from '../../src/domain/shared/hours.ts'
+import { localMidnight } from '../../src/domain/shared/hours.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
 import type { Tenant } from '../../src/kernel/query.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
@@ -18,7 +18,7 @@ export const today = z.object({
 })
 export type Today = Readonly<z.infer<typeof today>>
 
-function figures(
+function todayFigures(
   calls: number,
   [connected = 0, converted = 0, revenueCents = 0, payoutCents = 0]: readonly number[],
 ): Today {
@@ -43,17 +43,17 @@ export async function todayOf(
   if (ids.length === 0) return new Map()
   const { workspaceId, timezone } = tenant
   const at = Date.parse(now)
-  const startedMs = { $gte: midnightIn(timezone, at, 0), $lt: midnightIn(timezone, at, -1) }
+  const startedMs = { $gte: localMidnight(timezone, at, 0), $lt: localMidnight(timezone, at, -1) }
   const groups = await views.sum(
     collectionOf(callLog),
     { workspaceId, startedMs, [`${kind}.id`]: { $in: ids } },
     [`${kind}.id`],
     ['connectedCount', 'convertedCount', 'revenueCents', 'payoutCents'],
   )
-  return new Map(groups.map(({ key: [id], count, sums }) => [String(id), figures(count, sums)]))
+  return new Map(groups.map(({ key: [id], count, sums }) => [String(id), todayFigures(count, sums)]))
 }
 
 /** Today's figures of one record among many. */
 export function todayFor(figuresById: ReadonlyMap<string, Today>, id: string): Today {
-  return figuresById.get(id) ?? figures(0, [])
+  return figuresById.get(id) ?? todayFigures(0, [])
 }

@@ -7,11 +7,11 @@ import { campaign } from '../../src/domain/campaigns/campaign.ts'
 import { vertical } from '../../src/domain/campaigns/vertical.ts'
 import { checklist } from '../../src/domain/configuration/checklist.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
-import type { Question } from '../../src/kernel/query.ts'
+import type { QueryContext } from '../../src/kernel/query.ts'
 import type { Filter, ReadStore } from '../../src/ports/read-store.ts'
 import { today, todayFor, todayOf } from '../calls/today-figures.ts'
 import { countersOf, liveCallsOf } from '../routing/usage-figures.ts'
-import type { DocOf, Kept } from '../shared/documents.ts'
+import type { DocOf, WithId } from '../shared/documents.ts'
 import { verticalsOf } from './vertical-shape.ts'
 
 /** A campaign as it is answered. */
@@ -23,9 +23,9 @@ export const campaignShape = campaign.extend({
 })
 
 /** A campaign with its go-live checklist: as it is read by itself, and after a write. */
-export const campaignInFull = campaignShape.extend({ blockers: z.array(z.string()), canGoLive: z.boolean(), checklist })
+export const campaignDetail = campaignShape.extend({ blockers: z.array(z.string()), canGoLive: z.boolean(), checklist })
 
-async function byCampaign(views: ReadStore, collection: string, filter: Filter) {
+async function countByCampaign(views: ReadStore, collection: string, filter: Filter) {
   const groups = await views.sum(collection, filter, ['campaignId'], [])
   const counts = new Map(groups.map(({ key: [id], count }) => [id, count]))
   return (id: string) => counts.get(id) ?? 0
@@ -34,10 +34,10 @@ async function byCampaign(views: ReadStore, collection: string, filter: Filter) 
 async function countsOf(views: ReadStore, workspaceId: string, ids: readonly string[]) {
   const on = { workspaceId, campaignId: { $in: ids } }
   const [numbered, routed, activelyRouted, published] = await Promise.all([
-    byCampaign(views, collectionOf(numbers), { ...on, status: { $ne: 'released' } }),
-    byCampaign(views, collectionOf(routes), on),
-    byCampaign(views, collectionOf(routes), { ...on, active: true }),
-    byCampaign(views, collectionOf(lanes), { ...on, active: true }),
+    countByCampaign(views, collectionOf(numbers), { ...on, status: { $ne: 'released' } }),
+    countByCampaign(views, collectionOf(routes), on),
+    countByCampaign(views, collectionOf(routes), { ...on, active: true }),
+    countByCampaign(views, collectionOf(lanes), { ...on, active: true }),
   ])
   return (id: string) => ({
     numbers: numbered(id),
@@ -50,8 +50,8 @@ async function countsOf(views: ReadStore, workspaceId: string, ids: readonly str
 /** Campaigns with their counts, live calls and today's figures. */
 export async function campaignShapes(
   views: ReadStore,
-  asked: Pick<Question<unknown, unknown>, 'tenant' | 'now'>,
-  docs: readonly Kept<DocOf<typeof campaigns>>[],
+  asked: Pick<QueryContext<unknown, unknown>, 'tenant' | 'now'>,
+  docs: readonly WithId<DocOf<typeof campaigns>>[],
 ) {
   const ids = docs.map(({ id }) => id)
   if (ids.length === 0) return []

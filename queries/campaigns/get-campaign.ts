@@ -6,7 +6,7 @@ import { verticals } from '../../projections/campaigns/verticals.ts'
 import { buyers } from '../../projections/demand/buyers.ts'
 import { targets } from '../../projections/demand/targets.ts'
 import { wallets } from '../../projections/money/wallets.ts'
-import { usage } from '../../projections/routing/cap-counters.ts'
+import { capCounters } from '../../projections/routing/cap-counters.ts'
 import { lanes } from '../../projections/supply/lanes.ts'
 import { numbers } from '../../projections/supply/numbers.ts'
 import { routingKeys } from '../../projections/supply/routing-keys.ts'
@@ -16,8 +16,8 @@ import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readOne } from '../shared/documents.ts'
-import { factsOf } from './campaign-facts.ts'
-import { campaignInFull, campaignShapes } from './campaign-shape.ts'
+import { campaignDetail, campaignShapes } from './campaign-shape.ts'
+import { readLaunchFacts } from './launch-facts.ts'
 
 /** A campaign with every setting and its go-live checklist. */
 export const getCampaign = defineQuery({
@@ -29,14 +29,14 @@ export const getCampaign = defineQuery({
   ],
   params: z.object({ id }),
   query: z.object({}),
-  response: z.object({ campaign: campaignInFull }),
-  reads: [campaigns, verticals, numbers, routes, lanes, routingKeys, targets, buyers, wallets, usage, callLog],
+  response: z.object({ campaign: campaignDetail }),
+  reads: [campaigns, verticals, numbers, routes, lanes, routingKeys, targets, buyers, wallets, capCounters, callLog],
   rejects: ['campaign-not-found'],
   record: ({ id }) => id,
   async run({ views }: QueryPorts, { params, ...asked }) {
     const doc = await readOne(views, campaigns, asked.tenant.workspaceId, params.id)
     if (!doc) return refuse('campaign-not-found')
-    const [shapes, facts] = await Promise.all([campaignShapes(views, asked, [doc]), factsOf(views, doc)])
+    const [shapes, facts] = await Promise.all([campaignShapes(views, asked, [doc]), readLaunchFacts(views, doc)])
     const [campaign] = shapes
     return campaign ? { campaign: { ...campaign, ...checklistOf(facts) } } : refuse('campaign-not-found')
   },

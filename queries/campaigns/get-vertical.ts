@@ -5,7 +5,7 @@ import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readOne } from '../shared/documents.ts'
-import { ownShape, verticalShape } from './vertical-shape.ts'
+import { verticalShape, verticalShapeOf } from './vertical-shape.ts'
 
 /** One of the workspace's own verticals. */
 export const getVertical = defineQuery({
@@ -20,6 +20,6 @@ export const getVertical = defineQuery({
   record: ({ id }) => id,
   async run({ views }: QueryPorts, { params, tenant }) {
     const doc = await readOne(views, verticals, tenant.workspaceId, params.id)
-    return doc ? { vertical: ownShape(doc) } : refuse('vertical-not-found')
+    return doc ? { vertical: verticalShapeOf(doc) } : refuse('vertical-not-found')
   },
 })

@@ -3,7 +3,7 @@ import { callLog } from '../../projections/calls/call-log.ts'
 import { campaigns } from '../../projections/campaigns/campaigns.ts'
 import { routes } from '../../projections/campaigns/routes.ts'
 import { verticals } from '../../projections/campaigns/verticals.ts'
-import { usage } from '../../projections/routing/cap-counters.ts'
+import { capCounters } from '../../projections/routing/cap-counters.ts'
 import { lanes } from '../../projections/supply/lanes.ts'
 import { numbers } from '../../projections/supply/numbers.ts'
 import { campaignStatus, routingMode } from '../../src/domain/campaigns/campaign.ts'
@@ -12,7 +12,7 @@ import { defineQuery } from '../../src/kernel/query.ts'
 import { pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readPage } from '../shared/documents.ts'
-import { listed, listQuery, RECORD_ORDERS, searching, windowOf, withStatus } from '../shared/listing.ts'
+import { listQuery, pageOptions, pageResponse, RECORD_SORTS, statusFilter, textFilter } from '../shared/listing.ts'
 import { campaignShape, campaignShapes } from './campaign-shape.ts'
 
 /** Campaigns, without their checklists. */
@@ -29,21 +29,21 @@ export const listCampaigns = defineQuery({
     status: campaignStatus.optional(),
     routingMode: routingMode.optional(),
     verticalId: z.string().max(CAMPAIGN.verticalId).optional(),
-    ...listQuery(RECORD_ORDERS),
+    ...listQuery(RECORD_SORTS),
   }),
   response: pageOf(campaignShape),
-  reads: [campaigns, verticals, numbers, routes, lanes, usage, callLog],
-  steady: true,
+  reads: [campaigns, verticals, numbers, routes, lanes, capCounters, callLog],
+  cacheable: true,
   async run({ views }: QueryPorts, { query, ...asked }) {
     const { routingMode, verticalId } = query
     const filter = {
       workspaceId: asked.tenant.workspaceId,
-      ...withStatus(query.status, 'archived'),
-      ...searching(query.q, ['name']),
+      ...statusFilter(query.status, 'archived'),
+      ...textFilter(query.q, ['name']),
       ...(routingMode && { routingMode }),
       ...(verticalId && { verticalId }),
     }
-    const { docs, total } = await readPage(views, campaigns, filter, windowOf(query))
-    return listed(await campaignShapes(views, asked, docs), query, total)
+    const { docs, total } = await readPage(views, campaigns, filter, pageOptions(query))
+    return pageResponse(await campaignShapes(views, asked, docs), query, total)
   },
 })

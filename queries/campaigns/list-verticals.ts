@@ -3,7 +3,7 @@ import { verticals } from '../../projections/campaigns/verticals.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readAll } from '../shared/documents.ts'
-import { ownShape, platformShapes, verticalShape } from './vertical-shape.ts'
+import { platformShapes, verticalShape, verticalShapeOf } from './vertical-shape.ts'
 
 /** What campaigns may sell: the platform's verticals, then the workspace's own by name, those put away too. */
 export const listVerticals = defineQuery({
@@ -16,6 +16,6 @@ export const listVerticals = defineQuery({
   reads: [verticals],
   async run({ views }: QueryPorts, { tenant: { workspaceId } }) {
     const own = await readAll(views, verticals, { filter: { workspaceId }, sort: { name: 1 } })
-    return { verticals: [...platformShapes, ...own.map(ownShape)] }
+    return { verticals: [...platformShapes, ...own.map(verticalShapeOf)] }
   },
 })

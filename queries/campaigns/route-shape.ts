@@ -7,7 +7,7 @@ import { buyerStatus } from '../../src/domain/demand/buyer.ts'
 import { targetKind, targetStatus } from '../../src/domain/demand/target.ts'
 import { id } from '../../src/kernel/wire.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
-import { type DocOf, type Kept, readMany } from '../shared/documents.ts'
+import { type DocOf, readMany, type WithId } from '../shared/documents.ts'
 
 /** A route as its campaign's plan shows it: by its target. */
 export const routeShape = routeSettings.extend({
@@ -17,7 +17,7 @@ export const routeShape = routeSettings.extend({
 })
 
 /** Routes with their targets and the buyers who own these. */
-export async function routeShapes(views: ReadStore, plan: readonly Kept<DocOf<typeof routes>>[]) {
+export async function routeShapes(views: ReadStore, plan: readonly WithId<DocOf<typeof routes>>[]) {
   const planned = await readMany(
     views,
     targets,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { verticals } from '../../projections/campaigns/verticals.ts'
 import { PLATFORM_VERTICALS, platformVertical, type Vertical, vertical } from '../../src/domain/campaigns/vertical.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
-import { type DocOf, type Kept, readMany } from '../shared/documents.ts'
+import { type DocOf, readMany, type WithId } from '../shared/documents.ts'
 
 /** A vertical as the list of them shows it. */
 export const verticalShape = vertical.extend({
@@ -20,7 +20,7 @@ export const platformShapes: readonly VerticalShape[] = PLATFORM_VERTICALS.map((
 }))
 
 /** A workspace's own vertical as it is shown. */
-export function ownShape({ id, name, short, active }: Kept<DocOf<typeof verticals>>): VerticalShape {
+export function verticalShapeOf({ id, name, short, active }: WithId<DocOf<typeof verticals>>): VerticalShape {
   return { id, name, short, active, platform: false }
 }
 

@@ -3,11 +3,11 @@ import type { buyers } from '../../projections/demand/buyers.ts'
 import { targets } from '../../projections/demand/targets.ts'
 import { buyer } from '../../src/domain/demand/buyer.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
-import type { Question } from '../../src/kernel/query.ts'
+import type { QueryContext } from '../../src/kernel/query.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
 import { today, todayFor, todayOf } from '../calls/today-figures.ts'
 import { countersOf, usage, usageOf } from '../routing/usage-figures.ts'
-import type { DocOf, Kept } from '../shared/documents.ts'
+import type { DocOf, WithId } from '../shared/documents.ts'
 
 /** A buyer as it is answered. */
 export const buyerShape = buyer.extend({ usage, liveCalls: z.int(), today })
@@ -17,8 +17,8 @@ export const buyerRow = buyerShape.extend({ targets: z.object({ total: z.int(), 
 /** Buyers with their usage and today's figures. */
 export async function buyerShapes(
   views: ReadStore,
-  asked: Pick<Question<unknown, unknown>, 'tenant' | 'now'>,
-  docs: readonly Kept<DocOf<typeof buyers>>[],
+  asked: Pick<QueryContext<unknown, unknown>, 'tenant' | 'now'>,
+  docs: readonly WithId<DocOf<typeof buyers>>[],
 ) {
   const ids = docs.map(({ id }) => id)
   const [counters, figures] = await Promise.all([countersOf(views, 'buyer', ids), todayOf(views, asked, 'buyer', ids)])
@@ -47,8 +47,8 @@ async function targetCounts(views: ReadStore, workspaceId: string, buyerIds: rea
 /** Buyers as a list shows them. */
 export async function buyerRows(
   views: ReadStore,
-  asked: Pick<Question<unknown, unknown>, 'tenant' | 'now'>,
-  docs: readonly Kept<DocOf<typeof buyers>>[],
+  asked: Pick<QueryContext<unknown, unknown>, 'tenant' | 'now'>,
+  docs: readonly WithId<DocOf<typeof buyers>>[],
 ) {
   const ids = docs.map(({ id }) => id)
   const [rows, targetsOf] = await Promise.all([

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { callLog } from '../../projections/calls/call-log.ts'
 import { buyers } from '../../projections/demand/buyers.ts'
 import { targets } from '../../projections/demand/targets.ts'
-import { usage } from '../../projections/routing/cap-counters.ts'
+import { capCounters } from '../../projections/routing/cap-counters.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -22,7 +22,7 @@ export const getBuyer = defineQuery({
   params: z.object({ id }),
   query: z.object({}),
   response: z.object({ buyer: buyerShape, targets: z.array(targetShape) }),
-  reads: [buyers, targets, usage, callLog],
+  reads: [buyers, targets, capCounters, callLog],
   rejects: ['buyer-not-found'],
   record: ({ id }) => id,
   async run({ views }: QueryPorts, { params, ...asked }) {

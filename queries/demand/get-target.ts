@@ -4,7 +4,7 @@ import { campaigns } from '../../projections/campaigns/campaigns.ts'
 import { routes } from '../../projections/campaigns/routes.ts'
 import { buyers } from '../../projections/demand/buyers.ts'
 import { targets } from '../../projections/demand/targets.ts'
-import { usage } from '../../projections/routing/cap-counters.ts'
+import { capCounters } from '../../projections/routing/cap-counters.ts'
 import { campaignStatus, routingMode } from '../../src/domain/campaigns/campaign.ts'
 import { routeSettings } from '../../src/domain/campaigns/route.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
@@ -36,7 +36,7 @@ async function routesOf(views: ReadStore, workspaceId: string, targetId: string)
 }
 
 /** What reading a target answers. */
-export const targetAnswer = z.object({ target: targetShape.extend({ routes: z.array(routeShape) }) })
+export const targetResponse = z.object({ target: targetShape.extend({ routes: z.array(routeShape) }) })
 
 /** A target with its place on every routing plan. */
 export const getTarget = defineQuery({
@@ -48,8 +48,8 @@ export const getTarget = defineQuery({
   ],
   params: z.object({ id }),
   query: z.object({}),
-  response: targetAnswer,
-  reads: [targets, buyers, routes, campaigns, usage, callLog],
+  response: targetResponse,
+  reads: [targets, buyers, routes, campaigns, capCounters, callLog],
   rejects: ['target-not-found'],
   record: ({ id }) => id,
   async run({ views, secrets }: QueryPorts, { params, surface, ...asked }) {

@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { callLog } from '../../projections/calls/call-log.ts'
 import { buyers } from '../../projections/demand/buyers.ts'
 import { targets } from '../../projections/demand/targets.ts'
-import { usage } from '../../projections/routing/cap-counters.ts'
+import { capCounters } from '../../projections/routing/cap-counters.ts'
 import { buyerStatus } from '../../src/domain/demand/buyer.ts'
 import { SEARCH_LENGTH } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readPage } from '../shared/documents.ts'
-import { listed, listQuery, RECORD_ORDERS, searching, windowOf, withStatus } from '../shared/listing.ts'
+import { listQuery, pageOptions, pageResponse, RECORD_SORTS, statusFilter, textFilter } from '../shared/listing.ts'
 import { buyerRow, buyerRows } from './buyer-shape.ts'
 
 /** Buyers, each with its target counts and today's figures. */
@@ -24,16 +24,16 @@ export const listBuyers = defineQuery({
   query: z.object({
     q: z.string().max(SEARCH_LENGTH).optional(),
     status: buyerStatus.optional(),
-    ...listQuery(RECORD_ORDERS),
+    ...listQuery(RECORD_SORTS),
   }),
   response: pageOf(buyerRow),
-  reads: [buyers, targets, usage, callLog],
-  steady: true,
+  reads: [buyers, targets, capCounters, callLog],
+  cacheable: true,
   async run({ views }: QueryPorts, { query, ...asked }) {
     const { workspaceId } = asked.tenant
-    const search = searching(query.q, ['name', 'company', 'contactName', 'externalRef'])
-    const filter = { workspaceId, ...withStatus(query.status, 'archived'), ...search }
-    const { docs, total } = await readPage(views, buyers, filter, windowOf(query))
-    return listed(await buyerRows(views, asked, docs), query, total)
+    const search = textFilter(query.q, ['name', 'company', 'contactName', 'externalRef'])
+    const filter = { workspaceId, ...statusFilter(query.status, 'archived'), ...search }
+    const { docs, total } = await readPage(views, buyers, filter, pageOptions(query))
+    return pageResponse(await buyerRows(views, asked, docs), query, total)
   },
 })

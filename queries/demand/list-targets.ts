@@ -3,17 +3,17 @@ import { callLog } from '../../projections/calls/call-log.ts'
 import { campaigns } from '../../projections/campaigns/campaigns.ts'
 import { buyers } from '../../projections/demand/buyers.ts'
 import { targets } from '../../projections/demand/targets.ts'
-import { usage } from '../../projections/routing/cap-counters.ts'
+import { capCounters } from '../../projections/routing/cap-counters.ts'
 import { targetKind, targetStatus, targetType } from '../../src/domain/demand/target.ts'
 import { SEARCH_LENGTH } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id, pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { ofHealth } from '../routing/health-figures.ts'
+import { healthFilter } from '../routing/health-figures.ts'
 import { health } from '../routing/usage-figures.ts'
 import { readOne, readPage } from '../shared/documents.ts'
-import { listed, listQuery, RECORD_ORDERS, searching, windowOf, withStatus } from '../shared/listing.ts'
+import { listQuery, pageOptions, pageResponse, RECORD_SORTS, statusFilter, textFilter } from '../shared/listing.ts'
 import { targetShape, targetShapes } from './target-shape.ts'
 
 /** Targets, each with today's figures; bidder headers and templates are blanked for keys. */
@@ -33,11 +33,11 @@ export const listTargets = defineQuery({
     kind: targetKind.optional(),
     health: health.shape.health.optional(),
     campaignId: id.optional(),
-    ...listQuery(RECORD_ORDERS),
+    ...listQuery(RECORD_SORTS),
   }),
   response: pageOf(targetShape),
-  reads: [targets, buyers, campaigns, usage, callLog],
-  steady: true,
+  reads: [targets, buyers, campaigns, capCounters, callLog],
+  cacheable: true,
   rejects: ['campaign-not-found'],
   async run({ views, secrets }: QueryPorts, { query, surface, ...asked }) {
     const { workspaceId } = asked.tenant
@@ -45,15 +45,19 @@ export const listTargets = defineQuery({
     if (campaignId && !(await readOne(views, campaigns, workspaceId, campaignId))) return refuse('campaign-not-found')
     const filter = {
       workspaceId,
-      ...withStatus(query.status, 'archived'),
-      ...searching(query.q, ['name', 'externalRef']),
+      ...statusFilter(query.status, 'archived'),
+      ...textFilter(query.q, ['name', 'externalRef']),
       ...(buyerId && { buyerId }),
       ...(type && { type }),
       ...(kind && { kind }),
       ...(campaignId && { campaignIds: campaignId }),
-      ...(query.health && (await ofHealth(views, workspaceId, query.health))),
+      ...(query.health && (await healthFilter(views, workspaceId, query.health))),
     }
-    const { docs, total } = await readPage(views, targets, filter, windowOf(query))
-    return listed(await targetShapes(views, asked, docs, { open: surface === 'rest' ? null : secrets }), query, total)
+    const { docs, total } = await readPage(views, targets, filter, pageOptions(query))
+    return pageResponse(
+      await targetShapes(views, asked, docs, { open: surface === 'rest' ? null : secrets }),
+      query,
+      total,
+    )
   },
 })

@@ -4,14 +4,14 @@ import type { targets } from '../../projections/demand/targets.ts'
 import { buyerStatus } from '../../src/domain/demand/buyer.ts'
 import { type Endpoint, endpoint, type Rtb, rtb } from '../../src/domain/demand/endpoint.ts'
 import { type Target, target, targetKind } from '../../src/domain/demand/target.ts'
-import { nationalOf } from '../../src/domain/supply/number.ts'
-import type { Question } from '../../src/kernel/query.ts'
+import { nationalFormat } from '../../src/domain/supply/number.ts'
+import type { QueryContext } from '../../src/kernel/query.ts'
 import { id } from '../../src/kernel/wire.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
 import type { Secrets } from '../../src/ports/secrets.ts'
 import { today, todayFor, todayOf } from '../calls/today-figures.ts'
 import { countersOf, health, healthOf, usage, usageOf } from '../routing/usage-figures.ts'
-import { type DocOf, type Kept, readMany } from '../shared/documents.ts'
+import { type DocOf, readMany, type WithId } from '../shared/documents.ts'
 
 /** The dialling of a target as it is answered: of its password that there is one, and its end. */
 export const endpointShape = endpoint
@@ -39,19 +39,19 @@ export const targetShape = target.omit({ endpoint: true }).extend({
 })
 
 /** Opens the sealed values of bidder headers. */
-type Opener = Pick<Secrets, 'unseal'>
+type HeaderUnsealer = Pick<Secrets, 'unseal'>
 
 /** What stands for a bidder's header or template where it may not be seen. */
 const HIDDEN = '•••'
 
-function shownRtb(bidding: Rtb | null, open: Opener | null) {
+function rtbShapeOf(bidding: Rtb | null, open: HeaderUnsealer | null) {
   if (bidding === null) return null
   const shown = Object.entries(bidding.bidHeaders).map(([name, value]) => [name, open ? open.unseal(value) : HIDDEN])
   const bidBodyTemplate = open ? bidding.bidBodyTemplate : bidding.bidBodyTemplate && HIDDEN
   return { ...bidding, bidHeaders: Object.fromEntries(shown), bidBodyTemplate }
 }
 
-function shownEndpoint(dialling: Endpoint | null) {
+function endpointShapeOf(dialling: Endpoint | null) {
   if (dialling === null) return null
   const { sipSecret, ...shown } = dialling
   return { ...shown, hasSipSecret: sipSecret !== null, sipSecretLast4: sipSecret?.last4 ?? null }
@@ -63,15 +63,15 @@ function destinationShape({ type, endpoint, rtb }: Pick<Target, 'type' | 'endpoi
   if (type === 'rtb') return { type, value: hostOf(rtb?.bidUrl), display: hostOf(rtb?.bidUrl) }
   if (type === 'sip') return { type, value: endpoint?.sipUri ?? null, display: endpoint?.sipUri ?? null }
   const value = endpoint?.destinationE164 ?? null
-  return { type, value, display: value && nationalOf(value) }
+  return { type, value, display: value && nationalFormat(value) }
 }
 
 /** Targets with buyer, health, usage and today's figures. `open` shows bidder headers and templates in full; null blanks them. */
 export async function targetShapes(
   views: ReadStore,
-  asked: Pick<Question<unknown, unknown>, 'tenant' | 'now'>,
-  docs: readonly Kept<DocOf<typeof targets>>[],
-  { open }: { readonly open: Opener | null },
+  asked: Pick<QueryContext<unknown, unknown>, 'tenant' | 'now'>,
+  docs: readonly WithId<DocOf<typeof targets>>[],
+  { open }: { readonly open: HeaderUnsealer | null },
 ) {
   const ids = docs.map(({ id }) => id)
   const [owners, counters, figures] = await Promise.all([
@@ -92,8 +92,8 @@ export async function targetShapes(
         ...healthOf(counters, record.id, asked.now),
         buyer: owner ? { id: owner.id, name: owner.name, status: owner.status } : null,
         destination: destinationShape({ type: record.type, endpoint, rtb }),
-        endpoint: shownEndpoint(endpoint),
-        rtb: shownRtb(rtb, open),
+        endpoint: endpointShapeOf(endpoint),
+        rtb: rtbShapeOf(rtb, open),
         usage: used,
         liveCalls: used.liveCalls,
         today: todayFor(figures, record.id),

@@ -6,7 +6,7 @@ import { defineQuery } from '../../src/kernel/query.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readOne } from '../shared/documents.ts'
-import { entryOf, entryShape, walletFigures } from './wallet-shape.ts'
+import { entryShape, entryShapeOf, walletFigures } from './wallet-shape.ts'
 
 /** What the entry of a reference and the balance now are: what a credit answers. It has no route of its own. */
 export const getWalletEntry = defineQuery({
@@ -23,6 +23,6 @@ export const getWalletEntry = defineQuery({
       readOne(views, walletEntries, workspaceId, entryId(workspaceId, reference)),
       walletFigures(views, workspaceId),
     ])
-    return entry ? { entry: entryOf(entry), balanceCents } : refuse('not-found', null, 'Entry not found.')
+    return entry ? { entry: entryShapeOf(entry), balanceCents } : refuse('not-found', null, 'Entry not found.')
   },
 })

@@ -6,8 +6,8 @@ import { pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { windowProblem } from '../shared/activity-filter.ts'
 import { readPage } from '../shared/documents.ts'
-import { listed, listQuery, windowOf } from '../shared/listing.ts'
-import { entriesAsked, entryFilters, entryOf, entryShape, walletFigures } from './wallet-shape.ts'
+import { listQuery, pageOptions, pageResponse } from '../shared/listing.ts'
+import { entriesFilter, entryFilters, entryShape, entryShapeOf, walletFigures } from './wallet-shape.ts'
 
 /** The wallet: what it holds, and a page of its book, newest first. */
 export const getWallet = defineQuery({
@@ -24,8 +24,8 @@ export const getWallet = defineQuery({
     if (problem) return problem
     const [figures, { docs, total }] = await Promise.all([
       walletFigures(views, workspaceId),
-      readPage(views, walletEntries, entriesAsked(workspaceId, query), windowOf({ ...query, sort: 'revision' })),
+      readPage(views, walletEntries, entriesFilter(workspaceId, query), pageOptions({ ...query, sort: 'revision' })),
     ])
-    return { ...figures, entries: listed(docs.map(entryOf), query, total) }
+    return { ...figures, entries: pageResponse(docs.map(entryShapeOf), query, total) }
   },
 })

@@ -1,13 +1,13 @@
 import type { z } from 'zod'
 import { walletEntries } from '../../projections/money/wallet-entries.ts'
-import type { Column } from '../../src/domain/shared/csv.ts'
+import type { CsvColumn } from '../../src/domain/shared/csv.ts'
 import { WALLET_EXPORT_BATCH } from '../../src/domain/shared/limits.ts'
 import type { Filter, ReadStore } from '../../src/ports/read-store.ts'
 import { readAll } from '../shared/documents.ts'
-import { type EntryShape, entriesAsked, type entriesQuery, entryOf } from './wallet-shape.ts'
+import { type EntryShape, entriesFilter, type entriesQuery, entryShapeOf } from './wallet-shape.ts'
 
 /** The columns of the wallet's book as a file. */
-export const entryColumns: readonly Column<EntryShape>[] = [
+export const entryColumns: readonly CsvColumn<EntryShape>[] = [
   { heading: 'id', of: ({ id }) => id },
   { heading: 'at', of: ({ at }) => at },
   { heading: 'kind', of: ({ kind }) => kind },
@@ -23,7 +23,7 @@ export async function* entryBatches(
   workspaceId: string,
   asked: z.infer<typeof entriesQuery>,
 ): AsyncGenerator<readonly EntryShape[]> {
-  const filter = entriesAsked(workspaceId, asked)
+  const filter = entriesFilter(workspaceId, asked)
   for (let below = Number.MAX_SAFE_INTEGER; ; ) {
     const older: Filter = { $and: [filter, { revision: { $lt: below } }] }
     const batch = await readAll(views, walletEntries, {
@@ -31,7 +31,7 @@ export async function* entryBatches(
       sort: { revision: -1 },
       limit: WALLET_EXPORT_BATCH,
     })
-    if (batch.length > 0) yield batch.map(entryOf)
+    if (batch.length > 0) yield batch.map(entryShapeOf)
     const last = batch.at(-1)
     if (!last || batch.length < WALLET_EXPORT_BATCH) return
     below = last.revision

@@ -14,7 +14,7 @@ export const entryShape = walletEntry
 export type EntryShape = z.infer<typeof entryShape>
 
 /** An entry as it is answered. */
-export function entryOf(doc: DocOf<typeof walletEntries>): EntryShape {
+export function entryShapeOf(doc: DocOf<typeof walletEntries>): EntryShape {
   const { eventId, at, kind, amountCents, balanceCents, reference, note } = doc
   return { id: eventId, at, kind, amountCents, balanceCents, reference, note }
 }
@@ -30,7 +30,7 @@ export const entryFilters = {
 export const entriesQuery = z.object(entryFilters)
 
 /** Entries of a workspace that a query asks for; the window takes in `from` and leaves out `to`. */
-export function entriesAsked(workspaceId: string, { kind, from, to }: z.infer<typeof entriesQuery>): Filter {
+export function entriesFilter(workspaceId: string, { kind, from, to }: z.infer<typeof entriesQuery>): Filter {
   return { workspaceId, ...(kind && { kind }), ...windowOf({ from, to }) }
 }
 

@@ -14,7 +14,7 @@ export const blockedCallerShape = z.object({
 })
 
 /** A block with its campaign, if it has one. */
-export function shownBlock(
+export function blockedCallerOf(
   { id, callerLast10, campaignId, reason, createdAt }: Block,
   campaign: { readonly id: string; readonly name: string } | undefined,
 ) {

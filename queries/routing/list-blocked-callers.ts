@@ -8,22 +8,22 @@ import { id, pageOf, skipOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { contains, type Filter } from '../../src/ports/read-store.ts'
 import { readMany, readPage } from '../shared/documents.ts'
-import { listed, paging } from '../shared/listing.ts'
+import { pageFields, pageResponse } from '../shared/listing.ts'
 import { digitsIn } from '../shared/number-search.ts'
-import { blockedCallerShape, shownBlock } from './blocked-caller-shape.ts'
+import { blockedCallerOf, blockedCallerShape } from './blocked-caller-shape.ts'
 
 /** Digits of a caller that are kept. */
-const LAST = 10
+const LAST_DIGITS = 10
 
 /** Digits match the caller, as it is kept: by its last ten; text matches the reason. */
-function searching(text: string | undefined): Filter {
+function textFilter(text: string | undefined): Filter {
   if (!text) return {}
-  const digits = digitsIn(text).slice(-LAST)
+  const digits = digitsIn(text).slice(-LAST_DIGITS)
   return { $or: [{ reason: contains(text) }, ...(digits ? [{ callerLast10: contains(digits) }] : [])] }
 }
 
 /** Blocks of one campaign, which makes `scope` moot, or of a scope. */
-function within(campaignId: string | undefined, scope: z.infer<typeof blockScope> | undefined): Filter {
+function scopeFilter(campaignId: string | undefined, scope: z.infer<typeof blockScope> | undefined): Filter {
   if (campaignId) return { campaignId }
   return scope ? { campaignId: scope === 'workspace' ? null : { $ne: null } } : {}
 }
@@ -41,13 +41,13 @@ export const listBlockedCallers = defineQuery({
     q: z.string().max(BLOCK.search).optional(),
     campaignId: id.optional(),
     scope: blockScope.optional(),
-    ...paging,
+    ...pageFields,
   }),
   response: pageOf(blockedCallerShape),
   reads: [blockedCallers, campaigns],
   async run({ views }: QueryPorts, { query, ...asked }) {
     const { workspaceId } = asked.tenant
-    const filter = { workspaceId, ...searching(query.q), ...within(query.campaignId, query.scope) }
+    const filter = { workspaceId, ...textFilter(query.q), ...scopeFilter(query.campaignId, query.scope) }
     const window = { sort: { createdAt: -1, _position: -1 }, skip: skipOf(query), limit: query.pageSize } as const
     const { docs, total } = await readPage(views, blockedCallers, filter, window)
     const named = await readMany(
@@ -55,7 +55,7 @@ export const listBlockedCallers = defineQuery({
       campaigns,
       docs.map(({ campaignId }) => campaignId),
     )
-    const rows = docs.map((doc) => shownBlock(doc, named.get(doc.campaignId ?? '')))
-    return listed(rows, query, total)
+    const rows = docs.map((doc) => blockedCallerOf(doc, named.get(doc.campaignId ?? '')))
+    return pageResponse(rows, query, total)
   },
 })

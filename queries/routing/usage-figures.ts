@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { usage as usageProjection } from '../../projections/routing/cap-counters.ts'
-import { healthWord, type TargetHealth, targetHealth } from '../../src/domain/routing/target-health.ts'
+import { capCounters as usageProjection } from '../../projections/routing/cap-counters.ts'
+import { healthStatus, type TargetHealth, targetHealth } from '../../src/domain/routing/target-health.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
 import { readMany } from '../shared/documents.ts'
 
@@ -18,20 +18,20 @@ export const usage = z.object({
 export const laneUsage = usage.omit({ total: true, dayRevenueCents: true }).extend({ dayPayoutCents: z.int() })
 
 /** How a target's dials have gone. */
-export const health = targetHealth.omit({ suppressedFrom: true }).extend({ health: healthWord })
+export const health = targetHealth.omit({ suppressedFrom: true }).extend({ health: healthStatus })
 type Health = Readonly<z.infer<typeof health>>
 
-type Counted = Readonly<Record<string, number>>
+type WindowCounts = Readonly<Record<string, number>>
 
 /** What is counted of one record, as the ledger's read model keeps it. */
 interface Counters {
   readonly liveCalls: number
-  readonly hours: Counted
-  readonly days: Counted
-  readonly months: Counted
+  readonly hours: WindowCounts
+  readonly days: WindowCounts
+  readonly months: WindowCounts
   readonly total: number
-  readonly revenueDays: Counted
-  readonly payoutDays: Counted
+  readonly revenueDays: WindowCounts
+  readonly payoutDays: WindowCounts
   readonly health?: TargetHealth | null | undefined
 }
 

@@ -5,8 +5,8 @@ import { SEARCH_LENGTH } from '../../src/domain/shared/limits.ts'
 import { type Refusal, refuse } from '../../src/kernel/refusal.ts'
 import { queryInstant } from '../../src/kernel/wire.ts'
 import type { Filter, ReadStore } from '../../src/ports/read-store.ts'
-import { type DocOf, type Kept, readOne } from './documents.ts'
-import { searching } from './listing.ts'
+import { type DocOf, readOne, type WithId } from './documents.ts'
+import { textFilter } from './listing.ts'
 
 /** The filters of the activity log, to be spread into a query (Supplement §10). */
 export const activityFilters = {
@@ -22,7 +22,7 @@ const activityQuery = z.object(activityFilters)
 type ActivityQuery = Readonly<z.infer<typeof activityQuery>>
 
 /** An entry as it is kept. */
-export type Entry = Kept<DocOf<typeof activity>>
+export type ActivityDocument = WithId<DocOf<typeof activity>>
 
 /** The window of a query: `from` and on, before `to`. */
 export function windowOf({ from, to }: Pick<ActivityQuery, 'from' | 'to'>): Filter {
@@ -38,12 +38,12 @@ export function windowProblem({ from, to }: Pick<ActivityQuery, 'from' | 'to'>):
 }
 
 /** The newest entry of a workspace's log; null where there is none. */
-export function headOf(views: Pick<ReadStore, 'get'>, workspaceId: string): Promise<Entry | null> {
+export function readLogHead(views: Pick<ReadStore, 'get'>, workspaceId: string): Promise<ActivityDocument | null> {
   return readOne(views, activity, workspaceId, workspaceId)
 }
 
 /** The entries that a query names, up to the head: what lies beyond it is still being written. */
-export function entriesOf(workspaceId: string, head: Entry | null, query: ActivityQuery): Filter {
+export function activityFilter(workspaceId: string, head: ActivityDocument | null, query: ActivityQuery): Filter {
   const named = Object.entries({
     'actor.id': query.actorId,
     kind: query.kind,
@@ -56,12 +56,12 @@ export function entriesOf(workspaceId: string, head: Entry | null, query: Activi
     seq: { $lte: head?.seq ?? 0 },
     ...Object.fromEntries(named),
     ...windowOf(query),
-    ...searching(query.q, ['summary', 'actor.name', 'entity.name']),
+    ...textFilter(query.q, ['summary', 'actor.name', 'entity.name']),
   }
 }
 
 /** An entry as it is answered. */
-export function entryShape(kept: Entry): ActivityEntry {
+export function activityEntryOf(kept: ActivityDocument): ActivityEntry {
   const { id, workspaceId: _workspaceId, seq: _seq, head: _head, entryId: _entryId, ...entry } = kept
   return { id, ...entry }
 }

@@ -3,17 +3,17 @@ import { pageQuery, skipOf, sortBy, sortDirection, totalPages } from '../../src/
 import { contains, type Filter } from '../../src/ports/read-store.ts'
 
 /** Page and page size alone, of a list that has one order. */
-export const paging = pageQuery({ size: PAGE_SIZE, largest: LARGEST_PAGE_SIZE })
+export const pageFields = pageQuery({ defaultSize: PAGE_SIZE, maxSize: LARGEST_PAGE_SIZE })
 
 /** Page, order and direction of a list, to be spread into its query; the first value is the default order. */
 export function listQuery<const Values extends readonly [string, ...string[]]>(orders: Values) {
-  return { ...paging, sort: sortBy(orders, orders[0]), dir: sortDirection }
+  return { ...pageFields, sort: sortBy(orders, orders[0]), dir: sortDirection }
 }
 
 /** The orders that buyers, publishers, campaigns and targets share. */
-export const RECORD_ORDERS = ['createdAt', 'updatedAt', 'name', 'status'] as const
+export const RECORD_SORTS = ['createdAt', 'updatedAt', 'name', 'status'] as const
 
-interface Asked {
+interface PageQuery {
   readonly page: number
   readonly pageSize: number
   readonly sort: string
@@ -21,21 +21,25 @@ interface Asked {
 }
 
 /** What the read store is asked for. */
-export function windowOf({ page, pageSize, sort, dir }: Asked) {
+export function pageOptions({ page, pageSize, sort, dir }: PageQuery) {
   return { sort: { [sort]: dir === 'asc' ? 1 : -1 } as const, skip: skipOf({ page, pageSize }), limit: pageSize }
 }
 
 /** The answer of a paged list (Document 1, shared convention 4). */
-export function listed<Row>(data: Row[], { page, pageSize }: Pick<Asked, 'page' | 'pageSize'>, total: number) {
+export function pageResponse<Row>(
+  data: Row[],
+  { page, pageSize }: Pick<PageQuery, 'page' | 'pageSize'>,
+  total: number,
+) {
   return { data, page, pageSize, total, totalPages: totalPages(total, pageSize) }
 }
 
 /** Records of a status; those put away are left out unless the status names them. */
-export function withStatus(status: string | undefined, away: string): Filter {
+export function statusFilter(status: string | undefined, away: string): Filter {
   return { status: status ?? { $ne: away } }
 }
 
 /** Records one of whose fields contains the text; all of them without a text. */
-export function searching(text: string | undefined, fields: readonly string[]): Filter {
+export function textFilter(text: string | undefined, fields: readonly string[]): Filter {
   return text ? { $or: fields.map((field) => ({ [field]: contains(text) })) } : {}
 }

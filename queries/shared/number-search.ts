@@ -6,7 +6,7 @@ export function digitsIn(text: string): string {
 }
 
 /** Documents with a number and a label: digits match the number, text matches the label; all of them without a text. */
-export function searchingNumbers(text: string | undefined): Filter {
+export function numberFilter(text: string | undefined): Filter {
   if (!text) return {}
   const digits = digitsIn(text)
   return { $or: [{ label: contains(text) }, ...(digits ? [{ e164: contains(digits) }] : [])] }

@@ -5,7 +5,7 @@ import { defineQuery } from '../../src/kernel/query.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { campaignLane, LANE_READS, lanesOn } from './lane-shape.ts'
+import { campaignLaneShape, LANE_READS, lanesOfCampaign } from './lane-shape.ts'
 
 /** A publisher's lane on a campaign. */
 export const getLane = defineQuery({
@@ -14,12 +14,12 @@ export const getLane = defineQuery({
   mounts: [{ surface: 'console', path: '/api/tracking/campaigns/:id/publishers/:publisherId' }],
   params: z.object({ id, publisherId: id }),
   query: z.object({}),
-  response: z.object({ lane: campaignLane }),
+  response: z.object({ lane: campaignLaneShape }),
   reads: [...LANE_READS, publishers],
   rejects: ['lane-not-found'],
   record: ({ id, publisherId }) => laneId(id, publisherId),
   async run(ports: QueryPorts, { params: { id, publisherId }, tenant: { workspaceId }, now }) {
-    const [lane] = await lanesOn(ports, { workspaceId, campaignId: id, publisherId }, now)
+    const [lane] = await lanesOfCampaign(ports, { workspaceId, campaignId: id, publisherId }, now)
     return lane ? { lane } : refuse('lane-not-found')
   },
 })

@@ -6,8 +6,8 @@ import { id } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readOne } from '../shared/documents.ts'
 import { getNumber } from './get-number.ts'
+import { orderShape, orderShapeOf } from './number-order-shape.ts'
 import { numberShape } from './number-shape.ts'
-import { orderOf, orderShape } from './order-shape.ts'
 
 /** An order of a number and, once it is completed, the number. */
 export const getNumberOrder = defineQuery({
@@ -23,11 +23,11 @@ export const getNumberOrder = defineQuery({
   async run(ports: QueryPorts, { params, ...asked }) {
     const doc = await readOne(ports.views, numberOrders, asked.tenant.workspaceId, params.id)
     if (!doc) return refuse('order-not-found')
-    if (doc.numberId === null) return { order: orderOf(doc), number: null }
+    if (doc.numberId === null) return { order: orderShapeOf(doc), number: null }
     const found = await getNumber.run(ports, { ...asked, params: { id: doc.numberId } })
     // Read models follow one by one: an order is shown as completed once its number can be read as well.
     return isRefusal(found)
-      ? { order: { ...orderOf(doc), status: 'pending' as const }, number: null }
-      : { order: orderOf(doc), number: found.number }
+      ? { order: { ...orderShapeOf(doc), status: 'pending' as const }, number: null }
+      : { order: orderShapeOf(doc), number: found.number }
   },
 })

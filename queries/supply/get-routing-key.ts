@@ -5,7 +5,7 @@ import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readOne } from '../shared/documents.ts'
-import { keyOf, keyShape } from './key-shape.ts'
+import { keyShape, keyShapeOf } from './routing-key-shape.ts'
 
 /** A publisher's routing key: everything that is set of it, and never the key. */
 export const getRoutingKey = defineQuery({
@@ -20,6 +20,6 @@ export const getRoutingKey = defineQuery({
   record: ({ keyId }) => keyId,
   async run(ports: QueryPorts, { params, tenant: { workspaceId }, now }) {
     const key = await readOne(ports.views, routingKeys, workspaceId, params.keyId)
-    return key ? { key: keyOf(ports, key, now) } : refuse('routing-key-not-found')
+    return key ? { key: keyShapeOf(ports, key, now) } : refuse('routing-key-not-found')
   },
 })

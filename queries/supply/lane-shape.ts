@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { campaigns } from '../../projections/campaigns/campaigns.ts'
-import { usage } from '../../projections/routing/cap-counters.ts'
+import { capCounters } from '../../projections/routing/cap-counters.ts'
 import { lanes } from '../../projections/supply/lanes.ts'
 import { numbers } from '../../projections/supply/numbers.ts'
 import { publishers } from '../../projections/supply/publishers.ts'
@@ -13,8 +13,8 @@ import { id } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import type { Filter, ReadStore } from '../../src/ports/read-store.ts'
 import { countersOf, laneUsage, laneUsageOf } from '../routing/usage-figures.ts'
-import { type DocOf, type Kept, readAll, readMany } from '../shared/documents.ts'
-import { compatOf, compatShape, laneKeyOf, laneKeyShape } from './key-shape.ts'
+import { type DocOf, readAll, readMany, type WithId } from '../shared/documents.ts'
+import { compatShape, compatShapeOf, laneKeyShape, laneKeyShapeOf } from './routing-key-shape.ts'
 
 /** What both surfaces show of a lane. */
 const common = lane.omit({ campaignId: true, publisherId: true, keyId: true }).extend({
@@ -32,16 +32,16 @@ export const laneShape = common.extend({
 })
 
 /** A lane as a campaign's answer shows it on the console: by its publisher, with its single-step ping URL. */
-export const campaignLane = common.extend({
+export const campaignLaneShape = common.extend({
   publisherId: id,
   publisher: publisher.pick({ id: true, name: true, status: true, routingPrefix: true }).nullable(),
   compat: compatShape,
 })
 
 /** What lanes are read from. */
-export const LANE_READS = [lanes, routingKeys, campaigns, numbers, usage]
+export const LANE_READS = [lanes, routingKeys, campaigns, numbers, capCounters]
 
-type LaneDoc = Kept<DocOf<typeof lanes>>
+type LaneDoc = WithId<DocOf<typeof lanes>>
 
 async function numbersByLane(views: ReadStore, workspaceId: string, docs: readonly LaneDoc[]) {
   const groups = await views.sum(
@@ -59,7 +59,7 @@ async function numbersByLane(views: ReadStore, workspaceId: string, docs: readon
 }
 
 /** Lanes of a workspace that a filter names, the oldest first, each with its key and its campaign. */
-async function lanesBy(views: ReadStore, filter: Filter & { readonly workspaceId: string }, now: string) {
+async function readLanes(views: ReadStore, filter: Filter & { readonly workspaceId: string }, now: string) {
   const docs = await readAll(views, lanes, { filter, sort: { assignedAt: 1 } })
   const [named, keys, counters, numbersOn] = await Promise.all([
     readMany(
@@ -91,7 +91,7 @@ async function lanesBy(views: ReadStore, filter: Filter & { readonly workspaceId
         ...terms,
         effectiveBufferSeconds: terms.bufferSeconds ?? campaign?.bufferSeconds ?? null,
         usage: laneUsageOf(counters, id, now),
-        key: key ? laneKeyOf(key, now) : null,
+        key: key ? laneKeyShapeOf(key, now) : null,
         numbers: numbersOn(id),
       },
     }
@@ -99,8 +99,13 @@ async function lanesBy(views: ReadStore, filter: Filter & { readonly workspaceId
 }
 
 /** The lanes of publishers, by publisher, the oldest first. */
-export async function lanesOf(views: ReadStore, workspaceId: string, publisherIds: readonly string[], now: string) {
-  const found = await lanesBy(views, { workspaceId, publisherId: { $in: publisherIds } }, now)
+export async function lanesOfPublishers(
+  views: ReadStore,
+  workspaceId: string,
+  publisherIds: readonly string[],
+  now: string,
+) {
+  const found = await readLanes(views, { workspaceId, publisherId: { $in: publisherIds } }, now)
   const shape = ({ campaignId, campaign, key, shown }: (typeof found)[number]) => ({
     ...shown,
     campaignId,
@@ -110,7 +115,7 @@ export async function lanesOf(views: ReadStore, workspaceId: string, publisherId
   return (publisherId: string) => found.filter((one) => one.publisherId === publisherId).map(shape)
 }
 
-const briefly = ({ id, name, status, routingPrefix }: Kept<DocOf<typeof publishers>>) => ({
+const publisherSummary = ({ id, name, status, routingPrefix }: WithId<DocOf<typeof publishers>>) => ({
   id,
   name,
   status,
@@ -118,7 +123,7 @@ const briefly = ({ id, name, status, routingPrefix }: Kept<DocOf<typeof publishe
 })
 
 /** The lanes of a campaign, the oldest first; of one publisher, when it is named. */
-export async function lanesOn(
+export async function lanesOfCampaign(
   ports: QueryPorts,
   {
     workspaceId,
@@ -128,7 +133,7 @@ export async function lanesOn(
   now: string,
 ) {
   const { views } = ports
-  const found = await lanesBy(views, { workspaceId, campaignId, ...(publisherId && { publisherId }) }, now)
+  const found = await readLanes(views, { workspaceId, campaignId, ...(publisherId && { publisherId }) }, now)
   const owners = await readMany(
     views,
     publishers,
@@ -139,8 +144,8 @@ export async function lanesOn(
     return {
       ...shown,
       publisherId,
-      publisher: owner ? briefly(owner) : null,
-      compat: compatOf(ports, key),
+      publisher: owner ? publisherSummary(owner) : null,
+      compat: compatShapeOf(ports, key),
     }
   })
 }

@@ -6,7 +6,7 @@ import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readOne } from '../shared/documents.ts'
-import { campaignLane, LANE_READS, lanesOn } from './lane-shape.ts'
+import { campaignLaneShape, LANE_READS, lanesOfCampaign } from './lane-shape.ts'
 
 /** The lanes of a campaign, the oldest first. */
 export const listLanes = defineQuery({
@@ -15,12 +15,12 @@ export const listLanes = defineQuery({
   mounts: [{ surface: 'console', path: '/api/tracking/campaigns/:id/publishers' }],
   params: z.object({ id }),
   query: z.object({}),
-  response: z.object({ lanes: z.array(campaignLane) }),
+  response: z.object({ lanes: z.array(campaignLaneShape) }),
   reads: [...LANE_READS, publishers],
   rejects: ['campaign-not-found'],
   async run(ports: QueryPorts, { params, tenant: { workspaceId }, now }) {
     const campaign = await readOne(ports.views, campaigns, workspaceId, params.id)
     if (!campaign) return refuse('campaign-not-found')
-    return { lanes: await lanesOn(ports, { workspaceId, campaignId: campaign.id }, now) }
+    return { lanes: await lanesOfCampaign(ports, { workspaceId, campaignId: campaign.id }, now) }
   },
 })

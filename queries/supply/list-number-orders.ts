@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { numberOrders } from '../../projections/supply/number-orders.ts'
 import { NUMBER_SEARCH_LENGTH } from '../../src/domain/shared/limits.ts'
-import { orderStatus } from '../../src/domain/supply/order.ts'
+import { orderStatus } from '../../src/domain/supply/number-order.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readPage } from '../shared/documents.ts'
-import { listed, listQuery, windowOf } from '../shared/listing.ts'
-import { searchingNumbers } from '../shared/number-search.ts'
-import { orderRow, orderRowOf } from './order-shape.ts'
+import { listQuery, pageOptions, pageResponse } from '../shared/listing.ts'
+import { numberFilter } from '../shared/number-search.ts'
+import { orderRow, orderRowOf } from './number-order-shape.ts'
 
 /** Orders of numbers, the newest first. */
 export const listNumberOrders = defineQuery({
@@ -24,8 +24,8 @@ export const listNumberOrders = defineQuery({
   response: pageOf(orderRow),
   reads: [numberOrders],
   async run({ views }: QueryPorts, { query, tenant: { workspaceId } }) {
-    const filter = { workspaceId, ...(query.status && { status: query.status }), ...searchingNumbers(query.q) }
-    const { docs, total } = await readPage(views, numberOrders, filter, windowOf(query))
-    return listed(docs.map(orderRowOf), query, total)
+    const filter = { workspaceId, ...(query.status && { status: query.status }), ...numberFilter(query.q) }
+    const { docs, total } = await readPage(views, numberOrders, filter, pageOptions(query))
+    return pageResponse(docs.map(orderRowOf), query, total)
   },
 })

@@ -11,12 +11,12 @@ import { id, pageOf, queryBoolean } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import type { Filter } from '../../src/ports/read-store.ts'
 import { readPage } from '../shared/documents.ts'
-import { listed, listQuery, windowOf, withStatus } from '../shared/listing.ts'
-import { searchingNumbers } from '../shared/number-search.ts'
+import { listQuery, pageOptions, pageResponse, statusFilter } from '../shared/listing.ts'
+import { numberFilter } from '../shared/number-search.ts'
 import { numberShape, numberShapes } from './number-shape.ts'
 
 /** On a campaign or not, or on one campaign, which makes `assigned` moot. */
-function attributed(campaignId: string | undefined, assigned: boolean | undefined): Filter {
+function campaignFilter(campaignId: string | undefined, assigned: boolean | undefined): Filter {
   if (campaignId) return { campaignId }
   return assigned === undefined ? {} : { campaignId: assigned ? { $ne: null } : null }
 }
@@ -41,18 +41,18 @@ export const listNumbers = defineQuery({
   }),
   response: pageOf(numberShape),
   reads: [numbers, campaigns, publishers, pools, callLog],
-  steady: true,
+  cacheable: true,
   async run({ views }: QueryPorts, { query, ...asked }) {
     const { publisherId, poolId } = query
     const filter = {
       workspaceId: asked.tenant.workspaceId,
-      ...withStatus(query.status, 'released'),
-      ...searchingNumbers(query.q),
-      ...attributed(query.campaignId, query.assigned),
+      ...statusFilter(query.status, 'released'),
+      ...numberFilter(query.q),
+      ...campaignFilter(query.campaignId, query.assigned),
       ...(publisherId && { publisherId }),
       ...(poolId && { poolId }),
     }
-    const { docs, total } = await readPage(views, numbers, filter, windowOf(query))
-    return listed(await numberShapes(views, asked, docs), query, total)
+    const { docs, total } = await readPage(views, numbers, filter, pageOptions(query))
+    return pageResponse(await numberShapes(views, asked, docs), query, total)
   },
 })

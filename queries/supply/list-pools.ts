@@ -7,7 +7,7 @@ import { defineQuery } from '../../src/kernel/query.ts'
 import { id, pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readPage } from '../shared/documents.ts'
-import { listed, listQuery, RECORD_ORDERS, searching, windowOf } from '../shared/listing.ts'
+import { listQuery, pageOptions, pageResponse, RECORD_SORTS, textFilter } from '../shared/listing.ts'
 import { poolShape, poolShapes } from './pool-shape.ts'
 
 /** Number pools. */
@@ -21,7 +21,7 @@ export const listPools = defineQuery({
     status: pool.shape.status.optional(),
     campaignId: id.optional(),
     publisherId: id.optional(),
-    ...listQuery(RECORD_ORDERS),
+    ...listQuery(RECORD_SORTS),
   }),
   response: pageOf(poolShape),
   reads: [pools, numbers],
@@ -32,9 +32,9 @@ export const listPools = defineQuery({
       ...(status && { status }),
       ...(campaignId && { campaignId }),
       ...(publisherId && { publisherId }),
-      ...searching(query.q, ['name', 'publicKey']),
+      ...textFilter(query.q, ['name', 'publicKey']),
     }
-    const { docs, total } = await readPage(views, pools, filter, windowOf(query))
-    return listed(await poolShapes(views, workspaceId, docs), query, total)
+    const { docs, total } = await readPage(views, pools, filter, pageOptions(query))
+    return pageResponse(await poolShapes(views, workspaceId, docs), query, total)
   },
 })

@@ -7,7 +7,7 @@ import { defineQuery } from '../../src/kernel/query.ts'
 import { pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readPage } from '../shared/documents.ts'
-import { listed, listQuery, RECORD_ORDERS, searching, windowOf, withStatus } from '../shared/listing.ts'
+import { listQuery, pageOptions, pageResponse, RECORD_SORTS, statusFilter, textFilter } from '../shared/listing.ts'
 import { LANE_READS } from './lane-shape.ts'
 import { publisherShape, publisherShapes } from './publisher-shape.ts'
 
@@ -23,16 +23,16 @@ export const listPublishers = defineQuery({
   query: z.object({
     q: z.string().max(SEARCH_LENGTH).optional(),
     status: publisherStatus.optional(),
-    ...listQuery(RECORD_ORDERS),
+    ...listQuery(RECORD_SORTS),
   }),
   response: pageOf(publisherShape),
   reads: [publishers, ...LANE_READS, callLog],
-  steady: true,
+  cacheable: true,
   async run({ views }: QueryPorts, { query, ...asked }) {
     const { workspaceId } = asked.tenant
-    const search = searching(query.q, ['name', 'routingPrefix', 'contactName'])
-    const filter = { workspaceId, ...withStatus(query.status, 'terminated'), ...search }
-    const { docs, total } = await readPage(views, publishers, filter, windowOf(query))
-    return listed(await publisherShapes(views, asked, docs), query, total)
+    const search = textFilter(query.q, ['name', 'routingPrefix', 'contactName'])
+    const filter = { workspaceId, ...statusFilter(query.status, 'terminated'), ...search }
+    const { docs, total } = await readPage(views, publishers, filter, pageOptions(query))
+    return pageResponse(await publisherShapes(views, asked, docs), query, total)
   },
 })

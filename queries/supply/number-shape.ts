@@ -8,10 +8,10 @@ import { campaignStatus } from '../../src/domain/campaigns/campaign.ts'
 import { trackingNumber } from '../../src/domain/supply/number.ts'
 import { isBilled } from '../../src/domain/supply/renewal.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
-import type { Question } from '../../src/kernel/query.ts'
+import type { QueryContext } from '../../src/kernel/query.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
-import { type DocOf, type Kept, readAll, readMany } from '../shared/documents.ts'
+import { type DocOf, readAll, readMany, type WithId } from '../shared/documents.ts'
 
 /** Days that `calls30d` looks back. */
 const CALL_DAYS = 30
@@ -57,8 +57,8 @@ async function lastCalls(views: ReadStore, workspaceId: string, ids: readonly st
 /** Numbers with their attribution and activity. */
 export async function numberShapes(
   views: ReadStore,
-  { tenant: { workspaceId }, now }: Pick<Question<unknown, unknown>, 'tenant' | 'now'>,
-  docs: readonly Kept<DocOf<typeof numbers>>[],
+  { tenant: { workspaceId }, now }: Pick<QueryContext<unknown, unknown>, 'tenant' | 'now'>,
+  docs: readonly WithId<DocOf<typeof numbers>>[],
 ) {
   const ids = docs.map(({ id }) => id)
   if (ids.length === 0) return []

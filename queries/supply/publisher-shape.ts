@@ -3,19 +3,19 @@ import { callLog } from '../../projections/calls/call-log.ts'
 import type { publishers } from '../../projections/supply/publishers.ts'
 import { QUALITY } from '../../src/domain/shared/limits.ts'
 import { publisher } from '../../src/domain/supply/publisher.ts'
-import { qualityOf } from '../../src/domain/supply/quality.ts'
+import { qualityScore } from '../../src/domain/supply/quality.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
-import type { Question } from '../../src/kernel/query.ts'
+import type { QueryContext } from '../../src/kernel/query.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
-import type { DocOf, Kept } from '../shared/documents.ts'
-import { laneShape, lanesOf } from './lane-shape.ts'
+import type { DocOf, WithId } from '../shared/documents.ts'
+import { laneShape, lanesOfPublishers } from './lane-shape.ts'
 
 const DAY_MS = 86_400_000
 
 /** A publisher as it is answered, with its lanes. */
 export const publisherShape = publisher.extend({ quality: z.int().nullable(), lanes: z.array(laneShape) })
 
-async function qualities(views: ReadStore, workspaceId: string, ids: readonly string[], now: string) {
+async function qualityScores(views: ReadStore, workspaceId: string, ids: readonly string[], now: string) {
   const since = Date.parse(now) - QUALITY.days * DAY_MS
   const groups = await views.sum(
     collectionOf(callLog),
@@ -26,7 +26,7 @@ async function qualities(views: ReadStore, workspaceId: string, ids: readonly st
   const scores = new Map(
     groups.map(({ key: [id], count, sums: [connected = 0, converted = 0] }) => [
       String(id),
-      qualityOf({ calls: count, connected, converted }),
+      qualityScore({ calls: count, connected, converted }),
     ]),
   )
   return (id: string) => scores.get(id) ?? null
@@ -35,14 +35,14 @@ async function qualities(views: ReadStore, workspaceId: string, ids: readonly st
 /** Publishers with their lanes and scores. */
 export async function publisherShapes(
   views: ReadStore,
-  { tenant: { workspaceId }, now }: Pick<Question<unknown, unknown>, 'tenant' | 'now'>,
-  docs: readonly Kept<DocOf<typeof publishers>>[],
+  { tenant: { workspaceId }, now }: Pick<QueryContext<unknown, unknown>, 'tenant' | 'now'>,
+  docs: readonly WithId<DocOf<typeof publishers>>[],
 ) {
   const ids = docs.map(({ id }) => id)
   if (ids.length === 0) return []
   const [lanes, quality] = await Promise.all([
-    lanesOf(views, workspaceId, ids, now),
-    qualities(views, workspaceId, ids, now),
+    lanesOfPublishers(views, workspaceId, ids, now),
+    qualityScores(views, workspaceId, ids, now),
   ])
   return docs.map(({ workspaceId: _workspace, ...record }) => ({
     ...record,

@@ -1,21 +1,21 @@
 import { hash } from 'node:crypto'
 import {
   actorOf,
+  authorize,
   type Credential,
   identify,
-  judge,
+  isSessionOpen,
   type SessionCredential,
-  sessionOpens,
   type WorkspaceAccess,
 } from '../domain/access/access.ts'
 import { USER_RATE_PER_MINUTE } from '../domain/shared/limits.ts'
 import type { Mount, Tenant } from '../kernel/query.ts'
 import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts'
-import type { Authenticate, Caller, Principal, TurnedAway } from '../ports/api.ts'
+import type { ApiClient, Authenticator, AuthRejection, Principal } from '../ports/api.ts'
 import type { Clock } from '../ports/clock.ts'
 
 /** Where credentials are looked up. */
-export interface Directory {
+export interface CredentialStore {
   readonly credential: (kind: 'key' | 'session', hash: string) => Promise<Credential | null>
   readonly workspace: (id: string) => Promise<WorkspaceAccess | null>
 }
@@ -26,7 +26,7 @@ export function secretHash(secret: string): string {
 }
 
 /** A directory that remembers what it found until it is told that something changed. */
-export function remembering(directory: Directory): Directory & { readonly forget: () => void } {
+export function withCredentialCache(directory: CredentialStore): CredentialStore & { readonly forget: () => void } {
   let credentials = new Map<string, Promise<Credential | null>>()
   let workspaces = new Map<string, Promise<WorkspaceAccess | null>>()
   const once = <Value>(known: Map<string, Promise<Value>>, key: string, find: () => Promise<Value>): Promise<Value> => {
@@ -52,7 +52,7 @@ export function remembering(directory: Directory): Directory & { readonly forget
 }
 
 /** Looks things up anew for whoever asks; those who ask while a look is under way share the next one, which begins after they asked. */
-function inTurn<Value>(find: (key: string) => Promise<Value>): (key: string) => Promise<Value> {
+function coalesce<Value>(find: (key: string) => Promise<Value>): (key: string) => Promise<Value> {
   interface Look {
     readonly found: Promise<Value>
     next: Promise<Value> | null
@@ -77,12 +77,12 @@ function inTurn<Value>(find: (key: string) => Promise<Value>): (key: string) => 
 }
 
 /** A directory that remembers nothing: every answer was looked up after it was asked for, for many at once where many ask. */
-export function looking(directory: Directory): Directory {
+export function withCoalescing(directory: CredentialStore): CredentialStore {
   const credentials = {
-    key: inTurn((hash) => directory.credential('key', hash)),
-    session: inTurn((hash) => directory.credential('session', hash)),
+    key: coalesce((hash) => directory.credential('key', hash)),
+    session: coalesce((hash) => directory.credential('session', hash)),
   }
-  return { credential: (kind, hash) => credentials[kind](hash), workspace: inTurn(directory.workspace) }
+  return { credential: (kind, hash) => credentials[kind](hash), workspace: coalesce(directory.workspace) }
 }
 
 const KEY = /^svc_(live|test)_/
@@ -101,41 +101,44 @@ const OPERATOR: Principal = {
 }
 
 /** Whoever comes without a credential, told apart by address. */
-function stranger(ip: string): Principal {
+function anonymous(ip: string): Principal {
   const actor = { type: 'system', id: null, name: 'Public' } as const
   return { actor, tenant: null, credentialId: `ip:${ip}`, ratePerMinute: null }
 }
 
 /** Is told of every use of a session that opens, by the SHA-256 of its token; `now` is ISO 8601. */
-export type SessionUsed = (session: SessionCredential, hash: string, now: string) => void
+export type SessionUseListener = (session: SessionCredential, hash: string, now: string) => void
 
 /**
  * Checks credentials against what is stored of them, in the documented order (Supplement §1.13). `operatorHash` is the
  * SHA-256 of the operator's token; null where there is none.
  */
-export function authenticator(
-  directory: Directory,
+export function createAuthenticator(
+  directory: CredentialStore,
   clock: Clock,
   operatorHash: string | null = null,
-  onSession: SessionUsed = () => {},
-): Authenticate {
-  return async ({ surface: mounted, scope, write, lapsed = false, ownerOnly = false }, { bearer, agencyId, ip }) => {
+  onSession: SessionUseListener = () => {},
+): Authenticator {
+  return async (
+    { surface: mounted, scope, write, allowLapsed = false, ownerOnly = false },
+    { bearer, agencyId, ip },
+  ) => {
     const surface = takesKey(mounted, scope, bearer) ? 'rest' : mounted
-    if (surface === 'public' || surface === 'sign-in' || surface === 'carrier') return stranger(ip)
+    if (surface === 'public' || surface === 'sign-in' || surface === 'carrier') return anonymous(ip)
     const hash = bearer === null ? null : secretHash(bearer)
     if (surface === 'operator') return hash !== null && hash === operatorHash ? OPERATOR : refuse('unauthorized')
     const held = hash === null ? null : await directory.credential(surface === 'rest' ? 'key' : 'session', hash)
     const presented = { secretHash: hash, agencyId, ip, now: new Date(clock.now()).toISOString() }
-    if (hash !== null && sessionOpens(held, presented.now)) onSession(held, hash, presented.now)
+    if (hash !== null && isSessionOpen(held, presented.now)) onSession(held, hash, presented.now)
     if (surface === 'account') {
-      return sessionOpens(held, presented.now) ? principalOf(held, surface, null, hash) : refuse('unauthorized')
+      return isSessionOpen(held, presented.now) ? principalOf(held, surface, null, hash) : refuse('unauthorized')
     }
     const identified = identify(surface, held, presented)
-    if (isRefusal(identified)) return turnedAway(identified, held, surface)
+    if (isRefusal(identified)) return rejectionOf(identified, held, surface)
     if (held === null) return refuse('unauthorized')
     const workspace = await directory.workspace(identified.workspaceId)
-    const refusal = judge({ surface, scope, write: write && !lapsed, ownerOnly }, held, workspace, presented)
-    if (refusal) return turnedAway(refusal, held, surface)
+    const refusal = authorize({ surface, scope, write: write && !allowLapsed, ownerOnly }, held, workspace, presented)
+    if (refusal) return rejectionOf(refusal, held, surface)
     const tenant = { workspaceId: identified.workspaceId, timezone: workspace?.timezone ?? 'UTC' }
     return principalOf(held, surface, tenant, hash)
   }
@@ -147,7 +150,7 @@ function rateOf(held: Credential, surface: Mount['surface']): number | null {
   return held.kind === 'key' ? held.rateLimitPerMinute : USER_RATE_PER_MINUTE
 }
 
-function callerOf(held: Credential, surface: Mount['surface']): Caller {
+function callerOf(held: Credential, surface: Mount['surface']): ApiClient {
   return {
     actor: actorOf(held),
     credentialId: held.kind === 'key' ? `key:${held.keyId}` : `user:${held.userId}`,
@@ -166,17 +169,19 @@ function principalOf(
 }
 
 /** Refusals that say that the credential itself does not work. */
-const NOBODY: ReadonlySet<string> = new Set(['missing-key', 'invalid-key', 'unauthorized'])
+const AUTHENTICATION_ERRORS: ReadonlySet<string> = new Set(['missing-key', 'invalid-key', 'unauthorized'])
 
-function turnedAway(refusal: Refusal, held: Credential | null, surface: Mount['surface']): TurnedAway {
-  return held === null || NOBODY.has(refusal.refused) ? refusal : { ...refusal, caller: callerOf(held, surface) }
+function rejectionOf(refusal: Refusal, held: Credential | null, surface: Mount['surface']): AuthRejection {
+  return held === null || AUTHENTICATION_ERRORS.has(refusal.refused)
+    ? refusal
+    : { ...refusal, client: callerOf(held, surface) }
 }
 
 /** Whether who was let in by a session still would be: it has not ended, and opens the workspace. Asking does not prolong it. */
-export type SessionStands = (principal: Principal) => Promise<boolean>
+export type SessionCheck = (principal: Principal) => Promise<boolean>
 
 /** Looks at the sessions of those who stay. */
-export function sessionStanding(directory: Directory, clock: Clock): SessionStands {
+export function createSessionCheck(directory: CredentialStore, clock: Clock): SessionCheck {
   return async ({ tenant, sessionHash = null }) => {
     if (tenant === null || sessionHash === null) return false
     const held = await directory.credential('session', sessionHash)
@@ -184,6 +189,6 @@ export function sessionStanding(directory: Directory, clock: Clock): SessionStan
     const presented = { secretHash: sessionHash, agencyId: tenant.workspaceId, ip: '', now }
     if (held === null || isRefusal(identify('console', held, presented))) return false
     const asked = { surface: 'console', scope: null, write: false } as const
-    return judge(asked, held, await directory.workspace(tenant.workspaceId), presented) === null
+    return authorize(asked, held, await directory.workspace(tenant.workspaceId), presented) === null
   }
 }

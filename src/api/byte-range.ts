@@ -10,7 +10,7 @@ const SPELLING = /^\s*bytes\s*=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i
  * The part of `bytes` bytes that a `Range` header asks for (RFC 9110, 14.2); `whole` where it asks for none, for several,
  * or for what makes no sense, which a server may answer with the whole; null where nothing of it is there.
  */
-export function rangeOf(header: string | null, bytes: number): ByteRange | 'whole' | null {
+export function byteRangeOf(header: string | null, bytes: number): ByteRange | 'whole' | null {
   const [, from, to] = SPELLING.exec(header ?? '') ?? []
   if (from === undefined || to === undefined || (from === '' && to === '')) return 'whole'
   if (from === '') {

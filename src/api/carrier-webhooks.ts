@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { isRefusal, type Refusal } from '../kernel/refusal.ts'
 import type { ApiRoute, RawBody } from '../ports/api.ts'
-import { NOTHING } from './query-routes.ts'
+import { noParams } from './query-routes.ts'
 
-const heard = z.object({
+const webhookResponse = z.object({
   /** Whether it is a webhook of a kind that calls go by; any other is left alone. */
   taken: z.boolean(),
 })
@@ -12,11 +12,11 @@ const raw = z.custom<RawBody>((body) => typeof body === 'object' && body !== nul
 
 /** Takes a webhook; resolves once it is durable, to whether it is of a kind that calls use. */
 export interface WebhookReceiver {
-  readonly hear: (request: RawBody) => Promise<boolean | Refusal<'invalid-signature' | 'validation-error'>>
+  readonly receiveWebhook: (request: RawBody) => Promise<boolean | Refusal<'invalid-signature' | 'validation-error'>>
 }
 
 /** The route of Telnyx's webhooks. The signature is the credential: no body is parsed before its signature is verified. */
-export function telnyxRoutes({ hear }: WebhookReceiver): readonly ApiRoute[] {
+export function telnyxRoutes({ receiveWebhook }: WebhookReceiver): readonly ApiRoute[] {
   return [
     {
       method: 'POST',
@@ -27,13 +27,13 @@ export function telnyxRoutes({ hear }: WebhookReceiver): readonly ApiRoute[] {
       raw: true,
       name: 'take-telnyx-webhook',
       summary: 'Take a webhook of the carrier',
-      params: NOTHING,
-      query: NOTHING,
+      params: noParams,
+      query: noParams,
       body: null,
-      responses: { 200: heard },
+      responses: { 200: webhookResponse },
       rejects: ['invalid-signature'],
       async run({ body }) {
-        const taken = await hear(raw.parse(body))
+        const taken = await receiveWebhook(raw.parse(body))
         return isRefusal(taken) ? taken : { status: 200, body: { taken }, position: null }
       },
     },

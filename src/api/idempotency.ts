@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto'
 import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts'
-import type { ApiAnswer, ApiRequest, ApiRoute, Principal, Refused } from '../ports/api.ts'
+import type { ApiRefusal, ApiRequest, ApiResponse, ApiRoute, Principal } from '../ports/api.ts'
 import { headerNames } from '../ports/api-headers.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { OperationalStore } from '../ports/operational-store.ts'
 import type { Secrets } from '../ports/secrets.ts'
 
 /** How long a first outcome is answered again (Supplement 1.5). */
-export const KEPT_MS = 24 * 3_600_000
+export const RETENTION_MS = 24 * 3_600_000
 /** After this long an outcome that never came is given up: its process has died. */
-const UNDER_WAY_MS = 60_000
-const LOOK_EVERY_MS = 50
+const PENDING_TIMEOUT_MS = 60_000
+const POLL_MS = 50
 
 /** Refusals after which the same request is to be sent again: later, or when there is money (Document 1, "purchase"). */
-const PASSING: ReadonlySet<string> = new Set(['rate-limited', 'insufficient-funds'])
+const RETRYABLE: ReadonlySet<string> = new Set(['rate-limited', 'insufficient-funds'])
 
 /** Where the outcome of a credential's key is kept. */
 const entryKey = ({ credentialId }: Principal, key: string) => `idempotency:${digest(credentialId, key)}`
@@ -21,7 +21,7 @@ const entryKey = ({ credentialId }: Principal, key: string) => `idempotency:${di
 /** Tells that this answer is that of an earlier request with the same key. */
 const REPLAY = { [headerNames.idempotentReplay]: 'true' } as const
 
-interface Kept {
+interface IdempotencyEntry {
   /** SHA-256 of what was asked, sealed: a body may hold a password, which a bare hash would give away to guessing. */
   readonly asked: string
   /** The sealed outcome; null while it is under way. */
@@ -31,7 +31,7 @@ interface Kept {
 /** One word for several: SHA-256, in hex. */
 export const digest = (...parts: readonly string[]) => createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 
-export interface Idempotency {
+export interface IdempotencyPorts {
   readonly ops: OperationalStore
   readonly secrets: Secrets
   readonly clock: Clock
@@ -41,14 +41,14 @@ export interface Idempotency {
  * A write that keeps the first outcome of each `Idempotency-Key`, refusals too, sealed, for 24 hours: the same request
  * again is answered with it; the key with another request is a `conflict`. What only asks for time or money is no outcome.
  */
-export function idempotent(route: ApiRoute, { ops, secrets, clock }: Idempotency): ApiRoute {
-  const later = () => new Promise<void>((resolve) => clock.at(clock.now() + LOOK_EVERY_MS, resolve))
+export function withIdempotency(route: ApiRoute, { ops, secrets, clock }: IdempotencyPorts): ApiRoute {
+  const later = () => new Promise<void>((resolve) => clock.schedule(clock.now() + POLL_MS, resolve))
 
-  async function firstOutcome(key: string, asked: string, request: ApiRequest): Promise<ApiAnswer | Refused> {
+  async function firstOutcome(key: string, asked: string, request: ApiRequest): Promise<ApiResponse | ApiRefusal> {
     for (;;) {
       const now = clock.now()
       const entry = await ops.get(key, now)
-      const kept = entry?.value as Kept | undefined
+      const kept = entry?.value as IdempotencyEntry | undefined
       if (kept && secrets.unseal(kept.asked) !== asked) {
         return refuse(
           'conflict',
@@ -56,17 +56,17 @@ export function idempotent(route: ApiRoute, { ops, secrets, clock }: Idempotency
           'The key was used for another request.',
         )
       }
-      if (kept?.outcome) return restored(secrets.unseal(kept.outcome))
-      const underWay: Kept = { asked: secrets.seal(asked), outcome: null }
-      if (!kept && (await ops.putIf(key, entry?.version ?? 0, underWay, now + UNDER_WAY_MS, now))) break
+      if (kept?.outcome) return parseOutcome(secrets.unseal(kept.outcome))
+      const underWay: IdempotencyEntry = { asked: secrets.seal(asked), outcome: null }
+      if (!kept && (await ops.putIf(key, entry?.version ?? 0, underWay, now + PENDING_TIMEOUT_MS, now))) break
       await later()
     }
     try {
       const outcome = await route.run(request)
-      if (isRefusal(outcome) && PASSING.has(outcome.refused)) await ops.delete(key)
+      if (isRefusal(outcome) && RETRYABLE.has(outcome.refused)) await ops.delete(key)
       else {
-        const kept: Kept = { asked: secrets.seal(asked), outcome: secrets.seal(stored(outcome)) }
-        await ops.put(key, kept, clock.now() + KEPT_MS)
+        const kept: IdempotencyEntry = { asked: secrets.seal(asked), outcome: secrets.seal(serializeOutcome(outcome)) }
+        await ops.put(key, kept, clock.now() + RETENTION_MS)
       }
       return outcome
     } catch (error) {
@@ -76,16 +76,16 @@ export function idempotent(route: ApiRoute, { ops, secrets, clock }: Idempotency
     }
   }
 
-  const { absent } = route
+  const { notFoundParam } = route
   return {
     ...route,
     rejects: [...new Set([...route.rejects, 'conflict'])],
     // What the first request took away is no reason to refuse the second.
-    ...(absent && {
-      async absent(asked) {
+    ...(notFoundParam && {
+      async notFoundParam(asked) {
         const { idempotencyKey, principal } = asked
         const entry = idempotencyKey === null ? null : await ops.get(entryKey(principal, idempotencyKey), clock.now())
-        return entry ? null : absent(asked)
+        return entry ? null : notFoundParam(asked)
       },
     }),
     run(request) {
@@ -98,12 +98,12 @@ export function idempotent(route: ApiRoute, { ops, secrets, clock }: Idempotency
   }
 }
 
-function stored(outcome: ApiAnswer | Refusal): string {
+function serializeOutcome(outcome: ApiResponse | Refusal): string {
   if (isRefusal(outcome) || !(outcome.body instanceof Uint8Array)) return JSON.stringify(outcome)
   return JSON.stringify({ ...outcome, body: JSON.parse(new TextDecoder().decode(outcome.body)) })
 }
 
-function restored(text: string): ApiAnswer | Refused {
-  const outcome = JSON.parse(text) as ApiAnswer | Refused
+function parseOutcome(text: string): ApiResponse | ApiRefusal {
+  const outcome = JSON.parse(text) as ApiResponse | ApiRefusal
   return { ...outcome, headers: { ...outcome.headers, ...REPLAY } }
 }

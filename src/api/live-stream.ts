@@ -10,12 +10,12 @@ import type { ApiRequest, ApiRoute } from '../ports/api.ts'
 import { cursorOf } from '../ports/api-headers.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
-import { createMovements, type Movements } from '../runtime/change-notifier.ts'
-import { createBell, pause } from '../runtime/pause.ts'
-import type { Answered, QueryRunner } from '../runtime/queries/query-runner.ts'
-import type { SessionStands } from './access.ts'
-import { begun } from './prefetch-first.ts'
-import { NOTHING } from './query-routes.ts'
+import { type ChangeNotifier, createChangeNotifier } from '../runtime/change-notifier.ts'
+import { createWakeSignal, sleep } from '../runtime/pause.ts'
+import type { QueryResponse, QueryRunner } from '../runtime/queries/query-runner.ts'
+import type { SessionCheck } from './access.ts'
+import { prefetchFirst } from './prefetch-first.ts'
+import { noParams } from './query-routes.ts'
 
 /** The live board as a stream: its route, and the end of all that are open. */
 export interface LiveStream {
@@ -29,26 +29,28 @@ const decoder = new TextDecoder()
 const HEARTBEAT = encoder.encode(':\n\n')
 
 /** One server-sent event: a board, under the position that it reflects. */
-function eventOf({ bytes, position }: Answered): Uint8Array {
+function boardEvent({ bytes, position }: QueryResponse): Uint8Array {
   const id = position === null ? '' : `id: ${cursorOf(position)}\n`
   return encoder.encode(`event: live\n${id}data: ${decoder.decode(bytes)}\n\n`)
 }
 
 /** What of a board moves by itself: it is no news. */
-const PASSING: ReadonlySet<string> = new Set(['at', 'elapsedSeconds', 'talkSeconds'])
+const VOLATILE_FIELDS: ReadonlySet<string> = new Set(['at', 'elapsedSeconds', 'talkSeconds'])
 
 /** A board without what moves by itself. */
-function newsOf({ bytes }: Answered): string {
-  return JSON.stringify(JSON.parse(decoder.decode(bytes)), (name, value) => (PASSING.has(name) ? undefined : value))
+function stableContentOf({ bytes }: QueryResponse): string {
+  return JSON.stringify(JSON.parse(decoder.decode(bytes)), (name, value) =>
+    VOLATILE_FIELDS.has(name) ? undefined : value,
+  )
 }
 
-type Board = (tenant: Tenant, minPosition: number | null) => Promise<Answered | Refusal>
+type BoardReader = (tenant: Tenant, minPosition: number | null) => Promise<QueryResponse | Refusal>
 
 /** Looks at boards: those who watch one workspace at about the same time share a look. */
-function createBoards(queries: QueryRunner, clock: Clock): Board {
+function createBoardReader(queries: QueryRunner, clock: Clock): BoardReader {
   const looks = new Map<
     string,
-    { readonly at: number; readonly minPosition: number | null; readonly board: ReturnType<Board> }
+    { readonly at: number; readonly minPosition: number | null; readonly board: ReturnType<BoardReader> }
   >()
   return (tenant, minPosition) => {
     const at = clock.now()
@@ -57,43 +59,43 @@ function createBoards(queries: QueryRunner, clock: Clock): Board {
     if (last && at - last.at < LIVE_STREAM.gapMs && (last.minPosition ?? -1) >= (minPosition ?? -1)) return last.board
     const now = new Date(at).toISOString()
     const asked = { name: liveCalls.name, params: {}, query: {}, tenant, surface: 'console', now, minPosition } as const
-    const board = queries.ask(asked)
+    const board = queries.run(asked)
     looks.set(workspaceId, { at, minPosition, board })
     const forget = () => looks.get(workspaceId)?.board === board && looks.delete(workspaceId)
-    clock.at(at + LIVE_STREAM.gapMs, forget)
+    clock.schedule(at + LIVE_STREAM.gapMs, forget)
     board.catch(forget)
     return board
   }
 }
 
-interface Watching {
-  readonly movements: Movements
-  readonly boards: Board
-  readonly stands: SessionStands
+interface StreamContext {
+  readonly movements: ChangeNotifier
+  readonly boards: BoardReader
+  readonly isSessionValid: SessionCheck
   readonly clock: Clock
   /** Aborts when nobody reads any more, or the server stops. */
   readonly stop: AbortSignal
 }
 
 /** The board now, and again whenever it has moved, a few times a second at the most; a sign of life in between. */
-async function* watch(
-  { movements, boards, stands, clock, stop }: Watching,
+async function* streamBoards(
+  { movements, boards, isSessionValid: stands, clock, stop }: StreamContext,
   { principal, connection }: ApiRequest,
   tenant: Tenant,
 ): AsyncGenerator<Uint8Array> {
-  const bell = createBell(clock, stop)
+  const bell = createWakeSignal(clock, stop)
   let position: number | null = null
   let moved = true
   let shown = ''
-  const leave = movements.watch(tenant.workspaceId, (told) => {
+  const leave = movements.subscribe(tenant.workspaceId, (told) => {
     position = told
     moved = true
-    bell.ring()
+    bell.notify()
   })
   stop.addEventListener('abort', leave, { once: true })
 
   async function* send(bytes: Uint8Array) {
-    const cancel = clock.at(clock.now() + LIVE_STREAM.slowMs, connection.drop)
+    const cancel = clock.schedule(clock.now() + LIVE_STREAM.slowMs, connection.drop)
     try {
       yield bytes
     } finally {
@@ -110,9 +112,9 @@ async function* watch(
         if (isRefusal(board)) return
         // What could not be waited for is looked at once more.
         moved ||= board.lag
-        const news = newsOf(board)
+        const news = stableContentOf(board)
         if (news !== shown) {
-          yield* send(eventOf(board))
+          yield* send(boardEvent(board))
           shown = news
           beat = clock.now()
         }
@@ -121,8 +123,8 @@ async function* watch(
         yield* send(HEARTBEAT)
         beat = clock.now()
       }
-      if (!moved) await bell.rest(beat + LIVE_STREAM.heartbeatMs)
-      await pause(clock, Math.max(0, looked + LIVE_STREAM.gapMs - clock.now()), stop)
+      if (!moved) await bell.wait(beat + LIVE_STREAM.heartbeatMs)
+      await sleep(clock, Math.max(0, looked + LIVE_STREAM.gapMs - clock.now()), stop)
     }
   } finally {
     leave()
@@ -133,13 +135,13 @@ async function* watch(
 export function openLiveStream(options: {
   readonly log: EventLog
   readonly queries: QueryRunner
-  readonly stands: SessionStands
+  readonly isSessionValid: SessionCheck
   readonly clock: Clock
 }): LiveStream {
-  const { log, queries, stands, clock } = options
+  const { log, queries, isSessionValid: stands, clock } = options
   const closing = new AbortController()
-  const boards = createBoards(queries, clock)
-  const movements = createMovements({
+  const boards = createBoardReader(queries, clock)
+  const movements = createChangeNotifier({
     log,
     clock,
     own: new Set([call.name, workspace.name]),
@@ -160,7 +162,7 @@ export function openLiveStream(options: {
       const details = { streams: LIVE_STREAM.most, retryAfterSeconds: LIVE_STREAM.heartbeatMs / 1_000 }
       return refuse('rate-limited', details, `The workspace has ${LIVE_STREAM.most} live streams open.`)
     }
-    const gone = request.connection.gone()
+    const gone = request.connection.closeSignal()
     if (!gone.aborted) {
       count(workspaceId, 1)
       gone.addEventListener('abort', () => count(workspaceId, -1), { once: true })
@@ -168,7 +170,9 @@ export function openLiveStream(options: {
     const stop = AbortSignal.any([gone, closing.signal])
     return {
       status: 200,
-      body: await begun(watch({ movements, boards, stands, clock, stop }, request, tenant)),
+      body: await prefetchFirst(
+        streamBoards({ movements, boards, isSessionValid: stands, clock, stop }, request, tenant),
+      ),
       position: null,
       headers: {
         'content-type': 'text/event-stream; charset=utf-8',
@@ -190,12 +194,12 @@ export function openLiveStream(options: {
       write: false,
       name: 'stream-live-calls',
       summary: 'Follow the calls in progress, as server-sent events',
-      params: NOTHING,
-      query: NOTHING,
+      params: noParams,
+      query: noParams,
       body: null,
       responses: { 200: z.string() },
-      sends: ['cache-control'],
-      produces: 'text/event-stream',
+      responseHeaders: ['cache-control'],
+      contentType: 'text/event-stream',
       rejects: [],
       run,
     },

@@ -7,10 +7,10 @@ export function hashPassword(password: string): Promise<string> {
 }
 
 /** Stands in where nobody is registered, so that an unknown address takes as long as a wrong password. */
-const nobody = hashPassword(randomUUID())
+const unknownUserHash = hashPassword(randomUUID())
 
 /** Whether a password is the one behind a hash; never, but after the same time, where there is no hash. */
-export async function isPassword(password: string, kept: string | null): Promise<boolean> {
-  const right = await verify(kept ?? (await nobody), password)
+export async function isCorrectPassword(password: string, kept: string | null): Promise<boolean> {
+  const right = await verify(kept ?? (await unknownUserHash), password)
   return kept !== null && right
 }

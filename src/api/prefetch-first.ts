@@ -1,5 +1,5 @@
 /** The same, its first value already there: a source that is away is found out before the answer begins. */
-export async function begun<Value>(source: AsyncIterable<Value>): Promise<AsyncIterable<Value>> {
+export async function prefetchFirst<Value>(source: AsyncIterable<Value>): Promise<AsyncIterable<Value>> {
   const rest = source[Symbol.asyncIterator]()
   let first: IteratorResult<Value> | null = await rest.next()
   return {

@@ -3,9 +3,9 @@ import { instant } from '../kernel/wire.ts'
 import type { ApiRoute } from '../ports/api.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type EventLog, START } from '../ports/event-log.ts'
-import type { Builds } from '../runtime/projections/projection-progress.ts'
+import type { ProjectionProgress } from '../runtime/projections/projection-progress.ts'
 import type { ProjectionStatus } from '../runtime/projections/projection-runner.ts'
-import { NOTHING } from './query-routes.ts'
+import { noParams } from './query-routes.ts'
 
 /** How a new build is getting on: where it has read to, of where the log ends; `share` is by positions. */
 export const rebuildShape = z.object({ position: z.int(), head: z.int(), share: z.number() })
@@ -29,7 +29,7 @@ export type ProjectionRow = z.infer<typeof projectionShape>
 /** What tells of the projections. */
 export interface StatusPorts {
   readonly readSide: {
-    readonly builds: () => Promise<readonly Builds[]>
+    readonly builds: () => Promise<readonly ProjectionProgress[]>
     /** Null where another process runs the projections. */
     readonly projections: (() => Promise<readonly ProjectionStatus[]>) | null
   }
@@ -74,8 +74,8 @@ export function projectionRoute(ports: StatusPorts): ApiRoute {
     write: false,
     name: 'list-projections',
     summary: 'List the projections, and how far each has come',
-    params: NOTHING,
-    query: NOTHING,
+    params: noParams,
+    query: noParams,
     body: null,
     responses: { 200: z.object({ projections: z.array(projectionShape) }) },
     rejects: [],

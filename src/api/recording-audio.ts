@@ -5,15 +5,15 @@ import { readOne } from '../../queries/shared/documents.ts'
 import { PLAYBACK_CACHE_SECONDS } from '../domain/shared/limits.ts'
 import { isRefusal, refuse } from '../kernel/refusal.ts'
 import { id } from '../kernel/wire.ts'
-import type { ApiAnswer, ApiRequest, ApiRoute, Refused } from '../ports/api.ts'
+import type { ApiRefusal, ApiRequest, ApiResponse, ApiRoute } from '../ports/api.ts'
 import type { Carrier } from '../ports/carrier.ts'
 import type { AudioFormat } from '../ports/carrier-recordings.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ReadStore } from '../ports/read-store.ts'
-import { rangeOf } from './byte-range.ts'
-import { begun } from './prefetch-first.ts'
-import { NOTHING } from './query-routes.ts'
-import { fromCarrier } from './writes/carrier-errors.ts'
+import { byteRangeOf } from './byte-range.ts'
+import { prefetchFirst } from './prefetch-first.ts'
+import { noParams } from './query-routes.ts'
+import { orUpstreamError } from './writes/carrier-errors.ts'
 
 const TYPES: Readonly<Record<AudioFormat, string>> = { mp3: 'audio/mpeg', wav: 'audio/wav' }
 
@@ -28,23 +28,23 @@ export interface PlaybackPorts {
 }
 
 /** Plays a recording, or a part of it, as the carrier gives it out; nothing of it is kept here. */
-async function play(
+async function playRecording(
   { views, carrier, clock }: PlaybackPorts,
   { params: sent, principal, range, connection }: ApiRequest,
-): Promise<ApiAnswer | Refused> {
+): Promise<ApiResponse | ApiRefusal> {
   const asked = params.parse(sent)
   const held = await readOne(views, callRecordings, principal.tenant?.workspaceId ?? '', asked.id)
   const recording = held?.recordings.find(({ id }) => id === asked.rid)
   if (!recording) return refuse('recording-not-found')
   if (Date.parse(recording.expiresAt) <= clock.now()) return refuse('recording-expired')
-  const saved = await fromCarrier(() => carrier().recordings.open(recording, connection.gone()))
+  const saved = await orUpstreamError(() => carrier().recordings.open(recording, connection.closeSignal()))
   if (isRefusal(saved)) return saved
   if (saved === null) return refuse('recording-expired')
   const { bytes } = saved
-  const part = rangeOf(range, bytes)
+  const part = byteRangeOf(range, bytes)
   if (part === null) return { ...refuse('range-not-satisfiable'), headers: { 'content-range': `bytes */${bytes}` } }
   const { first, last } = part === 'whole' ? { first: 0, last: bytes - 1 } : part
-  const body = await fromCarrier(() => begun(saved.read(first, last)))
+  const body = await orUpstreamError(() => prefetchFirst(saved.read(first, last)))
   if (isRefusal(body)) return body
   return {
     status: part === 'whole' ? 200 : 206,
@@ -69,14 +69,14 @@ export function recordingRoutes(ports: PlaybackPorts): readonly ApiRoute[] {
     name: 'play-recording',
     summary: 'Play a recording of a call',
     params,
-    query: NOTHING,
+    query: noParams,
     body: null,
     responses: { 200: audio, 206: audio },
-    sends: ['content-disposition', 'accept-ranges', 'cache-control'],
-    produces: 'audio/*',
-    measured: true,
+    responseHeaders: ['content-disposition', 'accept-ranges', 'cache-control'],
+    contentType: 'audio/*',
+    hasContentLength: true,
     rejects: ['recording-not-found', 'recording-expired', 'range-not-satisfiable', 'upstream-error'],
-    run: (request: ApiRequest) => play(ports, request),
+    run: (request: ApiRequest) => playRecording(ports, request),
   } as const
   return [
     { ...route, surface: 'rest', path: AUDIO_PATHS.rest, scope: 'calls:read' },

@@ -1,4 +1,4 @@
-import { lastUseKey, recordOf, requestLabels, requestSeries } from '../domain/access/request-log.ts'
+import { lastUseKey, redactRequest, requestLabels, requestSeries } from '../domain/access/request-log.ts'
 import { REQUEST_LOG } from '../domain/shared/limits.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { OperationalStore } from '../ports/operational-store.ts'
@@ -6,20 +6,20 @@ import type { Random } from '../ports/random.ts'
 import type { AnsweredRequest, RequestLog } from '../ports/request-log.ts'
 
 /** How long a request waits for others to be written with. */
-const GATHER_MS = 250
-const AT_ONCE = 500
+const BATCH_MS = 250
+const BATCH_SIZE = 500
 /** What waits while the store is away; past it the oldest are lost. */
-const MOST_WAITING = 20_000
+const MAX_PENDING = 20_000
 const DAY_MS = 86_400_000
 
-interface Waiting {
+interface PendingRequest {
   readonly id: string
   readonly at: number
   readonly request: AnsweredRequest
 }
 
-function noteOf({ id, at, request }: Waiting) {
-  const value = recordOf(request)
+function logRecordOf({ id, at, request }: PendingRequest) {
+  const value = redactRequest(request)
   const expiresAt = at + REQUEST_LOG.days * DAY_MS
   return { series: requestSeries(request.keyId), id, at, labels: requestLabels(value), value, expiresAt }
 }
@@ -31,19 +31,19 @@ export function createRequestLog({
   random,
   onLost = () => {},
 }: {
-  readonly ops: Pick<OperationalStore, 'note' | 'put'>
+  readonly ops: Pick<OperationalStore, 'appendLog' | 'put'>
   readonly clock: Clock
   readonly random: Random
   /** Told how many were lost, and of what. */
   readonly onLost?: (count: number, error: unknown) => void
 }): RequestLog {
-  let waiting: Waiting[] = []
+  let waiting: PendingRequest[] = []
   let writing: Promise<void> | null = null
   let cancel: (() => void) | null = null
   let problem: unknown = null
 
-  async function write(batch: readonly Waiting[]): Promise<void> {
-    await ops.note(batch.map(noteOf))
+  async function write(batch: readonly PendingRequest[]): Promise<void> {
+    await ops.appendLog(batch.map(logRecordOf))
     const lastUses = new Map(batch.map(({ at, request }) => [request.keyId, at]))
     await Promise.all([...lastUses].map(([keyId, at]) => ops.put(lastUseKey(keyId), at, null)))
   }
@@ -51,7 +51,7 @@ export function createRequestLog({
   /** Writes what waits now; what cannot be written waits on. Says whether it could. */
   async function flush(): Promise<boolean> {
     while (waiting.length > 0) {
-      const batch = waiting.slice(0, AT_ONCE)
+      const batch = waiting.slice(0, BATCH_SIZE)
       try {
         await write(batch)
       } catch (error) {
@@ -65,7 +65,7 @@ export function createRequestLog({
   }
 
   function later(): void {
-    cancel ??= clock.at(clock.now() + GATHER_MS, () => {
+    cancel ??= clock.schedule(clock.now() + BATCH_MS, () => {
       cancel = null
       writing ??= flush().then(() => {
         writing = null
@@ -77,14 +77,14 @@ export function createRequestLog({
   return {
     add(request) {
       waiting.push({ id: random.uuid(), at: clock.now(), request })
-      if (waiting.length > MOST_WAITING) {
-        const lost = waiting.length - MOST_WAITING / 2
+      if (waiting.length > MAX_PENDING) {
+        const lost = waiting.length - MAX_PENDING / 2
         waiting = waiting.slice(lost)
         onLost(lost, problem)
       }
       later()
     },
-    async written() {
+    async flush() {
       await writing
       writing ??= flush().then(() => {
         writing = null

@@ -8,29 +8,29 @@ import type { Claim } from '../domain/routing/decision.ts'
 import { ledgerEvents } from '../domain/routing/ledger.ts'
 import { routingKeyIn } from '../domain/routing/sender.ts'
 import { e164 } from '../domain/shared/fields.ts'
-import { delivers } from '../domain/supply/number.ts'
+import { isDelivering } from '../domain/supply/number.ts'
 import type { EventOf, NewEvent } from '../kernel/event.ts'
 import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts'
 import { id, queryInstant, wholeNumber } from '../kernel/wire.ts'
 import type { ApiRequest, ApiRoute } from '../ports/api.ts'
 import {
-  type Dialled,
+  type DialInput,
   type DialResult,
+  dialResultOf,
   entryFor,
-  resultOf,
   STAYS_SECONDS,
   script,
-  scriptedAs,
+  scriptKeyOf,
 } from '../ports/call-script.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 import type { PlacedCall, Simulator } from '../ports/simulated-carrier.ts'
-import type { CommandCall } from '../runtime/write/mailboxes.ts'
+import type { CommandContext } from '../runtime/write/mailboxes.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 import { secretHash } from './access.ts'
-import { NOTHING, type ReadBack } from './query-routes.ts'
+import { noParams, type ReadYourWrites } from './query-routes.ts'
 
-const HANGS_UP_SECONDS = 14_400
+const MAX_HANG_UP_SECONDS = 14_400
 
 /** A call to be played (Supplement §11). */
 export const sandboxCall = z.object({
@@ -39,7 +39,7 @@ export const sandboxCall = z.object({
   from: e164.nullable().optional(),
   at: queryInstant.optional(),
   mode: z.enum(['instant', 'live']).default('live'),
-  callerHangsUpAfterSeconds: z.number().min(0).max(HANGS_UP_SECONDS).optional(),
+  callerHangsUpAfterSeconds: z.number().min(0).max(MAX_HANG_UP_SECONDS).optional(),
   sipHeaders: z.record(z.string().max(128), z.string().max(1_000)).default({}),
   script: script.default({}),
   speed: wholeNumber({ min: 1, max: 1_000 }).default(1),
@@ -54,7 +54,7 @@ export interface SandboxPorts {
   readonly clock: Clock
   readonly random: Random
   /** Waits until a call's events can be read back. */
-  readonly readBack: (types: readonly string[]) => Promise<ReadBack>
+  readonly readBack: (types: readonly string[]) => Promise<ReadYourWrites>
 }
 
 type LedgerEvent = EventOf<typeof ledgerEvents>
@@ -84,7 +84,7 @@ function stepOf(event: NewEvent | undefined) {
   return event.type === 'PlanSpent' ? { claim: null, unrouted: event.data.unrouted } : null
 }
 
-const dialledBy = ({ target, destination, ringSeconds, whisper }: Claim): Dialled => ({
+const dialledTarget = ({ target, destination, ringSeconds, whisper }: Claim): DialInput => ({
   targetId: target.id,
   destination,
   ringSeconds,
@@ -92,10 +92,10 @@ const dialledBy = ({ target, destination, ringSeconds, whisper }: Claim): Dialle
 })
 
 /** Seconds that a call will take from its arrival at an instant to its end, as routing stands now; or why it cannot be placed. */
-async function secondsOf(
+async function estimateSeconds(
   { writer }: SandboxPorts,
   { to, from, sipHeaders, script, callerHangsUpAfterSeconds }: SandboxCall,
-  caller: CommandCall,
+  caller: CommandContext,
   callId: string,
   seed: number,
   at: string,
@@ -105,7 +105,7 @@ async function secondsOf(
   const key = routingKeyIn(sipHeaders)
   const routingKeyHash = key && secretHash(key)
   const plus = () => new Date(Date.parse(at) + seconds * 1_000).toISOString()
-  const rehearsed = await writer.rehearse((events) => {
+  const rehearsed = await writer.dryRun((events) => {
     if (events.length === 0) {
       const input = { callId, carrierCallId: callId, to, caller: from ?? null, routingKeyHash, seed, occurredAt: at }
       return { command: routeCall, input }
@@ -114,11 +114,11 @@ async function secondsOf(
     if (!step) return null
     if (step.unrouted) seconds += STAYS_SECONDS[step.unrouted.action]
     if (!step.claim) return null
-    const dialled = dialledBy(step.claim)
-    const known = scriptedAs(script, dialled)
+    const dialled = dialledTarget(step.claim)
+    const known = scriptKeyOf(script, dialled)
     const nth = dials.get(known) ?? 0
     dials.set(known, nth + 1)
-    const result = resultOf(entryFor(script, dialled, nth), dialled)
+    const result = dialResultOf(entryFor(script, dialled, nth), dialled)
     seconds += result.afterSeconds
     if (result.answered) {
       seconds += result.talkSeconds
@@ -134,16 +134,16 @@ async function secondsOf(
 }
 
 /** Arrivals tried at the most until a call ends just now: what routing says of one is other than what it says of another. */
-const REHEARSALS = 5
+const MAX_DRY_RUNS = 5
 
 /** When a call arrives so that it ends now; where no arrival is found that does, one that ended before. */
-async function arrivalEnding(
+async function findArrival(
   nowMs: number,
   secondsAt: (arrivesMs: number) => Promise<number | Refusal>,
 ): Promise<number | Refusal> {
   let arrivesMs = nowMs
   let longestMs = 0
-  for (let n = 0; n < REHEARSALS; n += 1) {
+  for (let n = 0; n < MAX_DRY_RUNS; n += 1) {
     const seconds = await secondsAt(arrivesMs)
     if (isRefusal(seconds)) return seconds
     const ms = Math.ceil(seconds * 1_000)
@@ -155,33 +155,33 @@ async function arrivalEnding(
 }
 
 /** A made-up caller: a number of the kind kept for fiction, of a real area code. */
-function someCaller(random: Random): string {
+function fictionalCaller(random: Random): string {
   return `+1212555${String(100 + (random.seed() % 90)).padStart(4, '0')}`
 }
 
 /** Plays a call: 404 when `to` is no number of the workspace, 409 when it would not deliver, 400 when it would end after now. */
-export async function playCall(ports: SandboxPorts, workspaceId: string, sent: SandboxCall, caller: CommandCall) {
+export async function playCall(ports: SandboxPorts, workspaceId: string, sent: SandboxCall, caller: CommandContext) {
   const { writer, simulator, clock, random } = ports
   const { numbers, numberIds } = await writer.stateOf(workspace, workspaceId)
   const number = numbers.get(numberIds.get(sent.to) ?? '')
   if (!number || number.status === 'released') return refuse('number-not-found')
-  if (!delivers(number)) return refuse('conflict', { to: sent.to }, 'The number would not deliver the call.')
+  if (!isDelivering(number)) return refuse('conflict', { to: sent.to }, 'The number would not deliver the call.')
   if (sent.mode === 'live' && sent.at !== undefined) {
     return refuse('bad-request', { at: 'goes with an instant call: a live one arrives now' })
   }
   const callId = random.uuid()
-  const from = sent.from === undefined ? someCaller(random) : sent.from
+  const from = sent.from === undefined ? fictionalCaller(random) : sent.from
   const seed = random.seed()
   const now = clock.now()
   const secondsAt = (ms: number) =>
-    secondsOf(ports, { ...sent, from }, caller, callId, seed, new Date(ms).toISOString())
+    estimateSeconds(ports, { ...sent, from }, caller, callId, seed, new Date(ms).toISOString())
   let arrivesMs = sent.at === undefined ? now : Date.parse(sent.at)
   if (sent.mode === 'instant' && sent.at !== undefined) {
     const seconds = await secondsAt(arrivesMs)
     if (isRefusal(seconds)) return seconds
     if (arrivesMs + seconds * 1_000 > now) return refuse('bad-request', { at: 'the call would end after now' })
   } else if (sent.mode === 'instant') {
-    const arrives = await arrivalEnding(now, secondsAt)
+    const arrives = await findArrival(now, secondsAt)
     if (isRefusal(arrives)) return arrives
     arrivesMs = arrives
   }
@@ -207,7 +207,7 @@ export async function playCall(ports: SandboxPorts, workspaceId: string, sent: S
 }
 
 /** Event types that a played call may have led to. */
-const PLAYED = [...Object.keys(call.events), 'CallAdmitted', 'WalletCharged']
+const PLAYED_EVENT_TYPES = [...Object.keys(call.events), 'CallAdmitted', 'WalletCharged']
 
 /** The routes of the sandbox: there only with the simulated carrier. */
 export function sandboxRoutes(ports: SandboxPorts): readonly ApiRoute[] {
@@ -220,8 +220,8 @@ export function sandboxRoutes(ports: SandboxPorts): readonly ApiRoute[] {
       write: true,
       name: 'play-call',
       summary: 'Play a simulated call',
-      params: NOTHING,
-      query: NOTHING,
+      params: noParams,
+      query: noParams,
       body: sandboxCall,
       responses: { 201: answer },
       rejects: ['number-not-found', 'conflict', 'bad-request'],
@@ -237,7 +237,7 @@ export function sandboxRoutes(ports: SandboxPorts): readonly ApiRoute[] {
           ip,
         })
         if (isRefusal(played)) return played
-        return { status: 201, body: played, ...(await ports.readBack(PLAYED)) }
+        return { status: 201, body: played, ...(await ports.readBack(PLAYED_EVENT_TYPES)) }
       },
     },
   ]

@@ -7,45 +7,45 @@ import type { Random } from '../ports/random.ts'
 
 const WINDOW_MS = SIGN_IN_FAILURES.minutes * 60_000
 /** After this long an attempt without an outcome counts as failed: its process has died. */
-const UNDER_WAY_MS = 10_000
-const LOOK_EVERY_MS = 20
+const PENDING_TIMEOUT_MS = 10_000
+const POLL_MS = 20
 
 /** What is kept of one address or one source. */
-interface Kept {
+interface FailureRecord {
   /** Instants (ms) of the failures within the window, oldest first. */
   readonly failures: readonly number[]
   /** Instants at which attempts without an outcome began, by the attempt. */
   readonly underWay: Readonly<Record<string, number>>
 }
 
-const NOTHING_KEPT: Kept = { failures: [], underWay: {} }
+const NO_FAILURES: FailureRecord = { failures: [], underWay: {} }
 
 /** What is left of it at an instant. */
-function keptAt({ failures, underWay }: Kept, now: number): Kept {
+function dropExpired({ failures, underWay }: FailureRecord, now: number): FailureRecord {
   const attempts = Object.entries(underWay)
-  const dead = attempts.filter(([, at]) => now - at >= UNDER_WAY_MS).map(([, at]) => at)
+  const dead = attempts.filter(([, at]) => now - at >= PENDING_TIMEOUT_MS).map(([, at]) => at)
   return {
     failures: [...failures, ...dead].filter((at) => now - at < WINDOW_MS).toSorted((one, other) => one - other),
-    underWay: Object.fromEntries(attempts.filter(([, at]) => now - at < UNDER_WAY_MS)),
+    underWay: Object.fromEntries(attempts.filter(([, at]) => now - at < PENDING_TIMEOUT_MS)),
   }
 }
 
 /** Something that may fail only so often in a while. */
 interface Subject {
   readonly key: string
-  readonly most: number
+  readonly max: number
 }
 
 /** What failures are counted by: the e-mail address that was named, and where the request came from. */
-export function subjectsOf(address: string, source: string): readonly Subject[] {
+export function signInSubjects(address: string, source: string): readonly Subject[] {
   const named = createHash('sha256').update(address.trim().toLowerCase()).digest('hex')
   return [
-    { key: `sign-in:address:${named}`, most: SIGN_IN_FAILURES.address },
-    { key: `sign-in:source:${source}`, most: SIGN_IN_FAILURES.source },
+    { key: `sign-in:address:${named}`, max: SIGN_IN_FAILURES.address },
+    { key: `sign-in:source:${source}`, max: SIGN_IN_FAILURES.source },
   ]
 }
 
-export interface ThrottlePorts {
+export interface SignInLimiterPorts {
   readonly ops: OperationalStore
   readonly clock: Clock
   readonly random: Random
@@ -55,7 +55,7 @@ export interface ThrottlePorts {
  * Tries a password: `attempt` answers whether it was right. Where a subject has failed too often it is not tried, and
  * `rate-limited` says for how long.
  */
-export type Throttle = (
+export type SignInLimiter = (
   subjects: readonly Subject[],
   attempt: () => Promise<boolean>,
 ) => Promise<boolean | Refusal<'rate-limited'>>
@@ -65,12 +65,12 @@ export type Throttle = (
  * beforehand, so that many at once get no further than one after another; one that might be too many waits for the
  * outcome of the others. A success does not count.
  */
-export function createThrottle({ ops, clock, random }: ThrottlePorts): Throttle {
+export function createSignInLimiter({ ops, clock, random }: SignInLimiterPorts): SignInLimiter {
   const turns = new Map<string, Promise<unknown>>()
-  const later = () => new Promise<void>((resolve) => clock.at(clock.now() + LOOK_EVERY_MS, resolve))
+  const later = () => new Promise<void>((resolve) => clock.schedule(clock.now() + POLL_MS, resolve))
 
   /** Does one thing to a key after the other: a crowd would only get into its own way at the store. */
-  async function inTurn<Done>(key: string, task: () => Promise<Done>): Promise<Done> {
+  async function serialize<Done>(key: string, task: () => Promise<Done>): Promise<Done> {
     const mine = (turns.get(key) ?? Promise.resolve()).then(task)
     const settled = mine.catch(() => undefined)
     turns.set(key, settled)
@@ -82,29 +82,32 @@ export function createThrottle({ ops, clock, random }: ThrottlePorts): Throttle 
   }
 
   /** Changes what is kept by compare-and-set; a change that is a refusal, or null, changes nothing. */
-  async function changed<Said>(key: string, change: (kept: Kept, now: number) => Kept | Said): Promise<Kept | Said> {
+  async function changed<Said>(
+    key: string,
+    change: (kept: FailureRecord, now: number) => FailureRecord | Said,
+  ): Promise<FailureRecord | Said> {
     for (;;) {
       const now = clock.now()
       const entry = await ops.get(key, now)
-      const next = change(keptAt(keptIn(entry?.value), now), now)
-      if (!isKept(next)) return next
+      const next = change(dropExpired(failureRecordIn(entry?.value), now), now)
+      if (!isFailureRecord(next)) return next
       if (await ops.putIf(key, entry?.version ?? 0, next, now + WINDOW_MS, now)) return next
     }
   }
 
-  const change = <Said>(key: string, next: (kept: Kept, now: number) => Kept | Said) =>
-    inTurn(key, () => changed(key, next))
+  const change = <Said>(key: string, next: (kept: FailureRecord, now: number) => FailureRecord | Said) =>
+    serialize(key, () => changed(key, next))
 
-  async function begin({ key, most }: Subject, id: string): Promise<Refusal<'rate-limited'> | null> {
+  async function begin({ key, max }: Subject, id: string): Promise<Refusal<'rate-limited'> | null> {
     for (;;) {
       const began = await change(key, (kept, now) => {
         const { failures, underWay } = kept
-        const oldest = failures.at(-most)
+        const oldest = failures.at(-max)
         if (oldest !== undefined) return tooMany(oldest + WINDOW_MS - now)
-        if (failures.length + Object.keys(underWay).length >= most) return null
+        if (failures.length + Object.keys(underWay).length >= max) return null
         return { failures, underWay: { ...underWay, [id]: now } }
       })
-      if (began !== null) return isKept(began) ? null : began
+      if (began !== null) return isFailureRecord(began) ? null : began
       await later()
     }
   }
@@ -140,10 +143,10 @@ function tooMany(leftMs: number): Refusal<'rate-limited'> {
   return refuse('rate-limited', { retryAfterSeconds }, 'Too many failed sign-ins: wait as long as Retry-After says.')
 }
 
-function isKept(value: unknown): value is Kept {
+function isFailureRecord(value: unknown): value is FailureRecord {
   return typeof value === 'object' && value !== null && 'failures' in value && 'underWay' in value
 }
 
-function keptIn(value: unknown): Kept {
-  return isKept(value) ? value : NOTHING_KEPT
+function failureRecordIn(value: unknown): FailureRecord {
+  return isFailureRecord(value) ? value : NO_FAILURES
 }

@@ -8,9 +8,9 @@ import { routeCall } from '../../commands/routing/route-call.ts'
 import type { callEvents } from '../domain/calls/call.ts'
 import type { ledgerEvents } from '../domain/routing/ledger.ts'
 import type { AnyCommand } from '../kernel/command.ts'
-import { byType, type NewEvent, type RecordedEvent, type RecordedOf } from '../kernel/event.ts'
+import { matchEvent, type NewEvent, type RecordedEvent, type RecordedOf } from '../kernel/event.ts'
 import { isRefusal, type Refusal } from '../kernel/refusal.ts'
-import { type Decided, decideAgain, type FoldReader } from '../runtime/write/decision-replay.ts'
+import { type FoldReader, type RecordedDecision, replayDecision } from '../runtime/write/decision-replay.ts'
 
 /** A field that a decision taken again gives otherwise than was recorded; undefined where one of them has none. */
 export interface Difference {
@@ -21,7 +21,7 @@ export interface Difference {
 }
 
 /** A decision taken again. */
-export interface Retaken {
+export interface DecisionDiff {
   readonly command: string
   readonly position: number
   /** Revisions that it was taken at, by stream: its own as it was found, and those that it read. */
@@ -33,27 +33,33 @@ export interface Retaken {
 }
 
 /** What led to a decision. */
-export interface Told {
+export interface DecisionInput {
   readonly callId: string
   readonly command: AnyCommand
   readonly input: unknown
 }
 
-function arriving({ data }: RecordedOf<typeof ledgerEvents, 'CallAdmitted' | 'CallRefused'>): Told {
+function arrivalInput({ data }: RecordedOf<typeof ledgerEvents, 'CallAdmitted' | 'CallRefused'>): DecisionInput {
   const { callId, carrierCallId, dialedNumber: to, caller, occurredAt } = data.arrival
   const { routingKeyHash } = data.inputs
   return { callId, command: routeCall, input: { callId, carrierCallId, to, caller, routingKeyHash, occurredAt } }
 }
 
 /** The ledger's decisions on calls, by the event that each begins with. */
-export const toldByLedger = byType<Pick<typeof ledgerEvents, 'CallAdmitted' | 'CallRefused' | 'ClaimReleased'>, Told>({
-  CallAdmitted: arriving,
-  CallRefused: arriving,
+export const ledgerDecisionInput = matchEvent<
+  Pick<typeof ledgerEvents, 'CallAdmitted' | 'CallRefused' | 'ClaimReleased'>,
+  DecisionInput
+>({
+  CallAdmitted: arrivalInput,
+  CallRefused: arrivalInput,
   ClaimReleased: ({ data }) => ({ callId: data.callId, command: failOver, input: data }),
 })
 
 /** What a call's own stream makes of the ledger's decisions: the command that each goes by the event that caused it. */
-export const toldByCall = byType<Pick<typeof callEvents, 'CallArrived' | 'TargetDialed' | 'CallUnrouted'>, AnyCommand>({
+export const callCommandFor = matchEvent<
+  Pick<typeof callEvents, 'CallArrived' | 'TargetDialed' | 'CallUnrouted'>,
+  AnyCommand
+>({
   CallArrived: () => recordArrival,
   TargetDialed: () => recordDial,
   CallUnrouted: () => recordPlanSpent,
@@ -93,7 +99,11 @@ function differencesOf(
 }
 
 /** Takes a decision again, and compares it with what was recorded. */
-export async function retake(readFold: FoldReader, decided: Decided, told: Omit<Told, 'callId'>): Promise<Retaken> {
+export async function diffDecision(
+  readFold: FoldReader,
+  decided: RecordedDecision,
+  told: Omit<DecisionInput, 'callId'>,
+): Promise<DecisionDiff> {
   const { before, events } = decided
   const { stream, meta, position } = events[0]
   const facts = {
@@ -105,7 +115,7 @@ export async function retake(readFold: FoldReader, decided: Decided, told: Omit<
   }
   if (told.input === undefined) return { ...facts, problem: 'The event that it goes by is not in the log.' }
   try {
-    const again = await decideAgain(readFold, decided, { ...told, seed: seedOf(events) })
+    const again = await replayDecision(readFold, decided, { ...told, seed: seedOf(events) })
     return { ...facts, differences: differencesOf(events, again) }
   } catch (error) {
     return { ...facts, problem: error instanceof Error ? error.message : String(error) }

@@ -1,6 +1,6 @@
 import type { StoryStep } from '../domain/calls/story.ts'
-import { partsOfStream } from '../kernel/entity.ts'
-import type { Difference, Retaken } from './decision-diff.ts'
+import { parseStreamName } from '../kernel/entity.ts'
+import type { DecisionDiff, Difference } from './decision-diff.ts'
 import type { Explanation } from './explain.ts'
 
 /** Characters of a value that a sentence repeats. */
@@ -12,7 +12,7 @@ function shown(value: unknown): string {
 }
 
 /** What a step's sentence leaves out. */
-const BENEATH: { readonly [step in StoryStep['step']]?: readonly string[] } = {
+const DETAIL_FIELDS: { readonly [step in StoryStep['step']]?: readonly string[] } = {
   gates: ['passed', 'failed'],
   skipped: ['reason'],
   dial: ['attemptNo'],
@@ -20,8 +20,8 @@ const BENEATH: { readonly [step in StoryStep['step']]?: readonly string[] } = {
   unrouted: ['reason', 'action'],
 }
 
-function beneath({ step, detail }: StoryStep): string {
-  const told = (BENEATH[step] ?? []).flatMap((name) => {
+function detailText({ step, detail }: StoryStep): string {
+  const told = (DETAIL_FIELDS[step] ?? []).flatMap((name) => {
     const value = detail?.[name] ?? null
     if (value === null) return []
     return [`${name} ${Array.isArray(value) ? value.join(', ') : String(value)}`]
@@ -29,26 +29,26 @@ function beneath({ step, detail }: StoryStep): string {
   return told.length > 0 ? ` [${told.join('; ')}]` : ''
 }
 
-const lineOf = (told: StoryStep) => `${told.at}  ${told.step.padEnd(9)}  ${told.sentence}${beneath(told)}`
+const lineOf = (told: StoryStep) => `${told.at}  ${told.step.padEnd(9)}  ${told.sentence}${detailText(told)}`
 
 const differenceOf = ({ field, recorded, decided }: Difference) =>
   `    ${field}: recorded ${shown(recorded)}, would be ${shown(decided)}`
 
-function retakenOf({ command, revisions, differences, problem }: Retaken): readonly string[] {
-  const at = Object.entries(revisions).map(([stream, revision]) => `${partsOfStream(stream).category} ${revision}`)
+function decisionLines({ command, revisions, differences, problem }: DecisionDiff): readonly string[] {
+  const at = Object.entries(revisions).map(([stream, revision]) => `${parseStreamName(stream).category} ${revision}`)
   const verdict = problem ?? (differences.length === 0 ? 'the same' : 'OTHERWISE')
   return [`  ${command}: ${verdict} (read at revisions: ${at.join(', ')})`, ...differences.map(differenceOf)]
 }
 
 /** Whether every decision would be taken as it was. */
-export function holds({ decisions }: Explanation): boolean {
+export function isReproduced({ decisions }: Explanation): boolean {
   return decisions.every(({ differences, problem }) => differences.length === 0 && problem === null)
 }
 
 function conclusionOf(explanation: Explanation): string {
   const { decisions } = explanation
-  if (holds(explanation)) return `All ${decisions.length} decisions would be taken as they were.`
-  const wrong = decisions.filter((one) => !holds({ ...explanation, decisions: [one] }))
+  if (isReproduced(explanation)) return `All ${decisions.length} decisions would be taken as they were.`
+  const wrong = decisions.filter((one) => !isReproduced({ ...explanation, decisions: [one] }))
   return `${wrong.length} of ${decisions.length} decisions would not be taken as they were.`
 }
 
@@ -61,7 +61,7 @@ export function explanationText(explanation: Explanation): string {
     ...steps.map(lineOf),
     '',
     'Taken again from what was recorded:',
-    ...decisions.flatMap(retakenOf),
+    ...decisions.flatMap(decisionLines),
     '',
     conclusionOf(explanation),
   ].join('\n')

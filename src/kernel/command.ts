@@ -7,14 +7,14 @@ import type { Refusal } from './refusal.ts'
  * What a decision remembers beyond the hour that its fold covers: a document of the projection of the
  * same name, looked up by key (Architecture §2, decision memory).
  */
-export interface Memory<Doc = unknown> {
+export interface DecisionMemory<Doc = unknown> {
   readonly name: string
   readonly doc: z.ZodType<Doc>
 }
 
 /** One look-up in a memory. */
-export interface Recall {
-  readonly memory: Memory
+export interface MemoryLookup {
+  readonly memory: DecisionMemory
   readonly id: string
 }
 
@@ -39,7 +39,7 @@ export interface DecisionContext<R extends Reads = Reads> {
   /** Revisions of the folds read, by stream name; -1 where a stream is empty. */
   readonly revisions: Readonly<Record<string, number>>
   /** What was found for a declared recall; null when there is nothing. */
-  readonly recall: <Doc>(memory: Memory<Doc>, id: string) => Doc | null
+  readonly lookUp: <Doc>(memory: DecisionMemory<Doc>, id: string) => Doc | null
 }
 
 /** A rule about one stream: input and state in, events or a refusal out. No events means "already so". */
@@ -57,7 +57,7 @@ export interface Command<
   readonly id: (input: Input, workspaceId: string) => string
   readonly reads: R
   /** Memories that the decision needs, given the folds as they stand. */
-  readonly recalls: (input: Input, state: State, reads: StatesOf<R>) => readonly Recall[]
+  readonly lookups: (input: Input, state: State, reads: StatesOf<R>) => readonly MemoryLookup[]
   readonly rejects: readonly Code[]
   readonly decide: (input: Input, state: State, context: DecisionContext<R>) => readonly EventOf<S>[] | Refusal<Code>
 }
@@ -79,7 +79,7 @@ export function defineCommand<
   readonly input: z.ZodType<Input>
   readonly id?: (input: Input, workspaceId: string) => string
   readonly reads?: R
-  readonly recalls?: (input: Input, state: State, reads: StatesOf<R>) => readonly Recall[]
+  readonly lookups?: (input: Input, state: State, reads: StatesOf<R>) => readonly MemoryLookup[]
   readonly rejects?: readonly Code[]
   readonly decide: (
     input: Input,
@@ -90,7 +90,7 @@ export function defineCommand<
   return {
     id: (_input, workspaceId) => workspaceId,
     reads: {} as R,
-    recalls: () => [],
+    lookups: () => [],
     rejects: [],
     ...definition,
   }

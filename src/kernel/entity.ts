@@ -15,7 +15,7 @@ export interface Entity<State = unknown, S extends EventSchemas = EventSchemas> 
   /** Long-lived streams keep their fold in the operational store. */
   readonly longLived: boolean
   /** Configuration streams remember commandIds for 24 h and answer a repeat with the events of the first. */
-  readonly remembersCommands: boolean
+  readonly deduplicatesCommands: boolean
   /** `upcasts.Name[i]` lifts version i+1 to i+2; the current version is their number + 1. */
   readonly upcasts: { readonly [K in keyof S & string]?: readonly Upcast[] }
 }
@@ -25,9 +25,9 @@ export interface Entity<State = unknown, S extends EventSchemas = EventSchemas> 
 export type AnyEntity = Entity<any, any>
 
 interface EntityDefinition<State, S extends EventSchemas>
-  extends Omit<Entity<State, S>, 'longLived' | 'remembersCommands' | 'upcasts'> {
+  extends Omit<Entity<State, S>, 'longLived' | 'deduplicatesCommands' | 'upcasts'> {
   readonly longLived?: boolean
-  readonly remembersCommands?: boolean
+  readonly deduplicatesCommands?: boolean
   readonly upcasts?: Entity<State, S>['upcasts']
 }
 
@@ -35,11 +35,11 @@ interface EntityDefinition<State, S extends EventSchemas>
 export function defineEntity<State, const S extends EventSchemas>(
   definition: EntityDefinition<State, S>,
 ): Entity<State, S> {
-  return { longLived: false, remembersCommands: false, upcasts: {}, ...definition }
+  return { longLived: false, deduplicatesCommands: false, upcasts: {}, ...definition }
 }
 
 /** An `evolve` table that does one step more after each event's own. */
-export function alsoEvolving<State, S extends EventSchemas>(
+export function withEvolveStep<State, S extends EventSchemas>(
   evolve: { readonly [K in keyof S & string]: (state: State, event: RecordedOf<S, K>) => State },
   step: (state: State, event: RecordedOf<S>) => State,
 ): { readonly [K in keyof S & string]: (state: State, event: RecordedOf<S, K>) => State } {
@@ -57,7 +57,7 @@ export function streamOf(entity: { readonly name: string }, id: string): string 
 }
 
 /** Category and id of a stream name. */
-export function partsOfStream(stream: string): { readonly category: string; readonly id: string } {
+export function parseStreamName(stream: string): { readonly category: string; readonly id: string } {
   const dash = stream.indexOf('-')
   return { category: stream.slice(0, dash), id: stream.slice(dash + 1) }
 }
@@ -83,5 +83,5 @@ export function upcast<E extends { readonly type: string; readonly version: numb
 
 /** The workspace of an event of its stream. */
 export function workspaceIdOf({ stream }: { readonly stream: string }): string {
-  return partsOfStream(stream).id
+  return parseStreamName(stream).id
 }

@@ -62,7 +62,7 @@ export type RecordedOf<S extends EventSchemas, K extends keyof S & string = keyo
 }[K]
 
 /** What a table holds for an event of each type, as one function; null for a type that the table does not have. */
-export function byType<const S extends EventSchemas, Answer>(
+export function matchEvent<const S extends EventSchemas, Answer>(
   table: {
     readonly [K in keyof S & string]: (event: RecordedOf<S, K>) => Answer
   },

@@ -14,7 +14,7 @@ export type Paths<Doc> = {
 }[keyof Doc & string]
 
 /** A document that stands beside those that events fold into. */
-export interface Emitted<Doc = unknown> {
+export interface EmittedDocument<Doc = unknown> {
   readonly id: string
   readonly doc: Doc
 }
@@ -33,14 +33,14 @@ export interface Projection<Doc = unknown, S extends EventSchemas = EventSchemas
   /** Ids of the documents that an event touches; empty for none. */
   readonly key: (event: RecordedOf<S>) => string | readonly string[] | null
   /** The document an event begins, where there is none yet. */
-  readonly starts: { readonly [K in keyof S & string]?: (event: RecordedOf<S, K>, id: string) => Doc | null }
+  readonly create: { readonly [K in keyof S & string]?: (event: RecordedOf<S, K>, id: string) => Doc | null }
   /** What an event makes of a document that is there; null removes it. */
-  readonly on: { readonly [K in keyof S & string]?: (doc: Doc, event: RecordedOf<S, K>, id: string) => Doc | null }
+  readonly update: { readonly [K in keyof S & string]?: (doc: Doc, event: RecordedOf<S, K>, id: string) => Doc | null }
   /**
    * Documents that an event puts beside the one it has just been folded into, each once and for good: no event folds
    * into them. Their ids follow from the event alone, and are no key of another document.
    */
-  readonly emit: ((doc: Doc, event: RecordedOf<S>, id: string) => readonly Emitted<Doc>[]) | null
+  readonly emit: ((doc: Doc, event: RecordedOf<S>, id: string) => readonly EmittedDocument<Doc>[]) | null
   /**
    * Makes anew what a document holds of itself in another form, from the rest of it alone; reducers may not read that.
    * Run once for all events that a document was folded over before it is kept (`finished`).
@@ -61,16 +61,19 @@ export function defineProjection<Doc extends object, const S extends EventSchema
   readonly indexes: readonly Index<Paths<NoInfer<Doc>> | '_id'>[]
   readonly columns?: readonly Paths<NoInfer<Doc>>[]
   readonly key: Projection<Doc, S>['key']
-  readonly starts: Projection<NoInfer<Doc>, NoInfer<S>>['starts']
-  readonly on?: Projection<NoInfer<Doc>, NoInfer<S>>['on']
+  readonly create: Projection<NoInfer<Doc>, NoInfer<S>>['create']
+  readonly update?: Projection<NoInfer<Doc>, NoInfer<S>>['update']
   readonly emit?: Projection<NoInfer<Doc>, NoInfer<S>>['emit']
   readonly derive?: Projection<NoInfer<Doc>, NoInfer<S>>['derive']
 }): Projection<Doc, S> {
-  return { columns: [], on: {}, emit: null, derive: null, ...definition }
+  return { columns: [], update: {}, emit: null, derive: null, ...definition }
 }
 
 /** The same step on every event of a table. */
-export function onEvery<const S extends EventSchemas, Step>(events: S, step: Step): { [K in keyof S & string]: Step } {
+export function forAllEvents<const S extends EventSchemas, Step>(
+  events: S,
+  step: Step,
+): { [K in keyof S & string]: Step } {
   return Object.fromEntries(Object.keys(events).map((type) => [type, step])) as { [K in keyof S & string]: Step }
 }
 
@@ -91,13 +94,13 @@ export function reduce<Doc, S extends EventSchemas>(
 ): Doc | null {
   const type = event.type as keyof S & string
   const typed = event as RecordedOf<S, typeof type>
-  if (doc === null) return projection.starts[type]?.(typed, id) ?? null
-  const step = projection.on[type]
+  if (doc === null) return projection.create[type]?.(typed, id) ?? null
+  const step = projection.update[type]
   return step ? step(doc, typed, id) : doc
 }
 
 /** A document as it is kept, once events were folded into it. */
-export function finished<Doc, S extends EventSchemas>({ derive }: Projection<Doc, S>, doc: Doc): Doc {
+export function withDerivedFields<Doc, S extends EventSchemas>({ derive }: Projection<Doc, S>, doc: Doc): Doc {
   return derive ? derive(doc) : doc
 }
 

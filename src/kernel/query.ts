@@ -27,7 +27,7 @@ export interface Tenant {
 }
 
 /** What a query is asked. */
-export interface Question<Params, Filter> {
+export interface QueryContext<Params, Filter> {
   readonly params: Params
   readonly query: Filter
   readonly tenant: Tenant
@@ -60,10 +60,10 @@ export interface Query<Ports, Params = unknown, Filter = unknown, Answer = unkno
    * Whether the answer changes with what it reads, with the question, and with the windows that begin at quarters of an
    * hour, and with nothing else: then it may be given again until one of them moves.
    */
-  readonly steady: boolean
+  readonly cacheable: boolean
   /** Whether it shows what requests leave behind (their log, the last use of a key), which is written in batches: what waits is written first. */
-  readonly telemetry: boolean
-  readonly run: (ports: Ports, question: Question<Params, Filter>) => Promise<Answer | Refusal>
+  readonly flushesRequestLog: boolean
+  readonly run: (ports: Ports, question: QueryContext<Params, Filter>) => Promise<Answer | Refusal>
 }
 
 /** Any query, for registries. */
@@ -82,12 +82,12 @@ export function defineQuery<Ports, Params, Filter, Answer, const Code extends st
   readonly rejects?: readonly Code[]
   readonly headers?: Readonly<Record<string, string>>
   readonly record?: (params: NoInfer<Params>, workspaceId: string) => string
-  readonly steady?: boolean
-  readonly telemetry?: boolean
+  readonly cacheable?: boolean
+  readonly flushesRequestLog?: boolean
   readonly run: (
     ports: Ports,
-    question: Question<NoInfer<Params>, NoInfer<Filter>>,
+    question: QueryContext<NoInfer<Params>, NoInfer<Filter>>,
   ) => Promise<NoInfer<Answer> | Refusal<NoInfer<Code>>>
 }): Query<Ports, Params, Filter, Answer> {
-  return { rejects: [], headers: {}, record: null, steady: false, telemetry: false, ...definition }
+  return { rejects: [], headers: {}, record: null, cacheable: false, flushesRequestLog: false, ...definition }
 }

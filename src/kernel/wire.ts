@@ -8,7 +8,7 @@ export const id = z.guid({ error: 'must be a UUID' }).toLowerCase()
 /** An instant as it is answered and stored: ISO 8601, UTC, milliseconds. */
 export const instant = z.iso.datetime({ precision: 3, error: 'must be an ISO 8601 instant in UTC with milliseconds' })
 
-function rangeSentence(thing: string, min: number | undefined, max: number | undefined): string {
+function rangeMessage(thing: string, min: number | undefined, max: number | undefined): string {
   if (min !== undefined && max !== undefined) return `must be ${thing} from ${min} to ${max}`
   if (min !== undefined) return `must be ${thing} of at least ${min}`
   return max === undefined ? `must be ${thing}` : `must be ${thing} of at most ${max}`
@@ -21,7 +21,7 @@ interface Range {
 
 /** A whole number in a body: no float, no numeric string, nothing past 2^53. */
 export function wholeNumber({ min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER }: Range = {}) {
-  const error = rangeSentence(
+  const error = rangeMessage(
     'a whole number',
     min === Number.MIN_SAFE_INTEGER ? undefined : min,
     max === Number.MAX_SAFE_INTEGER ? undefined : max,
@@ -39,7 +39,7 @@ export function cap(max: number) {
 
 /** A whole number in a query string: plain decimal digits. */
 export function queryInteger({ min, max }: Range = {}) {
-  const error = rangeSentence('a whole number', min, max)
+  const error = rangeMessage('a whole number', min, max)
   return z
     .string({ error })
     .regex(/^(0|-?[1-9]\d*)$/, { error })
@@ -68,7 +68,7 @@ export const queryInstant = z
   .meta({ type: 'string', anyOf: undefined })
 
 /** One of the values, or the default when there is none or it is unknown (Document 1, shared convention 4). */
-function orDefault<const Values extends readonly [string, ...string[]]>(values: Values, fallback: Values[number]) {
+function enumOrDefault<const Values extends readonly [string, ...string[]]>(values: Values, fallback: Values[number]) {
   return z
     .string()
     .optional()
@@ -77,13 +77,13 @@ function orDefault<const Values extends readonly [string, ...string[]]>(values: 
 }
 
 /** The `sort` of a list: an unknown value falls back. */
-export const sortBy = orDefault
+export const sortBy = enumOrDefault
 
 /** The `dir` of a list: `desc` unless it says `asc`. */
-export const sortDirection = orDefault(['asc', 'desc'], 'desc')
+export const sortDirection = enumOrDefault(['asc', 'desc'], 'desc')
 
 /** `page` and `pageSize` of a list, to be spread into its query: below 1 is refused, past the largest is clamped. */
-export function pageQuery({ size, largest }: { readonly size: number; readonly largest: number }) {
+export function pageQuery({ defaultSize, maxSize }: { readonly defaultSize: number; readonly maxSize: number }) {
   return {
     page: queryInteger({ min: 1 })
       .optional()
@@ -91,8 +91,8 @@ export function pageQuery({ size, largest }: { readonly size: number; readonly l
       .meta({ default: 1 }),
     pageSize: queryInteger({ min: 1 })
       .optional()
-      .transform((wanted) => Math.min(wanted ?? size, largest))
-      .meta({ default: size }),
+      .transform((wanted) => Math.min(wanted ?? defaultSize, maxSize))
+      .meta({ default: defaultSize }),
   }
 }
 

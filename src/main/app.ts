@@ -2,17 +2,17 @@ import type { Logger } from 'pino'
 import { openEgress } from '../adapters/egress/egress.ts'
 import { openHttpServer } from '../adapters/http/server.ts'
 import { openSimulator, type SimulatorPorts } from '../adapters/simulator/simulator.ts'
-import { authenticator, secretHash, sessionStanding } from '../api/access.ts'
+import { createAuthenticator, createSessionCheck, secretHash } from '../api/access.ts'
 import { telnyxRoutes } from '../api/carrier-webhooks.ts'
-import { idempotent } from '../api/idempotency.ts'
+import { withIdempotency } from '../api/idempotency.ts'
 import { openLiveStream } from '../api/live-stream.ts'
 import { projectionRoute, projectionRows } from '../api/projection-status.ts'
-import { needingReadStore, queryRoutes, type ReadBack, readBack } from '../api/query-routes.ts'
+import { awaitProjections, queryRoutes, type ReadYourWrites, requireReadStore } from '../api/query-routes.ts'
 import { recordingRoutes } from '../api/recording-audio.ts'
 import { createRequestLog } from '../api/request-log.ts'
 import { sandboxRoutes } from '../api/sandbox.ts'
-import { slidingSessions } from '../api/session-renewal.ts'
-import { createThrottle } from '../api/sign-in-limiter.ts'
+import { createSessionRenewal } from '../api/session-renewal.ts'
+import { createSignInLimiter } from '../api/sign-in-limiter.ts'
 import { writeRoutes } from '../api/write-routes.ts'
 import { BODY_BYTES, WEBHOOK_BYTES } from '../domain/shared/limits.ts'
 import { areaCodes } from '../domain/shared/nanp.ts'
@@ -20,37 +20,37 @@ import type { ApiRoute } from '../ports/api.ts'
 import { type EventLog, START } from '../ports/event-log.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { Simulator } from '../ports/simulated-carrier.ts'
-import { sentenceOf } from '../runtime/pause.ts'
+import { errorMessage } from '../runtime/pause.ts'
 import { createRateLimiter } from '../runtime/rates/rate-limiter.ts'
 import { createSharedRateLimiter } from '../runtime/rates/shared-rate-limiter.ts'
 import { createStreamWriter, type StreamWriter } from '../runtime/write/stream-writer.ts'
-import { type CallPorts, openTelnyxCalls } from './carrier.ts'
-import { type Config, isAlone } from './config.ts'
-import { createFlow, type Flow } from './flow.ts'
+import { type CarrierPorts, openTelnyxCarrier } from './carrier.ts'
+import { type Config, isSingleProcess } from './config.ts'
+import { createPlatformEffects, type PlatformEffects } from './effects.ts'
 import { createMetrics } from './metrics.ts'
-import { createRecall } from './read-side/lookup-loader.ts'
+import { createLookupLoader } from './read-side/lookup-loader.ts'
 import { openReadSide, type ReadSide } from './read-side/read-side.ts'
 import { createReadiness } from './read-side/readiness.ts'
 import { projections, queries } from './registry.ts'
 import { createSecrets } from './secrets.ts'
-import { openLog, openOperations, presenceOf } from './stores.ts'
+import { availabilityCheck, openLog, openOperationalStore } from './stores.ts'
 import { systemClock as clock, systemRandom as random } from './system.ts'
 import { NO_WORKERS, runWorkers } from './workers.ts'
 
 /** How long a stopping process waits for what it has accepted. */
-const STOP_MS = 10_000
+const STOP_TIMEOUT_MS = 10_000
 
 /** A running process of the platform. */
 export interface App {
   readonly log: EventLog
   readonly writer: StreamWriter
-  readonly flow: Flow
+  readonly flow: PlatformEffects
   readonly secrets: Secrets
   readonly readSide: ReadSide
   /** Null where the carrier is a real one. */
   readonly simulator: Simulator | null
   /** Waits until events of these types up to the newest can be read back. */
-  readonly readBack: (types: readonly string[]) => Promise<ReadBack>
+  readonly readBack: (types: readonly string[]) => Promise<ReadYourWrites>
   /** Answers requests from now on; resolves to the address. */
   readonly listen: () => Promise<string>
   readonly openapi: () => object
@@ -61,9 +61,9 @@ export interface App {
 }
 
 /** Opens the carrier that the configuration names; each of the two apart too, where it is that. */
-async function openCarrier({ telnyx: settings, roles }: Config, ports: SimulatorPorts & CallPorts) {
+async function openCarrier({ telnyx: settings, roles }: Config, ports: SimulatorPorts & CarrierPorts) {
   if (settings) {
-    const telnyx = await openTelnyxCalls(settings, { ...ports, sweeps: roles.has('worker') })
+    const telnyx = await openTelnyxCarrier(settings, { ...ports, recovers: roles.has('worker') })
     return { carrier: telnyx, simulator: null, telnyx }
   }
   const simulator = await openSimulator(ports)
@@ -83,7 +83,7 @@ export async function openApp(
   const owner = random.uuid()
   const secrets = createSecrets(config.masterKey, random)
   const log = await openLog(eventLogUrl)
-  const ops = await openOperations(readStoreUrl)
+  const ops = await openOperationalStore(readStoreUrl)
   const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`
   const readSide = await openReadSide({
     eventLogUrl,
@@ -94,17 +94,17 @@ export async function openApp(
     onDeath: (error) => logger.fatal({ error: error.message }, 'a reading thread has ended'),
   })
   const { positions, views } = readSide
-  const limiter = isAlone(config) ? createRateLimiter(clock) : createSharedRateLimiter(ops, clock)
+  const limiter = isSingleProcess(config) ? createRateLimiter(clock) : createSharedRateLimiter(ops, clock)
   const requestLog = createRequestLog({
     ops,
     clock,
     random,
-    onLost: (count, error) => logger.error({ count, error: sentenceOf(error) }, 'lines of the request log are lost'),
+    onLost: (count, error) => logger.error({ count, error: errorMessage(error) }, 'lines of the request log are lost'),
   })
-  const egress = openEgress({ opened: config.egressOpened, clock })
+  const egress = openEgress({ opened: config.egressAllowed, clock })
   const metrics = createMetrics(async () => readSide.projections?.() ?? [])
-  const writer = createStreamWriter({ log, ops, clock, random, recall: createRecall(log, views, clock) })
-  const flow = createFlow({
+  const writer = createStreamWriter({ log, ops, clock, random, lookUp: createLookupLoader(log, views, clock) })
+  const flow = createPlatformEffects({
     writer,
     carrier: () => carrier,
     clock,
@@ -118,27 +118,28 @@ export async function openApp(
     },
   })
   const numberPlan = config.numberOrdering ? areaCodes : null
-  const ports = { log, ops, clock, random, secrets, owner, areaCodes: numberPlan, listener: flow.listen }
+  const ports = { log, ops, clock, random, secrets, owner, areaCodes: numberPlan, listener: flow.handleCarrierNotice }
   const { carrier, simulator, telnyx } = await openCarrier(config, { ...ports, writer, views })
 
   const workers = roles.has('worker') ? runWorkers({ log, ops, views, flow, clock, owner, logger }) : NO_WORKERS
 
   const names = projections.map(({ name }) => name)
-  const readBackOf = async (types: readonly string[]) => readBack(positions, projections, types, await log.head())
+  const readBackOf = async (types: readonly string[]) =>
+    awaitProjections(positions, projections, types, await log.head())
   const status = { readSide, log, clock }
-  const stands = sessionStanding(readSide.directory, clock)
-  const live = openLiveStream({ log, queries: readSide.queries, stands, clock })
+  const stands = createSessionCheck(readSide.directory, clock)
+  const live = openLiveStream({ log, queries: readSide.queries, isSessionValid: stands, clock })
   const built: readonly ApiRoute[] = [
     ...(roles.has('query-api')
       ? [
-          ...queryRoutes(queries, readSide.queries, clock, requestLog.written),
+          ...queryRoutes(queries, readSide.queries, clock, requestLog.flush),
           ...recordingRoutes({ views, carrier: () => carrier, clock }),
           live.route,
           projectionRoute(status),
         ]
       : []),
     ...(roles.has('command-api')
-      ? needingReadStore(
+      ? requireReadStore(
           [
             ...(telnyx ? telnyxRoutes(telnyx) : []),
             ...(simulator ? sandboxRoutes({ writer, simulator, clock, random, readBack: readBackOf }) : []),
@@ -154,31 +155,31 @@ export async function openApp(
               egress,
               ops,
               secrets,
-              throttled: createThrottle({ ops, clock, random }),
+              signInLimiter: createSignInLimiter({ ops, clock, random }),
               projectionRows: () => projectionRows(status),
               rebuild: readSide.rebuild,
               clock,
               random,
             }),
           ],
-          presenceOf(readStoreUrl, () => views.checkpoint('')),
+          availabilityCheck(readStoreUrl, () => views.checkpoint('')),
         )
       : []),
   ]
   const routes = built
     .filter(({ surface }) => surface !== 'operator' || config.operatorToken !== null)
-    .map((route) => (route.write ? idempotent(route, { ops, secrets, clock }) : route))
+    .map((route) => (route.write ? withIdempotency(route, { ops, secrets, clock }) : route))
   const server = await openHttpServer({
     title: 'Ringledger',
     version: '1.0.0',
     routes,
-    authenticate: authenticator(
+    authenticate: createAuthenticator(
       readSide.directory,
       clock,
       config.operatorToken && secretHash(config.operatorToken),
-      slidingSessions(writer),
+      createSessionRenewal(writer),
     ),
-    position: () => positions.least(names) ?? START,
+    position: () => positions.lowestOf(names) ?? START,
     readiness: createReadiness(readSide, log, workers, unprepared, clock),
     metrics: metrics.render,
     metricsToken: config.metricsToken,
@@ -208,12 +209,12 @@ export async function openApp(
       const port = await server.listen(config.port, config.host)
       const host = config.host.includes(':') ? `[${config.host}]` : config.host
       const address = config.publicUrl ?? `http://${host}:${port}`
-      await readSide.locate(address)
+      await readSide.setPublicUrl(address)
       return address
     },
     async close() {
       live.close()
-      await server.close(STOP_MS)
+      await server.close(STOP_TIMEOUT_MS)
       await requestLog.close()
       await workers.close()
       await carrier.close()

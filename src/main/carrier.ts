@@ -1,14 +1,14 @@
 import { numbers } from '../../projections/supply/numbers.ts'
 import type { TelnyxCarrier, TelnyxPorts, TelnyxSettings } from '../adapters/telnyx/telnyx.ts'
 import { workspace } from '../domain/configuration/workspace.ts'
-import { delivers } from '../domain/supply/number.ts'
+import { isDelivering } from '../domain/supply/number.ts'
 import { collectionOf } from '../kernel/projection.ts'
 import type { ReadStore } from '../ports/read-store.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 
 /** What a carrier's calls are found their place with. */
-export interface CallPorts {
+export interface CarrierPorts {
   readonly writer: Pick<StreamWriter, 'stateOf'>
   readonly views: Pick<ReadStore, 'find'>
   readonly secrets: Pick<Secrets, 'seal' | 'unseal'>
@@ -17,10 +17,10 @@ export interface CallPorts {
 /** Workspaces that a number is looked for in: all that have ever held it, the newest first. */
 const HOLDERS = 20
 
-type Lookups = Pick<TelnyxPorts, 'workspaceOf' | 'numberOf' | 'dialling'>
+type Lookups = Pick<TelnyxPorts, 'workspaceOf' | 'numberOf' | 'dialSettings'>
 
 /** Whose a number is, and how targets are dialled, by the configuration as it stands at that moment. */
-export function lookupsOf({ writer, views, secrets }: CallPorts): Lookups {
+export function carrierLookups({ writer, views, secrets }: CarrierPorts): Lookups {
   return {
     async workspaceOf(e164) {
       const held = { filter: { e164 }, sort: { createdAt: -1 }, limit: HOLDERS } as const
@@ -28,15 +28,15 @@ export function lookupsOf({ writer, views, secrets }: CallPorts): Lookups {
         const { workspaceId } = numbers.doc.parse(doc)
         const { numbers: theirs, numberIds } = await writer.stateOf(workspace, workspaceId)
         const number = theirs.get(numberIds.get(e164) ?? '')
-        if (number && delivers(number)) return workspaceId
+        if (number && isDelivering(number)) return workspaceId
       }
       return null
     },
     async numberOf(workspaceId) {
       const held = await writer.stateOf(workspace, workspaceId)
-      return held.numbers.valueSeq().find(delivers)?.e164 ?? null
+      return held.numbers.valueSeq().find(isDelivering)?.e164 ?? null
     },
-    async dialling(workspaceId, targetId) {
+    async dialSettings(workspaceId, targetId) {
       const { targets } = await writer.stateOf(workspace, workspaceId)
       const endpoint = targets.get(targetId)?.endpoint
       if (!endpoint) return null
@@ -49,10 +49,10 @@ export function lookupsOf({ writer, views, secrets }: CallPorts): Lookups {
 }
 
 /** Opens Telnyx, whose SDK is loaded only then, with all that its calls need of the platform. */
-export async function openTelnyxCalls(
+export async function openTelnyxCarrier(
   settings: TelnyxSettings,
-  ports: Omit<TelnyxPorts, keyof Lookups> & CallPorts,
+  ports: Omit<TelnyxPorts, keyof Lookups> & CarrierPorts,
 ): Promise<TelnyxCarrier> {
   const { openTelnyx } = await import('../adapters/telnyx/telnyx.ts')
-  return openTelnyx(settings, { ...ports, ...lookupsOf(ports) })
+  return openTelnyx(settings, { ...ports, ...carrierLookups(ports) })
 }

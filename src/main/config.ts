@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
-import { isGlobal, type Range, rangeOf } from '../adapters/egress/addresses.ts'
+import { type AddressRange, isGlobal, parseAddressRange } from '../adapters/egress/addresses.ts'
 import type { TelnyxSettings } from '../adapters/telnyx/telnyx.ts'
 import { publicKeyOf } from '../adapters/telnyx/webhook.ts'
 
@@ -11,7 +11,7 @@ export const roles = ['command-api', 'query-api', 'projector', 'worker'] as cons
 export type Role = (typeof roles)[number]
 
 /** Something in the environment is wrong; the message is one sentence for the operator. */
-export class Misconfigured extends Error {
+export class ConfigurationError extends Error {
   override readonly name = 'Misconfigured'
 }
 
@@ -65,7 +65,7 @@ export interface Config {
   readonly eventLogUrl: string
   readonly readStoreUrl: string
   /** What bids and webhooks may reach though it is not public. */
-  readonly egressOpened: readonly Range[]
+  readonly egressAllowed: readonly AddressRange[]
   /** The account at Telnyx; null where the carrier is simulated. */
   readonly telnyx: TelnyxSettings | null
   /** Whether numbers can be searched, bought and given back at the carrier. */
@@ -89,26 +89,27 @@ function trustedProxies(text: string): Config['trustProxy'] {
   const named = text.split(',').map((one) => one.trim())
   const wrong = named.find((one) => !NAMED_RANGES.includes(one) && !isAddressOrRange(one))
   if (wrong === undefined) return named
-  throw new Misconfigured(
+  throw new ConfigurationError(
     `TRUST_PROXY names "${wrong}"; it takes true, false, a number of hops, or addresses, ranges, ${NAMED_RANGES.join(', ')}.`,
   )
 }
 
 /** Whether no other process answers over these stores: every role is here, and the read store is a file. */
-export function isAlone({ roles: held, readStoreUrl }: Pick<Config, 'roles' | 'readStoreUrl'>): boolean {
+export function isSingleProcess({ roles: held, readStoreUrl }: Pick<Config, 'roles' | 'readStoreUrl'>): boolean {
   return roles.every((role) => held.has(role)) && readStoreUrl.startsWith('sqlite:')
 }
 
 function rolesOf(text: string): ReadonlySet<Role> {
   const named = text.split(',').map((role) => role.trim())
   const unknown = named.find((role) => !roles.some((known) => known === role))
-  if (unknown !== undefined) throw new Misconfigured(`ROLES names "${unknown}"; the roles are ${roles.join(', ')}.`)
+  if (unknown !== undefined)
+    throw new ConfigurationError(`ROLES names "${unknown}"; the roles are ${roles.join(', ')}.`)
   return new Set(roles.filter((role) => named.includes(role)))
 }
 
 function storeUrl(name: string, url: string, schemes: readonly string[]): string {
   if (schemes.some((scheme) => url.startsWith(scheme))) return url
-  throw new Misconfigured(`${name} is "${url.split(':')[0]}:…"; it begins with ${schemes.join(' or ')}.`)
+  throw new ConfigurationError(`${name} is "${url.split(':')[0]}:…"; it begins with ${schemes.join(' or ')}.`)
 }
 
 /** What `CARRIER_URL=telnyx:` needs; null for the simulated carrier. @throws Misconfigured */
@@ -116,7 +117,7 @@ function telnyxSettings(set: z.infer<typeof environment>): TelnyxSettings | null
   if (set.CARRIER_URL !== 'telnyx:') return null
   const required = (name: 'TELNYX_API_KEY' | 'TELNYX_CONNECTION_ID' | 'TELNYX_PUBLIC_KEY') => {
     const value = set[name]
-    if (value === undefined) throw new Misconfigured(`CARRIER_URL is telnyx:, so ${name} is required.`)
+    if (value === undefined) throw new ConfigurationError(`CARRIER_URL is telnyx:, so ${name} is required.`)
     return value
   }
   const account = { apiKey: required('TELNYX_API_KEY'), connectionId: required('TELNYX_CONNECTION_ID') }
@@ -128,7 +129,7 @@ function signingKey(text: string): TelnyxSettings['publicKey'] {
   try {
     return publicKeyOf(text)
   } catch {
-    throw new Misconfigured('TELNYX_PUBLIC_KEY is not an Ed25519 public key: 32 bytes in base64.')
+    throw new ConfigurationError('TELNYX_PUBLIC_KEY is not an Ed25519 public key: 32 bytes in base64.')
   }
 }
 
@@ -140,7 +141,7 @@ function dataDirectory(path: string): string {
     writeFileSync(join(directory, '.writable'), '')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    throw new Misconfigured(`DATA_DIR ${directory} cannot be written (${code}).`)
+    throw new ConfigurationError(`DATA_DIR ${directory} cannot be written (${code}).`)
   }
   return directory
 }
@@ -149,23 +150,23 @@ function dataDirectory(path: string): string {
 function masterKeyFrom(given: string | undefined, directory: string, production: boolean): Buffer {
   const file = join(directory, 'master.key')
   if (given === undefined && production)
-    throw new Misconfigured('MASTER_KEY is required in production: 32 bytes in base64.')
+    throw new ConfigurationError('MASTER_KEY is required in production: 32 bytes in base64.')
   if (given === undefined && !existsSync(file)) writeFileSync(file, randomBytes(32).toString('base64'), { mode: 0o600 })
   const key = Buffer.from(given ?? readFileSync(file, 'utf8'), 'base64')
-  if (key.length !== 32) throw new Misconfigured(`${given ? 'MASTER_KEY' : file} is not 32 bytes in base64.`)
+  if (key.length !== 32) throw new ConfigurationError(`${given ? 'MASTER_KEY' : file} is not 32 bytes in base64.`)
   return key
 }
 
 /** The ranges that are opened to bids and webhooks. @throws Misconfigured when one is none, or in production not a public one. */
-function openedRanges(given: string | undefined, production: boolean, simulated: boolean): readonly Range[] {
+function allowedRanges(given: string | undefined, production: boolean, simulated: boolean): readonly AddressRange[] {
   const texts = (given ?? (production || !simulated ? '' : '127.0.0.1/32')).split(',').map((text) => text.trim())
   return texts
     .filter((text) => text !== '')
     .map((text) => {
-      const range = rangeOf(text)
-      if (!range) throw new Misconfigured(`EGRESS_ALLOW names "${text}", which is no range of addresses.`)
+      const range = parseAddressRange(text)
+      if (!range) throw new ConfigurationError(`EGRESS_ALLOW names "${text}", which is no range of addresses.`)
       if (production && !isGlobal(range))
-        throw new Misconfigured(`EGRESS_ALLOW names ${text}; production opens no range that is not public.`)
+        throw new ConfigurationError(`EGRESS_ALLOW names ${text}; production opens no range that is not public.`)
       return range
     })
 }
@@ -181,7 +182,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const parsed = environment.safeParse(env)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
-    throw new Misconfigured(`${issue?.path.join('.')} is not usable: ${issue?.message}.`)
+    throw new ConfigurationError(`${issue?.path.join('.')} is not usable: ${issue?.message}.`)
   }
   const set = parsed.data
   const production = set.NODE_ENV === 'production'
@@ -207,7 +208,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       'mongodb:',
       'mongodb+srv:',
     ]),
-    egressOpened: openedRanges(set.EGRESS_ALLOW, production, set.CARRIER_URL === 'simulator:'),
+    egressAllowed: allowedRanges(set.EGRESS_ALLOW, production, set.CARRIER_URL === 'simulator:'),
     numberOrdering: set.NUMBER_ORDERING,
     telnyx: telnyxSettings(set),
     seedCalls: set.SANDBOX_SEED,

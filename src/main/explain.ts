@@ -1,4 +1,4 @@
-import { type Explanation, explainCall, type OnTheWay } from '../explain/explain.ts'
+import { type Explanation, explainCall, type ProgressListener } from '../explain/explain.ts'
 import { readConfig } from './config.ts'
 import { upcasts } from './registry.ts'
 import { openLogReader } from './stores.ts'
@@ -7,7 +7,7 @@ import { openLogReader } from './stores.ts'
 export async function explain(
   env: Readonly<Record<string, string | undefined>>,
   callId: string,
-  onTheWay: OnTheWay,
+  onTheWay: ProgressListener,
 ): Promise<Explanation> {
   const log = await openLogReader(readConfig(env).eventLogUrl)
   try {

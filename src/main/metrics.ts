@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
-import type { Sample } from '../adapters/http/server.ts'
+import type { RequestSample } from '../adapters/http/server.ts'
 import type { ProjectionStatus } from '../runtime/projections/projection-runner.ts'
 
 /** The process's metrics, in Prometheus's terms. */
@@ -25,7 +25,7 @@ export function createMetrics(projections: () => Promise<readonly ProjectionStat
     registers: [registry],
   })
   return {
-    observe({ method, route, status, ms }: Sample): void {
+    observe({ method, route, status, ms }: RequestSample): void {
       seconds.observe({ method, route: route ?? 'none', status: String(status) }, ms / 1_000)
     },
     stepFailed(): void {

@@ -1,8 +1,8 @@
 import type { RebuildProgress } from '../runtime/projections/rebuild.ts'
 import { rebuildProjections } from '../runtime/projections/rebuild-run.ts'
-import { Misconfigured, readConfig } from './config.ts'
+import { ConfigurationError, readConfig } from './config.ts'
 import { followed, projections, upcasts } from './registry.ts'
-import { openLogReader, openViews } from './stores.ts'
+import { openLogReader, openReadStore } from './stores.ts'
 import { systemClock as clock } from './system.ts'
 
 /** How the whole rebuild is getting on: as its slowest projection is. */
@@ -26,11 +26,11 @@ export async function rebuild(
 ): Promise<void> {
   const unknown = names.find((name) => !projectionNames.includes(name))
   if (unknown !== undefined) {
-    throw new Misconfigured(`There is no projection "${unknown}"; there are ${projectionNames.join(', ')}.`)
+    throw new ConfigurationError(`There is no projection "${unknown}"; there are ${projectionNames.join(', ')}.`)
   }
   const { eventLogUrl, readStoreUrl } = readConfig(env)
   const log = await openLogReader(eventLogUrl)
-  const store = await openViews(readStoreUrl)
+  const store = await openReadStore(readStoreUrl)
   const each = new Map<string, RebuildProgress>()
   try {
     await rebuildProjections({
@@ -38,7 +38,7 @@ export async function rebuild(
       store,
       projections: projections.filter(({ name }) => names.includes(name)),
       upcasts,
-      followed,
+      indexedByPosition: followed,
       clock,
       signal,
       onRebuild(progress) {

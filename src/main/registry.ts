@@ -20,7 +20,7 @@ import { wallets } from '../../projections/money/wallets.ts'
 import { blockedCallers } from '../../projections/routing/blocked-callers.ts'
 import { bookedCalls } from '../../projections/routing/booked-calls.ts'
 import { callerMemory } from '../../projections/routing/caller-memory.ts'
-import { usage } from '../../projections/routing/cap-counters.ts'
+import { capCounters } from '../../projections/routing/cap-counters.ts'
 import { timersOf } from '../../projections/shared/timers.ts'
 import { lanes } from '../../projections/supply/lanes.ts'
 import { numberJobs } from '../../projections/supply/number-jobs.ts'
@@ -114,7 +114,7 @@ export const projections: readonly AnyProjection[] = [
   sessions,
   targets,
   timers,
-  usage,
+  capCounters,
   users,
   verticals,
   walletEntries,

@@ -1,6 +1,6 @@
 import { openSqliteEventLog, openSqliteEventReader } from '../adapters/sqlite/event-log.ts'
 import { openSqliteOperationalStore } from '../adapters/sqlite/operational-store.ts'
-import { openSqliteReadStore, sqliteReadStorePresence } from '../adapters/sqlite/read-store.ts'
+import { createReadStoreFileCheck, openSqliteReadStore } from '../adapters/sqlite/read-store.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { OperationalStore } from '../ports/operational-store.ts'
 import type { ReadStore } from '../ports/read-store.ts'
@@ -28,21 +28,21 @@ export async function openLogReader(url: string): Promise<EventLog> {
 }
 
 /** Opens the read store, in the calling thread where it is a file: never the one that answers calls. `follows`: to read what others write. */
-export async function openViews(url: string, { follows = false } = {}): Promise<ReadStore> {
+export async function openReadStore(url: string, { follows = false } = {}): Promise<ReadStore> {
   const file = fileOf(url)
   return file === null ? mongoViews(url) : openSqliteReadStore(file, { follows })
 }
 
 /** Asks whether the open read store is there: a file in the calling thread, a server through `look`. @throws StoreUnavailable */
-export function presenceOf(url: string, look: () => Promise<unknown>): () => Promise<unknown> {
+export function availabilityCheck(url: string, look: () => Promise<unknown>): () => Promise<unknown> {
   const file = fileOf(url)
   if (file === null) return look
-  const present = sqliteReadStorePresence(file)
+  const present = createReadStoreFileCheck(file)
   return async () => present()
 }
 
 /** Opens the operational store, beside the views. A file of its own, so that its writers never wait for a projection's batch. */
-export async function openOperations(url: string): Promise<OperationalStore> {
+export async function openOperationalStore(url: string): Promise<OperationalStore> {
   const file = fileOf(url)
   return file === null ? mongoOperations(url) : openSqliteOperationalStore(`${file.replace(/\.db$/, '')}.ops.db`)
 }

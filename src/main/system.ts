@@ -10,7 +10,7 @@ const LONGEST_WAIT_MS = 2_147_483_647
 /** The machine's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  at(instant, wake) {
+  schedule(instant, wake) {
     let timer: NodeJS.Timeout
     const wait = () => {
       const left = instant - Date.now()

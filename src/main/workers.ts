@@ -4,11 +4,11 @@ import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { OperationalStore } from '../ports/operational-store.ts'
 import type { ReadStore } from '../ports/read-store.ts'
-import { DUE_WORK } from '../reactions/due-work.ts'
-import { runSweeps } from '../runtime/reactions/expiry-cleaner.ts'
+import { SCHEDULED_JOBS } from '../reactions/due-work.ts'
+import { runExpiryCleaner } from '../runtime/reactions/expiry-cleaner.ts'
 import { type ReactionStatus, runReactions } from '../runtime/reactions/reaction-runner.ts'
 import { runTimers, type TimerKinds } from '../runtime/reactions/timers.ts'
-import { reactions as everyReaction, type Flow } from './flow.ts'
+import { reactions as everyReaction, type PlatformEffects } from './effects.ts'
 import { timers, upcasts } from './registry.ts'
 
 /** How old an event must be before the reaction goes on from it: the process that made it goes on at once. */
@@ -25,12 +25,12 @@ export interface Workers {
 export const NO_WORKERS: Workers = { status: () => [], close: async () => {} }
 
 /** Each kind of due work as the timer runner calls it. */
-function kindsOf({ due }: Flow): TimerKinds {
-  const kinds = Object.keys(DUE_WORK).map((kind) => [
+function kindsOf({ runScheduledJob }: PlatformEffects): TimerKinds {
+  const kinds = Object.keys(SCHEDULED_JOBS).map((kind) => [
     kind,
     ({ workspaceId, dueAt, doc }: Parameters<TimerKinds[string]>[0]) => {
       const amountCents = typeof doc.amountCents === 'number' ? doc.amountCents : null
-      return due(kind, workspaceId ?? '', { subjectId: String(doc.subjectId), dueAt, amountCents })
+      return runScheduledJob(kind, workspaceId ?? '', { subjectId: String(doc.subjectId), dueAt, amountCents })
     },
   ])
   return Object.fromEntries(kinds)
@@ -41,7 +41,7 @@ export function runWorkers(options: {
   readonly log: EventLog
   readonly ops: OperationalStore
   readonly views: Pick<ReadStore, 'find'>
-  readonly flow: Flow
+  readonly flow: PlatformEffects
   readonly clock: Clock
   readonly owner: string
   readonly logger: Logger
@@ -56,7 +56,7 @@ export function runWorkers(options: {
     tools: flow.tools,
     upcasts,
     graceMs: GRACE_MS,
-    handled: flow.handled,
+    isProcessed: flow.isProcessed,
     onHalt: ({ name, problem }) => logger.error({ reaction: name, problem }, 'reaction halted'),
   })
   const due = runTimers({
@@ -66,7 +66,7 @@ export function runWorkers(options: {
     kinds: kindsOf(flow),
     onFailure: ({ id }, problem) => logger.warn({ timer: id, problem }, 'due work failed'),
   })
-  const sweeps = runSweeps(running)
+  const sweeps = runExpiryCleaner(running)
   return {
     status: reactions.status,
     async close() {

@@ -4,7 +4,7 @@ import type { Mount, Tenant } from '../kernel/query.ts'
 import type { Refusal } from '../kernel/refusal.ts'
 
 /** The bearer of a credential that works, whatever it may do. */
-export interface Caller {
+export interface ApiClient {
   readonly actor: Actor
   /** What identifies the credential to limits and idempotency: never the secret. */
   readonly credentialId: string
@@ -13,7 +13,7 @@ export interface Caller {
 }
 
 /** Who is asking, after every check that comes before the request is read (Supplement 1.13). */
-export interface Principal extends Caller {
+export interface Principal extends ApiClient {
   /** Null on public routes alone. */
   readonly tenant: Tenant | null
   /** SHA-256 of the session's token, in hex; left out where the credential is no session. */
@@ -21,27 +21,27 @@ export interface Principal extends Caller {
 }
 
 /** A refusal by one of those checks; with the caller, where the credential itself works. */
-export interface TurnedAway extends Refusal {
-  readonly caller?: Caller
+export interface AuthRejection extends Refusal {
+  readonly client?: ApiClient
 }
 
 /** What a route asks of the one who calls it. */
-export interface Requirement {
+export interface AccessRequirement {
   readonly surface: Mount['surface']
   readonly scope: string | null
   /** A write is refused on a lapsed subscription where a read is not (console). */
   readonly write: boolean
   /** Whether a write is allowed on a lapsed subscription all the same. */
-  readonly lapsed?: boolean
+  readonly allowLapsed?: boolean
   /** Whether a user must be an owner of the workspace. */
   readonly ownerOnly?: boolean
 }
 
 /** Checks a credential against a route's requirement: principal, or the first refusal in the documented order. */
-export type Authenticate = (
-  requirement: Requirement,
+export type Authenticator = (
+  requirement: AccessRequirement,
   request: { readonly bearer: string | null; readonly agencyId: string | null; readonly ip: string },
-) => Promise<Principal | TurnedAway>
+) => Promise<Principal | AuthRejection>
 
 /** A request that has passed its checks, parsed. */
 export interface ApiRequest {
@@ -65,7 +65,7 @@ export interface ApiRequest {
 /** The way back to the one who asked, for answers that take their time. */
 export interface Connection {
   /** Aborts when nobody reads the answer any more. */
-  readonly gone: () => AbortSignal
+  readonly closeSignal: () => AbortSignal
   /** Drops the connection: who does not read is not waited for. */
   readonly drop: () => void
 }
@@ -80,7 +80,7 @@ export interface RawBody {
 export type ByteStream = AsyncIterable<Uint8Array>
 
 /** An answer: JSON bytes ready to send, a value to be written as JSON, or a stream, whose type `content-type` names. */
-export interface ApiAnswer {
+export interface ApiResponse {
   readonly status: number
   readonly body: Uint8Array | Readonly<Record<string, unknown>> | ByteStream | null
   readonly headers?: Readonly<Record<string, string>>
@@ -89,7 +89,7 @@ export interface ApiAnswer {
 }
 
 /** A refusal, with headers of its own where it has some. */
-export interface Refused extends Refusal {
+export interface ApiRefusal extends Refusal {
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -100,7 +100,7 @@ export interface ApiRoute {
   readonly surface: Mount['surface']
   readonly scope: string | null
   readonly write: boolean
-  readonly lapsed?: boolean
+  readonly allowLapsed?: boolean
   readonly ownerOnly?: boolean
   /** Whether the body is handed on as it came, of any type, with the headers: as a `RawBody`. */
   readonly raw?: true
@@ -112,23 +112,25 @@ export interface ApiRoute {
   /** Null for a route without a body. */
   readonly body: z.ZodType | null
   /** Fields that a body may not name here though the record has them: `field-not-writable`, before anything else of the body. */
-  readonly unwritable?: readonly string[]
+  readonly readOnlyFields?: readonly string[]
   /** Successful answers by status, for OpenAPI and for tests. */
   readonly responses: Readonly<Record<number, z.ZodType>>
   /** Headers of its own that its successful answers may bring, in lower case. */
-  readonly sends?: readonly string[]
+  readonly responseHeaders?: readonly string[]
   /** Media type of the successful answers; JSON where it is left out. */
-  readonly produces?: string
+  readonly contentType?: string
   /** Whether a streamed answer tells its length before it is made, so that HEAD is answered without making it. */
-  readonly measured?: boolean
+  readonly hasContentLength?: boolean
   readonly rejects: readonly string[]
   /** Name of the path parameter whose record the workspace does not have; null when it has them all. Asked before the body is read. */
-  readonly absent?: (asked: Pick<ApiRequest, 'params' | 'principal' | 'idempotencyKey'>) => Promise<string | null>
-  readonly run: (request: ApiRequest) => Promise<ApiAnswer | Refused>
+  readonly notFoundParam?: (
+    asked: Pick<ApiRequest, 'params' | 'principal' | 'idempotencyKey'>,
+  ) => Promise<string | null>
+  readonly run: (request: ApiRequest) => Promise<ApiResponse | ApiRefusal>
 }
 
 /** Whether a body is made while it is sent. */
-export function isStream(body: ApiAnswer['body']): body is ByteStream {
+export function isStream(body: ApiResponse['body']): body is ByteStream {
   return body !== null && Symbol.asyncIterator in body
 }
 

@@ -24,7 +24,7 @@ const TALK_SECONDS = 60
 const ANSWER: ScriptedDial = { result: 'answer' }
 
 /** What is about to be dialled. */
-export interface Dialled {
+export interface DialInput {
   readonly targetId: string
   readonly destination: string
   readonly ringSeconds: number
@@ -63,7 +63,7 @@ const OUTCOMES: Readonly<
 }
 
 /** Numbers and sip addresses, of nobody, that never answer: each always fails in its own way. */
-const UNANSWERED: Readonly<Record<string, ScriptedDial>> = {
+const FAILING_DESTINATIONS: Readonly<Record<string, ScriptedDial>> = {
   '+15005550480': { result: 'no_answer' },
   '+15005550486': { result: 'busy' },
   '+15005550500': { result: 'failed' },
@@ -77,18 +77,18 @@ const UNANSWERED: Readonly<Record<string, ScriptedDial>> = {
 }
 
 /** What a script knows a dial by: its target's id where that stands there, else its address. */
-export function scriptedAs(script: Script, { targetId, destination }: Dialled): string {
+export function scriptKeyOf(script: Script, { targetId, destination }: DialInput): string {
   return script[targetId] ? targetId : destination
 }
 
 /** The script's entry for the n-th dial (from 0) that it knows by the same; where it says nothing an answer, but from numbers that never give one. */
-export function entryFor(script: Script, dialled: Dialled, nth: number): ScriptedDial {
-  const entries = script[scriptedAs(script, dialled)]
-  return entries?.[Math.min(nth, entries.length - 1)] ?? UNANSWERED[dialled.destination] ?? ANSWER
+export function entryFor(script: Script, dialled: DialInput, nth: number): ScriptedDial {
+  const entries = script[scriptKeyOf(script, dialled)]
+  return entries?.[Math.min(nth, entries.length - 1)] ?? FAILING_DESTINATIONS[dialled.destination] ?? ANSWER
 }
 
 /** How a dial turns out by its entry. It rings no longer than the platform lets it. */
-export function resultOf(entry: ScriptedDial, { ringSeconds, acceptDigit }: Dialled): DialResult {
+export function dialResultOf(entry: ScriptedDial, { ringSeconds, acceptDigit }: DialInput): DialResult {
   const { result, talkSeconds = TALK_SECONDS, retryAfterSeconds = null } = entry
   const afterSeconds = entry.afterSeconds ?? (result === 'no_answer' ? ringSeconds : RING_SECONDS)
   const nobody = { answered: false, outcome: 'no_answer', sipCode: null, retryAfterSeconds: null } as const

@@ -49,14 +49,14 @@ export interface CarrierNumbers {
   /** @throws CarrierRefused, CarrierUnavailable */
   readonly search: (query: NumberQuery) => Promise<NumberOffer>
   /** Orders a number. @throws CarrierRefused, CarrierUnavailable */
-  readonly order: (command: {
+  readonly placeOrder: (command: {
     readonly commandId: string
     readonly workspaceId: string
     readonly e164: string
     readonly customerReference: string | null
   }) => Promise<CarrierOrder>
   /** Where an order stands now; null when the carrier has none of that `commandId`. @throws CarrierUnavailable */
-  readonly orderOf: (order: {
+  readonly findOrder: (order: {
     readonly commandId: string
     readonly carrierOrderId: string | null
   }) => Promise<CarrierOrder | null>

@@ -93,7 +93,7 @@ export type CarrierNotice =
     }
 
 /** Takes a notice; resolves when what it led to is durable. */
-export type Listener = (notice: CarrierNotice) => Promise<void>
+export type NoticeListener = (notice: CarrierNotice) => Promise<void>
 
 /** A dial with no caller attached: nobody is put through, and it is hung up as soon as it is answered. */
 export type ProbeCommand = Pick<

@@ -3,5 +3,5 @@ export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
   /** Calls back once at or after the instant (ms); the answer cancels it. */
-  at(instant: number, wake: () => void): () => void
+  schedule(instant: number, wake: () => void): () => void
 }

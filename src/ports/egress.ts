@@ -14,7 +14,7 @@ export interface EgressRequest {
 export type EgressFailure = 'refused' | 'timeout' | 'unreachable' | 'too_large'
 
 /** What came back, and after how long (ms). `sentence` tells the customer what went wrong, and nothing of our network. */
-export type EgressAnswer = { readonly ms: number } & (
+export type EgressResponse = { readonly ms: number } & (
   | {
       readonly ok: true
       readonly status: number
@@ -26,6 +26,6 @@ export type EgressAnswer = { readonly ms: number } & (
 
 /** Requests that leave the platform for addresses of its customers' choosing (Supplement §8). Redirects are not followed. */
 export interface Egress {
-  readonly send: (request: EgressRequest) => Promise<EgressAnswer>
+  readonly send: (request: EgressRequest) => Promise<EgressResponse>
   readonly close: () => Promise<void>
 }

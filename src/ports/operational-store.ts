@@ -8,7 +8,7 @@ export interface Entry {
 }
 
 /** What happened at one moment, in a series of its kind: written once, read newest first, gone when it expires. */
-export interface Note {
+export interface LogRecord {
   /** Unique in its series; notes of one moment lie in this order. */
   readonly id: string
   /** Milliseconds since the epoch. */
@@ -21,7 +21,7 @@ export interface Note {
 }
 
 /** Which notes of a series: those with every label, from an instant (ms, inclusive) to another (exclusive). */
-export interface NotePage {
+export interface LogQuery {
   readonly labels?: readonly string[]
   readonly from?: number
   readonly to?: number
@@ -50,18 +50,18 @@ export interface OperationalStore {
   /** Adds to a number (0 where there is none, or it expired) and answers the sum; the expiry is set by the first. */
   increment(key: string, by: number, expiresAt: number | null, now: number): Promise<number>
   /** Takes or prolongs a claim until an instant (ms) for an owner; false while another owner holds it. */
-  claim(key: string, owner: string, until: number, now: number): Promise<boolean>
+  acquireLease(key: string, owner: string, until: number, now: number): Promise<boolean>
   /** Gives a claim back, if the owner holds it. */
-  release(key: string, owner: string): Promise<void>
+  releaseLease(key: string, owner: string): Promise<void>
   /** Adds notes, each to its series; one that is there already stays as it is. */
-  note(notes: readonly (Note & { readonly series: string })[]): Promise<void>
+  appendLog(notes: readonly (LogRecord & { readonly series: string })[]): Promise<void>
   /** A page of a series, newest first, and how many notes there are in all. */
-  notes(
+  queryLog(
     series: string,
     now: number,
-    page: NotePage,
-  ): Promise<{ readonly notes: readonly Note[]; readonly total: number }>
+    page: LogQuery,
+  ): Promise<{ readonly records: readonly LogRecord[]; readonly total: number }>
   /** Removes what has expired, notes too; answers how many. */
-  sweep(now: number): Promise<number>
+  deleteExpired(now: number): Promise<number>
   close(): Promise<void>
 }

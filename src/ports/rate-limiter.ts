@@ -5,11 +5,11 @@ export interface Rate {
 }
 
 /** How something stands against its rate. */
-export interface RateStanding {
+export interface RateLimitResult {
   /** Whether the request that was asked about is within the rate; a look is while one more would be. */
   readonly allowed: boolean
   /** Requests that may follow at once. */
-  readonly left: number
+  readonly remaining: number
   /** Milliseconds until one more may follow than now; 0 when nothing is counted. */
   readonly nextMs: number
 }
@@ -20,7 +20,7 @@ export interface RateStanding {
  */
 export interface RateLimiter {
   /** Counts a request, unless it is over the rate: a refused one is not counted. @throws StoreUnavailable */
-  take(id: string, rate: Rate): Promise<RateStanding>
+  consume(id: string, rate: Rate): Promise<RateLimitResult>
   /** How it stands, counting nothing. @throws StoreUnavailable */
-  look(id: string, rate: Rate): Promise<RateStanding>
+  peek(id: string, rate: Rate): Promise<RateLimitResult>
 }

@@ -52,7 +52,7 @@ export interface CollectionSpec {
   readonly columns: readonly string[]
 }
 
-export interface Stored {
+export interface StoredDocument {
   readonly id: string
   /** Position of the event it was last folded to. */
   readonly position: number
@@ -60,7 +60,7 @@ export interface Stored {
 }
 
 /** A document to put (or, with doc null, to remove), folded to `position`. A stored one folded as far or further stays. */
-export interface Write {
+export interface DocumentWrite {
   readonly collection: string
   readonly id: string
   readonly doc: Doc | null
@@ -84,10 +84,10 @@ export interface ReadStore {
   readonly atomic: boolean
   /** Makes collections and their indexes where they are missing; changes nothing that is there. */
   ensure(specs: readonly CollectionSpec[]): Promise<void>
-  get(collection: string, id: string): Promise<Stored | null>
+  get(collection: string, id: string): Promise<StoredDocument | null>
   /** Those of the ids that exist, in no order. */
-  getMany(collection: string, ids: readonly string[]): Promise<readonly Stored[]>
-  find(collection: string, page: Page): Promise<readonly Stored[]>
+  getMany(collection: string, ids: readonly string[]): Promise<readonly StoredDocument[]>
+  find(collection: string, page: Page): Promise<readonly StoredDocument[]>
   /** The values at a path of a page's documents, in its order; what is missing, and lists and objects, are null. `_position` is one. */
   pluck(collection: string, path: string, page: Omit<Page, 'fields'>): Promise<readonly Scalar[]>
   count(collection: string, filter: Filter): Promise<number>
@@ -103,7 +103,7 @@ export interface ReadStore {
    * Answers false, when another runner moved it meanwhile. A batch repeated after a crash changes nothing.
    */
   commit(
-    writes: readonly Write[],
+    writes: readonly DocumentWrite[],
     checkpoint: { readonly name: string; readonly expected: number | null; readonly next: Checkpoint },
   ): Promise<boolean>
   checkpoint(name: string): Promise<Checkpoint | null>
@@ -114,21 +114,21 @@ export interface ReadStore {
   close(): Promise<void>
 }
 
-function literal(text: string): string {
+function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 }
 
 /** Case-insensitive "contains this text". */
 export function contains(text: string): Conditions {
-  return { $regex: literal(text), $options: 'i' }
+  return { $regex: escapePattern(text), $options: 'i' }
 }
 
 /** Case-insensitive "ends with this text". */
 export function endsWith(text: string): Conditions {
-  return { $regex: `${literal(text)}$`, $options: 'i' }
+  return { $regex: `${escapePattern(text)}$`, $options: 'i' }
 }
 
 /** Case-insensitive "starts with this text". */
 export function startsWith(text: string): Conditions {
-  return { $regex: `^${literal(text)}`, $options: 'i' }
+  return { $regex: `^${escapePattern(text)}`, $options: 'i' }
 }

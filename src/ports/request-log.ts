@@ -19,7 +19,7 @@ export interface RequestLog {
   /** Takes a request in; it is written soon after. Never waits and never throws. */
   add(request: AnsweredRequest): void
   /** Resolves when what waits now is written, or cannot be. */
-  written(): Promise<void>
+  flush(): Promise<void>
   /** Writes what still waits. */
   close(): Promise<void>
 }

@@ -7,17 +7,19 @@ import { routingKeyIn } from '../domain/routing/sender.ts'
 import type { AnyCommand } from '../kernel/command.ts'
 import type { CarrierNotice } from '../ports/carrier.ts'
 
-type Told<Type extends CarrierNotice['type']> = Extract<CarrierNotice, { readonly type: Type }>
+type NoticeOf<Type extends CarrierNotice['type']> = Extract<CarrierNotice, { readonly type: Type }>
 
 /** What a secret is looked up by. */
 type Digest = (secret: string) => string
 
-interface Order {
+interface NoticeCommand {
   readonly command: AnyCommand
   readonly input: unknown
 }
 
-const ORDERS: { readonly [Type in CarrierNotice['type']]: (notice: Told<Type>, digest: Digest) => Order } = {
+const COMMANDS: {
+  readonly [Type in CarrierNotice['type']]: (notice: NoticeOf<Type>, digest: Digest) => NoticeCommand
+} = {
   'call-arrived': ({ callId, carrierCallId, to, from, sipHeaders, seed = null, at }, digest) => {
     const key = routingKeyIn(sipHeaders)
     const routingKeyHash = key && digest(key)
@@ -43,7 +45,7 @@ const ORDERS: { readonly [Type in CarrierNotice['type']]: (notice: Told<Type>, d
 }
 
 /** The command that a notice of the carrier's asks for. A routing key goes no further than its `digest`. */
-export function orderFor(notice: CarrierNotice, digest: Digest): Order {
-  const order = ORDERS[notice.type] as (notice: CarrierNotice, digest: Digest) => Order
+export function commandFor(notice: CarrierNotice, digest: Digest): NoticeCommand {
+  const order = COMMANDS[notice.type] as (notice: CarrierNotice, digest: Digest) => NoticeCommand
   return order(notice, digest)
 }

@@ -3,10 +3,10 @@ import { settleCall } from '../../commands/calls/settle-call.ts'
 import { chargeUsage } from '../../commands/money/charge-usage.ts'
 import { advanceOrder, connectNumber, type NumberTools } from './number-orders.ts'
 import { billNumber } from './renewals.ts'
-import type { Cause } from './tools.ts'
+import type { Causation } from './tools.ts'
 
 /** A row of the `timers` projection. */
-export interface DueRow {
+export interface DueJob {
   /** The call, order or number that it is about. */
   readonly subjectId: string
   /** Milliseconds since the epoch. */
@@ -14,12 +14,12 @@ export interface DueRow {
   readonly amountCents: number | null
 }
 
-type Work = (tools: NumberTools, row: DueRow, cause: Cause) => Promise<unknown>
+type JobHandler = (tools: NumberTools, row: DueJob, cause: Causation) => Promise<unknown>
 
 const instant = (ms: number) => new Date(ms).toISOString()
 
 /** What is done when a timer falls due, by its kind. It is idempotent, and done again now and then while its row stands. */
-export const DUE_WORK: Readonly<Record<string, Work>> = {
+export const SCHEDULED_JOBS: Readonly<Record<string, JobHandler>> = {
   settle: ({ run }, { subjectId: callId }, cause) => run(settleCall, { callId }, cause),
   usage: ({ run }, { subjectId: callId, amountCents, dueAt }, cause) =>
     run(chargeUsage, { callId, amountCents: amountCents ?? 0, at: instant(dueAt) }, cause),

@@ -7,35 +7,35 @@ import { reserveSetupFee } from '../../commands/supply/reserve-setup-fee.ts'
 import type { WorkspaceState } from '../domain/configuration/workspace.ts'
 import { NUMBER } from '../domain/shared/limits.ts'
 import { numberEvents } from '../domain/supply/number.ts'
-import { awaitsCarrier, type NumberOrder, type OrderNews, orderEvents } from '../domain/supply/order.ts'
+import { isAwaitingCarrier, type NumberOrder, type OrderUpdate, orderEvents } from '../domain/supply/number-order.ts'
 import { defineReaction } from '../kernel/reaction.ts'
 import { type CarrierNumbers, CarrierRefused, CarrierUnavailable } from '../ports/carrier-numbers.ts'
-import type { Cause, FlowTools } from './tools.ts'
+import type { Causation, FlowTools } from './tools.ts'
 
 /** What orders of numbers need beside a call's flow. */
 export interface NumberTools extends FlowTools {
   /** The workspace as it stands. */
   readonly configuration: (workspaceId: string) => Promise<WorkspaceState>
   /** Does a piece of work unless another does it already, here (then it waits for that) or in another process. */
-  readonly alone: (what: string, work: (tools: NumberTools) => Promise<unknown>) => Promise<void>
+  readonly runExclusive: (what: string, work: (tools: NumberTools) => Promise<unknown>) => Promise<void>
 }
 
-const sentence = (error: Error) => error.message.slice(0, NUMBER.statusNote) || 'The carrier gave no reason.'
+const reasonOf = (error: Error) => error.message.slice(0, NUMBER.statusNote) || 'The carrier gave no reason.'
 
 /** What the carrier says of an order: it is asked for the number once, and how far it is from then on. */
-async function newsOf(numbers: CarrierNumbers, order: NumberOrder, workspaceId: string): Promise<OrderNews> {
+async function carrierStatusOf(numbers: CarrierNumbers, order: NumberOrder, workspaceId: string): Promise<OrderUpdate> {
   const { id: commandId, e164, customerReference, carrierOrderId } = order
   try {
-    const known = carrierOrderId === null ? null : await numbers.orderOf({ commandId, carrierOrderId })
-    return known ?? (await numbers.order({ commandId, workspaceId, e164, customerReference }))
+    const known = carrierOrderId === null ? null : await numbers.findOrder({ commandId, carrierOrderId })
+    return known ?? (await numbers.placeOrder({ commandId, workspaceId, e164, customerReference }))
   } catch (error) {
-    if (error instanceof CarrierRefused) return { status: 'failed', error: sentence(error), carrierOrderId }
+    if (error instanceof CarrierRefused) return { status: 'failed', error: reasonOf(error), carrierOrderId }
     throw error
   }
 }
 
 /** Leaves what a carrier that is away could not do to the due work, which comes by again. */
-async function unlessAway(work: () => Promise<unknown>): Promise<void> {
+async function skipIfUnavailable(work: () => Promise<unknown>): Promise<void> {
   try {
     await work()
   } catch (error) {
@@ -47,17 +47,17 @@ async function unlessAway(work: () => Promise<unknown>): Promise<void> {
  * Takes an order as far as it will go now: the fee is put aside, the carrier is asked, and what it says is recorded. Each
  * step is done once however often this is, so that whoever comes after a crash begins at the beginning.
  */
-export function advanceOrder({ alone }: NumberTools, orderId: string, cause: Cause): Promise<void> {
+export function advanceOrder({ runExclusive }: NumberTools, orderId: string, cause: Causation): Promise<void> {
   const workspaceId = cause.meta.workspaceId ?? ''
-  return alone(`order:${orderId}`, async ({ run, carrier, configuration }) => {
+  return runExclusive(`order:${orderId}`, async ({ run, carrier, configuration }) => {
     const order = (await configuration(workspaceId)).orders.get(orderId)
     const { numbers } = carrier
-    if (!order || !awaitsCarrier(order)) return
+    if (!order || !isAwaitingCarrier(order)) return
     const refusal = await run(reserveSetupFee, { orderId }, cause)
     if (refusal?.refused === 'insufficient-funds') await run(declineNumberOrder, { orderId }, cause)
     if (refusal || numbers === null) return
-    await unlessAway(async () => {
-      const { status, error, carrierOrderId } = await newsOf(numbers, order, workspaceId)
+    await skipIfUnavailable(async () => {
+      const { status, error, carrierOrderId } = await carrierStatusOf(numbers, order, workspaceId)
       await run(recordNumberOrder, { orderId, status, error, carrierOrderId }, cause)
     })
   })
@@ -66,9 +66,9 @@ export function advanceOrder({ alone }: NumberTools, orderId: string, cause: Cau
 const NOT_CONFIGURED = 'Number ordering is not configured here.'
 
 /** Points a number that waits for it at the platform, and records how that went. */
-export function connectNumber({ alone }: NumberTools, numberId: string, cause: Cause): Promise<void> {
+export function connectNumber({ runExclusive }: NumberTools, numberId: string, cause: Causation): Promise<void> {
   const workspaceId = cause.meta.workspaceId ?? ''
-  return alone(`connect:${numberId}`, async ({ run, carrier, configuration, now }) => {
+  return runExclusive(`connect:${numberId}`, async ({ run, carrier, configuration, now }) => {
     const number = (await configuration(workspaceId)).numbers.get(numberId)
     if (number?.webhookStatus !== 'pending' || number.status === 'released') return
     const connect = async () => {
@@ -78,11 +78,11 @@ export function connectNumber({ alone }: NumberTools, numberId: string, cause: C
         await carrier.numbers.connect({ commandId: `${numberId}:${now()}`, e164: number.e164 })
         return null
       } catch (error) {
-        if (error instanceof CarrierRefused) return sentence(error)
+        if (error instanceof CarrierRefused) return reasonOf(error)
         throw error
       }
     }
-    await unlessAway(async () => run(reportNumberDelivery, { numberId, error: await connect() }, cause))
+    await skipIfUnavailable(async () => run(reportNumberDelivery, { numberId, error: await connect() }, cause))
   })
 }
 

@@ -2,15 +2,15 @@ import { billRenewal } from '../../commands/supply/bill-renewal.ts'
 import { missRenewal } from '../../commands/supply/miss-renewal.ts'
 import { renewNumber } from '../../commands/supply/renew-number.ts'
 import { walletEvents } from '../domain/money/wallet.ts'
-import { owing } from '../domain/supply/renewal.ts'
+import { numbersOwingRent } from '../domain/supply/renewal.ts'
 import { defineReaction } from '../kernel/reaction.ts'
 import type { NumberTools } from './number-orders.ts'
-import type { Cause, FlowTools } from './tools.ts'
+import type { Causation, FlowTools } from './tools.ts'
 
 const { WalletCredited, WalletCharged } = walletEvents
 
 /** Bills the month that a number owes; where the wallet does not hold it, the number is past due, in time suspended. */
-export async function billNumber({ run }: FlowTools, numberId: string, cause: Cause): Promise<void> {
+export async function billNumber({ run }: FlowTools, numberId: string, cause: Causation): Promise<void> {
   const refusal = await run(billRenewal, { numberId }, cause)
   if (refusal) await run(missRenewal, { numberId }, cause)
 }
@@ -27,7 +27,7 @@ export const renewals = defineReaction({
     // What was owed for want of money is paid at once; what is still missing is tried again in its turn.
     async WalletCredited({ run, configuration, now }, event) {
       const { numbers } = await configuration(event.meta.workspaceId ?? '')
-      const owed = owing(numbers.values(), new Date(now()).toISOString())
+      const owed = numbersOwingRent(numbers.values(), new Date(now()).toISOString())
       for (const numberId of owed) await run(billRenewal, { numberId }, event)
     },
   },

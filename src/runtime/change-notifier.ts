@@ -1,16 +1,16 @@
-import { partsOfStream } from '../kernel/entity.ts'
+import { parseStreamName } from '../kernel/entity.ts'
 import type { RecordedEvent } from '../kernel/event.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
-import { backOff, pause } from './pause.ts'
+import { backOffMs, sleep } from './pause.ts'
 
 /** Is told that something was recorded, and up to which position of the log. */
-export type Told = (position: number) => void
+export type Listener = (position: number) => void
 
 /** What is recorded, fanned out from one reading of the log for all that watch. */
-export interface Movements {
+export interface ChangeNotifier {
   /** Tells from now on of what is recorded for a workspace; the answer ends it. */
-  readonly watch: (workspaceId: string, told: Told) => () => void
+  readonly subscribe: (workspaceId: string, told: Listener) => () => void
   readonly close: () => void
 }
 
@@ -18,18 +18,18 @@ export interface Movements {
  * Follows the log for as long as somebody watches. Events of the streams of `own` concern their workspace, those of `all`
  * everybody. A log that is away is followed on from where it was: nothing is left out.
  */
-export function createMovements(options: {
+export function createChangeNotifier(options: {
   readonly log: Pick<EventLog, 'follow' | 'head'>
   readonly clock: Clock
   readonly own: ReadonlySet<string>
   readonly all: ReadonlySet<string>
-}): Movements {
+}): ChangeNotifier {
   const { log, clock, own, all } = options
-  const watching = new Map<string, Set<Told>>()
+  const watching = new Map<string, Set<Listener>>()
   let following: AbortController | null = null
 
   const tell = (event: RecordedEvent) => {
-    const { category } = partsOfStream(event.stream)
+    const { category } = parseStreamName(event.stream)
     const heard = all.has(category)
       ? [...watching.values()].flatMap((each) => [...each])
       : own.has(category)
@@ -54,7 +54,7 @@ export function createMovements(options: {
         }
       } catch {
         failures += 1
-        await pause(clock, backOff(failures), signal)
+        await sleep(clock, backOffMs(failures), signal)
       }
     }
   }
@@ -65,7 +65,7 @@ export function createMovements(options: {
   }
 
   return {
-    watch(workspaceId, told) {
+    subscribe(workspaceId, told) {
       const mine = watching.get(workspaceId) ?? new Set()
       watching.set(workspaceId, mine.add(told))
       if (following === null) {

@@ -70,7 +70,7 @@ function outbox<Item>(channel: Channel, buffers: (item: Item) => readonly ArrayB
 }
 
 /** Answers calls that come over the channel. Bytes in an answer are handed over, so handlers must not keep them. */
-export function serveCalls<H extends Handlers>(channel: Channel, handlers: H): void {
+export function serveRpc<H extends Handlers>(channel: Channel, handlers: H): void {
   const send = outbox<Reply>(channel, (reply) => (reply[1] ? buffersOf(reply[2]) : []))
   const answer = async ([id, method, argument]: Call) => {
     try {
@@ -102,7 +102,7 @@ export function serveCalls<H extends Handlers>(channel: Channel, handlers: H): v
  * Calls what `serveCalls` serves at the channel's other end. An error arrives with its name, LogUnavailable and
  * StoreUnavailable as themselves. When the channel closes, what waits and what comes after fails with `gone()`.
  */
-export function connectCalls<H extends Handlers>(channel: Channel, gone: () => Error): Remote<H> {
+export function connectRpc<H extends Handlers>(channel: Channel, gone: () => Error): Remote<H> {
   const waiting = new Map<
     number,
     { readonly resolve: (value: never) => void; readonly reject: (error: Error) => void }

@@ -1,5 +1,5 @@
-import { randomFrom, weightedOrder } from '../domain/routing/random.ts'
-import { midnightIn } from '../domain/shared/hours.ts'
+import { createRandom, weightedOrder } from '../domain/routing/random.ts'
+import { localMidnight } from '../domain/shared/hours.ts'
 import type { ScriptedDial } from '../ports/call-script.ts'
 import { BLOCKED_CALLER, type CampaignKey } from './seed-world.ts'
 
@@ -72,8 +72,8 @@ function callsFrom(random: () => number): readonly SeedCall[] {
 
 /** The calls of the seven days up to an instant (ms), oldest first, each with its own: always the same calls. */
 export function seedCalls(now: number): readonly (SeedCall & { readonly at: string })[] {
-  const calls = callsFrom(randomFrom(SEED))
-  const start = midnightIn(TIMEZONE, now, 6)
+  const calls = callsFrom(createRandom(SEED))
+  const start = localMidnight(TIMEZONE, now, 6)
   const every = (now - QUIET_MS - start) / calls.length
   return calls.map((call, n) => ({ ...call, at: new Date(start + Math.round(every * n)).toISOString() }))
 }

@@ -4,7 +4,7 @@ import { provisionNumber } from '../../commands/supply/provision-number.ts'
 import { reportNumberDelivery } from '../../commands/supply/report-number-delivery.ts'
 import { switchCompat } from '../../commands/supply/switch-compat.ts'
 import { secretHash } from '../api/access.ts'
-import { keptOf } from '../api/secret-issuer.ts'
+import { storedSecret } from '../api/secret-issuer.ts'
 import type { WorkspaceState } from '../domain/configuration/workspace.ts'
 import { ROUTING_KEY } from '../domain/shared/limits.ts'
 import { numberEvents } from '../domain/supply/number.ts'
@@ -13,20 +13,20 @@ import { compatUrl } from '../domain/supply/routing-key.ts'
 import type { RecordedEvent } from '../kernel/event.ts'
 import { dataOf } from '../kernel/event.ts'
 import type { Secrets } from '../ports/secrets.ts'
-import type { Step } from './seed-world.ts'
+import type { SeedStep } from './seed-world.ts'
 
 /** Numbers of the sandbox's pool. */
 const POOLED = ['+13105550112', '+13105550113']
 
 /** Makes a secret again at any time, by its purpose. */
-export type Derive = (purpose: string) => string
+export type SecretDerivation = (purpose: string) => string
 
 /** The sandbox's routing key of a lane, by how it begins. */
-const routingKeyOf = (derive: Derive, stem: string) => `${stem}${derive(`routing key ${stem}`)}`
+const routingKeyOf = (derive: SecretDerivation, stem: string) => `${stem}${derive(`routing key ${stem}`)}`
 
 /** What is kept of the sandbox's routing key of a lane, by how it begins. */
-export function sandboxKey(derive: Derive, stem: string) {
-  return keptOf(routingKeyOf(derive, stem), stem.length + ROUTING_KEY.shown)
+export function storedSandboxKey(derive: SecretDerivation, stem: string) {
+  return storedSecret(routingKeyOf(derive, stem), stem.length + ROUTING_KEY.shown)
 }
 
 /** The sandbox's first lane and its key. */
@@ -38,9 +38,13 @@ function firstLane({ lanes, routingKeys }: WorkspaceState) {
 
 /** Gives the sandbox what publishers and web pages reach it by: a single-step ping, and a pool of two numbers. */
 export async function buildSupply(
-  step: Step,
+  step: SeedStep,
   state: WorkspaceState,
-  { derive, secrets, renewsAt }: { readonly derive: Derive; readonly secrets: Secrets; readonly renewsAt: string },
+  {
+    derive,
+    secrets,
+    renewsAt,
+  }: { readonly derive: SecretDerivation; readonly secrets: Secrets; readonly renewsAt: string },
 ): Promise<void> {
   const { lane } = firstLane(state)
   if (!lane) return
@@ -64,9 +68,13 @@ export async function buildSupply(
 const numberIn = (events: readonly RecordedEvent[]) => dataOf(numberEvents, events, 'NumberProvisioned')?.number.id
 
 /** What a person needs to ping and to lease in the sandbox; null for what has been rotated or taken away since. */
-export function supplyOf(
+export function sandboxSupply(
   state: WorkspaceState,
-  { derive, secrets, baseUrl }: { readonly derive: Derive; readonly secrets: Secrets; readonly baseUrl: string },
+  {
+    derive,
+    secrets,
+    baseUrl,
+  }: { readonly derive: SecretDerivation; readonly secrets: Secrets; readonly baseUrl: string },
 ) {
   const { key } = firstLane(state)
   const routingKey = key && routingKeyOf(derive, key.prefix.slice(0, -ROUTING_KEY.shown))

@@ -24,13 +24,13 @@ import type { AnyCommand } from '../kernel/command.ts'
 import type { RecordedEvent } from '../kernel/event.ts'
 
 /** Handles one command; asked twice for the same step, it answers the events of the first time. */
-export type Step = (step: string, command: AnyCommand, input: unknown) => Promise<readonly RecordedEvent[]>
+export type SeedStep = (step: string, command: AnyCommand, input: unknown) => Promise<readonly RecordedEvent[]>
 
-const SHUT = [] as const
+const CLOSED = [] as const
 /** Open for a single minute a week, so that nearly every call finds it closed. */
 const NEARLY_CLOSED = {
   tz: 'UTC',
-  days: { mon: [['00:00', '00:01']], tue: SHUT, wed: SHUT, thu: SHUT, fri: SHUT, sat: SHUT, sun: SHUT },
+  days: { mon: [['00:00', '00:01']], tue: CLOSED, wed: CLOSED, thu: CLOSED, fri: CLOSED, sat: CLOSED, sun: CLOSED },
 }
 const WALLET_CENTS = 100_000
 
@@ -217,7 +217,7 @@ interface World {
  * falls due at `renewsAt`.
  */
 export async function buildWorld(
-  step: Step,
+  step: SeedStep,
   newKey: (stem: string) => { readonly prefix: string; readonly hash: string },
   renewsAt: string,
 ): Promise<World> {

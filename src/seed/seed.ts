@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ulid } from 'ulid'
 import { v7 } from 'uuid'
 import { workspaces } from '../../projections/access/workspaces.ts'
-import type { ReadBack } from '../api/query-routes.ts'
+import type { ReadYourWrites } from '../api/query-routes.ts'
 import { playCall, sandboxCall } from '../api/sandbox.ts'
 import { user, userIdOf } from '../domain/access/user.ts'
 import { call } from '../domain/calls/call.ts'
@@ -20,12 +20,12 @@ import type { Random } from '../ports/random.ts'
 import type { ReadStore } from '../ports/read-store.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { Simulator } from '../ports/simulated-carrier.ts'
-import type { Positions } from '../runtime/projections/checkpoint-tracker.ts'
+import type { CheckpointTracker } from '../runtime/projections/checkpoint-tracker.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 import { type SeedCall, seedCalls, TIMEZONE } from './seed-calls.ts'
-import { buildSupply, type Derive, sandboxKey, supplyOf } from './seed-supply.ts'
-import { buildWorld, type CampaignKey, type Step } from './seed-world.ts'
-import { act, addApiKey, createTenant, derivedSecret, openSession } from './tenants.ts'
+import { buildSupply, type SecretDerivation, sandboxSupply, storedSandboxKey } from './seed-supply.ts'
+import { buildWorld, type CampaignKey, type SeedStep } from './seed-world.ts'
+import { addApiKey, createTenant, derivedSecret, execute, openSession } from './tenants.ts'
 
 const OWNER_EMAIL = 'owner@sandbox.example'
 /** The owner's first session is among so many first events of theirs. */
@@ -63,11 +63,11 @@ export interface Sandbox {
 export interface SeedPlatform {
   readonly log: Pick<EventLog, 'head' | 'read'>
   readonly writer: StreamWriter
-  readonly readSide: { readonly positions: Positions; readonly views: Pick<ReadStore, 'find'> }
+  readonly readSide: { readonly positions: CheckpointTracker; readonly views: Pick<ReadStore, 'find'> }
   /** Null where the carrier is a real one. */
   readonly simulator: Simulator | null
   /** Waits until events of these types up to the newest can be read back. */
-  readonly readBack: (types: readonly string[]) => Promise<ReadBack>
+  readonly readBack: (types: readonly string[]) => Promise<ReadYourWrites>
   readonly clock: Clock
   readonly random: Random
   readonly secrets: Secrets
@@ -83,7 +83,7 @@ export interface SeedSettings {
 }
 
 /** Records by a field: numbers as they are written, and by id what was made first comes first. */
-function inOrder<Field extends string, Kept extends Readonly<Record<Field, string>>>(
+function sortedBy<Field extends string, Kept extends Readonly<Record<Field, string>>>(
   records: { readonly values: () => Iterable<Kept> },
   field: Field,
 ): readonly Kept[] {
@@ -91,9 +91,9 @@ function inOrder<Field extends string, Kept extends Readonly<Record<Field, strin
 }
 
 /** The sandbox workspace that is there already; null on an empty log. */
-async function existing({ readSide, log }: SeedPlatform): Promise<string | null> {
+async function existingSandbox({ readSide, log }: SeedPlatform): Promise<string | null> {
   const head = await log.head()
-  await readSide.positions.wait([workspaces.name], head, CATCH_UP_MS)
+  await readSide.positions.waitFor([workspaces.name], head, CATCH_UP_MS)
   const [found] = await readSide.views.find(collectionOf(workspaces), {
     filter: { sandbox: true },
     sort: { createdAt: 1 },
@@ -160,9 +160,9 @@ async function playAll(
  */
 export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseUrl: string): Promise<Sandbox> {
   const { writer, simulator, clock, random, secrets } = app
-  const known = await existing(app)
+  const known = await existingSandbox(app)
   const workspaceId = known ?? random.uuid()
-  const derive: Derive = (purpose) => derivedSecret(config.masterKey, `sandbox ${purpose}`, workspaceId)
+  const derive: SecretDerivation = (purpose) => derivedSecret(config.masterKey, `sandbox ${purpose}`, workspaceId)
   const ownerPassword = derivedSecret(config.masterKey, 'sandbox-password', workspaceId).slice(0, 20)
   const apiKey = `svc_test_${derivedSecret(config.masterKey, 'sandbox-api-key', workspaceId)}`
   await createTenant(writer, {
@@ -176,9 +176,9 @@ export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseU
   if (!(await isSeeded(app))) {
     const key = { secret: apiKey, name: 'Sandbox key', ratePerMinute: LARGEST_KEY_RATE_PER_MINUTE }
     await addApiKey(writer, workspaceId, key, 'seed:api-key')
-    const step: Step = (name, command, input) => act(writer, workspaceId, command, input, `seed:${name}`)
+    const step: SeedStep = (name, command, input) => execute(writer, workspaceId, command, input, `seed:${name}`)
     const renewsAt = monthAfter(new Date(clock.now()).toISOString())
-    const { dial } = await buildWorld(step, (stem) => sandboxKey(derive, stem), renewsAt)
+    const { dial } = await buildWorld(step, (stem) => storedSandboxKey(derive, stem), renewsAt)
     await buildSupply(step, await writer.stateOf(workspace, workspaceId), { derive, secrets, renewsAt })
     if (config.seedCalls && simulator) await playAll(app, simulator, workspaceId, dial)
   }
@@ -191,15 +191,15 @@ export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseU
     ownerPassword,
     sessionToken,
     apiKey,
-    ...supplyOf(state, { derive, secrets, baseUrl }),
-    numbers: inOrder(state.numbers, 'e164').map(({ id, e164, campaignId, publisherId }) => ({
+    ...sandboxSupply(state, { derive, secrets, baseUrl }),
+    numbers: sortedBy(state.numbers, 'e164').map(({ id, e164, campaignId, publisherId }) => ({
       id,
       e164,
       campaignId,
       publisherId,
     })),
-    campaigns: inOrder(state.campaigns, 'id').map(({ id, name, routingMode }) => ({ id, name, routingMode })),
-    targets: inOrder(state.targets, 'id').map(({ id, name, type, buyerId }) => ({ id, name, type, buyerId })),
+    campaigns: sortedBy(state.campaigns, 'id').map(({ id, name, routingMode }) => ({ id, name, routingMode })),
+    targets: sortedBy(state.targets, 'id').map(({ id, name, type, buyerId }) => ({ id, name, type, buyerId })),
   }
   writeFileSync(join(config.dataDir, 'sandbox.json'), `${JSON.stringify(sandbox, null, 2)}\n`, { mode: 0o600 })
   return sandbox

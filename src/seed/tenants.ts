@@ -7,7 +7,7 @@ import { registerUser } from '../../commands/access/register-user.ts'
 import { signIn } from '../../commands/access/sign-in.ts'
 import { secretHash } from '../api/access.ts'
 import { hashPassword } from '../api/passwords.ts'
-import { keptOf } from '../api/secret-issuer.ts'
+import { storedSecret } from '../api/secret-issuer.ts'
 import { apiKeyEvents } from '../domain/access/api-key.ts'
 import type { PlanId } from '../domain/access/plans.ts'
 import { scopes } from '../domain/access/scopes.ts'
@@ -26,7 +26,7 @@ const OPERATOR: Actor = { type: 'operator', id: null, name: 'Ringledger' }
  * Handles a command on the platform's own account; the same `commandId` again answers the events of the first time.
  * @throws Error when the rules refuse it: whoever prepares a workspace knows them
  */
-export async function act(
+export async function execute(
   writer: StreamWriter,
   workspaceId: string,
   command: AnyCommand,
@@ -69,11 +69,11 @@ export async function createTenant(writer: StreamWriter, tenant: NewTenant): Pro
   const person = { email: owner.email, name: owner.name }
   const passwordHash = await hashPassword(owner.password)
   // An address that is registered already keeps its password.
-  await act(writer, workspaceId, registerUser, { ...person, passwordHash }).catch(() => [])
-  await act(writer, workspaceId, createWorkspace, { name, timezone, planId, sandbox, owner: person })
+  await execute(writer, workspaceId, registerUser, { ...person, passwordHash }).catch(() => [])
+  await execute(writer, workspaceId, createWorkspace, { name, timezone, planId, sandbox, owner: person })
   // A workspace of the time when seats did not stand in its stream; any other has an owner.
   const { seats } = await writer.stateOf(workspace, workspaceId)
-  if (seats.size === 0) await act(writer, workspaceId, grantSeat, { ...person, role: 'owner' })
+  if (seats.size === 0) await execute(writer, workspaceId, grantSeat, { ...person, role: 'owner' })
 }
 
 /** Opens a session for a user; resolves to its token, which is not stored. */
@@ -88,7 +88,7 @@ export async function openSession(
 ): Promise<string> {
   const token = `${SESSION_PREFIX}${Buffer.from(random.bytes(32)).toString('base64url')}`
   const expiresAt = sessionEnd(clock.now())
-  await act(writer, workspaceId, signIn, { userId: userIdOf(email), sessionHash: secretHash(token), expiresAt })
+  await execute(writer, workspaceId, signIn, { userId: userIdOf(email), sessionHash: secretHash(token), expiresAt })
   return token
 }
 
@@ -108,8 +108,8 @@ export async function addApiKey(
     name: key.name,
     scopes: key.scopes ?? scopes,
     ...(key.ratePerMinute === undefined ? {} : { rateLimitPerMinute: key.ratePerMinute }),
-    ...keptOf(key.secret),
+    ...storedSecret(key.secret),
   }
-  const [created] = await act(writer, workspaceId, createApiKey, input, commandId)
+  const [created] = await execute(writer, workspaceId, createApiKey, input, commandId)
   return apiKeyEvents.ApiKeyCreated.parse(created?.data).apiKey.id
 }

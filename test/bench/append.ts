@@ -5,8 +5,8 @@ import { openSqliteEventLog } from '../../src/adapters/sqlite/event-log.ts'
 import { EVENT_LAYOUT } from '../../src/adapters/sqlite/event-table.ts'
 import type { EventToAppend } from '../../src/kernel/event.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
-import { withDirectory } from './directories.ts'
-import { type Figure, figureOf, inTurn, secondsOf } from './measure.ts'
+import { alternate, type Figure, figureOf, secondsOf } from './measure.ts'
+import { withDirectory } from './temp-directory.ts'
 
 const WRITERS = 64
 const APPENDS_EACH = 150
@@ -64,7 +64,7 @@ export function durableAppend(): Promise<readonly Figure[]> {
     const db = new DatabaseSync(join(directory, 'raw.db'))
     db.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=4000')
     db.exec(EVENT_LAYOUT.tables)
-    const pairs = await inTurn(
+    const pairs = await alternate(
       async () => ROUNDS / (await appendAll(log)),
       async () => ROUNDS / (await insertAll(db)),
     )

@@ -4,13 +4,13 @@ import { queryRoutes } from '../../src/api/query-routes.ts'
 import { openReadSide } from '../../src/main/read-side/read-side.ts'
 import { startThread } from '../../src/main/read-side/threads.ts'
 import { systemClock as clock } from '../../src/main/system.ts'
-import { together } from '../../src/runtime/queries/response-cache.ts'
+import { withSingleFlight } from '../../src/runtime/queries/response-cache.ts'
+import { HOST, serve } from './api-server.ts'
 import { callPage } from './call-page.ts'
-import { withDirectory } from './directories.ts'
-import { type Figure, figureOf, inTurn } from './measure.ts'
+import { alternate, type Figure, figureOf } from './measure.ts'
 import type { PageCalls } from './page-thread.ts'
-import { HOST, serve } from './served.ts'
 import { storeCalls } from './stored-calls.ts'
+import { withDirectory } from './temp-directory.ts'
 
 const KEY = 'svc_test_bench'
 const SECONDS = 2
@@ -18,7 +18,7 @@ const CONNECTIONS = 64
 const PATH = '/api/v1/call-page?pageSize=25'
 
 /** Requests a second that a server answers; every answer must be a good one. */
-async function load(url: string): Promise<number> {
+async function requestRate(url: string): Promise<number> {
   const headers = { authorization: `Bearer ${KEY}` }
   const { requests, non2xx, errors } = await autocannon({
     url,
@@ -52,7 +52,7 @@ async function openPages(directory: string) {
   )
   const served = await serve(
     readSide,
-    queryRoutes([callPage], together({ ask: (ask) => thread.calls.ask(ask) }), clock),
+    queryRoutes([callPage], withSingleFlight({ run: (ask) => thread.calls.ask(ask) }), clock),
   )
   return {
     url: `${served.baseUrl}${PATH}`,
@@ -68,7 +68,7 @@ export function callList(calls: number): Promise<readonly Figure[]> {
   return withDirectory(async (directory) => {
     const stored = await storeCalls(directory, [KEY])
     await stored.growTo(calls)
-    await stored.rest()
+    await stored.resetCheckpoint()
     const pages = await openPages(directory)
     const answer = await fetch(pages.url, { headers: { authorization: `Bearer ${KEY}` } })
     if (!answer.ok) throw new Error(`The page answered ${answer.status}: ${await answer.text()}`)
@@ -76,9 +76,9 @@ export function callList(calls: number): Promise<readonly Figure[]> {
     const bare = fastify()
     bare.get('/', (_request, reply) => reply.header('content-type', 'application/json; charset=utf-8').send(bytes))
     const bareUrl = await bare.listen({ port: 0, host: HOST })
-    const pairs = await inTurn(
-      () => load(pages.url),
-      () => load(bareUrl),
+    const pairs = await alternate(
+      () => requestRate(pages.url),
+      () => requestRate(bareUrl),
     )
     await Promise.all([pages.close(), bare.close()])
     const name = `page of 25 out of ${calls.toLocaleString('en-US')} calls, HTTP`

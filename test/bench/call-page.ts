@@ -1,9 +1,9 @@
 import { callLog } from '../../projections/calls/call-log.ts'
-import { askedCalls } from '../../queries/calls/call-filter.ts'
+import { selectCalls } from '../../queries/calls/call-filter.ts'
 import { callRow, callRowOf } from '../../queries/calls/call-row.ts'
 import { listCalls } from '../../queries/calls/list-calls.ts'
 import { readAll } from '../../queries/shared/documents.ts'
-import { listed, windowOf } from '../../queries/shared/listing.ts'
+import { pageOptions, pageResponse } from '../../queries/shared/listing.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
 import { pageOf } from '../../src/kernel/wire.ts'
@@ -20,10 +20,10 @@ export const callPage = defineQuery({
   reads: [callLog],
   rejects: ['bad-request'],
   async run({ views }: QueryPorts, { query, tenant, now }) {
-    const asked = askedCalls({ query, tenant, now })
+    const asked = selectCalls({ query, tenant, now })
     if (isRefusal(asked)) return asked
-    const page = windowOf({ ...query, sort: 'startedMs' })
+    const page = pageOptions({ ...query, sort: 'startedMs' })
     const docs = await readAll(views, callLog, { filter: asked.filter, ...page })
-    return listed(docs.map(callRowOf), query, docs.length)
+    return pageResponse(docs.map(callRowOf), query, docs.length)
   },
 })

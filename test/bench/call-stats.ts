@@ -5,10 +5,10 @@ import { collectionOf } from '../../src/kernel/projection.ts'
 import { systemClock as clock } from '../../src/main/system.ts'
 import type { Doc, ReadStore } from '../../src/ports/read-store.ts'
 import { withColumns } from '../../src/runtime/columns/column-store.ts'
-import { withActive } from '../../src/runtime/projections/active-builds.ts'
-import { withDirectory } from './directories.ts'
-import { type Figure, figureOf, inTurn, secondsOf } from './measure.ts'
+import { withActiveBuilds } from '../../src/runtime/projections/active-builds.ts'
+import { alternate, type Figure, figureOf, secondsOf } from './measure.ts'
 import { type StoredCalls, storeCalls } from './stored-calls.ts'
+import { withDirectory } from './temp-directory.ts'
 
 const SUMMED = [
   'connectedCount',
@@ -47,14 +47,14 @@ async function readArrays(store: ReadStore, rows: number): Promise<Arrays> {
     const page = await store.find(collectionOf(callLog), { filter, sort: { _position: 1 }, limit: PAGE })
     if (page.length === 0) return { ...arrays, rows: row }
     for (const { doc, position } of page) {
-      take(arrays, row++, doc)
+      readRow(arrays, row++, doc)
       after = position
     }
   }
   return arrays
 }
 
-function take(
+function readRow(
   {
     summed,
     startedMs,
@@ -75,7 +75,7 @@ function take(
 }
 
 /** One pass over the arrays: the sums of the rows of a window, and of one campaign where one is named. */
-function pass(
+function sumOnePass(
   { rows, summed, startedMs, campaigns }: Arrays,
   from: number,
   to: number,
@@ -113,13 +113,13 @@ async function figuresOver({ views, workspaceId }: StoredCalls, calls: number): 
   const arrays = await readArrays(store, calls)
   const columns = withColumns(store, [callColumns])
   await columns.warm([collectionOf(callLog)])
-  const read = withActive(columns, clock)
+  const read = withActiveBuilds(columns, clock)
   const [from, to] = [Date.now() - 2 * WEEK_MS, Date.now() + WEEK_MS]
   const window = { workspaceId, startedMs: { $gte: from, $lt: to } }
   const campaign = arrays.campaignIds.findIndex((id) => id !== null)
   const measure = async (name: string, one: number | null) => {
     const filter = one === null ? window : { ...window, 'campaign.id': arrays.campaignIds[one] ?? null }
-    const [stats, sums] = [await callStatsOf(read, filter), pass(arrays, from, to, one)]
+    const [stats, sums] = [await callStatsOf(read, filter), sumOnePass(arrays, from, to, one)]
     if (stats.count !== sums[0] || stats.revenueCents !== sums[4]) throw new Error('The sums differ.')
     const perCall = async (work: () => unknown) => {
       const seconds = await secondsOf(async () => {
@@ -127,9 +127,9 @@ async function figuresOver({ views, workspaceId }: StoredCalls, calls: number): 
       })
       return (seconds / TIMES) * 1_000
     }
-    const pairs = await inTurn(
+    const pairs = await alternate(
       () => perCall(() => callStatsOf(read, filter)),
-      () => perCall(() => pass(arrays, from, to, one)),
+      () => perCall(() => sumOnePass(arrays, from, to, one)),
     )
     return figureOf(`stats over ${calls.toLocaleString('en-US')} calls, ${name}`, 'ms', { atMost: 10 }, pairs)
   }

@@ -7,7 +7,7 @@ import { runProjections } from '../../src/runtime/projections/projection-runner.
 import { secondsOf } from './measure.ts'
 
 /** A log as it was when so many positions had been written. */
-function upTo(log: EventLog, head: number): EventLog {
+function logUpTo(log: EventLog, head: number): EventLog {
   return {
     ...log,
     async readAll(after, limit = 1_000, types) {
@@ -31,11 +31,11 @@ export async function catchUp(events: string, views: string, head: number): Prom
   let halted: string | null = null
   const seconds = await secondsOf(async () => {
     const runner = runProjections({
-      log: upTo(log, head),
+      log: logUpTo(log, head),
       store,
       projections,
       upcasts,
-      followed,
+      indexedByPosition: followed,
       clock,
       signal: stop.signal,
       onProgress(name, position) {

@@ -13,7 +13,7 @@ import { secondsOf } from './measure.ts'
 async function openWriter(directory: string) {
   const log = await openSqliteEventLog(join(directory, 'events.db'))
   const ops = await openSqliteOperationalStore(join(directory, 'views.ops.db'))
-  const writer = createStreamWriter({ log, ops, clock, random, recall: async () => null })
+  const writer = createStreamWriter({ log, ops, clock, random, lookUp: async () => null })
   return {
     writer,
     async close(): Promise<void> {
@@ -37,10 +37,7 @@ export async function firstDecision(directory: string, workspaceId: string, to: 
     surface: 'bench',
     ip: null,
   } as const
-  const outcome = await writer.rehearse(
-    (events) => (events.length === 0 ? { command: routeCall, input } : null),
-    caller,
-  )
+  const outcome = await writer.dryRun((events) => (events.length === 0 ? { command: routeCall, input } : null), caller)
   if (isRefusal(outcome)) throw new Error(`The call was refused: ${outcome.refused}.`)
   return { writer, close }
 }

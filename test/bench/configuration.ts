@@ -22,12 +22,12 @@ import { readConfig } from '../../src/main/config.ts'
 import { openReadSide } from '../../src/main/read-side/read-side.ts'
 import { queries } from '../../src/main/registry.ts'
 import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
-import { act, createTenant, openSession } from '../../src/seed/tenants.ts'
+import { createTenant, execute, openSession } from '../../src/seed/tenants.ts'
+import { HOST, serve } from './api-server.ts'
 import { eventOf } from './append.ts'
 import { coldProcess } from './cold-start.ts'
-import { withDirectory } from './directories.ts'
-import { type Figure, figureOf, inTurn, median, type Pair } from './measure.ts'
-import { HOST, serve } from './served.ts'
+import { alternate, type Figure, figureOf, median, type Pair } from './measure.ts'
+import { withDirectory } from './temp-directory.ts'
 
 const RECORDS = 2_000
 const LANES = 500
@@ -44,7 +44,7 @@ const DIALED = '+13052000000'
 
 const LISTS = ['targets', 'buyers', 'campaigns', 'publishers', 'numbers'] as const
 
-interface World {
+interface BenchWorkspace {
   readonly workspaceId: string
   /** Of several owners: each of them may send 600 requests a minute. */
   readonly sessions: readonly string[]
@@ -62,7 +62,7 @@ async function each<Result>(count: number, work: (n: number) => Promise<Result>)
 }
 
 /** A workspace of 2,000 records of each kind, 500 lanes and so many configuration events. */
-async function furnish({ writer }: App): Promise<World> {
+async function createRecords({ writer }: App): Promise<BenchWorkspace> {
   const workspaceId = random.uuid()
   const people = Array.from({ length: OWNERS }, (_, n) => ({ email: `owner-${n}@bench.example`, name: `Owner ${n}` }))
   const [first, ...others] = people.map((person) => ({ ...person, password: random.uuid() }))
@@ -70,11 +70,11 @@ async function furnish({ writer }: App): Promise<World> {
   const tenant = { workspaceId, name: 'Bench', timezone: 'UTC', planId: 'scale', sandbox: true } as const
   await createTenant(writer, { ...tenant, owner: first })
   for (const { email, name, password } of others) {
-    await act(writer, workspaceId, registerUser, { email, name, passwordHash: await hashPassword(password) })
-    await act(writer, workspaceId, grantSeat, { email, name, role: 'owner' })
+    await execute(writer, workspaceId, registerUser, { email, name, passwordHash: await hashPassword(password) })
+    await execute(writer, workspaceId, grantSeat, { email, name, role: 'owner' })
   }
-  const made = async (command: Parameters<typeof act>[2], input: unknown, record: string) => {
-    const [event] = await act(writer, workspaceId, command, input)
+  const made = async (command: Parameters<typeof execute>[2], input: unknown, record: string) => {
+    const [event] = await execute(writer, workspaceId, command, input)
     const data = (event as RecordedEvent<string, Readonly<Record<string, { readonly id: string }>>>).data
     return data[record]?.id ?? ''
   }
@@ -90,7 +90,7 @@ async function furnish({ writer }: App): Promise<World> {
   const publishers = await each(RECORDS, (n) => made(createPublisher, { name: `Publisher ${n}` }, 'publisher'))
   await each(RECORDS, (n) => made(provisionNumber, { e164: `+1305${String(2_000_000 + n)}`, type: 'local' }, 'number'))
   await each(LANES, (n) =>
-    act(writer, workspaceId, setLane, {
+    execute(writer, workspaceId, setLane, {
       campaignId: campaigns[n % 10],
       publisherId: publishers[Math.floor(n / 10)],
       terms: {},
@@ -99,7 +99,7 @@ async function furnish({ writer }: App): Promise<World> {
   )
   const edits = EVENTS - 5 * RECORDS - LANES
   await each(edits, (n) =>
-    act(writer, workspaceId, changeBuyer, { buyerId: buyers[n % RECORDS], changes: { notes: `Edit ${n}` } }),
+    execute(writer, workspaceId, changeBuyer, { buyerId: buyers[n % RECORDS], changes: { notes: `Edit ${n}` } }),
   )
   const sessions = await Promise.all(
     people.map(({ email }) => openSession({ writer, clock, random }, workspaceId, email)),
@@ -123,7 +123,11 @@ async function latencyOf(send: (n: number) => Promise<Response>): Promise<number
 const json = { 'content-type': 'application/json' }
 let edit = 0
 
-async function writing(directory: string, baseUrl: string, { sessions, buyers }: World): Promise<Figure> {
+async function measureWrites(
+  directory: string,
+  baseUrl: string,
+  { sessions, buyers }: BenchWorkspace,
+): Promise<Figure> {
   const log = await openSqliteEventLog(join(directory, 'bare.db'))
   const bare = fastify()
   const stream = `bare-${randomUUID()}`
@@ -134,7 +138,7 @@ async function writing(directory: string, baseUrl: string, { sessions, buyers }:
   })
   const bareUrl = await bare.listen({ port: 0, host: HOST })
   const body = () => JSON.stringify({ notes: `Written ${edit++}` })
-  const pairs = await inTurn(
+  const pairs = await alternate(
     () =>
       latencyOf((n) =>
         fetch(`${baseUrl}/api/tracking/buyers/${buyers[n]}`, {
@@ -150,7 +154,7 @@ async function writing(directory: string, baseUrl: string, { sessions, buyers }:
   return figureOf('configuration write, read back, p50', 'ms', { atMost: 4 }, pairs)
 }
 
-async function load(url: string, headers: Readonly<Record<string, string>>): Promise<number> {
+async function requestRate(url: string, headers: Readonly<Record<string, string>>): Promise<number> {
   const { requests, non2xx, errors } = await autocannon({
     url,
     headers,
@@ -163,16 +167,16 @@ async function load(url: string, headers: Readonly<Record<string, string>>): Pro
 }
 
 /** A page of 25 out of 2,000 records, beside the same bytes from bare Fastify. */
-async function listing(baseUrl: string, session: string, kind: string): Promise<Figure> {
+async function measureList(baseUrl: string, session: string, kind: string): Promise<Figure> {
   const url = `${baseUrl}/api/tracking/${kind}`
   const headers = { authorization: `Bearer ${session}` }
   const bytes = Buffer.from(await (await fetch(url, { headers })).arrayBuffer())
   const bare = fastify()
   bare.get('/', (_request, reply) => reply.header('content-type', 'application/json; charset=utf-8').send(bytes))
   const bareUrl = await bare.listen({ port: 0, host: HOST })
-  const pairs = await inTurn(
-    () => load(url, headers),
-    () => load(bareUrl, {}),
+  const pairs = await alternate(
+    () => requestRate(url, headers),
+    () => requestRate(bareUrl, {}),
   )
   await bare.close()
   return figureOf(`page of 25 out of 2,000 ${kind}, HTTP`, 'requests/s', { atLeast: 0.25 }, pairs)
@@ -195,19 +199,19 @@ export function configuration(): Promise<readonly Figure[]> {
     const env = { PORT: '0', DATA_DIR: directory, LOG_LEVEL: 'silent', SANDBOX_SEED: '0' }
     const open = () => openApp(readConfig(env), openLogger({ level: 'silent' }))
     const first = await open()
-    const world = await furnish(first)
+    const world = await createRecords(first)
     await first.close()
     const pairs: Pair[] = []
     for (let n = 0; n < 5; n++)
       pairs.push({ ours: await coldProcess(directory, world.workspaceId, DIALED), ceiling: COLD_SECONDS })
     const cold = figureOf('cold process to its first decision, 100,000 configuration events', 's', { atMost: 1 }, pairs)
     const app = await open()
-    const figures = [cold, await writing(directory, await app.listen(), world)]
+    const figures = [cold, await measureWrites(directory, await app.listen(), world)]
     await app.close()
     const readSide = await openReadSide({ ...storesIn(directory), projects: true, onDeath: fail })
     const lists = queries.filter(({ name }) => LISTS.some((kind) => name === `list-${kind}`))
     const served = await serve(readSide, queryRoutes(lists, readSide.queries, clock))
-    for (const kind of LISTS) figures.push(await listing(served.baseUrl, world.sessions[0] ?? '', kind))
+    for (const kind of LISTS) figures.push(await measureList(served.baseUrl, world.sessions[0] ?? '', kind))
     await served.close()
     await readSide.close()
     return figures

@@ -40,7 +40,7 @@ export async function decision(): Promise<readonly Figure[]> {
     newId: () => '',
     reads,
     revisions: {},
-    recall: () => null,
+    lookUp: () => null,
   }
 
   function decide(n: number): number {
@@ -49,7 +49,7 @@ export async function decision(): Promise<readonly Figure[]> {
     const switches = timesSwitched()
     const input = call(n)
     const begun = performance.now()
-    routeCall.recalls(input, moved, reads)
+    routeCall.lookups(input, moved, reads)
     const outcome = routeCall.decide(input, moved, { ...context, seed: n * 2_654_435_761 })
     const ms = performance.now() - begun
     const [event] = isRefusal(outcome) ? [] : outcome

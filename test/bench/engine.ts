@@ -8,14 +8,14 @@ import { playCall, sandboxCall } from '../../src/api/sandbox.ts'
 import { monthAfter } from '../../src/domain/supply/renewal.ts'
 import type { EventToAppend } from '../../src/kernel/event.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
-import { createFlow } from '../../src/main/flow.ts'
+import { createPlatformEffects } from '../../src/main/effects.ts'
 import { createSecrets } from '../../src/main/secrets.ts'
 import { systemClock as clock, newCommandId, systemRandom as random } from '../../src/main/system.ts'
 import type { ScriptedDial } from '../../src/ports/call-script.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import { createStreamWriter } from '../../src/runtime/write/stream-writer.ts'
 import { buildWorld } from '../../src/seed/seed-world.ts'
-import { act, addApiKey, createTenant } from '../../src/seed/tenants.ts'
+import { addApiKey, createTenant, execute } from '../../src/seed/tenants.ts'
 
 /** One append as the log was asked for it. */
 export interface Append {
@@ -62,9 +62,9 @@ export async function openEngine(directory: string, secrets: readonly string[] =
     },
   }
   const ops = await openSqliteOperationalStore(join(directory, 'views.ops.db'))
-  const writer = createStreamWriter({ log, ops, clock, random, recall: async () => null })
+  const writer = createStreamWriter({ log, ops, clock, random, lookUp: async () => null })
   const failures: unknown[] = []
-  const flow = createFlow({
+  const flow = createPlatformEffects({
     writer,
     carrier: () => simulator,
     clock,
@@ -79,7 +79,7 @@ export async function openEngine(directory: string, secrets: readonly string[] =
     secrets: createSecrets(Buffer.from(random.bytes(32)), random),
     owner: random.uuid(),
     areaCodes: null,
-    listener: flow.listen,
+    listener: flow.handleCarrierNotice,
   })
 
   const workspaceId = random.uuid()
@@ -89,11 +89,11 @@ export async function openEngine(directory: string, secrets: readonly string[] =
     await addApiKey(writer, workspaceId, { secret, name: secret.slice(-6), ratePerMinute: 1_200 })
   const newKey = () => ({ prefix: 'rk_', hash: secretHash(random.uuid()) })
   const { dial } = await buildWorld(
-    (step, command, input) => act(writer, workspaceId, command, input, step),
+    (step, command, input) => execute(writer, workspaceId, command, input, step),
     newKey,
     monthAfter(new Date(clock.now()).toISOString()),
   )
-  await act(writer, workspaceId, creditWallet, { amountCents: WALLET_CENTS, reference: 'bench' })
+  await execute(writer, workspaceId, creditWallet, { amountCents: WALLET_CENTS, reference: 'bench' })
 
   const ports = {
     writer,
@@ -135,7 +135,7 @@ export async function openEngine(directory: string, secrets: readonly string[] =
       if (failures.length > 0) throw failures[0]
     },
     /** Plays calls and answers what was appended for them, in the order asked. */
-    async recorded(work: () => Promise<void>): Promise<readonly Append[]> {
+    async recordAppends(work: () => Promise<void>): Promise<readonly Append[]> {
       appends.length = 0
       recording = true
       await work()

@@ -4,10 +4,10 @@ import { openLogger } from '../../src/adapters/http/logger.ts'
 import { EXPORT } from '../../src/domain/shared/limits.ts'
 import { openApp } from '../../src/main/app.ts'
 import { readConfig } from '../../src/main/config.ts'
-import { withDirectory } from './directories.ts'
-import { type Figure, figureOf, inTurn, type Pair, secondsOf } from './measure.ts'
-import { HOST } from './served.ts'
+import { HOST } from './api-server.ts'
+import { alternate, type Figure, figureOf, type Pair, secondsOf } from './measure.ts'
 import { storeCalls } from './stored-calls.ts'
+import { withDirectory } from './temp-directory.ts'
 
 const KEY = 'svc_test_bench'
 const FORTNIGHT_MS = 14 * 86_400_000
@@ -25,7 +25,7 @@ async function drain(url: string, headers: Readonly<Record<string, string>>): Pr
 }
 
 /** The greatest number of megabytes that the process took while work was under way, over what it took before. */
-async function takenBy(work: () => Promise<unknown>): Promise<number> {
+async function peakMemoryOf(work: () => Promise<unknown>): Promise<number> {
   const idle = process.memoryUsage.rss()
   let most = idle
   const timer = setInterval(() => {
@@ -41,7 +41,7 @@ export function callsExport(calls: number): Promise<readonly Figure[]> {
   return withDirectory(async (directory) => {
     const stored = await storeCalls(directory, [KEY])
     await stored.growTo(calls)
-    stored.raise()
+    stored.raiseHead()
     const env = {
       PORT: '0',
       DATA_DIR: directory,
@@ -57,7 +57,7 @@ export function callsExport(calls: number): Promise<readonly Figure[]> {
     const headers = { authorization: `Bearer ${KEY}` }
     // An idle process has been asked before: what its figures are summed from is in its memory.
     await drain(`${list}?from=${from}`, headers)
-    const memory: Pair[] = [{ ours: await takenBy(() => drain(url, headers)), ceiling: BOUND_MB }]
+    const memory: Pair[] = [{ ours: await peakMemoryOf(() => drain(url, headers)), ceiling: BOUND_MB }]
     const file = Buffer.from(await (await fetch(url, { headers })).arrayBuffer())
     const rows = file.toString().split('\r\n').length - 2
     if (rows !== Math.min(calls, EXPORT.calls)) throw new Error(`The export has ${rows} rows.`)
@@ -75,7 +75,7 @@ export function callsExport(calls: number): Promise<readonly Figure[]> {
       })
       return bytes / seconds / 2 ** 20
     }
-    const pairs = await inTurn(
+    const pairs = await alternate(
       () => rate(() => drain(url, headers)),
       () => rate(() => drain(bareUrl, {})),
     )

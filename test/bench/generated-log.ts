@@ -7,7 +7,7 @@ import { systemRandom as random } from '../../src/main/system.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import { START } from '../../src/ports/event-log.ts'
 import { openEngine } from './engine.ts'
-import { type Template, templateOf, type Written, write } from './template.ts'
+import { type GeneratedCall, type Template, templateOf, write } from './template.ts'
 
 /** Calls that are played through the engine; all others are written after them. */
 const PLAYED = 240
@@ -19,7 +19,7 @@ const WEEK_MS = 7 * 86_400_000
 const LEAD_MS = 3_600_000
 
 /** A log whose calls the engine has played, as templates of more. */
-export interface Played {
+export interface PlayedTemplates {
   readonly workspaceId: string
   readonly templates: readonly Template[]
   /** Of the call that each template is of. */
@@ -28,7 +28,7 @@ export interface Played {
   readonly dialed: string
 }
 
-async function everything(log: EventLog): Promise<readonly RecordedEvent[]> {
+async function readEvents(log: EventLog): Promise<readonly RecordedEvent[]> {
   const events: RecordedEvent[] = []
   for (let after = START, end = false; !end; ) {
     const page = await log.readAll(after)
@@ -40,12 +40,12 @@ async function everything(log: EventLog): Promise<readonly RecordedEvent[]> {
 }
 
 /** Furnishes a workspace in a directory's log and plays a few hundred calls there. */
-export async function playTemplates(directory: string, secrets: readonly string[] = []): Promise<Played> {
+export async function playTemplates(directory: string, secrets: readonly string[] = []): Promise<PlayedTemplates> {
   const engine = await openEngine(directory, secrets)
   const before = await engine.log.head()
   await engine.play(PLAYED, AT_ONCE)
   const calls = new Map<string, RecordedEvent[]>()
-  for (const event of await everything(engine.log)) {
+  for (const event of await readEvents(engine.log)) {
     if (event.position <= before) continue
     const known = calls.get(event.meta.correlationId)
     if (known) known.push(event)
@@ -66,7 +66,12 @@ interface Pace {
 const lastWeek = (calls: number): Pace => ({ startMs: Date.now() - WEEK_MS, gapMs: (WEEK_MS - LEAD_MS) / calls })
 
 /** The n-th call (from 0) of so many, over the last week by default, as a template is written for it. */
-export function writtenAs({ ids, arrivedMs }: Template, n: number, calls: number, pace = lastWeek(calls)): Written {
+export function generatedCallOf(
+  { ids, arrivedMs }: Template,
+  n: number,
+  calls: number,
+  pace = lastWeek(calls),
+): GeneratedCall {
   return {
     ids: Array.from({ length: ids }, () => random.uuid()),
     seq: PLAYED + 1 + n,
@@ -105,7 +110,7 @@ interface Calls {
 /** Fills a directory's log with calls like those that were played, up to so many events in all. */
 export function fillLog(
   directory: string,
-  { templates }: Pick<Played, 'templates'>,
+  { templates }: Pick<PlayedTemplates, 'templates'>,
   events: number,
   { from, all, pace = lastWeek(all) }: Calls = { from: 0, all: Math.ceil(events / averageOf(templates)) },
 ): void {
@@ -126,7 +131,7 @@ export function fillLog(
   for (let n = from; position < events; n += AT_ONCE) {
     const group = Array.from({ length: AT_ONCE }, (_, k) => {
       const template = templates[(n + k) % templates.length] as Template
-      return { template, call: writtenAs(template, n + k, all, pace) }
+      return { template, call: generatedCallOf(template, n + k, all, pace) }
     })
     const longest = Math.max(...group.map(({ template }) => template.events.length))
     if (open === 0) db.exec('BEGIN')

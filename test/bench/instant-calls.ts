@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { openSqliteEventLog } from '../../src/adapters/sqlite/event-log.ts'
-import { withDirectory } from './directories.ts'
 import { type Append, openEngine } from './engine.ts'
-import { type Figure, figureOf, inTurn, secondsOf } from './measure.ts'
+import { alternate, type Figure, figureOf, secondsOf } from './measure.ts'
+import { withDirectory } from './temp-directory.ts'
 
 const AT_ONCE = 64
 const CALLS = 400
 
 /** The same appends again, of streams that follow each other in turn, by so many writers; seconds. */
-async function appendAgain(path: string, appends: readonly Append[]): Promise<number> {
+async function repeatAppends(path: string, appends: readonly Append[]): Promise<number> {
   const log = await openSqliteEventLog(path)
   const streams = new Map<string, Append[]>()
   for (const append of appends) {
@@ -36,16 +36,16 @@ export function instantCalls(): Promise<readonly Figure[]> {
   return withDirectory(async (directory) => {
     const engine = await openEngine(directory)
     let n = 0
-    let appends = await engine.recorded(() => engine.play(CALLS, AT_ONCE))
+    let appends = await engine.recordAppends(() => engine.play(CALLS, AT_ONCE))
     const ours = async () => {
       let seconds = 0
-      appends = await engine.recorded(async () => {
+      appends = await engine.recordAppends(async () => {
         seconds = await secondsOf(() => engine.play(CALLS, AT_ONCE))
       })
       return CALLS / seconds
     }
-    const ceiling = async () => CALLS / (await appendAgain(join(directory, `again-${n++}.db`), appends))
-    const pairs = await inTurn(ours, ceiling)
+    const ceiling = async () => CALLS / (await repeatAppends(join(directory, `again-${n++}.db`), appends))
+    const pairs = await alternate(ours, ceiling)
     await engine.close()
     return [figureOf('whole instant calls, 64 at once', 'calls/s', { atLeast: 0.25 }, pairs)]
   })

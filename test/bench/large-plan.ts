@@ -17,7 +17,7 @@ import { secretHash } from '../../src/api/access.ts'
 import type { AnyCommand } from '../../src/kernel/command.ts'
 import type { RecordedEvent } from '../../src/kernel/event.ts'
 import { createStreamWriter } from '../../src/runtime/write/stream-writer.ts'
-import { act, createTenant } from '../../src/seed/tenants.ts'
+import { createTenant, execute } from '../../src/seed/tenants.ts'
 import { createManualClock } from '../support/memory/clock.ts'
 import { createMemoryLog } from '../support/memory/event-log.ts'
 import { createMemoryOperationalStore } from '../support/memory/operational-store.ts'
@@ -44,7 +44,7 @@ const OPEN = [
 ] as const
 
 /** What keeps the n-th target from taking a call, if anything does: hours, states, or a cap that the earlier calls filled. */
-const KEPT = [
+const BLOCKING_RULES = [
   (tz: string) => ({ hoursSchedule: { tz, days: { ...HOURS, sat: [['00:00', '00:01']] } } }),
   (tz: string) => ({ hoursSchedule: { tz, days: { ...HOURS, sat: OPEN } }, states: ['AK', 'HI'] }),
   (tz: string) => ({ hoursSchedule: { tz, days: { ...HOURS, sat: OPEN } }, dailyCap: 1, capCountsOn: 'claimed' }),
@@ -76,12 +76,12 @@ export async function largePlan() {
     ops: createMemoryOperationalStore(),
     clock,
     random,
-    recall: async () => null,
+    lookUp: async () => null,
   })
   const workspaceId = random.uuid()
   const owner = { email: 'owner@bench.example', name: 'Owner', password: random.uuid() }
   await createTenant(writer, { workspaceId, name: 'Bench', timezone: 'UTC', planId: 'scale', sandbox: true, owner })
-  const run = (command: AnyCommand, input: unknown) => act(writer, workspaceId, command, input)
+  const run = (command: AnyCommand, input: unknown) => execute(writer, workspaceId, command, input)
   const made = async (command: AnyCommand, input: unknown, record: string) => {
     const [event] = await run(command, input)
     const { data } = event as RecordedEvent<string, Readonly<Record<string, { readonly id: string }>>>
@@ -109,7 +109,7 @@ export async function largePlan() {
   )
   await many(TARGETS, async (n) => {
     const last = n === TARGETS - 1
-    const kept = last ? {} : KEPT[n % KEPT.length]?.(ZONES[n % ZONES.length] ?? 'UTC')
+    const kept = last ? {} : BLOCKING_RULES[n % BLOCKING_RULES.length]?.(ZONES[n % ZONES.length] ?? 'UTC')
     const endpoint = { destinationE164: `+1312${String(5_550_000 + n)}` }
     const named = { name: `Target ${n}`, type: 'number', buyerId: buyers[n % BUYERS], revenueCents: 1_000 + n }
     const targetId = await made(createTarget, { ...named, endpoint, ...kept }, 'target')

@@ -47,7 +47,7 @@ export function figureOf(name: string, unit: string, goal: Goal, pairs: readonly
 }
 
 /** Measures in pairs, ours and the ceiling in turn, after one pair that only warms both up. */
-export async function inTurn(ours: () => Promise<number>, ceiling: () => Promise<number>): Promise<readonly Pair[]> {
+export async function alternate(ours: () => Promise<number>, ceiling: () => Promise<number>): Promise<readonly Pair[]> {
   const pairs: Pair[] = []
   for (let n = 0; n <= PAIRS; n++) pairs.push({ ceiling: await ceiling(), ours: await ours() })
   return pairs.slice(1)
@@ -61,6 +61,6 @@ export async function secondsOf(work: () => unknown): Promise<number> {
 }
 
 /** Whether a figure reaches what it must. */
-export function reached({ ratio, goal }: Figure): boolean {
+export function isReached({ ratio, goal }: Figure): boolean {
   return 'atLeast' in goal ? ratio >= goal.atLeast : ratio <= goal.atMost
 }

@@ -3,14 +3,14 @@ import { DatabaseSync } from 'node:sqlite'
 import { projections } from '../../src/main/registry.ts'
 import { START } from '../../src/ports/event-log.ts'
 import { catchUp } from './catch-up.ts'
-import { withDirectory } from './directories.ts'
 import { fillLog, playTemplates } from './generated-log.ts'
 import { type Figure, figureOf, type Pair, secondsOf } from './measure.ts'
+import { withDirectory } from './temp-directory.ts'
 
 const PAIRS = 5
 
 /** Reads the same rows and parses their JSON, and nothing else; seconds. */
-function parse(events: string, head: number): Promise<number> {
+function parseRows(events: string, head: number): Promise<number> {
   const db = new DatabaseSync(events, { readOnly: true })
   const page = db.prepare(
     'SELECT position, stream, revision, type, version, data, meta FROM events WHERE position > ? AND position <= ? ORDER BY position LIMIT 1000',
@@ -32,7 +32,7 @@ function parse(events: string, head: number): Promise<number> {
  * Replay into all projections on one thread beside reading and parsing the same rows; and a rebuild of the whole log, in
  * slices so that they are measured in turn, beside fresh rebuilds of its first tenth: an event's cost in each.
  */
-export function replaying(events: number): Promise<readonly Figure[]> {
+export function replay(events: number): Promise<readonly Figure[]> {
   return withDirectory(async (directory) => {
     const played = await playTemplates(directory)
     fillLog(directory, played, events)
@@ -41,9 +41,9 @@ export function replaying(events: number): Promise<readonly Figure[]> {
     const replays: Pair[] = []
     const fresh: number[] = []
     let grown = 0
-    await parse(path, tenth)
+    await parseRows(path, tenth)
     for (let n = 0; n < PAIRS; n++) {
-      const parsed = await parse(path, tenth)
+      const parsed = await parseRows(path, tenth)
       const short = await catchUp(path, join(directory, `short-${n}.db`), tenth)
       const long = await catchUp(path, join(directory, 'long.db'), slice * (n + 1))
       replays.push({ ours: tenth / short, ceiling: tenth / parsed })

@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { callLog } from '../../projections/calls/call-log.ts'
 import { openSqliteReadStore } from '../../src/adapters/sqlite/read-store.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
-import { placeOf } from '../../src/runtime/projections/build-names.ts'
+import { buildNames } from '../../src/runtime/projections/build-names.ts'
 import { catchUp } from './catch-up.ts'
-import { headOf, type Played, playTemplates, raiseHead, writtenAs } from './generated-log.ts'
+import { generatedCallOf, headOf, type PlayedTemplates, playTemplates, raiseHead } from './generated-log.ts'
 import { type Template, textOf } from './template.ts'
 
 const BATCH = 5_000
@@ -22,9 +22,9 @@ export interface StoredCalls {
   /** Stores more calls, like those that were played, until there are so many in all over the last week. */
   readonly growTo: (calls: number) => Promise<void>
   /** Puts the checkpoint back to the log's head, so that a projector finds nothing to do. */
-  readonly rest: () => Promise<void>
+  readonly resetCheckpoint: () => Promise<void>
   /** Brings the log's head to the last of the documents instead, so that sums need not look at them again either. */
-  readonly raise: () => void
+  readonly raiseHead: () => void
 }
 
 /** Plays a few hundred calls, projects them, and takes the call log's documents as templates. */
@@ -42,12 +42,15 @@ export async function storeCalls(directory: string, secrets: readonly string[] =
       await store(views, templates, head, stored, calls)
       stored = calls
     },
-    rest: () => rest(views, head),
-    raise: () => raiseHead(directory, head + stored),
+    resetCheckpoint: () => rest(views, head),
+    raiseHead: () => raiseHead(directory, head + stored),
   }
 }
 
-async function storedTemplates(views: string, { callIds, templates }: Played): Promise<readonly StoredTemplate[]> {
+async function storedTemplates(
+  views: string,
+  { callIds, templates }: PlayedTemplates,
+): Promise<readonly StoredTemplate[]> {
   const store = await openSqliteReadStore(views)
   const found = new Map((await store.getMany(collectionOf(callLog), callIds)).map(({ id, doc }) => [id, doc]))
   await store.close()
@@ -66,11 +69,11 @@ async function store(
   to: number,
 ): Promise<void> {
   const store = await openSqliteReadStore(path)
-  const { collection, checkpoint: name } = placeOf(callLog)
+  const { collection, checkpoint: name } = buildNames(callLog)
   for (let n = from; n < to; n += BATCH) {
     const writes = Array.from({ length: Math.min(BATCH, to - n) }, (_, k) => {
       const { template, textFor } = templates[(n + k) % templates.length] as StoredTemplate
-      const call = writtenAs(template, n + k, to)
+      const call = generatedCallOf(template, n + k, to)
       return { collection, id: call.ids[0] ?? '', doc: JSON.parse(textFor(call)), position: head + n + k }
     })
     const expected = (await store.checkpoint(name))?.position ?? null
@@ -81,7 +84,7 @@ async function store(
 
 async function rest(path: string, head: number): Promise<void> {
   const store = await openSqliteReadStore(path)
-  const { checkpoint: name } = placeOf(callLog)
+  const { checkpoint: name } = buildNames(callLog)
   const stands = await store.checkpoint(name)
   await store.commit([], { name, expected: stands?.position ?? null, next: { position: head, at: stands?.at ?? null } })
   await store.close()

@@ -1,8 +1,8 @@
-import { type Figure, reached } from './measure.ts'
+import { type Figure, isReached } from './measure.ts'
 
 const HEAD = ['figure', 'ours', 'ceiling', 'unit', 'ratio', 'range', 'must', ''] as const
 
-const shown = (value: number): string =>
+const formatted = (value: number): string =>
   value >= 100 ? Math.round(value).toLocaleString('en-US') : value.toPrecision(3)
 
 function ratioOf(ratio: number, goal: Figure['goal']): string {
@@ -15,13 +15,13 @@ function cellsOf(figure: Figure): readonly string[] {
   const [least, most] = range.map((one) => ratioOf(one, goal))
   return [
     name,
-    shown(ours),
-    shown(ceiling),
+    formatted(ours),
+    formatted(ceiling),
     unit,
     ratioOf(ratio, goal),
     `${least} to ${most}`,
     must,
-    reached(figure) ? 'ok' : 'MISSED',
+    isReached(figure) ? 'ok' : 'MISSED',
   ]
 }
 

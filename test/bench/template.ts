@@ -31,7 +31,7 @@ export interface Template {
 }
 
 /** The call that a template is written as. Its ids: the call's own first. */
-export interface Written {
+export interface GeneratedCall {
   readonly ids: readonly string[]
   readonly seq: number
   readonly shiftMs: number
@@ -41,7 +41,7 @@ const hexOf = (id: string): string => id.replaceAll('-', '')
 const INSTANT = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`
 
 /** Cuts a text where it names the call, its events, its number or an instant. */
-function cut(text: string, ids: ReadonlyMap<string, number>, callId: string): Text {
+function splitIntoSlots(text: string, ids: ReadonlyMap<string, number>, callId: string): Text {
   const names = [...ids.keys(), hexOf(callId)].join('|')
   const found = new RegExp(`(${names}|CA-\\d{10}|"seq":\\d+|"[a-z]+Ms":\\d+|${INSTANT})`, 'i')
   return text.split(found).flatMap((part, index): Text => {
@@ -58,7 +58,7 @@ function cut(text: string, ids: ReadonlyMap<string, number>, callId: string): Te
 }
 
 const SLOTS: {
-  readonly [Kind in Slot['kind']]: (slot: Extract<Slot, { readonly kind: Kind }>, call: Written) => string
+  readonly [Kind in Slot['kind']]: (slot: Extract<Slot, { readonly kind: Kind }>, call: GeneratedCall) => string
 } = {
   id: ({ place }, { ids }) => ids[place] ?? '',
   hex: (_slot, { ids }) => hexOf(ids[0] ?? ''),
@@ -68,15 +68,15 @@ const SLOTS: {
   ms: ({ ms }, { shiftMs }) => String(ms + shiftMs),
 }
 
-function fill(slot: Slot, call: Written): string {
-  const filled = SLOTS[slot.kind] as (slot: Slot, call: Written) => string
+function textOfSlot(slot: Slot, call: GeneratedCall): string {
+  const filled = SLOTS[slot.kind] as (slot: Slot, call: GeneratedCall) => string
   return filled(slot, call)
 }
 
 /** A text as it reads for a call. */
-export function write(text: Text, call: Written): string {
+export function write(text: Text, call: GeneratedCall): string {
   let written = ''
-  for (const part of text) written += typeof part === 'string' ? part : fill(part, call)
+  for (const part of text) written += typeof part === 'string' ? part : textOfSlot(part, call)
   return written
 }
 
@@ -93,19 +93,19 @@ export function templateOf(callId: string, events: readonly RecordedEvent[], arr
     arrivedMs,
     ids: ids.size,
     events: events.map(({ stream, revision, type, version, data, meta }) => ({
-      stream: cut(stream, ids, callId),
+      stream: splitIntoSlots(stream, ids, callId),
       revision: /^(call|simulator)-/.test(stream) ? revision : null,
       type,
       version,
       idPlace: ids.get(meta.eventId) ?? 0,
-      data: cut(JSON.stringify(data), ids, callId),
-      meta: cut(JSON.stringify(meta), ids, callId),
+      data: splitIntoSlots(JSON.stringify(data), ids, callId),
+      meta: splitIntoSlots(JSON.stringify(meta), ids, callId),
     })),
   }
 }
 
 /** A text of the same call, such as one of its documents, as a template of its own. */
-export function textOf(callId: string, text: string): (call: Written) => string {
-  const parts = cut(text, new Map([[callId, 0]]), callId)
+export function textOf(callId: string, text: string): (call: GeneratedCall) => string {
+  const parts = splitIntoSlots(text, new Map([[callId, 0]]), callId)
   return (call) => write(parts, call)
 }

@@ -9,25 +9,25 @@ import {
 import { ANY_NUMBER } from '../support/fixtures/number-query.ts'
 
 /** A carrier under test: it rents numbers of the area code 310 and toll-free ones. */
-export interface NumbersUnderTest {
+export interface CarrierNumbersSetup {
   readonly numbers: CarrierNumbers
   readonly close: () => Promise<void>
 }
 
 /** Asks after an order until it is over: none takes more than a few looks. */
-async function filled(numbers: CarrierNumbers, commandId: string, order: CarrierOrder): Promise<CarrierOrder> {
+async function orderWhenDone(numbers: CarrierNumbers, commandId: string, order: CarrierOrder): Promise<CarrierOrder> {
   let last = order
   for (let look = 0; look < 5 && last.status !== 'completed' && last.status !== 'failed'; look += 1) {
     const { carrierOrderId } = last
-    last = (await numbers.orderOf({ commandId, carrierOrderId })) ?? last
+    last = (await numbers.findOrder({ commandId, carrierOrderId })) ?? last
   }
   return last
 }
 
 /** What every carrier does that rents numbers. */
-export function carrierNumbersContract(name: string, start: () => Promise<NumbersUnderTest>): void {
+export function carrierNumbersContract(name: string, start: () => Promise<CarrierNumbersSetup>): void {
   describe(`numbers of ${name}`, () => {
-    let under: NumbersUnderTest
+    let under: CarrierNumbersSetup
     let numbers: CarrierNumbers
     beforeAll(async () => {
       under = await start()
@@ -38,7 +38,7 @@ export function carrierNumbersContract(name: string, start: () => Promise<Number
     const found = async (query: Partial<NumberQuery>) => (await numbers.search({ ...ANY_NUMBER, ...query })).results
     const e164s = async (query: Partial<NumberQuery>) => (await found(query)).map(({ e164 }) => e164)
     const order = (e164: string, commandId = randomUUID()) =>
-      numbers.order({ commandId, workspaceId: 'w1', e164, customerReference: null })
+      numbers.placeOrder({ commandId, workspaceId: 'w1', e164, customerReference: null })
     /** A number that nobody has, whose order comes to nothing unusual. */
     const free = async () => (await e164s({ areaCode: '310', limit: 50 })).find((e164) => /[1-9]\d$/.test(e164)) ?? ''
 
@@ -95,14 +95,14 @@ export function carrierNumbersContract(name: string, start: () => Promise<Number
       const first = await order(e164, commandId)
       const again = await order(e164, commandId)
       expect(again.carrierOrderId).toBe(first.carrierOrderId)
-      const done = await filled(numbers, commandId, first)
+      const done = await orderWhenDone(numbers, commandId, first)
       expect(done).toEqual({ carrierOrderId: first.carrierOrderId, status: 'completed', error: null })
-      expect(await numbers.orderOf({ commandId, carrierOrderId: null })).toEqual(done)
+      expect(await numbers.findOrder({ commandId, carrierOrderId: null })).toEqual(done)
       expect(await e164s({ areaCode: '310', endsWith: e164.slice(-4) })).not.toContain(e164)
     })
 
     test('knows of no order that was not made', async () => {
-      expect(await numbers.orderOf({ commandId: randomUUID(), carrierOrderId: null })).toBeNull()
+      expect(await numbers.findOrder({ commandId: randomUUID(), carrierOrderId: null })).toBeNull()
     })
 
     test('rents no number to two', async () => {
@@ -110,7 +110,7 @@ export function carrierNumbersContract(name: string, start: () => Promise<Number
       await order(e164)
       const commandId = randomUUID()
       const second = await order(e164, commandId).then(
-        (taken) => filled(numbers, commandId, taken),
+        (taken) => orderWhenDone(numbers, commandId, taken),
         (error: unknown) => error,
       )
       if (second instanceof CarrierRefused) expect(second.message).not.toBe('')
@@ -131,7 +131,9 @@ export function carrierNumbersContract(name: string, start: () => Promise<Number
       await numbers.release({ commandId: randomUUID(), e164 })
       await numbers.release({ commandId: randomUUID(), e164 })
       const commandId = randomUUID()
-      expect(await filled(numbers, commandId, await order(e164, commandId))).toMatchObject({ status: 'completed' })
+      expect(await orderWhenDone(numbers, commandId, await order(e164, commandId))).toMatchObject({
+        status: 'completed',
+      })
     })
   })
 }

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RecordedEvent } from '../../src/kernel/event.ts'
 import { type EventLog, START } from '../../src/ports/event-log.ts'
-import { asAppended, freshStream, happened, several } from '../support/fixtures/events.ts'
+import { eventToAppend, freshStream, someEvent, someEvents } from '../support/fixtures/events.ts'
 
 /** A log under test: two sessions of one log, as two processes would have them, and a way to open more. */
-export interface LogUnderTest {
+export interface EventLogSetup {
   readonly log: EventLog
   readonly other: EventLog
-  readonly open: () => Promise<EventLog>
+  readonly openSession: () => Promise<EventLog>
   readonly close: () => Promise<void>
 }
 
 /** What every event log does. The log may hold events of others, and others may append meanwhile. */
-export function eventLogContract(name: string, start: () => Promise<LogUnderTest>): void {
+export function eventLogContract(name: string, start: () => Promise<EventLogSetup>): void {
   describe(`event log on ${name}`, () => {
-    let under: LogUnderTest
+    let under: EventLogSetup
     let log: EventLog
     beforeAll(async () => {
       under = await start()
@@ -24,29 +24,29 @@ export function eventLogContract(name: string, start: () => Promise<LogUnderTest
 
     test('gives back what was appended, with revisions from 0 and growing positions', async () => {
       const stream = freshStream()
-      const events = several(3)
+      const events = someEvents(3)
       const result = await log.append(stream, -1, events)
       const stored = await log.read(stream, 0)
-      expect(stored.map(asAppended)).toEqual(events)
+      expect(stored.map(eventToAppend)).toEqual(events)
       expect(stored.map((event) => [event.stream, event.revision])).toEqual([0, 1, 2].map((n) => [stream, n]))
-      expectGrowing(stored)
+      expectGrowingPositions(stored)
       expect(result).toEqual({ ok: true, revision: 2, position: stored[2]?.position })
     })
 
     test('answers a wrong expected revision as a conflict and appends nothing', async () => {
       const stream = freshStream()
-      expect(await log.append(stream, 0, several(1))).toEqual({ ok: false, conflict: true })
+      expect(await log.append(stream, 0, someEvents(1))).toEqual({ ok: false, conflict: true })
       expect(await log.read(stream, 0)).toEqual([])
-      await log.append(stream, -1, several(2))
+      await log.append(stream, -1, someEvents(2))
       for (const wrong of [-1, 0, 2, 7])
-        expect(await log.append(stream, wrong, several(1))).toEqual({ ok: false, conflict: true })
+        expect(await log.append(stream, wrong, someEvents(1))).toEqual({ ok: false, conflict: true })
       expect(await log.read(stream, 0)).toHaveLength(2)
     })
 
     test('gives a revision to exactly one of many writers', async () => {
       const stream = freshStream()
       const attempts = await Promise.all(
-        Array.from({ length: 24 }, (_, n) => (n % 2 ? under.other : log).append(stream, -1, several(2))),
+        Array.from({ length: 24 }, (_, n) => (n % 2 ? under.other : log).append(stream, -1, someEvents(2))),
       )
       expect(attempts.filter(({ ok }) => ok)).toHaveLength(1)
       expect(await log.read(stream, 0)).toHaveLength(2)
@@ -59,20 +59,20 @@ export function eventLogContract(name: string, start: () => Promise<LogUnderTest
       const stored = await log.read(stream, 0)
       expect(stored.map(({ revision }) => revision)).toEqual(Array.from({ length: 48 }, (_, n) => n))
       expect(new Set(stored.map(({ data }) => JSON.stringify(data))).size).toBe(48)
-      expectGrowing(stored)
+      expectGrowingPositions(stored)
     })
 
     test('takes many first appends at once on a fresh connection', async () => {
-      const fresh = await under.open()
+      const fresh = await under.openSession()
       const streams = Array.from({ length: 100 }, () => freshStream())
-      const results = await Promise.all(streams.map((stream) => fresh.append(stream, -1, several(1))))
+      const results = await Promise.all(streams.map((stream) => fresh.append(stream, -1, someEvents(1))))
       expect(results.every(({ ok }) => ok)).toBe(true)
       await fresh.close()
     })
 
     test('reads a stream in pages, and nothing where nothing is', async () => {
       const stream = freshStream()
-      await log.append(stream, -1, several(10))
+      await log.append(stream, -1, someEvents(10))
       expect((await log.read(stream, 4, 3)).map(({ revision }) => revision)).toEqual([4, 5, 6])
       expect((await log.read(stream, 8, 5)).map(({ revision }) => revision)).toEqual([8, 9])
       expect(await log.read(stream, 10)).toEqual([])
@@ -82,27 +82,27 @@ export function eventLogContract(name: string, start: () => Promise<LogUnderTest
     test('reads large pages', async () => {
       const stream = freshStream()
       const before = await log.head()
-      for (const batch of [0, 1, 2]) await log.append(stream, batch * 1_000 - 1, several(1_000))
+      for (const batch of [0, 1, 2]) await log.append(stream, batch * 1_000 - 1, someEvents(1_000))
       expect(await log.read(stream, 0)).toHaveLength(1_000)
       expect(await log.read(stream, 0, 5_000)).toHaveLength(3_000)
       const page = await log.readAll(before, 10_000)
       expect(page.end).toBe(true)
-      expect(of(stream, page.events)).toHaveLength(3_000)
+      expect(eventsOf(stream, page.events)).toHaveLength(3_000)
     })
 
     test('resumes the whole log after any position', async () => {
       const before = await log.head()
       const streams = [freshStream(), freshStream(), freshStream()]
-      for (let n = 0; n < 4; n++) for (const stream of streams) await log.append(stream, n * 2 - 1, several(2))
-      const whole = of(streams, await pages(log, before, 1_000))
+      for (let n = 0; n < 4; n++) for (const stream of streams) await log.append(stream, n * 2 - 1, someEvents(2))
+      const whole = eventsOf(streams, await readPages(log, before, 1_000))
       expect(whole).toHaveLength(24)
-      expectGrowing(whole)
+      expectGrowingPositions(whole)
       for (const [index, { position }] of whole.entries())
-        expect(of(streams, await pages(log, position, 5))).toEqual(whole.slice(index + 1))
+        expect(eventsOf(streams, await readPages(log, position, 5))).toEqual(whole.slice(index + 1))
     })
 
     test('reads from the very start, and says how far it read when a page holds nothing of ours', async () => {
-      await log.append(freshStream(), -1, several(1))
+      await log.append(freshStream(), -1, someEvents(1))
       let position = START
       for (;;) {
         const page = await log.readAll(position, 1)
@@ -116,7 +116,7 @@ export function eventLogContract(name: string, start: () => Promise<LogUnderTest
     test('leaves out events of other types, which count for the limit', async () => {
       const stream = freshStream()
       const before = await log.head()
-      const [wanted, other] = [() => happened(), () => happened({}, 'SomethingElseHappened')]
+      const [wanted, other] = [() => someEvent(), () => someEvent({}, 'SomethingElseHappened')]
       await log.append(stream, -1, [other(), wanted(), other(), other()])
       const whole = await log.read(stream, 0)
       const types = new Set([wanted().type])
@@ -125,7 +125,7 @@ export function eventLogContract(name: string, start: () => Promise<LogUnderTest
       for (let end = false; !end || position < (whole.at(-1)?.position ?? 0); ) {
         const page = await log.readAll(position, 2, types)
         expect(page.events.length).toBeLessThanOrEqual(2)
-        seen.push(...of(stream, page.events))
+        seen.push(...eventsOf(stream, page.events))
         ;({ position, end } = page)
       }
       expect(seen).toEqual([whole[1]])
@@ -135,7 +135,7 @@ export function eventLogContract(name: string, start: () => Promise<LogUnderTest
     })
 
     test('says at the end that it is there, and keeps the position', async () => {
-      const { position } = ok(await log.append(freshStream(), -1, several(1)))
+      const { position } = expectOk(await log.append(freshStream(), -1, someEvents(1)))
       const page = await log.readAll(await log.head())
       expect(page.position).toBeGreaterThanOrEqual(position)
       const empty = await log.readAll(page.position)
@@ -153,7 +153,7 @@ export function eventLogContract(name: string, start: () => Promise<LogUnderTest
           const page = await log.readAll(position, 7)
           expect(page.position).toBeGreaterThanOrEqual(position)
           position = page.position
-          seen.push(...of(streams, page.events))
+          seen.push(...eventsOf(streams, page.events))
           if (!more && page.end) return
         }
       })()
@@ -161,31 +161,31 @@ export function eventLogContract(name: string, start: () => Promise<LogUnderTest
       writing = false
       await reader
       expect(seen).toHaveLength(240)
-      expectGrowing(seen)
-      expect(seen).toEqual(of(streams, await pages(log, before, 1_000)))
+      expectGrowingPositions(seen)
+      expect(seen).toEqual(eventsOf(streams, await readPages(log, before, 1_000)))
     })
 
     test('follows what is there and what comes, in order, until told to stop', async () => {
       const stream = freshStream()
       const before = await log.head()
-      await log.append(stream, -1, several(5))
+      await log.append(stream, -1, someEvents(5))
       const stop = new AbortController()
       const seen: RecordedEvent[] = []
       for await (const page of log.follow(before, stop.signal)) {
-        const ours = of(stream, page.events)
+        const ours = eventsOf(stream, page.events)
         seen.push(...ours)
-        if (ours.length > 0 && seen.length < 25) await under.other.append(stream, seen.length - 1, several(5))
+        if (ours.length > 0 && seen.length < 25) await under.other.append(stream, seen.length - 1, someEvents(5))
         if (seen.length >= 25) stop.abort()
       }
       expect(seen.map(({ revision }) => revision)).toEqual(Array.from({ length: 25 }, (_, n) => n))
-      expectGrowing(seen)
+      expectGrowingPositions(seen)
     })
 
     test('wakes followers that wait at the end, each with everything', async () => {
       const stream = freshStream()
       const after = await log.head()
-      const followers = [log, log, under.other].map((each) => first(each, after, stream, 3))
-      for (let n = 0; n < 3; n++) await log.append(stream, n - 1, several(1))
+      const followers = [log, log, under.other].map((each) => readFirst(each, after, stream, 3))
+      for (let n = 0; n < 3; n++) await log.append(stream, n - 1, someEvents(1))
       for (const seen of await Promise.all(followers)) expect(seen.map(({ revision }) => revision)).toEqual([0, 1, 2])
     })
 
@@ -203,17 +203,17 @@ export function eventLogContract(name: string, start: () => Promise<LogUnderTest
     test('follows on where another session stopped', async () => {
       const stream = freshStream()
       const after = await log.head()
-      await log.append(stream, -1, several(4))
-      const session = await under.open()
-      const early = await first(session, after, stream, 2)
+      await log.append(stream, -1, someEvents(4))
+      const session = await under.openSession()
+      const early = await readFirst(session, after, stream, 2)
       await session.close()
-      const late = await first(log, early[1]?.position ?? after, stream, 2)
+      const late = await readFirst(log, early[1]?.position ?? after, stream, 2)
       expect([...early.slice(0, 2), ...late].map(({ revision }) => revision)).toEqual([0, 1, 2, 3])
     })
 
     test('names the newest event as its head', async () => {
       const before = await log.head()
-      const { position } = ok(await log.append(freshStream(), -1, several(2)))
+      const { position } = expectOk(await log.append(freshStream(), -1, someEvents(2)))
       expect(position).toBeGreaterThan(before)
       expect(await under.other.head()).toBeGreaterThanOrEqual(position)
     })
@@ -225,7 +225,7 @@ export function eventLogContract(name: string, start: () => Promise<LogUnderTest
         ключ: [null, true, -0.5, 1e21, 9_007_199_254_740_991, '', [], {}],
         'a.b': { $set: 1 },
       }
-      await log.append(stream, -1, [happened(data, 'ÜmlautHappened')])
+      await log.append(stream, -1, [someEvent(data, 'ÜmlautHappened')])
       const [stored] = await log.read(stream, 0)
       expect(stored?.data).toEqual(data)
       expect(stored?.type).toBe('ÜmlautHappened')
@@ -234,33 +234,33 @@ export function eventLogContract(name: string, start: () => Promise<LogUnderTest
     test('keeps an event of 512 KiB', async () => {
       const stream = freshStream()
       const text = 'é'.repeat(256 * 1024 - 500)
-      await log.append(stream, -1, [happened({ text })])
+      await log.append(stream, -1, [someEvent({ text })])
       const [stored] = await log.read(stream, 0)
       expect(stored?.data).toEqual({ text })
     })
 
     test('takes 900 KB in one append', async () => {
       const stream = freshStream()
-      const events = several(900, 'x'.repeat(500))
+      const events = someEvents(900, 'x'.repeat(500))
       expect(await log.append(stream, -1, events)).toMatchObject({ ok: true, revision: 899 })
-      expect((await log.read(stream, 0)).map(asAppended)).toEqual(events)
+      expect((await log.read(stream, 0)).map(eventToAppend)).toEqual(events)
     })
 
     test('takes more than 1 MB in one append, or refuses it whole and in words', async () => {
       const stream = freshStream()
-      const events = several(3, 'x'.repeat(500_000))
+      const events = someEvents(3, 'x'.repeat(500_000))
       const outcome = await log.append(stream, -1, events).catch((error: unknown) => error)
       if (outcome instanceof Error) expect(outcome.message).toContain(stream)
       else expect(outcome).toMatchObject({ ok: true, revision: 2 })
       expect(await log.read(stream, 0)).toHaveLength(outcome instanceof Error ? 0 : 3)
-      expect(await log.append(stream, outcome instanceof Error ? -1 : 2, several(1))).toMatchObject({ ok: true })
+      expect(await log.append(stream, outcome instanceof Error ? -1 : 2, someEvents(1))).toMatchObject({ ok: true })
     })
 
     test('keeps an append that is sent twice once', async () => {
       const stream = freshStream()
-      const events = several(2)
+      const events = someEvents(2)
       for (const each of [log, under.other, log]) await each.append(stream, -1, events)
-      expect((await log.read(stream, 0)).map(asAppended)).toEqual(events)
+      expect((await log.read(stream, 0)).map(eventToAppend)).toEqual(events)
     })
   })
 }
@@ -269,7 +269,7 @@ export function eventLogContract(name: string, start: () => Promise<LogUnderTest
 async function appendAll(log: EventLog, stream: string, writer: number, count: number): Promise<void> {
   let revision = -1
   for (let n = 0; n < count; ) {
-    const result = await log.append(stream, revision, [happened({ writer, n })])
+    const result = await log.append(stream, revision, [someEvent({ writer, n })])
     if (result.ok) {
       revision = result.revision
       n++
@@ -281,16 +281,21 @@ async function appendAll(log: EventLog, stream: string, writer: number, count: n
 }
 
 /** The first pages of a follower until it has so many events of a stream. */
-async function first(log: EventLog, after: number, stream: string, count: number): Promise<readonly RecordedEvent[]> {
+async function readFirst(
+  log: EventLog,
+  after: number,
+  stream: string,
+  count: number,
+): Promise<readonly RecordedEvent[]> {
   const seen: RecordedEvent[] = []
   for await (const page of log.follow(after, new AbortController().signal)) {
-    seen.push(...of(stream, page.events))
+    seen.push(...eventsOf(stream, page.events))
     if (seen.length >= count) break
   }
   return seen
 }
 
-async function pages(log: EventLog, after: number, limit: number): Promise<readonly RecordedEvent[]> {
+async function readPages(log: EventLog, after: number, limit: number): Promise<readonly RecordedEvent[]> {
   const events: RecordedEvent[] = []
   for (let position = after; ; ) {
     const page = await log.readAll(position, limit)
@@ -300,16 +305,16 @@ async function pages(log: EventLog, after: number, limit: number): Promise<reado
   }
 }
 
-function of(streams: string | readonly string[], events: readonly RecordedEvent[]): readonly RecordedEvent[] {
+function eventsOf(streams: string | readonly string[], events: readonly RecordedEvent[]): readonly RecordedEvent[] {
   return events.filter(({ stream }) => streams.includes(stream))
 }
 
-function ok<Result extends { readonly ok: boolean }>(result: Result): Extract<Result, { readonly ok: true }> {
+function expectOk<Result extends { readonly ok: boolean }>(result: Result): Extract<Result, { readonly ok: true }> {
   if (result.ok) return result as Extract<Result, { readonly ok: true }>
   throw new Error('the append met a conflict')
 }
 
-function expectGrowing(events: readonly RecordedEvent[]): void {
+function expectGrowingPositions(events: readonly RecordedEvent[]): void {
   const positions = events.map(({ position }) => position)
   expect(positions).toEqual([...new Set(positions)].sort((one, other) => one - other))
   expect(positions.every(Number.isSafeInteger)).toBe(true)

@@ -6,17 +6,17 @@ import { openEventStoreDb } from '../../src/adapters/eventstoredb/event-store-db
 import { openSqliteEventLog } from '../../src/adapters/sqlite/event-log.ts'
 import type { RecordedEvent } from '../../src/kernel/event.ts'
 import { type EventLog, LogUnavailable } from '../../src/ports/event-log.ts'
-import { severable } from '../support/faults/fault-proxy.ts'
-import { freshStream, several } from '../support/fixtures/events.ts'
+import { openFaultProxy } from '../support/faults/fault-proxy.ts'
+import { freshStream, someEvents } from '../support/fixtures/events.ts'
 import { eventStoreUrl } from '../support/servers.ts'
-import { eventLogContract, type LogUnderTest } from './event-log.contract.ts'
+import { type EventLogSetup, eventLogContract } from './event-log.contract.ts'
 
-async function sessions(open: () => Promise<EventLog>, clean: () => Promise<void>): Promise<LogUnderTest> {
+async function openSessions(open: () => Promise<EventLog>, clean: () => Promise<void>): Promise<EventLogSetup> {
   const [log, other] = [await open(), await open()]
   return {
     log,
     other,
-    open,
+    openSession: open,
     close: async () => {
       await log.close()
       await other.close()
@@ -27,7 +27,7 @@ async function sessions(open: () => Promise<EventLog>, clean: () => Promise<void
 
 eventLogContract('SQLite', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ringledger-log-'))
-  return sessions(
+  return openSessions(
     async () => openSqliteEventLog(join(folder, 'events.db')),
     () => rm(folder, { recursive: true }),
   )
@@ -39,18 +39,18 @@ describe('a file that goes away', () => {
     const [file, away] = [join(folder, 'events.db'), join(folder, 'away.db')]
     const log = await openSqliteEventLog(file)
     const stream = freshStream()
-    await log.append(stream, -1, several(1))
+    await log.append(stream, -1, someEvents(1))
     await rename(file, away)
     const asked = [
-      ...Array.from({ length: 20 }, () => log.append(freshStream(), -1, several(1))),
-      log.append(stream, 0, several(1)),
+      ...Array.from({ length: 20 }, () => log.append(freshStream(), -1, someEvents(1))),
+      log.append(stream, 0, someEvents(1)),
       log.read(stream, 0),
     ]
     for (const one of await Promise.allSettled(asked)) {
       expect(one).toMatchObject({ status: 'rejected', reason: expect.any(LogUnavailable) })
     }
     await rename(away, file)
-    expect(await log.append(stream, 0, several(1))).toMatchObject({ ok: true, revision: 1 })
+    expect(await log.append(stream, 0, someEvents(1))).toMatchObject({ ok: true, revision: 1 })
     expect((await log.readAll(-1)).events).toHaveLength(2)
     await log.close()
     await rm(folder, { recursive: true })
@@ -60,7 +60,7 @@ describe('a file that goes away', () => {
 const url = eventStoreUrl()
 if (url) {
   eventLogContract('EventStoreDB', () =>
-    sessions(
+    openSessions(
       () => openEventStoreDb(url),
       async () => {},
     ),
@@ -68,34 +68,34 @@ if (url) {
 
   describe('EventStoreDB that goes away', () => {
     test('is unavailable while it is away, and serves again without being opened anew', async () => {
-      const way = await severable(url)
+      const way = await openFaultProxy(url)
       const log = await openEventStoreDb(way.url)
       const stream = freshStream()
-      await log.append(stream, -1, several(1))
+      await log.append(stream, -1, someEvents(1))
       way.cut()
-      await expect(log.append(stream, 0, several(1))).rejects.toThrow(LogUnavailable)
+      await expect(log.append(stream, 0, someEvents(1))).rejects.toThrow(LogUnavailable)
       await expect(log.read(stream, 0)).rejects.toThrow(LogUnavailable)
       await expect(log.readAll(-1)).rejects.toThrow(LogUnavailable)
       way.mend()
-      expect(await untilAnswered(() => log.read(stream, 0))).toHaveLength(1)
-      expect(await log.append(stream, 0, several(1))).toMatchObject({ ok: true, revision: 1 })
+      expect(await retryUntilAnswered(() => log.read(stream, 0))).toHaveLength(1)
+      expect(await log.append(stream, 0, someEvents(1))).toMatchObject({ ok: true, revision: 1 })
       await log.close()
       await way.close()
     })
 
     test('is followed across the gap, with nothing twice and nothing lost', async () => {
-      const way = await severable(url)
+      const way = await openFaultProxy(url)
       const [near, far] = [await openEventStoreDb(way.url), await openEventStoreDb(url)]
       const stream = freshStream()
       const after = await far.head()
       const seen: RecordedEvent[] = []
       for await (const page of near.follow(after, new AbortController().signal)) {
-        if (seen.length === 0 && page.end) await far.append(stream, -1, several(2))
+        if (seen.length === 0 && page.end) await far.append(stream, -1, someEvents(2))
         seen.push(...page.events.filter((event) => event.stream === stream))
         if (seen.length >= 6) break
         if (seen.length === 2) {
           way.cut()
-          await far.append(stream, 1, several(4))
+          await far.append(stream, 1, someEvents(4))
           way.mend()
         }
       }
@@ -106,18 +106,18 @@ if (url) {
     })
 
     test('is unavailable when it falls silent', async () => {
-      const way = await severable(url)
+      const way = await openFaultProxy(url)
       const log = await openEventStoreDb(way.url, 200)
       const stream = freshStream()
-      way.hush()
-      for (const call of [() => log.append(stream, -1, several(1)), () => log.read(stream, 0), () => log.head()])
+      way.stall()
+      for (const call of [() => log.append(stream, -1, someEvents(1)), () => log.read(stream, 0), () => log.head()])
         await expect(call()).rejects.toThrow(LogUnavailable)
       await log.close()
       await way.close()
     })
 
     test('fails to open in words, where nothing listens or the address makes no sense', async () => {
-      const way = await severable(url)
+      const way = await openFaultProxy(url)
       await way.close()
       await expect(openEventStoreDb(way.url)).rejects.toThrow(LogUnavailable)
       await expect(openEventStoreDb('esdb:/nonsense')).rejects.toThrow('must look like esdb://')
@@ -126,7 +126,7 @@ if (url) {
 }
 
 /** Calls until the answer comes; a connection is made anew at the client's own pace. */
-async function untilAnswered<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+async function retryUntilAnswered<Answer>(call: () => Promise<Answer>): Promise<Answer> {
   const until = performance.now() + 10_000
   for (;;) {
     try {

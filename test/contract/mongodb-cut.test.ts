@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { openMongoOperationalStore } from '../../src/adapters/mongodb/operational-store.ts'
-import { until } from '../support/e2e/server.ts'
+import { waitUntil } from '../support/e2e/server.ts'
 import { mongoUrl } from '../support/servers.ts'
 
 const ROUNDS = 10
@@ -39,7 +39,7 @@ test.runIf(url)('a way to MongoDB that is cut under load is found again after ev
     await act('mend')
     mended = true
     await load
-    await until('The store takes a write', async () => (await attempt()) === true, BACK_MS)
+    await waitUntil('The store takes a write', async () => (await attempt()) === true, BACK_MS)
     await store.close()
   }
   await way.terminate()

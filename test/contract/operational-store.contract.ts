@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { OperationalStore } from '../../src/ports/operational-store.ts'
 
 /** A store under test: two sessions of one store, as two processes would have them. */
-export interface OperationsUnderTest {
+export interface OperationalStoreSetup {
   readonly store: OperationalStore
   readonly other: OperationalStore
   readonly close: () => Promise<void>
@@ -12,9 +12,9 @@ export interface OperationsUnderTest {
 const NOW = 1_772_366_400_000
 
 /** What every operational store does. */
-export function operationalStoreContract(name: string, start: () => Promise<OperationsUnderTest>): void {
+export function operationalStoreContract(name: string, start: () => Promise<OperationalStoreSetup>): void {
   describe(`operational store on ${name}`, () => {
-    let under: OperationsUnderTest
+    let under: OperationalStoreSetup
     let store: OperationalStore
     beforeAll(async () => {
       under = await start()
@@ -73,7 +73,7 @@ export function operationalStoreContract(name: string, start: () => Promise<Oper
       const prefix = fresh('sweep')
       const expiries = [NOW - 5, NOW, NOW + 5, null]
       for (const [n, expiry] of expiries.entries()) await store.put(`${prefix}:${n}`, n, expiry)
-      expect(await store.sweep(NOW)).toBeGreaterThanOrEqual(2)
+      expect(await store.deleteExpired(NOW)).toBeGreaterThanOrEqual(2)
       expect((await store.list(prefix, NOW - 100)).map(({ value }) => value)).toEqual([2, 3])
     })
 
@@ -146,22 +146,22 @@ export function operationalStoreContract(name: string, start: () => Promise<Oper
 
     test('gives a claim to one owner until it ends or is given back', async () => {
       const key = fresh('claim')
-      expect(await store.claim(key, 'a', NOW + 10, NOW)).toBe(true)
-      expect(await under.other.claim(key, 'b', NOW + 50, NOW + 9)).toBe(false)
-      expect(await store.claim(key, 'a', NOW + 20, NOW + 5)).toBe(true)
-      expect(await under.other.claim(key, 'b', NOW + 50, NOW + 19)).toBe(false)
-      expect(await under.other.claim(key, 'b', NOW + 50, NOW + 20)).toBe(true)
-      await store.release(key, 'a')
-      expect(await store.claim(key, 'a', NOW + 50, NOW + 21)).toBe(false)
-      await under.other.release(key, 'b')
-      expect(await store.claim(key, 'a', NOW + 50, NOW + 22)).toBe(true)
+      expect(await store.acquireLease(key, 'a', NOW + 10, NOW)).toBe(true)
+      expect(await under.other.acquireLease(key, 'b', NOW + 50, NOW + 9)).toBe(false)
+      expect(await store.acquireLease(key, 'a', NOW + 20, NOW + 5)).toBe(true)
+      expect(await under.other.acquireLease(key, 'b', NOW + 50, NOW + 19)).toBe(false)
+      expect(await under.other.acquireLease(key, 'b', NOW + 50, NOW + 20)).toBe(true)
+      await store.releaseLease(key, 'a')
+      expect(await store.acquireLease(key, 'a', NOW + 50, NOW + 21)).toBe(false)
+      await under.other.releaseLease(key, 'b')
+      expect(await store.acquireLease(key, 'a', NOW + 50, NOW + 22)).toBe(true)
     })
 
     test('gives a contested claim to exactly one, fresh or expired', async () => {
       const key = fresh('claim')
       for (const now of [NOW, NOW + 10, NOW + 20]) {
         const race = await Promise.all(
-          Array.from({ length: 16 }, (_, n) => either(n).claim(key, `o${n}`, now + 10, now)),
+          Array.from({ length: 16 }, (_, n) => either(n).acquireLease(key, `o${n}`, now + 10, now)),
         )
         expect(race.filter((won) => won)).toHaveLength(1)
       }
@@ -177,16 +177,16 @@ export function operationalStoreContract(name: string, start: () => Promise<Oper
         value: { n, text: 'Zoë $a.b \u0000' },
         expiresAt: NOW + 100,
       })
-      await store.note([noted(0, 0), noted(1, 1)])
-      await under.other.note([noted(1, 2), noted(2, 3), noted(3, 4)])
-      await store.note([noted(50, 0), { ...noted(3, 4), series: fresh('notes') }])
-      await store.note([])
+      await store.appendLog([noted(0, 0), noted(1, 1)])
+      await under.other.appendLog([noted(1, 2), noted(2, 3), noted(3, 4)])
+      await store.appendLog([noted(50, 0), { ...noted(3, 4), series: fresh('notes') }])
+      await store.appendLog([])
       const idsOf = async (page: object) => {
-        const found = await store.notes(series, NOW, { skip: 0, limit: 10, ...page })
-        return [found.total, found.notes.map(({ id }) => id).join(' ')]
+        const found = await store.queryLog(series, NOW, { skip: 0, limit: 10, ...page })
+        return [found.total, found.records.map(({ id }) => id).join(' ')]
       }
       const { series: _series, ...last } = noted(3, 4)
-      expect((await store.notes(series, NOW, { skip: 0, limit: 1 })).notes).toEqual([last])
+      expect((await store.queryLog(series, NOW, { skip: 0, limit: 1 })).records).toEqual([last])
       expect(await idsOf({})).toEqual([5, 'n4 n3 n2 n1 n0'])
       expect(await idsOf({ skip: 1, limit: 2 })).toEqual([5, 'n3 n2'])
       expect(await idsOf({ skip: 9 })).toEqual([5, ''])
@@ -195,25 +195,27 @@ export function operationalStoreContract(name: string, start: () => Promise<Oper
       expect(await idsOf({ labels: ['POST', '204'] })).toEqual([1, 'n4'])
       expect(await idsOf({ labels: ['GET', '204'] })).toEqual([0, ''])
       expect(await idsOf({ labels: ['20'] })).toEqual([0, ''])
-      expect((await store.notes(`${series}-other`, NOW, { skip: 0, limit: 10 })).total).toBe(0)
+      expect((await store.queryLog(`${series}-other`, NOW, { skip: 0, limit: 10 })).total).toBe(0)
     })
 
     test('never answers a note that has expired, and sweeps it', async () => {
       const series = fresh('notes')
       const note = { series, labels: ['a'], value: 1 }
-      await store.note([
+      await store.appendLog([
         { ...note, id: 'gone', at: NOW, expiresAt: NOW + 10 },
         { ...note, id: 'here', at: NOW, expiresAt: NOW + 11 },
       ])
-      expect((await store.notes(series, NOW + 9, { skip: 0, limit: 10 })).total).toBe(2)
-      expect((await store.notes(series, NOW + 10, { skip: 0, limit: 10 })).notes).toMatchObject([{ id: 'here' }])
-      expect(await store.sweep(NOW + 10)).toBeGreaterThanOrEqual(1)
-      expect(await under.other.notes(series, NOW, { skip: 0, limit: 10 })).toMatchObject({ total: 1 })
+      expect((await store.queryLog(series, NOW + 9, { skip: 0, limit: 10 })).total).toBe(2)
+      expect((await store.queryLog(series, NOW + 10, { skip: 0, limit: 10 })).records).toMatchObject([{ id: 'here' }])
+      expect(await store.deleteExpired(NOW + 10)).toBeGreaterThanOrEqual(1)
+      expect(await under.other.queryLog(series, NOW, { skip: 0, limit: 10 })).toMatchObject({ total: 1 })
     })
 
     test('gives a claim to the same owner however often it asks at once', async () => {
       const key = fresh('claim')
-      const race = await Promise.all(Array.from({ length: 8 }, (_, n) => either(n).claim(key, 'me', NOW + 10, NOW)))
+      const race = await Promise.all(
+        Array.from({ length: 8 }, (_, n) => either(n).acquireLease(key, 'me', NOW + 10, NOW)),
+      )
       expect(race).toEqual(Array.from({ length: 8 }, () => true))
     })
   })

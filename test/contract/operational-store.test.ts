@@ -6,12 +6,12 @@ import { openMongoOperationalStore } from '../../src/adapters/mongodb/operationa
 import { openSqliteOperationalStore } from '../../src/adapters/sqlite/operational-store.ts'
 import type { OperationalStore } from '../../src/ports/operational-store.ts'
 import { databaseOf, mongoUrl } from '../support/servers.ts'
-import { type OperationsUnderTest, operationalStoreContract } from './operational-store.contract.ts'
+import { type OperationalStoreSetup, operationalStoreContract } from './operational-store.contract.ts'
 
-async function sessions(
+async function openSessions(
   open: () => Promise<OperationalStore>,
   clean: () => Promise<void>,
-): Promise<OperationsUnderTest> {
+): Promise<OperationalStoreSetup> {
   const [store, other] = [await open(), await open()]
   return {
     store,
@@ -26,7 +26,7 @@ async function sessions(
 
 operationalStoreContract('SQLite', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ringledger-operations-'))
-  return sessions(
+  return openSessions(
     async () => openSqliteOperationalStore(join(folder, 'views.db')),
     () => rm(folder, { recursive: true }),
   )
@@ -36,7 +36,7 @@ const url = mongoUrl()
 if (url) {
   const database = databaseOf(url, `contract-${randomUUID()}`)
   operationalStoreContract('MongoDB', () =>
-    sessions(
+    openSessions(
       () => openMongoOperationalStore(database),
       async () => {},
     ),

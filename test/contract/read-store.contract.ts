@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Checkpoint, Doc, ReadStore, Stored, Write } from '../../src/ports/read-store.ts'
-import { documents, filters, pages, plucked, SPEC, summaries } from '../support/fixtures/documents.ts'
+import type { Checkpoint, Doc, DocumentWrite, ReadStore, StoredDocument } from '../../src/ports/read-store.ts'
+import { documents, filters, pages, pluckPaths, SPEC, summaries } from '../support/fixtures/documents.ts'
 import { findIn, matches, pluckIn, sumIn } from '../support/memory/read-store-reference.ts'
 
 /** A store under test: two sessions of one store, as two processes would have them. */
-export interface StoreUnderTest {
+export interface ReadStoreSetup {
   readonly store: ReadStore
   readonly other: ReadStore
   readonly close: () => Promise<void>
@@ -15,9 +15,9 @@ export interface StoreUnderTest {
 const AT = '2026-03-01T12:00:00.000Z'
 
 /** What every read store does. */
-export function readStoreContract(name: string, start: () => Promise<StoreUnderTest>): void {
+export function readStoreContract(name: string, start: () => Promise<ReadStoreSetup>): void {
   describe(`read store on ${name}`, () => {
-    let under: StoreUnderTest
+    let under: ReadStoreSetup
     let store: ReadStore
     beforeAll(async () => {
       under = await start()
@@ -26,18 +26,18 @@ export function readStoreContract(name: string, start: () => Promise<StoreUnderT
     afterAll(() => under.close())
 
     /** A fresh collection that holds these documents. */
-    async function holding(stored: readonly Stored[]): Promise<string> {
+    async function createCollectionWith(stored: readonly StoredDocument[]): Promise<string> {
       const collection = `docs-${randomUUID()}_v1`
       await store.ensure([{ name: collection, ...SPEC }])
       const writes = stored.map((each) => ({ collection, ...each }))
-      expect(await store.commit(writes, moving(collection, null, 1_000))).toBe(true)
+      expect(await store.commit(writes, checkpointMove(collection, null, 1_000))).toBe(true)
       return collection
     }
 
     test('finds, pages and counts what the filter says, in order', async () => {
       await fc.assert(
         fc.asyncProperty(documents, fc.array(pages, { minLength: 8, maxLength: 8 }), async (stored, asked) => {
-          const collection = await holding(stored)
+          const collection = await createCollectionWith(stored)
           for (const page of asked) {
             expect(await store.find(collection, page)).toEqual(findIn(stored, page))
             expect(await store.count(collection, page.filter)).toBe(findIn(stored, { filter: page.filter }).length)
@@ -49,10 +49,10 @@ export function readStoreContract(name: string, start: () => Promise<StoreUnderT
     }, 60_000)
 
     test('plucks one value of each document of a page, in its order', async () => {
-      const askings = fc.array(fc.tuple(plucked, pages), { minLength: 12, maxLength: 12 })
+      const askings = fc.array(fc.tuple(pluckPaths, pages), { minLength: 12, maxLength: 12 })
       await fc.assert(
         fc.asyncProperty(documents, askings, async (stored, asked) => {
-          const collection = await holding(stored)
+          const collection = await createCollectionWith(stored)
           for (const [path, page] of asked)
             expect(await store.pluck(collection, path, page)).toEqual(pluckIn(stored, path, page))
           await store.drop(collection, collection)
@@ -65,7 +65,7 @@ export function readStoreContract(name: string, start: () => Promise<StoreUnderT
     test('sums by group what the filter says', async () => {
       await fc.assert(
         fc.asyncProperty(documents, fc.array(summaries, { minLength: 6, maxLength: 6 }), async (stored, asked) => {
-          const collection = await holding(stored)
+          const collection = await createCollectionWith(stored)
           for (const { filter, groupBy, fields } of asked) {
             const groups = await store.sum(collection, filter, groupBy, fields)
             expect(byKey(groups)).toEqual(byKey(sumIn(stored, filter, groupBy, fields)))
@@ -79,11 +79,11 @@ export function readStoreContract(name: string, start: () => Promise<StoreUnderT
     test('never finds or counts a removed document', async () => {
       await fc.assert(
         fc.asyncProperty(documents, fc.array(filters, { minLength: 6, maxLength: 6 }), async (stored, asked) => {
-          const collection = await holding(stored)
+          const collection = await createCollectionWith(stored)
           const [gone, left] = [stored.filter((_, n) => n % 2 === 0), stored.filter((_, n) => n % 2 === 1)]
           await store.commit(
             gone.map(({ id }) => ({ collection, id, doc: null, position: 1_500 })),
-            moving(collection, 1_000, 2_000),
+            checkpointMove(collection, 1_000, 2_000),
           )
           for (const filter of asked) {
             const expected = left.filter((each) => matches(each, filter)).length
@@ -109,7 +109,7 @@ export function readStoreContract(name: string, start: () => Promise<StoreUnderT
         $dollar: 'x',
         text: 'é'.repeat(200_000),
       }
-      const collection = await holding([{ id: 'one', position: 7, doc }])
+      const collection = await createCollectionWith([{ id: 'one', position: 7, doc }])
       expect(await store.get(collection, 'one')).toEqual({ id: 'one', position: 7, doc })
       expect(await store.getMany(collection, ['two', 'one', 'one'])).toEqual([{ id: 'one', position: 7, doc }])
       expect(await store.get(collection, 'two')).toBeNull()
@@ -117,7 +117,7 @@ export function readStoreContract(name: string, start: () => Promise<StoreUnderT
     })
 
     test('commits documents and the checkpoint, and tells them to another session', async () => {
-      const collection = await holding([])
+      const collection = await createCollectionWith([])
       const next = { position: 2_000, at: AT }
       const writes = Array.from({ length: 300 }, (_, n) => put(collection, `id-${n}`, { n }, 1_001 + n))
       expect(await store.commit(writes, { name: collection, expected: 1_000, next })).toBe(true)
@@ -128,13 +128,13 @@ export function readStoreContract(name: string, start: () => Promise<StoreUnderT
     })
 
     test('keeps a document that was folded as far or further', async () => {
-      const collection = await holding([
+      const collection = await createCollectionWith([
         { id: 'same', position: 20, doc: { n: 1 } },
         { id: 'older', position: 19, doc: { n: 1 } },
         { id: 'newer', position: 21, doc: { n: 1 } },
       ])
       const writes = ['same', 'older', 'newer', 'fresh'].map((id) => put(collection, id, { n: 2 }, 20))
-      expect(await store.commit(writes, moving(collection, 1_000, 1_001))).toBe(true)
+      expect(await store.commit(writes, checkpointMove(collection, 1_000, 1_001))).toBe(true)
       const found = await store.find(collection, { filter: {} })
       expect(found.map(({ id, doc, position }) => [id, doc.n, position])).toEqual([
         ['fresh', 2, 20],
@@ -145,18 +145,18 @@ export function readStoreContract(name: string, start: () => Promise<StoreUnderT
     })
 
     test('changes nothing when a batch is repeated after a crash before its checkpoint', async () => {
-      const collection = await holding([{ id: 'kept', position: 5, doc: { n: 0 } }])
+      const collection = await createCollectionWith([{ id: 'kept', position: 5, doc: { n: 0 } }])
       const batch = [
         put(collection, 'kept', { n: 1 }, 1_100),
         put(collection, 'new', { n: 1 }, 1_100),
         remove(collection, 'kept-not', 1_100),
       ]
       // A commit that fails its checkpoint is what a crash in between leaves behind, or less.
-      await store.commit(batch, moving(collection, 999, 1_200))
-      expect(await store.commit(batch, moving(collection, 1_000, 1_200))).toBe(true)
+      await store.commit(batch, checkpointMove(collection, 999, 1_200))
+      expect(await store.commit(batch, checkpointMove(collection, 1_000, 1_200))).toBe(true)
       const after = await store.find(collection, { filter: {} })
-      expect(await store.commit(batch, moving(collection, 1_000, 1_200))).toBe(false)
-      expect(await store.commit(batch, moving(collection, 1_200, 1_300))).toBe(true)
+      expect(await store.commit(batch, checkpointMove(collection, 1_000, 1_200))).toBe(false)
+      expect(await store.commit(batch, checkpointMove(collection, 1_200, 1_300))).toBe(true)
       expect(await store.find(collection, { filter: {} })).toEqual(after)
       expect(after.map(({ id, position }) => [id, position])).toEqual([
         ['kept', 1_100],
@@ -165,9 +165,9 @@ export function readStoreContract(name: string, start: () => Promise<StoreUnderT
     })
 
     test('lets one of two committers move the checkpoint, from any place', async () => {
-      const collection = await holding([])
+      const collection = await createCollectionWith([])
       for (const expected of [null, 0, 999, 1_001]) {
-        expect(await store.commit([], moving(collection, expected, 5_000))).toBe(false)
+        expect(await store.commit([], checkpointMove(collection, expected, 5_000))).toBe(false)
         expect(await store.checkpoint(collection)).toEqual({ position: 1_000, at: null })
       }
       for (const name of [collection, `fresh-${randomUUID()}`]) {
@@ -176,7 +176,7 @@ export function readStoreContract(name: string, start: () => Promise<StoreUnderT
           Array.from({ length: 12 }, (_, n) =>
             (n % 2 ? store : under.other).commit(
               [put(collection, `racer-${n}`, { n }, 2_000 + n)],
-              moving(name, expected, 2_000 + n),
+              checkpointMove(name, expected, 2_000 + n),
             ),
           ),
         )
@@ -186,12 +186,12 @@ export function readStoreContract(name: string, start: () => Promise<StoreUnderT
     })
 
     test('keeps the furthest of what two runners write at once', async () => {
-      const collection = await holding([{ id: 'old', position: 1, doc: { n: 1 } }])
+      const collection = await createCollectionWith([{ id: 'old', position: 1, doc: { n: 1 } }])
       await Promise.all(
         Array.from({ length: 10 }, (_, n) =>
           (n % 2 ? store : under.other).commit(
             ['old', 'new'].map((id) => put(collection, id, { n }, 1_010 + n)),
-            moving(`runner-${n}-${collection}`, null, 1_010 + n),
+            checkpointMove(`runner-${n}-${collection}`, null, 1_010 + n),
           ),
         ),
       )
@@ -200,38 +200,43 @@ export function readStoreContract(name: string, start: () => Promise<StoreUnderT
     })
 
     test('guards a removed document until a checkpoint has passed it', async () => {
-      const collection = await holding([{ id: 'gone', position: 5, doc: { n: 1 } }])
-      await store.commit([remove(collection, 'gone', 1_050)], moving(collection, 1_000, 1_100))
+      const collection = await createCollectionWith([{ id: 'gone', position: 5, doc: { n: 1 } }])
+      await store.commit([remove(collection, 'gone', 1_050)], checkpointMove(collection, 1_000, 1_100))
       // A runner that lags behind writes what it read before the removal.
-      await under.other.commit([put(collection, 'gone', { n: 2 }, 1_040)], moving(collection, 1_000, 1_045))
+      await under.other.commit([put(collection, 'gone', { n: 2 }, 1_040)], checkpointMove(collection, 1_000, 1_045))
       expect(await store.get(collection, 'gone')).toBeNull()
       expect(await store.count(collection, {})).toBe(0)
       for (const [from, to] of [
         [1_100, 1_200],
         [1_200, 1_300],
       ] as const)
-        expect(await store.commit([put(collection, `at-${to}`, {}, to)], moving(collection, from, to))).toBe(true)
-      await store.commit([put(collection, 'gone', { n: 3 }, 1_350)], moving(collection, 1_300, 1_400))
+        expect(await store.commit([put(collection, `at-${to}`, {}, to)], checkpointMove(collection, from, to))).toBe(
+          true,
+        )
+      await store.commit([put(collection, 'gone', { n: 3 }, 1_350)], checkpointMove(collection, 1_300, 1_400))
       expect((await store.get(collection, 'gone'))?.doc).toEqual({ n: 3 })
     })
 
     test('puts a document again after its removal, and ignores the removal of a newer one', async () => {
-      const collection = await holding([{ id: 'back', position: 5, doc: { n: 1 } }])
-      await store.commit([remove(collection, 'back', 1_010)], moving(collection, 1_000, 1_020))
-      await store.commit([put(collection, 'back', { n: 2 }, 1_030)], moving(collection, 1_020, 1_040))
-      await store.commit([remove(collection, 'back', 1_025)], moving(collection, 1_040, 1_050))
+      const collection = await createCollectionWith([{ id: 'back', position: 5, doc: { n: 1 } }])
+      await store.commit([remove(collection, 'back', 1_010)], checkpointMove(collection, 1_000, 1_020))
+      await store.commit([put(collection, 'back', { n: 2 }, 1_030)], checkpointMove(collection, 1_020, 1_040))
+      await store.commit([remove(collection, 'back', 1_025)], checkpointMove(collection, 1_040, 1_050))
       expect(await store.get(collection, 'back')).toEqual({ id: 'back', position: 1_030, doc: { n: 2 } })
     })
 
     test('makes a collection once, whoever asks, and keeps what it holds', async () => {
-      const collection = await holding([{ id: 'a', position: 1, doc: { state: 'x' } }])
+      const collection = await createCollectionWith([{ id: 'a', position: 1, doc: { state: 'x' } }])
       await Promise.all([store, under.other].map((each) => each.ensure([{ name: collection, ...SPEC }])))
       expect(await store.count(collection, { state: 'x' })).toBe(1)
       expect(await store.collections()).toContain(collection)
     })
 
     test('drops a collection and its checkpoint, and nothing else', async () => {
-      const [dropped, kept] = [await holding([{ id: 'a', position: 1, doc: {} }]), await holding([])]
+      const [dropped, kept] = [
+        await createCollectionWith([{ id: 'a', position: 1, doc: {} }]),
+        await createCollectionWith([]),
+      ]
       await store.drop(dropped)
       expect(await store.collections()).not.toContain(dropped)
       expect(await store.checkpoint(dropped)).not.toBeNull()
@@ -245,20 +250,20 @@ export function readStoreContract(name: string, start: () => Promise<StoreUnderT
   })
 }
 
-function put(collection: string, id: string, doc: Doc, position: number): Write {
+function put(collection: string, id: string, doc: Doc, position: number): DocumentWrite {
   return { collection, id, doc, position }
 }
 
-function remove(collection: string, id: string, position: number): Write {
+function remove(collection: string, id: string, position: number): DocumentWrite {
   return { collection, id, doc: null, position }
 }
 
-function moving(name: string, expected: number | null, position: number) {
+function checkpointMove(name: string, expected: number | null, position: number) {
   const next: Checkpoint = { position, at: null }
   return { name, expected, next }
 }
 
-function byId(stored: readonly Stored[]): readonly Stored[] {
+function byId(stored: readonly StoredDocument[]): readonly StoredDocument[] {
   return stored.toSorted((one, other) => (one.id < other.id ? -1 : 1))
 }
 

@@ -6,11 +6,11 @@ import { describe, expect, test } from 'vitest'
 import { openMongoReadStore } from '../../src/adapters/mongodb/read-store.ts'
 import { openSqliteReadStore } from '../../src/adapters/sqlite/read-store.ts'
 import { type ReadStore, StoreUnavailable } from '../../src/ports/read-store.ts'
-import { severable } from '../support/faults/fault-proxy.ts'
+import { openFaultProxy } from '../support/faults/fault-proxy.ts'
 import { databaseOf, mongoUrl } from '../support/servers.ts'
-import { readStoreContract, type StoreUnderTest } from './read-store.contract.ts'
+import { type ReadStoreSetup, readStoreContract } from './read-store.contract.ts'
 
-async function sessions(open: () => Promise<ReadStore>, clean: () => Promise<void>): Promise<StoreUnderTest> {
+async function openSessions(open: () => Promise<ReadStore>, clean: () => Promise<void>): Promise<ReadStoreSetup> {
   const [store, other] = [await open(), await open()]
   return {
     store,
@@ -26,7 +26,7 @@ async function sessions(open: () => Promise<ReadStore>, clean: () => Promise<voi
 
 readStoreContract('SQLite', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ringledger-views-'))
-  return sessions(
+  return openSessions(
     async () => openSqliteReadStore(join(folder, 'views.db')),
     () => rm(folder, { recursive: true }),
   )
@@ -36,7 +36,7 @@ const url = mongoUrl()
 if (url) {
   const database = databaseOf(url, `contract-${randomUUID()}`)
   readStoreContract('MongoDB', () =>
-    sessions(
+    openSessions(
       () => openMongoReadStore(database),
       async () => {},
     ),
@@ -44,7 +44,7 @@ if (url) {
 
   describe('MongoDB that goes away', () => {
     test('is unavailable while it is away, and serves again without being opened anew', async () => {
-      const way = await severable(database)
+      const way = await openFaultProxy(database)
       const store = await openMongoReadStore(way.url)
       await store.commit([], { name: 'away', expected: null, next: { position: 1, at: null } })
       way.cut()
@@ -60,7 +60,7 @@ if (url) {
     }, 20_000)
 
     test('fails to open in words, where nothing listens or the address makes no sense', async () => {
-      const way = await severable(database)
+      const way = await openFaultProxy(database)
       await way.close()
       await expect(openMongoReadStore(way.url)).rejects.toThrow(StoreUnavailable)
       await expect(openMongoReadStore('mongo://nowhere')).rejects.toThrow('must look like mongodb://')

@@ -14,14 +14,14 @@ import { collectionOf } from '../../src/kernel/projection.ts'
 import type { Refusal } from '../../src/kernel/refusal.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
 import { withColumns } from '../../src/runtime/columns/column-store.ts'
-import { placeOf } from '../../src/runtime/projections/build-names.ts'
-import { createPositions } from '../../src/runtime/projections/checkpoint-tracker.ts'
-import { noticing } from '../../src/runtime/queries/invalidate-on-read.ts'
-import { createMoves } from '../../src/runtime/queries/response-cache.ts'
-import { after, anotherTarget, callOf, callWorld } from '../support/fixtures/call-world.ts'
-import { played } from '../support/fixtures/play-call.ts'
-import { ask, fill } from '../support/fixtures/query-fixture.ts'
-import { idOf, NOW, recorded, WORKSPACE } from '../support/fixtures/spec.ts'
+import { buildNames } from '../../src/runtime/projections/build-names.ts'
+import { createCheckpointTracker } from '../../src/runtime/projections/checkpoint-tracker.ts'
+import { withReadInvalidation } from '../../src/runtime/queries/invalidate-on-read.ts'
+import { createChangeCounters } from '../../src/runtime/queries/response-cache.ts'
+import { anotherTarget, callWorld, instantAfter, nthCallId } from '../support/fixtures/call-world.ts'
+import { playCalls } from '../support/fixtures/play-call.ts'
+import { fillStore, runQuery } from '../support/fixtures/query-fixture.ts'
+import { idOf, NOW, recordedEvents, WORKSPACE } from '../support/fixtures/spec.ts'
 import { createManualClock } from '../support/memory/clock.ts'
 import { createMemoryReadStore } from '../support/memory/read-store.ts'
 
@@ -33,18 +33,23 @@ const DAY = 86_400
 const world = callWorld(...anotherTarget(1, { durationThresholdSeconds: 90 }, { priority: 200 }))
 
 // The newest is the fifth; the sixth is older than the list looks back by itself, the seventh than the live board does.
-const { calls } = played(
+const { calls } = playCalls(
   world,
-  { at: after(-4 * 3_600), overAfter: 100, hungUpBy: 'agent' },
-  { at: after(-3_600), dials: [['busy', 2] as const, ['answer', 5] as const], overAfter: 30, caller: '+13105550122' },
-  { at: after(-1_800), dials: [['busy', 2] as const, ['no_answer', 25] as const], overAfter: 0, caller: null },
-  { at: after(-900), dials: [], overAfter: 6, caller: '+442071838750' },
-  { at: after(-60), overAfter: null },
-  { at: after(-8 * DAY) },
-  { at: after(-7 * 3_600), overAfter: null },
+  { at: instantAfter(-4 * 3_600), overAfter: 100, hungUpBy: 'agent' },
+  {
+    at: instantAfter(-3_600),
+    dials: [['busy', 2] as const, ['answer', 5] as const],
+    overAfter: 30,
+    caller: '+13105550122',
+  },
+  { at: instantAfter(-1_800), dials: [['busy', 2] as const, ['no_answer', 25] as const], overAfter: 0, caller: null },
+  { at: instantAfter(-900), dials: [], overAfter: 6, caller: '+442071838750' },
+  { at: instantAfter(-60), overAfter: null },
+  { at: instantAfter(-8 * DAY) },
+  { at: instantAfter(-7 * 3_600), overAfter: null },
 )
-const [converted, connected, unrouted, missed, live, old, lost] = [1, 2, 3, 4, 5, 6, 7].map(callOf)
-const events = recorded(call, calls)
+const [converted, connected, unrouted, missed, live, old, lost] = [1, 2, 3, 4, 5, 6, 7].map(nthCallId)
+const events = recordedEvents(call, calls)
 const names = new Map([
   [converted, 'converted'],
   [connected, 'connected'],
@@ -62,7 +67,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'calls-'))
   const sqlite = await openSqliteReadStore(join(folder, 'views.db'))
   const memory = createMemoryReadStore()
-  for (const store of [sqlite, memory]) await fill(store, [callLog, callStory], events)
+  for (const store of [sqlite, memory]) await fillStore(store, [callLog, callStory], events)
   const columned = withColumns(sqlite, [callColumns])
   await columned.warm([collectionOf(callLog)])
   Object.assign(stores, { memory, sqlite, columned })
@@ -76,7 +81,7 @@ afterAll(async () => {
 const storeOf = (name: string) => stores[name] ?? createMemoryReadStore()
 
 describe.each(['memory', 'sqlite', 'columned'])('the call log over %s', (name) => {
-  const list = (query: object = {}) => ask<Page>(listCalls, storeOf(name), { query })
+  const list = (query: object = {}) => runQuery<Page>(listCalls, storeOf(name), { query })
   const found = async (query: object) => (await list(query)).data.map(({ id }) => names.get(id))
 
   it('answers the last week newest first, with figures that add up', async () => {
@@ -137,7 +142,7 @@ describe.each(['memory', 'sqlite', 'columned'])('the call log over %s', (name) =
     [{ buyerId: world.buyerId, outcome: 'unrouted' }, []],
     [{ campaignId: world.campaignId, publisherId: world.publisherId, status: 'busy' }, []],
     [{ numberId: idOf(1) }, []],
-    [{ from: after(-3_600), to: after(-900) }, ['unrouted', 'connected']],
+    [{ from: instantAfter(-3_600), to: instantAfter(-900) }, ['unrouted', 'connected']],
     [{ from: '2026-03-02', to: '2026-03-03' }, ['old']],
     [{ sort: 'talkSeconds', outcome: 'connected' }, ['converted', 'connected']],
     [{ sort: 'billedCents', dir: 'asc', outcome: 'connected' }, ['connected', 'converted']],
@@ -158,7 +163,7 @@ describe.each(['memory', 'sqlite', 'columned'])('the call log over %s', (name) =
   })
 
   it('answers the live board, measured at its instant', async () => {
-    const board = await ask<Board>(liveCalls, storeOf(name))
+    const board = await runQuery<Board>(liveCalls, storeOf(name))
     expect(board).toMatchObject({ count: 1, connected: 1, at: NOW })
     expect(board.live).toMatchObject([
       {
@@ -190,26 +195,26 @@ describe('the figures of the call log', () => {
     await columned.warm([collectionOf(callLog)])
     const { campaignId, publisherId, buyerId } = world
     const asked = { campaignId, publisherId, buyerId, targetId: world.targetId(), numberId: idOf(1), minTalk: '1' }
-    await ask<Page>(listCalls, columned, { query: { ...asked, outcome: 'connected', status: 'completed' } })
-    await ask<Page>(listCalls, columned, { query: { reason: 'no_targets', hasRecording: 'false' } })
+    await runQuery<Page>(listCalls, columned, { query: { ...asked, outcome: 'connected', status: 'completed' } })
+    await runQuery<Page>(listCalls, columned, { query: { reason: 'no_targets', hasRecording: 'false' } })
     expect(sums).toEqual([])
-    await ask<Page>(listCalls, columned, { query: { caller: '0122' } })
+    await runQuery<Page>(listCalls, columned, { query: { caller: '0122' } })
     expect(sums).toEqual([collectionOf(callLog)])
   })
 
   it('count what the page beside them shows, before anybody has told that it was written', async () => {
     const store = createMemoryReadStore()
-    await fill(store, [callLog], events)
-    const { checkpoint, collection } = placeOf(callLog)
+    await fillStore(store, [callLog], events)
+    const { checkpoint, collection } = buildNames(callLog)
     const read = (await store.checkpoint(checkpoint))?.position ?? 0
-    const positions = createPositions(createManualClock())
+    const positions = createCheckpointTracker(createManualClock())
     positions.advance(callLog.name, read)
-    const moves = createMoves()
-    const columned = withColumns(store, [callColumns], moves.of)
+    const moves = createChangeCounters()
+    const columned = withColumns(store, [callColumns], moves.countOf)
     await columned.warm([collection])
-    const views = noticing(columned, positions, moves)
+    const views = withReadInvalidation(columned, positions, moves)
     const figures = async () => {
-      const { data, stats } = await ask<Page>(listCalls, views)
+      const { data, stats } = await runQuery<Page>(listCalls, views)
       return [stats.revenueCents, data.reduce((sum, { revenueCents }) => sum + revenueCents, 0)]
     }
     expect(await figures()).toEqual([4_000, 4_000])
@@ -239,7 +244,7 @@ describe('a call log that is asked for what makes no sense', () => {
     [{ minTalk: '10', maxTalk: '9' }, 'minTalk'],
     [{ caller: '+1-23' }, 'caller'],
   ])('refuses %j, naming the field', async (query, field) => {
-    const refused = await ask<Refusal>(listCalls, storeOf('memory'), { query })
+    const refused = await runQuery<Refusal>(listCalls, storeOf('memory'), { query })
     expect(refused).toMatchObject({ refused: 'bad-request', details: { [field]: expect.any(String) } })
   })
 
@@ -263,20 +268,20 @@ describe('a call log that is asked for what makes no sense', () => {
   })
 
   it('takes a window of 366 days, and clamps a page', async () => {
-    const query = { from: after(-366 * DAY), pageSize: '1000', tz: 'UTC' }
-    const page = await ask<Page>(listCalls, storeOf('memory'), { query })
+    const query = { from: instantAfter(-366 * DAY), pageSize: '1000', tz: 'UTC' }
+    const page = await runQuery<Page>(listCalls, storeOf('memory'), { query })
     expect(page).toMatchObject({ total: 7, pageSize: 200, timezone: 'UTC' })
   })
 
   it('begins six days before today on the calendar of the zone that is asked for', async () => {
-    const page = await ask<Page>(listCalls, storeOf('memory'), { query: { tz: 'Asia/Tokyo' } })
+    const page = await runQuery<Page>(listCalls, storeOf('memory'), { query: { tz: 'Asia/Tokyo' } })
     expect(page.from).toBe('2026-03-04T15:00:00.000Z')
   })
 })
 
 describe('one call', () => {
   const read = (id: string | undefined, workspaceId = WORKSPACE) =>
-    ask<Detail>(getCall, storeOf('sqlite'), { id: id ?? '', workspaceId })
+    runQuery<Detail>(getCall, storeOf('sqlite'), { id: id ?? '', workspaceId })
 
   it('is answered in full, with its story and its money', async () => {
     const { call: detail, story } = await read(converted)
@@ -285,7 +290,7 @@ describe('one call', () => {
       direction: 'inbound',
       attribution: 'tracking_number',
       routingMode: 'priority',
-      answeredAt: after(3, after(-4 * 3_600)),
+      answeredAt: instantAfter(3, instantAfter(-4 * 3_600)),
       hungUpBy: 'agent',
       endedReason: null,
       attemptCount: 1,

@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
-import { isGlobal, isReachable, type Range, rangeOf } from '../../src/adapters/egress/addresses.ts'
+import { type AddressRange, isGlobal, isReachable, parseAddressRange } from '../../src/adapters/egress/addresses.ts'
 import { openEgress } from '../../src/adapters/egress/egress.ts'
 import { systemClock as clock } from '../../src/main/system.ts'
 
-const range = (text: string): Range => {
-  const found = rangeOf(text)
+const range = (text: string): AddressRange => {
+  const found = parseAddressRange(text)
   if (!found) throw new Error(`${text} is no range.`)
   return found
 }
@@ -107,7 +107,7 @@ describe('addresses', () => {
       'localhost',
       '0x7f.1',
     ])
-      expect(rangeOf(text), text).toBeNull()
+      expect(parseAddressRange(text), text).toBeNull()
     expect(isGlobal(range('8.8.8.0/24'))).toBe(true)
     expect(isGlobal(range('8.0.0.0/6'))).toBe(false)
     expect(isGlobal(range('0.0.0.0/0'))).toBe(false)

@@ -8,7 +8,7 @@ import { activity } from '../../src/domain/activity/activity.ts'
 import { streamOf } from '../../src/kernel/entity.ts'
 import { LogUnavailable } from '../../src/ports/event-log.ts'
 import { StoreUnavailable } from '../../src/ports/read-store.ts'
-import { createPositions } from '../../src/runtime/projections/checkpoint-tracker.ts'
+import { createCheckpointTracker } from '../../src/runtime/projections/checkpoint-tracker.ts'
 import { createRateLimiter } from '../../src/runtime/rates/rate-limiter.ts'
 import { createStreamWriter } from '../../src/runtime/write/stream-writer.ts'
 import { WORKSPACE } from '../support/fixtures/spec.ts'
@@ -44,7 +44,7 @@ describe('an export', () => {
       ops: createMemoryOperationalStore(),
       clock,
       random,
-      recall: async () => null,
+      lookUp: async () => null,
     })
     const write = defineExport({
       name: 'export-things',
@@ -58,7 +58,7 @@ describe('an export', () => {
     })
     const tools = {
       writer,
-      positions: createPositions(clock),
+      positions: createCheckpointTracker(clock),
       projections: [],
       views: {},
       clock,

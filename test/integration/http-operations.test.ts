@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, test, vi } from 'vitest'
 import { openHttpServer } from '../../src/adapters/http/server.ts'
-import { bearer, httpEdge, lines, options, route, samples, still } from '../support/fixtures/http-edge.ts'
+import { bearer, fixedClock, httpEdge, logLines, options, samples, someRoute } from '../support/fixtures/http-edge.ts'
 
 const { base, get, server } = httpEdge()
 
@@ -27,7 +27,7 @@ describe('operations', () => {
   )
 
   test('one log line a request, without query, credential or number', async () => {
-    lines.length = 0
+    logLines.length = 0
     samples.length = 0
     const { response } = await get('/api/v1/things?caller=%2B13125550123&page=2', {
       authorization: 'Bearer good',
@@ -35,19 +35,19 @@ describe('operations', () => {
     })
     await vi.waitFor(() => expect(samples).toHaveLength(1))
     expect(samples[0]).toMatchObject({ method: 'GET', route: '/api/v1/things', status: 200, ms: expect.any(Number) })
-    expect(lines).toHaveLength(1)
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    expect(logLines).toHaveLength(1)
+    expect(JSON.parse(logLines[0] ?? '')).toMatchObject({
       requestId: '+•••0123',
       method: 'GET',
       route: '/api/v1/things',
       status: 200,
     })
-    expect(lines[0]).not.toMatch(/good|page|3125550123/)
+    expect(logLines[0]).not.toMatch(/good|page|3125550123/)
     expect(response.status).toBe(200)
   })
 
   test('the log redacts what should never have been logged', () => {
-    lines.length = 0
+    logLines.length = 0
     options.log.info(
       {
         headers: { authorization: 'Bearer svc_live_abcdefghijkl' },
@@ -55,8 +55,8 @@ describe('operations', () => {
       },
       'x',
     )
-    expect(lines[0]).not.toMatch(/abcdefghijkl|442071838750/)
-    expect(lines[0]).toContain('+•••8750')
+    expect(logLines[0]).not.toMatch(/abcdefghijkl|442071838750/)
+    expect(logLines[0]).toContain('+•••8750')
   })
 
   test('under pressure it answers unavailable, but its probes still answer', async () => {
@@ -81,7 +81,7 @@ describe('operations', () => {
   test('a stop finishes what was accepted', async () => {
     const gate = Promise.withResolvers<void>()
     const arrived = Promise.withResolvers<void>()
-    const slow = route({
+    const slow = someRoute({
       path: '/api/v1/slow',
       name: 'slow',
       run: async () => {
@@ -103,7 +103,7 @@ describe('operations', () => {
 
   test('a stop hangs up on what is not done in time', async () => {
     const arrived = Promise.withResolvers<void>()
-    const stuck = route({
+    const stuck = someRoute({
       path: '/api/v1/stuck',
       name: 'stuck',
       run: () => {
@@ -113,7 +113,7 @@ describe('operations', () => {
     })
     const clock = {
       now: () => 0,
-      at: (_instant: number, wake: () => void) => {
+      schedule: (_instant: number, wake: () => void) => {
         wake()
         return () => undefined
       },
@@ -128,7 +128,7 @@ describe('operations', () => {
   })
 
   test('a stop does not wait for connections on which nothing was asked', async () => {
-    const stopping = await openHttpServer({ ...options, routes: [], clock: still })
+    const stopping = await openHttpServer({ ...options, routes: [], clock: fixedClock })
     const port = await stopping.listen(0, '127.0.0.1')
     const silent = connect(port, '127.0.0.1')
     await once(silent, 'connect')

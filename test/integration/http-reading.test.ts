@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { BODY_BYTES, BODY_DEPTH } from '../../src/domain/shared/limits.ts'
-import { bearer, bytes, heard, httpEdge, known } from '../support/fixtures/http-edge.ts'
+import { bearer, httpEdge, knownId, prebuiltBody, receivedRequests } from '../support/fixtures/http-edge.ts'
 
 const { base, details, get, post, send, server } = httpEdge()
 
@@ -21,7 +21,7 @@ describe('body', () => {
     ['an empty object', '{}', {}],
   ])('%s reads as {}', async (_name, body, headers) => {
     expect((await post('/api/v1/optional', body, headers)).status).toBe(200)
-    expect(heard[0]?.body).toEqual({})
+    expect(receivedRequests[0]?.body).toEqual({})
   })
 
   test.each([
@@ -71,7 +71,7 @@ describe('body', () => {
       () => 'cut off',
     )
     expect([413, 'cut off']).toContain(outcome)
-    expect(heard).toEqual([])
+    expect(receivedRequests).toEqual([])
   })
 
   test('32 levels are taken and 33 are not', async () => {
@@ -103,15 +103,15 @@ describe('body', () => {
   })
 
   test('a route without a body takes an empty object and no field', async () => {
-    expect((await post(`/api/v1/things/${known}/reset`, '{}')).status).toBe(200)
-    expect((await post(`/api/v1/things/${known}/reset`, '{"x":1}')).body.error.details).toEqual({
+    expect((await post(`/api/v1/things/${knownId}/reset`, '{}')).status).toBe(200)
+    expect((await post(`/api/v1/things/${knownId}/reset`, '{"x":1}')).body.error.details).toEqual({
       x: 'is not a known field',
     })
   })
 
   test('the public surface drops unknown fields', async () => {
     expect((await post('/api/public/lease', '{"pool":"p","x":1}', { authorization: '' })).status).toBe(200)
-    expect(heard[0]?.body).toEqual({ pool: 'p' })
+    expect(receivedRequests[0]?.body).toEqual({ pool: 'p' })
   })
 
   test('keys that reach for the prototype do no harm', async () => {
@@ -177,7 +177,7 @@ describe('query', () => {
     await get(
       '/api/v1/things?from=2026-01-31T01:00:00%2B01:00&campaignId=0198A000-0000-7000-8000-000000000001&pageSize=200',
     )
-    expect(heard.map(({ query }) => query)).toEqual([
+    expect(receivedRequests.map(({ query }) => query)).toEqual([
       { page: 1, pageSize: 25, sort: 'startedAt', dir: 'desc' },
       {
         page: 3,
@@ -188,7 +188,7 @@ describe('query', () => {
         hasRecording: false,
         from: '2026-01-31T00:00:00.000Z',
       },
-      { page: 1, pageSize: 200, sort: 'startedAt', dir: 'desc', from: '2026-01-31T00:00:00.000Z', campaignId: known },
+      { page: 1, pageSize: 200, sort: 'startedAt', dir: 'desc', from: '2026-01-31T00:00:00.000Z', campaignId: knownId },
     ])
   })
 
@@ -213,7 +213,7 @@ describe('query', () => {
 
   test('the last of repeated parameters wins', async () => {
     expect((await get('/api/v1/things?page=0&page=2')).status).toBe(200)
-    expect(heard[0]?.query).toMatchObject({ page: 2 })
+    expect(receivedRequests[0]?.query).toMatchObject({ page: 2 })
     expect((await get('/api/v1/things?page=2&page=0')).status).toBe(400)
     expect((await get('/api/v1/things?__proto__=1&constructor=2')).status).toBe(200)
   })
@@ -221,15 +221,15 @@ describe('query', () => {
 
 describe('headers', () => {
   test('every response carries a position, and an answer its own', async () => {
-    const own = (await get(`/api/v1/calls/${known}`)).response.headers.get('svc-position')
+    const own = (await get(`/api/v1/calls/${knownId}`)).response.headers.get('svc-position')
     const common = (await get('/api/v1/nowhere')).response.headers.get('svc-position')
     for (const path of ['/healthz', '/openapi.json', '/api/v1/fault', '/api/v1/things'])
       expect((await get(path)).response.headers.get('svc-position')).toBe(common)
-    heard.length = 0
+    receivedRequests.length = 0
     await get('/api/v1/things', { ...bearer, 'svc-min-position': own ?? '' })
     await get('/api/v1/things', { ...bearer, 'svc-min-position': common ?? '' })
     await get('/api/v1/things')
-    expect(heard.map(({ minPosition }) => minPosition)).toEqual([7, 5, null])
+    expect(receivedRequests.map(({ minPosition }) => minPosition)).toEqual([7, 5, null])
   })
 
   test.each(['garbage', '7', 'Ny==', Buffer.from('1.5').toString('base64url')])(
@@ -243,7 +243,7 @@ describe('headers', () => {
   test('an idempotency key reaches a write, when it is spelt as it must be', async () => {
     const key = 'k'.repeat(128)
     expect((await post('/api/v1/optional', '{}', { 'idempotency-key': key })).status).toBe(200)
-    expect(heard[0]?.idempotencyKey).toBe(key)
+    expect(receivedRequests[0]?.idempotencyKey).toBe(key)
     for (const wrong of [`${key}k`, 'two words'])
       expect((await post('/api/v1/optional', '{}', { 'idempotency-key': wrong })).body.error.details).toHaveProperty(
         'Idempotency-Key',
@@ -251,8 +251,8 @@ describe('headers', () => {
   })
 
   test('bytes are sent untouched, with the answer’s own headers', async () => {
-    const response = await fetch(`${base()}/api/v1/calls/${known}`, { headers: bearer })
-    expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes)
+    const response = await fetch(`${base()}/api/v1/calls/${knownId}`, { headers: bearer })
+    expect(new Uint8Array(await response.arrayBuffer())).toEqual(prebuiltBody)
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
     expect(response.headers.get('cache-control')).toBe('no-store')
   })

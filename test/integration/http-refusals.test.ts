@@ -1,7 +1,16 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { openHttpServer } from '../../src/adapters/http/server.ts'
-import { bearer, httpEdge, jsonOf, known, lines, missing, options, route } from '../support/fixtures/http-edge.ts'
+import {
+  bearer,
+  httpEdge,
+  jsonOf,
+  knownId,
+  logLines,
+  missingId,
+  options,
+  someRoute,
+} from '../support/fixtures/http-edge.ts'
 
 const { base, get, post } = httpEdge()
 
@@ -42,7 +51,7 @@ describe('envelope', () => {
       409,
       { code: 'conflict', message: 'The call is a draft.', details: { status: 'draft' } },
     ])
-    expect((await get(`/api/v1/calls/${missing}`)).body.error).toMatchObject({
+    expect((await get(`/api/v1/calls/${missingId}`)).body.error).toMatchObject({
       code: 'not_found',
       message: 'Call not found.',
     })
@@ -52,7 +61,7 @@ describe('envelope', () => {
     const { status, body } = await get('/api/v1/fault')
     expect([status, body.error]).toMatchObject([500, { code: 'internal', details: null }])
     expect(JSON.stringify(body)).not.toContain('recipe')
-    const line = lines.find((one) => one.includes('recipe'))
+    const line = logLines.find((one) => one.includes('recipe'))
     expect(line).toContain(body.error.requestId)
     expect(line).not.toContain('+13125550123')
   })
@@ -74,7 +83,7 @@ describe('envelope', () => {
   })
 
   test('an undeclared refusal code stops the start', async () => {
-    const bad = route({ path: '/x', name: 'x', rejects: ['no-such-refusal'] })
+    const bad = someRoute({ path: '/x', name: 'x', rejects: ['no-such-refusal'] })
     await expect(openHttpServer({ ...options, routes: [bad] })).rejects.toThrow('no-such-refusal (x)')
   })
 })
@@ -110,9 +119,9 @@ describe('order of refusals', () => {
 
   test('a path id that does not parse answers as one that does not exist, before body and query', async () => {
     const absent = (
-      await get(`/api/v1/calls/${missing}?depth=0`.replace('?depth=0', ''), { ...bearer, 'svc-request-id': 'r' })
+      await get(`/api/v1/calls/${missingId}?depth=0`.replace('?depth=0', ''), { ...bearer, 'svc-request-id': 'r' })
     ).body
-    for (const path of ['nonsense', 'nonsense?depth=0', `${known}0`, 'a'.repeat(10_000)])
+    for (const path of ['nonsense', 'nonsense?depth=0', `${knownId}0`, 'a'.repeat(10_000)])
       expect((await get(`/api/v1/calls/${path}`, { ...bearer, 'svc-request-id': 'r' })).body).toEqual(absent)
     expect((await post('/api/v1/things/nonsense/reset', '{')).body.error).toMatchObject({
       code: 'not_found',
@@ -128,6 +137,6 @@ describe('order of refusals', () => {
   })
 
   test('an upper-case path id is read as lower case', async () => {
-    expect((await get(`/api/v1/calls/${known.toUpperCase()}`)).status).toBe(200)
+    expect((await get(`/api/v1/calls/${knownId.toUpperCase()}`)).status).toBe(200)
   })
 })

@@ -5,7 +5,7 @@ import { LIVE_STREAM } from '../../src/domain/shared/limits.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
 import { type ApiRequest, isStream } from '../../src/ports/api.ts'
 import { WORKSPACE } from '../support/fixtures/spec.ts'
-import { createManualClock, settle } from '../support/memory/clock.ts'
+import { createManualClock, flushEventLoop } from '../support/memory/clock.ts'
 import { createMemoryLog } from '../support/memory/event-log.ts'
 
 const { gapMs, heartbeatMs, slowMs, most } = LIVE_STREAM
@@ -26,13 +26,13 @@ function opened() {
       },
     },
     queries: {
-      async ask({ minPosition }) {
+      async run({ minPosition }) {
         looks += 1
         const bytes = new TextEncoder().encode(JSON.stringify({ live: [], count: moves }))
         return { bytes, position: minPosition, lag: false, revision: null }
       },
     },
-    stands: async () => true,
+    isSessionValid: async () => true,
     clock,
   })
 
@@ -61,7 +61,7 @@ function opened() {
       ip: '',
       minPosition: null,
       range: null,
-      connection: { gone: () => leaving.signal, drop },
+      connection: { closeSignal: () => leaving.signal, drop },
     }
     const answer = await route.run(request)
     if (isRefusal(answer)) return answer.refused
@@ -128,7 +128,7 @@ describe('the live stream', () => {
 
     const fast = await stream.watching()
     const read = reading(fast.parts)
-    await settle()
+    await flushEventLoop()
     for (let n = 0; n < 20; n += 1) {
       const before = read.boards
       await stream.move()
@@ -155,10 +155,10 @@ describe('the live stream', () => {
     const stream = opened()
     const all = await Promise.all(Array.from({ length: most }, () => stream.watching()))
     const read = all.map(({ parts }) => reading(parts))
-    await settle()
+    await flushEventLoop()
     expect(await stream.watch()).toBe('rate-limited')
     for (const { reader } of all) reader.leave()
-    await settle()
+    await flushEventLoop()
     expect(read.every(({ ended }) => ended)).toBe(true)
     expect(stream.follows.map(({ aborted }) => aborted)).toEqual([true])
     const looks = stream.looks()

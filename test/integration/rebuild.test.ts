@@ -8,7 +8,7 @@ import { openSqliteReadStore } from '../../src/adapters/sqlite/read-store.ts'
 import { projectionNames, rebuild } from '../../src/main/rebuild.ts'
 import { followed, projections, upcasts } from '../../src/main/registry.ts'
 import { systemClock as clock } from '../../src/main/system.ts'
-import { readPointers } from '../../src/runtime/projections/build-names.ts'
+import { readAliases } from '../../src/runtime/projections/build-names.ts'
 import { runProjections } from '../../src/runtime/projections/projection-runner.ts'
 import { catchUp } from '../bench/catch-up.ts'
 import { openEngine } from '../bench/engine.ts'
@@ -30,8 +30,8 @@ afterEach(() => rm(directory, { recursive: true, force: true }))
 async function readModels() {
   const store = await openSqliteReadStore(fileOf('views'))
   const models = new Map<string, { readonly collection: string; readonly documents: number; readonly hash: string }>()
-  for (const { name, pointer } of (await readPointers(store)).values()) {
-    const { collection } = pointer.active
+  for (const { name, alias } of (await readAliases(store)).values()) {
+    const { collection } = alias.active
     const stored = (await store.find(collection, { filter: {} })).toSorted((a, b) => (a.id < b.id ? -1 : 1))
     const hash = createHash('sha256').update(JSON.stringify(stored)).digest('hex')
     models.set(name, { collection, documents: stored.length, hash })
@@ -64,7 +64,15 @@ test('a rebuild beside a running server leaves the same', async () => {
   const log = await openSqliteEventReader(fileOf('events'))
   const store = await openSqliteReadStore(fileOf('views'))
   const stop = new AbortController()
-  const server = runProjections({ log, store, projections, upcasts, followed, clock, signal: stop.signal })
+  const server = runProjections({
+    log,
+    store,
+    projections,
+    upcasts,
+    indexedByPosition: followed,
+    clock,
+    signal: stop.signal,
+  })
   await rebuildAll()
   stop.abort()
   await server.done

@@ -16,7 +16,7 @@ function carrier() {
   const numbers = open()
   const found = async (query: Partial<NumberQuery>) => (await numbers.search({ ...ANY_NUMBER, ...query })).results
   const order = (e164: string, commandId = e164) =>
-    numbers.order({ commandId, workspaceId: idOf(1), e164, customerReference: null })
+    numbers.placeOrder({ commandId, workspaceId: idOf(1), e164, customerReference: null })
   return { clock, open, numbers, found, order }
 }
 
@@ -116,15 +116,15 @@ describe('an order', () => {
     await clock.advance(1_999)
     expect(await order(e164)).toEqual(taken)
     await clock.advance(1)
-    const asked = await open().orderOf({ commandId: e164, carrierOrderId: taken.carrierOrderId })
+    const asked = await open().findOrder({ commandId: e164, carrierOrderId: taken.carrierOrderId })
     expect(asked).toMatchObject({ carrierOrderId: taken.carrierOrderId, status: then })
     expect(asked?.error === null).toBe(then !== 'failed')
-    expect(await open().orderOf({ commandId: e164, carrierOrderId: null })).toEqual(asked)
+    expect(await open().findOrder({ commandId: e164, carrierOrderId: null })).toEqual(asked)
   })
 
   test('is unknown, cannot be sent, or is of a number that nobody rents out', async () => {
     const { order, numbers } = carrier()
-    expect(await numbers.orderOf({ commandId: 'none', carrierOrderId: null })).toBeNull()
+    expect(await numbers.findOrder({ commandId: 'none', carrierOrderId: null })).toBeNull()
     await expect(order(ending('0006'))).rejects.toThrow(CarrierUnavailable)
     for (const e164 of ['+13105550100', '+19995551234', '+12120112345', '+33123456789'])
       await expect(order(e164), e164).rejects.toThrow(CarrierRefused)

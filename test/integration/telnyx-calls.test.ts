@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { CarrierRefused } from '../../src/ports/carrier-numbers.ts'
-import type { Json } from '../support/e2e/client.ts'
-import { play, type Scenario } from '../support/fixtures/call-scenarios.ts'
-import { type TelnyxRig, telnyxRig } from '../support/fixtures/carrier-rig.ts'
+import type { Json } from '../support/e2e/api-client.ts'
+import { playScenario, type Scenario } from '../support/fixtures/call-scenarios.ts'
+import { openTelnyxRig, type TelnyxRig } from '../support/fixtures/carrier-rig.ts'
 import { WORKSPACE } from '../support/fixtures/spec.ts'
 
 const open: TelnyxRig[] = []
@@ -10,8 +10,8 @@ afterEach(async () => {
   for (const rig of open.splice(0)) await rig.close()
 })
 
-async function opened(options: Parameters<typeof telnyxRig>[0] = {}): Promise<TelnyxRig> {
-  const rig = await telnyxRig(options)
+async function opened(options: Parameters<typeof openTelnyxRig>[0] = {}): Promise<TelnyxRig> {
+  const rig = await openTelnyxRig(options)
   open.push(rig)
   return rig
 }
@@ -45,7 +45,7 @@ describe('webhooks in any order', () => {
     ['all a little late', () => [0.75]],
   ])('%s: the same call', async (_name, copies) => {
     const rig = await opened({ copies })
-    await play(rig, FAILS_OVER)
+    await playScenario(rig, FAILS_OVER)
     expect(typesOf(rig)).toEqual(FAILED_OVER)
     expect(dataOf(rig, 'CallEnded')[0]).toMatchObject({ status: 'completed', talkSeconds: 10, hungUpBy: 'caller' })
     expect(done(rig, 'dial')).toHaveLength(2)
@@ -53,7 +53,7 @@ describe('webhooks in any order', () => {
 
   test('one that never comes: a dial that rings for too long is given up and hung up', async () => {
     const rig = await opened({ copies: (type) => (type === 'call.hangup' ? [] : [0]) })
-    await play(rig, { ...FAILS_OVER, seconds: 80 })
+    await playScenario(rig, { ...FAILS_OVER, seconds: 80 })
     expect(dataOf(rig, 'TargetFailed')).toMatchObject([{ outcome: 'no_answer', sipCode: null }])
     expect(dataOf(rig, 'TargetAnswered')).toHaveLength(1)
   })
@@ -63,7 +63,7 @@ describe('webhooks in any order', () => {
     async (missing) => {
       const rig = await opened({ copies: (type) => (type === missing ? [] : [0]) })
       const campaign = { unroutedAction: 'message', unroutedMessage: 'Nobody can take your call now.' }
-      await play(rig, { name: 'message', targets: [{ dials: [{ result: 'busy' }] }], campaign, seconds: 130 })
+      await playScenario(rig, { name: 'message', targets: [{ dials: [{ result: 'busy' }] }], campaign, seconds: 130 })
       expect(dataOf(rig, 'CallEnded')).toMatchObject([{ status: 'busy', hungUpBy: 'platform' }])
       expect(done(rig, 'speak')).toHaveLength(1)
     },
@@ -71,7 +71,7 @@ describe('webhooks in any order', () => {
 
   test('the end that never comes: the call is asked after, and ended when it is gone', async () => {
     const rig = await opened({ copies: (type) => (type === 'call.hangup' ? [] : [0]) })
-    await play(rig, { ...CONNECTS, seconds: 15 * 60 })
+    await playScenario(rig, { ...CONNECTS, seconds: 15 * 60 })
     expect(dataOf(rig, 'CallEnded')).toMatchObject([{ status: 'completed', hungUpBy: 'unknown' }])
   }, 60_000)
 })
@@ -84,8 +84,8 @@ describe('commands that go wrong', () => {
   ] as const)('a dial whose request %s is sent again, and done once', async (_name, fault) => {
     const rig = await opened()
     // The caller is answered first.
-    rig.double.next(null, fault)
-    await play(rig, CONNECTS)
+    rig.double.failNext(null, fault)
+    await playScenario(rig, CONNECTS)
     expect(typesOf(rig)).toEqual(CONNECTED)
     expect(done(rig, 'dial')).toHaveLength(1)
     expect(rig.double.requests.filter(({ path }) => path === '/v2/calls')).toHaveLength(2)
@@ -94,37 +94,40 @@ describe('commands that go wrong', () => {
   test('a carrier that is away for too long fails the dial, and the next target is tried', async () => {
     const rig = await opened()
     const down = { status: 500, body: {} }
-    rig.double.next(null, ...Array.from({ length: 9 }, () => down))
-    await play(rig, { ...FAILS_OVER, seconds: 90 })
+    rig.double.failNext(null, ...Array.from({ length: 9 }, () => down))
+    await playScenario(rig, { ...FAILS_OVER, seconds: 90 })
     expect(dataOf(rig, 'TargetFailed')[0]).toMatchObject({ outcome: 'failed', sipCode: null, attempt: 1 })
     expect(typesOf(rig)).toContain('TargetAnswered')
   })
 
   test('a dial that is refused fails at once', async () => {
     const rig = await opened({ refuses: (command, nth) => command === 'dial' && nth === 1 })
-    await play(rig, FAILS_OVER)
+    await playScenario(rig, FAILS_OVER)
     expect(dataOf(rig, 'TargetFailed')).toMatchObject([{ outcome: 'failed', sipCode: null, rangSeconds: 0 }])
     expect(typesOf(rig)).toContain('TargetAnswered')
   })
 
   test('a bridge that is refused is tried once more', async () => {
     const rig = await opened({ refuses: (command, nth) => command === 'bridge' && nth === 1 })
-    await play(rig, CONNECTS)
+    await playScenario(rig, CONNECTS)
     expect(typesOf(rig)).toEqual(CONNECTED)
   })
 
   test('a bridge of whose answer nothing came is known by its webhooks', async () => {
     const rig = await opened({ refuses: (command, nth) => command === 'bridge' && nth > 1 })
     // Answer, dial, ringing on and off: then the bridge.
-    rig.double.next(null, null, null, null, 'truncated')
-    await play(rig, CONNECTS)
+    rig.double.failNext(null, null, null, null, 'truncated')
+    await playScenario(rig, CONNECTS)
     expect(done(rig, 'bridge')).toHaveLength(1)
     expect(typesOf(rig)).toEqual(CONNECTED)
   })
 
   test('a bridge that is refused again fails the dial, and hangs the buyer up', async () => {
     const rig = await opened({ refuses: (command, nth) => command === 'bridge' && nth <= 2 })
-    await play(rig, { ...FAILS_OVER, targets: [{ dials: [{ result: 'answer' }] }, ...FAILS_OVER.targets.slice(1)] })
+    await playScenario(rig, {
+      ...FAILS_OVER,
+      targets: [{ dials: [{ result: 'answer' }] }, ...FAILS_OVER.targets.slice(1)],
+    })
     expect(dataOf(rig, 'TargetFailed')).toMatchObject([{ attempt: 1, outcome: 'failed' }])
     expect(dataOf(rig, 'TargetAnswered')).toMatchObject([{ attempt: 2 }])
     expect(done(rig, 'hangup').length).toBeGreaterThan(0)
@@ -134,7 +137,7 @@ describe('commands that go wrong', () => {
     const rig = await opened({
       refuses: (command) => ['playback_start', 'playback_stop', 'record_start'].includes(command),
     })
-    await play(rig, CONNECTS)
+    await playScenario(rig, CONNECTS)
     expect(typesOf(rig)).toEqual(CONNECTED.slice(0, -1))
     expect(dataOf(rig, 'CallEnded')).toMatchObject([{ recorded: false }])
   })
@@ -144,7 +147,7 @@ describe('a process that is gone', () => {
   test('right after a webhook was answered: another goes on with the call', async () => {
     const rig = await opened()
     await rig.carrier.close()
-    const plays = play(rig, { ...CONNECTS, seconds: 1 })
+    const plays = playScenario(rig, { ...CONNECTS, seconds: 1 })
     await plays
     expect(typesOf(rig)).toEqual([])
     await rig.reopen()
@@ -155,7 +158,7 @@ describe('a process that is gone', () => {
   test('while much happens: another tells it in the order in which it happened', async () => {
     const rig = await opened()
     const busy = { ...FAILS_OVER, targets: FAILS_OVER.targets.slice(0, 1), hangsUpAfterSeconds: 4, seconds: 2 }
-    await play(rig, busy)
+    await playScenario(rig, busy)
     await rig.carrier.close()
     await rig.pass(10)
     expect(typesOf(rig)).toEqual(['CallArrived', 'TargetDialed'])
@@ -175,7 +178,7 @@ describe('a process that is gone', () => {
 
   test('while a target rings: another goes on with the call', async () => {
     const rig = await opened()
-    await play(rig, { ...FAILS_OVER, seconds: 2 })
+    await playScenario(rig, { ...FAILS_OVER, seconds: 2 })
     await rig.reopen()
     await rig.pass(60)
     expect(typesOf(rig)).toEqual(FAILED_OVER)
@@ -186,7 +189,7 @@ describe('a process that is gone', () => {
 describe('what the carrier is told', () => {
   test('a dial names its call, its caller and its decision', async () => {
     const rig = await opened()
-    await play(rig, CONNECTS)
+    await playScenario(rig, CONNECTS)
     const [dial] = done(rig, 'dial')
     const event = rig.engine.log.events.find(({ type }) => type === 'TargetDialed')
     const [arrived] = dataOf(rig, 'CallArrived')
@@ -207,7 +210,7 @@ describe('what the carrier is told', () => {
 
   test('a hidden caller stays hidden behind the number that was called', async () => {
     const rig = await opened()
-    await play(rig, { ...CONNECTS, from: null })
+    await playScenario(rig, { ...CONNECTS, from: null })
     const [dial] = done(rig, 'dial')
     expect(dial).toMatchObject({ privacy: 'id', from: dataOf(rig, 'CallArrived')[0]?.arrival.dialedNumber })
     expect(dataOf(rig, 'CallArrived')[0]?.arrival.caller).toBeNull()

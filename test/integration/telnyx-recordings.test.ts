@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openClient } from '../../src/adapters/telnyx/client.ts'
 import { createTelnyxRecordings } from '../../src/adapters/telnyx/recordings.ts'
-import { OF_LEG } from '../../src/adapters/telnyx/webhook.ts'
+import { LEG_PREFIX } from '../../src/adapters/telnyx/webhook.ts'
 import { CarrierRefused, CarrierUnavailable } from '../../src/ports/carrier-numbers.ts'
 import type { CarrierRecordings } from '../../src/ports/carrier-recordings.ts'
 
@@ -59,7 +59,7 @@ const open = (carrierRecordingId: string) =>
   recordings.open({ carrierCallId: 'session', carrierRecordingId, format: 'mp3' }, new AbortController().signal)
 
 describe('recordings of Telnyx', () => {
-  test.each(['rec-1', `${OF_LEG}leg-1`])('%s is read, whole and in part', async (id) => {
+  test.each(['rec-1', `${LEG_PREFIX}leg-1`])('%s is read, whole and in part', async (id) => {
     const audio = await open(id)
     expect(audio?.bytes).toBe(AUDIO.length)
     const parts = async (first: number, last: number) => {
@@ -71,7 +71,7 @@ describe('recordings of Telnyx', () => {
     expect(await parts(4, 7)).toBe('this')
   })
 
-  test.each(['rec-deleted', 'rec-unknown', `${OF_LEG}leg-2`])('%s is gone', async (id) => {
+  test.each(['rec-deleted', 'rec-unknown', `${LEG_PREFIX}leg-2`])('%s is gone', async (id) => {
     expect(await open(id)).toBeNull()
   })
 

@@ -1,10 +1,10 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
 import { dialOutcomeOf, sipCodeOf } from '../../src/adapters/telnyx/causes.ts'
-import { clientState, clientStateOf } from '../../src/adapters/telnyx/state.ts'
+import { clientState, clientStateOf } from '../../src/adapters/telnyx/client-state.ts'
 import { publicKeyOf, TOLERANCE_SECONDS } from '../../src/adapters/telnyx/webhook.ts'
-import type { Json } from '../support/e2e/client.ts'
-import { type TelnyxRig, telnyxRig } from '../support/fixtures/carrier-rig.ts'
+import type { Json } from '../support/e2e/api-client.ts'
+import { openTelnyxRig, type TelnyxRig } from '../support/fixtures/carrier-rig.ts'
 
 const open: TelnyxRig[] = []
 afterEach(async () => {
@@ -12,7 +12,7 @@ afterEach(async () => {
 })
 
 async function opened(): Promise<TelnyxRig> {
-  const rig = await telnyxRig()
+  const rig = await openTelnyxRig()
   open.push(rig)
   return rig
 }
@@ -44,7 +44,7 @@ const taken = ({ engine }: TelnyxRig) => engine.log.events.filter(({ stream }) =
 async function sent(rig: TelnyxRig, body: unknown, change: (request: Json) => Json = (request) => request) {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   const { headers } = rig.calls.signed('any', text)
-  const answer = await rig.carrier.hear(change({ headers, bytes: Buffer.from(text) }))
+  const answer = await rig.carrier.receiveWebhook(change({ headers, bytes: Buffer.from(text) }))
   await rig.pass(1)
   return typeof answer === 'boolean' ? answer : answer.refused
 }
@@ -101,7 +101,7 @@ describe('a webhook', () => {
     const rig = await opened()
     const text = JSON.stringify(initiated())
     const { headers } = rig.calls.signedAt(rig.engine.clock.now() + offset * 1_000, 'any', text)
-    const answer = await rig.carrier.hear({ headers, bytes: Buffer.from(text) })
+    const answer = await rig.carrier.receiveWebhook({ headers, bytes: Buffer.from(text) })
     expect(typeof answer === 'boolean' ? answer : answer.refused).toBe(expected)
   })
 
@@ -189,7 +189,7 @@ describe('a webhook', () => {
       throw new Error('away')
     }
     const { headers } = rig.calls.signed('any', text)
-    await expect(rig.carrier.hear({ headers, bytes: Buffer.from(text) })).rejects.toThrow('away')
+    await expect(rig.carrier.receiveWebhook({ headers, bytes: Buffer.from(text) })).rejects.toThrow('away')
     rig.engine.log.append = append
     expect(await sent(rig, initiated())).toBe(true)
   })

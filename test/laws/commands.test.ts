@@ -1,25 +1,30 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { recordArrival } from '../../commands/calls/record-arrival.ts'
-import { partsOfStream } from '../../src/kernel/entity.ts'
+import { parseStreamName } from '../../src/kernel/entity.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
 import { emptyFold, foldEvents } from '../../src/runtime/write/fold.ts'
 import { decodeState, encodeState } from '../../src/runtime/write/state-codec.ts'
-import { arrives, callWorld, decided, told } from '../support/fixtures/call-world.ts'
-import { createHistory, type Step, stepsOf } from '../support/fixtures/history.ts'
+import { callWorld, decisionEvent, noticeSteps, routeArrival } from '../support/fixtures/call-world.ts'
+import { createHistory, type GeneratedStep, stepsOf } from '../support/fixtures/history.ts'
 import { commands, entities } from '../support/fixtures/registry.ts'
 
 const runs = { numRuns: 40, seed: 1 }
 const anySteps = stepsOf(commands, 80)
 
 /** Every command once. */
-const roundOf = (n: number): readonly Step[] => commands.map(({ name }, index) => ({ name, seed: n * 1_009 + index }))
+const roundOf = (n: number): readonly GeneratedStep[] =>
+  commands.map(({ name }, index) => ({ name, seed: n * 1_009 + index }))
 /** Rounds until most commands have found what they speak of, and worlds in which those have it that one has locked out. */
 const ROUNDS = 40
 const WORLDS = 4
 
 /** What leads to a call that a buyer answered and that is over: more than comes about by chance. */
-const answered = [[recordArrival, decided(arrives(callWorld())).data], told.answer(1, 4), told.end(64)] as const
+const answered = [
+  [recordArrival, decisionEvent(routeArrival(callWorld())).data],
+  noticeSteps.answer(1, 4),
+  noticeSteps.end(64),
+] as const
 
 describe('every command', () => {
   test('on any state decides without throwing, refuses by a declared code, and its events parse', () =>
@@ -27,7 +32,7 @@ describe('every command', () => {
       fc.asyncProperty(anySteps, async (steps) => {
         const history = createHistory()
         for (const step of steps) {
-          const given = await history.take(step)
+          const given = await history.executeStep(step)
           if (!given) continue
           const { command, outcome } = given
           if (isRefusal(outcome)) {
@@ -49,9 +54,9 @@ describe('every command', () => {
     for (let world = 0; waiting.size > 0 && world < WORLDS; world += 1) {
       const history = createHistory()
       for (let round = 0; waiting.size > 0 && round < ROUNDS; round += 1) {
-        for (const [command, input] of answered) await history.meet(command, input)
+        for (const [command, input] of answered) await history.executeAccepted(command, input)
         for (const step of roundOf(world * ROUNDS + round)) {
-          const given = await history.take(step)
+          const given = await history.executeStep(step)
           if (given && !isRefusal(given.outcome)) waiting.delete(given.command.name)
         }
       }
@@ -63,13 +68,13 @@ describe('every command', () => {
     fc.assert(
       fc.asyncProperty(
         stepsOf(
-          commands.filter(({ entity }) => entity.remembersCommands),
+          commands.filter(({ entity }) => entity.deduplicatesCommands),
           40,
         ),
         async (steps) => {
           const history = createHistory()
           for (const step of steps) {
-            const given = await history.take(step)
+            const given = await history.executeStep(step)
             if (!given || isRefusal(given.outcome) || given.outcome.events.length === 0) continue
             const before = history.log.events.length
             const again = await history.give(given.command, given.input, given.commandId)
@@ -87,9 +92,9 @@ describe('every stream', () => {
     fc.assert(
       fc.asyncProperty(anySteps, fc.nat(), async (steps, cut) => {
         const history = createHistory()
-        for (const step of steps) await history.take(step)
+        for (const step of steps) await history.executeStep(step)
         for (const [stream, events] of Map.groupBy(history.log.events, (event) => event.stream)) {
-          const entity = entities.find(({ name }) => name === partsOfStream(stream).category)
+          const entity = entities.find(({ name }) => name === parseStreamName(stream).category)
           if (!entity) throw new Error(`No entity is called as ${stream} says.`)
           const whole = foldEvents(entity, emptyFold(entity), events)
           const head = foldEvents(entity, emptyFold(entity), events.slice(0, cut % (events.length + 1)))

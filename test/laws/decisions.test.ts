@@ -1,17 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isRefusal } from '../../src/kernel/refusal.ts'
-import { otherwise, retakeAll } from '../support/fixtures/decision-replay.ts'
-import { createHistory, type Step, stepsOf } from '../support/fixtures/history.ts'
+import { mismatches, replayDecisions } from '../support/fixtures/decision-replay.ts'
+import { createHistory, type GeneratedStep, stepsOf } from '../support/fixtures/history.ts'
 import { commands } from '../support/fixtures/registry.ts'
 import { createMemoryLog } from '../support/memory/event-log.ts'
 import { runSystem } from '../support/simulation/system.ts'
-import { buildSimulatedWorld, furnishLog } from '../support/simulation/world.ts'
+import { buildSimulatedWorld, copyEvents } from '../support/simulation/world.ts'
 
 const SEEDS = 25
 
 /** Every command so many times, so that calls find what they speak of. */
-const rounds: readonly Step[] = Array.from({ length: 40 }, (_, round) =>
+const rounds: readonly GeneratedStep[] = Array.from({ length: 40 }, (_, round) =>
   commands.map(({ name }, index) => ({ name, seed: round * 1_009 + index })),
 ).flat()
 
@@ -19,19 +19,19 @@ const rounds: readonly Step[] = Array.from({ length: 40 }, (_, round) =>
 const unseeded = (input: unknown) => (input instanceof Object && 'seed' in input ? { ...input, seed: null } : input)
 
 /** Gives the steps, and takes every decision on a call again: from inputs that the log tells as they were given. */
-async function judge(steps: readonly Step[]): Promise<ReadonlySet<string>> {
+async function judge(steps: readonly GeneratedStep[]): Promise<ReadonlySet<string>> {
   const history = createHistory()
   const inputs = new Map<string, unknown>()
   for (const step of steps) {
-    const given = await history.take(step)
+    const given = await history.executeStep(step)
     if (given && !isRefusal(given.outcome)) inputs.set(given.commandId, unseeded(given.input))
   }
-  const rulings = await retakeAll(history.log)
+  const rulings = await replayDecisions(history.log)
   for (const { decided, told } of rulings) {
     const input = inputs.get(decided.events[0].meta.commandId)
     expect(told.command.input.parse(told.input), told.command.name).toEqual(input)
   }
-  expect(otherwise(rulings)).toEqual([])
+  expect(mismatches(rulings)).toEqual([])
   return new Set(rulings.flatMap(({ decided }) => decided.events.map(({ type }) => type)))
 }
 
@@ -56,9 +56,9 @@ describe('every recorded decision on a call', () => {
     for (let seed = 1; seed <= SEEDS; seed++) {
       const { events } = await runSystem(world, { seed })
       const log = createMemoryLog()
-      await furnishLog(log, [...world.events, ...events])
-      const rulings = await retakeAll(log)
-      expect(otherwise(rulings), `seed ${seed}`).toEqual([])
+      await copyEvents(log, [...world.events, ...events])
+      const rulings = await replayDecisions(log)
+      expect(mismatches(rulings), `seed ${seed}`).toEqual([])
       for (const { type } of rulings.flatMap((ruling) => ruling.decided.events)) decided.add(type)
     }
     for (const type of ['CallAdmitted', 'CallRefused', 'ClaimReleased', 'TargetClaimed', 'PlanSpent']) {

@@ -3,16 +3,16 @@ import { describe, expect, test } from 'vitest'
 import { type Entity, streamOf, versionOf } from '../../src/kernel/entity.ts'
 import type { RecordedEvent } from '../../src/kernel/event.ts'
 import type { AnyProjection } from '../../src/kernel/projection.ts'
-import { finished, keysOf, reduce } from '../../src/kernel/projection.ts'
+import { keysOf, reduce, withDerivedFields } from '../../src/kernel/projection.ts'
 import { arbitraryOf, createPool } from '../support/fixtures/arbitrary.ts'
 import { createHistory, stepsOf } from '../support/fixtures/history.ts'
-import { type Deal, deaths, foldable, project } from '../support/fixtures/project.ts'
+import { type BatchPlan, crashPoints, foldableEvents, project } from '../support/fixtures/project.ts'
 import { commands, entities, projections } from '../support/fixtures/registry.ts'
 import { metaAt } from '../support/fixtures/sample.ts'
 
 const ids = ['01900000-0000-7000-8000-00000000000a', '01900000-0000-7000-8000-00000000000b']
-const deals: fc.Arbitrary<readonly Deal[]> = fc.array(
-  fc.record({ size: fc.nat(6), death: fc.option(fc.constantFrom(...deaths), { freq: 2 }) }),
+const deals: fc.Arbitrary<readonly BatchPlan[]> = fc.array(
+  fc.record({ size: fc.nat(6), death: fc.option(fc.constantFrom(...crashPoints), { freq: 2 }) }),
   {
     maxLength: 20,
   },
@@ -67,7 +67,7 @@ describe.each(projections.map((projection) => [projection.name, projection] as c
     let documents = 0
     await fc.assert(
       fc.asyncProperty(events, deals, async (generated, dealt) => {
-        const log = foldable(projection, generated)
+        const log = foldableEvents(projection, generated)
         const whole = await project(projection, log)
         documents += Object.keys(whole).length
         expect(await project(projection, log, dealt)).toEqual(whole)
@@ -99,12 +99,12 @@ describe('every projection, on the events of any history of commands', () => {
     fc.assert(
       fc.asyncProperty(stepsOf(commands, 100), deals, async (steps, dealt) => {
         const history = createHistory()
-        for (const step of steps) await history.take(step)
+        for (const step of steps) await history.executeStep(step)
         for (const projection of projections) {
           const whole = await project(projection, history.log.events)
           for (const doc of Object.values(whole)) {
             expect(projection.doc.parse(doc), projection.name).toEqual(doc)
-            expect(finished(projection, doc), projection.name).toEqual(doc)
+            expect(withDerivedFields(projection, doc), projection.name).toEqual(doc)
           }
           expect(await project(projection, history.log.events, dealt), projection.name).toEqual(whole)
         }

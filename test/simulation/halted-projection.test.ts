@@ -9,18 +9,18 @@ import { type App, openApp } from '../../src/main/app.ts'
 import { readConfig } from '../../src/main/config.ts'
 import { createReadiness } from '../../src/main/read-side/readiness.ts'
 import { followed, projections, upcasts } from '../../src/main/registry.ts'
-import { openViews } from '../../src/main/stores.ts'
+import { openReadStore } from '../../src/main/stores.ts'
 import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
 import { NO_WORKERS } from '../../src/main/workers.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
 import { type ProjectionRunner, runProjections } from '../../src/runtime/projections/projection-runner.ts'
 import { createRateLimiter } from '../../src/runtime/rates/rate-limiter.ts'
-import { asking } from '../support/e2e/client.ts'
-import { until } from '../support/e2e/server.ts'
+import { createApiClient } from '../support/e2e/api-client.ts'
+import { waitUntil } from '../support/e2e/server.ts'
 import { eventsOf } from '../support/faults/audit.ts'
-import { faultEnvironment } from '../support/faults/environment.ts'
-import { catchUp, hashes } from '../support/faults/read-models.ts'
+import { createFaultEnvironment } from '../support/faults/environment.ts'
+import { catchUp, readModelHashes } from '../support/faults/read-models.ts'
 import { buildFaultWorld, type FaultWorld } from '../support/faults/world.ts'
 
 const SABOTAGE = 'a figure is missing'
@@ -34,11 +34,11 @@ function mistaken(callId: string): AnyProjection {
   const sound: AnyProjection = callLog
   return {
     ...sound,
-    on: {
-      ...sound.on,
+    update: {
+      ...sound.update,
       CallEnded(doc, event, id) {
         if (id === callId) throw new RangeError(SABOTAGE)
-        return sound.on.CallEnded?.(doc, event, id)
+        return sound.update.CallEnded?.(doc, event, id)
       },
     },
   }
@@ -46,7 +46,15 @@ function mistaken(callId: string): AnyProjection {
 
 function project(log: EventLog, store: ReadStore, list: readonly AnyProjection[]) {
   const stop = new AbortController()
-  const runner = runProjections({ log, store, projections: list, upcasts, clock, signal: stop.signal, followed })
+  const runner = runProjections({
+    log,
+    store,
+    projections: list,
+    upcasts,
+    clock,
+    signal: stop.signal,
+    indexedByPosition: followed,
+  })
   const end = async () => {
     stop.abort()
     await runner.done
@@ -64,7 +72,7 @@ async function othersAtHead({ log }: App, runner: ProjectionRunner): Promise<voi
     const others = runner.status().filter(({ name }) => name !== callLog.name)
     return others.length === projections.length - 1 && others.every(({ position }) => position >= head)
   }
-  await until('The other projections stand at the head', atHead)
+  await waitUntil('The other projections stand at the head', atHead)
 }
 
 /** What a server over these projections answers to `/readyz`. */
@@ -94,17 +102,17 @@ async function readyz(app: App, runner: ProjectionRunner, store: ReadStore) {
 
 async function playing(app: App, { tenant, lines }: FaultWorld) {
   const baseUrl = await app.listen()
-  const ask = asking(() => baseUrl, tenant.session)
+  const ask = createApiClient(() => baseUrl, tenant.session)
   const body = { to: lines[0]?.e164, mode: 'instant' }
   return () =>
-    until('A call is played', async () => {
+    waitUntil('A call is played', async () => {
       const answer = await ask('/api/sandbox/calls', { method: 'POST', body })
       return answer.status === 201 && String(answer.body.callId)
     })
 }
 
 test('a projection whose reducer throws halts alone, says so, and goes on from there once it is mended', async () => {
-  const { env, dataDir, remove } = await faultEnvironment()
+  const { env, dataDir, remove } = await createFaultEnvironment()
   closing.push(async () => remove())
   const app = await openApp(readConfig(env), openLogger({ level: 'silent' }))
   closing.push(() => app.close())
@@ -113,11 +121,11 @@ test('a projection whose reducer throws halts alone, says so, and goes on from t
   await play()
   const callId = await play()
 
-  const store = await openViews(`sqlite:${join(dataDir, 'mistaken.db')}`)
+  const store = await openReadStore(`sqlite:${join(dataDir, 'mistaken.db')}`)
   closing.push(() => store.close())
   const list = projections.map((one) => (one.name === callLog.name ? mistaken(callId) : one))
   const broken = project(app.log, store, list)
-  await until('The call log halts', async () => statusOf(broken.runner, callLog.name)?.state === 'halted')
+  await waitUntil('The call log halts', async () => statusOf(broken.runner, callLog.name)?.state === 'halted')
   await play()
   await othersAtHead(app, broken.runner)
 
@@ -131,16 +139,19 @@ test('a projection whose reducer throws halts alone, says so, and goes on from t
 
   const mended = project(app.log, store, projections)
   const head = await app.log.head()
-  await until('The call log is complete', async () => (statusOf(mended.runner, callLog.name)?.position ?? -1) >= head)
+  await waitUntil(
+    'The call log is complete',
+    async () => (statusOf(mended.runner, callLog.name)?.position ?? -1) >= head,
+  )
   const behind = (await eventsOf(app.log, world.tenant.workspaceId)).filter(
     ({ type, position }) => type in callLog.events && position > (halted?.position ?? -1),
   )
   expect(statusOf(mended.runner, callLog.name)?.events).toBe(behind.length)
   await mended.end()
 
-  const fresh = await openViews(`sqlite:${join(dataDir, 'fresh.db')}`)
+  const fresh = await openReadStore(`sqlite:${join(dataDir, 'fresh.db')}`)
   closing.push(() => fresh.close())
   await catchUp(app.log, fresh)
   await catchUp(app.log, store)
-  expect(await hashes(store)).toEqual(await hashes(fresh))
+  expect(await readModelHashes(store)).toEqual(await readModelHashes(fresh))
 })

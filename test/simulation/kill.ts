@@ -1,16 +1,16 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { randomFrom } from '../../src/domain/routing/random.ts'
+import { createRandom } from '../../src/domain/routing/random.ts'
 import type { RecordedEvent } from '../../src/kernel/event.ts'
-import { openLog, openViews } from '../../src/main/stores.ts'
-import { asking } from '../support/e2e/client.ts'
-import { until } from '../support/e2e/server.ts'
-import { prepare } from '../support/e2e/world.ts'
+import { openLog, openReadStore } from '../../src/main/stores.ts'
+import { createApiClient } from '../support/e2e/api-client.ts'
+import { waitUntil } from '../support/e2e/server.ts'
+import { createWorldIn } from '../support/e2e/world.ts'
 import { type Audit, audit, eventsOf } from '../support/faults/audit.ts'
-import { faultEnvironment } from '../support/faults/environment.ts'
-import { beginLoad } from '../support/faults/load.ts'
-import { type Platform, platform } from '../support/faults/platform.ts'
-import { catchUp, hashes } from '../support/faults/read-models.ts'
+import { createFaultEnvironment } from '../support/faults/environment.ts'
+import { startLoad } from '../support/faults/load.ts'
+import { createPlatformProcess, type PlatformProcess } from '../support/faults/platform-process.ts'
+import { catchUp, readModelHashes } from '../support/faults/read-models.ts'
 import { buildFaultWorld, type FaultWorld } from '../support/faults/world.ts'
 import { countersBroken, usageBroken } from '../support/simulation/books.ts'
 
@@ -38,7 +38,7 @@ export interface KillReport extends Audit {
 
 /** Ids of every call that the call list shows. */
 async function listedCalls(baseUrl: string, { tenant }: FaultWorld): Promise<ReadonlySet<string>> {
-  const ask = asking(() => baseUrl, tenant.session)
+  const ask = createApiClient(() => baseUrl, tenant.session)
   const ids = new Set<string>()
   for (let page = 1, pages = 1; page <= pages; page += 1) {
     const { body } = await ask(`/api/tracking/calls?page=${page}&pageSize=${PAGE}`)
@@ -69,26 +69,26 @@ async function modelsOf(eventLogUrl: string, ...urls: readonly string[]) {
   const log = await openLog(eventLogUrl)
   const hashed = await Promise.all(
     urls.map(async (url) => {
-      const store = await openViews(url)
+      const store = await openReadStore(url)
       await catchUp(log, store)
-      return hashes(store).finally(() => store.close())
+      return readModelHashes(store).finally(() => store.close())
     }),
   )
   await log.close()
   return hashed
 }
 
-async function killing(running: Platform, { kills, tell }: KillOptions, chance: () => number): Promise<void> {
+async function killing(running: PlatformProcess, { kills, tell }: KillOptions, chance: () => number): Promise<void> {
   for (let kill = 1; kill <= kills; kill += 1) {
     running.start()
     const early = chance() < 0.2
-    if (!early) await running.answers()
+    if (!early) await running.waitUntilAnswering()
     await pause(SHORTEST_MS + chance() * (kill % 10 === 0 ? LONG_MS : USUAL_MS))
     await running.kill()
     tell?.(`kill ${kill} of ${kills}${early ? ', before it answered' : ''}`)
   }
   running.start()
-  await running.answers()
+  await running.waitUntilAnswering()
 }
 
 /**
@@ -97,11 +97,11 @@ async function killing(running: Platform, { kills, tell }: KillOptions, chance: 
  */
 export async function runKills(options: KillOptions): Promise<KillReport> {
   const { kills, settleMs, untilCharged, seed, tell } = options
-  const chance = randomFrom(seed)
-  const { env, dataDir, eventLogUrl, readStoreUrl, remove } = await faultEnvironment()
-  const world = await prepare(env, buildFaultWorld)
-  const running = platform(env)
-  const load = beginLoad(world, CLIENTS, () => running.baseUrl, chance)
+  const chance = createRandom(seed)
+  const { env, dataDir, eventLogUrl, readStoreUrl, remove } = await createFaultEnvironment()
+  const world = await createWorldIn(env, buildFaultWorld)
+  const running = createPlatformProcess(env)
+  const load = startLoad(world, CLIENTS, () => running.baseUrl, chance)
   try {
     await killing(running, options, chance).finally(() => load.stop())
     const { acknowledged, written, strange } = load
@@ -112,7 +112,7 @@ export async function runKills(options: KillOptions): Promise<KillReport> {
       const judged = audit(events, world.caps, acknowledged, untilCharged ? Number.POSITIVE_INFINITY : Date.now())
       return { events, ...judged }
     }
-    await until('Nothing is open', async () => (await judge()).open.length === 0, settleMs).catch(() => undefined)
+    await waitUntil('Nothing is open', async () => (await judge()).open.length === 0, settleMs).catch(() => undefined)
     const listed = await listedCalls(running.baseUrl, world)
     const exitCode = await running.stop()
     const { events, ...judged } = await judge()

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { audit, auditEnd } from '../support/model/audit.ts'
-import { commands, furnish, furniture } from '../support/model/commands.ts'
-import { drain, type Line } from '../support/model/play.ts'
-import { REACH, reachOf } from '../support/model/reach.ts'
+import { expectAgreement, expectAllEnded } from '../support/model/audit.ts'
+import { applySettings, commands, initialSettings } from '../support/model/commands.ts'
+import { COVERAGE, coverageOf } from '../support/model/coverage.ts'
+import { drain, type ModelRun } from '../support/model/play.ts'
 import { openSystem } from '../support/model/system.ts'
-import { freshModel } from '../support/model/world.ts'
+import { createModel } from '../support/model/world.ts'
 
 /**
  * The call engine against a small sequential model of it, written from the documents. `MODEL_RUNS` and `MODEL_SEED` play
@@ -27,16 +27,16 @@ const histories = fc.commands(commands, { maxCommands: STEPS, size: 'max' })
 /** What the histories have met. */
 const reached = new Set<string>()
 
-const agreement = fc.asyncProperty(furniture, histories, async (furnished, steps) => {
+const agreement = fc.asyncProperty(initialSettings, histories, async (furnished, steps) => {
   const { system, ids } = await openSystem(furnished.startsAt, furnished.seed)
-  const line: Line = { model: freshModel(furnished.startsAt), system, ids, told: [] }
-  await furnish(line, furnished)
+  const line: ModelRun = { model: createModel(furnished.startsAt), system, ids, notices: [] }
+  await applySettings(line, furnished)
   await fc.asyncModelRun(() => ({ model: line, real: line }), steps)
-  await audit(line.model, system, ids)
+  await expectAgreement(line.model, system, ids)
   await drain(line)
-  await audit(line.model, system, ids)
-  await auditEnd(line.model, system)
-  for (const what of reachOf(line.model)) reached.add(what)
+  await expectAgreement(line.model, system, ids)
+  await expectAllEnded(line.model, system)
+  for (const what of coverageOf(line.model)) reached.add(what)
 })
 
 /** How to play a failing history again: as it was found, for what it shrinks to depends on what its steps came to. */
@@ -50,7 +50,7 @@ test(
   async () => {
     const details = await fc.check(agreement, runs)
     if (!details.failed) {
-      const missed = REACH.filter((what) => !reached.has(what))
+      const missed = COVERAGE.filter((what) => !reached.has(what))
       // A few histories, or one that is played again, need not meet everything.
       expect(details.numRuns < HISTORIES ? [] : missed).toEqual([])
       return

@@ -6,18 +6,18 @@ import { createSimulatedNumbers } from '../../src/adapters/simulator/numbers.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { wallet } from '../../src/domain/money/wallet.ts'
 import { areaCodes } from '../../src/domain/shared/nanp.ts'
-import { orderOfRequest } from '../../src/domain/supply/order.ts'
+import { orderByRequest } from '../../src/domain/supply/number-order.ts'
 import type { AnyCommand } from '../../src/kernel/command.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
-import { createFlow, reactions } from '../../src/main/flow.ts'
+import { createPlatformEffects, reactions } from '../../src/main/effects.ts'
 import type { Carrier } from '../../src/ports/carrier.ts'
 import { CarrierUnavailable } from '../../src/ports/carrier-numbers.ts'
 import { LogUnavailable } from '../../src/ports/event-log.ts'
 import { advanceOrder } from '../../src/reactions/number-orders.ts'
-import { foldForward } from '../../src/runtime/projections/apply-pending.ts'
+import { applyPending } from '../../src/runtime/projections/apply-pending.ts'
 import { runReactions } from '../../src/runtime/reactions/reaction-runner.ts'
 import { createStreamWriter } from '../../src/runtime/write/stream-writer.ts'
-import { type Interfere, withFaults } from '../support/faults/with-faults.ts'
+import { type FaultPlan, withFaults } from '../support/faults/with-faults.ts'
 import { projections } from '../support/fixtures/registry.ts'
 import { idOf, NOW, WORKSPACE } from '../support/fixtures/spec.ts'
 import { createManualClock } from '../support/memory/clock.ts'
@@ -38,7 +38,7 @@ async function house() {
   const rented = createSimulatedNumbers({ log, ops, clock, random: createSeededRandom(9), areaCodes })
   let processes = 0
 
-  function process(interfere: Interfere = () => undefined) {
+  function process(interfere: FaultPlan = () => undefined) {
     processes += 1
     const owner = `process-${processes}`
     const random = createSeededRandom(processes)
@@ -48,11 +48,11 @@ async function house() {
       ops: withFaults(ops, away, (method, nth) => interfere(`ops.${method}`, nth)),
     }
     const numbers = withFaults(rented, () => new CarrierUnavailable(AWAY), interfere)
-    const recall = async (memory: { readonly name: string }, id: string) => {
+    const lookUp = async (memory: { readonly name: string }, id: string) => {
       const projection = projections.find(({ name }) => name === memory.name)
-      return projection ? (foldForward(projection, id, null, log.events)?.doc ?? null) : null
+      return projection ? (applyPending(projection, id, null, log.events)?.doc ?? null) : null
     }
-    const writer = createStreamWriter({ ...mine, clock, random, recall })
+    const writer = createStreamWriter({ ...mine, clock, random, lookUp })
     const carrier: Carrier = {
       name: 'Numbers alone',
       numbers,
@@ -63,7 +63,7 @@ async function house() {
       close: async () => undefined,
     }
     const claims = { ops: mine.ops, owner }
-    const flow = createFlow({ writer, carrier: () => carrier, clock, claims, onFailure: () => undefined })
+    const flow = createPlatformEffects({ writer, carrier: () => carrier, clock, claims, onFailure: () => undefined })
     let commands = 0
     const handle = (command: AnyCommand, input: unknown) => {
       commands += 1
@@ -85,10 +85,10 @@ async function house() {
         const notes = { label: null, tags: [], customerReference: null }
         const placed = await handle(placeNumberOrder, { ...terms, ...notes, requestId: as })
         if (isRefusal(placed)) return placed.refused
-        const orderId = orderOfRequest(await writer.stateOf(workspace, WORKSPACE), as)?.id ?? ''
+        const orderId = orderByRequest(await writer.stateOf(workspace, WORKSPACE), as)?.id ?? ''
         const cause = { meta: { workspaceId: WORKSPACE, correlationId: 'test', eventId: null } }
-        await flow.goOn((tools) => advanceOrder(tools, orderId, cause))
-        return orderOfRequest(await writer.stateOf(workspace, WORKSPACE), as)?.status ?? 'declined'
+        await flow.runEffects((tools) => advanceOrder(tools, orderId, cause))
+        return orderByRequest(await writer.stateOf(workspace, WORKSPACE), as)?.status ?? 'declined'
       },
     }
   }
@@ -133,7 +133,7 @@ async function boughtOnce({ process, counted }: House, e164: string) {
 /** A process that dies at its n-th step: it fails or, with its answer lost, is done; nothing comes after. */
 function dyingAt(step: number, fault: 'fail' | 'lose') {
   let taken = 0
-  const interfere: Interfere = (method) => {
+  const interfere: FaultPlan = (method) => {
     if (!['append', 'order', 'connect', 'ops.claim', 'ops.release'].includes(method)) return undefined
     taken += 1
     if (taken < step) return undefined
@@ -213,8 +213,9 @@ describe('an order of a number', () => {
     const buyer = home.process()
     expect(await buyer.buy(`${SLOW}`)).toBe('pending')
     expect((await buyer.money()).reservedCents).toBe(SETUP_CENTS)
-    const orderId = orderOfRequest(await buyer.state(), requestId)?.id ?? ''
-    const poll = () => buyer.flow.due('order', WORKSPACE, { subjectId: orderId, dueAt: 0, amountCents: null })
+    const orderId = orderByRequest(await buyer.state(), requestId)?.id ?? ''
+    const poll = () =>
+      buyer.flow.runScheduledJob('order', WORKSPACE, { subjectId: orderId, dueAt: 0, amountCents: null })
     await poll()
     expect(home.counted('NumberProvisioned')).toBe(0)
     await home.clock.advance(5_000)
@@ -230,10 +231,10 @@ describe('an order of a number', () => {
     const home = await house()
     const buyer = home.process()
     await buyer.buy(`${e164}`)
-    const order = orderOfRequest(await buyer.state(), requestId)
+    const order = orderByRequest(await buyer.state(), requestId)
     await home.clock.advance(5_000)
-    await buyer.flow.due('order', WORKSPACE, { subjectId: order?.id ?? '', dueAt: 0, amountCents: null })
-    expect(orderOfRequest(await buyer.state(), requestId)).toMatchObject({ status: 'failed', numberId: null })
+    await buyer.flow.runScheduledJob('order', WORKSPACE, { subjectId: order?.id ?? '', dueAt: 0, amountCents: null })
+    expect(orderByRequest(await buyer.state(), requestId)).toMatchObject({ status: 'failed', numberId: null })
     const { balanceCents, reservedCents } = await buyer.money()
     expect([balanceCents, reservedCents]).toEqual([FUND_CENTS, 0])
     expect(['WalletCharged', 'WalletReserved', 'WalletReservationReleased'].map(home.counted)).toEqual([0, 1, 1])
@@ -251,7 +252,7 @@ describe('an order of a number', () => {
   test('of a number that somebody else took meanwhile fails, and costs nothing', async () => {
     const home = await house()
     const e164 = `${INSTANT}`
-    await home.rented.order({ commandId: 'theirs', workspaceId: idOf(5), e164, customerReference: null })
+    await home.rented.placeOrder({ commandId: 'theirs', workspaceId: idOf(5), e164, customerReference: null })
     const buyer = home.process()
     expect(await buyer.buy(e164)).toBe('failed')
     expect(await buyer.money()).toMatchObject({ balanceCents: FUND_CENTS, reservedCents: 0 })

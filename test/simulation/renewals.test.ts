@@ -6,16 +6,16 @@ import { requestNumberRelease } from '../../commands/supply/request-number-relea
 import { walletEntries } from '../../projections/money/wallet-entries.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import type { AnyCommand } from '../../src/kernel/command.ts'
-import { createFlow } from '../../src/main/flow.ts'
-import { createRecall } from '../../src/main/read-side/lookup-loader.ts'
+import { createPlatformEffects } from '../../src/main/effects.ts'
+import { createLookupLoader } from '../../src/main/read-side/lookup-loader.ts'
 import { timers, upcasts } from '../../src/main/registry.ts'
 import { runWorkers } from '../../src/main/workers.ts'
 import type { Carrier } from '../../src/ports/carrier.ts'
 import { type EventLog, LogUnavailable } from '../../src/ports/event-log.ts'
 import { runProjections } from '../../src/runtime/projections/projection-runner.ts'
 import { createStreamWriter } from '../../src/runtime/write/stream-writer.ts'
-import { act, createTenant } from '../../src/seed/tenants.ts'
-import { type Interfere, withFaults } from '../support/faults/with-faults.ts'
+import { createTenant, execute } from '../../src/seed/tenants.ts'
+import { type FaultPlan, withFaults } from '../support/faults/with-faults.ts'
 import { WORKSPACE } from '../support/fixtures/spec.ts'
 import { createManualClock } from '../support/memory/clock.ts'
 import { createMemoryLog } from '../support/memory/event-log.ts'
@@ -53,13 +53,19 @@ function machine() {
   let processes = 0
 
   /** Starts a process over the stores; `interfere` decides over its appends. */
-  function boot(interfere: Interfere = () => undefined) {
+  function boot(interfere: FaultPlan = () => undefined) {
     processes += 1
     const owner = `process-${processes}`
     const faulty: EventLog = withFaults(log, () => new LogUnavailable('gone'), interfere)
     const random = createSeededRandom(processes)
-    const writer = createStreamWriter({ log: faulty, ops, clock, random, recall: createRecall(log, store, clock) })
-    const flow = createFlow({
+    const writer = createStreamWriter({
+      log: faulty,
+      ops,
+      clock,
+      random,
+      lookUp: createLookupLoader(log, store, clock),
+    })
+    const flow = createPlatformEffects({
       writer,
       carrier: () => nobody,
       clock,
@@ -71,7 +77,7 @@ function machine() {
     const projector = runProjections(projecting)
     const workers = runWorkers({ log, ops, views: store, flow, clock, owner, logger })
     return {
-      act: (command: AnyCommand, input: unknown, id?: string) => act(writer, WORKSPACE, command, input, id),
+      act: (command: AnyCommand, input: unknown, id?: string) => execute(writer, WORKSPACE, command, input, id),
       writer,
       /** Ends it at once: what it holds is not given back. */
       kill() {
@@ -93,7 +99,7 @@ afterEach(async () => {
 })
 
 /** A workspace with a number whose rent falls due a month after the start. */
-async function rented(interfere?: Interfere) {
+async function rented(interfere?: FaultPlan) {
   const { log, clock, boot } = machine()
   const preparing = boot()
   const owner = { email: 'ann@example.com', name: 'Ann', password: 'correct horse' }
@@ -118,7 +124,7 @@ async function rented(interfere?: Interfere) {
     current.act(creditWallet, { amountCents, reference }, `credit:${reference}`)
   const eventsOf = (type: string) => log.events.filter((event) => event.type === type)
   const sleepUntil = async (instant: number) => {
-    await clock.leap(Math.max(0, instant - clock.now()))
+    await clock.jump(Math.max(0, instant - clock.now()))
     await clock.advance(AWAKE_MS)
   }
   return {
@@ -217,7 +223,7 @@ describe('renewals on a simulated clock', () => {
     const { sleep, clock, credit, kill, restart, charges, state } = await rented()
     await credit(1_000, 'first')
     await kill()
-    await clock.leap(100 * DAY_MS)
+    await clock.jump(100 * DAY_MS)
     await restart()
     await sleep(0)
     expect(charges()).toHaveLength(3)
@@ -228,7 +234,7 @@ describe('renewals on a simulated clock', () => {
 describe.each(['fail', 'lose'] as const)('a process that dies as an append comes to %s', (fault) => {
   test.each([1, 2, 3, 4])('at its append %i: every month is billed once, and the number stands right', async (nth) => {
     let struck = 0
-    const interfere: Interfere = (method, count) => {
+    const interfere: FaultPlan = (method, count) => {
       // From then on it reaches nothing: whatever it still tries is lost with it.
       if (struck > 0) return 'fail'
       if (method !== 'append' || count !== nth) return undefined

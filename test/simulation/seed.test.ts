@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { openLog } from '../../src/main/stores.ts'
-import { asking } from '../support/e2e/client.ts'
-import { startServer, until } from '../support/e2e/server.ts'
+import { createApiClient } from '../support/e2e/api-client.ts'
+import { startServer, waitUntil } from '../support/e2e/server.ts'
 import { audit, eventsOf } from '../support/faults/audit.ts'
-import { faultEnvironment } from '../support/faults/environment.ts'
-import { type Platform, platform } from '../support/faults/platform.ts'
+import { createFaultEnvironment } from '../support/faults/environment.ts'
+import { createPlatformProcess, type PlatformProcess } from '../support/faults/platform-process.ts'
 
 /** Milliseconds after which the first starts are cut short: while the workspace is made, and while its calls are played. */
 const CUTS_MS = [250, 1_500]
@@ -13,7 +13,7 @@ const SEED_CALLS = 200
 /** Calls that the seed places a second time, so that a line is found taken, at most. */
 const DOUBLED = 40
 
-const running: Platform[] = []
+const running: PlatformProcess[] = []
 afterEach(async () => {
   await Promise.all(running.splice(0).map((one) => one.kill()))
 })
@@ -21,13 +21,13 @@ afterEach(async () => {
 test('a first start that is cut short again and again is taken up where it was left', {
   timeout: 180_000,
 }, async () => {
-  const { env: base, eventLogUrl, remove } = await faultEnvironment()
+  const { env: base, eventLogUrl, remove } = await createFaultEnvironment()
   const env = { ...base, NODE_ENV: 'development', SANDBOX_SEED: '1' }
-  const cut = platform(env)
+  const cut = createPlatformProcess(env)
   running.push(cut)
   for (const ms of CUTS_MS) {
     cut.start()
-    await cut.answers()
+    await cut.waitUntilAnswering()
     await pause(ms)
     await cut.kill()
   }
@@ -40,7 +40,7 @@ test('a first start that is cut short again and again is taken up where it was l
   expect(new Set(numbers.map(({ e164 }) => e164)).size).toBe(numbers.length)
   const log = await openLog(eventLogUrl)
   const judge = async () => audit(await eventsOf(log, agencyId), [], [], Date.now())
-  await until('Nothing is open', async () => (await judge()).open.length === 0, 60_000).catch(() => undefined)
+  await waitUntil('Nothing is open', async () => (await judge()).open.length === 0, 60_000).catch(() => undefined)
   const { calls, broken, open } = await judge()
   expect(broken).toEqual([])
   expect(open).toEqual([])
@@ -49,7 +49,7 @@ test('a first start that is cut short again and again is taken up where it was l
 
   await server.restart()
   const from = new Date(Date.now() - 10 * 86_400_000).toISOString()
-  const { body } = await asking(() => server.baseUrl, apiKey)(`/api/v1/calls?from=${from}&pageSize=1`)
+  const { body } = await createApiClient(() => server.baseUrl, apiKey)(`/api/v1/calls?from=${from}&pageSize=1`)
   expect(body.total).toBe(calls)
   await log.close()
   await server.stop()

@@ -4,9 +4,9 @@ import type { CarrierNotice, DialCommand } from '../../src/ports/carrier.ts'
 import { LogUnavailable } from '../../src/ports/event-log.ts'
 import { StoreUnavailable } from '../../src/ports/read-store.ts'
 import type { PlacedCall } from '../../src/ports/simulated-carrier.ts'
-import { type Interfere, withFaults } from '../support/faults/with-faults.ts'
+import { type FaultPlan, withFaults } from '../support/faults/with-faults.ts'
 import { idOf, NOW, WORKSPACE } from '../support/fixtures/spec.ts'
-import { createManualClock, settle, until } from '../support/memory/clock.ts'
+import { advanceUntil, createManualClock, flushEventLoop } from '../support/memory/clock.ts'
 import { createMemoryLog } from '../support/memory/event-log.ts'
 import { createMemoryOperationalStore } from '../support/memory/operational-store.ts'
 import { createSeededRandom } from '../support/memory/random.ts'
@@ -53,7 +53,7 @@ function exchange() {
   const clock = createManualClock(Date.parse(NOW))
   const told: CarrierNotice['type'][] = []
   let processes = 0
-  const carrier = (interfere: Interfere = () => undefined) => {
+  const carrier = (interfere: FaultPlan = () => undefined) => {
     processes += 1
     return openSimulator({
       log: withFaults(log, () => new LogUnavailable('The log does not answer.'), interfere),
@@ -82,7 +82,7 @@ test('a command whose append was not answered is done once, and the call goes on
   await one.place(PLACED)
   await expect(one.dial(DIAL)).rejects.toThrow(LogUnavailable)
   await one.dial(DIAL).catch(() => undefined)
-  await until(clock, ended, 120_000)
+  await advanceUntil(clock, ended, 120_000)
   await one.dial(DIAL)
   expect(written('SimulatedDialTaken')).toBe(1)
   expect(told.filter((type) => type === 'call-ended')).toHaveLength(1)
@@ -96,7 +96,7 @@ test('a call whose process is gone is played on by another, from where it stood'
   await first.dial(DIAL)
   dead = true
   const second = await carrier()
-  await until(clock, ended, 120_000)
+  await advanceUntil(clock, ended, 120_000)
   await second.dial(DIAL)
   expect(told).toContain('dial-answered')
   expect(written('SimulatedDialTaken')).toBe(1)
@@ -109,9 +109,9 @@ test.each(['live', 'instant'] as const)(
     const one = await carrier()
     const script = { [TARGET]: [{ result: 'answer', talkSeconds: 0 } as const] }
     const placed = one.place({ ...PLACED, mode, script })
-    await settle()
+    await flushEventLoop()
     await one.dial(DIAL)
-    await until(clock, ended, 120_000)
+    await advanceUntil(clock, ended, 120_000)
     await placed
     expect(told).toEqual(['call-arrived', 'dial-answered', 'call-ended'])
   },
@@ -131,7 +131,7 @@ test('a process that was taken for gone leaves the call to the one that took it 
   // The first one finds out by its next write, and must not forget the call for both.
   await expect(first.dial({ ...DIAL, commandId: idOf(4), attempt: 2 })).rejects.toThrow(StoreUnavailable)
   dead = true
-  await until(clock, ended, 120_000)
+  await advanceUntil(clock, ended, 120_000)
 })
 
 test('a call whose placing was held up while its process was taken for gone is played to its end', async () => {
@@ -152,7 +152,7 @@ test('a call whose placing was held up while its process was taken for gone is p
   // Its answer is lost, and so the first one learns with the next that it plays the call no more.
   await expect(first.dial(DIAL)).rejects.toThrow(LogUnavailable)
   await expect(first.dial(DIAL)).rejects.toThrow(StoreUnavailable)
-  await until(clock, ended, 120_000)
+  await advanceUntil(clock, ended, 120_000)
 })
 
 test('a command that only another process hands on reaches the call in the end', async () => {
@@ -162,12 +162,12 @@ test('a command that only another process hands on reaches the call in the end',
   const second = await carrier()
   const handOn = async () => {
     await second.dial(DIAL).catch(() => undefined)
-    await settle()
+    await flushEventLoop()
   }
   for (let seconds = 0; seconds < 10 && written('SimulatedDialTaken') === 0; seconds += 1) {
     await handOn()
     await clock.advance(1_000)
   }
   expect(written('SimulatedDialTaken')).toBe(1)
-  await until(clock, ended, 120_000)
+  await advanceUntil(clock, ended, 120_000)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { bugs } from '../support/simulation/bugs.ts'
-import type { Run } from '../support/simulation/system.ts'
+import type { SimulationRun } from '../support/simulation/system.ts'
 import { runSeeds } from './system.ts'
 
 /** Runs within which a mistake must show. */
@@ -11,7 +11,7 @@ test.each([
   [bugs.settledTwice, /CallSettled twice/],
   [bugs.lostRelease, /is open in the ledger|has \d+ live/],
 ])('$name is found', { timeout: 120_000 }, async (bug, sentence) => {
-  let found: Run | null = null
+  let found: SimulationRun | null = null
   await runSeeds({ from: 1, count: SEEDS }, bug, (run) => {
     if (run.broken.length > 0) found = run
     return found !== null

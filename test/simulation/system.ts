@@ -1,10 +1,10 @@
 import { bugs } from '../support/simulation/bugs.ts'
 import type { Bug } from '../support/simulation/process.ts'
-import { type Run, runSystem } from '../support/simulation/system.ts'
+import { runSystem, type SimulationRun } from '../support/simulation/system.ts'
 import { buildSimulatedWorld } from '../support/simulation/world.ts'
 
 /** How to see a failing run again, and all that happens in it. */
-export function replayOf({ seed, broken }: Run, bug: Bug | null = null): string {
+export function replayOf({ seed, broken }: SimulationRun, bug: Bug | null = null): string {
   const flag = bug ? ` --bug ${nameOf(bug)}` : ''
   return `Seed ${seed}: ${broken.join('; ')}. Replay: npx node test/simulation/system.ts --seed ${seed}${flag}`
 }
@@ -17,7 +17,7 @@ function nameOf(bug: Bug): string {
 export async function runSeeds(
   seeds: { readonly from: number; readonly count: number },
   bug: Bug | null,
-  stop: (run: Run) => boolean,
+  stop: (run: SimulationRun) => boolean,
 ): Promise<void> {
   const world = await buildSimulatedWorld()
   for (let seed = seeds.from; seed < seeds.from + seeds.count; seed += 1) {

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { openLog } from '../../src/main/stores.ts'
-import { asking } from '../support/e2e/client.ts'
-import { setups, until } from '../support/e2e/server.ts'
-import { prepare } from '../support/e2e/world.ts'
+import { createApiClient } from '../support/e2e/api-client.ts'
+import { storeSetups, waitUntil } from '../support/e2e/server.ts'
+import { createWorldIn } from '../support/e2e/world.ts'
 import { audit, eventsOf } from '../support/faults/audit.ts'
-import { faultEnvironment } from '../support/faults/environment.ts'
-import { freePort, type Platform, platform } from '../support/faults/platform.ts'
+import { createFaultEnvironment } from '../support/faults/environment.ts'
+import { createPlatformProcess, freePort, type PlatformProcess } from '../support/faults/platform-process.ts'
 import { buildFaultWorld } from '../support/faults/world.ts'
 
 const CALLS = 200
@@ -15,30 +15,30 @@ const SETTLE_MS = 90_000
 /** What the world's third line may take in a day, and its single line at once. */
 const DAILY = 30
 
-const running: Platform[] = []
+const running: PlatformProcess[] = []
 afterEach(async () => {
   await Promise.all(running.splice(0).map((one) => one.kill()))
 })
 
-describe.each(setups)('two routers over $name', (setup) => {
+describe.each(storeSetups)('two routers over $name', (setup) => {
   test('200 calls at once never pass a cap by one', { timeout: 240_000 }, async () => {
-    const { env, eventLogUrl, remove } = await faultEnvironment(setup)
-    const world = await prepare(env, buildFaultWorld)
+    const { env, eventLogUrl, remove } = await createFaultEnvironment(setup)
+    const world = await createWorldIn(env, buildFaultWorld)
     const { tenant, lines, caps, targets } = world
-    const routers = [platform(env), platform({ ...env, PORT: await freePort() })]
+    const routers = [createPlatformProcess(env), createPlatformProcess({ ...env, PORT: await freePort() })]
     running.push(...routers)
     for (const router of routers) {
       router.start()
-      await router.answers()
+      await router.waitUntilAnswering()
     }
     // As a balancer would: no call goes to a router that is still catching up.
     for (const { baseUrl } of routers) {
-      await until('The router is ready', async () => (await fetch(`${baseUrl}/readyz`)).ok, READY_MS)
+      await waitUntil('The router is ready', async () => (await fetch(`${baseUrl}/readyz`)).ok, READY_MS)
     }
     const fate = [{ result: 'answer', afterSeconds: 3, talkSeconds: 30 }]
     const script = Object.fromEntries(targets.map((target) => [target, fate]))
     const calls = Array.from({ length: CALLS }, async (_, n) => {
-      const ask = asking(() => routers[n % 2]?.baseUrl ?? '', tenant.session)
+      const ask = createApiClient(() => routers[n % 2]?.baseUrl ?? '', tenant.session)
       const body = { to: lines[n % lines.length]?.e164, mode: 'live', speed: 60, script }
       const place = () => ask('/api/sandbox/calls', { method: 'POST', body })
       let answer = await place()
@@ -55,11 +55,11 @@ describe.each(setups)('two routers over $name', (setup) => {
       const events = await eventsOf(log, tenant.workspaceId)
       return { events, ...audit(events, caps, acknowledged, Date.now()) }
     }
-    await until('Nothing is open', async () => (await judge()).open.length === 0, SETTLE_MS).catch(() => undefined)
+    await waitUntil('Nothing is open', async () => (await judge()).open.length === 0, SETTLE_MS).catch(() => undefined)
     const { events, open, broken, calls: known } = await judge()
     await log.close()
     expect(broken).toEqual([])
-    expect(open, routers.map(({ lastWords }) => lastWords()).join('\n')).toEqual([])
+    expect(open, routers.map(({ lastOutput }) => lastOutput()).join('\n')).toEqual([])
     expect(known).toBeGreaterThanOrEqual(CALLS)
 
     const capped = lines[2]?.campaignId

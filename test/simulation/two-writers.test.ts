@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Actor } from '../../src/kernel/event.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
-import type { CommandCall } from '../../src/runtime/write/mailboxes.ts'
+import type { CommandContext } from '../../src/runtime/write/mailboxes.ts'
 import { createStreamWriter } from '../../src/runtime/write/stream-writer.ts'
 import { addToTally, beginTally, closeTally } from '../support/fixtures/sample.ts'
 import { idOf, WORKSPACE } from '../support/fixtures/spec.ts'
@@ -15,7 +15,7 @@ const SYSTEM: Actor = { type: 'system', id: null, name: 'Ringledger' }
 const tallyId = idOf(1)
 
 let calls = 0
-function someCall(): CommandCall {
+function someCall(): CommandContext {
   calls += 1
   const commandId = `command-${calls}`
   const names = { commandId, correlationId: commandId, causationId: null, surface: 'test', ip: null }
@@ -27,7 +27,7 @@ function writers(log: EventLog) {
   const ops = createMemoryOperationalStore()
   const clock = createManualClock()
   return [1, 2].map((seed) => {
-    const writer = createStreamWriter({ log, ops, clock, random: createSeededRandom(seed), recall: async () => null })
+    const writer = createStreamWriter({ log, ops, clock, random: createSeededRandom(seed), lookUp: async () => null })
     return (command: Parameters<typeof writer.handle>[0], input: unknown) => writer.handle(command, input, someCall())
   })
 }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 
 /** Addresses of one family, both ends included, as numbers. */
-export interface Range {
+export interface AddressRange {
   readonly family: 4 | 6
   readonly first: bigint
   readonly last: bigint
@@ -33,7 +33,7 @@ function addressOf(text: string): Address | null {
 }
 
 /** A range from its spelling: `10.0.0.0/8`, `fd00::/8`, or one address. Null when it is none, or its base is not. */
-export function rangeOf(text: string): Range | null {
+export function parseAddressRange(text: string): AddressRange | null {
   const [base = '', prefix, ...more] = text.split('/')
   const address = addressOf(base)
   if (!address || more.length > 0) return null
@@ -46,7 +46,8 @@ export function rangeOf(text: string): Range | null {
   return { family: address.family, first, last: first + size - 1n }
 }
 
-const ranges = (...texts: readonly string[]): readonly Range[] => texts.flatMap((text) => rangeOf(text) ?? [])
+const ranges = (...texts: readonly string[]): readonly AddressRange[] =>
+  texts.flatMap((text) => parseAddressRange(text) ?? [])
 
 /** What is not globally routable, by the registries of special-purpose addresses (RFC 6890 and its successors). */
 const SPECIAL = ranges(
@@ -76,13 +77,13 @@ const SPECIAL = ranges(
   '3ffe::/16',
 )
 
-function overlap(one: Range, other: Range): boolean {
+function overlaps(one: AddressRange, other: AddressRange): boolean {
   return one.family === other.family && one.first <= other.last && other.first <= one.last
 }
 
 /** Whether every address of a range is globally routable. */
-export function isGlobal(range: Range): boolean {
-  return !SPECIAL.some((special) => overlap(special, range))
+export function isGlobal(range: AddressRange): boolean {
+  return !SPECIAL.some((special) => overlaps(special, range))
 }
 
 /** Ports that are open on the whole internet; an opened range is open on all. */
@@ -91,8 +92,8 @@ function isOpenPort(port: number): boolean {
 }
 
 /** Whether an address, spelt as an IP, may be reached at a port (Supplement §8, "Addresses refused"). */
-export function isReachable(address: string, port: number, opened: readonly Range[]): boolean {
-  const one = rangeOf(address)
+export function isReachable(address: string, port: number, opened: readonly AddressRange[]): boolean {
+  const one = parseAddressRange(address)
   if (!one || address.includes('/')) return false
-  return opened.some((range) => overlap(range, one)) || (isGlobal(one) && isOpenPort(port))
+  return opened.some((range) => overlaps(range, one)) || (isGlobal(one) && isOpenPort(port))
 }

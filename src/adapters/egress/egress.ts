@@ -3,14 +3,14 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { Agent, buildConnector, type Dispatcher, request } from 'undici'
 import type { Clock } from '../../ports/clock.ts'
-import type { Egress, EgressAnswer, EgressFailure, EgressRequest } from '../../ports/egress.ts'
-import { isReachable, type Range } from './addresses.ts'
+import type { Egress, EgressFailure, EgressRequest, EgressResponse } from '../../ports/egress.ts'
+import { type AddressRange, isReachable } from './addresses.ts'
 
 /** The addresses of a name. @throws Error with a code when it has none */
-export type LookUp = (host: string) => Promise<readonly LookupAddress[]>
+export type HostLookup = (host: string) => Promise<readonly LookupAddress[]>
 
 /** Why a request failed, with the sentence for the customer. */
-class Failed extends Error {
+class EgressError extends Error {
   override readonly name = 'Failed'
   readonly failure: EgressFailure
 
@@ -22,39 +22,46 @@ class Failed extends Error {
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
 
-const refused = () =>
-  new Failed('refused', 'The address may not be reached: it is not a public one, or its port is closed.')
+const refusedError = () =>
+  new EgressError('refused', 'The address may not be reached: it is not a public one, or its port is closed.')
 
-const systemLookUp: LookUp = (host) => lookup(host, { all: true })
+const systemLookup: HostLookup = (host) => lookup(host, { all: true })
 
 /** Codes and names of errors that mean the time was up. */
-const LATE = new Set(['TimeoutError', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])
+const TIMEOUT_CODES = new Set([
+  'TimeoutError',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+])
 
-function failedBy(error: unknown): Failed {
-  if (error instanceof Failed) return error
-  if (!(error instanceof Error)) return new Failed('unreachable', 'The request failed.')
+function toEgressError(error: unknown): EgressError {
+  if (error instanceof EgressError) return error
+  if (!(error instanceof Error)) return new EgressError('unreachable', 'The request failed.')
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name
-  if (LATE.has(code) || LATE.has(error.name)) return new Failed('timeout', 'No answer came in time.')
-  return new Failed('unreachable', `The request failed (${code}).`)
+  if (TIMEOUT_CODES.has(code) || TIMEOUT_CODES.has(error.name))
+    return new EgressError('timeout', 'No answer came in time.')
+  return new EgressError('unreachable', `The request failed (${code}).`)
 }
 
-async function textOf(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
+async function readText(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
   const parts: Buffer[] = []
   let bytes = 0
   for await (const part of body) {
     const chunk = Buffer.from(part)
     bytes += chunk.length
-    if (bytes > maxBytes) throw new Failed('too_large', `The answer is longer than ${maxBytes} bytes.`)
+    if (bytes > maxBytes) throw new EgressError('too_large', `The answer is longer than ${maxBytes} bytes.`)
     parts.push(chunk)
   }
   return Buffer.concat(parts).toString('utf8')
 }
 
 /** Checks what the text of a URL shows; where its name leads is checked at each connection. @throws Failed */
-function requireSpelling(url: string): void {
+function requireHttpUrl(url: string): void {
   const { protocol, username, password } = URL.parse(url) ?? { protocol: '', username: '', password: '' }
-  if (!(protocol in DEFAULT_PORTS)) throw new Failed('refused', 'The address is not an http or https URL.')
-  if (username !== '' || password !== '') throw new Failed('refused', 'The address holds credentials before its host.')
+  if (!(protocol in DEFAULT_PORTS)) throw new EgressError('refused', 'The address is not an http or https URL.')
+  if (username !== '' || password !== '')
+    throw new EgressError('refused', 'The address holds credentials before its host.')
 }
 
 /**
@@ -65,23 +72,23 @@ function requireSpelling(url: string): void {
 export function openEgress({
   opened,
   clock,
-  lookUp = systemLookUp,
+  lookUp = systemLookup,
 }: {
-  readonly opened: readonly Range[]
+  readonly opened: readonly AddressRange[]
   readonly clock: Clock
-  readonly lookUp?: LookUp
+  readonly lookUp?: HostLookup
 }): Egress {
   /** The addresses of a host, all of which may be reached at a port. @throws Failed, and what the look-up throws */
-  async function vetted(host: string, port: number): Promise<readonly LookupAddress[]> {
+  async function resolveAllowed(host: string, port: number): Promise<readonly LookupAddress[]> {
     const addresses = isIP(host) === 0 ? await lookUp(host) : [{ address: host, family: isIP(host) }]
-    if (addresses.length === 0) throw new Failed('unreachable', 'The name has no address.')
-    if (!addresses.every(({ address }) => isReachable(address, port, opened))) throw refused()
+    if (addresses.length === 0) throw new EgressError('unreachable', 'The name has no address.')
+    if (!addresses.every(({ address }) => isReachable(address, port, opened))) throw refusedError()
     return addresses
   }
 
   const connect: buildConnector.connector = (options, callback) => {
     const port = Number(options.port) || (DEFAULT_PORTS[options.protocol] ?? 0)
-    vetted(options.hostname, port).then(
+    resolveAllowed(options.hostname, port).then(
       (addresses) => {
         const [first] = addresses
         const pinned = buildConnector({
@@ -96,22 +103,22 @@ export function openEgress({
   const agent = new Agent({ connect, headersTimeout: 0, bodyTimeout: 0 })
 
   async function exchange({ url, method, headers, body, timeoutMs, maxBytes }: EgressRequest) {
-    requireSpelling(url)
+    requireHttpUrl(url)
     const signal = AbortSignal.timeout(timeoutMs)
     const sent = await request(url, { dispatcher: agent, method, headers, body, signal })
     const flat = Object.entries(sent.headers).map(([name, value]) => [name, String(value)] as const)
-    const text = await textOf(sent.body, maxBytes)
+    const text = await readText(sent.body, maxBytes)
     return { ok: true as const, status: sent.statusCode, headers: Object.fromEntries(flat), body: text }
   }
 
   return {
-    async send(asked): Promise<EgressAnswer> {
+    async send(asked): Promise<EgressResponse> {
       const since = clock.now()
       try {
         const answer = await exchange(asked)
         return { ...answer, ms: clock.now() - since }
       } catch (error) {
-        const { failure, message } = failedBy(error)
+        const { failure, message } = toEgressError(error)
         return { ok: false, failure, sentence: message, ms: clock.now() - since }
       }
     },

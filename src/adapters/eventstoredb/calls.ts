@@ -3,12 +3,12 @@ import { ErrorType, isCommandError, type StreamingRead } from '@eventstore/db-cl
 import { LogUnavailable } from '../../ports/event-log.ts'
 
 /** Whether the client's error is of that type. The message of some is empty, so only types are compared. */
-export function isOf(error: unknown, type: ErrorType): boolean {
+export function isErrorOfType(error: unknown, type: ErrorType): boolean {
   return error instanceof Error && isCommandError(error) && error.type === type
 }
 
 /** The port's error for whatever the client threw: nobody knows whether the call had an effect. */
-export function unavailable(error: unknown): LogUnavailable {
+export function toUnavailable(error: unknown): LogUnavailable {
   if (error instanceof LogUnavailable) return error
   const reason = error instanceof Error ? error.message || error.constructor.name : String(error)
   return new LogUnavailable(`EventStoreDB does not answer: ${reason}`, { cause: error })
@@ -19,7 +19,7 @@ export function unavailable(error: unknown): LogUnavailable {
  * the client open another.
  * @throws LogUnavailable
  */
-export async function reading<Answer>(read: () => Promise<Answer>): Promise<Answer> {
+export async function withReadRetry<Answer>(read: () => Promise<Answer>): Promise<Answer> {
   try {
     return await read()
   } catch (error) {
@@ -30,14 +30,14 @@ export async function reading<Answer>(read: () => Promise<Answer>): Promise<Answ
   try {
     return await read()
   } catch (error) {
-    throw unavailable(error)
+    throw toUnavailable(error)
   }
 }
 
 /** What a read brought; `cut` when it stopped early for lack of time, with more to come. */
 export interface Batch<Event> {
   readonly events: readonly Event[]
-  readonly cut: boolean
+  readonly isPartial: boolean
 }
 
 /**
@@ -54,11 +54,11 @@ export async function collect<Event>(stream: StreamingRead<Event>, deadline: num
   try {
     for await (const event of stream) {
       events.push(event)
-      if (performance.now() > until) return { events, cut: true }
+      if (performance.now() > until) return { events, isPartial: true }
     }
-    return { events, cut: false }
+    return { events, isPartial: false }
   } catch (error) {
-    if (isOf(error, ErrorType.STREAM_NOT_FOUND)) return { events: [], cut: false }
+    if (isErrorOfType(error, ErrorType.STREAM_NOT_FOUND)) return { events: [], isPartial: false }
     throw error
   } finally {
     clearTimeout(timer)

@@ -1,9 +1,9 @@
 import { ErrorType, EventStoreDBClient } from '@eventstore/db-client'
 import type { EventToAppend, RecordedEvent } from '../../kernel/event.ts'
 import { type AppendResult, type EventLog, type LogPage, START } from '../../ports/event-log.ts'
-import { collect, isOf, reading, unavailable } from './calls.ts'
-import { follow, placeOf } from './follow.ts'
-import { fromServer, isSystemEvent, positionOf, toServer } from './recorded.ts'
+import { collect, isErrorOfType, toUnavailable, withReadRetry } from './calls.ts'
+import { follow, readPositionOf } from './follow.ts'
+import { fromServerEvent, isSystemEvent, positionOf, toServerEvent } from './recorded.ts'
 
 const LIMIT = 1_000
 const DEADLINE_MS = 5_000
@@ -25,13 +25,13 @@ export async function openEventStoreDb(url: string, deadline = DEADLINE_MS): Pro
   const server: Server = { client, deadline }
   const closing = new AbortController()
   const readAll: EventLog['readAll'] = (after, limit = LIMIT, types) =>
-    reading(() => readPage(server, after, limit, types))
+    withReadRetry(() => readPage(server, after, limit, types))
   const log: EventLog = {
     append: (stream, expected, events) => append(server, stream, expected, events),
     read: (stream, from, limit = LIMIT) => readStream(server, stream, from, limit),
     readAll,
     follow: (after, signal) => follow(client, readAll, after, AbortSignal.any([signal, closing.signal])),
-    head: () => reading(() => head(server)),
+    head: () => withReadRetry(() => head(server)),
     close: async () => {
       closing.abort()
       // It cancels what is under way at once; what it then waits for may never come from a server that was silent.
@@ -64,16 +64,16 @@ async function append(
   events: readonly EventToAppend[],
 ): Promise<AppendResult> {
   try {
-    const { nextExpectedRevision, position } = await client.appendToStream(stream, events.map(toServer), {
+    const { nextExpectedRevision, position } = await client.appendToStream(stream, events.map(toServerEvent), {
       expectedRevision: expected < 0 ? 'no_stream' : BigInt(expected),
       deadline,
     })
     return { ok: true, revision: Number(nextExpectedRevision), position: Number(position?.prepare ?? START) }
   } catch (error) {
-    if (isOf(error, ErrorType.WRONG_EXPECTED_VERSION)) return { ok: false, conflict: true }
-    if (isOf(error, ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED))
+    if (isErrorOfType(error, ErrorType.WRONG_EXPECTED_VERSION)) return { ok: false, conflict: true }
+    if (isErrorOfType(error, ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED))
       throw new RangeError(`${events.length} events for ${stream} are larger than EventStoreDB takes in one append.`)
-    throw unavailable(error)
+    throw toUnavailable(error)
   }
 }
 
@@ -88,9 +88,9 @@ async function readStream(
     const maxCount = limit - events.length
     if (maxCount <= 0) return events
     const fromRevision = BigInt(from + events.length)
-    const batch = await reading(() => collect(client.readStream(stream, { fromRevision, maxCount }), deadline))
-    for (const { event } of batch.events) if (event) events.push(fromServer(event))
-    if (!batch.cut) return events
+    const batch = await withReadRetry(() => collect(client.readStream(stream, { fromRevision, maxCount }), deadline))
+    for (const { event } of batch.events) if (event) events.push(fromServerEvent(event))
+    if (!batch.isPartial) return events
   }
 }
 
@@ -102,27 +102,30 @@ async function readPage(
   types?: ReadonlySet<string>,
 ): Promise<LogPage> {
   const maxCount = limit + (after < 0 ? 0 : 1)
-  const { events, cut } = await collect(client.readAll({ fromPosition: placeOf(after), maxCount }), deadline)
+  const { events, isPartial } = await collect(
+    client.readAll({ fromPosition: readPositionOf(after), maxCount }),
+    deadline,
+  )
   const read = events.flatMap(({ event }) => (event && positionOf(event) > after ? [event] : []))
   const last = read.at(-1)
   return {
-    events: read.filter((event) => !isSystemEvent(event) && types?.has(event.type) !== false).map(fromServer),
+    events: read.filter((event) => !isSystemEvent(event) && types?.has(event.type) !== false).map(fromServerEvent),
     position: last ? positionOf(last) : after,
-    end: !cut && events.length < maxCount,
+    end: !isPartial && events.length < maxCount,
   }
 }
 
 /** Backwards from the end, past system events. */
 async function head({ client, deadline }: Server): Promise<number> {
-  let fromPosition: ReturnType<typeof placeOf> = 'end'
+  let fromPosition: ReturnType<typeof readPositionOf> = 'end'
   for (let maxCount = 8; ; maxCount = LIMIT) {
     const options = { direction: 'backwards', fromPosition, maxCount } as const
-    const { events, cut } = await collect(client.readAll(options), deadline)
+    const { events, isPartial } = await collect(client.readAll(options), deadline)
     const read = events.flatMap(({ event }) => (event ? [event] : []))
     const newest = read.find((event) => !isSystemEvent(event))
     if (newest) return positionOf(newest)
     const oldest = read.at(-1)
-    if (!oldest || (!cut && events.length < maxCount)) return START
-    fromPosition = placeOf(positionOf(oldest))
+    if (!oldest || (!isPartial && events.length < maxCount)) return START
+    fromPosition = readPositionOf(positionOf(oldest))
   }
 }

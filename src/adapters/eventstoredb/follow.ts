@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import { type EventStoreDBClient, excludeSystemEvents, type ReadPosition } from '@eventstore/db-client'
 import { type EventLog, type LogPage, LogUnavailable } from '../../ports/event-log.ts'
-import { unavailable } from './calls.ts'
-import { fromServer } from './recorded.ts'
+import { toUnavailable } from './calls.ts'
+import { fromServerEvent } from './recorded.ts'
 
 const PAGE = 1_000
-const PATIENCE = { first: 20, last: 2_000 }
+const RETRY_MS = { first: 20, last: 2_000 }
 
 /**
  * Pages behind a position for ever: read in pages up to the end, then pushed by a subscription; when that breaks, read
@@ -18,12 +18,12 @@ export async function* follow(
   signal: AbortSignal,
 ): AsyncGenerator<LogPage> {
   let position = after
-  let patience = PATIENCE.first
+  let patience = RETRY_MS.first
   while (!signal.aborted) {
     try {
       const page = await readAll(position, PAGE)
       position = page.position
-      patience = PATIENCE.first
+      patience = RETRY_MS.first
       yield page
       if (!page.end) continue
       for await (const pushed of subscribe(client, position, signal)) {
@@ -34,7 +34,7 @@ export async function* follow(
       if (signal.aborted) return
       if (!(error instanceof LogUnavailable)) throw error
       await setTimeout(patience, undefined, { signal }).catch(() => {})
-      patience = Math.min(patience * 2, PATIENCE.last)
+      patience = Math.min(patience * 2, RETRY_MS.last)
     }
   }
 }
@@ -42,7 +42,7 @@ export async function* follow(
 /** Pages of whatever has arrived since the last one. The stream's own backpressure holds the server back. */
 async function* subscribe(client: EventStoreDBClient, after: number, signal: AbortSignal): AsyncGenerator<LogPage> {
   if (signal.aborted) return
-  const subscription = client.subscribeToAll({ fromPosition: placeOf(after), filter: excludeSystemEvents() })
+  const subscription = client.subscribeToAll({ fromPosition: readPositionOf(after), filter: excludeSystemEvents() })
   const stop = () => void subscription.destroy()
   signal.addEventListener('abort', stop, { once: true })
   subscription.on('error', () => {})
@@ -54,11 +54,11 @@ async function* subscribe(client: EventStoreDBClient, after: number, signal: Abo
         if (next === null) break
         events.push(next)
       }
-      const recorded = events.flatMap(({ event }) => (event ? [fromServer(event)] : []))
+      const recorded = events.flatMap(({ event }) => (event ? [fromServerEvent(event)] : []))
       yield { events: recorded, position: recorded.at(-1)?.position ?? after, end: subscription.readableLength === 0 }
     }
   } catch (error) {
-    throw unavailable(error)
+    throw toUnavailable(error)
   } finally {
     signal.removeEventListener('abort', stop)
     await subscription.unsubscribe().catch(() => {})
@@ -67,6 +67,6 @@ async function* subscribe(client: EventStoreDBClient, after: number, signal: Abo
 }
 
 /** The server's spelling of a position that it gave before; it refuses others. */
-export function placeOf(position: number): ReadPosition {
+export function readPositionOf(position: number): ReadPosition {
   return position < 0 ? 'start' : { commit: BigInt(position), prepare: BigInt(position) }
 }

@@ -2,7 +2,7 @@ import { type EventData, type JSONType, jsonEvent, type RecordedEvent as ServerE
 import type { EventToAppend, Meta, RecordedEvent } from '../../kernel/event.ts'
 
 /** An event as the server takes it: `meta.eventId` is its id, the version travels in the metadata. */
-export function toServer({ type, version, data, meta }: EventToAppend): EventData {
+export function toServerEvent({ type, version, data, meta }: EventToAppend): EventData {
   return jsonEvent({ id: meta.eventId, type, data: data as JSONType, metadata: { version, ...meta } })
 }
 
@@ -10,7 +10,7 @@ export function toServer({ type, version, data, meta }: EventToAppend): EventDat
  * An event as the server gives it back. Each event of one append has its own place in the transaction log, and its
  * commit and prepare positions are equal, so either is the position: a byte offset, far below 2^53.
  */
-export function fromServer(event: ServerEvent): RecordedEvent {
+export function fromServerEvent(event: ServerEvent): RecordedEvent {
   const { version, ...meta } = event.metadata as unknown as Meta & { readonly version: number }
   return {
     stream: event.streamId,

@@ -3,7 +3,7 @@ import { BODY_DEPTH } from '../../domain/shared/limits.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 
 /** A refusal on its way out of a place that can only throw. */
-export class Refused extends Error {
+export class RefusalError extends Error {
   override readonly name = 'Refused'
   readonly refusal: Refusal
 
@@ -18,13 +18,13 @@ function bodyProblem(sentence: string): Refusal {
 }
 
 /** Looks through a parsed body for what no schema should meet: too many levels, and keys that reach for the prototype. */
-function inspect(value: unknown, path: readonly string[]): Refusal | null {
+function checkBody(value: unknown, path: readonly string[]): Refusal | null {
   if (typeof value !== 'object' || value === null) return null
   if (path.length === BODY_DEPTH) return bodyProblem(`must be at most ${BODY_DEPTH} levels deep`)
   for (const [key, inner] of Object.entries(value)) {
     const place = [...path, key]
     if (key === '__proto__') return refuse('validation-error', { [place.join('.')]: 'is not a known field' })
-    const refusal = inspect(inner, place)
+    const refusal = checkBody(inner, place)
     if (refusal) return refusal
   }
   return null
@@ -34,7 +34,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new Refused(bodyProblem('must be valid JSON'))
+    throw new RefusalError(bodyProblem('must be valid JSON'))
   }
 }
 
@@ -64,16 +64,16 @@ export function acceptJson(server: FastifyInstance): void {
     'application/json',
     { parseAs: 'string' },
     async (request: FastifyRequest, text: string) => {
-      if (isEncoded(request)) throw new Refused(refuse('unsupported-media-type'))
+      if (isEncoded(request)) throw new RefusalError(refuse('unsupported-media-type'))
       if (text.trim() === '') return undefined
       const body = parse(text)
-      const refusal = inspect(body, [])
-      if (refusal) throw new Refused(refusal)
+      const refusal = checkBody(body, [])
+      if (refusal) throw new RefusalError(refusal)
       return body
     },
   )
   server.addContentTypeParser('*', async (request: FastifyRequest) => {
-    if (!isEmpty(request)) throw new Refused(refuse('unsupported-media-type'))
+    if (!isEmpty(request)) throw new RefusalError(refuse('unsupported-media-type'))
     return undefined
   })
 }

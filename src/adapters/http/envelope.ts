@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type Refusal, type RefusalDetails, refuse } from '../../kernel/refusal.ts'
-import { Refused } from './body.ts'
+import { RefusalError } from './body.ts'
 import { wireOf } from './refusals.ts'
 
 const jsonType = 'application/json; charset=utf-8'
@@ -20,16 +20,16 @@ declare module 'fastify' {
 }
 
 /** Headers that a status brings along. */
-const companions: Readonly<Record<number, (retryAfterSeconds: number) => readonly [string, string]>> = {
+const statusHeaders: Readonly<Record<number, (retryAfterSeconds: number) => readonly [string, string]>> = {
   401: () => ['www-authenticate', 'Bearer'],
   503: (retryAfterSeconds) => ['retry-after', String(retryAfterSeconds)],
 }
 
 /** Sends refusals and faults; `retryAfterSeconds` is what a 503 tells. */
-export function refusalSender(retryAfterSeconds: number) {
+export function createRefusalSender(retryAfterSeconds: number) {
   return (reply: FastifyReply, { refused, message, details }: Refusal): FastifyReply => {
     const wire = wireOf(refused)
-    const companion = companions[wire.status]?.(retryAfterSeconds)
+    const companion = statusHeaders[wire.status]?.(retryAfterSeconds)
     if (companion) reply.header(...companion)
     reply.request.errorCode = wire.code
     if (wire.status === 429 && typeof details?.retryAfterSeconds === 'number')
@@ -41,10 +41,10 @@ export function refusalSender(retryAfterSeconds: number) {
   }
 }
 
-export type SendRefusal = ReturnType<typeof refusalSender>
+export type SendRefusal = ReturnType<typeof createRefusalSender>
 
 /** What the framework's and the ports' own errors mean to a client, by their code or name. */
-const meanings: Readonly<Record<string, Refusal>> = {
+const errorRefusals: Readonly<Record<string, Refusal>> = {
   FST_ERR_BAD_URL: refuse('not-found'),
   FST_ERR_MAX_PARAM_LENGTH: refuse('not-found'),
   FST_ERR_CTP_BODY_TOO_LARGE: refuse('payload-too-large'),
@@ -55,16 +55,16 @@ const meanings: Readonly<Record<string, Refusal>> = {
   StoreUnavailable: refuse('unavailable'),
 }
 
-function meaningOf(error: Partial<FastifyError>): Refusal | undefined {
-  if (error instanceof Refused) return error.refusal
-  return meanings[error.code ?? ''] ?? meanings[error.name ?? '']
+function refusalOfError(error: Partial<FastifyError>): Refusal | undefined {
+  if (error instanceof RefusalError) return error.refusal
+  return errorRefusals[error.code ?? ''] ?? errorRefusals[error.name ?? '']
 }
 
 /** Answers what was thrown. A fault that nothing here knows is logged and told as `internal`, and nothing more. */
-export function answerThrown(send: SendRefusal) {
+export function createErrorHandler(send: SendRefusal) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown))
-    const meaning = meaningOf(error) ?? refuse('internal')
+    const meaning = refusalOfError(error) ?? refuse('internal')
     if (wireOf(meaning.refused).status >= 500)
       request.log.error(
         { requestId: request.id, route: request.routeOptions.url ?? null, err: error },
@@ -75,16 +75,19 @@ export function answerThrown(send: SendRefusal) {
 }
 
 /** Statuses of what Node's own parser refuses, before there is a request. */
-const unreadable: Readonly<Record<string, number>> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }
+const parserErrorStatuses: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+}
 
 /** Answers bytes that are no HTTP request, in the envelope, and hangs up. */
-export function answerUnreadable(nextRequestId: () => string) {
+export function createClientErrorHandler(nextRequestId: () => string) {
   return ({ code }: { readonly code?: string }, socket: Socket): void => {
     if (code === 'ECONNRESET' || !socket.writable) {
       socket.destroy()
       return
     }
-    const status = unreadable[code ?? ''] ?? 400
+    const status = parserErrorStatuses[code ?? ''] ?? 400
     const requestId = nextRequestId()
     const body = envelope('bad_request', 'This is not an HTTP request that can be read.', null, requestId)
     socket.end(

@@ -4,7 +4,7 @@ import { headerNames } from '../../ports/api-headers.ts'
 import { surfaceRefusals } from './refusals.ts'
 
 /** A header as the documentation tells of it. */
-interface Told {
+interface HeaderDoc {
   readonly description: string
   readonly schema: Readonly<Record<string, unknown>>
 }
@@ -13,7 +13,7 @@ const text = { type: 'string' }
 const flag = { const: 'true' }
 
 /** Headers that a request may carry, and where they mean something. */
-const asked: Readonly<Record<string, Told & { readonly on: (route: ApiRoute) => boolean }>> = {
+const requestHeaders: Readonly<Record<string, HeaderDoc & { readonly on: (route: ApiRoute) => boolean }>> = {
   [headerNames.requestId]: {
     description: 'An id of your own for this request: 1 to 128 visible ASCII characters.',
     schema: text,
@@ -45,13 +45,16 @@ const asked: Readonly<Record<string, Told & { readonly on: (route: ApiRoute) => 
 const isRated = ({ surface }: ApiRoute) => surface !== 'sign-in' && surfaceRefusals[surface].includes('rate-limited')
 
 /** Who is told of a rate: whoever's credential works. */
-const tellsRate = (route: ApiRoute, status: number) => isRated(route) && status !== 401
+const sendsRate = (route: ApiRoute, status: number) => isRated(route) && status !== 401
 
 /** Whether a header is among those that a route's successful answers bring beyond those of every answer. */
-const own = (name: string) => (route: ApiRoute, status: number) => status < 400 && (route.sends ?? []).includes(name)
+const declaredBy = (name: string) => (route: ApiRoute, status: number) =>
+  status < 400 && (route.responseHeaders ?? []).includes(name)
 
 /** Headers that an answer may carry, and which answers do. */
-const answered: Readonly<Record<string, Told & { readonly on: (route: ApiRoute, status: number) => boolean }>> = {
+const responseHeaders: Readonly<
+  Record<string, HeaderDoc & { readonly on: (route: ApiRoute, status: number) => boolean }>
+> = {
   [headerNames.requestId]: { description: 'Names the request.', schema: text, on: () => true },
   [headerNames.position]: { description: 'Cursor of what the answer reflects.', schema: text, on: () => true },
   [headerNames.readLag]: {
@@ -64,11 +67,11 @@ const answered: Readonly<Record<string, Told & { readonly on: (route: ApiRoute, 
     schema: flag,
     on: ({ write }) => write,
   },
-  'RateLimit-Policy': { description: 'Requests (q) in so many seconds (w).', schema: text, on: tellsRate },
+  'RateLimit-Policy': { description: 'Requests (q) in so many seconds (w).', schema: text, on: sendsRate },
   RateLimit: {
     description: 'Requests that are left (r), and seconds until there are more (t).',
     schema: text,
-    on: tellsRate,
+    on: sendsRate,
   },
   'Retry-After': {
     description: 'Seconds to wait.',
@@ -80,14 +83,22 @@ const answered: Readonly<Record<string, Told & { readonly on: (route: ApiRoute, 
     schema: text,
     on: (_route, status) => status === 401,
   },
-  ETag: { description: "Revision of the record's own configuration, for `If-Match`.", schema: text, on: own('etag') },
-  'Cache-Control': { description: 'Who may keep the answer, for how long.', schema: text, on: own('cache-control') },
+  ETag: {
+    description: "Revision of the record's own configuration, for `If-Match`.",
+    schema: text,
+    on: declaredBy('etag'),
+  },
+  'Cache-Control': {
+    description: 'Who may keep the answer, for how long.',
+    schema: text,
+    on: declaredBy('cache-control'),
+  },
   'Content-Disposition': {
     description: 'Whether it is shown or saved, and under which name.',
     schema: text,
-    on: own('content-disposition'),
+    on: declaredBy('content-disposition'),
   },
-  'Accept-Ranges': { description: 'That parts can be asked for.', schema: text, on: own('accept-ranges') },
+  'Accept-Ranges': { description: 'That parts can be asked for.', schema: text, on: declaredBy('accept-ranges') },
   'Content-Range': {
     description: 'Which bytes of how many.',
     schema: text,
@@ -96,17 +107,17 @@ const answered: Readonly<Record<string, Told & { readonly on: (route: ApiRoute, 
 }
 
 /** Names of the headers that an answer of a route may carry beyond those of any HTTP answer. */
-export function headersAnswered(route: ApiRoute, status: number): readonly string[] {
-  return Object.keys(answered).filter((name) => answered[name]?.on(route, status))
+export function responseHeaderNames(route: ApiRoute, status: number): readonly string[] {
+  return Object.keys(responseHeaders).filter((name) => responseHeaders[name]?.on(route, status))
 }
 
 /** Names of the headers that a request to a route may carry beyond its credential. */
-export function headersAsked(route: ApiRoute): readonly string[] {
-  return Object.keys(asked).filter((name) => asked[name]?.on(route))
+export function requestHeaderNames(route: ApiRoute): readonly string[] {
+  return Object.keys(requestHeaders).filter((name) => requestHeaders[name]?.on(route))
 }
 
 /** What is filled in of a page of the documentation. */
-interface Page {
+interface Operation {
   parameters?: unknown[]
   responses?: Record<string, { headers?: Record<string, unknown> }>
 }
@@ -117,17 +128,17 @@ export interface Documentation {
   readonly components?: object
 }
 
-const referring = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
-const toldOf = ({ description, schema }: Told) => ({ description, schema })
+const referenceTo = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
+const headerDocOf = ({ description, schema }: HeaderDoc) => ({ description, schema })
 
 /** A page with the headers that its route takes and answers. */
-function pageWith(route: ApiRoute, page: Page): Page {
-  const parameters = headersAsked(route).map((name) => referring('parameters', name))
+function operationWithHeaders(route: ApiRoute, page: Operation): Operation {
+  const parameters = requestHeaderNames(route).map((name) => referenceTo('parameters', name))
   const responses = Object.entries(page.responses ?? {}).map(([status, response]) => {
-    const names = headersAnswered(route, Number(status))
+    const names = responseHeaderNames(route, Number(status))
     return [
       status,
-      { ...response, headers: Object.fromEntries(names.map((name) => [name, referring('headers', name)])) },
+      { ...response, headers: Object.fromEntries(names.map((name) => [name, referenceTo('headers', name)])) },
     ]
   })
   return { ...page, parameters: [...(page.parameters ?? []), ...parameters], responses: Object.fromEntries(responses) }
@@ -135,11 +146,11 @@ function pageWith(route: ApiRoute, page: Page): Page {
 
 /** The documentation with the headers of every route, each told of once. */
 export function withHeaders<Document extends Documentation>(document: Document, routes: readonly ApiRoute[]): Document {
-  const pages = document.paths as Readonly<Record<string, Readonly<Record<string, Page>>>>
+  const pages = document.paths as Readonly<Record<string, Readonly<Record<string, Operation>>>>
   const byPath = Object.entries(pages).map(([path, methods]) => {
     const told = Object.entries(methods).map(([method, page]) => {
       const route = routes.find((one) => pathOf(one) === path && one.method === method.toUpperCase())
-      return [method, route ? pageWith(route, page) : page]
+      return [method, route ? operationWithHeaders(route, page) : page]
     })
     return [path, Object.fromEntries(told)]
   })
@@ -148,9 +159,12 @@ export function withHeaders<Document extends Documentation>(document: Document, 
     paths: Object.fromEntries(byPath),
     components: {
       ...document.components,
-      headers: Object.fromEntries(Object.entries(answered).map(([name, told]) => [name, toldOf(told)])),
+      headers: Object.fromEntries(Object.entries(responseHeaders).map(([name, told]) => [name, headerDocOf(told)])),
       parameters: Object.fromEntries(
-        Object.entries(asked).map(([name, told]) => [name, { name, in: 'header', required: false, ...toldOf(told) }]),
+        Object.entries(requestHeaders).map(([name, told]) => [
+          name,
+          { name, in: 'header', required: false, ...headerDocOf(told) },
+        ]),
       ),
     },
   }

@@ -16,16 +16,16 @@ export const exposedHeaders: readonly string[] = [
   'Content-Range',
 ]
 
-const requestIdSpelling = /^[\x21-\x7e]{1,128}$/
+const requestIdPattern = /^[\x21-\x7e]{1,128}$/
 
 const idBytes = 16
-const idsDrawnAtOnce = 256
+const idsPerDraw = 256
 
 /** Fresh request ids, `req_` and 32 hex digits, from random bytes drawn many at a time. */
-function freshIds(random: Random): () => string {
+function createIdGenerator(random: Random): () => string {
   let drawn = Buffer.alloc(0)
   return () => {
-    if (drawn.length === 0) drawn = Buffer.from(random.bytes(idBytes * idsDrawnAtOnce))
+    if (drawn.length === 0) drawn = Buffer.from(random.bytes(idBytes * idsPerDraw))
     const id = drawn.toString('hex', 0, idBytes)
     drawn = drawn.subarray(idBytes)
     return `req_${id}`
@@ -33,11 +33,11 @@ function freshIds(random: Random): () => string {
 }
 
 /** The caller's own request id (1 to 128 visible ASCII characters), or a fresh one. */
-export function requestIdOf(random: Random): (message: Pick<IncomingMessage, 'headers'>) => string {
-  const fresh = freshIds(random)
+export function createRequestIdReader(random: Random): (message: Pick<IncomingMessage, 'headers'>) => string {
+  const fresh = createIdGenerator(random)
   return ({ headers }) => {
     const sent = headers[headerNames.requestId]
-    return typeof sent === 'string' && requestIdSpelling.test(sent) ? sent : fresh()
+    return typeof sent === 'string' && requestIdPattern.test(sent) ? sent : fresh()
   }
 }
 
@@ -47,7 +47,7 @@ export function bearerOf(authorization: string | undefined): string | null {
 }
 
 /** The address that a request comes from; what a trusted hop names is believed only where it is an address. */
-export function addressOf({
+export function remoteAddressOf({
   ip,
   socket,
 }: {
@@ -58,7 +58,7 @@ export function addressOf({
 }
 
 /** `cursorOf` for positions that mostly repeat, as a process's own does between two appends. */
-export function cursorWriter(): (position: number) => string {
+export function createCursorWriter(): (position: number) => string {
   let last = { position: Number.NaN, cursor: '' }
   return (position) => {
     if (position !== last.position) last = { position, cursor: cursorOf(position) }
@@ -66,12 +66,12 @@ export function cursorWriter(): (position: number) => string {
   }
 }
 
-const idempotencyKeySpelling = new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_LENGTH}}$`)
+const idempotencyKeyPattern = new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_LENGTH}}$`)
 
 /** The idempotency key of a request; null when it has none, undefined when it is not spelt as it must be. */
 export function idempotencyKeyOf(headers: IncomingMessage['headers']): string | null | undefined {
   const sent = headers[headerNames.idempotencyKey]
   if (sent === undefined) return null
   const key = String(sent)
-  return idempotencyKeySpelling.test(key) ? key : undefined
+  return idempotencyKeyPattern.test(key) ? key : undefined
 }

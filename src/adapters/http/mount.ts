@@ -2,10 +2,10 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isRefusal, refuse } from '../../kernel/refusal.ts'
 import {
-  type ApiAnswer,
+  type ApiClient,
+  type ApiResponse,
   type ApiRoute,
-  type Authenticate,
-  type Caller,
+  type Authenticator,
   type Connection,
   isStream,
   type Principal,
@@ -13,14 +13,14 @@ import {
 import { cursorOf, headerNames } from '../../ports/api-headers.ts'
 import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { SendRefusal } from './envelope.ts'
-import { addressOf, bearerOf, idempotencyKeyOf } from './headers.ts'
-import { documentationOf, type RouteDocumentation } from './openapi.ts'
-import { limiting } from './rate.ts'
-import { readerOf } from './reading.ts'
-import { absenceOf } from './refusals.ts'
+import { bearerOf, idempotencyKeyOf, remoteAddressOf } from './headers.ts'
+import { type DocumentationContext, routeSchemaOf } from './openapi.ts'
+import { createRateCheck } from './rate.ts'
+import { notFoundRefusalOf } from './refusals.ts'
+import { createReader } from './request-reader.ts'
 
 /** A request whose credential and path have passed. */
-interface Admitted {
+interface AdmittedRequest {
   readonly principal: Principal
   readonly params: unknown
 }
@@ -28,19 +28,19 @@ interface Admitted {
 declare module 'fastify' {
   interface FastifyRequest {
     /** Whose credential it is, whatever came of the other checks; null where none works. */
-    caller: Caller | null
-    admitted: Admitted | null
+    caller: ApiClient | null
+    admitted: AdmittedRequest | null
   }
 }
 
 /** What mounting a route needs of the server around it. */
-export interface Mounting {
-  readonly authenticate: Authenticate
+export interface MountContext {
+  readonly authenticate: Authenticator
   readonly send: SendRefusal
   readonly limiter: RateLimiter
   /** Bytes of the largest body that a route takes. */
   readonly bodyLimit: (route: ApiRoute) => number
-  readonly documentation: RouteDocumentation
+  readonly documentation: DocumentationContext
 }
 
 function agencyIdOf({ query }: FastifyRequest): string | null {
@@ -49,29 +49,29 @@ function agencyIdOf({ query }: FastifyRequest): string | null {
 }
 
 /** Before anything of the body is read: the credential, then its rate, then the path (Supplement §1.13). */
-function admission(route: ApiRoute, { authenticate, send, limiter }: Mounting) {
-  const limit = limiting(limiter)
+function createAdmissionHook(route: ApiRoute, { authenticate, send, limiter }: MountContext) {
+  const limit = createRateCheck(limiter)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     const bearer = bearerOf(request.headers.authorization)
-    const asked = { bearer, agencyId: agencyIdOf(request), ip: addressOf(request) }
+    const asked = { bearer, agencyId: agencyIdOf(request), ip: remoteAddressOf(request) }
     const principal = await authenticate(route, asked)
     const refused = isRefusal(principal)
-    request.caller = refused ? (principal.caller ?? null) : principal
+    request.caller = refused ? (principal.client ?? null) : principal
     const over = request.caller && (await limit(reply, request.caller, refused))
     if (refused) return send(reply, principal)
     if (over) return send(reply, over)
     const params = route.params.safeParse(request.params)
-    if (!params.success) return send(reply, refuse(absenceOf(route, String(params.error.issues[0]?.path[0]))))
+    if (!params.success) return send(reply, refuse(notFoundRefusalOf(route, String(params.error.issues[0]?.path[0]))))
     const idempotencyKey = idempotencyKeyOf(request.headers) ?? null
-    const absent = await route.absent?.({ params: params.data, principal, idempotencyKey })
-    if (absent) return send(reply, refuse(absenceOf(route, absent)))
+    const absent = await route.notFoundParam?.({ params: params.data, principal, idempotencyKey })
+    if (absent) return send(reply, refuse(notFoundRefusalOf(route, absent)))
     request.admitted = { principal, params: params.data }
     return undefined
   }
 }
 
 /** Sends an answer: bytes as they are, a stream as it comes, a value as JSON, nothing as nothing. */
-function sendAnswer(reply: FastifyReply, { status, body, headers, position }: ApiAnswer): FastifyReply {
+function sendAnswer(reply: FastifyReply, { status, body, headers, position }: ApiResponse): FastifyReply {
   reply.code(status)
   if (position !== null) reply.header(headerNames.position, cursorOf(position))
   if (body === null) return reply.headers(headers ?? {}).send()
@@ -92,7 +92,7 @@ function sendAnswer(reply: FastifyReply, { status, body, headers, position }: Ap
 function connectionOf(reply: FastifyReply): Connection {
   let gone: AbortController | null = null
   return {
-    gone() {
+    closeSignal() {
       if (gone) return gone.signal
       const leaving = new AbortController()
       gone = leaving
@@ -104,8 +104,8 @@ function connectionOf(reply: FastifyReply): Connection {
   }
 }
 
-function handling(route: ApiRoute, { send }: Mounting) {
-  const read = readerOf(route)
+function createHandler(route: ApiRoute, { send }: MountContext) {
+  const read = createReader(route)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     if (request.admitted === null) throw new Error(`${route.name} was reached without its checks`)
     const reading = read(request)
@@ -115,7 +115,7 @@ function handling(route: ApiRoute, { send }: Mounting) {
       ...reading,
       surface: route.surface,
       requestId: request.id,
-      ip: addressOf(request),
+      ip: remoteAddressOf(request),
       connection: connectionOf(reply),
     })
     return isRefusal(answer) ? send(reply.headers(answer.headers ?? {}), answer) : sendAnswer(reply, answer)
@@ -123,16 +123,16 @@ function handling(route: ApiRoute, { send }: Mounting) {
 }
 
 /** Mounts a route: checks, reading, running, answering, and its page in the documentation. */
-export function mountRoute(server: FastifyInstance, route: ApiRoute, mounting: Mounting): void {
-  const checks = { onRequest: admission(route, mounting), handler: handling(route, mounting) }
+export function mountRoute(server: FastifyInstance, route: ApiRoute, mounting: MountContext): void {
+  const checks = { onRequest: createAdmissionHook(route, mounting), handler: createHandler(route, mounting) }
   server.route({
     method: route.method,
     url: route.path,
     // What is made while it is sent is not made for nothing: an export would be on record without having been given out.
-    exposeHeadRoute: route.produces === undefined,
+    exposeHeadRoute: route.contentType === undefined,
     bodyLimit: mounting.bodyLimit(route),
-    schema: documentationOf(route, mounting.documentation),
+    schema: routeSchemaOf(route, mounting.documentation),
     ...checks,
   })
-  if (route.measured) server.route({ method: 'HEAD', url: route.path, schema: { hide: true }, ...checks })
+  if (route.hasContentLength) server.route({ method: 'HEAD', url: route.path, schema: { hide: true }, ...checks })
 }

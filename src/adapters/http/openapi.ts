@@ -2,8 +2,8 @@ import { createJsonSchemaTransform } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { Mount } from '../../kernel/query.ts'
 import type { ApiRoute } from '../../ports/api.ts'
-import { bodySchemaOf } from './reading.ts'
 import { refusalsOf } from './refusals.ts'
+import { bodySchemaOf } from './request-reader.ts'
 
 /** What the documentation calls each surface, and how a client of it proves who it is. */
 const surfaces: Readonly<Record<Mount['surface'], { readonly tag: string; readonly security: string | null }>> = {
@@ -52,25 +52,25 @@ const refusalParts = {
   details: z.record(z.string(), z.unknown()).nullable(),
   requestId: z.string(),
 }
-const refusedBodies = new Map<string, z.ZodType>()
+const refusalSchemas = new Map<string, z.ZodType>()
 
 /** What a refusal looks like: one schema for all routes that refuse with the same codes in the same words. */
-function refusedBody(codes: readonly string[], description: string): z.ZodType {
+function refusalSchema(codes: readonly string[], description: string): z.ZodType {
   const key = JSON.stringify([codes, description])
   const made =
-    refusedBodies.get(key) ??
+    refusalSchemas.get(key) ??
     z.object({ error: z.object({ code: z.enum(codes), ...refusalParts }) }).meta({ description })
-  refusedBodies.set(key, made)
+  refusalSchemas.set(key, made)
   return made
 }
 
 /** The refusals of a route, one schema for each status. */
-function refusedResponses(route: ApiRoute): Readonly<Record<number, z.ZodType>> {
+function refusalResponsesOf(route: ApiRoute): Readonly<Record<number, z.ZodType>> {
   const byStatus = Object.groupBy(refusalsOf(route), ({ status }) => status)
   return Object.fromEntries(
     Object.entries(byStatus).map(([status, rows = []]) => [
       status,
-      refusedBody(
+      refusalSchema(
         [...new Set(rows.map(({ code }) => code))],
         [...new Set(rows.map(({ message }) => message))].join(' '),
       ),
@@ -79,25 +79,28 @@ function refusedResponses(route: ApiRoute): Readonly<Record<number, z.ZodType>> 
 }
 
 /** What the documentation must know of all routes: the names that several of them share. */
-export interface RouteDocumentation {
+export interface DocumentationContext {
   readonly sharedNames: ReadonlySet<string>
 }
 
 /** Finds the names that a query or command mounted more than once gives to several routes. */
-export function documentationFor(routes: readonly ApiRoute[]): RouteDocumentation {
+export function createDocumentationContext(routes: readonly ApiRoute[]): DocumentationContext {
   const names = routes.map(({ name }) => name)
   return { sharedNames: new Set(names.filter((name, index) => names.indexOf(name) !== index)) }
 }
 
 /** The successful answers of a route, under their media type where they are no JSON. */
-function answers({ responses, produces }: ApiRoute) {
-  if (produces === undefined) return responses
-  const typed = Object.entries(responses).map(([status, schema]) => [status, { content: { [produces]: { schema } } }])
+function successResponsesOf({ responses, contentType }: ApiRoute) {
+  if (contentType === undefined) return responses
+  const typed = Object.entries(responses).map(([status, schema]) => [
+    status,
+    { content: { [contentType]: { schema } } },
+  ])
   return Object.fromEntries(typed)
 }
 
 /** The page of a route: its operation id is its name, with the surface where one name stands on several. */
-export function documentationOf(route: ApiRoute, { sharedNames }: RouteDocumentation) {
+export function routeSchemaOf(route: ApiRoute, { sharedNames }: DocumentationContext) {
   const { tag, security } = surfaces[route.surface]
   const body = bodySchemaOf(route)
   return {
@@ -109,6 +112,6 @@ export function documentationOf(route: ApiRoute, { sharedNames }: RouteDocumenta
     params: route.params,
     querystring: route.query,
     ...(body === null || route.body === null ? {} : { body }),
-    response: { ...refusedResponses(route), ...answers(route) },
+    response: { ...refusalResponsesOf(route), ...successResponsesOf(route) },
   }
 }

@@ -19,24 +19,24 @@ function digest(text: string): Buffer {
 }
 
 /** Whether two secrets are the same, in a time that does not depend on how much of them is. */
-function sameSecret(one: string, other: string): boolean {
+function isSameSecret(one: string, other: string): boolean {
   return timingSafeEqual(digest(one), digest(other))
 }
 
 /** Probes and scrapes answer under pressure too: that is when they are needed. */
-const quiet = { schema: { hide: true }, config: { pressureHandler: () => undefined } }
+const probeOptions = { schema: { hide: true }, config: { pressureHandler: () => undefined } }
 
 /** Mounts `/healthz`, `/readyz` and `/metrics` (Supplement §2). */
 export function mountOperations(server: FastifyInstance, send: SendRefusal, operations: Operations): void {
   const { readiness, metrics, metricsToken } = operations
-  server.get('/healthz', quiet, async () => ({ status: 'ok' }))
-  server.get('/readyz', quiet, async (_request, reply) => {
+  server.get('/healthz', probeOptions, async () => ({ status: 'ok' }))
+  server.get('/readyz', probeOptions, async (_request, reply) => {
     const { ready, problems } = await readiness()
     return reply.code(ready ? 200 : 503).send({ ready, problems })
   })
-  server.get('/metrics', quiet, async (request, reply) => {
+  server.get('/metrics', probeOptions, async (request, reply) => {
     const sent = bearerOf(request.headers.authorization) ?? ''
-    if (metricsToken !== null && !sameSecret(sent, metricsToken))
+    if (metricsToken !== null && !isSameSecret(sent, metricsToken))
       return send(reply, refuse('unauthorized', null, 'The metrics need their token.'))
     const { contentType, body } = await metrics()
     return reply.header('content-type', contentType).send(body)

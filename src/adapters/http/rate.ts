@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { RATE_WINDOW_MS } from '../../domain/shared/limits.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
-import type { Caller } from '../../ports/api.ts'
+import type { ApiClient } from '../../ports/api.ts'
 import type { RateLimiter } from '../../ports/rate-limiter.ts'
 
 const seconds = (ms: number) => Math.ceil(ms / 1_000)
@@ -10,17 +10,17 @@ const seconds = (ms: number) => Math.ceil(ms / 1_000)
  * Counts a request of a caller against its rate and tells how that stands on the answer (Supplement §1.8); one that is
  * `refused` already is told of, and not counted.
  */
-export function limiting(limiter: RateLimiter) {
+export function createRateCheck(limiter: RateLimiter) {
   return async (
     reply: FastifyReply,
-    { credentialId, ratePerMinute }: Caller,
+    { credentialId, ratePerMinute }: ApiClient,
     refused: boolean,
   ): Promise<Refusal<'rate-limited'> | null> => {
     if (ratePerMinute === null) return null
     const rate = { limit: ratePerMinute, windowMs: RATE_WINDOW_MS }
-    const standing = await (refused ? limiter.look(credentialId, rate) : limiter.take(credentialId, rate))
+    const standing = await (refused ? limiter.peek(credentialId, rate) : limiter.consume(credentialId, rate))
     reply.header('ratelimit-policy', `"default";q=${rate.limit};w=${seconds(rate.windowMs)}`)
-    reply.header('ratelimit', `"default";r=${standing.left};t=${seconds(standing.nextMs)}`)
+    reply.header('ratelimit', `"default";r=${standing.remaining};t=${seconds(standing.nextMs)}`)
     if (refused || standing.allowed) return null
     reply.header('retry-after', String(Math.max(1, seconds(standing.nextMs))))
     return refuse('rate-limited')

@@ -148,7 +148,7 @@ export function requireKnownRefusals(routes: readonly ApiRoute[]): void {
  * What a malformed path id answers, so that it cannot be told from a missing record: the 404 of the kind that the
  * parameter names (`publisherId`) where the route declares it, else the 404 that it declares first.
  */
-export function absenceOf({ rejects }: Pick<ApiRoute, 'rejects'>, parameter: string): string {
+export function notFoundRefusalOf({ rejects }: Pick<ApiRoute, 'rejects'>, parameter: string): string {
   const own = `${parameter.replace(/Id$/, '')}-not-found`
   return rejects.includes(own) ? own : (rejects.find((code) => refusals[code]?.status === 404) ?? 'not-found')
 }

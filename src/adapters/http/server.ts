@@ -17,23 +17,23 @@ import {
 import type { Logger } from 'pino'
 import { BODY_BYTES, PATH_CHARACTERS } from '../../domain/shared/limits.ts'
 import { refuse } from '../../kernel/refusal.ts'
-import type { ApiRoute, Authenticate } from '../../ports/api.ts'
+import type { ApiRoute, Authenticator } from '../../ports/api.ts'
 import { headerNames } from '../../ports/api-headers.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
 import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { AnsweredRequest, RequestLog } from '../../ports/request-log.ts'
 import { acceptBytes, acceptJson } from './body.ts'
-import { answerThrown, answerUnreadable, refusalSender, type SendRefusal } from './envelope.ts'
+import { createClientErrorHandler, createErrorHandler, createRefusalSender, type SendRefusal } from './envelope.ts'
 import { withHeaders } from './header-docs.ts'
-import { addressOf, cursorWriter, exposedHeaders, requestIdOf } from './headers.ts'
+import { createCursorWriter, createRequestIdReader, exposedHeaders, remoteAddressOf } from './headers.ts'
 import { mountRoute } from './mount.ts'
-import { documentationFor, documentOf, toJsonSchemas } from './openapi.ts'
+import { createDocumentationContext, documentOf, toJsonSchemas } from './openapi.ts'
 import { mountOperations, type Operations } from './operations.ts'
 import { requireKnownRefusals } from './refusals.ts'
 
 /** One finished request, for the metrics. `route` is the pattern, null where none matched. */
-export interface Sample {
+export interface RequestSample {
   readonly method: string
   readonly route: string | null
   readonly status: number
@@ -45,7 +45,7 @@ export interface HttpOptions extends Operations {
   readonly title: string
   readonly version: string
   readonly routes: readonly ApiRoute[]
-  readonly authenticate: Authenticate
+  readonly authenticate: Authenticator
   /** The newest log position that this process knows of: what `svc-position` says where an answer has none of its own. */
   readonly position: () => number
   readonly log: Logger
@@ -65,7 +65,7 @@ export interface HttpOptions extends Operations {
   }
   /** Bytes of the largest body that a route takes; the general limit by default. */
   readonly bodyLimit?: (route: ApiRoute) => number
-  readonly observe?: (sample: Sample) => void
+  readonly observe?: (sample: RequestSample) => void
   readonly limiter: RateLimiter
   /** Told of every answered request of an API key that works, whatever came of it. */
   readonly requestLog?: Pick<RequestLog, 'add'>
@@ -82,7 +82,7 @@ export interface HttpServer {
 }
 
 /** The port cannot be had; the message says why in one sentence. */
-export class CannotListen extends Error {
+export class ListenError extends Error {
   override readonly name = 'CannotListen'
 }
 
@@ -93,9 +93,9 @@ const listenProblems: Readonly<Record<string, string>> = {
   ENOTFOUND: 'there is no such host',
 }
 
-function cannotListen(error: unknown, port: number, host: string): CannotListen {
+function toListenError(error: unknown, port: number, host: string): ListenError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return new CannotListen(`Cannot listen on ${host}:${port}: ${listenProblems[code] ?? String(error)}.`)
+  return new ListenError(`Cannot listen on ${host}:${port}: ${listenProblems[code] ?? String(error)}.`)
 }
 
 /** Milliseconds that a client has to send its whole request. */
@@ -109,15 +109,15 @@ function querystringParser(text: string): Record<string, string> {
 }
 
 /** Answers are data, never pages: nothing may guess their type, and once asked over TLS, always. */
-const protections = { 'x-content-type-options': 'nosniff', 'strict-transport-security': 'max-age=31536000' }
+const securityHeaders = { 'x-content-type-options': 'nosniff', 'strict-transport-security': 'max-age=31536000' }
 
 type Stamp = (request: FastifyRequest, reply: FastifyReply) => void
 
-function stamping(position: () => number): Stamp {
-  const write = cursorWriter()
+function createStamp(position: () => number): Stamp {
+  const write = createCursorWriter()
   return (request, reply) => {
     reply.headers({
-      ...protections,
+      ...securityHeaders,
       [headerNames.requestId]: request.id,
       [headerNames.position]: write(position()),
     })
@@ -125,7 +125,7 @@ function stamping(position: () => number): Stamp {
 }
 
 /** A request of an API key as its log takes it; null for any other. */
-function answeredOf(request: FastifyRequest, { method, status, ms }: Sample): AnsweredRequest | null {
+function answeredRequestOf(request: FastifyRequest, { method, status, ms }: RequestSample): AnsweredRequest | null {
   const { actor } = request.caller ?? {}
   if (actor?.type !== 'key' || actor.id === null) return null
   const [path = '', ...query] = request.originalUrl.split('?')
@@ -136,14 +136,14 @@ function answeredOf(request: FastifyRequest, { method, status, ms }: Sample): An
     query: query.length === 0 ? null : query.join('?'),
     status,
     ms,
-    ip: addressOf(request),
+    ip: remoteAddressOf(request),
     userAgent: request.headers['user-agent'] ?? null,
     errorCode: request.errorCode,
   }
 }
 
 /** Marks every response, and writes one log line for each: the route's pattern, never the query or a header. */
-function follow(server: FastifyInstance, stamp: Stamp, { log, observe, requestLog }: HttpOptions): void {
+function registerRequestLog(server: FastifyInstance, stamp: Stamp, { log, observe, requestLog }: HttpOptions): void {
   server.addHook('onRequest', (request, reply, done) => {
     stamp(request, reply)
     done()
@@ -157,13 +157,16 @@ function follow(server: FastifyInstance, stamp: Stamp, { log, observe, requestLo
     }
     log.info({ requestId: request.id, ...sample }, 'request')
     observe?.(sample)
-    const answered = requestLog && answeredOf(request, sample)
+    const answered = requestLog && answeredRequestOf(request, sample)
     if (answered) requestLog.add(answered)
     done()
   })
 }
 
-async function protect(server: FastifyInstance, { pressure, unavailableAfterSeconds }: HttpOptions): Promise<void> {
+async function registerProtections(
+  server: FastifyInstance,
+  { pressure, unavailableAfterSeconds }: HttpOptions,
+): Promise<void> {
   await server.register(underPressure, { ...pressure, retryAfter: unavailableAfterSeconds })
   await server.register(cors, {
     origin: '*',
@@ -174,7 +177,7 @@ async function protect(server: FastifyInstance, { pressure, unavailableAfterSeco
 }
 
 /** The documentation; its page is the one thing here that a browser renders, so it gets a page's protections. */
-async function document(server: FastifyInstance, options: HttpOptions): Promise<void> {
+async function registerDocumentation(server: FastifyInstance, options: HttpOptions): Promise<void> {
   await server.register(swagger, {
     openapi: documentOf(options),
     transform: toJsonSchemas,
@@ -188,9 +191,9 @@ async function document(server: FastifyInstance, options: HttpOptions): Promise<
   server.get('/openapi.json', { schema: { hide: true } }, async () => server.swagger())
 }
 
-function build(stamp: Stamp, send: SendRefusal, { log, random, trustProxy }: HttpOptions): FastifyInstance {
-  const onThrown = answerThrown(send)
-  const newRequestId = requestIdOf(random)
+function createServer(stamp: Stamp, send: SendRefusal, { log, random, trustProxy }: HttpOptions): FastifyInstance {
+  const onThrown = createErrorHandler(send)
+  const newRequestId = createRequestIdReader(random)
   const server = fastify({
     loggerInstance: log as FastifyBaseLogger,
     childLoggerFactory: (logger) => logger,
@@ -201,7 +204,7 @@ function build(stamp: Stamp, send: SendRefusal, { log, random, trustProxy }: Htt
     return503OnClosing: false,
     bodyLimit: BODY_BYTES,
     routerOptions: { querystringParser, maxParamLength: PATH_CHARACTERS },
-    clientErrorHandler: answerUnreadable(() => newRequestId({ headers: {} })),
+    clientErrorHandler: createClientErrorHandler(() => newRequestId({ headers: {} })),
     frameworkErrors: (error, request, reply) => {
       stamp(request, reply)
       onThrown(error, request, reply)
@@ -218,7 +221,7 @@ function build(stamp: Stamp, send: SendRefusal, { log, random, trustProxy }: Htt
  * Hangs up on connections on which nothing has been asked yet: Node does not count them among the idle ones, and browsers
  * open them ahead of need.
  */
-function hangingUp({ server }: FastifyInstance): () => void {
+function trackSilentConnections({ server }: FastifyInstance): () => void {
   const silent = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     silent.add(socket)
@@ -237,11 +240,11 @@ function hangingUp({ server }: FastifyInstance): () => void {
 export async function openHttpServer(options: HttpOptions): Promise<HttpServer> {
   requireKnownRefusals(options.routes)
   const { routes, authenticate, limiter, clock, bodyLimit = () => BODY_BYTES, unavailableAfterSeconds } = options
-  const stamp = stamping(options.position)
-  const send = refusalSender(unavailableAfterSeconds)
-  const server = build(stamp, send, options)
+  const stamp = createStamp(options.position)
+  const send = createRefusalSender(unavailableAfterSeconds)
+  const server = createServer(stamp, send, options)
   let closing = false
-  const hangUp = hangingUp(server)
+  const hangUp = trackSilentConnections(server)
   server.decorateRequest('caller', null)
   server.decorateRequest('admitted', null)
   server.decorateRequest('errorCode', null)
@@ -251,14 +254,14 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
     done(null, payload)
   })
   acceptJson(server)
-  follow(server, stamp, options)
-  await protect(server, options)
-  await document(server, options)
+  registerRequestLog(server, stamp, options)
+  await registerProtections(server, options)
+  await registerDocumentation(server, options)
   mountOperations(server, send, {
     ...options,
     readiness: async () => (closing ? { ready: false, problems: ['The server is stopping.'] } : options.readiness()),
   })
-  const mounting = { authenticate, send, limiter, bodyLimit, documentation: documentationFor(routes) }
+  const mounting = { authenticate, send, limiter, bodyLimit, documentation: createDocumentationContext(routes) }
   for (const route of routes) if (!route.raw) mountRoute(server, route, mounting)
   await server.register(async (taking) => {
     acceptBytes(taking)
@@ -270,13 +273,13 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
       try {
         await server.listen({ port, host })
       } catch (error) {
-        throw cannotListen(error, port, host)
+        throw toListenError(error, port, host)
       }
       return (server.server.address() as AddressInfo).port
     },
     async close(graceMs) {
       closing = true
-      const cancel = clock.at(clock.now() + graceMs, () => server.server.closeAllConnections())
+      const cancel = clock.schedule(clock.now() + graceMs, () => server.server.closeAllConnections())
       hangUp()
       await server.close()
       cancel()

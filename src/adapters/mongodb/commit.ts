@@ -1,5 +1,5 @@
 import { type AnyBulkWriteOperation, type Collection, type Db, MongoBulkWriteError } from 'mongodb'
-import type { Checkpoint, Write } from '../../ports/read-store.ts'
+import type { Checkpoint, DocumentWrite } from '../../ports/read-store.ts'
 import { isDuplicate } from './connection.ts'
 import type { Row } from './filters.ts'
 
@@ -15,18 +15,22 @@ export interface StoredCheckpoint extends Checkpoint {
  * repeated batch writes nothing and new documents are plain inserts; the guard stays in each replacement, for another
  * runner may write in between.
  */
-export async function write(rows: Collection<Row>, writes: readonly Write[], checkpoint: string): Promise<void> {
+export async function writeDocuments(
+  rows: Collection<Row>,
+  writes: readonly DocumentWrite[],
+  checkpoint: string,
+): Promise<void> {
   const found = rows.find({ _id: { $in: writes.map(({ id }) => id) } }, { projection: { p: 1 } })
   const positions = new Map((await found.toArray()).map(({ _id, p }) => [_id, p]))
   const newer = writes.filter(({ id, position }) => position > (positions.get(id) ?? -1))
-  const missed = await bulk(
+  const missed = await bulkWrite(
     rows,
     newer.map((each): AnyBulkWriteOperation<Row> => {
       const row = rowOf(each, checkpoint)
       return positions.has(each.id) ? replaceOlder(row) : { insertOne: { document: row } }
     }),
   )
-  await bulk(
+  await bulkWrite(
     rows,
     missed.flatMap((index) => newer.slice(index, index + 1)).map((each) => replaceOlder(rowOf(each, checkpoint))),
   )
@@ -58,7 +62,7 @@ export async function dropGuards(rows: Collection<Row>, checkpoint: string, posi
   await rows.deleteMany({ g: checkpoint, p: { $lte: position } })
 }
 
-function rowOf({ id, doc, position }: Write, checkpoint: string): Row {
+function rowOf({ id, doc, position }: DocumentWrite, checkpoint: string): Row {
   return doc ? { _id: id, p: position, d: doc } : { _id: id, p: position, g: checkpoint }
 }
 
@@ -67,7 +71,7 @@ function replaceOlder({ _id, ...replacement }: Row): AnyBulkWriteOperation<Row> 
 }
 
 /** One unordered bulk write; answers which inserts found a document of their id. */
-async function bulk(rows: Collection<Row>, operations: readonly AnyBulkWriteOperation<Row>[]): Promise<number[]> {
+async function bulkWrite(rows: Collection<Row>, operations: readonly AnyBulkWriteOperation<Row>[]): Promise<number[]> {
   if (operations.length === 0) return []
   try {
     await rows.bulkWrite([...operations], { ordered: false })

@@ -10,19 +10,19 @@ import {
 import { StoreUnavailable } from '../../ports/read-store.ts'
 
 const DATABASE = 'ringledger'
-const SELECTION_MS = 3_000
-const SILENCE_MS = 15_000
+const SELECTION_TIMEOUT_MS = 3_000
+const SOCKET_TIMEOUT_MS = 15_000
 /** A call, which may be several commands, has failed after so long. */
-const CALL_MS = 30_000
+const CALL_TIMEOUT_MS = 30_000
 
 /** Server errors that mean "not now": stepping down, shutting down, no primary. */
-const AWAY_CODES: readonly unknown[] = [91, 189, 10107, 11600, 11602, 13435, 13436]
+const UNAVAILABLE_CODES: readonly unknown[] = [91, 189, 10107, 11600, 11602, 13435, 13436]
 const DUPLICATE = 11_000
 
 /** A way to a database. The driver reconnects by itself; a client that stopped doing so is replaced. */
-export interface Connection {
+export interface MongoConnection {
   /** Makes a call. @throws StoreUnavailable when the server is away: nobody knows whether the call had an effect */
-  readonly reach: <Answer>(call: (db: Db) => Promise<Answer>) => Promise<Answer>
+  readonly withDb: <Answer>(call: (db: Db) => Promise<Answer>) => Promise<Answer>
   readonly close: () => Promise<void>
 }
 
@@ -34,30 +34,30 @@ export interface Connection {
  * limit, and a client that overran it, or found no server in time, makes way for a fresh one.
  * @throws Error when the string does not parse, StoreUnavailable when no server answers.
  */
-export async function connect(url: string): Promise<Connection> {
-  let client = clientOf(url)
+export async function connect(url: string): Promise<MongoConnection> {
+  let client = createClient(url)
   try {
     await client.connect()
   } catch (error) {
     await client.close()
-    throw isAway(error) ? unavailable(error) : error
+    throw isUnavailable(error) ? toUnavailable(error) : error
   }
   const [, named] = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/.exec(url) ?? []
   const name = named ? decodeURIComponent(named) : DATABASE
   let closed = false
   const replace = (stuck: MongoClient) => {
     if (client !== stuck || closed) return
-    client = clientOf(url)
+    client = createClient(url)
     stuck.close().catch(() => {})
   }
   return {
-    async reach(call) {
+    async withDb(call) {
       const asked = client
       try {
-        return await within(CALL_MS, call(asked.db(name)))
+        return await withTimeout(CALL_TIMEOUT_MS, call(asked.db(name)))
       } catch (error) {
-        if (error instanceof Silence || error instanceof MongoServerSelectionError) replace(asked)
-        throw isAway(error) ? unavailable(error) : error
+        if (error instanceof CallTimeout || error instanceof MongoServerSelectionError) replace(asked)
+        throw isUnavailable(error) ? toUnavailable(error) : error
       }
     },
     close: () => {
@@ -68,12 +68,12 @@ export async function connect(url: string): Promise<Connection> {
 }
 
 /** A call that did not end in time. */
-class Silence extends Error {}
+class CallTimeout extends Error {}
 
 /** What a call answers. @throws Silence after so many ms */
-async function within<Answer>(ms: number, answer: Promise<Answer>): Promise<Answer> {
+async function withTimeout<Answer>(ms: number, answer: Promise<Answer>): Promise<Answer> {
   const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Silence(`silent for ${ms} ms`)), ms)
+  const timer = setTimeout(() => reject(new CallTimeout(`silent for ${ms} ms`)), ms)
   try {
     return await Promise.race([answer, promise])
   } finally {
@@ -81,12 +81,12 @@ async function within<Answer>(ms: number, answer: Promise<Answer>): Promise<Answ
   }
 }
 
-function clientOf(url: string): MongoClient {
+function createClient(url: string): MongoClient {
   try {
     return new MongoClient(url, {
-      serverSelectionTimeoutMS: SELECTION_MS,
-      connectTimeoutMS: SELECTION_MS,
-      socketTimeoutMS: SILENCE_MS,
+      serverSelectionTimeoutMS: SELECTION_TIMEOUT_MS,
+      connectTimeoutMS: SELECTION_TIMEOUT_MS,
+      socketTimeoutMS: SOCKET_TIMEOUT_MS,
       ignoreUndefined: true,
     })
   } catch (error) {
@@ -102,28 +102,28 @@ export function isDuplicate(error: unknown): boolean {
 }
 
 /** Whether it was the server, or the way to it, that failed. A bulk write wraps whatever ended it as a server's error. */
-export function isAway(error: unknown): boolean {
+export function isUnavailable(error: unknown): boolean {
   if (error instanceof MongoServerError) {
     const { errorResponse, code } = error
-    return errorResponse instanceof Error ? isAway(errorResponse) : AWAY_CODES.includes(code)
+    return errorResponse instanceof Error ? isUnavailable(errorResponse) : UNAVAILABLE_CODES.includes(code)
   }
   return (
     error instanceof MongoNetworkError ||
     error instanceof MongoServerSelectionError ||
     error instanceof MongoOperationTimeoutError ||
     (error instanceof MongoError && /Topology|NotConnected|Closed|WaitQueue/.test(error.name)) ||
-    error instanceof Silence ||
-    isOfSocket(error)
+    error instanceof CallTimeout ||
+    isSocketError(error)
   )
 }
 
 /** A socket's own error, which the driver lets through when the other side hung up just before it wrote. */
-function isOfSocket(error: unknown): boolean {
+function isSocketError(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' && /^(E[A-Z]+|ERR_(STREAM|SOCKET)_\w+)$/.test(code)
 }
 
-function unavailable(error: unknown): StoreUnavailable {
+function toUnavailable(error: unknown): StoreUnavailable {
   const reason = error instanceof Error ? error.message : String(error)
   return new StoreUnavailable(`MongoDB does not answer: ${reason}`, { cause: error })
 }

@@ -12,33 +12,33 @@ export interface Row {
   readonly g?: string
 }
 
-const BESIDE: Readonly<Record<string, string>> = { _id: '_id', _position: 'p' }
+const ROW_FIELDS: Readonly<Record<string, string>> = { _id: '_id', _position: 'p' }
 
 /** Stored path of a document's path, or of what lies beside the document. */
-export function stored(path: string): string {
-  return BESIDE[path] ?? `d.${path}`
+export function storedPath(path: string): string {
+  return ROW_FIELDS[path] ?? `d.${path}`
 }
 
 /** The server's filter for ours; guards are excluded where the filter itself does not. */
-export function toServer(filter: Filter): ServerFilter<Row> {
-  const rewritten = rewrite(filter)
+export function toServerFilter(filter: Filter): ServerFilter<Row> {
+  const rewritten = serverConditionOf(filter)
   return needsDocument(filter) ? rewritten : { $and: [rewritten, { d: { $exists: true } }] }
 }
 
 /** The server's order for ours, ties by id. */
-export function order(sort: Sort): Record<string, 1 | -1> {
-  return { ...Object.fromEntries(Object.entries(sort).map(([path, way]) => [stored(path), way])), _id: 1 }
+export function serverSortOf(sort: Sort): Record<string, 1 | -1> {
+  return { ...Object.fromEntries(Object.entries(sort).map(([path, way]) => [storedPath(path), way])), _id: 1 }
 }
 
-function rewrite(filter: Filter): Document {
+function serverConditionOf(filter: Filter): Document {
   const parts = entries(filter).map(([path, condition]) =>
-    isList(condition) ? list(path, condition.map(rewrite)) : { [stored(path)]: condition },
+    isList(condition) ? combine(path, condition.map(serverConditionOf)) : { [storedPath(path)]: condition },
   )
-  return parts.length === 1 && parts[0] ? parts[0] : list('$and', parts)
+  return parts.length === 1 && parts[0] ? parts[0] : combine('$and', parts)
 }
 
 /** The server refuses empty lists: no condition is always true, no alternative never. */
-function list(operator: string, filters: readonly Document[]): Document {
+function combine(operator: string, filters: readonly Document[]): Document {
   if (filters.length > 0) return { [operator]: filters }
   return operator === '$and' ? {} : { _id: { $in: [] } }
 }

@@ -1,9 +1,9 @@
 import type { Collection, Db, Filter, UpdateFilter } from 'mongodb'
-import type { Entry, Note, OperationalStore } from '../../ports/operational-store.ts'
+import type { Entry, LogRecord, OperationalStore } from '../../ports/operational-store.ts'
 import { connect, isDuplicate } from './connection.ts'
 
 const COLLECTION = '_operational'
-const NOTES = '_notes'
+const LOG_COLLECTION = '_notes'
 /** Behind every key that begins with a prefix. */
 const LAST = '\u{10FFFF}'
 
@@ -16,7 +16,7 @@ interface Row {
 }
 
 /** `_id` is series and id, `s` the series, `t` the instant, `l` the labels, `v` the value as JSON, `e` the expiry. */
-interface NoteRow {
+interface LogRow {
   readonly _id: string
   readonly s: string
   readonly i: string
@@ -32,11 +32,11 @@ interface NoteRow {
  * @throws Error when the string does not parse, StoreUnavailable when no server answers.
  */
 export async function openMongoOperationalStore(url: string): Promise<OperationalStore> {
-  const { reach, close } = await connect(url)
-  const inRows = <Answer>(call: (rows: Collection<Row>) => Promise<Answer>) => reach((db) => call(rowsOf(db)))
-  await reach((db) => {
+  const { withDb, close } = await connect(url)
+  const inRows = <Answer>(call: (rows: Collection<Row>) => Promise<Answer>) => withDb((db) => call(rowsOf(db)))
+  await withDb((db) => {
     const rows = rowsOf(db)
-    const notes = notesOf(db)
+    const notes = logRowsOf(db)
     return Promise.all([
       rows.createIndex({ e: 1 }),
       notes.createIndex({ e: 1 }),
@@ -53,50 +53,50 @@ export async function openMongoOperationalStore(url: string): Promise<Operationa
     list: (prefix, now, { after, limit } = {}) =>
       inRows(async (rows) => {
         const behind = after === undefined ? { $gte: prefix } : { $gte: prefix, $gt: after }
-        const found = rows.find({ _id: { ...behind, $lt: `${prefix}${LAST}` }, ...alive(now) }).sort({ _id: 1 })
+        const found = rows.find({ _id: { ...behind, $lt: `${prefix}${LAST}` }, ...aliveFilter(now) }).sort({ _id: 1 })
         return (await (limit === undefined ? found : found.limit(limit)).toArray()).map(entryOf)
       }),
     put: (key, value, expiresAt) =>
       inRows(async (rows) => {
-        await rows.updateOne({ _id: key }, writing(value, expiresAt), { upsert: true })
+        await rows.updateOne({ _id: key }, setValue(value, expiresAt), { upsert: true })
       }),
     putIf: (key, version, value, expiresAt, now) =>
       inRows((rows) =>
         version === 0
-          ? upsert(rows, { _id: key, ...expired(now) }, writing(value, expiresAt))
-          : update(rows, { _id: key, n: version, ...alive(now) }, writing(value, expiresAt)),
+          ? upsert(rows, { _id: key, ...expiredFilter(now) }, setValue(value, expiresAt))
+          : update(rows, { _id: key, n: version, ...aliveFilter(now) }, setValue(value, expiresAt)),
       ),
     delete: (key) =>
       inRows(async (rows) => {
         await rows.deleteOne({ _id: key })
       }),
     increment: (key, by, expiresAt, now) => inRows((rows) => increment(rows, key, by, expiresAt, now)),
-    claim: (key, owner, until, now) =>
+    acquireLease: (key, owner, until, now) =>
       inRows(async (rows) => {
-        const free = { _id: key, $or: [{ v: encoded(owner) }, expired(now)] }
-        const claim = writing(owner, until)
+        const free = { _id: key, $or: [{ v: encode(owner) }, expiredFilter(now)] }
+        const claim = setValue(owner, until)
         return (await upsert(rows, free, claim)) || (await update(rows, free, claim))
       }),
-    release: (key, owner) =>
+    releaseLease: (key, owner) =>
       inRows(async (rows) => {
-        await rows.deleteOne({ _id: key, v: encoded(owner) })
+        await rows.deleteOne({ _id: key, v: encode(owner) })
       }),
-    note: (added) => reach((db) => addNotes(notesOf(db), added)),
-    notes: (series, now, { labels = [], from = 0, to = Number.MAX_SAFE_INTEGER, skip, limit }) =>
-      reach(async (db) => {
+    appendLog: (added) => withDb((db) => insertLog(logRowsOf(db), added)),
+    queryLog: (series, now, { labels = [], from = 0, to = Number.MAX_SAFE_INTEGER, skip, limit }) =>
+      withDb(async (db) => {
         const picked = labels.length > 0 ? { l: { $all: [...labels] } } : {}
         const filter = { s: series, t: { $gte: from, $lt: to }, e: { $gt: now }, ...picked }
         const [found, total] = await Promise.all([
-          notesOf(db).find(filter).sort({ t: -1, i: -1 }).skip(skip).limit(limit).toArray(),
-          notesOf(db).countDocuments(filter),
+          logRowsOf(db).find(filter).sort({ t: -1, i: -1 }).skip(skip).limit(limit).toArray(),
+          logRowsOf(db).countDocuments(filter),
         ])
-        return { total, notes: found.map(noteOf) }
+        return { total, records: found.map(logRecordOf) }
       }),
-    sweep: (now) =>
-      reach(async (db) => {
+    deleteExpired: (now) =>
+      withDb(async (db) => {
         const [entries, noted] = await Promise.all([
-          rowsOf(db).deleteMany(expired(now)),
-          notesOf(db).deleteMany(expired(now)),
+          rowsOf(db).deleteMany(expiredFilter(now)),
+          logRowsOf(db).deleteMany(expiredFilter(now)),
         ])
         return entries.deletedCount + noted.deletedCount
       }),
@@ -108,8 +108,8 @@ function rowsOf(db: Db): Collection<Row> {
   return db.collection<Row>(COLLECTION)
 }
 
-function notesOf(db: Db): Collection<NoteRow> {
-  return db.collection<NoteRow>(NOTES)
+function logRowsOf(db: Db): Collection<LogRow> {
+  return db.collection<LogRow>(LOG_COLLECTION)
 }
 
 /** Adds to what is there; begins anew over what has expired. Losing a race to begin means that there is something to add to. */
@@ -122,9 +122,9 @@ async function increment(
 ): Promise<number> {
   for (;;) {
     const adding = { $inc: { v: by, n: 1 } } as UpdateFilter<Row>
-    const before = await rows.findOneAndUpdate({ _id: key, ...alive(now) }, adding, { returnDocument: 'before' })
+    const before = await rows.findOneAndUpdate({ _id: key, ...aliveFilter(now) }, adding, { returnDocument: 'before' })
     if (before) return Number(before.v) + by
-    if (await upsert(rows, { _id: key, ...expired(now) }, writing(by, expiresAt))) return by
+    if (await upsert(rows, { _id: key, ...expiredFilter(now) }, setValue(by, expiresAt))) return by
   }
 }
 
@@ -143,20 +143,20 @@ async function upsert(rows: Collection<Row>, filter: Filter<Row>, change: Update
   }
 }
 
-function writing(value: unknown, expiresAt: number | null): UpdateFilter<Row> {
-  return { $set: { v: encoded(value), e: expiresAt }, $inc: { n: 1 } }
+function setValue(value: unknown, expiresAt: number | null): UpdateFilter<Row> {
+  return { $set: { v: encode(value), e: expiresAt }, $inc: { n: 1 } }
 }
 
-function alive(now: number) {
+function aliveFilter(now: number) {
   return { e: { $not: { $lte: now } } }
 }
 
 /** Only numbers compare with a number: what never expires does not match. */
-function expired(now: number) {
+function expiredFilter(now: number) {
   return { e: { $lte: now } }
 }
 
-function encoded(value: unknown): number | string {
+function encode(value: unknown): number | string {
   return typeof value === 'number' ? value : JSON.stringify(value)
 }
 
@@ -165,9 +165,9 @@ function entryOf({ _id, v, n, e }: Row): Entry {
 }
 
 /** Adds all that is not there; of what is, the driver tells when everything else has been tried. */
-async function addNotes(
-  notes: Collection<NoteRow>,
-  added: readonly (Note & { readonly series: string })[],
+async function insertLog(
+  notes: Collection<LogRow>,
+  added: readonly (LogRecord & { readonly series: string })[],
 ): Promise<void> {
   if (added.length === 0) return
   const documents = added.map(({ series, id, at, labels, value, expiresAt }) => ({
@@ -186,6 +186,6 @@ async function addNotes(
   }
 }
 
-function noteOf({ i, t, l, v, e }: NoteRow): Note {
+function logRecordOf({ i, t, l, v, e }: LogRow): LogRecord {
   return { id: i, at: t, labels: l, value: JSON.parse(v), expiresAt: e }
 }

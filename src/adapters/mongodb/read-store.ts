@@ -2,16 +2,16 @@ import { type Collection, type Db, type FindCursor, MongoServerError } from 'mon
 import type {
   Checkpoint,
   CollectionSpec,
+  DocumentWrite,
   Filter,
   Page,
   ReadStore,
   Scalar,
-  Stored,
-  Write,
+  StoredDocument,
 } from '../../ports/read-store.ts'
-import { CHECKPOINTS, dropGuards, moveCheckpoint, type StoredCheckpoint, write } from './commit.ts'
+import { CHECKPOINTS, dropGuards, moveCheckpoint, type StoredCheckpoint, writeDocuments } from './commit.ts'
 import { connect } from './connection.ts'
-import { order, type Row, stored, toServer } from './filters.ts'
+import { type Row, serverSortOf, storedPath, toServerFilter } from './filters.ts'
 
 const NAMESPACE_EXISTS = 48
 
@@ -20,44 +20,44 @@ const NAMESPACE_EXISTS = 48
  * @throws Error when the string does not parse, StoreUnavailable when no server answers.
  */
 export async function openMongoReadStore(url: string): Promise<ReadStore> {
-  const { reach, close } = await connect(url)
+  const { withDb, close } = await connect(url)
   const guards = new Map<string, number>()
   return {
     atomic: false,
-    ensure: (specs) => reach((db) => ensure(db, specs)),
+    ensure: (specs) => withDb((db) => ensure(db, specs)),
     get: (collection, id) =>
-      reach(async (db) => {
+      withDb(async (db) => {
         const row = await rowsOf(db, collection).findOne({ _id: id })
         return row ? (storedOf(row)[0] ?? null) : null
       }),
     getMany: (collection, ids) =>
-      reach(async (db) => {
+      withDb(async (db) => {
         const found = await rowsOf(db, collection)
           .find({ _id: { $in: [...ids] } })
           .toArray()
         return found.flatMap(storedOf)
       }),
-    find: (collection, page) => reach((db) => find(db, collection, page)),
-    pluck: (collection, path, page) => reach((db) => pluck(db, collection, path, page)),
-    count: (collection, filter) => reach((db) => rowsOf(db, collection).countDocuments(toServer(filter))),
-    sum: (collection, filter, groupBy, fields) => reach((db) => sum(db, collection, filter, groupBy, fields)),
-    commit: (writes, checkpoint) => reach((db) => commit(db, guards, writes, checkpoint)),
+    find: (collection, page) => withDb((db) => find(db, collection, page)),
+    pluck: (collection, path, page) => withDb((db) => pluck(db, collection, path, page)),
+    count: (collection, filter) => withDb((db) => rowsOf(db, collection).countDocuments(toServerFilter(filter))),
+    sum: (collection, filter, groupBy, fields) => withDb((db) => sum(db, collection, filter, groupBy, fields)),
+    commit: (writes, checkpoint) => withDb((db) => commit(db, guards, writes, checkpoint)),
     checkpoint: (name) =>
-      reach(async (db) => {
+      withDb(async (db) => {
         const found = await checkpointsOf(db).findOne({ _id: name })
         return found ? checkpointOf(found) : null
       }),
     checkpoints: () =>
-      reach(async (db) => {
+      withDb(async (db) => {
         const all = await checkpointsOf(db).find().toArray()
         return Object.fromEntries(all.map((each) => [each._id, checkpointOf(each)]))
       }),
     drop: (collection, checkpoint) =>
-      reach(async (db) => {
+      withDb(async (db) => {
         await drop(db, collection)
         if (checkpoint !== undefined) await checkpointsOf(db).deleteOne({ _id: checkpoint })
       }),
-    collections: () => reach(async (db) => (await namesIn(db)).filter((name) => !/^(_|system\.)/.test(name))),
+    collections: () => withDb(async (db) => (await namesIn(db)).filter((name) => !/^(_|system\.)/.test(name))),
     close,
   }
 }
@@ -75,7 +75,7 @@ async function ensure(db: Db, specs: readonly CollectionSpec[]): Promise<void> {
   for (const { name, indexes } of specs) {
     if (!there.has(name)) await create(db, name)
     const keys = indexes.map((index) =>
-      Object.entries(index).flatMap(([path, way]) => (way ? [[stored(path), way] as const] : [])),
+      Object.entries(index).flatMap(([path, way]) => (way ? [[storedPath(path), way] as const] : [])),
     )
     await db.createIndex(name, { g: 1 }, { sparse: true })
     for (const key of keys) if (key.length > 0) await db.createIndex(name, Object.fromEntries(key))
@@ -100,18 +100,18 @@ async function namesIn(db: Db): Promise<readonly string[]> {
   return (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name)
 }
 
-async function find(db: Db, collection: string, page: Page): Promise<readonly Stored[]> {
+async function find(db: Db, collection: string, page: Page): Promise<readonly StoredDocument[]> {
   return (await pageOf(db, collection, page)?.toArray())?.flatMap(storedOf) ?? []
 }
 
 /** The rows of a page; null for none: to the server a limit of 0 is none at all. */
 function pageOf(db: Db, collection: string, { filter, sort = {}, skip = 0, limit }: Page): FindCursor<Row> | null {
-  const cursor = rowsOf(db, collection).find(toServer(filter)).sort(order(sort)).skip(skip)
+  const cursor = rowsOf(db, collection).find(toServerFilter(filter)).sort(serverSortOf(sort)).skip(skip)
   return limit === 0 ? null : limit === undefined ? cursor : cursor.limit(limit)
 }
 
 async function pluck(db: Db, collection: string, path: string, page: Page): Promise<readonly Scalar[]> {
-  const at = stored(path)
+  const at = storedPath(path)
   const found = await pageOf(db, collection, page)
     ?.project({ _id: 0, [at]: 1 })
     .toArray()
@@ -136,11 +136,11 @@ interface Group {
 
 async function sum(db: Db, collection: string, filter: Filter, groupBy: readonly string[], fields: readonly string[]) {
   // A missing field is null, and the server tells the two apart inside a compound key.
-  const keys = groupBy.map((path, i) => [`k${i}`, { $ifNull: [`$${stored(path)}`, null] }] as const)
-  const sums = fields.map((path, i) => [`s${i}`, { $sum: `$${stored(path)}` }] as const)
+  const keys = groupBy.map((path, i) => [`k${i}`, { $ifNull: [`$${storedPath(path)}`, null] }] as const)
+  const sums = fields.map((path, i) => [`s${i}`, { $sum: `$${storedPath(path)}` }] as const)
   const group = { _id: Object.fromEntries(keys), count: { $sum: 1 }, ...Object.fromEntries(sums) }
   const groups = await rowsOf(db, collection)
-    .aggregate<Group>([{ $match: toServer(filter) }, { $group: group }], { allowDiskUse: true })
+    .aggregate<Group>([{ $match: toServerFilter(filter) }, { $group: group }], { allowDiskUse: true })
     .toArray()
   return groups.map((each) => ({
     key: groupBy.map((_, i) => each._id[`k${i}`] ?? null),
@@ -153,13 +153,13 @@ async function sum(db: Db, collection: string, filter: Filter, groupBy: readonly
 async function commit(
   db: Db,
   guards: Map<string, number>,
-  writes: readonly Write[],
+  writes: readonly DocumentWrite[],
   checkpoint: { readonly name: string; readonly expected: number | null; readonly next: Checkpoint },
 ): Promise<boolean> {
   const { name, expected, next } = checkpoint
   const batches = Map.groupBy(writes, ({ collection }) => collection)
   for (const [collection, batch] of batches) {
-    await write(rowsOf(db, collection), batch, name)
+    await writeDocuments(rowsOf(db, collection), batch, name)
     // What another process left before is at or below the checkpoint.
     const known = guards.has(collection) && batch.every(({ doc }) => doc !== null)
     if (!known) guards.set(collection, next.position)
@@ -175,7 +175,7 @@ async function commit(
   return true
 }
 
-function storedOf({ _id, p, d }: Row): readonly Stored[] {
+function storedOf({ _id, p, d }: Row): readonly StoredDocument[] {
   return d ? [{ id: _id, position: p, doc: d }] : []
 }
 

@@ -18,7 +18,7 @@ export interface NumberingPlan {
 
 const DIGITS = 10
 /** Numbers that are looked at before a search gives up. */
-const LOOKED_AT = 50_000
+const MAX_CANDIDATES = 50_000
 
 /** Cities of some area codes: what `locality` and `rateCenter` find. */
 const CITIES: Readonly<Record<string, string>> = {
@@ -100,12 +100,12 @@ export function numberingPlans(areaCodes: ReadonlyMap<string, string>): readonly
 }
 
 /** The plan and the block of a number; null for one that is in none. */
-export function placeOf(plans: readonly NumberingPlan[], e164: string): { readonly block: Block } | null {
+export function findBlock(plans: readonly NumberingPlan[], e164: string): { readonly block: Block } | null {
   for (const { dial, blocks } of plans) {
     if (!e164.startsWith(`+${dial}`) || e164.length !== 1 + dial.length + DIGITS) continue
     const digits = e164.slice(1 + dial.length)
     const block = blocks.find(({ prefix }) => digits.startsWith(prefix))
-    if (block && isRented(digits, block)) return { block }
+    if (block && isRentable(digits, block)) return { block }
   }
   return null
 }
@@ -114,7 +114,7 @@ export function placeOf(plans: readonly NumberingPlan[], e164: string): { readon
 type Slots = readonly (string | null)[]
 
 /** The slots with a pattern laid over them from a place on; `*` leaves a place free. Null where they contradict. */
-function laid(slots: Slots | null, at: number, pattern: string): Slots | null {
+function overlay(slots: Slots | null, at: number, pattern: string): Slots | null {
   if (slots === null || at < 0 || at + pattern.length > DIGITS) return null
   const next = [...slots]
   for (const [n, digit] of [...pattern].entries()) {
@@ -127,7 +127,7 @@ function laid(slots: Slots | null, at: number, pattern: string): Slots | null {
 }
 
 /** What a beginning says of the digits behind the country's code: with a plus the code is part of it. */
-function beginnings(startsWith: string | null, dial: string): readonly string[] {
+function prefixesOf(startsWith: string | null, dial: string): readonly string[] {
   if (startsWith === null) return ['']
   const digits = startsWith.replace('+', '')
   const behind = digits.startsWith(dial) ? [digits.slice(dial.length)] : dial.startsWith(digits) ? [''] : []
@@ -138,30 +138,30 @@ function beginnings(startsWith: string | null, dial: string): readonly string[] 
 function templates({ areaCode, startsWith, endsWith, contains }: NumberQuery, dial: string): readonly Slots[] {
   const free: Slots = Array.from({ length: DIGITS }, () => null)
   const offsets = contains === null ? [0] : Array.from({ length: DIGITS }, (_, n) => n)
-  const ways = beginnings(startsWith, dial).flatMap((begins) => {
-    const begun = laid(laid(free, 0, areaCode ?? ''), 0, begins)
-    const both = laid(begun, DIGITS - (endsWith?.length ?? 0), endsWith ?? '')
-    return offsets.map((at) => laid(both, at, contains ?? ''))
+  const ways = prefixesOf(startsWith, dial).flatMap((begins) => {
+    const begun = overlay(overlay(free, 0, areaCode ?? ''), 0, begins)
+    const both = overlay(begun, DIGITS - (endsWith?.length ?? 0), endsWith ?? '')
+    return offsets.map((at) => overlay(both, at, contains ?? ''))
   })
   return ways.filter((slots) => slots !== null)
 }
 
-const same = (one: string, other: string | null) => one.trim().toLowerCase() === other?.toLowerCase()
+const equalsIgnoringCase = (one: string, other: string | null) => one.trim().toLowerCase() === other?.toLowerCase()
 
 function blocksFor({ blocks }: NumberingPlan, query: NumberQuery): readonly Block[] {
   const { state, locality, rateCenter, numberType, features } = query
   return blocks.filter(
     (block) =>
       (numberType === null || block.type === numberType) &&
-      (state === null || same(state, block.region)) &&
-      (locality === null || same(locality, block.locality)) &&
-      (rateCenter === null || same(rateCenter, block.locality)) &&
+      (state === null || equalsIgnoringCase(state, block.region)) &&
+      (locality === null || equalsIgnoringCase(locality, block.locality)) &&
+      (rateCenter === null || equalsIgnoringCase(rateCenter, block.locality)) &&
       features.every((feature) => block.features.includes(feature)),
   )
 }
 
 /** Real-looking exchanges: none that begins with 0 or 1, no service code, and none of the numbers kept for fiction. */
-function isRented(digits: string, { prefix }: Block): boolean {
+function isRentable(digits: string, { prefix }: Block): boolean {
   const exchange = digits.slice(prefix.length, prefix.length + 3)
   return /^[2-9]/.test(exchange) && !/^.11$/.test(exchange) && exchange !== '555'
 }
@@ -171,7 +171,7 @@ const STRIDE = 7_368_787n
 
 /** The numbers of a block that fit the slots, always in the same order; null for each that nobody rents out. */
 function* numbersOf(block: Block, slots: Slots): Generator<string | null> {
-  const filled = laid(slots, 0, block.prefix)
+  const filled = overlay(slots, 0, block.prefix)
   if (filled === null) return
   const open = filled.flatMap((digit, place) => (digit === null ? [place] : []))
   const count = 10n ** BigInt(open.length)
@@ -181,11 +181,11 @@ function* numbersOf(block: Block, slots: Slots): Generator<string | null> {
     const digits = [...filled]
     for (const [n, place] of open.entries()) digits[place] = free[n] ?? '0'
     const number = digits.join('')
-    yield isRented(number, block) ? number : null
+    yield isRentable(number, block) ? number : null
   }
 }
 
-function offered({ countryCode, dial }: NumberingPlan, block: Block, digits: string): OfferedNumber {
+function toOfferedNumber({ countryCode, dial }: NumberingPlan, block: Block, digits: string): OfferedNumber {
   const { type, region, locality, features } = block
   const has = (feature: string) => features.includes(feature)
   const capabilities = { voice: has('voice'), sms: has('sms'), mms: has('mms') }
@@ -193,13 +193,13 @@ function offered({ countryCode, dial }: NumberingPlan, block: Block, digits: str
 }
 
 /** The numbers that a search finds, one of each block in turn. */
-export function* found(plan: NumberingPlan, query: NumberQuery): Generator<OfferedNumber> {
+export function* searchNumbers(plan: NumberingPlan, query: NumberQuery): Generator<OfferedNumber> {
   const ways = templates(query, plan.dial)
   let sources = blocksFor(plan, query).flatMap((block) =>
     ways.map((slots) => ({ block, numbers: numbersOf(block, slots) })),
   )
   const seen = new Set<string>()
-  for (let looked = 0; sources.length > 0 && looked < LOOKED_AT; ) {
+  for (let looked = 0; sources.length > 0 && looked < MAX_CANDIDATES; ) {
     const left: typeof sources = []
     for (const source of sources) {
       const next = source.numbers.next()
@@ -208,7 +208,7 @@ export function* found(plan: NumberingPlan, query: NumberQuery): Generator<Offer
       left.push(source)
       if (next.value === null || seen.has(next.value)) continue
       seen.add(next.value)
-      yield offered(plan, source.block, next.value)
+      yield toOfferedNumber(plan, source.block, next.value)
     }
     sources = left
   }

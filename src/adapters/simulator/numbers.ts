@@ -10,13 +10,13 @@ import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
 import type { Random } from '../../ports/random.ts'
-import { found, type NumberingPlan, numberingPlans, placeOf } from './inventory.ts'
+import { findBlock, type NumberingPlan, numberingPlans, searchNumbers } from './inventory.ts'
 import {
-  endingOf,
   HELD,
+  lastDigitsOf,
+  orderAt,
   type SimulatedNumberState,
   simulatedNumber,
-  standing,
   streamOfNumber,
   UNCONNECTED,
   UNREACHABLE,
@@ -32,7 +32,7 @@ export interface NumbersPorts {
 }
 
 /** Area codes whose search shows how a carrier refuses, and how it is away. */
-const SEARCHES: Readonly<Record<string, () => Error>> = {
+const SEARCH_FAILURES: Readonly<Record<string, () => Error>> = {
   999: () => new CarrierRefused('Area code 999 is not in service.'),
   998: () => new CarrierUnavailable('The simulated carrier does not answer.'),
 }
@@ -101,14 +101,14 @@ export function createSimulatedNumbers({ log, ops, clock, random, areaCodes }: N
   }
 
   function* fitting(plan: NumberingPlan, query: NumberQuery): Generator<OfferedNumber> {
-    for (const number of found(plan, query)) {
-      if (!query.excludeHeldNumbers || endingOf(number.e164) !== HELD) yield number
+    for (const number of searchNumbers(plan, query)) {
+      if (!query.excludeHeldNumbers || lastDigitsOf(number.e164) !== HELD) yield number
     }
   }
 
   return {
     async search(query) {
-      const problem = query.areaCode === null ? undefined : SEARCHES[query.areaCode]
+      const problem = query.areaCode === null ? undefined : SEARCH_FAILURES[query.areaCode]
       if (problem) throw problem()
       const plan = plans.find(({ countryCode }) => countryCode === query.countryCode)
       if (!plan) return { results: [], total: 0, bestEffort: false }
@@ -118,9 +118,9 @@ export function createSimulatedNumbers({ log, ops, clock, random, areaCodes }: N
       const results = await free(fitting(plan, near), query.limit)
       return { results, total: results.length, bestEffort: true }
     },
-    async order({ commandId, workspaceId, e164, customerReference }) {
-      if (endingOf(e164) === UNREACHABLE) throw new CarrierUnavailable('The simulated carrier does not answer.')
-      if (placeOf(plans, e164) === null) throw new CarrierRefused(`${e164} is not a number that we rent.`)
+    async placeOrder({ commandId, workspaceId, e164, customerReference }) {
+      if (lastDigitsOf(e164) === UNREACHABLE) throw new CarrierUnavailable('The simulated carrier does not answer.')
+      if (findBlock(plans, e164) === null) throw new CarrierRefused(`${e164} is not a number that we rent.`)
       await ops.put(orderKey(commandId), e164, null)
       const state = await append(e164, workspaceId, ({ orders, rented: taken }) => {
         if (orders.some((order) => order.commandId === commandId)) return null
@@ -129,17 +129,17 @@ export function createSimulatedNumbers({ log, ops, clock, random, areaCodes }: N
       })
       const order = state.orders.find((known) => known.commandId === commandId)
       if (!order) throw new CarrierUnavailable('The order was lost.')
-      return standing(order, clock.now())
+      return orderAt(order, clock.now())
     },
-    async orderOf({ commandId }) {
+    async findOrder({ commandId }) {
       const entry = await ops.get(orderKey(commandId), clock.now())
       if (!entry) return null
       const { state } = await stateOf(String(entry.value))
       const order = state.orders.find((known) => known.commandId === commandId)
-      return order ? standing(order, clock.now()) : null
+      return order ? orderAt(order, clock.now()) : null
     },
     async connect({ e164 }) {
-      if (endingOf(e164) === UNCONNECTED) throw new CarrierRefused(`${e164} cannot be pointed at this connection.`)
+      if (lastDigitsOf(e164) === UNCONNECTED) throw new CarrierRefused(`${e164} cannot be pointed at this connection.`)
     },
     async release({ commandId, e164 }) {
       await append(e164, null, ({ rented }) =>

@@ -1,6 +1,6 @@
 import { versionOf } from '../../kernel/entity.ts'
 import type { NewEvent, RecordedEvent } from '../../kernel/event.ts'
-import { entryFor, resultOf, STAYS_SECONDS, scriptedAs } from '../../ports/call-script.ts'
+import { dialResultOf, entryFor, STAYS_SECONDS, scriptKeyOf } from '../../ports/call-script.ts'
 import type { CarrierNotice, DialCommand, ReleaseCommand } from '../../ports/carrier.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
@@ -8,7 +8,7 @@ import type { Random } from '../../ports/random.ts'
 import { StoreUnavailable } from '../../ports/read-store.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { PlacedCall } from '../../ports/simulated-carrier.ts'
-import { openedHeaders } from './headers.ts'
+import { unsealHeaders } from './headers.ts'
 import { recordingOf } from './recordings.ts'
 import { type SimulatedCallState, simulatedCall } from './simulated-call.ts'
 
@@ -115,11 +115,11 @@ export function createPlayer(
       // A platform that is away is told again, as carriers do.
       step().catch(() => {
         if (stopped) return
-        cancels.push(clock.at(clock.now() + RETRY_MS, attempt))
+        cancels.push(clock.schedule(clock.now() + RETRY_MS, attempt))
       })
     }
     if (placed.mode === 'instant') queueMicrotask(attempt)
-    else cancels.push(clock.at(Date.parse(instant), attempt))
+    else cancels.push(clock.schedule(Date.parse(instant), attempt))
   }
 
   const key = { workspaceId, callId }
@@ -131,7 +131,7 @@ export function createPlayer(
       carrierCallId,
       to: placed.to,
       from: placed.from,
-      sipHeaders: openedHeaders(placed.sipHeaders, ports.secrets),
+      sipHeaders: unsealHeaders(placed.sipHeaders, ports.secrets),
       seed: placed.seed,
       at: placed.arrivesAt,
     })
@@ -205,9 +205,9 @@ export function createPlayer(
           ringSeconds: command.ringSeconds,
           acceptDigit: command.whisper?.acceptDigit ?? null,
         }
-        const known = scriptedAs(placed.script, dialled)
+        const known = scriptKeyOf(placed.script, dialled)
         const nth = state.dials.filter(({ scripted }) => scripted === known).length
-        const result = resultOf(entryFor(placed.script, dialled, nth), dialled)
+        const result = dialResultOf(entryFor(placed.script, dialled, nth), dialled)
         const resultAt = plus(command.at, result.afterSeconds)
         const taken: Dial = {
           commandId: command.commandId,

@@ -3,7 +3,7 @@ import { defineEntity, type Upcast } from '../../kernel/entity.ts'
 import { id, instant } from '../../kernel/wire.ts'
 import { type PlacedCall, placedCall } from '../../ports/simulated-carrier.ts'
 
-const planned = z.object({ at: instant, hungUpBy: z.enum(['caller', 'agent', 'platform']) })
+const plannedEnd = z.object({ at: instant, hungUpBy: z.enum(['caller', 'agent', 'platform']) })
 
 /** These names are the storage format. */
 export const simulatedCallEvents = {
@@ -21,29 +21,32 @@ export const simulatedCallEvents = {
     whisperAccepted: z.boolean().nullable(),
     resultAt: instant,
     /** When the call will be over, if this dial is answered. */
-    ends: planned.nullable(),
+    ends: plannedEnd.nullable(),
     /** Whether what is said once it is answered is recorded. */
     record: z.boolean(),
   }),
   SimulatedReleaseTaken: z.object({
     commandId: z.string(),
     action: z.enum(['hangup', 'message', 'forward']),
-    ends: planned,
+    ends: plannedEnd,
   }),
-  SimulatedCallEnded: planned,
+  SimulatedCallEnded: plannedEnd,
 }
 
 /** Version 1 of a call kept its headers unsealed, and nothing read them. */
-const withoutHeaders: Upcast = (data) => ({ ...(data as object), sipHeaders: {} })
+const addSealedHeaders: Upcast = (data) => ({ ...(data as object), sipHeaders: {} })
 
 /** Version 2 drew anew what had been rehearsed. */
-const unseeded: Upcast = (data) => ({ ...(data as object), seed: null })
+const addSeed: Upcast = (data) => ({ ...(data as object), seed: null })
 
 /** Version 1 of a dial knew of no recordings. */
-const notRecorded: Upcast = (data) => ({ ...(data as object), record: false })
+const addRecord: Upcast = (data) => ({ ...(data as object), record: false })
 
 /** Version 2 of a dial was counted by its target alone. */
-const byTarget: Upcast = (data) => ({ ...(data as object), scripted: (data as { readonly targetId: string }).targetId })
+const addScripted: Upcast = (data) => ({
+  ...(data as object),
+  scripted: (data as { readonly targetId: string }).targetId,
+})
 
 type DialTaken = z.infer<typeof simulatedCallEvents.SimulatedDialTaken>
 
@@ -52,7 +55,7 @@ export interface SimulatedCallState {
   readonly dials: readonly DialTaken[]
   /** Commands that were taken, by id: none is taken twice. */
   readonly commands: readonly string[]
-  readonly ends: z.infer<typeof planned> | null
+  readonly ends: z.infer<typeof plannedEnd> | null
   readonly ended: boolean
 }
 
@@ -61,7 +64,7 @@ export const simulatedCall = defineEntity({
   name: 'simulator',
   version: 1,
   events: simulatedCallEvents,
-  upcasts: { SimulatedCallPlaced: [withoutHeaders, unseeded], SimulatedDialTaken: [notRecorded, byTarget] },
+  upcasts: { SimulatedCallPlaced: [addSealedHeaders, addSeed], SimulatedDialTaken: [addRecord, addScripted] },
   initial: { placed: null, dials: [], commands: [], ends: null, ended: false } as SimulatedCallState,
   evolve: {
     SimulatedCallPlaced: (state, { data }) => ({
@@ -73,18 +76,18 @@ export const simulatedCall = defineEntity({
       ...state,
       dials: [...state.dials, data],
       commands: [...state.commands, data.commandId],
-      ends: earlier(state.ends, data.ends),
+      ends: earlierEnd(state.ends, data.ends),
     }),
     SimulatedReleaseTaken: (state, { data }) => ({
       ...state,
       commands: [...state.commands, data.commandId],
-      ends: earlier(state.ends, data.ends),
+      ends: earlierEnd(state.ends, data.ends),
     }),
     SimulatedCallEnded: (state) => ({ ...state, ended: true }),
   },
 })
 
-function earlier(one: SimulatedCallState['ends'], other: SimulatedCallState['ends']): SimulatedCallState['ends'] {
+function earlierEnd(one: SimulatedCallState['ends'], other: SimulatedCallState['ends']): SimulatedCallState['ends'] {
   if (!one || !other) return one ?? other
   return other.at < one.at ? other : one
 }

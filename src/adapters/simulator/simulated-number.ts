@@ -19,19 +19,19 @@ export const simulatedNumberEvents = {
 type OrderedNumber = z.infer<typeof simulatedNumberEvents.SimulatedNumberOrdered>
 
 /** What becomes of an order. */
-interface Fate {
+interface OrderFate {
   readonly status: CarrierOrder['status']
   /** Milliseconds for which it is pending first. */
   readonly afterMs: number
   readonly error: string | null
 }
 
-const DELIVERED: Fate = { status: 'completed', afterMs: 0, error: null }
-const GONE: Fate = { status: 'failed', afterMs: 0, error: 'The number is no longer available.' }
+const DELIVERED: OrderFate = { status: 'completed', afterMs: 0, error: null }
+const GONE: OrderFate = { status: 'failed', afterMs: 0, error: 'The number is no longer available.' }
 const FILLING_MS = 2_000
 
 /** Numbers that show what an order may come to, by their last four digits; every other is delivered at once. */
-const FATES: Readonly<Record<string, Fate>> = {
+const FATES: Readonly<Record<string, OrderFate>> = {
   '0001': { ...DELIVERED, afterMs: FILLING_MS },
   '0002': { status: 'review', afterMs: 0, error: null },
   '0003': GONE,
@@ -43,16 +43,16 @@ const FATES: Readonly<Record<string, Fate>> = {
 export const [UNCONNECTED, UNREACHABLE, HELD] = ['0005', '0006', '0007']
 
 /** The digits that decide over a number's fate. */
-export function endingOf(e164: string): string {
+export function lastDigitsOf(e164: string): string {
   return e164.slice(-4)
 }
 
-function fateOf({ e164, taken }: OrderedNumber): Fate {
-  return taken ? GONE : (FATES[endingOf(e164)] ?? DELIVERED)
+function fateOf({ e164, taken }: OrderedNumber): OrderFate {
+  return taken ? GONE : (FATES[lastDigitsOf(e164)] ?? DELIVERED)
 }
 
 /** How far an order is at an instant (ms). */
-export function standing(order: OrderedNumber, now: number): CarrierOrder {
+export function orderAt(order: OrderedNumber, now: number): CarrierOrder {
   const { status, afterMs, error } = fateOf(order)
   const carrierOrderId = `sim_${order.e164.slice(1)}_${order.commandId}`
   const pending = now < Date.parse(order.at) + afterMs

@@ -1,10 +1,10 @@
 import { upcast, versionOf } from '../../kernel/entity.ts'
 import type { RecordedEvent } from '../../kernel/event.ts'
-import { entryFor, resultOf } from '../../ports/call-script.ts'
+import { dialResultOf, entryFor } from '../../ports/call-script.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
 import { StoreUnavailable } from '../../ports/read-store.ts'
 import type { PlacedCall, Simulator } from '../../ports/simulated-carrier.ts'
-import { sealedHeaders } from './headers.ts'
+import { sealHeaders } from './headers.ts'
 import { createSimulatedNumbers } from './numbers.ts'
 import { createPlayer, type Player, type PlayerPorts } from './player.ts'
 import { createSimulatedRecordings } from './recordings.ts'
@@ -116,7 +116,7 @@ export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
     } catch {
       // A store that is away is tried again at the next beat.
     }
-    if (!closed) cancel = clock.at(clock.now() + HEARTBEAT_MS, () => void beat())
+    if (!closed) cancel = clock.schedule(clock.now() + HEARTBEAT_MS, () => void beat())
   }
 
   /** The player of a call, wherever it was played before; null when the command needs none any more. */
@@ -146,7 +146,7 @@ export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
 
   async function write(placed: PlacedCall): Promise<Player> {
     placing.add(placed.carrierCallId)
-    const kept = { ...placed, sipHeaders: sealedHeaders(placed.sipHeaders, ports.secrets) }
+    const kept = { ...placed, sipHeaders: sealHeaders(placed.sipHeaders, ports.secrets) }
     try {
       await ops.put(callKey(placed.carrierCallId), owner, null)
       const event = {
@@ -195,7 +195,7 @@ export async function openSimulator(ports: SimulatorPorts): Promise<Simulator> {
     },
     async probe({ targetId, destination, ringSeconds }) {
       const dialled = { targetId, destination, ringSeconds, acceptDigit: null }
-      const result = resultOf(entryFor({}, dialled, 0), dialled)
+      const result = dialResultOf(entryFor({}, dialled, 0), dialled)
       const { outcome, sipCode } = result.answered ? ANSWERED : result
       return { outcome, sipCode, ms: result.afterSeconds * 1_000 }
     },

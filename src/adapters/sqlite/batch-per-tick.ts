@@ -9,7 +9,7 @@ interface Waiting<Work, Outcome> {
  * Does what one turn of the event loop gathers together. Where that fails, each is done by itself, so that none pays for
  * another's fault.
  */
-export function gathering<Work, Outcome>(
+export function batched<Work, Outcome>(
   doAll: (works: readonly Work[]) => readonly Outcome[],
 ): (work: Work) => Promise<Outcome> {
   let gathered: Waiting<Work, Outcome>[] = []

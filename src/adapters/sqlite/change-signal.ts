@@ -3,30 +3,30 @@ import type { DatabaseSync } from 'node:sqlite'
 import { BroadcastChannel } from 'node:worker_threads'
 
 /** How often writes of other processes are looked for. */
-const LOOK_MS = 25
+const POLL_MS = 25
 
 /** Something that a follower waits for: a write that may have happened since it last asked. */
-export interface Wake {
+export interface ChangeSignal {
   /** Resolves at the next write, at once when there was one since the last wait, or at the signal. */
-  next(signal: AbortSignal): Promise<void>
-  wake(): void
+  wait(signal: AbortSignal): Promise<void>
+  notify(): void
   stop(): void
 }
 
-function channelOf(path: string): BroadcastChannel {
+function openChannel(path: string): BroadcastChannel {
   const channel = new BroadcastChannel(`ringledger events ${absolute(path)}`)
   channel.unref()
   return channel
 }
 
 /** Tells every thread of this process that the log in this file grew. */
-export function announcements(path: string): { readonly announce: () => void; readonly stop: () => void } {
-  const channel = channelOf(path)
-  return { announce: () => channel.postMessage(null), stop: () => channel.close() }
+export function openAppendBroadcast(path: string): { readonly notifyAppended: () => void; readonly stop: () => void } {
+  const channel = openChannel(path)
+  return { notifyAppended: () => channel.postMessage(null), stop: () => channel.close() }
 }
 
 /** Tells whether another connection has written since it was last asked. A file that cannot be read now has not changed. */
-export function othersWrote(db: DatabaseSync): () => boolean {
+export function createExternalWriteCheck(db: DatabaseSync): () => boolean {
   const version = db.prepare('PRAGMA data_version')
   const look = (): unknown => {
     try {
@@ -45,18 +45,18 @@ export function othersWrote(db: DatabaseSync): () => boolean {
 }
 
 /** Calls `changed` whenever another connection has written; answers how to stop. Keeps no process alive. */
-export function watchOthers(db: DatabaseSync, changed: () => void): () => void {
-  const wrote = othersWrote(db)
+export function watchExternalWrites(db: DatabaseSync, changed: () => void): () => void {
+  const wrote = createExternalWriteCheck(db)
   const timer = setInterval(() => {
     if (wrote()) changed()
-  }, LOOK_MS)
+  }, POLL_MS)
   timer.unref()
   return () => clearInterval(timer)
 }
 
 /** Listens to the announcements of one file. */
-export function wakeOf(path: string): Wake {
-  const channel = channelOf(path)
+export function openChangeSignal(path: string): ChangeSignal {
+  const channel = openChannel(path)
   let woken = false
   let waiting: (() => void) | null = null
   const wake = (): void => {
@@ -65,9 +65,9 @@ export function wakeOf(path: string): Wake {
   }
   channel.onmessage = wake
   return {
-    wake,
+    notify: wake,
     stop: () => channel.close(),
-    async next(signal) {
+    async wait(signal) {
       if (!woken && !signal.aborted) {
         const { promise, resolve } = Promise.withResolvers<void>()
         const done = () => resolve()

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { CollectionSpec } from '../../ports/read-store.ts'
 import { type Prepare, rowsOf } from './statements.ts'
-import { fromJson, LIST_SQL, quoted } from './values.ts'
+import { jsonValueSql, LIST_SQL, quoteName } from './values.ts'
 
 /** A collection as it lies in the file: id, position, the columns, and the document as JSON. */
 export interface Collection {
@@ -15,69 +15,72 @@ export interface Collection {
 }
 
 /** Paths that address what lies beside the document. */
-const BESIDE: Readonly<Record<string, string>> = { _id: 'id', _position: 'position' }
+const ROW_FIELDS: Readonly<Record<string, string>> = { _id: 'id', _position: 'position' }
 
 /** SQL of a path's column, or of what lies beside the document; undefined when it is in the JSON alone. */
 export function columnOf(collection: Collection, path: string): string | undefined {
-  return BESIDE[path] ?? collection.columns.get(path)
+  return ROW_FIELDS[path] ?? collection.columns.get(path)
 }
 
 /** SQL of a path's value, encoded as in values.ts. */
 export function expressionOf(collection: Collection, path: string): string {
-  return columnOf(collection, path) ?? fromJson(path)
+  return columnOf(collection, path) ?? jsonValueSql(path)
 }
 
 /** What the file says of its collections; read again when anyone may have changed it. */
 export interface Catalogue {
-  of(name: string): Collection | undefined
+  get(name: string): Collection | undefined
   names(): readonly string[]
   /** To be called after this connection changed it. */
-  forget(): void
+  invalidate(): void
 }
 
 /** A collection, and what the file says of it. */
-interface Entry {
-  readonly said: string
+interface CatalogueEntry {
+  readonly source: string
   readonly collection: Collection
 }
 
 /** Opens the catalogue of a file. */
-export function catalogue(prepare: Prepare): Catalogue {
-  let known: ReadonlyMap<string, Entry> = new Map()
+export function openCatalogue(prepare: Prepare): Catalogue {
+  let known: ReadonlyMap<string, CatalogueEntry> = new Map()
   let seen: unknown = null
-  const current = (): ReadonlyMap<string, Entry> => {
+  const current = (): ReadonlyMap<string, CatalogueEntry> => {
     const version = rowsOf<[number]>(prepare('PRAGMA data_version').all())[0]?.[0]
-    if (version !== seen) known = read(prepare, known)
+    if (version !== seen) known = readCatalogue(prepare, known)
     seen = version
     return known
   }
   return {
-    of: (name) => current().get(name)?.collection,
+    get: (name) => current().get(name)?.collection,
     names: () => [...current().keys()],
-    forget() {
+    invalidate() {
       seen = null
     },
   }
 }
 
 /** Collections that did not change stay the same objects. */
-function read(prepare: Prepare, before: ReadonlyMap<string, Entry>): ReadonlyMap<string, Entry> {
+function readCatalogue(
+  prepare: Prepare,
+  before: ReadonlyMap<string, CatalogueEntry>,
+): ReadonlyMap<string, CatalogueEntry> {
   const rows = rowsOf<[string, string, string]>(prepare('SELECT name, columns, lists FROM collections').all())
   return new Map(
     rows.map(([name, columns, lists]) => {
-      const said = `${columns} ${lists}`
+      const source = `${columns} ${lists}`
       const old = before.get(name)
       return [
         name,
-        old?.said === said ? old : { said, collection: collection(name, JSON.parse(columns), JSON.parse(lists)) },
+        old?.source === source ? old : { source, collection: collection(name, JSON.parse(columns), JSON.parse(lists)) },
       ]
     }),
   )
 }
 
 function collection(name: string, paths: readonly string[], lists: readonly string[]): Collection {
-  const columns = new Map(paths.map((path) => [path, quoted(columnName(path))]))
-  return { name, table: quoted(`view ${name}`), columns, lists: new Set(lists) }
+  const columns = new Map(paths.map((path) => [path, quoteName(columnName(path))]))
+  return { name, table: quoteName(`view ${name}`), columns, lists: new Set(lists) }
 }
 
 /** SQLite takes upper for lower case in names, paths do not: `buyer.maxCalls` is `f.buyer.max_calls`, `_` is doubled. */
@@ -93,14 +96,14 @@ export function ensureCollection(
   spec: CollectionSpec,
 ): void {
   const indexed = spec.indexes.flatMap((index) => Object.keys(index))
-  const wanted = [...new Set([...indexed, ...spec.columns])].filter((path) => !(path in BESIDE))
+  const wanted = [...new Set([...indexed, ...spec.columns])].filter((path) => !(path in ROW_FIELDS))
   const missing = wanted.filter((path) => !found?.columns.has(path))
   const grown = collection(spec.name, [...(found?.columns.keys() ?? []), ...missing], [...(found?.lists ?? [])])
   if (!found) db.exec(tableSql(grown))
   else for (const path of missing) addColumn(db, grown, path)
   for (const index of spec.indexes) db.exec(indexSql(grown, index))
   if (found && missing.length === 0) return
-  const held = found ? missing.filter((path) => holdsLists(prepare, grown, path)) : []
+  const held = found ? missing.filter((path) => hasLists(prepare, grown, path)) : []
   saveCollection(prepare, { ...grown, lists: new Set([...grown.lists, ...held]) })
 }
 
@@ -121,10 +124,10 @@ function tableSql({ table, columns }: Collection): string {
 
 function addColumn(db: DatabaseSync, { table, columns }: Collection, path: string): void {
   const column = columns.get(path)
-  db.exec(`ALTER TABLE ${table} ADD COLUMN ${column}; UPDATE ${table} SET ${column} = ${fromJson(path)}`)
+  db.exec(`ALTER TABLE ${table} ADD COLUMN ${column}; UPDATE ${table} SET ${column} = ${jsonValueSql(path)}`)
 }
 
-function holdsLists(prepare: Prepare, { table, columns }: Collection, path: string): boolean {
+function hasLists(prepare: Prepare, { table, columns }: Collection, path: string): boolean {
   return prepare(`SELECT 1 FROM ${table} WHERE ${columns.get(path)} = ${LIST_SQL} LIMIT 1`).get() !== undefined
 }
 
@@ -133,5 +136,5 @@ function indexSql(collection: Collection, index: CollectionSpec['indexes'][numbe
   const name = `${collection.name} by ${fields.map(({ path, way }) => `${columnName(path)} ${way}`).join(', ')}`
   const parts = fields.map(({ path, way }) => `${columnOf(collection, path)} ${way}`)
   if (!('_id' in index)) parts.push('id')
-  return `CREATE INDEX IF NOT EXISTS ${quoted(name)} ON ${collection.table} (${parts.join(', ')})`
+  return `CREATE INDEX IF NOT EXISTS ${quoteName(name)} ON ${collection.table} (${parts.join(', ')})`
 }

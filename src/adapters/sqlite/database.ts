@@ -21,38 +21,38 @@ export interface Database {
   readonly db: DatabaseSync
   readonly path: string
   /** Throws when the file was moved or deleted under the open connection: what is written then would be lost. */
-  readonly present: () => void
+  readonly checkFile: () => void
 }
 
 const BUSY_MS = 10_000
 const RETRY_MS = 20
-const WAL_KEPT_BYTES = 64 * 1024 * 1024
+const MAX_WAL_BYTES = 64 * 1024 * 1024
 /** As much of a file as anyone will have. */
 export const WHOLE_FILE = 8 * 1024 ** 3
 
 /** Primary result codes that say "the file is away, for now or for good", and not "the statement is wrong". */
-const AWAY = new Set([3, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 22, 26])
-const BUSY = new Set([5, 6])
-const CONSTRAINT = 19
+const UNAVAILABLE_CODES = new Set([3, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 22, 26])
+const BUSY_CODES = new Set([5, 6])
+const CONSTRAINT_CODE = 19
 
-class FileAway extends Error {}
+class FileUnavailable extends Error {}
 
-function sqliteCode(error: unknown): number | null {
+function primaryCodeOf(error: unknown): number | null {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : null
 }
 
 /** Whether an error says that the file cannot be reached: unreadable, full, locked for too long, gone. */
-export function isAway(error: unknown): boolean {
-  if (error instanceof FileAway) return true
+export function isUnavailable(error: unknown): boolean {
+  if (error instanceof FileUnavailable) return true
   if (!(error instanceof Error) || !('code' in error)) return false
-  const code = sqliteCode(error)
-  if (code !== null) return AWAY.has(code)
+  const code = primaryCodeOf(error)
+  if (code !== null) return UNAVAILABLE_CODES.has(code)
   return typeof error.code === 'string' && /^E[A-Z]+$/.test(error.code)
 }
 
 /** Whether an error is a broken UNIQUE or NOT NULL rule. */
-export function isConstraint(error: unknown): boolean {
-  return sqliteCode(error) === CONSTRAINT
+export function isConstraintViolation(error: unknown): boolean {
+  return primaryCodeOf(error) === CONSTRAINT_CODE
 }
 
 /**
@@ -63,8 +63,8 @@ export function openDatabase(path: string, layout: Layout): Database {
   try {
     return openFile(path, layout)
   } catch (error) {
-    if (!isAway(error)) throw error
-    throw new FileAway(`${path} cannot be opened: ${error instanceof Error ? error.message : String(error)}.`)
+    if (!isUnavailable(error)) throw error
+    throw new FileUnavailable(`${path} cannot be opened: ${error instanceof Error ? error.message : String(error)}.`)
   }
 }
 
@@ -79,14 +79,14 @@ function openFile(path: string, layout: Layout): Database {
       )
     }
     db.exec(`PRAGMA page_size=${layout.pageBytes}`)
-    enterWal(db)
+    enableWal(db)
     db.exec(`PRAGMA synchronous=${layout.synchronous}; PRAGMA cache_size=-${layout.cacheKiB};
       PRAGMA mmap_size=${layout.mappedBytes}; PRAGMA temp_store=MEMORY;
-      PRAGMA wal_autocheckpoint=${WAL_KEPT_BYTES / layout.pageBytes}; PRAGMA journal_size_limit=${WAL_KEPT_BYTES}`)
+      PRAGMA wal_autocheckpoint=${MAX_WAL_BYTES / layout.pageBytes}; PRAGMA journal_size_limit=${MAX_WAL_BYTES}`)
     if (found < layout.version) {
-      transaction(db, () => db.exec(`${layout.tables}; PRAGMA user_version=${layout.version}`))
+      inTransaction(db, () => db.exec(`${layout.tables}; PRAGMA user_version=${layout.version}`))
     }
-    return { db, path, present: presence(path) }
+    return { db, path, checkFile: createFileCheck(path) }
   } catch (error) {
     db.close()
     throw error
@@ -94,7 +94,7 @@ function openFile(path: string, layout: Layout): Database {
 }
 
 /** Runs `work` in one transaction that takes the write lock at once; an error rolls it back. */
-export function transaction<Result>(db: DatabaseSync, work: () => Result): Result {
+export function inTransaction<Result>(db: DatabaseSync, work: () => Result): Result {
   db.exec('BEGIN IMMEDIATE')
   try {
     const result = work()
@@ -116,33 +116,33 @@ function versionOf(db: DatabaseSync): number {
 }
 
 /** The switch to WAL does not wait for other connections by itself. */
-function enterWal(db: DatabaseSync): void {
+function enableWal(db: DatabaseSync): void {
   for (let waited = 0; ; waited += RETRY_MS) {
     try {
       db.exec('PRAGMA journal_mode=WAL')
       return
     } catch (error) {
-      if (!BUSY.has(sqliteCode(error) ?? 0) || waited >= BUSY_MS) throw error
+      if (!BUSY_CODES.has(primaryCodeOf(error) ?? 0) || waited >= BUSY_MS) throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS)
     }
   }
 }
 
 /** Checks that a file is still where it is now. @throws FileAway */
-export function presence(path: string): () => void {
+export function createFileCheck(path: string): () => void {
   const opened = statSync(path)
   return () => {
     const now = statSync(path, { throwIfNoEntry: false })
     if (now?.ino !== opened.ino || now.dev !== opened.dev)
-      throw new FileAway(`${path} is no longer where it was opened.`)
+      throw new FileUnavailable(`${path} is no longer where it was opened.`)
   }
 }
 
 /** Runs `work`; an error that says the file is away becomes the port's own. */
-export function reaching<Result>(away: (message: string) => Error, work: () => Result): Result {
+export function withUnavailable<Result>(away: (message: string) => Error, work: () => Result): Result {
   try {
     return work()
   } catch (error) {
-    throw isAway(error) ? away(error instanceof Error ? error.message : String(error)) : error
+    throw isUnavailable(error) ? away(error instanceof Error ? error.message : String(error)) : error
   }
 }

@@ -1,21 +1,21 @@
-import type { Stored } from '../../ports/read-store.ts'
+import type { StoredDocument } from '../../ports/read-store.ts'
 
 /** Documents read lately, parsed: one that still stands at its position has not changed since. */
-export interface KeptDocuments {
+export interface DocumentCache {
   /** The document of a table if it is kept as of this position. */
-  readonly of: (table: string, id: string, position: number) => Stored | null
-  readonly keep: (table: string, stored: Stored) => void
+  readonly get: (table: string, id: string, position: number) => StoredDocument | null
+  readonly set: (table: string, stored: StoredDocument) => void
 }
 
-type Generation = Map<string, Map<string, Stored>>
+type Generation = Map<string, Map<string, StoredDocument>>
 
 /** Keeps so many documents at least, and twice as many at most. */
-export function keptDocuments(size: number): KeptDocuments {
+export function createDocumentCache(size: number): DocumentCache {
   let newer: Generation = new Map()
   let older: Generation = new Map()
   let held = 0
-  const keep = (table: string, stored: Stored) => {
-    const documents = newer.get(table) ?? new Map<string, Stored>()
+  const keep = (table: string, stored: StoredDocument) => {
+    const documents = newer.get(table) ?? new Map<string, StoredDocument>()
     if (!documents.has(stored.id)) held += 1
     newer.set(table, documents.set(stored.id, stored))
     if (held < size) return
@@ -24,7 +24,7 @@ export function keptDocuments(size: number): KeptDocuments {
     held = 0
   }
   return {
-    of(table, id, position) {
+    get(table, id, position) {
       const recent = newer.get(table)?.get(id)
       if (recent) return recent.position === position ? recent : null
       const found = older.get(table)?.get(id)
@@ -32,6 +32,6 @@ export function keptDocuments(size: number): KeptDocuments {
       keep(table, found)
       return found
     },
-    keep,
+    set: keep,
   }
 }

@@ -1,12 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Entry, Note } from '../../ports/operational-store.ts'
-import { type Prepare, rowsOf, statements } from './statements.ts'
+import type { Entry, LogRecord } from '../../ports/operational-store.ts'
+import { createStatementCache, type Prepare, rowsOf } from './statements.ts'
 
 /** An entry as it travels: key, value as JSON, version, expiry. */
 export type EntryRow = readonly [key: string, value: string, version: number, expiresAt: number | null]
 
 /** A note as it travels: labels as one text with a blank around each, value as JSON. */
-export type NoteRow = readonly [id: string, at: number, labels: string, value: string, expiresAt: number]
+export type LogRow = readonly [id: string, at: number, labels: string, value: string, expiresAt: number]
 
 /** What the operational store's thread is asked. Values travel as JSON. */
 export type EntryCall =
@@ -18,12 +18,12 @@ export type EntryCall =
   | readonly ['increment', key: string, by: number, expiresAt: number | null, now: number]
   | readonly ['claim', key: string, owner: string, until: number, now: number]
   | readonly ['release', key: string, owner: string]
-  | readonly ['note', notes: readonly (readonly [series: string, row: NoteRow])[]]
-  | readonly ['notes', now: number, part: NotePart, skip: number, limit: number]
+  | readonly ['note', notes: readonly (readonly [series: string, row: LogRow])[]]
+  | readonly ['notes', now: number, part: LogQuery, skip: number, limit: number]
   | readonly ['sweep', now: number]
 
 /** The notes that are asked for. */
-export interface NotePart {
+export interface LogQuery {
   readonly series: string
   readonly labels: readonly string[]
   readonly from: number
@@ -31,7 +31,7 @@ export interface NotePart {
 }
 
 /** Calls that change nothing. */
-export const READS: ReadonlySet<EntryCall[0]> = new Set(['get', 'list', 'notes'])
+export const READ_CALLS: ReadonlySet<EntryCall[0]> = new Set(['get', 'list', 'notes'])
 
 /** Behind every key that begins with a prefix. */
 const LAST = '\u{10FFFF}'
@@ -40,16 +40,16 @@ const SELECT = 'SELECT key, value, version, expires_at FROM entries'
 const PUT = `INSERT INTO entries (key, value, version, expires_at) VALUES (?, ?, 1, ?)
   ON CONFLICT (key) DO UPDATE SET value = excluded.value, version = version + 1, expires_at = excluded.expires_at`
 
-const NOTE = 'INSERT OR IGNORE INTO notes (series, id, at, labels, value, expires_at) VALUES (?, ?, ?, ?, ?, ?)'
+const INSERT_LOG = 'INSERT OR IGNORE INTO notes (series, id, at, labels, value, expires_at) VALUES (?, ?, ?, ?, ?, ?)'
 const PICKED = 'FROM notes WHERE series = ? AND at >= ? AND at < ? AND expires_at > ?'
 
-type Answer<Name extends EntryCall[0]> = (
+type Handler<Name extends EntryCall[0]> = (
   prepare: Prepare,
   call: Extract<EntryCall, readonly [Name, ...unknown[]]>,
 ) => unknown
 
-const ANSWERS: { readonly [Name in EntryCall[0]]: Answer<Name> } = {
-  get: (prepare, [, key, now]) => alive(prepare, key, now) ?? null,
+const HANDLERS: { readonly [Name in EntryCall[0]]: Handler<Name> } = {
+  get: (prepare, [, key, now]) => findAlive(prepare, key, now) ?? null,
   list: (prepare, [, prefix, now, after, limit]) =>
     prepare(`${SELECT} WHERE key >= ? AND key < ? AND key > ? AND ${ALIVE} ORDER BY key LIMIT ?`).all(
       prefix,
@@ -62,7 +62,7 @@ const ANSWERS: { readonly [Name in EntryCall[0]]: Answer<Name> } = {
     prepare(PUT).run(key, value, expiresAt)
   },
   putIf(prepare, [, key, version, value, expiresAt, now]) {
-    if ((alive(prepare, key, now)?.[2] ?? 0) !== version) return false
+    if ((findAlive(prepare, key, now)?.[2] ?? 0) !== version) return false
     prepare(PUT).run(key, value, expiresAt)
     return true
   },
@@ -70,13 +70,13 @@ const ANSWERS: { readonly [Name in EntryCall[0]]: Answer<Name> } = {
     prepare('DELETE FROM entries WHERE key = ?').run(key)
   },
   increment(prepare, [, key, by, expiresAt, now]) {
-    const found = alive(prepare, key, now)
+    const found = findAlive(prepare, key, now)
     const sum = found ? Number(JSON.parse(found[1])) + by : by
     prepare(PUT).run(key, JSON.stringify(sum), found ? found[3] : expiresAt)
     return sum
   },
   claim(prepare, [, key, owner, until, now]) {
-    const held = alive(prepare, key, now)
+    const held = findAlive(prepare, key, now)
     if (held && held[1] !== JSON.stringify(owner)) return false
     prepare(PUT).run(key, JSON.stringify(owner), until)
     return true
@@ -85,7 +85,7 @@ const ANSWERS: { readonly [Name in EntryCall[0]]: Answer<Name> } = {
     prepare('DELETE FROM entries WHERE key = ? AND value = ?').run(key, JSON.stringify(owner))
   },
   note(prepare, [, notes]) {
-    for (const [series, row] of notes) prepare(NOTE).run(series, ...row)
+    for (const [series, row] of notes) prepare(INSERT_LOG).run(series, ...row)
   },
   notes(prepare, [, now, { series, labels, from, to }, skip, limit]) {
     const picked = `${PICKED}${' AND instr(labels, ?)'.repeat(labels.length)}`
@@ -102,12 +102,12 @@ const ANSWERS: { readonly [Name in EntryCall[0]]: Answer<Name> } = {
 }
 
 /** Answers calls on the table of entries, each whole: what writes needs a transaction around it. */
-export function answerEntries(db: DatabaseSync): (call: EntryCall) => unknown {
-  const prepare = statements(db)
-  return (call) => ANSWERS[call[0]](prepare, call as never)
+export function createEntryHandler(db: DatabaseSync): (call: EntryCall) => unknown {
+  const prepare = createStatementCache(db)
+  return (call) => HANDLERS[call[0]](prepare, call as never)
 }
 
-function alive(prepare: Prepare, key: string, now: number): EntryRow | undefined {
+function findAlive(prepare: Prepare, key: string, now: number): EntryRow | undefined {
   return rowsOf<EntryRow>(prepare(`${SELECT} WHERE key = ? AND ${ALIVE}`).all(key, now))[0]
 }
 
@@ -117,6 +117,6 @@ export function entryOf([key, value, version, expiresAt]: EntryRow): Entry {
 }
 
 /** The note that a row holds. */
-export function noteOf([id, at, labels, value, expiresAt]: NoteRow): Note {
+export function logRecordOf([id, at, labels, value, expiresAt]: LogRow): LogRecord {
   return { id, at, labels: labels.trim().split(' '), value: JSON.parse(value), expiresAt }
 }

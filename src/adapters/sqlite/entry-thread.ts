@@ -1,19 +1,19 @@
-import { openDatabase, transaction } from './database.ts'
-import { answerEntries, type EntryCall, READS } from './entries.ts'
+import { inTransaction, openDatabase } from './database.ts'
+import { createEntryHandler, type EntryCall, READ_CALLS } from './entries.ts'
 import { VIEW_LAYOUT } from './view-layout.ts'
-import { type Asked, serve } from './worker.ts'
+import { type ReceivedCall, serve } from './worker.ts'
 
 const CACHE_KIB = 8 * 1024
 
 serve<EntryCall>((path) => {
-  const { db, present } = openDatabase(path, { ...VIEW_LAYOUT, cacheKiB: CACHE_KIB })
-  const answerOne = answerEntries(db)
+  const { db, checkFile } = openDatabase(path, { ...VIEW_LAYOUT, cacheKiB: CACHE_KIB })
+  const answerOne = createEntryHandler(db)
 
   /** All that waits goes in one transaction; the file's faults are the only errors, and they hit all of it. */
-  const answerAll = (batch: readonly Asked<EntryCall>[]): readonly unknown[] => {
-    present()
+  const answerAll = (batch: readonly ReceivedCall<EntryCall>[]): readonly unknown[] => {
+    checkFile()
     const work = () => batch.map(({ call }) => answerOne(call))
-    return batch.every(({ call }) => READS.has(call[0])) ? work() : transaction(db, work)
+    return batch.every(({ call }) => READ_CALLS.has(call[0])) ? work() : inTransaction(db, work)
   }
 
   return {
@@ -27,7 +27,7 @@ serve<EntryCall>((path) => {
         for (const { reply } of batch) reply.fail(error)
       }
     },
-    look() {},
+    poll() {},
     close: () => db.close(),
   }
 })

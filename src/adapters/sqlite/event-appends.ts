@@ -1,15 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { EventToAppend } from '../../kernel/event.ts'
-import { type Database, isConstraint, rollback } from './database.ts'
+import { type Database, isConstraintViolation, rollback } from './database.ts'
 
 /** What became of an append: the position of its last event, null for a conflict, or an error that is its own. */
-export type Outcome = number | null | Error
+export type AppendOutcome = number | null | Error
 
 /** Parts of an append on its way: one string crosses threads four times faster than a list of them. JSON never holds a NUL. */
 const SEPARATOR = '\0'
 const HEAD_PARTS = 2
 const EVENT_PARTS = 5
-const STREAMS_REMEMBERED = 50_000
+const CACHED_STREAMS = 50_000
 
 /** An append as it travels: stream and expected revision, then id, type, version, data and meta of each event. */
 export function packAppend(stream: string, expected: number, events: readonly EventToAppend[]): string {
@@ -26,68 +26,68 @@ export function packAppend(stream: string, expected: number, events: readonly Ev
 export interface GroupCommit {
   begin(): void
   /** One that conflicts leaves the others as they are. Throws when the whole group is lost. */
-  append(packed: string): Outcome
+  append(packed: string): AppendOutcome
   commit(): void
   /** Gives the group up after an error. */
-  abandon(): void
+  rollBack(): void
 }
 
 /** Prepares the group commit. */
-export function groupCommit({ db, present }: Database): GroupCommit {
+export function createGroupCommit({ db, checkFile }: Database): GroupCommit {
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
-  const revisions = revisionsOf(db)
+  const revisions = createRevisionCache(db)
   return {
     begin() {
-      present()
+      checkFile()
       begin.run()
-      revisions.refresh()
+      revisions.dropStale()
     },
-    append: appendOne(db, revisions),
+    append: createAppender(db, revisions),
     commit: () => commit.run(),
-    abandon() {
-      revisions.forget()
+    rollBack() {
+      revisions.clear()
       rollback(db)
     },
   }
 }
 
-interface Revisions {
+interface RevisionCache {
   /** Whether the stream is at this revision, as far as that must be known before inserting. */
-  allow(stream: string, expected: number): boolean
+  isAt(stream: string, expected: number): boolean
   set(stream: string, revision: number): void
   /** Drops what another process may have changed since; called inside the transaction. */
-  refresh(): void
-  forget(): void
+  dropStale(): void
+  clear(): void
 }
 
 /** Last revisions of the streams written lately, right for as long as nobody else has written (PRAGMA data_version). */
-function revisionsOf(db: DatabaseSync): Revisions {
+function createRevisionCache(db: DatabaseSync): RevisionCache {
   const last = db.prepare('SELECT max(revision) AS revision FROM events WHERE stream = ?')
   const version = db.prepare('PRAGMA data_version')
   const known = new Map<string, number>()
   let seen: unknown
   return {
-    allow(stream, expected) {
+    isAt(stream, expected) {
       const revision = known.get(stream)
       if (revision !== undefined) return revision === expected
       // A stream that exists has a revision 0: inserting it anew breaks the unique index, so nothing need be read.
       return expected === -1 || Number(last.get(stream)?.revision ?? -1) === expected
     },
     set(stream, revision) {
-      if (known.size >= STREAMS_REMEMBERED) known.clear()
+      if (known.size >= CACHED_STREAMS) known.clear()
       known.set(stream, revision)
     },
-    refresh() {
+    dropStale() {
       const now = version.get()?.data_version
       if (now !== seen) known.clear()
       seen = now
     },
-    forget: () => known.clear(),
+    clear: () => known.clear(),
   }
 }
 
-function appendOne(db: DatabaseSync, revisions: Revisions): (packed: string) => Outcome {
+function createAppender(db: DatabaseSync, revisions: RevisionCache): (packed: string) => AppendOutcome {
   const insert = db.prepare(
     'INSERT INTO events (stream, revision, id, type, version, data, meta) VALUES (?, ?, ?, ?, ?, ?, ?)',
   )
@@ -101,7 +101,7 @@ function appendOne(db: DatabaseSync, revisions: Revisions): (packed: string) => 
     const parts = packed.split(SEPARATOR)
     const stream = String(parts[0])
     const expected = Number(parts[1])
-    if (!revisions.allow(stream, expected)) return null
+    if (!revisions.isAt(stream, expected)) return null
     let revision = expected
     let first: number | null = null
     let position = 0
@@ -112,7 +112,7 @@ function appendOne(db: DatabaseSync, revisions: Revisions): (packed: string) => 
         position = Number(insert.run(stream, revision, id, type, Number(version), data, meta).lastInsertRowid)
         first ??= position
       } catch (error) {
-        if (!isConstraint(error)) throw error
+        if (!isConstraintViolation(error)) throw error
         if (first !== null) undo.run(first)
         return isElsewhere(stream, expected, id) ? new Error(`The event id ${id} is taken already.`) : null
       }

@@ -1,17 +1,17 @@
 import { type EventLog, LogUnavailable } from '../../ports/event-log.ts'
-import { wakeOf, watchOthers } from './change-signal.ts'
-import { openDatabase, reaching } from './database.ts'
+import { openChangeSignal, watchExternalWrites } from './change-signal.ts'
+import { openDatabase, withUnavailable } from './database.ts'
 import { packAppend } from './event-appends.ts'
 import type { EventRead } from './event-read-thread.ts'
 import {
   EVENT_LAYOUT,
   type EventReads,
   type EventRow,
-  eventReads,
   pageOf,
+  prepareEventReads,
   READ_LIMIT,
   type RowPage,
-  recorded,
+  toRecordedEvent,
 } from './event-table.ts'
 import { follow } from './follow.ts'
 import { openThread } from './worker-client.ts'
@@ -26,26 +26,26 @@ const away = (message: string): LogUnavailable => new LogUnavailable(message)
 export async function openSqliteEventLog(path: string): Promise<EventLog> {
   const writer = await openThread(new URL('./event-thread.ts', import.meta.url), path, away)
   const reader = await openThread(new URL('./event-read-thread.ts', import.meta.url), path, away)
-  const ask = (read: EventRead): Promise<unknown> => reader.ask(read)
+  const ask = (read: EventRead): Promise<unknown> => reader.call(read)
   const closed = new AbortController()
   const log: EventLog = {
     async append(stream, expected, events) {
       if (events.length === 0) throw new TypeError('An append holds at least one event.')
-      const position = (await writer.ask(packAppend(stream, expected, events))) as number | null
+      const position = (await writer.call(packAppend(stream, expected, events))) as number | null
       return position === null
         ? { ok: false, conflict: true }
         : { ok: true, revision: expected + events.length, position }
     },
     async read(stream, from, limit = READ_LIMIT) {
       const rows = (await ask(['stream', stream, from, limit])) as readonly EventRow[]
-      return rows.map(recorded)
+      return rows.map(toRecordedEvent)
     },
     async readAll(after, limit = READ_LIMIT, types) {
       return pageOf((await ask(['all', after, limit, types])) as RowPage)
     },
     follow: (after, signal) =>
       follow(
-        { readAll: (from) => log.readAll(from), listen: () => wakeOf(path), closed: closed.signal },
+        { readAll: (from) => log.readAll(from), listen: () => openChangeSignal(path), closed: closed.signal },
         after,
         signal,
       ),
@@ -64,18 +64,18 @@ export async function openSqliteEventLog(path: string): Promise<EventLog> {
  * @throws LogUnavailable when the file cannot be opened; an Error of one sentence when a newer version wrote it.
  */
 export async function openSqliteEventReader(path: string): Promise<EventLog> {
-  const { db, present } = reaching(away, () => openDatabase(path, EVENT_LAYOUT))
-  const reads = eventReads(db)
+  const { db, checkFile } = withUnavailable(away, () => openDatabase(path, EVENT_LAYOUT))
+  const reads = prepareEventReads(db)
   const closed = new AbortController()
   const read = async <Result>(work: (reads: EventReads) => Result): Promise<Result> =>
-    reaching(away, () => {
+    withUnavailable(away, () => {
       if (closed.signal.aborted) throw away(`${path} was closed.`)
-      present()
+      checkFile()
       return work(reads)
     })
   const listen = () => {
-    const wake = wakeOf(path)
-    const unwatch = watchOthers(db, wake.wake)
+    const wake = openChangeSignal(path)
+    const unwatch = watchExternalWrites(db, wake.notify)
     const stop = () => {
       unwatch()
       wake.stop()
@@ -84,7 +84,7 @@ export async function openSqliteEventReader(path: string): Promise<EventLog> {
   }
   const log: EventLog = {
     append: () => Promise.reject(away(`${path} was opened for reading only.`)),
-    read: (stream, from, limit = READ_LIMIT) => read((table) => table.stream(stream, from, limit).map(recorded)),
+    read: (stream, from, limit = READ_LIMIT) => read((table) => table.stream(stream, from, limit).map(toRecordedEvent)),
     readAll: (after, limit = READ_LIMIT, types) => read((table) => pageOf(table.all(after, limit, types))),
     follow: (after, signal) =>
       follow({ readAll: (from) => log.readAll(from), listen, closed: closed.signal }, after, signal),

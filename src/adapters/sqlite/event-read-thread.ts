@@ -1,5 +1,5 @@
 import { openDatabase } from './database.ts'
-import { EVENT_LAYOUT, eventReads } from './event-table.ts'
+import { EVENT_LAYOUT, prepareEventReads } from './event-table.ts'
 import { serve } from './worker.ts'
 
 /** A read, as the log's reading thread is asked for it. */
@@ -11,9 +11,9 @@ export type EventRead =
 /** Reads have a thread and a connection of their own: none waits for the disk to take an append, and none sees what it has not. */
 serve<EventRead>((path) => {
   const database = openDatabase(path, EVENT_LAYOUT)
-  const reads = eventReads(database.db)
+  const reads = prepareEventReads(database.db)
   const rowsOf = (call: EventRead): unknown => {
-    database.present()
+    database.checkFile()
     if (call[0] === 'stream') return reads.stream(call[1], call[2], call[3])
     if (call[0] === 'all') return reads.all(call[1], call[2], call[3])
     return reads.head()
@@ -28,7 +28,7 @@ serve<EventRead>((path) => {
         }
       }
     },
-    look: () => undefined,
+    poll: () => undefined,
     close: () => database.db.close(),
   }
 })

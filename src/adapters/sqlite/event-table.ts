@@ -48,7 +48,7 @@ const PAGE_CHARACTERS = 16 * 1024 * 1024
 const CHUNK = 250
 
 /** Prepares the reads. Rows come as arrays: measured, that is a third cheaper than objects. */
-export function eventReads(db: DatabaseSync): EventReads {
+export function prepareEventReads(db: DatabaseSync): EventReads {
   const columns = 'SELECT position, stream, revision, type, version, data, meta FROM events'
   const stream = db.prepare(`${columns} WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?`)
   const all = db.prepare(`${columns} WHERE position > ? ORDER BY position LIMIT ?`)
@@ -84,11 +84,11 @@ function headOf(last: { get(): unknown }): number {
 }
 
 /** The event that a row holds. */
-export function recorded([position, stream, revision, type, version, data, meta]: EventRow): RecordedEvent {
+export function toRecordedEvent([position, stream, revision, type, version, data, meta]: EventRow): RecordedEvent {
   return { stream, revision, position, type, version, data: JSON.parse(data), meta: JSON.parse(meta) as Meta }
 }
 
 /** The page that rows make. */
 export function pageOf({ rows, position, end }: RowPage): LogPage {
-  return { events: rows.map(recorded), position, end }
+  return { events: rows.map(toRecordedEvent), position, end }
 }

@@ -1,8 +1,8 @@
-import { announcements, othersWrote } from './change-signal.ts'
+import { createExternalWriteCheck, openAppendBroadcast } from './change-signal.ts'
 import { openDatabase } from './database.ts'
-import { groupCommit } from './event-appends.ts'
+import { createGroupCommit } from './event-appends.ts'
 import { EVENT_LAYOUT } from './event-table.ts'
-import { type Asked, type Line, serve } from './worker.ts'
+import { type CallerLink, type ReceivedCall, serve } from './worker.ts'
 
 /** A group grows by so many messages at most while it is being written. */
 const GROWTHS = 16
@@ -10,12 +10,12 @@ const GROWTHS = 16
 /** What the thread is asked: appends (packAppend). */
 serve<string>((path) => {
   const database = openDatabase(path, EVENT_LAYOUT)
-  const group = groupCommit(database)
-  const changed = othersWrote(database.db)
-  const { announce, stop } = announcements(path)
+  const group = createGroupCommit(database)
+  const changed = createExternalWriteCheck(database.db)
+  const { notifyAppended, stop } = openAppendBroadcast(path)
 
   /** Writes the appends and those that come meanwhile, in one transaction. Whatever becomes of it, each is answered. */
-  const write = (appends: readonly Asked<string>[], line: Line<string>): void => {
+  const write = (appends: readonly ReceivedCall<string>[], line: CallerLink<string>): void => {
     const taken = [...appends]
     const outcomes: ReturnType<typeof group.append>[] = []
     try {
@@ -23,7 +23,7 @@ serve<string>((path) => {
       let waiting = appends
       for (let growth = 0; waiting.length > 0; growth += 1) {
         for (const { call } of waiting) outcomes.push(group.append(call))
-        waiting = growth < GROWTHS ? line.more() : []
+        waiting = growth < GROWTHS ? line.receiveMore() : []
         taken.push(...waiting)
       }
       group.commit()
@@ -33,17 +33,17 @@ serve<string>((path) => {
         else reply.answer(outcome)
       })
     } catch (error) {
-      group.abandon()
+      group.rollBack()
       for (const { reply } of taken) reply.fail(error)
     }
-    line.send()
-    announce()
+    line.flush()
+    notifyAppended()
   }
 
   return {
     answer: write,
-    look() {
-      if (changed()) announce()
+    poll() {
+      if (changed()) notifyAppended()
     },
     close() {
       stop()

@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { Conditions, Filter, Scalar, Sort } from '../../ports/read-store.ts'
 import { type Collection, columnOf, expressionOf } from './collections.ts'
-import { encode, FROM_ELEMENT, jsonPath, LIST_SQL } from './values.ts'
+import { ELEMENT_VALUE_SQL, encode, jsonPath, LIST_SQL } from './values.ts'
 
 /** SQL with its parameters, in order. */
 export interface Fragment {
@@ -10,10 +10,10 @@ export interface Fragment {
 }
 
 /** Longer lists travel as one parameter, so that their statements are few. */
-const INLINE = 32
+const MAX_INLINE_VALUES = 32
 
 /** Name of the function that a connection registers for `$regex`: (expression, flags, value) → 0 or 1. */
-export const MATCHES = 'matches'
+export const MATCHES_FUNCTION = 'matches'
 
 /** The condition that a filter makes of a row. */
 export function whereOf(collection: Collection, filter: Filter): Fragment {
@@ -21,14 +21,14 @@ export function whereOf(collection: Collection, filter: Filter): Fragment {
     if (condition === undefined) return []
     if (isList(condition))
       return [
-        joined(
+        joinFragments(
           condition.map((each) => whereOf(collection, each)),
           key === '$or' ? 'OR' : 'AND',
         ),
       ]
-    return conditionsOf(condition).map((each) => fieldIs(collection, key, each))
+    return conditionsOf(condition).map((each) => fieldCondition(collection, key, each))
   })
-  return joined(parts, 'AND')
+  return joinFragments(parts, 'AND')
 }
 
 /** The order that a sort makes, ties by id. */
@@ -41,12 +41,12 @@ export function orderOf(collection: Collection, sort: Sort = {}): string {
 
 /** One operator with its operand; a negative one is the opposite of another. */
 interface Condition {
-  readonly holds: (expression: string) => Fragment
+  readonly sqlFor: (expression: string) => Fragment
   readonly negative: boolean
 }
 
-const equal = (value: Scalar) => (expression: string) => isOneOf(expression, [value])
-const among = (list: readonly Scalar[]) => (expression: string) => isOneOf(expression, list)
+const equal = (value: Scalar) => (expression: string) => anyOfSql(expression, [value])
+const anyOf = (list: readonly Scalar[]) => (expression: string) => anyOfSql(expression, list)
 
 /** Ranges keep to the operand's own type: numbers lie before all text, text before all blobs. */
 const TYPE_ENDS = { number: { lower: '', upper: "< ''" }, string: { lower: ">= ''", upper: "< x''" } } as const
@@ -59,11 +59,11 @@ const range =
     const own = { sql: `${expression} ${operator} ?`, values: [operand] }
     // An index is entered by one bound of each side, the first that it is told: the sign keeps that from being the type's end.
     const sign = (rises ? (all.$lt ?? all.$lte) : (all.$gt ?? all.$gte)) === undefined ? '' : '+'
-    return end === '' ? own : joined([own, { sql: `${sign}${expression} ${end}`, values: [] }], 'AND')
+    return end === '' ? own : joinFragments([own, { sql: `${sign}${expression} ${end}`, values: [] }], 'AND')
   }
 
-const matching = (expression: string, options: string) => (value: string) => ({
-  sql: `${MATCHES}(?, ?, ${value})`,
+const matchesPattern = (expression: string, options: string) => (value: string) => ({
+  sql: `${MATCHES_FUNCTION}(?, ?, ${value})`,
   values: [expression, `${options}u`],
 })
 
@@ -74,23 +74,23 @@ type Operators = {
   ) => Condition
 }
 
-const is = (holds: Condition['holds']): Condition => ({ holds, negative: false })
-const isNot = (holds: Condition['holds']): Condition => ({ holds, negative: true })
+const positiveCondition = (sqlFor: Condition['sqlFor']): Condition => ({ sqlFor, negative: false })
+const negativeCondition = (sqlFor: Condition['sqlFor']): Condition => ({ sqlFor, negative: true })
 
 const OPERATORS: Operators = {
-  $eq: (value) => is(equal(value)),
-  $ne: (value) => isNot(equal(value)),
-  $in: (list) => is(among(list ?? [])),
-  $nin: (list) => isNot(among(list ?? [])),
-  $gt: (operand, all) => is(range('>', operand ?? '', all)),
-  $gte: (operand, all) => is(range('>=', operand ?? '', all)),
-  $lt: (operand, all) => is(range('<', operand ?? '', all)),
-  $lte: (operand, all) => is(range('<=', operand ?? '', all)),
-  $regex: (expression, { $options = '' }) => is(matching(expression ?? '', $options)),
+  $eq: (value) => positiveCondition(equal(value)),
+  $ne: (value) => negativeCondition(equal(value)),
+  $in: (list) => positiveCondition(anyOf(list ?? [])),
+  $nin: (list) => negativeCondition(anyOf(list ?? [])),
+  $gt: (operand, all) => positiveCondition(range('>', operand ?? '', all)),
+  $gte: (operand, all) => positiveCondition(range('>=', operand ?? '', all)),
+  $lt: (operand, all) => positiveCondition(range('<', operand ?? '', all)),
+  $lte: (operand, all) => positiveCondition(range('<=', operand ?? '', all)),
+  $regex: (expression, { $options = '' }) => positiveCondition(matchesPattern(expression ?? '', $options)),
 }
 
 function conditionsOf(condition: Scalar | Conditions): readonly Condition[] {
-  if (condition === null || typeof condition !== 'object') return [is(equal(condition))]
+  if (condition === null || typeof condition !== 'object') return [positiveCondition(equal(condition))]
   return Object.entries(condition).flatMap(([operator, operand]) => {
     if (operator === '$options' || operand === undefined) return []
     if (!(operator in OPERATORS)) throw new TypeError(`Filters know no ${operator}.`)
@@ -98,40 +98,40 @@ function conditionsOf(condition: Scalar | Conditions): readonly Condition[] {
   })
 }
 
-function fieldIs(collection: Collection, path: string, { holds, negative }: Condition): Fragment {
+function fieldCondition(collection: Collection, path: string, { sqlFor, negative }: Condition): Fragment {
   const expression = expressionOf(collection, path)
-  const positive = mayHoldLists(collection, path)
-    ? joined([holds(expression), elementIs(expression, path, holds(FROM_ELEMENT))], 'OR')
-    : holds(expression)
+  const positive = mayHaveLists(collection, path)
+    ? joinFragments([sqlFor(expression), elementCondition(expression, path, sqlFor(ELEMENT_VALUE_SQL))], 'OR')
+    : sqlFor(expression)
   return negative ? { sql: `NOT ifnull(${positive.sql}, 0)`, values: positive.values } : positive
 }
 
-function elementIs(expression: string, path: string, condition: Fragment): Fragment {
+function elementCondition(expression: string, path: string, condition: Fragment): Fragment {
   const sql = `(${expression} = ${LIST_SQL} AND EXISTS (SELECT 1 FROM json_each(doc, ${jsonPath(path)}) AS element WHERE ${condition.sql}))`
   return { sql, values: condition.values }
 }
 
-function mayHoldLists(collection: Collection, path: string): boolean {
+function mayHaveLists(collection: Collection, path: string): boolean {
   return columnOf(collection, path) === undefined || collection.lists.has(path)
 }
 
-function isOneOf(expression: string, list: readonly Scalar[]): Fragment {
+function anyOfSql(expression: string, list: readonly Scalar[]): Fragment {
   const values = list.filter((value) => value !== null)
-  const found = valuesIn(expression, values)
+  const found = inSql(expression, values)
   if (values.length === list.length) return found
   const absent = { sql: `${expression} IS NULL`, values: [] }
-  return values.length === 0 ? absent : joined([absent, found], 'OR')
+  return values.length === 0 ? absent : joinFragments([absent, found], 'OR')
 }
 
-function valuesIn(expression: string, values: readonly Scalar[]): Fragment {
+function inSql(expression: string, values: readonly Scalar[]): Fragment {
   if (values.length === 1) return { sql: `${expression} = ?`, values: values.map(encode) }
-  if (values.length > INLINE && values.every((value) => typeof value !== 'boolean')) {
+  if (values.length > MAX_INLINE_VALUES && values.every((value) => typeof value !== 'boolean')) {
     return { sql: `${expression} IN (SELECT value FROM json_each(?))`, values: [JSON.stringify(values)] }
   }
   return { sql: `${expression} IN (${values.map(() => '?').join(', ')})`, values: values.map(encode) }
 }
 
-function joined(parts: readonly Fragment[], operator: 'AND' | 'OR'): Fragment {
+function joinFragments(parts: readonly Fragment[], operator: 'AND' | 'OR'): Fragment {
   const [first] = parts
   if (parts.length === 0 || !first) return { sql: operator === 'AND' ? 'TRUE' : 'FALSE', values: [] }
   if (parts.length === 1) return first

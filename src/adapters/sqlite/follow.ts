@@ -1,22 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type LogPage, LogUnavailable } from '../../ports/event-log.ts'
-import type { Wake } from './change-signal.ts'
+import type { ChangeSignal } from './change-signal.ts'
 
 const RETRY_MS = 100
-const RETRY_AT_MOST_MS = 2_000
+const MAX_RETRY_MS = 2_000
 
 /** What following needs of a log. */
-export interface Followed {
+export interface FollowSource {
   readonly readAll: (after: number) => Promise<LogPage>
   /** A fresh listener to the log's writes. */
-  readonly listen: () => Wake
+  readonly listen: () => ChangeSignal
   /** Aborted when the log is closed. */
   readonly closed: AbortSignal
 }
 
 /** Pages with events behind `after` for ever; a log that is away is asked again after a while. Ends at the signal, or when the log is closed. */
 export async function* follow(
-  { readAll, listen, closed }: Followed,
+  { readAll, listen, closed }: FollowSource,
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<LogPage> {
@@ -26,11 +26,11 @@ export async function* follow(
   let retry = RETRY_MS
   try {
     while (!over.aborted) {
-      const page = await readAll(position).catch(away)
+      const page = await readAll(position).catch(nullIfUnavailable)
       if (over.aborted) return
       if (!page) {
         await pause(retry, null, { signal: over, ref: false }).catch(() => null)
-        retry = Math.min(retry * 2, RETRY_AT_MOST_MS)
+        retry = Math.min(retry * 2, MAX_RETRY_MS)
         continue
       }
       retry = RETRY_MS
@@ -38,14 +38,14 @@ export async function* follow(
         position = page.position
         yield page
       }
-      if (page.end) await wake.next(over)
+      if (page.end) await wake.wait(over)
     }
   } finally {
     wake.stop()
   }
 }
 
-function away(error: unknown): null {
+function nullIfUnavailable(error: unknown): null {
   if (error instanceof LogUnavailable) return null
   throw error
 }

@@ -1,6 +1,6 @@
 import type { OperationalStore } from '../../ports/operational-store.ts'
 import { StoreUnavailable } from '../../ports/read-store.ts'
-import { type EntryCall, type EntryRow, entryOf, type NoteRow, noteOf } from './entries.ts'
+import { type EntryCall, type EntryRow, entryOf, type LogRow, logRecordOf } from './entries.ts'
 import { openThread } from './worker-client.ts'
 
 /**
@@ -10,7 +10,7 @@ import { openThread } from './worker-client.ts'
 export async function openSqliteOperationalStore(path: string): Promise<OperationalStore> {
   const away = (message: string) => new StoreUnavailable(message)
   const thread = await openThread(new URL('./entry-thread.ts', import.meta.url), path, away)
-  const ask = async <Answer>(...call: EntryCall): Promise<Answer> => (await thread.ask(call)) as Answer
+  const ask = async <Answer>(...call: EntryCall): Promise<Answer> => (await thread.call(call)) as Answer
   return {
     async get(key, now) {
       const row = await ask<EntryRow | null>('get', key, now)
@@ -24,9 +24,9 @@ export async function openSqliteOperationalStore(path: string): Promise<Operatio
     putIf: (key, version, value, expiresAt, now) => ask('putIf', key, version, jsonOf(value), expiresAt, now),
     delete: (key) => ask('delete', key),
     increment: (key, by, expiresAt, now) => ask('increment', key, by, expiresAt, now),
-    claim: (key, owner, until, now) => ask('claim', key, owner, until, now),
-    release: (key, owner) => ask('release', key, owner),
-    note: (notes) =>
+    acquireLease: (key, owner, until, now) => ask('claim', key, owner, until, now),
+    releaseLease: (key, owner) => ask('release', key, owner),
+    appendLog: (notes) =>
       ask(
         'note',
         notes.map(({ series, id, at, labels, value, expiresAt }) => [
@@ -34,17 +34,17 @@ export async function openSqliteOperationalStore(path: string): Promise<Operatio
           [id, at, ` ${labels.join(' ')} `, jsonOf(value), expiresAt],
         ]),
       ),
-    async notes(series, now, { labels = [], from = 0, to = Number.MAX_SAFE_INTEGER, skip, limit }) {
-      const [total, rows] = await ask<readonly [number, readonly NoteRow[]]>(
+    async queryLog(series, now, { labels = [], from = 0, to = Number.MAX_SAFE_INTEGER, skip, limit }) {
+      const [total, rows] = await ask<readonly [number, readonly LogRow[]]>(
         'notes',
         now,
         { series, labels, from, to },
         skip,
         limit,
       )
-      return { total, notes: rows.map(noteOf) }
+      return { total, records: rows.map(logRecordOf) }
     },
-    sweep: (now) => ask('sweep', now),
+    deleteExpired: (now) => ask('sweep', now),
     close: () => thread.close(),
   }
 }

@@ -1,4 +1,4 @@
-import { isAway } from './database.ts'
+import { isUnavailable } from './database.ts'
 
 /** What travels to a thread: calls, numbered from `first`. A null asks it to end. */
 export interface Calls {
@@ -39,5 +39,5 @@ export const CELLS = 2
 
 /** An error as it travels. */
 export function faultOf(error: unknown): CallFault {
-  return { away: isAway(error), message: error instanceof Error ? error.message : String(error) }
+  return { away: isUnavailable(error), message: error instanceof Error ? error.message : String(error) }
 }

@@ -5,31 +5,31 @@ import {
   type Page,
   type ReadStore,
   type Scalar,
-  type Stored,
+  type StoredDocument,
   StoreUnavailable,
 } from '../../ports/read-store.ts'
-import { gathering } from './batch-per-tick.ts'
-import { type Catalogue, type Collection, catalogue, ensureCollection, expressionOf } from './collections.ts'
-import { openDatabase, presence, reaching, transaction } from './database.ts'
-import { type KeptDocuments, keptDocuments } from './document-cache.ts'
-import { MATCHES, orderOf, whereOf } from './filter-sql.ts'
-import { type Prepare, rowsOf, statements } from './statements.ts'
+import { batched } from './batch-per-tick.ts'
+import { type Catalogue, type Collection, ensureCollection, expressionOf, openCatalogue } from './collections.ts'
+import { createFileCheck, inTransaction, openDatabase, withUnavailable } from './database.ts'
+import { createDocumentCache, type DocumentCache } from './document-cache.ts'
+import { MATCHES_FUNCTION, orderOf, whereOf } from './filter-sql.ts'
+import { createStatementCache, type Prepare, rowsOf } from './statements.ts'
 import { decode } from './values.ts'
-import { type Commit, committer } from './view-commit.ts'
+import { type Commit, createCommitter } from './view-commit.ts'
 import { VIEW_LAYOUT } from './view-layout.ts'
 
 const away = (message: string): StoreUnavailable => new StoreUnavailable(message)
 
 /** Pages of up to so many documents are what people read, again and again. */
-const LARGEST_KEPT_PAGE = 200
-const KEPT_DOCUMENTS = 2_000
+const MAX_CACHED_PAGE = 200
+const CACHED_DOCUMENTS = 2_000
 
 type StoredRow = readonly [id: string, position: number, doc: string]
 
 /** Checks that the read models' file is where it was when this was made: without opening it, so in any thread. @throws StoreUnavailable */
-export function sqliteReadStorePresence(path: string): () => void {
-  const present = reaching(away, () => presence(path))
-  return () => reaching(away, present)
+export function createReadStoreFileCheck(path: string): () => void {
+  const present = withUnavailable(away, () => createFileCheck(path))
+  return () => withUnavailable(away, present)
 }
 
 /**
@@ -40,25 +40,25 @@ export function sqliteReadStorePresence(path: string): () => void {
  */
 export async function openSqliteReadStore(path: string, { follows = false } = {}): Promise<ReadStore> {
   const layout = follows ? { ...VIEW_LAYOUT, mappedBytes: 0 } : VIEW_LAYOUT
-  const { db, present } = reaching(away, () => openDatabase(path, layout))
-  registerMatches(db)
-  const prepare = statements(db)
-  const known = catalogue(prepare)
-  const commit = committer(db, prepare, known)
-  const kept = keptDocuments(KEPT_DOCUMENTS)
+  const { db, checkFile } = withUnavailable(away, () => openDatabase(path, layout))
+  registerMatchesFunction(db)
+  const prepare = createStatementCache(db)
+  const known = openCatalogue(prepare)
+  const commit = createCommitter(db, prepare, known)
+  const kept = createDocumentCache(CACHED_DOCUMENTS)
   let closed = false
 
   const reached = <Result>(work: () => Result): Result =>
-    reaching(away, () => {
+    withUnavailable(away, () => {
       if (closed) throw away(`${path} was closed.`)
-      present()
+      checkFile()
       return work()
     })
   const reach = async <Result>(work: () => Result): Promise<Result> => reached(work)
-  const together = gathering((commits: readonly Commit[]) => reached(() => commit(commits)))
+  const together = batched((commits: readonly Commit[]) => reached(() => commit(commits)))
   const within = <Result>(name: string, empty: Result, work: (collection: Collection) => Result): Promise<Result> =>
     reach(() => {
-      const collection = known.of(name)
+      const collection = known.get(name)
       return collection ? work(collection) : empty
     })
 
@@ -86,34 +86,34 @@ export async function openSqliteReadStore(path: string, { follows = false } = {}
 
 function ensure(db: DatabaseSync, prepare: Prepare, known: Catalogue, specs: Parameters<ReadStore['ensure']>[0]): void {
   try {
-    transaction(db, () => {
-      for (const spec of specs) ensureCollection(db, prepare, known.of(spec.name), spec)
+    inTransaction(db, () => {
+      for (const spec of specs) ensureCollection(db, prepare, known.get(spec.name), spec)
     })
   } finally {
-    known.forget()
+    known.invalidate()
   }
 }
 
 function drop(db: DatabaseSync, prepare: Prepare, known: Catalogue, name: string, checkpoint?: string): void {
   try {
-    transaction(db, () => {
-      const collection = known.of(name)
+    inTransaction(db, () => {
+      const collection = known.get(name)
       if (collection) db.exec(`DROP TABLE ${collection.table}`)
       prepare('DELETE FROM collections WHERE name = ?').run(name)
       prepare('DELETE FROM removed WHERE collection = ?').run(name)
       if (checkpoint !== undefined) prepare('DELETE FROM checkpoints WHERE name = ?').run(checkpoint)
     })
   } finally {
-    known.forget()
+    known.invalidate()
   }
 }
 
-function getOne(prepare: Prepare, { table }: Collection, id: string): Stored | null {
+function getOne(prepare: Prepare, { table }: Collection, id: string): StoredDocument | null {
   const row = prepare(`SELECT id, position, doc FROM ${table} WHERE id = ?`).get(id) as unknown as StoredRow | undefined
   return row ? storedOf(row) : null
 }
 
-function getMany(prepare: Prepare, { table }: Collection, ids: readonly string[]): readonly Stored[] {
+function getMany(prepare: Prepare, { table }: Collection, ids: readonly string[]): readonly StoredDocument[] {
   const statement = prepare(`SELECT id, position, doc FROM ${table} WHERE id IN (SELECT value FROM json_each(?))`)
   return rowsOf<StoredRow>(statement.all(JSON.stringify(ids))).map(storedOf)
 }
@@ -121,15 +121,15 @@ function getMany(prepare: Prepare, { table }: Collection, ids: readonly string[]
 /** The page is found by its keys first: sorting and skipping then move no documents, and those read lately are not read again. */
 function find(
   prepare: Prepare,
-  kept: KeptDocuments,
+  kept: DocumentCache,
   collection: Collection,
   { filter, sort, skip = 0, limit }: Page,
-): readonly Stored[] {
+): readonly StoredDocument[] {
   const { table } = collection
   const { sql, values } = whereOf(collection, filter)
   const order = orderOf(collection, sort)
   const behind = `FROM ${table} WHERE ${sql} ORDER BY ${order} LIMIT ? OFFSET ?`
-  if (limit === undefined || limit > LARGEST_KEPT_PAGE) {
+  if (limit === undefined || limit > MAX_CACHED_PAGE) {
     const page =
       limit === undefined
         ? `SELECT id, position, doc ${behind}`
@@ -137,10 +137,10 @@ function find(
     return rowsOf<StoredRow>(prepare(page).all(...values, limit ?? -1, skip)).map(storedOf)
   }
   const keys = rowsOf<[string, number]>(prepare(`SELECT id, position ${behind}`).all(...values, limit, skip))
-  const known = keys.map(([id, position]) => kept.of(table, id, position))
+  const known = keys.map(([id, position]) => kept.get(table, id, position))
   const missing = keys.flatMap(([id], index) => (known[index] ? [] : [id]))
   const read = missing.length > 0 ? getMany(prepare, collection, missing) : []
-  for (const stored of read) kept.keep(table, stored)
+  for (const stored of read) kept.set(table, stored)
   const found = new Map(read.map((stored) => [stored.id, stored]))
   return keys.flatMap(([id], index) => known[index] ?? found.get(id) ?? [])
 }
@@ -196,13 +196,13 @@ function checkpointsOf(prepare: Prepare, where: string, ...values: string[]): Re
   )
 }
 
-function storedOf([id, position, doc]: StoredRow): Stored {
+function storedOf([id, position, doc]: StoredRow): StoredDocument {
   return { id, position, doc: JSON.parse(doc) }
 }
 
-function registerMatches(db: DatabaseSync): void {
+function registerMatchesFunction(db: DatabaseSync): void {
   let compiled: { readonly key: string; readonly expression: RegExp } | null = null
-  db.function(MATCHES, { deterministic: true }, (pattern, flags, value) => {
+  db.function(MATCHES_FUNCTION, { deterministic: true }, (pattern, flags, value) => {
     if (typeof value !== 'string') return 0
     const key = `${flags}/${pattern}`
     if (compiled?.key !== key) compiled = { key, expression: new RegExp(String(pattern), String(flags)) }

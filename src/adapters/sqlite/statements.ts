@@ -3,10 +3,10 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 /** Prepares a statement, or finds it prepared. Rows come as arrays. */
 export type Prepare = (sql: string) => StatementSync
 
-const KEPT = 500
+const MAX_STATEMENTS = 500
 
 /** Prepared statements of a connection, the ones used last kept. */
-export function statements(db: DatabaseSync): Prepare {
+export function createStatementCache(db: DatabaseSync): Prepare {
   const kept = new Map<string, StatementSync>()
   return (sql) => {
     const found = kept.get(sql)
@@ -14,7 +14,7 @@ export function statements(db: DatabaseSync): Prepare {
     const statement = db.prepare(sql)
     statement.setReturnArrays(true)
     const [oldest] = kept.keys()
-    if (kept.size >= KEPT && oldest !== undefined) kept.delete(oldest)
+    if (kept.size >= MAX_STATEMENTS && oldest !== undefined) kept.delete(oldest)
     kept.set(sql, statement)
     return statement
   }

@@ -39,7 +39,7 @@ export function valueAt(doc: Doc, keys: readonly string[]): unknown {
 }
 
 /** SQL text of a name. */
-export function quoted(name: string): string {
+export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
@@ -50,14 +50,14 @@ export function jsonPath(path: string): string {
 }
 
 /** SQL that reads, from the document, what a column of this path would hold. */
-export function fromJson(path: string): string {
+export function jsonValueSql(path: string): string {
   const at = jsonPath(path)
-  return encoded(`json_type(doc, ${at})`, `json_extract(doc, ${at})`)
+  return encodedSql(`json_type(doc, ${at})`, `json_extract(doc, ${at})`)
 }
 
 /** SQL that reads, from a row of json_each, what a column would hold. */
-export const FROM_ELEMENT = encoded('element.type', 'element.value')
+export const ELEMENT_VALUE_SQL = encodedSql('element.type', 'element.value')
 
-function encoded(type: string, value: string): string {
+function encodedSql(type: string, value: string): string {
   return `CASE ${type} WHEN 'true' THEN x'03' WHEN 'false' THEN x'02' WHEN 'array' THEN x'01' WHEN 'object' THEN x'00' ELSE ${value} END`
 }

@@ -1,23 +1,23 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { Checkpoint, Doc, ReadStore, Write } from '../../ports/read-store.ts'
+import type { Checkpoint, Doc, DocumentWrite, ReadStore } from '../../ports/read-store.ts'
 import { type Catalogue, type Collection, saveCollection } from './collections.ts'
 import { rollback } from './database.ts'
 import { type Prepare, rowsOf } from './statements.ts'
 import { encode, valueAt } from './values.ts'
 
-type Move = Parameters<ReadStore['commit']>[1]
+type CheckpointMove = Parameters<ReadStore['commit']>[1]
 
 /** A batch and the checkpoint that it moves. */
 export interface Commit {
-  readonly writes: readonly Write[]
-  readonly move: Move
+  readonly writes: readonly DocumentWrite[]
+  readonly move: CheckpointMove
 }
 
 /**
  * Prepares commits: the documents of each, guards of removed ones and the checkpoint, all of them in one transaction.
  * Answers for each whether it was written: not when its checkpoint had moved.
  */
-export function committer(
+export function createCommitter(
   db: DatabaseSync,
   prepare: Prepare,
   catalogue: Catalogue,
@@ -26,7 +26,7 @@ export function committer(
     if (positionOf(prepare, name) !== expected) return false
     if (expected !== null) prepare('DELETE FROM removed WHERE checkpoint = ? AND position <= ?').run(name, expected)
     writeAll(prepare, catalogue, writes, name)
-    move(prepare, name, next)
+    moveCheckpoint(prepare, name, next)
     return true
   }
   return (commits) => {
@@ -36,7 +36,7 @@ export function committer(
       prepare(moved.includes(true) ? 'COMMIT' : 'ROLLBACK').run()
       return moved
     } catch (error) {
-      catalogue.forget()
+      catalogue.invalidate()
       rollback(db)
       throw error
     }
@@ -48,16 +48,16 @@ function positionOf(prepare: Prepare, name: string): number | null {
   return row?.[0] ?? null
 }
 
-function move(prepare: Prepare, name: string, { position, at }: Checkpoint): void {
+function moveCheckpoint(prepare: Prepare, name: string, { position, at }: Checkpoint): void {
   prepare('INSERT OR REPLACE INTO checkpoints (name, position, at) VALUES (?, ?, ?)').run(name, position, at)
 }
 
-function writeAll(prepare: Prepare, catalogue: Catalogue, writes: readonly Write[], checkpoint: string): void {
-  const writers = new Map<string, (write: Write) => void>()
+function writeAll(prepare: Prepare, catalogue: Catalogue, writes: readonly DocumentWrite[], checkpoint: string): void {
+  const writers = new Map<string, (write: DocumentWrite) => void>()
   for (const write of writes) {
     let writer = writers.get(write.collection)
     if (!writer) {
-      const collection = catalogue.of(write.collection)
+      const collection = catalogue.get(write.collection)
       if (!collection) throw new Error(`The collection ${write.collection} has not been made.`)
       writer = writerOf(prepare, catalogue, collection, checkpoint)
       writers.set(write.collection, writer)
@@ -71,7 +71,7 @@ function writerOf(
   catalogue: Catalogue,
   collection: Collection,
   checkpoint: string,
-): (write: Write) => void {
+): (write: DocumentWrite) => void {
   const { name, table } = collection
   const put = prepare(upsertSql(collection))
   const fields = fieldsOf(collection)
@@ -85,7 +85,7 @@ function writerOf(
       if (Array.isArray(value) && !lists.has(path)) {
         lists.add(path)
         saveCollection(prepare, { ...collection, lists })
-        catalogue.forget()
+        catalogue.invalidate()
       }
     }
   }

@@ -14,13 +14,13 @@ import {
 /** A worker thread that owns one file and answers calls in batches. */
 export interface Thread {
   /** Answers what the thread answers. Calls of one turn of the event loop travel together. */
-  ask(call: unknown): Promise<unknown>
+  call(call: unknown): Promise<unknown>
   /** Lets what was asked finish, then ends the thread; later calls are refused. */
   close(): Promise<void>
 }
 
 /** Makes an error of the port from a sentence. */
-export type Away = (message: string) => Error
+export type CreateUnavailable = (message: string) => Error
 
 interface Caller {
   readonly resolve: (answer: unknown) => void
@@ -39,7 +39,7 @@ const CHUNK = 8
  * Starts the thread of a module that calls `serve` (served.ts), and starts it again at the next call when it died.
  * @throws what `away` makes when the file cannot be opened; an Error when a newer version wrote it.
  */
-export async function openThread(module: URL, path: string, away: Away): Promise<Thread> {
+export async function openThread(module: URL, path: string, away: CreateUnavailable): Promise<Thread> {
   const cells = new Int32Array(new SharedArrayBuffer(CELLS * Int32Array.BYTES_PER_ELEMENT))
   const run = () => start(module, { path, cells }, away)
   let running: Running | null = await run()
@@ -101,7 +101,7 @@ export async function openThread(module: URL, path: string, away: Away): Promise
 
   adopt(running)
   return {
-    ask: (call) => (closed ? Promise.reject(away(`${path} was closed.`)) : ask(call)),
+    call: (call) => (closed ? Promise.reject(away(`${path} was closed.`)) : ask(call)),
     async close() {
       if (closed) return
       closed = true
@@ -113,7 +113,7 @@ export async function openThread(module: URL, path: string, away: Away): Promise
   }
 }
 
-function start(module: URL, workerData: Start, away: Away): Promise<Running> {
+function start(module: URL, workerData: Start, away: CreateUnavailable): Promise<Running> {
   return new Promise((resolve, reject) => {
     const callers = new Map<number, Caller>()
     const worker = new Worker(module, { workerData })
@@ -134,7 +134,7 @@ function start(module: URL, workerData: Start, away: Away): Promise<Running> {
   })
 }
 
-function settle({ ids, values, faults }: Answers, callers: Map<number, Caller>, away: Away): void {
+function settle({ ids, values, faults }: Answers, callers: Map<number, Caller>, away: CreateUnavailable): void {
   ids.forEach((id, index) => {
     const caller = callers.get(id)
     callers.delete(id)
@@ -144,6 +144,6 @@ function settle({ ids, values, faults }: Answers, callers: Map<number, Caller>, 
   })
 }
 
-function revive(fault: CallFault, away: Away): Error {
+function revive(fault: CallFault, away: CreateUnavailable): Error {
   return fault.away ? away(fault.message) : new Error(fault.message)
 }

@@ -8,29 +8,29 @@ export interface Reply {
 }
 
 /** A call, and where its answer goes. */
-export interface Asked<Call> {
+export interface ReceivedCall<Call> {
   readonly call: Call
   readonly reply: Reply
 }
 
 /** How a service reaches its callers while it works on a batch. */
-export interface Line<Call> {
+export interface CallerLink<Call> {
   /** Calls that came meanwhile; waits a moment for those that the callers' turn is just gathering. */
-  more(): readonly Asked<Call>[]
+  receiveMore(): readonly ReceivedCall<Call>[]
   /** Posts what was answered so far. */
-  send(): void
+  flush(): void
 }
 
 /** What a thread does with its file. */
 export interface Service<Call> {
   /** Answers every call of the batch, and of what `line.more` gave. */
-  answer(batch: readonly Asked<Call>[], line: Line<Call>): void
+  answer(batch: readonly ReceivedCall<Call>[], line: CallerLink<Call>): void
   /** Called every now and then, whether there are calls or not. */
-  look(): void
+  poll(): void
   close(): void
 }
 
-const LOOK_MS = 25
+const POLL_MS = 25
 /** How long a batch is held for calls that are being gathered. */
 const GATHER_MS = 0.5
 
@@ -56,8 +56,8 @@ export function serve<Call>(open: (path: string) => Service<Call>): void {
 function answerAll<Call>(service: Service<Call>, port: MessagePort, cells: Start['cells']): void {
   const { replyTo, send } = outbox(port)
   let ending: Reply | null = null
-  const drain = (): readonly Asked<Call>[] => {
-    const batch: Asked<Call>[] = []
+  const drain = (): readonly ReceivedCall<Call>[] => {
+    const batch: ReceivedCall<Call>[] = []
     for (let found = receiveMessageOnPort(port); found; found = receiveMessageOnPort(port)) {
       const { first, calls } = found.message as Calls
       calls.forEach((call, index) => {
@@ -68,23 +68,23 @@ function answerAll<Call>(service: Service<Call>, port: MessagePort, cells: Start
     }
     return batch
   }
-  const more = (): readonly Asked<Call>[] => {
+  const more = (): readonly ReceivedCall<Call>[] => {
     const seen = Atomics.load(cells, POSTED)
     const batch = drain()
     if (batch.length > 0 || Atomics.load(cells, GATHERING) === 0) return batch
     Atomics.wait(cells, POSTED, seen, GATHER_MS)
     return drain()
   }
-  const line = { more, send }
+  const line = { receiveMore: more, flush: send }
   let looked = 0
   while (!ending) {
     const seen = Atomics.load(cells, POSTED)
     const batch = drain()
     if (batch.length > 0) service.answer(batch, line)
-    else if (!ending) Atomics.wait(cells, POSTED, seen, LOOK_MS)
+    else if (!ending) Atomics.wait(cells, POSTED, seen, POLL_MS)
     send()
-    if (performance.now() - looked >= LOOK_MS) {
-      service.look()
+    if (performance.now() - looked >= POLL_MS) {
+      service.poll()
       looked = performance.now()
     }
   }

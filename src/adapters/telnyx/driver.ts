@@ -1,26 +1,26 @@
 import type { OperationalStore } from '../../ports/operational-store.ts'
 import { createPerformer, type PerformerPorts } from './performer.ts'
-import type { Session, Taken } from './session.ts'
+import type { CompletedStep, Session } from './session.ts'
 import type { Step } from './step.ts'
-import { nextLook, nextStep } from './steps.ts'
-import type { Done } from './voice.ts'
+import { nextPollAt, nextStep } from './steps.ts'
+import type { StepOutcome } from './voice.ts'
 
 export interface DriverPorts extends PerformerPorts {
   readonly ops: OperationalStore
   /** Whether this process takes up what others have left behind. */
-  readonly sweeps: boolean
+  readonly recovers: boolean
 }
 
 const SWEEP_EVERY_MS = 1_000
 /** How long a session is one process's: by then it is done, or that process is gone. */
-const HELD_MS = 10_000
+const LEASE_MS = 10_000
 const RETRY_MS = { first: 250, most: 5_000 } as const
 /** How long a notice that overtook the beginning of its call is told again: by then there is no such call. */
 const OVERTAKEN_MS = 15 * 60_000
 /** Refusals of a command that may be its having come too soon: it is sent once more. */
-const TWICE: ReadonlySet<string> = new Set(['bridge'])
+const RETRIED_ONCE: ReadonlySet<string> = new Set(['bridge'])
 /** What a call goes on without. */
-const SPARED: ReadonlySet<string> = new Set(['ringback', 'quiet', 'record'])
+const OPTIONAL: ReadonlySet<string> = new Set(['ringback', 'quiet', 'record'])
 
 const KEY = 'telnyx-session:'
 
@@ -45,7 +45,7 @@ interface Run {
  * it is taken up after a crash; one that was cut short does its last step once more, under the same id.
  */
 export function createDriver(ports: DriverPorts) {
-  const { ops, clock, sessions, sweeps } = ports
+  const { ops, clock, sessions, recovers } = ports
   const perform = createPerformer(ports)
   const running = new Map<string, Run>()
   let cancelSweep = () => {}
@@ -54,17 +54,17 @@ export function createDriver(ports: DriverPorts) {
   const now = () => clock.now()
 
   /** How a step that failed may count as done; null when it is to be done again. */
-  function givenUp({ act }: Step, error: unknown, failures: number): Done | null {
-    const refused = { outcome: 'refused', leg: null, sentence: sentenceOf(error) } as const
-    if (SPARED.has(act.do) && failures > 1) return refused
+  function givenUp({ act }: Step, error: unknown, failures: number): StepOutcome | null {
+    const refused = { outcome: 'refused', leg: null, sentence: errorMessage(error) } as const
+    if (OPTIONAL.has(act.do) && failures > 1) return refused
     const overtaken = act.do === 'tell' && error instanceof Error && error.name === 'CallNotBegun'
     return overtaken && now() - Date.parse(act.notice.at) > OVERTAKEN_MS ? refused : null
   }
 
-  async function taken(id: string, { name, act }: Step, { outcome, leg, sentence }: Done): Promise<void> {
+  async function taken(id: string, { name, act }: Step, { outcome, leg, sentence }: StepOutcome): Promise<void> {
     if (act.do === 'recognize') return
-    const data: Taken = { step: name, outcome, leg, sentence, at: new Date(now()).toISOString() }
-    await sessions.add(id, (session) => (session.taken[name] ? null : { type: 'TelnyxStepTaken', data }))
+    const data: CompletedStep = { step: name, outcome, leg, sentence, at: new Date(now()).toISOString() }
+    await sessions.add(id, (session) => (session.completed[name] ? null : { type: 'TelnyxStepTaken', data }))
   }
 
   /** Does a step and keeps how it went; false when it is to be done again. */
@@ -73,7 +73,7 @@ export function createDriver(ports: DriverPorts) {
     const refused = refusals.get(step.name) ?? 0
     try {
       const done = await perform(id, session, step, refused)
-      if (done.outcome === 'refused' && TWICE.has(step.act.do) && refused === 0) {
+      if (done.outcome === 'refused' && RETRIED_ONCE.has(step.act.do) && refused === 0) {
         refusals.set(step.name, 1)
         failures.set(step.name, failed + 1)
         return false
@@ -112,7 +112,7 @@ export function createDriver(ports: DriverPorts) {
         continue
       }
       const retry = failing.size === 0 ? null : now() + backOff(Math.max(1, ...run.failures.values()))
-      const due = retry === null ? nextLook(session, now()) : retry + HELD_MS
+      const due = retry === null ? nextPollAt(session, now()) : retry + LEASE_MS
       if (entry) await ops.putIf(key, entry.version, { due: due ?? now() }, due === null ? now() : null, now())
       return retry
     }
@@ -147,7 +147,7 @@ export function createDriver(ports: DriverPorts) {
   /** Waits until an instant, or until something comes; then the run goes on. */
   function rest(run: Run, until: number): Promise<void> {
     return new Promise((resolve) => {
-      const cancel = clock.at(until, () => run.wake())
+      const cancel = clock.schedule(until, () => run.wake())
       run.wake = () => {
         cancel()
         run.again = true
@@ -163,18 +163,18 @@ export function createDriver(ports: DriverPorts) {
     for (const { key, value, version } of entries) {
       const id = key.slice(KEY.length)
       if (closed || running.has(id) || dueOf(value) > now()) continue
-      const mine = await ops.putIf(key, version, { due: now() + HELD_MS }, null, now()).catch(() => false)
+      const mine = await ops.putIf(key, version, { due: now() + LEASE_MS }, null, now()).catch(() => false)
       if (mine) void drive(id)
     }
-    if (!closed) cancelSweep = clock.at(now() + SWEEP_EVERY_MS, () => void sweep())
+    if (!closed) cancelSweep = clock.schedule(now() + SWEEP_EVERY_MS, () => void sweep())
   }
 
-  if (sweeps) void sweep()
+  if (recovers) void sweep()
 
   return {
     /** Goes on with a session that something was added to. Resolves when that can no longer be forgotten. */
     async moved(id: string): Promise<void> {
-      await ops.put(`${KEY}${id}`, { due: now() + HELD_MS }, null)
+      await ops.put(`${KEY}${id}`, { due: now() + LEASE_MS }, null)
       void drive(id)
     },
     /** Resolves when the steps under way are done. */
@@ -188,7 +188,7 @@ export function createDriver(ports: DriverPorts) {
   }
 }
 
-function sentenceOf(error: unknown): string {
+function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 

@@ -1,8 +1,8 @@
 import type { Telnyx } from 'telnyx'
 import { z } from 'zod'
 import { type CarrierNumbers, type CarrierOrder, CarrierRefused } from '../../ports/carrier-numbers.ts'
-import { availableNumbers, heldNumber, numberOrder, oneOrder, type TelnyxOrder } from './answers.ts'
-import { asked, askedIfKnown, openClient, type TelnyxAccount } from './client.ts'
+import { openClient, request, requestIfFound, type TelnyxAccount } from './client.ts'
+import { availableNumbers, heldNumber, numberOrder, orderResponse, type TelnyxOrder } from './responses.ts'
 import { filterOf, offerOf } from './search.ts'
 
 /** Rows of the largest page that Telnyx answers. */
@@ -25,7 +25,7 @@ async function rowsOf<Row>(pages: () => AsyncIterable<unknown>, row: z.ZodType<R
     for await (const one of pages()) rows.push(one)
     return rows
   }
-  return asked(everyRow, (rows) => z.array(row).parse(rows))
+  return request(everyRow, (rows) => z.array(row).parse(rows))
 }
 
 /** Numbers of Telnyx: searched, ordered by our own id, pointed at our connection, and given back. */
@@ -49,11 +49,11 @@ export function createTelnyxNumbers(account: TelnyxAccount): CarrierNumbers {
 
   return {
     search: (query) =>
-      asked(
+      request(
         () => client.availablePhoneNumbers.list({ filter: filterOf(query) }),
         (answer) => offerOf(query, availableNumbers.parse(answer)),
       ),
-    async order({ commandId, e164 }) {
+    async placeOrder({ commandId, e164 }) {
       const before = await sentBefore(commandId)
       if (before) return orderOf(before)
       const body = {
@@ -61,25 +61,25 @@ export function createTelnyxNumbers(account: TelnyxAccount): CarrierNumbers {
         connection_id: connectionId,
         customer_reference: commandId,
       }
-      return asked(
+      return request(
         () => client.numberOrders.create(body),
-        (answer) => orderOf(oneOrder.parse(answer).data),
+        (answer) => orderOf(orderResponse.parse(answer).data),
       )
     },
-    async orderOf({ commandId, carrierOrderId }) {
+    async findOrder({ commandId, carrierOrderId }) {
       if (carrierOrderId === null) {
         const before = await sentBefore(commandId)
         return before && orderOf(before)
       }
-      return askedIfKnown(
+      return requestIfFound(
         () => client.numberOrders.retrieve(carrierOrderId),
-        (answer) => orderOf(oneOrder.parse(answer).data),
+        (answer) => orderOf(orderResponse.parse(answer).data),
       )
     },
     async connect({ e164 }) {
       const number = await held(e164)
       if (!number) throw new CarrierRefused(`The carrier does not hold ${e164} for this account.`)
-      await asked(
+      await request(
         () => client.phoneNumbers.update(number.id, { connection_id: connectionId }),
         () => undefined,
       )
@@ -87,7 +87,7 @@ export function createTelnyxNumbers(account: TelnyxAccount): CarrierNumbers {
     async release({ e164 }) {
       const number = await held(e164)
       if (!number) return
-      await askedIfKnown(
+      await requestIfFound(
         () => client.phoneNumbers.delete(number.id),
         () => undefined,
       )

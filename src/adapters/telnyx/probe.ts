@@ -2,24 +2,24 @@ import type { Carrier, ProbeCommand, ProbeResult } from '../../ports/carrier.ts'
 import { CarrierRefused } from '../../ports/carrier-numbers.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { dialOutcomeOf } from './causes.ts'
-import { RING_SLACK_MS } from './dialing.ts'
+import { RING_GRACE_MS } from './pending-dial.ts'
 import type { Leg } from './session.ts'
 import type { Sessions } from './sessions.ts'
-import type { Dialling, Voice } from './voice.ts'
+import type { DialSettings, Voice } from './voice.ts'
 
 /** How often (ms) a probe is looked at: its webhooks may come to another process. */
-const LOOK_EVERY_MS = 200
+const POLL_MS = 200
 
 interface ProbePorts {
   readonly clock: Clock
   readonly voice: Pick<Voice, 'probe' | 'hangup'>
   readonly sessions: Pick<Sessions, 'at' | 'forget'>
-  readonly dialling: (workspaceId: string, targetId: string) => Promise<Dialling | null>
+  readonly dialSettings: (workspaceId: string, targetId: string) => Promise<DialSettings | null>
   /** A number of the workspace's that a call may be said to come from; null when it has none. */
   readonly numberOf: (workspaceId: string) => Promise<string | null>
 }
 
-function resultOf({ initiated, answeredAt, ended }: Leg, began: number): ProbeResult | null {
+function probeResultOf({ initiated, answeredAt, ended }: Leg, began: number): ProbeResult | null {
   const at = answeredAt ?? ended?.at
   if (at === undefined) return null
   const ms = Math.max(0, Date.parse(at) - (initiated ? Date.parse(initiated.at) : began))
@@ -29,23 +29,23 @@ function resultOf({ initiated, answeredAt, ended }: Leg, began: number): ProbeRe
 }
 
 /** Dials with nobody attached, and waits for what its webhooks tell; once it is answered it is hung up. */
-export function createProbe({ clock, voice, sessions, dialling, numberOf }: ProbePorts): Carrier['probe'] {
-  const pause = () => new Promise<void>((resolve) => clock.at(clock.now() + LOOK_EVERY_MS, resolve))
+export function createProbe({ clock, voice, sessions, dialSettings, numberOf }: ProbePorts): Carrier['probe'] {
+  const pause = () => new Promise<void>((resolve) => clock.schedule(clock.now() + POLL_MS, resolve))
 
   return async (command: ProbeCommand) => {
     const { commandId, workspaceId, targetId, callerId, ringSeconds } = command
     const from = callerId ?? (await numberOf(workspaceId))
     if (from === null) throw new CarrierRefused('The workspace has no number that the dial could come from.')
-    const how = (await dialling(workspaceId, targetId)) ?? { sendDigits: null, sip: null }
+    const how = (await dialSettings(workspaceId, targetId)) ?? { sendDigits: null, sip: null }
     const began = clock.now()
     const { outcome, leg, sentence } = await voice.probe(command, from, how)
     if (outcome !== 'done' || leg === null) throw new CarrierRefused(sentence ?? 'The carrier did not take the dial.')
-    const patience = began + ringSeconds * 1_000 + RING_SLACK_MS
+    const patience = began + ringSeconds * 1_000 + RING_GRACE_MS
     try {
       while (clock.now() < patience) {
         const { legs } = await sessions.at(commandId)
         const known = legs.find(({ id }) => id === leg)
-        const result = known && resultOf(known, began)
+        const result = known && probeResultOf(known, began)
         if (result) return result
         await pause()
       }

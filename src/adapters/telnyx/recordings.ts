@@ -1,14 +1,14 @@
 import type { Telnyx } from 'telnyx'
 import { CarrierUnavailable } from '../../ports/carrier-numbers.ts'
 import type { CarrierRecordings } from '../../ports/carrier-recordings.ts'
-import { savedRecording } from './answers.ts'
-import { askedIfKnown } from './client.ts'
-import { OF_LEG } from './webhook.ts'
+import { requestIfFound } from './client.ts'
+import { savedRecording } from './responses.ts'
+import { LEG_PREFIX } from './webhook.ts'
 
 /** Statuses by which the place that holds the bytes says that it has them no more. */
 const GONE: ReadonlySet<number> = new Set([404, 410])
 
-async function bytesAt(url: string, first: number, last: number, signal: AbortSignal): Promise<Response> {
+async function fetchRange(url: string, first: number, last: number, signal: AbortSignal): Promise<Response> {
   try {
     return await fetch(url, { headers: { range: `bytes=${first}-${last}` }, signal })
   } catch {
@@ -17,15 +17,15 @@ async function bytesAt(url: string, first: number, last: number, signal: AbortSi
 }
 
 /** Length of the whole, as the answer to a part of it tells; null where it does not. */
-function lengthIn({ status, headers }: Response): number | null {
+function contentLength({ status, headers }: Response): number | null {
   const told = status === 206 ? headers.get('content-range')?.split('/')[1] : null
   return told && /^\d+$/.test(told) ? Number(told) : null
 }
 
 /** A recording by its id, or by the leg that it is the only one of. */
-async function retrieved(client: Telnyx, id: string, signal: AbortSignal): Promise<unknown> {
-  if (!id.startsWith(OF_LEG)) return client.recordings.retrieve(id, { signal })
-  const { data } = await client.recordings.list({ filter: { call_leg_id: id.slice(OF_LEG.length) } }, { signal })
+async function retrieveRecording(client: Telnyx, id: string, signal: AbortSignal): Promise<unknown> {
+  if (!id.startsWith(LEG_PREFIX)) return client.recordings.retrieve(id, { signal })
+  const { data } = await client.recordings.list({ filter: { call_leg_id: id.slice(LEG_PREFIX.length) } }, { signal })
   return { data: data?.[0] ?? {} }
 }
 
@@ -33,21 +33,21 @@ async function retrieved(client: Telnyx, id: string, signal: AbortSignal): Promi
 export function createTelnyxRecordings(client: Telnyx): CarrierRecordings {
   return {
     async open({ carrierRecordingId, format }, signal) {
-      const found = await askedIfKnown(
-        () => retrieved(client, carrierRecordingId, signal),
+      const found = await requestIfFound(
+        () => retrieveRecording(client, carrierRecordingId, signal),
         (answer) => savedRecording.parse(answer).data,
       )
       const url = found?.download_urls?.[format]
       if (!url) return null
-      const probe = await bytesAt(url, 0, 0, AbortSignal.any([signal, AbortSignal.timeout(client.timeout)]))
+      const probe = await fetchRange(url, 0, 0, AbortSignal.any([signal, AbortSignal.timeout(client.timeout)]))
       await probe.body?.cancel()
       if (GONE.has(probe.status)) return null
-      const bytes = lengthIn(probe)
+      const bytes = contentLength(probe)
       if (bytes === null) throw new CarrierUnavailable('The carrier does not give out the recording now.')
       return {
         bytes,
         async *read(first, last) {
-          const part = await bytesAt(url, first, last, signal)
+          const part = await fetchRange(url, first, last, signal)
           if (part.status !== 206 || part.body === null) {
             throw new CarrierUnavailable('The carrier does not give out the recording now.')
           }

@@ -4,7 +4,7 @@ const SILENCE = 0x80
 const LOUDNESS = 32
 
 /** Header of a WAV file of one channel, 8 bits a sample. */
-function header(samples: number, rate: number): Buffer {
+function wavHeader(samples: number, rate: number): Buffer {
   const bytes = Buffer.alloc(44)
   bytes.write('RIFF', 0, 'latin1')
   bytes.writeUInt32LE(36 + samples, 4)
@@ -21,20 +21,20 @@ function header(samples: number, rate: number): Buffer {
   return bytes
 }
 
-function made(): string {
+function createTone(): string {
   const { frequencies, onSeconds, offSeconds, rate } = TONE
   const samples = Buffer.alloc((onSeconds + offSeconds) * rate, SILENCE)
   for (let n = 0; n < onSeconds * rate; n += 1) {
     const level = frequencies.reduce((sum, frequency) => sum + Math.sin((2 * Math.PI * frequency * n) / rate), 0)
     samples[n] = SILENCE + Math.round(level * LOUDNESS)
   }
-  return Buffer.concat([header(samples.length, rate), samples]).toString('base64')
+  return Buffer.concat([wavHeader(samples.length, rate), samples]).toString('base64')
 }
 
 let tone: string | null = null
 
 /** What a caller hears while targets ring, played over and over: a WAV file in base64. */
 export function ringbackTone(): string {
-  tone ??= made()
+  tone ??= createTone()
   return tone
 }

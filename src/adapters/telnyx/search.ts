@@ -1,13 +1,13 @@
 import { getCountryCallingCode, isSupportedCountry } from 'libphonenumber-js/min'
 import type { AvailablePhoneNumberListParams } from 'telnyx/resources/available-phone-numbers'
 import type { NumberOffer, NumberQuery, OfferedNumber } from '../../ports/carrier-numbers.ts'
-import type { AvailableNumber, availableNumbers } from './answers.ts'
+import type { AvailableNumber, availableNumbers } from './responses.ts'
 
 type Filter = AvailablePhoneNumberListParams.Filter
 type Feature = NonNullable<Filter['features']>[number]
 
 /** Numbers that one request answers at most: it has no pages. */
-const MOST = 250
+const MAX_RESULTS = 250
 const TOLL_FREE = /^\+1(800|833|844|855|866|877|888)/
 const FEATURES: readonly Feature[] = [
   'sms',
@@ -37,7 +37,7 @@ const NORTH_AMERICA = '1'
  * National digits that every number of a beginning begins with: without a plus it may hold the country's code, or only
  * look like it.
  */
-function nationalBeginning(startsWith: string | null, country: string): string {
+function nationalPrefix(startsWith: string | null, country: string): string {
   const [known = ''] = (startsWith ?? '').replace('+', '').split('*')
   const code = callingCode(country)
   const unsure = known.startsWith(code) && !startsWith?.startsWith('+') && code !== NORTH_AMERICA
@@ -49,7 +49,7 @@ function nationalBeginning(startsWith: string | null, country: string): string {
  * where an area code is named those behind that.
  */
 function patternFilter({ contains, startsWith, endsWith, areaCode, countryCode }: NumberQuery): Filter['phone_number'] {
-  const begins = nationalBeginning(startsWith, countryCode)
+  const begins = nationalPrefix(startsWith, countryCode)
   const behind = areaCode !== null && begins.startsWith(areaCode) ? begins.slice(areaCode.length) : begins
   const runs = (contains ?? '').split('*').toSorted((one, other) => other.length - one.length)
   return {
@@ -69,7 +69,7 @@ export function filterOf(query: NumberQuery): Filter {
   return {
     country_code: query.countryCode,
     // Patterns are judged here too, so more is looked through than is answered.
-    limit: hasPattern(query) ? MOST : Math.min(query.limit, MOST),
+    limit: hasPattern(query) ? MAX_RESULTS : Math.min(query.limit, MAX_RESULTS),
     ...(query.areaCode !== null && { national_destination_code: query.areaCode }),
     ...(query.state !== null && { administrative_area: query.state }),
     ...(query.locality !== null && { locality: query.locality }),
@@ -85,23 +85,23 @@ export function filterOf(query: NumberQuery): Filter {
 }
 
 /** Whether digits hold a pattern from a place on, `*` standing for any digit. */
-function holds(digits: string, pattern: string, at: number): boolean {
+function matchesAt(digits: string, pattern: string, at: number): boolean {
   if (at < 0 || at + pattern.length > digits.length) return false
   return [...pattern].every((digit, n) => digit === '*' || digit === digits[at + n])
 }
 
 /** Whether a number fits the patterns of a search. A beginning with a plus holds the country's code; without, it may. */
-function fits({ contains, startsWith, endsWith, countryCode }: NumberQuery, e164: string): boolean {
+function matchesPatterns({ contains, startsWith, endsWith, countryCode }: NumberQuery, e164: string): boolean {
   const digits = e164.slice(1)
   const national = nationalDigits(digits, countryCode)
   const begins = startsWith?.replace('+', '') ?? ''
-  const begun = holds(digits, begins, 0) || (!startsWith?.startsWith('+') && holds(national, begins, 0))
+  const begun = matchesAt(digits, begins, 0) || (!startsWith?.startsWith('+') && matchesAt(national, begins, 0))
   const ends = endsWith ?? ''
-  const held = contains === null || [...national].some((_digit, at) => holds(national, contains, at))
-  return begun && held && holds(national, ends, national.length - ends.length)
+  const held = contains === null || [...national].some((_digit, at) => matchesAt(national, contains, at))
+  return begun && held && matchesAt(national, ends, national.length - ends.length)
 }
 
-function offered({ countryCode, numberType }: NumberQuery, found: AvailableNumber): OfferedNumber {
+function toOfferedNumber({ countryCode, numberType }: NumberQuery, found: AvailableNumber): OfferedNumber {
   const { phone_number: e164, phone_number_type: told } = found
   const region = (type: string) =>
     found.region_information?.find(({ region_type }) => region_type === type)?.region_name || null
@@ -119,12 +119,12 @@ function offered({ countryCode, numberType }: NumberQuery, found: AvailableNumbe
 /** What Telnyx offers, as it was asked for: numbers that are only near are kept where near will do. */
 export function offerOf(query: NumberQuery, answer: ReturnType<typeof availableNumbers.parse>): NumberOffer {
   const wanted = answer.data.filter(
-    ({ best_effort, phone_number }) => (best_effort && query.bestEffort) || fits(query, phone_number),
+    ({ best_effort, phone_number }) => (best_effort && query.bestEffort) || matchesPatterns(query, phone_number),
   )
   const results = wanted.slice(0, query.limit)
   const total = hasPattern(query) ? wanted.length : (answer.meta?.total_results ?? wanted.length)
   return {
-    results: results.map((found) => offered(query, found)),
+    results: results.map((found) => toOfferedNumber(query, found)),
     total: Math.max(total, results.length),
     bestEffort: results.some(({ best_effort }) => best_effort === true),
   }

@@ -23,7 +23,7 @@ const saved = z.object({
 })
 
 /** What a webhook says. */
-export const news = z.discriminatedUnion('type', [
+export const webhookPayload = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('initiated'),
     incoming: z.boolean(),
@@ -42,18 +42,18 @@ export const news = z.discriminatedUnion('type', [
 ])
 
 /** A webhook that was taken: by its own id, of one leg. */
-export const told = z.object({
+export const receivedWebhook = z.object({
   webhookId: z.string(),
   /** The leg's control id; null where the webhook names none. */
   leg: z.string().nullable(),
   purpose: purpose.nullable(),
   at: instant,
-  news,
+  news: webhookPayload,
 })
-export type Told = Readonly<z.infer<typeof told>>
+export type ReceivedWebhook = Readonly<z.infer<typeof receivedWebhook>>
 
 const asked = { commandId: z.string(), workspaceId: id, callId: id, at: instant }
-const dial = z.object({
+const requestedDial = z.object({
   ...asked,
   attempt: z.int().min(1),
   targetId: id,
@@ -63,7 +63,7 @@ const dial = z.object({
   whisper: z.object({ text: z.string(), acceptDigit: z.string().nullable() }).nullable(),
   record: z.boolean(),
 })
-const release = z.object({
+const requestedRelease = z.object({
   ...asked,
   action: z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('hangup') }),
@@ -71,11 +71,11 @@ const release = z.object({
     z.object({ kind: z.literal('forward'), e164: z.string() }),
   ]),
 })
-export type Dial = Readonly<z.infer<typeof dial>>
-export type Release = Readonly<z.infer<typeof release>>
+export type RequestedDial = Readonly<z.infer<typeof requestedDial>>
+export type RequestedRelease = Readonly<z.infer<typeof requestedRelease>>
 
 /** How a step ended: done, refused by Telnyx, or too late because the leg is gone. */
-const taken = z.object({
+const completedStep = z.object({
   step: z.string(),
   outcome: z.enum(['done', 'refused', 'gone']),
   at: instant,
@@ -83,25 +83,25 @@ const taken = z.object({
   leg: z.string().nullable(),
   sentence: z.string().nullable(),
 })
-export type Taken = Readonly<z.infer<typeof taken>>
+export type CompletedStep = Readonly<z.infer<typeof completedStep>>
 
 /** Whose number was dialled (null for nobody's), and the id that the call has with us. */
 const recognized = z.object({ sessionId: z.string(), workspaceId: id.nullable(), callId: id })
 
 /** These names are the storage format. */
 export const sessionEvents = {
-  TelnyxWebhookTaken: told,
+  TelnyxWebhookTaken: receivedWebhook,
   TelnyxCallRecognized: recognized,
-  TelnyxDialAsked: dial,
-  TelnyxReleaseAsked: release,
-  TelnyxStepTaken: taken,
+  TelnyxDialAsked: requestedDial,
+  TelnyxReleaseAsked: requestedRelease,
+  TelnyxStepTaken: completedStep,
 }
 
 /** One leg of a call, as far as it is known. */
 export interface Leg {
   readonly id: string
   readonly purpose: 'caller' | z.infer<typeof purpose> | null
-  readonly initiated: (Extract<Told['news'], { type: 'initiated' }> & { readonly at: string }) | null
+  readonly initiated: (Extract<ReceivedWebhook['news'], { type: 'initiated' }> & { readonly at: string }) | null
   readonly answeredAt: string | null
   readonly bridgedAt: string | null
   readonly spokenAt: string | null
@@ -114,12 +114,12 @@ export interface Session {
   readonly webhooks: readonly string[]
   readonly legs: readonly Leg[]
   readonly recognized: Readonly<z.infer<typeof recognized>> | null
-  readonly dials: readonly Dial[]
-  readonly releases: readonly Release[]
-  readonly taken: Readonly<Record<string, Taken>>
+  readonly dials: readonly RequestedDial[]
+  readonly releases: readonly RequestedRelease[]
+  readonly completed: Readonly<Record<string, CompletedStep>>
   readonly recordings: readonly (z.infer<typeof saved> & { readonly at: string })[]
   /** When anything was last heard, or done, of the call. */
-  readonly movedAt: string | null
+  readonly lastActivityAt: string | null
 }
 
 const NEW_LEG = {
@@ -139,7 +139,7 @@ function withLeg(session: Session, id: string, change: (leg: Leg) => Leg): Sessi
 }
 
 /** A leg with what a webhook says; whatever says it first holds. */
-function hearing(leg: Leg, { news, at, purpose }: Told): Leg {
+function applyWebhook(leg: Leg, { news, at, purpose }: ReceivedWebhook): Leg {
   const known = { ...leg, purpose: leg.purpose ?? purpose }
   switch (news.type) {
     case 'initiated':
@@ -177,16 +177,16 @@ export const session = defineEntity({
     recognized: null,
     dials: [],
     releases: [],
-    taken: {},
+    completed: {},
     recordings: [],
-    movedAt: null,
+    lastActivityAt: null,
   } as Session,
   evolve: {
     TelnyxWebhookTaken: (state, { data }) => {
       const { webhookId, leg, news, at } = data
-      const heard = { ...state, webhooks: [...state.webhooks, webhookId], movedAt: later(state.movedAt, at) }
+      const heard = { ...state, webhooks: [...state.webhooks, webhookId], movedAt: later(state.lastActivityAt, at) }
       if (news.type === 'recorded') return { ...heard, recordings: [...state.recordings, { ...news, at }] }
-      return leg === null ? heard : withLeg(heard, leg, (known) => hearing(known, data))
+      return leg === null ? heard : withLeg(heard, leg, (known) => applyWebhook(known, data))
     },
     TelnyxCallRecognized: (state, { data }) => ({ ...state, recognized: data }),
     TelnyxDialAsked: (state, { data }) => ({ ...state, dials: [...state.dials, data] }),
@@ -194,8 +194,8 @@ export const session = defineEntity({
     TelnyxStepTaken: (state, { data }): Session => {
       const done = {
         ...state,
-        taken: { ...state.taken, [data.step]: data },
-        movedAt: later(state.movedAt, data.at),
+        taken: { ...state.completed, [data.step]: data },
+        movedAt: later(state.lastActivityAt, data.at),
       }
       const attempt = attemptOf(data.step)
       if (attempt === null || data.leg === null) return done
@@ -217,7 +217,7 @@ export function dialLeg({ legs }: Session, attempt: number): Leg | null {
 /** Whether the caller was put through to the one who was dialled: the command says so, or what came of it. */
 export function isBridged(session: Session, attempt: number): boolean {
   const bridged = dialLeg(session, attempt)?.bridgedAt ?? null
-  return bridged !== null || session.taken[`bridge:${attempt}`]?.outcome === 'done'
+  return bridged !== null || session.completed[`bridge:${attempt}`]?.outcome === 'done'
 }
 
 /** The leg of a forward; null until it is known. */

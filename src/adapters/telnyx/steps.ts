@@ -1,18 +1,26 @@
+import { callEnd, GONE_GRACE_MS, goneAt } from './call-end.ts'
 import {
-  type Dialing,
-  dialingOf,
+  deadlineOf,
   failureOf,
-  has,
-  instant,
-  type Known,
-  ms,
-  patienceOf,
-  told,
-  was,
-  whispered,
-} from './dialing.ts'
-import { callEnd, GONE_SLACK_MS, goneAt } from './ending.ts'
-import { answers, hangup, isUp, quiets, releaseLooks, releases, ringingSince } from './releasing.ts'
+  hasOutcome,
+  isCompleted,
+  type PendingDial,
+  pendingDialOf,
+  type RecognizedCall,
+  toInstant,
+  toMs,
+  whisperAcceptance,
+  whisperResult,
+} from './pending-dial.ts'
+import {
+  answerStep,
+  hangupStep,
+  isUp,
+  releaseDeadlines,
+  releaseStep,
+  ringbackAttempt,
+  stopRingbackStep,
+} from './release.ts'
 import { attemptIn, callerLeg, isBridged, type Leg, type Session } from './session.ts'
 import { type Step, step } from './step.ts'
 
@@ -22,30 +30,30 @@ export const SILENCE_MS = 10 * 60_000
 export const RECORDING_DAYS = 365
 const DAY_MS = 86_400_000
 
-type Rule = (known: Known) => Step | null
+type Rule = (known: RecognizedCall) => Step | null
 
-const arrives: Rule = ({ session, key, sessionId, caller: { initiated } }) => {
-  if (!initiated?.to || has(session, 'tell:arrived')) return null
+const notifyArrival: Rule = ({ session, key, sessionId, caller: { initiated } }) => {
+  if (!initiated?.to || isCompleted(session, 'tell:arrived')) return null
   const { to, from, sipHeaders, at } = initiated
   const notice = { type: 'call-arrived', ...key, carrierCallId: sessionId, to, from, sipHeaders, at } as const
   return step('tell:arrived', { do: 'tell', notice })
 }
 
 /** That a buyer was put through is told before anything that came after it. */
-const putsThrough: Rule = (known) => {
-  const dialing = dialingOf(known)
+const notifyAnswer: Rule = (known) => {
+  const dialing = pendingDialOf(known)
   if (!dialing?.leg?.answeredAt || !isBridged(known.session, dialing.dial.attempt)) return null
   const { key, dial } = dialing
   const { attempt } = dial
   const at = dialing.leg.answeredAt
-  const whisperAccepted = told(true, dialing)
+  const whisperAccepted = whisperAcceptance(true, dialing)
   const notice = { type: 'dial-answered', ...key, attempt, whisperAccepted, at } as const
   return step(`tell:answered:${attempt}`, { do: 'tell', notice })
 }
 
 /** A dial that failed before the call was over is told before its end. */
-const fails: Rule = (known) => {
-  const dialing = dialingOf(known)
+const notifyFailure: Rule = (known) => {
+  const dialing = pendingDialOf(known)
   const failure = dialing && failureOf(dialing)
   if (!dialing || !failure || (known.end && known.end.at < failure.at)) return null
   const { attempt } = dialing.dial
@@ -53,24 +61,24 @@ const fails: Rule = (known) => {
   return step(`tell:failed:${attempt}`, { do: 'tell', notice })
 }
 
-const ends: Rule = ({ session, key, end }) => {
-  if (!end || has(session, 'tell:ended')) return null
-  const recorded = was(session, 'record', 'done')
+const notifyEnd: Rule = ({ session, key, end }) => {
+  if (!end || isCompleted(session, 'tell:ended')) return null
+  const recorded = hasOutcome(session, 'record', 'done')
   const notice = { type: 'call-ended', ...key, hungUpBy: end.hungUpBy, recorded, at: end.at } as const
   return step('tell:ended', { do: 'tell', notice })
 }
 
 /** A call that is over is hung up wherever it is not yet. */
-const clearsUp: Rule = ({ session, end }) => {
+const hangUpOpenLegs: Rule = ({ session, end }) => {
   const open = end && session.legs.find((leg) => isUp(session, leg))
-  return open ? hangup(open) : null
+  return open ? hangupStep(open) : null
 }
 
-const tellsRecordings: Rule = ({ session, key }) => {
-  const saved = session.recordings.find(({ recordingId }) => !has(session, `tell:recorded:${recordingId}`))
-  if (!saved || !has(session, 'tell:ended')) return null
+const notifyRecordings: Rule = ({ session, key }) => {
+  const saved = session.recordings.find(({ recordingId }) => !isCompleted(session, `tell:recorded:${recordingId}`))
+  if (!saved || !isCompleted(session, 'tell:ended')) return null
   const { recordingId: carrierRecordingId, format, channels, durationSeconds, at } = saved
-  const expiresAt = instant(ms(at) + RECORDING_DAYS * DAY_MS)
+  const expiresAt = toInstant(toMs(at) + RECORDING_DAYS * DAY_MS)
   const recording = { carrierRecordingId, format, channels, durationSeconds, expiresAt, at }
   return step(`tell:recorded:${carrierRecordingId}`, {
     do: 'tell',
@@ -79,53 +87,63 @@ const tellsRecordings: Rule = ({ session, key }) => {
 }
 
 /** Legs of dials that have failed are hung up, also those that come to be known only then. */
-const dropsStrays: Rule = ({ session }) => {
+const hangUpFailedDials: Rule = ({ session }) => {
   const stray = session.legs.find((leg) => {
     const attempt = attemptIn(leg.purpose)
-    return attempt !== null && has(session, `tell:failed:${attempt}`) && isUp(session, leg)
+    return attempt !== null && isCompleted(session, `tell:failed:${attempt}`) && isUp(session, leg)
   })
-  return stray ? hangup(stray) : null
+  return stray ? hangupStep(stray) : null
 }
 
-const rings = (known: Known, { dial, caller }: Dialing): Step | null => {
+const playRingback = (known: RecognizedCall, { dial, caller }: PendingDial): Step | null => {
   const name = `ringback:${dial.attempt}`
-  if (caller.answeredAt === null || has(known.session, name) || ringingSince(known) !== null) return null
+  if (caller.answeredAt === null || isCompleted(known.session, name) || ringbackAttempt(known) !== null) return null
   return step(name, { do: 'ringback', leg: caller.id })
 }
 
-const dials: Rule = (known) => {
-  const dialing = dialingOf(known)
+const advanceDial: Rule = (known) => {
+  const dialing = pendingDialOf(known)
   if (!dialing || known.session.releases.length > 0) return null
   const { session, caller, dial, leg } = dialing
   const { attempt, whisper } = dial
-  const answered = answers(known)
+  const answered = answerStep(known)
   if (answered) return answered
-  if (!has(session, `dial:${attempt}`)) return step(`dial:${attempt}`, { do: 'dial', caller, dial })
-  if (!leg?.answeredAt) return rings(known, dialing)
-  if (whisper && !has(session, `whisper:${attempt}`)) {
+  if (!isCompleted(session, `dial:${attempt}`)) return step(`dial:${attempt}`, { do: 'dial', caller, dial })
+  if (!leg?.answeredAt) return playRingback(known, dialing)
+  if (whisper && !isCompleted(session, `whisper:${attempt}`)) {
     const { text, acceptDigit } = whisper
     return step(`whisper:${attempt}`, { do: acceptDigit === null ? 'speak' : 'ask', leg: leg.id, text })
   }
-  if (!whispered(dialing)?.takes || has(session, `bridge:${attempt}`)) return null
-  return quiets(known) ?? step(`bridge:${attempt}`, { do: 'bridge', leg: caller.id, with: leg.id })
+  if (!whisperResult(dialing)?.takes || isCompleted(session, `bridge:${attempt}`)) return null
+  return stopRingbackStep(known) ?? step(`bridge:${attempt}`, { do: 'bridge', leg: caller.id, with: leg.id })
 }
 
-const records: Rule = ({ session, caller }) => {
+const startRecording: Rule = ({ session, caller }) => {
   const dial = session.dials.at(-1)
-  if (!dial?.record || !has(session, `tell:answered:${dial.attempt}`) || has(session, 'record')) return null
+  if (!dial?.record || !isCompleted(session, `tell:answered:${dial.attempt}`) || isCompleted(session, 'record'))
+    return null
   return step('record', { do: 'record', leg: caller.id })
 }
 
 /** A call that nothing is heard of is asked after: its end may have been lost. */
-const looks: Rule = ({ session: { movedAt }, caller, now }) =>
-  movedAt !== null && now >= ms(movedAt) + SILENCE_MS ? step(`look:${movedAt}`, { do: 'look', leg: caller.id }) : null
+const checkStatus: Rule = ({ session: { lastActivityAt }, caller, now }) =>
+  lastActivityAt !== null && now >= toMs(lastActivityAt) + SILENCE_MS
+    ? step(`look:${lastActivityAt}`, { do: 'look', leg: caller.id })
+    : null
 
 /** What is done next with a call that is somebody's, while it lasts and once it is over: the first that applies. */
-const TELLS: readonly Rule[] = [arrives, putsThrough, fails, ends]
-const LIVE: readonly Rule[] = [...TELLS, dropsStrays, releases, dials, records, looks]
-const OVER: readonly Rule[] = [...TELLS, clearsUp, tellsRecordings]
+const NOTIFICATIONS: readonly Rule[] = [notifyArrival, notifyAnswer, notifyFailure, notifyEnd]
+const LIVE: readonly Rule[] = [
+  ...NOTIFICATIONS,
+  hangUpFailedDials,
+  releaseStep,
+  advanceDial,
+  startRecording,
+  checkStatus,
+]
+const OVER: readonly Rule[] = [...NOTIFICATIONS, hangUpOpenLegs, notifyRecordings]
 
-function knownOf(session: Session, now: number): Known | null {
+function recognizedCallOf(session: Session, now: number): RecognizedCall | null {
   const caller = callerLeg(session)
   const { recognized } = session
   if (!caller || recognized === null || recognized.workspaceId === null) return null
@@ -138,11 +156,11 @@ const isProbe = ({ purpose }: Leg) => purpose !== null && purpose !== 'caller' &
 /** A call on nobody's number is refused; whose number it is, is asked first. A probe is hung up once it is answered. */
 function firstStep(session: Session): Step | null {
   const probe = session.legs.find((leg) => isProbe(leg) && leg.answeredAt !== null && isUp(session, leg))
-  if (probe) return hangup(probe)
+  if (probe) return hangupStep(probe)
   const caller = callerLeg(session)
   if (!caller?.initiated) return null
   if (session.recognized === null) return step('recognize', { do: 'recognize', to: caller.initiated.to })
-  return caller.ended || has(session, 'reject') ? null : step('reject', { do: 'reject', leg: caller.id })
+  return caller.ended || isCompleted(session, 'reject') ? null : step('reject', { do: 'reject', leg: caller.id })
 }
 
 /**
@@ -150,31 +168,31 @@ function firstStep(session: Session): Step | null {
  * done just now: nothing else is told before one of them that tells, but what can be done meanwhile is.
  */
 export function nextStep(session: Session, now: number, failing: ReadonlySet<string> = new Set()): Step | null {
-  const known = knownOf(session, now)
+  const known = recognizedCallOf(session, now)
   const steps = known ? (known.end ? OVER : LIVE).map((rule) => rule(known)) : [firstStep(session)]
   const silent = [...failing].some((name) => name.startsWith('tell:'))
   return steps.find((one) => one !== null && !failing.has(one.name) && !(silent && one.act.do === 'tell')) ?? null
 }
 
 /** When a call is to be looked at again though nothing is heard of it (ms); null when never. */
-export function nextLook(session: Session, now: number): number | null {
-  const known = knownOf(session, now)
-  if (!known || has(session, 'tell:ended')) return null
-  const dialing = dialingOf(known)
+export function nextPollAt(session: Session, now: number): number | null {
+  const known = recognizedCallOf(session, now)
+  if (!known || isCompleted(session, 'tell:ended')) return null
+  const dialing = pendingDialOf(known)
   const gone = goneAt(session)
   const instants = [
-    ...(dialing ? [patienceOf(dialing), ...goneSteps(dialing)] : []),
-    ...releaseLooks(known),
-    ...(gone === null ? [] : [ms(gone) + GONE_SLACK_MS]),
-    ...(session.movedAt === null ? [] : [ms(session.movedAt) + SILENCE_MS]),
+    ...(dialing ? [deadlineOf(dialing), ...goneDeadlines(dialing)] : []),
+    ...releaseDeadlines(known),
+    ...(gone === null ? [] : [toMs(gone) + GONE_GRACE_MS]),
+    ...(session.lastActivityAt === null ? [] : [toMs(session.lastActivityAt) + SILENCE_MS]),
   ]
   const coming = instants.filter((time) => time > now)
   return coming.length === 0 ? null : Math.min(...coming)
 }
 
 /** When the patience ends with commands of a dial that found their leg gone (ms). */
-function goneSteps({ session, dial: { attempt } }: Dialing): readonly number[] {
+function goneDeadlines({ session, dial: { attempt } }: PendingDial): readonly number[] {
   return ['dial', 'whisper', 'bridge']
-    .map((name) => session.taken[`${name}:${attempt}`])
-    .flatMap((taken) => (taken?.outcome === 'gone' ? [ms(taken.at) + GONE_SLACK_MS] : []))
+    .map((name) => session.completed[`${name}:${attempt}`])
+    .flatMap((taken) => (taken?.outcome === 'gone' ? [toMs(taken.at) + GONE_GRACE_MS] : []))
 }

@@ -1,30 +1,30 @@
 import type { KeyObject } from 'node:crypto'
 import { isRefusal, type Refusal, refuse } from '../../kernel/refusal.ts'
-import type { Carrier, Listener } from '../../ports/carrier.ts'
+import type { Carrier, NoticeListener } from '../../ports/carrier.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import { openClient, type TelnyxAccount } from './client.ts'
 import { createDriver } from './driver.ts'
-import { sealedNews } from './headers.ts'
+import { withSealedHeaders } from './headers.ts'
 import { createTelnyxNumbers } from './numbers.ts'
 import { createProbe } from './probe.ts'
 import { createTelnyxRecordings } from './recordings.ts'
 import { createSessions, type SessionPorts } from './sessions.ts'
-import { createVoice, type Dialling } from './voice.ts'
-import { isGenuine, type RawRequest, read } from './webhook.ts'
+import { createVoice, type DialSettings } from './voice.ts'
+import { isAuthentic, parseWebhook, type RawRequest } from './webhook.ts'
 
 export interface TelnyxPorts extends SessionPorts {
   readonly ops: OperationalStore
   readonly secrets: Pick<Secrets, 'seal' | 'unseal'>
-  readonly listener: Listener
+  readonly listener: NoticeListener
   /** The workspace whose number this is, if it takes calls on it; null when none does. */
   readonly workspaceOf: (e164: string) => Promise<string | null>
   /** A number of the workspace's that a call may be said to come from; null when it has none. */
   readonly numberOf: (workspaceId: string) => Promise<string | null>
   /** How a target is dialled now, its secrets opened; null for one that has no settings of its own. */
-  readonly dialling: (workspaceId: string, targetId: string) => Promise<Dialling | null>
+  readonly dialSettings: (workspaceId: string, targetId: string) => Promise<DialSettings | null>
   /** Whether this process takes up what others have left behind. */
-  readonly sweeps: boolean
+  readonly recovers: boolean
 }
 
 /** The account, what its webhooks are signed under, and whether numbers are rented there. */
@@ -39,7 +39,7 @@ export interface TelnyxCarrier extends Carrier {
    * Takes a webhook: resolves once it can no longer be lost, to whether it was one of ours. What it leads to follows.
    * @throws LogUnavailable, StoreUnavailable when it is to be sent again
    */
-  readonly hear: (request: RawRequest) => Promise<boolean | Refusal<'invalid-signature' | 'validation-error'>>
+  readonly receiveWebhook: (request: RawRequest) => Promise<boolean | Refusal<'invalid-signature' | 'validation-error'>>
 }
 
 /** Opens Telnyx as the carrier. */
@@ -69,13 +69,13 @@ export function openTelnyx(settings: TelnyxSettings, ports: TelnyxPorts): Telnyx
     probe: createProbe({ ...ports, voice, sessions }),
     numbers: settings.rents ? createTelnyxNumbers(settings) : null,
     recordings: createTelnyxRecordings(client),
-    async hear(request) {
-      if (!isGenuine(request, settings.publicKey, clock.now())) return refuse('invalid-signature')
-      const heard = read(request.bytes)
+    async receiveWebhook(request) {
+      if (!isAuthentic(request, settings.publicKey, clock.now())) return refuse('invalid-signature')
+      const heard = parseWebhook(request.bytes)
       if (heard === null) return false
       if (isRefusal(heard)) return heard
       const { session } = heard
-      const told = sealedNews(heard.told, ports.secrets)
+      const told = withSealedHeaders(heard.received, ports.secrets)
       await sessions.add(session, ({ webhooks }) =>
         webhooks.includes(told.webhookId) ? null : { type: 'TelnyxWebhookTaken', data: told },
       )

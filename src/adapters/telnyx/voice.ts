@@ -1,14 +1,14 @@
 import { APIError, type Telnyx } from 'telnyx'
 import { v5 } from 'uuid'
 import { CarrierRefused } from '../../ports/carrier-numbers.ts'
-import { callStatus, dialledCall, errors } from './answers.ts'
-import { asked } from './client.ts'
+import { request } from './client.ts'
+import { clientState } from './client-state.ts'
+import { callStatus, dialledCall, errorResponse } from './responses.ts'
 import { ringbackTone } from './ringback.ts'
-import type { Dial, Leg, Taken } from './session.ts'
-import { clientState } from './state.ts'
+import type { CompletedStep, Leg, RequestedDial } from './session.ts'
 
 /** How a target is dialled beside where: what it keeps secret is opened for this dial alone. */
-export interface Dialling {
+export interface DialSettings {
   readonly sendDigits: string | null
   readonly sip: {
     readonly transport: 'udp' | 'tcp' | 'tls'
@@ -18,7 +18,7 @@ export interface Dialling {
 }
 
 /** How a command ended, and the leg that a dial began. @throws CarrierUnavailable when it may yet be done */
-export type Done = Pick<Taken, 'outcome' | 'leg' | 'sentence'>
+export type StepOutcome = Pick<CompletedStep, 'outcome' | 'leg' | 'sentence'>
 
 /** Codes with which Telnyx says that a leg is over, or never was. */
 const GONE: ReadonlySet<string> = new Set(['90018', '90015', '90053', '10005'])
@@ -36,14 +36,17 @@ const TRANSPORTS = { udp: 'UDP', tcp: 'TCP', tls: 'TLS' } as const
 
 function isGone(error: unknown): boolean {
   if (!(error instanceof APIError)) return false
-  const told = errors.safeParse(error.error)
+  const told = errorResponse.safeParse(error.error)
   return error.status === 404 || (told.success && told.data.errors.some(({ code }) => GONE.has(String(code))))
 }
 
-const DONE: Done = { outcome: 'done', leg: null, sentence: null }
+const DONE: StepOutcome = { outcome: 'done', leg: null, sentence: null }
 
 /** Does a command. */
-async function commanded(command: () => Promise<unknown>, read: (answer: unknown) => Done = () => DONE): Promise<Done> {
+async function runCommand(
+  command: () => Promise<unknown>,
+  read: (answer: unknown) => StepOutcome = () => DONE,
+): Promise<StepOutcome> {
   let gone = false
   const noting = () =>
     command().catch((error: unknown) => {
@@ -51,7 +54,7 @@ async function commanded(command: () => Promise<unknown>, read: (answer: unknown
       throw error
     })
   try {
-    return await asked(noting, read)
+    return await request(noting, read)
   } catch (error) {
     if (gone) return { outcome: 'gone', leg: null, sentence: null }
     if (error instanceof CarrierRefused) return { outcome: 'refused', leg: null, sentence: error.message }
@@ -60,12 +63,12 @@ async function commanded(command: () => Promise<unknown>, read: (answer: unknown
 }
 
 /** Where a dial goes: a sip address with the port that is set for it, unless it names one itself. */
-function addressOf(destination: string, sip: Dialling['sip']): string {
+function addressOf(destination: string, sip: DialSettings['sip']): string {
   if (!sip || sip.port === null || /^sips?:[^@]*@(\[[^\]]*\]|[^:;?]*):/i.test(destination)) return destination
   return destination.replace(/^(sips?:[^@]*@(?:\[[^\]]*\]|[^:;?]*))/i, `$1:${sip.port}`)
 }
 
-function sipSettings(destination: string, sip: Dialling['sip']) {
+function sipSettings(destination: string, sip: DialSettings['sip']) {
   if (!sip || !/^sips?:/i.test(destination)) return {}
   const transport = /^sips:/i.test(destination) ? 'tls' : sip.transport
   const { credentials } = sip
@@ -91,15 +94,15 @@ export function createVoice(client: Telnyx, { connectionId }: { readonly connect
   const { calls } = client
   const { actions } = calls
 
-  const dialled = (answer: unknown): Done => ({ ...DONE, leg: dialledCall.parse(answer).data.call_control_id })
+  const dialled = (answer: unknown): StepOutcome => ({ ...DONE, leg: dialledCall.parse(answer).data.call_control_id })
 
   return {
-    answer: (leg: string, command_id: string) => commanded(() => actions.answer(leg, { command_id })),
+    answer: (leg: string, command_id: string) => runCommand(() => actions.answer(leg, { command_id })),
     reject: (leg: string, command_id: string) =>
-      commanded(() => actions.reject(leg, { cause: 'CALL_REJECTED', command_id })),
-    hangup: (leg: string, command_id: string) => commanded(() => actions.hangup(leg, { command_id })),
+      runCommand(() => actions.reject(leg, { cause: 'CALL_REJECTED', command_id })),
+    hangup: (leg: string, command_id: string) => runCommand(() => actions.hangup(leg, { command_id })),
     ringback: (leg: string, command_id: string) =>
-      commanded(() =>
+      runCommand(() =>
         actions.startPlayback(leg, {
           playback_content: ringbackTone(),
           audio_type: 'wav',
@@ -107,11 +110,12 @@ export function createVoice(client: Telnyx, { connectionId }: { readonly connect
           command_id,
         }),
       ),
-    quiet: (leg: string, command_id: string) => commanded(() => actions.stopPlayback(leg, { stop: 'all', command_id })),
+    quiet: (leg: string, command_id: string) =>
+      runCommand(() => actions.stopPlayback(leg, { stop: 'all', command_id })),
     speak: (leg: string, payload: string, command_id: string) =>
-      commanded(() => actions.speak(leg, { payload, ...VOICE, command_id })),
+      runCommand(() => actions.speak(leg, { payload, ...VOICE, command_id })),
     ask: (leg: string, payload: string, command_id: string) =>
-      commanded(() =>
+      runCommand(() =>
         actions.gatherUsingSpeak(leg, {
           payload,
           ...VOICE,
@@ -124,13 +128,13 @@ export function createVoice(client: Telnyx, { connectionId }: { readonly connect
         }),
       ),
     bridge: (leg: string, other: string, command_id: string) =>
-      commanded(() =>
+      runCommand(() =>
         actions.bridge(leg, { call_control_id_to_bridge_with: other, prevent_double_bridge: true, command_id }),
       ),
     record: (leg: string, command_id: string) =>
-      commanded(() => actions.startRecording(leg, { format: 'mp3', channels: 'dual', command_id })),
+      runCommand(() => actions.startRecording(leg, { format: 'mp3', channels: 'dual', command_id })),
     transfer: ({ id, initiated }: Leg, session: string, to: string, command_id: string) =>
-      commanded(() =>
+      runCommand(() =>
         actions.transfer(id, {
           to,
           ...(initiated && callerIdOf(initiated.from, initiated)),
@@ -139,8 +143,8 @@ export function createVoice(client: Telnyx, { connectionId }: { readonly connect
           command_id,
         }),
       ),
-    dial: (caller: Leg, session: string, dial: Dial, { sendDigits, sip }: Dialling) =>
-      commanded(
+    dial: (caller: Leg, session: string, dial: RequestedDial, { sendDigits, sip }: DialSettings) =>
+      runCommand(
         () =>
           calls.dial({
             connection_id: connectionId,
@@ -162,9 +166,9 @@ export function createVoice(client: Telnyx, { connectionId }: { readonly connect
         ringSeconds,
       }: { readonly commandId: string; readonly destination: string; readonly ringSeconds: number },
       from: string,
-      { sip }: Dialling,
+      { sip }: DialSettings,
     ) =>
-      commanded(
+      runCommand(
         () =>
           calls.dial({
             connection_id: connectionId,
@@ -181,7 +185,7 @@ export function createVoice(client: Telnyx, { connectionId }: { readonly connect
     async look(leg: string): Promise<{ readonly alive: boolean; readonly endedAt: string | null }> {
       const absent = { data: { is_alive: false } }
       const read = (answer: unknown) => callStatus.parse(answer).data
-      const { is_alive: alive, end_time: endedAt = null } = await asked(
+      const { is_alive: alive, end_time: endedAt = null } = await request(
         () =>
           calls.retrieveStatus(leg).catch((error: unknown) => {
             if (isGone(error)) return absent

@@ -2,8 +2,8 @@ import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { z } from 'zod'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import { sipCodeOf } from './causes.ts'
-import type { Told } from './session.ts'
-import { clientStateOf } from './state.ts'
+import { clientStateOf } from './client-state.ts'
+import type { ReceivedWebhook } from './session.ts'
 
 /** Seconds that a webhook's clock and ours may differ, either way: an older one is a replay. */
 export const TOLERANCE_SECONDS = 300
@@ -32,7 +32,7 @@ const headerOf = ({ headers }: RawRequest, name: string) => {
 }
 
 /** Whether Telnyx has signed these very bytes, and not long ago. `now` is in milliseconds. */
-export function isGenuine(request: RawRequest, key: KeyObject, now: number): boolean {
+export function isAuthentic(request: RawRequest, key: KeyObject, now: number): boolean {
   const timestamp = headerOf(request, 'telnyx-timestamp')
   const signature = Buffer.from(headerOf(request, 'telnyx-signature-ed25519') ?? '', 'base64')
   if (timestamp === null || !/^\d{1,12}$/.test(timestamp) || signature.length !== SIGNATURE_BYTES) return false
@@ -48,7 +48,7 @@ const envelope = z.object({
   data: z.object({ id: z.string().min(1).max(200), event_type: text, occurred_at: time, payload: z.unknown() }),
 })
 
-const legged = z.object({
+const legFields = z.object({
   call_control_id: z.string().min(1).max(500),
   call_session_id: z.string().regex(/^[\w:.-]{1,100}$/),
   client_state: z.string().max(4_000).nullish(),
@@ -59,25 +59,26 @@ const E164 = /^\+[1-9]\d{6,14}$/
 const ANONYMOUS = '+266696687'
 
 /** A party's number in E.164, of a sip address its user; null where it is none. */
-function numberIn(party: string): string | null {
+function e164Of(party: string): string | null {
   const user = party.replace(/^sips?:/i, '').split('@')[0] ?? ''
   const spelt = user.startsWith('+') ? user : `+${user}`
   return E164.test(spelt) && spelt !== ANONYMOUS ? spelt : null
 }
 
-function kept(...lists: readonly z.infer<typeof sipHeaders>[]): Record<string, string> {
+function headersOf(...lists: readonly z.infer<typeof sipHeaders>[]): Record<string, string> {
   const headers = lists.flatMap((list) => list ?? []).filter(({ name }) => name.length <= HEADERS.name)
   return Object.fromEntries(
     headers.slice(0, HEADERS.most).map(({ name, value }) => [name, value.slice(0, HEADERS.value)]),
   )
 }
 
-const seconds = (from: string, to: string) => Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1_000))
+const secondsBetween = (from: string, to: string) =>
+  Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1_000))
 
-type News = Told['news']
+type WebhookPayload = ReceivedWebhook['news']
 
 /** What is read of each type of webhook; all others are none of ours. */
-const TYPES: Readonly<Record<string, z.ZodType<News>>> = {
+const PAYLOADS: Readonly<Record<string, z.ZodType<WebhookPayload>>> = {
   'call.initiated': z
     .object({
       direction: z.enum(['incoming', 'outgoing']),
@@ -89,9 +90,9 @@ const TYPES: Readonly<Record<string, z.ZodType<News>>> = {
     .transform(({ direction, to, from, custom_headers, sip_headers }) => ({
       type: 'initiated' as const,
       incoming: direction === 'incoming',
-      to: numberIn(to),
-      from: numberIn(from),
-      sipHeaders: kept(sip_headers, custom_headers),
+      to: e164Of(to),
+      from: e164Of(from),
+      sipHeaders: headersOf(sip_headers, custom_headers),
     })),
   'call.answered': z.object({}).transform(() => ({ type: 'answered' as const })),
   'call.bridged': z.object({}).transform(() => ({ type: 'bridged' as const })),
@@ -122,24 +123,24 @@ const TYPES: Readonly<Record<string, z.ZodType<News>>> = {
     })
     .transform((told) => ({
       type: 'recorded' as const,
-      recordingId: told.recording_id ?? `${OF_LEG}${told.call_leg_id}`,
+      recordingId: told.recording_id ?? `${LEG_PREFIX}${told.call_leg_id}`,
       format:
         told.format ?? (told.recording_urls?.wav && !told.recording_urls.mp3 ? ('wav' as const) : ('mp3' as const)),
       channels: told.channels === 'single' ? 1 : 2,
-      durationSeconds: seconds(told.recording_started_at, told.recording_ended_at),
+      durationSeconds: secondsBetween(told.recording_started_at, told.recording_ended_at),
     })),
 }
 
 /** Begins the name of a recording whose own id Telnyx did not tell: the only one of that leg. */
-export const OF_LEG = 'leg:'
+export const LEG_PREFIX = 'leg:'
 
 /** A webhook that concerns a call: in which session it is to be kept. */
-export interface Heard {
+export interface ParsedWebhook {
   readonly session: string
-  readonly told: Told
+  readonly received: ReceivedWebhook
 }
 
-function parsed(bytes: Uint8Array): unknown {
+function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes).toString('utf8'))
   } catch {
@@ -147,22 +148,24 @@ function parsed(bytes: Uint8Array): unknown {
   }
 }
 
-const unreadable = (sentence: string) => refuse('validation-error', { body: sentence })
+const invalidBody = (sentence: string) => refuse('validation-error', { body: sentence })
 
 /** What a genuine webhook says; null for one of a kind that is none of ours. */
-export function read(bytes: Uint8Array): Heard | Refusal<'validation-error'> | null {
-  const body = envelope.safeParse(parsed(bytes))
-  if (!body.success) return unreadable('must be an event of Telnyx')
+export function parseWebhook(bytes: Uint8Array): ParsedWebhook | Refusal<'validation-error'> | null {
+  const body = envelope.safeParse(parseJson(bytes))
+  if (!body.success) return invalidBody('must be an event of Telnyx')
   const { id: webhookId, event_type: type, occurred_at, payload } = body.data.data
-  const schema = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined
+  const schema = Object.hasOwn(PAYLOADS, type) ? PAYLOADS[type] : undefined
   if (!schema) return null
   // A saved recording names the session and the leg, but no leg that could be commanded.
-  const leg = (type === 'call.recording.saved' ? legged.partial({ call_control_id: true }) : legged).safeParse(payload)
+  const leg = (type === 'call.recording.saved' ? legFields.partial({ call_control_id: true }) : legFields).safeParse(
+    payload,
+  )
   const news = schema.safeParse(payload)
-  if (!leg.success || !news.success) return unreadable(`must hold what a ${type} of Telnyx holds`)
+  if (!leg.success || !news.success) return invalidBody(`must hold what a ${type} of Telnyx holds`)
   const { call_control_id: control = null, call_session_id, client_state } = leg.data
   const state = clientStateOf(client_state)
   const at = new Date(occurred_at).toISOString()
   const session = state?.session ?? call_session_id
-  return { session, told: { webhookId, leg: control, purpose: state?.purpose ?? null, at, news: news.data } }
+  return { session, received: { webhookId, leg: control, purpose: state?.purpose ?? null, at, news: news.data } }
 }

@@ -1,5 +1,5 @@
 import { activity } from '../../../projections/activity/activity.ts'
-import { activityAsked, activityBatches, activityColumns } from '../../../queries/activity/activity-export.ts'
+import { activityBatches, activityColumns, activityExportQuery } from '../../../queries/activity/activity-export.ts'
 import { windowProblem } from '../../../queries/shared/activity-filter.ts'
 import type { Write } from './define-write.ts'
 import { defineExport } from './exports.ts'
@@ -9,7 +9,7 @@ const exported = defineExport({
   summary: 'Export the activity log',
   kind: 'activity',
   mounts: [{ surface: 'console', path: '/api/tracking/activity/export.csv' }],
-  query: activityAsked,
+  query: activityExportQuery,
   problem: windowProblem,
   reads: [activity],
   columns: activityColumns,

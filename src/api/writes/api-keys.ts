@@ -9,9 +9,9 @@ import { apiKeyChanges, apiKeyRotation, newApiKey } from '../../domain/access/ap
 import { workspace } from '../../domain/configuration/workspace.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
-import { issueSecret, keptOf } from '../secret-issuer.ts'
+import { issueSecret, storedSecret } from '../secret-issuer.ts'
 import { defineWrite, type Write } from './define-write.ts'
-import type { Writing } from './write-context.ts'
+import type { WriteContext } from './write-context.ts'
 
 const path = '/api/tracking/api-keys'
 const one = { params: z.object({ id }), record: ({ id }: { readonly id: string }) => id }
@@ -19,7 +19,7 @@ const one = { params: z.object({ id }), record: ({ id }: { readonly id: string }
 const issued = z.object({ apiKey: apiKeyShape, key: z.string() })
 
 /** A new key, of the form that tells a sandbox workspace's from another's. */
-async function newKey(writing: Writing<unknown, unknown>, purpose: string): Promise<string> {
+async function newKey(writing: WriteContext<unknown, unknown>, purpose: string): Promise<string> {
   const state = await writing.tools.writer.stateOf(workspace, writing.tenant.workspaceId)
   return issueSecret(writing, purpose, state.workspace?.sandbox ? 'svc_test_' : 'svc_live_')
 }
@@ -34,7 +34,7 @@ const create = defineWrite({
   rejects: createApiKey.rejects,
   async run(writing) {
     const key = await newKey(writing, 'create-api-key')
-    const done = await writing.act(createApiKey, { ...writing.body, ...keptOf(key) })
+    const done = await writing.act(createApiKey, { ...writing.body, ...storedSecret(key) })
     if (isRefusal(done)) return done
     const answer = await writing.ask(getApiKey, { id: done.first('ApiKeyCreated')?.apiKey.id ?? '' })
     return isRefusal(answer) ? answer : { status: 201, body: { apiKey: answer.apiKey, key } }
@@ -70,7 +70,7 @@ const rotate = defineWrite({
   async run(writing) {
     const { id } = writing.params
     const key = await newKey(writing, `rotate-api-key ${id}`)
-    const done = await writing.act(rotateApiKey, { apiKeyId: id, ...writing.body, ...keptOf(key) })
+    const done = await writing.act(rotateApiKey, { apiKeyId: id, ...writing.body, ...storedSecret(key) })
     if (isRefusal(done)) return done
     const answer = await writing.ask(getApiKey, { id })
     return isRefusal(answer) ? answer : { status: 200, body: { apiKey: answer.apiKey, key } }

@@ -5,12 +5,19 @@ import { signOut } from '../../../commands/access/sign-out.ts'
 import { users } from '../../../projections/access/users.ts'
 import { getSession, sessionShape } from '../../../queries/access/get-session.ts'
 import { readMany } from '../../../queries/shared/documents.ts'
-import { email, givenPassword, newPassword, SESSION_PREFIX, sessionEnd, userIdOf } from '../../domain/access/user.ts'
+import {
+  email,
+  newPassword,
+  SESSION_PREFIX,
+  sessionEnd,
+  submittedPassword,
+  userIdOf,
+} from '../../domain/access/user.ts'
 import { isRefusal, refuse } from '../../kernel/refusal.ts'
 import { secretHash } from '../access.ts'
-import { hashPassword, isPassword } from '../passwords.ts'
+import { hashPassword, isCorrectPassword } from '../passwords.ts'
 import { issueSecret } from '../secret-issuer.ts'
-import { subjectsOf } from '../sign-in-limiter.ts'
+import { signInSubjects } from '../sign-in-limiter.ts'
 import { defineWrite, type Write } from './define-write.ts'
 import type { WriteTools } from './write-context.ts'
 
@@ -24,15 +31,15 @@ const open = defineWrite({
   summary: 'Sign in',
   method: 'POST',
   mounts: [{ surface: 'sign-in', path: '/api/auth/sign-in' }],
-  body: z.object({ email, password: givenPassword }),
+  body: z.object({ email, password: submittedPassword }),
   responses: { 200: z.object({ token: z.string(), ...sessionShape.shape }) },
   rejects: ['unauthorized', 'rate-limited'],
   async run(writing) {
-    const { body, ip, tools, become, act, ask } = writing
+    const { body, ip, tools, setActor, act, ask } = writing
     const { email, password } = body
     const person = await personOf(tools, userIdOf(email))
     const kept = person?.passwordHash ?? null
-    const right = await tools.throttled(subjectsOf(email, ip), () => isPassword(password, kept))
+    const right = await tools.signInLimiter(signInSubjects(email, ip), () => isCorrectPassword(password, kept))
     if (isRefusal(right)) return right
     if (!right || !person) return refuse('unauthorized', null, 'The e-mail address or the password is wrong.')
     const token = await issueSecret(writing, `sign-in ${person.id}`, SESSION_PREFIX)
@@ -42,7 +49,7 @@ const open = defineWrite({
       expiresAt: sessionEnd(tools.clock.now()),
       verified: person.passwordHash,
     }
-    become({ type: 'user', id: person.id, name: person.name }, session.sessionHash)
+    setActor({ type: 'user', id: person.id, name: person.name }, session.sessionHash)
     const done = await act(signIn, session)
     if (isRefusal(done)) return refuse('unauthorized')
     const answer = await ask(getSession, {})
@@ -67,14 +74,16 @@ const change = defineWrite({
   summary: 'Change the password, and end every other session',
   method: 'POST',
   mounts: [{ surface: 'account', path: '/api/auth/password' }],
-  body: z.object({ current: givenPassword, next: newPassword }),
+  body: z.object({ current: submittedPassword, next: newPassword }),
   responses: { 204: z.null() },
   rejects: ['bad-request', 'unauthorized', 'rate-limited', 'conflict'],
   async run({ principal: { actor, sessionHash = '' }, body: { current, next }, ip, tools, act }) {
     const person = await personOf(tools, actor.id ?? '')
     if (!person) return refuse('unauthorized')
     const verified = person.passwordHash
-    const right = await tools.throttled(subjectsOf(person.email, ip), () => isPassword(current, verified))
+    const right = await tools.signInLimiter(signInSubjects(person.email, ip), () =>
+      isCorrectPassword(current, verified),
+    )
     if (isRefusal(right)) return right
     if (!right) return refuse('bad-request', { current: 'is not your password' }, 'The current password is wrong.')
     const passwordHash = await hashPassword(next)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { blockCaller } from '../../../commands/routing/block-caller.ts'
 import { unblockCaller } from '../../../commands/routing/unblock-caller.ts'
-import { blockedCallerShape, shownBlock } from '../../../queries/routing/blocked-caller-shape.ts'
+import { blockedCallerOf, blockedCallerShape } from '../../../queries/routing/blocked-caller-shape.ts'
 import { workspace } from '../../domain/configuration/workspace.ts'
 import { type Block, blockKey, blocklist, callerLast10 } from '../../domain/routing/blocklist.ts'
 import { isRefusal, refuse } from '../../kernel/refusal.ts'
@@ -13,9 +13,9 @@ const paths = { rest: '/api/v1/blocked-callers', console: '/api/tracking/blocked
 const scope = 'blocklist:write'
 
 /** A block with the name that its campaign has now. */
-async function shown({ writer }: WriteTools, workspaceId: string, block: Block) {
+async function blockedCallerBody({ writer }: WriteTools, workspaceId: string, block: Block) {
   const { campaigns } = await writer.stateOf(workspace, workspaceId)
-  return shownBlock(block, block.campaignId === null ? undefined : campaigns.get(block.campaignId))
+  return blockedCallerOf(block, block.campaignId === null ? undefined : campaigns.get(block.campaignId))
 }
 
 const block = defineWrite({
@@ -37,11 +37,14 @@ const block = defineWrite({
     if (isRefusal(done)) return done
     const made = done.first('CallerBlocked')
     if (made)
-      return { status: 201, body: { blockedCaller: await shown(tools, workspaceId, made.block), created: true } }
+      return {
+        status: 201,
+        body: { blockedCaller: await blockedCallerBody(tools, workspaceId, made.block), created: true },
+      }
     const { blocks } = await tools.writer.stateOf(blocklist, workspaceId)
     const held = blocks.get(blockKey(body.campaignId ?? null, callerLast10(body.callerNumber) ?? ''))
     if (!held) return refuse('conflict', null, 'The block was changed meanwhile; send the request again.')
-    return { status: 200, body: { blockedCaller: await shown(tools, workspaceId, held), created: false } }
+    return { status: 200, body: { blockedCaller: await blockedCallerBody(tools, workspaceId, held), created: false } }
   },
 })
 
@@ -56,7 +59,7 @@ const unblock = defineWrite({
   params: z.object({ id }),
   responses: { 200: z.object({ deleted: id }) },
   rejects: unblockCaller.rejects,
-  absent: async ({ writer }, { id }, { workspaceId }) =>
+  notFoundParam: async ({ writer }, { id }, { workspaceId }) =>
     (await writer.stateOf(blocklist, workspaceId)).keys.has(id) ? null : 'id',
   async run({ params: { id }, act }) {
     const done = await act(unblockCaller, { blockId: id })

@@ -7,10 +7,10 @@ import { getBuyerRow } from '../../../queries/demand/get-buyer-row.ts'
 import { buyerChanges, buyerStatus } from '../../domain/demand/buyer.ts'
 import { statusNote } from '../../domain/shared/fields.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
-import { defineWrite, oneOf, type Write } from './define-write.ts'
+import { defineWrite, recordRoute, type Write } from './define-write.ts'
 
 const path = '/api/tracking/buyers'
-const one = oneOf('buyers')
+const one = recordRoute('buyers')
 
 const create = defineWrite({
   name: 'create-buyer',

@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { callLog } from '../../../projections/calls/call-log.ts'
-import { askedCalls, callFilters } from '../../../queries/calls/call-filter.ts'
-import { callsHead, type FileAsk } from '../../../queries/calls/calls-export.ts'
+import { callFilters, selectCalls } from '../../../queries/calls/call-filter.ts'
+import { callsHead, type ExportBatchRequest } from '../../../queries/calls/calls-export.ts'
 import { EXPORT } from '../../domain/shared/limits.ts'
 import { collectionOf } from '../../kernel/projection.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
 import type { Write } from './define-write.ts'
-import { defineFile, recordOf } from './exports.ts'
+import { defineFile, requestRecordOf } from './exports.ts'
 import type { WriteTools } from './write-context.ts'
 
 /** The lines of the file, each batch made while the one before is sent: never more than one ahead of who reads. */
-export async function* linesOf(callLines: WriteTools['callLines'], asked: Omit<FileAsk, 'most'>) {
+export async function* linesOf(callLines: WriteTools['callLines'], asked: Omit<ExportBatchRequest, 'most'>) {
   let left: number = EXPORT.calls
   let next = callLines({ ...asked, most: left })
   for (;;) {
@@ -40,14 +40,14 @@ export const exportCalls: Write = defineFile({
   type: 'text/csv; charset=utf-8',
   reads: [callLog],
   rejects: ['bad-request'],
-  async begin({ query, tenant, now, tools: { views, callLines, random } }) {
-    const asked = askedCalls({ query, tenant, now })
+  async open({ query, tenant, now, tools: { views, callLines, random } }) {
+    const asked = selectCalls({ query, tenant, now })
     if (isRefusal(asked)) return asked
     const { filter, from, to, timezone } = asked
     const count = await views.count(collectionOf(callLog), filter)
     const window = { fromMs: Date.parse(from), belowMs: Date.parse(to) }
     return {
-      filters: { ...recordOf(query).filters, from, to, tz: timezone },
+      filters: { ...requestRecordOf(query).filters, from, to, tz: timezone },
       rows: Math.min(count, EXPORT.calls),
       head: callsHead,
       batches: linesOf(callLines, { file: random.uuid(), filter, ...window, timezone }),

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { adjustCall, adjusting } from '../../../commands/calls/adjust-call.ts'
-import { conversion, postConversion } from '../../../commands/calls/post-conversion.ts'
+import { adjustCall, adjustmentInput } from '../../../commands/calls/adjust-call.ts'
+import { conversionInput, postConversion } from '../../../commands/calls/post-conversion.ts'
 import { tagCall } from '../../../commands/calls/tag-call.ts'
 import { callDetail } from '../../../queries/calls/call-detail.ts'
 import { getCall } from '../../../queries/calls/get-call.ts'
 import { call } from '../../domain/calls/call.ts'
 import { adjustment } from '../../domain/calls/story.ts'
-import { sentTags } from '../../domain/calls/tags.ts'
+import { tagsInput } from '../../domain/calls/tags.ts'
 import { sameFigures } from '../../domain/money/figures.ts'
 import type { Mount, Tenant } from '../../kernel/query.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
@@ -22,12 +22,12 @@ const mounts = (act: string): readonly Mount[] => [
 const one = z.object({ id })
 
 /** A call of another workspace is as absent as one that there never was. */
-async function absentCall(
+async function missingCallParam(
   { writer }: WriteTools,
   { id }: { readonly id: string },
   { workspaceId }: Tenant,
 ): Promise<string | null> {
-  const known = writer.atHand(call, id) ?? (await writer.stateOf(call, id))
+  const known = writer.cachedStateOf(call, id) ?? (await writer.stateOf(call, id))
   return known?.workspaceId === workspaceId ? null : 'id'
 }
 
@@ -39,14 +39,14 @@ const convert = defineWrite({
   method: 'POST',
   mounts: mounts('conversion'),
   params: one,
-  body: conversion,
+  body: conversionInput,
   responses: { 200: z.object({ call: callDetail, changed: z.boolean() }) },
   rejects: postConversion.rejects,
-  absent: absentCall,
-  async run({ params: { id }, body, act, goOn, ask }) {
+  notFoundParam: missingCallParam,
+  async run({ params: { id }, body, act, runEffects, ask }) {
     const done = await act(postConversion, { ...body, callId: id })
     if (isRefusal(done)) return done
-    await goOn()
+    await runEffects()
     const read = await ask(getCall, { id })
     if (isRefusal(read)) return read
     const posted = done.first('ConversionPosted')
@@ -61,14 +61,14 @@ const adjust = defineWrite({
   method: 'POST',
   mounts: mounts('adjust'),
   params: one,
-  body: adjusting,
+  body: adjustmentInput,
   responses: { 200: z.object({ call: callDetail, adjustment }) },
   rejects: adjustCall.rejects,
-  absent: absentCall,
-  async run({ params: { id }, body, act, goOn, ask }) {
+  notFoundParam: missingCallParam,
+  async run({ params: { id }, body, act, runEffects, ask }) {
     const done = await act(adjustCall, { ...body, callId: id })
     if (isRefusal(done)) return done
-    await goOn()
+    await runEffects()
     const read = await ask(getCall, { id })
     if (isRefusal(read)) return read
     const { adjustments } = read.call
@@ -86,10 +86,10 @@ const tag = defineWrite({
   method: 'POST',
   mounts: mounts('tags'),
   params: one,
-  body: z.object({ tags: sentTags }),
+  body: z.object({ tags: tagsInput }),
   responses: { 200: z.object({ tags, tagSources }) },
   rejects: tagCall.rejects,
-  absent: absentCall,
+  notFoundParam: missingCallParam,
   async run({ params: { id }, body, act, ask }) {
     const done = await act(tagCall, { ...body, callId: id })
     if (isRefusal(done)) return done

@@ -2,28 +2,28 @@ import { z } from 'zod'
 import { restrictCampaign } from '../../../commands/campaigns/restrict-campaign.ts'
 import { unrestrictCampaign } from '../../../commands/campaigns/unrestrict-campaign.ts'
 import { campaigns } from '../../../projections/campaigns/campaigns.ts'
-import { campaignInFull } from '../../../queries/campaigns/campaign-shape.ts'
+import { campaignDetail } from '../../../queries/campaigns/campaign-shape.ts'
 import { getCampaign } from '../../../queries/campaigns/get-campaign.ts'
-import { restrictionNote } from '../../domain/campaigns/campaign-moves.ts'
+import { restrictionNote } from '../../domain/campaigns/campaign-transitions.ts'
 import { statusNote } from '../../domain/shared/fields.ts'
 import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import { defineWrite, type Write } from './define-write.ts'
-import type { Acted, Writing } from './write-context.ts'
+import type { CommandOutcome, WriteContext } from './write-context.ts'
 
 const path = '/api/operator/campaigns/:id'
 const one = {
   method: 'POST',
   params: z.object({ id }),
-  enters: campaigns,
+  tenantFrom: campaigns,
   record: ({ id }: { readonly id: string }) => id,
-  responses: { 200: z.object({ campaign: campaignInFull, changed: z.boolean() }) },
+  responses: { 200: z.object({ campaign: campaignDetail, changed: z.boolean() }) },
 } as const
 
 /** Moves a campaign in the workspace that it belongs to, and answers it. */
 async function moved(
-  { params, ask }: Writing<{ readonly id: string }, unknown>,
-  move: () => Promise<Pick<Acted<never>, 'changed'> | Refusal>,
+  { params, ask }: WriteContext<{ readonly id: string }, unknown>,
+  move: () => Promise<Pick<CommandOutcome<never>, 'changed'> | Refusal>,
 ) {
   const done = await move()
   if (isRefusal(done)) return done

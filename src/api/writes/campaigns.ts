@@ -2,17 +2,17 @@ import { z } from 'zod'
 import { changeCampaign } from '../../../commands/campaigns/change-campaign.ts'
 import { createCampaign } from '../../../commands/campaigns/create-campaign.ts'
 import { setCampaignStatus } from '../../../commands/campaigns/set-campaign-status.ts'
-import { campaignInFull } from '../../../queries/campaigns/campaign-shape.ts'
+import { campaignDetail } from '../../../queries/campaigns/campaign-shape.ts'
 import { getCampaign } from '../../../queries/campaigns/get-campaign.ts'
-import { campaignSent } from '../../domain/campaigns/campaign.ts'
-import type { CampaignMover } from '../../domain/campaigns/campaign-moves.ts'
+import { campaignInput } from '../../domain/campaigns/campaign.ts'
+import type { CampaignMover } from '../../domain/campaigns/campaign-transitions.ts'
 import { statusNote } from '../../domain/shared/fields.ts'
 import type { Mount } from '../../kernel/query.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
-import { defineWrite, oneOf, type Write } from './define-write.ts'
+import { defineWrite, recordRoute, type Write } from './define-write.ts'
 
 const path = '/api/tracking/campaigns'
-const one = oneOf('campaigns')
+const one = recordRoute('campaigns')
 
 const create = defineWrite({
   name: 'create-campaign',
@@ -20,7 +20,7 @@ const create = defineWrite({
   method: 'POST',
   mounts: [{ surface: 'console', path }],
   body: createCampaign.input,
-  responses: { 201: z.object({ campaign: campaignInFull }) },
+  responses: { 201: z.object({ campaign: campaignDetail }) },
   rejects: createCampaign.rejects,
   async run({ body, act, ask }) {
     const done = await act(createCampaign, body)
@@ -36,8 +36,8 @@ const change = defineWrite({
   summary: 'Change a campaign',
   method: 'PATCH',
   mounts: [{ surface: 'console', path: `${path}/:id` }],
-  body: campaignSent,
-  responses: { 200: z.object({ campaign: campaignInFull }) },
+  body: campaignInput,
+  responses: { 200: z.object({ campaign: campaignDetail }) },
   rejects: changeCampaign.rejects,
   async run({ params: { id }, body, act, ask }) {
     const done = await act(changeCampaign, { campaignId: id, changes: body })
@@ -63,7 +63,7 @@ const statusRoute = (
     method: 'POST',
     mounts: [mount],
     body: z.object({ status, note }),
-    responses: { 200: z.object({ campaign: campaignInFull, changed: z.boolean() }) },
+    responses: { 200: z.object({ campaign: campaignDetail, changed: z.boolean() }) },
     rejects: setCampaignStatus.rejects,
     async run({ params: { id }, body, act, ask }) {
       const done = await act(setCampaignStatus, { campaignId: id, mover, ...body })

@@ -1,18 +1,18 @@
 import { z } from 'zod'
 import { startExport } from '../../../commands/activity/start-export.ts'
 import type { ExportKind } from '../../domain/activity/activity.ts'
-import { type Column, CSV_TYPE, csvHead, csvLines } from '../../domain/shared/csv.ts'
+import { CSV_MEDIA_TYPE, type CsvColumn, csvHeader, csvRows } from '../../domain/shared/csv.ts'
 import type { AnyProjection } from '../../kernel/projection.ts'
 import type { Mount } from '../../kernel/query.ts'
 import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
 import { READ_WAIT_MS } from '../../runtime/queries/query-runner.ts'
-import { begun } from '../prefetch-first.ts'
-import { READ_LAG } from '../query-routes.ts'
+import { prefetchFirst } from '../prefetch-first.ts'
+import { READ_LAG_HEADER } from '../query-routes.ts'
 import { defineWrite, type Write } from './define-write.ts'
-import type { WriteTools, Writing } from './write-context.ts'
+import type { WriteContext, WriteTools } from './write-context.ts'
 
 /** A file as it is about to be given out. */
-export interface Begun {
+export interface ExportFile {
   /** What was asked, as it goes on record. */
   readonly filters: Readonly<Record<string, string>>
   /** Rows that it will hold, or at the most; null where nobody said. */
@@ -22,7 +22,7 @@ export interface Begun {
   readonly batches: AsyncIterable<Uint8Array>
 }
 
-interface Named {
+interface ExportBasics {
   readonly name: string
   readonly summary: string
   readonly kind: ExportKind
@@ -32,22 +32,22 @@ interface Named {
 }
 
 /** A file as data: what it is asked, and how it begins. */
-interface FileDefinition<Asked extends object> extends Named {
+interface FileDefinition<Asked extends object> extends ExportBasics {
   readonly query: z.ZodType<Asked>
   readonly type?: string
   readonly rejects: readonly string[]
   /** Judges the question, and tells what the file will be; nothing of it is read before it is on record. */
-  readonly begin: (
-    asking: Pick<Writing<unknown, unknown, Asked>, 'query' | 'tenant' | 'now' | 'tools'>,
-  ) => Promise<Begun | Refusal>
+  readonly open: (
+    asking: Pick<WriteContext<unknown, unknown, Asked>, 'query' | 'tenant' | 'now' | 'tools'>,
+  ) => Promise<ExportFile | Refusal>
 }
 
 /** A file of records as data: what it is asked, what stands in it, and where its records come from. */
-interface Definition<Asked extends object, Row> extends Named {
+interface RecordExportDefinition<Asked extends object, Row> extends ExportBasics {
   readonly query: z.ZodType<Asked>
   /** What is wrong with the question across its parameters; null for nothing. */
   readonly problem?: (asked: NoInfer<Asked>) => Refusal | null
-  readonly columns: readonly Column<NoInfer<Row>>[]
+  readonly columns: readonly CsvColumn<NoInfer<Row>>[]
   readonly batches: (
     views: WriteTools['views'],
     workspaceId: string,
@@ -56,7 +56,7 @@ interface Definition<Asked extends object, Row> extends Named {
 }
 
 /** The parameters that were sent, as they go on record; `limit` stands apart. */
-export function recordOf(asked: object): Pick<Begun, 'filters' | 'rows'> {
+export function requestRecordOf(asked: object): Pick<ExportFile, 'filters' | 'rows'> {
   const sent = Object.entries(asked).filter(([, value]) => value !== undefined)
   const filters = sent.flatMap(([name, value]) => (name === 'limit' ? [] : [[name, String(value)] as const]))
   const limit = sent.find(([name]) => name === 'limit')?.[1]
@@ -68,8 +68,8 @@ async function* fileOf(head: Uint8Array, batches: AsyncIterable<Uint8Array>) {
   yield* batches
 }
 
-async function* linesOf<Row>(columns: readonly Column<Row>[], batches: AsyncIterable<readonly Row[]>) {
-  for await (const rows of batches) yield csvLines(columns, rows)
+async function* linesOf<Row>(columns: readonly CsvColumn<Row>[], batches: AsyncIterable<readonly Row[]>) {
+  for await (const rows of batches) yield csvRows(columns, rows)
 }
 
 /**
@@ -77,7 +77,7 @@ async function* linesOf<Row>(columns: readonly Column<Row>[], batches: AsyncIter
  * the first byte (Document 1, "Limits", Exports); a source that fails under way drops the connection.
  */
 export function defineFile<Asked extends object>(definition: FileDefinition<Asked>): Write {
-  const { name, summary, kind, mounts, query, type = CSV_TYPE, rejects, reads, begin } = definition
+  const { name, summary, kind, mounts, query, type = CSV_MEDIA_TYPE, rejects, reads, open } = definition
   return defineWrite({
     name,
     summary,
@@ -85,29 +85,29 @@ export function defineFile<Asked extends object>(definition: FileDefinition<Aske
     mounts,
     query,
     responses: { 200: z.string() },
-    sends: ['content-disposition', 'cache-control'],
-    produces: 'text/csv',
+    responseHeaders: ['content-disposition', 'cache-control'],
+    contentType: 'text/csv',
     rejects,
     async run({ query: asked, tenant, now, act, tools }) {
-      const file = await begin({ query: asked, tenant, now, tools })
+      const file = await open({ query: asked, tenant, now, tools })
       if (isRefusal(file)) return file
       const { filters, rows } = file
       const started = await act(startExport, { kind, filters, rows })
       if (isRefusal(started)) return started
       const position = started.events.at(-1)?.position ?? 0
-      const read = await tools.positions.wait(
+      const read = await tools.positions.waitFor(
         reads.map((projection) => projection.name),
         position,
         READ_WAIT_MS,
       )
       return {
         status: 200,
-        body: fileOf(file.head, await begun(file.batches)),
+        body: fileOf(file.head, await prefetchFirst(file.batches)),
         headers: {
           'content-type': type,
           'content-disposition': `attachment; filename="${kind}-${now.slice(0, 10)}.csv"`,
           'cache-control': 'no-store',
-          ...(read ? {} : READ_LAG),
+          ...(read ? {} : READ_LAG_HEADER),
         },
       }
     },
@@ -120,15 +120,15 @@ export function defineExport<Asked extends object, Row>({
   columns,
   batches,
   ...named
-}: Definition<Asked, Row>): Write {
+}: RecordExportDefinition<Asked, Row>): Write {
   return defineFile({
     ...named,
     rejects: problem ? ['validation-error'] : [],
-    async begin({ query, tenant: { workspaceId }, tools: { views } }) {
+    async open({ query, tenant: { workspaceId }, tools: { views } }) {
       const refusal = problem?.(query) ?? null
       if (refusal) return refusal
       const lines = linesOf(columns, batches(views, workspaceId, query))
-      return { ...recordOf(query), head: csvHead(columns), batches: lines }
+      return { ...requestRecordOf(query), head: csvHeader(columns), batches: lines }
     },
   })
 }

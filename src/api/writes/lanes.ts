@@ -3,10 +3,10 @@ import { closeLane } from '../../../commands/supply/close-lane.ts'
 import { setLane } from '../../../commands/supply/set-lane.ts'
 import { switchCompat } from '../../../commands/supply/switch-compat.ts'
 import { getLane } from '../../../queries/supply/get-lane.ts'
-import { compatShape } from '../../../queries/supply/key-shape.ts'
-import { campaignLane } from '../../../queries/supply/lane-shape.ts'
+import { campaignLaneShape } from '../../../queries/supply/lane-shape.ts'
+import { compatShape } from '../../../queries/supply/routing-key-shape.ts'
 import { workspace } from '../../domain/configuration/workspace.ts'
-import { laneId, laneSent } from '../../domain/supply/lane.ts'
+import { laneId, laneInput } from '../../domain/supply/lane.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import { defineWrite, type Write } from './define-write.ts'
@@ -15,7 +15,7 @@ import { issueCompatToken, issueRoutingKey, KEY_NOTE } from './routing-secrets.t
 const path = '/api/tracking/campaigns/:id/publishers/:publisherId'
 const one = {
   params: z.object({ id, publisherId: id }),
-  names: { id: 'campaigns', publisherId: 'publishers' } as const,
+  pathRecords: { id: 'campaigns', publisherId: 'publishers' } as const,
   record: ({ id, publisherId }: { readonly id: string; readonly publisherId: string }) => laneId(id, publisherId),
 }
 
@@ -25,10 +25,10 @@ const set = defineWrite({
   summary: 'Open a lane, or change its terms',
   method: 'PUT',
   mounts: [{ surface: 'console', path }],
-  body: laneSent,
+  body: laneInput,
   responses: {
-    200: z.object({ lane: campaignLane, created: z.literal(false) }),
-    201: z.object({ lane: campaignLane, created: z.literal(true), key: z.string(), keyNote: z.string() }),
+    200: z.object({ lane: campaignLaneShape, created: z.literal(false) }),
+    201: z.object({ lane: campaignLaneShape, created: z.literal(true), key: z.string(), keyNote: z.string() }),
   },
   rejects: setLane.rejects,
   async run(writing) {
@@ -78,7 +78,7 @@ const close = defineWrite({
 const compat = defineWrite({
   params: one.params,
   record: one.record,
-  absent: async ({ writer }, params, { workspaceId }) =>
+  notFoundParam: async ({ writer }, params, { workspaceId }) =>
     (await writer.stateOf(workspace, workspaceId)).lanes.has(one.record(params)) ? null : 'lane',
   name: 'switch-compat',
   summary: "Switch a lane's single-step ping",

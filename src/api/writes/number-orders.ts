@@ -3,19 +3,19 @@ import { placeNumberOrder } from '../../../commands/supply/place-number-order.ts
 import { resolveNumberOrder } from '../../../commands/supply/resolve-number-order.ts'
 import { numberOrders } from '../../../projections/supply/number-orders.ts'
 import { getNumberOrder } from '../../../queries/supply/get-number-order.ts'
+import { orderShape } from '../../../queries/supply/number-order-shape.ts'
 import { numberShape } from '../../../queries/supply/number-shape.ts'
-import { orderShape } from '../../../queries/supply/order-shape.ts'
 import { workspace } from '../../domain/configuration/workspace.ts'
 import { e164 } from '../../domain/shared/fields.ts'
 import { NUMBER_ORDER } from '../../domain/shared/limits.ts'
-import { type OrderStatus, orderOfRequest, orderResolution } from '../../domain/supply/order.ts'
+import { type OrderStatus, orderByRequest, orderResolution } from '../../domain/supply/number-order.ts'
 import { collectionOf } from '../../kernel/projection.ts'
 import { isRefusal, type Refusal, refuse } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import { advanceOrder } from '../../reactions/number-orders.ts'
-import { type QuoteProblem, quoteOf } from '../quotes.ts'
+import { type QuoteProblem, quoteOf } from '../number-quotes.ts'
 import { defineWrite, type Write } from './define-write.ts'
-import type { Writing } from './write-context.ts'
+import type { WriteContext } from './write-context.ts'
 
 const purchase = z.object({
   e164,
@@ -38,44 +38,44 @@ const STATUS: Readonly<Record<OrderStatus, number>> = {
   failed: 422,
 }
 
-const QUOTES: Readonly<Record<QuoteProblem, Refusal<'bad-request'>>> = {
+const QUOTE_REFUSALS: Readonly<Record<QuoteProblem, Refusal<'bad-request'>>> = {
   unknown: refuse('bad-request', { quoteToken: 'was not made for you here' }, 'The quote is not one of yours.'),
   expired: refuse('bad-request', { quoteToken: 'has expired' }, 'The quote has expired: search again.'),
   'other-number': refuse('bad-request', { quoteToken: 'is of another number' }, 'The quote is of another number.'),
 }
 
-const used = refuse(
+const REQUEST_ID_USED = refuse(
   'conflict',
   { requestId: 'was used for another order' },
   'The requestId was used for another order.',
 )
 
-type Asking = Writing<unknown, Purchase>
+type PurchaseContext = WriteContext<unknown, Purchase>
 
 /** Places the order of a request, at the price of its quote. The order that the same request has placed before stands as it is. */
-async function ordered({
+async function placeOrder({
   body,
   tools,
   tenant: { workspaceId },
   principal,
   now,
   act,
-}: Asking): Promise<string | Refusal> {
+}: PurchaseContext): Promise<string | Refusal> {
   const { quoteToken, requestId, e164, label = null, tags = [], customerReference = null } = body
   const userId = principal.actor.id
   const state = await tools.writer.stateOf(workspace, workspaceId)
-  const known = orderOfRequest(state, requestId)
+  const known = orderByRequest(state, requestId)
   if (known?.e164 === e164 && known.userId === userId) return known.id
   const quote = quoteOf(tools.secrets, quoteToken, { e164, userId, workspaceId, now })
-  if (typeof quote === 'string') return QUOTES[quote]
+  if (typeof quote === 'string') return QUOTE_REFUSALS[quote]
   const elsewhere = await tools.views.find(collectionOf(numberOrders), { filter: { requestId }, limit: 5 })
-  if (elsewhere.some(({ doc }) => doc.workspaceId !== workspaceId)) return used
+  if (elsewhere.some(({ doc }) => doc.workspaceId !== workspaceId)) return REQUEST_ID_USED
   const { type, region, locality, setupCents, monthlyCents } = quote
   const terms = { e164, type, region, locality, setupCents, monthlyCents }
   const placed = await act(placeNumberOrder, { ...terms, requestId, label, tags, customerReference })
   if (isRefusal(placed)) return placed
   const again = await tools.writer.stateOf(workspace, workspaceId)
-  return placed.first('NumberOrderPlaced')?.order.id ?? orderOfRequest(again, requestId)?.id ?? used
+  return placed.first('NumberOrderPlaced')?.order.id ?? orderByRequest(again, requestId)?.id ?? REQUEST_ID_USED
 }
 
 const buy = defineWrite({
@@ -87,11 +87,11 @@ const buy = defineWrite({
   responses: { 201: answer, 202: answer, 422: answer },
   rejects: ['bad-request', 'ordering-not-configured', ...placeNumberOrder.rejects],
   async run(writing) {
-    const { tools, goOn, ask } = writing
+    const { tools, runEffects, ask } = writing
     if (tools.carrier().numbers === null) return refuse('ordering-not-configured')
-    const orderId = await ordered(writing)
+    const orderId = await placeOrder(writing)
     if (isRefusal(orderId)) return orderId
-    await goOn((by, cause) => advanceOrder(by, orderId, cause))
+    await runEffects((by, cause) => advanceOrder(by, orderId, cause))
     const found = await ask(getNumberOrder, { id: orderId })
     // An order that is gone was declined: the wallet no longer held its fee when it came to that.
     if (isRefusal(found)) return found.refused === 'order-not-found' ? refuse('insufficient-funds') : found
@@ -108,12 +108,12 @@ const resolve = defineWrite({
   body: orderResolution,
   responses: { 200: answer },
   rejects: resolveNumberOrder.rejects,
-  enters: numberOrders,
+  tenantFrom: numberOrders,
   record: ({ id }) => id,
-  async run({ params, body, act, goOn, ask }) {
+  async run({ params, body, act, runEffects, ask }) {
     const done = await act(resolveNumberOrder, { orderId: params.id, ...body })
     if (isRefusal(done)) return done
-    await goOn()
+    await runEffects()
     const found = await ask(getNumberOrder, params)
     return isRefusal(found) ? found : { status: 200, body: found }
   },

@@ -3,11 +3,11 @@ import { monthlyRent, planOf } from '../../domain/access/plans.ts'
 import { workspace } from '../../domain/configuration/workspace.ts'
 import { price } from '../../domain/money/money.ts'
 import { NUMBER_QUERY } from '../../domain/shared/limits.ts'
-import { nationalOf, numberType } from '../../domain/supply/number.ts'
+import { nationalFormat, numberType } from '../../domain/supply/number.ts'
 import { isRefusal, refuse } from '../../kernel/refusal.ts'
 import { wholeNumber } from '../../kernel/wire.ts'
-import { quoteToken } from '../quotes.ts'
-import { fromCarrier } from './carrier-errors.ts'
+import { quoteToken } from '../number-quotes.ts'
+import { orUpstreamError } from './carrier-errors.ts'
 import { defineWrite, type Write } from './define-write.ts'
 
 /** Digits, as a text or as a number. */
@@ -83,13 +83,13 @@ export const searchNumbers: Write = defineWrite({
     if (record === null) return refuse('workspace-not-found')
     const { planId } = record
     const { setupCents } = planOf(planId)
-    const offer = await fromCarrier(() => numbers.search(body))
+    const offer = await orUpstreamError(() => numbers.search(body))
     if (isRefusal(offer)) return offer
     const results = offer.results.map(({ e164, type, countryCode, region, locality, capabilities }) => {
       const prices = { setupCents, monthlyCents: monthlyRent(planId, type) }
       const place = { region, locality }
       const terms = { e164, type, ...place, ...prices, userId: actor.id, workspaceId }
-      const shown = { e164, formatted: nationalOf(e164), type, countryCode, ...place, capabilities }
+      const shown = { e164, formatted: nationalFormat(e164), type, countryCode, ...place, capabilities }
       return { ...shown, quoteToken: quoteToken(tools.secrets, terms, now), ...prices }
     })
     const { total, bestEffort } = offer

@@ -6,21 +6,26 @@ import { setNumberStatus } from '../../../commands/supply/set-number-status.ts'
 import { numbers } from '../../../projections/supply/numbers.ts'
 import { getNumber } from '../../../queries/supply/get-number.ts'
 import { numberShape } from '../../../queries/supply/number-shape.ts'
-import { movesNumber, numberChanges, numberMoved, warningsOf } from '../../domain/configuration/attribution.ts'
+import {
+  assignmentWarnings,
+  hasAttributionInput,
+  numberChanges,
+  requireAttribution,
+} from '../../domain/configuration/attribution.ts'
 import { workspace } from '../../domain/configuration/workspace.ts'
 import { numberStatus } from '../../domain/supply/number.ts'
 import { collectionOf } from '../../kernel/projection.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
-import type { Stored } from '../../ports/read-store.ts'
-import { createOverlaps } from '../shared-resource.ts'
-import { fromCarrier } from './carrier-errors.ts'
-import { defineWrite, oneOf, type Write } from './define-write.ts'
+import type { StoredDocument } from '../../ports/read-store.ts'
+import { createSharedResource } from '../shared-resource.ts'
+import { orUpstreamError } from './carrier-errors.ts'
+import { defineWrite, recordRoute, type Write } from './define-write.ts'
 
 const path = '/api/tracking/numbers/:id'
-const one = oneOf('numbers')
+const one = recordRoute('numbers')
 
 /** Moves of one number that overlap are judged against the number as it was when the first of them came in: one is made. */
-const moves = createOverlaps<Stored | null>()
+const withSharedNumber = createSharedResource<StoredDocument | null>()
 
 const change = defineWrite({
   ...one,
@@ -31,21 +36,21 @@ const change = defineWrite({
   body: numberChanges,
   responses: { 200: z.object({ number: numberShape, warnings: z.array(z.string()) }) },
   rejects: assignNumber.rejects,
-  async run({ params, body, tools, tenant, act, goOn, ask }) {
+  async run({ params, body, tools, tenant, act, runEffects, ask }) {
     const numberId = params.id
     const asItStood = () => tools.views.get(collectionOf(numbers), numberId)
-    const changing = async (met: Stored | null) => {
-      const guard = met === null ? undefined : numberMoved(numberId, numbers.doc.parse(met.doc))
+    const changing = async (met: StoredDocument | null) => {
+      const guard = met === null ? undefined : requireAttribution(numberId, numbers.doc.parse(met.doc))
       const done = await act(assignNumber, { numberId, ...body }, guard && { guard })
       if (isRefusal(done)) return done
-      await goOn()
+      await runEffects()
       const state = await tools.writer.stateOf(workspace, tenant.workspaceId)
       const answer = await ask(getNumber, params)
       if (isRefusal(answer)) return answer
-      const warnings = movesNumber(body) ? warningsOf(state, numberId, done.events) : []
+      const warnings = hasAttributionInput(body) ? assignmentWarnings(state, numberId, done.events) : []
       return { status: 200, body: { ...answer, warnings } }
     }
-    return movesNumber(body) ? moves(numberId, asItStood, changing) : changing(null)
+    return hasAttributionInput(body) ? withSharedNumber(numberId, asItStood, changing) : changing(null)
   },
 })
 
@@ -57,7 +62,7 @@ const release = defineWrite({
   summary: 'Ask for the release of a number',
   method: 'POST',
   mounts: [{ surface: 'console', path: `${path}/release` }],
-  lapsed: true,
+  allowLapsed: true,
   responses: { 200: z.object({ number: numberShape, note: z.string() }) },
   rejects: requestNumberRelease.rejects,
   async run({ params, act, ask }) {
@@ -73,7 +78,7 @@ const changed = { 200: z.object({ number: numberShape, changed: z.boolean() }) }
 
 const completeRelease = defineWrite({
   ...one,
-  enters: numbers,
+  tenantFrom: numbers,
   name: 'complete-number-release',
   summary: 'Complete the release of a number',
   method: 'POST',
@@ -87,7 +92,7 @@ const completeRelease = defineWrite({
     if (number && number.status !== 'released' && number.releaseRequestedAt !== null) {
       const { numbers: renting } = tools.carrier()
       // First at the carrier, who does it once: what fails after it is done again with the next request.
-      const given = await fromCarrier(async () =>
+      const given = await orUpstreamError(async () =>
         renting?.release({ commandId: `release:${numberId}`, e164: number.e164 }),
       )
       if (isRefusal(given)) return given
@@ -101,7 +106,7 @@ const completeRelease = defineWrite({
 
 const setStatus = defineWrite({
   ...one,
-  enters: numbers,
+  tenantFrom: numbers,
   name: 'set-number-status',
   summary: 'Move a number along its machine',
   method: 'POST',

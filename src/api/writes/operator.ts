@@ -15,16 +15,16 @@ import { newApiKey } from '../../domain/access/api-key.ts'
 import { newWorkspace, workspaceRecord } from '../../domain/access/tenant.ts'
 import { newPerson, userIdOf } from '../../domain/access/user.ts'
 import { creditInput } from '../../domain/money/wallet-credit.ts'
-import { missing } from '../../domain/shared/refusals.ts'
+import { refuseNotFound } from '../../domain/shared/refusals.ts'
 import { isRefusal, refuse } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import { rebuildShape } from '../projection-status.ts'
-import { issueSecret, keptOf } from '../secret-issuer.ts'
+import { issueSecret, storedSecret } from '../secret-issuer.ts'
 import { defineWrite, type Write } from './define-write.ts'
-import { personFor } from './users.ts'
+import { registerPerson } from './users.ts'
 
 const path = '/api/operator/workspaces'
-const one = { params: z.object({ id }), enters: workspaces }
+const one = { params: z.object({ id }), tenantFrom: workspaces }
 
 const create = defineWrite({
   name: 'create-workspace',
@@ -35,13 +35,13 @@ const create = defineWrite({
   responses: { 201: z.object({ workspace: workspaceShape, owner: userShape }) },
   rejects: [...new Set([...openWorkspace.rejects, ...createWorkspace.rejects])],
   async run(writing) {
-    const { body, act, ask, enter } = writing
+    const { body, act, ask, setTenant } = writing
     const { owner, ...settings } = body
     const { name, timezone } = settings
     const opened = await act(openWorkspace, { name, timezone })
     if (isRefusal(opened)) return opened
-    enter({ workspaceId: opened.first('WorkspaceOpened')?.workspaceId ?? '', timezone })
-    const person = await personFor(writing, owner)
+    setTenant({ workspaceId: opened.first('WorkspaceOpened')?.workspaceId ?? '', timezone })
+    const person = await registerPerson(writing, owner)
     const created = await act(createWorkspace, { ...settings, owner: person })
     if (isRefusal(created)) return created
     const workspace = await ask(getWorkspace, {})
@@ -95,7 +95,7 @@ const createKey = defineWrite({
   responses: { 201: z.object({ apiKey: apiKeyShape, key: z.string() }) },
   async run(writing) {
     const key = await issueSecret(writing, 'create-platform-key', 'svc_live_')
-    const done = await writing.act(createPlatformKey, { ...writing.body, ...keptOf(key) })
+    const done = await writing.act(createPlatformKey, { ...writing.body, ...storedSecret(key) })
     if (isRefusal(done)) return done
     const { secrets: _secrets, ...apiKey } = done.first('PlatformKeyCreated')?.apiKey ?? { secrets: [] }
     const shown = { ...apiKey, createdBy: writing.principal.actor, lastUsedAt: null, revokesAt: null }
@@ -113,7 +113,7 @@ const rebuild = defineWrite({
   rejects: ['projection-not-found', 'conflict'],
   async run({ params: { name }, tools: { projectionRows, rebuild } }) {
     const rowOf = async () => (await projectionRows()).find((row) => row.name === name)
-    if (!(await rowOf())) return missing('projection')
+    if (!(await rowOf())) return refuseNotFound('projection')
     const began = await rebuild(name)
     // A small one may be done by now.
     const now = (await rowOf())?.rebuild ?? { position: 0, head: 0, share: 1 }

@@ -9,10 +9,10 @@ import { newPool, poolChanges } from '../../domain/supply/pool.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import type { Random } from '../../ports/random.ts'
-import { defineWrite, oneOf, type Write } from './define-write.ts'
+import { defineWrite, recordRoute, type Write } from './define-write.ts'
 
 const path = '/api/tracking/pools'
-const one = oneOf('pools')
+const one = recordRoute('pools')
 const answered = z.object({ pool: poolShape })
 
 const KEY_BYTES = 12

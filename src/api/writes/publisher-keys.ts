@@ -4,7 +4,7 @@ import { rotateCompatToken } from '../../../commands/supply/rotate-compat-token.
 import { rotateRoutingKey } from '../../../commands/supply/rotate-routing-key.ts'
 import { rotateSigningSecret } from '../../../commands/supply/rotate-signing-secret.ts'
 import { getRoutingKey } from '../../../queries/supply/get-routing-key.ts'
-import { compatShape, keyShape } from '../../../queries/supply/key-shape.ts'
+import { compatShape, keyShape } from '../../../queries/supply/routing-key-shape.ts'
 import { routingKeyChanges, routingKeyRotation } from '../../domain/supply/routing-key.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'

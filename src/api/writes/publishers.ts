@@ -4,12 +4,12 @@ import { createPublisher } from '../../../commands/supply/create-publisher.ts'
 import { setPublisherStatus } from '../../../commands/supply/set-publisher-status.ts'
 import { getPublisher } from '../../../queries/supply/get-publisher.ts'
 import { publisherShape } from '../../../queries/supply/publisher-shape.ts'
-import { publisherChanges, publisherMove } from '../../domain/supply/publisher.ts'
+import { publisherChanges, publisherStatusInput } from '../../domain/supply/publisher.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
-import { defineWrite, oneOf, type Write } from './define-write.ts'
+import { defineWrite, recordRoute, type Write } from './define-write.ts'
 
 const path = '/api/tracking/publishers'
-const one = oneOf('publishers')
+const one = recordRoute('publishers')
 
 const create = defineWrite({
   name: 'create-publisher',
@@ -50,7 +50,7 @@ const setStatus = defineWrite({
   summary: "Change a publisher's status",
   method: 'POST',
   mounts: [{ surface: 'console', path: `${path}/:id/status` }],
-  body: publisherMove,
+  body: publisherStatusInput,
   responses: { 200: z.object({ publisher: publisherShape, changed: z.boolean() }) },
   rejects: setPublisherStatus.rejects,
   async run({ params: { id }, body, act, ask }) {

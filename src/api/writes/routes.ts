@@ -10,7 +10,7 @@ import { defineWrite, type Write } from './define-write.ts'
 
 const mounts = [{ surface: 'console', path: '/api/tracking/campaigns/:id/routes/:targetId' }] as const
 const params = z.object({ id, targetId: id })
-const names = { id: 'campaigns', targetId: 'targets' } as const
+const pathRecords = { id: 'campaigns', targetId: 'targets' } as const
 const record = ({ id, targetId }: z.infer<typeof params>) => routeKey(id, targetId)
 const set = z.object({ route: routeShape, created: z.boolean() })
 
@@ -20,7 +20,7 @@ const put = defineWrite({
   method: 'PUT',
   mounts,
   params,
-  names,
+  pathRecords,
   record,
   body: routeSettings.partial(),
   responses: { 200: set, 201: set },
@@ -41,7 +41,7 @@ const remove = defineWrite({
   method: 'DELETE',
   mounts,
   params,
-  names,
+  pathRecords,
   record,
   responses: { 200: z.object({ removed: z.literal(true) }) },
   rejects: removeRoute.rejects,

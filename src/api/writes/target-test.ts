@@ -1,31 +1,31 @@
 import { z } from 'zod'
 import { recordTargetTest } from '../../../commands/demand/record-target-test.ts'
 import { workspace } from '../../domain/configuration/workspace.ts'
-import { bidAnswer, readBid, resultOf } from '../../domain/demand/bid-answer.ts'
+import { bidAnswer, bidResultOf, readBidAnswer } from '../../domain/demand/bid-answer.ts'
 import type { Endpoint, Rtb } from '../../domain/demand/endpoint.ts'
-import { destinationOf, noDestination, type Target, testResult } from '../../domain/demand/target.ts'
-import { testPing } from '../../domain/demand/test-ping.ts'
+import { destinationOf, refuseNoDestination, type Target, targetTestResult } from '../../domain/demand/target.ts'
+import { createTestPing } from '../../domain/demand/test-ping.ts'
 import { RTB, SECONDS } from '../../domain/shared/limits.ts'
-import { archived, missing } from '../../domain/shared/refusals.ts'
+import { refuseArchived, refuseNotFound } from '../../domain/shared/refusals.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
-import type { EgressAnswer } from '../../ports/egress.ts'
+import type { EgressResponse } from '../../ports/egress.ts'
 import { defineWrite, type Write } from './define-write.ts'
 import type { WriteTools } from './write-context.ts'
 
-const tested = z.object({
+const testResponse = z.object({
   /** Whether somebody answered the dial, or the bidder answered what can be read. */
   ok: z.boolean(),
   latencyMs: z.int(),
-  result: testResult,
+  result: targetTestResult,
   /** What was read out of a bidder's answer; null for a dial. */
   parsed: bidAnswer.nullable(),
   error: z.string().nullable(),
 })
-type Tested = Readonly<z.infer<typeof tested>>
+type TestResponse = Readonly<z.infer<typeof testResponse>>
 
 /** What a carrier said that took no dial. */
-function sentenceOf(error: unknown): string {
+function carrierMessage(error: unknown): string {
   return error instanceof Error && error.message !== '' ? error.message : 'The carrier did not take the dial.'
 }
 
@@ -35,7 +35,7 @@ async function dial(
   { workspaceId, targetId }: { readonly workspaceId: string; readonly targetId: string },
   destination: string,
   { callerIdMode, callerIdE164, ringTimeoutSeconds }: Endpoint,
-): Promise<Tested> {
+): Promise<TestResponse> {
   const since = clock.now()
   try {
     const { outcome, sipCode, ms } = await carrier().probe({
@@ -51,35 +51,40 @@ async function dial(
     return { ok, latencyMs: Math.round(ms), result: outcome, parsed: null, error }
   } catch (error) {
     const latencyMs = clock.now() - since
-    return { ok: false, latencyMs, result: 'failed', parsed: null, error: sentenceOf(error) }
+    return { ok: false, latencyMs, result: 'failed', parsed: null, error: carrierMessage(error) }
   }
 }
 
 /** What a bidder's answer amounts to. */
-function judged(rtb: Rtb, answer: EgressAnswer): Omit<Tested, 'latencyMs'> {
+function bidderResult(rtb: Rtb, answer: EgressResponse): Omit<TestResponse, 'latencyMs'> {
   const failed = (error: string, result: 'timeout' | 'error' = 'error') => ({ ok: false, result, parsed: null, error })
   if (!answer.ok) return failed(answer.sentence, answer.failure === 'timeout' ? 'timeout' : 'error')
   const { status, body } = answer
   if (status === 204) return { ok: true, result: 'no_bid', parsed: null, error: null }
   if (status < 200 || status > 299) return failed(`The bidder answered with status ${status}.`)
-  const parsed = readBid(rtb, body)
+  const parsed = readBidAnswer(rtb, body)
   if (!parsed) return failed("The bidder's answer is not JSON.")
-  return { ok: true, result: resultOf(parsed), parsed, error: null }
+  return { ok: true, result: bidResultOf(parsed), parsed, error: null }
 }
 
 /** One ping, marked as a test. */
-async function ping({ egress, secrets }: WriteTools, rtb: Rtb, bidUrl: string): Promise<Tested> {
+async function ping({ egress, secrets }: WriteTools, rtb: Rtb, bidUrl: string): Promise<TestResponse> {
   const opened = Object.entries(rtb.bidHeaders).map(([name, value]) => [name, secrets.unseal(value)])
   const asked = {
-    ...testPing({ ...rtb, bidHeaders: Object.fromEntries(opened) }, bidUrl),
+    ...createTestPing({ ...rtb, bidHeaders: Object.fromEntries(opened) }, bidUrl),
     timeoutMs: rtb.timeoutMs,
     maxBytes: RTB.answerBytes,
   }
   const answer = await egress.send(asked)
-  return { latencyMs: Math.round(answer.ms), ...judged(rtb, answer) }
+  return { latencyMs: Math.round(answer.ms), ...bidderResult(rtb, answer) }
 }
 
-function tryOut(tools: WriteTools, workspaceId: string, target: Target, destination: string): Promise<Tested> | null {
+function runTest(
+  tools: WriteTools,
+  workspaceId: string,
+  target: Target,
+  destination: string,
+): Promise<TestResponse> | null {
   const { id: targetId, endpoint, rtb } = target
   if (rtb) return ping(tools, rtb, destination)
   return endpoint && dial(tools, { workspaceId, targetId }, destination, endpoint)
@@ -92,17 +97,17 @@ export const testTarget: Write = defineWrite({
   method: 'POST',
   mounts: [{ surface: 'console', path: '/api/tracking/targets/:id/test' }],
   params: z.object({ id }),
-  names: { id: 'targets' },
-  responses: { 200: tested },
+  pathRecords: { id: 'targets' },
+  responses: { 200: testResponse },
   rejects: [...recordTargetTest.rejects, 'conflict'],
   async run({ params: { id }, tenant: { workspaceId }, tools, act }) {
     const { targets } = await tools.writer.stateOf(workspace, workspaceId)
     const target = targets.get(id)
-    if (!target) return missing('target')
-    if (target.status === 'archived') return archived('Target')
+    if (!target) return refuseNotFound('target')
+    if (target.status === 'archived') return refuseArchived('Target')
     const destination = destinationOf(target)
-    const trial = destination === null ? null : tryOut(tools, workspaceId, target, destination)
-    if (!trial) return noDestination()
+    const trial = destination === null ? null : runTest(tools, workspaceId, target, destination)
+    if (!trial) return refuseNoDestination()
     const body = await trial
     const occurredAt = new Date(tools.clock.now()).toISOString()
     const { ok, result, latencyMs } = body

@@ -3,40 +3,40 @@ import { changeTarget } from '../../../commands/demand/change-target.ts'
 import { createTarget } from '../../../commands/demand/create-target.ts'
 import { setTargetStatus } from '../../../commands/demand/set-target-status.ts'
 import { resetTargetCaps } from '../../../commands/routing/reset-target-caps.ts'
-import { getTarget, targetAnswer } from '../../../queries/demand/get-target.ts'
+import { getTarget, targetResponse } from '../../../queries/demand/get-target.ts'
 import { endpointShape } from '../../../queries/demand/target-shape.ts'
 import { workspace } from '../../domain/configuration/workspace.ts'
 import { endpoint, endpointSettings, rtb } from '../../domain/demand/endpoint.ts'
-import { type Target, type TargetSent, targetDraft, targetSent, targetStatus } from '../../domain/demand/target.ts'
+import { newTargetInput, type Target, type TargetInput, targetInput, targetStatus } from '../../domain/demand/target.ts'
 import { price } from '../../domain/money/money.ts'
 import { capFigures } from '../../domain/routing/ledger.ts'
 import { statusNote } from '../../domain/shared/fields.ts'
 import { TARGET } from '../../domain/shared/limits.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
 import type { Secrets } from '../../ports/secrets.ts'
-import { defineWrite, oneOf, type Write } from './define-write.ts'
+import { defineWrite, recordRoute, type Write } from './define-write.ts'
 import { testTarget } from './target-test.ts'
 
 const paths = { console: '/api/tracking/targets', rest: '/api/v1/targets' } as const
 const scope = 'targets:write'
-const one = oneOf('targets')
+const one = recordRoute('targets')
 
 /** Dialling as a person sends it: the password in plain, to be sealed at once. */
-const dialling = endpointSettings
+const endpointInput = endpointSettings
   .omit({ sipSecret: true })
   .extend({ sipPassword: z.string().min(1).max(TARGET.sipField).nullable() })
   .partial()
-type Dialling = Readonly<z.infer<typeof dialling>>
+type EndpointInput = Readonly<z.infer<typeof endpointInput>>
 
 /** Bidding as a person sends it: the values of its headers in plain, to be sealed at once. */
-const bidding = rtb.partial()
-type Bidding = Readonly<z.infer<typeof bidding>>
+const rtbInput = rtb.partial()
+type RtbInput = Readonly<z.infer<typeof rtbInput>>
 
 /** A password shorter than this would be told, whole or nearly, by its last four characters. */
-const TELLING = 5
+const MIN_LENGTH_FOR_LAST4 = 5
 
 /** The bidding of a request with the values of its headers sealed; one that has not changed stays as it was sealed. */
-function sealedBidding(secrets: Secrets, sent: Bidding | undefined, kept: Target | undefined): Pick<TargetSent, 'rtb'> {
+function sealRtb(secrets: Secrets, sent: RtbInput | undefined, kept: Target | undefined): Pick<TargetInput, 'rtb'> {
   if (sent?.bidHeaders === undefined) return sent === undefined ? {} : { rtb: sent }
   const before = kept?.rtb?.bidHeaders ?? {}
   const bidHeaders = Object.entries(sent.bidHeaders).map(([name, value]) => {
@@ -47,11 +47,11 @@ function sealedBidding(secrets: Secrets, sent: Bidding | undefined, kept: Target
 }
 
 /** The dialling of a request with its password sealed. */
-function sealed(secrets: Secrets, sent: Dialling | undefined): Pick<TargetSent, 'endpoint'> {
+function sealEndpoint(secrets: Secrets, sent: EndpointInput | undefined): Pick<TargetInput, 'endpoint'> {
   if (sent === undefined) return {}
   const { sipPassword, ...plain } = sent
   if (sipPassword === undefined) return { endpoint: plain }
-  const last4 = sipPassword === null || sipPassword.length < TELLING ? null : sipPassword.slice(-4)
+  const last4 = sipPassword === null || sipPassword.length < MIN_LENGTH_FOR_LAST4 ? null : sipPassword.slice(-4)
   const sipSecret = sipPassword === null ? null : { sealed: secrets.seal(sipPassword), last4 }
   return { endpoint: { ...plain, sipSecret } }
 }
@@ -61,11 +61,11 @@ const create = defineWrite({
   summary: 'Add a target',
   method: 'POST',
   mounts: [{ surface: 'console', path: paths.console }],
-  body: targetDraft.extend({ endpoint: dialling.optional(), rtb: bidding.optional() }),
-  responses: { 201: targetAnswer },
+  body: newTargetInput.extend({ endpoint: endpointInput.optional(), rtb: rtbInput.optional() }),
+  responses: { 201: targetResponse },
   rejects: createTarget.rejects,
   async run({ body: { endpoint, rtb, ...sent }, tools: { secrets }, act, ask }) {
-    const kept = { ...sealed(secrets, endpoint), ...sealedBidding(secrets, rtb, undefined) }
+    const kept = { ...sealEndpoint(secrets, endpoint), ...sealRtb(secrets, rtb, undefined) }
     const done = await act(createTarget, { ...sent, ...kept })
     if (isRefusal(done)) return done
     const read = await ask(getTarget, { id: done.first('TargetCreated')?.target.id ?? '' })
@@ -79,12 +79,12 @@ const change = defineWrite({
   summary: 'Change a target',
   method: 'PATCH',
   mounts: [{ surface: 'console', path: `${paths.console}/:id` }],
-  body: targetSent.extend({ endpoint: dialling.optional(), rtb: bidding.optional() }),
-  responses: { 200: targetAnswer },
+  body: targetInput.extend({ endpoint: endpointInput.optional(), rtb: rtbInput.optional() }),
+  responses: { 200: targetResponse },
   rejects: changeTarget.rejects,
   async run({ params: { id }, body: { endpoint, rtb, ...sent }, tenant, tools: { secrets, writer }, act, ask }) {
     const { targets } = await writer.stateOf(workspace, tenant.workspaceId)
-    const kept = { ...sealed(secrets, endpoint), ...sealedBidding(secrets, rtb, targets.get(id)) }
+    const kept = { ...sealEndpoint(secrets, endpoint), ...sealRtb(secrets, rtb, targets.get(id)) }
     const done = await act(changeTarget, { targetId: id, changes: { ...sent, ...kept } })
     if (isRefusal(done)) return done
     const read = await ask(getTarget, { id })
@@ -93,7 +93,7 @@ const change = defineWrite({
 })
 
 /** The nine fields that a key may change (Document 1, "update"). */
-const ofKey = targetSent
+const keyWritable = targetInput
   .pick({
     concurrencyCap: true,
     hourlyCap: true,
@@ -107,10 +107,10 @@ const ofKey = targetSent
   .extend({ revenueCents: price.optional() })
 
 /** Every other field that a target is known by, in answers, in what the console sends or in Document 1's own words. */
-const consoleOnly = [targetAnswer.shape.target, targetSent, endpoint, endpointShape, dialling, rtb]
+const consoleOnly = [targetResponse.shape.target, targetInput, endpoint, endpointShape, endpointInput, rtb]
   .flatMap(({ shape }) => Object.keys(shape))
   .concat('credentials')
-  .filter((field) => !Object.hasOwn(ofKey.shape, field))
+  .filter((field) => !Object.hasOwn(keyWritable.shape, field))
 
 const changeByKey = defineWrite({
   ...one,
@@ -118,9 +118,9 @@ const changeByKey = defineWrite({
   summary: "Change a target's price, caps, hours or states",
   method: 'PATCH',
   mounts: [{ surface: 'rest', path: `${paths.rest}/:id`, scope }],
-  body: ofKey,
-  unwritable: [...new Set(consoleOnly)],
-  responses: { 200: targetAnswer },
+  body: keyWritable,
+  readOnlyFields: [...new Set(consoleOnly)],
+  responses: { 200: targetResponse },
   rejects: changeTarget.rejects,
   async run({ params: { id }, body, act, ask }) {
     const done = await act(changeTarget, { targetId: id, changes: body })
@@ -131,7 +131,7 @@ const changeByKey = defineWrite({
 })
 
 /** The two status routes: what a body may name, and who moves. */
-const movers = [
+const STATUS_ROUTES = [
   {
     by: 'console',
     name: 'set-target-status',
@@ -148,7 +148,7 @@ const movers = [
   },
 ] as const
 
-const setStatus = movers.map(({ by, name, summary, mount, status }) =>
+const setStatus = STATUS_ROUTES.map(({ by, name, summary, mount, status }) =>
   defineWrite({
     ...one,
     name,
@@ -156,7 +156,7 @@ const setStatus = movers.map(({ by, name, summary, mount, status }) =>
     method: 'POST',
     mounts: [mount],
     body: z.object({ status, note: statusNote.nullish() }),
-    responses: { 200: targetAnswer.extend({ changed: z.boolean(), removedRoutes: z.int() }) },
+    responses: { 200: targetResponse.extend({ changed: z.boolean(), removedRoutes: z.int() }) },
     rejects: setTargetStatus.rejects,
     async run({ params: { id }, body, act, ask }) {
       const done = await act(setTargetStatus, { targetId: id, ...body, by })
@@ -171,7 +171,7 @@ const setStatus = movers.map(({ by, name, summary, mount, status }) =>
 
 const resetCaps = defineWrite({
   params: one.params,
-  names: one.names,
+  pathRecords: one.pathRecords,
   name: 'reset-target-caps',
   summary: 'Zero what a target has used of its caps',
   method: 'POST',
@@ -179,7 +179,7 @@ const resetCaps = defineWrite({
     { surface: 'rest', path: `${paths.rest}/:id/reset-caps`, scope },
     { surface: 'console', path: `${paths.console}/:id/reset-caps` },
   ],
-  responses: { 200: targetAnswer.extend({ reset: capFigures }) },
+  responses: { 200: targetResponse.extend({ reset: capFigures }) },
   rejects: resetTargetCaps.rejects,
   async run({ params: { id }, act, ask }) {
     const done = await act(resetTargetCaps, { targetId: id })

@@ -7,24 +7,24 @@ import { getUser } from '../../../queries/access/get-user.ts'
 import { userShape } from '../../../queries/access/user-shape.ts'
 import { role, seatId } from '../../domain/access/seat.ts'
 import { newPerson, user, userIdOf } from '../../domain/access/user.ts'
-import { nothingToChange } from '../../domain/shared/refusals.ts'
+import { refuseEmptyChange } from '../../domain/shared/refusals.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import { hashPassword } from '../passwords.ts'
 import { defineWrite, type Write } from './define-write.ts'
-import type { Writing } from './write-context.ts'
+import type { WriteContext } from './write-context.ts'
 
 const path = '/api/tracking/users'
 const one = {
   params: z.object({ id }),
   record: ({ id }: { readonly id: string }, workspaceId: string) => seatId(workspaceId, id),
-  names: { id: 'seats' },
+  pathRecords: { id: 'seats' },
   mounts: [{ surface: 'console', path: `${path}/:id`, ownerOnly: true }],
 } as const
 
 /** The person of an address: registered now, or as they registered before, with their own name and password. */
-export async function personFor(
-  { act, tools }: Pick<Writing<unknown, unknown>, 'act' | 'tools'>,
+export async function registerPerson(
+  { act, tools }: Pick<WriteContext<unknown, unknown>, 'act' | 'tools'>,
   { email, name, password }: z.infer<typeof newPerson>,
 ): Promise<{ readonly email: string; readonly name: string }> {
   await act(registerUser, { email, name, passwordHash: await hashPassword(password) })
@@ -32,7 +32,7 @@ export async function personFor(
   return { email: known.user?.email ?? email, name: known.user?.name ?? name }
 }
 
-async function told({ ask }: Pick<Writing<unknown, unknown>, 'ask'>, userId: string, status: number) {
+async function userResponse({ ask }: Pick<WriteContext<unknown, unknown>, 'ask'>, userId: string, status: number) {
   const answer = await ask(getUser, { id: userId })
   return isRefusal(answer) ? answer : { status, body: { user: answer.user } }
 }
@@ -47,9 +47,9 @@ const add = defineWrite({
   rejects: grantSeat.rejects,
   async run(writing) {
     const { role, ...sent } = writing.body
-    const person = await personFor(writing, sent)
+    const person = await registerPerson(writing, sent)
     const done = await writing.act(grantSeat, { ...person, role })
-    return isRefusal(done) ? done : told(writing, userIdOf(sent.email), 201)
+    return isRefusal(done) ? done : userResponse(writing, userIdOf(sent.email), 201)
   },
 })
 
@@ -63,9 +63,9 @@ const change = defineWrite({
   rejects: [...changeSeatRole.rejects, 'bad-request'],
   async run(writing) {
     const { params, body } = writing
-    if (body.role === undefined) return nothingToChange()
+    if (body.role === undefined) return refuseEmptyChange()
     const done = await writing.act(changeSeatRole, { userId: params.id, role: body.role })
-    return isRefusal(done) ? done : told(writing, params.id, 200)
+    return isRefusal(done) ? done : userResponse(writing, params.id, 200)
   },
 })
 

@@ -17,12 +17,12 @@ const credit = defineWrite({
   body: creditInput.omit({ note: true }),
   responses: { 200: getWalletEntry.response },
   rejects: creditSandboxWallet.rejects,
-  async run({ body, act, ask, goOn }) {
+  async run({ body, act, ask, runEffects }) {
     const done = await act(creditSandboxWallet, body)
     if (isRefusal(done)) return done
     const answer = await ask(getWalletEntry, { reference: body.reference })
     // Rent that was owed for want of money is paid before the answer, so that what it brings back can be read.
-    await goOn()
+    await runEffects()
     return isRefusal(answer) ? answer : { status: 200, body: answer }
   },
 })

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { ulid } from 'ulid'
 import type { z } from 'zod'
-import type { CallLines, FileAsk } from '../../../queries/calls/calls-export.ts'
-import { type Revisions, recordAt, recordsOf } from '../../domain/configuration/record.ts'
+import type { CallsExportBatch, ExportBatchRequest } from '../../../queries/calls/calls-export.ts'
+import { changedRecords, type Revisions, requireRecordAt } from '../../domain/configuration/entity-tags.ts'
 import type { Command, Reads } from '../../kernel/command.ts'
 import { type Actor, dataOf, type EventSchemas, type RecordedEvent } from '../../kernel/event.ts'
 import type { AnyProjection } from '../../kernel/projection.ts'
 import type { Mount, Query, Tenant } from '../../kernel/query.ts'
 import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
-import type { ApiAnswer, ApiRequest, ByteStream, Principal } from '../../ports/api.ts'
+import type { ApiRequest, ApiResponse, ByteStream, Principal } from '../../ports/api.ts'
 import type { Carrier } from '../../ports/carrier.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Egress } from '../../ports/egress.ts'
@@ -18,33 +18,33 @@ import type { Random } from '../../ports/random.ts'
 import type { ReadStore } from '../../ports/read-store.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { NumberTools } from '../../reactions/number-orders.ts'
-import type { Cause } from '../../reactions/tools.ts'
-import type { Positions } from '../../runtime/projections/checkpoint-tracker.ts'
+import type { Causation } from '../../reactions/tools.ts'
+import type { CheckpointTracker } from '../../runtime/projections/checkpoint-tracker.ts'
 import type { QueryRunner } from '../../runtime/queries/query-runner.ts'
 import type { Effects } from '../../runtime/reactions/effects.ts'
-import type { CommandCall } from '../../runtime/write/mailboxes.ts'
+import type { CommandContext } from '../../runtime/write/mailboxes.ts'
 import type { StreamWriter } from '../../runtime/write/stream-writer.ts'
 import type { ProjectionRow } from '../projection-status.ts'
-import { etagOf, READ_LAG, readBack } from '../query-routes.ts'
-import type { Throttle } from '../sign-in-limiter.ts'
+import { awaitProjections, etagOf, READ_LAG_HEADER } from '../query-routes.ts'
+import type { SignInLimiter } from '../sign-in-limiter.ts'
 
 /** What the write routes work with. */
 export interface WriteTools {
   readonly writer: StreamWriter
   readonly queries: QueryRunner
-  readonly positions: Positions
+  readonly positions: CheckpointTracker
   readonly projections: readonly AnyProjection[]
   /** Reads of the read store, for what only look-ups across workspaces can tell. */
   readonly views: Pick<ReadStore, 'get' | 'getMany' | 'find' | 'count'>
   /** Lines of the call log as a file. */
-  readonly callLines: (ask: FileAsk) => Promise<CallLines>
+  readonly callLines: (ask: ExportBatchRequest) => Promise<CallsExportBatch>
   readonly carrier: () => Carrier
   /** What reactions do, done at once. */
-  readonly flow: Pick<Effects<NumberTools>, 'follow' | 'goOn'>
+  readonly flow: Pick<Effects<NumberTools>, 'processEvents' | 'runEffects'>
   readonly egress: Egress
   readonly ops: OperationalStore
   readonly secrets: Secrets
-  readonly throttled: Throttle
+  readonly signInLimiter: SignInLimiter
   /** Every projection as it stands. */
   readonly projectionRows: () => Promise<readonly ProjectionRow[]>
   /** Begins to build a projection anew; false while that is under way. */
@@ -54,7 +54,7 @@ export interface WriteTools {
 }
 
 /** What a command led to, as a route tells of it. */
-export interface Acted<S extends EventSchemas> {
+export interface CommandOutcome<S extends EventSchemas> {
   /** False when it was already so. */
   readonly changed: boolean
   readonly events: readonly RecordedEvent[]
@@ -63,7 +63,7 @@ export interface Acted<S extends EventSchemas> {
 }
 
 /** A request in the hands of its route. */
-export interface Writing<Params, Body, Filter = unknown> {
+export interface WriteContext<Params, Body, Filter = unknown> {
   readonly params: Params
   readonly query: Filter
   readonly body: Body
@@ -77,9 +77,9 @@ export interface Writing<Params, Body, Filter = unknown> {
   /** When the request came in: ISO 8601, UTC, milliseconds. */
   readonly now: string
   /** From here on acts and asks in this workspace: for the operator, who is in none. */
-  readonly enter: (tenant: Tenant) => void
+  readonly setTenant: (tenant: Tenant) => void
   /** From here on acts and asks as this user in this session: for who has just signed in. */
-  readonly become: (actor: Actor, sessionHash: string) => void
+  readonly setActor: (actor: Actor, sessionHash: string) => void
   /**
    * Handles a command for the requester. Each command of a request has an id of its own, made of the `Idempotency-Key`
    * where there is one.
@@ -87,10 +87,10 @@ export interface Writing<Params, Body, Filter = unknown> {
   readonly act: <I, State, const S extends EventSchemas, const R extends Reads, Code extends string>(
     command: Command<I, State, S, R, Code>,
     input: NoInfer<I>,
-    more?: Partial<Pick<CommandCall, 'workspaceId' | 'guard'>>,
-  ) => Promise<Acted<S> | Refusal>
+    more?: Partial<Pick<CommandContext, 'workspaceId' | 'guard'>>,
+  ) => Promise<CommandOutcome<S> | Refusal>
   /** Does at once, before the answer, what reactions would do later: a piece of their work, or else whatever follows from what was done. */
-  readonly goOn: (work?: (tools: NumberTools, cause: Cause) => Promise<unknown>) => Promise<void>
+  readonly runEffects: (work?: (tools: NumberTools, cause: Causation) => Promise<unknown>) => Promise<void>
   /** Asks as the requester, once everything done so far can be read. */
   readonly ask: <P, F, Answer>(
     query: Query<QueryPorts, P, F, Answer>,
@@ -100,7 +100,7 @@ export interface Writing<Params, Body, Filter = unknown> {
 }
 
 /** What a write answers; null for no body at all. */
-export interface Written {
+export interface WriteResponse {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>> | ByteStream | null
   readonly headers?: Readonly<Record<string, string>>
@@ -118,12 +118,12 @@ function commandIds({ idempotencyKey, principal }: ApiRequest, name: string): ()
   }
 }
 
-function actedOf<S extends EventSchemas>(events: readonly RecordedEvent[], schemas: S): Acted<S> {
+function commandOutcomeOf<S extends EventSchemas>(events: readonly RecordedEvent[], schemas: S): CommandOutcome<S> {
   return { changed: events.length > 0, events, first: (type) => dataOf(schemas, events, type) }
 }
 
 /** Acts and asks on behalf of one request, and keeps what its answer must wait for and carry. */
-export function writingOf<Params, Body, Filter>(
+export function createWriteContext<Params, Body, Filter>(
   tools: WriteTools,
   request: ApiRequest,
   name: string,
@@ -141,28 +141,28 @@ export function writingOf<Params, Body, Filter>(
   let lag = false
   let revision: number | null = null
   let moved = false
-  const unmoved = ifMatch !== null && record !== null ? recordAt(record, ifMatch) : () => null
+  const unmoved = ifMatch !== null && record !== null ? requireRecordAt(record, ifMatch) : () => null
 
   /** Keeps what was done, up to a position of the log. */
   function took(events: readonly RecordedEvent[], reached: number): void {
     position = Math.max(position ?? reached, reached)
     done.push(...events)
     for (const event of events) {
-      if (!record || !recordsOf(event).includes(record)) continue
+      if (!record || !changedRecords(event).includes(record)) continue
       revision = event.revision
       moved = true
     }
   }
 
-  const goOn: Writing<unknown, unknown>['goOn'] = async (work) => {
-    const cause: Cause = { meta: { workspaceId: tenant.workspaceId, correlationId: requestId, eventId: null } }
-    const events = await (work ? tools.flow.goOn((by) => work(by, cause)) : tools.flow.follow([...done]))
+  const runEffects: WriteContext<unknown, unknown>['runEffects'] = async (work) => {
+    const cause: Causation = { meta: { workspaceId: tenant.workspaceId, correlationId: requestId, eventId: null } }
+    const events = await (work ? tools.flow.runEffects((by) => work(by, cause)) : tools.flow.processEvents([...done]))
     for (const event of events) took([event], event.position)
   }
 
-  const act: Writing<unknown, unknown>['act'] = async (command, input, more = {}) => {
+  const act: WriteContext<unknown, unknown>['act'] = async (command, input, more = {}) => {
     const { guard = () => null, workspaceId = tenant.workspaceId } = more
-    const call: CommandCall = {
+    const call: CommandContext = {
       workspaceId,
       actor,
       commandId: nextCommandId(),
@@ -176,39 +176,39 @@ export function writingOf<Params, Body, Filter>(
     const outcome = await writer.handle(command, input, call)
     if (isRefusal(outcome)) return outcome
     took(outcome.events, outcome.position)
-    return actedOf(outcome.events, command.entity.events)
+    return commandOutcomeOf(outcome.events, command.entity.events)
   }
 
-  const ask: Writing<unknown, unknown>['ask'] = async (query, params, filter) => {
+  const ask: WriteContext<unknown, unknown>['ask'] = async (query, params, filter) => {
     const asked = { name: query.name, params, query: filter ?? query.query.parse({}) }
     const by = { tenant, surface, now, actor, sessionHash, tagged: record !== null && revision === null }
-    const answer = await queries.ask({ ...asked, ...by, minPosition: position, events: done })
+    const answer = await queries.run({ ...asked, ...by, minPosition: position, events: done })
     if (isRefusal(answer)) return answer
     lag ||= answer.lag
     if (record && query.record?.(params, tenant.workspaceId) === record) revision ??= answer.revision
     return JSON.parse(new TextDecoder().decode(answer.bytes))
   }
 
-  async function end({ status, body, headers = {} }: Written): Promise<ApiAnswer> {
+  async function end({ status, body, headers = {} }: WriteResponse): Promise<ApiResponse> {
     if (position === null) return { status, body, position, headers }
     const types = done.map(({ type }) => type)
-    const back = await readBack(positions, projections, types, position)
+    const back = await awaitProjections(positions, projections, types, position)
     return {
       status,
       body,
       position,
-      headers: { ...headers, ...back.headers, ...(lag ? READ_LAG : {}), ...etagOf(revision) },
+      headers: { ...headers, ...back.headers, ...(lag ? READ_LAG_HEADER : {}), ...etagOf(revision) },
     }
   }
 
-  const enter = (entered: Tenant) => {
+  const setTenant = (entered: Tenant) => {
     tenant = entered
   }
-  const become = (user: Actor, hash: string) => {
+  const setActor = (user: Actor, hash: string) => {
     actor = user
     sessionHash = hash
   }
-  const writing: Writing<Params, Body, Filter> = {
+  const writing: WriteContext<Params, Body, Filter> = {
     params,
     query,
     body,
@@ -221,10 +221,10 @@ export function writingOf<Params, Body, Filter>(
     idempotencyKey,
     tools,
     now,
-    enter,
-    become,
+    setTenant,
+    setActor,
     act,
-    goOn,
+    runEffects,
     ask,
   }
   return { writing, end }

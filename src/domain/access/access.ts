@@ -3,10 +3,10 @@ import type { Actor } from '../../kernel/event.ts'
 import type { Mount } from '../../kernel/query.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import { id, instant } from '../../kernel/wire.ts'
-import { allowlistEntry, allows } from './allowlist.ts'
+import { allowlistEntry, isAddressAllowed } from './allowlist.ts'
 import { type Feature, planIds, planOf } from './plans.ts'
-import { covers } from './scopes.ts'
-import { notOwner, role } from './seat.ts'
+import { hasScope } from './scopes.ts'
+import { refuseNotOwner, role } from './seat.ts'
 
 // Who may ask for what: Document 1, "Authentication" and "Errors"; the order is Supplement §1.13.
 
@@ -57,7 +57,7 @@ export const workspaceAccess = z
 export type WorkspaceAccess = z.output<typeof workspaceAccess>
 
 /** What a route asks of the one who calls it. */
-export interface Asked {
+export interface AccessRequirements {
   readonly surface: Mount['surface']
   /** Null for any valid key. */
   readonly scope: string | null
@@ -68,7 +68,7 @@ export interface Asked {
 }
 
 /** What the request itself says. */
-export interface Presented {
+export interface RequestCredentials {
   /** SHA-256 of the bearer token, in hex; null when none was sent. */
   readonly secretHash: string | null
   /** The workspace that the request names, on the console. */
@@ -93,23 +93,23 @@ export type AccessRefusal = Refusal<
   | 'ip-not-allowed'
 >
 
-type Identified = { readonly workspaceId: string } | AccessRefusal
+type Identification = { readonly workspaceId: string } | AccessRefusal
 
-function keyWorks(key: KeyCredential, { secretHash, now }: Presented): boolean {
+function isKeyValid(key: KeyCredential, { secretHash, now }: RequestCredentials): boolean {
   if (key.status === 'revoked') return false
   return key.secrets.some(({ hash, expiresAt }) => hash === secretHash && (expiresAt === null || now < expiresAt))
 }
 
-function identifyKey(held: Credential | null, presented: Presented): Identified {
+function identifyKey(held: Credential | null, presented: RequestCredentials): Identification {
   if (presented.secretHash === null) return refuse('missing-key')
-  if (held?.kind !== 'key' || !keyWorks(held, presented)) return refuse('invalid-key')
+  if (held?.kind !== 'key' || !isKeyValid(held, presented)) return refuse('invalid-key')
   return held.workspaceId === null ? refuse('workspace-required') : { workspaceId: held.workspaceId }
 }
 
 const workspaceNotFound = refuse('not-found', null, 'Workspace not found.')
 
-function identifyUser(held: Credential | null, presented: Presented): Identified {
-  if (!sessionOpens(held, presented.now)) return refuse('unauthorized')
+function identifyUser(held: Credential | null, presented: RequestCredentials): Identification {
+  if (!isSessionOpen(held, presented.now)) return refuse('unauthorized')
   const seats = held.seats.filter(({ role }) => role !== 'member')
   if (presented.agencyId !== null) {
     const named = presented.agencyId.toLowerCase()
@@ -126,64 +126,73 @@ function identifyUser(held: Credential | null, presented: Presented): Identified
   )
 }
 
-const identification = {
+const identifyBySurface = {
   rest: identifyKey,
   console: identifyUser,
   sandbox: identifyUser,
 } as const
 
 /** Whether a session opens: it is there, and it has not expired. */
-export function sessionOpens(held: Credential | null, now: string): held is SessionCredential {
+export function isSessionOpen(held: Credential | null, now: string): held is SessionCredential {
   return held?.kind === 'session' && held.expiresAt > now
 }
 
 /** Surfaces that take a credential. */
-export type GuardedSurface = keyof typeof identification
+export type GuardedSurface = keyof typeof identifyBySurface
 
 /**
  * The workspace that a credential acts in, or why it is none: `missing-key`, `invalid-key`, `workspace-required` for
  * keys; `unauthorized`, `forbidden`, `not-found`, `bad-request` (details name `agencyId`) for users.
  * `held` is the stored credential that the presented secret belongs to; null when there is none.
  */
-export function identify(surface: GuardedSurface, held: Credential | null, presented: Presented): Identified {
-  return identification[surface](held, presented)
+export function identify(
+  surface: GuardedSurface,
+  held: Credential | null,
+  presented: RequestCredentials,
+): Identification {
+  return identifyBySurface[surface](held, presented)
 }
 
-type Check = (asked: Asked, held: Credential, workspace: WorkspaceAccess, presented: Presented) => AccessRefusal | null
+type Check = (
+  asked: AccessRequirements,
+  held: Credential,
+  workspace: WorkspaceAccess,
+  presented: RequestCredentials,
+) => AccessRefusal | null
 
-const subscription: Check = (_asked, _held, { subscriptionStatus, planId, id: agencyId }) =>
+const checkSubscription: Check = (_asked, _held, { subscriptionStatus, planId, id: agencyId }) =>
   subscriptionStatus === 'active'
     ? null
     : refuse('subscription-inactive', { status: subscriptionStatus, planId, agencyId })
 
-function feature(name: Feature): Check {
+function checkFeature(name: Feature): Check {
   return (_asked, _held, { planId }) =>
     planOf(planId).features[name] ? null : refuse('plan-upgrade-required', { feature: name })
 }
 
-const writes =
+const onWrites =
   (check: Check): Check =>
   (asked, ...rest) =>
     asked.write ? check(asked, ...rest) : null
 
-const scope: Check = ({ scope: required }, held) =>
-  required === null || held.kind !== 'key' || covers(held.scopes, required)
+const checkScope: Check = ({ scope: required }, held) =>
+  required === null || held.kind !== 'key' || hasScope(held.scopes, required)
     ? null
     : refuse('insufficient-scope', { required: [required], held: held.scopes })
 
-const address: Check = (_asked, held, _workspace, { ip }) =>
-  held.kind !== 'key' || allows(held.ipAllowlist, ip) ? null : refuse('ip-not-allowed')
+const checkAddress: Check = (_asked, held, _workspace, { ip }) =>
+  held.kind !== 'key' || isAddressAllowed(held.ipAllowlist, ip) ? null : refuse('ip-not-allowed')
 
-const ownership: Check = ({ ownerOnly = false }, held, { id }) =>
+const checkOwnership: Check = ({ ownerOnly = false }, held, { id }) =>
   !ownerOnly ||
   (held.kind === 'session' && held.seats.some(({ agencyId, role }) => agencyId === id && role === 'owner'))
     ? null
-    : notOwner()
+    : refuseNotOwner()
 
 /** What each surface checks, in order. A sandbox call is the carrier's act: a lapsed workspace must still be able to miss one. */
 const checks: Readonly<Record<GuardedSurface, readonly Check[]>> = {
-  rest: [subscription, feature('callTracking'), feature('apiAccess'), scope, address],
-  console: [writes(subscription), feature('callTracking'), ownership],
+  rest: [checkSubscription, checkFeature('callTracking'), checkFeature('apiAccess'), checkScope, checkAddress],
+  console: [onWrites(checkSubscription), checkFeature('callTracking'), checkOwnership],
   sandbox: [],
 }
 
@@ -191,11 +200,11 @@ const checks: Readonly<Record<GuardedSurface, readonly Check[]>> = {
  * The first check that an identified credential fails in its workspace, null when it passes all. A workspace that is
  * not there answers as a key without one, or as a workspace that is not the user's.
  */
-export function judge(
-  asked: Asked & { readonly surface: GuardedSurface },
+export function authorize(
+  asked: AccessRequirements & { readonly surface: GuardedSurface },
   held: Credential,
   workspace: WorkspaceAccess | null,
-  presented: Presented,
+  presented: RequestCredentials,
 ): AccessRefusal | null {
   if (workspace === null) return asked.surface === 'rest' ? refuse('workspace-required') : workspaceNotFound
   for (const check of checks[asked.surface]) {

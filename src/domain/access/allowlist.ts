@@ -45,7 +45,7 @@ function compile(entries: readonly string[]): BlockList {
 const compiled = new WeakMap<readonly string[], BlockList>()
 
 /** Whether an allowlist lets an address in. An empty list lets everyone in. */
-export function allows(entries: readonly string[], ip: string): boolean {
+export function isAddressAllowed(entries: readonly string[], ip: string): boolean {
   if (entries.length === 0) return true
   const list = compiled.get(entries) ?? compile(entries)
   compiled.set(entries, list)

@@ -3,8 +3,7 @@ import { z } from 'zod'
 import type { DecisionContext } from '../../kernel/command.ts'
 import type { Upcast } from '../../kernel/entity.ts'
 import { cap, id, instant, wholeNumber } from '../../kernel/wire.ts'
-import { changed } from '../shared/changes.ts'
-import { nameOf, sha256 } from '../shared/fields.ts'
+import { nameSchema, sha256 } from '../shared/fields.ts'
 import {
   KEY_ADDRESSES,
   KEY_GRACE_MINUTES,
@@ -15,13 +14,14 @@ import {
   NAME,
   SECRET_PREFIX,
 } from '../shared/limits.ts'
+import { applyPatch } from '../shared/patch.ts'
 import type { SliceOf } from '../shared/slice.ts'
 import { allowlistEntry } from './allowlist.ts'
 import { scopes } from './scopes.ts'
 
 /** What a person sets of an API key (Supplement §2). */
 export const apiKeySettings = z.object({
-  name: nameOf(NAME.apiKey),
+  name: nameSchema(NAME.apiKey),
   scopes: z.array(z.enum(scopes)).max(KEY_SCOPES).readonly(),
   ipAllowlist: z.array(allowlistEntry).max(KEY_ADDRESSES).readonly(),
   rateLimitPerMinute: wholeNumber({ min: 1, max: LARGEST_KEY_RATE_PER_MINUTE }),
@@ -65,7 +65,7 @@ export function apiKeyOf(
   { now, newId, actor }: Pick<DecisionContext, 'now' | 'newId' | 'actor'>,
 ): ApiKey {
   const secrets = [{ hash, expiresAt: null }]
-  return { ...tidied(sent), id: newId(), status: 'active', secrets, createdBy: actor.id, createdAt: now }
+  return { ...withUniqueScopes(sent), id: newId(), status: 'active', secrets, createdBy: actor.id, createdAt: now }
 }
 
 /** What a key began with before it was rotated; null where that was not said yet. */
@@ -99,7 +99,7 @@ export const evolveApiKeys: SliceOf<ApiKeys, typeof apiKeyEvents> = {
   ApiKeyCreated: (state, { data }) => ({ ...state, apiKeys: state.apiKeys.set(data.apiKey.id, data.apiKey) }),
   ApiKeyChanged: (state, { data }) => ({
     ...state,
-    apiKeys: state.apiKeys.update(data.apiKeyId, (old) => old && changed(old, data.after)),
+    apiKeys: state.apiKeys.update(data.apiKeyId, (old) => old && applyPatch(old, data.after)),
   }),
   ApiKeyRotated: (state, { data }) => ({ ...state, apiKeys: state.apiKeys.set(data.apiKey.id, data.apiKey) }),
   ApiKeyRevoked: (state, { data }) => ({
@@ -109,7 +109,7 @@ export const evolveApiKeys: SliceOf<ApiKeys, typeof apiKeyEvents> = {
 }
 
 /** Settings with each scope once. */
-export function tidied<Settings extends { readonly scopes?: ApiKeySettings['scopes'] | undefined }>(
+export function withUniqueScopes<Settings extends { readonly scopes?: ApiKeySettings['scopes'] | undefined }>(
   settings: Settings,
 ): Settings {
   return settings.scopes ? { ...settings, scopes: [...new Set(settings.scopes)] } : settings
@@ -121,7 +121,7 @@ export function hashesOf({ secrets }: Pick<ApiKey, 'secrets'>): readonly string[
 }
 
 /** How many keys count against the plan. */
-export function apiKeysHeld({ apiKeys }: ApiKeys): number {
+export function apiKeyCount({ apiKeys }: ApiKeys): number {
   return apiKeys.count(({ status }) => status !== 'revoked')
 }
 
@@ -129,7 +129,7 @@ export function apiKeysHeld({ apiKeys }: ApiKeys): number {
  * How a key stands at an instant, of what is stored of it: `rotating` while an older secret's grace runs. `revokesAt` is
  * the end of that grace or, of a revoked key, when that was.
  */
-export function standingOf(
+export function apiKeyStatusAt(
   { status, revokesAt }: { readonly status: ApiKey['status']; readonly revokesAt: string | null },
   now: string,
 ): { readonly status: ApiKey['status']; readonly revokesAt: string | null } {
@@ -139,6 +139,6 @@ export function standingOf(
 }
 
 /** When the older secret of a key stops working; null where there is none. */
-export function graceEndOf({ secrets }: Pick<ApiKey, 'secrets'>): string | null {
+export function apiKeyGraceEnd({ secrets }: Pick<ApiKey, 'secrets'>): string | null {
   return secrets.find(({ expiresAt }) => expiresAt !== null)?.expiresAt ?? null
 }

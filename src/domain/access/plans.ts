@@ -2,7 +2,7 @@
 export type Feature = 'callTracking' | 'apiAccess' | 'webhooks' | 'asOf'
 
 /** What a plan counts. */
-export type Ceiling =
+export type PlanLimit =
   | 'maxTrackingCampaigns'
   | 'maxNumbers'
   | 'maxBuyers'
@@ -15,7 +15,7 @@ export type Ceiling =
 export interface Plan {
   readonly features: Readonly<Record<Feature, boolean>>
   /** Records that are not archived; null for no ceiling. */
-  readonly ceilings: Readonly<Record<Ceiling, number | null>>
+  readonly ceilings: Readonly<Record<PlanLimit, number | null>>
   /** Cents for a connected minute, two decimals. */
   readonly usageRateCents: number
   /** Cents, once, for each number. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { withoutSecrets } from '../../kernel/secret-text.ts'
+import { redactSecrets } from '../../kernel/redact-secrets.ts'
 import { REQUEST_LOG } from '../shared/limits.ts'
 
 /** What is kept of a request of an API key (Supplement §2): no body, and no secret. */
@@ -30,10 +30,10 @@ export function requestLabels({ method, status }: Pick<RequestRecord, 'method' |
   return [method, String(status)]
 }
 
-const BLOT = '•••'
+const REDACTED = '•••'
 const SECRET_NAME = /^(?:.*[_-])?(?:authorization|password|token|secret|key|apikey|accesstoken)$/i
 
-function read(text: string): string {
+function decodeText(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
@@ -42,23 +42,23 @@ function read(text: string): string {
 }
 
 /** Text without secrets as it was sent; where it is encoded so that they only show when read, without all of it. */
-function clean(text: string): string {
-  const plain = read(text)
-  if (withoutSecrets(plain) === plain) return text
-  const cleaned = withoutSecrets(text)
-  return cleaned === text ? BLOT : cleaned
+function redactText(text: string): string {
+  const plain = decodeText(text)
+  if (redactSecrets(plain) === plain) return text
+  const cleaned = redactSecrets(text)
+  return cleaned === text ? REDACTED : cleaned
 }
 
-function cleanPair(pair: string): string {
+function redactPair(pair: string): string {
   const at = pair.indexOf('=')
-  if (at === -1) return clean(pair)
-  const [name, value] = [clean(pair.slice(0, at)), pair.slice(at + 1)]
-  return `${name}=${SECRET_NAME.test(read(name)) ? BLOT : clean(value)}`
+  if (at === -1) return redactText(pair)
+  const [name, value] = [redactText(pair.slice(0, at)), pair.slice(at + 1)]
+  return `${name}=${SECRET_NAME.test(decodeText(name)) ? REDACTED : redactText(value)}`
 }
 
 /** As many names as fit. */
-function namesOf(query: string): string {
-  const names = query.split('&').map((pair) => clean(pair.split('=', 1)[0] ?? ''))
+function parameterNames(query: string): string {
+  const names = query.split('&').map((pair) => redactText(pair.split('=', 1)[0] ?? ''))
   let kept = ''
   for (const name of names) {
     const longer = kept === '' ? name : `${kept}&${name}`
@@ -69,21 +69,21 @@ function namesOf(query: string): string {
 }
 
 /** A query as it is kept: as sent up to 4 KB, past that only its names (Document 1, "Limits"); never the value of a secret. */
-function keptQuery(query: string): string {
-  if (Buffer.byteLength(query) > REQUEST_LOG.queryBytes) return namesOf(query)
-  return query.split('&').map(cleanPair).join('&')
+function redactQuery(query: string): string {
+  if (Buffer.byteLength(query) > REQUEST_LOG.queryBytes) return parameterNames(query)
+  return query.split('&').map(redactPair).join('&')
 }
 
 /** A request as it is kept. */
-export function recordOf({ query, path, userAgent, ...request }: RequestRecord): RequestRecord {
+export function redactRequest({ query, path, userAgent, ...request }: RequestRecord): RequestRecord {
   return {
     method: request.method,
-    path: withoutSecrets(path).slice(0, REQUEST_LOG.path),
-    query: query === null || query === '' ? null : keptQuery(query),
+    path: redactSecrets(path).slice(0, REQUEST_LOG.path),
+    query: query === null || query === '' ? null : redactQuery(query),
     status: request.status,
     ms: request.ms,
     ip: request.ip,
-    userAgent: userAgent === null ? null : withoutSecrets(userAgent).slice(0, REQUEST_LOG.userAgent),
+    userAgent: userAgent === null ? null : redactSecrets(userAgent).slice(0, REQUEST_LOG.userAgent),
     errorCode: request.errorCode,
   }
 }

@@ -22,6 +22,6 @@ const implied: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Whether the scopes on a key cover the one that a route asks for. */
-export function covers(held: readonly string[], required: string): boolean {
+export function hasScope(held: readonly string[], required: string): boolean {
   return held.includes(required) || held.some((scope) => implied[scope]?.includes(required) === true)
 }

@@ -26,8 +26,8 @@ export const seatEvents = {
 }
 
 /** At first a seat stood in its user's own stream, and did not say whose it was: both are empty there. */
-const withPerson: Upcast = (data) => ({ ...z.looseObject({}).parse(data), email: '', name: '' })
-export const seatUpcasts = { SeatGranted: [withPerson] }
+const withEmptyPerson: Upcast = (data) => ({ ...z.looseObject({}).parse(data), email: '', name: '' })
+export const seatUpcasts = { SeatGranted: [withEmptyPerson] }
 
 export interface Seats {
   /** Seats by user. */
@@ -47,17 +47,17 @@ export const evolveSeats: SliceOf<Seats, typeof seatEvents> = {
 }
 
 /** 403: only an owner may do this. */
-export function notOwner() {
+export function refuseNotOwner() {
   return refuse('forbidden', null, 'Only an owner of the workspace may do this.')
 }
 
 /** Refuses a user who is no owner, by the seats as they stand at the decision; null for an owner and for the platform. */
-export function unlessOwner({ seats }: Seats, { type, id }: Actor) {
-  return type !== 'user' || seats.get(id ?? '')?.role === 'owner' ? null : notOwner()
+export function refuseUnlessOwner({ seats }: Seats, { type, id }: Actor) {
+  return type !== 'user' || seats.get(id ?? '')?.role === 'owner' ? null : refuseNotOwner()
 }
 
 /** Refuses to take the ownership of a workspace's only owner; null where another is left, or there is none to take. */
-export function unlessOtherOwner({ seats }: Seats, { role }: Seat) {
+export function refuseLastOwner({ seats }: Seats, { role }: Seat) {
   const owners = seats.count((held) => held.role === 'owner')
   return role !== 'owner' || owners > 1
     ? null

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Upcast } from '../../kernel/entity.ts'
 import { id, instant } from '../../kernel/wire.ts'
-import { changed } from '../shared/changes.ts'
-import { nameOf, timezone } from '../shared/fields.ts'
+import { nameSchema, timezone } from '../shared/fields.ts'
 import { NAME } from '../shared/limits.ts'
+import { applyPatch } from '../shared/patch.ts'
 import type { SliceOf } from '../shared/slice.ts'
 import { planIds } from './plans.ts'
 
@@ -13,7 +13,7 @@ export const subscriptionStatus = z.enum(['active', 'past_due', 'canceled'])
 /** The tenant itself. */
 export const workspaceRecord = z.object({
   id,
-  name: nameOf(NAME.workspace),
+  name: nameSchema(NAME.workspace),
   timezone,
   planId,
   subscriptionStatus,
@@ -39,12 +39,16 @@ export const tenantEvents = {
 }
 
 /** At first these did not say what the workspace was called. */
-const unnamed: Upcast = (data) => ({ name: '', ...z.looseObject({}).parse(data) })
-const renamed: Upcast = (data) => {
+const withEmptyName: Upcast = (data) => ({ name: '', ...z.looseObject({}).parse(data) })
+const withNewName: Upcast = (data) => {
   const { after } = z.looseObject({ after: workspaceChanges }).parse(data)
   return { ...z.looseObject({}).parse(data), name: after.name ?? '' }
 }
-export const tenantUpcasts = { SubscriptionChanged: [unnamed], PlanChanged: [unnamed], WorkspaceChanged: [renamed] }
+export const tenantUpcasts = {
+  SubscriptionChanged: [withEmptyName],
+  PlanChanged: [withEmptyName],
+  WorkspaceChanged: [withNewName],
+}
 
 export interface Tenants {
   readonly workspace: Workspace | null
@@ -62,16 +66,19 @@ export const evolveTenants: SliceOf<Tenants, typeof tenantEvents> = {
   }),
   WorkspaceChanged: (state, { data }) => ({
     ...state,
-    workspace: state.workspace && changed(state.workspace, data.after),
+    workspace: state.workspace && applyPatch(state.workspace, data.after),
   }),
 }
 
 /** What moves a workspace to a plan: nothing where it is on it. */
-export function planMoved({ name, planId: from }: Workspace, to: Workspace['planId']) {
+export function planChangedEvents({ name, planId: from }: Workspace, to: Workspace['planId']) {
   return from === to ? [] : [{ type: 'PlanChanged' as const, data: { name, from, to } }]
 }
 
 /** What moves a workspace's subscription: nothing where it stands so. */
-export function subscriptionMoved({ name, subscriptionStatus: from }: Workspace, to: Workspace['subscriptionStatus']) {
+export function subscriptionChangedEvents(
+  { name, subscriptionStatus: from }: Workspace,
+  to: Workspace['subscriptionStatus'],
+) {
   return from === to ? [] : [{ type: 'SubscriptionChanged' as const, data: { name, from, to } }]
 }

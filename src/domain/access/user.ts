@@ -3,22 +3,22 @@ import { v5 } from 'uuid'
 import { z } from 'zod'
 import { defineEntity } from '../../kernel/entity.ts'
 import { id, instant } from '../../kernel/wire.ts'
-import { nameOf, sha256 } from '../shared/fields.ts'
+import { nameSchema, sha256 } from '../shared/fields.ts'
 import { NAME, PASSWORD, SESSION_HOURS, SESSION_SLACK_HOURS, TEXT } from '../shared/limits.ts'
 
 export const email = z.email().max(TEXT.email)
 /** As a person chooses one. */
 export const newPassword = z.string().min(PASSWORD.min).max(PASSWORD.max)
 /** As a person claims to know one. */
-export const givenPassword = z.string().min(1).max(PASSWORD.max)
+export const submittedPassword = z.string().min(1).max(PASSWORD.max)
 /** Somebody to register. */
-export const newPerson = z.object({ email, name: nameOf(NAME.user), password: newPassword })
+export const newPerson = z.object({ email, name: nameSchema(NAME.user), password: newPassword })
 /** argon2id, with its salt and its cost. */
 export const passwordHash = z.string().min(1)
 
 /** These names are the storage format. */
 export const userEvents = {
-  UserRegistered: z.object({ userId: id, email, name: nameOf(NAME.user), passwordHash }),
+  UserRegistered: z.object({ userId: id, email, name: nameSchema(NAME.user), passwordHash }),
   SignedIn: z.object({
     userId: id,
     sessionHash: sha256,
@@ -50,7 +50,7 @@ export const user = defineEntity({
   name: 'user',
   version: 2,
   longLived: true,
-  remembersCommands: true,
+  deduplicatesCommands: true,
   events: userEvents,
   initial,
   evolve: {
@@ -78,7 +78,7 @@ export const SESSION_PREFIX = 'sess_'
 const HOUR_MS = 3_600_000
 
 /** When a session that is used now ends from now on; null where that is as it was near enough, or it has ended. */
-export function slidTo(expiresAt: string, now: string): string | null {
+export function renewedSessionEnd(expiresAt: string, now: string): string | null {
   const left = Date.parse(expiresAt) - Date.parse(now)
   return left > 0 && left < SESSION_SLACK_HOURS * HOUR_MS ? sessionEnd(Date.parse(now)) : null
 }

@@ -33,7 +33,7 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
 /** Addresses at which bidders are asked: who calls them may have to name a key, as a user or in the query. */
 const ADDRESS_FIELDS: ReadonlySet<string> = new Set(['bidUrl', 'confirmUrl'])
 
-function addressShown(url: string): string {
+function redactUrl(url: string): string {
   return url.replace(/\/\/[^/?#@]*@/, `//${HIDDEN}@`).replace(/([?&][^=&#]*=)[^&#]+/g, `$1${HIDDEN}`)
 }
 
@@ -49,19 +49,19 @@ const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Only a text that every store keeps as it is can be hashed: half a character would become another. */
-const spelt = (value: unknown) => (typeof value === 'string' ? value.toWellFormed() : (value ?? null))
+const wellFormed = (value: unknown) => (typeof value === 'string' ? value.toWellFormed() : (value ?? null))
 
 /** A value as it may be printed. */
-function shown(field: string, value: unknown): unknown {
+function redact(field: string, value: unknown): unknown {
   if (SECRET_FIELDS.has(field)) return value === null || value === undefined ? null : HIDDEN
-  if (ADDRESS_FIELDS.has(field) && typeof value === 'string') return addressShown(value.toWellFormed())
-  if (Array.isArray(value)) return value.map((item) => shown('', item))
-  if (!isFields(value)) return spelt(value)
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name.toWellFormed(), shown(name, inner)]))
+  if (ADDRESS_FIELDS.has(field) && typeof value === 'string') return redactUrl(value.toWellFormed())
+  if (Array.isArray(value)) return value.map((item) => redact('', item))
+  if (!isFields(value)) return wellFormed(value)
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name.toWellFormed(), redact(name, inner)]))
 }
 
 /** A field of a record's own: names come from people, and may be those that every object inherits. */
-const own = (fields: Fields, name: string) => (Object.hasOwn(fields, name) ? (fields[name] ?? null) : null)
+const ownField = (fields: Fields, name: string) => (Object.hasOwn(fields, name) ? (fields[name] ?? null) : null)
 
 function namesOf(before: Fields, after: Fields): readonly string[] {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])]
@@ -72,11 +72,11 @@ export function changesBetween(before: object | null, after: object | null, grou
   const [old, next]: readonly [Fields, Fields] = [{ ...before }, { ...after }]
   return namesOf(old, next).flatMap((name): readonly Change[] => {
     if (group === '' && OWN_FIELDS.has(name)) return []
-    const [was, is] = [own(old, name), own(next, name)]
+    const [was, is] = [ownField(old, name), ownField(next, name)]
     if (isDeepStrictEqual(was, is)) return []
     if (GROUPS.has(name) && (isFields(was) || isFields(is))) {
       return changesBetween(isFields(was) ? was : null, isFields(is) ? is : null, `${name}.`)
     }
-    return [{ field: `${group}${name}`, before: shown(name, was), after: shown(name, is) }]
+    return [{ field: `${group}${name}`, before: redact(name, was), after: redact(name, is) }]
   })
 }

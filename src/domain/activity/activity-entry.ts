@@ -37,7 +37,7 @@ export const change = z.object({ field: z.string(), before: z.unknown(), after: 
 export type Change = Readonly<z.infer<typeof change>>
 
 /** One entry of the activity log (Supplement §10) without its hash: exactly what the hash is made of. */
-export const unchained = z.object({
+export const unhashedEntry = z.object({
   id: z.string(),
   at: instant,
   actor,
@@ -51,10 +51,10 @@ export const unchained = z.object({
   requestId: z.string(),
   position: z.int(),
 })
-export type Unchained = Readonly<z.infer<typeof unchained>>
+export type UnhashedEntry = Readonly<z.infer<typeof unhashedEntry>>
 
 /** An entry as the log answers it. */
-export const activityEntry = unchained.extend({ hash: z.string() })
+export const activityEntry = unhashedEntry.extend({ hash: z.string() })
 export type ActivityEntry = Readonly<z.infer<typeof activityEntry>>
 
 /** What stands before the first entry of a chain. */
@@ -69,6 +69,6 @@ export function canonicalJson(value: unknown): string {
 }
 
 /** The hash of an entry that follows another: SHA-256 of the hash before and the entry's canonical JSON, in hex. */
-export function hashAfter(previous: string, entry: Unchained): string {
+export function hashAfter(previous: string, entry: UnhashedEntry): string {
   return createHash('sha256').update(previous).update(canonicalJson(entry)).digest('hex')
 }

@@ -20,7 +20,7 @@ export const activity = defineEntity({
   name: 'activity',
   version: 1,
   longLived: true,
-  remembersCommands: true,
+  deduplicatesCommands: true,
   events: activityEvents,
   initial: {},
   evolve: {},

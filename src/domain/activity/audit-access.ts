@@ -4,8 +4,8 @@ import type { seatEvents } from '../access/seat.ts'
 import type { tenantEvents } from '../access/tenant.ts'
 import type { activityEvents } from './activity.ts'
 import { changesBetween } from './activity-changes.ts'
-import type { Entity, Telling } from './audit-formatter.ts'
-import { altered, began, tell } from './audit-formatter.ts'
+import type { AuditFormatters, Entity } from './audit-formatter.ts'
+import { auditEntry, created, updated } from './audit-formatter.ts'
 
 const user = (id: string, name: string): Entity => ({ kind: 'user', id, name })
 const apiKey = (id: string, name: string): Entity => ({ kind: 'api_key', id, name })
@@ -25,14 +25,14 @@ const EXPORTED = {
 type AccessEvents = typeof tenantEvents & typeof seatEvents & typeof apiKeyEvents & typeof activityEvents
 
 /** What is told of the workspace itself, of who may do what in it, and of what was taken out of it. */
-export const accessTold: Telling<AccessEvents> = {
+export const accessAudit: AuditFormatters<AccessEvents> = {
   WorkspaceCreated: (event) =>
-    began(workspace(event, event.data.workspace.name), 'created', 'high', event.data.workspace),
-  WorkspaceChanged: (event) => altered(workspace(event, event.data.name), event.data.before, event.data.after),
+    created(workspace(event, event.data.workspace.name), 'created', 'high', event.data.workspace),
+  WorkspaceChanged: (event) => updated(workspace(event, event.data.name), event.data.before, event.data.after),
   SubscriptionChanged: (event) => {
     const { name, from, to } = event.data
     const changes = changesBetween({ subscriptionStatus: from }, { subscriptionStatus: to })
-    return tell(
+    return auditEntry(
       workspace(event, name),
       'subscription_changed',
       'high',
@@ -43,11 +43,11 @@ export const accessTold: Telling<AccessEvents> = {
   PlanChanged: (event) => {
     const { name, from, to } = event.data
     const changes = changesBetween({ planId: from }, { planId: to })
-    return tell(workspace(event, name), 'plan_changed', 'high', `went from the plan ${from} to ${to}.`, changes)
+    return auditEntry(workspace(event, name), 'plan_changed', 'high', `went from the plan ${from} to ${to}.`, changes)
   },
 
   SeatGranted: ({ data: { userId, name, email, role } }) =>
-    tell(
+    auditEntry(
       user(userId, name || email),
       'seat_granted',
       'high',
@@ -55,7 +55,7 @@ export const accessTold: Telling<AccessEvents> = {
       changesBetween(null, { email, role }),
     ),
   SeatRoleChanged: ({ data: { userId, name, from, to } }) =>
-    tell(
+    auditEntry(
       user(userId, name),
       'role_changed',
       'high',
@@ -63,13 +63,13 @@ export const accessTold: Telling<AccessEvents> = {
       changesBetween({ role: from }, { role: to }),
     ),
   SeatRemoved: ({ data: { userId, name, role } }) =>
-    tell(user(userId, name), 'seat_removed', 'high', 'lost the seat.', changesBetween({ role }, null)),
+    auditEntry(user(userId, name), 'seat_removed', 'high', 'lost the seat.', changesBetween({ role }, null)),
 
-  ApiKeyCreated: ({ data: { apiKey: made } }) => began(apiKey(made.id, made.name), 'created', 'high', made),
+  ApiKeyCreated: ({ data: { apiKey: made } }) => created(apiKey(made.id, made.name), 'created', 'high', made),
   ApiKeyChanged: ({ data: { apiKeyId, name, before, after } }) =>
-    altered(apiKey(apiKeyId, name), before, after, { severity: 'high' }),
+    updated(apiKey(apiKeyId, name), before, after, { severity: 'high' }),
   ApiKeyRotated: ({ data: { apiKey: made, before, graceMinutes } }) =>
-    tell(
+    auditEntry(
       apiKey(made.id, made.name),
       'rotated',
       'high',
@@ -78,10 +78,11 @@ export const accessTold: Telling<AccessEvents> = {
         : `was rotated with ${graceMinutes} minutes of grace.`,
       changesBetween(before, { prefix: made.prefix, graceMinutes }),
     ),
-  ApiKeyRevoked: ({ data: { apiKeyId, name } }) => tell(apiKey(apiKeyId, name), 'revoked', 'high', 'was revoked.'),
+  ApiKeyRevoked: ({ data: { apiKeyId, name } }) =>
+    auditEntry(apiKey(apiKeyId, name), 'revoked', 'high', 'was revoked.'),
 
   ExportStarted: ({ data: { kind, filters, rows }, meta }) =>
-    tell(
+    auditEntry(
       { kind: 'export', id: meta.eventId, name: EXPORTED[kind].name },
       'exported',
       EXPORTED[kind].severity,

@@ -1,8 +1,8 @@
 import type { callEvents } from '../calls/call.ts'
 import { dollars } from '../calls/call-sentences.ts'
 import { changesBetween } from './activity-changes.ts'
-import type { Entity, Telling } from './audit-formatter.ts'
-import { tell } from './audit-formatter.ts'
+import type { AuditFormatters, Entity } from './audit-formatter.ts'
+import { auditEntry } from './audit-formatter.ts'
 
 interface OfCall {
   readonly callId: string
@@ -14,17 +14,17 @@ const call = ({ callId, ref }: OfCall): Entity => ({ kind: 'call', id: callId, n
 type CallEvents = Pick<typeof callEvents, 'ConversionPosted' | 'CallAdjusted' | 'CallTagged'>
 
 /** What is told of what people and keys do to single calls. */
-export const callsTold: Telling<CallEvents> = {
+export const callsAudit: AuditFormatters<CallEvents> = {
   ConversionPosted: ({ data }) => {
     const { source, revenueCents, note, externalId, before, after } = data
     const worth = revenueCents === null ? '' : ` at ${dollars(revenueCents)}`
     const how = source === 'postback' ? 'had a conversion posted' : 'was marked converted'
     const changes = changesBetween(before, { ...after, conversionSource: source, note, externalId })
-    return tell(call(data), 'converted', 'medium', `${how}${worth}.`, changes)
+    return auditEntry(call(data), 'converted', 'medium', `${how}${worth}.`, changes)
   },
   CallAdjusted: ({ data }) => {
     const { before, after, reason } = data
-    return tell(
+    return auditEntry(
       call(data),
       'adjusted',
       'medium',
@@ -37,6 +37,12 @@ export const callsTold: Telling<CallEvents> = {
       tags: Object.fromEntries(data.changes.map((change) => [change.key, change[side]])),
     })
     const keys = data.changes.map(({ key }) => key).join(', ')
-    return tell(call(data), 'tagged', 'low', `was tagged: ${keys}.`, changesBetween(kept('before'), kept('after')))
+    return auditEntry(
+      call(data),
+      'tagged',
+      'low',
+      `was tagged: ${keys}.`,
+      changesBetween(kept('before'), kept('after')),
+    )
   },
 }

@@ -3,7 +3,7 @@ import { changesBetween } from './activity-changes.ts'
 import type { ActivityKind, Change, Severity } from './activity-entry.ts'
 
 /** What the activity log tells of an event. */
-export interface Told {
+export interface AuditEntry {
   readonly kind: ActivityKind
   readonly action: string
   readonly severity: Severity
@@ -13,12 +13,12 @@ export interface Told {
 }
 
 /** What is told of each event of a concept; null for one that the log leaves out. */
-export type Telling<S extends EventSchemas> = {
-  readonly [K in keyof S & string]: (event: RecordedOf<S, K>) => Told | null
+export type AuditFormatters<S extends EventSchemas> = {
+  readonly [K in keyof S & string]: (event: RecordedOf<S, K>) => AuditEntry | null
 }
 
 /** How each kind of record is called in a sentence. */
-const CALLED: Readonly<Record<ActivityKind, string>> = {
+const KIND_LABELS: Readonly<Record<ActivityKind, string>> = {
   workspace: 'Workspace',
   user: 'User',
   api_key: 'API key',
@@ -51,43 +51,49 @@ export interface Entity {
 }
 
 /** An entry: what became of a record, as the end of a sentence that begins with its name. */
-export function tell(
+export function auditEntry(
   entity: Entity,
   action: string,
   severity: Severity,
   became: string,
   changes: readonly Change[] = [],
-): Told {
+): AuditEntry {
   const name = entity.name.toWellFormed()
-  const summary = [CALLED[entity.kind], name, became.toWellFormed()].filter((word) => word !== '').join(' ')
+  const summary = [KIND_LABELS[entity.kind], name, became.toWellFormed()].filter((word) => word !== '').join(' ')
   return { kind: entity.kind, action, severity, entity: { ...entity, name }, summary, changes }
 }
 
 /** A record that begins, with all that it begins with. */
-export function began(entity: Entity, action: string, severity: Severity, record: object): Told {
-  return tell(entity, action, severity, `was ${action}.`, changesBetween(null, record))
+export function created(entity: Entity, action: string, severity: Severity, record: object): AuditEntry {
+  return auditEntry(entity, action, severity, `was ${action}.`, changesBetween(null, record))
 }
 
 /** A record some of whose fields changed. */
-export function altered(
+export function updated(
   entity: Entity,
   before: object | null,
   after: object | null,
   { action = 'changed', severity = 'medium' }: { readonly action?: string; readonly severity?: Severity } = {},
-): Told {
+): AuditEntry {
   const changes = changesBetween(before, after)
   const fields = changes.map(({ field }) => field).join(', ')
-  return tell(entity, action, severity, fields === '' ? `was ${action}.` : `was ${action}: ${fields}.`, changes)
+  return auditEntry(entity, action, severity, fields === '' ? `was ${action}.` : `was ${action}: ${fields}.`, changes)
 }
 
 /** A record that moved from one status to another, with the note that came with it. */
-export function moved(
+export function statusChanged(
   entity: Entity,
   from: string,
   to: string,
   { note = null, more = {} }: { readonly note?: string | null; readonly more?: object } = {},
-): Told {
+): AuditEntry {
   const changes = changesBetween({ status: from }, { status: to, ...more, note })
   const severity = FINAL.has(to) ? 'high' : 'medium'
-  return tell(entity, 'status_changed', severity, `went from ${from} to ${to}${note ? `: ${note}` : '.'}`, changes)
+  return auditEntry(
+    entity,
+    'status_changed',
+    severity,
+    `went from ${from} to ${to}${note ? `: ${note}` : '.'}`,
+    changes,
+  )
 }

@@ -2,8 +2,8 @@ import type { walletEvents } from '../money/wallet.ts'
 import type { blocklistEvents } from '../routing/blocklist.ts'
 import type { ledgerEvents } from '../routing/ledger.ts'
 import { changesBetween } from './activity-changes.ts'
-import type { Telling, Told } from './audit-formatter.ts'
-import { began, tell } from './audit-formatter.ts'
+import type { AuditEntry, AuditFormatters } from './audit-formatter.ts'
+import { auditEntry, created } from './audit-formatter.ts'
 
 const dollars = (cents: number) => `$${(cents / 100).toFixed(2)}`
 
@@ -24,30 +24,30 @@ interface Entry {
   readonly note: string | null
 }
 
-function entered({ kind, reference, amountCents, balanceCents, note }: Entry, sign: 1 | -1): Told | null {
+function walletEntry({ kind, reference, amountCents, balanceCents, note }: Entry, sign: 1 | -1): AuditEntry | null {
   const row = MONEY[kind]
   if (row === null) return null
   const balance = changesBetween({ balanceCents: balanceCents - sign * amountCents }, { balanceCents, reference, note })
   const became = `${row.became} ${dollars(amountCents)}${note ? `: ${note}` : '.'}`
-  return tell({ kind: 'wallet', id: reference, name: reference }, row.action, row.severity, became, balance)
+  return auditEntry({ kind: 'wallet', id: reference, name: reference }, row.action, row.severity, became, balance)
 }
 
 type MoneyEvents = typeof walletEvents & typeof blocklistEvents & Pick<typeof ledgerEvents, 'TargetCapsReset'>
 
 /** What is told of the wallet, of blocked callers and of counters that were set back. */
-export const moneyTold: Telling<MoneyEvents> = {
-  WalletCredited: ({ data }) => entered(data, 1),
-  WalletCharged: ({ data }) => entered(data, -1),
+export const moneyAudit: AuditFormatters<MoneyEvents> = {
+  WalletCredited: ({ data }) => walletEntry(data, 1),
+  WalletCharged: ({ data }) => walletEntry(data, -1),
   // Put aside for an order, which tells of it.
   WalletReserved: () => null,
   WalletReservationReleased: () => null,
   CallerBlocked: ({ data: { block, campaignName } }) =>
-    began({ kind: 'blocked_caller', id: block.id, name: block.callerLast10 }, 'blocked', 'low', {
+    created({ kind: 'blocked_caller', id: block.id, name: block.callerLast10 }, 'blocked', 'low', {
       ...block,
       campaignName,
     }),
   CallerUnblocked: ({ data: { blockId, callerLast10, campaignId } }) =>
-    tell(
+    auditEntry(
       { kind: 'blocked_caller', id: blockId, name: callerLast10 },
       'unblocked',
       'low',
@@ -57,6 +57,6 @@ export const moneyTold: Telling<MoneyEvents> = {
   TargetCapsReset: ({ data: { targetId, targetName, cleared } }) => {
     const zeros = Object.fromEntries(Object.keys(cleared).map((figure) => [figure, 0]))
     const entity = { kind: 'target', id: targetId, name: targetName } as const
-    return tell(entity, 'caps_reset', 'medium', 'had its cap counters reset.', changesBetween(cleared, zeros))
+    return auditEntry(entity, 'caps_reset', 'medium', 'had its cap counters reset.', changesBetween(cleared, zeros))
   },
 }

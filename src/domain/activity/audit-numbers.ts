@@ -1,8 +1,8 @@
 import type { numberEvents } from '../supply/number.ts'
-import type { orderEvents } from '../supply/order.ts'
+import type { orderEvents } from '../supply/number-order.ts'
 import { changesBetween } from './activity-changes.ts'
-import type { Entity, Telling } from './audit-formatter.ts'
-import { altered, began, moved, tell } from './audit-formatter.ts'
+import type { AuditFormatters, Entity } from './audit-formatter.ts'
+import { auditEntry, created, statusChanged, updated } from './audit-formatter.ts'
 
 const number = (id: string, name: string): Entity => ({ kind: 'number', id, name })
 const order = ({ orderId, e164 }: { readonly orderId: string; readonly e164: string }): Entity => ({
@@ -12,12 +12,12 @@ const order = ({ orderId, e164 }: { readonly orderId: string; readonly e164: str
 })
 
 /** What is told of numbers, and of how they are bought. */
-export const numbersTold: Telling<typeof numberEvents & typeof orderEvents> = {
-  NumberProvisioned: ({ data: { number: made } }) => began(number(made.id, made.e164), 'provisioned', 'medium', made),
+export const numbersAudit: AuditFormatters<typeof numberEvents & typeof orderEvents> = {
+  NumberProvisioned: ({ data: { number: made } }) => created(number(made.id, made.e164), 'provisioned', 'medium', made),
   NumberAssigned: ({ data: { numberId, e164, before, after, campaignName, publisherName } }) => {
     const where = publisherName ? `${campaignName} for ${publisherName}` : campaignName
     const became = where ? `was assigned to ${where}.` : 'was taken off its campaign.'
-    return tell(
+    return auditEntry(
       number(numberId, e164),
       where ? 'assigned' : 'unassigned',
       'medium',
@@ -26,9 +26,9 @@ export const numbersTold: Telling<typeof numberEvents & typeof orderEvents> = {
     )
   },
   NumberLabelled: ({ data: { numberId, e164, before, after } }) =>
-    altered(number(numberId, e164), { label: before }, { label: after }, { action: 'labelled', severity: 'low' }),
+    updated(number(numberId, e164), { label: before }, { label: after }, { action: 'labelled', severity: 'low' }),
   NumberDeliveryReported: ({ data: { numberId, e164, webhookStatus, webhookError } }) =>
-    tell(
+    auditEntry(
       number(numberId, e164),
       'delivery_reported',
       webhookStatus === 'ready' ? 'low' : 'medium',
@@ -36,11 +36,11 @@ export const numbersTold: Telling<typeof numberEvents & typeof orderEvents> = {
       changesBetween(null, { webhookStatus, webhookError }),
     ),
   NumberDeliveryRequested: ({ data: { numberId, e164 } }) =>
-    tell(number(numberId, e164), 'delivery_requested', 'low', 'is being pointed at the platform.'),
+    auditEntry(number(numberId, e164), 'delivery_requested', 'low', 'is being pointed at the platform.'),
   NumberReleaseRequested: ({ data: { numberId, e164, before } }) =>
-    tell(number(numberId, e164), 'release_requested', 'high', 'is to be released.', changesBetween(before, null)),
+    auditEntry(number(numberId, e164), 'release_requested', 'high', 'is to be released.', changesBetween(before, null)),
   NumberRenewed: ({ data: { numberId, e164, before, after, amountCents } }) =>
-    tell(
+    auditEntry(
       number(numberId, e164),
       'renewed',
       'low',
@@ -48,7 +48,7 @@ export const numbersTold: Telling<typeof numberEvents & typeof orderEvents> = {
       changesBetween({ renewsAt: before }, { renewsAt: after, amountCents }),
     ),
   NumberRenewalFailed: ({ data: { numberId, e164, amountCents, availableCents, retryAt } }) =>
-    tell(
+    auditEntry(
       number(numberId, e164),
       'renewal_failed',
       'high',
@@ -56,16 +56,18 @@ export const numbersTold: Telling<typeof numberEvents & typeof orderEvents> = {
       changesBetween(null, { amountCents, availableCents, retryAt }),
     ),
   NumberStatusChanged: ({ data: { numberId, e164, before, after, note } }) =>
-    moved(number(numberId, e164), before, after, { note }),
+    statusChanged(number(numberId, e164), before, after, { note }),
 
   NumberOrderPlaced: ({ data: { order: placed } }) =>
-    began(order({ orderId: placed.id, e164: placed.e164 }), 'placed', 'medium', placed),
-  NumberOrderAdvanced: ({ data }) => moved(order(data), data.from, data.to),
+    created(order({ orderId: placed.id, e164: placed.e164 }), 'placed', 'medium', placed),
+  NumberOrderAdvanced: ({ data }) => statusChanged(order(data), data.from, data.to),
   NumberOrderCompleted: ({ data }) =>
-    moved(order(data), data.from, 'completed', { more: { numberId: data.numberId, setupCents: data.setupCents } }),
-  NumberOrderFailed: ({ data }) => moved(order(data), data.from, 'failed', { note: data.error }),
+    statusChanged(order(data), data.from, 'completed', {
+      more: { numberId: data.numberId, setupCents: data.setupCents },
+    }),
+  NumberOrderFailed: ({ data }) => statusChanged(order(data), data.from, 'failed', { note: data.error }),
   NumberOrderDeclined: ({ data }) =>
-    tell(
+    auditEntry(
       order(data),
       'declined',
       'medium',

@@ -4,8 +4,8 @@ import type { verticalEvents } from '../campaigns/vertical.ts'
 import type { buyerEvents } from '../demand/buyer.ts'
 import type { targetEvents } from '../demand/target.ts'
 import { changesBetween } from './activity-changes.ts'
-import type { Entity, Telling } from './audit-formatter.ts'
-import { altered, began, moved, tell } from './audit-formatter.ts'
+import type { AuditFormatters, Entity } from './audit-formatter.ts'
+import { auditEntry, created, statusChanged, updated } from './audit-formatter.ts'
 
 const buyer = (id: string, name: string): Entity => ({ kind: 'buyer', id, name })
 const target = (id: string, name: string): Entity => ({ kind: 'target', id, name })
@@ -30,19 +30,19 @@ type SalesEvents = typeof buyerEvents &
   typeof verticalEvents
 
 /** What is told of those who take calls, and of the plans that bring calls to them. */
-export const salesTold: Telling<SalesEvents> = {
-  BuyerCreated: ({ data: { buyer: made } }) => began(buyer(made.id, made.name), 'created', 'low', made),
-  BuyerChanged: ({ data: { buyerId, name, before, after } }) => altered(buyer(buyerId, name), before, after),
+export const salesAudit: AuditFormatters<SalesEvents> = {
+  BuyerCreated: ({ data: { buyer: made } }) => created(buyer(made.id, made.name), 'created', 'low', made),
+  BuyerChanged: ({ data: { buyerId, name, before, after } }) => updated(buyer(buyerId, name), before, after),
   BuyerStatusChanged: ({ data: { buyerId, name, from, to, note, targetsAffected } }) =>
-    moved(buyer(buyerId, name), from, to, { note, more: { targetsAffected } }),
+    statusChanged(buyer(buyerId, name), from, to, { note, more: { targetsAffected } }),
 
   TargetCreated: ({ data: { target: made, buyerName } }) =>
-    began(target(made.id, made.name), 'created', 'low', { ...made, buyerName }),
-  TargetChanged: ({ data: { targetId, name, before, after } }) => altered(target(targetId, name), before, after),
+    created(target(made.id, made.name), 'created', 'low', { ...made, buyerName }),
+  TargetChanged: ({ data: { targetId, name, before, after } }) => updated(target(targetId, name), before, after),
   TargetStatusChanged: ({ data: { targetId, name, from, to, note, removedFrom } }) =>
-    moved(target(targetId, name), from, to, { note, more: removedFrom.length > 0 ? { removedFrom } : {} }),
+    statusChanged(target(targetId, name), from, to, { note, more: removedFrom.length > 0 ? { removedFrom } : {} }),
   TargetTested: ({ data: { targetId, name, ok, result, latencyMs } }) =>
-    tell(
+    auditEntry(
       target(targetId, name),
       'tested',
       'low',
@@ -50,21 +50,21 @@ export const salesTold: Telling<SalesEvents> = {
       changesBetween(null, { ok, result, latencyMs }),
     ),
 
-  CampaignCreated: ({ data: { campaign: made } }) => began(campaign(made.id, made.name), 'created', 'low', made),
+  CampaignCreated: ({ data: { campaign: made } }) => created(campaign(made.id, made.name), 'created', 'low', made),
   CampaignChanged: ({ data: { campaignId, name, before, after } }) =>
-    altered(campaign(campaignId, name), before, after),
+    updated(campaign(campaignId, name), before, after),
   CampaignStatusChanged: ({ data: { campaignId, name, from, to, note } }) =>
-    moved(campaign(campaignId, name), from, to, { note }),
+    statusChanged(campaign(campaignId, name), from, to, { note }),
 
   RouteSet: ({ data: { route: set, before, campaignName, targetName } }) => {
     const { id: _id, campaignId: _campaignId, targetId: _targetId, createdAt: _createdAt, ...settings } = set
     const entity = route(set, targetName, campaignName)
-    return before ? altered(entity, before, settings) : began(entity, 'added', 'medium', settings)
+    return before ? updated(entity, before, settings) : created(entity, 'added', 'medium', settings)
   },
   RouteRemoved: ({ data }) =>
-    tell(route(data, data.targetName, data.campaignName), 'removed', 'medium', 'was removed.'),
+    auditEntry(route(data, data.targetName, data.campaignName), 'removed', 'medium', 'was removed.'),
 
-  VerticalCreated: ({ data: { vertical: made } }) => began(vertical(made.id, made.name), 'created', 'low', made),
+  VerticalCreated: ({ data: { vertical: made } }) => created(vertical(made.id, made.name), 'created', 'low', made),
   VerticalChanged: ({ data: { verticalId, name, before, after } }) =>
-    tell(vertical(verticalId, name), 'changed', 'low', 'was changed.', changesBetween(before, after)),
+    auditEntry(vertical(verticalId, name), 'changed', 'low', 'was changed.', changesBetween(before, after)),
 }

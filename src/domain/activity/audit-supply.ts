@@ -3,8 +3,8 @@ import type { poolEvents } from '../supply/pool.ts'
 import type { publisherEvents } from '../supply/publisher.ts'
 import type { routingKeyEvents } from '../supply/routing-key.ts'
 import { changesBetween } from './activity-changes.ts'
-import type { Entity, Telling } from './audit-formatter.ts'
-import { altered, began, moved, tell } from './audit-formatter.ts'
+import type { AuditFormatters, Entity } from './audit-formatter.ts'
+import { auditEntry, created, statusChanged, updated } from './audit-formatter.ts'
 
 const publisher = (id: string, name: string): Entity => ({ kind: 'publisher', id, name })
 const pool = (id: string, name: string): Entity => ({ kind: 'pool', id, name })
@@ -31,12 +31,12 @@ const key = ({ keyId, publisherName, campaignName }: LaneNamed & { readonly keyI
 type SupplyEvents = typeof publisherEvents & typeof laneEvents & typeof routingKeyEvents & typeof poolEvents
 
 /** What is told of those who send calls, and of how: never a key, a token or a secret. */
-export const supplyTold: Telling<SupplyEvents> = {
-  PublisherCreated: ({ data: { publisher: made } }) => began(publisher(made.id, made.name), 'created', 'low', made),
+export const supplyAudit: AuditFormatters<SupplyEvents> = {
+  PublisherCreated: ({ data: { publisher: made } }) => created(publisher(made.id, made.name), 'created', 'low', made),
   PublisherChanged: ({ data: { publisherId, name, before, after } }) =>
-    altered(publisher(publisherId, name), before, after),
+    updated(publisher(publisherId, name), before, after),
   PublisherStatusChanged: ({ data: { publisherId, name, from, to, note, revoked } }) =>
-    moved(publisher(publisherId, name), from, to, {
+    statusChanged(publisher(publisherId, name), from, to, {
       note,
       more: revoked.length > 0 ? { keysRevoked: revoked.length } : {},
     }),
@@ -44,18 +44,18 @@ export const supplyTold: Telling<SupplyEvents> = {
   LaneOpened: ({ data: { lane: opened, key, campaignName, publisherName } }) => {
     const { campaignId, publisherId, keyId: _keyId, assignedAt: _assignedAt, termsFrozenAt: _frozen, ...terms } = opened
     const entity = lane({ campaignId, publisherId, campaignName, publisherName })
-    return began(entity, 'opened', 'high', { ...terms, keyPrefix: key.prefix })
+    return created(entity, 'opened', 'high', { ...terms, keyPrefix: key.prefix })
   },
-  LaneTermsChanged: ({ data }) => altered(lane(data), data.before, data.after),
+  LaneTermsChanged: ({ data }) => updated(lane(data), data.before, data.after),
   LaneClosed: ({ data }) => {
     const { revokedKeys, numbersStillAssigned } = data
     const changes = changesBetween(null, { keysRevoked: revokedKeys.length, numbersStillAssigned })
-    return tell(lane(data), 'closed', 'high', 'was closed, and its keys revoked.', changes)
+    return auditEntry(lane(data), 'closed', 'high', 'was closed, and its keys revoked.', changes)
   },
 
-  RoutingKeyChanged: ({ data }) => altered(key(data), data.before, data.after, { severity: 'high' }),
+  RoutingKeyChanged: ({ data }) => updated(key(data), data.before, data.after, { severity: 'high' }),
   RoutingKeyRotated: ({ data }) =>
-    tell(
+    auditEntry(
       key(data),
       'rotated',
       'high',
@@ -64,9 +64,10 @@ export const supplyTold: Telling<SupplyEvents> = {
         : 'was rotated, and the one before ended.',
       changesBetween(data.before, { prefix: data.prefix, graceEndsAt: data.graceEndsAt }),
     ),
-  SigningSecretRotated: ({ data }) => tell(key(data), 'signing_secret_rotated', 'high', 'has a new signing secret.'),
+  SigningSecretRotated: ({ data }) =>
+    auditEntry(key(data), 'signing_secret_rotated', 'high', 'has a new signing secret.'),
   CompatEnabled: ({ data }) =>
-    tell(
+    auditEntry(
       lane(data),
       'compat_enabled',
       'high',
@@ -74,20 +75,21 @@ export const supplyTold: Telling<SupplyEvents> = {
       changesBetween({ compatEnabled: false }, { compatEnabled: true, protocol: data.protocol }),
     ),
   CompatDisabled: ({ data }) =>
-    tell(
+    auditEntry(
       lane(data),
       'compat_disabled',
       'high',
       'has its single-step ping switched off.',
       changesBetween({ compatEnabled: true }, { compatEnabled: false }),
     ),
-  CompatTokenRotated: ({ data }) => tell(key(data), 'compat_token_rotated', 'high', 'has a new single-step ping URL.'),
+  CompatTokenRotated: ({ data }) =>
+    auditEntry(key(data), 'compat_token_rotated', 'high', 'has a new single-step ping URL.'),
 
   PoolCreated: ({ data: { pool: made, campaignName, publisherName } }) =>
-    began(pool(made.id, made.name), 'created', 'low', { ...made, campaignName, publisherName }),
-  PoolChanged: ({ data: { poolId, name, before, after } }) => altered(pool(poolId, name), before, after),
+    created(pool(made.id, made.name), 'created', 'low', { ...made, campaignName, publisherName }),
+  PoolChanged: ({ data: { poolId, name, before, after } }) => updated(pool(poolId, name), before, after),
   PoolKeyRotated: ({ data: { poolId, name, before, after } }) =>
-    tell(
+    auditEntry(
       pool(poolId, name),
       'key_rotated',
       'high',
@@ -95,7 +97,7 @@ export const supplyTold: Telling<SupplyEvents> = {
       changesBetween({ publicKey: before }, { publicKey: after }),
     ),
   PoolFallbackLost: ({ data: { poolId, name, numberId, e164 } }) =>
-    tell(
+    auditEntry(
       pool(poolId, name),
       'fallback_lost',
       'medium',
@@ -103,5 +105,5 @@ export const supplyTold: Telling<SupplyEvents> = {
       changesBetween({ fallbackNumberId: numberId }, null),
     ),
   PoolDeleted: ({ data: { poolId, name, numbersFreed } }) =>
-    tell(pool(poolId, name), 'deleted', 'high', 'was deleted.', changesBetween(null, { numbersFreed })),
+    auditEntry(pool(poolId, name), 'deleted', 'high', 'was deleted.', changesBetween(null, { numbersFreed })),
 }

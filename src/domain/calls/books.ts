@@ -27,19 +27,19 @@ export interface BookFacts {
 
 type Conversion = Pick<Books, 'converted' | 'source' | 'reason'>
 
-const unconverted = (reason: string): Conversion => ({ converted: false, source: null, reason })
+const noConversion = (reason: string): Conversion => ({ converted: false, source: null, reason })
 
 /** Whether a call converts by itself: by its talk, else by a posted conversion. */
 function conversionOf({ sold, dialled, talkSeconds, posted }: BookFacts): Conversion {
-  if (sold === null) return unconverted(dialled ? 'not_answered' : 'no_buyer')
+  if (sold === null) return noConversion(dialled ? 'not_answered' : 'no_buyer')
   const { durationThresholdSeconds } = sold
   if (talkSeconds >= durationThresholdSeconds) return { converted: true, source: 'duration', reason: 'duration' }
   if (posted) return { converted: true, source: posted.source, reason: posted.source }
-  return unconverted(`under_threshold:${talkSeconds}s_of_${durationThresholdSeconds}s`)
+  return noConversion(`under_threshold:${talkSeconds}s_of_${durationThresholdSeconds}s`)
 }
 
 /** A conversion as somebody corrected it; one that was corrected to what it is anyway keeps its own source. */
-function corrected(own: Conversion, converted: boolean | undefined): Conversion {
+function applyCorrection(own: Conversion, converted: boolean | undefined): Conversion {
   if (converted === undefined || converted === own.converted) return own
   return { converted, source: converted ? 'manual' : null, reason: 'manual' }
 }
@@ -51,7 +51,7 @@ function corrected(own: Conversion, converted: boolean | undefined): Conversion 
  */
 export function booksOf(facts: BookFacts): Books {
   const { terms, sold, posted, corrections } = facts
-  const conversion = corrected(conversionOf(facts), corrections.converted)
+  const conversion = applyCorrection(conversionOf(facts), corrections.converted)
   const earned = conversion.converted ? (posted?.revenueCents ?? sold?.revenueCents ?? 0) : 0
   const revenueCents = corrections.revenueCents ?? earned
   const owed = conversion.converted ? payoutFor(terms, revenueCents) : 0
@@ -59,11 +59,11 @@ export function booksOf(facts: BookFacts): Books {
 }
 
 /** Minutes begun. */
-export function minutesOf(talkSeconds: number): number {
+export function billedMinutes(talkSeconds: number): number {
   return Math.ceil(talkSeconds / 60)
 }
 
 /** The platform's charge for a call: minutes begun at the frozen rate, half-up to a cent. */
 export function usageFor(talkSeconds: number, usageRateCents: number): number {
-  return toCents(minutesOf(talkSeconds) * usageRateCents)
+  return toCents(billedMinutes(talkSeconds) * usageRateCents)
 }

@@ -25,23 +25,23 @@ export const posted = z.object({
 })
 export type Posted = Readonly<z.infer<typeof posted>>
 
-const told = { callId: id, ref: z.string(), occurredAt: instant }
+const callFields = { callId: id, ref: z.string(), occurredAt: instant }
 /** Figures as they stood and as they stand; before the settlement, as the call would settle. */
-const moved = { before: figures, after: figures }
+const figureChange = { before: figures, after: figures }
 
 /** What becomes of a call by keys, people and late news. These names are the storage format. */
 export const callChangeEvents = {
-  ConversionPosted: z.object({ ...told, ...posted.shape, ...moved }),
+  ConversionPosted: z.object({ ...callFields, ...posted.shape, ...figureChange }),
   CallAdjusted: z.object({
-    ...told,
+    ...callFields,
     adjustmentId: id,
     source: z.enum(['key', 'user']),
-    ...moved,
+    ...figureChange,
     reason: z.string(),
     /** All corrections as they stand now. */
     corrections,
   }),
-  CallTagged: z.object({ ...told, source: z.enum(['api', 'user']), changes: z.array(tagChange).readonly() }),
+  CallTagged: z.object({ ...callFields, source: z.enum(['api', 'user']), changes: z.array(tagChange).readonly() }),
   /** Books that were written already read otherwise now. */
   BooksChanged: z.object({
     callId: id,

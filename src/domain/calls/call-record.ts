@@ -66,6 +66,6 @@ export const callRecord = z.object({
 export type CallRecord = z.infer<typeof callRecord>
 
 /** Digits of a number from the last to the first. */
-export function reversedDigits(number: string): string {
+export function reverseDigits(number: string): string {
   return number.replace(/\D/g, '').split('').toReversed().join('')
 }

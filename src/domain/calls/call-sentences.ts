@@ -1,5 +1,5 @@
 import type { DialOutcome } from '../shared/call-codes.ts'
-import { counted } from '../shared/words.ts'
+import { pluralize } from '../shared/format.ts'
 
 const ENDERS: Readonly<Record<'caller' | 'agent' | 'platform' | 'unknown', string>> = {
   caller: 'The caller hung up',
@@ -26,18 +26,18 @@ export function failureSentence(
   rangSeconds: number,
   sipCode: number | null,
 ): string {
-  const sentence = FAILURES[outcome](target, counted(rangSeconds, 'second'))
+  const sentence = FAILURES[outcome](target, pluralize(rangSeconds, 'second'))
   return sipCode === null ? sentence : `${sentence.slice(0, -1)} (SIP ${sipCode}).`
 }
 
 /** How a dial ended that was ringing when the call did, in words. */
 export function abandonedSentence(hungUpBy: keyof typeof ENDERS, target: string, rangSeconds: number): string {
-  return whileRinging(hungUpBy, target, counted(rangSeconds, 'second'))
+  return whileRinging(hungUpBy, target, pluralize(rangSeconds, 'second'))
 }
 
 /** How a call ended, in words. */
 export function endedSentence(hungUpBy: keyof typeof ENDERS, talkSeconds: number, connected: boolean): string {
-  return connected ? `${ENDERS[hungUpBy]} after ${counted(talkSeconds, 'second')} of talk.` : `${ENDERS[hungUpBy]}.`
+  return connected ? `${ENDERS[hungUpBy]} after ${pluralize(talkSeconds, 'second')} of talk.` : `${ENDERS[hungUpBy]}.`
 }
 
 /** Cents as dollars: `$12.50`. */
@@ -57,6 +57,6 @@ export function settledSentence(books: {
   if (books.revenueCents !== 0 || books.payoutCents !== 0) return `Not converted, but corrected to ${figures}`
   if (books.reason === 'manual') return 'Not converted: somebody corrected it.'
   const under = /^under_threshold:(\d+)s_of_(\d+)s$/.exec(books.reason)
-  if (under) return `Not converted: ${counted(Number(under[1]), 'second')} of talk, and ${under[2]} are needed.`
+  if (under) return `Not converted: ${pluralize(Number(under[1]), 'second')} of talk, and ${under[2]} are needed.`
   return 'Nothing to book: no buyer answered.'
 }

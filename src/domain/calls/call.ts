@@ -2,9 +2,10 @@ import { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import { defineEntity } from '../../kernel/entity.ts'
 import { cents, id, instant } from '../../kernel/wire.ts'
-import { bookedFor } from '../routing/booked.ts'
+import { bookedFor } from '../routing/counted-call.ts'
 import {
   type Arrival,
+  addNumberPool,
   arrival,
   type Claim,
   claim,
@@ -13,13 +14,12 @@ import {
   terms,
   type Unrouted,
   unrouted,
-  withoutPool,
 } from '../routing/decision.ts'
 import { callOutcome, callStatus, dialOutcome, gateCode } from '../shared/call-codes.ts'
 import { named } from '../shared/fields.ts'
 import { type Books, books, type Corrections, callChangeEvents, type Posted } from './call-changes.ts'
 import { recording } from './recording.ts'
-import { type Tags, tagged } from './tags.ts'
+import { applyTagChanges, type Tags } from './tags.ts'
 
 const callKey = { callId: id, occurredAt: instant }
 
@@ -130,7 +130,7 @@ export interface CallState {
   readonly recordings: readonly string[]
 }
 
-const withAttempt = (
+const updateAttempt = (
   state: CallState | null,
   attempt: number,
   outcome: Attempt['outcome'],
@@ -141,7 +141,7 @@ const withAttempt = (
     attempts: state.attempts.map((one) => (one.claim.attempt === attempt ? { ...one, outcome, rangSeconds } : one)),
   }
 
-const booksIn = ({ converted, source, reason, revenueCents, payoutCents }: Books): Books => ({
+const pickBooks = ({ converted, source, reason, revenueCents, payoutCents }: Books): Books => ({
   converted,
   source,
   reason,
@@ -154,7 +154,7 @@ export const call = defineEntity({
   name: 'call',
   version: 3,
   events: callEvents,
-  upcasts: { CallArrived: [withoutPool] },
+  upcasts: { CallArrived: [addNumberPool] },
   initial: null as CallState | null,
   evolve: {
     CallArrived: (_state, { data: { arrival, terms }, meta }) => ({
@@ -175,23 +175,23 @@ export const call = defineEntity({
     }),
     TargetDialed: (state, { data: { claim } }): CallState | null =>
       state && { ...state, attempts: [...state.attempts, { claim, outcome: 'ringing', rangSeconds: 0 }] },
-    TargetFailed: (state, { data }) => withAttempt(state, data.attempt, data.outcome, data.rangSeconds),
+    TargetFailed: (state, { data }) => updateAttempt(state, data.attempt, data.outcome, data.rangSeconds),
     TargetAnswered: (state, { data }) => {
-      const after = withAttempt(state, data.attempt, 'answered', data.rangSeconds)
+      const after = updateAttempt(state, data.attempt, 'answered', data.rangSeconds)
       return after && { ...after, answeredAt: data.occurredAt }
     },
     CallUnrouted: (state, { data }) => state && { ...state, unrouted: data.unrouted },
     CallEnded: (state, { data: { occurredAt, talkSeconds, connected, settlesAt, usageDueAt } }) =>
       state && { ...state, ended: { at: occurredAt, talkSeconds, connected, settlesAt, usageDueAt } },
     CallSettled: (state, { data }) =>
-      state && { ...state, settled: { ...booksIn(data), at: data.occurredAt, changes: 0 } },
+      state && { ...state, settled: { ...pickBooks(data), at: data.occurredAt, changes: 0 } },
     BooksChanged: (state, { data }) =>
-      state && { ...state, settled: { ...booksIn(data), at: data.settledAt, changes: data.change } },
+      state && { ...state, settled: { ...pickBooks(data), at: data.settledAt, changes: data.change } },
     ConversionPosted: (state, { data: { source, revenueCents, note, externalId }, meta: { commandId } }) =>
       state && { ...state, posts: [...state.posts, { source, revenueCents, note, externalId, commandId }] },
     CallAdjusted: (state, { data: { corrections }, meta }) =>
       state && { ...state, corrections, adjustedBy: [...state.adjustedBy, meta.commandId] },
-    CallTagged: (state, { data: { changes } }) => state && { ...state, tags: tagged(state.tags, changes) },
+    CallTagged: (state, { data: { changes } }) => state && { ...state, tags: applyTagChanges(state.tags, changes) },
     UsageCharged: (state) => state && { ...state, usageCharged: true },
     RecordingSaved: (state, { data: { recording } }) =>
       state && { ...state, recordings: [...state.recordings, recording.carrierRecordingId] },
@@ -199,12 +199,12 @@ export const call = defineEntity({
 })
 
 /** The dial that is ringing; null when none is. */
-export function ringing(state: CallState): Attempt | null {
+export function ringingAttempt(state: CallState): Attempt | null {
   return state.attempts.find(({ outcome }) => outcome === 'ringing') ?? null
 }
 
 /** The dial that a buyer answered; null when none did. */
-export function answered(state: CallState): Attempt | null {
+export function answeredAttempt(state: CallState): Attempt | null {
   return state.attempts.find(({ outcome }) => outcome === 'answered') ?? null
 }
 

@@ -1,27 +1,27 @@
 import { isDeepStrictEqual } from 'node:util'
 import { figuresOf } from '../money/figures.ts'
 import { booksOf } from './books.ts'
-import { answered, type CallState } from './call.ts'
+import { answeredAttempt, type CallState } from './call.ts'
 import type { Books } from './call-changes.ts'
 import { settledSentence } from './call-sentences.ts'
 
 /** The books of a call of so much talk, as its facts give them; with what was posted or corrected otherwise, as they would be. */
-export function booksAfter(
+export function computeBooks(
   state: CallState,
   talkSeconds: number,
   changes: Partial<Pick<CallState, 'posts' | 'corrections'>> = {},
 ): Books {
   const { terms, attempts, posts, corrections } = { ...state, ...changes }
   const posted = posts.at(-1) ?? null
-  const sold = answered(state)?.claim ?? null
+  const sold = answeredAttempt(state)?.claim ?? null
   return booksOf({ terms, sold, dialled: attempts.length > 0, talkSeconds, posted, corrections })
 }
 
 /** The settlement of a call whose end is known, at an instant. */
-export function settlement(state: CallState, callId: string, talkSeconds: number, occurredAt: string) {
+export function settlementEvent(state: CallState, callId: string, talkSeconds: number, occurredAt: string) {
   const { campaign, publisher } = state.arrival
-  const claim = answered(state)?.claim ?? null
-  const books = booksAfter(state, talkSeconds)
+  const claim = answeredAttempt(state)?.claim ?? null
+  const books = computeBooks(state, talkSeconds)
   return {
     type: 'CallSettled' as const,
     data: {
@@ -40,12 +40,18 @@ export function settlement(state: CallState, callId: string, talkSeconds: number
 }
 
 /** What becomes of books that were written when they read otherwise now; nothing before the settlement. */
-export function rebooking(state: CallState, callId: string, after: Books, occurredAt: string, note: string | null) {
+export function booksChangedEvents(
+  state: CallState,
+  callId: string,
+  after: Books,
+  occurredAt: string,
+  note: string | null,
+) {
   if (!state.settled) return []
   const { at: settledAt, changes, ...before } = state.settled
   if (isDeepStrictEqual(before, after)) return []
   const { campaign, publisher } = state.arrival
-  const dial = answered(state)
+  const dial = answeredAttempt(state)
   const data = {
     callId,
     occurredAt,
@@ -53,7 +59,7 @@ export function rebooking(state: CallState, callId: string, after: Books, occurr
     change: changes + 1,
     campaignId: campaign?.id ?? null,
     publisherId: publisher?.id ?? null,
-    claim: dial && soldBy(dial.claim),
+    claim: dial && claimSummary(dial.claim),
     before: figuresOf(before),
     ...after,
     note,
@@ -62,9 +68,9 @@ export function rebooking(state: CallState, callId: string, after: Books, occurr
   return [{ type: 'BooksChanged' as const, data }]
 }
 
-type Claim = NonNullable<ReturnType<typeof answered>>['claim']
+type Claim = NonNullable<ReturnType<typeof answeredAttempt>>['claim']
 
-const soldBy = ({ target, buyer, externalRef, capCountsOn, occurredAt }: Claim) => ({
+const claimSummary = ({ target, buyer, externalRef, capCountsOn, occurredAt }: Claim) => ({
   target,
   buyer,
   externalRef,

@@ -5,7 +5,7 @@ import type { Skip } from '../routing/decision.ts'
 import { reasonOf, reasonSentence } from '../routing/reasons.ts'
 import { dialOutcome } from '../shared/call-codes.ts'
 import { actor } from '../shared/fields.ts'
-import { counted, masked } from '../shared/words.ts'
+import { maskDestination, pluralize } from '../shared/format.ts'
 import type { callEvents } from './call.ts'
 
 /** The steps of a call's waterfall (Document 2, Story). */
@@ -72,9 +72,9 @@ export const adjustment = z.object({
   reason: z.string(),
 })
 
-type Told<Type extends keyof typeof callEvents> = z.infer<(typeof callEvents)[Type]>
+type DataOf<Type extends keyof typeof callEvents> = z.infer<(typeof callEvents)[Type]>
 
-function incoming({ arrival }: Told<'CallArrived'>): StoryStep {
+function incomingStep({ arrival }: DataOf<'CallArrived'>): StoryStep {
   const { occurredAt: at, caller, callerState, dialedNumber, campaign, publisher, attribution } = arrival
   const onCampaign = campaign ? ` for campaign ${campaign.name}` : ''
   const byPublisher = publisher ? `, sent by publisher ${publisher.name}` : ''
@@ -88,7 +88,7 @@ function incoming({ arrival }: Told<'CallArrived'>): StoryStep {
   }
 }
 
-function atTheGates({ arrival: { occurredAt: at }, gates }: Told<'CallArrived'>): StoryStep {
+function gatesStep({ arrival: { occurredAt: at }, gates }: DataOf<'CallArrived'>): StoryStep {
   const { passed, failed } = gates
   return {
     at,
@@ -96,27 +96,28 @@ function atTheGates({ arrival: { occurredAt: at }, gates }: Told<'CallArrived'>)
     title: failed ? 'Turned away' : 'Gates passed',
     sentence: failed
       ? `The ${failed.replaceAll('_', ' ')} gate turned the caller away.`
-      : `The caller passed ${counted(passed.length, 'gate')}.`,
+      : `The caller passed ${pluralize(passed.length, 'gate')}.`,
     tone: failed ? 'danger' : 'success',
     detail: { passed, failed },
   }
 }
 
-function planned({ arrival: { occurredAt: at }, plan }: Told<'CallArrived'>): StoryStep {
+function planStep({ arrival: { occurredAt: at }, plan }: DataOf<'CallArrived'>): StoryStep {
   const names = plan.map(({ name }) => name).join(', ')
   return {
     at,
     step: 'plan',
     title: 'Routing plan',
-    sentence: plan.length > 0 ? `${counted(plan.length, 'target')} on the plan: ${names}.` : 'The plan has no targets.',
+    sentence:
+      plan.length > 0 ? `${pluralize(plan.length, 'target')} on the plan: ${names}.` : 'The plan has no targets.',
     tone: plan.length > 0 ? 'info' : 'warning',
     detail: { targets: plan },
   }
 }
 
 /** What an arrival adds; a caller turned away at the gates gets no plan. */
-export function arrivalSteps(told: Told<'CallArrived'>): readonly StoryStep[] {
-  return [incoming(told), atTheGates(told), ...(told.gates.failed === null ? [planned(told)] : [])]
+export function arrivalSteps(told: DataOf<'CallArrived'>): readonly StoryStep[] {
+  return [incomingStep(told), gatesStep(told), ...(told.gates.failed === null ? [planStep(told)] : [])]
 }
 
 /** One step for each target passed over. */
@@ -132,21 +133,21 @@ export function skipSteps(skipped: readonly Skip[], at: string): readonly StoryS
 }
 
 /** A target is being rung. */
-export function dialStep({ claim }: Told<'TargetDialed'>): StoryStep {
+export function dialStep({ claim }: DataOf<'TargetDialed'>): StoryStep {
   const { attempt, target, buyer, deliveryMode, ringSeconds, occurredAt } = claim
-  const destination = masked(claim.destination)
+  const destination = maskDestination(claim.destination)
   return {
     at: occurredAt,
     step: 'dial',
     title: `Dialling ${target.name}`,
-    sentence: `Ringing ${target.name} at ${destination} for up to ${counted(ringSeconds, 'second')}.`,
+    sentence: `Ringing ${target.name} at ${destination} for up to ${pluralize(ringSeconds, 'second')}.`,
     tone: 'info',
     detail: { attemptNo: attempt, target, buyer, deliveryMode, destination, ringSeconds },
   }
 }
 
 /** A dial ended without an answer. */
-export function failureStep({ occurredAt, attempt, target, ...told }: Told<'TargetFailed'>): StoryStep {
+export function failureStep({ occurredAt, attempt, target, ...told }: DataOf<'TargetFailed'>): StoryStep {
   const { outcome, sipCode, rangSeconds, sentence } = told
   return {
     at: occurredAt,
@@ -159,12 +160,12 @@ export function failureStep({ occurredAt, attempt, target, ...told }: Told<'Targ
 }
 
 /** What a dial that was answered came to, in words. */
-export function answerSentence({ target, rangSeconds }: Told<'TargetAnswered'>): string {
-  return `${target.name} answered after ${counted(rangSeconds, 'second')}.`
+export function answerSentence({ target, rangSeconds }: DataOf<'TargetAnswered'>): string {
+  return `${target.name} answered after ${pluralize(rangSeconds, 'second')}.`
 }
 
 /** A buyer answered. */
-export function answerStep(told: Told<'TargetAnswered'>): StoryStep {
+export function answerStep(told: DataOf<'TargetAnswered'>): StoryStep {
   const { occurredAt, attempt, target, buyer, rangSeconds, whisperAccepted } = told
   return {
     at: occurredAt,
@@ -177,7 +178,7 @@ export function answerStep(told: Told<'TargetAnswered'>): StoryStep {
 }
 
 /** Nobody takes the call. */
-export function unroutedStep({ occurredAt, unrouted }: Told<'CallUnrouted'>): StoryStep {
+export function unroutedStep({ occurredAt, unrouted }: DataOf<'CallUnrouted'>): StoryStep {
   const { reason, sentence, action, message, forwardE164 } = unrouted
   const { label, owner } = reasonOf(reason)
   return {
@@ -186,18 +187,18 @@ export function unroutedStep({ occurredAt, unrouted }: Told<'CallUnrouted'>): St
     title: label,
     sentence: reasonSentence(reason, sentence),
     tone: 'danger',
-    detail: { reason, label, owner, action, message, forwardedTo: forwardE164 && masked(forwardE164) },
+    detail: { reason, label, owner, action, message, forwardedTo: forwardE164 && maskDestination(forwardE164) },
   }
 }
 
 /** The call is over. */
-export function endStep({ occurredAt, status, hungUpBy, talkSeconds, sentence }: Told<'CallEnded'>): StoryStep {
+export function endStep({ occurredAt, status, hungUpBy, talkSeconds, sentence }: DataOf<'CallEnded'>): StoryStep {
   const detail = { status, hungUpBy, talkSeconds }
   return { at: occurredAt, step: 'ended', title: 'Call ended', sentence, tone: 'info', detail }
 }
 
 /** The books are written. */
-export function settlementStep({ occurredAt, converted, sentence, ...books }: Told<'CallSettled'>): StoryStep {
+export function settlementStep({ occurredAt, converted, sentence, ...books }: DataOf<'CallSettled'>): StoryStep {
   const { source, reason, revenueCents, payoutCents } = books
   return {
     at: occurredAt,
@@ -210,7 +211,13 @@ export function settlementStep({ occurredAt, converted, sentence, ...books }: To
 }
 
 /** Books that were written read otherwise. */
-export function rebookingStep({ occurredAt, before, converted, sentence, ...books }: Told<'BooksChanged'>): StoryStep {
+export function booksChangedStep({
+  occurredAt,
+  before,
+  converted,
+  sentence,
+  ...books
+}: DataOf<'BooksChanged'>): StoryStep {
   const { source, reason, revenueCents, payoutCents, note } = books
   return {
     at: occurredAt,
@@ -223,7 +230,7 @@ export function rebookingStep({ occurredAt, before, converted, sentence, ...book
 }
 
 /** The dial that a claim begins. */
-export function attemptOf({ claim }: Told<'TargetDialed'>): StoryAttempt {
+export function attemptOf({ claim }: DataOf<'TargetDialed'>): StoryAttempt {
   return {
     attemptNo: claim.attempt,
     startedAt: claim.occurredAt,
@@ -236,7 +243,7 @@ export function attemptOf({ claim }: Told<'TargetDialed'>): StoryAttempt {
     buyerId: claim.buyer.id,
     buyerName: claim.buyer.name,
     deliveryMode: claim.deliveryMode,
-    destination: masked(claim.destination),
+    destination: maskDestination(claim.destination),
     sipCode: null,
     whisperAccepted: null,
   }

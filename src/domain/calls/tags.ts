@@ -44,13 +44,13 @@ export function tagValue(value: string | number | boolean): string {
 }
 
 /** Tags as a request names them; null removes. */
-export const sentTags = z.record(
+export const tagsInput = z.record(
   z.string().regex(TAG_KEY, { error: `must be 1 to ${TAG.key} letters, digits, dots, hyphens or underscores` }),
   z.union([z.string(), z.number(), z.boolean(), z.null()], { error: 'must be a text, a number, a boolean or null' }),
 )
 
 /** What a request comes to on tags that are there: each key that it changes. */
-export function tagChanges(tags: Tags, sent: z.infer<typeof sentTags>): readonly TagChange[] {
+export function tagChanges(tags: Tags, sent: z.infer<typeof tagsInput>): readonly TagChange[] {
   return Object.entries(sent).flatMap(([key, value]) => {
     const [before, after] = [tags.get(key) ?? null, value === null ? null : tagValue(value)]
     return before === after ? [] : [{ key, before, after }]
@@ -58,7 +58,7 @@ export function tagChanges(tags: Tags, sent: z.infer<typeof sentTags>): readonly
 }
 
 /** Tags after changes. */
-export function tagged(tags: Tags, changes: readonly TagChange[]): Tags {
+export function applyTagChanges(tags: Tags, changes: readonly TagChange[]): Tags {
   return tags.withMutations((draft) => {
     for (const { key, after } of changes) after === null ? draft.delete(key) : draft.set(key, after)
   })

@@ -2,13 +2,13 @@ import type { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import { cap, id, instant, wholeNumber } from '../../kernel/wire.ts'
 import { payoutProblems, payoutTerms } from '../money/payout-terms.ts'
-import { changed } from '../shared/changes.ts'
-import { e164, nameOf, statusNote, text, timezone } from '../shared/fields.ts'
+import { e164, nameSchema, nullableText, statusNote, timezone } from '../shared/fields.ts'
 import { CALL_CAP, CAMPAIGN, NAME, SECONDS } from '../shared/limits.ts'
+import { applyPatch } from '../shared/patch.ts'
 import { type Problem, problemsOf } from '../shared/problems.ts'
-import { rescheduled, schedule, scheduleInput, scheduleProblem } from '../shared/schedule.ts'
+import { patchSchedule, schedule, scheduleInput, scheduleProblem } from '../shared/schedule.ts'
 import type { SliceOf } from '../shared/slice.ts'
-import { normalStates, states, statesProblem } from '../shared/states.ts'
+import { normalizeStates, states, statesProblem } from '../shared/states.ts'
 import { zoneProblem } from '../shared/zones.ts'
 import { verticalId } from './vertical.ts'
 
@@ -18,14 +18,14 @@ export const routingMode = z.enum(['priority', 'weighted', 'highest_bid'])
 
 /** What a person sets of a campaign (Document 1, Campaign; `payout` and `discloseCallerId` by Supplement §4 and §5). */
 export const campaignSettings = z.object({
-  name: nameOf(NAME.campaign),
-  description: text(CAMPAIGN.description),
+  name: nameSchema(NAME.campaign),
+  description: nullableText(CAMPAIGN.description),
   routingMode,
   recordCalls: z.boolean(),
   repeatCallerPolicy: z.enum(['allow', 'block', 'same_target']),
   anonymousPolicy: z.enum(['allow', 'block']),
   unroutedAction: z.enum(['hangup', 'message', 'forward']),
-  unroutedMessage: text(CAMPAIGN.unroutedMessage),
+  unroutedMessage: nullableText(CAMPAIGN.unroutedMessage),
   unroutedForwardE164: e164.nullable(),
   bufferSeconds: cap(SECONDS.buffer),
   dialTimeoutSeconds: wholeNumber(SECONDS.dialTimeout),
@@ -43,10 +43,10 @@ export type CampaignSettings = Readonly<z.infer<typeof campaignSettings>>
 export const campaignChanges = campaignSettings.partial()
 
 /** Settings as a request sends them: any of them, the schedule and the payout in part. */
-export const campaignSent = campaignSettings
+export const campaignInput = campaignSettings
   .extend({ hoursSchedule: scheduleInput.nullable(), payout: payoutTerms.partial() })
   .partial()
-export type CampaignSent = Readonly<z.infer<typeof campaignSent>>
+export type CampaignInput = Readonly<z.infer<typeof campaignInput>>
 
 export const campaign = campaignSettings.extend({
   id,
@@ -101,7 +101,7 @@ export const evolveCampaigns: SliceOf<Campaigns, typeof campaignEvents> = {
     ...state,
     campaigns: state.campaigns.update(
       data.campaignId,
-      (old) => old && changed({ ...old, updatedAt: meta.at }, data.after),
+      (old) => old && applyPatch({ ...old, updatedAt: meta.at }, data.after),
     ),
   }),
   CampaignStatusChanged: (state, { data, meta }) => ({
@@ -114,7 +114,7 @@ export const evolveCampaigns: SliceOf<Campaigns, typeof campaignEvents> = {
 }
 
 /** A campaign as one begins, before anything is set (Supplement §5); in the workspace's zone. */
-export function plainCampaign(name: string, zone: string): CampaignSettings {
+export function defaultCampaign(name: string, zone: string): CampaignSettings {
   return {
     name,
     description: null,
@@ -140,24 +140,24 @@ export function plainCampaign(name: string, zone: string): CampaignSettings {
 }
 
 /** The settings after a request. The zone is that of the schedule, whichever of the two was sent. */
-export function campaignWith(
+export function applyCampaignInput(
   settings: CampaignSettings,
-  { hoursSchedule, payout, ...sent }: CampaignSent,
+  { hoursSchedule, payout, ...sent }: CampaignInput,
 ): CampaignSettings {
-  const next = changed(settings, {
+  const next = applyPatch(settings, {
     ...sent,
-    states: sent.states && normalStates(sent.states),
-    payout: payout && changed(settings.payout, payout),
+    states: sent.states && normalizeStates(sent.states),
+    payout: payout && applyPatch(settings.payout, payout),
   })
   const zones = { sent: sent.timezone, record: next.timezone }
-  const schedule = rescheduled(settings.hoursSchedule, hoursSchedule, zones)
+  const schedule = patchSchedule(settings.hoursSchedule, hoursSchedule, zones)
   return { ...next, timezone: (hoursSchedule && schedule?.tz) || next.timezone, hoursSchedule: schedule }
 }
 
 /** What is wrong with a campaign as it will be, across its fields, and with what was sent; null when nothing is. */
 export function campaignProblems(
   { unroutedAction, unroutedMessage, unroutedForwardE164, ...settings }: CampaignSettings,
-  sent: CampaignSent,
+  sent: CampaignInput,
 ): Readonly<Record<string, string>> | null {
   const rules: readonly Problem[] = [
     [
@@ -183,6 +183,6 @@ export function campaignProblems(
 }
 
 /** How many campaigns count against the plan. */
-export function campaignsHeld({ campaigns }: Campaigns): number {
+export function campaignCount({ campaigns }: Campaigns): number {
   return campaigns.count(({ status }) => status !== 'archived')
 }

@@ -19,7 +19,7 @@ export const route = routeSettings.extend({ id, campaignId: id, targetId: id, cr
 export type Route = Readonly<z.infer<typeof route>>
 
 /** A route as one begins (Supplement §5). */
-export const PLAIN_ROUTE = {
+export const DEFAULT_ROUTE = {
   priority: ROUTE.priority.usual,
   weight: ROUTE.weight.usual,
   active: true,
@@ -49,7 +49,7 @@ export interface Routes extends Targets {
   readonly routes: PersistentMap<string, PersistentMap<string, Route>>
 }
 
-const without = (routes: Routes['routes'], campaignId: string, targetId: string): Routes['routes'] =>
+const withoutRoute = (routes: Routes['routes'], campaignId: string, targetId: string): Routes['routes'] =>
   routes.update(campaignId, PersistentMap(), (plan) => plan.delete(targetId))
 
 export const evolveRoutes: SliceOf<Routes, typeof routeEvents & Pick<typeof targetEvents, 'TargetStatusChanged'>> = {
@@ -57,11 +57,11 @@ export const evolveRoutes: SliceOf<Routes, typeof routeEvents & Pick<typeof targ
     ...state,
     routes: state.routes.update(route.campaignId, PersistentMap(), (plan) => plan.set(route.targetId, route)),
   }),
-  RouteRemoved: (state, { data }) => ({ ...state, routes: without(state.routes, data.campaignId, data.targetId) }),
+  RouteRemoved: (state, { data }) => ({ ...state, routes: withoutRoute(state.routes, data.campaignId, data.targetId) }),
   TargetStatusChanged: (state, { data, meta }) => ({
     ...state,
     targets: state.targets.update(data.targetId, (old) => old && { ...old, status: data.to, updatedAt: meta.at }),
-    routes: data.removedFrom.reduce((left, campaignId) => without(left, campaignId, data.targetId), state.routes),
+    routes: data.removedFrom.reduce((left, campaignId) => withoutRoute(left, campaignId, data.targetId), state.routes),
   }),
 }
 

@@ -1,10 +1,10 @@
 import type { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import { id, instant } from '../../kernel/wire.ts'
-import { changed } from '../shared/changes.ts'
-import { nameOf } from '../shared/fields.ts'
+import { nameSchema } from '../shared/fields.ts'
 import { CAMPAIGN, NAME, VERTICAL } from '../shared/limits.ts'
-import { sameName } from '../shared/names.ts'
+import { isSameName } from '../shared/names.ts'
+import { applyPatch } from '../shared/patch.ts'
 import type { SliceOf } from '../shared/slice.ts'
 
 /** Id of a vertical: the platform's are slugs, a workspace's own are UUIDs. */
@@ -13,8 +13,8 @@ export const verticalId = z.string().min(1).max(CAMPAIGN.verticalId)
 /** What a campaign sells, as the platform or a workspace names it (Document 1, Campaign; Supplement §5). */
 export const vertical = z.object({
   id: verticalId,
-  name: nameOf(NAME.vertical),
-  short: nameOf({ min: 1, max: VERTICAL.short }),
+  name: nameSchema(NAME.vertical),
+  short: nameSchema({ min: 1, max: VERTICAL.short }),
 })
 export type Vertical = Readonly<z.infer<typeof vertical>>
 
@@ -40,7 +40,7 @@ export const evolveVerticals: SliceOf<Verticals, typeof verticalEvents> = {
   VerticalCreated: (state, { data }) => ({ ...state, verticals: state.verticals.set(data.vertical.id, data.vertical) }),
   VerticalChanged: (state, { data }) => ({
     ...state,
-    verticals: state.verticals.update(data.verticalId, (old) => old && changed(old, data.after)),
+    verticals: state.verticals.update(data.verticalId, (old) => old && applyPatch(old, data.after)),
   }),
 }
 
@@ -75,6 +75,6 @@ export function verticalProblem({ verticals }: Verticals, id: string): string | 
 }
 
 /** Whether a vertical of the platform or of the workspace is called so already. */
-export function verticalNameTaken({ verticals }: Verticals, name: string): boolean {
-  return [...PLATFORM_VERTICALS, ...verticals.values()].some((known) => sameName(known.name, name))
+export function isVerticalNameTaken({ verticals }: Verticals, name: string): boolean {
+  return [...PLATFORM_VERTICALS, ...verticals.values()].some((known) => isSameName(known.name, name))
 }

@@ -1,39 +1,39 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { byType, type RecordedEvent } from '../../kernel/event.ts'
+import { matchEvent, type RecordedEvent } from '../../kernel/event.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
-import type { Wanted } from '../shared/changes.ts'
-import { text } from '../shared/fields.ts'
+import { nullableText } from '../shared/fields.ts'
 import { NUMBER } from '../shared/limits.ts'
-import { archived, missing } from '../shared/refusals.ts'
+import type { Patch } from '../shared/patch.ts'
+import { refuseArchived, refuseNotFound } from '../shared/refusals.ts'
 import { laneId } from '../supply/lane.ts'
 import {
   type Attribution,
   attributionOf,
+  NO_ATTRIBUTION,
   type Numbers,
   type numberEvents,
   type TrackingNumber,
-  UNATTRIBUTED,
 } from '../supply/number.ts'
-import { type Pool, type poolEvents, poolsFallingBackOn } from '../supply/pool.ts'
+import { type Pool, type poolEvents, poolsWithFallback } from '../supply/pool.ts'
 import type { WorkspaceState } from './workspace.ts'
 
 // Whose calls a number brings: Document 1, "Attribution rules".
 
 /** The attribution that a request asks for; what is left out keeps its value. */
-export type SentAttribution = Wanted<Attribution>
+export type AttributionInput = Patch<Attribution>
 
 /** What may be changed of a number: where its calls go, and its owner's name for it. */
 export const numberChanges = z.object({
   campaignId: id.nullable().optional(),
   publisherId: id.nullable().optional(),
   poolId: id.nullable().optional(),
-  label: text(NUMBER.label).optional(),
+  label: nullableText(NUMBER.label).optional(),
 })
 
 /** Refuses to decide on a number whose attribution is no longer what it was; a missing one is for the rules. */
-export function numberMoved(numberId: string, then: Attribution) {
+export function requireAttribution(numberId: string, then: Attribution) {
   return ({ numbers }: Numbers) => {
     const number = numbers.get(numberId)
     if (!number || isDeepStrictEqual(attributionOf(number), attributionOf(then))) return null
@@ -42,7 +42,7 @@ export function numberMoved(numberId: string, then: Attribution) {
 }
 
 /** Whether a request speaks of the attribution at all. */
-export function movesNumber({ campaignId, publisherId, poolId }: SentAttribution): boolean {
+export function hasAttributionInput({ campaignId, publisherId, poolId }: AttributionInput): boolean {
   return campaignId !== undefined || publisherId !== undefined || poolId !== undefined
 }
 
@@ -50,10 +50,10 @@ export function movesNumber({ campaignId, publisherId, poolId }: SentAttribution
  * The attribution after a request. Another campaign drops the publisher and pool that are not named again; a pool
  * implies its campaign where there is none, and its publisher; without a campaign there is nothing else either.
  */
-export function attributionAfter(old: Attribution, sent: SentAttribution, pool: Pool | null): Attribution {
+export function nextAttribution(old: Attribution, sent: AttributionInput, pool: Pool | null): Attribution {
   const campaignId = sent.campaignId === undefined ? (old.campaignId ?? pool?.campaignId ?? null) : sent.campaignId
-  if (campaignId === null) return UNATTRIBUTED
-  const kept = campaignId === old.campaignId ? old : UNATTRIBUTED
+  if (campaignId === null) return NO_ATTRIBUTION
+  const kept = campaignId === old.campaignId ? old : NO_ATTRIBUTION
   const { poolId = kept.poolId } = sent
   const { publisherId = pool ? pool.publisherId : kept.publisherId } = sent
   return { campaignId, publisherId, poolId }
@@ -74,7 +74,7 @@ type NumberRefusal = Refusal<
 >
 
 /** A move as it will be, with the names that its event freezes. */
-export interface Move {
+export interface AttributionChange {
   readonly before: Attribution
   readonly after: Attribution
   readonly campaignName: string | null
@@ -82,23 +82,27 @@ export interface Move {
 }
 
 /** What a request makes of a number's attribution, or why it cannot be: 400, then 404, then 409. */
-export function moveOf(state: WorkspaceState, number: TrackingNumber, sent: SentAttribution): Move | NumberRefusal {
+export function decideAttribution(
+  state: WorkspaceState,
+  number: TrackingNumber,
+  sent: AttributionInput,
+): AttributionChange | NumberRefusal {
   const nowhere = sent.campaignId === null || (sent.campaignId === undefined && number.campaignId === null)
   const implied = sent.poolId && sent.campaignId === undefined
   if (nowhere && !implied && (sent.publisherId || sent.poolId)) return refuse('bad-request', NO_CAMPAIGN)
   const named = sent.poolId ? state.pools.get(sent.poolId) : null
-  if (named === undefined) return missing('pool')
-  const after = attributionAfter(number, sent, named)
+  if (named === undefined) return refuseNotFound('pool')
+  const after = nextAttribution(number, sent, named)
   const { campaignId, publisherId, poolId } = after
   const campaign = campaignId === null ? null : state.campaigns.get(campaignId)
-  if (campaign === undefined) return missing('campaign')
+  if (campaign === undefined) return refuseNotFound('campaign')
   const publisher = publisherId === null ? null : state.publishers.get(publisherId)
-  if (publisher === undefined) return missing('publisher')
-  const fixed = unmovable(number)
+  if (publisher === undefined) return refuseNotFound('publisher')
+  const fixed = immovableReason(number)
   if (fixed) return refuse('conflict', null, fixed)
-  if (campaign?.status === 'archived') return archived('Campaign')
+  if (campaign?.status === 'archived') return refuseArchived('Campaign')
   const pool = poolId === null ? null : (state.pools.get(poolId) ?? null)
-  const refusal = poolRefused(state, number, after, pool)
+  const refusal = refusePool(state, number, after, pool)
   return (
     refusal ?? {
       before: attributionOf(number),
@@ -110,7 +114,7 @@ export function moveOf(state: WorkspaceState, number: TrackingNumber, sent: Sent
 }
 
 /** Why a number cannot earn for its publisher there, or be in its pool; null when it can. */
-function poolRefused(
+function refusePool(
   state: WorkspaceState,
   number: Pick<TrackingNumber, 'id'> & Attribution,
   { campaignId, publisherId, poolId }: Attribution,
@@ -123,17 +127,17 @@ function poolRefused(
     return refuse('publisher-not-on-campaign', { publisherId, campaignId })
   if (pool && pool.publisherId !== null && pool.publisherId !== publisherId)
     return refuse('pool-publisher-mismatch', { poolId, poolPublisherId: pool.publisherId })
-  const [needed] = pool ? poolsFallingBackOn(state, number.id) : []
+  const [needed] = pool ? poolsWithFallback(state, number.id) : []
   return needed ? refuse('number-is-fallback', { poolId: needed.id }) : null
 }
 
 /** What pools lose when a number is on a campaign, or on none, from now on: the fallback that it was. */
-export function fallbacksLost(
+export function fallbackLostEvents(
   state: WorkspaceState,
   { id: numberId, e164 }: Pick<TrackingNumber, 'id' | 'e164'>,
   campaignId: string | null,
 ) {
-  const losing = poolsFallingBackOn(state, numberId).filter((pool) => pool.campaignId !== campaignId)
+  const losing = poolsWithFallback(state, numberId).filter((pool) => pool.campaignId !== campaignId)
   return losing.map(({ id: poolId, name }) => ({
     type: 'PoolFallbackLost' as const,
     data: { poolId, name, numberId, e164 },
@@ -141,7 +145,7 @@ export function fallbacksLost(
 }
 
 /** Why a number cannot be moved or given up, as a sentence; null when it can. */
-export function unmovable({
+export function immovableReason({
   status,
   role,
   releaseRequestedAt,
@@ -152,12 +156,12 @@ export function unmovable({
 }
 
 /** The sentences that an assignment and its events give reason for, as the workspace stands after them. */
-export function warningsOf(
+export function assignmentWarnings(
   { numbers, campaigns }: WorkspaceState,
   numberId: string,
   events: readonly RecordedEvent[],
 ): readonly string[] {
-  const warnings = byType<
+  const warnings = matchEvent<
     Pick<typeof numberEvents & typeof poolEvents, 'NumberAssigned' | 'PoolFallbackLost'>,
     readonly string[]
   >({
@@ -170,9 +174,9 @@ export function warningsOf(
   })
   const number = numbers.get(numberId)
   const waits = number?.campaignId && number.webhookStatus !== 'ready'
-  return [...(waits ? [undelivered(number)] : []), ...events.flatMap((event) => warnings(event) ?? [])]
+  return [...(waits ? [undeliveredWarning(number)] : []), ...events.flatMap((event) => warnings(event) ?? [])]
 }
 
-function undelivered({ formatted, webhookError }: Pick<TrackingNumber, 'formatted' | 'webhookError'>): string {
+function undeliveredWarning({ formatted, webhookError }: Pick<TrackingNumber, 'formatted' | 'webhookError'>): string {
   return `The carrier does not deliver calls on ${formatted} yet${webhookError === null ? '.' : `: ${webhookError}`}`
 }

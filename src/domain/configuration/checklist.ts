@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { CampaignStatus } from '../campaigns/campaign.ts'
-import { campaignMoveRefused } from '../campaigns/campaign-moves.ts'
+import { refuseCampaignTransition } from '../campaigns/campaign-transitions.ts'
 import { liveKeys } from '../supply/lane.ts'
-import { delivers } from '../supply/number.ts'
+import { isDelivering } from '../supply/number.ts'
 import type { WorkspaceState } from './workspace.ts'
 
 const stepKey = z.enum(['buyer', 'target', 'routing', 'number', 'publishers', 'funded', 'live'])
@@ -123,7 +123,7 @@ const RULES: readonly Rule[] = [
     done: ({ status }) => status === 'live',
     open: 'The campaign is not live.',
     closed: 'The campaign is live.',
-    bar: (facts) => campaignMoveRefused(facts, 'live', 'console')?.message ?? null,
+    bar: (facts) => refuseCampaignTransition(facts, 'live', 'console')?.message ?? null,
   },
 ]
 
@@ -155,7 +155,7 @@ export function launchFacts(state: WorkspaceState, campaignId: string, balanceCe
     activeBuyers: [...buyers].filter((buyerId) => state.buyers.get(buyerId)?.status === 'active').length,
     activeTargets: targets.filter(({ status }) => status === 'active').length,
     activeRoutes: plan.filter(({ active }) => active).length,
-    readyNumbers: state.numbers.count((number) => number.campaignId === campaignId && delivers(number)),
+    readyNumbers: state.numbers.count((number) => number.campaignId === campaignId && isDelivering(number)),
     keyedLanes: keyed.length,
     lanes: lanes.length,
     balanceCents,

@@ -1,5 +1,5 @@
 import { Map as PersistentMap } from 'immutable'
-import { alsoEvolving, defineEntity } from '../../kernel/entity.ts'
+import { defineEntity, withEvolveStep } from '../../kernel/entity.ts'
 import { type ApiKeys, apiKeyEvents, apiKeyUpcasts, evolveApiKeys } from '../access/api-key.ts'
 import { evolveSeats, type Seats, seatEvents, seatUpcasts } from '../access/seat.ts'
 import { evolveTenants, type Tenants, tenantEvents, tenantUpcasts } from '../access/tenant.ts'
@@ -11,11 +11,11 @@ import { evolveTargets, targetEvents } from '../demand/target.ts'
 import type { SliceOf } from '../shared/slice.ts'
 import { evolveLanes, type Lanes, laneEvents } from '../supply/lane.ts'
 import { evolveNumbers, type Numbers, numberEvents } from '../supply/number.ts'
-import { evolveOrders, type Orders, orderEvents } from '../supply/order.ts'
+import { evolveOrders, type Orders, orderEvents } from '../supply/number-order.ts'
 import { evolvePools, type Pools, poolEvents } from '../supply/pool.ts'
 import { evolvePublishers, publisherEvents } from '../supply/publisher.ts'
 import { routingKeyEvents, routingKeyUpcasts } from '../supply/routing-key.ts'
-import { type Revisions, recordsOf } from './record.ts'
+import { changedRecords, type Revisions } from './entity-tags.ts'
 
 /** All configuration of a workspace: the whole of what routing goes by, at any revision. */
 export interface WorkspaceState
@@ -91,12 +91,12 @@ export const workspace = defineEntity({
   name: 'workspace',
   version: 4,
   longLived: true,
-  remembersCommands: true,
+  deduplicatesCommands: true,
   events,
   upcasts: { ...seatUpcasts, ...tenantUpcasts, ...apiKeyUpcasts, ...routingKeyUpcasts },
   initial,
-  evolve: alsoEvolving<WorkspaceState, typeof events>(evolve, (state, event) => ({
+  evolve: withEvolveStep<WorkspaceState, typeof events>(evolve, (state, event) => ({
     ...state,
-    revisions: recordsOf(event).reduce((revisions, id) => revisions.set(id, event.revision), state.revisions),
+    revisions: changedRecords(event).reduce((revisions, id) => revisions.set(id, event.revision), state.revisions),
   })),
 })

@@ -21,7 +21,7 @@ export const bidAnswer = z.object({
 export type BidAnswer = Readonly<z.infer<typeof bidAnswer>>
 
 /** Where a bidder answers that says nothing else of itself: the shape that the platform's own bidders speak (Supplement §11). */
-const USUAL = {
+const DEFAULT_PATHS = {
   acceptPath: '$.accept',
   bidPath: '$.bid.amountCents',
   destinationPath: '$.destination',
@@ -30,7 +30,7 @@ const USUAL = {
   rejectPath: '$.reason',
 } as const
 
-const numeric = z
+const priceValue = z
   .union([
     z.number(),
     z
@@ -40,19 +40,19 @@ const numeric = z
       .transform(Number),
   ])
   .pipe(z.number().min(0))
-const texts = z.union([z.string(), z.number().transform(String)])
-const YES: readonly unknown[] = [true, 1, 'true', 'yes', '1']
+const textValue = z.union([z.string(), z.number().transform(String)])
+const ACCEPTED_VALUES: readonly unknown[] = [true, 1, 'true', 'yes', '1']
 
 /** A sentence of a bidder's is shown, not stored, and no longer than this. */
 const REASON_MAX = 300
 
 /** The bid in cents: modifier first, then clamped up and down (Supplement §5). */
-function priced(raw: number, { bidUnit, modifierPct, minBidCents, maxBidCents }: Rtb): number {
+function bidCents(raw: number, { bidUnit, modifierPct, minBidCents, maxBidCents }: Rtb): number {
   const modified = toCents(raw * (bidUnit === 'dollars' ? 100 : 1) * (1 + modifierPct / 100))
   return Math.min(Math.max(modified, minBidCents ?? 0), maxBidCents ?? CENTS.price, CENTS.price)
 }
 
-function jsonOf(text: string): Json | undefined {
+function parseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text)
   } catch {
@@ -64,30 +64,32 @@ function jsonOf(text: string): Json | undefined {
  * Reads a bidder's answer by the paths of its configuration; where a path is not set, by the platform's own shape. Null
  * when it is not JSON.
  */
-export function readBid(rtb: Rtb, text: string): BidAnswer | null {
-  const body = jsonOf(text)
+export function readBidAnswer(rtb: Rtb, text: string): BidAnswer | null {
+  const body = parseJson(text)
   if (body === undefined) return null
-  const at = (name: keyof typeof USUAL) => valueAt(rtb[name] ?? USUAL[name], body)
-  const number = (name: keyof typeof USUAL) => numeric.safeParse(at(name)).data ?? null
-  const words = (name: keyof typeof USUAL) => texts.safeParse(at(name)).data ?? null
+  const at = (name: keyof typeof DEFAULT_PATHS) => valueAt(rtb[name] ?? DEFAULT_PATHS[name], body)
+  const number = (name: keyof typeof DEFAULT_PATHS) => priceValue.safeParse(at(name)).data ?? null
+  const words = (name: keyof typeof DEFAULT_PATHS) => textValue.safeParse(at(name)).data ?? null
   const said = at('acceptPath')
   const silent = said === undefined && rtb.acceptPath === null
-  const agreed = rtb.acceptValue === null ? YES.includes(said) : texts.safeParse(said).data === rtb.acceptValue
+  const agreed =
+    rtb.acceptValue === null ? ACCEPTED_VALUES.includes(said) : textValue.safeParse(said).data === rtb.acceptValue
   const raw = number('bidPath')
   return {
     accepted: silent || agreed,
-    amountCents: raw === null || raw === 0 ? null : priced(raw, rtb),
+    amountCents: raw === null || raw === 0 ? null : bidCents(raw, rtb),
     destination: words('destinationPath'),
-    durationSeconds: whole(number('durationPath')),
-    expiresInSeconds: whole(number('expiresPath')),
+    durationSeconds: floorOrNull(number('durationPath')),
+    expiresInSeconds: floorOrNull(number('expiresPath')),
     rejectReason: words('rejectPath')?.slice(0, REASON_MAX) ?? null,
   }
 }
 
-const whole = (value: number | null) => (value === null ? null : Math.min(Math.floor(value), Number.MAX_SAFE_INTEGER))
+const floorOrNull = (value: number | null) =>
+  value === null ? null : Math.min(Math.floor(value), Number.MAX_SAFE_INTEGER)
 
 /** What an answer amounts to. */
-export function resultOf({ accepted, amountCents }: BidAnswer): BidResult {
+export function bidResultOf({ accepted, amountCents }: BidAnswer): BidResult {
   if (!accepted) return 'rejected'
   return amountCents === null ? 'no_bid' : 'bid'
 }

@@ -11,17 +11,17 @@ for (const name of ['match', 'search']) environment.functionRegister.delete(name
 const WALKS = /\.\.|\?|(?<!^)\$/g
 const WALKS_MAX = 1
 
-const known = new Map<string, JSONPathQuery>()
+const pathCache = new Map<string, JSONPathQuery>()
 /** Paths come from requests, so what is remembered of them is bounded. */
-const KNOWN_MAX = 2_000
+const PATH_CACHE_MAX = 2_000
 
 /** A path made ready. @throws Error naming what is wrong with it */
-function compiled(path: string): JSONPathQuery {
-  const before = known.get(path)
+function compilePath(path: string): JSONPathQuery {
+  const before = pathCache.get(path)
   if (before) return before
   const query = environment.compile(path)
-  if (known.size >= KNOWN_MAX) known.clear()
-  known.set(path, query)
+  if (pathCache.size >= PATH_CACHE_MAX) pathCache.clear()
+  pathCache.set(path, query)
   return query
 }
 
@@ -29,7 +29,7 @@ function compiled(path: string): JSONPathQuery {
 export function pathProblem(path: string): string | null {
   if ((path.match(WALKS)?.length ?? 0) > WALKS_MAX) return 'Holds more than one descent, filter or second root.'
   try {
-    compiled(path)
+    compilePath(path)
     return null
   } catch (error) {
     return `Not a JSONPath: ${error instanceof Error ? error.message : String(error)}.`
@@ -42,7 +42,7 @@ export function pathProblem(path: string): string | null {
  */
 export function valueAt(path: string, answer: Json): unknown {
   try {
-    return compiled(path).match(answer)?.value
+    return compilePath(path).match(answer)?.value
   } catch {
     return undefined
   }

@@ -1,10 +1,10 @@
 import type { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import { cap, id, instant } from '../../kernel/wire.ts'
-import { changed } from '../shared/changes.ts'
-import { nameOf, statusNote, text, timezone } from '../shared/fields.ts'
+import { nameSchema, nullableText, statusNote, timezone } from '../shared/fields.ts'
 import { CALL_CAP, CENTS, NAME, TEXT } from '../shared/limits.ts'
-import { sameName } from '../shared/names.ts'
+import { isSameName } from '../shared/names.ts'
+import { applyPatch } from '../shared/patch.ts'
 import type { SliceOf } from '../shared/slice.ts'
 
 export const buyerStatus = z.enum(['active', 'paused', 'archived'])
@@ -12,14 +12,14 @@ export type BuyerStatus = z.infer<typeof buyerStatus>
 
 /** What a person sets of a buyer (Document 1, Buyer). */
 export const buyerSettings = z.object({
-  name: nameOf(NAME.buyer),
-  company: text(TEXT.contact),
-  contactName: text(TEXT.contact),
-  contactEmail: text(TEXT.email),
-  contactPhone: text(TEXT.phone),
+  name: nameSchema(NAME.buyer),
+  company: nullableText(TEXT.contact),
+  contactName: nullableText(TEXT.contact),
+  contactEmail: nullableText(TEXT.email),
+  contactPhone: nullableText(TEXT.phone),
   timezone,
-  externalRef: text(TEXT.reference),
-  notes: text(TEXT.notes),
+  externalRef: nullableText(TEXT.reference),
+  notes: nullableText(TEXT.notes),
   concurrencyCap: cap(CALL_CAP.concurrency),
   hourlyCap: cap(CALL_CAP.hourly),
   dailyCap: cap(CALL_CAP.daily),
@@ -54,7 +54,7 @@ export const evolveBuyers: SliceOf<Buyers, typeof buyerEvents> = {
   BuyerCreated: (state, { data }) => ({ ...state, buyers: state.buyers.set(data.buyer.id, data.buyer) }),
   BuyerChanged: (state, { data, meta }) => ({
     ...state,
-    buyers: state.buyers.update(data.buyerId, (old) => old && changed({ ...old, updatedAt: meta.at }, data.after)),
+    buyers: state.buyers.update(data.buyerId, (old) => old && applyPatch({ ...old, updatedAt: meta.at }, data.after)),
   }),
   BuyerStatusChanged: (state, { data, meta }) => ({
     ...state,
@@ -63,7 +63,7 @@ export const evolveBuyers: SliceOf<Buyers, typeof buyerEvents> = {
 }
 
 /** A buyer as one begins, before anything is set; in the workspace's zone. */
-export function plainBuyer(name: string, zone: string): BuyerSettings {
+export function defaultBuyer(name: string, zone: string): BuyerSettings {
   return {
     name,
     company: null,
@@ -82,11 +82,11 @@ export function plainBuyer(name: string, zone: string): BuyerSettings {
 }
 
 /** Whether a non-archived buyer other than `exceptId` has this name. */
-export function buyerNameTaken({ buyers }: Buyers, name: string, exceptId: string | null): boolean {
-  return buyers.some((other) => other.id !== exceptId && other.status !== 'archived' && sameName(other.name, name))
+export function isBuyerNameTaken({ buyers }: Buyers, name: string, exceptId: string | null): boolean {
+  return buyers.some((other) => other.id !== exceptId && other.status !== 'archived' && isSameName(other.name, name))
 }
 
 /** How many buyers count against the plan. */
-export function buyersHeld({ buyers }: Buyers): number {
+export function buyerCount({ buyers }: Buyers): number {
   return buyers.count(({ status }) => status !== 'archived')
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { cap, id, instant, wholeNumber } from '../../kernel/wire.ts'
-import { e164, text } from '../shared/fields.ts'
+import { e164, nullableText } from '../shared/fields.ts'
 import { CENTS, RTB, SECONDS, TAG, TARGET, TEXT } from '../shared/limits.ts'
 
 /** A spoken sentence before the caller is put through; with a digit, the buyer must press it. */
@@ -32,8 +32,8 @@ export const endpointSettings = z.object({
   sipTransport: z.enum(['udp', 'tcp', 'tls']),
   sipPort: wholeNumber({ min: 1, max: 65_535 }).nullable(),
   sipAuthType: z.enum(['none', 'digest']),
-  sipUsername: text(TARGET.sipField),
-  sipRealm: text(TARGET.sipField),
+  sipUsername: nullableText(TARGET.sipField),
+  sipRealm: nullableText(TARGET.sipField),
   /** The password sealed under the master key. Only its last four characters are ever shown, of a short one nothing. */
   sipSecret: z.object({ sealed: z.string(), last4: z.string().max(4).nullable() }).nullable(),
   /** Null takes the campaign's dial time-out. */
@@ -47,7 +47,7 @@ export const endpoint = endpointSettings.extend({
 })
 export type Endpoint = Readonly<z.infer<typeof endpoint>>
 
-const path = text(RTB.path)
+const path = nullableText(RTB.path)
 /** A header as it may stand in a request: one line of what HTTP lets through. */
 const headerName = z
   .string()
@@ -75,7 +75,7 @@ export const rtb = z.object({
   bidHeaders: z
     .record(headerName, headerValue)
     .refine((headers) => Object.keys(headers).length <= RTB.headers, `must have at most ${RTB.headers} entries`),
-  bidBodyTemplate: text(RTB.body),
+  bidBodyTemplate: nullableText(RTB.body),
   bidPath: path,
   bidUnit: z.enum(['dollars', 'cents']),
   acceptPath: path,
@@ -97,7 +97,7 @@ export const rtb = z.object({
 export type Rtb = Readonly<z.infer<typeof rtb>>
 
 /** The bidding configuration as it is kept: the values of the headers, which may be secrets, sealed under the master key. */
-export const rtbKept = rtb.extend({ bidHeaders: z.record(headerName, z.string().max(RTB.sealedHeader)) })
+export const storedRtb = rtb.extend({ bidHeaders: z.record(headerName, z.string().max(RTB.sealedHeader)) })
 
 /** A condition on a call's tags; all of a target's must hold. */
 export const tagFilter = z.object({
@@ -111,7 +111,7 @@ export const tagFilter = z.object({
 export type TagFilter = Readonly<z.infer<typeof tagFilter>>
 
 /** Dialling as it begins, before anything is set. */
-export function plainEndpoint(id: string, mode: Endpoint['mode']): Endpoint {
+export function defaultEndpoint(id: string, mode: Endpoint['mode']): Endpoint {
   return {
     id,
     mode,
@@ -133,7 +133,7 @@ export function plainEndpoint(id: string, mode: Endpoint['mode']): Endpoint {
 }
 
 /** Bidding as it begins, before anything is set. */
-export const PLAIN_RTB: Rtb = {
+export const DEFAULT_RTB: Rtb = {
   bidUrl: null,
   method: 'POST',
   contentType: 'application/json',

@@ -5,29 +5,29 @@ import { statesProblem } from '../shared/states.ts'
 import { zoneProblem } from '../shared/zones.ts'
 import { pathProblem } from './bid-path.ts'
 import { type Rtb, sipUri, type TagFilter } from './endpoint.ts'
-import type { Target, TargetSent, TargetSettings } from './target.ts'
+import type { Target, TargetInput, TargetSettings } from './target.ts'
 import { headerProblem } from './test-ping.ts'
 
 const PATHS = ['bidPath', 'acceptPath', 'destinationPath', 'durationPath', 'expiresPath', 'rejectPath'] as const
 
-function spellingProblem({ type, value }: NonNullable<Rtb['destination']>): string | null {
+function destinationProblem({ type, value }: NonNullable<Rtb['destination']>): string | null {
   const spelt = type === 'number' ? e164 : sipUri
   return spelt.safeParse(value).success ? null : `Not a ${type === 'number' ? 'number in E.164' : 'sip address'}.`
 }
 
-function biddingProblems(rtb: Rtb): readonly Problem[] {
+function rtbProblems(rtb: Rtb): readonly Problem[] {
   const { minBidCents, maxBidCents, destination } = rtb
   const above = minBidCents !== null && maxBidCents !== null && minBidCents > maxBidCents
   return [
     ['rtb.minBidCents', above ? 'Must not be above maxBidCents.' : null],
-    ['rtb.destination.value', destination && spellingProblem(destination)],
+    ['rtb.destination.value', destination && destinationProblem(destination)],
     ...Object.keys(rtb.bidHeaders).map((name): Problem => [`rtb.bidHeaders.${name}`, headerProblem(name)]),
     ...PATHS.map((name): Problem => [`rtb.${name}`, rtb[name] === null ? null : pathProblem(rtb[name])]),
   ]
 }
 
 /** The kind of value that each operator compares with. */
-const VALUES: Readonly<Record<TagFilter['op'], 'text' | 'list' | 'nothing'>> = {
+const VALUE_KINDS: Readonly<Record<TagFilter['op'], 'text' | 'list' | 'nothing'>> = {
   eq: 'text',
   neq: 'text',
   prefix: 'text',
@@ -40,8 +40,8 @@ const VALUES: Readonly<Record<TagFilter['op'], 'text' | 'list' | 'nothing'>> = {
 const kindOfValue = (value: TagFilter['value']) =>
   value === null ? 'nothing' : typeof value === 'string' ? 'text' : 'list'
 
-function filterProblem({ op, value }: TagFilter, place: number): Problem {
-  const wanted = VALUES[op]
+function tagFilterProblem({ op, value }: TagFilter, place: number): Problem {
+  const wanted = VALUE_KINDS[op]
   const fits = kindOfValue(value) === wanted
   const sentence = wanted === 'nothing' ? `${op} takes no value.` : `${op} takes a ${wanted}.`
   return [`tagFilters.${place}.value`, fits ? null : sentence]
@@ -51,7 +51,7 @@ function filterProblem({ op, value }: TagFilter, place: number): Problem {
 export function targetProblems(
   type: Target['type'],
   settings: TargetSettings,
-  sent: TargetSent,
+  sent: TargetInput,
 ): Readonly<Record<string, string>> | null {
   const { revenueCents, endpoint, rtb } = settings
   const rules: readonly Problem[] = [
@@ -68,8 +68,8 @@ export function targetProblems(
       'endpoint.callerIdE164',
       endpoint?.callerIdMode === 'fixed' && !endpoint.callerIdE164 ? 'Required when the caller id is fixed.' : null,
     ],
-    ...(rtb ? biddingProblems(rtb) : []),
-    ...settings.tagFilters.map(filterProblem),
+    ...(rtb ? rtbProblems(rtb) : []),
+    ...settings.tagFilters.map(tagFilterProblem),
     ['timezone', zoneProblem(settings.timezone)],
     ['hoursSchedule', sent.hoursSchedule ? scheduleProblem(sent.hoursSchedule) : null],
     ['states', statesProblem(settings.states)],

@@ -4,14 +4,14 @@ import { refuse } from '../../kernel/refusal.ts'
 import { cap, id, instant } from '../../kernel/wire.ts'
 import { price } from '../money/money.ts'
 import { dialOutcome } from '../shared/call-codes.ts'
-import { changed } from '../shared/changes.ts'
-import { nameOf, statusNote, text, timezone } from '../shared/fields.ts'
+import { nameSchema, nullableText, statusNote, timezone } from '../shared/fields.ts'
 import { CALL_CAP, CENTS, NAME, SECONDS, TARGET, TEXT } from '../shared/limits.ts'
-import { rescheduled, schedule, scheduleInput } from '../shared/schedule.ts'
+import { applyPatch } from '../shared/patch.ts'
+import { patchSchedule, schedule, scheduleInput } from '../shared/schedule.ts'
 import type { SliceOf } from '../shared/slice.ts'
-import { normalStates, states } from '../shared/states.ts'
+import { normalizeStates, states } from '../shared/states.ts'
 import { bidResult } from './bid-answer.ts'
-import { endpoint, endpointSettings, PLAIN_RTB, plainEndpoint, rtbKept, tagFilter } from './endpoint.ts'
+import { DEFAULT_RTB, defaultEndpoint, endpoint, endpointSettings, storedRtb, tagFilter } from './endpoint.ts'
 
 export const targetType = z.enum(['number', 'sip', 'rtb'])
 export const targetStatus = z.enum(['draft', 'active', 'paused', 'archived'])
@@ -20,11 +20,11 @@ export type TargetStatus = z.infer<typeof targetStatus>
 export type TargetKind = z.infer<typeof targetKind>
 
 /** Who moves a target: a person in the console, or a key. */
-export const mover = z.enum(['console', 'key'])
+export const targetMover = z.enum(['console', 'key'])
 
 /** Moves that the console may make (Supplement §5), and those of a key (Document 1, Target). */
-export const TARGET_MOVES: Readonly<
-  Record<z.infer<typeof mover>, Readonly<Record<TargetStatus, readonly TargetStatus[]>>>
+export const TARGET_TRANSITIONS: Readonly<
+  Record<z.infer<typeof targetMover>, Readonly<Record<TargetStatus, readonly TargetStatus[]>>>
 > = {
   console: {
     draft: ['active', 'archived'],
@@ -36,13 +36,13 @@ export const TARGET_MOVES: Readonly<
 }
 
 /** How a test of a target ended: what became of the dial, or of the ping. */
-export const testResult = z.enum(['answered', ...dialOutcome.options, ...bidResult.options])
-export type TestResult = z.infer<typeof testResult>
+export const targetTestResult = z.enum(['answered', ...dialOutcome.options, ...bidResult.options])
+export type TargetTestResult = z.infer<typeof targetTestResult>
 
 /** What a person sets of a target (Document 1, Target). */
 export const targetSettings = z.object({
-  name: nameOf(NAME.target),
-  externalRef: text(TEXT.reference),
+  name: nameSchema(NAME.target),
+  externalRef: nullableText(TEXT.reference),
   buyerId: id,
   revenueCents: price.nullable(),
   durationThresholdSeconds: cap(SECONDS.durationThreshold),
@@ -59,24 +59,24 @@ export const targetSettings = z.object({
   dedupeWindowSeconds: cap(SECONDS.dedupe),
   tagFilters: z.array(tagFilter).max(TARGET.tagFilters).readonly(),
   endpoint: endpoint.nullable(),
-  rtb: rtbKept.nullable(),
+  rtb: storedRtb.nullable(),
 })
 export type TargetSettings = Readonly<z.infer<typeof targetSettings>>
 export const targetChanges = targetSettings.partial()
 
 /** Settings as a request sends them: any of them, schedule, dialling and bidding in part. */
-export const targetSent = targetSettings
+export const targetInput = targetSettings
   .extend({
     states: states.nullable(),
     hoursSchedule: scheduleInput.nullable(),
     endpoint: endpointSettings.partial(),
-    rtb: rtbKept.partial(),
+    rtb: storedRtb.partial(),
   })
   .partial()
-export type TargetSent = Readonly<z.infer<typeof targetSent>>
+export type TargetInput = Readonly<z.infer<typeof targetInput>>
 
 /** A new target as a request sends it. */
-export const targetDraft = targetSent.required({ name: true, buyerId: true }).extend({ type: targetType })
+export const newTargetInput = targetInput.required({ name: true, buyerId: true }).extend({ type: targetType })
 
 export const target = targetSettings.extend({
   id,
@@ -106,7 +106,7 @@ export const targetEvents = {
     name: z.string(),
     occurredAt: instant,
     ok: z.boolean(),
-    result: testResult,
+    result: targetTestResult,
     latencyMs: z.int().min(0),
   }),
 }
@@ -116,7 +116,7 @@ export interface Targets {
 }
 
 /** The kind that follows from type and price: `delivery` is handed over and books nothing. */
-export function kindOf({ type, revenueCents }: Pick<Target, 'type' | 'revenueCents'>): TargetKind {
+export function targetKindOf({ type, revenueCents }: Pick<Target, 'type' | 'revenueCents'>): TargetKind {
   if (type === 'rtb') return 'external_rtb'
   return revenueCents ? 'static' : 'delivery'
 }
@@ -127,12 +127,12 @@ export function destinationOf({ endpoint, rtb }: Pick<Target, 'endpoint' | 'rtb'
 }
 
 /** A target after a test of it: when its endpoint was last looked at. No change of its configuration. */
-export function tested<T extends Pick<Target, 'endpoint'>>(target: T, at: string): T {
+export function withHealthCheck<T extends Pick<Target, 'endpoint'>>(target: T, at: string): T {
   return { ...target, endpoint: target.endpoint && { ...target.endpoint, lastHealthCheckAt: at } }
 }
 
 /** 409: there is nothing to dial or to ask. */
-export function noDestination() {
+export function refuseNoDestination() {
   return refuse(
     'conflict',
     { destination: 'Required before the target can take calls.' },
@@ -143,17 +143,20 @@ export function noDestination() {
 export const evolveTargets: SliceOf<Targets, Omit<typeof targetEvents, 'TargetStatusChanged'>> = {
   TargetTested: (state, { data }) => ({
     ...state,
-    targets: state.targets.update(data.targetId, (old) => old && tested(old, data.occurredAt)),
+    targets: state.targets.update(data.targetId, (old) => old && withHealthCheck(old, data.occurredAt)),
   }),
   TargetCreated: (state, { data }) => ({ ...state, targets: state.targets.set(data.target.id, data.target) }),
   TargetChanged: (state, { data, meta }) => ({
     ...state,
-    targets: state.targets.update(data.targetId, (old) => old && changed({ ...old, updatedAt: meta.at }, data.after)),
+    targets: state.targets.update(
+      data.targetId,
+      (old) => old && applyPatch({ ...old, updatedAt: meta.at }, data.after),
+    ),
   }),
 }
 
 /** A target as one begins, before anything is set (Supplement §5); in the workspace's zone. */
-export function plainTarget(
+export function defaultTarget(
   type: Target['type'],
   name: string,
   { buyerId, endpointId, zone }: { readonly buyerId: string; readonly endpointId: string; readonly zone: string },
@@ -176,33 +179,33 @@ export function plainTarget(
     hoursSchedule: null,
     dedupeWindowSeconds: 0,
     tagFilters: [],
-    endpoint: type === 'rtb' ? null : plainEndpoint(endpointId, type === 'sip' ? 'sip' : 'pstn'),
-    rtb: type === 'rtb' ? PLAIN_RTB : null,
+    endpoint: type === 'rtb' ? null : defaultEndpoint(endpointId, type === 'sip' ? 'sip' : 'pstn'),
+    rtb: type === 'rtb' ? DEFAULT_RTB : null,
   }
 }
 
 /** The settings after a request; dialling that is sent to a bidding target, or the reverse, is left out. */
-export function targetWith(
+export function applyTargetInput(
   settings: TargetSettings,
-  { hoursSchedule, endpoint, rtb, states, ...sent }: TargetSent,
+  { hoursSchedule, endpoint, rtb, states, ...sent }: TargetInput,
 ): TargetSettings {
-  const next = changed(settings, {
+  const next = applyPatch(settings, {
     ...sent,
-    states: states === undefined ? undefined : normalStates(states ?? []),
-    endpoint: settings.endpoint && endpoint && changed(settings.endpoint, endpoint),
-    rtb: settings.rtb && rtb && changed(settings.rtb, rtb),
+    states: states === undefined ? undefined : normalizeStates(states ?? []),
+    endpoint: settings.endpoint && endpoint && applyPatch(settings.endpoint, endpoint),
+    rtb: settings.rtb && rtb && applyPatch(settings.rtb, rtb),
   })
   const zones = { sent: undefined, record: next.timezone }
-  return { ...next, hoursSchedule: rescheduled(settings.hoursSchedule, hoursSchedule, zones) }
+  return { ...next, hoursSchedule: patchSchedule(settings.hoursSchedule, hoursSchedule, zones) }
 }
 
 /** How many targets count against the plan. */
-export function targetsHeld({ targets }: Targets): number {
+export function targetCount({ targets }: Targets): number {
   return targets.count(({ status }) => status !== 'archived')
 }
 
 /** Campaigns on whose plan a target stands. */
-export function plansWith(
+export function campaignsRoutingTo(
   { routes }: { readonly routes: PersistentMap<string, PersistentMap<string, unknown>> },
   targetId: string,
 ): readonly string[] {

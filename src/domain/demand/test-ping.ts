@@ -1,5 +1,5 @@
+import { expandMacros, type MacroValues } from '../shared/macros.ts'
 import type { Rtb } from './endpoint.ts'
-import { expand, type MacroValues } from './macros.ts'
 
 /** A request to a bidder, ready to be sent. */
 export interface PingRequest {
@@ -10,7 +10,7 @@ export interface PingRequest {
 }
 
 /** Headers that belong to the connection or to the platform, in lower case: nobody sets them. */
-const TAKEN = new Set([
+const RESERVED_HEADERS = new Set([
   'connection',
   'content-length',
   'expect',
@@ -27,11 +27,11 @@ const TAKEN = new Set([
 /** What is wrong with a header's name, as a sentence; null when nothing is. */
 export function headerProblem(name: string): string | null {
   const lower = name.toLowerCase()
-  return TAKEN.has(lower) || lower.startsWith('svc-') ? 'Is set by the platform.' : null
+  return RESERVED_HEADERS.has(lower) || lower.startsWith('svc-') ? 'Is set by the platform.' : null
 }
 
 /** A made-up caller, of a number kept for fiction: the tokens of a caller never leave in a URL but as the hash. */
-const SAMPLE: MacroValues = {
+const SAMPLE_MACROS: MacroValues = {
   'event.name': 'target.test',
   'call.ref': 'CA-0000000000',
   'call.state': 'NY',
@@ -45,31 +45,35 @@ const SAMPLE: MacroValues = {
   'caller.state': 'NY',
   'caller.area': '212',
 }
-const SAMPLE_IN_URL: MacroValues = {
-  ...SAMPLE,
-  'caller.e164': SAMPLE['caller.hash'],
-  'caller.digits': SAMPLE['caller.hash'],
-  'caller.nanp': SAMPLE['caller.hash'],
-  'caller.suffix': SAMPLE['caller.hash'],
+const SAMPLE_URL_MACROS: MacroValues = {
+  ...SAMPLE_MACROS,
+  'caller.e164': SAMPLE_MACROS['caller.hash'],
+  'caller.digits': SAMPLE_MACROS['caller.hash'],
+  'caller.nanp': SAMPLE_MACROS['caller.hash'],
+  'caller.suffix': SAMPLE_MACROS['caller.hash'],
 }
 
 const JSON_TYPE = /[/+]json\b/i
 const FORM_TYPE = /^application\/x-www-form-urlencoded\b/i
 
 /** How a value is written into a body of a content type. */
-function escapeFor(contentType: string): (value: string) => string {
+function escaperFor(contentType: string): (value: string) => string {
   if (JSON_TYPE.test(contentType)) return (value) => JSON.stringify(value).slice(1, -1)
   return FORM_TYPE.test(contentType) ? encodeURIComponent : (value) => value
 }
 
 /** What a bidder is asked with that has no template of its own. */
-const PLAIN_BODY = JSON.stringify({
+const DEFAULT_BODY = JSON.stringify({
   test: true,
-  caller: { number: SAMPLE['caller.e164'], state: SAMPLE['caller.state'], area: SAMPLE['caller.area'] },
+  caller: {
+    number: SAMPLE_MACROS['caller.e164'],
+    state: SAMPLE_MACROS['caller.state'],
+    area: SAMPLE_MACROS['caller.area'],
+  },
 })
 
 /** The one ping of a test: with a made-up caller, and marked (`svc-test`) so that a bidder can tell it from a call. */
-export function testPing({ method, contentType, bidHeaders, bidBodyTemplate }: Rtb, bidUrl: string): PingRequest {
+export function createTestPing({ method, contentType, bidHeaders, bidBodyTemplate }: Rtb, bidUrl: string): PingRequest {
   const own = Object.entries(bidHeaders).map(([name, value]) => [name.toLowerCase(), value] as const)
   const typed: Readonly<Record<string, string>> = method === 'POST' ? { 'content-type': contentType } : {}
   const headers: Readonly<Record<string, string>> = {
@@ -79,10 +83,10 @@ export function testPing({ method, contentType, bidHeaders, bidBodyTemplate }: R
     ...Object.fromEntries(own),
     'svc-test': '1',
   }
-  const escaped = escapeFor(headers['content-type'] ?? contentType)
-  const filled = bidBodyTemplate === null ? PLAIN_BODY : expand(bidBodyTemplate, SAMPLE, escaped)
+  const escaped = escaperFor(headers['content-type'] ?? contentType)
+  const filled = bidBodyTemplate === null ? DEFAULT_BODY : expandMacros(bidBodyTemplate, SAMPLE_MACROS, escaped)
   return {
-    url: expand(bidUrl, SAMPLE_IN_URL, encodeURIComponent),
+    url: expandMacros(bidUrl, SAMPLE_URL_MACROS, encodeURIComponent),
     method,
     headers,
     body: method === 'POST' ? filled : null,

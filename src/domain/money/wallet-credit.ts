@@ -3,7 +3,7 @@ import type { DecisionContext } from '../../kernel/command.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { wholeNumber } from '../../kernel/wire.ts'
 import { CENTS, WALLET } from '../shared/limits.ts'
-import { entryId, knownEntry, PLATFORM_REFERENCE, type WalletState, walletEntries } from './wallet.ts'
+import { entryId, PLATFORM_REFERENCE, recentEntry, type WalletState, walletEntries } from './wallet.ts'
 
 /** Money that is added. The reference is the payer's own: it is credited once. */
 export const creditInput = z.object({
@@ -21,12 +21,12 @@ export const creditInput = z.object({
 })
 
 /** What a credit writes: nothing where its reference has been credited with the same amount. */
-export function credited(
+export function decideCredit(
   { amountCents, reference, note }: z.infer<typeof creditInput>,
   state: WalletState,
-  { now, workspaceId, recall }: Pick<DecisionContext, 'now' | 'workspaceId' | 'recall'>,
+  { now, workspaceId, lookUp }: Pick<DecisionContext, 'now' | 'workspaceId' | 'lookUp'>,
 ) {
-  const entry = knownEntry(state, reference) ?? recall(walletEntries, entryId(workspaceId, reference))
+  const entry = recentEntry(state, reference) ?? lookUp(walletEntries, entryId(workspaceId, reference))
   if (entry?.kind === 'credit' && entry.amountCents === amountCents) return []
   if (entry) return refuse('conflict', { reference }, 'The reference belongs to another entry.')
   const balanceCents = state.balanceCents + amountCents

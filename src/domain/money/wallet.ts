@@ -1,10 +1,10 @@
 import { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
-import type { Memory } from '../../kernel/command.ts'
+import type { DecisionMemory } from '../../kernel/command.ts'
 import { defineEntity } from '../../kernel/entity.ts'
 import { id, instant } from '../../kernel/wire.ts'
 import { WALLET } from '../shared/limits.ts'
-import { nothingRecent, type Recent, recentOf, remembered } from '../shared/windowed-map.ts'
+import { createWindowedMap, getEntry, setEntry, type WindowedMap } from '../shared/windowed-map.ts'
 
 const reference = z.string().min(1).max(WALLET.reference)
 const note = z.string().max(WALLET.note).nullable()
@@ -57,7 +57,7 @@ export const walletEntry = z.object({
 export type WalletEntry = Readonly<z.infer<typeof walletEntry>>
 
 /** Entries beyond the hour that the fold remembers: documents of the projection of this name. */
-export const walletEntries: Memory<WalletEntry> = { name: 'wallet-entries', doc: walletEntry }
+export const walletEntries: DecisionMemory<WalletEntry> = { name: 'wallet-entries', doc: walletEntry }
 
 /** Key of an entry in the read model. */
 export function entryId(workspaceId: string, reference: string): string {
@@ -73,14 +73,14 @@ export interface WalletState {
   /** What is put aside, by the reference of the charge to come. */
   readonly reservations: PersistentMap<string, number>
   /** Entries of the last hour at least, by reference. */
-  readonly references: Recent<WalletEntry>
+  readonly references: WindowedMap<WalletEntry>
 }
 
-const write = (state: WalletState, entry: WalletEntry): WalletState => ({
+const addEntry = (state: WalletState, entry: WalletEntry): WalletState => ({
   ...state,
   workspaceId: entry.workspaceId,
   balanceCents: entry.balanceCents,
-  references: remembered(state.references, entry.reference, entry, entry.at),
+  references: setEntry(state.references, entry.reference, entry, entry.at),
 })
 
 const initial: WalletState = {
@@ -88,11 +88,11 @@ const initial: WalletState = {
   balanceCents: 0,
   reservedCents: 0,
   reservations: PersistentMap(),
-  references: nothingRecent(),
+  references: createWindowedMap(),
 }
 
 /** The wallet without what was put aside under a reference: it was charged, or is not needed. */
-function freed(state: WalletState, reference: string): WalletState {
+function withoutReservation(state: WalletState, reference: string): WalletState {
   const amountCents = state.reservations.get(reference) ?? 0
   return {
     ...state,
@@ -109,18 +109,18 @@ export const wallet = defineEntity({
   events: walletEvents,
   initial,
   evolve: {
-    WalletCredited: (state, event) => write(state, creditEntry(event)),
-    WalletCharged: (state, event) => freed(write(state, chargeEntry(event)), event.data.reference),
+    WalletCredited: (state, event) => addEntry(state, creditEntry(event)),
+    WalletCharged: (state, event) => withoutReservation(addEntry(state, chargeEntry(event)), event.data.reference),
     WalletReserved: (state, { data: { reference, amountCents } }) => ({
       ...state,
       reservations: state.reservations.set(reference, amountCents),
       reservedCents: state.reservedCents + amountCents,
     }),
-    WalletReservationReleased: (state, { data }) => freed(state, data.reference),
+    WalletReservationReleased: (state, { data }) => withoutReservation(state, data.reference),
   },
 })
 
-interface Recorded<Data> {
+interface RecordedWalletEvent<Data> {
   readonly stream: string
   readonly revision: number
   readonly meta: { readonly at: string; readonly eventId: string }
@@ -129,7 +129,7 @@ interface Recorded<Data> {
 
 const workspaceOf = (stream: string) => stream.slice(wallet.name.length + 1)
 
-const placeOf = ({ stream, revision, meta }: Omit<Recorded<unknown>, 'data'>) => ({
+const entryOrigin = ({ stream, revision, meta }: Omit<RecordedWalletEvent<unknown>, 'data'>) => ({
   workspaceId: workspaceOf(stream),
   eventId: meta.eventId,
   revision,
@@ -137,15 +137,15 @@ const placeOf = ({ stream, revision, meta }: Omit<Recorded<unknown>, 'data'>) =>
 })
 
 /** The entry that a credit writes. */
-export function creditEntry(event: Recorded<z.infer<typeof walletEvents.WalletCredited>>): WalletEntry {
+export function creditEntry(event: RecordedWalletEvent<z.infer<typeof walletEvents.WalletCredited>>): WalletEntry {
   const { reference, kind, amountCents, balanceCents, note } = event.data
-  return { ...placeOf(event), reference, kind, amountCents, balanceCents, note, callId: null }
+  return { ...entryOrigin(event), reference, kind, amountCents, balanceCents, note, callId: null }
 }
 
 /** The entry that a charge writes. */
-export function chargeEntry(event: Recorded<z.infer<typeof walletEvents.WalletCharged>>): WalletEntry {
+export function chargeEntry(event: RecordedWalletEvent<z.infer<typeof walletEvents.WalletCharged>>): WalletEntry {
   const { reference, kind, amountCents, balanceCents, note, callId } = event.data
-  return { ...placeOf(event), reference, kind, amountCents: -amountCents, balanceCents, note, callId }
+  return { ...entryOrigin(event), reference, kind, amountCents: -amountCents, balanceCents, note, callId }
 }
 
 /** What may be spent: the balance without what is reserved. */
@@ -154,13 +154,13 @@ export function availableCents({ balanceCents, reservedCents }: WalletState): nu
 }
 
 /** The entry of a reference, where the fold still knows it. */
-export function knownEntry(state: WalletState, reference: string): WalletEntry | null {
-  return recentOf(state.references, reference)
+export function recentEntry(state: WalletState, reference: string): WalletEntry | null {
+  return getEntry(state.references, reference)
 }
 
 /** The look-ups that make a reference's entry known for certain: none where the fold knows it, or there is nothing yet. */
-export function entryRecalls(state: WalletState, reference: string) {
-  if (state.workspaceId === null || knownEntry(state, reference)) return []
+export function entryLookups(state: WalletState, reference: string) {
+  if (state.workspaceId === null || recentEntry(state, reference)) return []
   return [{ memory: walletEntries, id: entryId(state.workspaceId, reference) }]
 }
 

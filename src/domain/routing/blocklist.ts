@@ -2,7 +2,7 @@ import { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import { defineEntity } from '../../kernel/entity.ts'
 import { id, instant } from '../../kernel/wire.ts'
-import { text } from '../shared/fields.ts'
+import { nullableText } from '../shared/fields.ts'
 import { BLOCK } from '../shared/limits.ts'
 
 export const blockScope = z.enum(['workspace', 'campaign'])
@@ -14,7 +14,7 @@ export const block = z.object({
   id,
   callerLast10: last10,
   campaignId: id.nullable(),
-  reason: text(BLOCK.reason),
+  reason: nullableText(BLOCK.reason),
   createdAt: instant,
 })
 export type Block = Readonly<z.infer<typeof block>>
@@ -43,7 +43,7 @@ export const blocklist = defineEntity({
   name: 'blocklist',
   version: 1,
   longLived: true,
-  remembersCommands: true,
+  deduplicatesCommands: true,
   events: blocklistEvents,
   initial,
   evolve: {

@@ -1,11 +1,11 @@
 import type { EventOf } from '../../kernel/event.ts'
 import type { WorkspaceState } from '../configuration/workspace.ts'
 import { windowsOf } from '../shared/windows.ts'
-import { holds } from './cap-reset.ts'
-import { CAPS, type Capped, takenIn } from './caps.ts'
+import { hasUncountedSlot } from './cap-reset.ts'
+import { CAPS, type CallCaps, slotsTakenAt } from './caps.ts'
 import { counterKey, counterOf, type LedgerState, type ledgerEvents } from './ledger.ts'
 import type { CapScope, TargetCapped } from './notified-caps.ts'
-import { toldCap } from './notified-caps.ts'
+import { notifiedCap } from './notified-caps.ts'
 
 type LedgerEvent = EventOf<typeof ledgerEvents>
 
@@ -59,30 +59,31 @@ function countingOf({ type, data }: LedgerEvent): Counting | null {
   return booking(data, after.converted && !before.converted, 1, after.revenueCents - before.revenueCents)
 }
 
-type Reached = Pick<TargetCapped, 'window' | 'countedAt' | 'figures'>
+type ReachedCap = Pick<TargetCapped, 'window' | 'countedAt' | 'figures'>
 
 /** The caps of a target or buyer that are reached when a counting is added, and were not told to be. */
-function reachedBy(
+function reachedCaps(
   state: LedgerState,
   { callId, slot, booked }: Counting,
   scope: CapScope,
-  record: Capped & { readonly id: string; readonly dailyRevenueCapCents: number },
-): readonly Reached[] {
+  record: CallCaps & { readonly id: string; readonly dailyRevenueCapCents: number },
+): readonly ReachedCap[] {
   const counter = counterOf(state, scope, record.id)
   const told = state.told.get(counterKey(scope, record.id))
-  const isNew = (window: Reached['window'], at: string, cap: number) => cap > 0 && toldCap(told, window, at) !== cap
-  const reached: Reached[] = []
+  const isNew = (window: ReachedCap['window'], at: string, cap: number) =>
+    cap > 0 && notifiedCap(told, window, at) !== cap
+  const reached: ReachedCap[] = []
   for (const { window, name, capOf } of slot ? CAPS : []) {
     const { taken, at } = slot ?? { taken: 0, at: '' }
     const cap = capOf(record)
     if (!isNew(name, at, cap)) continue
-    const slots = takenIn(counter, at)[window] + taken
+    const slots = slotsTakenAt(counter, at)[window] + taken
     if (slots < cap) continue
     const begins = window === 'total' ? '' : windowsOf(at)[window]
     // The call's own slot counts from now on; those of the others that are only held do not.
     const held = state.calls.count(
       (open, id) =>
-        id !== callId && holds(open, scope, record.id) && open.claim?.occurredAt.startsWith(begins) === true,
+        id !== callId && hasUncountedSlot(open, scope, record.id) && open.claim?.occurredAt.startsWith(begins) === true,
     )
     if (slots - held >= cap) reached.push({ window: name, countedAt: at, figures: { cap, count: slots - held } })
   }
@@ -98,7 +99,7 @@ function reachedBy(
  * Events with the caps that they reach (`target.capped`): each once for a window and a cap, however many routers count.
  * `state` is the ledger before them, without the slots that they give back.
  */
-export function reachingCaps(
+export function withCapNotifications(
   state: LedgerState,
   events: readonly LedgerEvent[],
   { targets, buyers }: WorkspaceState,
@@ -115,7 +116,7 @@ export function reachingCaps(
       buyer: { id: buyer.id, name: buyer.name },
     }
     const scoped = (scope: CapScope) =>
-      reachedBy(state, counting, scope, scope === 'target' ? target : buyer).map((reached) => ({
+      reachedCaps(state, counting, scope, scope === 'target' ? target : buyer).map((reached) => ({
         type: 'TargetCapped' as const,
         data: { callId, occurredAt, scope, ...reached, ...whose },
       }))

@@ -4,17 +4,17 @@ import type { Counter } from './ledger.ts'
 import type { CapWindow } from './notified-caps.ts'
 
 /** What a rule found: the sentence that passes a target over, and the figures that it names. */
-export interface Finding {
+export interface SkipDetail {
   readonly sentence: string
   readonly figures?: Skip['figures']
 }
 
 /** Whose cap it is, as sentences name it. */
-type Kind = 'Target' | 'Buyer'
-type Named = { readonly name: string }
+type CapOwner = 'Target' | 'Buyer'
+type WithName = { readonly name: string }
 
 /** The call caps of a target or buyer; 0 is unlimited. */
-export interface Capped {
+export interface CallCaps {
   readonly hourlyCap: number
   readonly dailyCap: number
   readonly monthlyCap: number
@@ -27,7 +27,7 @@ type Window = keyof Windows | 'total'
 export const CAPS: readonly {
   readonly window: Window
   readonly name: CapWindow
-  readonly capOf: (caps: Capped) => number
+  readonly capOf: (caps: CallCaps) => number
 }[] = [
   { window: 'hour', name: 'hourly', capOf: ({ hourlyCap }) => hourlyCap },
   { window: 'day', name: 'daily', capOf: ({ dailyCap }) => dailyCap },
@@ -36,15 +36,20 @@ export const CAPS: readonly {
 ]
 
 /** Slots taken of each window at an instant. */
-export function takenIn({ taken, total }: Counter, at: string): Readonly<Record<Window, number>> {
+export function slotsTakenAt({ taken, total }: Counter, at: string): Readonly<Record<Window, number>> {
   const { hour, day, month } = windowsOf(at)
   return { hour: taken.get(hour, 0), day: taken.get(day, 0), month: taken.get(month, 0), total }
 }
 
 /** The first call cap that is full at an instant; null where there is room under each. */
-export function fullCap(kind: Kind, caps: Capped & Named, counter: () => Counter, at: string): Finding | null {
+export function checkCallCaps(
+  kind: CapOwner,
+  caps: CallCaps & WithName,
+  counter: () => Counter,
+  at: string,
+): SkipDetail | null {
   if (CAPS.every(({ capOf }) => capOf(caps) === 0)) return null
-  const taken = takenIn(counter(), at)
+  const taken = slotsTakenAt(counter(), at)
   const full = CAPS.find(({ window, capOf }) => capOf(caps) > 0 && taken[window] >= capOf(caps))
   if (!full) return null
   const cap = full.capOf(caps)
@@ -56,11 +61,11 @@ export function fullCap(kind: Kind, caps: Capped & Named, counter: () => Counter
 }
 
 /** A full concurrency cap; null where there is room. */
-export function fullConcurrency(
-  kind: Kind,
-  { name, concurrencyCap: cap }: Named & { readonly concurrencyCap: number },
+export function checkConcurrencyCap(
+  kind: CapOwner,
+  { name, concurrencyCap: cap }: WithName & { readonly concurrencyCap: number },
   counter: () => Counter,
-): Finding | null {
+): SkipDetail | null {
   if (cap === 0) return null
   const { live } = counter()
   if (live < cap) return null
@@ -71,12 +76,12 @@ export function fullConcurrency(
 }
 
 /** A revenue cap that the settlements of an instant's day have reached; null where they have not. */
-export function fullRevenue(
-  kind: Kind,
-  { name, dailyRevenueCapCents: capCents }: Named & { readonly dailyRevenueCapCents: number },
+export function checkRevenueCap(
+  kind: CapOwner,
+  { name, dailyRevenueCapCents: capCents }: WithName & { readonly dailyRevenueCapCents: number },
   counter: () => Counter,
   at: string,
-): Finding | null {
+): SkipDetail | null {
   if (capCents === 0) return null
   const booked = counter().cents.get(windowsOf(at).day, 0)
   if (booked < capCents) return null

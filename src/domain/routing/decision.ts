@@ -55,7 +55,7 @@ export type Arrival = Readonly<z.infer<typeof arrival>>
 
 const arrived = z.looseObject({ arrival: z.looseObject({}) })
 /** Arrivals of before named no pool. */
-export const withoutPool: Upcast = (data) => {
+export const addNumberPool: Upcast = (data) => {
   const { arrival, ...rest } = arrived.parse(data)
   return { ...rest, arrival: { ...arrival, numberPoolId: null } }
 }

@@ -2,19 +2,19 @@ import type { WorkspaceState } from '../configuration/workspace.ts'
 import type { Buyer } from '../demand/buyer.ts'
 import { destinationOf, type Target } from '../demand/target.ts'
 import type { SkipReason } from '../shared/call-codes.ts'
+import { formatDuration, pluralize } from '../shared/format.ts'
 import { isOpen } from '../shared/hours.ts'
-import { quickLookup } from '../shared/memoized-get.ts'
+import { memoizedGet } from '../shared/memoized-get.ts'
 import { msOf } from '../shared/windows.ts'
-import { counted, duration } from '../shared/words.ts'
-import { isInside, type LastSeen, reachedKey } from './callers.ts'
-import { type Finding, fullCap, fullConcurrency, fullRevenue } from './caps.ts'
+import { isInsideWindow, type LastSeen, targetCallerKey } from './callers.ts'
+import { checkCallCaps, checkConcurrencyCap, checkRevenueCap, type SkipDetail } from './caps.ts'
 import type { Arrival, Planned, Skip } from './decision.ts'
 import { type Counter, counterOf, type LedgerState } from './ledger.ts'
-import { failedFilter } from './tag-filters.ts'
-import { suppressedAt, type TargetHealth } from './target-health.ts'
+import { checkTagFilters } from './tag-filters.ts'
+import { suppressionEndAt, type TargetHealth } from './target-health.ts'
 
 /** What a call brings to the look at a target. */
-export interface Look {
+export interface EligibilityContext {
   readonly workspace: WorkspaceState
   readonly ledger: LedgerState
   readonly caller: string | null
@@ -27,7 +27,7 @@ export interface Look {
 }
 
 /** A target looked at for a call, at the moment of the look. */
-interface Candidate extends Look {
+interface Candidate extends EligibilityContext {
   readonly target: Target
   readonly buyer: Buyer
   /** What the ledger counts of the target, and of the buyer: looked for when there is a cap to hold it against. */
@@ -38,16 +38,16 @@ interface Candidate extends Look {
 interface Rule {
   readonly reason: SkipReason
   /** Why the target cannot take the call; null when it can, as far as this rule goes. */
-  readonly skips: (candidate: Candidate) => Finding | null
+  readonly check: (candidate: Candidate) => SkipDetail | null
 }
 
-const targetIn = quickLookup<Target>()
-const buyerIn = quickLookup<Buyer>()
-const healthIn = quickLookup<TargetHealth>()
+const getTarget = memoizedGet<Target>()
+const getBuyer = memoizedGet<Buyer>()
+const getHealth = memoizedGet<TargetHealth>()
 
 const NOTHING_TO_DIAL = 'The target has nothing to dial.'
 
-function outsideStates({ target, callerState, campaignStates }: Candidate): Finding | null {
+function checkStates({ target, callerState, campaignStates }: Candidate): SkipDetail | null {
   const lists = [campaignStates, target.states].filter((states) => states.length > 0)
   if (lists.every((states) => callerState !== null && states.includes(callerState))) return null
   return {
@@ -58,26 +58,26 @@ function outsideStates({ target, callerState, campaignStates }: Candidate): Find
   }
 }
 
-function switchedOff({ target, ledger, at }: Candidate): Finding | null {
-  const health = healthIn(ledger.health, target.id) ?? null
-  const until = suppressedAt(health, at)
+function checkSuppression({ target, ledger, at }: Candidate): SkipDetail | null {
+  const health = getHealth(ledger.health, target.id) ?? null
+  const until = suppressionEndAt(health, at)
   if (health === null || until === null) return null
   const secondsLeft = Math.ceil((Date.parse(until) - Date.parse(at)) / 1_000)
   const { consecutiveFailures } = health
   const failures = consecutiveFailures === 1 ? '1 failed dial' : `${consecutiveFailures} failed dials in a row`
   return {
-    sentence: `Target ${target.name} is switched off for ${counted(secondsLeft, 'more second')} after ${failures}.`,
+    sentence: `Target ${target.name} is switched off for ${pluralize(secondsLeft, 'more second')} after ${failures}.`,
     figures: { secondsLeft, suppressedUntil: until, consecutiveFailures },
   }
 }
 
-function reachedBefore({ target, caller, lastSeen, at }: Candidate): Finding | null {
+function checkDuplicate({ target, caller, lastSeen, at }: Candidate): SkipDetail | null {
   const { name, dedupeWindowSeconds: windowSeconds } = target
   if (windowSeconds === 0 || caller === null) return null
-  const seen = lastSeen(reachedKey(target.id, caller))
-  if (!isInside(seen, windowSeconds, at)) return null
+  const seen = lastSeen(targetCallerKey(target.id, caller))
+  if (!isInsideWindow(seen, windowSeconds, at)) return null
   return {
-    sentence: `The caller reached target ${name} less than ${duration(windowSeconds)} ago.`,
+    sentence: `The caller reached target ${name} less than ${formatDuration(windowSeconds)} ago.`,
     figures: { windowSeconds, reachedAt: seen?.at ?? null },
   }
 }
@@ -89,53 +89,56 @@ function reachedBefore({ target, caller, lastSeen, at }: Candidate): Finding | n
 const RULES: readonly Rule[] = [
   {
     reason: 'paused',
-    skips: ({ target }) => (target.status === 'active' ? null : { sentence: 'The target is paused.' }),
+    check: ({ target }) => (target.status === 'active' ? null : { sentence: 'The target is paused.' }),
   },
   {
     reason: 'buyer_paused',
-    skips: ({ buyer }) => (buyer.status === 'active' ? null : { sentence: `Buyer ${buyer.name} is ${buyer.status}.` }),
+    check: ({ buyer }) => (buyer.status === 'active' ? null : { sentence: `Buyer ${buyer.name} is ${buyer.status}.` }),
   },
   {
     reason: 'no_destination',
-    skips: ({ target }) => (target.type !== 'rtb' && destinationOf(target) ? null : { sentence: NOTHING_TO_DIAL }),
+    check: ({ target }) => (target.type !== 'rtb' && destinationOf(target) ? null : { sentence: NOTHING_TO_DIAL }),
   },
-  { reason: 'suppressed', skips: switchedOff },
+  { reason: 'suppressed', check: checkSuppression },
   {
     reason: 'closed',
-    skips: ({ target, at }) =>
+    check: ({ target, at }) =>
       isOpen(target.hoursSchedule, msOf(at), target.timezone)
         ? null
         : { sentence: `Target ${target.name} is closed at this hour.` },
   },
-  { reason: 'state', skips: outsideStates },
+  { reason: 'state', check: checkStates },
   {
     reason: 'concurrency',
-    skips: ({ target, counter }) => fullConcurrency('Target', target, counter),
+    check: ({ target, counter }) => checkConcurrencyCap('Target', target, counter),
   },
-  { reason: 'capped', skips: ({ target, counter, at }) => fullCap('Target', target, counter, at) },
+  { reason: 'capped', check: ({ target, counter, at }) => checkCallCaps('Target', target, counter, at) },
   {
     reason: 'buyer_capped',
-    skips: ({ buyer, buyerCounter, at }) =>
-      fullConcurrency('Buyer', buyer, buyerCounter) ??
-      fullCap('Buyer', buyer, buyerCounter, at) ??
-      fullRevenue('Buyer', buyer, buyerCounter, at),
+    check: ({ buyer, buyerCounter, at }) =>
+      checkConcurrencyCap('Buyer', buyer, buyerCounter) ??
+      checkCallCaps('Buyer', buyer, buyerCounter, at) ??
+      checkRevenueCap('Buyer', buyer, buyerCounter, at),
   },
   {
     reason: 'spend_capped',
-    skips: ({ target, counter, at }) => fullRevenue('Target', target, counter, at),
+    check: ({ target, counter, at }) => checkRevenueCap('Target', target, counter, at),
   },
-  { reason: 'duplicate', skips: reachedBefore },
+  { reason: 'duplicate', check: checkDuplicate },
   {
     reason: 'tag_filter',
-    skips: ({ target, tags }) => failedFilter(`Target ${target.name}`, target.tagFilters, tags),
+    check: ({ target, tags }) => checkTagFilters(`Target ${target.name}`, target.tagFilters, tags),
   },
 ]
 
 /** A planned target that can take the call now, or why it is passed over. */
-export function lookAt(planned: Planned, look: Look): { readonly target: Target; readonly buyer: Buyer } | Skip {
+export function checkEligibility(
+  planned: Planned,
+  look: EligibilityContext,
+): { readonly target: Target; readonly buyer: Buyer } | Skip {
   const { workspace, ledger } = look
-  const target = targetIn(workspace.targets, planned.targetId)
-  const buyer = target && buyerIn(workspace.buyers, target.buyerId)
+  const target = getTarget(workspace.targets, planned.targetId)
+  const buyer = target && getBuyer(workspace.buyers, target.buyerId)
   const { targetId, targetName } = planned
   if (!target || !buyer)
     return { targetId, targetName, reason: 'no_destination', sentence: NOTHING_TO_DIAL, figures: {} }
@@ -146,8 +149,8 @@ export function lookAt(planned: Planned, look: Look): { readonly target: Target;
     counter: () => counterOf(ledger, 'target', target.id),
     buyerCounter: () => counterOf(ledger, 'buyer', buyer.id),
   }
-  for (const { reason, skips } of RULES) {
-    const finding = skips(candidate)
+  for (const { reason, check } of RULES) {
+    const finding = check(candidate)
     if (finding) return { targetId, targetName, reason, sentence: finding.sentence, figures: finding.figures ?? {} }
   }
   return { target, buyer }

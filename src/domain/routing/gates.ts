@@ -2,16 +2,16 @@ import type { Campaign } from '../campaigns/campaign.ts'
 import type { WorkspaceState } from '../configuration/workspace.ts'
 import type { WalletState } from '../money/wallet.ts'
 import type { GateCode, UnroutedReason } from '../shared/call-codes.ts'
+import { formatDuration } from '../shared/format.ts'
 import { isOpen } from '../shared/hours.ts'
 import { windowsOf } from '../shared/windows.ts'
-import { duration } from '../shared/words.ts'
 import { laneId } from '../supply/lane.ts'
 import { type BlocklistState, blockKey, callerLast10 } from './blocklist.ts'
-import { type CallerSeen, isInside } from './callers.ts'
+import { type CallerSighting, isInsideWindow } from './callers.ts'
 import { counterOf, type LedgerState } from './ledger.ts'
 
 /** A caller at the gates: everything that a gate may look at. */
-export interface Knock {
+export interface GateInput {
   readonly workspace: WorkspaceState
   readonly blocklist: BlocklistState
   readonly wallet: WalletState
@@ -20,7 +20,7 @@ export interface Knock {
   readonly publisherId: string | null
   readonly caller: string | null
   /** The caller's latest admission by the campaign before this one, where one is remembered. */
-  readonly seen: CallerSeen | null
+  readonly seen: CallerSighting | null
   /** Instant of the arrival. */
   readonly at: string
 }
@@ -29,15 +29,20 @@ interface Gate {
   readonly code: GateCode
   readonly reason: UnroutedReason
   /** The sentence that turns the caller away; null lets it pass. */
-  readonly refuses: (knock: Knock) => string | null
+  readonly check: (knock: GateInput) => string | null
 }
 
 /** Whether the campaign saw the caller inside its window before the arrival. */
-export function repeats({ campaign, caller, seen, at }: Pick<Knock, 'campaign' | 'caller' | 'seen' | 'at'>): boolean {
-  return campaign !== null && caller !== null && isInside(seen, campaign.dedupeWindowSeconds, at)
+export function isRepeatCaller({
+  campaign,
+  caller,
+  seen,
+  at,
+}: Pick<GateInput, 'campaign' | 'caller' | 'seen' | 'at'>): boolean {
+  return campaign !== null && caller !== null && isInsideWindow(seen, campaign.dedupeWindowSeconds, at)
 }
 
-function campaignNotLive({ workspace, campaign, publisherId }: Knock): string | null {
+function checkCampaignStatus({ workspace, campaign, publisherId }: GateInput): string | null {
   if (!campaign) return 'The number is on no campaign.'
   if (campaign.status !== 'live') return `Campaign ${campaign.name} is not live (${campaign.status}).`
   if (publisherId === null) return null
@@ -47,7 +52,7 @@ function campaignNotLive({ workspace, campaign, publisherId }: Knock): string | 
   return `The lane of publisher ${publisher?.name ?? publisherId} on campaign ${campaign.name} is switched off.`
 }
 
-function callerBlocked({ blocklist, campaign, caller }: Knock): string | null {
+function checkBlocklist({ blocklist, campaign, caller }: GateInput): string | null {
   const last10 = caller && callerLast10(caller)
   if (!last10) return null
   if (blocklist.blocks.has(blockKey(null, last10))) return 'The caller is blocked for the whole workspace.'
@@ -55,7 +60,7 @@ function callerBlocked({ blocklist, campaign, caller }: Knock): string | null {
   return blocked ? `The caller is blocked on campaign ${campaign.name}.` : null
 }
 
-function campaignCapped({ campaign, ledger, at }: Knock): string | null {
+function checkCampaignCaps({ campaign, ledger, at }: GateInput): string | null {
   if (!campaign) return null
   const { live, taken } = counterOf(ledger, 'campaign', campaign.id)
   const today = taken.get(windowsOf(at).day, 0)
@@ -73,7 +78,7 @@ const GATES: readonly Gate[] = [
   {
     code: 'subscription',
     reason: 'workspace_inactive',
-    refuses: ({ workspace: { workspace } }) =>
+    check: ({ workspace: { workspace } }) =>
       workspace?.subscriptionStatus === 'active'
         ? null
         : `The workspace subscription is not active (${workspace?.subscriptionStatus ?? 'none'}).`,
@@ -81,15 +86,15 @@ const GATES: readonly Gate[] = [
   {
     code: 'wallet',
     reason: 'workspace_unfunded',
-    refuses: ({ wallet: { balanceCents } }) =>
+    check: ({ wallet: { balanceCents } }) =>
       balanceCents > 0 ? null : `The workspace wallet is empty (${balanceCents} cents).`,
   },
-  { code: 'campaign_status', reason: 'campaign_not_live', refuses: campaignNotLive },
-  { code: 'blocked_caller', reason: 'caller_blocked', refuses: callerBlocked },
+  { code: 'campaign_status', reason: 'campaign_not_live', check: checkCampaignStatus },
+  { code: 'blocked_caller', reason: 'caller_blocked', check: checkBlocklist },
   {
     code: 'anonymous_caller',
     reason: 'anonymous_blocked',
-    refuses: ({ campaign, caller }) =>
+    check: ({ campaign, caller }) =>
       campaign?.anonymousPolicy === 'block' && caller === null
         ? `The caller hid the number, and campaign ${campaign.name} takes no anonymous callers.`
         : null,
@@ -97,33 +102,33 @@ const GATES: readonly Gate[] = [
   {
     code: 'hours',
     reason: 'campaign_closed',
-    refuses: ({ campaign, at }) =>
+    check: ({ campaign, at }) =>
       campaign && !isOpen(campaign.hoursSchedule, Date.parse(at), campaign.timezone)
         ? 'The call arrived outside campaign hours.'
         : null,
   },
-  { code: 'campaign_cap', reason: 'campaign_capped', refuses: campaignCapped },
+  { code: 'campaign_cap', reason: 'campaign_capped', check: checkCampaignCaps },
   {
     code: 'repeat_caller',
     reason: 'repeat_blocked',
-    refuses: (knock) =>
-      knock.campaign?.repeatCallerPolicy === 'block' && repeats(knock)
-        ? `The caller reached campaign ${knock.campaign.name} less than ${duration(knock.campaign.dedupeWindowSeconds)} ago.`
+    check: (knock) =>
+      knock.campaign?.repeatCallerPolicy === 'block' && isRepeatCaller(knock)
+        ? `The caller reached campaign ${knock.campaign.name} less than ${formatDuration(knock.campaign.dedupeWindowSeconds)} ago.`
         : null,
   },
 ]
 
 /** How a call fared at the gates: what it passed, and what turned it away, if anything did. */
-export interface Passage {
+export interface GateResult {
   readonly passed: readonly GateCode[]
   readonly failed: { readonly code: GateCode; readonly reason: UnroutedReason; readonly sentence: string } | null
 }
 
 /** Tries the gates in order, up to the first that refuses. */
-export function pass(knock: Knock): Passage {
+export function evaluateGates(knock: GateInput): GateResult {
   const passed: GateCode[] = []
-  for (const { code, reason, refuses } of GATES) {
-    const sentence = refuses(knock)
+  for (const { code, reason, check } of GATES) {
+    const sentence = check(knock)
     if (sentence !== null) return { passed, failed: { code, reason, sentence } }
     passed.push(code)
   }

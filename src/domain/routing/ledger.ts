@@ -5,12 +5,19 @@ import { id, instant } from '../../kernel/wire.ts'
 import { figures } from '../money/figures.ts'
 import { gateCode } from '../shared/call-codes.ts'
 import { sha256 } from '../shared/fields.ts'
-import { forgotten, nothingRecent, type Recent, recentOf, remembered } from '../shared/windowed-map.ts'
-import { type Counts, counted, NO_COUNTS, windowsOf } from '../shared/windows.ts'
-import { type Booked, bookedAgain, bookedFirst, bookedFor } from './booked.ts'
-import { admissionOf, type CallerSeen, connectionOf, later, type Sighting } from './callers.ts'
+import { createWindowedMap, deleteEntry, getEntry, setEntry, type WindowedMap } from '../shared/windowed-map.ts'
+import { addToCounts, type Counts, NO_COUNTS, windowsOf } from '../shared/windows.ts'
+import {
+  admissionSightings,
+  type CallerSighting,
+  connectionSightings,
+  type KeyedSighting,
+  laterSighting,
+} from './callers.ts'
+import { bookedFor, type CountedCall, countedCallOf, recountedCallOf } from './counted-call.ts'
 import {
   type Arrival,
+  addNumberPool,
   arrival,
   type Claim,
   claim,
@@ -21,14 +28,13 @@ import {
   skip,
   terms,
   unrouted,
-  withoutPool,
 } from './decision.ts'
-import { NOTHING_TOLD, type Told, targetCapped, withTold } from './notified-caps.ts'
+import { addNotifiedCap, NO_NOTIFIED_CAPS, type NotifiedCaps, targetCapped } from './notified-caps.ts'
 import {
-  afterFailure,
   type DialFailure,
   dialFailure,
-  isFailure,
+  healthAfterFailure,
+  isTargetFailure,
   type TargetHealth,
   targetWentDown,
 } from './target-health.ts'
@@ -119,15 +125,15 @@ export const ledgerEvents = {
 }
 
 /** Before a target's caps could be reset, none had been. */
-const neverReset: Upcast = (data) => ({ ...z.looseObject({}).parse(data), resetSince: false })
+const addResetSince: Upcast = (data) => ({ ...z.looseObject({}).parse(data), resetSince: false })
 const seeded = z.looseObject({ inputs: z.object({ seed: z.int() }) })
 /** What an arrival was reminded of stood among its inputs, and no routing key was known. */
-const withoutRecalled: Upcast = (data) => {
+const dropRecalled: Upcast = (data) => {
   const { inputs, ...rest } = seeded.parse(data)
   return { ...rest, inputs: { seed: inputs.seed, routingKeyHash: null } }
 }
 /** Before failures were told of with their SIP code, nothing was known of it. */
-const withoutCode: Upcast = (data) => ({ ...z.looseObject({}).parse(data), sipCode: null, retryAfterSeconds: null })
+const addSipCode: Upcast = (data) => ({ ...z.looseObject({}).parse(data), sipCode: null, retryAfterSeconds: null })
 
 /** What is counted of a target, buyer, lane or campaign. */
 export interface Counter {
@@ -164,28 +170,28 @@ export interface LedgerState {
   readonly counters: PersistentMap<string, Counter>
   readonly calls: PersistentMap<string, OpenCall>
   /** Calls that are known, by id. */
-  readonly known: Recent<true>
+  readonly known: WindowedMap<true>
   /** Callers whom campaigns, lanes and targets have seen, by the keys of `callers.ts`. */
-  readonly callers: Recent<CallerSeen>
+  readonly callers: WindowedMap<CallerSighting>
   /** Health of the targets that have failed since a call last connected there. */
   readonly health: PersistentMap<string, TargetHealth>
   /** Dials that rang when their call was released, by call: how they ended is not known here. */
-  readonly unheard: Recent<Dialled>
+  readonly unheard: WindowedMap<Dial>
   /** Caps that were told to be reached, by the keys of the counters. */
-  readonly told: PersistentMap<string, Told>
+  readonly told: PersistentMap<string, NotifiedCaps>
   /** What is counted of calls, by id. */
-  readonly booked: Recent<Booked>
+  readonly booked: WindowedMap<CountedCall>
   /** Revisions at which the caps of targets were last reset, by target. */
   readonly resets: PersistentMap<string, number>
 }
 
 /** A dial, and whom it was to reach. */
-export type Dialled = Pick<Claim, 'attempt' | 'target' | 'buyer' | 'externalRef'>
+export type Dial = Pick<Claim, 'attempt' | 'target' | 'buyer' | 'externalRef'>
 
-export type Counted = 'target' | 'buyer' | 'lane' | 'campaign'
+export type CounterKind = 'target' | 'buyer' | 'lane' | 'campaign'
 
 /** Keys of counters by kind and id. One made anew would be hashed anew, and a decision asks for hundreds of them. */
-const keys: Readonly<Record<Counted, Map<string, string>>> = {
+const keys: Readonly<Record<CounterKind, Map<string, string>>> = {
   target: new Map(),
   buyer: new Map(),
   lane: new Map(),
@@ -194,7 +200,7 @@ const keys: Readonly<Record<Counted, Map<string, string>>> = {
 const KEYS_MAX = 10_000
 
 /** Key of a counter. A lane's id is `laneId`. */
-export function counterKey(kind: Counted, id: string): string {
+export function counterKey(kind: CounterKind, id: string): string {
   const known = keys[kind].get(id)
   if (known !== undefined) return known
   if (keys[kind].size >= KEYS_MAX) keys[kind].clear()
@@ -204,7 +210,7 @@ export function counterKey(kind: Counted, id: string): string {
 }
 
 /** The counter of something; zeros where nothing is counted yet. */
-export function counterOf({ counters }: Pick<LedgerState, 'counters'>, kind: Counted, id: string): Counter {
+export function counterOf({ counters }: Pick<LedgerState, 'counters'>, kind: CounterKind, id: string): Counter {
   return counters.get(counterKey(kind, id), NO_COUNTER)
 }
 
@@ -229,17 +235,17 @@ const claimKeys = ({ target, buyer }: Pick<Claim, 'target' | 'buyer'>) => [
 /** Counters that a claim still counts in: its target's caps may have been reset since. */
 const countingKeys = (claim: Claim, resetSince: boolean) => claimKeys(claim).slice(resetSince ? 1 : 0)
 
-interface Move {
+interface CounterChange {
   readonly live?: number
   /** Slots taken, in the windows of this instant. */
   readonly taken?: { readonly by: number; readonly at: string }
   readonly cents?: { readonly by: number; readonly at: string }
 }
 
-function moved(
+function updateCounters(
   counters: LedgerState['counters'],
   keys: readonly string[],
-  { live = 0, taken, cents }: Move,
+  { live = 0, taken, cents }: CounterChange,
   now: string,
 ) {
   return counters.withMutations((draft) => {
@@ -247,58 +253,58 @@ function moved(
       const old = draft.get(key) ?? NO_COUNTER
       draft.set(key, {
         live: Math.max(0, old.live + live),
-        taken: taken ? counted(old.taken, Object.values(windowsOf(taken.at)), taken.by, now) : old.taken,
+        taken: taken ? addToCounts(old.taken, Object.values(windowsOf(taken.at)), taken.by, now) : old.taken,
         total: Math.max(0, old.total + (taken?.by ?? 0)),
-        cents: cents ? counted(old.cents, [windowsOf(cents.at).day], cents.by, now) : old.cents,
+        cents: cents ? addToCounts(old.cents, [windowsOf(cents.at).day], cents.by, now) : old.cents,
       })
     }
   })
 }
 
-function claimed(counters: LedgerState['counters'], claim: Claim, now: string) {
-  return moved(counters, claimKeys(claim), { live: 1, taken: { by: 1, at: claim.occurredAt } }, now)
+function addClaim(counters: LedgerState['counters'], claim: Claim, now: string) {
+  return updateCounters(counters, claimKeys(claim), { live: 1, taken: { by: 1, at: claim.occurredAt } }, now)
 }
 
 /** A dial ends without an answer: its place is free again, and so are its slots unless the claim itself counted. */
-function unclaimed(counters: LedgerState['counters'], claim: Claim, resetSince: boolean, now: string) {
-  const freed = moved(counters, claimKeys(claim), { live: -1 }, now)
+function removeClaim(counters: LedgerState['counters'], claim: Claim, resetSince: boolean, now: string) {
+  const freed = updateCounters(counters, claimKeys(claim), { live: -1 }, now)
   if (claim.capCountsOn === 'claimed') return freed
-  return moved(freed, countingKeys(claim, resetSince), { taken: { by: -1, at: claim.occurredAt } }, now)
+  return updateCounters(freed, countingKeys(claim, resetSince), { taken: { by: -1, at: claim.occurredAt } }, now)
 }
 
 /** The ledger after a dial that got no answer: its slots are free for the very next look. */
-export function withoutClaim(state: LedgerState, callId: string, now: string): LedgerState {
+export function releaseClaim(state: LedgerState, callId: string, now: string): LedgerState {
   const open = state.calls.get(callId)
   if (!open?.claim) return state
   return {
     ...state,
-    counters: unclaimed(state.counters, open.claim, open.resetSince, now),
+    counters: removeClaim(state.counters, open.claim, open.resetSince, now),
     calls: state.calls.set(callId, { ...open, claim: null }),
   }
 }
 
 /** A call without a claim, or one that counted no later than its connection, is done with when it is no longer live. */
-const settlesLater = ({ claim, connected }: OpenCall) => claim !== null && connected
+const isAwaitingSettlement = ({ claim, connected }: OpenCall) => claim !== null && connected
 
 /** Callers with what was just seen of one of them: the latest is what counts, in whatever order calls are played. */
-function seenAgain(callers: LedgerState['callers'], sightings: readonly Sighting[], now: string) {
+function addSightings(callers: LedgerState['callers'], sightings: readonly KeyedSighting[], now: string) {
   return sightings.reduce((known, [key, seen]) => {
-    const latest = later(recentOf(known, key), seen)
-    return latest ? remembered(known, key, latest, now) : known
+    const latest = laterSighting(getEntry(known, key), seen)
+    return latest ? setEntry(known, key, latest, now) : known
   }, callers)
 }
 
-const dialledBy = ({ attempt, target, buyer, externalRef }: Claim): Dialled => ({ attempt, target, buyer, externalRef })
+const dialOf = ({ attempt, target, buyer, externalRef }: Claim): Dial => ({ attempt, target, buyer, externalRef })
 
 /** A target after one more dial to it failed. A caller who gave up says nothing of the target. */
-function failed(state: LedgerState, targetId: string, failure: DialFailure): LedgerState {
-  if (!isFailure(failure.outcome)) return state
-  const health = afterFailure(state.health.get(targetId) ?? null, failure)
+function applyFailure(state: LedgerState, targetId: string, failure: DialFailure): LedgerState {
+  if (!isTargetFailure(failure.outcome)) return state
+  const health = healthAfterFailure(state.health.get(targetId) ?? null, failure)
   return { ...state, health: state.health.set(targetId, health) }
 }
 
 /** Counters after the books of a counted call changed: by what they say more or less, in the windows that it counts in. */
-function recounted(
+function applyRecount(
   counters: LedgerState['counters'],
   { before, after, occurredAt: at, ...counts }: z.infer<typeof ledgerEvents.CallRecounted>,
   now: string,
@@ -313,19 +319,19 @@ function recounted(
   const earned = { cents: { by: after.revenueCents - before.revenueCents, at } }
   const paid = { cents: { by: after.payoutCents - before.payoutCents, at } }
   const lane = campaignId && publisherId ? [counterKey('lane', `${campaignId}:${publisherId}`)] : []
-  return moved(moved(counters, keys, { ...taken, ...earned }, now), lane, paid, now)
+  return updateCounters(updateCounters(counters, keys, { ...taken, ...earned }, now), lane, paid, now)
 }
 
 const initial: LedgerState = {
   seq: 0,
   counters: PersistentMap(),
   calls: PersistentMap(),
-  known: nothingRecent(),
-  callers: nothingRecent(),
+  known: createWindowedMap(),
+  callers: createWindowedMap(),
   health: PersistentMap(),
-  unheard: nothingRecent(),
+  unheard: createWindowedMap(),
   told: PersistentMap(),
-  booked: nothingRecent(),
+  booked: createWindowedMap(),
   resets: PersistentMap(),
 }
 
@@ -336,17 +342,17 @@ export const ledger = defineEntity({
   longLived: true,
   events: ledgerEvents,
   upcasts: {
-    CallAdmitted: [withoutRecalled, withoutPool],
-    CallRefused: [withoutRecalled, withoutPool],
-    ClaimReleased: [withoutCode],
-    ClaimConnected: [neverReset],
-    CallCounted: [neverReset],
+    CallAdmitted: [dropRecalled, addNumberPool],
+    CallRefused: [dropRecalled, addNumberPool],
+    ClaimReleased: [addSipCode],
+    ClaimConnected: [addResetSince],
+    CallCounted: [addResetSince],
   },
   initial,
   evolve: {
     CallAdmitted: (state, { data: { arrival, settings, plan, skipped, claim }, meta }) => {
       const { callId, occurredAt } = arrival
-      const admitted = moved(
+      const admitted = updateCounters(
         state.counters,
         arrivalKeys(arrival),
         { live: 1, taken: { by: 1, at: occurredAt } },
@@ -357,7 +363,7 @@ export const ledger = defineEntity({
       return {
         ...state,
         seq: arrival.seq,
-        counters: claim ? claimed(admitted, claim, meta.at) : admitted,
+        counters: claim ? addClaim(admitted, claim, meta.at) : admitted,
         calls: state.calls.set(callId, {
           arrival,
           settings,
@@ -368,18 +374,18 @@ export const ledger = defineEntity({
           attempts: claim ? 1 : 0,
           live: true,
         }),
-        known: remembered(state.known, callId, true, meta.at),
-        callers: seenAgain(state.callers, admissionOf(arrival), meta.at),
+        known: setEntry(state.known, callId, true, meta.at),
+        callers: addSightings(state.callers, admissionSightings(arrival), meta.at),
       }
     },
     CallRefused: (state, { data: { arrival }, meta }) => ({
       ...state,
       seq: arrival.seq,
-      known: remembered(state.known, arrival.callId, true, meta.at),
+      known: setEntry(state.known, arrival.callId, true, meta.at),
     }),
     TargetClaimed: (state, { data: { callId, claim }, meta }) => ({
       ...state,
-      counters: claimed(state.counters, claim, meta.at),
+      counters: addClaim(state.counters, claim, meta.at),
       calls: state.calls.update(
         callId,
         (open) =>
@@ -396,14 +402,15 @@ export const ledger = defineEntity({
       ...state,
       calls: state.calls.update(callId, (open) => open && { ...open, plan: [] }),
     }),
-    ClaimReleased: (state, { data, meta }) => failed(withoutClaim(state, data.callId, meta.at), data.targetId, data),
+    ClaimReleased: (state, { data, meta }) =>
+      applyFailure(releaseClaim(state, data.callId, meta.at), data.targetId, data),
     TargetFailureCounted: (state, { data }) => ({
-      ...failed(state, data.targetId, data),
-      unheard: forgotten(state.unheard, data.callId),
+      ...applyFailure(state, data.targetId, data),
+      unheard: deleteEntry(state.unheard, data.callId),
     }),
     TargetCapped: (state, { data, meta }) => {
       const key = counterKey(data.scope, data[data.scope].id)
-      return { ...state, told: state.told.update(key, NOTHING_TOLD, (told) => withTold(told, data, meta.at)) }
+      return { ...state, told: state.told.update(key, NO_NOTIFIED_CAPS, (told) => addNotifiedCap(told, data, meta.at)) }
     },
     ClaimConnected: (state, { data: { callId, targetId, callerKey, occurredAt }, meta }) => {
       const open = state.calls.get(callId)
@@ -412,24 +419,24 @@ export const ledger = defineEntity({
         ...state,
         calls: state.calls.set(callId, { ...open, connected: true }),
         health: state.health.delete(targetId),
-        callers: seenAgain(state.callers, connectionOf(callerKey, targetId, occurredAt), meta.at),
+        callers: addSightings(state.callers, connectionSightings(callerKey, targetId, occurredAt), meta.at),
       }
     },
     CallReleased: (state, { data: { callId }, meta }) => {
       const open = state.calls.get(callId)
       if (!open) return state
-      const freed = moved(state.counters, arrivalKeys(open.arrival), { live: -1 }, meta.at)
-      if (!settlesLater(open)) {
+      const freed = updateCounters(state.counters, arrivalKeys(open.arrival), { live: -1 }, meta.at)
+      if (!isAwaitingSettlement(open)) {
         return {
           ...state,
-          counters: open.claim ? unclaimed(freed, open.claim, open.resetSince, meta.at) : freed,
+          counters: open.claim ? removeClaim(freed, open.claim, open.resetSince, meta.at) : freed,
           calls: state.calls.delete(callId),
-          unheard: open.claim ? remembered(state.unheard, callId, dialledBy(open.claim), meta.at) : state.unheard,
+          unheard: open.claim ? setEntry(state.unheard, callId, dialOf(open.claim), meta.at) : state.unheard,
         }
       }
       return {
         ...state,
-        counters: moved(freed, open.claim ? claimKeys(open.claim) : [], { live: -1 }, meta.at),
+        counters: updateCounters(freed, open.claim ? claimKeys(open.claim) : [], { live: -1 }, meta.at),
         calls: state.calls.set(callId, { ...open, live: false }),
       }
     },
@@ -441,19 +448,19 @@ export const ledger = defineEntity({
       const given =
         claim.capCountsOn === 'converted' && !data.converted ? { taken: { by: -1, at: claim.occurredAt } } : {}
       const books = { ...given, cents: { by: data.revenueCents, at } }
-      const sold = moved(state.counters, countingKeys(claim, resetSince), books, meta.at)
+      const sold = updateCounters(state.counters, countingKeys(claim, resetSince), books, meta.at)
       const [, lane] = arrivalKeys(arrival)
       return {
         ...state,
-        counters: lane ? moved(sold, [lane], { cents: { by: data.payoutCents, at } }, meta.at) : sold,
+        counters: lane ? updateCounters(sold, [lane], { cents: { by: data.payoutCents, at } }, meta.at) : sold,
         calls: state.calls.delete(data.callId),
-        booked: remembered(state.booked, data.callId, bookedFirst(data, revision), meta.at),
+        booked: setEntry(state.booked, data.callId, countedCallOf(data, revision), meta.at),
       }
     },
     CallRecounted: (state, { data, meta }) => ({
       ...state,
-      counters: recounted(state.counters, data, meta.at),
-      booked: remembered(state.booked, data.callId, bookedAgain(recentOf(state.booked, data.callId), data), meta.at),
+      counters: applyRecount(state.counters, data, meta.at),
+      booked: setEntry(state.booked, data.callId, recountedCallOf(getEntry(state.booked, data.callId), data), meta.at),
     }),
     TargetCapsReset: (state, { data: { targetId }, revision }) => ({
       ...state,

@@ -2,7 +2,7 @@ import { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import { cents, id, instant } from '../../kernel/wire.ts'
 import { named } from '../shared/fields.ts'
-import { isKept, windowsOf } from '../shared/windows.ts'
+import { isRetained, windowsOf } from '../shared/windows.ts'
 
 /** The windows of caps, as `target.capped` names them (Document 2, Event details). */
 export const capWindow = z.enum(['hourly', 'daily', 'monthly', 'lifetime', 'daily revenue'])
@@ -26,12 +26,12 @@ export const targetCapped = z.object({
 export type TargetCapped = Readonly<z.infer<typeof targetCapped>>
 
 /** Caps that were told to be reached, by window and its name: the cap as it was then. */
-export type Told = PersistentMap<string, number>
+export type NotifiedCaps = PersistentMap<string, number>
 
 /** Nothing told. */
-export const NOTHING_TOLD: Told = PersistentMap()
+export const NO_NOTIFIED_CAPS: NotifiedCaps = PersistentMap()
 
-const NAMES: Readonly<Record<CapWindow, (at: string) => string>> = {
+const WINDOW_NAMES: Readonly<Record<CapWindow, (at: string) => string>> = {
   hourly: (at) => windowsOf(at).hour,
   daily: (at) => windowsOf(at).day,
   monthly: (at) => windowsOf(at).month,
@@ -39,18 +39,22 @@ const NAMES: Readonly<Record<CapWindow, (at: string) => string>> = {
   'daily revenue': (at) => windowsOf(at).day,
 }
 
-const keyOf = (window: CapWindow, at: string) => `${window}/${NAMES[window](at)}`
+const keyOf = (window: CapWindow, at: string) => `${window}/${WINDOW_NAMES[window](at)}`
 
 /** The cap that was told to be reached in the window of an instant; null when none was. */
-export function toldCap(told: Told | undefined, window: CapWindow, at: string): number | null {
+export function notifiedCap(told: NotifiedCaps | undefined, window: CapWindow, at: string): number | null {
   return told?.get(keyOf(window, at)) ?? null
 }
 
 /** With one more; windows that nobody can ask for any more at `now` are dropped. */
-export function withTold(told: Told, { window, countedAt, figures }: TargetCapped, now: string): Told {
+export function addNotifiedCap(
+  told: NotifiedCaps,
+  { window, countedAt, figures }: TargetCapped,
+  now: string,
+): NotifiedCaps {
   const stays = (key: string) => {
     const [, name = ''] = key.split('/')
-    return name === '' || isKept(name, now)
+    return name === '' || isRetained(name, now)
   }
   const cap = 'cap' in figures ? figures.cap : figures.capCents
   return told.filter((_cap, key) => stays(key)).set(keyOf(window, countedAt), cap)

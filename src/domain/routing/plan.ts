@@ -1,9 +1,9 @@
 import type { Campaign } from '../campaigns/campaign.ts'
 import type { Route } from '../campaigns/route.ts'
 import type { WorkspaceState } from '../configuration/workspace.ts'
-import { kindOf, type Target } from '../demand/target.ts'
+import { type Target, targetKindOf } from '../demand/target.ts'
 import type { Planned } from './decision.ts'
-import { randomFrom, weightedOrder } from './random.ts'
+import { createRandom, weightedOrder } from './random.ts'
 
 type Ordering = (targets: readonly Planned[], random: () => number) => readonly Planned[]
 
@@ -21,37 +21,40 @@ const ORDERINGS: Readonly<Record<Campaign['routingMode'], Ordering>> = {
 }
 
 /** A place on a plan. */
-interface Place {
+interface RoutedTarget {
   readonly route: Route
   readonly target: Target
 }
 
 /** Plans by their routes, as they were last read: they seldom change, and calls arrive all the time. */
-const read = new WeakMap<object, { readonly targets: WorkspaceState['targets']; readonly plan: readonly Planned[] }>()
+const planCache = new WeakMap<
+  object,
+  { readonly targets: WorkspaceState['targets']; readonly plan: readonly Planned[] }
+>()
 
 /** What a plan is made of: active routes to targets that are in use, from the earliest route on. */
-export function onPlan({ routes, targets }: WorkspaceState, { id }: Pick<Campaign, 'id'>): readonly Planned[] {
+export function campaignPlan({ routes, targets }: WorkspaceState, { id }: Pick<Campaign, 'id'>): readonly Planned[] {
   const onCampaign = routes.get(id)
   if (!onCampaign) return []
-  const known = read.get(onCampaign)
+  const known = planCache.get(onCampaign)
   if (known?.targets === targets) return known.plan
-  const places = [...onCampaign.values()].flatMap((route): readonly Place[] => {
+  const places = [...onCampaign.values()].flatMap((route): readonly RoutedTarget[] => {
     const target = targets.get(route.targetId)
     const used = target && (target.status === 'active' || target.status === 'paused')
     return route.active && used ? [{ route, target }] : []
   })
   // A map's own order tells how it was built; a draw must not: ids grow, so this is the order of the routes' making.
-  const plan = places.sort((a, b) => (a.route.id < b.route.id ? -1 : 1)).map(plannedAt)
-  read.set(onCampaign, { targets, plan })
+  const plan = places.sort((a, b) => (a.route.id < b.route.id ? -1 : 1)).map(plannedTarget)
+  planCache.set(onCampaign, { targets, plan })
   return plan
 }
 
 /** Route override, else the target's own price; 0 for a delivery target, whatever the route says. */
-function priceOf({ route: { revenueOverrideCents }, target }: Place): number {
-  return kindOf(target) === 'delivery' ? 0 : (revenueOverrideCents ?? target.revenueCents ?? 0)
+function priceOf({ route: { revenueOverrideCents }, target }: RoutedTarget): number {
+  return targetKindOf(target) === 'delivery' ? 0 : (revenueOverrideCents ?? target.revenueCents ?? 0)
 }
 
-function plannedAt({ route, target }: Place): Planned {
+function plannedTarget({ route, target }: RoutedTarget): Planned {
   return {
     targetId: target.id,
     targetName: target.name,
@@ -66,6 +69,6 @@ function plannedAt({ route, target }: Place): Planned {
  * The targets that a call may try, in order. Prices and thresholds are those of now, for a call that arrives now. The
  * same seed gives the same order.
  */
-export function planFor(workspace: WorkspaceState, campaign: Campaign, seed: number): readonly Planned[] {
-  return ORDERINGS[campaign.routingMode](onPlan(workspace, campaign), randomFrom(seed))
+export function orderedPlan(workspace: WorkspaceState, campaign: Campaign, seed: number): readonly Planned[] {
+  return ORDERINGS[campaign.routingMode](campaignPlan(workspace, campaign), createRandom(seed))
 }

@@ -1,5 +1,5 @@
 /** Numbers in [0, 1) from a recorded seed: the same seed gives the same row (mulberry32). */
-export function randomFrom(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0

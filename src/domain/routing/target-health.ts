@@ -5,11 +5,11 @@ import { named } from '../shared/fields.ts'
 import { SUPPRESSION_SECONDS, TARGET_FAILURES } from '../shared/limits.ts'
 
 /** How a target's dials go; `unknown` until the first has been answered or has failed (Supplement §5, Health). */
-export const healthWord = z.enum(['unknown', 'healthy', 'degraded', 'down'])
+export const healthStatus = z.enum(['unknown', 'healthy', 'degraded', 'down'])
 
 /** A target's health after its latest dial, and the time for which its failures switch it off. */
 export const targetHealth = z.object({
-  health: healthWord.exclude(['unknown']),
+  health: healthStatus.exclude(['unknown']),
   /** How the latest failure ended, with the SIP code where there was one; it stays when a call connects. */
   lastError: z.string().nullable(),
   consecutiveFailures: z.int().min(0),
@@ -44,7 +44,7 @@ export const targetWentDown = z.object({
 const SERVICE_UNAVAILABLE = 503
 
 /** Whether a dial's end says anything of the target: a caller who gives up does not. */
-export function isFailure(outcome: DialOutcome): outcome is Exclude<DialOutcome, 'abandoned'> {
+export function isTargetFailure(outcome: DialOutcome): outcome is Exclude<DialOutcome, 'abandoned'> {
   return outcome !== 'abandoned'
 }
 
@@ -52,7 +52,7 @@ const errorOf = ({ outcome, sipCode }: Pick<DialFailure, 'outcome' | 'sipCode'>)
   sipCode === null ? outcome : `${outcome} (SIP ${sipCode})`
 
 /** Seconds for which a failure switches its target off: for its place in the row, or because the equipment asks for it. */
-function offSeconds(failures: number, { sipCode, retryAfterSeconds }: DialFailure): number {
+function suppressionSeconds(failures: number, { sipCode, retryAfterSeconds }: DialFailure): number {
   const { first, longest, unavailable, longestAsked } = SUPPRESSION_SECONDS
   const further = failures - TARGET_FAILURES.suppressed
   const tripped = further < 0 ? 0 : Math.min(longest, first * 2 ** further)
@@ -61,10 +61,14 @@ function offSeconds(failures: number, { sipCode, retryAfterSeconds }: DialFailur
 }
 
 type Suppression = Pick<TargetHealth, 'suppressedFrom' | 'suppressedUntil'>
-const NEVER: Suppression = { suppressedFrom: null, suppressedUntil: null }
+const NOT_SUPPRESSED: Suppression = { suppressedFrom: null, suppressedUntil: null }
 
 /** A suppression with one more: never shorter than it was, and one stretch where the two touch. */
-function prolonged({ suppressedFrom, suppressedUntil }: Suppression, from: string, seconds: number): Suppression {
+function extendSuppression(
+  { suppressedFrom, suppressedUntil }: Suppression,
+  from: string,
+  seconds: number,
+): Suppression {
   const until = new Date(Date.parse(from) + seconds * 1_000).toISOString()
   if (seconds === 0 || (suppressedFrom !== null && until < suppressedFrom)) return { suppressedFrom, suppressedUntil }
   const apart = suppressedFrom === null || suppressedUntil === null || suppressedUntil < from
@@ -75,24 +79,28 @@ function prolonged({ suppressedFrom, suppressedUntil }: Suppression, from: strin
 }
 
 /** A target's health after one more failed dial; null stands for a target that has not been heard of. */
-export function afterFailure(before: TargetHealth | null, failure: DialFailure): TargetHealth {
+export function healthAfterFailure(before: TargetHealth | null, failure: DialFailure): TargetHealth {
   const consecutiveFailures = (before?.consecutiveFailures ?? 0) + 1
   return {
     health: consecutiveFailures < TARGET_FAILURES.down ? 'degraded' : 'down',
     lastError: errorOf(failure),
     consecutiveFailures,
-    ...prolonged(before ?? NEVER, failure.occurredAt, offSeconds(consecutiveFailures, failure)),
+    ...extendSuppression(
+      before ?? NOT_SUPPRESSED,
+      failure.occurredAt,
+      suppressionSeconds(consecutiveFailures, failure),
+    ),
   }
 }
 
 /** A target's health after a call has connected: whatever was, is over. */
-export function afterConnection(before: TargetHealth | null): TargetHealth {
-  return { health: 'healthy', lastError: before?.lastError ?? null, consecutiveFailures: 0, ...NEVER }
+export function healthAfterConnection(before: TargetHealth | null): TargetHealth {
+  return { health: 'healthy', lastError: before?.lastError ?? null, consecutiveFailures: 0, ...NOT_SUPPRESSED }
 }
 
 /** Until when a target is switched off at an instant; null when it is not. A call dated before the failures is not held back by them. */
-export function suppressedAt(health: TargetHealth | null, at: string): string | null {
-  const { suppressedFrom, suppressedUntil } = health ?? NEVER
+export function suppressionEndAt(health: TargetHealth | null, at: string): string | null {
+  const { suppressedFrom, suppressedUntil } = health ?? NOT_SUPPRESSED
   if (suppressedFrom === null || suppressedUntil === null) return null
   return suppressedFrom <= at && at < suppressedUntil ? suppressedUntil : null
 }

@@ -5,12 +5,12 @@ import type { PayoutTerms } from '../money/payout-terms.ts'
 import { isOpen } from '../shared/hours.ts'
 import { windowsOf } from '../shared/windows.ts'
 import { type Lane, laneId } from '../supply/lane.ts'
-import { isInside, type LastSeen, sentKey } from './callers.ts'
-import { takenIn } from './caps.ts'
+import { isInsideWindow, type LastSeen, laneCallerKey } from './callers.ts'
+import { slotsTakenAt } from './caps.ts'
 import type { Terms } from './decision.ts'
 import { counterOf, type LedgerState } from './ledger.ts'
 
-interface Arriving {
+interface TermsInput {
   readonly workspace: WorkspaceState
   readonly ledger: LedgerState
   readonly campaign: Campaign | null
@@ -21,17 +21,17 @@ interface Arriving {
   readonly at: string
 }
 
-type Withheld = NonNullable<Terms['payoutWithheld']>
+type WithheldReason = NonNullable<Terms['payoutWithheld']>
 
 /** The least that a converted call earns by these terms. */
-function leastPayout({ mode, payoutCents, minPayoutCents }: PayoutTerms): number {
+function minimumPayout({ mode, payoutCents, minPayoutCents }: PayoutTerms): number {
   return (mode === 'fixed' ? payoutCents : minPayoutCents) ?? 0
 }
 
 /** A lane has what a cap allows; of its earnings also where this call's would not fit any more. */
-function laneCapped(lane: Lane, { ledger, campaign, at }: Arriving): boolean {
+function isLaneCapped(lane: Lane, { ledger, campaign, at }: TermsInput): boolean {
   const counter = counterOf(ledger, 'lane', laneId(lane.campaignId, lane.publisherId))
-  const taken = takenIn(counter, at)
+  const taken = slotsTakenAt(counter, at)
   const caps: readonly (readonly [number, number])[] = [
     [lane.concurrencyCap, counter.live],
     [lane.hourlyCap, taken.hour],
@@ -39,20 +39,20 @@ function laneCapped(lane: Lane, { ledger, campaign, at }: Arriving): boolean {
     [lane.monthlyCap, taken.month],
   ]
   const earned = counter.cents.get(windowsOf(at).day, 0)
-  const least = campaign ? leastPayout(payoutOf(lane, campaign)) : 0
+  const least = campaign ? minimumPayout(payoutTermsOf(lane, campaign)) : 0
   const spent = lane.dailyPayoutCapCents > 0 && earned + Math.max(1, least) > lane.dailyPayoutCapCents
   return spent || caps.some(([cap, count]) => cap > 0 && count >= cap)
 }
 
 /** The same lane sent the caller before, inside its window. */
-function sentBefore(lane: Lane, { caller, lastSeen, at }: Arriving): boolean {
+function isLaneDuplicate(lane: Lane, { caller, lastSeen, at }: TermsInput): boolean {
   const { campaignId, publisherId, dedupeWindowSeconds } = lane
   if (dedupeWindowSeconds === 0 || caller === null) return false
-  return isInside(lastSeen(sentKey(laneId(campaignId, publisherId), caller)), dedupeWindowSeconds, at)
+  return isInsideWindow(lastSeen(laneCallerKey(laneId(campaignId, publisherId), caller)), dedupeWindowSeconds, at)
 }
 
 /** Why a dialled call earns its publisher nothing, in this order (Supplement §4, lane rules on a dialled call). */
-const WITHHOLDS: readonly (readonly [Withheld, (lane: Lane, arriving: Arriving) => boolean])[] = [
+const WITHHOLDING_RULES: readonly (readonly [WithheldReason, (lane: Lane, arriving: TermsInput) => boolean])[] = [
   ['publisher_not_live', ({ publisherId }, { workspace }) => workspace.publishers.get(publisherId)?.status !== 'live'],
   [
     'lane_closed',
@@ -64,26 +64,26 @@ const WITHHOLDS: readonly (readonly [Withheld, (lane: Lane, arriving: Arriving) 
     ({ states }, { callerState }) =>
       states !== null && states.length > 0 && !(callerState && states.includes(callerState)),
   ],
-  ['lane_capped', laneCapped],
-  ['duplicate', sentBefore],
+  ['lane_capped', isLaneCapped],
+  ['duplicate', isLaneDuplicate],
 ]
 
-function payoutOf(lane: Lane, campaign: Campaign): PayoutTerms {
+function payoutTermsOf(lane: Lane, campaign: Campaign): PayoutTerms {
   return lane.payoutMode === 'inherit' ? campaign.payout : { ...lane, mode: lane.payoutMode }
 }
 
 /** The money terms of a call that arrives now: frozen, so that no later change re-prices it. */
-export function termsFor(arriving: Arriving): Terms {
+export function termsFor(arriving: TermsInput): Terms {
   const { workspace, campaign, publisherId } = arriving
   const lane = campaign && publisherId ? (workspace.lanes.get(laneId(campaign.id, publisherId)) ?? null) : null
-  const payout = lane && campaign ? payoutOf(lane, campaign) : null
+  const payout = lane && campaign ? payoutTermsOf(lane, campaign) : null
   return {
     payoutMode: payout?.mode ?? 'none',
     payoutCents: payout?.payoutCents ?? null,
     revsharePct: payout?.revsharePct ?? null,
     minPayoutCents: payout?.minPayoutCents ?? null,
     maxPayoutCents: payout?.maxPayoutCents ?? null,
-    payoutWithheld: (lane && WITHHOLDS.find(([, withholds]) => withholds(lane, arriving))?.[0]) ?? null,
+    payoutWithheld: (lane && WITHHOLDING_RULES.find(([, withholds]) => withholds(lane, arriving))?.[0]) ?? null,
     bufferSeconds: lane?.bufferSeconds ?? campaign?.bufferSeconds ?? 0,
     usageRateCents: planOf(workspace.workspace?.planId ?? 'starter').usageRateCents,
   }

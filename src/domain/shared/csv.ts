@@ -9,7 +9,7 @@ const NEEDS_QUOTES = /[",\r\n]/
 export const BOM = '\uFEFF'
 
 /** The media type of a file with its header row. */
-export const CSV_TYPE = 'text/csv; charset=utf-8; header=present'
+export const CSV_MEDIA_TYPE = 'text/csv; charset=utf-8; header=present'
 
 /** A cell as it stands in a row: text is kept from being taken for a formula, and quoted where it must be. */
 export function csvCell(value: Cell): string {
@@ -28,7 +28,7 @@ export function csvRow(cells: readonly Cell[]): string {
 }
 
 /** A column: its heading, and its cell of each record. */
-export interface Column<Row> {
+export interface CsvColumn<Row> {
   readonly heading: string
   readonly of: (row: Row) => Cell
 }
@@ -36,12 +36,12 @@ export interface Column<Row> {
 const encoder = new TextEncoder()
 
 /** What a file begins with: the byte order mark and the headings. */
-export function csvHead(columns: readonly Pick<Column<never>, 'heading'>[]): Uint8Array {
+export function csvHeader(columns: readonly Pick<CsvColumn<never>, 'heading'>[]): Uint8Array {
   return encoder.encode(`${BOM}${csvRow(columns.map(({ heading }) => heading))}`)
 }
 
 /** The lines of some records. */
-export function csvLines<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Uint8Array {
+export function csvRows<Row>(columns: readonly CsvColumn<Row>[], rows: readonly Row[]): Uint8Array {
   let lines = ''
   for (const row of rows) {
     let separator = ''

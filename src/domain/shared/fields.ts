@@ -11,9 +11,9 @@ export const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 export const statusNote = z.string().max(TEXT.statusNote)
 
 /** Free text or nothing. */
-export const text = (max: number) => z.string().max(max).nullable()
+export const nullableText = (max: number) => z.string().max(max).nullable()
 /** A name, without blanks around it. */
-export const nameOf = ({ min, max }: { readonly min: number; readonly max: number }) =>
+export const nameSchema = ({ min, max }: { readonly min: number; readonly max: number }) =>
   z.string().trim().min(min).max(max)
 
 /** Who did something, as the activity log names them. */

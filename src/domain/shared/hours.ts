@@ -10,12 +10,12 @@ const QUARTER_MS = 15 * MINUTE_MS
 /** Offsets remembered of one zone; calls are dated now or in the past, so a few quarters serve nearly all. */
 const QUARTERS_MAX = 512
 
-interface Wall {
+interface WallClock {
   readonly format: Intl.DateTimeFormat
   readonly offsets: Map<number, number>
 }
 
-const walls = new Map<string, Wall>()
+const wallClocks = new Map<string, WallClock>()
 
 function readOffset(format: Intl.DateTimeFormat, instantMs: number): number {
   const parts: Record<string, number> = {}
@@ -24,8 +24,8 @@ function readOffset(format: Intl.DateTimeFormat, instantMs: number): number {
   return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(instantMs / 1_000) * 1_000
 }
 
-function wallOf(zone: string): Wall {
-  const known = walls.get(zone)
+function wallClockOf(zone: string): WallClock {
+  const known = wallClocks.get(zone)
   if (known) return known
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone: zone,
@@ -38,13 +38,13 @@ function wallOf(zone: string): Wall {
     second: 'numeric',
   })
   const wall = { format, offsets: new Map<number, number>() }
-  walls.set(zone, wall)
+  wallClocks.set(zone, wall)
   return wall
 }
 
 /** Local wall clock less UTC at an instant, in milliseconds. Formatting is slow, so offsets are remembered by quarter. */
 export function offsetAt(zone: string, instantMs: number): number {
-  const { format, offsets } = wallOf(zone)
+  const { format, offsets } = wallClockOf(zone)
   const quarter = Math.floor(instantMs / QUARTER_MS)
   const known = offsets.get(quarter)
   if (known !== undefined) return known
@@ -70,18 +70,18 @@ export function localHour(zone: string, hour: string): string | null {
   return same ? localTime(zone, hourMs).slice(0, hour.length) : null
 }
 
-const minutesOf = (clock: string) => Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3))
+const minuteOfDay = (clock: string) => Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3))
 
 /** Opening and closing minutes of each day. */
 type Minutes = Readonly<Record<Day, readonly (readonly [open: number, close: number])[]>>
 
 /** Schedules by minutes: a decision asks hundreds of them, and a schedule that changes is another one. */
-const read = new WeakMap<Schedule, Minutes>()
+const minutesCache = new WeakMap<Schedule, Minutes>()
 
-function minutesIn(schedule: Schedule): Minutes {
-  const known = read.get(schedule)
+function openingMinutes(schedule: Schedule): Minutes {
+  const known = minutesCache.get(schedule)
   if (known) return known
-  const of = (day: Day) => schedule.days[day].map(([open, close]) => [minutesOf(open), minutesOf(close)] as const)
+  const of = (day: Day) => schedule.days[day].map(([open, close]) => [minuteOfDay(open), minuteOfDay(close)] as const)
   const minutes = {
     mon: of('mon'),
     tue: of('tue'),
@@ -91,7 +91,7 @@ function minutesIn(schedule: Schedule): Minutes {
     sat: of('sat'),
     sun: of('sun'),
   }
-  read.set(schedule, minutes)
+  minutesCache.set(schedule, minutes)
   return minutes
 }
 
@@ -106,7 +106,7 @@ export function isOpen(schedule: Schedule | null, instantMs: number, fallbackTz:
   const minute = Math.floor((wallMs - days * DAY_MS) / MINUTE_MS)
   // 1970-01-01 was a Thursday, the fourth day from Monday.
   const day = DAYS[(((days + 3) % 7) + 7) % 7] ?? 'mon'
-  return minutesIn(schedule)[day].some(([open, close]) => minute >= open && minute < close)
+  return openingMinutes(schedule)[day].some(([open, close]) => minute >= open && minute < close)
 }
 
 /** A local date: its first instant, that of the next one, and that of the one asked for (ms). */
@@ -126,7 +126,7 @@ function localDayOf(zone: string, instantMs: number, daysBack: number): LocalDay
 }
 
 /** The first instant (ms) of the local date `daysBack` days before that of an instant. */
-export function midnightIn(zone: string, instantMs: number, daysBack: number): number {
+export function localMidnight(zone: string, instantMs: number, daysBack: number): number {
   const key = `${zone} ${daysBack}`
   const known = days.get(key)
   if (known && known.from <= instantMs && instantMs < known.to) return known.midnight

@@ -1,7 +1,7 @@
 import type { Map as PersistentMap } from 'immutable'
 
 /** Answers what a map's `get` answers. */
-export type Lookup<Value> = (map: PersistentMap<string, Value>, key: string) => Value | undefined
+export type MapGet<Value> = (map: PersistentMap<string, Value>, key: string) => Value | undefined
 
 /**
  * Makes a look-up that remembers what it found, by the map: a change makes another one, and the old goes with what was
@@ -9,7 +9,7 @@ export type Lookup<Value> = (map: PersistentMap<string, Value>, key: string) => 
  * decision asks the same few hundred records of a configuration that seldom changes. For keys of records alone: what
  * strangers may choose (callers) would fill memory.
  */
-export function quickLookup<Value>(): Lookup<Value> {
+export function memoizedGet<Value>(): MapGet<Value> {
   type Found = Map<string, Value | undefined>
   const foundIn = new WeakMap<PersistentMap<string, Value>, Found>()
   let latest: { readonly map: PersistentMap<string, Value>; readonly found: Found } | null = null

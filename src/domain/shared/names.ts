@@ -1,7 +1,7 @@
 import { PREFIX } from './limits.ts'
 
 /** Whether two names are the same to a person: without regard to case, blanks around them or how accents are composed. */
-export function sameName(one: string, other: string): boolean {
+export function isSameName(one: string, other: string): boolean {
   return comparable(one) === comparable(other)
 }
 

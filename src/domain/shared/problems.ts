@@ -11,6 +11,6 @@ export function problemsOf(rules: readonly Problem[]): Readonly<Record<string, s
 const QUOTED = 24
 
 /** What was sent, as a sentence repeats it. */
-export function quoted(sent: string): string {
+export function excerpt(sent: string): string {
   return sent.length > QUOTED ? `${sent.slice(0, QUOTED)}…` : sent
 }

@@ -1,31 +1,31 @@
 import { refuse } from '../../kernel/refusal.ts'
 
 /** 404: a record of this kind is not the workspace's. */
-export function missing<const Kind extends string>(kind: Kind) {
+export function refuseNotFound<const Kind extends string>(kind: Kind) {
   return refuse<`${Kind}-not-found`>(`${kind}-not-found`)
 }
 
 /** 409: the machine has no such move from here. */
-export function notAllowed(kind: string, status: string, allowed: readonly string[]) {
+export function refuseTransition(kind: string, status: string, allowed: readonly string[]) {
   return refuse('conflict', { status, allowed }, `${kind} is ${status}, so that move is not allowed.`)
 }
 
 /** 409: the record is archived, and archived records do not change. */
-export function archived(kind: string) {
+export function refuseArchived(kind: string) {
   return refuse('conflict', { status: 'archived' }, `${kind} is archived.`)
 }
 
 /** 409: another record holds the name. */
-export function nameTaken(kind: string, name: string) {
+export function refuseNameTaken(kind: string, name: string) {
   return refuse('conflict', { name }, `Another ${kind} is already called "${name}".`)
 }
 
 /** 400: the request names nothing to change. */
-export function nothingToChange() {
+export function refuseEmptyChange() {
   return refuse('bad-request', null, 'There is nothing to update.')
 }
 
 /** 409: the record is revoked, which is for ever. */
-export function revoked(kind: string) {
+export function refuseRevoked(kind: string) {
   return refuse('conflict', { status: 'revoked' }, `${kind} is revoked.`)
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { TEXT, WINDOWS_PER_DAY } from './limits.ts'
-import { quoted } from './problems.ts'
+import { excerpt } from './problems.ts'
 import { zoneProblem } from './zones.ts'
 
 /** Days as a schedule names them, from Monday. */
@@ -41,13 +41,13 @@ export function scheduleProblem({ tz, days }: ScheduleInput): string | null {
   const zone = tz ? zoneProblem(tz) : null
   if (zone) return zone
   const stranger = Object.keys(days).find((day) => !DAYS.some((known) => known === day))
-  if (stranger !== undefined) return `${quoted(stranger)} is not a day of the week.`
+  if (stranger !== undefined) return `${excerpt(stranger)} is not a day of the week.`
   const opens = Object.values(days).some((list) => list.length > 0)
   return opens ? null : 'The schedule closes all seven days; send null for always open.'
 }
 
 /** A sent schedule as it is kept. */
-export function normalSchedule({ tz, days }: ScheduleInput, fallbackTz: string): Schedule {
+export function normalizeSchedule({ tz, days }: ScheduleInput, fallbackTz: string): Schedule {
   const of = (day: Day) => days[day] ?? []
   return {
     tz: tz || fallbackTz,
@@ -67,11 +67,11 @@ export function normalSchedule({ tz, days }: ScheduleInput, fallbackTz: string):
  * The schedule that a record keeps after a request: one that is sent replaces it, null clears it. A zone sent beside it
  * is folded into it; else its own zone holds, and without one the record's.
  */
-export function rescheduled(
+export function patchSchedule(
   kept: Schedule | null,
   sent: ScheduleInput | null | undefined,
   zones: { readonly sent: string | undefined; readonly record: string },
 ): Schedule | null {
-  const next = sent === undefined ? kept : sent && normalSchedule(sent, zones.record)
+  const next = sent === undefined ? kept : sent && normalizeSchedule(sent, zones.record)
   return next && zones.sent !== undefined ? { ...next, tz: zones.sent } : next
 }

@@ -5,7 +5,7 @@ import { MEMORY_MS } from './limits.ts'
  * What a fold remembers for an hour at least, by recorded time, and two at most: when the newer part has filled for an
  * hour it becomes the older one, so forgetting costs nothing however much there is (Architecture §2, decision memory).
  */
-export interface Recent<Value> {
+export interface WindowedMap<Value> {
   readonly newer: PersistentMap<string, Value>
   readonly older: PersistentMap<string, Value>
   /** Recorded time at which the newer part began to fill. */
@@ -13,12 +13,17 @@ export interface Recent<Value> {
 }
 
 /** Nothing remembered yet. */
-export function nothingRecent<Value>(): Recent<Value> {
+export function createWindowedMap<Value>(): WindowedMap<Value> {
   return { newer: PersistentMap(), older: PersistentMap(), since: null }
 }
 
 /** With one more value, recorded at an instant. */
-export function remembered<Value>(recent: Recent<Value>, key: string, value: Value, recordedAt: string): Recent<Value> {
+export function setEntry<Value>(
+  recent: WindowedMap<Value>,
+  key: string,
+  value: Value,
+  recordedAt: string,
+): WindowedMap<Value> {
   const full = recent.since !== null && Date.parse(recordedAt) - Date.parse(recent.since) >= MEMORY_MS
   const newer = full ? PersistentMap<string, Value>() : recent.newer
   return {
@@ -29,12 +34,12 @@ export function remembered<Value>(recent: Recent<Value>, key: string, value: Val
 }
 
 /** The value of a key, where it is still remembered. */
-export function recentOf<Value>(recent: Recent<Value>, key: string): Value | null {
+export function getEntry<Value>(recent: WindowedMap<Value>, key: string): Value | null {
   return recent.newer.get(key) ?? recent.older.get(key) ?? null
 }
 
 /** Without the value of a key. */
-export function forgotten<Value>(recent: Recent<Value>, key: string): Recent<Value> {
+export function deleteEntry<Value>(recent: WindowedMap<Value>, key: string): WindowedMap<Value> {
   return { ...recent, newer: recent.newer.delete(key), older: recent.older.delete(key) }
 }
 
@@ -42,7 +47,7 @@ export function forgotten<Value>(recent: Recent<Value>, key: string): Recent<Val
  * Whether a fold would still remember what was recorded of something minted (a UUIDv7) inside its memory: it has
  * forgotten nothing yet, or the id is younger than what it forgot.
  */
-export function coversId<Value>({ older, since }: Recent<Value>, uuidv7: string): boolean {
+export function wouldContain<Value>({ older, since }: WindowedMap<Value>, uuidv7: string): boolean {
   if (since === null || older.isEmpty()) return true
   const mintedMs = Number.parseInt(uuidv7.slice(0, 8) + uuidv7.slice(9, 13), 16)
   return mintedMs >= Date.parse(since) - MEMORY_MS

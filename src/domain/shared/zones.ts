@@ -1,5 +1,5 @@
 import { TEXT } from './limits.ts'
-import { quoted } from './problems.ts'
+import { excerpt } from './problems.ts'
 
 const known = new Map<string, boolean>()
 /** Names come from requests, so what is remembered of them is bounded. */
@@ -26,5 +26,5 @@ export function isZone(zone: string): boolean {
 
 /** What is wrong with a zone, as a sentence; null when nothing is. */
 export function zoneProblem(zone: string): string | null {
-  return isZone(zone) ? null : `${quoted(zone)} is not an IANA time zone.`
+  return isZone(zone) ? null : `${excerpt(zone)} is not an IANA time zone.`
 }

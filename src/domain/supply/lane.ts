@@ -4,23 +4,23 @@ import { cap, id, instant } from '../../kernel/wire.ts'
 import type { Campaigns } from '../campaigns/campaign.ts'
 import { payout, percent } from '../money/money.ts'
 import { payoutProblems } from '../money/payout-terms.ts'
-import { changed } from '../shared/changes.ts'
-import { text, timezone } from '../shared/fields.ts'
+import { nullableText, timezone } from '../shared/fields.ts'
 import { CALL_CAP, CENTS, SECONDS, TEXT } from '../shared/limits.ts'
+import { applyPatch } from '../shared/patch.ts'
 import { type Problem, problemsOf } from '../shared/problems.ts'
-import { rescheduled, schedule, scheduleInput, scheduleProblem } from '../shared/schedule.ts'
+import { patchSchedule, schedule, scheduleInput, scheduleProblem } from '../shared/schedule.ts'
 import type { SliceOf } from '../shared/slice.ts'
-import { normalStates, states, statesProblem } from '../shared/states.ts'
+import { normalizeStates, states, statesProblem } from '../shared/states.ts'
 import { zoneProblem } from '../shared/zones.ts'
 import { type Publishers, type publisherEvents, withPublisherStatus } from './publisher.ts'
 import {
+  isLiveKey,
   issuedKey,
-  keptKey,
-  keySteps,
-  keyWorks,
+  newRoutingKey,
   type RoutingKey,
-  revokedKey,
+  revokeKey,
   type routingKeyEvents,
+  routingKeyReducers,
 } from './routing-key.ts'
 
 export const payoutMode = z.enum(['inherit', 'fixed', 'revshare'])
@@ -44,15 +44,15 @@ export const laneTerms = z.object({
   states: states.nullable(),
   hoursSchedule: schedule.nullable(),
   timezone: timezone.nullable(),
-  notesPublic: text(TEXT.notes),
-  notesInternal: text(TEXT.notes),
+  notesPublic: nullableText(TEXT.notes),
+  notesInternal: nullableText(TEXT.notes),
 })
 export type LaneTerms = Readonly<z.infer<typeof laneTerms>>
 export const laneTermsChanges = laneTerms.partial()
 
 /** Terms as a request sends them: any of them. */
-export const laneSent = laneTerms.extend({ hoursSchedule: scheduleInput.nullable() }).partial()
-export type LaneSent = Readonly<z.infer<typeof laneSent>>
+export const laneInput = laneTerms.extend({ hoursSchedule: scheduleInput.nullable() }).partial()
+export type LaneInput = Readonly<z.infer<typeof laneInput>>
 
 /** A publisher's standing on one campaign. */
 export const lane = laneTerms.extend({
@@ -68,7 +68,7 @@ export type Lane = Readonly<z.infer<typeof lane>>
 const openedLane = lane.extend({ compatEnabled: z.boolean() })
 
 /** The lane that an opening leaves. */
-export function keptLane({ compatEnabled: _off, ...kept }: Readonly<z.infer<typeof openedLane>>): Lane {
+export function storedLane({ compatEnabled: _off, ...kept }: Readonly<z.infer<typeof openedLane>>): Lane {
   return kept
 }
 
@@ -104,21 +104,21 @@ export function laneId(campaignId: string, publisherId: string): string {
   return `${campaignId}:${publisherId}`
 }
 
-const revoke = (keys: Lanes['routingKeys'], ids: readonly string[], at: string): Lanes['routingKeys'] =>
-  ids.reduce((left, id) => left.update(id, (key) => key && revokedKey(key, at)), keys)
+const revokeKeys = (keys: Lanes['routingKeys'], ids: readonly string[], at: string): Lanes['routingKeys'] =>
+  ids.reduce((left, id) => left.update(id, (key) => key && revokeKey(key, at)), keys)
 
 /** Routing keys of a publisher that still work; on one campaign, when it is named. */
 export function liveKeys({ routingKeys }: Lanes, publisherId: string, campaignId?: string): readonly RoutingKey[] {
   return [
     ...routingKeys
       .filter((key) => key.publisherId === publisherId && (campaignId === undefined || key.campaignId === campaignId))
-      .filter(keyWorks)
+      .filter(isLiveKey)
       .values(),
   ]
 }
 
 /** Whose key it is, for the events about it. */
-export function namesOfKey(
+export function keyEventBase(
   { campaigns, publishers }: Campaigns & Publishers,
   { id: keyId, campaignId, publisherId }: Pick<RoutingKey, 'id' | 'campaignId' | 'publisherId'>,
 ) {
@@ -131,7 +131,7 @@ export function namesOfKey(
   }
 }
 
-const onKey = <State extends Lanes>(state: State, keyId: string, step: (key: RoutingKey) => RoutingKey): State => ({
+const updateKey = <State extends Lanes>(state: State, keyId: string, step: (key: RoutingKey) => RoutingKey): State => ({
   ...state,
   routingKeys: state.routingKeys.update(keyId, (old) => old && step(old)),
 })
@@ -142,36 +142,39 @@ export const evolveLanes: SliceOf<
 > = {
   LaneOpened: (state, { data }) => ({
     ...state,
-    lanes: state.lanes.set(laneId(data.lane.campaignId, data.lane.publisherId), keptLane(data.lane)),
-    routingKeys: state.routingKeys.set(data.key.id, keptKey(data.key)),
+    lanes: state.lanes.set(laneId(data.lane.campaignId, data.lane.publisherId), storedLane(data.lane)),
+    routingKeys: state.routingKeys.set(data.key.id, newRoutingKey(data.key)),
   }),
   LaneTermsChanged: (state, { data, meta }) => ({
     ...state,
     lanes: state.lanes.update(
       laneId(data.campaignId, data.publisherId),
-      (old) => old && changed({ ...old, termsFrozenAt: meta.at }, data.after),
+      (old) => old && applyPatch({ ...old, termsFrozenAt: meta.at }, data.after),
     ),
   }),
   LaneClosed: (state, { data, meta }) => ({
     ...state,
     lanes: state.lanes.delete(laneId(data.campaignId, data.publisherId)),
-    routingKeys: revoke(state.routingKeys, data.revokedKeys, meta.at),
+    routingKeys: revokeKeys(state.routingKeys, data.revokedKeys, meta.at),
   }),
-  RoutingKeyChanged: (state, event) => onKey(state, event.data.keyId, (key) => keySteps.RoutingKeyChanged(key, event)),
-  RoutingKeyRotated: (state, event) => onKey(state, event.data.keyId, (key) => keySteps.RoutingKeyRotated(key, event)),
+  RoutingKeyChanged: (state, event) =>
+    updateKey(state, event.data.keyId, (key) => routingKeyReducers.RoutingKeyChanged(key, event)),
+  RoutingKeyRotated: (state, event) =>
+    updateKey(state, event.data.keyId, (key) => routingKeyReducers.RoutingKeyRotated(key, event)),
   SigningSecretRotated: (state, event) =>
-    onKey(state, event.data.keyId, (key) => keySteps.SigningSecretRotated(key, event)),
-  CompatEnabled: (state, event) => onKey(state, event.data.keyId, (key) => keySteps.CompatEnabled(key, event)),
-  CompatDisabled: (state, event) => onKey(state, event.data.keyId, keySteps.CompatDisabled),
+    updateKey(state, event.data.keyId, (key) => routingKeyReducers.SigningSecretRotated(key, event)),
+  CompatEnabled: (state, event) =>
+    updateKey(state, event.data.keyId, (key) => routingKeyReducers.CompatEnabled(key, event)),
+  CompatDisabled: (state, event) => updateKey(state, event.data.keyId, routingKeyReducers.CompatDisabled),
   CompatTokenRotated: (state, event) =>
-    onKey(state, event.data.keyId, (key) => keySteps.CompatTokenRotated(key, event)),
+    updateKey(state, event.data.keyId, (key) => routingKeyReducers.CompatTokenRotated(key, event)),
   PublisherStatusChanged: (state, { data, meta }) => ({
     ...state,
     publishers: state.publishers.update(
       data.publisherId,
       (old) => old && withPublisherStatus(old, data.to, data.note, meta.at),
     ),
-    routingKeys: revoke(
+    routingKeys: revokeKeys(
       state.routingKeys,
       data.revoked.map(({ keyId }) => keyId),
       meta.at,
@@ -180,7 +183,7 @@ export const evolveLanes: SliceOf<
 }
 
 /** The terms of a new lane (Supplement §4). */
-export const PLAIN_TERMS: LaneTerms = {
+export const DEFAULT_TERMS: LaneTerms = {
   active: true,
   payoutMode: 'inherit',
   payoutCents: null,
@@ -203,14 +206,18 @@ export const PLAIN_TERMS: LaneTerms = {
 }
 
 /** The terms after a request; a schedule that names no zone is in the lane's, or else the workspace's. */
-export function laneWith(terms: LaneTerms, { hoursSchedule, ...sent }: LaneSent, workspaceZone: string): LaneTerms {
-  const next = changed(terms, { ...sent, states: sent.states && normalStates(sent.states) })
+export function applyLaneInput(
+  terms: LaneTerms,
+  { hoursSchedule, ...sent }: LaneInput,
+  workspaceZone: string,
+): LaneTerms {
+  const next = applyPatch(terms, { ...sent, states: sent.states && normalizeStates(sent.states) })
   const zones = { sent: undefined, record: next.timezone ?? workspaceZone }
-  return { ...next, hoursSchedule: rescheduled(terms.hoursSchedule, hoursSchedule, zones) }
+  return { ...next, hoursSchedule: patchSchedule(terms.hoursSchedule, hoursSchedule, zones) }
 }
 
 /** What is wrong with a lane's terms as they will be, and with what was sent; null when nothing is. */
-export function laneProblems(terms: LaneTerms, sent: LaneSent): Readonly<Record<string, string>> | null {
+export function laneProblems(terms: LaneTerms, sent: LaneInput): Readonly<Record<string, string>> | null {
   const rules: readonly Problem[] = [
     ...Object.entries(payoutProblems(terms.payoutMode, terms)),
     ['timezone', terms.timezone && zoneProblem(terms.timezone)],

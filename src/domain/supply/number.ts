@@ -2,15 +2,17 @@ import type { Map as PersistentMap } from 'immutable'
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min'
 import { z } from 'zod'
 import { id, instant } from '../../kernel/wire.ts'
-import { e164, text } from '../shared/fields.ts'
+import { e164, nullableText } from '../shared/fields.ts'
 import { NUMBER } from '../shared/limits.ts'
 import type { SliceOf } from '../shared/slice.ts'
-import { type Renewal, renewalOf } from './renewal.ts'
+import { initialRenewal, type Renewal } from './renewal.ts'
 
 export const numberType = z.enum(['local', 'toll_free', 'mobile', 'national', 'shared_cost'])
 export const numberStatus = z.enum(['active', 'past_due', 'suspended', 'released', 'draft'])
 /** Where a number goes from each status, but for its release (Supplement §3). */
-export const NUMBER_MOVES: Readonly<Record<z.infer<typeof numberStatus>, readonly z.infer<typeof numberStatus>[]>> = {
+export const NUMBER_TRANSITIONS: Readonly<
+  Record<z.infer<typeof numberStatus>, readonly z.infer<typeof numberStatus>[]>
+> = {
   draft: ['active'],
   active: ['past_due'],
   past_due: ['active', 'suspended'],
@@ -29,7 +31,7 @@ export const trackingNumber = z.object({
   type: numberType,
   status: numberStatus,
   role: numberRole,
-  label: text(NUMBER.label),
+  label: nullableText(NUMBER.label),
   region: z.string().nullable(),
   locality: z.string().nullable(),
   campaignId: id.nullable(),
@@ -59,7 +61,12 @@ export const numberEvents = {
     campaignName: z.string().nullable(),
     publisherName: z.string().nullable(),
   }),
-  NumberLabelled: z.object({ numberId: id, e164, before: text(NUMBER.label), after: text(NUMBER.label) }),
+  NumberLabelled: z.object({
+    numberId: id,
+    e164,
+    before: nullableText(NUMBER.label),
+    after: nullableText(NUMBER.label),
+  }),
   NumberDeliveryReported: z.object({
     numberId: id,
     e164,
@@ -93,7 +100,7 @@ export const numberEvents = {
     e164,
     before: numberStatus,
     after: numberStatus,
-    note: text(NUMBER.statusNote),
+    note: nullableText(NUMBER.statusNote),
   }),
 }
 
@@ -122,17 +129,17 @@ export function withAttribution<
 }
 
 /** A number in another status; one that is released leaves its campaign. */
-export function inStatus<
+export function withNumberStatus<
   N extends Pick<TrackingNumber, 'status' | 'role' | 'webhookStatus' | 'webhookError'> & Attribution,
 >(number: N, status: TrackingNumber['status']): N {
   const leaves = status === 'released' && number.role === 'tracking'
-  return { ...(leaves ? withAttribution(number, UNATTRIBUTED) : number), status }
+  return { ...(leaves ? withAttribution(number, NO_ATTRIBUTION) : number), status }
 }
 
 /** No campaign, publisher or pool. */
-export const UNATTRIBUTED: Attribution = { campaignId: null, publisherId: null, poolId: null }
+export const NO_ATTRIBUTION: Attribution = { campaignId: null, publisherId: null, poolId: null }
 
-const on = <State extends Numbers>(
+const updateNumber = <State extends Numbers>(
   state: State,
   numberId: string,
   change: (number: TrackingNumber) => TrackingNumber,
@@ -143,18 +150,21 @@ export const evolveNumbers: SliceOf<Numbers, typeof numberEvents> = {
     ...state,
     numbers: state.numbers.set(number.id, number),
     numberIds: state.numberIds.set(number.e164, number.id),
-    renewals: state.renewals.set(number.id, renewalOf(number)),
+    renewals: state.renewals.set(number.id, initialRenewal(number)),
   }),
-  NumberAssigned: (state, { data }) => on(state, data.numberId, (old) => withAttribution(old, data.after)),
-  NumberLabelled: (state, { data }) => on(state, data.numberId, (old) => ({ ...old, label: data.after })),
+  NumberAssigned: (state, { data }) => updateNumber(state, data.numberId, (old) => withAttribution(old, data.after)),
+  NumberLabelled: (state, { data }) => updateNumber(state, data.numberId, (old) => ({ ...old, label: data.after })),
   NumberDeliveryRequested: (state, { data: { numberId } }) =>
-    on(state, numberId, (old) => ({ ...old, webhookStatus: 'pending', webhookError: null })),
+    updateNumber(state, numberId, (old) => ({ ...old, webhookStatus: 'pending', webhookError: null })),
   NumberDeliveryReported: (state, { data: { numberId, webhookStatus, webhookError } }) =>
-    on(state, numberId, (old) => ({ ...old, webhookStatus, webhookError })),
+    updateNumber(state, numberId, (old) => ({ ...old, webhookStatus, webhookError })),
   NumberReleaseRequested: (state, { data, meta }) =>
-    on(state, data.numberId, (old) => ({ ...withAttribution(old, UNATTRIBUTED), releaseRequestedAt: meta.at })),
+    updateNumber(state, data.numberId, (old) => ({
+      ...withAttribution(old, NO_ATTRIBUTION),
+      releaseRequestedAt: meta.at,
+    })),
   NumberRenewed: (state, { data: { numberId, after } }) => ({
-    ...on(state, numberId, (old) => ({ ...old, renewsAt: after })),
+    ...updateNumber(state, numberId, (old) => ({ ...old, renewsAt: after })),
     renewals: state.renewals.update(numberId, (old) => old && { ...old, retryAt: null }),
   }),
   NumberRenewalFailed: (state, { data: { numberId, retryAt } }) => ({
@@ -162,30 +172,30 @@ export const evolveNumbers: SliceOf<Numbers, typeof numberEvents> = {
     renewals: state.renewals.update(numberId, (old) => old && { ...old, retryAt }),
   }),
   NumberStatusChanged: (state, { data: { numberId, e164, after }, meta }) => ({
-    ...on(state, numberId, (old) => inStatus(old, after)),
+    ...updateNumber(state, numberId, (old) => withNumberStatus(old, after)),
     numberIds: after === 'released' ? state.numberIds.delete(e164) : state.numberIds,
-    renewals: state.renewals.update(numberId, (old) => old && standing(old, after, meta.at)),
+    renewals: state.renewals.update(numberId, (old) => old && renewalAfter(old, after, meta.at)),
   }),
 }
 
 /** Since when rent has been owed, once a number has moved to a status. */
-function standing(renewal: Renewal, status: TrackingNumber['status'], at: string): Renewal {
+function renewalAfter(renewal: Renewal, status: TrackingNumber['status'], at: string): Renewal {
   if (status === 'suspended') return { ...renewal, pastDueSince: renewal.pastDueSince ?? at }
   return { ...renewal, pastDueSince: status === 'past_due' ? at : null }
 }
 
 /** National display form of an E.164 number; the number itself where none is known. */
-export function nationalOf(number: string): string {
+export function nationalFormat(number: string): string {
   return parsePhoneNumberFromString(number)?.formatNational() ?? number
 }
 
 /** A number as the carrier delivers it: active, on no campaign, not yet pointed at us. */
-export function boughtNumber(
+export function newNumber(
   bought: Pick<TrackingNumber, 'e164' | 'type' | 'label' | 'region' | 'locality' | 'monthlyCents' | 'renewsAt'>,
   { id, now }: { readonly id: string; readonly now: string },
 ): TrackingNumber {
   const { e164, type, label, region, locality, monthlyCents, renewsAt } = bought
-  const national = nationalOf(e164)
+  const national = nationalFormat(e164)
   return {
     id,
     e164,
@@ -197,7 +207,7 @@ export function boughtNumber(
     label,
     region,
     locality,
-    ...UNATTRIBUTED,
+    ...NO_ATTRIBUTION,
     webhookStatus: 'pending',
     webhookError: null,
     monthlyCents,
@@ -209,7 +219,7 @@ export function boughtNumber(
 }
 
 /** Whether calls on the number are delivered: paid for or nearly, ours to keep, and the carrier pointed at us. */
-export function delivers({
+export function isDelivering({
   status,
   webhookStatus,
   releaseRequestedAt,
@@ -218,7 +228,7 @@ export function delivers({
 }
 
 /** How many numbers count against the plan. */
-export function numbersHeld({ numbers }: Numbers): number {
+export function numberCount({ numbers }: Numbers): number {
   return numbers.count(({ status }) => status !== 'released')
 }
 

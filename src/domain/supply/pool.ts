@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import { id, instant, wholeNumber } from '../../kernel/wire.ts'
 import type { Campaigns } from '../campaigns/campaign.ts'
-import { changed, type Wanted } from '../shared/changes.ts'
-import { e164, nameOf } from '../shared/fields.ts'
+import { e164, nameSchema } from '../shared/fields.ts'
 import { NAME, POOL, TAG } from '../shared/limits.ts'
+import { applyPatch, type Patch } from '../shared/patch.ts'
 import type { SliceOf } from '../shared/slice.ts'
 import { type Attribution, attributionOf, type Numbers, type TrackingNumber } from './number.ts'
 import type { Publishers } from './publisher.ts'
@@ -36,7 +36,7 @@ const domain = z
 
 /** What a person sets of a number pool (Supplement §9); its campaign is fixed at creation. */
 export const poolSettings = z.object({
-  name: nameOf(NAME.pool),
+  name: nameSchema(NAME.pool),
   publisherId: id.nullable(),
   status: z.enum(['active', 'paused']),
   ttlSeconds: wholeNumber(POOL.ttlSeconds),
@@ -79,7 +79,7 @@ export interface Pools {
   readonly pools: PersistentMap<string, Pool>
 }
 
-const on = <State extends Pools>(state: State, poolId: string, change: (pool: Pool) => Pool): State => ({
+const updatePool = <State extends Pools>(state: State, poolId: string, change: (pool: Pool) => Pool): State => ({
   ...state,
   pools: state.pools.update(poolId, (old) => old && change(old)),
 })
@@ -87,16 +87,16 @@ const on = <State extends Pools>(state: State, poolId: string, change: (pool: Po
 export const evolvePools: SliceOf<Pools, typeof poolEvents> = {
   PoolCreated: (state, { data }) => ({ ...state, pools: state.pools.set(data.pool.id, data.pool) }),
   PoolChanged: (state, { data, meta }) =>
-    on(state, data.poolId, (old) => changed({ ...old, updatedAt: meta.at }, data.after)),
+    updatePool(state, data.poolId, (old) => applyPatch({ ...old, updatedAt: meta.at }, data.after)),
   PoolKeyRotated: (state, { data, meta }) =>
-    on(state, data.poolId, (old) => ({ ...old, publicKey: data.after, updatedAt: meta.at })),
+    updatePool(state, data.poolId, (old) => ({ ...old, publicKey: data.after, updatedAt: meta.at })),
   PoolFallbackLost: (state, { data, meta }) =>
-    on(state, data.poolId, (old) => ({ ...old, fallbackNumberId: null, updatedAt: meta.at })),
+    updatePool(state, data.poolId, (old) => ({ ...old, fallbackNumberId: null, updatedAt: meta.at })),
   PoolDeleted: (state, { data }) => ({ ...state, pools: state.pools.delete(data.poolId) }),
 }
 
 /** A pool as one begins, before anything is set (Supplement §9). */
-export function plainPool(name: string): PoolSettings {
+export function defaultPool(name: string): PoolSettings {
   return {
     name,
     publisherId: null,
@@ -110,18 +110,18 @@ export function plainPool(name: string): PoolSettings {
 }
 
 /** The numbers in a pool's rotation. */
-export function numbersIn({ numbers }: Numbers, poolId: string): readonly TrackingNumber[] {
+export function numbersInPool({ numbers }: Numbers, poolId: string): readonly TrackingNumber[] {
   return [...numbers.filter((number) => number.poolId === poolId).values()]
 }
 
 /** The pools whose fallback a number is: it stays out of their rotation, and they lose it when it leaves their campaign. */
-export function poolsFallingBackOn({ pools }: Pools, numberId: string): readonly Pool[] {
+export function poolsWithFallback({ pools }: Pools, numberId: string): readonly Pool[] {
   return [...pools.filter(({ fallbackNumberId }) => fallbackNumberId === numberId).values()]
 }
 
 /** The settings after a request; each domain once. */
-export function poolWith(settings: PoolSettings, sent: Wanted<PoolSettings>): PoolSettings {
-  return changed(settings, { ...sent, domains: sent.domains && [...new Set(sent.domains)] })
+export function applyPoolInput(settings: PoolSettings, sent: Patch<PoolSettings>): PoolSettings {
+  return applyPatch(settings, { ...sent, domains: sent.domains && [...new Set(sent.domains)] })
 }
 
 /** Why a number cannot be the fallback of a campaign's pool; null when it can. */
@@ -141,13 +141,13 @@ export function fallbackConflict(
 }
 
 /** The numbers of a pool with part of their attribution changed, as events. */
-export function reattributed(
+export function attributionEvents(
   state: Numbers,
   { id: poolId }: Pool,
   change: Partial<Pick<Attribution, 'publisherId' | 'poolId'>>,
   names: { readonly campaignName: string | null; readonly publisherName: (id: string | null) => string | null },
 ) {
-  return numbersIn(state, poolId).map((number) => {
+  return numbersInPool(state, poolId).map((number) => {
     const before = attributionOf(number)
     const after = { ...before, ...change }
     const publisherName = names.publisherName(after.publisherId)
@@ -164,7 +164,7 @@ export function reattributed(
 }
 
 /** Names of a pool's campaign and of publishers, for the events. */
-export function namesFor({ campaigns, publishers }: Campaigns & Publishers, { campaignId }: Pool) {
+export function poolEventNames({ campaigns, publishers }: Campaigns & Publishers, { campaignId }: Pool) {
   return {
     campaignName: campaigns.get(campaignId)?.name ?? null,
     publisherName: (id: string | null) => (id === null ? null : (publishers.get(id)?.name ?? null)),

@@ -2,18 +2,18 @@ import type { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import { refuse } from '../../kernel/refusal.ts'
 import { id, instant } from '../../kernel/wire.ts'
-import { changed } from '../shared/changes.ts'
-import { nameOf, statusNote, text, timezone } from '../shared/fields.ts'
+import { nameSchema, nullableText, statusNote, timezone } from '../shared/fields.ts'
 import { NAME, PREFIX, TEXT } from '../shared/limits.ts'
+import { applyPatch } from '../shared/patch.ts'
 import type { SliceOf } from '../shared/slice.ts'
 
 export const publisherStatus = z.enum(['onboarding', 'live', 'paused', 'review', 'terminated'])
 export type PublisherStatus = z.infer<typeof publisherStatus>
 /** A move as it is asked for. */
-export const publisherMove = z.object({ status: publisherStatus, note: statusNote.nullish() })
+export const publisherStatusInput = z.object({ status: publisherStatus, note: statusNote.nullish() })
 
 /** Moves between statuses; `terminated` is final (Supplement §4). */
-export const PUBLISHER_MOVES: Readonly<Record<PublisherStatus, readonly PublisherStatus[]>> = {
+export const PUBLISHER_TRANSITIONS: Readonly<Record<PublisherStatus, readonly PublisherStatus[]>> = {
   onboarding: ['live', 'terminated'],
   live: ['paused', 'review', 'terminated'],
   paused: ['live', 'review', 'terminated'],
@@ -23,15 +23,15 @@ export const PUBLISHER_MOVES: Readonly<Record<PublisherStatus, readonly Publishe
 
 /** What a person sets of a publisher (Document 1, Publisher). */
 export const publisherSettings = z.object({
-  name: nameOf(NAME.publisher),
+  name: nameSchema(NAME.publisher),
   routingPrefix: z.string().regex(new RegExp(`^[A-Za-z0-9]{${PREFIX.min},${PREFIX.max}}$`), {
     error: `must be ${PREFIX.min} to ${PREFIX.max} letters and digits`,
   }),
-  source: text(TEXT.contact),
-  contactName: text(TEXT.contact),
-  contactEmail: text(TEXT.email),
-  contactPhone: text(TEXT.phone),
-  contactIm: text(TEXT.contact),
+  source: nullableText(TEXT.contact),
+  contactName: nullableText(TEXT.contact),
+  contactEmail: nullableText(TEXT.email),
+  contactPhone: nullableText(TEXT.phone),
+  contactIm: nullableText(TEXT.contact),
   timezone,
   portalEnabled: z.boolean(),
   payoutSchedule: z.enum(['weekly', 'net_15', 'net_30']),
@@ -102,23 +102,23 @@ export const evolvePublishers: SliceOf<
     ...state,
     publishers: state.publishers.update(
       data.publisherId,
-      (old) => old && changed({ ...old, updatedAt: meta.at }, data.after),
+      (old) => old && applyPatch({ ...old, updatedAt: meta.at }, data.after),
     ),
   }),
 }
 
 /** The routing prefixes that publishers have, terminated ones too: references that name them stay unambiguous. */
-export function prefixesTaken({ publishers }: Publishers): ReadonlySet<string> {
+export function takenPrefixes({ publishers }: Publishers): ReadonlySet<string> {
   return new Set(publishers.map(({ routingPrefix }) => routingPrefix).values())
 }
 
 /** 409: another publisher holds the prefix. */
-export function prefixTaken(routingPrefix: string) {
+export function refusePrefixTaken(routingPrefix: string) {
   return refuse('conflict', { routingPrefix }, `Another publisher has the routing prefix ${routingPrefix}.`)
 }
 
 /** A publisher as one begins, before anything is set; in the workspace's zone. */
-export function plainPublisher(name: string, routingPrefix: string, zone: string): PublisherSettings {
+export function defaultPublisher(name: string, routingPrefix: string, zone: string): PublisherSettings {
   return {
     name,
     routingPrefix,
@@ -135,6 +135,6 @@ export function plainPublisher(name: string, routingPrefix: string, zone: string
 }
 
 /** How many publishers count against the plan. */
-export function publishersHeld({ publishers }: Publishers): number {
+export function publisherCount({ publishers }: Publishers): number {
   return publishers.count(({ status }) => status !== 'terminated')
 }

@@ -1,7 +1,7 @@
 import { QUALITY } from '../shared/limits.ts'
 
 /** A publisher's score, 0 to 100, over the calls of its last thirty days; null on too few (Supplement §4). */
-export function qualityOf({
+export function qualityScore({
   calls,
   connected,
   converted,

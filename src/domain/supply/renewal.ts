@@ -1,7 +1,7 @@
 import { RENEWAL } from '../shared/limits.ts'
 
 /** What of a number decides over its rent. */
-interface Rented {
+interface BilledNumber {
   readonly id: string
   readonly status: string
   readonly monthlyCents: number
@@ -40,44 +40,48 @@ export function monthAfter(instant: string, day = dayOf(instant)): string {
 }
 
 /** How the rent of a new number stands. One that is first billed a month after its purchase keeps the day of that. */
-export function renewalOf({ renewsAt, purchasedAt }: Pick<Rented, 'renewsAt' | 'purchasedAt'>): Renewal {
+export function initialRenewal({ renewsAt, purchasedAt }: Pick<BilledNumber, 'renewsAt' | 'purchasedAt'>): Renewal {
   const follows = purchasedAt !== null && (renewsAt === null || renewsAt === monthAfter(purchasedAt))
   const day = follows ? dayOf(purchasedAt) : renewsAt === null ? 1 : dayOf(renewsAt)
   return { day, pastDueSince: null, retryAt: null }
 }
 
 /** When a number's next month is to be paid; null for one that is not billed: no date is known, it costs nothing, or it is not ours. */
-export function billedAt({ status, renewsAt, monthlyCents }: Omit<Rented, 'id' | 'purchasedAt'>): string | null {
+export function nextBillingAt({
+  status,
+  renewsAt,
+  monthlyCents,
+}: Omit<BilledNumber, 'id' | 'purchasedAt'>): string | null {
   return monthlyCents > 0 && isBilled(status) ? renewsAt : null
 }
 
 /** The beginning of the oldest month whose rent a number owes at an instant; null when it owes none. */
-export function owedSince(number: Rented | undefined, now: string): string | null {
-  const due = number ? billedAt(number) : null
+export function rentOwedSince(number: BilledNumber | undefined, now: string): string | null {
+  const due = number ? nextBillingAt(number) : null
   return due !== null && due <= now ? due : null
 }
 
 /** Ids of the numbers that owe rent at an instant, the longest overdue first. */
-export function owing(numbers: Iterable<Rented>, now: string): readonly string[] {
+export function numbersOwingRent(numbers: Iterable<BilledNumber>, now: string): readonly string[] {
   const owed = [...numbers].flatMap((number) => {
-    const since = owedSince(number, now)
+    const since = rentOwedSince(number, now)
     return since === null ? [] : [{ id: number.id, since }]
   })
   return owed.toSorted((one, other) => (one.since < other.since ? -1 : 1)).map(({ id }) => id)
 }
 
 /** When a number that has owed rent since an instant is suspended. */
-export function suspendsAt(pastDueSince: string): string {
-  return later(pastDueSince, RENEWAL.suspendAfterDays)
+export function suspensionAt(pastDueSince: string): string {
+  return addDays(pastDueSince, RENEWAL.suspendAfterDays)
 }
 
 /** When a renewal that has failed is tried again: a day later, or when the number is to be suspended if that is sooner. */
-export function retryAt(now: string, suspends: string): string {
-  const next = later(now, RENEWAL.retryAfterDays)
+export function renewalRetryAt(now: string, suspends: string): string {
+  const next = addDays(now, RENEWAL.retryAfterDays)
   return suspends > now && suspends < next ? suspends : next
 }
 
-function later(instant: string, days: number): string {
+function addDays(instant: string, days: number): string {
   return new Date(Date.parse(instant) + days * DAY_MS).toISOString()
 }
 

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { cap, id, instant, wholeNumber } from '../../kernel/wire.ts'
 import { keyPrefix, unsaidPrefix } from '../access/api-key.ts'
-import { changed } from '../shared/changes.ts'
-import { sha256, text } from '../shared/fields.ts'
+import { nullableText, sha256 } from '../shared/fields.ts'
 import { LONGEST_KEY_GRACE_MINUTES, PUBLISHER_RATE, ROUTING_KEY } from '../shared/limits.ts'
+import { applyPatch } from '../shared/patch.ts'
 
 /** `expired` is what a secret is whose grace is over: the key it belonged to goes on with the next one. */
 export const keyState = z.enum(['active', 'rotating', 'revoked', 'expired'])
@@ -26,7 +26,7 @@ type IssuedKey = Readonly<z.infer<typeof issuedKey>>
 
 /** What a person sets of a routing key (Supplement §4). A ping must be within all three rates. */
 export const routingKeySettings = issuedKey.pick({ requireSignature: true, environment: true }).extend({
-  label: text(ROUTING_KEY.label),
+  label: nullableText(ROUTING_KEY.label),
   ratePerMinute: wholeNumber({ min: 1, max: PUBLISHER_RATE.minute.max }),
   ratePerHour: wholeNumber({ min: 1, max: PUBLISHER_RATE.hour.max }),
   ratePerDay: wholeNumber({ min: 1, max: PUBLISHER_RATE.day.max }),
@@ -59,33 +59,33 @@ export const routingKey = issuedKey
   })
 export type RoutingKey = Readonly<z.infer<typeof routingKey>>
 
-const ofKey = { keyId: id, campaignId: id, publisherId: id, campaignName: z.string(), publisherName: z.string() }
+const keyFields = { keyId: id, campaignId: id, publisherId: id, campaignName: z.string(), publisherName: z.string() }
 
 /** These names are the storage format. */
 export const routingKeyEvents = {
-  RoutingKeyChanged: z.object({ ...ofKey, before: routingKeyChanges, after: routingKeyChanges }),
+  RoutingKeyChanged: z.object({ ...keyFields, before: routingKeyChanges, after: routingKeyChanges }),
   /** The secret before goes on working until `graceEndsAt`; null when it stopped at once. */
   RoutingKeyRotated: z.object({
-    ...ofKey,
+    ...keyFields,
     before: keyPrefix,
     prefix: z.string(),
     hash: sha256,
     graceEndsAt: instant.nullable(),
   }),
-  SigningSecretRotated: z.object({ ...ofKey, sealed }),
-  CompatEnabled: z.object({ ...ofKey, protocol: keyProtocol, token: compatToken }),
-  CompatDisabled: z.object(ofKey),
-  CompatTokenRotated: z.object({ ...ofKey, token: compatToken }),
+  SigningSecretRotated: z.object({ ...keyFields, sealed }),
+  CompatEnabled: z.object({ ...keyFields, protocol: keyProtocol, token: compatToken }),
+  CompatDisabled: z.object(keyFields),
+  CompatTokenRotated: z.object({ ...keyFields, token: compatToken }),
 }
 export const routingKeyUpcasts = { RoutingKeyRotated: [unsaidPrefix] }
 type DataOf<Type extends keyof typeof routingKeyEvents> = {
   readonly data: Readonly<z.infer<(typeof routingKeyEvents)[Type]>>
 }
 
-type Kept = Omit<RoutingKey, 'id'>
+type KeyRecord = Omit<RoutingKey, 'id'>
 
 /** What is kept of a key that has just been issued. */
-export function keptKey({ hash, state: _state, ...key }: IssuedKey): RoutingKey {
+export function newRoutingKey({ hash, state: _state, ...key }: IssuedKey): RoutingKey {
   return {
     ...key,
     label: null,
@@ -100,32 +100,32 @@ export function keptKey({ hash, state: _state, ...key }: IssuedKey): RoutingKey 
 }
 
 /** A key from an instant on at which it is revoked: its single-step ping URL is dead as well. */
-export function revokedKey<K extends Kept>(key: K, at: string): K {
+export function revokeKey<K extends KeyRecord>(key: K, at: string): K {
   return { ...key, secrets: [], compat: null, revokedAt: at }
 }
 
 /** What each event makes of the key it is about. */
-export const keySteps = {
-  RoutingKeyChanged: <K extends Kept>(key: K, { data }: DataOf<'RoutingKeyChanged'>): K => ({
+export const routingKeyReducers = {
+  RoutingKeyChanged: <K extends KeyRecord>(key: K, { data }: DataOf<'RoutingKeyChanged'>): K => ({
     ...key,
-    ...changed<RoutingKeySettings>(key, data.after),
+    ...applyPatch<RoutingKeySettings>(key, data.after),
   }),
-  RoutingKeyRotated: <K extends Kept>(key: K, { data }: DataOf<'RoutingKeyRotated'>): K => {
+  RoutingKeyRotated: <K extends KeyRecord>(key: K, { data }: DataOf<'RoutingKeyRotated'>): K => {
     const before = data.graceEndsAt === null ? [] : key.secrets.slice(0, 1)
     const ending = before.map(({ hash }) => ({ hash, expiresAt: data.graceEndsAt }))
     return { ...key, prefix: data.prefix, secrets: [{ hash: data.hash, expiresAt: null }, ...ending] }
   },
-  SigningSecretRotated: <K extends Kept>(key: K, { data }: DataOf<'SigningSecretRotated'>): K => ({
+  SigningSecretRotated: <K extends KeyRecord>(key: K, { data }: DataOf<'SigningSecretRotated'>): K => ({
     ...key,
     signing: data.sealed,
   }),
-  CompatEnabled: <K extends Kept>(key: K, { data }: DataOf<'CompatEnabled'>): K => ({
+  CompatEnabled: <K extends KeyRecord>(key: K, { data }: DataOf<'CompatEnabled'>): K => ({
     ...key,
     protocol: data.protocol,
     compat: data.token,
   }),
-  CompatDisabled: <K extends Kept>(key: K): K => ({ ...key, compat: null }),
-  CompatTokenRotated: <K extends Kept>(key: K, { data }: DataOf<'CompatTokenRotated'>): K => ({
+  CompatDisabled: <K extends KeyRecord>(key: K): K => ({ ...key, compat: null }),
+  CompatTokenRotated: <K extends KeyRecord>(key: K, { data }: DataOf<'CompatTokenRotated'>): K => ({
     ...key,
     compat: data.token,
   }),
@@ -142,17 +142,17 @@ export function compatUrl(publicUrl: string, token: string): string {
 }
 
 /** Whether a routing key still opens its lane. */
-export function keyWorks({ revokedAt }: Pick<RoutingKey, 'revokedAt'>): boolean {
+export function isLiveKey({ revokedAt }: Pick<RoutingKey, 'revokedAt'>): boolean {
   return revokedAt === null
 }
 
 /** When the secret before stops working; null where there is none, or at an instant after that. */
-export function graceEndOf({ secrets }: Pick<RoutingKey, 'secrets'>, now: string): string | null {
+export function routingKeyGraceEnd({ secrets }: Pick<RoutingKey, 'secrets'>, now: string): string | null {
   return secrets.find(({ expiresAt }) => expiresAt !== null && now < expiresAt)?.expiresAt ?? null
 }
 
 /** How a key stands at an instant (ISO, UTC). */
 export function keyStateAt(key: Pick<RoutingKey, 'revokedAt' | 'secrets'>, now: string): z.infer<typeof keyState> {
-  if (!keyWorks(key)) return 'revoked'
-  return graceEndOf(key, now) === null ? 'active' : 'rotating'
+  if (!isLiveKey(key)) return 'revoked'
+  return routingKeyGraceEnd(key, now) === null ? 'active' : 'rotating'
 }

@@ -1,17 +1,17 @@
-import type { Memory } from '../../kernel/command.ts'
+import type { DecisionMemory } from '../../kernel/command.ts'
 import { collectionOf } from '../../kernel/projection.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type EventLog, START } from '../../ports/event-log.ts'
-import type { Checkpoint, Stored } from '../../ports/read-store.ts'
-import { foldForward } from '../../runtime/projections/apply-pending.ts'
-import { POINTERS, placeOf } from '../../runtime/projections/build-names.ts'
+import type { Checkpoint, StoredDocument } from '../../ports/read-store.ts'
+import { applyPending } from '../../runtime/projections/apply-pending.ts'
+import { BUILD_ALIASES, buildNames } from '../../runtime/projections/build-names.ts'
 import { projections, upcasts } from '../registry.ts'
 import type { ReadSide } from './read-side.ts'
 
 /** A projection that has read to within this of now covers, with an hour's fold, all that was ever recorded. */
 const COVERED_MS = 50 * 60_000
 
-type Found = ReadonlyMap<string, Stored>
+type Found = ReadonlyMap<string, StoredDocument>
 
 /** Look-ups that are asked for at once, and what they come to. */
 interface Batch {
@@ -23,16 +23,16 @@ interface Batch {
  * Decision memory: documents of a memory's projection, folded forward from the log first where the projection lags
  * further than the hour that folds cover (Architecture §2). What one decision asks for is read at once: it may be much.
  */
-export function createRecall(log: EventLog, views: ReadSide['views'], clock: Clock) {
+export function createLookupLoader(log: EventLog, views: ReadSide['views'], clock: Clock) {
   const byName = new Map(projections.map((projection) => [projection.name, projection]))
   const batches = new Map<string, Batch>()
 
   async function checkpointOf(name: string): Promise<Checkpoint | null> {
     const projection = byName.get(name)
     if (!projection) return null
-    const pointer = await views.get(POINTERS, name)
+    const pointer = await views.get(BUILD_ALIASES, name)
     const active = pointer?.doc.active as { readonly checkpoint: string } | undefined
-    return views.checkpoint(active?.checkpoint ?? placeOf(projection).checkpoint)
+    return views.checkpoint(active?.checkpoint ?? buildNames(projection).checkpoint)
   }
 
   async function read(name: string, ids: readonly string[]): Promise<Found> {
@@ -45,7 +45,7 @@ export function createRecall(log: EventLog, views: ReadSide['views'], clock: Clo
     for (let after = checkpoint?.position ?? START, end = false; !end; ) {
       const page = await log.readAll(after)
       for (const id of ids) {
-        const stored = foldForward(projection, id, found.get(id) ?? null, page.events, upcasts)
+        const stored = applyPending(projection, id, found.get(id) ?? null, page.events, upcasts)
         if (stored) found.set(id, stored)
         else found.delete(id)
       }
@@ -66,7 +66,7 @@ export function createRecall(log: EventLog, views: ReadSide['views'], clock: Clo
     return batch
   }
 
-  return async ({ name }: Memory, id: string): Promise<unknown> => {
+  return async ({ name }: DecisionMemory, id: string): Promise<unknown> => {
     const { ids, found } = batches.get(name) ?? begin(name)
     ids.add(id)
     return (await found).get(id)?.doc ?? null

@@ -1,14 +1,14 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ProjectionStatus } from '../../runtime/projections/projection-runner.ts'
 import { runProjections } from '../../runtime/projections/projection-runner.ts'
-import { type Channel, connectCalls, serveCalls } from '../../runtime/thread-rpc.ts'
+import { type Channel, connectRpc, serveRpc } from '../../runtime/thread-rpc.ts'
 import { followed, projections, upcasts } from '../registry.ts'
-import { openLogReader, openViews } from '../stores.ts'
+import { openLogReader, openReadStore } from '../stores.ts'
 import { systemClock } from '../system.ts'
 import type { ThreadStart } from './threads.ts'
 
 /** How far a projection has come, as it is told to the main thread. */
-export interface Progress {
+export interface ProjectionAdvance {
   readonly name: string
   readonly position: number
   /** Whether documents were written. */
@@ -25,15 +25,15 @@ export type ProjectorCalls = {
 }
 
 const { eventLogUrl, readStoreUrl, back } = workerData as ThreadStart
-const main = connectCalls<{ readonly progress: (told: readonly Progress[]) => void }>(
+const main = connectRpc<{ readonly progress: (told: readonly ProjectionAdvance[]) => void }>(
   back as unknown as Channel,
   () => new Error('The main thread has ended.'),
 )
-const [log, store] = await Promise.all([openLogReader(eventLogUrl), openViews(readStoreUrl)])
+const [log, store] = await Promise.all([openLogReader(eventLogUrl), openReadStore(readStoreUrl)])
 const stop = new AbortController()
-let gathered: Progress[] = []
+let gathered: ProjectionAdvance[] = []
 /** Every projection moves with every page: they are told of together. */
-function tell(progress: Progress): void {
+function tell(progress: ProjectionAdvance): void {
   if (gathered.push(progress) > 1) return
   setImmediate(() => {
     main.progress(gathered).catch(() => undefined)
@@ -47,13 +47,13 @@ const runner = runProjections({
   upcasts,
   clock: systemClock,
   signal: stop.signal,
-  followed,
+  indexedByPosition: followed,
   onProgress: (name, position, touched, workspaces, standby) => {
     tell({ name, position, touched: touched.length > 0, workspaces, standby })
   },
 })
 
-serveCalls(parentPort as unknown as Channel, {
+serveRpc(parentPort as unknown as Channel, {
   status: () => runner.status(),
   rebuild: (name: string) => runner.rebuild(name),
   async close() {

@@ -4,26 +4,26 @@ import { sessions } from '../../../projections/access/sessions.ts'
 import { users } from '../../../projections/access/users.ts'
 import { workspaces } from '../../../projections/access/workspaces.ts'
 import { revisions } from '../../../projections/configuration/revisions.ts'
-import { callLines } from '../../../queries/calls/calls-export.ts'
+import { readCallsExport } from '../../../queries/calls/calls-export.ts'
 import { readMany } from '../../../queries/shared/documents.ts'
 import type { Credential, WorkspaceAccess } from '../../domain/access/access.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
 import { withColumns } from '../../runtime/columns/column-store.ts'
-import { withActive } from '../../runtime/projections/active-builds.ts'
-import { createPositions, pollPositions } from '../../runtime/projections/checkpoint-tracker.ts'
-import { buildsOf } from '../../runtime/projections/projection-progress.ts'
+import { withActiveBuilds } from '../../runtime/projections/active-builds.ts'
+import { createCheckpointTracker, pollCheckpoints } from '../../runtime/projections/checkpoint-tracker.ts'
+import { readProgress } from '../../runtime/projections/projection-progress.ts'
 import { requestRebuild } from '../../runtime/projections/rebuild.ts'
-import { noticing } from '../../runtime/queries/invalidate-on-read.ts'
-import { forwardViews } from '../../runtime/queries/pending-events.ts'
-import { type Answered, type Ask, createQueryRunner } from '../../runtime/queries/query-runner.ts'
-import { createMoves, type Move } from '../../runtime/queries/response-cache.ts'
-import { type Channel, connectCalls, serveCalls } from '../../runtime/thread-rpc.ts'
+import { withReadInvalidation } from '../../runtime/queries/invalidate-on-read.ts'
+import { withPendingEvents } from '../../runtime/queries/pending-events.ts'
+import { createQueryRunner, type QueryRequest, type QueryResponse } from '../../runtime/queries/query-runner.ts'
+import { createChangeCounters, type ProjectionChange } from '../../runtime/queries/response-cache.ts'
+import { type Channel, connectRpc, serveRpc } from '../../runtime/thread-rpc.ts'
 import { columns, projections, queries } from '../registry.ts'
 import { createSecrets } from '../secrets.ts'
-import { openOperations, openViews } from '../stores.ts'
+import { openOperationalStore, openReadStore } from '../stores.ts'
 import { systemClock, systemRandom } from '../system.ts'
-import { madeAhead } from './export-prefetch.ts'
-import type { Progress } from './projector-thread.ts'
+import { withPrefetch } from './export-prefetch.ts'
+import type { ProjectionAdvance } from './projector-thread.ts'
 import type { ThreadStart } from './threads.ts'
 
 /** A method of the read store, asked from another thread. */
@@ -35,34 +35,34 @@ export interface StoreCall {
 const { readStoreUrl, polls, back, masterKey = new Uint8Array(), ...start } = workerData as ThreadStart
 let { publicUrl } = start
 const secrets = createSecrets(Buffer.from(masterKey), systemRandom)
-const store = await openViews(readStoreUrl, { follows: true })
-const ops = await openOperations(readStoreUrl)
-const moves = createMoves()
+const store = await openReadStore(readStoreUrl, { follows: true })
+const ops = await openOperationalStore(readStoreUrl)
+const moves = createChangeCounters()
 /** Whether another process writes documents: then only the positions in the store tell that something may have moved. */
 let apart = polls
-const positions = createPositions(systemClock)
-const columned = withColumns(store, columns, (name) => (apart ? null : moves.of(name)))
+const positions = createCheckpointTracker(systemClock)
+const columned = withColumns(store, columns, (name) => (apart ? null : moves.countOf(name)))
 /** What reads have shown that nobody told of yet: the main thread hears it with the next answer, before that is given. */
-let noticed: Move[] = []
-const moved = (...move: Move) => {
-  moves.moved(...move)
+let noticed: ProjectionChange[] = []
+const moved = (...move: ProjectionChange) => {
+  moves.recordChange(...move)
   noticed.push(move)
 }
-const views = withActive(noticing(columned, positions, { moved }), systemClock)
+const views = withActiveBuilds(withReadInvalidation(columned, positions, { recordChange: moved }), systemClock)
 const stop = new AbortController()
-const main = connectCalls<{ readonly reached: (told: readonly Pick<Progress, 'name' | 'position'>[]) => void }>(
+const main = connectRpc<{ readonly reached: (told: readonly Pick<ProjectionAdvance, 'name' | 'position'>[]) => void }>(
   back as unknown as Channel,
   () => new Error('The main thread has ended.'),
 )
 const advance = (name: string, position: number) => {
-  if (position <= positions.of(name)) return
+  if (position <= positions.positionOf(name)) return
   positions.advance(name, position)
   main.reached([{ name, position }]).catch(() => undefined)
 }
-void pollPositions({
+void pollCheckpoints({
   store,
   positions: { advance },
-  wanted: () => apart,
+  isNeeded: () => apart,
   clock: systemClock,
   signal: stop.signal,
 })
@@ -77,7 +77,7 @@ const runner = createQueryRunner({
     },
   },
   positions,
-  forward: (behind, events) => ({ ...behind, views: forwardViews(behind.views, projections, events) }),
+  withPending: (behind, events) => ({ ...behind, views: withPendingEvents(behind.views, projections, events) }),
   revisions: {
     reads: revisions,
     of: async (record) => (await readMany(views, revisions, [record])).get(record)?.revision ?? null,
@@ -104,8 +104,10 @@ async function sessionOf(hash: string): Promise<Credential | null> {
 }
 
 const handlers = {
-  async ask(ask: Ask): Promise<(Answered | Refusal) & { readonly noticed?: readonly Move[] }> {
-    const answer = await runner.ask(ask)
+  async ask(
+    ask: QueryRequest,
+  ): Promise<(QueryResponse | Refusal) & { readonly noticed?: readonly ProjectionChange[] }> {
+    const answer = await runner.run(ask)
     if (noticed.length === 0) return answer
     const told = noticed
     noticed = []
@@ -117,10 +119,10 @@ const handlers = {
   apart(value: boolean): void {
     apart = value
   },
-  advance(told: readonly Progress[]): void {
+  advance(told: readonly ProjectionAdvance[]): void {
     for (const { name, position, workspaces } of told) {
       // Before the position, so that whoever waited for it is not given what stood before it.
-      moves.moved(name, workspaces)
+      moves.recordChange(name, workspaces)
       positions.advance(name, position)
     }
   },
@@ -137,8 +139,8 @@ const handlers = {
     const { name, planId, subscriptionStatus, timezone } = found
     return { id, name, planId, subscriptionStatus, timezone }
   },
-  callLines: madeAhead((ask) => callLines(views, ask)),
-  builds: () => buildsOf(store, projections),
+  callLines: withPrefetch((ask) => readCallsExport(views, ask)),
+  builds: () => readProgress(store, projections),
   async rebuild(name: string): Promise<boolean> {
     const projection = projections.find((one) => one.name === name)
     return projection !== undefined && requestRebuild(store, projection)
@@ -148,7 +150,7 @@ const handlers = {
 }
 export type QueryCalls = typeof handlers
 
-serveCalls(parentPort as unknown as Channel, {
+serveRpc(parentPort as unknown as Channel, {
   ...handlers,
   async close(): Promise<void> {
     stop.abort()

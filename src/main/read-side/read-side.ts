@@ -1,14 +1,14 @@
-import type { CallLines, FileAsk } from '../../../queries/calls/calls-export.ts'
-import { type Directory, looking, remembering } from '../../api/access.ts'
+import type { CallsExportBatch, ExportBatchRequest } from '../../../queries/calls/calls-export.ts'
+import { type CredentialStore, withCoalescing, withCredentialCache } from '../../api/access.ts'
 import type { ReadStore } from '../../ports/read-store.ts'
-import { createPositions, type Positions } from '../../runtime/projections/checkpoint-tracker.ts'
-import type { Builds } from '../../runtime/projections/projection-progress.ts'
+import { type CheckpointTracker, createCheckpointTracker } from '../../runtime/projections/checkpoint-tracker.ts'
+import type { ProjectionProgress } from '../../runtime/projections/projection-progress.ts'
 import type { ProjectionStatus } from '../../runtime/projections/projection-runner.ts'
 import type { QueryRunner } from '../../runtime/queries/query-runner.ts'
-import { createMoves, keeping, together } from '../../runtime/queries/response-cache.ts'
+import { createChangeCounters, withResponseCache, withSingleFlight } from '../../runtime/queries/response-cache.ts'
 import { queries } from '../registry.ts'
 import { systemClock } from '../system.ts'
-import type { Progress, ProjectorCalls } from './projector-thread.ts'
+import type { ProjectionAdvance, ProjectorCalls } from './projector-thread.ts'
 import type { QueryCalls, StoreCall } from './query-thread.ts'
 import { startThread } from './threads.ts'
 
@@ -17,24 +17,24 @@ const ACCESS = new Set(['credentials', 'sessions', 'users', 'workspaces'])
 
 /** Queries whose answers may be given again, with the projections that they read. */
 const STEADY = new Map(
-  queries.flatMap(({ name, steady, reads }) => (steady ? [[name, reads.map((read) => read.name)] as const] : [])),
+  queries.flatMap(({ name, cacheable, reads }) => (cacheable ? [[name, reads.map((read) => read.name)] as const] : [])),
 )
 
 /** The read side as the main thread sees it: everything in it happens in other threads. */
 export interface ReadSide {
   readonly queries: QueryRunner
-  readonly directory: Directory
-  readonly positions: Positions
+  readonly directory: CredentialStore
+  readonly positions: CheckpointTracker
   /** Reads of the read store; it writes nothing. */
   readonly views: Pick<ReadStore, StoreCall['method']>
   /** Lines of the call log as a file. @throws StoreUnavailable */
-  readonly callLines: (ask: FileAsk) => Promise<CallLines>
+  readonly callLines: (ask: ExportBatchRequest) => Promise<CallsExportBatch>
   /** Null where another process runs the projections. */
   readonly projections: (() => Promise<readonly ProjectionStatus[]>) | null
   /** Tells where the platform is seen from outside, once that is known. */
-  readonly locate: (publicUrl: string) => Promise<void>
+  readonly setPublicUrl: (publicUrl: string) => Promise<void>
   /** How far the builds of every projection have come, whichever process makes them. */
-  readonly builds: () => Promise<readonly Builds[]>
+  readonly builds: () => Promise<readonly ProjectionProgress[]>
   /** Begins to build a projection anew; false while that is under way. */
   readonly rebuild: (name: string) => Promise<boolean>
   readonly close: () => Promise<void>
@@ -51,9 +51,9 @@ export async function openReadSide(options: {
 }): Promise<ReadSide> {
   const { projects, onDeath, masterKey, ...given } = options
   const start = { ...given, polls: !projects }
-  const positions = createPositions(systemClock)
-  const moves = createMoves()
-  const reached = (told: readonly Pick<Progress, 'name' | 'position'>[]) => {
+  const positions = createCheckpointTracker(systemClock)
+  const moves = createChangeCounters()
+  const reached = (told: readonly Pick<ProjectionAdvance, 'name' | 'position'>[]) => {
     for (const { name, position } of told) positions.advance(name, position)
   }
   const queryThread = await startThread<QueryCalls>(
@@ -63,21 +63,21 @@ export async function openReadSide(options: {
     onDeath,
   )
   const { calls } = queryThread
-  const stored: Directory = {
+  const stored: CredentialStore = {
     credential: (kind, hash) => calls.credential({ kind, hash }),
     workspace: (id) => calls.workspace(id),
   }
   /** Projections that another process writes, though this one could. */
   const standingBy = new Set<string>()
   const apart = () => !projects || standingBy.size > 0
-  const remembered = remembering(stored)
-  const looked = looking(stored)
+  const remembered = withCredentialCache(stored)
+  const looked = withCoalescing(stored)
   // Where another process writes, nobody tells when a credential changes: each request looks.
-  const directory: Directory = {
+  const directory: CredentialStore = {
     credential: (kind, hash) => (apart() ? looked : remembered).credential(kind, hash),
     workspace: (id) => (apart() ? looked : remembered).workspace(id),
   }
-  const advance = (told: readonly Progress[]) => {
+  const advance = (told: readonly ProjectionAdvance[]) => {
     const before = apart()
     for (const { name, standby } of told) {
       if (standby) standingBy.add(name)
@@ -86,7 +86,7 @@ export async function openReadSide(options: {
     if (apart() !== before) calls.apart(apart()).catch(() => undefined)
     calls.advance(told).catch(() => undefined)
     // Before the position, so that whoever waited for it is not given what stood before it.
-    for (const { name, workspaces } of told) moves.moved(name, workspaces)
+    for (const { name, workspaces } of told) moves.recordChange(name, workspaces)
     reached(told)
     if (apart() || told.some(({ name, touched }) => touched && ACCESS.has(name))) remembered.forget()
   }
@@ -99,22 +99,22 @@ export async function openReadSide(options: {
       )
     : null
   const asking: QueryRunner = {
-    async ask(ask) {
+    async run(ask) {
       const { noticed = [], ...answer } = await calls.ask(ask)
-      for (const move of noticed) moves.moved(...move)
+      for (const move of noticed) moves.recordChange(...move)
       return answer
     },
   }
   const stampOf = (names: readonly string[], workspaceId: string) => {
-    const moved = moves.stampOf(names, workspaceId)
-    return apart() ? `${moved} ${names.map(positions.of)}` : moved
+    const moved = moves.cacheVersionOf(names, workspaceId)
+    return apart() ? `${moved} ${names.map(positions.positionOf)}` : moved
   }
   const read =
     (method: StoreCall['method']) =>
     (...parameters: readonly unknown[]) =>
       calls.store({ method, parameters })
   return {
-    queries: keeping(together(asking), { steady: STEADY, positions, stampOf }),
+    queries: withResponseCache(withSingleFlight(asking), { cacheable: STEADY, positions, cacheVersionOf: stampOf }),
     directory,
     positions,
     views: {
@@ -128,7 +128,7 @@ export async function openReadSide(options: {
       checkpoints: read('checkpoints'),
     } as ReadSide['views'],
     callLines: (ask) => calls.callLines(ask),
-    locate: (publicUrl) => calls.locate(publicUrl),
+    setPublicUrl: (publicUrl) => calls.locate(publicUrl),
     builds: () => calls.builds(null as never),
     rebuild: (name) => calls.rebuild(name),
     projections: projector && (() => projector.calls.status(null as never)),

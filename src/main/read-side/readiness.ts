@@ -11,7 +11,7 @@ const PROBE_MS = 2_000
 
 async function probe(clock: Clock, name: string, ask: () => Promise<unknown>): Promise<readonly string[]> {
   return new Promise((resolve) => {
-    const cancel = clock.at(clock.now() + PROBE_MS, () => resolve([`The ${name} does not answer.`]))
+    const cancel = clock.schedule(clock.now() + PROBE_MS, () => resolve([`The ${name} does not answer.`]))
     ask().then(
       () => {
         cancel()

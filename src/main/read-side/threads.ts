@@ -1,6 +1,6 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { StoreUnavailable } from '../../ports/read-store.ts'
-import { type Channel, connectCalls, serveCalls } from '../../runtime/thread-rpc.ts'
+import { type Channel, connectRpc, serveRpc } from '../../runtime/thread-rpc.ts'
 
 /** What both threads are told when they begin. */
 export interface ThreadStart {
@@ -30,10 +30,10 @@ export async function startThread<H extends Readonly<Record<string, (argument: n
   start: Omit<ThreadStart, 'back'>,
   back: Readonly<Record<string, (argument: never) => unknown>>,
   onDeath: (error: Error) => void,
-): Promise<Thread<ReturnType<typeof connectCalls<H & { readonly close: (argument: null) => Promise<void> }>>>> {
+): Promise<Thread<ReturnType<typeof connectRpc<H & { readonly close: (argument: null) => Promise<void> }>>>> {
   const { port1, port2 } = new MessageChannel()
   const worker = new Worker(file, { workerData: { ...start, back: port2 }, transferList: [port2] })
-  serveCalls(port1 as unknown as Channel, back)
+  serveRpc(port1 as unknown as Channel, back)
   let closing = false
   await new Promise<void>((resolve, reject) => {
     worker.once('message', () => resolve())
@@ -46,7 +46,7 @@ export async function startThread<H extends Readonly<Record<string, (argument: n
   worker.once('exit', () => {
     if (!closing) onDeath(new Error('A thread ended.'))
   })
-  const calls = connectCalls<H & { readonly close: (argument: null) => Promise<void> }>(
+  const calls = connectRpc<H & { readonly close: (argument: null) => Promise<void> }>(
     worker as unknown as Channel,
     () => new StoreUnavailable('The thread that reads has ended.'),
   )

@@ -47,7 +47,7 @@ function termsOfOne(path: string, condition: Condition): readonly Term[] | null 
   return terms
 }
 
-const listed = (operand: Term['operand']): readonly Scalar[] =>
+const operandList = (operand: Term['operand']): readonly Scalar[] =>
   typeof operand === 'object' && operand !== null ? operand : [operand]
 
 const sameType = (value: Scalar, operand: Term['operand']): operand is number | string =>
@@ -62,8 +62,8 @@ function compare(a: Scalar, b: Scalar): number {
 const holds: Readonly<Record<Operator, (value: Scalar, operand: Term['operand']) => boolean>> = {
   $eq: (value, operand) => value === operand,
   $ne: (value, operand) => value !== operand,
-  $in: (value, operand) => listed(operand).includes(value),
-  $nin: (value, operand) => !listed(operand).includes(value),
+  $in: (value, operand) => operandList(operand).includes(value),
+  $nin: (value, operand) => !operandList(operand).includes(value),
   $gt: (value, operand) => sameType(value, operand) && compare(value, operand) > 0,
   $gte: (value, operand) => sameType(value, operand) && compare(value, operand) >= 0,
   $lt: (value, operand) => sameType(value, operand) && compare(value, operand) < 0,
@@ -236,7 +236,7 @@ function testEach(
 ): number {
   const tests = terms.map(({ operator, operand }) => {
     // A set, for lists may be long; the rest is rare.
-    const set = operator === '$in' || operator === '$nin' ? new Set<unknown>(listed(operand)) : null
+    const set = operator === '$in' || operator === '$nin' ? new Set<unknown>(operandList(operand)) : null
     if (set) return operator === '$in' ? (value: Scalar) => set.has(value) : (value: Scalar) => !set.has(value)
     return (value: Scalar) => holds[operator](value, operand)
   })

@@ -1,7 +1,7 @@
 import { START } from '../../ports/event-log.ts'
-import type { Doc, Filter, ReadStore, Stored } from '../../ports/read-store.ts'
-import { bound } from '../projections/active-builds.ts'
-import { partsOfCollection } from '../projections/build-names.ts'
+import type { Doc, Filter, ReadStore, StoredDocument } from '../../ports/read-store.ts'
+import { delegate } from '../projections/active-builds.ts'
+import { parseCollectionName } from '../projections/build-names.ts'
 import { type Selection, select, type Term, termsOf } from './column-filter.ts'
 import { type Group, sumColumns } from './column-sum.ts'
 import { type ColumnKind, createTable, put, rowFor, type Table } from './columns.ts'
@@ -24,7 +24,7 @@ export interface ColumnStore extends ReadStore {
   readonly warm: (collections: readonly string[]) => Promise<void>
 }
 
-interface Followed {
+interface TrackedCollection {
   readonly collection: string
   readonly checkpoint: string
   readonly spec: ColumnSpec
@@ -59,9 +59,9 @@ function reader(path: string): (doc: Doc) => unknown {
   }
 }
 
-function follow(collection: string, spec: ColumnSpec): Followed {
+function follow(collection: string, spec: ColumnSpec): TrackedCollection {
   const readers = Object.keys(spec.columns).map((path) => [path, reader(path)] as const)
-  const { checkpoint } = partsOfCollection(collection)
+  const { checkpoint } = parseCollectionName(collection)
   return {
     collection,
     checkpoint,
@@ -77,7 +77,7 @@ function follow(collection: string, spec: ColumnSpec): Followed {
   }
 }
 
-function take(followed: Followed, { doc }: Stored, ordinalOf: (doc: Doc) => unknown): void {
+function take(followed: TrackedCollection, { doc }: StoredDocument, ordinalOf: (doc: Doc) => unknown): void {
   const { workspaceId } = doc
   if (typeof workspaceId !== 'string') return
   let table = followed.tables.get(workspaceId)
@@ -97,7 +97,7 @@ function take(followed: Followed, { doc }: Stored, ordinalOf: (doc: Doc) => unkn
 }
 
 /** Reads everything folded behind `last` into the tables. */
-async function catchUp(store: ReadStore, followed: Followed): Promise<void> {
+async function catchUp(store: ReadStore, followed: TrackedCollection): Promise<void> {
   // Where a batch is not atomic, later documents of one may show before earlier ones: only a checkpoint read
   // beforehand says that nothing at or below it is still to come.
   const checkpoint = await store.checkpoint(followed.checkpoint)
@@ -121,7 +121,7 @@ async function catchUp(store: ReadStore, followed: Followed): Promise<void> {
 }
 
 /** Brings the tables to what the store has at the moment of asking; looks follow each other, never side by side. */
-function refresh(store: ReadStore, followed: Followed): Promise<void> {
+function refresh(store: ReadStore, followed: TrackedCollection): Promise<void> {
   if (followed.next) return followed.next
   const look = followed.looks.then(() => {
     followed.next = null
@@ -147,14 +147,14 @@ function split(terms: readonly Term[]): { readonly workspaceId: string; readonly
 export function withColumns(
   store: ReadStore,
   specs: readonly ColumnSpec[],
-  movesOf: (projection: string) => number | null = () => null,
+  changeCountOf: (projection: string) => number | null = () => null,
 ): ColumnStore {
-  const followedBy = new Map<string, Followed | null>()
+  const followedBy = new Map<string, TrackedCollection | null>()
 
-  const followedOf = (collection: string): Followed | null => {
+  const followedOf = (collection: string): TrackedCollection | null => {
     const known = followedBy.get(collection)
     if (known !== undefined) return known
-    const spec = specs.find((one) => one.collection === partsOfCollection(collection).base)
+    const spec = specs.find((one) => one.collection === parseCollectionName(collection).base)
     const followed = spec ? follow(collection, spec) : null
     followedBy.set(collection, followed)
     return followed
@@ -177,7 +177,7 @@ export function withColumns(
       refresh(store, followed).catch(() => {})
       return null
     }
-    const moves = movesOf(partsOfCollection(collection).name)
+    const moves = changeCountOf(parseCollectionName(collection).name)
     if (moves === null || moves !== followed.moves) {
       await refresh(store, followed)
       followed.moves = moves
@@ -190,7 +190,7 @@ export function withColumns(
   }
 
   return {
-    ...bound(store),
+    ...delegate(store),
     async sum(collection, filter, groupBy, fields) {
       const groups = await answer<readonly Group[]>(
         collection,

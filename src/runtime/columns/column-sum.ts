@@ -9,7 +9,7 @@ export interface Group {
 }
 
 /** More cells than this for two dimensions are counted in a map instead of an array. */
-const MOST_CELLS = 4_000_000
+const MAX_CELLS = 4_000_000
 
 /** Sums of number columns over the selected rows, by up to two code columns; null when a path is not such a column. */
 export function sumColumns(
@@ -83,9 +83,9 @@ function byTwo(
     second.dictionary[cell % width] ?? null,
   ]
   const cells = pairsOf(first.values, second.values, width, selection)
-  if (all <= MOST_CELLS) return gather(cells, all, keyOf, sums, selection)
+  if (all <= MAX_CELLS) return gather(cells, all, keyOf, sums, selection)
   const met: number[] = []
-  const dense = densely(cells, met)
+  const dense = renumberCells(cells, met)
   return gather(dense, met.length, (cell) => keyOf(met[cell] ?? 0), sums, selection)
 }
 
@@ -114,7 +114,7 @@ function pairsOf(
 }
 
 /** Renumbers cells by first appearance; `met` gets the cell of each number. */
-function densely(cells: Int32Array | Float64Array, met: number[]): Int32Array {
+function renumberCells(cells: Int32Array | Float64Array, met: number[]): Int32Array {
   const numbers = new Map<number, number>()
   return Int32Array.from(cells, (cell) => {
     const known = numbers.get(cell)

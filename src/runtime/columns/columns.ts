@@ -32,7 +32,7 @@ export interface Table {
 }
 
 const FIRST_ROWS = 1_024
-const MOST_ORDINAL = 2 ** 31 - 2
+const MAX_ORDINAL = 2 ** 31 - 2
 
 /** An empty table with these columns. */
 export function createTable(kinds: Readonly<Record<string, ColumnKind>>): Table {
@@ -45,7 +45,7 @@ export function createTable(kinds: Readonly<Record<string, ColumnKind>>): Table 
   return { rows: 0, capacity: FIRST_ROWS, columns: new Map(columns), rowOf: new Int32Array(FIRST_ROWS) }
 }
 
-function grown<A extends Int32Array | Float64Array | Uint8Array>(old: A, fresh: A): A {
+function copyInto<A extends Int32Array | Float64Array | Uint8Array>(old: A, fresh: A): A {
   fresh.set(old)
   return fresh
 }
@@ -53,24 +53,24 @@ function grown<A extends Int32Array | Float64Array | Uint8Array>(old: A, fresh: 
 function growRows(table: Table): void {
   table.capacity *= 2
   for (const column of table.columns.values()) {
-    if (column.kind === 'code') column.values = grown(column.values, new Int32Array(table.capacity))
+    if (column.kind === 'code') column.values = copyInto(column.values, new Int32Array(table.capacity))
     else {
       const { values } = column
       column.values =
         values instanceof Int32Array
-          ? grown(values, new Int32Array(table.capacity))
-          : grown(values, new Float64Array(table.capacity))
-      if (column.nulls) column.nulls = grown(column.nulls, new Uint8Array(table.capacity))
+          ? copyInto(values, new Int32Array(table.capacity))
+          : copyInto(values, new Float64Array(table.capacity))
+      if (column.nulls) column.nulls = copyInto(column.nulls, new Uint8Array(table.capacity))
     }
   }
 }
 
 /** Row of an ordinal (1, 2, 3…), a new one at its first time; null for what is no ordinal. */
 export function rowFor(table: Table, ordinal: unknown): number | null {
-  if (typeof ordinal !== 'number' || !Number.isInteger(ordinal) || ordinal < 0 || ordinal > MOST_ORDINAL) return null
+  if (typeof ordinal !== 'number' || !Number.isInteger(ordinal) || ordinal < 0 || ordinal > MAX_ORDINAL) return null
   if (ordinal >= table.rowOf.length) {
-    const size = Math.min(MOST_ORDINAL + 1, Math.max(table.rowOf.length * 2, ordinal + 1))
-    table.rowOf = grown(table.rowOf, new Int32Array(size))
+    const size = Math.min(MAX_ORDINAL + 1, Math.max(table.rowOf.length * 2, ordinal + 1))
+    table.rowOf = copyInto(table.rowOf, new Int32Array(size))
   }
   const known = table.rowOf[ordinal] ?? 0
   if (known > 0) return known - 1

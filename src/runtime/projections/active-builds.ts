@@ -1,27 +1,27 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { ReadStore } from '../../ports/read-store.ts'
-import { POINTERS, partsOfCollection, readPointers } from './build-names.ts'
+import { BUILD_ALIASES, parseCollectionName, readAliases } from './build-names.ts'
 
 /** How long a reader may believe a pointer (ms); a retired collection is kept for longer than that. */
-export const POINTER_LIFE_MS = 500
+export const ALIAS_CACHE_MS = 500
 
 /**
  * A read store in which a projection's plain collection name means the build that is active now, so that queries name
  * `collectionOf(projection)` while rebuilds switch underneath. Writes pass through unchanged.
  */
-export function withActive(store: ReadStore, clock: Clock): ReadStore {
+export function withActiveBuilds(store: ReadStore, clock: Clock): ReadStore {
   let known: Promise<ReadonlyMap<string, string>> | null = null
   let readAt = Number.NEGATIVE_INFINITY
   let ensured = false
 
   const load = async (): Promise<ReadonlyMap<string, string>> => {
-    if (!ensured) await store.ensure([{ name: POINTERS, indexes: [], columns: [] }])
+    if (!ensured) await store.ensure([{ name: BUILD_ALIASES, indexes: [], columns: [] }])
     ensured = true
-    return new Map([...(await readPointers(store)).values()].map((one) => [one.name, one.pointer.active.collection]))
+    return new Map([...(await readAliases(store)).values()].map((one) => [one.name, one.alias.active.collection]))
   }
 
   const actual = async (collection: string): Promise<string> => {
-    if (known === null || clock.now() - readAt >= POINTER_LIFE_MS) {
+    if (known === null || clock.now() - readAt >= ALIAS_CACHE_MS) {
       readAt = clock.now()
       const loading = load()
       known = loading
@@ -29,11 +29,11 @@ export function withActive(store: ReadStore, clock: Clock): ReadStore {
         if (known === loading) known = null
       })
     }
-    return (await known).get(partsOfCollection(collection).name) ?? collection
+    return (await known).get(parseCollectionName(collection).name) ?? collection
   }
 
   return {
-    ...bound(store),
+    ...delegate(store),
     get: async (collection, id) => store.get(await actual(collection), id),
     getMany: async (collection, ids) => store.getMany(await actual(collection), ids),
     find: async (collection, page) => store.find(await actual(collection), page),
@@ -44,7 +44,7 @@ export function withActive(store: ReadStore, clock: Clock): ReadStore {
 }
 
 /** A store's methods as a record to override, whatever the store is made of. */
-export function bound(store: ReadStore): ReadStore {
+export function delegate(store: ReadStore): ReadStore {
   return {
     atomic: store.atomic,
     ensure: (specs) => store.ensure(specs),

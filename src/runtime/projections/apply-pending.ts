@@ -1,20 +1,20 @@
 import { upcast } from '../../kernel/entity.ts'
 import type { RecordedEvent } from '../../kernel/event.ts'
-import { type AnyProjection, finished, keysOf, reduce } from '../../kernel/projection.ts'
-import type { Doc, Stored } from '../../ports/read-store.ts'
+import { type AnyProjection, keysOf, reduce, withDerivedFields } from '../../kernel/projection.ts'
+import type { Doc, StoredDocument } from '../../ports/read-store.ts'
 import type { Upcasts } from '../upcasts.ts'
 
 /**
  * A stored document (null: none) as it will be once its projection has folded these events (log order; those that it
  * has, or that are of no concern to it, change nothing). Null where there is none then.
  */
-export function foldForward(
+export function applyPending(
   projection: AnyProjection,
   id: string,
-  stored: Stored | null,
+  stored: StoredDocument | null,
   events: readonly RecordedEvent[],
   upcasts: Upcasts = {},
-): Stored | null {
+): StoredDocument | null {
   let doc: Doc | null = stored?.doc ?? null
   let position = stored?.position ?? Number.NEGATIVE_INFINITY
   for (const raw of events) {
@@ -25,5 +25,5 @@ export function foldForward(
     position = event.position
   }
   if (doc === null) return null
-  return { id, position, doc: doc === stored?.doc ? doc : finished(projection, doc) }
+  return { id, position, doc: doc === stored?.doc ? doc : withDerivedFields(projection, doc) }
 }

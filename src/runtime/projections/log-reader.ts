@@ -1,14 +1,14 @@
 import type { EventLog, LogPage } from '../../ports/event-log.ts'
-import type { Bell } from '../pause.ts'
+import type { WakeSignal } from '../pause.ts'
 
 /** Pages of the log for a loop that serves many followers: what the tail brought is not read again. */
-export interface Feed {
+export interface LogReader {
   /** The page behind a position. It may begin before `after`: followers skip what they have. @throws LogUnavailable */
   readonly page: (after: number, limit: number) => Promise<LogPage>
   /** Whether nothing is known to lie behind the position. */
-  readonly quiet: (after: number) => boolean
+  readonly isCaughtUp: (after: number) => boolean
   /** Rings the bell as soon as something lies behind the position; asking again is free. */
-  readonly listen: (after: number) => void
+  readonly subscribe: (after: number) => void
   /** Ends the tail. */
   readonly close: () => void
 }
@@ -20,13 +20,18 @@ interface Tail {
 }
 
 /** A feed over a log; the tail that it opens ends with the signal. Events of other types than these may be left out. */
-export function createFeed(log: EventLog, types: ReadonlySet<string>, bell: Bell, signal: AbortSignal): Feed {
+export function createLogReader(
+  log: EventLog,
+  types: ReadonlySet<string>,
+  bell: WakeSignal,
+  signal: AbortSignal,
+): LogReader {
   let tail: Tail | null = null
   let waiting = false
   let kept: { readonly after: number; readonly page: LogPage } | null = null
   let end: number | null = null
 
-  const hangUp = () => {
+  const unsubscribe = () => {
     tail?.stop.abort()
     tail = null
     waiting = false
@@ -52,10 +57,10 @@ export function createFeed(log: EventLog, types: ReadonlySet<string>, bell: Bell
     } catch {
       // The tail broke: what lies ahead is unknown until the next read, which will say why.
       if (tail !== from) return
-      hangUp()
+      unsubscribe()
       end = null
     }
-    bell.ring()
+    bell.notify()
   }
 
   return {
@@ -68,20 +73,20 @@ export function createFeed(log: EventLog, types: ReadonlySet<string>, bell: Bell
       else if (end !== null && page.position >= end) end = null
       return page
     },
-    quiet: (after) => end !== null && after >= end && (kept === null || kept.page.position <= after),
-    listen(after) {
+    isCaughtUp: (after) => end !== null && after >= end && (kept === null || kept.page.position <= after),
+    subscribe(after) {
       // A follower may have been taken over ahead of all that was read here: what lies before it is others' to read.
       if (end !== null && after > end) {
         end = after
-        bell.ring()
+        bell.notify()
       }
       if (signal.aborted || waiting || (kept !== null && kept.page.position > after)) return
       if (tail === null || tail.after !== after) {
-        hangUp()
+        unsubscribe()
         tail = open(after)
       }
       void pull(tail)
     },
-    close: hangUp,
+    close: unsubscribe,
   }
 }

@@ -1,13 +1,13 @@
 import { upcast } from '../../kernel/entity.ts'
 import type { RecordedEvent } from '../../kernel/event.ts'
-import { type AnyProjection, finished, keysOf, reduce } from '../../kernel/projection.ts'
+import { type AnyProjection, keysOf, reduce, withDerivedFields } from '../../kernel/projection.ts'
 import { START } from '../../ports/event-log.ts'
-import type { Doc, ReadStore, Write } from '../../ports/read-store.ts'
+import type { Doc, DocumentWrite, ReadStore } from '../../ports/read-store.ts'
 import type { Upcasts } from '../upcasts.ts'
-import type { Place } from './build-names.ts'
+import type { BuildNames } from './build-names.ts'
 
 /** `running` folds; `standby` leaves it to another runner; `halted` by its own reducer. */
-export type LaneState = 'running' | 'standby' | 'halted'
+export type BuildState = 'running' | 'standby' | 'halted'
 
 /** A document as far as this lane has folded it. Null: there is none. */
 interface Folded {
@@ -20,12 +20,12 @@ interface Folded {
 }
 
 /** One build of a projection on its way through the log. */
-export interface Lane {
+export interface ProjectionBuild {
   readonly projection: AnyProjection
-  readonly place: Place
+  readonly names: BuildNames
   /** Built beside the active one; nobody reads it yet. */
   building: boolean
-  state: LaneState
+  state: BuildState
   /** Documents stand at this position; null until the checkpoint has been read. */
   position: number | null
   /** The checkpoint as the store has it; null when it has none. */
@@ -54,10 +54,10 @@ export interface Lane {
 const RECENT_DOCS = 2_000
 
 /** A lane whose checkpoint has not been read yet. */
-export function createLane(projection: AnyProjection, place: Place, building: boolean): Lane {
+export function createBuild(projection: AnyProjection, names: BuildNames, building: boolean): ProjectionBuild {
   return {
     projection,
-    place,
+    names,
     building,
     state: 'running',
     position: null,
@@ -78,7 +78,7 @@ export function createLane(projection: AnyProjection, place: Place, building: bo
 }
 
 /** Makes the lane read its checkpoint again before anything else: what the store has of it is not known. */
-export function unsettle(lane: Lane): void {
+export function resetCheckpoint(lane: ProjectionBuild): void {
   lane.position = null
   lane.inbox = []
   lane.recent = new Map()
@@ -94,8 +94,8 @@ export interface Fault {
 /** A batch folded in memory: what is to be written, how far it got, and what stopped it. */
 export interface Batch {
   /** Documents beside those that are folded; to be written before them, for a fold that has passed an event emits no more of it. */
-  readonly emitted: readonly Write[]
-  readonly writes: readonly Write[]
+  readonly emitted: readonly DocumentWrite[]
+  readonly writes: readonly DocumentWrite[]
   /** Position and recorded time that the batch reaches. */
   readonly position: number
   readonly at: string | null
@@ -109,7 +109,10 @@ interface Touch {
 }
 
 /** Current versions of the events and the documents that they touch, up to the first that cannot be told. */
-function touchesOf(lane: Lane, upcasts: Upcasts): { readonly touches: readonly Touch[]; readonly fault: Fault | null } {
+function touchesOf(
+  lane: ProjectionBuild,
+  upcasts: Upcasts,
+): { readonly touches: readonly Touch[]; readonly fault: Fault | null } {
   const touches: Touch[] = []
   for (const raw of lane.inbox) {
     try {
@@ -126,7 +129,7 @@ function touchesOf(lane: Lane, upcasts: Upcasts): { readonly touches: readonly T
 const NOTHING = { doc: null, position: START }
 
 /** The documents of a batch: those of recent batches as they are, the others by one look into the store. */
-async function load(lane: Lane, store: ReadStore, touches: readonly Touch[]): Promise<Map<string, Folded>> {
+async function load(lane: ProjectionBuild, store: ReadStore, touches: readonly Touch[]): Promise<Map<string, Folded>> {
   const docs = new Map<string, Folded>()
   const missing: string[] = []
   for (const { ids } of touches) {
@@ -138,7 +141,7 @@ async function load(lane: Lane, store: ReadStore, touches: readonly Touch[]): Pr
       docs.set(id, { doc, position, held: doc !== null, changed: false })
     }
   }
-  const stored = missing.length > 0 ? await store.getMany(lane.place.collection, missing) : []
+  const stored = missing.length > 0 ? await store.getMany(lane.names.collection, missing) : []
   for (const { id, doc, position } of stored) docs.set(id, { doc, position, held: true, changed: false })
   return docs
 }
@@ -148,16 +151,16 @@ async function load(lane: Lane, store: ReadStore, touches: readonly Touch[]): Pr
  * Where a reducer throws the batch ends right before that event, so that what came before is kept.
  */
 export async function foldBatch(
-  lane: Lane,
+  lane: ProjectionBuild,
   store: ReadStore,
   upcasts: Upcasts,
   reach: { readonly position: number; readonly at: string | null },
 ): Promise<Batch & { readonly docs: ReadonlyMap<string, Folded> }> {
   const { touches, fault: unreadable } = touchesOf(lane, upcasts)
   const docs = await load(lane, store, touches)
-  const emitted: Write[] = []
+  const emitted: DocumentWrite[] = []
   const reduced = reduceAll(lane, touches, docs, emitted)
-  const writes: Write[] = []
+  const writes: DocumentWrite[] = []
   const unfinished = finishAll(lane, store, touches, docs, writes)
   if (unfinished) {
     const { position, at } = lane
@@ -184,10 +187,10 @@ export async function foldBatch(
 
 /** Folds every touch, and puts what is emitted on the way into `emitted`. */
 function reduceAll(
-  { projection, place: { collection } }: Lane,
+  { projection, names: { collection } }: ProjectionBuild,
   touches: readonly Touch[],
   docs: ReadonlyMap<string, Folded>,
-  emitted: Write[],
+  emitted: DocumentWrite[],
 ): Fault | null {
   const { emit } = projection
   for (const { event, ids } of touches) {
@@ -199,7 +202,7 @@ function reduceAll(
         const next: Doc | null = reduce(projection, folded.doc, event, id)
         if (emit && next) {
           for (const row of emit(next, event, id))
-            emitted.push({ collection, id: row.id, doc: finished(projection, row.doc), position })
+            emitted.push({ collection, id: row.id, doc: withDerivedFields(projection, row.doc), position })
         }
         if (next !== folded.doc) {
           folded.doc = next
@@ -216,17 +219,17 @@ function reduceAll(
 
 /** Puts the documents that the batch changed, finished, into `writes`. One that cannot be finished leaves nothing of the batch. */
 function finishAll(
-  { projection, place: { collection } }: Lane,
+  { projection, names: { collection } }: ProjectionBuild,
   { atomic }: ReadStore,
   touches: readonly Touch[],
   docs: ReadonlyMap<string, Folded>,
-  writes: Write[],
+  writes: DocumentWrite[],
 ): Fault | null {
   for (const [id, folded] of docs) {
     const { position, held, changed } = folded
     if (!changed || (atomic && !held && folded.doc === null)) continue
     try {
-      folded.doc = folded.doc && finished(projection, folded.doc)
+      folded.doc = folded.doc && withDerivedFields(projection, folded.doc)
     } catch (error) {
       const last = touches.find(({ event }) => event.position === position)
       if (!last) throw error
@@ -238,7 +241,7 @@ function finishAll(
 }
 
 /** Keeps the documents of a committed batch for the next ones, and forgets those long untouched. */
-export function remember(lane: Lane, docs: ReadonlyMap<string, Folded>): void {
+export function cacheDocuments(lane: ProjectionBuild, docs: ReadonlyMap<string, Folded>): void {
   for (const [id, folded] of docs) {
     folded.changed = false
     lane.recent.set(id, folded)

@@ -1,9 +1,9 @@
 import type { AnyProjection } from '../../kernel/projection.ts'
 import type { Checkpoint, ReadStore } from '../../ports/read-store.ts'
-import { POINTERS, placeOf, readPointers } from './build-names.ts'
+import { BUILD_ALIASES, buildNames, readAliases } from './build-names.ts'
 
 /** How far a projection has come, as its store tells: by any process, of any other. */
-export interface Builds {
+export interface ProjectionProgress {
   readonly name: string
   /** Version of the build that is read. */
   readonly version: number
@@ -14,12 +14,15 @@ export interface Builds {
 }
 
 /** The builds of projections. @throws StoreUnavailable */
-export async function buildsOf(store: ReadStore, projections: readonly AnyProjection[]): Promise<readonly Builds[]> {
-  await store.ensure([{ name: POINTERS, indexes: [], columns: [] }])
-  const [pointers, checkpoints] = [await readPointers(store), await store.checkpoints()]
+export async function readProgress(
+  store: ReadStore,
+  projections: readonly AnyProjection[],
+): Promise<readonly ProjectionProgress[]> {
+  await store.ensure([{ name: BUILD_ALIASES, indexes: [], columns: [] }])
+  const [pointers, checkpoints] = [await readAliases(store), await store.checkpoints()]
   return projections.map((projection) => {
-    const { active, building } = pointers.get(projection.name)?.pointer ?? {
-      active: placeOf(projection),
+    const { active, building } = pointers.get(projection.name)?.alias ?? {
+      active: buildNames(projection),
       building: null,
     }
     return {

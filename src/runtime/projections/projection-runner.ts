@@ -2,21 +2,21 @@ import type { AnyProjection } from '../../kernel/projection.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type EventLog, type LogPage, START } from '../../ports/event-log.ts'
 import type { ReadStore } from '../../ports/read-store.ts'
-import { backOff, breathe, createBell, sentenceOf } from '../pause.ts'
+import { backOffMs, createWakeSignal, errorMessage, yieldToEventLoop } from '../pause.ts'
 import type { Upcasts } from '../upcasts.ts'
-import { POINTERS } from './build-names.ts'
-import { createFeed } from './log-reader.ts'
-import type { Lane } from './projection-build.ts'
-import { createSteps, type Halt } from './projection-steps.ts'
+import { BUILD_ALIASES } from './build-names.ts'
+import { createLogReader } from './log-reader.ts'
+import type { ProjectionBuild } from './projection-build.ts'
+import { createBuildSteps, type Halt } from './projection-steps.ts'
 import {
-  dropRetired,
-  lanesFor,
-  progressOf,
+  buildsFor,
+  collectionSpec,
+  dropRetiredBuilds,
   type RebuildProgress,
+  rebuildProgress,
   requestRebuild,
-  specOf,
-  switchOver,
-  syncPointers,
+  switchBuild,
+  syncAliases,
 } from './rebuild.ts'
 
 /** One build of a projection, as operators see it. */
@@ -42,7 +42,7 @@ export interface ProjectionRunnerOptions {
   readonly clock: Clock
   readonly signal: AbortSignal
   /** Names of projections whose documents are followed by position (`withColumns`). */
-  readonly followed?: readonly string[]
+  readonly indexedByPosition?: readonly string[]
   /**
    * The documents that are read stand at a position; `touched` are the ids just written, in these workspaces (null: in
    * any). `standby`: another runner writes them, and this one only looks now and then how far that has come.
@@ -72,45 +72,45 @@ export interface ProjectionRunner {
 
 const POINTERS_EVERY_MS = 1_000
 /** Events of a page while some lag behind others that move too: short, so that no turn is far, but laggards come up. */
-const APART = { leading: 1_000, lagging: 4_000 } as const
+const CATCH_UP_PAGE = { leading: 1_000, lagging: 4_000 } as const
 
 /** Runs projections over the log until the signal: catches up, follows, rebuilds, stands by for other runners. */
 export function runProjections(options: ProjectionRunnerOptions): ProjectionRunner {
   const { log, store, projections, clock, signal, upcasts = {}, pageSize = 5_000 } = options
-  const followed = new Set(options.followed)
-  const bell = createBell(clock, signal)
+  const followed = new Set(options.indexedByPosition)
+  const bell = createWakeSignal(clock, signal)
   const types = new Set(projections.flatMap(({ events }) => Object.keys(events)))
-  const feed = createFeed(log, types, bell, signal)
-  const starts = new Map<Lane, { position: number; at: number }>()
-  let lanes: readonly Lane[] = []
-  let interested = new Map<string, Lane[]>()
+  const feed = createLogReader(log, types, bell, signal)
+  const starts = new Map<ProjectionBuild, { position: number; at: number }>()
+  let lanes: readonly ProjectionBuild[] = []
+  let interested = new Map<string, ProjectionBuild[]>()
   let pointersDue = 0
   let failures = 0
   let away: string | null = null
   let limit = Math.min(1_000, pageSize)
 
-  const report = (lane: Lane, touched: readonly string[], workspaces: readonly string[] | null) => {
+  const report = (lane: ProjectionBuild, touched: readonly string[], workspaces: readonly string[] | null) => {
     if (lane.building) return
     const standby = lane.state === 'standby'
     options.onProgress?.(lane.projection.name, lane.position ?? START, touched, workspaces, standby)
   }
 
-  const steps = createSteps({ log, store, clock, upcasts, report, onHalt: (halt) => options.onHalt?.(halt) })
+  const steps = createBuildSteps({ log, store, clock, upcasts, report, onHalt: (halt) => options.onHalt?.(halt) })
 
   /** Takes up and lets go of builds, as the pointers say. */
   async function readPointersAgain(): Promise<void> {
     const now = clock.now()
     if (now < pointersDue) return
-    await store.ensure([{ name: POINTERS, indexes: [], columns: [] }])
-    const pointers = new Map((await syncPointers(store, projections, now)).map((one) => [one.name, one]))
+    await store.ensure([{ name: BUILD_ALIASES, indexes: [], columns: [] }])
+    const pointers = new Map((await syncAliases(store, projections, now)).map((one) => [one.name, one]))
     const next = projections.flatMap((projection) => {
       const pointer = pointers.get(projection.name)
-      return pointer ? lanesFor(projection, pointer, lanes) : []
+      return pointer ? buildsFor(projection, pointer, lanes) : []
     })
     const fresh = next.filter((lane) => !lanes.includes(lane))
     if (fresh.length > 0) {
-      const specs = fresh.map(({ projection, place }) =>
-        specOf(projection, place.collection, followed.has(projection.name)),
+      const specs = fresh.map(({ projection, names }) =>
+        collectionSpec(projection, names.collection, followed.has(projection.name)),
       )
       await store.ensure(specs)
     }
@@ -124,18 +124,18 @@ export function runProjections(options: ProjectionRunnerOptions): ProjectionRunn
     }
     lanes = next
     for (const lane of lanes) if (lane.position !== null) report(lane, [], null)
-    for (const pointer of pointers.values()) await dropRetired(store, pointer, now)
+    for (const pointer of pointers.values()) await dropRetiredBuilds(store, pointer, now)
     pointersDue = now + POINTERS_EVERY_MS
   }
 
   /** Reads on for all lanes that lie ahead of nothing else, each page once. */
-  async function pass(moving: readonly Lane[]): Promise<void> {
+  async function pass(moving: readonly ProjectionBuild[]): Promise<void> {
     let left = moving.toSorted((a, b) => (a.position ?? START) - (b.position ?? START))
     const apart = left.at(-1)?.position !== left[0]?.position
     while (left.length > 0 && !signal.aborted) {
       const after = left[0]?.position ?? START
       const lagging = after !== left.at(-1)?.position
-      const most = apart ? APART[lagging ? 'lagging' : 'leading'] : limit
+      const most = apart ? CATCH_UP_PAGE[lagging ? 'lagging' : 'leading'] : limit
       const page = await feed.page(after, Math.min(limit, most))
       const members = left.filter(
         ({ position }) => (position ?? START) === after || (position ?? START) < page.position,
@@ -148,7 +148,7 @@ export function runProjections(options: ProjectionRunnerOptions): ProjectionRunn
   }
 
   /** Puts each event of a page into the inboxes of those members that are concerned. */
-  function route(page: LogPage, members: readonly Lane[]): void {
+  function route(page: LogPage, members: readonly ProjectionBuild[]): void {
     const taking = new Set(members)
     const whole = taking.size === lanes.length
     for (const event of page.events) {
@@ -175,10 +175,10 @@ export function runProjections(options: ProjectionRunnerOptions): ProjectionRunn
     const head = await log.head()
     for (const lane of building) {
       const start = starts.get(lane)
-      if (start) options.onRebuild?.(progressOf(lane, start, head, clock.now()))
-      if (!feed.quiet(lane.position ?? START) || lane.failures > 0) continue
+      if (start) options.onRebuild?.(rebuildProgress(lane, start, head, clock.now()))
+      if (!feed.isCaughtUp(lane.position ?? START) || lane.failures > 0) continue
       if (!(await steps.flush(lane, true))) continue
-      await switchOver(store, lane, clock.now())
+      await switchBuild(store, lane, clock.now())
       pointersDue = 0
     }
   }
@@ -190,13 +190,13 @@ export function runProjections(options: ProjectionRunnerOptions): ProjectionRunn
     const due = lanes.filter((lane) => lane.state !== 'halted' && lane.notBefore <= now)
     for (const lane of due) {
       if (lane.state === 'standby') await steps.watchOwner(lane)
-      else if (lane.position === null) await steps.settle(lane)
+      else if (lane.position === null) await steps.loadCheckpoint(lane)
       if (lane.building && !starts.has(lane)) starts.set(lane, { position: lane.position ?? START, at: now })
     }
     const running = due.filter((lane) => lane.state === 'running' && lane.position !== null)
-    const moving = running.filter((lane) => !feed.quiet(lane.position ?? START))
+    const moving = running.filter((lane) => !feed.isCaughtUp(lane.position ?? START))
     const still = running.filter((lane) => !moving.includes(lane))
-    if (still.length > 0) feed.listen(Math.max(...still.map((lane) => lane.position ?? START)))
+    if (still.length > 0) feed.subscribe(Math.max(...still.map((lane) => lane.position ?? START)))
     if (moving.length > 0) await pass(moving)
     await Promise.all(running.map((lane) => steps.flush(lane)))
     await tellRebuilds()
@@ -205,7 +205,7 @@ export function runProjections(options: ProjectionRunnerOptions): ProjectionRunn
     return Math.min(pointersDue, ...wakes)
   }
 
-  function wakeOf(lane: Lane, now: number): readonly number[] {
+  function wakeOf(lane: ProjectionBuild, now: number): readonly number[] {
     if (lane.notBefore > now) return [lane.notBefore]
     if (lane.position === null) return [now]
     const due = steps.flushDue(lane)
@@ -218,21 +218,21 @@ export function runProjections(options: ProjectionRunnerOptions): ProjectionRunn
         const until = await turn()
         failures = 0
         away = null
-        if (until === null) await breathe()
-        else await bell.rest(until)
+        if (until === null) await yieldToEventLoop()
+        else await bell.wait(until)
       } catch (error) {
         // Log or store away, at a point where no lane's fold is at stake: again and again, for ever.
         failures += 1
-        away = sentenceOf(error)
-        await bell.rest(clock.now() + backOff(failures))
+        away = errorMessage(error)
+        await bell.wait(clock.now() + backOffMs(failures))
       }
     }
     feed.close()
   }
 
-  function statusOf(lane: Lane): ProjectionStatus {
+  function statusOf(lane: ProjectionBuild): ProjectionStatus {
     const { projection, position, at } = lane
-    const behind = lane.state === 'halted' || !feed.quiet(position ?? START)
+    const behind = lane.state === 'halted' || !feed.isCaughtUp(position ?? START)
     return {
       name: projection.name,
       version: projection.version,
@@ -252,7 +252,7 @@ export function runProjections(options: ProjectionRunnerOptions): ProjectionRunn
       if (!projection) throw new TypeError(`No projection is called ${name}.`)
       await requestRebuild(store, projection)
       pointersDue = 0
-      bell.ring()
+      bell.notify()
     },
     done: run(),
   }

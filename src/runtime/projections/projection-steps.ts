@@ -2,9 +2,9 @@ import type { RecordedEvent } from '../../kernel/event.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type EventLog, type LogPage, START } from '../../ports/event-log.ts'
 import type { Checkpoint, ReadStore } from '../../ports/read-store.ts'
-import { backOff, sentenceOf } from '../pause.ts'
+import { backOffMs, errorMessage } from '../pause.ts'
 import type { Upcasts } from '../upcasts.ts'
-import { type Batch, foldBatch, type Lane, remember, unsettle } from './projection-build.ts'
+import { type Batch, cacheDocuments, foldBatch, type ProjectionBuild, resetCheckpoint } from './projection-build.ts'
 
 /** Why a projection stands still until its code is fixed. */
 export interface Halt {
@@ -22,22 +22,22 @@ export interface StepPorts {
   readonly clock: Clock
   readonly upcasts: Upcasts
   /** The lane's documents stand at its position; `touched` are the ids just written, in these workspaces (null: in any). */
-  readonly report: (lane: Lane, touched: readonly string[], workspaces: readonly string[] | null) => void
+  readonly report: (lane: ProjectionBuild, touched: readonly string[], workspaces: readonly string[] | null) => void
   readonly onHalt: (halt: Halt) => void
 }
 
 /** The steps of one lane. None of them throws for a store that is away except `settle` and `watchOwner`. */
-export interface Steps {
+export interface BuildSteps {
   /** Reads where the store says that a lane is. @throws StoreUnavailable */
-  readonly settle: (lane: Lane) => Promise<void>
+  readonly loadCheckpoint: (lane: ProjectionBuild) => Promise<void>
   /** Looks whether the runner that owns the projection is alive, and takes over when it is not. @throws StoreUnavailable, LogUnavailable */
-  readonly watchOwner: (lane: Lane) => Promise<void>
+  readonly watchOwner: (lane: ProjectionBuild) => Promise<void>
   /** Folds a lane's inbox, which is its part of the page, and commits it. */
-  readonly advance: (lane: Lane, page: LogPage) => Promise<void>
+  readonly advance: (lane: ProjectionBuild, page: LogPage) => Promise<void>
   /** Moves the checkpoint of a lane that had nothing to write; at once, or when it is time to. Answers whether it stands where the lane does. */
-  readonly flush: (lane: Lane, atOnce?: boolean) => Promise<boolean>
+  readonly flush: (lane: ProjectionBuild, atOnce?: boolean) => Promise<boolean>
   /** When `flush` will have something to do (ms); null for nothing. */
-  readonly flushDue: (lane: Lane) => number | null
+  readonly flushDue: (lane: ProjectionBuild) => number | null
 }
 
 const RETRIES = 3
@@ -47,7 +47,7 @@ const IDLE_MS = 200
 const STANDBY_EVERY_MS = 1_000
 /** An owner that stands still for this long (ms) behind a log that went on is taken for dead. */
 const TAKE_OVER_MS = 2_000
-const STORE_AWAY_MS = 400
+const STORE_RETRY_MS = 400
 
 /** Workspaces that events are of; null when one of them is of none, for then it may concern any. */
 function workspacesOf(events: readonly RecordedEvent[]): readonly string[] | null {
@@ -62,10 +62,10 @@ function workspacesOf(events: readonly RecordedEvent[]): readonly string[] | nul
 }
 
 /** The steps of lanes over a log and a store. */
-export function createSteps({ log, store, clock, upcasts, report, onHalt }: StepPorts): Steps {
+export function createBuildSteps({ log, store, clock, upcasts, report, onHalt }: StepPorts): BuildSteps {
   /** Reads where the store says that a lane is. */
-  async function settle(lane: Lane): Promise<void> {
-    const checkpoint = await store.checkpoint(lane.place.checkpoint)
+  async function loadCheckpoint(lane: ProjectionBuild): Promise<void> {
+    const checkpoint = await store.checkpoint(lane.names.checkpoint)
     lane.committed = checkpoint?.position ?? null
     lane.position = lane.committed ?? START
     lane.at = checkpoint?.at ?? null
@@ -74,10 +74,10 @@ export function createSteps({ log, store, clock, upcasts, report, onHalt }: Step
   }
 
   /** Looks whether the runner that owns the projection is alive, and takes over when it is not. */
-  async function watchOwner(lane: Lane): Promise<void> {
+  async function watchOwner(lane: ProjectionBuild): Promise<void> {
     const now = clock.now()
     const before = lane.committed
-    await settle(lane)
+    await loadCheckpoint(lane)
     const still = lane.committed === before && (await log.head()) > (lane.committed ?? START)
     lane.stillSince = still ? (lane.stillSince ?? now) : null
     if (lane.stillSince !== null && now - lane.stillSince >= TAKE_OVER_MS) {
@@ -86,32 +86,32 @@ export function createSteps({ log, store, clock, upcasts, report, onHalt }: Step
     } else lane.notBefore = now + STANDBY_EVERY_MS
   }
 
-  function standBy(lane: Lane): void {
+  function standBy(lane: ProjectionBuild): void {
     lane.state = 'standby'
     report(lane, [], null)
-    unsettle(lane)
+    resetCheckpoint(lane)
     lane.stillSince = null
     lane.notBefore = clock.now() + STANDBY_EVERY_MS
   }
 
   /** A reducer threw: again a little later, and then never again until the code is another. */
-  function blame(lane: Lane, { event, error }: NonNullable<Batch['fault']>): void {
+  function handleReducerError(lane: ProjectionBuild, { event, error }: NonNullable<Batch['fault']>): void {
     lane.failures += 1
-    lane.problem = `${event.type} at ${event.position}: ${sentenceOf(error)}`
+    lane.problem = `${event.type} at ${event.position}: ${errorMessage(error)}`
     lane.recent = new Map()
     lane.older = new Map()
     if (lane.failures <= RETRIES) {
-      lane.notBefore = clock.now() + backOff(lane.failures)
+      lane.notBefore = clock.now() + backOffMs(lane.failures)
       return
     }
     lane.state = 'halted'
     const { name, version } = lane.projection
-    onHalt({ name, version, position: event.position, eventType: event.type, message: sentenceOf(error) })
+    onHalt({ name, version, position: event.position, eventType: event.type, message: errorMessage(error) })
   }
 
   /** Writes documents and moves the checkpoint; false when another runner has moved it. */
-  async function write(lane: Lane, writes: Batch['writes'], next: Checkpoint): Promise<boolean> {
-    const moved = await store.commit(writes, { name: lane.place.checkpoint, expected: lane.committed, next })
+  async function write(lane: ProjectionBuild, writes: Batch['writes'], next: Checkpoint): Promise<boolean> {
+    const moved = await store.commit(writes, { name: lane.names.checkpoint, expected: lane.committed, next })
     if (moved) lane.committed = next.position
     else standBy(lane)
     return moved
@@ -121,7 +121,7 @@ export function createSteps({ log, store, clock, upcasts, report, onHalt }: Step
    * Writes a batch and moves the checkpoint; false when another runner has moved it. What is emitted stands before the
    * documents that it stands beside do, so that a crash in between leaves nothing out: it is emitted again, the same.
    */
-  async function commit(lane: Lane, batch: Omit<Batch, 'events' | 'fault'>): Promise<boolean> {
+  async function commit(lane: ProjectionBuild, batch: Omit<Batch, 'events' | 'fault'>): Promise<boolean> {
     const { emitted, writes, position, at } = batch
     const here = { position: lane.committed ?? START, at: lane.at }
     if (emitted.length > 0 && !(await write(lane, emitted, here))) return false
@@ -132,7 +132,7 @@ export function createSteps({ log, store, clock, upcasts, report, onHalt }: Step
   }
 
   /** Folds a lane's part of a page and commits it. A store that is away leaves the lane to be settled again. */
-  async function advance(lane: Lane, page: LogPage): Promise<void> {
+  async function advance(lane: ProjectionBuild, page: LogPage): Promise<void> {
     const from = lane.position ?? START
     const reach = { position: Math.max(from, page.position), at: page.events.at(-1)?.meta.at ?? lane.at }
     try {
@@ -145,9 +145,9 @@ export function createSteps({ log, store, clock, upcasts, report, onHalt }: Step
         lane.events += batch.events
         touched = batch.writes.map(({ id }) => id)
         to = batch
-        if (batch.fault) blame(lane, batch.fault)
+        if (batch.fault) handleReducerError(lane, batch.fault)
         else {
-          remember(lane, batch.docs)
+          cacheDocuments(lane, batch.docs)
           lane.failures = 0
           lane.problem = null
         }
@@ -164,13 +164,13 @@ export function createSteps({ log, store, clock, upcasts, report, onHalt }: Step
     }
   }
 
-  function storeFailed(lane: Lane, error: unknown): void {
-    lane.problem = sentenceOf(error)
-    unsettle(lane)
-    lane.notBefore = clock.now() + STORE_AWAY_MS
+  function storeFailed(lane: ProjectionBuild, error: unknown): void {
+    lane.problem = errorMessage(error)
+    resetCheckpoint(lane)
+    lane.notBefore = clock.now() + STORE_RETRY_MS
   }
 
-  async function flush(lane: Lane, atOnce = false): Promise<boolean> {
+  async function flush(lane: ProjectionBuild, atOnce = false): Promise<boolean> {
     const { position } = lane
     if (position === null || position === (lane.committed ?? START)) return position !== null
     const much = lane.seen - lane.seenBefore >= IDLE_EVENTS
@@ -183,10 +183,10 @@ export function createSteps({ log, store, clock, upcasts, report, onHalt }: Step
     }
   }
 
-  const flushDue = (lane: Lane): number | null =>
+  const flushDue = (lane: ProjectionBuild): number | null =>
     lane.state !== 'running' || lane.position === null || lane.position === (lane.committed ?? START)
       ? null
       : lane.committedAt + IDLE_MS
 
-  return { settle, watchOwner, advance, flush, flushDue }
+  return { loadCheckpoint, watchOwner, advance, flush, flushDue }
 }

@@ -1,7 +1,7 @@
-import { pause } from '../pause.ts'
-import { POINTERS, readPointers } from './build-names.ts'
+import { sleep } from '../pause.ts'
+import { BUILD_ALIASES, readAliases } from './build-names.ts'
 import { type ProjectionRunnerOptions, runProjections } from './projection-runner.ts'
-import { requestRebuild, syncPointers } from './rebuild.ts'
+import { requestRebuild, syncAliases } from './rebuild.ts'
 
 /**
  * Builds projections anew beside those that are read, and resolves when all are switched; the builds before them are
@@ -10,9 +10,9 @@ import { requestRebuild, syncPointers } from './rebuild.ts'
  */
 export async function rebuildProjections(options: ProjectionRunnerOptions): Promise<void> {
   const { store, projections, clock, signal } = options
-  await store.ensure([{ name: POINTERS, indexes: [], columns: [] }])
-  await syncPointers(store, projections, clock.now())
-  const before = await readPointers(store)
+  await store.ensure([{ name: BUILD_ALIASES, indexes: [], columns: [] }])
+  await syncAliases(store, projections, clock.now())
+  const before = await readAliases(store)
   await Promise.all(projections.map((projection) => requestRebuild(store, projection)))
   const stop = new AbortController()
   let halted: string | null = null
@@ -27,12 +27,12 @@ export async function rebuildProjections(options: ProjectionRunnerOptions): Prom
   try {
     while (!signal.aborted && halted === null) {
       // A store that is away for a while only makes the rebuild late.
-      const now = await readPointers(store).catch(() => null)
+      const now = await readAliases(store).catch(() => null)
       const waiting = projections.filter(
-        ({ name }) => now?.get(name)?.pointer.active.collection === before.get(name)?.pointer.active.collection,
+        ({ name }) => now?.get(name)?.alias.active.collection === before.get(name)?.alias.active.collection,
       )
       if (now !== null && waiting.length === 0) return
-      await pause(clock, 50, signal)
+      await sleep(clock, 50, signal)
     }
   } finally {
     stop.abort()

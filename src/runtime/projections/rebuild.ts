@@ -1,38 +1,43 @@
 import type { AnyProjection } from '../../kernel/projection.ts'
 import type { CollectionSpec, ReadStore } from '../../ports/read-store.ts'
-import { POINTER_LIFE_MS } from './active-builds.ts'
+import { ALIAS_CACHE_MS } from './active-builds.ts'
 import {
-  changePointer,
-  movePointer,
-  type Place,
-  POINTERS,
-  type Pointer,
-  placeOf,
-  readPointers,
-  type StoredPointer,
+  BUILD_ALIASES,
+  type BuildAlias,
+  type BuildNames,
+  buildNames,
+  changeAlias,
+  compareAndSetAlias,
+  readAliases,
+  type StoredAlias,
 } from './build-names.ts'
-import { createLane, type Lane } from './projection-build.ts'
+import { createBuild, type ProjectionBuild } from './projection-build.ts'
 
 /** How long a build is kept after another took its place (ms): longer than any reader believes an old pointer. */
-export const RETIRED_LIFE_MS = 20 * POINTER_LIFE_MS
+export const RETIRED_BUILD_TTL_MS = 20 * ALIAS_CACHE_MS
 
-const retire = (pointer: Pointer, place: Place | null, now: number): Pointer['retired'] =>
+const retire = (pointer: BuildAlias, place: BuildNames | null, now: number): BuildAlias['retired'] =>
   place === null ? pointer.retired : [...pointer.retired, { ...place, at: now }]
 
 /**
  * The pointer that a projection's code asks for, given the one that stands; null when it is right as it is.
  * A newer version is built beside the old, which answers until then. Code older than the active build leaves it alone.
  */
-function wanted(projection: AnyProjection, current: Pointer | null, generation: number, now: number): Pointer | null {
-  if (current === null) return { active: placeOf(projection), building: null, retired: [] }
+function nextAlias(
+  projection: AnyProjection,
+  current: BuildAlias | null,
+  generation: number,
+  now: number,
+): BuildAlias | null {
+  if (current === null) return { active: buildNames(projection), building: null, retired: [] }
   const { active, building } = current
   if (active.version >= projection.version) return null
   if (building !== null && building.version >= projection.version) return null
-  return { active, building: placeOf(projection, generation), retired: retire(current, building, now) }
+  return { active, building: buildNames(projection, generation), retired: retire(current, building, now) }
 }
 
 /** What the store must have for one build. Followed collections get an index on the position that they were folded to. */
-export function specOf(projection: AnyProjection, collection: string, followed: boolean): CollectionSpec {
+export function collectionSpec(projection: AnyProjection, collection: string, followed: boolean): CollectionSpec {
   return {
     name: collection,
     indexes: followed ? [...projection.indexes, { _position: 1 }] : projection.indexes,
@@ -41,34 +46,34 @@ export function specOf(projection: AnyProjection, collection: string, followed: 
 }
 
 /** Brings the pointers up to what the code asks for, and answers them. @throws StoreUnavailable */
-export async function syncPointers(
+export async function syncAliases(
   store: ReadStore,
   projections: readonly AnyProjection[],
   now: number,
-): Promise<readonly StoredPointer[]> {
-  const stored = await readPointers(store)
+): Promise<readonly StoredAlias[]> {
+  const stored = await readAliases(store)
   const pointers = projections.map((projection) => {
     const known = stored.get(projection.name)
-    if (known && wanted(projection, known.pointer, known.generation + 1, now) === null) return known
-    return changePointer(store, projection.name, (current, generation) => wanted(projection, current, generation, now))
+    if (known && nextAlias(projection, known.alias, known.generation + 1, now) === null) return known
+    return changeAlias(store, projection.name, (current, generation) => nextAlias(projection, current, generation, now))
   })
   return (await Promise.all(pointers)).filter((pointer) => pointer !== null)
 }
 
 /** The builds of a projection that this code can fold, as lanes; those that exist already stay. */
-export function lanesFor(
+export function buildsFor(
   projection: AnyProjection,
-  { pointer }: StoredPointer,
-  existing: readonly Lane[],
-): readonly Lane[] {
+  { alias }: StoredAlias,
+  existing: readonly ProjectionBuild[],
+): readonly ProjectionBuild[] {
   const builds = [
-    { place: pointer.active, building: false },
-    { place: pointer.building, building: true },
+    { place: alias.active, building: false },
+    { place: alias.building, building: true },
   ]
   return builds.flatMap(({ place, building }) => {
     if (place === null || place.version !== projection.version) return []
-    const known = existing.find((lane) => lane.place.collection === place.collection)
-    if (!known) return [createLane(projection, place, building)]
+    const known = existing.find((lane) => lane.names.collection === place.collection)
+    if (!known) return [createBuild(projection, place, building)]
     known.building = building
     return [known]
   })
@@ -79,30 +84,30 @@ export function lanesFor(
  * that began one: it has no effect while one is under way.
  */
 export async function requestRebuild(store: ReadStore, projection: AnyProjection): Promise<boolean> {
-  await store.ensure([{ name: POINTERS, indexes: [], columns: [] }])
-  const { moved } = await movePointer(store, projection.name, (current, generation) => {
-    const pointer = current ?? { active: placeOf(projection), building: null, retired: [] }
-    return pointer.building === null ? { ...pointer, building: placeOf(projection, generation) } : null
+  await store.ensure([{ name: BUILD_ALIASES, indexes: [], columns: [] }])
+  const { moved } = await compareAndSetAlias(store, projection.name, (current, generation) => {
+    const pointer = current ?? { active: buildNames(projection), building: null, retired: [] }
+    return pointer.building === null ? { ...pointer, building: buildNames(projection, generation) } : null
   })
   return moved
 }
 
 /** Makes a finished build the active one, and the one before it ready to be dropped. */
-export async function switchOver(store: ReadStore, lane: Lane, now: number): Promise<void> {
-  await changePointer(store, lane.projection.name, (current) =>
-    current?.building?.collection === lane.place.collection
+export async function switchBuild(store: ReadStore, lane: ProjectionBuild, now: number): Promise<void> {
+  await changeAlias(store, lane.projection.name, (current) =>
+    current?.building?.collection === lane.names.collection
       ? { active: current.building, building: null, retired: retire(current, current.active, now) }
       : null,
   )
 }
 
 /** Drops the builds that nobody can be reading any more. */
-export async function dropRetired(store: ReadStore, stored: StoredPointer, now: number): Promise<void> {
-  const over = stored.pointer.retired.filter(({ at }) => now - at >= RETIRED_LIFE_MS)
+export async function dropRetiredBuilds(store: ReadStore, stored: StoredAlias, now: number): Promise<void> {
+  const over = stored.alias.retired.filter(({ at }) => now - at >= RETIRED_BUILD_TTL_MS)
   if (over.length === 0) return
   for (const { collection, checkpoint } of over) await store.drop(collection, checkpoint)
   const dropped = new Set(over.map(({ collection }) => collection))
-  await changePointer(store, stored.name, (current) => {
+  await changeAlias(store, stored.name, (current) => {
     const retired = current?.retired.filter(({ collection }) => !dropped.has(collection))
     return current && retired && retired.length < current.retired.length ? { ...current, retired } : null
   })
@@ -120,8 +125,8 @@ export interface RebuildProgress {
 }
 
 /** Progress of a lane that began at `start` (position, ms) towards the log's head. */
-export function progressOf(
-  lane: Lane,
+export function rebuildProgress(
+  lane: ProjectionBuild,
   start: { readonly position: number; readonly at: number },
   head: number,
   now: number,

@@ -1,8 +1,8 @@
-import type { Doc, ReadStore, Stored } from '../../ports/read-store.ts'
-import { bound } from '../projections/active-builds.ts'
-import { partsOfCollection } from '../projections/build-names.ts'
-import type { Positions } from '../projections/checkpoint-tracker.ts'
-import type { Moves } from './response-cache.ts'
+import type { Doc, ReadStore, StoredDocument } from '../../ports/read-store.ts'
+import { delegate } from '../projections/active-builds.ts'
+import { parseCollectionName } from '../projections/build-names.ts'
+import type { CheckpointTracker } from '../projections/checkpoint-tracker.ts'
+import type { ChangeCounters } from './response-cache.ts'
 
 function workspaceOf({ workspaceId }: Doc): readonly string[] | null {
   return typeof workspaceId === 'string' ? [workspaceId] : null
@@ -12,16 +12,20 @@ function workspaceOf({ workspaceId }: Doc): readonly string[] | null {
  * A read store that tells of documents which a read shows before it is known that they were written: they can be read
  * as soon as they are committed, and word of it comes later. What was made of what stood before must not follow them.
  */
-export function noticing(store: ReadStore, positions: Pick<Positions, 'of'>, moves: Pick<Moves, 'moved'>): ReadStore {
-  const noticed = (collection: string, documents: readonly (Stored | null)[]): void => {
-    const { name } = partsOfCollection(collection)
-    const known = positions.of(name)
+export function withReadInvalidation(
+  store: ReadStore,
+  positions: Pick<CheckpointTracker, 'positionOf'>,
+  moves: Pick<ChangeCounters, 'recordChange'>,
+): ReadStore {
+  const noticed = (collection: string, documents: readonly (StoredDocument | null)[]): void => {
+    const { name } = parseCollectionName(collection)
+    const known = positions.positionOf(name)
     for (const stored of documents) {
-      if (stored && stored.position > known) moves.moved(name, workspaceOf(stored.doc))
+      if (stored && stored.position > known) moves.recordChange(name, workspaceOf(stored.doc))
     }
   }
   return {
-    ...bound(store),
+    ...delegate(store),
     async get(collection, id) {
       const found = await store.get(collection, id)
       noticed(collection, [found])

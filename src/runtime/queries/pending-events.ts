@@ -1,13 +1,13 @@
 import type { RecordedEvent } from '../../kernel/event.ts'
 import { type AnyProjection, collectionOf, keysOf } from '../../kernel/projection.ts'
-import type { ReadStore, Stored } from '../../ports/read-store.ts'
-import { foldForward } from '../projections/apply-pending.ts'
+import type { ReadStore, StoredDocument } from '../../ports/read-store.ts'
+import { applyPending } from '../projections/apply-pending.ts'
 
 /**
  * A read store as it will be once its projections have folded these events (log order): documents asked for by id are
  * folded forward by their own reducers; what is found by a filter is as the store has it.
  */
-export function forwardViews(
+export function withPendingEvents(
   store: ReadStore,
   projections: readonly AnyProjection[],
   events: readonly RecordedEvent[],
@@ -19,7 +19,7 @@ export function forwardViews(
     return new Set(events.flatMap((event) => (event.type in projection.events ? keysOf(projection, event) : [])))
   }
 
-  async function getMany(collection: string, ids: readonly string[]): Promise<readonly Stored[]> {
+  async function getMany(collection: string, ids: readonly string[]): Promise<readonly StoredDocument[]> {
     const stored = await store.getMany(collection, ids)
     const projection = byCollection.get(collection)
     if (!projection) return stored
@@ -27,7 +27,7 @@ export function forwardViews(
     const known = new Map(stored.map((found) => [found.id, found]))
     return ids.flatMap((id) => {
       const found = known.get(id) ?? null
-      return (moved.has(id) ? foldForward(projection, id, found, events) : found) ?? []
+      return (moved.has(id) ? applyPending(projection, id, found, events) : found) ?? []
     })
   }
 

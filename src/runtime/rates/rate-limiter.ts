@@ -1,27 +1,27 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { Rate, RateLimiter } from '../../ports/rate-limiter.ts'
-import { judgeRate, type Window } from './sliding-window.ts'
+import { evaluateRate, type RateWindow } from './sliding-window.ts'
 
 /** How often what is idle is forgotten (ms). */
 const FORGET_EVERY_MS = 10_000
 
 /** Something kept for a while by id. */
-export interface Kept<Value> {
-  readonly of: (id: string, until: number, begin: () => Value) => Value
+export interface TtlMap<Value> {
+  readonly getOrCreate: (id: string, until: number, begin: () => Value) => Value
   /** How many are kept: for what went idle, a while longer. */
   readonly size: () => number
 }
 
 /** Keeps values by id until the instant (ms) that they were last asked for with; `busy` ones longer. */
-export function keeping<Value>(clock: Clock, busy: (value: Value) => boolean = () => false): Kept<Value> {
+export function createTtlMap<Value>(clock: Clock, isBusy: (value: Value) => boolean = () => false): TtlMap<Value> {
   const kept = new Map<string, { readonly value: Value; until: number }>()
   let forgotten = clock.now()
   function forget(now: number): void {
     forgotten = now
-    for (const [id, { value, until }] of kept) if (until <= now && !busy(value)) kept.delete(id)
+    for (const [id, { value, until }] of kept) if (until <= now && !isBusy(value)) kept.delete(id)
   }
   return {
-    of(id, until, begin) {
+    getOrCreate(id, until, begin) {
       const now = clock.now()
       if (Math.abs(now - forgotten) >= FORGET_EVERY_MS) forget(now)
       const entry = kept.get(id) ?? { value: begin(), until }
@@ -35,19 +35,19 @@ export function keeping<Value>(clock: Clock, busy: (value: Value) => boolean = (
 
 /** Limits rates by what this process alone has seen. Its memory is bounded by what was active in the last window. */
 export function createRateLimiter(clock: Clock): RateLimiter & { readonly size: () => number } {
-  const windows = keeping<Window>(clock)
+  const windows = createTtlMap<RateWindow>(clock)
   const judge = async (id: string, rate: Rate, counts: boolean) => {
     const now = clock.now()
-    return judgeRate(
-      windows.of(id, now + rate.windowMs, () => []),
+    return evaluateRate(
+      windows.getOrCreate(id, now + rate.windowMs, () => []),
       rate,
       now,
       counts,
     )
   }
   return {
-    take: (id, rate) => judge(id, rate, true),
-    look: (id, rate) => judge(id, rate, false),
+    consume: (id, rate) => judge(id, rate, true),
+    peek: (id, rate) => judge(id, rate, false),
     size: windows.size,
   }
 }

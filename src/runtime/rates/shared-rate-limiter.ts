@@ -1,27 +1,27 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
-import type { Rate, RateLimiter, RateStanding } from '../../ports/rate-limiter.ts'
-import { keeping } from './rate-limiter.ts'
-import { judgeRate, type Window } from './sliding-window.ts'
+import type { Rate, RateLimiter, RateLimitResult } from '../../ports/rate-limiter.ts'
+import { createTtlMap } from './rate-limiter.ts'
+import { evaluateRate, type RateWindow } from './sliding-window.ts'
 
-interface Asked {
+interface RateRequest {
   readonly rate: Rate
   readonly counts: boolean
-  readonly answer: (standing: RateStanding) => void
+  readonly answer: (standing: RateLimitResult) => void
   readonly fail: (error: unknown) => void
 }
 
 /** What a store holds of one id, as far as this process knows. */
-interface Known {
+interface StoredWindow {
   readonly times: readonly number[]
   readonly version: number
 }
 
 /** One id: who waits, and what was last read or written. */
-interface Line {
-  waiting: Asked[]
+interface RequestQueue {
+  waiting: RateRequest[]
   working: boolean
-  known: Known | null
+  known: StoredWindow | null
 }
 
 const keyOf = (id: string) => `rate:${id}`
@@ -38,20 +38,24 @@ export function createSharedRateLimiter(
   ops: Pick<OperationalStore, 'get' | 'putIf'>,
   clock: Clock,
 ): RateLimiter & { readonly size: () => number } {
-  const lines = keeping<Line>(clock, ({ working }) => working)
+  const lines = createTtlMap<RequestQueue>(clock, ({ working }) => working)
 
-  async function knownOf(id: string, line: Line, now: number): Promise<Known> {
+  async function knownOf(id: string, line: RequestQueue, now: number): Promise<StoredWindow> {
     if (line.known) return line.known
     const entry = await ops.get(keyOf(id), now)
     return { times: timesOf(entry?.value), version: entry?.version ?? 0 }
   }
 
   /** Judges all of a batch; null when another process has written meanwhile. */
-  async function judged(id: string, line: Line, batch: readonly Asked[]): Promise<readonly RateStanding[] | null> {
+  async function judged(
+    id: string,
+    line: RequestQueue,
+    batch: readonly RateRequest[],
+  ): Promise<readonly RateLimitResult[] | null> {
     const now = clock.now()
     const known = await knownOf(id, line, now)
-    const times: Window = [...known.times]
-    const standings = batch.map(({ rate, counts }) => judgeRate(times, rate, now, counts))
+    const times: RateWindow = [...known.times]
+    const standings = batch.map(({ rate, counts }) => evaluateRate(times, rate, now, counts))
     if (!batch.some(({ counts }, n) => counts && standings[n]?.allowed)) return standings
     const expiresAt = now + Math.max(...batch.map(({ rate }) => rate.windowMs))
     line.known = null
@@ -61,13 +65,13 @@ export function createSharedRateLimiter(
     return standings
   }
 
-  async function work(id: string, line: Line): Promise<void> {
+  async function work(id: string, line: RequestQueue): Promise<void> {
     line.working = true
     while (line.waiting.length > 0) {
       const batch = line.waiting
       line.waiting = []
       try {
-        let standings: readonly RateStanding[] | null = null
+        let standings: readonly RateLimitResult[] | null = null
         while (standings === null) standings = await judged(id, line, batch)
         for (const [n, standing] of standings.entries()) batch[n]?.answer(standing)
       } catch (error) {
@@ -78,17 +82,17 @@ export function createSharedRateLimiter(
     line.working = false
   }
 
-  const ask = (id: string, rate: Rate, counts: boolean): Promise<RateStanding> =>
+  const ask = (id: string, rate: Rate, counts: boolean): Promise<RateLimitResult> =>
     new Promise((answer, fail) => {
-      const begin = (): Line => ({ waiting: [], working: false, known: null })
-      const line = lines.of(id, clock.now() + rate.windowMs, begin)
+      const begin = (): RequestQueue => ({ waiting: [], working: false, known: null })
+      const line = lines.getOrCreate(id, clock.now() + rate.windowMs, begin)
       line.waiting.push({ rate, counts, answer, fail })
       if (!line.working) work(id, line)
     })
 
   return {
-    take: (id, rate) => ask(id, rate, true),
-    look: (id, rate) => ask(id, rate, false),
+    consume: (id, rate) => ask(id, rate, true),
+    peek: (id, rate) => ask(id, rate, false),
     size: lines.size,
   }
 }

@@ -3,9 +3,9 @@ import type { Actor, RecordedEvent } from '../../kernel/event.ts'
 import type { AnyReaction } from '../../kernel/reaction.ts'
 import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { CommandCall, Outcome } from '../write/mailboxes.ts'
+import type { CommandContext, CommandResult } from '../write/mailboxes.ts'
 import type { StreamWriter } from '../write/stream-writer.ts'
-import { type Claims, createLoneWork } from './exclusive-task.ts'
+import { createExclusiveTasks, type LeaseOwner } from './exclusive-task.ts'
 
 /** Handled events that are remembered until the reactions' own reading has passed them. */
 const HANDLED = 200_000
@@ -25,25 +25,25 @@ export interface EffectTools<Tools> {
   readonly run: (command: AnyCommand, input: unknown, cause: EffectCause) => Promise<Refusal | null>
   readonly now: () => number
   /** Does a piece of work unless another does it already, here (then it waits for that) or in another process. */
-  readonly alone: (what: string, work: (tools: Tools) => Promise<unknown>) => Promise<void>
+  readonly runExclusive: (what: string, work: (tools: Tools) => Promise<unknown>) => Promise<void>
 }
 
 /** Commands, and their effects at once. */
 export interface Effects<Tools> {
   /** Handles a command, then runs the effects of its events. An effect that fails is left to its reaction. */
-  readonly handle: (command: AnyCommand, input: unknown, call: CommandCall) => Promise<Outcome | Refusal>
+  readonly handle: (command: AnyCommand, input: unknown, call: CommandContext) => Promise<CommandResult | Refusal>
   /** Runs the effects of events at once; resolves to the events that they led to. */
-  readonly follow: (events: readonly RecordedEvent[]) => Promise<readonly RecordedEvent[]>
+  readonly processEvents: (events: readonly RecordedEvent[]) => Promise<readonly RecordedEvent[]>
   /** Does what a reaction would do, and its effects; resolves to the events that this led to. */
-  readonly goOn: (work: (tools: Tools) => Promise<unknown>) => Promise<readonly RecordedEvent[]>
+  readonly runEffects: (work: (tools: Tools) => Promise<unknown>) => Promise<readonly RecordedEvent[]>
   /** Whether this process has run a reaction's effect of an event already. */
-  readonly handled: (reaction: string, eventId: string) => boolean
+  readonly isProcessed: (reaction: string, eventId: string) => boolean
   /** What reactions work with when they run the effects of other processes' events, or after a crash. */
   readonly tools: Tools
 }
 
 /** A set that forgets its oldest half when it is full. */
-function recently(size: number) {
+function createRecentIds(size: number) {
   let newer = new Set<string>()
   let older = new Set<string>()
   return {
@@ -69,18 +69,18 @@ export function createEffects<Tools>(options: {
   /** Completes the tools by what the domain's effects need. */
   readonly toolsOf: (base: EffectTools<Tools>) => Tools
   readonly clock: Clock
-  readonly claims: Claims
+  readonly claims: LeaseOwner
   readonly newCommandId: () => string
   /** On whose account effects issue commands. */
   readonly actor: Actor
   readonly onFailure: (event: RecordedEvent, error: unknown) => void
 }): Effects<Tools> {
   const { writer, reactions, toolsOf, clock, claims, newCommandId, actor, onFailure } = options
-  const done = recently(HANDLED)
-  const lone = createLoneWork(claims, clock)
+  const done = createRecentIds(HANDLED)
+  const lone = createExclusiveTasks(claims, clock)
   const doneBy = (reaction: string, eventId: string) => `${reaction} ${eventId}`
 
-  const callOf = ({ meta }: EffectCause): CommandCall => ({
+  const callOf = ({ meta }: EffectCause): CommandContext => ({
     workspaceId: meta.workspaceId ?? '',
     actor,
     commandId: newCommandId(),
@@ -101,12 +101,12 @@ export function createEffects<Tools>(options: {
         return null
       },
       now: () => clock.now(),
-      alone: async (what, work) => hear(await lone(what, () => goOn(work))),
+      runExclusive: async (what, work) => hear(await lone(what, () => runEffects(work))),
     })
     return tools
   }
 
-  async function goOn(work: (tools: Tools) => Promise<unknown>): Promise<readonly RecordedEvent[]> {
+  async function runEffects(work: (tools: Tools) => Promise<unknown>): Promise<readonly RecordedEvent[]> {
     const events: RecordedEvent[] = []
     await work(toolsWith((heard) => events.push(...heard)))
     return events
@@ -142,8 +142,8 @@ export function createEffects<Tools>(options: {
       if (!isRefusal(outcome)) await follow(outcome.events)
       return outcome
     },
-    follow: (events) => goOn((by) => follow(events, by)),
-    goOn,
-    handled: (reaction, eventId) => done.has(doneBy(reaction, eventId)),
+    processEvents: (events) => runEffects((by) => follow(events, by)),
+    runEffects,
+    isProcessed: (reaction, eventId) => done.has(doneBy(reaction, eventId)),
   }
 }

@@ -5,8 +5,8 @@ import type { OperationalStore } from '../../ports/operational-store.ts'
 const HELD_MS = 15_000
 
 /** Where processes claim work, and under which name this one does. */
-export interface Claims {
-  readonly ops: Pick<OperationalStore, 'claim' | 'release'>
+export interface LeaseOwner {
+  readonly ops: Pick<OperationalStore, 'acquireLease' | 'releaseLease'>
   readonly owner: string
 }
 
@@ -14,16 +14,16 @@ export interface Claims {
  * Does each piece of work by its name one at a time: who comes while it is under way here shares what it comes to, and
  * gets nothing while another process is at it.
  */
-export function createLoneWork({ ops, owner }: Claims, clock: Clock) {
+export function createExclusiveTasks({ ops, owner }: LeaseOwner, clock: Clock) {
   const underWay = new Map<string, Promise<unknown>>()
 
   async function claimed<Result>(key: string, work: () => Promise<readonly Result[]>): Promise<readonly Result[]> {
     const now = clock.now()
-    if (!(await ops.claim(key, owner, now + HELD_MS, now))) return []
+    if (!(await ops.acquireLease(key, owner, now + HELD_MS, now))) return []
     try {
       return await work()
     } finally {
-      await ops.release(key, owner).catch(() => undefined)
+      await ops.releaseLease(key, owner).catch(() => undefined)
     }
   }
 

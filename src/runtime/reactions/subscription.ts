@@ -3,14 +3,14 @@ import type { AnyReaction } from '../../kernel/reaction.ts'
 import { START } from '../../ports/event-log.ts'
 
 /** An event on its way through a reaction. `at` is when it was recorded (ms). */
-export interface Job {
+export interface ReactionJob {
   readonly event: RecordedEvent
   readonly at: number
   done: boolean
 }
 
 /** One reaction on its way through the log: what it has read, what waits, what runs, what is done. */
-export interface ReactionLane<Tools> {
+export interface Subscription<Tools> {
   readonly reaction: AnyReaction<Tools>
   state: 'contending' | 'owner' | 'halted'
   /** Everything up to here is in `jobs` or done. */
@@ -22,22 +22,22 @@ export interface ReactionLane<Tools> {
   version: number
   committedAt: number
   /** Jobs neither done nor behind `position`, in log order. */
-  jobs: Job[]
+  jobs: ReactionJob[]
   /** Those of them that have not been started, in log order. */
-  queue: Job[]
+  queue: ReactionJob[]
   /** Streams at work, each with the jobs that wait for their turn in it. */
-  readonly streams: Map<string, Job[]>
+  readonly streams: Map<string, ReactionJob[]>
   running: number
   /** When the claim ends (ms), and when it is asked for again. */
-  until: number
-  claimDue: number
+  leaseUntil: number
+  leaseDueAt: number
   /** Grows with each change of owner, so that what an earlier term started counts no more. */
-  term: number
+  epoch: number
   problem: string | null
 }
 
 /** A reaction that owns nothing yet. */
-export function createReactionLane<Tools>(reaction: AnyReaction<Tools>): ReactionLane<Tools> {
+export function createSubscription<Tools>(reaction: AnyReaction<Tools>): Subscription<Tools> {
   return {
     reaction,
     state: 'contending',
@@ -50,16 +50,16 @@ export function createReactionLane<Tools>(reaction: AnyReaction<Tools>): Reactio
     queue: [],
     streams: new Map(),
     running: 0,
-    until: 0,
-    claimDue: 0,
-    term: 0,
+    leaseUntil: 0,
+    leaseDueAt: 0,
+    epoch: 0,
     problem: null,
   }
 }
 
 /** Begins a term at a checkpoint. */
-export function beginTerm<Tools>(
-  lane: ReactionLane<Tools>,
+export function startEpoch<Tools>(
+  lane: Subscription<Tools>,
   checkpoint: { readonly position: number; readonly version: number },
 ): void {
   lane.state = 'owner'
@@ -70,9 +70,9 @@ export function beginTerm<Tools>(
 }
 
 /** Ends a term: what it has not finished is another's. */
-export function endTerm<Tools>(lane: ReactionLane<Tools>, state: 'contending' | 'halted'): void {
+export function endEpoch<Tools>(lane: Subscription<Tools>, state: 'contending' | 'halted'): void {
   lane.state = state
-  lane.term += 1
+  lane.epoch += 1
   lane.jobs = []
   lane.queue = []
   lane.streams.clear()
@@ -80,8 +80,8 @@ export function endTerm<Tools>(lane: ReactionLane<Tools>, state: 'contending' | 
 }
 
 /** Takes what concerns the reaction from a page. */
-export function takePage<Tools>(
-  lane: ReactionLane<Tools>,
+export function enqueue<Tools>(
+  lane: Subscription<Tools>,
   page: { readonly events: readonly RecordedEvent[]; readonly position: number },
 ): void {
   for (const event of page.events) {
@@ -91,11 +91,11 @@ export function takePage<Tools>(
     lane.queue.push(job)
   }
   lane.read = Math.max(lane.read, page.position)
-  settleDone(lane)
+  advancePosition(lane)
 }
 
 /** Moves `position` over what is done without a gap. */
-export function settleDone<Tools>(lane: ReactionLane<Tools>): void {
+export function advancePosition<Tools>(lane: Subscription<Tools>): void {
   const open = lane.jobs.findIndex(({ done }) => !done)
   const done = open === -1 ? lane.jobs.length : open
   const last = lane.jobs[done - 1]

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
-import type { Doc, ReadStore, Stored } from '../../ports/read-store.ts'
-import { backOff, createBell, sentenceOf } from '../pause.ts'
+import type { Doc, ReadStore, StoredDocument } from '../../ports/read-store.ts'
+import { backOffMs, createWakeSignal, errorMessage } from '../pause.ts'
 
 /** A row of due work: `dueAt` in ms since the epoch; the rest is the kind's own. */
 export interface TimerRow {
@@ -47,7 +47,7 @@ interface Held {
   readonly until: number
 }
 
-function rowOf({ id, doc }: Stored): TimerRow | null {
+function rowOf({ id, doc }: StoredDocument): TimerRow | null {
   const { kind, dueAt, workspaceId } = doc
   if (typeof kind !== 'string' || typeof dueAt !== 'number') return null
   return { id, kind, dueAt, workspaceId: typeof workspaceId === 'string' ? workspaceId : null, doc }
@@ -59,7 +59,7 @@ const keyOf = (row: TimerRow) => `timer:${row.id}:${row.dueAt}`
 /** Does due work until the signal; of several processes one does each piece. */
 export function runTimers(options: TimerRunnerOptions): TimerRunner {
   const { store, ops, collection, kinds, clock, signal, owner } = options
-  const bell = createBell(clock, signal)
+  const bell = createWakeSignal(clock, signal)
   const held = new Map<string, Held>()
   const underWay = new Map<string, Promise<void>>()
   let failures = 0
@@ -70,7 +70,7 @@ export function runTimers(options: TimerRunnerOptions): TimerRunner {
     const attempts = (held.get(key)?.attempts ?? 0) + 1
     try {
       const now = clock.now()
-      if (!(await ops.claim(key, owner, now + HOLD_MS, now))) {
+      if (!(await ops.acquireLease(key, owner, now + HOLD_MS, now))) {
         held.set(key, { attempts: attempts - 1, until: now + LOOK_EVERY_MS })
         return
       }
@@ -79,8 +79,8 @@ export function runTimers(options: TimerRunnerOptions): TimerRunner {
       await work(row)
       held.set(key, { attempts: 0, until: clock.now() + HOLD_MS })
     } catch (error) {
-      held.set(key, { attempts, until: clock.now() + backOff(attempts, 250, HOLD_MS) })
-      options.onFailure?.(row, sentenceOf(error))
+      held.set(key, { attempts, until: clock.now() + backOffMs(attempts, 250, HOLD_MS) })
+      options.onFailure?.(row, errorMessage(error))
     }
   }
 
@@ -88,7 +88,7 @@ export function runTimers(options: TimerRunnerOptions): TimerRunner {
     const key = keyOf(row)
     const work = attend(row).then(() => {
       underWay.delete(key)
-      bell.ring()
+      bell.notify()
     })
     underWay.set(key, work)
   }
@@ -122,15 +122,15 @@ export function runTimers(options: TimerRunnerOptions): TimerRunner {
         const until = await look()
         forget(clock.now())
         failures = 0
-        await bell.rest(until)
+        await bell.wait(until)
       } catch {
         // The store is away, which the queries and /readyz report: nothing is lost by looking again later.
         failures += 1
-        await bell.rest(clock.now() + backOff(failures))
+        await bell.wait(clock.now() + backOffMs(failures))
       }
     }
     await Promise.all(underWay.values())
   }
 
-  return { wake: bell.ring, done: run() }
+  return { wake: bell.notify, done: run() }
 }

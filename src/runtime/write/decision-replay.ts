@@ -3,14 +3,14 @@ import { type Entity, streamOf, upcast } from '../../kernel/entity.ts'
 import type { NewEvent, RecordedEvent } from '../../kernel/event.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
 import type { EventLog } from '../../ports/event-log.ts'
-import { memoryKey } from './decider.ts'
+import { lookupKey } from './decider.ts'
 import { emptyFold, type Fold, foldEvents } from './fold.ts'
 
 /** Events of a page when a stream is read. */
 const PAGE = 1_000
 
 /** What one command appended, at least one event, and its stream's fold as the command found it. */
-export interface Decided<State = unknown> {
+export interface RecordedDecision<State = unknown> {
   readonly before: Fold<State>
   readonly events: readonly [RecordedEvent, ...RecordedEvent[]]
 }
@@ -24,11 +24,11 @@ async function* eventsOf(log: EventLog, stream: string): AsyncGenerator<Recorded
 }
 
 /** The decisions that a stream is made of, in order. Events are those of one decision while their command stays the same. */
-export async function* decisionsOf<State>(
+export async function* readDecisions<State>(
   log: EventLog,
   entity: Entity<State>,
   id: string,
-): AsyncGenerator<Decided<State>> {
+): AsyncGenerator<RecordedDecision<State>> {
   let before = emptyFold(entity)
   let events: [RecordedEvent, ...RecordedEvent[]] | null = null
   for await (const raw of eventsOf(log, streamOf(entity, id))) {
@@ -69,9 +69,9 @@ export function createFoldReader(log: EventLog): FoldReader {
  * Takes a decision again from what was recorded of it: the stream before it, the streams that it read, the instant, the
  * seed, and what its memories answered. Whatever it asks for that was not recorded throws: then it cannot be explained.
  */
-export async function decideAgain(
+export async function replayDecision(
   readFold: FoldReader,
-  { before, events }: Decided,
+  { before, events }: RecordedDecision,
   { command, input, seed }: { readonly command: AnyCommand; readonly input: unknown; readonly seed: number | null },
 ): Promise<readonly NewEvent[] | Refusal> {
   const { at, workspaceId, actor, commandId, reads: revisions = {}, recalled = {} } = events[0].meta
@@ -95,8 +95,8 @@ export async function decideAgain(
     },
     reads: Object.fromEntries(await Promise.all(read)),
     revisions,
-    recall: (memory, id) => {
-      const answer = recalled[memoryKey(memory, id)]
+    lookUp: (memory, id) => {
+      const answer = recalled[lookupKey(memory, id)]
       return answer === undefined ? null : memory.doc.parse(answer)
     },
   }

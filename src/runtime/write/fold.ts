@@ -1,6 +1,6 @@
 import { type Entity, upcast } from '../../kernel/entity.ts'
 import type { EventSchemas, RecordedEvent } from '../../kernel/event.ts'
-import { type CommandMemory, NO_COMMANDS, rememberCommand } from './processed-commands.ts'
+import { NO_COMMANDS, type ProcessedCommands, recordCommand } from './processed-commands.ts'
 
 /** A stream folded to a revision. */
 export interface Fold<State = unknown> {
@@ -10,7 +10,7 @@ export interface Fold<State = unknown> {
   /** Position of the newest event folded; -1 for none. */
   readonly position: number
   /** What commands appended; none where the entity does not remember them. */
-  readonly commands: CommandMemory
+  readonly commands: ProcessedCommands
 }
 
 /** The fold of a stream without events. */
@@ -38,8 +38,8 @@ export function foldEvents<State, S extends EventSchemas>(
     const event = upcast(entity, recorded)
     const { revision, position } = event
     const state = evolve[event.type]?.(fold.state, event) ?? fold.state
-    const commands = entity.remembersCommands
-      ? rememberCommand(fold.commands, event.meta.commandId, revision, event.meta.at)
+    const commands = entity.deduplicatesCommands
+      ? recordCommand(fold.commands, event.meta.commandId, revision, event.meta.at)
       : fold.commands
     fold = { state, revision, position, commands }
   }

@@ -6,17 +6,17 @@ import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
 import { emptyFold, type Fold, foldEvents } from './fold.ts'
-import { cachedFold, cacheFold } from './snapshots.ts'
+import { loadSnapshot, saveSnapshot } from './snapshots.ts'
 
 /** Events of a page when a stream is read. */
 const PAGE = 1_000
 /** Folds of short streams that are kept at hand. */
-const FOLDS_AT_HAND = 5_000
+const MAX_MAILBOXES = 5_000
 /** Events after which a long stream's fold is cached anew. */
-const CACHE_EVERY = 2_000
+const SNAPSHOT_EVERY = 2_000
 
 /** On whose behalf a command is handled. */
-export interface CommandCall {
+export interface CommandContext {
   readonly workspaceId: string
   readonly actor: Actor
   /** The client's idempotency key, or a fresh id. */
@@ -30,7 +30,7 @@ export interface CommandCall {
 }
 
 /** What a command led to. */
-export interface Outcome {
+export interface CommandResult {
   /** Empty when it was already so. */
   readonly events: readonly RecordedEvent[]
   /** Log position that a reader must have passed to see the outcome. */
@@ -40,14 +40,14 @@ export interface Outcome {
 }
 
 /** A command that waits for its decision. */
-export interface Job {
+export interface PendingCommand {
   readonly command: AnyCommand
   readonly input: unknown
-  readonly call: CommandCall
+  readonly call: CommandContext
   readonly seed: number
   /** Ids minted for the command, so that deciding again mints the same. */
   readonly ids: string[]
-  readonly resolve: (outcome: Outcome | Refusal) => void
+  readonly resolve: (outcome: CommandResult | Refusal) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -55,12 +55,12 @@ export interface Job {
 export interface Mailbox {
   readonly stream: string
   readonly entity: Entity
-  readonly waiting: Job[]
+  readonly waiting: PendingCommand[]
   busy: boolean
   fold: Fold | null
   /** An append was not acknowledged: the stream may hold more than the fold. */
   stale: boolean
-  cachedAt: number
+  snapshotRevision: number
   /** Settles when no look at the tail is under way; `nextLook` is the one that has not begun, which all who ask meanwhile share. */
   looks: Promise<unknown>
   nextLook: Promise<Fold> | null
@@ -68,13 +68,13 @@ export interface Mailbox {
 
 /** The mailboxes of a process, one for each stream. */
 export interface Mailboxes {
-  readonly of: (entity: Entity, stream: string) => Mailbox
+  readonly mailboxOf: (entity: Entity, stream: string) => Mailbox
   /** The stream's fold, at its tail as far as it is known here; a fold at hand is only read on when `fresh`. */
   readonly foldOf: (mailbox: Mailbox, fresh: boolean) => Promise<Fold>
   /** Keeps the fold of a long stream that has grown much since it was last kept. */
-  readonly keep: (mailbox: Mailbox) => Promise<void>
+  readonly saveSnapshot: (mailbox: Mailbox) => Promise<void>
   /** Keeps the folds of all long streams that have grown. */
-  readonly keepAll: () => Promise<void>
+  readonly saveSnapshots: () => Promise<void>
 }
 
 /** Makes the mailboxes of a process. */
@@ -98,7 +98,7 @@ export function createMailboxes({
     }
   }
 
-  function of(entity: Entity, stream: string): Mailbox {
+  function mailboxOf(entity: Entity, stream: string): Mailbox {
     const known = mailboxes.get(stream)
     if (known) return known
     const mailbox: Mailbox = {
@@ -108,18 +108,18 @@ export function createMailboxes({
       busy: false,
       fold: null,
       stale: false,
-      cachedAt: -1,
+      snapshotRevision: -1,
       looks: Promise.resolve(),
       nextLook: null,
     }
     mailboxes.set(stream, mailbox)
-    if (mailboxes.size > FOLDS_AT_HAND) forgetSome()
+    if (mailboxes.size > MAX_MAILBOXES) forgetSome()
     return mailbox
   }
 
   function forgetSome(): void {
     for (const [stream, { busy, waiting, entity }] of mailboxes) {
-      if (mailboxes.size <= FOLDS_AT_HAND / 2) return
+      if (mailboxes.size <= MAX_MAILBOXES / 2) return
       if (!busy && waiting.length === 0 && !entity.longLived) mailboxes.delete(stream)
     }
   }
@@ -138,8 +138,8 @@ export function createMailboxes({
 
   async function lookAt(mailbox: Mailbox): Promise<Fold> {
     const { entity, stream } = mailbox
-    const cached = mailbox.fold ?? (entity.longLived ? await cachedFold(ops, entity, stream, clock.now()) : null)
-    if (cached && !mailbox.fold) mailbox.cachedAt = cached.revision
+    const cached = mailbox.fold ?? (entity.longLived ? await loadSnapshot(ops, entity, stream, clock.now()) : null)
+    if (cached && !mailbox.fold) mailbox.snapshotRevision = cached.revision
     const folded = await tail(entity, stream, cached ?? emptyFold(entity))
     // A turn of the stream's own mailbox may have folded further while this was read.
     if (!mailbox.fold || mailbox.fold.revision < folded.revision) mailbox.fold = folded
@@ -147,17 +147,17 @@ export function createMailboxes({
   }
 
   async function keep(mailbox: Mailbox, after: number): Promise<void> {
-    const { entity, fold, stream, cachedAt } = mailbox
-    if (!entity.longLived || !fold || fold.revision - cachedAt < after) return
-    mailbox.cachedAt = fold.revision
-    await cacheFold(ops, entity, stream, fold)
+    const { entity, fold, stream, snapshotRevision } = mailbox
+    if (!entity.longLived || !fold || fold.revision - snapshotRevision < after) return
+    mailbox.snapshotRevision = fold.revision
+    await saveSnapshot(ops, entity, stream, fold)
   }
 
   return {
-    of,
+    mailboxOf,
     foldOf,
-    keep: (mailbox) => keep(mailbox, CACHE_EVERY),
-    async keepAll() {
+    saveSnapshot: (mailbox) => keep(mailbox, SNAPSHOT_EVERY),
+    async saveSnapshots() {
       await Promise.all([...mailboxes.values()].map((mailbox) => keep(mailbox, 1)))
     },
   }

@@ -1,37 +1,37 @@
 import { Map as PersistentMap } from 'immutable'
 
 /** How long a configuration stream answers a repeated commandId with its first outcome (Architecture §3). */
-export const COMMAND_MEMORY_MS = 24 * 3_600_000
+export const COMMAND_DEDUPLICATION_MS = 24 * 3_600_000
 
 /** Which revisions a command appended, and when. */
-export interface CommandTrace {
+export interface CommandReceipt {
   readonly from: number
   readonly to: number
   readonly at: string
 }
 
 /** Traces by command id: those that came since the fold was read from its cache, and those that came with it. */
-interface Traces {
-  readonly added: PersistentMap<string, CommandTrace>
-  readonly kept: KeptTraces
+interface Receipts {
+  readonly added: PersistentMap<string, CommandReceipt>
+  readonly kept: SerializedReceipts
 }
 
 /** Traces as text, read when one is first looked for: most processes that load a long stream never ask. */
-interface KeptTraces {
+interface SerializedReceipts {
   readonly chunks: readonly string[]
-  readonly of: (commandId: string) => CommandTrace | undefined
+  readonly of: (commandId: string) => CommandReceipt | undefined
 }
 
 /** Commands of the last 24 h at least, and 48 h at most. */
-export interface CommandMemory {
-  readonly newer: Traces
-  readonly older: Traces
+export interface ProcessedCommands {
+  readonly newer: Receipts
+  readonly older: Receipts
   /** Recorded time at which `newer` began to fill; null before the first. */
   readonly since: string | null
 }
 
 /** A memory as it is cached: plain JSON. */
-export interface CachedCommands {
+export interface SerializedCommands {
   readonly newer: readonly string[]
   readonly older: readonly string[]
   readonly since: string | null
@@ -40,10 +40,10 @@ export interface CachedCommands {
 /** A chunk is the JSON of one flat list: id, from, to, at, id, … */
 type Flat = readonly (string | number)[]
 
-function keptIn(chunks: readonly string[]): KeptTraces {
-  let traces: Map<string, CommandTrace> | null = null
+function parseReceipts(chunks: readonly string[]): SerializedReceipts {
+  let traces: Map<string, CommandReceipt> | null = null
   const read = () => {
-    const all = new Map<string, CommandTrace>()
+    const all = new Map<string, CommandReceipt>()
     for (const chunk of chunks) {
       const flat: Flat = JSON.parse(chunk)
       for (let n = 0; n < flat.length; n += 4) {
@@ -63,21 +63,21 @@ function keptIn(chunks: readonly string[]): KeptTraces {
   }
 }
 
-const NONE: Traces = { added: PersistentMap(), kept: keptIn([]) }
+const NONE: Receipts = { added: PersistentMap(), kept: parseReceipts([]) }
 
 /** A memory of no command. */
-export const NO_COMMANDS: CommandMemory = { newer: NONE, older: NONE, since: null }
+export const NO_COMMANDS: ProcessedCommands = { newer: NONE, older: NONE, since: null }
 
-const traceIn = ({ added, kept }: Traces, commandId: string) => added.get(commandId) ?? kept.of(commandId)
+const receiptIn = ({ added, kept }: Receipts, commandId: string) => added.get(commandId) ?? kept.of(commandId)
 
 /** The memory after an event that a command appended. Pure. */
-export function rememberCommand(
-  { newer: filling, older, since }: CommandMemory,
+export function recordCommand(
+  { newer: filling, older, since }: ProcessedCommands,
   commandId: string,
   revision: number,
   at: string,
-): CommandMemory {
-  const full = since !== null && Date.parse(at) - Date.parse(since) >= COMMAND_MEMORY_MS
+): ProcessedCommands {
+  const full = since !== null && Date.parse(at) - Date.parse(since) >= COMMAND_DEDUPLICATION_MS
   const newer = full ? NONE : filling
   // The events of one handling share their instant and stand together; the same id a day later is another handling.
   const known = newer.added.get(commandId)
@@ -90,27 +90,27 @@ export function rememberCommand(
 }
 
 /** What a command appended, if it is still remembered. */
-export function rememberedCommand(
-  { newer, older }: CommandMemory,
+export function findReceipt(
+  { newer, older }: ProcessedCommands,
   commandId: string,
   now: string,
-): CommandTrace | null {
-  const trace = traceIn(newer, commandId) ?? traceIn(older, commandId)
-  return trace && Date.parse(now) - Date.parse(trace.at) < COMMAND_MEMORY_MS ? trace : null
+): CommandReceipt | null {
+  const trace = receiptIn(newer, commandId) ?? receiptIn(older, commandId)
+  return trace && Date.parse(now) - Date.parse(trace.at) < COMMAND_DEDUPLICATION_MS ? trace : null
 }
 
-function chunksOf({ added, kept }: Traces): readonly string[] {
+function chunksOf({ added, kept }: Receipts): readonly string[] {
   if (added.isEmpty()) return kept.chunks
   const flat: Flat = [...added].flatMap(([id, { from, to, at }]) => [id, from, to, at])
   return [...kept.chunks, JSON.stringify(flat)]
 }
 
 /** The memory as plain JSON. */
-export function cachedCommands({ newer, older, since }: CommandMemory): CachedCommands {
+export function serializeCommands({ newer, older, since }: ProcessedCommands): SerializedCommands {
   return { newer: chunksOf(newer), older: chunksOf(older), since }
 }
 
 /** The memory that was cached. */
-export function commandsFrom({ newer, older, since }: CachedCommands): CommandMemory {
-  return { newer: { ...NONE, kept: keptIn(newer) }, older: { ...NONE, kept: keptIn(older) }, since }
+export function deserializeCommands({ newer, older, since }: SerializedCommands): ProcessedCommands {
+  return { newer: { ...NONE, kept: parseReceipts(newer) }, older: { ...NONE, kept: parseReceipts(older) }, since }
 }

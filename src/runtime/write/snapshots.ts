@@ -1,50 +1,50 @@
 import type { Entity } from '../../kernel/entity.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
 import type { Fold } from './fold.ts'
-import { type CachedCommands, cachedCommands, commandsFrom } from './processed-commands.ts'
+import { deserializeCommands, type SerializedCommands, serializeCommands } from './processed-commands.ts'
 import { decodeState, encodeState } from './state-codec.ts'
 
 /** Grows when a cached fold is written in another way. */
 const FORMAT = 2
 
-interface CachedFold {
+interface Snapshot {
   readonly format: number
   readonly version: number
   readonly state: unknown
   readonly revision: number
   readonly position: number
-  readonly commands: CachedCommands
+  readonly commands: SerializedCommands
 }
 
 const keyOf = (stream: string) => `fold:${stream}`
 
 /** The cached fold of a stream; null where there is none of the entity's present version, written as it is today. Disposable: a store that is away has none. */
-export async function cachedFold<State>(
+export async function loadSnapshot<State>(
   ops: OperationalStore,
   entity: Entity<State>,
   stream: string,
   now: number,
 ): Promise<Fold<State> | null> {
   const entry = await ops.get(keyOf(stream), now).catch(() => null)
-  const cached = entry?.value as CachedFold | undefined
+  const cached = entry?.value as Snapshot | undefined
   if (cached?.format !== FORMAT || cached.version !== entity.version) return null
   return {
     state: decodeState(cached.state) as State,
     revision: cached.revision,
     position: cached.position,
-    commands: commandsFrom(cached.commands),
+    commands: deserializeCommands(cached.commands),
   }
 }
 
 /** Keeps a fold. Losing it costs time alone. */
-export async function cacheFold(ops: OperationalStore, entity: Entity, stream: string, fold: Fold): Promise<void> {
-  const cached: CachedFold = {
+export async function saveSnapshot(ops: OperationalStore, entity: Entity, stream: string, fold: Fold): Promise<void> {
+  const cached: Snapshot = {
     format: FORMAT,
     version: entity.version,
     state: encodeState(fold.state),
     revision: fold.revision,
     position: fold.position,
-    commands: cachedCommands(fold.commands),
+    commands: serializeCommands(fold.commands),
   }
   await ops.put(keyOf(stream), cached, null).catch(() => undefined)
 }

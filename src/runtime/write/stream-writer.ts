@@ -1,4 +1,4 @@
-import type { AnyCommand, Memory } from '../../kernel/command.ts'
+import type { AnyCommand, DecisionMemory } from '../../kernel/command.ts'
 import { type AnyEntity, type Entity, streamOf } from '../../kernel/entity.ts'
 import type { EventSchemas, NewEvent, RecordedEvent } from '../../kernel/event.ts'
 import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
@@ -6,9 +6,15 @@ import type { Clock } from '../../ports/clock.ts'
 import { type EventLog, LogUnavailable } from '../../ports/event-log.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
 import type { Random } from '../../ports/random.ts'
-import { createDecider, type Verdict } from './decider.ts'
+import { type CommandDecision, createDecider } from './decider.ts'
 import { type Fold, foldEvents } from './fold.ts'
-import { type CommandCall, createMailboxes, type Job, type Mailbox, type Outcome } from './mailboxes.ts'
+import {
+  type CommandContext,
+  type CommandResult,
+  createMailboxes,
+  type Mailbox,
+  type PendingCommand,
+} from './mailboxes.ts'
 
 /** Commands decided in one turn of a mailbox. */
 const TURN = 512
@@ -19,7 +25,7 @@ export interface WriterPorts {
   readonly clock: Clock
   readonly random: Random
   /** A document of a memory by its key, from a projection that has passed the hour that folds cover. */
-  readonly recall: (memory: Memory, id: string) => Promise<unknown>
+  readonly lookUp: (memory: DecisionMemory, id: string) => Promise<unknown>
 }
 
 export interface StreamWriter {
@@ -27,40 +33,38 @@ export interface StreamWriter {
    * Decides and appends. Refusals are answered, not thrown.
    * @throws LogUnavailable when the log is away; whether the append landed is then not known.
    */
-  handle(command: AnyCommand, input: unknown, call: CommandCall): Promise<Outcome | Refusal>
+  handle(command: AnyCommand, input: unknown, call: CommandContext): Promise<CommandResult | Refusal>
   /**
    * What commands on one stream would append now, one after the other, without appending it. `next` is asked for a
    * command after each, with all events so far, until it has none; the first refusal ends it.
    */
-  rehearse(next: Rehearsal, call: CommandCall): Promise<readonly NewEvent[] | Refusal>
+  dryRun(next: DryRun, call: CommandContext): Promise<readonly NewEvent[] | Refusal>
   /** The state of a stream at its tail. */
   stateOf<State, S extends EventSchemas>(entity: Entity<State, S>, id: string): Promise<State>
   /** The state of a stream as far as it is known here; null where nothing of it is. */
-  atHand<State, S extends EventSchemas>(entity: Entity<State, S>, id: string): State | null
+  cachedStateOf<State, S extends EventSchemas>(entity: Entity<State, S>, id: string): State | null
   /** Keeps the folds of long streams, and takes no more commands. */
   close(): Promise<void>
 }
 
 /** A command to rehearse next, given the events so far. */
-export type Rehearsal = (
-  events: readonly NewEvent[],
-) => { readonly command: AnyCommand; readonly input: unknown } | null
+export type DryRun = (events: readonly NewEvent[]) => { readonly command: AnyCommand; readonly input: unknown } | null
 
 /** What is left of the jobs of a turn, and whether they must be decided on the tail, read anew. */
 interface Left {
-  readonly jobs: readonly Job[]
+  readonly jobs: readonly PendingCommand[]
   readonly fresh: boolean
 }
 
 /** Opens the writer: one mailbox for each stream, many commands in one append, conflicts decided again on the tail. */
-export function createStreamWriter({ log, ops, clock, random, recall }: WriterPorts): StreamWriter {
+export function createStreamWriter({ log, ops, clock, random, lookUp }: WriterPorts): StreamWriter {
   const mailboxes = createMailboxes({ log, ops, clock })
-  const decider = createDecider({ mailboxes, clock, random, recall })
+  const decider = createDecider({ mailboxes, clock, random, lookUp })
 
-  const mailboxFor = ({ entity, id }: AnyCommand, input: unknown, { workspaceId }: CommandCall) =>
-    mailboxes.of(entity, streamOf(entity, id(input, workspaceId)))
+  const mailboxFor = ({ entity, id }: AnyCommand, input: unknown, { workspaceId }: CommandContext) =>
+    mailboxes.mailboxOf(entity, streamOf(entity, id(input, workspaceId)))
 
-  async function replay({ stream }: Mailbox, job: Job, from: number, to: number): Promise<void> {
+  async function replay({ stream }: Mailbox, job: PendingCommand, from: number, to: number): Promise<void> {
     try {
       const events = (await log.read(stream, from, to - from + 1)).filter(({ revision }) => revision <= to)
       job.resolve({ events, position: events.at(-1)?.position ?? -1, replayed: true })
@@ -70,10 +74,10 @@ export function createStreamWriter({ log, ops, clock, random, recall }: WriterPo
   }
 
   /** Answers a job whose verdict needs no append, or whose events were appended up to `position`. */
-  function answer(mailbox: Mailbox, verdict: Verdict, position: number): void {
+  function answer(mailbox: Mailbox, verdict: CommandDecision, position: number): void {
     const { job } = verdict
     if (verdict.kind === 'failed') job.reject(verdict.error)
-    else if (verdict.kind === 'replay') void replay(mailbox, job, verdict.trace.from, verdict.trace.to)
+    else if (verdict.kind === 'replay') void replay(mailbox, job, verdict.receipt.from, verdict.receipt.to)
     else if (verdict.kind === 'settled') job.resolve(verdict.refusal ?? { events: [], position, replayed: false })
     else {
       const events = verdict.events.map((event) => ({ ...event, position }))
@@ -85,10 +89,10 @@ export function createStreamWriter({ log, ops, clock, random, recall }: WriterPo
    * One turn: decides what waits and appends it at once. What is left is to be decided again, after a conflict, or next,
    * after a full append. Another process may have appended meanwhile: a refusal, or "already so", stands on the tail alone.
    */
-  async function turn(mailbox: Mailbox, jobs: readonly Job[], fresh: boolean): Promise<Left> {
-    const { start, ...known } = await decider.learn(jobs, () => mailboxes.foldOf(mailbox, fresh))
-    const { verdicts, fold } = decider.takeTurn(mailbox, start, jobs, known)
-    const events = verdicts.flatMap((verdict) => (verdict.kind === 'append' ? verdict.events : []))
+  async function turn(mailbox: Mailbox, jobs: readonly PendingCommand[], fresh: boolean): Promise<Left> {
+    const { start, ...known } = await decider.loadInputs(jobs, () => mailboxes.foldOf(mailbox, fresh))
+    const { decisions, fold } = decider.decideBatch(mailbox, start, jobs, known)
+    const events = decisions.flatMap((verdict) => (verdict.kind === 'append' ? verdict.events : []))
     // Nothing to append, so nothing would show that the fold was at the tail.
     if (events.length === 0 && !fresh) return { jobs, fresh: true }
     let { position } = start
@@ -98,8 +102,8 @@ export function createStreamWriter({ log, ops, clock, random, recall }: WriterPo
       position = result.position
       mailbox.fold = { ...fold, position }
     }
-    for (const verdict of verdicts) answer(mailbox, verdict, position)
-    return { jobs: jobs.slice(verdicts.length), fresh: false }
+    for (const verdict of decisions) answer(mailbox, verdict, position)
+    return { jobs: jobs.slice(decisions.length), fresh: false }
   }
 
   async function run(mailbox: Mailbox): Promise<void> {
@@ -119,10 +123,14 @@ export function createStreamWriter({ log, ops, clock, random, recall }: WriterPo
       }
     }
     mailbox.busy = false
-    await mailboxes.keep(mailbox)
+    await mailboxes.saveSnapshot(mailbox)
   }
 
-  const jobOf = (command: AnyCommand, input: unknown, call: CommandCall): Omit<Job, 'resolve' | 'reject'> => ({
+  const jobOf = (
+    command: AnyCommand,
+    input: unknown,
+    call: CommandContext,
+  ): Omit<PendingCommand, 'resolve' | 'reject'> => ({
     command,
     input,
     call,
@@ -138,14 +146,17 @@ export function createStreamWriter({ log, ops, clock, random, recall }: WriterPo
         if (!mailbox.busy) void run(mailbox)
       })
     },
-    async rehearse(next, call) {
+    async dryRun(next, call) {
       const rehearsed: RecordedEvent[] = []
       let fold: Fold | null = null
       for (let step = next(rehearsed); step; step = next(rehearsed)) {
         const mailbox = mailboxFor(step.command, step.input, call)
-        const job: Job = { ...jobOf(step.command, step.input, call), resolve: () => {}, reject: () => {} }
+        const job: PendingCommand = { ...jobOf(step.command, step.input, call), resolve: () => {}, reject: () => {} }
         const reached: Fold | null = fold
-        const { start, ...known } = await decider.learn([job], async () => reached ?? mailboxes.foldOf(mailbox, true))
+        const { start, ...known } = await decider.loadInputs(
+          [job],
+          async () => reached ?? mailboxes.foldOf(mailbox, true),
+        )
         const outcome: readonly RecordedEvent[] | Refusal = decider.decide(mailbox, job, start, known)
         if (isRefusal(outcome)) return outcome
         fold = foldEvents(mailbox.entity, start, outcome)
@@ -154,13 +165,13 @@ export function createStreamWriter({ log, ops, clock, random, recall }: WriterPo
       return rehearsed
     },
     async stateOf<State, S extends EventSchemas>(entity: Entity<State, S>, id: string) {
-      const mailbox = mailboxes.of(entity as unknown as AnyEntity, streamOf(entity, id))
+      const mailbox = mailboxes.mailboxOf(entity as unknown as AnyEntity, streamOf(entity, id))
       return (await mailboxes.foldOf(mailbox, true)).state as State
     },
-    atHand<State, S extends EventSchemas>(entity: Entity<State, S>, id: string) {
-      const { fold } = mailboxes.of(entity as unknown as AnyEntity, streamOf(entity, id))
+    cachedStateOf<State, S extends EventSchemas>(entity: Entity<State, S>, id: string) {
+      const { fold } = mailboxes.mailboxOf(entity as unknown as AnyEntity, streamOf(entity, id))
       return fold && (fold.state as State)
     },
-    close: () => mailboxes.keepAll(),
+    close: () => mailboxes.saveSnapshots(),
   }
 }

@@ -1,41 +1,41 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Answer, asking, type Json, sameness } from '../../support/e2e/client.ts'
+import { type ApiResponse, createApiClient, errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { type KeyDesk, keyDeskOf } from '../../support/e2e/keys.ts'
-import { type Server, setups } from '../../support/e2e/server.ts'
+import { createKeyClient, type KeyClient } from '../../support/e2e/key-client.ts'
+import { type Server, storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 const FORM = /^svc_live_[A-Za-z0-9_-]{43}$/
 const MINUTE = 60_000
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
-  const other = await openTenant(writer, { name: 'Other' })
-  const growth = await openTenant(writer, { name: 'Growth', planId: 'growth' })
-  const starter = await openTenant(writer, { name: 'Starter', planId: 'starter' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
+  const other = await createTenantWorkspace(writer, { name: 'Other' })
+  const growth = await createTenantWorkspace(writer, { name: 'Growth', planId: 'growth' })
+  const starter = await createTenantWorkspace(writer, { name: 'Starter', planId: 'starter' })
   return { main, other, growth, starter }
 }
 
-describe.each(setups)('API keys over $name', (setup) => {
+describe.each(storeSetups)('API keys over $name', (setup) => {
   let server: Server
   let the: Awaited<ReturnType<typeof prepared>>
-  let desk: KeyDesk
+  let desk: KeyClient
 
   platform(setup, prepared, (started, built) => {
     server = started
     the = built
-    desk = keyDeskOf(server, the.main.session)
+    desk = createKeyClient(server, the.main.session)
   })
 
-  const code = ({ status, body }: Answer) => [status, body?.error?.code]
-  const names = ({ body }: Answer) => body.data.map(({ name }: Json) => name)
+  const code = ({ status, body }: ApiResponse) => [status, body?.error?.code]
+  const names = ({ body }: ApiResponse) => body.data.map(({ name }: Json) => name)
 
   describe('a new key', () => {
     test('is shown once, and works at once', async () => {
-      const { apiKey, secret, id } = await desk.make({
+      const { apiKey, secret, id } = await desk.create({
         name: ' Reports ',
         scopes: ['campaigns:read', 'campaigns:read'],
       })
@@ -53,15 +53,15 @@ describe.each(setups)('API keys over $name', (setup) => {
         lastUsedAt: null,
         revokesAt: null,
       })
-      expect(await desk.tried(secret)).toEqual([200])
+      expect(await desk.statusAndCode(secret)).toEqual([200])
       expect(await desk.read(id)).toMatchObject({ name: 'Reports' })
       const everywhere = [await desk.send('GET', ''), await desk.send('GET', `/${id}`)]
       for (const { text } of everywhere) expect(text).not.toContain(secret.slice(12))
     })
 
     test('of a sandbox workspace says so', async () => {
-      const sandbox = keyDeskOf(server, server.sandbox.sessionToken)
-      expect((await sandbox.make({ name: 'Trial' })).secret).toMatch(/^svc_test_[A-Za-z0-9_-]{43}$/)
+      const sandbox = createKeyClient(server, server.sandbox.sessionToken)
+      expect((await sandbox.create({ name: 'Trial' })).secret).toMatch(/^svc_test_[A-Za-z0-9_-]{43}$/)
     })
 
     test('is refused with every problem by its field', async () => {
@@ -93,7 +93,7 @@ describe.each(setups)('API keys over $name', (setup) => {
 
   test(promised('limit: Scopes per key'), async () => {
     const many = (count: number) => Array.from({ length: count }, () => 'calls:read')
-    const made = await desk.make({ scopes: many(20) })
+    const made = await desk.create({ scopes: many(20) })
     expect(made.apiKey.scopes).toEqual(['calls:read'])
     const refused = await desk.send('POST', '', { name: 'Key', scopes: many(21) })
     expect([code(refused), refused.body.error.details]).toEqual([
@@ -107,8 +107,8 @@ describe.each(setups)('API keys over $name', (setup) => {
 
   describe('the list', () => {
     test('holds revoked keys too, and finds by status and name', async () => {
-      const [kept, gone] = [await desk.make({ name: 'Lister kept' }), await desk.make({ name: 'Lister gone' })]
-      await desk.make({ name: 'Lister turning' }).then(({ id }) => desk.send('POST', `/${id}/rotate`))
+      const [kept, gone] = [await desk.create({ name: 'Lister kept' }), await desk.create({ name: 'Lister gone' })]
+      await desk.create({ name: 'Lister turning' }).then(({ id }) => desk.send('POST', `/${id}/rotate`))
       expect((await desk.send('DELETE', `/${gone.id}`)).body).toEqual({ deleted: gone.id })
       const find = async (rest: string) => names(await desk.send('GET', `?q=LISTER&sort=name&dir=asc${rest}`))
       expect(await find('')).toEqual(['Lister gone', 'Lister kept', 'Lister turning'])
@@ -121,25 +121,25 @@ describe.each(setups)('API keys over $name', (setup) => {
     })
 
     test('holds a workspace’s own keys', async () => {
-      const other = keyDeskOf(server, the.other.session)
+      const other = createKeyClient(server, the.other.session)
       expect(names(await other.send('GET', ''))).toEqual(['Full key'])
     })
   })
 
   describe('a change', () => {
     test('holds from the next request on, for every secret of the key', async () => {
-      const { id, secret, ask } = await desk.make({ scopes: [], rateLimitPerMinute: 500 })
+      const { id, secret, ask } = await desk.create({ scopes: [], rateLimitPerMinute: 500 })
       const rotated = await desk.send('POST', `/${id}/rotate`)
-      expect(await desk.tried(secret)).toEqual([403, 'insufficient_scope'])
+      expect(await desk.statusAndCode(secret)).toEqual([403, 'insufficient_scope'])
       const changed = await desk.send('PATCH', `/${id}`, { scopes: ['campaigns:read'], rateLimitPerMinute: 600 })
       expect(changed.body.apiKey).toMatchObject({ scopes: ['campaigns:read'], rateLimitPerMinute: 600, name: 'Key' })
-      expect(await desk.tried(secret)).toEqual([200])
-      expect(await desk.tried(rotated.body.key)).toEqual([200])
+      expect(await desk.statusAndCode(secret)).toEqual([200])
+      expect(await desk.statusAndCode(rotated.body.key)).toEqual([200])
       expect((await ask('/api/v1/campaigns')).headers.get('ratelimit-policy')).toBe('"default";q=600;w=60')
     })
 
     test('of nothing is refused, and one that has moved since', async () => {
-      const { id } = await desk.make()
+      const { id } = await desk.create()
       expect(code(await desk.send('PATCH', `/${id}`, {}))).toEqual([400, 'bad_request'])
       const { headers } = await desk.send('GET', `/${id}`)
       const etag = headers.get('etag') ?? ''
@@ -149,7 +149,7 @@ describe.each(setups)('API keys over $name', (setup) => {
   })
 
   test('a key that is not there, is not the workspace’s or is no id at all is one and the same 404', async () => {
-    const other = await keyDeskOf(server, the.other.session).make()
+    const other = await createKeyClient(server, the.other.session).create()
     for (const [method, rest] of [
       ['GET', ''],
       ['PATCH', ''],
@@ -159,15 +159,15 @@ describe.each(setups)('API keys over $name', (setup) => {
     ] as const) {
       const body = method === 'PATCH' ? { name: 'Mine' } : undefined
       const answers = await Promise.all([NOBODY, 'x', other.id].map((id) => desk.send(method, `/${id}${rest}`, body)))
-      expect(new Set(answers.map(sameness)).size, `${method} ${rest}`).toBe(1)
+      expect(new Set(answers.map(errorWithoutRequestId)).size, `${method} ${rest}`).toBe(1)
       for (const answer of answers) expect(code(answer)).toEqual([404, 'not_found'])
     }
-    expect(await desk.tried(other.secret)).toEqual([200])
+    expect(await desk.statusAndCode(other.secret)).toEqual([200])
   })
 
   describe(promised('limit: Key rotation grace'), () => {
     test('a day, unless the rotation says otherwise; 0 to 10,080 minutes', async () => {
-      const { id, secret } = await desk.make()
+      const { id, secret } = await desk.create()
       for (const graceMinutes of [-1, 10_081, 0.5, '60'])
         expect(code(await desk.send('POST', `/${id}/rotate`, { graceMinutes }))).toEqual([400, 'validation_error'])
       const before = Date.now()
@@ -176,32 +176,35 @@ describe.each(setups)('API keys over $name', (setup) => {
       expect(body.apiKey).toMatchObject({ id, status: 'rotating', prefix: body.key.slice(0, 12) })
       const grace = Date.parse(body.apiKey.revokesAt) - before
       expect([grace >= 1_440 * MINUTE, grace < 1_441 * MINUTE]).toEqual([true, true])
-      expect([await desk.tried(secret), await desk.tried(body.key)]).toEqual([[200], [200]])
+      expect([await desk.statusAndCode(secret), await desk.statusAndCode(body.key)]).toEqual([[200], [200]])
       const longest = await desk.send('POST', `/${id}/rotate`, { graceMinutes: 10_080 })
       expect(Date.parse(longest.body.apiKey.revokesAt) - before).toBeGreaterThanOrEqual(10_080 * MINUTE)
     })
 
     test('none ends the old secret with the answer', async () => {
-      const { id, secret } = await desk.make()
+      const { id, secret } = await desk.create()
       const { body } = await desk.send('POST', `/${id}/rotate`, { graceMinutes: 0 })
       expect(body.apiKey).toMatchObject({ status: 'active', revokesAt: null })
-      expect([await desk.tried(secret), await desk.tried(body.key)]).toEqual([[401, 'invalid_key'], [200]])
+      expect([await desk.statusAndCode(secret), await desk.statusAndCode(body.key)]).toEqual([
+        [401, 'invalid_key'],
+        [200],
+      ])
     })
 
     test('a second rotation inside a grace ends the oldest secret at once', async () => {
-      const { id, secret } = await desk.make()
+      const { id, secret } = await desk.create()
       const second = await desk.send('POST', `/${id}/rotate`)
       const third = await desk.send('POST', `/${id}/rotate`)
-      const tried = await Promise.all([secret, second.body.key, third.body.key].map((key) => desk.tried(key)))
+      const tried = await Promise.all([secret, second.body.key, third.body.key].map((key) => desk.statusAndCode(key)))
       expect(tried).toEqual([[401, 'invalid_key'], [200], [200]])
     })
   })
 
   test('a revoked key ends at once, with every secret, and for ever', async () => {
-    const { id, secret } = await desk.make()
+    const { id, secret } = await desk.create()
     const rotated = await desk.send('POST', `/${id}/rotate`)
     expect((await desk.send('DELETE', `/${id}`)).body).toEqual({ deleted: id })
-    for (const key of [secret, rotated.body.key]) expect(await desk.tried(key)).toEqual([401, 'invalid_key'])
+    for (const key of [secret, rotated.body.key]) expect(await desk.statusAndCode(key)).toEqual([401, 'invalid_key'])
     expect((await desk.send('DELETE', `/${id}`)).body).toEqual({ deleted: id })
     for (const [method, rest, body] of [
       ['PATCH', '', { name: 'Again' }],
@@ -214,9 +217,9 @@ describe.each(setups)('API keys over $name', (setup) => {
   })
 
   describe('the ceiling of the plan', () => {
-    let growth: KeyDesk
+    let growth: KeyClient
     beforeAll(() => {
-      growth = keyDeskOf(server, the.growth.session)
+      growth = createKeyClient(server, the.growth.session)
     })
 
     test('is exact, however many keys are asked for at once', async () => {
@@ -238,7 +241,7 @@ describe.each(setups)('API keys over $name', (setup) => {
     })
 
     test('of a plan without keys is 0', async () => {
-      const refused = await keyDeskOf(server, the.starter.session).send('POST', '', { name: 'Key', scopes: [] })
+      const refused = await createKeyClient(server, the.starter.session).send('POST', '', { name: 'Key', scopes: [] })
       expect([code(refused), refused.body.error.details]).toEqual([
         [402, 'plan_upgrade_required'],
         { feature: 'maxApiKeys', limit: 0, current: 0 },
@@ -247,7 +250,7 @@ describe.each(setups)('API keys over $name', (setup) => {
   })
 
   test('takes no API key itself', async () => {
-    const ask = asking(() => server.baseUrl, the.main.key)
+    const ask = createApiClient(() => server.baseUrl, the.main.key)
     for (const path of ['', `/${NOBODY}`, `/${NOBODY}/requests`])
       expect(code(await ask(`/api/tracking/api-keys${path}`))).toEqual([401, 'unauthorized'])
   })

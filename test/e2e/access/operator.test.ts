@@ -1,21 +1,29 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Answer, asking, type Json, query, sameness } from '../../support/e2e/client.ts'
-import { freshEnvironment, type Server, setups, startServer, until } from '../../support/e2e/server.ts'
+import {
+  type ApiResponse,
+  createApiClient,
+  errorWithoutRequestId,
+  type Json,
+  queryString,
+} from '../../support/e2e/api-client.ts'
+import { freshEnvironment, type Server, startServer, storeSetups, waitUntil } from '../../support/e2e/server.ts'
 import { OPERATOR_TOKEN, platform } from '../../support/e2e/suite.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 /** Stores may hold what an earlier run left: names and addresses are this run's own. */
 const RUN = randomUUID()
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 const WORKSPACES = '/api/operator/workspaces'
 const PASSPHRASE = 'correct horse battery'
-const codeOf = ({ status, body }: Answer) => [status, body?.error?.code ?? null]
+const codeOf = ({ status, body }: ApiResponse) => [status, body?.error?.code ?? null]
 
-const prepared = async (writer: StreamWriter) => ({ main: await openTenant(writer, { name: 'Main', fundCents: 0 }) })
+const prepared = async (writer: StreamWriter) => ({
+  main: await createTenantWorkspace(writer, { name: 'Main', fundCents: 0 }),
+})
 
-describe.each(setups)('the operator over $name', (setup) => {
+describe.each(storeSetups)('the operator over $name', (setup) => {
   let server: Server
   let the: Awaited<ReturnType<typeof prepared>>
   let made = 0
@@ -31,7 +39,7 @@ describe.each(setups)('the operator over $name', (setup) => {
     sent = { name: `${RUN} ${made}.`, timezone: 'Europe/Berlin', planId: 'growth', owner }
   })
 
-  const as = (token: string | null) => asking(() => server.baseUrl, token)
+  const as = (token: string | null) => createApiClient(() => server.baseUrl, token)
   const read = (path: string) => as(OPERATOR_TOKEN)(path)
   const write = (method: string, path: string, body: Json, headers = {}) =>
     as(OPERATOR_TOKEN)(path, { method, body, headers })
@@ -66,7 +74,7 @@ describe.each(setups)('the operator over $name', (setup) => {
     const key = { 'idempotency-key': `make-${made}` }
     const answers = await Promise.all([1, 2, 3].map(() => write('POST', WORKSPACES, sent, key)))
     expect(new Set(answers.map(({ body }) => body.workspace.id)).size).toBe(1)
-    expect((await read(`${WORKSPACES}${query({ q: sent.name })}`)).body.data).toHaveLength(1)
+    expect((await read(`${WORKSPACES}${queryString({ q: sent.name })}`)).body.data).toHaveLength(1)
   })
 
   test.each([
@@ -82,20 +90,20 @@ describe.each(setups)('the operator over $name', (setup) => {
     expect(codeOf(answer)).toEqual([400, code])
     const named = Object.keys(answer.body.error.details).map((field) => field.replace('owner.', ''))
     expect(named.toSorted()).toEqual(fields)
-    expect((await read(`${WORKSPACES}${query({ q: `${RUN} ${made}.` })}`)).body.total).toBe(0)
+    expect((await read(`${WORKSPACES}${queryString({ q: `${RUN} ${made}.` })}`)).body.total).toBe(0)
   })
 
   test('workspaces are listed with what they hold', async () => {
     const { workspace } = await create()
     await write('POST', `${WORKSPACES}/${workspace.id}/credits`, { amountCents: 700, reference: 'opening' })
     const { body } = await read(
-      `${WORKSPACES}${query({ q: sent.name.toUpperCase(), planId: 'growth', sandbox: false })}`,
+      `${WORKSPACES}${queryString({ q: sent.name.toUpperCase(), planId: 'growth', sandbox: false })}`,
     )
     expect(body).toMatchObject({ page: 1, pageSize: 25, total: 1, totalPages: 1 })
     expect(body.data).toEqual([{ ...workspace, balanceCents: 700 }])
     expect((await read(`${WORKSPACES}/${workspace.id}`)).body).toEqual({ workspace: body.data[0] })
     for (const id of [NOBODY, 'x']) expect(codeOf(await read(`${WORKSPACES}/${id}`))).toEqual([404, 'not_found'])
-    expect((await read(`${WORKSPACES}${query({ q: sent.name, planId: 'scale' })}`)).body.total).toBe(0)
+    expect((await read(`${WORKSPACES}${queryString({ q: sent.name, planId: 'scale' })}`)).body.total).toBe(0)
     expect((await read(`${WORKSPACES}?subscriptionStatus=canceled&q=${RUN}`)).body.data).toEqual([])
     const all = (await read(`${WORKSPACES}?sort=name&dir=asc&pageSize=200&q=${RUN}`)).body.data.map(
       ({ name }: Json) => name,
@@ -158,8 +166,8 @@ describe.each(setups)('the operator over $name', (setup) => {
       const answers = await Promise.all(
         [NOBODY, 'x', 'all'].map((id) => write(method, `${WORKSPACES}/${id}${rest}`, body)),
       )
-      expect(new Set(answers.map(sameness)).size).toBe(1)
-      expect(codeOf(answers[0] as Answer)).toEqual([404, 'not_found'])
+      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
+      expect(codeOf(answers[0] as ApiResponse)).toEqual([404, 'not_found'])
     }
   })
 
@@ -184,7 +192,7 @@ describe.each(setups)('the operator over $name', (setup) => {
     expect(before.lagMs).toBeGreaterThanOrEqual(0)
 
     // A small projection is built before the next is asked for, or while it is: again until it is.
-    const turnedAway = await until('A second rebuild is refused', async () => {
+    const turnedAway = await waitUntil('A second rebuild is refused', async () => {
       const ask = () => write('POST', '/api/operator/projections/workspaces/rebuild', {})
       const asked = await Promise.all([ask(), ask(), ask()])
       for (const { status, body } of asked) {
@@ -196,7 +204,7 @@ describe.each(setups)('the operator over $name', (setup) => {
     expect(turnedAway.body.error).toMatchObject({ code: 'conflict', details: { share: expect.any(Number) } })
 
     expect((await as(the.main.session)('/api/tracking/workspace')).status).toBe(200)
-    await until('The projection is built', async () => (await rowOf('workspaces')).rebuild === null)
+    await waitUntil('The projection is built', async () => (await rowOf('workspaces')).rebuild === null)
     expect((await rowOf('workspaces')).state).toBe('running')
     expect((await as(the.main.session)('/api/tracking/workspace')).body.workspace.id).toBe(the.main.workspaceId)
     for (const name of ['nothing', '__proto__', 'workspaces_v2'])
@@ -224,10 +232,10 @@ describe.each(setups)('the operator over $name', (setup) => {
 })
 
 test('without a token in the environment there is no operator surface', async () => {
-  const server = await startServer(freshEnvironment({ name: 'SQLite', fresh: () => ({}) }))
+  const server = await startServer(freshEnvironment({ name: 'SQLite', connectionStrings: () => ({}) }))
   try {
     for (const token of [null, '', 'undefined', 'null']) {
-      const ask = asking(() => server.baseUrl, token)
+      const ask = createApiClient(() => server.baseUrl, token)
       expect(codeOf(await ask(WORKSPACES))).toEqual([404, 'not_found'])
       expect(codeOf(await ask('/api/operator/projections'))).toEqual([404, 'not_found'])
       expect(codeOf(await ask(WORKSPACES, { method: 'POST', body: {} }))).toEqual([404, 'not_found'])

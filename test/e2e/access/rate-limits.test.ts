@@ -1,36 +1,36 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type OpenPlatform, openPlatform } from '../../support/e2e/app.ts'
-import { type Answer, asking } from '../../support/e2e/client.ts'
+import { type ApiResponse, createApiClient } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { type KeyDesk, keyDeskOf } from '../../support/e2e/keys.ts'
-import { type Server, setups } from '../../support/e2e/server.ts'
+import { type InProcessPlatform, openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
+import { createKeyClient, type KeyClient } from '../../support/e2e/key-client.ts'
+import { type Server, storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const PATH = '/api/v1/campaigns'
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const target = await main.target(await main.buyer({ name: 'Acme' }))
   const line = await main.line({ name: 'Open' }, [target])
-  const busy = await openTenant(writer, { name: 'Busy' })
-  const shared = await openTenant(writer, { name: 'Shared' })
+  const busy = await createTenantWorkspace(writer, { name: 'Busy' })
+  const shared = await createTenantWorkspace(writer, { name: 'Shared' })
   return { main, line, busy, shared }
 }
 
-const code = ({ status, body }: Answer) => [status, body?.error?.code]
-const passed = (answers: readonly Answer[]) => answers.filter(({ status }) => status === 200).length
-const policy = ({ headers }: Answer) => headers.get('ratelimit-policy')
-const left = ({ headers }: Answer) => Number(/^"default";r=(\d+);t=\d+$/.exec(headers.get('ratelimit') ?? '')?.[1])
-const wait = ({ headers }: Answer) => Number(/;t=(\d+)$/.exec(headers.get('ratelimit') ?? '')?.[1])
+const code = ({ status, body }: ApiResponse) => [status, body?.error?.code]
+const passed = (answers: readonly ApiResponse[]) => answers.filter(({ status }) => status === 200).length
+const policy = ({ headers }: ApiResponse) => headers.get('ratelimit-policy')
+const left = ({ headers }: ApiResponse) => Number(/^"default";r=(\d+);t=\d+$/.exec(headers.get('ratelimit') ?? '')?.[1])
+const wait = ({ headers }: ApiResponse) => Number(/;t=(\d+)$/.exec(headers.get('ratelimit') ?? '')?.[1])
 
 /** Asks many times at once. */
-function atOnce(count: number, ask: (n: number) => Promise<Answer>): Promise<readonly Answer[]> {
+function atOnce(count: number, ask: (n: number) => Promise<ApiResponse>): Promise<readonly ApiResponse[]> {
   return Promise.all(Array.from({ length: count }, (_, n) => ask(n)))
 }
 
-function expectRefused(answer: Answer): void {
+function expectRefused(answer: ApiResponse): void {
   expect(code(answer)).toEqual([429, 'rate_limited'])
   expect(answer.body.error.details).toBeNull()
   const after = Number(answer.headers.get('retry-after'))
@@ -38,10 +38,10 @@ function expectRefused(answer: Answer): void {
   expect([left(answer), wait(answer)]).toEqual([0, after])
 }
 
-describe.each(setups)('rate limits over $name', (setup) => {
+describe.each(storeSetups)('rate limits over $name', (setup) => {
   let server: Server
   let the: Awaited<ReturnType<typeof prepared>>
-  let desk: KeyDesk
+  let desk: KeyClient
 
   platform(
     setup,
@@ -49,14 +49,17 @@ describe.each(setups)('rate limits over $name', (setup) => {
     (started, built) => {
       server = started
       the = built
-      desk = keyDeskOf(server, the.main.session)
+      desk = createKeyClient(server, the.main.session)
     },
     {},
   )
 
   describe(promised('limit: REST rate limit per key'), () => {
     test('is exact with a hundred requests at once, for each key by itself', async () => {
-      const [one, other] = [await desk.make({ rateLimitPerMinute: 60 }), await desk.make({ rateLimitPerMinute: 60 })]
+      const [one, other] = [
+        await desk.create({ rateLimitPerMinute: 60 }),
+        await desk.create({ rateLimitPerMinute: 60 }),
+      ]
       const answers = await atOnce(100, () => one.ask(PATH))
       expect(passed(answers)).toBe(60)
       const refused = answers.filter(({ status }) => status !== 200)
@@ -72,14 +75,14 @@ describe.each(setups)('rate limits over $name', (setup) => {
     })
 
     test('is 120 for a key that names none, and 1 to 1,200 for one that does', async () => {
-      const usual = await desk.make()
+      const usual = await desk.create()
       const first = await usual.ask(PATH)
       expect([policy(first), left(first), wait(first)]).toEqual(['"default";q=120;w=60', 119, 60])
       expect(passed(await atOnce(125, () => usual.ask(PATH)))).toBe(119)
-      const slow = await desk.make({ rateLimitPerMinute: 1 })
+      const slow = await desk.create({ rateLimitPerMinute: 1 })
       expect((await slow.ask(PATH)).status).toBe(200)
       expectRefused(await slow.ask(PATH))
-      const fast = await desk.make({ rateLimitPerMinute: 1_200 })
+      const fast = await desk.create({ rateLimitPerMinute: 1_200 })
       expect(left(await fast.ask(PATH))).toBe(1_199)
       for (const rateLimitPerMinute of [0, 1_201, -1, 1.5, '120', null]) {
         const refused = await desk.send('POST', '', { name: 'Key', scopes: [], rateLimitPerMinute })
@@ -88,7 +91,7 @@ describe.each(setups)('rate limits over $name', (setup) => {
     })
 
     test('counts what is refused after it, and nothing that is refused before or by it', async () => {
-      const key = await desk.make({ rateLimitPerMinute: 4 })
+      const key = await desk.create({ rateLimitPerMinute: 4 })
       expect(left(await key.ask('/api/v1/buyers'))).toBe(4)
       expect(code(await key.ask('/api/v1/buyers'))).toEqual([403, 'insufficient_scope'])
       expect(left(await key.ask(`${PATH}/nonsense`))).toBe(3)
@@ -104,9 +107,9 @@ describe.each(setups)('rate limits over $name', (setup) => {
     })
 
     test('is one for all secrets of a key, and one on both surfaces', async () => {
-      const key = await desk.make({ rateLimitPerMinute: 3, scopes: ['buyers:read'] })
+      const key = await desk.create({ rateLimitPerMinute: 3, scopes: ['buyers:read'] })
       const { body } = await desk.send('POST', `/${key.id}/rotate`)
-      const rotated = asking(() => server.baseUrl, body.key)
+      const rotated = createApiClient(() => server.baseUrl, body.key)
       expect(left(await key.ask('/api/v1/buyers'))).toBe(2)
       expect(left(await rotated('/api/v1/buyers'))).toBe(1)
       expect(left(await key.ask('/api/tracking/buyers'))).toBe(0)
@@ -115,19 +118,19 @@ describe.each(setups)('rate limits over $name', (setup) => {
   })
 
   test(promised('limit: Console rate limit'), async () => {
-    const ask = asking(() => server.baseUrl, the.busy.session)
+    const ask = createApiClient(() => server.baseUrl, the.busy.session)
     const either = (n: number) => ask(n % 2 ? '/api/tracking/campaigns?pageSize=1' : '/api/auth/session')
-    const answers: Answer[] = []
+    const answers: ApiResponse[] = []
     for (let n = 0; n < 650; n += 50) answers.push(...(await atOnce(50, either)))
     expect(passed(answers)).toBe(600)
     answers.filter(({ status }) => status !== 200).forEach(expectRefused)
     expect(answers.every((answer) => policy(answer) === '"default";q=600;w=60')).toBe(true)
-    expect((await asking(() => server.baseUrl, the.main.session)('/api/tracking/campaigns')).status).toBe(200)
-    expect((await asking(() => server.baseUrl, the.busy.key)(PATH)).status).toBe(200)
+    expect((await createApiClient(() => server.baseUrl, the.main.session)('/api/tracking/campaigns')).status).toBe(200)
+    expect((await createApiClient(() => server.baseUrl, the.busy.key)(PATH)).status).toBe(200)
   })
 
   test('the sandbox counts towards no limit', async () => {
-    const ask = asking(() => server.baseUrl, the.main.session)
+    const ask = createApiClient(() => server.baseUrl, the.main.session)
     const before = left(await ask('/api/tracking/campaigns'))
     const played = await atOnce(5, () =>
       ask('/api/sandbox/calls', { method: 'POST', body: { to: the.line.e164, mode: 'instant' } }),
@@ -137,18 +140,18 @@ describe.each(setups)('rate limits over $name', (setup) => {
   })
 
   describe('two processes over the same stores', () => {
-    let other: OpenPlatform
-    const here = (token: string) => asking(() => server.baseUrl, token)
-    const there = (token: string) => asking(() => other.baseUrl, token)
+    let other: InProcessPlatform
+    const here = (token: string) => createApiClient(() => server.baseUrl, token)
+    const there = (token: string) => createApiClient(() => other.baseUrl, token)
 
     beforeAll(async () => {
       await server.restart({ ROLES: 'command-api,query-api,projector' })
-      other = await openPlatform({ ...server.env, ROLES: 'query-api' })
+      other = await openInProcessPlatform({ ...server.env, ROLES: 'query-api' })
     })
     afterAll(() => other.close())
 
     test('keep one limit between them', async () => {
-      const { secret } = await keyDeskOf(server, the.shared.session).make({ rateLimitPerMinute: 60 })
+      const { secret } = await createKeyClient(server, the.shared.session).create({ rateLimitPerMinute: 60 })
       for (const ask of [here(secret), there(secret)]) expect((await ask('/api/v1/buyers')).status).toBe(403)
       const answers = await atOnce(120, (n) => (n % 2 ? here(secret) : there(secret))(PATH))
       expect(passed(answers)).toBe(60)
@@ -157,9 +160,9 @@ describe.each(setups)('rate limits over $name', (setup) => {
     })
 
     test('know at once that a key was changed, rotated or revoked', async () => {
-      const keys = keyDeskOf(server, the.shared.session)
+      const keys = createKeyClient(server, the.shared.session)
       for (let n = 0; n < 5; n++) {
-        const { id, secret } = await keys.make()
+        const { id, secret } = await keys.create()
         expect((await there(secret)(PATH)).status).toBe(200)
         await keys.send('PATCH', `/${id}`, { scopes: [] })
         expect(code(await there(secret)(PATH))).toEqual([403, 'insufficient_scope'])

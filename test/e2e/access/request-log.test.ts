@@ -1,44 +1,44 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Answer, type Json, query } from '../../support/e2e/client.ts'
+import { type ApiResponse, type Json, queryString } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { type KeyDesk, keyDeskOf, type MadeKey } from '../../support/e2e/keys.ts'
-import { type Server, setups, until } from '../../support/e2e/server.ts'
+import { type CreatedKey, createKeyClient, type KeyClient } from '../../support/e2e/key-client.ts'
+import { type Server, storeSetups, waitUntil } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   await main.buyer({ name: 'Acme' })
   return { main }
 }
 
-describe.each(setups)('the request log of an API key over $name', (setup) => {
+describe.each(storeSetups)('the request log of an API key over $name', (setup) => {
   let server: Server
-  let desk: KeyDesk
+  let desk: KeyClient
 
   platform(
     setup,
     prepared,
     (started, built) => {
       server = started
-      desk = keyDeskOf(server, built.main.session)
+      desk = createKeyClient(server, built.main.session)
     },
     {},
   )
 
-  const code = ({ status, body }: Answer) => [status, body?.error?.code]
-  const log = async ({ id }: MadeKey, filter: Json = {}) =>
-    (await desk.send('GET', `/${id}/requests${query(filter)}`)).body
+  const code = ({ status, body }: ApiResponse) => [status, body?.error?.code]
+  const log = async ({ id }: CreatedKey, filter: Json = {}) =>
+    (await desk.send('GET', `/${id}/requests${queryString(filter)}`)).body
   /** The log once so many requests stand in it. */
-  const logged = (key: MadeKey, total: number) =>
-    until(`${total} requests in the log`, async () => {
+  const logged = (key: CreatedKey, total: number) =>
+    waitUntil(`${total} requests in the log`, async () => {
       const page = await log(key)
       return page.total >= total && page
     })
 
   test('holds every request of a key, refused ones too, newest first', async () => {
-    const key = await desk.make({ scopes: ['buyers:read'], rateLimitPerMinute: 5 })
+    const key = await desk.create({ scopes: ['buyers:read'], rateLimitPerMinute: 5 })
     const asked = [
       ['/api/v1/buyers?page=1&pageSize=2', 200, null],
       ['/api/tracking/buyers', 200, null],
@@ -91,11 +91,14 @@ describe.each(setups)('the request log of an API key over $name', (setup) => {
       { from: 'soon' },
       { from, to: '2020-01-01' },
     ])
-      expect(code(await desk.send('GET', `/${key.id}/requests${query(filter)}`))).toEqual([400, 'validation_error'])
+      expect(code(await desk.send('GET', `/${key.id}/requests${queryString(filter)}`))).toEqual([
+        400,
+        'validation_error',
+      ])
   })
 
   test('holds no body, no secret, and no request of a key that does not work', async () => {
-    const key = await desk.make({ name: 'Quiet', scopes: ['buyers:read'] })
+    const key = await desk.create({ name: 'Quiet', scopes: ['buyers:read'] })
     const body = { note: 'a body that must not be kept' }
     await key.ask('/api/v1/buyers', { method: 'POST', body })
     await key.ask(`/api/v1/buyers?q=${key.secret}&access_token=hunter22&page=1`)
@@ -103,8 +106,8 @@ describe.each(setups)('the request log of an API key over $name', (setup) => {
     expect(data.map((row: Json) => row.query)).toEqual(['q=svc_live_•••&access_token=•••&page=1'])
     const rotated = await desk.send('POST', `/${key.id}/rotate`, { graceMinutes: 0 })
     expect((await key.ask('/api/v1/buyers')).status).toBe(401)
-    const successor: MadeKey = { ...key, secret: rotated.body.key }
-    expect(await desk.tried(successor.secret, '/api/v1/buyers')).toEqual([200])
+    const successor: CreatedKey = { ...key, secret: rotated.body.key }
+    expect(await desk.statusAndCode(successor.secret, '/api/v1/buyers')).toEqual([200])
     const text = JSON.stringify(await logged(key, 2))
     expect(text).not.toMatch(/must not be kept|hunter22/)
     expect(text).not.toContain(key.secret)
@@ -112,7 +115,7 @@ describe.each(setups)('the request log of an API key over $name', (setup) => {
   })
 
   test('outlives its key, and a restart loses nothing of it', async () => {
-    const key = await desk.make({ scopes: ['buyers:read'] })
+    const key = await desk.create({ scopes: ['buyers:read'] })
     await key.ask('/api/v1/buyers')
     await key.ask('/api/v1/buyers?page=2')
     await server.restart()
@@ -122,7 +125,7 @@ describe.each(setups)('the request log of an API key over $name', (setup) => {
   })
 
   test(promised('limit: Request log query stored'), async () => {
-    const key = await desk.make({ scopes: ['buyers:read'] })
+    const key = await desk.create({ scopes: ['buyers:read'] })
     const sent = (bytes: number) => {
       const start = 'caller=%2B13125550100&q='
       return `${start}${'x'.repeat(bytes - start.length)}`
@@ -135,15 +138,15 @@ describe.each(setups)('the request log of an API key over $name', (setup) => {
 
   describe('pages', () => {
     const rows = 201
-    let busy: MadeKey
+    let busy: CreatedKey
 
     test(promised('limit: Default page size'), async () => {
-      busy = await desk.make({ name: 'Busy', scopes: ['buyers:read'], rateLimitPerMinute: 1_200 })
+      busy = await desk.create({ name: 'Busy', scopes: ['buyers:read'], rateLimitPerMinute: 1_200 })
       for (let n = 0; n < rows; n += 40)
         await Promise.all(Array.from({ length: Math.min(40, rows - n) }, () => busy.ask('/api/v1/buyers')))
       const page = await logged(busy, rows)
       expect([page.pageSize, page.data.length, page.total, page.totalPages]).toEqual([50, 50, rows, 5])
-      await Promise.all(Array.from({ length: 26 }, (_, n) => desk.make({ name: `Page ${n}` })))
+      await Promise.all(Array.from({ length: 26 }, (_, n) => desk.create({ name: `Page ${n}` })))
       const { body } = await desk.send('GET', '')
       expect([body.pageSize, body.data.length]).toEqual([25, 25])
     })
@@ -160,7 +163,7 @@ describe.each(setups)('the request log of an API key over $name', (setup) => {
       }
       expect((await log(busy, { pageSize: 200, page: 2 })).data).toHaveLength(1)
       for (const pageSize of [0, -1, 1.5, 'all'])
-        expect(code(await desk.send('GET', `${query({ pageSize })}`))).toEqual([400, 'validation_error'])
+        expect(code(await desk.send('GET', `${queryString({ pageSize })}`))).toEqual([400, 'validation_error'])
       expect((await desk.send('GET', '?pageSize=201')).body.pageSize).toBe(200)
     })
   })

@@ -5,18 +5,18 @@ import { secretHash } from '../../../src/api/access.ts'
 import { userIdOf } from '../../../src/domain/access/user.ts'
 import { PASSWORD, SIGN_IN_FAILURES } from '../../../src/domain/shared/limits.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Answer, asking, type Json, sameness } from '../../support/e2e/client.ts'
+import { type ApiResponse, createApiClient, errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { type Server, setups, until } from '../../support/e2e/server.ts'
+import { type Server, storeSetups, waitUntil } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant, seat, type Tenant } from '../../support/e2e/world.ts'
+import { createTenantWorkspace, grantRole, type Tenant } from '../../support/e2e/world.ts'
 
 /** Stores may hold what an earlier run left: addresses and tokens are this run's own. */
 const RUN = randomUUID()
 const HOUR_MS = 3_600_000
 const OPERATOR = 'operator-of-sign-in'
 const PASSPHRASE = 'correct horse battery'
-const codeOf = ({ status, body }: Answer) => [status, body?.error?.code ?? null]
+const codeOf = ({ status, body }: ApiResponse) => [status, body?.error?.code ?? null]
 
 /** A session that ends after so many hours. */
 async function sessionFor({ act, email }: Tenant, token: string, hours: number): Promise<string> {
@@ -26,9 +26,9 @@ async function sessionFor({ act, email }: Tenant, token: string, hours: number):
 }
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
-  const other = await openTenant(writer, { name: 'Other' })
-  await seat(writer, main.email, other, 'member')
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
+  const other = await createTenantWorkspace(writer, { name: 'Other' })
+  await grantRole(writer, main.email, other, 'member')
   return {
     main,
     other,
@@ -38,7 +38,7 @@ async function prepared(writer: StreamWriter) {
   }
 }
 
-describe.each(setups)('sign-in over $name', (setup) => {
+describe.each(storeSetups)('sign-in over $name', (setup) => {
   let server: Server
   let the: Awaited<ReturnType<typeof prepared>>
   let people = 0
@@ -53,7 +53,7 @@ describe.each(setups)('sign-in over $name', (setup) => {
     { OPERATOR_TOKEN: OPERATOR, TRUST_PROXY: 'true' },
   )
 
-  const as = (token: string | null) => asking(() => server.baseUrl, token)
+  const as = (token: string | null) => createApiClient(() => server.baseUrl, token)
   const post = (path: string, body: Json, token: string | null = null, headers = {}) =>
     as(token)(path, { method: 'POST', body, headers })
   const enter = (email: string, password: string, from = '192.0.2.1', headers = {}) =>
@@ -118,7 +118,7 @@ describe.each(setups)('sign-in over $name', (setup) => {
       await enter(`unknown@${RUN}.example`, PASSPHRASE),
     ]
     expect(answers.map(codeOf)).toEqual(Array(3).fill([401, 'unauthorized']))
-    expect(new Set(answers.map(sameness)).size).toBe(1)
+    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     const msOf = async (address: string) => {
       const began = performance.now()
       await enter(address, 'wrong', '192.0.2.77')
@@ -243,7 +243,7 @@ describe.each(setups)('sign-in over $name', (setup) => {
       return (Date.parse(body.expiresAt) - Date.now()) / HOUR_MS
     }
     expect(await endOf(the.aging)).toBeGreaterThan(10)
-    expect(await until('The session has slid', async () => (await endOf(the.aging)) > 11.9)).toBe(true)
+    expect(await waitUntil('The session has slid', async () => (await endOf(the.aging)) > 11.9)).toBe(true)
     const fresh = await endOf(the.fresh)
     expect(fresh).toBeLessThan(11.5)
     for (let n = 0; n < 3; n++) await as(the.fresh)('/api/tracking/workspace')

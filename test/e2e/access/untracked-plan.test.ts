@@ -1,9 +1,9 @@
 import { afterAll, expect, test, vi } from 'vitest'
-import { openPlatform } from '../../support/e2e/app.ts'
-import { asking } from '../../support/e2e/client.ts'
+import { createApiClient } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
+import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
 import { freshEnvironment } from '../../support/e2e/server.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 // Every tier that there is has call tracking: one that has not is made for this platform alone.
 vi.mock('../../../src/domain/access/plans.ts', async (original) => {
@@ -16,15 +16,17 @@ vi.mock('../../../src/domain/access/plans.ts', async (original) => {
   }
 })
 
-const { baseUrl, prepared, close } = await openPlatform(freshEnvironment({ name: 'SQLite', fresh: () => ({}) }))
+const { baseUrl, createWorld, close } = await openInProcessPlatform(
+  freshEnvironment({ name: 'SQLite', connectionStrings: () => ({}) }),
+)
 afterAll(close)
 
 test(promised('console 402 plan_upgrade_required'), async () => {
-  const { tenant, other } = await prepared(async (writer) => ({
-    tenant: await openTenant(writer, { planId: 'starter' }),
-    other: await openTenant(writer, { planId: 'growth' }),
+  const { tenant, other } = await createWorld(async (writer) => ({
+    tenant: await createTenantWorkspace(writer, { planId: 'starter' }),
+    other: await createTenantWorkspace(writer, { planId: 'growth' }),
   }))
-  const ask = asking(() => baseUrl, tenant.session)
+  const ask = createApiClient(() => baseUrl, tenant.session)
   for (const path of ['users', 'workspace', 'buyers', 'buyers/x', 'campaigns', 'calls']) {
     for (const method of path === 'users' || path === 'buyers' ? ['GET', 'POST'] : ['GET']) {
       const answer = await ask(`/api/tracking/${path}`, { method, ...(method === 'POST' ? { body: {} } : {}) })
@@ -37,5 +39,5 @@ test(promised('console 402 plan_upgrade_required'), async () => {
   }
   // The account is the user's own: it is on no plan.
   expect((await ask('/api/auth/session')).status).toBe(200)
-  expect((await asking(() => baseUrl, other.session)('/api/tracking/users')).status).toBe(200)
+  expect((await createApiClient(() => baseUrl, other.session)('/api/tracking/users')).status).toBe(200)
 })

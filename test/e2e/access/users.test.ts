@@ -2,30 +2,36 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { userIdOf } from '../../../src/domain/access/user.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Answer, asking, type Json, query, sameness } from '../../support/e2e/client.ts'
+import {
+  type ApiResponse,
+  createApiClient,
+  errorWithoutRequestId,
+  type Json,
+  queryString,
+} from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { type Server, setups } from '../../support/e2e/server.ts'
+import { type Server, storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { lapse, openTenant, seat } from '../../support/e2e/world.ts'
+import { cancelSubscription, createTenantWorkspace, grantRole } from '../../support/e2e/world.ts'
 
 /** Stores may hold what an earlier run left: addresses are this run's own. */
 const PEOPLE = `${randomUUID()}.example`
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 const PASSPHRASE = 'correct horse battery'
 const USERS = '/api/tracking/users'
-const codeOf = ({ status, body }: Answer) => [status, body?.error?.code ?? null]
+const codeOf = ({ status, body }: ApiResponse) => [status, body?.error?.code ?? null]
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
-  const other = await openTenant(writer, { name: 'Other' })
-  const lapsed = await openTenant(writer, { name: 'Lapsed' })
-  const member = await openTenant(writer, { name: 'Member only' })
-  await lapse(lapsed)
-  await seat(writer, member.email, member, 'member')
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
+  const other = await createTenantWorkspace(writer, { name: 'Other' })
+  const lapsed = await createTenantWorkspace(writer, { name: 'Lapsed' })
+  const member = await createTenantWorkspace(writer, { name: 'Member only' })
+  await cancelSubscription(lapsed)
+  await grantRole(writer, member.email, member, 'member')
   return { main, other, lapsed, member }
 }
 
-describe.each(setups)('people of a workspace over $name', (setup) => {
+describe.each(storeSetups)('people of a workspace over $name', (setup) => {
   let server: Server
   let the: Awaited<ReturnType<typeof prepared>>
   let people = 0
@@ -40,7 +46,7 @@ describe.each(setups)('people of a workspace over $name', (setup) => {
     person = { email: `person-${people}@${PEOPLE}`, name: `Person ${people}`, password: PASSPHRASE }
   })
 
-  const as = (token: string | null) => asking(() => server.baseUrl, token)
+  const as = (token: string | null) => createApiClient(() => server.baseUrl, token)
   const write = (method: string, path: string, body: Json, token = the.main.session) =>
     as(token)(path, { method, body })
   const add = (body: Json, token = the.main.session) => write('POST', USERS, body, token)
@@ -145,7 +151,7 @@ describe.each(setups)('people of a workspace over $name', (setup) => {
       ['DELETE', undefined],
     ] as const) {
       const answers = await Promise.all([NOBODY, 'x', foreign].map((id) => write(method, `${USERS}/${id}`, body)))
-      expect(new Set(answers.map(sameness)).size).toBe(1)
+      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
       expect(answers[0]).toMatchObject({
         status: 404,
         body: { error: { code: 'not_found', message: 'User not found.' } },
@@ -156,7 +162,7 @@ describe.each(setups)('people of a workspace over $name', (setup) => {
   test('a workspace keeps an owner, whoever asks and however many at once', async () => {
     const mine = userIdOf(the.main.email)
     const owners = async () =>
-      (await as(the.main.session)(`${USERS}${query({ role: 'owner', pageSize: 200 })}`)).body.data.map(
+      (await as(the.main.session)(`${USERS}${queryString({ role: 'owner', pageSize: 200 })}`)).body.data.map(
         ({ id }: Json) => id,
       )
     for (const id of await owners()) if (id !== mine) await write('DELETE', `${USERS}/${id}`, undefined)
@@ -193,7 +199,7 @@ describe.each(setups)('people of a workspace over $name', (setup) => {
       await added(role)
     }
     const names = async (asked: Record<string, string | number>) =>
-      (await as(the.main.session)(`${USERS}${query({ q: mark.toUpperCase(), ...asked })}`)).body.data.map(
+      (await as(the.main.session)(`${USERS}${queryString({ q: mark.toUpperCase(), ...asked })}`)).body.data.map(
         ({ name }: Json) => name.at(-1),
       )
     expect(await names({})).toEqual(['2', '1', '0'])
@@ -201,7 +207,7 @@ describe.each(setups)('people of a workspace over $name', (setup) => {
     expect(await names({ sort: 'name', dir: 'asc' })).toEqual(['0', '1', '2'])
     expect(await names({ role: 'admin' })).toEqual(['2', '1'])
     expect(await names({ page: 2, pageSize: 2 })).toEqual(['0'])
-    const { body } = await as(the.other.session)(`${USERS}${query({ q: mark })}`)
+    const { body } = await as(the.other.session)(`${USERS}${queryString({ q: mark })}`)
     expect([body.total, body.data]).toEqual([0, []])
     expect(codeOf(await as(the.main.session)(`${USERS}?role=boss`))).toEqual([400, 'validation_error'])
   })
@@ -239,7 +245,7 @@ describe.each(setups)('people of a workspace over $name', (setup) => {
     ] as const) {
       const send = (method: string, body?: Json, tag?: string) =>
         as(the.other.session)(path, { method, body, headers: tag === undefined ? {} : { 'if-match': tag } })
-      const tagOf = ({ headers }: Answer) => headers.get('etag') ?? 'none'
+      const tagOf = ({ headers }: ApiResponse) => headers.get('etag') ?? 'none'
       const read = await send('GET')
       const changed = await send('PATCH', first, tagOf(read))
       expect(changed.status).toBe(200)

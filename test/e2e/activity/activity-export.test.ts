@@ -1,40 +1,42 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Desk, deskOf } from '../../support/e2e/calls.ts'
-import { type Json, query } from '../../support/e2e/client.ts'
+import { type Json, queryString } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { type Server, setups } from '../../support/e2e/server.ts'
+import { type Server, storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { lapse, openTenant } from '../../support/e2e/world.ts'
+import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const path = '/api/tracking/activity'
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   for (const name of ['Acme', 'Brick']) await main.buyer({ name })
   await main.number()
-  const lapsed = await openTenant(writer, { name: 'Lapsed' })
-  await lapse(lapsed)
+  const lapsed = await createTenantWorkspace(writer, { name: 'Lapsed' })
+  await cancelSubscription(lapsed)
   return { main, lapsed }
 }
 type World = Awaited<ReturnType<typeof prepared>>
 
-describe.each(setups)('exports of the activity log over $name', (setup) => {
+describe.each(storeSetups)('exports of the activity log over $name', (setup) => {
   let server: Server
   let the: World
-  let main: Desk
+  let main: TenantClient
 
   platform(setup, prepared, (started, built) => {
     server = started
     the = built
-    main = deskOf(server, the.main)
+    main = createTenantClient(server, the.main)
   })
 
-  const list = async (parameters: Json = {}, desk = main) => (await desk.console(`${path}${query(parameters)}`)).body
-  const verify = async (desk: Desk) => (await desk.console(`${path}/verify`)).body
+  const list = async (parameters: Json = {}, desk = main) =>
+    (await desk.console(`${path}${queryString(parameters)}`)).body
+  const verify = async (desk: TenantClient) => (await desk.console(`${path}/verify`)).body
 
   describe(promised('limit: Exports'), () => {
-    const exported = (parameters: Json = {}, desk = main) => desk.console(`${path}/export.csv${query(parameters)}`)
+    const exported = (parameters: Json = {}, desk = main) =>
+      desk.console(`${path}/export.csv${queryString(parameters)}`)
 
     test('the activity log: a file of the same entries, itself the newest of them', async () => {
       const answer = await exported()
@@ -85,7 +87,7 @@ describe.each(setups)('exports of the activity log over $name', (setup) => {
     })
 
     test('stays open to a workspace whose subscription lapsed', async () => {
-      const lapsed = deskOf(server, the.lapsed)
+      const lapsed = createTenantClient(server, the.lapsed)
       expect((await exported({}, lapsed)).status).toBe(200)
       expect((await list({ kind: 'export' }, lapsed)).total).toBe(1)
       expect(await verify(lapsed)).toMatchObject({ ok: true })

@@ -1,11 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Desk, deskOf } from '../../support/e2e/calls.ts'
-import { type Answer, type Ask, asking, type Json, query } from '../../support/e2e/client.ts'
-import { type Server, setups } from '../../support/e2e/server.ts'
+import {
+  type ApiClient,
+  type ApiResponse,
+  createApiClient,
+  type Json,
+  queryString,
+} from '../../support/e2e/api-client.ts'
+import { rewriteActivityRows } from '../../support/e2e/rewrite-activity.ts'
+import { type Server, storeSetups } from '../../support/e2e/server.ts'
 import { OPERATOR_TOKEN, platform } from '../../support/e2e/suite.ts'
-import { tamper } from '../../support/e2e/tampering.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const PASSWORD = 'correct-horse-battery'
 const SIP_PASSWORD = 'sip-password-never-logged'
@@ -13,13 +19,13 @@ const HEADER = 'Bearer header-never-logged'
 const TEMPLATE = '{"never":"logged"}'
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const buyer = await main.buyer({ name: 'Acme' })
   const target = await main.target(buyer, { name: 'Desk' })
   const publisher = await main.publisher({ name: 'North' })
   const { campaignId, numberId } = await main.line({ name: 'Roofing' }, [target])
-  const other = await openTenant(writer, { name: 'Other' })
-  const spoilt = await openTenant(writer, { name: 'Spoilt' })
+  const other = await createTenantWorkspace(writer, { name: 'Other' })
+  const spoilt = await createTenantWorkspace(writer, { name: 'Spoilt' })
   const blocking = await main.apiKey({
     name: 'Blocking key',
     scopes: ['blocklist:write', 'targets:write', 'campaigns:write'],
@@ -35,35 +41,35 @@ function secretsIn(answer: Json): readonly string[] {
   )
 }
 
-describe.each(setups)('the activity log over $name', (setup) => {
+describe.each(storeSetups)('the activity log over $name', (setup) => {
   let server: Server
   let the: World
-  let main: Desk
-  let byKey: Ask
-  let operator: Ask
+  let main: TenantClient
+  let byKey: ApiClient
+  let operator: ApiClient
   const secrets: string[] = [PASSWORD, SIP_PASSWORD, HEADER, TEMPLATE.replaceAll('"', '\\"'), OPERATOR_TOKEN]
 
   platform(setup, prepared, (started, built) => {
     server = started
     the = built
-    main = deskOf(server, the.main)
-    byKey = asking(() => server.baseUrl, the.blocking)
-    operator = asking(() => server.baseUrl, OPERATOR_TOKEN)
+    main = createTenantClient(server, the.main)
+    byKey = createApiClient(() => server.baseUrl, the.blocking)
+    operator = createApiClient(() => server.baseUrl, OPERATOR_TOKEN)
   })
 
   const path = '/api/tracking/activity'
   const list = async (parameters: Record<string, Json> = {}, desk = main) => {
-    const answer = await desk.console(`${path}${query(parameters)}`)
+    const answer = await desk.console(`${path}${queryString(parameters)}`)
     expect(answer.status, answer.text).toBe(200)
     return answer.body
   }
   const verify = async (desk = main, parameters: Record<string, Json> = {}) =>
-    (await desk.console(`${path}/verify${query(parameters)}`)).body
+    (await desk.console(`${path}/verify${queryString(parameters)}`)).body
 
   /** Does one write, and answers it with the entries that it has left. */
-  async function done(ask: Ask, method: string, at: string, body?: Json) {
+  async function done(ask: ApiClient, method: string, at: string, body?: Json) {
     const before = (await list({ pageSize: 1 })).total
-    const answer: Answer = await ask(at, { method, body: body ?? {} })
+    const answer: ApiResponse = await ask(at, { method, body: body ?? {} })
     expect(answer.status, answer.text).toBeLessThan(300)
     secrets.push(...secretsIn(answer.body))
     const { data, total } = await list({ pageSize: 200 })
@@ -283,7 +289,7 @@ describe.each(setups)('the activity log over $name', (setup) => {
       ['q', { q: 'x'.repeat(121) }],
     ] as const) {
       for (const where of [path, `${path}/export.csv`]) {
-        const answer = await main.console(`${where}${query(parameters)}`)
+        const answer = await main.console(`${where}${queryString(parameters)}`)
         expect(answer.status).toBe(400)
         expect(answer.body.error).toMatchObject({ code: 'validation_error', details: { [field]: expect.any(String) } })
       }
@@ -291,7 +297,7 @@ describe.each(setups)('the activity log over $name', (setup) => {
   })
 
   test('is each workspace’s own, and of signed-in people alone', async () => {
-    const other = deskOf(server, the.other)
+    const other = createTenantClient(server, the.other)
     const { data } = await list({ pageSize: 200 }, other)
     expect(data.length).toBeGreaterThan(0)
     expect(JSON.stringify(data)).not.toContain('Acme')
@@ -312,15 +318,17 @@ describe.each(setups)('the activity log over $name', (setup) => {
   })
 
   test('does not hold once somebody has changed a stored row, and says where', async () => {
-    const spoilt = deskOf(server, the.spoilt)
+    const spoilt = createTenantClient(server, the.spoilt)
     expect(await verify(spoilt)).toMatchObject({ ok: true })
     let changed = ''
-    await tamper(server.env, the.spoilt.workspaceId, ([, second]) => {
+    await rewriteActivityRows(server.env, the.spoilt.workspaceId, ([, second]) => {
       changed = second?.id ?? ''
       return second ? [{ id: second.id, doc: { ...second.doc, summary: 'Nothing happened.' } }] : []
     })
     expect(await verify(spoilt)).toMatchObject({ ok: false, entries: 1, brokenAt: { id: changed } })
-    await tamper(server.env, the.spoilt.workspaceId, ([, second]) => (second ? [{ id: second.id, doc: null }] : []))
+    await rewriteActivityRows(server.env, the.spoilt.workspaceId, ([, second]) =>
+      second ? [{ id: second.id, doc: null }] : [],
+    )
     expect(await verify(spoilt)).toMatchObject({ ok: false, entries: 1 })
     expect(await verify()).toMatchObject({ ok: true })
   })

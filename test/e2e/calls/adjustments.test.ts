@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { ANSWERS, type Desk, deskOf, minutesAgo } from '../../support/e2e/calls.ts'
-import { type Ask, asking, type Json } from '../../support/e2e/client.ts'
+import { type ApiClient, createApiClient, type Json } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { type Server, setups, until } from '../../support/e2e/server.ts'
+import { type Server, storeSetups, waitUntil } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import { answerScript, createTenantClient, minutesAgo, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const DESK = '+13125550001'
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 const LARGEST = 100_000_000
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const buyer = await main.buyer({ name: 'Acme' })
   const desk = await main.target(buyer, {
     name: 'Desk',
@@ -29,23 +29,24 @@ async function prepared(writer: StreamWriter) {
     line: await main.line({ name: 'Roofing' }, [desk], lane),
     quick: await main.line({ name: 'Quick', bufferSeconds: 2 }, [desk], lane),
     readOnly: await main.apiKey({ scopes: ['calls:read'] }),
-    other: await openTenant(writer, { name: 'Other' }),
+    other: await createTenantWorkspace(writer, { name: 'Other' }),
   }
 }
 
-describe.each(setups)('adjustments over $name', (setup) => {
+describe.each(storeSetups)('adjustments over $name', (setup) => {
   let server: Server
   let the: Awaited<ReturnType<typeof prepared>>
-  let main: Desk
+  let main: TenantClient
   platform(setup, prepared, (started, built) => {
     server = started
     the = built
-    main = deskOf(server, the.main)
+    main = createTenantClient(server, the.main)
   })
 
   const play = async (talk: number, more: Json = {}) =>
-    (await main.play({ to: the.line.e164, at: minutesAgo(3), script: { [DESK]: ANSWERS(talk) }, ...more })).call
-  const post = (ask: Ask, surface: string, id: string, body: Json, headers = {}) =>
+    (await main.playCall({ to: the.line.e164, at: minutesAgo(3), script: { [DESK]: answerScript(talk) }, ...more }))
+      .call
+  const post = (ask: ApiClient, surface: string, id: string, body: Json, headers = {}) =>
     ask(`/api/${surface}/calls/${id}/adjust`, { method: 'POST', body: { reason: 'Agreed', ...body }, headers })
   const byKey = (id: string, body: Json, headers = {}) => post(main.rest, 'v1', id, body, headers)
   const byUser = (id: string, body: Json) => post(main.console, 'tracking', id, body)
@@ -144,8 +145,8 @@ describe.each(setups)('adjustments over $name', (setup) => {
       revenueCents: 0,
       corrections: { payoutCents: 7 },
     })
-    const { call } = await until('The call settles', async () => {
-      const read = await main.read(id)
+    const { call } = await waitUntil('The call settles', async () => {
+      const read = await main.readCall(id)
       return read.call.settledAt !== null && read
     })
     expect(call).toMatchObject({ converted: true, revenueCents: 1_000, payoutCents: 7, profitCents: 993 })
@@ -203,7 +204,7 @@ describe.each(setups)('adjustments over $name', (setup) => {
   })
 
   test('a live call has no books to correct', async () => {
-    const { body } = await main.send({ to: the.line.e164, script: { [DESK]: ANSWERS(600) } })
+    const { body } = await main.placeCall({ to: the.line.e164, script: { [DESK]: answerScript(600) } })
     expect(codeOf(await byKey(body.callId, { revenueCents: 5 }))).toEqual([409, 'conflict'])
   })
 
@@ -214,7 +215,7 @@ describe.each(setups)('adjustments over $name', (setup) => {
     expect(codeOf(answer)).toEqual([409, 'adjustment_limit'])
     expect(answer.body.error.details).toEqual({ limit: 50 })
     expect(codeOf(await byKey(id, { revenueCents: 49 }))).toEqual([400, 'bad_request'])
-    const { call } = await main.read(id)
+    const { call } = await main.readCall(id)
     expect(call.adjustments).toHaveLength(50)
     expect(call.adjustments.map(({ after }: Json) => after.revenueCents)).toEqual(
       Array.from({ length: 50 }, (_, n) => n),
@@ -225,7 +226,7 @@ describe.each(setups)('adjustments over $name', (setup) => {
     const { id } = await play(60)
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => byKey(id, { revenueCents: 2_000 + n })))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
-    const { call } = await main.read(id)
+    const { call } = await main.readCall(id)
     for (const [n, { before }] of call.adjustments.entries()) {
       expect(before).toEqual(n === 0 ? was : call.adjustments[n - 1].after)
     }
@@ -237,7 +238,7 @@ describe.each(setups)('adjustments over $name', (setup) => {
     const key = { 'idempotency-key': `adjust-${id}` }
     const [one, other] = [await byKey(id, { revenueCents: 5 }, key), await byKey(id, { revenueCents: 5 }, key)]
     expect(other.body).toEqual(one.body)
-    expect((await main.read(id)).call.adjustments).toHaveLength(1)
+    expect((await main.readCall(id)).call.adjustments).toHaveLength(1)
   })
 
   test(`${promised('limit: Largest figure on one call')}: what is past it, names nothing or changes nothing is refused`, async () => {
@@ -264,7 +265,7 @@ describe.each(setups)('adjustments over $name', (setup) => {
         [field],
       ])
     }
-    expect((await main.read(id)).call.adjustments).toEqual([])
+    expect((await main.readCall(id)).call.adjustments).toEqual([])
     const most = await byKey(id, { revenueCents: LARGEST, payoutCents: LARGEST, reason: 'ü'.repeat(500) })
     expect(most.body.call).toMatchObject({ revenueCents: LARGEST, payoutCents: LARGEST, profitCents: 0 })
     await byKey(id, { revenueCents: 0, payoutCents: 0 })
@@ -275,14 +276,14 @@ describe.each(setups)('adjustments over $name', (setup) => {
     expect(
       codeOf(
         await post(
-          asking(() => server.baseUrl, the.readOnly),
+          createApiClient(() => server.baseUrl, the.readOnly),
           'v1',
           id,
           {},
         ),
       ),
     ).toEqual([403, 'insufficient_scope'])
-    const other = deskOf(server, the.other)
+    const other = createTenantClient(server, the.other)
     for (const each of [id, NOBODY, 'nonsense']) {
       expect(codeOf(await post(other.rest, 'v1', each, { revenueCents: 'x' }))).toEqual([404, 'not_found'])
       expect(codeOf(await post(other.console, 'tracking', each, { revenueCents: 5 }))).toEqual([404, 'not_found'])

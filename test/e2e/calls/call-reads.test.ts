@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { ANSWERS, type Desk, deskOf } from '../../support/e2e/calls.ts'
-import { type Json, query } from '../../support/e2e/client.ts'
+import { type Json, queryString } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { type Server, setups } from '../../support/e2e/server.ts'
+import { type Server, storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import { answerScript, createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const DESK = '+13125550001'
 const SWITCH = 'sip:desk@pbx.example'
@@ -37,7 +37,7 @@ const ROW = [
 ]
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main', timezone: ZONE })
+  const main = await createTenantWorkspace(writer, { name: 'Main', timezone: ZONE })
   const acme = await main.buyer({ name: 'Acme' })
   const brick = await main.buyer({ name: 'Brick' })
   const desk = await main.target(acme, {
@@ -57,15 +57,25 @@ async function prepared(writer: StreamWriter) {
     terms: { payoutMode: 'fixed', payoutCents: 300 },
   })
   const solar = await main.line({ name: 'Solar', anonymousPolicy: 'block' }, [pbx])
-  const other = await openTenant(writer, { name: 'Other' })
+  const other = await createTenantWorkspace(writer, { name: 'Other' })
   return { main, other, acme, brick, desk, pbx, publisherId, roofing, solar }
 }
 
 /** The calls of the world: what each is, by a name of its own. */
 function calls({ roofing, solar }: Awaited<ReturnType<typeof prepared>>) {
   return {
-    long: { to: roofing.e164, from: '+13105550123', at: '2026-02-10T03:00:00.000Z', script: { [DESK]: ANSWERS(600) } },
-    short: { to: roofing.e164, from: '+12125550123', at: '2026-02-10T15:00:00.000Z', script: { [DESK]: ANSWERS(20) } },
+    long: {
+      to: roofing.e164,
+      from: '+13105550123',
+      at: '2026-02-10T03:00:00.000Z',
+      script: { [DESK]: answerScript(600) },
+    },
+    short: {
+      to: roofing.e164,
+      from: '+12125550123',
+      at: '2026-02-10T15:00:00.000Z',
+      script: { [DESK]: answerScript(20) },
+    },
     gaveUp: { to: roofing.e164, from: '+13105550999', at: '2026-02-11T00:00:00.000Z', callerHangsUpAfterSeconds: 1 },
     lost: {
       to: roofing.e164,
@@ -73,7 +83,12 @@ function calls({ roofing, solar }: Awaited<ReturnType<typeof prepared>>) {
       at: '2026-02-11T12:00:00.000Z',
       script: { [DESK]: [{ result: 'busy' }] },
     },
-    sold: { to: solar.e164, from: '+13105550123', at: '2026-02-12T12:00:00.000Z', script: { [SWITCH]: ANSWERS(60) } },
+    sold: {
+      to: solar.e164,
+      from: '+13105550123',
+      at: '2026-02-12T12:00:00.000Z',
+      script: { [SWITCH]: answerScript(60) },
+    },
     hidden: { to: solar.e164, from: null, at: '2026-02-12T13:00:00.000Z' },
   } as const
 }
@@ -81,22 +96,22 @@ type Name = keyof ReturnType<typeof calls>
 const NAMES: readonly Name[] = ['long', 'short', 'gaveUp', 'lost', 'sold', 'hidden']
 const FEBRUARY = { from: '2026-02-01', to: '2026-03-01' }
 
-describe.each(setups)('call log over $name', (setup) => {
+describe.each(storeSetups)('call log over $name', (setup) => {
   let server: Server
   let the: Awaited<ReturnType<typeof prepared>>
-  let main: Desk
+  let main: TenantClient
   const ids = new Map<string, Name>()
 
   platform(setup, prepared, async (started, built) => {
     server = started
     the = built
-    main = deskOf(server, the.main)
+    main = createTenantClient(server, the.main)
     for (const [name, call] of Object.entries(calls(the)) as [Name, Json][])
-      ids.set((await main.play(call)).call.id, name)
+      ids.set((await main.playCall(call)).call.id, name)
   })
 
   const list = (parameters: Record<string, string | number | boolean | undefined>) =>
-    main.rest(`/api/v1/calls${query(parameters)}`)
+    main.rest(`/api/v1/calls${queryString(parameters)}`)
   const namesOf = ({ data }: Json): readonly (Name | undefined)[] => data.map(({ id }: Json) => ids.get(id))
 
   test('a page of rows, newest first, with the stats of all of them and the window asked for', async () => {
@@ -289,7 +304,7 @@ describe.each(setups)('call log over $name', (setup) => {
     for (const { body } of pages)
       expect(body).toMatchObject({ pageSize: 2, total: 6, totalPages: 3, stats: { count: 6 } })
     expect((await list({ ...FEBRUARY, pageSize: 1_000 })).body.pageSize).toBe(200)
-    expect((await main.rest(`/api/v1/calls${query(FEBRUARY)}&pageSize=1&pageSize=3`)).body.pageSize).toBe(3)
+    expect((await main.rest(`/api/v1/calls${queryString(FEBRUARY)}&pageSize=1&pageSize=3`)).body.pageSize).toBe(3)
   })
 
   test.each([
@@ -308,14 +323,14 @@ describe.each(setups)('call log over $name', (setup) => {
 
   test('an id of no known version is that of nobody', async () => {
     const campaignId = '11111111-1111-1111-1111-111111111111'
-    const { status, body } = await main.rest(`/api/v1/calls${query({ ...FEBRUARY, campaignId })}`)
+    const { status, body } = await main.rest(`/api/v1/calls${queryString({ ...FEBRUARY, campaignId })}`)
     expect([status, body.total, body.data]).toEqual([200, 0, []])
     const { error } = (await main.rest(`/api/v1/calls/${campaignId}`)).body
     expect(error.code).toBe('not_found')
   })
 
   test('a call on its own page has its story in it and beside it', async () => {
-    const { data } = (await main.rest(`/api/v1/calls${query(FEBRUARY)}`)).body
+    const { data } = (await main.rest(`/api/v1/calls${queryString(FEBRUARY)}`)).body
     const { call, story } = (await main.rest(`/api/v1/calls/${data[0].id}`)).body
     expect(call).toMatchObject(data[0])
     expect(call.story).toEqual(story)
@@ -324,7 +339,7 @@ describe.each(setups)('call log over $name', (setup) => {
 
   test('the console reads the same, byte for byte but for its own paths', async () => {
     const [id] = ids.keys()
-    for (const path of [`calls${query({ ...FEBRUARY, minTalk: 1 })}`, `calls/${id}`]) {
+    for (const path of [`calls${queryString({ ...FEBRUARY, minTalk: 1 })}`, `calls/${id}`]) {
       const rest = await main.rest(`/api/v1/${path}`)
       const console = await main.console(`/api/tracking/${path}`)
       expect(rest.status).toBe(200)
@@ -334,7 +349,7 @@ describe.each(setups)('call log over $name', (setup) => {
 
   test('a call keeps its names and sentences, whatever its records are called since', async () => {
     const [id = ''] = [...ids].find(([, name]) => name === 'long') ?? []
-    const before = await main.read(id)
+    const before = await main.readCall(id)
     const records = {
       campaigns: the.roofing.campaignId,
       buyers: the.acme,
@@ -346,18 +361,18 @@ describe.each(setups)('call log over $name', (setup) => {
       const renamed = await main.console(path, { method: 'PATCH', body: { name: `Another of the ${kind}` } })
       expect(renamed.status, renamed.text).toBe(200)
     }
-    expect(await main.read(id)).toEqual(before)
-    const { data } = (await main.rest(`/api/v1/calls${query(FEBRUARY)}`)).body
+    expect(await main.readCall(id)).toEqual(before)
+    const { data } = (await main.rest(`/api/v1/calls${queryString(FEBRUARY)}`)).body
     const { campaign, publisher, buyer, target } = data.find((row: Json) => row.id === id)
     const names = [campaign, publisher, buyer, target].map(({ name }) => name)
     expect(names).toEqual(['Roofing', 'North', 'Acme', 'Desk'])
   })
 
   test('the calls of one workspace are not those of another', async () => {
-    const other = deskOf(server, the.other)
-    expect((await other.rest(`/api/v1/calls${query(FEBRUARY)}`)).body).toMatchObject({ total: 0, data: [] })
+    const other = createTenantClient(server, the.other)
+    expect((await other.rest(`/api/v1/calls${queryString(FEBRUARY)}`)).body).toMatchObject({ total: 0, data: [] })
     expect(
-      (await other.rest(`/api/v1/calls${query({ ...FEBRUARY, campaignId: the.solar.campaignId })}`)).body.total,
+      (await other.rest(`/api/v1/calls${queryString({ ...FEBRUARY, campaignId: the.solar.campaignId })}`)).body.total,
     ).toBe(0)
   })
 })

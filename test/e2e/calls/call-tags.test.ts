@@ -1,48 +1,48 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { ANSWERS, type Desk, deskOf, minutesAgo } from '../../support/e2e/calls.ts'
-import { type Ask, asking, type Json, query } from '../../support/e2e/client.ts'
+import { type ApiClient, createApiClient, type Json, queryString } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { type Server, setups } from '../../support/e2e/server.ts'
+import { type Server, storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import { answerScript, createTenantClient, minutesAgo, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const DESK = '+13125550001'
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const desk = await main.target(await main.buyer({ name: 'Acme' }), { endpoint: { destinationE164: DESK } })
   const publisherId = await main.publisher({ name: 'North' })
   return {
     main,
     line: await main.line({ name: 'Roofing' }, [desk], { publisherId }),
     readOnly: await main.apiKey({ scopes: ['calls:read'] }),
-    other: await openTenant(writer, { name: 'Other' }),
+    other: await createTenantWorkspace(writer, { name: 'Other' }),
   }
 }
 
-describe.each(setups)('tags of calls over $name', (setup) => {
+describe.each(storeSetups)('tags of calls over $name', (setup) => {
   let server: Server
   let the: Awaited<ReturnType<typeof prepared>>
-  let main: Desk
+  let main: TenantClient
   platform(setup, prepared, (started, built) => {
     server = started
     the = built
-    main = deskOf(server, the.main)
+    main = createTenantClient(server, the.main)
   })
 
   const play = async (more: Json = {}) =>
     (
-      await main.play({
+      await main.playCall({
         to: the.line.e164,
         from: '+13105550123',
         at: minutesAgo(3),
-        script: { [DESK]: ANSWERS(5) },
+        script: { [DESK]: answerScript(5) },
         ...more,
       })
     ).call
-  const post = (ask: Ask, surface: string, id: string, tags: Json) =>
+  const post = (ask: ApiClient, surface: string, id: string, tags: Json) =>
     ask(`/api/${surface}/calls/${id}/tags`, { method: 'POST', body: { tags } })
   const byKey = (id: string, tags: Json) => post(main.rest, 'v1', id, tags)
   const byUser = (id: string, tags: Json) => post(main.console, 'tracking', id, tags)
@@ -82,7 +82,7 @@ describe.each(setups)('tags of calls over $name', (setup) => {
         note: 'user',
       },
     })
-    const { call } = await main.read(id)
+    const { call } = await main.readCall(id)
     expect({ tags: call.tags, tagSources: call.tagSources }).toEqual(userd.body)
   })
 
@@ -90,7 +90,7 @@ describe.each(setups)('tags of calls over $name', (setup) => {
     const { id } = await play()
     const mark = `mark-${id}`
     const found = async (filter: Json) =>
-      (await main.rest(`/api/v1/calls${query(filter)}`)).body.data.map((row: Json) => row.id)
+      (await main.rest(`/api/v1/calls${queryString(filter)}`)).body.data.map((row: Json) => row.id)
     await byKey(id, { 'deal.id': mark })
     expect(await found({ tagKey: 'deal.id', tagValue: mark })).toEqual([id])
     await byKey(id, { 'deal.id': null })
@@ -106,7 +106,7 @@ describe.each(setups)('tags of calls over $name', (setup) => {
   })
 
   test('a live call takes tags too', async () => {
-    const { body } = await main.send({ to: the.line.e164, script: { [DESK]: ANSWERS(600) } })
+    const { body } = await main.placeCall({ to: the.line.e164, script: { [DESK]: answerScript(600) } })
     expect((await byKey(body.callId, { color: 'red' })).body.tags.color).toBe('red')
   })
 
@@ -117,7 +117,7 @@ describe.each(setups)('tags of calls over $name', (setup) => {
     const { body } = await byKey(id, sent)
     const kept = { exact: 'x'.repeat(512), long: 'y'.repeat(512), face, faces: '😀'.repeat(512) }
     expect(body.tags).toMatchObject(kept)
-    const found = await main.rest(`/api/v1/calls${query({ tagKey: 'faces', tagValue: kept.faces })}`)
+    const found = await main.rest(`/api/v1/calls${queryString({ tagKey: 'faces', tagValue: kept.faces })}`)
     expect(found.body.data.map((row: Json) => row.id)).toEqual([id])
   })
 
@@ -131,7 +131,7 @@ describe.each(setups)('tags of calls over $name', (setup) => {
     expect(Object.keys((await byKey(id, many(36, 40))).body.tags)).toHaveLength(80)
     expect(codeOf(await byKey(id, { more: 1 }))).toEqual([400, 'bad_request'])
     expect((await byKey(id, { more: 1, k0: null })).status).toBe(200)
-    expect(Object.keys((await main.read(id)).call.tags)).toHaveLength(80)
+    expect(Object.keys((await main.readCall(id)).call.tags)).toHaveLength(80)
   })
 
   test(`${promised('limit: Tags')}: keys of 64 letters, digits, dots, hyphens and underscores`, async () => {
@@ -168,22 +168,22 @@ describe.each(setups)('tags of calls over $name', (setup) => {
       body: '{"tags":{"__proto__":"x","a":"b"}}',
     })
     expect(codeOf(proto)).toEqual([400, 'validation_error'])
-    expect((await main.read(id)).call.tags).toEqual(observed())
+    expect((await main.readCall(id)).call.tags).toEqual(observed())
   })
 
   test('many at once all keep their own', async () => {
     const { id } = await play()
     await Promise.all(Array.from({ length: 30 }, (_, n) => byKey(id, { [`own-${n}`]: n })))
-    expect((await main.read(id)).call.tags).toMatchObject(
+    expect((await main.readCall(id)).call.tags).toMatchObject(
       Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`own-${n}`, String(n)])),
     )
   })
 
   test('who may: a key with the scope, and nobody of another workspace', async () => {
     const { id } = await play()
-    const readOnly = asking(() => server.baseUrl, the.readOnly)
+    const readOnly = createApiClient(() => server.baseUrl, the.readOnly)
     expect(codeOf(await post(readOnly, 'v1', id, { a: 1 }))).toEqual([403, 'insufficient_scope'])
-    const other = deskOf(server, the.other)
+    const other = createTenantClient(server, the.other)
     for (const each of [id, NOBODY, 'nonsense']) {
       expect(codeOf(await post(other.rest, 'v1', each, 'nonsense'))).toEqual([404, 'not_found'])
       expect(codeOf(await post(other.console, 'tracking', each, { a: 1 }))).toEqual([404, 'not_found'])

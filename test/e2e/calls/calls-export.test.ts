@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { ANSWERS, type Desk, deskOf } from '../../support/e2e/calls.ts'
-import { type Json, query } from '../../support/e2e/client.ts'
+import { type Json, queryString } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { type Server, setups } from '../../support/e2e/server.ts'
+import { type Server, storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import { answerScript, createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const DESK = '+13125550001'
 const ZONE = 'America/New_York'
@@ -15,14 +15,14 @@ const HEADINGS =
   'talkSeconds,converted,revenueCents,payoutCents,profitCents,usageCents,reasonCode,reasonSentence,hasRecording,tags'
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main', timezone: ZONE })
+  const main = await createTenantWorkspace(writer, { name: 'Main', timezone: ZONE })
   const acme = await main.buyer({ name: 'Acme, "the" buyer' })
   const desk = await main.target(acme, { name: '=Desk', endpoint: { destinationE164: DESK } })
   const publisherId = await main.publisher({ name: 'Zoë 日本' })
   const terms = { payoutMode: 'fixed', payoutCents: 1_500 }
   const roofing = await main.line({ name: 'Roofing' }, [desk], { publisherId, terms })
   const solar = await main.line({ name: 'Solar', anonymousPolicy: 'block' }, [desk])
-  const other = await openTenant(writer, { name: 'Other' })
+  const other = await createTenantWorkspace(writer, { name: 'Other' })
   const stranger = await main.apiKey({ scopes: ['reports:read'] })
   return { main, other, roofing, solar, stranger }
 }
@@ -38,19 +38,19 @@ function cellsOf(text: string): readonly (readonly string[])[] {
   return lines.slice(0, -1)
 }
 
-describe.each(setups)('export of the call log over $name', (setup) => {
+describe.each(storeSetups)('export of the call log over $name', (setup) => {
   let server: Server
   let the: World
-  let main: Desk
+  let main: TenantClient
   const played: Json[] = []
 
   platform(setup, prepared, async (started, built) => {
     server = started
     the = built
-    main = deskOf(server, the.main)
+    main = createTenantClient(server, the.main)
     const { roofing, solar } = the
     for (const call of [
-      { to: roofing.e164, from: '+13105550123', at: '2026-02-10T03:00:00.000Z', script: { [DESK]: ANSWERS(600) } },
+      { to: roofing.e164, from: '+13105550123', at: '2026-02-10T03:00:00.000Z', script: { [DESK]: answerScript(600) } },
       {
         to: roofing.e164,
         from: '+13105550999',
@@ -59,10 +59,11 @@ describe.each(setups)('export of the call log over $name', (setup) => {
       },
       { to: solar.e164, from: null, at: '2026-02-12T13:00:00.000Z' },
     ])
-      played.push((await main.play(call)).call)
+      played.push((await main.playCall(call)).call)
   })
 
-  const exported = (parameters: Json = {}, desk = main) => desk.rest(`/api/v1/calls/export.csv${query(parameters)}`)
+  const exported = (parameters: Json = {}, desk = main) =>
+    desk.rest(`/api/v1/calls/export.csv${queryString(parameters)}`)
   const onRecord = async () => (await main.console('/api/tracking/activity?kind=export&pageSize=1')).body
 
   describe(promised('limit: Exports'), () => {
@@ -151,7 +152,7 @@ describe.each(setups)('export of the call log over $name', (setup) => {
     })
 
     test('begins with the byte order mark, and ends its lines with CR LF', async () => {
-      const response = await fetch(`${server.baseUrl}/api/v1/calls/export.csv${query(FEBRUARY)}`, {
+      const response = await fetch(`${server.baseUrl}/api/v1/calls/export.csv${queryString(FEBRUARY)}`, {
         headers: { authorization: `Bearer ${the.main.key}` },
       })
       const bytes = Buffer.from(await response.arrayBuffer())
@@ -207,7 +208,7 @@ describe.each(setups)('export of the call log over $name', (setup) => {
 
     test('tells the wall clock of the zone that is asked, on both sides of a change of the clocks', async () => {
       const local = async (at: string, tz: string) => {
-        const { call } = await main.play({ to: the.solar.e164, from: null, at })
+        const { call } = await main.playCall({ to: the.solar.e164, from: null, at })
         const to = new Date(Date.parse(at) + 1).toISOString()
         const { text } = await exported({ from: at, to, tz })
         return cellsOf(text).find(([ref]) => ref === call.ref)?.[2]
@@ -218,7 +219,7 @@ describe.each(setups)('export of the call log over $name', (setup) => {
     })
 
     test('the console gives out the same file', async () => {
-      const console = await main.console(`/api/tracking/calls/export.csv${query(FEBRUARY)}`)
+      const console = await main.console(`/api/tracking/calls/export.csv${queryString(FEBRUARY)}`)
       expect(console.status).toBe(200)
       expect(console.text).toBe((await exported(FEBRUARY)).text)
     })
@@ -248,7 +249,7 @@ describe.each(setups)('export of the call log over $name', (setup) => {
       expect([refused.status, refused.body.error.code]).toEqual([403, 'insufficient_scope'])
       expect((await main.rest(path, { method: 'HEAD' })).status).toBe(404)
       expect((await onRecord()).total).toBe(before)
-      expect(cellsOf((await exported(FEBRUARY, deskOf(server, the.other))).text)).toHaveLength(1)
+      expect(cellsOf((await exported(FEBRUARY, createTenantClient(server, the.other))).text)).toHaveLength(1)
     })
   })
 })

@@ -1,11 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { ANSWERS, type Desk, deskOf, minutesAgo, stepsOf } from '../../support/e2e/calls.ts'
-import { type Ask, asking, type Json } from '../../support/e2e/client.ts'
+import { type ApiClient, createApiClient, type Json } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { type Server, setups, until } from '../../support/e2e/server.ts'
+import { type Server, storeSetups, waitUntil } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import {
+  answerScript,
+  createTenantClient,
+  minutesAgo,
+  stepsOf,
+  type TenantClient,
+} from '../../support/e2e/tenant-client.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const DESK = '+13125550001'
 const DELIVERY = '+13125550002'
@@ -13,7 +19,7 @@ const NOBODY = '01900000-0000-7000-8000-000000000000'
 const HOUR = 60
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const buyer = await main.buyer({ name: 'Acme' })
   const desk = await main.target(buyer, {
     name: 'Desk',
@@ -40,24 +46,24 @@ async function prepared(writer: StreamWriter) {
     quick: await main.line({ name: 'Quick', bufferSeconds: 2 }, [desk], lane),
     delivery: await main.line({ name: 'Delivery' }, [{ targetId: handed, revenueOverrideCents: 900 }]),
     readOnly: await main.apiKey({ scopes: ['calls:read'] }),
-    other: await openTenant(writer, { name: 'Other' }),
+    other: await createTenantWorkspace(writer, { name: 'Other' }),
   }
 }
 
-describe.each(setups)('conversions over $name', (setup) => {
+describe.each(storeSetups)('conversions over $name', (setup) => {
   let server: Server
   let the: Awaited<ReturnType<typeof prepared>>
-  let main: Desk
+  let main: TenantClient
   platform(setup, prepared, (started, built) => {
     server = started
     the = built
-    main = deskOf(server, the.main)
+    main = createTenantClient(server, the.main)
   })
 
-  const script = (talk: number) => ({ [DESK]: ANSWERS(talk), [DELIVERY]: ANSWERS(talk) })
+  const script = (talk: number) => ({ [DESK]: answerScript(talk), [DELIVERY]: answerScript(talk) })
   const play = async (talk: number, more: Json = {}) =>
-    (await main.play({ to: the.line.e164, at: minutesAgo(HOUR), script: script(talk), ...more })).call
-  const post = (ask: Ask, surface: string, id: string, body: Json = {}, headers = {}) =>
+    (await main.playCall({ to: the.line.e164, at: minutesAgo(HOUR), script: script(talk), ...more })).call
+  const post = (ask: ApiClient, surface: string, id: string, body: Json = {}, headers = {}) =>
     ask(`/api/${surface}/calls/${id}/conversion`, { method: 'POST', body: { converted: true, ...body }, headers })
   const byKey = (id: string, body: Json = {}, headers = {}) => post(main.rest, 'v1', id, body, headers)
   const byUser = (id: string, body: Json = {}) => post(main.console, 'tracking', id, body)
@@ -153,7 +159,7 @@ describe.each(setups)('conversions over $name', (setup) => {
     const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => byKey(id, { revenueCents: 100 + n })))
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 11 }, () => 409)])
     const { revenueCents } = answers.find(({ status }) => status === 200)?.body.call ?? {}
-    expect((await main.read(id)).call.revenueCents).toBe(revenueCents)
+    expect((await main.readCall(id)).call.revenueCents).toBe(revenueCents)
   })
 
   test('one with an Idempotency-Key is answered again as it was', async () => {
@@ -183,8 +189,8 @@ describe.each(setups)('conversions over $name', (setup) => {
     })
     const { id } = await play(10, { to: the.quick.e164, at: undefined })
     expect((await byKey(id, { revenueCents: 700 })).status).toBe(200)
-    const { call, story } = await until('The call settles', async () => {
-      const read = await main.read(id)
+    const { call, story } = await waitUntil('The call settles', async () => {
+      const read = await main.readCall(id)
       return read.call.settledAt !== null && read
     })
     expect(call).toMatchObject({ converted: true, revenueCents: 700, payoutCents: 350, conversionSource: 'postback' })
@@ -209,9 +215,9 @@ describe.each(setups)('conversions over $name', (setup) => {
     const missed = await play(0, { script: { [DESK]: [{ result: 'busy', afterSeconds: 1 }] } })
     expect(missed.outcome).toBe('unrouted')
     expect(codeOf(await byKey(missed.id))).toEqual([409, 'conflict'])
-    const { body } = await main.send({
+    const { body } = await main.placeCall({
       to: the.line.e164,
-      script: { [DESK]: ANSWERS(600) },
+      script: { [DESK]: answerScript(600) },
       callerHangsUpAfterSeconds: 600,
     })
     const live = await byKey(body.callId)
@@ -257,18 +263,18 @@ describe.each(setups)('conversions over $name', (setup) => {
   test('who may: a key with the scope, and nobody of another workspace', async () => {
     const { id } = await play(10)
     const answer = await post(
-      asking(() => server.baseUrl, the.readOnly),
+      createApiClient(() => server.baseUrl, the.readOnly),
       'v1',
       id,
     )
     expect(codeOf(answer)).toEqual([403, 'insufficient_scope'])
     expect(answer.body.error.details).toEqual({ required: ['calls:write'], held: ['calls:read'] })
-    const other = deskOf(server, the.other)
+    const other = createTenantClient(server, the.other)
     for (const each of [id, NOBODY, 'nonsense']) {
       expect(codeOf(await post(other.rest, 'v1', each, { converted: 'nonsense' }))).toEqual([404, 'not_found'])
       expect(codeOf(await post(other.console, 'tracking', each))).toEqual([404, 'not_found'])
     }
-    expect((await main.read(id)).call.converted).toBe(false)
+    expect((await main.readCall(id)).call.converted).toBe(false)
   })
 
   test('it stands in the activity log under the key’s name, with what was and what is', async () => {

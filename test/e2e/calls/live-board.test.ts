@@ -1,31 +1,31 @@
 import { describe, expect, test } from 'vitest'
 import { LIVE_STREAM } from '../../../src/domain/shared/limits.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { ANSWERS, type Desk, deskOf } from '../../support/e2e/calls.ts'
-import { asking, type Json } from '../../support/e2e/client.ts'
-import { type Events, openEvents } from '../../support/e2e/events.ts'
-import { type Server, setups, until } from '../../support/e2e/server.ts'
+import { createApiClient, type Json } from '../../support/e2e/api-client.ts'
+import { type EventStreamClient, openEventStream } from '../../support/e2e/event-stream-client.ts'
+import { type Server, storeSetups, waitUntil } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant, seat } from '../../support/e2e/world.ts'
+import { answerScript, createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { createTenantWorkspace, grantRole } from '../../support/e2e/world.ts'
 
 const [FIRST, SECOND] = ['+13125550001', '+13125550002']
 const STREAM = '/api/tracking/calls/live/stream'
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const acme = await main.buyer({ name: 'Acme' })
   const brick = await main.buyer({ name: 'Brick' })
   const one = await main.target(acme, { name: 'One', endpoint: { destinationE164: FIRST } })
   const two = await main.target(brick, { name: 'Two', endpoint: { destinationE164: SECOND } })
   const line = await main.line({ name: 'Roofing' }, [one, two])
   const lone = async (name: string) => {
-    const tenant = await openTenant(writer, { name })
+    const tenant = await createTenantWorkspace(writer, { name })
     const target = await tenant.target(await tenant.buyer({ name: 'Buyer' }))
     return { tenant, line: await tenant.line({ name }, [target]) }
   }
   const leaving = await lone('Leaving')
   const losing = await lone('Losing')
-  await seat(writer, leaving.tenant.email, losing.tenant, 'owner')
+  await grantRole(writer, leaving.tenant.email, losing.tenant, 'owner')
   return {
     main,
     acme,
@@ -41,10 +41,10 @@ async function prepared(writer: StreamWriter) {
 }
 type World = Awaited<ReturnType<typeof prepared>>
 
-describe.each(setups)('live board over $name', (setup) => {
+describe.each(storeSetups)('live board over $name', (setup) => {
   let server: Server
   let the: World
-  let main: Desk
+  let main: TenantClient
 
   platform(
     setup,
@@ -52,14 +52,14 @@ describe.each(setups)('live board over $name', (setup) => {
     (started, built) => {
       server = started
       the = built
-      main = deskOf(server, the.main)
+      main = createTenantClient(server, the.main)
     },
     {},
   )
 
-  const open = (session: string | null, query = '') => openEvents(`${server.baseUrl}${STREAM}${query}`, session)
+  const open = (session: string | null, query = '') => openEventStream(`${server.baseUrl}${STREAM}${query}`, session)
   /** Events until one holds. */
-  async function eventually(events: Events, holds: (data: Json) => boolean): Promise<Json> {
+  async function eventually(events: EventStreamClient, holds: (data: Json) => boolean): Promise<Json> {
     for (;;) {
       const event = await events.next()
       if (event === null) throw new Error('The stream has ended.')
@@ -69,10 +69,15 @@ describe.each(setups)('live board over $name', (setup) => {
   const board = async (desk = main) => desk.rest('/api/v1/calls/live')
 
   test('a call in progress has its row, which follows it down the plan, and is gone with its end', async () => {
-    const script = { [FIRST]: [{ result: 'busy', afterSeconds: 3 }], [SECOND]: ANSWERS(3_600) }
-    const placed = await main.send({ to: the.line.e164, from: '+13105550123', script, callerHangsUpAfterSeconds: 8 })
+    const script = { [FIRST]: [{ result: 'busy', afterSeconds: 3 }], [SECOND]: answerScript(3_600) }
+    const placed = await main.placeCall({
+      to: the.line.e164,
+      from: '+13105550123',
+      script,
+      callerHangsUpAfterSeconds: 8,
+    })
     const row = async (status: string, attemptNo: number) =>
-      until(`The call is ${status}`, async () => {
+      waitUntil(`The call is ${status}`, async () => {
         const { live } = (await board()).body
         return live.find((each: Json) => each.status === status && each.attemptNo === attemptNo)
       })
@@ -102,7 +107,7 @@ describe.each(setups)('live board over $name', (setup) => {
     const [shown] = body.live
     const since = (instant: string) => Math.round((Date.parse(body.at) - Date.parse(instant)) / 1_000)
     expect([shown.elapsedSeconds, shown.talkSeconds]).toEqual([since(shown.startedAt), since(shown.answeredAt)])
-    await until('The board is empty', async () => (await board()).body.count === 0)
+    await waitUntil('The board is empty', async () => (await board()).body.count === 0)
     const console = await main.console('/api/tracking/calls/live')
     expect(console.body).toMatchObject({ live: [], count: 0, connected: 0 })
     expect(console.headers.get('cache-control')).toBe('no-store')
@@ -118,7 +123,11 @@ describe.each(setups)('live board over $name', (setup) => {
       })
       const first = await events.next()
       expect(first).toMatchObject({ event: 'live', data: { live: [], count: 0, connected: 0 } })
-      const { status, body } = await main.send({ to: the.line.e164, script: { [FIRST]: ANSWERS(60) }, speed: 20 })
+      const { status, body } = await main.placeCall({
+        to: the.line.e164,
+        script: { [FIRST]: answerScript(60) },
+        speed: 20,
+      })
       expect(status).toBe(201)
       const holds = (data: Json) => data.live.some(({ id }: Json) => id === body.callId)
       const live = await eventually(events, holds)
@@ -127,16 +136,18 @@ describe.each(setups)('live board over $name', (setup) => {
       const minPosition = { 'svc-min-position': over.id }
       const after = await main.rest(`/api/v1/calls/${body.callId}`, { headers: minPosition })
       expect(after).toMatchObject({ status: 200, body: { call: { status: 'completed' } } })
-      events.leave()
+      events.close()
     })
 
     test('tells nothing of the calls of other workspaces, nor of what leaves the board as it was', async () => {
-      const quiet = deskOf(server, the.quiet.tenant)
+      const quiet = createTenantClient(server, the.quiet.tenant)
       const events = await open(the.quiet.tenant.session)
       await events.next()
-      expect((await main.send({ to: the.line.e164, script: { [FIRST]: ANSWERS(20) }, speed: 20 })).status).toBe(201)
-      const { call } = await quiet.play({ to: the.quiet.line.e164 })
-      const { body } = await quiet.send({ to: the.quiet.line.e164, speed: 20 })
+      expect(
+        (await main.placeCall({ to: the.line.e164, script: { [FIRST]: answerScript(20) }, speed: 20 })).status,
+      ).toBe(201)
+      const { call } = await quiet.playCall({ to: the.quiet.line.e164 })
+      const { body } = await quiet.placeCall({ to: the.quiet.line.e164, speed: 20 })
       // A call that is played in an instant may be seen on its way through: each board that is told is another.
       const told: string[] = ['']
       await eventually(events, ({ live }) => {
@@ -146,19 +157,19 @@ describe.each(setups)('live board over $name', (setup) => {
         for (const [id] of ids) expect([call.id, body.callId]).toContain(id)
         return ids.some(([id]: Json) => id === body.callId)
       })
-      events.leave()
+      events.close()
     })
 
     test('ends when its session ends, and when its seat is taken away', async () => {
       const losing = await open(the.leaving.tenant.session, `?agencyId=${the.losing.tenant.workspaceId}`)
       const leaving = await open(the.leaving.tenant.session, `?agencyId=${the.leaving.tenant.workspaceId}`)
       await Promise.all([losing.next(), leaving.next()])
-      const owner = asking(() => server.baseUrl, the.losing.tenant.session)
+      const owner = createApiClient(() => server.baseUrl, the.losing.tenant.session)
       const { data } = (await owner('/api/tracking/users')).body
       const { id } = data.find(({ email }: Json) => email === the.leaving.tenant.email)
       expect((await owner(`/api/tracking/users/${id}`, { method: 'DELETE' })).status).toBe(200)
       expect(await losing.next()).toBeNull()
-      const signedOut = asking(() => server.baseUrl, the.leaving.tenant.session)
+      const signedOut = createApiClient(() => server.baseUrl, the.leaving.tenant.session)
       expect((await signedOut('/api/auth/sign-out', { method: 'POST', body: {} })).status).toBe(204)
       expect(await leaving.next()).toBeNull()
       expect((await open(the.leaving.tenant.session)).status).toBe(401)
@@ -168,17 +179,17 @@ describe.each(setups)('live board over $name', (setup) => {
       const { session } = the.crowded.tenant
       const all = await Promise.all(Array.from({ length: LIVE_STREAM.most }, () => open(session)))
       for (const events of all) expect((await events.next())?.event).toBe('live')
-      const refused = await deskOf(server, the.crowded.tenant).console(STREAM)
+      const refused = await createTenantClient(server, the.crowded.tenant).console(STREAM)
       expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited'])
       expect(refused.body.error.details.streams).toBe(LIVE_STREAM.most)
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
       expect((await main.console(STREAM)).status).toBe(200)
-      all[0]?.leave()
-      await until(
+      all[0]?.close()
+      await waitUntil(
         'There is room again',
-        async () => (await deskOf(server, the.crowded.tenant).console(STREAM)).status === 200,
+        async () => (await createTenantClient(server, the.crowded.tenant).console(STREAM)).status === 200,
       )
-      for (const events of all) events.leave()
+      for (const events of all) events.close()
     })
 
     test('takes a session alone, and has no HEAD', async () => {

@@ -2,20 +2,26 @@ import { v7 } from 'uuid'
 import { describe, expect, test } from 'vitest'
 import { callLog } from '../../../projections/calls/call-log.ts'
 import { EXPORT, LIVE_BOARD_CALLS, LIVE_BOARD_HOURS, STUCK_CALL_SECONDS } from '../../../src/domain/shared/limits.ts'
-import { type AnyProjection, finished } from '../../../src/kernel/projection.ts'
+import { type AnyProjection, withDerivedFields } from '../../../src/kernel/projection.ts'
 import { readConfig } from '../../../src/main/config.ts'
 import { timers } from '../../../src/main/registry.ts'
-import { openViews } from '../../../src/main/stores.ts'
+import { openReadStore } from '../../../src/main/stores.ts'
 
 import type { Doc, ReadStore } from '../../../src/ports/read-store.ts'
-import { placeOf } from '../../../src/runtime/projections/build-names.ts'
+import { buildNames } from '../../../src/runtime/projections/build-names.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { ANSWERS, type Desk, deskOf, minutesAgo, stepsOf } from '../../support/e2e/calls.ts'
-import { type Json, query } from '../../support/e2e/client.ts'
+import { type Json, queryString } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { type Server, type Setup, setups, until } from '../../support/e2e/server.ts'
+import { type Server, type StoreSetup, storeSetups, waitUntil } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant, type Tenant } from '../../support/e2e/world.ts'
+import {
+  answerScript,
+  createTenantClient,
+  minutesAgo,
+  stepsOf,
+  type TenantClient,
+} from '../../support/e2e/tenant-client.ts'
+import { createTenantWorkspace, type Tenant } from '../../support/e2e/world.ts'
 import { databaseOf } from '../../support/servers.ts'
 
 const DESK = '+13125550001'
@@ -23,20 +29,21 @@ const BATCH = 5_000
 /** Calls of the past, all in one month, of which some share a millisecond with others. */
 const PAST = { from: '2026-02-01T00:00:00.000Z', to: '2026-03-01', everyMs: 20, together: 4 }
 /** Calls of the past: several batches, or, where the stores are files and take them in seconds, more than a file holds. */
-const pastIn = ({ fresh }: Setup) => (Object.hasOwn(fresh(), 'READ_STORE_URL') ? 5 * EXPORT.batch : EXPORT.calls + 500)
+const pastIn = ({ connectionStrings }: StoreSetup) =>
+  Object.hasOwn(connectionStrings(), 'READ_STORE_URL') ? 5 * EXPORT.batch : EXPORT.calls + 500
 /** Calls in progress: more than a board shows, and some that are too old for it. */
 const LIVE = { calls: LIVE_BOARD_CALLS + 50, talking: 30, old: 7 }
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const line = await main.line({ name: 'Roofing' }, [
     await main.target(await main.buyer({ name: 'Acme' }), { endpoint: { destinationE164: DESK } }),
   ])
   return { main, line }
 }
 /** Read models that no other suite shares: they hold more than the events tell of. */
-function apart({ fresh }: Setup): Readonly<Record<string, string>> {
-  const { READ_STORE_URL: url } = fresh()
+function apart({ connectionStrings }: StoreSetup): Readonly<Record<string, string>> {
+  const { READ_STORE_URL: url } = connectionStrings()
   return url === undefined ? {} : { READ_STORE_URL: databaseOf(url, `many-${v7()}`) }
 }
 
@@ -47,7 +54,7 @@ const anyCallLog: AnyProjection = callLog
 function another(doc: Doc, n: number, startedMs: number, more: Doc = {}): Doc {
   const startedAt = new Date(startedMs).toISOString()
   const ref = `CA-${String(n).padStart(10, '0')}`
-  return finished(anyCallLog, { ...doc, seq: 1_000 + n, ref, startedAt, startedMs, ...more })
+  return withDerivedFields(anyCallLog, { ...doc, seq: 1_000 + n, ref, startedAt, startedMs, ...more })
 }
 
 const LIVING = {
@@ -74,14 +81,14 @@ function* callsLike(doc: Doc, past: number, now: number): Generator<Doc> {
 
 /** Opens the read models of a platform that does not run meanwhile. */
 async function inViews(env: Server['env'], work: (views: ReadStore) => Promise<void>): Promise<void> {
-  const views = await openViews(readConfig(env).readStoreUrl)
+  const views = await openReadStore(readConfig(env).readStoreUrl)
   await work(views)
   await views.close()
 }
 
 /** Stores calls among those of the log, as if events had brought them. */
 async function store(views: ReadStore, callId: string, past: number): Promise<void> {
-  const { collection, checkpoint: name } = placeOf(callLog)
+  const { collection, checkpoint: name } = buildNames(callLog)
   const [played, stands] = [await views.get(collection, callId), await views.checkpoint(name)]
   if (!played || !stands) throw new Error('The call that the others are made of is not there.')
   const { position } = stands
@@ -98,7 +105,7 @@ async function store(views: ReadStore, callId: string, past: number): Promise<vo
 
 /** Makes a call's longest time be over now, as if its hours had passed. */
 async function passTheHoursOf(views: ReadStore, callId: string): Promise<void> {
-  const { collection, checkpoint: name } = placeOf(timers)
+  const { collection, checkpoint: name } = buildNames(timers)
   const id = `stuck:${callId}`
   const [timer, stands] = [await views.get(collection, id), await views.checkpoint(name)]
   if (!timer || !stands) throw new Error('Nobody looks after the call.')
@@ -107,11 +114,11 @@ async function passTheHoursOf(views: ReadStore, callId: string): Promise<void> {
   expect(await views.commit([write], { name, expected: stands.position, next: stands })).toBe(true)
 }
 
-describe.each(setups)('more calls than are shown at once, over $name', (setup) => {
+describe.each(storeSetups)('more calls than are shown at once, over $name', (setup) => {
   const past = pastIn(setup)
   let server: Server
   let tenant: Tenant
-  let main: Desk
+  let main: TenantClient
   /** A call whose end nobody tells. */
   let lost = ''
 
@@ -121,12 +128,16 @@ describe.each(setups)('more calls than are shown at once, over $name', (setup) =
     async (started, { main: built, line }) => {
       server = started
       tenant = built
-      main = deskOf(server, tenant)
-      const { call } = await main.play({ to: line.e164, at: minutesAgo(9 * 60), script: { [DESK]: ANSWERS(5) } })
-      const endless = await main.send({ to: line.e164, script: { [DESK]: ANSWERS(STUCK_CALL_SECONDS) } })
+      main = createTenantClient(server, tenant)
+      const { call } = await main.playCall({
+        to: line.e164,
+        at: minutesAgo(9 * 60),
+        script: { [DESK]: answerScript(5) },
+      })
+      const endless = await main.placeCall({ to: line.e164, script: { [DESK]: answerScript(STUCK_CALL_SECONDS) } })
       expect(endless.status, endless.text).toBe(201)
       lost = endless.body.callId
-      await until('It is talking', async () => (await main.read(lost)).call.status === 'in_progress')
+      await waitUntil('It is talking', async () => (await main.readCall(lost)).call.status === 'in_progress')
       await server.stop()
       await inViews(server.env, async (views) => {
         await store(views, call.id, past)
@@ -137,7 +148,7 @@ describe.each(setups)('more calls than are shown at once, over $name', (setup) =
     apart(setup),
   )
 
-  const exported = (parameters: Json) => main.rest(`/api/v1/calls/export.csv${query(parameters)}`)
+  const exported = (parameters: Json) => main.rest(`/api/v1/calls/export.csv${queryString(parameters)}`)
   const refsOf = (text: string) =>
     text
       .split('\r\n')
@@ -152,8 +163,8 @@ describe.each(setups)('more calls than are shown at once, over $name', (setup) =
   }
 
   test(`a call whose end nobody told is ended by the platform after ${STUCK_CALL_SECONDS / 3_600} hours`, async () => {
-    const { call, story } = await until('It is over', async () => {
-      const read = await main.read(lost)
+    const { call, story } = await waitUntil('It is over', async () => {
+      const read = await main.readCall(lost)
       return read.call.endedAt !== null && read
     })
     expect(call).toMatchObject({ status: 'terminated', outcome: 'converted', hungUpBy: 'platform', endedReason: null })
@@ -188,16 +199,16 @@ describe.each(setups)('more calls than are shown at once, over $name', (setup) =
       expect(new Set(found).size).toBe(EXPORT.calls)
       expect(found.toSorted()).toEqual(refs(past - EXPORT.calls, past).toSorted())
       expect(await onRecord()).toBe(EXPORT.calls)
-      expect((await main.rest(`/api/v1/calls${query({ from: PAST.from, to: PAST.to, pageSize: 1 })}`)).body.total).toBe(
-        past,
-      )
+      expect(
+        (await main.rest(`/api/v1/calls${queryString({ from: PAST.from, to: PAST.to, pageSize: 1 })}`)).body.total,
+      ).toBe(past)
     })
 
   test('who leaves while a file is sent is let go of: the platform answers on, and has nothing to say', async () => {
     for (let n = 0; n < 5; n += 1) {
       const leaving = new AbortController()
       const response = await fetch(
-        `${server.baseUrl}/api/tracking/calls/export.csv${query({ from: PAST.from, to: PAST.to })}`,
+        `${server.baseUrl}/api/tracking/calls/export.csv${queryString({ from: PAST.from, to: PAST.to })}`,
         {
           headers: { authorization: `Bearer ${tenant.session}` },
           signal: leaving.signal,

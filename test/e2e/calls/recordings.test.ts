@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { ANSWERS, type Desk, deskOf, minutesAgo } from '../../support/e2e/calls.ts'
-import { type Json, sameness } from '../../support/e2e/client.ts'
+import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { type Server, setups } from '../../support/e2e/server.ts'
+import { type Server, storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import { answerScript, createTenantClient, minutesAgo, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const DESK = '+13125550001'
 const NOBODY = '01900000-0000-7000-8000-000000000000'
@@ -14,11 +14,11 @@ const DAY_MINUTES = 24 * 60
 const [SECOND, HEADER] = [16_000, 44]
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const desk = await main.target(await main.buyer({ name: 'Acme' }), { endpoint: { destinationE164: DESK } })
   const line = await main.line({ name: 'Recorded' }, [desk])
   const silent = await main.line({ name: 'Silent', recordCalls: false }, [desk])
-  const other = await openTenant(writer, { name: 'Other' })
+  const other = await createTenantWorkspace(writer, { name: 'Other' })
   const theirs = await other.line({ name: 'Theirs' }, [await other.target(await other.buyer({ name: 'Brick' }))])
   const reader = await main.apiKey({ scopes: ['calls:read'] })
   const stranger = await main.apiKey({ scopes: ['reports:read'] })
@@ -27,15 +27,15 @@ async function prepared(writer: StreamWriter) {
 type World = Awaited<ReturnType<typeof prepared>>
 
 /** Plays a call and reads it on the console, whose own paths its recordings name. */
-async function onConsole({ play, console }: Desk, call: Json) {
-  const { id } = (await play(call)).call
+async function onConsole({ playCall, console }: TenantClient, call: Json) {
+  const { id } = (await playCall(call)).call
   return (await console(`/api/tracking/calls/${id}`)).body
 }
 
-describe.each(setups)('recordings over $name', (setup) => {
+describe.each(storeSetups)('recordings over $name', (setup) => {
   let server: Server
   let the: World
-  let main: Desk
+  let main: TenantClient
   let call: Json
   let recording: Json
 
@@ -45,8 +45,8 @@ describe.each(setups)('recordings over $name', (setup) => {
     async (started, built) => {
       server = started
       the = built
-      main = deskOf(server, the.main)
-      call = (await onConsole(main, { to: the.line.e164, script: { [DESK]: ANSWERS(12) } })).call
+      main = createTenantClient(server, the.main)
+      call = (await onConsole(main, { to: the.line.e164, script: { [DESK]: answerScript(12) } })).call
       recording = call.recordings[0]
     },
     {},
@@ -85,7 +85,7 @@ describe.each(setups)('recordings over $name', (setup) => {
   })
 
   test('a call that is not to be recorded, or that nobody took, has none, and says why', async () => {
-    const silent = await onConsole(main, { to: the.silent.e164, script: { [DESK]: ANSWERS(12) } })
+    const silent = await onConsole(main, { to: the.silent.e164, script: { [DESK]: answerScript(12) } })
     expect(silent.call).toMatchObject({ recordings: [], recordingsReason: 'not_saved', hasRecording: false })
     const missed = await onConsole(main, { to: the.line.e164, script: { [DESK]: [{ result: 'busy' }] } })
     expect(missed.call).toMatchObject({ recordings: [], recordingsReason: 'never_answered', hasRecording: false })
@@ -164,7 +164,7 @@ describe.each(setups)('recordings over $name', (setup) => {
   })
 
   test('what is malformed, missing, of another call or of another workspace is the same 404', async () => {
-    const other = deskOf(server, the.other)
+    const other = createTenantClient(server, the.other)
     const foreign = (await onConsole(other, { to: the.theirs.e164 })).call
     const second = (await onConsole(main, { to: the.line.e164 })).call
     const path = (id: string, rid: string) => `/api/tracking/calls/${id}/recordings/${rid}/audio`
@@ -179,7 +179,7 @@ describe.each(setups)('recordings over $name', (setup) => {
       ].map((url) => main.console(url)),
     )
     for (const { status, body } of answers) expect([status, body.error.code]).toEqual([404, 'not_found'])
-    expect(new Set(answers.map(sameness)).size).toBe(1)
+    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     expect((await other.console(foreign.recordings[0].url)).status).toBe(200)
   })
 

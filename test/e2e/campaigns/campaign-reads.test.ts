@@ -2,17 +2,17 @@ import { describe, expect, test } from 'vitest'
 import { changeCampaign } from '../../../commands/campaigns/change-campaign.ts'
 import { setCampaignStatus } from '../../../commands/campaigns/set-campaign-status.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { ANSWERS, type Desk, deskOf } from '../../support/e2e/calls.ts'
-import { type Json, query, sameness } from '../../support/e2e/client.ts'
+import { errorWithoutRequestId, type Json, queryString } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { setups } from '../../support/e2e/server.ts'
+import { storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant, shelve } from '../../support/e2e/world.ts'
+import { answerScript, createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { archiveCampaign, createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const buyer = await main.buyer({ name: 'Acme' })
   const desk = await main.target(buyer, { revenueCents: 4_000 })
   const bravo = await main.line({ name: 'Bravo' }, [desk], { publisherId: await main.publisher({ name: 'North' }) })
@@ -21,33 +21,33 @@ async function prepared(writer: StreamWriter) {
     { targetId: await main.target(buyer), active: false },
   ])
   const gone = await main.line({ name: 'Gone', routingMode: 'highest_bid' }, [desk])
-  await shelve(main, gone)
+  await archiveCampaign(main, gone)
   await main.act(setCampaignStatus, { campaignId: alpha.campaignId, status: 'paused', note: 'Winter' })
   await main.act(changeCampaign, { campaignId: bravo.campaignId, changes: { description: 'Touched last' } })
-  const poor = await openTenant(writer, { name: 'Poor', fundCents: 0 })
-  const other = await openTenant(writer, { name: 'Other' })
+  const poor = await createTenantWorkspace(writer, { name: 'Poor', fundCents: 0 })
+  const other = await createTenantWorkspace(writer, { name: 'Other' })
   const foreign = await other.line({ name: 'Foreign' }, [await other.target(await other.buyer({ name: 'Theirs' }))])
   return { main, desk, bravo, alpha, gone, poor, foreign }
 }
 
-describe.each(setups)('reads of campaigns over $name', (setup) => {
+describe.each(storeSetups)('reads of campaigns over $name', (setup) => {
   let the: Awaited<ReturnType<typeof prepared>>
-  let main: Desk
-  let poor: Desk
+  let main: TenantClient
+  let poor: TenantClient
 
   platform(setup, prepared, (server, built) => {
     the = built
-    main = deskOf(server, built.main)
-    poor = deskOf(server, built.poor)
+    main = createTenantClient(server, built.main)
+    poor = createTenantClient(server, built.poor)
   })
 
   /** The same answer on both surfaces. */
   async function both(path: string) {
     const [rest, console] = await Promise.all([main.rest(`/api/v1${path}`), main.console(`/api/tracking${path}`)])
-    expect(sameness(console)).toBe(sameness(rest))
+    expect(errorWithoutRequestId(console)).toBe(errorWithoutRequestId(rest))
     return rest
   }
-  const list = (parameters: Record<string, Json> = {}) => both(`/campaigns${query(parameters)}`)
+  const list = (parameters: Record<string, Json> = {}) => both(`/campaigns${queryString(parameters)}`)
   const named = ({ body }: Json) => body.data.map(({ name }: Json) => name)
 
   describe(promised('GET /api/v1/campaigns'), () => {
@@ -137,8 +137,12 @@ describe.each(setups)('reads of campaigns over $name', (setup) => {
   describe(promised('GET /api/v1/campaigns/:id'), () => {
     test('shows every setting, the checklist and today’s figures', async () => {
       const { campaignId, e164 } = the.bravo
-      await main.play({ to: e164, from: '+12125550100', script: { [the.desk]: ANSWERS(60) } })
-      await main.play({ to: e164, from: '+12125550101', script: { [the.desk]: [{ result: 'busy', afterSeconds: 1 }] } })
+      await main.playCall({ to: e164, from: '+12125550100', script: { [the.desk]: answerScript(60) } })
+      await main.playCall({
+        to: e164,
+        from: '+12125550101',
+        script: { [the.desk]: [{ result: 'busy', afterSeconds: 1 }] },
+      })
       const { status, body } = await both(`/campaigns/${campaignId}`)
       expect(status).toBe(200)
       expect(body.campaign).toMatchObject({
@@ -187,7 +191,7 @@ describe.each(setups)('reads of campaigns over $name', (setup) => {
 
     test('a missing, a malformed and another workspace’s campaign are the same 404', async () => {
       const answers = await Promise.all([NOBODY, 'x', the.foreign.campaignId].map((id) => both(`/campaigns/${id}`)))
-      expect(new Set(answers.map(sameness)).size).toBe(1)
+      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
       expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Campaign not found.' })
     })
   })

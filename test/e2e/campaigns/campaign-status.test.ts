@@ -2,17 +2,23 @@ import { describe, expect, test } from 'vitest'
 import { setCampaignStatus } from '../../../commands/campaigns/set-campaign-status.ts'
 import { assignNumber } from '../../../commands/supply/assign-number.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Desk, deskOf } from '../../support/e2e/calls.ts'
-import { type Answer, type Ask, asking, type Json, sameness } from '../../support/e2e/client.ts'
+import {
+  type ApiClient,
+  type ApiResponse,
+  createApiClient,
+  errorWithoutRequestId,
+  type Json,
+} from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { setups } from '../../support/e2e/server.ts'
+import { storeSetups } from '../../support/e2e/server.ts'
 import { OPERATOR_TOKEN, platform } from '../../support/e2e/suite.ts'
-import { openTenant, shelve } from '../../support/e2e/world.ts'
+import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { archiveCampaign, createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const desk = await main.target(await main.buyer({ name: 'Acme' }))
   const line = (name: string) => main.line({ name }, [desk])
   const lines = {
@@ -25,45 +31,45 @@ async function prepared(writer: StreamWriter) {
   }
   await main.act(assignNumber, { numberId: lines.freed.numberId, campaignId: null })
   await main.act(setCampaignStatus, { campaignId: lines.freed.campaignId, status: 'paused' })
-  await shelve(main, lines.shelved)
+  await archiveCampaign(main, lines.shelved)
   const blocked = await main.target(await main.buyer({ name: 'Blocked' }))
   const stuck = await main.line({ name: 'Stuck' }, [blocked])
   const key = await main.apiKey({ scopes: ['campaigns:write'], name: 'Switch' })
   const reader = await main.apiKey({ scopes: ['campaigns:read'] })
-  const other = await openTenant(writer, { name: 'Other' })
+  const other = await createTenantWorkspace(writer, { name: 'Other' })
   const foreign = await other.line({ name: 'Foreign' }, [await other.target(await other.buyer({ name: 'Theirs' }))])
   return { main, ...lines, blocked, stuck, key, reader, foreign }
 }
 
-describe.each(setups)('statuses of campaigns over $name', (setup) => {
+describe.each(storeSetups)('statuses of campaigns over $name', (setup) => {
   let the: Awaited<ReturnType<typeof prepared>>
-  let main: Desk
-  let byKey: Ask
-  let staff: Ask
-  let anyone: (token: string) => Ask
+  let main: TenantClient
+  let byKey: ApiClient
+  let staff: ApiClient
+  let anyone: (token: string) => ApiClient
 
   platform(setup, prepared, (server, built) => {
     the = built
-    main = deskOf(server, built.main)
-    anyone = (token) => asking(() => server.baseUrl, token)
+    main = createTenantClient(server, built.main)
+    anyone = (token) => createApiClient(() => server.baseUrl, token)
     byKey = anyone(built.key)
     staff = anyone(OPERATOR_TOKEN)
   })
 
-  const send = (ask: Ask, path: string, body: Json, method = 'POST') => ask(path, { method, body })
+  const send = (ask: ApiClient, path: string, body: Json, method = 'POST') => ask(path, { method, body })
   const set = (id: string, body: Json) => send(main.console, `/api/tracking/campaigns/${id}/status`, body)
   const switched = (id: string, body: Json) => send(byKey, `/api/v1/campaigns/${id}/status`, body)
   const restrict = (id: string, body: Json, to = 'restrict') => send(staff, `/api/operator/campaigns/${id}/${to}`, body)
-  const shown = ({ status, text, body }: Answer) => {
+  const shown = ({ status, text, body }: ApiResponse) => {
     expect(status, text).toBe(200)
     return [body.campaign.status, body.changed, body.campaign.statusNote]
   }
-  const conflict = ({ status, body }: Answer) => {
+  const conflict = ({ status, body }: ApiResponse) => {
     expect([status, body.error.code]).toEqual([409, 'conflict'])
     return body.error.details
   }
-  function notFound(answers: readonly Answer[]) {
-    expect(new Set(answers.map(sameness)).size).toBe(1)
+  function notFound(answers: readonly ApiResponse[]) {
+    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Campaign not found.' })
   }
 
@@ -195,7 +201,7 @@ describe.each(setups)('statuses of campaigns over $name', (setup) => {
     expect(conflict(refused)).toEqual({ status: 'restricted', allowed: [] })
     const { campaign } = (await main.rest(`/api/v1/campaigns/${id}`)).body
     expect([campaign.canGoLive, campaign.blockers]).toEqual([false, [refused.body.error.message]])
-    const { call } = await main.play({ to: e164, from: '+12125550100' })
+    const { call } = await main.playCall({ to: e164, from: '+12125550100' })
     expect(call).toMatchObject({ status: 'rejected', reasonCode: 'campaign_not_live' })
     expect(shown(await restrict(id, {}, 'unrestrict'))).toEqual(['paused', true, null])
     expect(shown(await restrict(id, {}, 'unrestrict'))).toEqual(['paused', false, null])

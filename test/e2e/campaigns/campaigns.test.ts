@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Desk, deskOf } from '../../support/e2e/calls.ts'
-import { type Json, sameness } from '../../support/e2e/client.ts'
+import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { type Server, setups } from '../../support/e2e/server.ts'
+import { type Server, storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant, shelve } from '../../support/e2e/world.ts'
+import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { archiveCampaign, createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 const PATH = '/api/tracking/campaigns'
@@ -118,29 +118,30 @@ const AT_ODDS: readonly (readonly [string, Json])[] = [
 ]
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main', timezone: 'America/Chicago' })
+  const main = await createTenantWorkspace(writer, { name: 'Main', timezone: 'America/Chicago' })
   const shelved = await main.line({ name: 'Shelved' }, [await main.target(await main.buyer({ name: 'Acme' }))])
-  await shelve(main, shelved)
-  const other = await openTenant(writer, { name: 'Other' })
-  const starter = await openTenant(writer, { name: 'Starter', planId: 'starter' })
+  await archiveCampaign(main, shelved)
+  const other = await createTenantWorkspace(writer, { name: 'Other' })
+  const starter = await createTenantWorkspace(writer, { name: 'Starter', planId: 'starter' })
   return { main, shelved, other, starter }
 }
 
-describe.each(setups)('campaigns over $name', (setup) => {
+describe.each(storeSetups)('campaigns over $name', (setup) => {
   let the: Awaited<ReturnType<typeof prepared>>
-  let main: Desk
-  let starter: Desk
-  let other: Desk
+  let main: TenantClient
+  let starter: TenantClient
+  let other: TenantClient
 
   platform(setup, prepared, (server: Server, built) => {
     the = built
-    main = deskOf(server, built.main)
-    starter = deskOf(server, built.starter)
-    other = deskOf(server, built.other)
+    main = createTenantClient(server, built.main)
+    starter = createTenantClient(server, built.starter)
+    other = createTenantClient(server, built.other)
   })
 
-  const post = (body: Json, { console }: Desk = main) => console(PATH, { method: 'POST', body })
-  const create = (more: Json = {}, desk: Desk = main) => post({ name: 'Roofs', verticalId: 'roofing', ...more }, desk)
+  const post = (body: Json, { console }: TenantClient = main) => console(PATH, { method: 'POST', body })
+  const create = (more: Json = {}, desk: TenantClient = main) =>
+    post({ name: 'Roofs', verticalId: 'roofing', ...more }, desk)
   const patch = (id: string, body: Json, headers = {}) =>
     main.console(`${PATH}/${id}`, { method: 'PATCH', body, headers })
   const created = async (more: Json = {}) => {
@@ -298,7 +299,7 @@ describe.each(setups)('campaigns over $name', (setup) => {
     test('a missing, a malformed and another workspace’s campaign are the same 404', async () => {
       const foreign = (await create({}, other)).body.campaign.id
       const answers = await Promise.all([NOBODY, 'x', foreign].map((id) => patch(id, { dailyCap: 1 })))
-      expect(new Set(answers.map(sameness)).size).toBe(1)
+      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
       expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Campaign not found.' })
     })
 

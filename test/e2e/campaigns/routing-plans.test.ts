@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { ANSWERS, type Desk, deskOf } from '../../support/e2e/calls.ts'
-import { type Answer, type Json, sameness } from '../../support/e2e/client.ts'
-import { setups } from '../../support/e2e/server.ts'
+import { type ApiResponse, errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
+import { storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant, shelve } from '../../support/e2e/world.ts'
+import { answerScript, createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { archiveCampaign, createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const acme = await main.buyer({ name: 'Acme' })
   const desk = await main.target(acme, { name: 'Desk' })
   const spare = await main.target(acme, { name: 'Spare', revenueCents: 0 })
@@ -18,20 +18,20 @@ async function prepared(writer: StreamWriter) {
   const leaving = await main.target(acme, { name: 'Leaving' })
   const line = await main.line({ name: 'Live' }, [desk])
   const shelved = await main.line({ name: 'Shelved' }, [desk])
-  await shelve(main, shelved)
-  const other = await openTenant(writer, { name: 'Other' })
+  await archiveCampaign(main, shelved)
+  const other = await createTenantWorkspace(writer, { name: 'Other' })
   const theirs = await other.target(await other.buyer({ name: 'Theirs' }))
   const foreign = await other.line({ name: 'Foreign' }, [theirs])
   return { main, acme, desk, spare, third, gone, leaving, line, shelved, theirs, foreign }
 }
 
-describe.each(setups)('routing plans over $name', (setup) => {
+describe.each(storeSetups)('routing plans over $name', (setup) => {
   let the: Awaited<ReturnType<typeof prepared>>
-  let main: Desk
+  let main: TenantClient
 
   platform(setup, prepared, (server, built) => {
     the = built
-    main = deskOf(server, built.main)
+    main = createTenantClient(server, built.main)
   })
 
   const planOf = (campaignId: string) => `/api/tracking/campaigns/${campaignId}/routes`
@@ -44,7 +44,7 @@ describe.each(setups)('routing plans over $name', (setup) => {
     const body = { name: 'Draft', verticalId: 'tax' }
     return (await main.console('/api/tracking/campaigns', { method: 'POST', body })).body.campaign.id
   }
-  const notFound = ({ status, body }: Answer, message: string) =>
+  const notFound = ({ status, body }: ApiResponse, message: string) =>
     expect([status, body.error.code, body.error.message]).toEqual([404, 'not_found', message])
 
   test('a target is put on the plan, and what is named of it changed', async () => {
@@ -116,8 +116,8 @@ describe.each(setups)('routing plans over $name', (setup) => {
   })
 
   test('the next call goes by the plan as it is', async () => {
-    const script = { [the.desk]: ANSWERS(60), [the.spare]: ANSWERS(60) }
-    const call = async (from: string) => (await main.play({ to: the.line.e164, from, script })).call
+    const script = { [the.desk]: answerScript(60), [the.spare]: answerScript(60) }
+    const call = async (from: string) => (await main.playCall({ to: the.line.e164, from, script })).call
     expect((await call('+12125550101')).target.id).toBe(the.desk)
     await put(the.spare, { priority: 1 })
     expect((await call('+12125550102')).target.id).toBe(the.spare)
@@ -156,7 +156,7 @@ describe.each(setups)('routing plans over $name', (setup) => {
     for (const ask of [plan, (campaignId: string) => put(the.desk, {}, { campaignId })]) {
       const answers = await Promise.all(campaigns.map(ask))
       for (const answer of answers) notFound(answer, 'Campaign not found.')
-      expect(new Set(answers.map(sameness)).size).toBe(1)
+      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     }
     for (const targetId of [NOBODY, the.theirs]) notFound(await put(targetId), 'Target not found.')
     expect((await put('x')).status).toBe(404)

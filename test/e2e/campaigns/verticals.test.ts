@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Desk, deskOf } from '../../support/e2e/calls.ts'
-import { type Json, sameness } from '../../support/e2e/client.ts'
-import { setups } from '../../support/e2e/server.ts'
+import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
+import { storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 const PATH = '/api/tracking/verticals'
@@ -25,32 +25,32 @@ const PLATFORM = [
 
 async function prepared(writer: StreamWriter) {
   return {
-    main: await openTenant(writer, { name: 'Main' }),
-    bare: await openTenant(writer, { name: 'Bare' }),
-    other: await openTenant(writer, { name: 'Other' }),
+    main: await createTenantWorkspace(writer, { name: 'Main' }),
+    bare: await createTenantWorkspace(writer, { name: 'Bare' }),
+    other: await createTenantWorkspace(writer, { name: 'Other' }),
   }
 }
 
-describe.each(setups)('verticals over $name', (setup) => {
-  let main: Desk
-  let bare: Desk
-  let other: Desk
+describe.each(storeSetups)('verticals over $name', (setup) => {
+  let main: TenantClient
+  let bare: TenantClient
+  let other: TenantClient
 
   platform(setup, prepared, (server, the) => {
-    main = deskOf(server, the.main)
-    bare = deskOf(server, the.bare)
-    other = deskOf(server, the.other)
+    main = createTenantClient(server, the.main)
+    bare = createTenantClient(server, the.bare)
+    other = createTenantClient(server, the.other)
   })
 
-  const create = (body: Json, { console }: Desk = main) => console(PATH, { method: 'POST', body })
-  const created = async (name: string, desk: Desk = main) => {
+  const create = (body: Json, { console }: TenantClient = main) => console(PATH, { method: 'POST', body })
+  const created = async (name: string, desk: TenantClient = main) => {
     const { status, text, body } = await create({ name, short: 'Own' }, desk)
     expect(status, text).toBe(201)
     return body.vertical
   }
   const patch = (id: string, body: Json, headers = {}) =>
     main.console(`${PATH}/${id}`, { method: 'PATCH', body, headers })
-  const campaign = (verticalId: string, { console }: Desk = main) =>
+  const campaign = (verticalId: string, { console }: TenantClient = main) =>
     console('/api/tracking/campaigns', { method: 'POST', body: { name: 'Sells', verticalId } })
   const refused = ({ status, body }: Json) => [status, body?.error?.code, Object.keys(body?.error?.details ?? {})]
 
@@ -149,7 +149,7 @@ describe.each(setups)('verticals over $name', (setup) => {
   test("a missing, a malformed, another workspace's and a platform vertical are the same 404", async () => {
     const { id } = await created('Elsewhere', other)
     const answers = await Promise.all([NOBODY, 'x', id, 'solar'].map((one) => patch(one, { active: false })))
-    expect(new Set(answers.map(sameness)).size).toBe(1)
+    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Vertical not found.' })
   })
 })

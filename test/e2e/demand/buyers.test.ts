@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Desk, deskOf, skipsOf } from '../../support/e2e/calls.ts'
-import { asking, type Json, query, sameness } from '../../support/e2e/client.ts'
+import { createApiClient, errorWithoutRequestId, type Json, queryString } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
 import { expectLengths, expectRanges, type Range, refusalOf } from '../../support/e2e/ranges.ts'
-import { type Server, setups } from '../../support/e2e/server.ts'
+import { type Server, storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import { createTenantClient, skipsOf, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 const PATH = '/api/tracking/buyers'
@@ -36,32 +36,32 @@ const NOTHING_TODAY = {
 }
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main', timezone: 'America/Chicago' })
+  const main = await createTenantWorkspace(writer, { name: 'Main', timezone: 'America/Chicago' })
   const owner = await main.buyer({ name: 'Owner' })
   const active = await main.target(owner, { name: 'Active' })
   await main.target(owner, { name: 'Paused', status: 'paused' })
   await main.target(owner, { name: 'Drafted', status: 'draft' })
   await main.target(owner, { name: 'Archived', status: 'archived' })
   const line = await main.line({ name: 'Roofing' }, [active])
-  const small = await openTenant(writer, { name: 'Small', planId: 'starter' })
-  const readings = await openTenant(writer, { name: 'Readings' })
+  const small = await createTenantWorkspace(writer, { name: 'Small', planId: 'starter' })
+  const readings = await createTenantWorkspace(writer, { name: 'Readings' })
   const foreign = await readings.buyer({ name: 'Foreign' })
   const blind = await main.apiKey({ name: 'Blind', scopes: ['calls:read'] })
   return { main, owner, active, line, small, readings, foreign, blind }
 }
 type World = Awaited<ReturnType<typeof prepared>>
 
-describe.each(setups)('buyers over $name', (setup) => {
+describe.each(storeSetups)('buyers over $name', (setup) => {
   let server: Server
   let the: World
-  let main: Desk
-  let small: Desk
+  let main: TenantClient
+  let small: TenantClient
 
   platform(setup, prepared, (started, built) => {
     server = started
     the = built
-    main = deskOf(server, the.main)
-    small = deskOf(server, the.small)
+    main = createTenantClient(server, the.main)
+    small = createTenantClient(server, the.small)
   })
 
   let n = 0
@@ -220,7 +220,7 @@ describe.each(setups)('buyers over $name', (setup) => {
       await change(the.owner, { dailyCap: 0 })
       const today = new Date(Math.max(new Date().setUTCHours(0, 0, 0, 0), Date.now() - 60_000)).toISOString()
       const played = () =>
-        main.play({
+        main.playCall({
           to: the.line.e164,
           at: today,
           script: { [the.active]: [{ result: 'answer', afterSeconds: 1, talkSeconds: 1 }] },
@@ -271,7 +271,7 @@ describe.each(setups)('buyers over $name', (setup) => {
       const bodies = [{ notes: 'x' }, { notes: 5 }]
       const answers = await Promise.all(others.flatMap((id) => bodies.map((body) => change(id, body))))
       expect(answers[0]).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
-      expect(new Set(answers.map(sameness)).size).toBe(1)
+      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     })
   })
 
@@ -293,11 +293,11 @@ describe.each(setups)('buyers over $name', (setup) => {
 
     test('makes each target of a paused buyer ineligible', async () => {
       await move(the.owner, 'paused')
-      const { call, story } = await main.play({ to: the.line.e164 })
+      const { call, story } = await main.playCall({ to: the.line.e164 })
       expect(skipsOf(story)).toEqual([['Active', 'buyer_paused']])
       expect(call.reasonCode).toBe('no_eligible_target')
       await move(the.owner, 'active')
-      expect((await main.play({ to: the.line.e164 })).call.outcome).toBe('converted')
+      expect((await main.playCall({ to: the.line.e164 })).call.outcome).toBe('converted')
     })
 
     test('does not restore a buyer whose name is taken', async () => {
@@ -335,7 +335,7 @@ describe.each(setups)('buyers over $name', (setup) => {
 
   describe(promised('GET /api/v1/buyers'), () => {
     test('lists by text and status, with target counts, today and pages, the same on both surfaces', async () => {
-      const desk = deskOf(server, the.readings)
+      const desk = createTenantClient(server, the.readings)
       const foreign = { id: the.foreign }
       const acme = await made({ name: 'Acme Roofing', company: 'Apex', externalRef: 'crm-1' }, desk)
       const brick = await made({ name: 'Brick', contactName: 'Ada' }, desk)
@@ -343,7 +343,7 @@ describe.each(setups)('buyers over $name', (setup) => {
       await move(gone.id, 'archived', {}, desk)
       await move(brick.id, 'paused', {}, desk)
       const asked = async (parameters: Json) =>
-        (await desk.rest(`/api/v1/buyers${query(parameters)}`)).body.data.map(({ id }: Json) => id)
+        (await desk.rest(`/api/v1/buyers${queryString(parameters)}`)).body.data.map(({ id }: Json) => id)
       expect(await asked({})).toEqual([brick.id, acme.id, foreign.id])
       expect(await asked({ q: 'APEX' })).toEqual([acme.id])
       expect(await asked({ q: 'ada' })).toEqual([brick.id])
@@ -379,7 +379,7 @@ describe.each(setups)('buyers over $name', (setup) => {
 
     test('takes a search of 120 characters, and needs its scope', async () => {
       expect((await main.rest(`/api/v1/buyers?q=${'x'.repeat(120)}`)).status).toBe(200)
-      const blind = asking(() => server.baseUrl, the.blind)
+      const blind = createApiClient(() => server.baseUrl, the.blind)
       for (const path of ['/api/v1/buyers', '/api/tracking/buyers'])
         expect(refusalOf(await blind(path))).toMatchObject({
           status: 403,
@@ -401,7 +401,7 @@ describe.each(setups)('buyers over $name', (setup) => {
     test('tells a malformed, a missing and a foreign id apart by nothing', async () => {
       const answers = await Promise.all(['nope', NOBODY, the.foreign].map((id) => main.rest(`/api/v1/buyers/${id}`)))
       expect(answers[0]).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
-      expect(new Set(answers.map(sameness)).size).toBe(1)
+      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     })
   })
 })

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { setBuyerStatus } from '../../../commands/demand/set-buyer-status.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Desk, deskOf, setHeaders, skipsOf } from '../../support/e2e/calls.ts'
-import { asking, type Json, query, sameness } from '../../support/e2e/client.ts'
+import { createApiClient, errorWithoutRequestId, type Json, queryString } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
 import { expectRanges, type Range, refusalOf } from '../../support/e2e/ranges.ts'
-import { type Server, setups } from '../../support/e2e/server.ts'
+import { type Server, storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import { createTenantClient, setBidHeaders, skipsOf, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 const NINE: readonly Range[] = [
@@ -30,7 +30,7 @@ const NOTHING_TODAY = {
 }
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const acme = await main.buyer({ name: 'Acme' })
   const brick = await main.buyer({ name: 'Brick' })
   const desk = await main.target(acme, { name: 'Desk', externalRef: 'ref-77', dailyCap: 50 })
@@ -46,7 +46,7 @@ async function prepared(writer: StreamWriter) {
   const archived = await main.target(brick, { name: 'Archived', status: 'archived' })
   const line = await main.line({ name: 'Roofing' }, [desk, pbx])
   const free = await main.target(acme, { name: 'Free' })
-  const other = await openTenant(writer, { name: 'Other' })
+  const other = await createTenantWorkspace(writer, { name: 'Other' })
   const foreign = await other.target(await other.buyer({ name: 'Theirs' }))
   const theirs = await other.line({ name: 'Theirs' }, [foreign])
   const reader = await main.apiKey({ name: 'Reader', scopes: ['targets:read'] })
@@ -56,16 +56,16 @@ async function prepared(writer: StreamWriter) {
 }
 type World = Awaited<ReturnType<typeof prepared>>
 
-describe.each(setups)('targets through keys over $name', (setup) => {
+describe.each(storeSetups)('targets through keys over $name', (setup) => {
   let server: Server
   let the: World
-  let main: Desk
+  let main: TenantClient
 
   platform(setup, prepared, async (started, built) => {
     server = started
     the = built
-    main = deskOf(server, the.main)
-    await setHeaders(main, the.bidder, { 'x-key': 'secret' })
+    main = createTenantClient(server, the.main)
+    await setBidHeaders(main, the.bidder, { 'x-key': 'secret' })
   })
 
   const read = async (id: string) => (await main.rest(`/api/v1/targets/${id}`)).body.target
@@ -75,7 +75,7 @@ describe.each(setups)('targets through keys over $name', (setup) => {
   describe(promised('GET /api/v1/targets'), () => {
     test('lists by text, status, buyer, type, kind, health and campaign, the same on both surfaces', async () => {
       const names = async (parameters: Json) =>
-        (await main.rest(`/api/v1/targets${query(parameters)}`)).body.data.map(({ name }: Json) => name)
+        (await main.rest(`/api/v1/targets${queryString(parameters)}`)).body.data.map(({ name }: Json) => name)
       expect(await names({})).toEqual(['Free', 'Draft', 'Bidder', 'Switch', 'Desk'])
       expect(await names({ status: 'archived' })).toEqual(['Archived'])
       expect(await names({ status: 'draft' })).toEqual(['Draft'])
@@ -151,7 +151,7 @@ describe.each(setups)('targets through keys over $name', (setup) => {
     test('tells a malformed, a missing and a foreign id apart by nothing', async () => {
       const answers = await Promise.all(['nope', NOBODY, the.foreign].map((id) => main.rest(`/api/v1/targets/${id}`)))
       expect(answers[0]).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
-      expect(new Set(answers.map(sameness)).size).toBe(1)
+      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     })
   })
 
@@ -279,7 +279,7 @@ describe.each(setups)('targets through keys over $name', (setup) => {
       })
       const answers = await Promise.all(['nope', NOBODY, the.foreign].map((id) => change(id, { dailyCap: 5 })))
       expect(answers[0]).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
-      expect(new Set(answers.map(sameness)).size).toBe(1)
+      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     })
   })
 
@@ -289,10 +289,10 @@ describe.each(setups)('targets through keys over $name', (setup) => {
       const paused = await move(the.desk, { status: 'paused', note: 'Lunch' })
       expect(paused.body).toEqual({ target: await read(the.desk), changed: true, removedRoutes: 0 })
       expect(paused.body.target).toMatchObject({ status: 'paused', routes })
-      expect(skipsOf((await main.play({ to: the.line.e164 })).story)).toEqual([['Desk', 'paused']])
+      expect(skipsOf((await main.playCall({ to: the.line.e164 })).story)).toEqual([['Desk', 'paused']])
       expect((await move(the.desk, { status: 'paused' })).body).toMatchObject({ changed: false, removedRoutes: 0 })
       expect((await move(the.desk, { status: 'active' })).body).toMatchObject({ changed: true, removedRoutes: 0 })
-      expect((await main.play({ to: the.line.e164 })).call.target).toMatchObject({ id: the.desk })
+      expect((await main.playCall({ to: the.line.e164 })).call.target).toMatchObject({ id: the.desk })
     })
 
     test('leaves drafts and the archive to the console', async () => {
@@ -327,13 +327,13 @@ describe.each(setups)('targets through keys over $name', (setup) => {
       expect(answer.body.target.rtb).toMatchObject({ bidHeaders: { 'x-key': '•••' }, bidBodyTemplate: '•••' })
       const answers = await Promise.all(['nope', NOBODY, the.foreign].map((id) => move(id, { status: 'paused' })))
       expect(answers[0]?.status).toBe(404)
-      expect(new Set(answers.map(sameness)).size).toBe(1)
+      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     })
   })
 
   test('each scope opens its own half, and no key opens the console’s', async () => {
-    const reader = asking(() => server.baseUrl, the.reader)
-    const writer = asking(() => server.baseUrl, the.writes)
+    const reader = createApiClient(() => server.baseUrl, the.reader)
+    const writer = createApiClient(() => server.baseUrl, the.writes)
     const patch = { method: 'PATCH', body: { dailyCap: 50 } }
     expect((await reader(`/api/v1/targets/${the.desk}`)).status).toBe(200)
     expect((await writer(`/api/v1/targets/${the.desk}`, patch)).status).toBe(200)

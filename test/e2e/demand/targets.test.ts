@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Desk, deskOf } from '../../support/e2e/calls.ts'
-import { type Json, sameness } from '../../support/e2e/client.ts'
+import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
 import { expectLengths, expectRanges, type Range, refusalOf } from '../../support/e2e/ranges.ts'
-import { type Server, setups } from '../../support/e2e/server.ts'
+import { type Server, storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 const PATH = '/api/tracking/targets'
@@ -25,30 +25,30 @@ const NUMBER = { type: 'number', endpoint: { destinationE164: '+13125550001' } }
 const BIDDER = { bidUrl: 'https://bids.example/ask', bidHeaders: { 'x-key': 'secret' }, bidBodyTemplate: '{"a":1}' }
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main', timezone: 'America/Denver' })
+  const main = await createTenantWorkspace(writer, { name: 'Main', timezone: 'America/Denver' })
   const buyer = await main.buyer({ name: 'Buyer' })
   const second = await main.buyer({ name: 'Second' })
   const planned = await main.target(buyer, { name: 'Planned' })
   const roofing = await main.line({ name: 'Roofing' }, [planned])
   const solar = await main.line({ name: 'Solar' }, [planned])
-  const small = await openTenant(writer, { name: 'Small', planId: 'starter' })
+  const small = await createTenantWorkspace(writer, { name: 'Small', planId: 'starter' })
   const smallBuyer = await small.buyer({ name: 'Buyer' })
-  const other = await openTenant(writer, { name: 'Other' })
+  const other = await createTenantWorkspace(writer, { name: 'Other' })
   const foreignBuyer = await other.buyer({ name: 'Foreign' })
   const foreign = await other.target(foreignBuyer, { name: 'Foreign' })
   return { main, buyer, second, planned, roofing, solar, small, smallBuyer, foreignBuyer, foreign }
 }
 type World = Awaited<ReturnType<typeof prepared>>
 
-describe.each(setups)('targets in the console over $name', (setup) => {
+describe.each(storeSetups)('targets in the console over $name', (setup) => {
   let server: Server
   let the: World
-  let main: Desk
+  let main: TenantClient
 
   platform(setup, prepared, (started, built) => {
     server = started
     the = built
-    main = deskOf(server, the.main)
+    main = createTenantClient(server, the.main)
   })
 
   let n = 0
@@ -280,7 +280,7 @@ describe.each(setups)('targets in the console over $name', (setup) => {
     })
 
     test('refuses one past the plan, and restoring one past it', async () => {
-      const small = deskOf(server, the.small)
+      const small = createTenantClient(server, the.small)
       const body = { ...NUMBER, buyerId: the.smallBuyer }
       const ids: string[] = []
       for (let place = 1; place <= 10; place += 1) ids.push((await made(body, small)).id)
@@ -343,7 +343,7 @@ describe.each(setups)('targets in the console over $name', (setup) => {
       })
       const absent = await Promise.all(['nope', NOBODY, the.foreign].map((id) => change(id, { dailyCap: 1 })))
       expect(absent[0]?.status).toBe(404)
-      expect(new Set(absent.map(sameness)).size).toBe(1)
+      expect(new Set(absent.map(errorWithoutRequestId)).size).toBe(1)
     })
   })
 

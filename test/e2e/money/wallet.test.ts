@@ -2,31 +2,37 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { CENTS, LARGEST_PAGE_SIZE, WALLET } from '../../../src/domain/shared/limits.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Answer, type Ask, asking, type Json, query } from '../../support/e2e/client.ts'
-import { type Server, setups } from '../../support/e2e/server.ts'
+import {
+  type ApiClient,
+  type ApiResponse,
+  createApiClient,
+  type Json,
+  queryString,
+} from '../../support/e2e/api-client.ts'
+import { type Server, storeSetups } from '../../support/e2e/server.ts'
 import { OPERATOR_TOKEN, platform } from '../../support/e2e/suite.ts'
-import { lapse, openTenant } from '../../support/e2e/world.ts'
+import { cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const PATH = '/api/tracking/wallet'
-const codeOf = ({ status, body }: Answer) => [status, body?.error?.code ?? null]
+const codeOf = ({ status, body }: ApiResponse) => [status, body?.error?.code ?? null]
 
 async function prepared(writer: StreamWriter) {
-  const lapsed = await openTenant(writer, { name: 'Lapsed', fundCents: 700 })
-  await lapse(lapsed)
-  return { real: await openTenant(writer, { name: 'Real', fundCents: 5_000 }), lapsed }
+  const lapsed = await createTenantWorkspace(writer, { name: 'Lapsed', fundCents: 700 })
+  await cancelSubscription(lapsed)
+  return { real: await createTenantWorkspace(writer, { name: 'Real', fundCents: 5_000 }), lapsed }
 }
 
-describe.each(setups)('the wallet over $name', (setup) => {
+describe.each(storeSetups)('the wallet over $name', (setup) => {
   let server: Server
   let the: Awaited<ReturnType<typeof prepared>>
-  let ask: Ask
+  let ask: ApiClient
 
   platform(setup, prepared, (started, built) => {
     server = started
     the = built
   })
 
-  const as = (token: string | null) => asking(() => server.baseUrl, token)
+  const as = (token: string | null) => createApiClient(() => server.baseUrl, token)
   const staff = (path: string, body: Json) => as(OPERATOR_TOKEN)(path, { method: 'POST', body })
 
   /** A fresh sandbox workspace, as the platform's staff makes one; answers its owner's session. */
@@ -45,8 +51,8 @@ describe.each(setups)('the wallet over $name', (setup) => {
     return { ask: as(body.token), workspaceId: made.body.workspace.id }
   }
   const credit = (body: Json, by = ask) => by(`${PATH}/credits`, { method: 'POST', body })
-  const entries = async (filter: Parameters<typeof query>[0] = {}, by = ask) => {
-    const answer = await by(`${PATH}${query(filter)}`)
+  const entries = async (filter: Parameters<typeof queryString>[0] = {}, by = ask) => {
+    const answer = await by(`${PATH}${queryString(filter)}`)
     expect(answer.status, answer.text).toBe(200)
     return answer.body
   }
@@ -186,7 +192,7 @@ describe.each(setups)('the wallet over $name', (setup) => {
     [{ from: '2026-02-02', to: '2026-02-01' }, 'from'],
   ])('refuses the question %j, naming %s', async (asked, field) => {
     for (const path of field.startsWith('page') ? [PATH] : [PATH, `${PATH}/export.csv`]) {
-      const answer = await ask(`${path}${query(asked)}`)
+      const answer = await ask(`${path}${queryString(asked)}`)
       expect(codeOf(answer)).toEqual([400, 'validation_error'])
       expect(Object.keys(answer.body.error.details)).toEqual([field])
     }

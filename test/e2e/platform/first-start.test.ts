@@ -3,19 +3,19 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Ask, asking, type Json, query } from '../../support/e2e/client.ts'
-import { freshEnvironment, type Server, setups, startServer } from '../../support/e2e/server.ts'
+import { type ApiClient, createApiClient, type Json, queryString } from '../../support/e2e/api-client.ts'
+import { freshEnvironment, type Server, startServer, storeSetups } from '../../support/e2e/server.ts'
 
 const run = promisify(execFile)
 
 /** Days that hold every call of the seed, whatever the workspace's zone. */
 const WIDE = { from: new Date(Date.now() - 10 * 86_400_000).toISOString() }
 
-async function everyRow(ask: Ask): Promise<{ readonly rows: readonly Json[]; readonly last: Json }> {
+async function everyRow(ask: ApiClient): Promise<{ readonly rows: readonly Json[]; readonly last: Json }> {
   const rows: Json[] = []
   for (let page = 1, pages = 1, last: Json = null; ; page++) {
     if (page > pages) return { rows, last }
-    const { body } = await ask(`/api/v1/calls${query({ ...WIDE, pageSize: 60, page })}`)
+    const { body } = await ask(`/api/v1/calls${queryString({ ...WIDE, pageSize: 60, page })}`)
     rows.push(...body.data)
     pages = body.totalPages
     last = body
@@ -24,16 +24,16 @@ async function everyRow(ask: Ask): Promise<{ readonly rows: readonly Json[]; rea
 
 const sum = (rows: readonly Json[], field: string) => rows.reduce((total, row) => total + row[field], 0)
 
-describe.each(setups)('first start over $name', (setup) => {
+describe.each(storeSetups)('first start over $name', (setup) => {
   let server: Server
   let tookMs: number
-  let ask: Ask
+  let ask: ApiClient
 
   beforeAll(async () => {
     const begun = Date.now()
     server = await startServer({ ...freshEnvironment(setup), SANDBOX_SEED: '1' })
     tookMs = Date.now() - begun
-    ask = asking(() => server.baseUrl, server.sandbox.apiKey)
+    ask = createApiClient(() => server.baseUrl, server.sandbox.apiKey)
   })
   afterAll(() => server?.dispose())
 
@@ -72,7 +72,7 @@ describe.each(setups)('first start over $name', (setup) => {
   })
 
   test('prints the address, the credentials and a curl line that works as printed', async () => {
-    const printed = server.printed()
+    const printed = server.stdout()
     const { baseUrl, ownerEmail, ownerPassword, apiKey, sessionToken } = server.sandbox
     for (const part of [baseUrl, ownerEmail, ownerPassword, apiKey, sessionToken]) expect(printed).toContain(part)
     const line = /^\s*(curl .*)$/m.exec(printed)?.[1] ?? ''
@@ -126,7 +126,7 @@ describe.each(setups)('first start over $name', (setup) => {
     const skips = new Set<string>()
     for (const name of ['Every skip reason', 'One line only']) {
       const campaignId = server.sandbox.campaigns.find((campaign) => campaign.name === name)?.id
-      const { body } = await ask(`/api/v1/calls${query({ ...WIDE, campaignId, pageSize: 200 })}`)
+      const { body } = await ask(`/api/v1/calls${queryString({ ...WIDE, campaignId, pageSize: 200 })}`)
       for (const { id } of body.data) {
         const { story } = (await ask(`/api/v1/calls/${id}`)).body
         for (const { step, detail } of story.steps) if (step === 'skipped') skips.add(detail.reason)
@@ -149,18 +149,18 @@ describe.each(setups)('first start over $name', (setup) => {
     expect(second).not.toBe(first)
     expect((await everyRow(ask)).rows).toEqual(rows.rows)
     for (const token of [first, second]) {
-      const { status } = await asking(() => server.baseUrl, token)('/api/tracking/calls')
+      const { status } = await createApiClient(() => server.baseUrl, token)('/api/tracking/calls')
       expect(status).toBe(200)
     }
   })
 })
 
-describe.each(setups.slice(0, 1))('first start without a seed over $name', (setup) => {
+describe.each(storeSetups.slice(0, 1))('first start without a seed over $name', (setup) => {
   test('SANDBOX_SEED=0 begins with the workspace and no calls', async () => {
     const server = await startServer(freshEnvironment(setup))
     try {
-      const ask = asking(() => server.baseUrl, server.sandbox.apiKey)
-      const calls = await ask(`/api/v1/calls${query(WIDE)}`)
+      const ask = createApiClient(() => server.baseUrl, server.sandbox.apiKey)
+      const calls = await ask(`/api/v1/calls${queryString(WIDE)}`)
       expect(calls.body).toMatchObject({ data: [], total: 0, totalPages: 0, stats: { count: 0, connectRate: null } })
       expect((await ask('/api/v1/campaigns')).body.total).toBe(server.sandbox.campaigns.length)
     } finally {

@@ -3,30 +3,30 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { refusalsOf } from '../../../src/adapters/http/refusals.ts'
 import type { ApiRoute } from '../../../src/ports/api.ts'
-import { openPlatform } from '../../support/e2e/app.ts'
-import { send } from '../../support/e2e/client.ts'
-import { furnish, pathOf } from '../../support/e2e/create-records.ts'
+import { sendRequest } from '../../support/e2e/api-client.ts'
+import { createRecords, pathOf } from '../../support/e2e/create-records.ts'
+import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
 import { freshEnvironment } from '../../support/e2e/server.ts'
-import { openTenant, seat } from '../../support/e2e/world.ts'
+import { createTenantWorkspace, grantRole } from '../../support/e2e/world.ts'
 
 const OPERATOR_TOKEN = 'hostile-operator'
 /** Requests of one credential in a minute stay below every limit. */
 const CREDENTIALS = 8
 const RUNS = 20
 
-const { app, baseUrl, prepared, close } = await openPlatform({
-  ...freshEnvironment({ name: 'SQLite', fresh: () => ({}) }),
+const { app, baseUrl, createWorld, close } = await openInProcessPlatform({
+  ...freshEnvironment({ name: 'SQLite', connectionStrings: () => ({}) }),
   OPERATOR_TOKEN,
 })
 afterAll(close)
 
-const main = await prepared((writer) => openTenant(writer, { name: 'Main' }))
-const own = await furnish(baseUrl, main)
-const helpers = await prepared((writer) =>
+const main = await createWorld((writer) => createTenantWorkspace(writer, { name: 'Main' }))
+const own = await createRecords(baseUrl, main)
+const helpers = await createWorld((writer) =>
   Promise.all(
     Array.from({ length: CREDENTIALS }, async (_, n) => {
-      const helper = await openTenant(writer, { name: `Helper ${n}` })
-      await seat(writer, helper.email, main, 'owner')
+      const helper = await createTenantWorkspace(writer, { name: `Helper ${n}` })
+      await grantRole(writer, helper.email, main, 'owner')
       const scopes = app.routes.flatMap(({ scope }) => scope ?? []).filter((scope) => scope !== 'blocklist:read')
       return { session: helper.session, key: await main.apiKey({ scopes: [...new Set(scopes), 'blocklist:write'] }) }
     }),
@@ -138,7 +138,7 @@ describe('a hostile body', () => {
     await fc.assert(
       fc.asyncProperty(bodiesOf(route), async (text) => {
         const before = await app.log.head()
-        const answer = await send(`${baseUrl}${pathOf(route, own)}?agencyId=${main.workspaceId}`, {
+        const answer = await sendRequest(`${baseUrl}${pathOf(route, own)}?agencyId=${main.workspaceId}`, {
           method: route.method,
           body: text,
           headers: { authorization: `Bearer ${credentialFor(route)}` },

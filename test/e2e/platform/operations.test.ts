@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { ANSWERS, type Desk, deskOf } from '../../support/e2e/calls.ts'
-import { type Server, setups, startInVain, until } from '../../support/e2e/server.ts'
+import { type Server, startExpectingFailure, storeSetups, waitUntil } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import { answerScript, createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const DESK = '+13125550001'
 
@@ -30,15 +30,15 @@ function emptyDatabase(userVersion: number): Buffer {
 }
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const desk = await main.target(await main.buyer({ name: 'Acme' }), { endpoint: { destinationE164: DESK } })
   return { main, line: await main.line({ name: 'Open' }, [desk]) }
 }
 
-describe.each(setups)('a process over $name', (setup) => {
+describe.each(storeSetups)('a process over $name', (setup) => {
   let server: Server
   let the: Awaited<ReturnType<typeof prepared>>
-  let main: Desk
+  let main: TenantClient
 
   platform(
     setup,
@@ -46,7 +46,7 @@ describe.each(setups)('a process over $name', (setup) => {
     (started, built) => {
       server = started
       the = built
-      main = deskOf(server, the.main)
+      main = createTenantClient(server, the.main)
     },
     {},
   )
@@ -57,7 +57,9 @@ describe.each(setups)('a process over $name', (setup) => {
   }
 
   test('stopped, it finishes what it has accepted and ends with 0', async () => {
-    const sent = Array.from({ length: 40 }, () => main.send({ to: the.line.e164, mode: 'instant' }).catch(() => null))
+    const sent = Array.from({ length: 40 }, () =>
+      main.placeCall({ to: the.line.e164, mode: 'instant' }).catch(() => null),
+    )
     await Promise.race(sent)
     const ended = await server.stop()
     expect(ended).toMatchObject({ code: 0, stderr: '' })
@@ -72,12 +74,12 @@ describe.each(setups)('a process over $name', (setup) => {
   })
 
   test('killed in the middle of a live call, it takes the call up again and settles it once', async () => {
-    const placed = await main.send({ to: the.line.e164, speed: 60, script: { [DESK]: ANSWERS(90) } })
+    const placed = await main.placeCall({ to: the.line.e164, speed: 60, script: { [DESK]: answerScript(90) } })
     expect(placed.status, placed.text).toBe(201)
-    await server.kill9()
+    await server.kill()
     await server.restart()
-    const { call, story } = await until('The call settles', async () => {
-      const read = await main.read(placed.body.callId)
+    const { call, story } = await waitUntil('The call settles', async () => {
+      const read = await main.readCall(placed.body.callId)
       return read.call.settledAt !== null && read
     })
     expect(call).toMatchObject({ outcome: 'converted', attemptCount: 1, revenueCents: 1_000 })
@@ -92,7 +94,7 @@ describe.each(setups)('a process over $name', (setup) => {
   })
 
   test('it says nothing of secrets and callers in its log', async () => {
-    await main.send({ to: the.line.e164, from: '+14155550177', mode: 'instant' })
+    await main.placeCall({ to: the.line.e164, from: '+14155550177', mode: 'instant' })
     const ended = await server.stop()
     expect(ended.stdout + ended.stderr).not.toMatch(/\+14155550177/)
     expect(ended.stdout + ended.stderr).not.toContain(the.main.session)
@@ -121,7 +123,7 @@ describe('a process that cannot run', () => {
 
   /** One sentence on standard error, and nothing else there. */
   async function expectSentence(env: Readonly<Record<string, string>>, naming: RegExp) {
-    const { code, stderr } = await startInVain(env)
+    const { code, stderr } = await startExpectingFailure(env)
     expect(stderr).toMatch(/^Ringledger cannot start: [^\n]+\n$/)
     expect(stderr).toMatch(naming)
     expect(code).toBe(1)

@@ -1,26 +1,26 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Desk, deskOf } from '../../support/e2e/calls.ts'
-import type { Json } from '../../support/e2e/client.ts'
-import { setups } from '../../support/e2e/server.ts'
+import type { Json } from '../../support/e2e/api-client.ts'
+import { storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const WRITERS = 50
 const EDITS = 3
 
 async function world(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   return { main, shared: await main.buyer({ name: 'Shared' }) }
 }
 
-describe.each(setups)('fifty writers on one workspace over $name', (setup) => {
+describe.each(storeSetups)('fifty writers on one workspace over $name', (setup) => {
   let the: Awaited<ReturnType<typeof world>>
-  let main: Desk
+  let main: TenantClient
 
   platform(setup, world, (server, built) => {
     the = built
-    main = deskOf(server, the.main)
+    main = createTenantClient(server, the.main)
   })
 
   const buyers = (method: string, path: string, body: Json) =>

@@ -1,42 +1,42 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Desk, deskOf } from '../../support/e2e/calls.ts'
-import { type Answer, type Json, sameness } from '../../support/e2e/client.ts'
+import { type ApiResponse, errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { setups } from '../../support/e2e/server.ts'
+import { storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant, shelve } from '../../support/e2e/world.ts'
+import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { archiveCampaign, createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const buyer = await main.buyer({ name: 'Acme' })
   const target = await main.target(buyer)
   const shelved = await main.line({ name: 'Shelved' }, [target])
-  await shelve(main, shelved)
+  await archiveCampaign(main, shelved)
   const line = await main.line({ name: 'Live' }, [target], { publisherId: await main.publisher({ name: 'North' }) })
-  const starter = await openTenant(writer, { name: 'Starter', planId: 'starter' })
+  const starter = await createTenantWorkspace(writer, { name: 'Starter', planId: 'starter' })
   const rest = await main.apiKey({ scopes: ['campaigns:write', 'targets:write', 'blocklist:write', 'campaigns:read'] })
   return { main: { ...main, key: rest }, buyer, target, line, shelved, starter }
 }
 
-describe.each(setups)('refusals of Document 1 over $name', (setup) => {
+describe.each(storeSetups)('refusals of Document 1 over $name', (setup) => {
   let the: Awaited<ReturnType<typeof prepared>>
-  let main: Desk
-  let starter: Desk
+  let main: TenantClient
+  let starter: TenantClient
 
   platform(setup, prepared, (server, built) => {
     the = built
-    main = deskOf(server, built.main)
-    starter = deskOf(server, built.starter)
+    main = createTenantClient(server, built.main)
+    starter = createTenantClient(server, built.starter)
   })
 
-  const send = ({ console }: Pick<Desk, 'console'>, method: string, path: string, body: Json = {}) =>
+  const send = ({ console }: Pick<TenantClient, 'console'>, method: string, path: string, body: Json = {}) =>
     console(`/api/tracking/${path}`, { method, ...(method === 'GET' ? {} : { body }) })
   const byKey = (method: string, path: string, body: Json = {}) =>
     main.rest(`/api/v1/${path}`, { method, ...(method === 'GET' ? {} : { body }) })
-  const code = ({ status, body }: Answer) => [status, body?.error?.code]
+  const code = ({ status, body }: ApiResponse) => [status, body?.error?.code]
 
   describe(promised('endpoints 402 plan_upgrade_required'), () => {
     describe(promised('limit: Plan limits'), () => {
@@ -115,7 +115,7 @@ describe.each(setups)('refusals of Document 1 over $name', (setup) => {
         expect(code(answer)).toEqual([404, 'not_found'])
         expect(answer.body.error).toMatchObject({ message: `${kind} not found.`, details: null })
       }
-      expect(new Set(answers.map(sameness)).size).toBe(1)
+      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     })
   })
 

@@ -1,27 +1,27 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Answer, asking } from '../../support/e2e/client.ts'
+import { type ApiResponse, createApiClient } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { type KeyDesk, keyDeskOf } from '../../support/e2e/keys.ts'
-import { type Server, setups } from '../../support/e2e/server.ts'
+import { createKeyClient, type KeyClient } from '../../support/e2e/key-client.ts'
+import { type Server, storeSetups } from '../../support/e2e/server.ts'
 import { OPERATOR_TOKEN, platform } from '../../support/e2e/suite.ts'
-import { lapse, openTenant } from '../../support/e2e/world.ts'
+import { cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const PATH = '/api/v1/campaigns'
 const READS = ['numbers', 'blocked-callers', 'buyers', 'publishers', 'campaigns', 'targets', 'calls', 'calls/live']
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
-  const lapsed = await openTenant(writer, { name: 'Lapsed' })
-  const small = await openTenant(writer, { name: 'Small', planId: 'growth' })
-  await lapse(lapsed)
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
+  const lapsed = await createTenantWorkspace(writer, { name: 'Lapsed' })
+  const small = await createTenantWorkspace(writer, { name: 'Small', planId: 'growth' })
+  await cancelSubscription(lapsed)
   return { main, lapsed, small }
 }
 
-describe.each(setups)('errors common to REST over $name', (setup) => {
+describe.each(storeSetups)('errors common to REST over $name', (setup) => {
   let server: Server
   let the: Awaited<ReturnType<typeof prepared>>
-  let desk: KeyDesk
+  let desk: KeyClient
 
   platform(
     setup,
@@ -29,15 +29,15 @@ describe.each(setups)('errors common to REST over $name', (setup) => {
     (started, built) => {
       server = started
       the = built
-      desk = keyDeskOf(server, the.main.session)
+      desk = createKeyClient(server, the.main.session)
     },
     { OPERATOR_TOKEN },
   )
 
   const ask = (token: string | null, path = PATH, headers: Readonly<Record<string, string>> = {}) =>
-    asking(() => server.baseUrl, token)(path, { headers })
-  const code = ({ status, body }: Answer) => [status, body?.error?.code]
-  const details = ({ body }: Answer) => body.error.details
+    createApiClient(() => server.baseUrl, token)(path, { headers })
+  const code = ({ status, body }: ApiResponse) => [status, body?.error?.code]
+  const details = ({ body }: ApiResponse) => body.error.details
 
   test(promised('REST 401 missing_key'), async () => {
     for (const path of READS.map((read) => `/api/v1/${read}`)) {
@@ -53,12 +53,12 @@ describe.each(setups)('errors common to REST over $name', (setup) => {
   })
 
   test(promised('REST 401 invalid_key'), async () => {
-    const { id, secret } = await desk.make()
+    const { id, secret } = await desk.create()
     const strangers = ['x', 'svc_live_', `${secret}x`, secret.slice(0, -1), secret.toUpperCase(), the.main.session]
     for (const token of strangers) expect(code(await ask(token))).toEqual([401, 'invalid_key'])
     await desk.send('POST', `/${id}/rotate`, { graceMinutes: 0 })
     expect(code(await ask(secret))).toEqual([401, 'invalid_key'])
-    const revoked = await desk.make()
+    const revoked = await desk.create()
     await desk.send('DELETE', `/${revoked.id}`)
     const answer = await ask(revoked.secret)
     expect([code(answer), details(answer)]).toEqual([[401, 'invalid_key'], null])
@@ -76,10 +76,10 @@ describe.each(setups)('errors common to REST over $name', (setup) => {
   })
 
   test(promised('REST 402 plan_upgrade_required'), async () => {
-    const small = keyDeskOf(server, the.small.session)
-    const { secret } = await small.make({ scopes: [] })
+    const small = createKeyClient(server, the.small.session)
+    const { secret } = await small.create({ scopes: [] })
     expect(code(await ask(secret))).toEqual([403, 'insufficient_scope'])
-    const operator = asking(() => server.baseUrl, OPERATOR_TOKEN)
+    const operator = createApiClient(() => server.baseUrl, OPERATOR_TOKEN)
     const path = `/api/operator/workspaces/${the.small.workspaceId}`
     const moved = await operator(path, { method: 'PATCH', body: { planId: 'starter' } })
     expect(moved.status, moved.text).toBe(200)
@@ -88,7 +88,7 @@ describe.each(setups)('errors common to REST over $name', (setup) => {
   })
 
   test(promised('REST 403 insufficient_scope'), async () => {
-    const { secret } = await desk.make({ scopes: ['campaigns:read', 'blocklist:write'] })
+    const { secret } = await desk.create({ scopes: ['campaigns:read', 'blocklist:write'] })
     const answer = await ask(secret, '/api/v1/buyers')
     expect([code(answer), details(answer)]).toEqual([
       [403, 'insufficient_scope'],
@@ -99,15 +99,15 @@ describe.each(setups)('errors common to REST over $name', (setup) => {
   })
 
   test(promised('REST 403 ip_not_allowed'), async () => {
-    const { secret } = await desk.make({ ipAllowlist: ['203.0.113.0/24'] })
+    const { secret } = await desk.create({ ipAllowlist: ['203.0.113.0/24'] })
     const answer = await ask(secret)
     expect([code(answer), details(answer)]).toEqual([[403, 'ip_not_allowed'], null])
-    const within = await desk.make({ ipAllowlist: ['203.0.113.0/24', '127.0.0.1'] })
+    const within = await desk.create({ ipAllowlist: ['203.0.113.0/24', '127.0.0.1'] })
     expect((await ask(within.secret)).status).toBe(200)
   })
 
   test('403 workspace_required', async () => {
-    const operator = asking(() => server.baseUrl, OPERATOR_TOKEN)
+    const operator = createApiClient(() => server.baseUrl, OPERATOR_TOKEN)
     const made = await operator('/api/operator/keys', {
       method: 'POST',
       body: { name: 'Staff', scopes: ['calls:read'] },
@@ -119,7 +119,7 @@ describe.each(setups)('errors common to REST over $name', (setup) => {
   })
 
   test(promised('REST 429 rate_limited'), async () => {
-    const { secret } = await desk.make({ rateLimitPerMinute: 1 })
+    const { secret } = await desk.create({ rateLimitPerMinute: 1 })
     expect((await ask(secret)).status).toBe(200)
     const answer = await ask(secret, `${PATH}/nonsense`)
     expect([code(answer), details(answer)]).toEqual([[429, 'rate_limited'], null])
@@ -139,24 +139,24 @@ describe.each(setups)('errors common to REST over $name', (setup) => {
 
     test(promised('limit: IP allowlist'), async () => {
       const addresses = (count: number) => Array.from({ length: count }, (_, n) => `198.51.100.${n}`)
-      expect((await desk.make({ ipAllowlist: addresses(50) })).apiKey.ipAllowlist).toHaveLength(50)
+      expect((await desk.create({ ipAllowlist: addresses(50) })).apiKey.ipAllowlist).toHaveLength(50)
       for (const ipAllowlist of [addresses(51), ['2001:db8::/64'], ['10.0.0.0/33'], ['fe80::1%eth0'], ['host'], [4]]) {
         const refused = await desk.send('POST', '', { name: 'Key', scopes: [], ipAllowlist })
         expect(code(refused)).toEqual([400, 'validation_error'])
       }
       for (const entry of ['127.0.0.1', '127.0.0.0/8', '0.0.0.0/0', '::ffff:127.0.0.1', '0:0:0:0:0:FFFF:7f00:1'])
-        expect(await desk.tried((await desk.make({ ipAllowlist: [entry] })).secret), entry).toEqual([200])
+        expect(await desk.statusAndCode((await desk.create({ ipAllowlist: [entry] })).secret), entry).toEqual([200])
       for (const entry of ['127.0.0.2', '128.0.0.0/1', '::1'])
-        expect(await desk.tried((await desk.make({ ipAllowlist: [entry] })).secret), entry).toEqual([
+        expect(await desk.statusAndCode((await desk.create({ ipAllowlist: [entry] })).secret), entry).toEqual([
           403,
           'ip_not_allowed',
         ])
     })
 
     test('is believed of a trusted hop alone', async () => {
-      const range = await desk.make({ ipAllowlist: ['203.0.113.0/24'] })
-      const six = await desk.make({ ipAllowlist: ['2001:db8::1'] })
-      const here = await desk.make({ ipAllowlist: ['127.0.0.1'] })
+      const range = await desk.create({ ipAllowlist: ['203.0.113.0/24'] })
+      const six = await desk.create({ ipAllowlist: ['2001:db8::1'] })
+      const here = await desk.create({ ipAllowlist: ['127.0.0.1'] })
       const tried = async (secret: string, forwarded: string) => (await ask(secret, PATH, from(forwarded))).status
       expect(await tried(range.secret, '203.0.113.9')).toBe(403)
       expect(await tried(here.secret, '203.0.113.9')).toBe(200)

@@ -1,31 +1,31 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Desk, deskOf } from '../../support/e2e/calls.ts'
-import { runScript, type Server, setups } from '../../support/e2e/server.ts'
+import { runScript, type Server, storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const buyer = await main.buyer({ name: 'Acme' })
   const busy = await main.target(buyer, { name: 'Busy desk' })
   const free = await main.target(buyer, { name: 'Free desk' })
   return { main, busy, line: await main.line({ name: 'Solar' }, [busy, free]) }
 }
 
-describe.each(setups)('scripts beside a running platform over $name', (setup) => {
+describe.each(storeSetups)('scripts beside a running platform over $name', (setup) => {
   let server: Server
   let the: Awaited<ReturnType<typeof prepared>>
-  let main: Desk
+  let main: TenantClient
   platform(setup, prepared, (started, built) => {
     server = started
     the = built
-    main = deskOf(started, built.main)
+    main = createTenantClient(started, built.main)
   })
 
   test('npm run explain takes the decisions on a call again, and prints its waterfall', async () => {
     const script = { [the.busy]: [{ result: 'busy' }] }
-    const { call, story } = await main.play({ to: the.line.e164, script })
+    const { call, story } = await main.playCall({ to: the.line.e164, script })
     const { code, stdout, stderr } = await runScript(server.env, 'explain', call.id)
     expect(code, stderr).toBe(0)
     expect(stdout).toContain(`${call.ref}: ${story.summary.sentence}`)

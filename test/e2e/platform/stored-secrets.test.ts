@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { openPlatform } from '../../support/e2e/app.ts'
-import { asking, type Json } from '../../support/e2e/client.ts'
+import { createApiClient, type Json } from '../../support/e2e/api-client.ts'
+import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
 import { freshEnvironment } from '../../support/e2e/server.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const OPERATOR_TOKEN = `operator-${randomUUID()}`
 
@@ -25,13 +25,13 @@ const spellings = (secret: string) => [
 ]
 
 /** Issues and hands in every kind of secret that there is, and answers them by what they are. */
-async function issueAll(baseUrl: string, tenant: Awaited<ReturnType<typeof openTenant>>) {
+async function issueAll(baseUrl: string, tenant: Awaited<ReturnType<typeof createTenantWorkspace>>) {
   const secrets: Record<string, string> = {
     'operator token': OPERATOR_TOKEN,
     'seeded session': tenant.session,
     'seeded key': tenant.key ?? '',
   }
-  const ask = asking(() => baseUrl, tenant.session)
+  const ask = createApiClient(() => baseUrl, tenant.session)
   const done = async (method: string, path: string, body: Json, headers = {}) => {
     const answer = await ask(path, { method, body, headers })
     expect(answer.status, `${method} ${path}: ${answer.text}`).toBeLessThan(300)
@@ -43,7 +43,7 @@ async function issueAll(baseUrl: string, tenant: Awaited<ReturnType<typeof openT
   const email = `${randomUUID()}@secrets.example`
   await post('users', { email, name: 'Person', role: 'admin', password })
   const signedIn = await done('POST', '/api/auth/sign-in', { email, password })
-  const theirs = asking(() => baseUrl, signedIn.token)
+  const theirs = createApiClient(() => baseUrl, signedIn.token)
   const changed = await theirs('/api/auth/password', { method: 'POST', body: { current: password, next } })
   expect(changed.status, changed.text).toBeLessThan(300)
   Object.assign(secrets, { password, 'next password': next, session: signedIn.token })
@@ -101,11 +101,11 @@ async function issueAll(baseUrl: string, tenant: Awaited<ReturnType<typeof openT
 
 describe('what is stored', () => {
   test('holds no secret in plain: not the log of events, nor the read models, nor what is logged', async () => {
-    const environment = freshEnvironment({ name: 'SQLite', fresh: () => ({}) })
-    const { baseUrl, prepared, close } = await openPlatform({ ...environment, OPERATOR_TOKEN })
-    const tenant = await prepared((writer) => openTenant(writer, { name: 'Secretive' }))
+    const environment = freshEnvironment({ name: 'SQLite', connectionStrings: () => ({}) })
+    const { baseUrl, createWorld, close } = await openInProcessPlatform({ ...environment, OPERATOR_TOKEN })
+    const tenant = await createWorld((writer) => createTenantWorkspace(writer, { name: 'Secretive' }))
     const secrets = await issueAll(baseUrl, tenant)
-    const activity = await asking(() => baseUrl, tenant.session)('/api/tracking/activity/export.csv')
+    const activity = await createApiClient(() => baseUrl, tenant.session)('/api/tracking/activity/export.csv')
     await close()
     for (const [kind, secret] of Object.entries(secrets)) expect(secret.length, kind).toBeGreaterThan(15)
     const stored = [...everyByte(environment.DATA_DIR ?? ''), ['activity.csv', Buffer.from(activity.text)] as const]

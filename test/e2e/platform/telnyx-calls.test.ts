@@ -2,26 +2,26 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WEBHOOK_BYTES } from '../../../src/domain/shared/limits.ts'
-import { openPlatform } from '../../support/e2e/app.ts'
-import { asking, type Json } from '../../support/e2e/client.ts'
-import { freshEnvironment, setups, until } from '../../support/e2e/server.ts'
-import { openTenant, type Tenant } from '../../support/e2e/world.ts'
+import { createApiClient, type Json } from '../../support/e2e/api-client.ts'
+import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
+import { freshEnvironment, storeSetups, waitUntil } from '../../support/e2e/server.ts'
+import { createTenantWorkspace, type Tenant } from '../../support/e2e/world.ts'
 import { createTelnyxCalls } from '../../support/fixtures/telnyx-calls.ts'
 import { startTelnyxDouble, type TelnyxDouble } from '../../support/fixtures/telnyx-double.ts'
 
 const MINUTES = 5
 const systemClock = {
   now: () => Date.now(),
-  at: (instant: number, wake: () => void) => {
+  schedule: (instant: number, wake: () => void) => {
     const timer = setTimeout(wake, Math.max(0, instant - Date.now()))
     return () => clearTimeout(timer)
   },
 }
 
-describe.each(setups)('a platform whose calls come from Telnyx, over $name', (setup) => {
+describe.each(storeSetups)('a platform whose calls come from Telnyx, over $name', (setup) => {
   let baseUrl = ''
   let tenant: Tenant
-  let ask: ReturnType<typeof asking>
+  let ask: ReturnType<typeof createApiClient>
   let double: TelnyxDouble
   const answeredMs: number[] = []
   const ends: (() => Promise<void>)[] = []
@@ -65,7 +65,7 @@ describe.each(setups)('a platform whose calls come from Telnyx, over $name', (se
       store.close()
     })
     double = await startTelnyxDouble({ calls, recording })
-    const platform = await openPlatform({
+    const platform = await openInProcessPlatform({
       ...freshEnvironment(setup),
       CARRIER_URL: 'telnyx:',
       TELNYX_API_KEY: double.apiKey,
@@ -75,8 +75,8 @@ describe.each(setups)('a platform whose calls come from Telnyx, over $name', (se
     })
     ends.push(platform.close, double.close)
     baseUrl = platform.baseUrl
-    tenant = await platform.prepared((writer) => openTenant(writer, { name: 'Acme' }))
-    ask = asking(() => baseUrl, tenant.session)
+    tenant = await platform.createWorld((writer) => createTenantWorkspace(writer, { name: 'Acme' }))
+    ask = createApiClient(() => baseUrl, tenant.session)
   })
   afterAll(async () => {
     for (const end of ends) await end()
@@ -97,7 +97,7 @@ describe.each(setups)('a platform whose calls come from Telnyx, over $name', (se
     for (const target of targets) plan.push(await tenant.target(buyer, { ...target, name: `Target ${newNumber()}` }))
     const line = await tenant.line({ name: `Line ${newNumber()}`, ...settings }, plan)
     // Calls find their workspace by the read model.
-    await until('The number can be called', async () => {
+    await waitUntil('The number can be called', async () => {
       const { body } = await ask(`/api/tracking/numbers?q=${line.e164.slice(1)}`)
       return body.data?.[0]?.webhookStatus === 'ready'
     })
@@ -105,7 +105,7 @@ describe.each(setups)('a platform whose calls come from Telnyx, over $name', (se
   }
 
   const callOf = (to: string, status: string) =>
-    until(`The call on ${to} is ${status}`, async () => {
+    waitUntil(`The call on ${to} is ${status}`, async () => {
       const { body } = await ask(`/api/tracking/calls?pageSize=200`)
       return body.data.find((call: Json) => call.dialedNumber === to && call.status === status)
     })
@@ -146,7 +146,7 @@ describe.each(setups)('a platform whose calls come from Telnyx, over $name', (se
       hungUpBy: 'agent',
     })
     expect(story.attempts).toMatchObject([{ outcome: 'busy', sipCode: 486 }, { outcome: 'answered' }])
-    url = await until(
+    url = await waitUntil(
       'The recording is there',
       async () => (await ask(`/api/tracking/calls/${call.id}`)).body.call.recordings?.[0]?.url,
     )
@@ -205,7 +205,7 @@ describe.each(setups)('a platform whose calls come from Telnyx, over $name', (se
     })
     const { call } = await readOf(to, 'abandoned')
     expect(call).toMatchObject({ outcome: 'missed', callerNumber: null, hungUpBy: 'caller', talkSeconds: 0 })
-    await until('The dial is hung up', async () => calls.done.some(({ command }) => command === 'hangup'))
+    await waitUntil('The dial is hung up', async () => calls.done.some(({ command }) => command === 'hangup'))
   })
 
   test('a number of nobody, or one that does not deliver, is refused', async () => {
@@ -214,7 +214,7 @@ describe.each(setups)('a platform whose calls come from Telnyx, over $name', (se
     for (const to of ['+13105550000', undelivered]) {
       const before = rejected()
       calls.place({ to, from: '+14155550199' })
-      await until(`${to} is rejected`, async () => rejected() === before + 1)
+      await waitUntil(`${to} is rejected`, async () => rejected() === before + 1)
     }
   })
 
@@ -240,9 +240,9 @@ describe.each(setups)('a platform whose calls come from Telnyx, over $name', (se
   test('webhooks are answered at once, also while the carrier answers nothing itself', async () => {
     const { e164: to } = await lineOf({}, [{}])
     const before = answeredMs.length
-    double.next('silent')
+    double.failNext('silent')
     calls.place({ to, from: '+14155550199', hangsUpAfterSeconds: 0.5 })
-    await until('Its beginning and its end are answered', async () => answeredMs.length >= before + 2)
+    await waitUntil('Its beginning and its end are answered', async () => answeredMs.length >= before + 2)
     expect(Math.max(...answeredMs)).toBeLessThan(2_000)
     await callOf(to, 'abandoned')
   })

@@ -1,40 +1,40 @@
 import { v7 } from 'uuid'
 import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Desk, deskOf, minutesAgo } from '../../support/e2e/calls.ts'
-import { asking, type Json, sameness } from '../../support/e2e/client.ts'
+import { createApiClient, errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
 import { refusalOf } from '../../support/e2e/ranges.ts'
-import { type Server, setups } from '../../support/e2e/server.ts'
+import { type Server, storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import { createTenantClient, minutesAgo, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const PATH = '/api/v1/blocked-callers'
 const TWIN = '/api/tracking/blocked-callers'
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const desk = await main.target(await main.buyer({ name: 'Buyer' }), { name: 'Desk' })
   const roofing = await main.line({ name: 'Roofing' }, [desk])
   const solar = await main.line({ name: 'Solar' }, [desk])
-  const other = await openTenant(writer, { name: 'Other' })
+  const other = await createTenantWorkspace(writer, { name: 'Other' })
   const theirs = await other.line({ name: 'Theirs' }, [await other.target(await other.buyer({ name: 'Buyer' }))])
   const reader = await main.apiKey({ name: 'Reader', scopes: ['calls:read'] })
   return { main, other, roofing, solar, theirs, reader }
 }
 type World = Awaited<ReturnType<typeof prepared>>
 
-describe.each(setups)('blocked callers over $name', (setup) => {
+describe.each(storeSetups)('blocked callers over $name', (setup) => {
   let server: Server
   let the: World
-  let main: Desk
-  let other: Desk
+  let main: TenantClient
+  let other: TenantClient
 
   platform(setup, prepared, (started, built) => {
     server = started
     the = built
-    main = deskOf(server, the.main)
-    other = deskOf(server, the.other)
+    main = createTenantClient(server, the.main)
+    other = createTenantClient(server, the.other)
   })
 
   let n = 5550200
@@ -94,7 +94,7 @@ describe.each(setups)('blocked callers over $name', (setup) => {
     test('turns the caller away before any buyer is asked', async () => {
       const caller = someone()
       await post({ callerNumber: caller, campaignId: the.roofing.campaignId })
-      const call = async (to: string) => (await main.play({ to, at: minutesAgo(30), from: `+1${caller}` })).call
+      const call = async (to: string) => (await main.playCall({ to, at: minutesAgo(30), from: `+1${caller}` })).call
       expect(await call(the.roofing.e164)).toMatchObject({ status: 'rejected', reasonCode: 'caller_blocked' })
       expect(await call(the.solar.e164)).toMatchObject({ outcome: 'converted' })
     })
@@ -197,7 +197,7 @@ describe.each(setups)('blocked callers over $name', (setup) => {
 
     test('takes a search of 40 characters, and needs the scope that comes with writing', async () => {
       expect((await main.rest(`${PATH}?q=${'5'.repeat(40)}`)).status).toBe(200)
-      const reader = asking(() => server.baseUrl, the.reader)
+      const reader = createApiClient(() => server.baseUrl, the.reader)
       expect(refusalOf(await reader(PATH))).toMatchObject({ status: 403, code: 'insufficient_scope' })
     })
   })
@@ -220,7 +220,7 @@ describe.each(setups)('blocked callers over $name', (setup) => {
       const foreign = (await post({ callerNumber: someone() }, other)).body.blockedCaller
       const answers = await Promise.all([remove('nope'), remove(v7()), remove(foreign.id)])
       expect(answers[0]).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
-      expect(new Set(answers.map(sameness)).size).toBe(1)
+      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
       expect((await remove(foreign.id, other)).status).toBe(200)
     })
   })

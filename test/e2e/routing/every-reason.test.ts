@@ -2,12 +2,18 @@ import { describe, expect, test } from 'vitest'
 import { setLane } from '../../../commands/supply/set-lane.ts'
 import { skipReason, unroutedReason } from '../../../src/domain/shared/call-codes.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { ANSWERS, type Desk, deskOf, detailsOf, skipsOf } from '../../support/e2e/calls.ts'
-import type { Json } from '../../support/e2e/client.ts'
+import type { Json } from '../../support/e2e/api-client.ts'
 import { shown } from '../../support/e2e/document-2.ts'
-import { type Server, setups } from '../../support/e2e/server.ts'
+import { type Server, storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import {
+  answerScript,
+  createTenantClient,
+  detailsOf,
+  skipsOf,
+  type TenantClient,
+} from '../../support/e2e/tenant-client.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const TEXAN = '+15125550123'
 const CALIFORNIAN = '+13105550123'
@@ -31,7 +37,7 @@ const at = (clock: string, day = 6) =>
   `${new Date(THREE_WEEKS_AGO + day * 86_400_000).toISOString().slice(0, 10)}T${clock}.000Z`
 
 async function world(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const { target, line, buyer } = main
   const acme = await buyer({ name: 'Acme' })
   const open = await target(acme, { name: 'Open' })
@@ -70,20 +76,20 @@ async function world(writer: StreamWriter) {
   return { main, t, lines, stray, publisherId, eastId: await main.publisher({ name: 'East' }) }
 }
 
-describe.each(setups)('reasons and attributions over $name', (setup) => {
+describe.each(storeSetups)('reasons and attributions over $name', (setup) => {
   let server: Server
   let the: Awaited<ReturnType<typeof world>>
-  let main: Desk
+  let main: TenantClient
 
   platform(setup, world, (started, built) => {
     server = started
     the = built
-    main = deskOf(server, the.main)
+    main = createTenantClient(server, the.main)
   })
 
   /** Plays a call and reads it as a key does. */
   async function played(call: Json): Promise<{ readonly call: Json; readonly story: Json }> {
-    const placed = await main.send({ mode: 'instant', from: CALIFORNIAN, ...call })
+    const placed = await main.placeCall({ mode: 'instant', from: CALIFORNIAN, ...call })
     expect(placed.status, placed.text).toBe(201)
     const answer = await main.rest(`/api/v1/calls/${placed.body.callId}`)
     expect(answer.status, answer.text).toBe(200)
@@ -117,7 +123,7 @@ describe.each(setups)('reasons and attributions over $name', (setup) => {
 
   test('a call that crosses midnight takes the caps of the day of its dial, and earns on the day of its settlement', async () => {
     const { e164: to } = the.lines.spend
-    const late = await played({ to, at: at('23:59:30', 8), script: { [the.t.spend]: ANSWERS(60) } })
+    const late = await played({ to, at: at('23:59:30', 8), script: { [the.t.spend]: answerScript(60) } })
     expect(late.call).toMatchObject({ target: { name: 'Spender' }, settledAt: at('00:00:32', 9) })
     expect((await played({ to, at: at('23:00:00', 8) })).call.target.name).toBe('Spender')
     expect((await played({ to, at: at('23:30:00', 8) })).call.target.name).toBe('Spender')
@@ -131,7 +137,7 @@ describe.each(setups)('reasons and attributions over $name', (setup) => {
     const target = async (clock: string, from: string | null = CALIFORNIAN, script = {}) =>
       (await played({ to, from, at: at(clock), script })).call.target.name
     expect(await target('10:00:00', CALIFORNIAN, { [the.t.duplicate]: [{ result: 'busy' }] })).toBe('Open')
-    expect(await target('10:10:00', CALIFORNIAN, { [the.t.duplicate]: ANSWERS(60) })).toBe('Once')
+    expect(await target('10:10:00', CALIFORNIAN, { [the.t.duplicate]: answerScript(60) })).toBe('Once')
     expect(await target('10:20:00', TEXAN)).toBe('Once')
     expect([await target('10:30:00', null), await target('10:40:00', null)]).toEqual(['Once', 'Once'])
     const { call, story } = await played({ to, at: at('11:10:01') })

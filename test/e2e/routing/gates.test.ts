@@ -5,12 +5,19 @@ import { blockCaller } from '../../../commands/routing/block-caller.ts'
 import { assignNumber } from '../../../commands/supply/assign-number.ts'
 import { setLane } from '../../../commands/supply/set-lane.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { ANSWERS, type Desk, deskOf, detailsOf, minutesAgo, stepsOf } from '../../support/e2e/calls.ts'
-import { type Json, query } from '../../support/e2e/client.ts'
+import { type Json, queryString } from '../../support/e2e/api-client.ts'
 import { shown } from '../../support/e2e/document-2.ts'
-import { type Server, setups, until } from '../../support/e2e/server.ts'
+import { type Server, storeSetups, waitUntil } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { lapse, openTenant } from '../../support/e2e/world.ts'
+import {
+  answerScript,
+  createTenantClient,
+  detailsOf,
+  minutesAgo,
+  stepsOf,
+  type TenantClient,
+} from '../../support/e2e/tenant-client.ts'
+import { cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const GATES = [
   'subscription',
@@ -31,7 +38,7 @@ function wednesdayNoon(): string {
 }
 
 async function world(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const buyer = await main.buyer({ name: 'Buyer' })
   const desk = await main.target(buyer, { name: 'Desk' })
   const off = await main.target(buyer, { name: 'Off', status: 'active' })
@@ -75,24 +82,24 @@ async function world(writer: StreamWriter) {
   })
   const stray = await main.number()
 
-  const lapsed = await openTenant(writer, { name: 'Lapsed' })
+  const lapsed = await createTenantWorkspace(writer, { name: 'Lapsed' })
   const lapsedLine = await lapsed.line({ name: 'Open' }, [await lapsed.target(await lapsed.buyer({ name: 'Buyer' }))])
-  await lapse(lapsed)
-  const poor = await openTenant(writer, { name: 'Poor', fundCents: 1 })
+  await cancelSubscription(lapsed)
+  const poor = await createTenantWorkspace(writer, { name: 'Poor', fundCents: 1 })
   const poorLine = await poor.line({ name: 'Open' }, [await poor.target(await poor.buyer({ name: 'Buyer' }))])
   await main.act(setTargetStatus, { targetId: off, status: 'paused' })
   return { main, lines, south, stray, lapsed, lapsedLine, poor, poorLine }
 }
 
-describe.each(setups)('gates over $name', (setup) => {
+describe.each(storeSetups)('gates over $name', (setup) => {
   let server: Server
   let the: Awaited<ReturnType<typeof world>>
-  let main: Desk
+  let main: TenantClient
 
   platform(setup, world, (started, built) => {
     server = started
     the = built
-    main = deskOf(server, the.main)
+    main = createTenantClient(server, the.main)
   })
 
   /** A call that a gate turns away: everything that the documents say of one. */
@@ -124,34 +131,39 @@ describe.each(setups)('gates over $name', (setup) => {
   }
 
   test('a call that passes them all lists all eight, in order', async () => {
-    const { story } = await main.play({ to: the.lines.open.e164 })
+    const { story } = await main.playCall({ to: the.lines.open.e164 })
     expect(detailsOf(story, 'gates')).toEqual([{ passed: GATES, failed: null }])
   })
 
   test(`subscription: a lapsed workspace takes no calls (${shown('unrouted: workspace_inactive')})`, async () => {
-    const lapsed = deskOf(server, the.lapsed)
-    const turned = await lapsed.play({ to: the.lapsedLine.e164 })
+    const lapsed = createTenantClient(server, the.lapsed)
+    const turned = await lapsed.playCall({ to: the.lapsedLine.e164 })
     expectTurnedAway(turned, 'subscription', 'workspace_inactive', /subscription/i)
   })
 
   test(`wallet: a workspace whose usage emptied its wallet takes no more (${shown('unrouted: workspace_unfunded')})`, async () => {
-    const poor = deskOf(server, the.poor)
-    const first = await poor.play({ to: the.poorLine.e164, at: minutesAgo(30) })
+    const poor = createTenantClient(server, the.poor)
+    const first = await poor.playCall({ to: the.poorLine.e164, at: minutesAgo(30) })
     expect(first.call).toMatchObject({ outcome: 'converted', usageCents: 3 })
-    expectTurnedAway(await poor.play({ to: the.poorLine.e164 }), 'wallet', 'workspace_unfunded', /wallet.*-2/i)
+    expectTurnedAway(await poor.playCall({ to: the.poorLine.e164 }), 'wallet', 'workspace_unfunded', /wallet.*-2/i)
   })
 
   test(`campaign status: a paused campaign and a lane switched off are not live (${shown('unrouted: campaign_not_live')})`, async () => {
-    expectTurnedAway(await main.play({ to: the.lines.paused.e164 }), 'campaign_status', 'campaign_not_live', /Resting/)
-    const lane = await main.play({ to: the.south.e164 })
+    expectTurnedAway(
+      await main.playCall({ to: the.lines.paused.e164 }),
+      'campaign_status',
+      'campaign_not_live',
+      /Resting/,
+    )
+    const lane = await main.playCall({ to: the.south.e164 })
     expectTurnedAway(lane, 'campaign_status', 'campaign_not_live', /South/)
     expect(lane.call).toMatchObject({ publisher: { name: 'South' }, payoutCents: 0 })
   })
 
   test(`a call on a number with no campaign is recorded without one (${shown('attribution: direct')})`, async () => {
-    const placed = await main.send({ to: the.stray.e164, mode: 'instant' })
+    const placed = await main.placeCall({ to: the.stray.e164, mode: 'instant' })
     expect(placed.status, placed.text).toBe(201)
-    const { call } = await main.read(placed.body.callId)
+    const { call } = await main.readCall(placed.body.callId)
     expect(call).toMatchObject({
       campaign: null,
       attribution: 'direct',
@@ -164,27 +176,27 @@ describe.each(setups)('gates over $name', (setup) => {
   test(`blocked caller: workspace-wide and on one campaign, by the last ten digits (${shown('unrouted: caller_blocked')})`, async () => {
     const { blocking, open } = the.lines
     expectTurnedAway(
-      await main.play({ to: open.e164, from: '+14155550199' }),
+      await main.playCall({ to: open.e164, from: '+14155550199' }),
       'blocked_caller',
       'caller_blocked',
       /block/i,
     )
-    const one = await main.play({ to: blocking.e164, from: '+14155550198' })
+    const one = await main.playCall({ to: blocking.e164, from: '+14155550198' })
     expectTurnedAway(one, 'blocked_caller', 'caller_blocked', /Blocking/)
-    const elsewhere = await main.play({ to: open.e164, from: '+14155550198' })
+    const elsewhere = await main.playCall({ to: open.e164, from: '+14155550198' })
     expect(elsewhere.call.reasonCode).toBeNull()
   })
 
   test(`anonymous caller: a hidden number is turned away where the campaign says so (${shown('unrouted: anonymous_blocked')})`, async () => {
-    const turned = await main.play({ to: the.lines.anonymous.e164, from: null })
+    const turned = await main.playCall({ to: the.lines.anonymous.e164, from: null })
     expectTurnedAway(turned, 'anonymous_caller', 'anonymous_blocked', /Known callers/)
     expect(turned.call).toMatchObject({ callerNumber: null, callerState: null })
-    const open = await main.play({ to: the.lines.open.e164, from: null })
+    const open = await main.playCall({ to: the.lines.open.e164, from: null })
     expect(open.call).toMatchObject({ outcome: 'converted', callerNumber: null })
   })
 
   test(`hours: a closed campaign says the context-free sentence (${shown('unrouted: campaign_closed')})`, async () => {
-    const turned = await main.play({ to: the.lines.shut.e164, at: wednesdayNoon() })
+    const turned = await main.playCall({ to: the.lines.shut.e164, at: wednesdayNoon() })
     expectTurnedAway(turned, 'hours', 'campaign_closed', 'The call arrived outside campaign hours.')
   })
 
@@ -194,42 +206,42 @@ describe.each(setups)('gates over $name', (setup) => {
       (ago) => `${new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)}T10:00:00.000Z`,
     )
     const [one, other] = days
-    for (const at of [one, one, other, other]) expect((await main.play({ to, at })).call.reasonCode).toBeNull()
-    expectTurnedAway(await main.play({ to, at: one }), 'campaign_cap', 'campaign_capped', /Two a day.* 2 of 2 /)
-    expectTurnedAway(await main.play({ to, at: other }), 'campaign_cap', 'campaign_capped', /2 of 2/)
+    for (const at of [one, one, other, other]) expect((await main.playCall({ to, at })).call.reasonCode).toBeNull()
+    expectTurnedAway(await main.playCall({ to, at: one }), 'campaign_cap', 'campaign_capped', /Two a day.* 2 of 2 /)
+    expectTurnedAway(await main.playCall({ to, at: other }), 'campaign_cap', 'campaign_capped', /2 of 2/)
   })
 
   test('campaign cap: concurrency counts the calls in progress, and frees when they end', async () => {
     const { e164: to } = the.lines.single
-    const placed = await main.send({ to, script: { '+13125550100': ANSWERS(3_000) }, speed: 1_000 })
+    const placed = await main.placeCall({ to, script: { '+13125550100': answerScript(3_000) }, speed: 1_000 })
     expect(placed.status, placed.text).toBe(201)
-    const turned = await main.play({ to })
+    const turned = await main.playCall({ to })
     expectTurnedAway(turned, 'campaign_cap', 'campaign_capped', /One at once.* 1 of 1 /)
-    await until('The call ends', async () => (await main.read(placed.body.callId)).call.outcome !== 'live')
-    expect((await main.play({ to })).call.reasonCode).toBeNull()
+    await waitUntil('The call ends', async () => (await main.readCall(placed.body.callId)).call.outcome !== 'live')
+    expect((await main.playCall({ to })).call.reasonCode).toBeNull()
   })
 
   test(`repeat caller: the same caller is turned away inside the window, hidden ones never (${shown('unrouted: repeat_blocked')})`, async () => {
     const { e164: to } = the.lines.once
     const from = '+14155550123'
-    expect((await main.play({ to, from, at: minutesAgo(300) })).call.reasonCode).toBeNull()
+    expect((await main.playCall({ to, from, at: minutesAgo(300) })).call.reasonCode).toBeNull()
     expectTurnedAway(
-      await main.play({ to, from, at: minutesAgo(240) }),
+      await main.playCall({ to, from, at: minutesAgo(240) }),
       'repeat_caller',
       'repeat_blocked',
       /Once.*2 hours/,
     )
-    expect((await main.play({ to, from, at: minutesAgo(170) })).call.reasonCode).toBeNull()
+    expect((await main.playCall({ to, from, at: minutesAgo(170) })).call.reasonCode).toBeNull()
     for (const at of [minutesAgo(100), minutesAgo(90)])
-      expect((await main.play({ to, from: null, at })).call.reasonCode).toBeNull()
+      expect((await main.playCall({ to, from: null, at })).call.reasonCode).toBeNull()
   })
 
   test('same_target tries the target that connected last time first', async () => {
     const { e164: to } = the.lines.same
     const from = '+14155550124'
-    const first = await main.play({ to, from, at: minutesAgo(60) })
+    const first = await main.playCall({ to, from, at: minutesAgo(60) })
     expect(first.call.target.name).toBe('Desk')
-    const second = await main.play({ to, from, at: minutesAgo(30) })
+    const second = await main.playCall({ to, from, at: minutesAgo(30) })
     expect(detailsOf(first.story, 'plan')[0].targets.map(({ name }: Json) => name)).toEqual(['Off', 'Desk'])
     expect(detailsOf(second.story, 'plan')[0].targets.map(({ name }: Json) => name)).toEqual(['Desk', 'Off'])
   })
@@ -237,18 +249,18 @@ describe.each(setups)('gates over $name', (setup) => {
   test('same_target still tries it first after a call that nobody answered', async () => {
     const { e164: to } = the.lines.same
     const from = '+14155550125'
-    await main.play({ to, from, at: minutesAgo(50) })
-    const lost = await main.play({ to, from, at: minutesAgo(40), script: { '+13125550100': [{ result: 'busy' }] } })
+    await main.playCall({ to, from, at: minutesAgo(50) })
+    const lost = await main.playCall({ to, from, at: minutesAgo(40), script: { '+13125550100': [{ result: 'busy' }] } })
     expect(lost.call).toMatchObject({ reasonCode: 'all_targets_failed' })
-    const third = await main.play({ to, from, at: minutesAgo(20) })
+    const third = await main.playCall({ to, from, at: minutesAgo(20) })
     expect(detailsOf(third.story, 'plan')[0].targets.map(({ name }: Json) => name)).toEqual(['Desk', 'Off'])
   })
 
   test('what a turned-away caller hears: a message', async () => {
     const { e164: to } = the.lines.message
     const at = '2026-01-05T10:00:00.000Z'
-    await main.play({ to, at })
-    const { call, story } = await main.play({ to, at })
+    await main.playCall({ to, at })
+    const { call, story } = await main.playCall({ to, at })
     expect(call).toMatchObject({ status: 'rejected', deliveryMode: null, reasonCode: 'campaign_capped' })
     expect(detailsOf(story, 'unrouted')[0]).toMatchObject({ action: 'message', message: 'Try tomorrow.' })
   })
@@ -256,8 +268,8 @@ describe.each(setups)('gates over $name', (setup) => {
   test('a forwarded call is unrouted, talks to nobody and books nothing', async () => {
     const { e164: to } = the.lines.forward
     const at = '2026-01-05T10:00:00.000Z'
-    await main.play({ to, at })
-    const { call, story } = await main.play({ to, at })
+    await main.playCall({ to, at })
+    const { call, story } = await main.playCall({ to, at })
     expect(call).toMatchObject({
       status: 'rejected',
       outcome: 'unrouted',
@@ -272,23 +284,23 @@ describe.each(setups)('gates over $name', (setup) => {
 
   test('a call that is being forwarded is found by the reason that it shows, and is unrouted once it has ended', async () => {
     const { e164: to, campaignId } = the.lines.forward
-    await main.play({ to })
-    const { body } = await main.send({ to, callerHangsUpAfterSeconds: 4 })
+    await main.playCall({ to })
+    const { body } = await main.placeCall({ to, callerHangsUpAfterSeconds: 4 })
     const found = async (filter: Json) => {
-      const { data, stats } = (await main.rest(`/api/v1/calls${query({ campaignId, ...filter })}`)).body
+      const { data, stats } = (await main.rest(`/api/v1/calls${queryString({ campaignId, ...filter })}`)).body
       const { outcome, reasonCode } = data.find(({ id }: Json) => id === body.callId) ?? {}
       return { outcome, reasonCode, unrouted: stats.unrouted }
     }
     const reason = 'campaign_capped'
     const live = { outcome: 'live', reasonCode: reason, unrouted: 0 }
-    await until('It is being forwarded', async () => (await found({ reason })).reasonCode)
+    await waitUntil('It is being forwarded', async () => (await found({ reason })).reasonCode)
     expect([await found({ reason }), await found({ outcome: 'live' })]).toEqual([live, live])
     expect((await found({ outcome: 'unrouted' })).outcome).toBeUndefined()
-    expect(await main.read(body.callId)).toMatchObject({ call: { endedReason: null, reasonCode: reason } })
+    expect(await main.readCall(body.callId)).toMatchObject({ call: { endedReason: null, reasonCode: reason } })
 
     const ended = { outcome: 'unrouted', reasonCode: reason, unrouted: 1 }
-    await until('It has ended', async () => (await found({ reason })).outcome === 'unrouted')
+    await waitUntil('It has ended', async () => (await found({ reason })).outcome === 'unrouted')
     expect([await found({ reason }), await found({ outcome: 'unrouted' })]).toEqual([ended, ended])
-    expect(await main.read(body.callId)).toMatchObject({ call: { endedReason: reason, reasonCode: reason } })
+    expect(await main.readCall(body.callId)).toMatchObject({ call: { endedReason: reason, reasonCode: reason } })
   })
 })

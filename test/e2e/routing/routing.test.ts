@@ -4,12 +4,19 @@ import { changeTarget } from '../../../commands/demand/change-target.ts'
 import { setBuyerStatus } from '../../../commands/demand/set-buyer-status.ts'
 import { setTargetStatus } from '../../../commands/demand/set-target-status.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { ANSWERS, type Desk, deskOf, detailsOf, skipsOf, stepsOf } from '../../support/e2e/calls.ts'
-import type { Json } from '../../support/e2e/client.ts'
+import type { Json } from '../../support/e2e/api-client.ts'
 import { shown } from '../../support/e2e/document-2.ts'
-import { type Server, setups, until } from '../../support/e2e/server.ts'
+import { type Server, storeSetups, waitUntil } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import {
+  answerScript,
+  createTenantClient,
+  detailsOf,
+  skipsOf,
+  stepsOf,
+  type TenantClient,
+} from '../../support/e2e/tenant-client.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const SHUT = { tz: 'UTC', days: { mon: [['00:00', '00:01']], tue: [], wed: [], thu: [], fri: [], sat: [], sun: [] } }
 /** Noon of the sixth of January 2026, a Tuesday, and of other days of that month. */
@@ -17,7 +24,7 @@ const noon = (day = 6) => `2026-01-${String(day).padStart(2, '0')}T12:00:00.000Z
 const TEXAN = '+15125550123'
 
 async function world(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const { target, line, buyer, act } = main
   const acme = await buyer({ name: 'Acme' })
   const idle = await buyer({ name: 'Idle' })
@@ -105,23 +112,23 @@ async function world(writer: StreamWriter) {
   return { main, t, lines }
 }
 
-describe.each(setups)('routing over $name', (setup) => {
+describe.each(storeSetups)('routing over $name', (setup) => {
   let server: Server
   let the: Awaited<ReturnType<typeof world>>
-  let main: Desk
+  let main: TenantClient
 
   platform(setup, world, (started, built) => {
     server = started
     the = built
-    main = deskOf(server, the.main)
+    main = createTenantClient(server, the.main)
   })
 
   test(`the first target that answers takes the call; the story tells it step by step (${shown('status: completed')}, ${shown('attribution: tracking_number')})`, async () => {
-    const { call, story } = await main.play({
+    const { call, story } = await main.playCall({
       to: the.lines.two.e164,
       from: '+13105550123',
       at: noon(),
-      script: { [the.t.first]: ANSWERS(90, { hungUpBy: 'buyer' }) },
+      script: { [the.t.first]: answerScript(90, { hungUpBy: 'buyer' }) },
     })
     expect(call).toMatchObject({
       ref: expect.stringMatching(/^CA-\d{10}$/),
@@ -217,7 +224,11 @@ describe.each(setups)('routing over $name', (setup) => {
     ['failed', { result: 'failed', sipCode: 480 }, 3, { outcome: 'failed', sipCode: 480 }],
     ['unavailable', { result: 'unavailable' }, 3, { outcome: 'failed', sipCode: 503 }],
   ])('a target that does not take the call (%s) is failed over to the next', async (_name, entry, rings, lost) => {
-    const { call, story } = await main.play({ to: the.lines.two.e164, at: noon(), script: { '+13125550001': [entry] } })
+    const { call, story } = await main.playCall({
+      to: the.lines.two.e164,
+      at: noon(),
+      script: { '+13125550001': [entry] },
+    })
     expect(call).toMatchObject({
       status: 'completed',
       target: { name: 'Second' },
@@ -248,7 +259,7 @@ describe.each(setups)('routing over $name', (setup) => {
   ])('when every target is lost the call ends with the last loss: %s → %s (%s)', async (result, status) => {
     const lost = [{ result }]
     const script = { '+13125550001': [{ result: 'busy' }], '+13125550002': lost }
-    const { call, story } = await main.play({ to: the.lines.two.e164, at: noon(), script })
+    const { call, story } = await main.playCall({ to: the.lines.two.e164, at: noon(), script })
     expect(call).toMatchObject({
       status,
       outcome: 'unrouted',
@@ -274,9 +285,9 @@ describe.each(setups)('routing over $name', (setup) => {
   })
 
   test(`a plan with no active route, and one whose targets are all passed over (${shown('unrouted: no_targets')}, ${shown('unrouted: no_eligible_target')}, ${shown('status: rejected')})`, async () => {
-    const hollow = await main.play({ to: the.lines.hollow.e164, at: noon() })
+    const hollow = await main.playCall({ to: the.lines.hollow.e164, at: noon() })
     expect(hollow.call).toMatchObject({ status: 'rejected', outcome: 'unrouted', reasonCode: 'no_targets' })
-    const every = await main.play({ to: the.lines.every.e164, at: noon(), from: '+13105550123' })
+    const every = await main.playCall({ to: the.lines.every.e164, at: noon(), from: '+13105550123' })
     expect(every.call).toMatchObject({ status: 'rejected', outcome: 'unrouted', reasonCode: 'no_eligible_target' })
     expect(skipsOf(every.story)).toEqual([
       ['Paused', 'paused'],
@@ -288,7 +299,7 @@ describe.each(setups)('routing over $name', (setup) => {
   })
 
   test(`targets that cannot take the call are passed over in order (${shown('skip: paused')}, ${shown('skip: buyer_paused')}, ${shown('skip: no_destination')}, ${shown('skip: closed')}, ${shown('skip: state')})`, async () => {
-    const { call, story } = await main.play({ to: the.lines.past.e164, at: noon(), from: '+13105550123' })
+    const { call, story } = await main.playCall({ to: the.lines.past.e164, at: noon(), from: '+13105550123' })
     expect(call.target.name).toBe('Second')
     expect(stepsOf(story)).toEqual([
       'incoming',
@@ -314,15 +325,15 @@ describe.each(setups)('routing over $name', (setup) => {
       reason: 'state',
       state: 'CA',
     })
-    const texan = await main.play({ to: the.lines.past.e164, at: noon(), from: TEXAN })
+    const texan = await main.playCall({ to: the.lines.past.e164, at: noon(), from: TEXAN })
     expect(texan.call.target.name).toBe('Texan')
   })
 
   test('the campaign states skip every target, and so does a caller of no known state', async () => {
     const { e164: to } = the.lines.texas
-    expect((await main.play({ to, at: noon(), from: TEXAN })).call.outcome).toBe('converted')
+    expect((await main.playCall({ to, at: noon(), from: TEXAN })).call.outcome).toBe('converted')
     for (const from of ['+13105550123', null])
-      expect(skipsOf((await main.play({ to, at: noon(), from })).story)).toEqual([['Second', 'state']])
+      expect(skipsOf((await main.playCall({ to, at: noon(), from })).story)).toEqual([['Second', 'state']])
   })
 
   test(`a concurrency cap of one lets one live call through, whoever calls meanwhile (${shown('skip: concurrency')})`, async () => {
@@ -332,69 +343,78 @@ describe.each(setups)('routing over $name', (setup) => {
     ]) {
       const { e164: to } = line
       const burst = Array.from({ length: 4 }, () =>
-        main.send({ to, speed: 100, script: { [the.t.single]: ANSWERS(200), [the.t.single1]: ANSWERS(200) } }),
+        main.placeCall({
+          to,
+          speed: 100,
+          script: { [the.t.single]: answerScript(200), [the.t.single1]: answerScript(200) },
+        }),
       )
       const placed = (await Promise.all(burst)).map(({ body }) => body.callId)
-      const during = await main.play({ to })
+      const during = await main.playCall({ to })
       expect(skipsOf(during.story)).toEqual([[name, reason]])
       expect(detailsOf(during.story, 'skipped')[0]).toMatchObject({ window: 'concurrency', cap: 1, count: 1 })
       const calls = await Promise.all(
         placed.map((id) =>
-          until('The call ends', async () => {
-            const read = await main.read(id)
+          waitUntil('The call ends', async () => {
+            const read = await main.readCall(id)
             return read.call.outcome !== 'live' && read
           }),
         ),
       )
       expect(calls.filter(({ call }) => call.target.name === name)).toHaveLength(1)
-      expect((await main.play({ to })).call.target.name).toBe(name)
+      expect((await main.playCall({ to })).call.target.name).toBe(name)
     }
   })
 
   test(`a cap that counts at the dial is taken by a call that was not answered (${shown('skip: capped')})`, async () => {
     const { e164: to } = the.lines.claimed
-    const missed = await main.play({ to, at: noon(), script: { [the.t.claimed]: [{ result: 'busy' }] } })
+    const missed = await main.playCall({ to, at: noon(), script: { [the.t.claimed]: [{ result: 'busy' }] } })
     expect(missed.call.target.name).toBe('Second')
-    const { story } = await main.play({ to, at: noon() })
+    const { story } = await main.playCall({ to, at: noon() })
     expect(skipsOf(story)).toEqual([['Claimed', 'capped']])
     expect(detailsOf(story, 'skipped')[0]).toMatchObject({ window: 'daily', cap: 1, count: 1 })
     expect(story.steps.find(({ step }: Json) => step === 'skipped').sentence).toMatch(/Claimed.*daily cap.*1 of 1/)
-    expect((await main.play({ to, at: noon(7) })).call.target.name).toBe('Claimed')
+    expect((await main.playCall({ to, at: noon(7) })).call.target.name).toBe('Claimed')
   })
 
   test('a cap that counts on connection is given back by a call that was not answered', async () => {
     const { e164: to } = the.lines.connected
-    await main.play({ to, at: noon(), script: { [the.t.connected]: [{ result: 'busy' }] } })
-    expect((await main.play({ to, at: noon() })).call.target.name).toBe('Connected')
-    expect(skipsOf((await main.play({ to, at: noon() })).story)).toEqual([['Connected', 'capped']])
+    await main.playCall({ to, at: noon(), script: { [the.t.connected]: [{ result: 'busy' }] } })
+    expect((await main.playCall({ to, at: noon() })).call.target.name).toBe('Connected')
+    expect(skipsOf((await main.playCall({ to, at: noon() })).story)).toEqual([['Connected', 'capped']])
   })
 
   test('a cap that counts on conversion is given back at settlement by a call that did not convert', async () => {
     const { e164: to } = the.lines.converted
-    const short = await main.play({ to, at: noon(), script: { [the.t.converted]: ANSWERS(29) } })
+    const short = await main.playCall({ to, at: noon(), script: { [the.t.converted]: answerScript(29) } })
     expect(short.call).toMatchObject({ target: { name: 'Converted' }, converted: false, outcome: 'connected' })
-    expect((await main.play({ to, at: noon() })).call).toMatchObject({ target: { name: 'Converted' }, converted: true })
-    expect(skipsOf((await main.play({ to, at: noon() })).story)).toEqual([['Converted', 'capped']])
+    expect((await main.playCall({ to, at: noon() })).call).toMatchObject({
+      target: { name: 'Converted' },
+      converted: true,
+    })
+    expect(skipsOf((await main.playCall({ to, at: noon() })).story)).toEqual([['Converted', 'capped']])
   })
 
   test('hourly and lifetime caps; each window of a past call is its own', async () => {
-    await main.play({ to: the.lines.hourly.e164, at: noon() })
-    expect(skipsOf((await main.play({ to: the.lines.hourly.e164, at: '2026-01-06T12:30:00Z' })).story)).toEqual([
+    await main.playCall({ to: the.lines.hourly.e164, at: noon() })
+    expect(skipsOf((await main.playCall({ to: the.lines.hourly.e164, at: '2026-01-06T12:30:00Z' })).story)).toEqual([
       ['Hourly', 'capped'],
     ])
-    expect((await main.play({ to: the.lines.hourly.e164, at: '2026-01-06T13:00:00Z' })).call.target.name).toBe('Hourly')
-    await main.play({ to: the.lines.lifetime.e164, at: noon() })
-    expect(skipsOf((await main.play({ to: the.lines.lifetime.e164, at: noon(20) })).story)).toEqual([
+    expect((await main.playCall({ to: the.lines.hourly.e164, at: '2026-01-06T13:00:00Z' })).call.target.name).toBe(
+      'Hourly',
+    )
+    await main.playCall({ to: the.lines.lifetime.e164, at: noon() })
+    expect(skipsOf((await main.playCall({ to: the.lines.lifetime.e164, at: noon(20) })).story)).toEqual([
       ['Lifetime', 'capped'],
     ])
   })
 
   test(`a buyer's call cap and revenue cap pass over all of its targets (${shown('skip: buyer_capped')})`, async () => {
-    await main.play({ to: the.lines.narrow.e164, at: noon() })
-    const narrow = await main.play({ to: the.lines.narrow.e164, at: noon() })
+    await main.playCall({ to: the.lines.narrow.e164, at: noon() })
+    const narrow = await main.playCall({ to: the.lines.narrow.e164, at: noon() })
     expect(skipsOf(narrow.story)).toEqual([['Narrow desk', 'buyer_capped']])
-    await main.play({ to: the.lines.rich.e164, at: noon() })
-    const rich = await main.play({ to: the.lines.rich.e164, at: noon() })
+    await main.playCall({ to: the.lines.rich.e164, at: noon() })
+    const rich = await main.playCall({ to: the.lines.rich.e164, at: noon() })
     expect(skipsOf(rich.story)).toEqual([['Rich desk', 'buyer_capped']])
     expect(detailsOf(rich.story, 'skipped')[0]).toMatchObject({ capCents: 1_500, cents: 1_500 })
   })
@@ -402,7 +422,7 @@ describe.each(setups)('routing over $name', (setup) => {
   test('a whisper that is not accepted is a rejection; one that is, connects', async () => {
     const { e164: to } = the.lines.whisper
     const dial = (digits: string) =>
-      main.play({ to, at: noon(), script: { '+13125550003': [{ result: 'answer', talkSeconds: 20, digits }] } })
+      main.playCall({ to, at: noon(), script: { '+13125550003': [{ result: 'answer', talkSeconds: 20, digits }] } })
     const refused = await dial('2')
     expect(refused.story.attempts[0]).toMatchObject({ outcome: 'rejected', whisperAccepted: false })
     expect(refused.call.target.name).toBe('Second')
@@ -413,7 +433,7 @@ describe.each(setups)('routing over $name', (setup) => {
   test('a target rings for its own time-out, and the waterfall ends with the budget', async () => {
     const never = [{ result: 'no_answer' }]
     const script = { '+13125550004': never, '+13125550001': never, '+13125550002': never }
-    const { call, story } = await main.play({ to: the.lines.budget.e164, at: noon(), script })
+    const { call, story } = await main.playCall({ to: the.lines.budget.e164, at: noon(), script })
     expect(story.attempts.map(({ rangSeconds }: Json) => rangSeconds)).toEqual([10, 10])
     expect(call).toMatchObject({
       status: 'no_answer',
@@ -424,25 +444,29 @@ describe.each(setups)('routing over $name', (setup) => {
   })
 
   test('an instant call ends now, whoever chance puts first', async () => {
-    const script = { [the.t.first]: [{ result: 'busy', afterSeconds: 25 }], [the.t.second]: ANSWERS(40) }
+    const script = { [the.t.first]: [{ result: 'busy', afterSeconds: 25 }], [the.t.second]: answerScript(40) }
     const { e164: to } = the.lines.drawn
     for (let n = 0; n < 12; n += 1) {
       const before = Date.now()
-      const { call } = await main.play({ to, script })
+      const { call } = await main.playCall({ to, script })
       expect(call).toMatchObject({ status: 'completed', target: { name: 'Second' } })
       expect(Date.parse(call.endedAt)).toBeGreaterThanOrEqual(before - 1_000)
       expect(Date.parse(call.endedAt)).toBeLessThanOrEqual(Date.now())
     }
     const at = new Date(Date.now() - 60_000).toISOString()
-    const late = { [the.t.first]: ANSWERS(600), [the.t.second]: ANSWERS(600) }
-    const { status, body } = await main.send({ to, mode: 'instant', at, script: late })
+    const late = { [the.t.first]: answerScript(600), [the.t.second]: answerScript(600) }
+    const { status, body } = await main.placeCall({ to, mode: 'instant', at, script: late })
     expect([status, body.error.details]).toEqual([400, { at: 'the call would end after now' }])
   })
 
   test('an instant call is over by now, also where a longer one would have come before what turns it away', async () => {
     const { e164: to } = the.lines.once
     const call = (talk: number) =>
-      main.play({ to, from: '+14155550177', script: { [the.t.once]: ANSWERS(20), [the.t.second]: ANSWERS(talk) } })
+      main.playCall({
+        to,
+        from: '+14155550177',
+        script: { [the.t.once]: answerScript(20), [the.t.second]: answerScript(talk) },
+      })
     const names: string[] = []
     for (const talk of [20, 20, 500]) {
       const { call: played, story } = await call(talk)
@@ -456,15 +480,15 @@ describe.each(setups)('routing over $name', (setup) => {
 
   test('weighted: a weight of 0 comes only when nothing else is left', async () => {
     for (let n = 0; n < 5; n++) {
-      const { call, story } = await main.play({ to: the.lines.weighted.e164, at: noon() })
+      const { call, story } = await main.playCall({ to: the.lines.weighted.e164, at: noon() })
       expect(call).toMatchObject({ routingMode: 'weighted', target: { name: 'Second' } })
       expect(detailsOf(story, 'plan')[0].targets.map(({ name }: Json) => name)).toEqual(['Second', 'First'])
     }
   })
 
   test('a sip target that is handed the call books nothing; its address is masked', async () => {
-    const script = { '+13125550001': [{ result: 'busy' }], 'sip:desk@pbx.example': ANSWERS(75) }
-    const { call, story } = await main.play({ to: the.lines.mixed.e164, at: noon(), script })
+    const script = { '+13125550001': [{ result: 'busy' }], 'sip:desk@pbx.example': answerScript(75) }
+    const { call, story } = await main.playCall({ to: the.lines.mixed.e164, at: noon(), script })
     expect(call).toMatchObject({
       deliveryMode: 'sip',
       target: { name: 'Switch' },
@@ -477,7 +501,7 @@ describe.each(setups)('routing over $name', (setup) => {
   })
 
   test(`a caller who gives up before a buyer answers has abandoned the call (${shown('status: abandoned')})`, async () => {
-    const { call, story } = await main.play({ to: the.lines.two.e164, at: noon(), callerHangsUpAfterSeconds: 1 })
+    const { call, story } = await main.playCall({ to: the.lines.two.e164, at: noon(), callerHangsUpAfterSeconds: 1 })
     expect(call).toMatchObject({
       status: 'abandoned',
       outcome: 'missed',
@@ -489,13 +513,13 @@ describe.each(setups)('routing over $name', (setup) => {
       endedAt: '2026-01-06T12:00:01.000Z',
     })
     expect(story.attempts[0]).toMatchObject({ outcome: 'abandoned', lossCode: 'abandoned', rangSeconds: 1 })
-    const talking = await main.play({ to: the.lines.two.e164, at: noon(), callerHangsUpAfterSeconds: 10 })
+    const talking = await main.playCall({ to: the.lines.two.e164, at: noon(), callerHangsUpAfterSeconds: 10 })
     expect(talking.call).toMatchObject({ status: 'completed', hungUpBy: 'caller', talkSeconds: 7 })
   })
 
   test('a buyer who hangs up as soon as they answer has answered', async () => {
     const script = { [the.t.first]: [{ result: 'answer', talkSeconds: 0, hungUpBy: 'buyer' }] }
-    const { call, story } = await main.play({ to: the.lines.two.e164, at: noon(), script })
+    const { call, story } = await main.playCall({ to: the.lines.two.e164, at: noon(), script })
     expect(call).toMatchObject({
       status: 'completed',
       target: { name: 'First' },
@@ -515,21 +539,21 @@ describe.each(setups)('routing over $name', (setup) => {
     const join = (poolId: string | null) =>
       main.console(`/api/tracking/numbers/${numberId}`, { method: 'PATCH', body: { poolId } })
     await join(poolId)
-    const { call } = await main.play({ to, at: noon() })
+    const { call } = await main.playCall({ to, at: noon() })
     expect(call).toMatchObject({ numberPoolId: poolId, dialedNumberId: numberId })
     await join(null)
-    expect((await main.play({ to, at: noon() })).call.numberPoolId).toBeNull()
-    expect((await main.read(call.id)).call.numberPoolId).toBe(poolId)
+    expect((await main.playCall({ to, at: noon() })).call.numberPoolId).toBeNull()
+    expect((await main.readCall(call.id)).call.numberPoolId).toBe(poolId)
   })
 
   test('a script has an entry for each successive dial of a call, and the last repeats', async () => {
     const script = { [the.t.first]: [{ result: 'busy' }, { result: 'answer', talkSeconds: 5 }] }
     for (let n = 0; n < 2; n++) {
-      const { call } = await main.play({ to: the.lines.two.e164, at: noon(), script })
+      const { call } = await main.playCall({ to: the.lines.two.e164, at: noon(), script })
       expect(call.target.name).toBe('Second')
     }
     const busyOnce = { '+13125550001': [{ result: 'busy' }, { result: 'answer', talkSeconds: 5 }] }
-    const { call } = await main.play({ to: the.lines.shared.e164, at: noon(), script: busyOnce })
+    const { call } = await main.playCall({ to: the.lines.shared.e164, at: noon(), script: busyOnce })
     expect([call.target.name, call.talkSeconds]).toEqual(['Same number', 5])
   })
 })

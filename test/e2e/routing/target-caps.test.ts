@@ -1,18 +1,24 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { ANSWERS, type Desk, deskOf, setHeaders, skipsOf } from '../../support/e2e/calls.ts'
-import { type Json, sameness } from '../../support/e2e/client.ts'
+import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
 import { refusalOf } from '../../support/e2e/ranges.ts'
-import { setups, until } from '../../support/e2e/server.ts'
+import { storeSetups, waitUntil } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import {
+  answerScript,
+  createTenantClient,
+  setBidHeaders,
+  skipsOf,
+  type TenantClient,
+} from '../../support/e2e/tenant-client.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 const ZEROS = { hour: 0, day: 0, month: 0, total: 0, dayRevenueCents: 0 }
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const buyer = await main.buyer({ name: 'Buyer' })
   const one = async (name: string, settings: object = {}) => {
     const targetId = await main.target(buyer, { name, ...settings })
@@ -30,20 +36,20 @@ async function prepared(writer: StreamWriter) {
   const dialled = await one('dialled', { totalCap: 1, capCountsOn: 'claimed' })
   const quiet = await one('quiet')
   const logged = await one('logged')
-  const other = await openTenant(writer, { name: 'Other' })
+  const other = await createTenantWorkspace(writer, { name: 'Other' })
   const foreign = await other.target(await other.buyer({ name: 'Theirs' }))
   return { main, buyer, bidder, caps, talking, dialled, quiet, logged, foreign }
 }
 type World = Awaited<ReturnType<typeof prepared>>
 
-describe.each(setups)('caps of targets over $name', (setup) => {
+describe.each(storeSetups)('caps of targets over $name', (setup) => {
   let the: World
-  let main: Desk
+  let main: TenantClient
 
   platform(setup, prepared, async (started, built) => {
     the = built
-    main = deskOf(started, the.main)
-    await setHeaders(main, the.bidder, { 'x-key': 'secret' })
+    main = createTenantClient(started, the.main)
+    await setBidHeaders(main, the.bidder, { 'x-key': 'secret' })
   })
 
   const reset = (id: string, body?: Json) =>
@@ -52,7 +58,7 @@ describe.each(setups)('caps of targets over $name', (setup) => {
   const buyer = async () => (await main.rest(`/api/v1/buyers/${the.buyer}`)).body.buyer
   /** A short call that ends now, in the hour that the reset clears. */
   const play = ({ e164, targetId }: { readonly e164: string; readonly targetId: string }) =>
-    main.play({ to: e164, script: { [targetId]: ANSWERS(1) } })
+    main.playCall({ to: e164, script: { [targetId]: answerScript(1) } })
 
   describe(promised('POST /api/v1/targets/:id/reset-caps'), () => {
     test.each(['hourlyCap', 'dailyCap', 'monthlyCap', 'totalCap'] as const)(
@@ -78,7 +84,7 @@ describe.each(setups)('caps of targets over $name', (setup) => {
 
     test('a call that fills a cap with its dial is played to its end, and not past now', async () => {
       const { e164, targetId } = the.dialled
-      const { call } = await main.play({ to: e164, script: { [targetId]: ANSWERS(120) } })
+      const { call } = await main.playCall({ to: e164, script: { [targetId]: answerScript(120) } })
       expect(call).toMatchObject({ outcome: 'converted', talkSeconds: 120 })
       expect(Date.parse(call.endedAt)).toBeLessThanOrEqual(Date.now())
       expect(skipsOf((await play(the.dialled)).story)).toEqual([['dialled', 'capped']])
@@ -86,21 +92,21 @@ describe.each(setups)('caps of targets over $name', (setup) => {
 
     test('leaves calls in progress live, and never counts them in the new window', async () => {
       const { e164, targetId } = the.talking
-      const script = { [targetId]: ANSWERS(60, { hungUpBy: 'buyer' }) }
-      const first = await main.send({ to: e164, mode: 'live', speed: 20, from: '+13105550191', script })
-      await until('The first call talks', async () => (await target(targetId)).usage.day === 1)
+      const script = { [targetId]: answerScript(60, { hungUpBy: 'buyer' }) }
+      const first = await main.placeCall({ to: e164, mode: 'live', speed: 20, from: '+13105550191', script })
+      await waitUntil('The first call talks', async () => (await target(targetId)).usage.day === 1)
       const { body } = await reset(targetId, {})
       expect(body.reset).toMatchObject({ day: 1, total: 1, dayRevenueCents: 0 })
       expect(body.target).toMatchObject({ liveCalls: 1, usage: { liveCalls: 1, ...ZEROS } })
-      const ended = await until('The first call has settled', async () => {
-        const { call } = await main.read(first.body.callId)
+      const ended = await waitUntil('The first call has settled', async () => {
+        const { call } = await main.readCall(first.body.callId)
         return call.outcome === 'converted' && call
       })
       expect(ended).toMatchObject({ revenueCents: 1_000 })
-      await until('Its place is free', async () => (await target(targetId)).liveCalls === 0)
+      await waitUntil('Its place is free', async () => (await target(targetId)).liveCalls === 0)
       expect((await target(targetId)).usage).toEqual({ liveCalls: 0, ...ZEROS })
       expect((await reset(targetId)).body.reset).toEqual(ZEROS)
-      const second = await main.play({ to: e164, from: '+13105550192', script: { [targetId]: ANSWERS(1) } })
+      const second = await main.playCall({ to: e164, from: '+13105550192', script: { [targetId]: answerScript(1) } })
       expect(second.call.outcome).toBe('converted')
       expect((await target(targetId)).usage).toMatchObject({ day: 1, total: 1, dayRevenueCents: 1_000 })
     })
@@ -132,7 +138,7 @@ describe.each(setups)('caps of targets over $name', (setup) => {
     test('finds nothing that is not there, and takes no body but an empty one', async () => {
       const answers = await Promise.all(['nope', NOBODY, the.foreign].map((id) => reset(id)))
       expect(answers[0]).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
-      expect(new Set(answers.map(sameness)).size).toBe(1)
+      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
       expect(refusalOf(await reset(the.quiet.targetId, { hour: true }))).toEqual({
         status: 400,
         code: 'validation_error',

@@ -1,17 +1,24 @@
 import { describe, expect, test } from 'vitest'
 import { SUPPRESSION_SECONDS } from '../../../src/domain/shared/limits.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { ANSWERS, type Desk, deskOf, detailsOf, minutesAgo, skipsOf } from '../../support/e2e/calls.ts'
-import type { Json } from '../../support/e2e/client.ts'
-import { setups } from '../../support/e2e/server.ts'
+import type { Json } from '../../support/e2e/api-client.ts'
+import { storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant } from '../../support/e2e/world.ts'
-import { after } from '../../support/fixtures/call-world.ts'
+import {
+  answerScript,
+  createTenantClient,
+  detailsOf,
+  minutesAgo,
+  skipsOf,
+  type TenantClient,
+} from '../../support/e2e/tenant-client.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
+import { instantAfter } from '../../support/fixtures/call-world.ts'
 
 const NAMES = ['trips', 'doubles', 'heals', 'asks', 'says nothing', 'asks for too much', 'now', 'gives up'] as const
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const buyer = await main.buyer({ name: 'Buyer' })
   const one = async (name: string) => {
     const targetId = await main.target(buyer, { name })
@@ -31,22 +38,22 @@ type Line = World['lines']['trips']
 /** A dial that fails after two seconds. */
 const FAILS = (result = 'busy', more: object = {}) => [{ result, afterSeconds: 2, ...more }]
 
-describe.each(setups)('health of targets over $name', (setup) => {
+describe.each(storeSetups)('health of targets over $name', (setup) => {
   let the: World
-  let main: Desk
+  let main: TenantClient
 
   platform(setup, prepared, (started, built) => {
     the = built
-    main = deskOf(started, built.main)
+    main = createTenantClient(started, built.main)
   })
 
   const target = async (id: string) => (await main.rest(`/api/v1/targets/${id}`)).body.target
   const dial = ({ e164, targetId }: Line, at: string, answer: readonly object[] = FAILS()) =>
-    main.play({ to: e164, at, script: { [targetId]: answer } })
+    main.playCall({ to: e164, at, script: { [targetId]: answer } })
   /** Calls a minute apart from an instant on, each of which fails two seconds after it came. */
   async function failing(line: Line, from: string, count: number): Promise<void> {
     for (let n = 0; n < count; n += 1) {
-      const { call } = await dial(line, after(n * 60, from))
+      const { call } = await dial(line, instantAfter(n * 60, from))
       expect(call.status).toBe('busy')
     }
   }
@@ -66,7 +73,7 @@ describe.each(setups)('health of targets over $name', (setup) => {
     })
     const healths: Json[] = []
     for (let n = 0; n < 5; n += 1) {
-      await dial(line, after(n * 60, from))
+      await dial(line, instantAfter(n * 60, from))
       const { health, consecutiveFailures, lastError, suppressedUntil } = await target(line.targetId)
       healths.push([health, consecutiveFailures, lastError, suppressedUntil])
     }
@@ -77,8 +84,8 @@ describe.each(setups)('health of targets over $name', (setup) => {
       ['down', 4, 'busy (SIP 486)', null],
       ['down', 5, 'busy (SIP 486)', null],
     ])
-    const until = after(4 * 60 + 2 + SUPPRESSION_SECONDS.first, from)
-    const off = await dial(line, after(-45, until), ANSWERS(10))
+    const until = instantAfter(4 * 60 + 2 + SUPPRESSION_SECONDS.first, from)
+    const off = await dial(line, instantAfter(-45, until), answerScript(10))
     expect(off.call).toMatchObject({ status: 'rejected', outcome: 'unrouted', attemptCount: 0 })
     expect(passedOver(off)).toEqual(['no_eligible_target', 'suppressed'])
     expect(detailsOf(off.story, 'skipped')).toEqual([
@@ -96,9 +103,9 @@ describe.each(setups)('health of targets over $name', (setup) => {
     expect(off.story.steps.find(({ step }: Json) => step === 'skipped').sentence).toBe(
       'Target trips is switched off for 45 more seconds after 5 failed dials in a row.',
     )
-    expect(passedOver(await dial(line, after(-0.001, until), ANSWERS(10)))).toContain('suppressed')
+    expect(passedOver(await dial(line, instantAfter(-0.001, until), answerScript(10)))).toContain('suppressed')
     expect((await target(line.targetId)).consecutiveFailures).toBe(5)
-    const on = await dial(line, until, ANSWERS(10))
+    const on = await dial(line, until, answerScript(10))
     expect(on.call).toMatchObject({ outcome: 'converted', attemptCount: 1 })
     expect(await target(line.targetId)).toMatchObject({
       health: 'healthy',
@@ -112,12 +119,12 @@ describe.each(setups)('health of targets over $name', (setup) => {
     const line = the.lines.doubles
     let from = minutesAgo(180)
     await failing(line, from, 5)
-    from = after(4 * 60 + 2, from)
+    from = instantAfter(4 * 60 + 2, from)
     for (const seconds of [60, 120, 240, 480, 900, 900]) {
-      const until = after(seconds, from)
-      expect(passedOver(await dial(line, after(-0.001, until))), `${seconds}`).toContain('suppressed')
+      const until = instantAfter(seconds, from)
+      expect(passedOver(await dial(line, instantAfter(-0.001, until))), `${seconds}`).toContain('suppressed')
       expect((await dial(line, until)).call.status, `${seconds}`).toBe('busy')
-      from = after(2, until)
+      from = instantAfter(2, until)
     }
     expect(await target(line.targetId)).toMatchObject({ health: 'down', consecutiveFailures: 11 })
   })
@@ -126,14 +133,14 @@ describe.each(setups)('health of targets over $name', (setup) => {
     const line = the.lines.heals
     const from = minutesAgo(60)
     await failing(line, from, 4)
-    await dial(line, after(240, from), ANSWERS(10))
+    await dial(line, instantAfter(240, from), answerScript(10))
     const kinds = ['no_answer', 'busy', 'rejected', 'failed'] as const
     for (const [n, kind] of kinds.entries()) {
-      const { call } = await dial(line, after(300 + n * 60, from), FAILS(kind))
+      const { call } = await dial(line, instantAfter(300 + n * 60, from), FAILS(kind))
       expect(call.status).toBe(kind)
     }
     expect(await target(line.targetId)).toMatchObject({ health: 'down', consecutiveFailures: 4 })
-    expect((await dial(line, after(600, from), ANSWERS(10))).call.outcome).toBe('converted')
+    expect((await dial(line, instantAfter(600, from), answerScript(10))).call.outcome).toBe('converted')
   })
 
   test.each([
@@ -146,28 +153,28 @@ describe.each(setups)('health of targets over $name', (setup) => {
     const { call, story } = await dial(line, from, FAILS('unavailable', more))
     expect(call.status).toBe('failed')
     expect(story.attempts).toMatchObject([{ outcome: 'failed', sipCode: 503 }])
-    const until = after(2 + seconds, from)
-    const off = await dial(line, after(-1, until), ANSWERS(1))
+    const until = instantAfter(2 + seconds, from)
+    const off = await dial(line, instantAfter(-1, until), answerScript(1))
     expect(detailsOf(off.story, 'skipped')).toMatchObject([
       { reason: 'suppressed', secondsLeft: 1, suppressedUntil: until, consecutiveFailures: 1 },
     ])
     expect(await target(line.targetId)).toMatchObject({ health: 'degraded', lastError: 'failed (SIP 503)' })
-    expect((await dial(line, until, ANSWERS(1))).call.outcome).toBe('converted')
+    expect((await dial(line, until, answerScript(1))).call.outcome).toBe('converted')
   })
 
   test('the next target of the plan takes the call meanwhile', async () => {
     const from = minutesAgo(30)
-    const script = { [the.first]: FAILS('unavailable', { retryAfterSeconds: 300 }), [the.second]: ANSWERS(5) }
-    const { call } = await main.play({ to: the.both.e164, at: from, script })
+    const script = { [the.first]: FAILS('unavailable', { retryAfterSeconds: 300 }), [the.second]: answerScript(5) }
+    const { call } = await main.playCall({ to: the.both.e164, at: from, script })
     expect(call).toMatchObject({ outcome: 'converted', attemptCount: 2, target: { name: 'second' } })
-    const next = await main.play({ to: the.both.e164, at: after(60, from), script })
+    const next = await main.playCall({ to: the.both.e164, at: instantAfter(60, from), script })
     expect(next.call).toMatchObject({ outcome: 'converted', attemptCount: 1, target: { name: 'second' } })
     expect(skipsOf(next.story)).toEqual([['first', 'suppressed']])
   })
 
   test('a caller who gives up says nothing of the target', async () => {
     const { e164, targetId } = the.lines['gives up']
-    const { call } = await main.play({
+    const { call } = await main.playCall({
       to: e164,
       callerHangsUpAfterSeconds: 5,
       script: { [targetId]: FAILS('no_answer', { afterSeconds: 20 }) },
@@ -179,7 +186,7 @@ describe.each(setups)('health of targets over $name', (setup) => {
   test('is shown while it lasts on every surface, moves no configuration, and is not healed by a reset of caps', async () => {
     const { e164, targetId } = the.lines.now
     const before = await main.rest(`/api/v1/targets/${targetId}`)
-    for (let n = 0; n < 5; n += 1) await main.play({ to: e164, script: { [targetId]: FAILS('rejected') } })
+    for (let n = 0; n < 5; n += 1) await main.playCall({ to: e164, script: { [targetId]: FAILS('rejected') } })
     const read = await main.rest(`/api/v1/targets/${targetId}`)
     const { health, consecutiveFailures, suppressedUntil, updatedAt } = read.body.target
     expect([health, consecutiveFailures]).toEqual(['down', 5])
@@ -195,10 +202,12 @@ describe.each(setups)('health of targets over $name', (setup) => {
     }
     const healthy = (await main.rest('/api/v1/targets?health=healthy')).body.data
     expect(healthy.map(({ id }: Json) => id)).not.toContain(targetId)
-    const off = await main.play({ to: e164, script: { [targetId]: ANSWERS(1) } })
+    const off = await main.playCall({ to: e164, script: { [targetId]: answerScript(1) } })
     expect(passedOver(off)).toEqual(['no_eligible_target', 'suppressed'])
     const reset = await main.rest(`/api/v1/targets/${targetId}/reset-caps`, { method: 'POST' })
     expect(reset.body.target).toMatchObject(shown)
-    expect(passedOver(await main.play({ to: e164, script: { [targetId]: ANSWERS(1) } }))).toContain('suppressed')
+    expect(passedOver(await main.playCall({ to: e164, script: { [targetId]: answerScript(1) } }))).toContain(
+      'suppressed',
+    )
   })
 })

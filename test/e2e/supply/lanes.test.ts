@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Desk, deskOf } from '../../support/e2e/calls.ts'
-import { type Json, sameness } from '../../support/e2e/client.ts'
+import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
 import { expectLengths, expectRanges, refusalOf } from '../../support/e2e/ranges.ts'
-import { type Server, setups } from '../../support/e2e/server.ts'
+import { type Server, storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { lapse, openTenant, shelve } from '../../support/e2e/world.ts'
+import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { archiveCampaign, cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 const AS_OPENED = {
@@ -71,40 +71,40 @@ const ILL_FORMED: readonly (readonly [string, Json])[] = [
 ]
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const target = await main.target(await main.buyer({ name: 'Acme' }))
   const line = await main.line({ name: 'Solar', bufferSeconds: 30 }, [target])
   const shelved = await main.line({ name: 'Shelved' }, [target])
-  await shelve(main, shelved)
+  await archiveCampaign(main, shelved)
   const taken = await main.publisher({ name: 'Taken' })
   const owned = await main.line({ name: 'Owned' }, [target], { publisherId: taken })
   const ended = await main.line({ name: 'Ended' }, [target], { publisherId: taken })
-  await shelve(main, ended)
+  await archiveCampaign(main, ended)
   const gone = await main.publisher({ name: 'Gone', status: 'terminated' })
-  const other = await openTenant(writer, { name: 'Other' })
+  const other = await createTenantWorkspace(writer, { name: 'Other' })
   const abroad = await other.line({ name: 'Abroad' }, [await other.target(await other.buyer({ name: 'Far' }))])
   const foreign = await other.publisher({ name: 'Foreign' })
-  const lapsed = await openTenant(writer, { name: 'Lapsed' })
+  const lapsed = await createTenantWorkspace(writer, { name: 'Lapsed' })
   const late = await lapsed.publisher({ name: 'Late' })
   const stale = await lapsed.line({ name: 'Stale' }, [await lapsed.target(await lapsed.buyer({ name: 'Old' }))], {
     publisherId: late,
   })
-  await lapse(lapsed)
+  await cancelSubscription(lapsed)
   return { main, line, shelved, taken, owned, ended, gone, other, abroad, foreign, lapsed, late, stale }
 }
 
-describe.each(setups)('lanes over $name', (setup) => {
+describe.each(storeSetups)('lanes over $name', (setup) => {
   let server: Server
   let the: Awaited<ReturnType<typeof prepared>>
-  let main: Desk
-  let lapsed: Desk
+  let main: TenantClient
+  let lapsed: TenantClient
   let publisherId: string
 
   platform(setup, prepared, (started, built) => {
     server = started
     the = built
-    main = deskOf(started, built.main)
-    lapsed = deskOf(started, built.lapsed)
+    main = createTenantClient(started, built.main)
+    lapsed = createTenantClient(started, built.lapsed)
   })
 
   /** A publisher of each test's own. */
@@ -228,12 +228,12 @@ describe.each(setups)('lanes over $name', (setup) => {
 
     test('a missing, a malformed and a foreign campaign or publisher are the same 404', async () => {
       const publishers = await Promise.all(places().map(([one, campaign]) => put({}, path(one, campaign))))
-      expect(new Set(publishers.map(sameness)).size).toBe(1)
+      expect(new Set(publishers.map(errorWithoutRequestId)).size).toBe(1)
       expect(publishers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Publisher not found.' })
       const campaigns = await Promise.all(
         [NOBODY, 'x', the.abroad.campaignId].map((one) => put({}, path(publisherId, one))),
       )
-      expect(new Set(campaigns.map(sameness)).size).toBe(1)
+      expect(new Set(campaigns.map(errorWithoutRequestId)).size).toBe(1)
       expect(campaigns[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Campaign not found.' })
     })
 
@@ -301,7 +301,7 @@ describe.each(setups)('lanes over $name', (setup) => {
       const list = (id: string, desk = main) => desk.console(`/api/tracking/campaigns/${id}/publishers`)
       expect((await list(the.shelved.campaignId)).body).toEqual({ lanes: [] })
       const answers = await Promise.all([NOBODY, 'x', the.abroad.campaignId].map((id) => list(id)))
-      expect(new Set(answers.map(sameness)).size).toBe(1)
+      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
       expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Campaign not found.' })
       expect((await list(the.stale.campaignId, lapsed)).body.lanes).toHaveLength(1)
     })
@@ -322,7 +322,7 @@ describe.each(setups)('lanes over $name', (setup) => {
           ([publisher, campaign]) => main.console(path(publisher, campaign)),
         ),
       )
-      expect(new Set(answers.map(sameness)).size).toBe(1)
+      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
       expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Lane not found.' })
     })
   })
@@ -365,14 +365,14 @@ describe.each(setups)('lanes over $name', (setup) => {
       const { body } = await close(at)
       expect(body).toMatchObject({ revokedKeys: 1, numbersStillAssigned: 1 })
       expect(body.note).toMatch(/keep ringing/)
-      const { call } = await main.play({ to: the.owned.e164 })
+      const { call } = await main.playCall({ to: the.owned.e164 })
       expect(call.status).toBe('completed')
       expect((await put({}, at)).status).toBe(201)
     })
 
     test('of no lane it is the same 404 as of nothing', async () => {
       const answers = await Promise.all([...places().map(([one, campaign]) => close(path(one, campaign))), close()])
-      expect(new Set(answers.map(sameness)).size).toBe(1)
+      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
       expect(refusalOf(answers[0] ?? expect.fail())).toEqual({ status: 404, code: 'not_found', details: null })
     })
   })
@@ -403,7 +403,7 @@ describe.each(setups)('lanes over $name', (setup) => {
 
     test('no lane is 404, a revoked key 409, anything but a boolean 400', async () => {
       const answers = await Promise.all([compat(true), ...places().map(([one]) => compat(true, path(one)))])
-      expect(new Set(answers.map(sameness)).size).toBe(1)
+      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
       expect(answers[0]?.body.error.message).toBe('Lane not found.')
       expect((await compat('no')).status).toBe(404)
       await opened()

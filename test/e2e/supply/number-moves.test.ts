@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { createPool } from '../../../commands/supply/create-pool.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Desk, deskOf } from '../../support/e2e/calls.ts'
-import { type Answer, type Json, sameness } from '../../support/e2e/client.ts'
+import { type ApiResponse, errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { buying } from '../../support/e2e/numbers.ts'
-import { setups } from '../../support/e2e/server.ts'
+import { createNumberClient } from '../../support/e2e/number-client.ts'
+import { storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant, shelve, type Tenant } from '../../support/e2e/world.ts'
+import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { archiveCampaign, createTenantWorkspace, type Tenant } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 const keys = 'abcdef'
@@ -20,16 +20,16 @@ async function poolOf({ act }: Tenant, campaignId: string, key: number, settings
 }
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const desk = await main.target(await main.buyer({ name: 'Acme' }))
   const [blue, red] = [await main.publisher({ name: 'Blue Leads' }), await main.publisher({ name: 'Red Leads' })]
   const west = await main.line({ name: 'West' }, [desk], { publisherId: blue })
   const east = await main.line({ name: 'East' }, [desk])
   const shelved = await main.line({ name: 'Shelved' }, [desk])
-  await shelve(main, shelved)
+  await archiveCampaign(main, shelved)
   const bluePool = await poolOf(main, west.campaignId, 0, { name: 'Blue pool', publisherId: blue })
   const eastPool = await poolOf(main, east.campaignId, 1, { name: 'East pool' })
-  const other = await openTenant(writer, { name: 'Other' })
+  const other = await createTenantWorkspace(writer, { name: 'Other' })
   const theirs = await other.line({ name: 'Theirs' }, [await other.target(await other.buyer({ name: 'Buyer' }))])
   const foreign = {
     ...theirs,
@@ -39,14 +39,14 @@ async function prepared(writer: StreamWriter) {
   return { main, blue, red, west, east, shelved, bluePool, eastPool, foreign }
 }
 
-describe.each(setups)('moves of numbers over $name', (setup) => {
+describe.each(storeSetups)('moves of numbers over $name', (setup) => {
   let the: Awaited<ReturnType<typeof prepared>>
-  let main: Desk
+  let main: TenantClient
   let numberId = ''
 
   platform(setup, prepared, (server, built) => {
     the = built
-    main = deskOf(server, built.main)
+    main = createTenantClient(server, built.main)
   })
 
   const patch = (id: string, body: Json, headers = {}) =>
@@ -58,14 +58,14 @@ describe.each(setups)('moves of numbers over $name', (setup) => {
     expect(answer.status, answer.text).toBe(200)
     return place(answer.body.number)
   }
-  const refusal = ({ status, body }: Answer) => [status, body.error.code, body.error.details]
+  const refusal = ({ status, body }: ApiResponse) => [status, body.error.code, body.error.details]
   const fallBackOn = async (fallbackNumberId: string) => {
     const body = { fallbackNumberId }
     const answer = await main.console(`/api/tracking/pools/${the.bluePool}`, { method: 'PATCH', body })
     expect(answer.status, answer.text).toBe(200)
   }
   const buy = async (query: Json = { endsWith: '4' }) => {
-    const { status, text, body } = await buying(main.console).buy(query)
+    const { status, text, body } = await createNumberClient(main.console).buy(query)
     expect(status, text).toBe(201)
     return body.number
   }
@@ -115,7 +115,7 @@ describe.each(setups)('moves of numbers over $name', (setup) => {
       const again = await patch(failing.id, { campaignId: the.east.campaignId })
       expect(again.body.warnings).toEqual(body.warnings)
       expect((await patch(failing.id, { label: 'Failing' })).body.warnings).toEqual([])
-      expect((await main.send({ to: failing.e164, mode: 'instant' })).status).toBe(409)
+      expect((await main.placeCall({ to: failing.e164, mode: 'instant' })).status).toBe(409)
     })
 
     test('warns of a pool that lost its fallback, and of a live campaign without a number', async () => {
@@ -155,7 +155,7 @@ describe.each(setups)('moves of numbers over $name', (setup) => {
         [NOBODY, 'nonsense', the.foreign.numberId].map((id) => patch(id, { label: 'Mine' })),
       )
       expect(absent[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Number not found.' })
-      expect(new Set(absent.map(sameness)).size).toBe(1)
+      expect(new Set(absent.map(errorWithoutRequestId)).size).toBe(1)
       const { campaignId: west } = the.west
       const wanted: readonly [Json, string][] = [
         [{ campaignId: the.foreign.campaignId }, 'Campaign not found.'],

@@ -1,28 +1,28 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Ask, asking, type Json } from '../../support/e2e/client.ts'
+import { type ApiClient, createApiClient, type Json } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { type Buyer, buying } from '../../support/e2e/numbers.ts'
-import { setups } from '../../support/e2e/server.ts'
+import { createNumberClient, type NumberClient } from '../../support/e2e/number-client.ts'
+import { storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { openTenant } from '../../support/e2e/world.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const prepared = async (writer: StreamWriter) => ({
-  growth: await openTenant(writer, { name: 'Growth', planId: 'growth' }),
-  starter: await openTenant(writer, { name: 'Starter', planId: 'starter' }),
+  growth: await createTenantWorkspace(writer, { name: 'Growth', planId: 'growth' }),
+  starter: await createTenantWorkspace(writer, { name: 'Starter', planId: 'starter' }),
 })
 
 const long = (length: number, letter = 'a') => letter.repeat(length)
 
-describe.each(setups)('searching numbers over $name', (setup) => {
-  let ask: Ask
-  let growth: Buyer
-  let starter: Buyer
+describe.each(storeSetups)('searching numbers over $name', (setup) => {
+  let ask: ApiClient
+  let growth: NumberClient
+  let starter: NumberClient
 
   platform(setup, prepared, (server, the) => {
-    ask = asking(() => server.baseUrl, the.growth.session)
-    growth = buying(ask)
-    starter = buying(asking(() => server.baseUrl, the.starter.session))
+    ask = createApiClient(() => server.baseUrl, the.growth.session)
+    growth = createNumberClient(ask)
+    starter = createNumberClient(createApiClient(() => server.baseUrl, the.starter.session))
   })
 
   describe(promised('POST /api/tracking/numbers/search'), () => {
@@ -148,20 +148,20 @@ describe.each(setups)('searching numbers over $name', (setup) => {
   })
 })
 
-describe.each(setups)('a platform without number ordering over $name', (setup) => {
-  let buyer: Buyer
+describe.each(storeSetups)('a platform without number ordering over $name', (setup) => {
+  let buyer: NumberClient
 
   platform(
     setup,
     prepared,
     (server, the) => {
-      buyer = buying(asking(() => server.baseUrl, the.growth.session))
+      buyer = createNumberClient(createApiClient(() => server.baseUrl, the.growth.session))
     },
     { NUMBER_ORDERING: '0' },
   )
 
   test(promised('endpoints 503 error'), async () => {
-    const wish = buyer.wish({ e164: '+14155351234', quoteToken: 'any' })
+    const wish = buyer.purchaseBody({ e164: '+14155351234', quoteToken: 'any' })
     for (const { status, body } of [await buyer.search(), await buyer.purchase(wish)])
       expect([status, body.error.code]).toEqual([503, 'error'])
     expect((await buyer.search({ limit: 0 })).status).toBe(400)

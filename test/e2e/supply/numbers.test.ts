@@ -2,18 +2,25 @@ import { describe, expect, test } from 'vitest'
 import { assignNumber } from '../../../commands/supply/assign-number.ts'
 import { createPool } from '../../../commands/supply/create-pool.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Desk, deskOf, minutesAgo } from '../../support/e2e/calls.ts'
-import { type Answer, type Ask, asking, type Json, query, sameness } from '../../support/e2e/client.ts'
+import {
+  type ApiClient,
+  type ApiResponse,
+  createApiClient,
+  errorWithoutRequestId,
+  type Json,
+  queryString,
+} from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { buying } from '../../support/e2e/numbers.ts'
-import { setups } from '../../support/e2e/server.ts'
+import { createNumberClient } from '../../support/e2e/number-client.ts'
+import { storeSetups } from '../../support/e2e/server.ts'
 import { OPERATOR_TOKEN, platform } from '../../support/e2e/suite.ts'
-import { lapse, openTenant } from '../../support/e2e/world.ts'
+import { createTenantClient, minutesAgo, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const desk = await main.target(await main.buyer({ name: 'Acme' }))
   const publisherId = await main.publisher({ name: 'Blue Leads' })
   const busy = await main.line({ name: 'Busy' }, [desk])
@@ -30,36 +37,36 @@ async function prepared(writer: StreamWriter) {
   const spare = await main.number({ label: 'Spare (east)', renewsAt: '2027-01-31T12:00:00.000Z' })
   const released = await main.number({ label: 'Going' })
   const moving = await main.number({ label: 'Machine' })
-  const lapsed = await openTenant(writer, { name: 'Lapsed' })
+  const lapsed = await createTenantWorkspace(writer, { name: 'Lapsed' })
   const theirs = await lapsed.number({ label: 'Theirs' })
-  await lapse(lapsed)
+  await cancelSubscription(lapsed)
   const reader = await main.apiKey({ scopes: ['numbers:read'], name: 'Reader' })
   return { main, busy, lane, publisherId, poolId, pooled, spare, released, moving, lapsed, theirs, reader }
 }
 
-describe.each(setups)('numbers over $name', (setup) => {
+describe.each(storeSetups)('numbers over $name', (setup) => {
   let the: Awaited<ReturnType<typeof prepared>>
-  let main: Desk
-  let byKey: Ask
-  let staff: Ask
-  let lapsed: Ask
+  let main: TenantClient
+  let byKey: ApiClient
+  let staff: ApiClient
+  let lapsed: ApiClient
 
   platform(setup, prepared, (server, built) => {
     the = built
-    main = deskOf(server, built.main)
-    byKey = asking(() => server.baseUrl, built.reader)
-    staff = asking(() => server.baseUrl, OPERATOR_TOKEN)
-    lapsed = deskOf(server, built.lapsed).console
+    main = createTenantClient(server, built.main)
+    byKey = createApiClient(() => server.baseUrl, built.reader)
+    staff = createApiClient(() => server.baseUrl, OPERATOR_TOKEN)
+    lapsed = createTenantClient(server, built.lapsed).console
   })
 
-  const labels = async (filter: Parameters<typeof query>[0]) => {
-    const { status, body, text } = await byKey(`/api/v1/numbers${query({ sort: 'e164', dir: 'asc', ...filter })}`)
+  const labels = async (filter: Parameters<typeof queryString>[0]) => {
+    const { status, body, text } = await byKey(`/api/v1/numbers${queryString({ sort: 'e164', dir: 'asc', ...filter })}`)
     expect(status, text).toBe(200)
     return body.data.map(({ label }: Json) => label)
   }
   const rowOf = async (e164: string) => (await byKey(`/api/v1/numbers?q=${e164.slice(1)}`)).body.data[0]
   const release = (id: string, ask = main.console) => ask(`/api/tracking/numbers/${id}/release`, { method: 'POST' })
-  const refused = ({ status, body }: Answer) => [status, body.error.code, body.error.details]
+  const refused = ({ status, body }: ApiResponse) => [status, body.error.code, body.error.details]
 
   describe(promised('GET /api/v1/numbers'), () => {
     test('answers each number with its attribution', async () => {
@@ -102,9 +109,9 @@ describe.each(setups)('numbers over $name', (setup) => {
     })
 
     test('counts the calls of thirty days, and knows the last; a number alone counts none', async () => {
-      await main.play({ to: the.busy.e164, at: minutesAgo(60) })
-      const { call } = await main.play({ to: the.busy.e164, at: minutesAgo(30) })
-      await main.play({ to: the.busy.e164, at: minutesAgo(31 * 24 * 60) })
+      await main.playCall({ to: the.busy.e164, at: minutesAgo(60) })
+      const { call } = await main.playCall({ to: the.busy.e164, at: minutesAgo(30) })
+      await main.playCall({ to: the.busy.e164, at: minutesAgo(31 * 24 * 60) })
       expect(await rowOf(the.busy.e164)).toMatchObject({ calls30d: 2, lastCallAt: call.startedAt })
       for (const path of ['/api/v1/numbers', '/api/tracking/numbers']) {
         const ask = path.startsWith('/api/v1') ? byKey : main.console
@@ -143,7 +150,7 @@ describe.each(setups)('numbers over $name', (setup) => {
         assigned: 'yes',
         q: 'a'.repeat(41),
       }
-      const { status, body } = await byKey(`/api/v1/numbers${query(wrong)}`)
+      const { status, body } = await byKey(`/api/v1/numbers${queryString(wrong)}`)
       expect([status, body.error.code]).toEqual([400, 'validation_error'])
       expect(Object.keys(body.error.details).toSorted()).toEqual(Object.keys(wrong).toSorted())
       expect(await labels({ q: 'a'.repeat(40) })).toEqual([])
@@ -157,7 +164,7 @@ describe.each(setups)('numbers over $name', (setup) => {
         [NOBODY, 'nonsense', the.theirs.numberId].map((id) => byKey(`/api/v1/numbers/${id}`)),
       )
       expect(answers[0]?.status).toBe(404)
-      expect(new Set(answers.map(sameness)).size).toBe(1)
+      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     })
   })
 
@@ -172,7 +179,7 @@ describe.each(setups)('numbers over $name', (setup) => {
       expect([status, Object.keys(body)]).toEqual([200, ['number', 'note']])
       expect(body.number).toMatchObject({ status: 'active', campaign: null, publisher: null, pool: null })
       expect(body.note).toContain('billed')
-      const played = await main.send({ to: the.released.e164, mode: 'instant' })
+      const played = await main.placeCall({ to: the.released.e164, mode: 'instant' })
       expect(played.status).toBe(409)
       expect(await labels({ q: 'going' })).toEqual(['Going'])
       expect((await release(numberId)).body.error.code).toBe('conflict')
@@ -187,7 +194,7 @@ describe.each(setups)('numbers over $name', (setup) => {
       const { numberId } = the.theirs
       const label = await lapsed(`/api/tracking/numbers/${numberId}`, { method: 'PATCH', body: { label: 'No' } })
       expect([label.status, label.body.error.code]).toEqual([402, 'subscription_inactive'])
-      expect((await buying(lapsed).search()).status).toBe(402)
+      expect((await createNumberClient(lapsed).search()).status).toBe(402)
       expect((await release(numberId, lapsed)).status).toBe(200)
       expect((await release(numberId, lapsed)).status).toBe(409)
     })
@@ -197,7 +204,7 @@ describe.each(setups)('numbers over $name', (setup) => {
       expect((await main.console(path, { method: 'POST', body: { now: true } })).status).toBe(400)
       const answers = await Promise.all([NOBODY, 'nonsense', the.theirs.numberId].map((id) => release(id)))
       expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Number not found.' })
-      expect(new Set(answers.map(sameness)).size).toBe(1)
+      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     })
   })
 
@@ -207,8 +214,8 @@ describe.each(setups)('numbers over $name', (setup) => {
       staff(`/api/operator/numbers/${id}/status`, { method: 'POST', body: { status } })
 
     test('completes a release that was asked for, and the number may be rented again', async () => {
-      const buyer = buying(main.console)
-      const number = await buyer.owned({ label: 'Short stay' })
+      const buyer = createNumberClient(main.console)
+      const number = await buyer.buyDelivered({ label: 'Short stay' })
       expect(refused(await complete(number.id))).toEqual([409, 'conflict', { status: 'active' }])
       await release(number.id)
       const { status, body } = await complete(number.id)
@@ -219,7 +226,7 @@ describe.each(setups)('numbers over $name', (setup) => {
       expect(await labels({ q: 'short stay', status: 'released' })).toEqual(['Short stay'])
       const again = await buyer.find({ startsWith: number.e164 })
       expect(again.e164).toBe(number.e164)
-      const back = await buyer.purchase(buyer.wish(again, { label: 'Back' }))
+      const back = await buyer.purchase(buyer.purchaseBody(again, { label: 'Back' }))
       expect([back.status, back.body.number?.id === number.id]).toEqual([201, false])
     })
 
@@ -229,7 +236,7 @@ describe.each(setups)('numbers over $name', (setup) => {
         method: 'PATCH',
         body: { campaignId: the.busy.campaignId },
       })
-      const takes = async () => (await main.send({ to: the.moving.e164, mode: 'instant' })).status
+      const takes = async () => (await main.placeCall({ to: the.moving.e164, mode: 'instant' })).status
       expect((await set(numberId, 'active')).body.changed).toBe(false)
       expect(refused(await set(numberId, 'suspended'))).toEqual([
         409,

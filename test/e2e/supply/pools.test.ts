@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Desk, deskOf } from '../../support/e2e/calls.ts'
-import { type Json, query, sameness } from '../../support/e2e/client.ts'
+import { errorWithoutRequestId, type Json, queryString } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
 import { expectLengths, expectRanges, refusalOf } from '../../support/e2e/ranges.ts'
-import { setups } from '../../support/e2e/server.ts'
+import { storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { lapse, openTenant, shelve } from '../../support/e2e/world.ts'
+import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { archiveCampaign, cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 const PATH = '/api/tracking/pools'
@@ -43,7 +43,7 @@ const ILL_FORMED: readonly (readonly [string, Json])[] = [
 ]
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const target = await main.target(await main.buyer({ name: 'Acme' }))
   const [north, south, laneless] = [
     await main.publisher({ name: 'North' }),
@@ -53,28 +53,28 @@ async function prepared(writer: StreamWriter) {
   const line = await main.line({ name: 'Solar' }, [target], { publisherId: north })
   const elsewhere = await main.line({ name: 'Elsewhere' }, [target])
   const shelved = await main.line({ name: 'Shelved' }, [target])
-  await shelve(main, shelved)
+  await archiveCampaign(main, shelved)
   const free: string[] = []
   while (free.length < 8) free.push((await main.number()).numberId)
-  const other = await openTenant(writer, { name: 'Other' })
+  const other = await createTenantWorkspace(writer, { name: 'Other' })
   const abroad = await other.line({ name: 'Abroad' }, [await other.target(await other.buyer({ name: 'Far' }))])
-  const lapsed = await openTenant(writer, { name: 'Lapsed' })
-  await lapse(lapsed)
+  const lapsed = await createTenantWorkspace(writer, { name: 'Lapsed' })
+  await cancelSubscription(lapsed)
   return { main, free, north, south, laneless, line, elsewhere, shelved, other, abroad, lapsed }
 }
 
-describe.each(setups)('number pools over $name', (setup) => {
+describe.each(storeSetups)('number pools over $name', (setup) => {
   let the: Awaited<ReturnType<typeof prepared>>
-  let main: Desk
-  let other: Desk
-  let lapsed: Desk
+  let main: TenantClient
+  let other: TenantClient
+  let lapsed: TenantClient
   let campaignId: string
 
   platform(setup, prepared, async (server, built) => {
     the = built
-    main = deskOf(server, built.main)
-    other = deskOf(server, built.other)
-    lapsed = deskOf(server, built.lapsed)
+    main = createTenantClient(server, built.main)
+    other = createTenantClient(server, built.other)
+    lapsed = createTenantClient(server, built.lapsed)
     campaignId = built.line.campaignId
     const lane = `/api/tracking/campaigns/${campaignId}/publishers/${built.south}`
     expect((await main.console(lane, { method: 'PUT', body: {} })).status).toBe(201)
@@ -208,7 +208,7 @@ describe.each(setups)('number pools over $name', (setup) => {
         remove,
       ]) {
         const answers = await Promise.all([NOBODY, 'x', foreign].map(send))
-        expect(new Set(answers.map(sameness)).size).toBe(1)
+        expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
         expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Pool not found.' })
       }
     })
@@ -280,7 +280,7 @@ describe.each(setups)('number pools over $name', (setup) => {
   })
 
   describe('GET /api/tracking/pools', () => {
-    const list = async (filter: Json) => (await main.console(`${PATH}${query(filter)}`)).body
+    const list = async (filter: Json) => (await main.console(`${PATH}${queryString(filter)}`)).body
 
     test('lists pools by page, newest first, and by every filter', async () => {
       const campaign = the.elsewhere.campaignId
@@ -309,7 +309,7 @@ describe.each(setups)('number pools over $name', (setup) => {
       ['q', { q: 'x'.repeat(121) }],
       ['page', { page: 0 }],
     ])('%s: validation_error for %o', async (field, filter) => {
-      expect(refused(await main.console(`${PATH}${query(filter)}`))).toEqual([400, 'validation_error', [field]])
+      expect(refused(await main.console(`${PATH}${queryString(filter)}`))).toEqual([400, 'validation_error', [field]])
     })
   })
 })

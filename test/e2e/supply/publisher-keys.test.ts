@@ -1,34 +1,34 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Desk, deskOf } from '../../support/e2e/calls.ts'
-import { type Json, sameness } from '../../support/e2e/client.ts'
+import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
 import { expectLengths, expectRanges, refusalOf } from '../../support/e2e/ranges.ts'
-import { type Server, setups } from '../../support/e2e/server.ts'
+import { type Server, storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { lapse, openTenant } from '../../support/e2e/world.ts'
+import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
   const line = await main.line({ name: 'Solar' }, [await main.target(await main.buyer({ name: 'Acme' }))])
   const unpaid = async (name: string) => {
-    const tenant = await openTenant(writer, { name })
+    const tenant = await createTenantWorkspace(writer, { name })
     const publisherId = await tenant.publisher({ name: 'Far' })
     const plan = [await tenant.target(await tenant.buyer({ name: 'Buyer' }))]
     return { tenant, publisherId, line: await tenant.line({ name: 'Line' }, plan, { publisherId }) }
   }
   const [other, lapsed] = [await unpaid('Other'), await unpaid('Lapsed')]
-  await lapse(lapsed.tenant)
+  await cancelSubscription(lapsed.tenant)
   return { main, line, other, lapsed }
 }
 
-describe.each(setups)('publisher keys over $name', (setup) => {
+describe.each(storeSetups)('publisher keys over $name', (setup) => {
   let server: Server
   let the: Awaited<ReturnType<typeof prepared>>
-  let main: Desk
-  let lapsed: Desk
+  let main: TenantClient
+  let lapsed: TenantClient
   let foreignKey: string
   let unpaidKey: string
   let publisherId: string
@@ -43,10 +43,10 @@ describe.each(setups)('publisher keys over $name', (setup) => {
     async (started, built) => {
       server = started
       the = built
-      main = deskOf(started, built.main)
-      lapsed = deskOf(started, built.lapsed.tenant)
+      main = createTenantClient(started, built.main)
+      lapsed = createTenantClient(started, built.lapsed.tenant)
       const keyOf = async ({ tenant, publisherId, line }: typeof built.other) =>
-        (await deskOf(started, tenant).console(laneOf(publisherId, line.campaignId))).body.lane.key.id
+        (await createTenantClient(started, tenant).console(laneOf(publisherId, line.campaignId))).body.lane.key.id
       foreignKey = await keyOf(built.other)
       unpaidKey = await keyOf(built.lapsed)
     },
@@ -74,9 +74,9 @@ describe.each(setups)('publisher keys over $name', (setup) => {
     main.console(`/api/tracking/publishers/${publisherId}/status`, { method: 'POST', body: { status: 'terminated' } })
   const refused = ({ status, body }: Json) => [status, body?.error?.code, Object.keys(body?.error?.details ?? {})]
   /** What every write of a key refuses: keys that are not there, that are revoked, and workspaces that do not pay. */
-  async function expectRefusals(send: (id: string, desk?: Desk) => ReturnType<Desk['console']>) {
+  async function expectRefusals(send: (id: string, desk?: TenantClient) => ReturnType<TenantClient['console']>) {
     const answers = await Promise.all([NOBODY, 'x', foreignKey].map((id) => send(id)))
-    expect(new Set(answers.map(sameness)).size).toBe(1)
+    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Publisher key not found.' })
     expect(refusalOf(await send(unpaidKey, lapsed))).toMatchObject({ status: 402, code: 'subscription_inactive' })
     await compat(true)
@@ -112,7 +112,7 @@ describe.each(setups)('publisher keys over $name', (setup) => {
     expect(text).not.toMatch(/hash|sealed|secrets"/)
     expect(headers.get('etag')).toMatch(/^"\d+"$/)
     const answers = await Promise.all([NOBODY, 'x', foreignKey].map((id) => main.console(at(id))))
-    expect(new Set(answers.map(sameness)).size).toBe(1)
+    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     expect(answers[0]?.status).toBe(404)
   })
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Desk, deskOf } from '../../support/e2e/calls.ts'
-import { type Json, query, sameness } from '../../support/e2e/client.ts'
+import { errorWithoutRequestId, type Json, queryString } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
 import { expectLengths, refusalOf } from '../../support/e2e/ranges.ts'
-import { setups } from '../../support/e2e/server.ts'
+import { storeSetups } from '../../support/e2e/server.ts'
 import { platform } from '../../support/e2e/suite.ts'
-import { lapse, openTenant } from '../../support/e2e/world.ts'
+import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 const PATH = '/api/tracking/publishers'
@@ -48,39 +48,39 @@ const ILL_FORMED: readonly (readonly [string, Json])[] = [
 ]
 
 async function prepared(writer: StreamWriter) {
-  const main = await openTenant(writer, { name: 'Main', timezone: 'America/Chicago' })
-  const listed = await openTenant(writer, { name: 'Listed' })
+  const main = await createTenantWorkspace(writer, { name: 'Main', timezone: 'America/Chicago' })
+  const listed = await createTenantWorkspace(writer, { name: 'Listed' })
   const target = await listed.target(await listed.buyer({ name: 'Acme' }))
   const north = await listed.publisher({ name: 'North Media', contactName: 'Nell' })
   const south = await listed.publisher({ name: 'South Search', status: 'onboarding', routingPrefix: 'ZED' })
   await listed.publisher({ name: 'Gone', status: 'terminated' })
   const roofs = await listed.line({ name: 'Roofs' }, [target], { publisherId: north, terms: { dailyCap: 3 } })
   const walls = await listed.line({ name: 'Walls' }, [target], { publisherId: north })
-  const other = await openTenant(writer, { name: 'Other' })
+  const other = await createTenantWorkspace(writer, { name: 'Other' })
   const foreign = await other.publisher({ name: 'Foreign' })
-  const starter = await openTenant(writer, { name: 'Starter', planId: 'starter' })
-  const lapsed = await openTenant(writer, { name: 'Lapsed' })
-  await lapse(lapsed)
+  const starter = await createTenantWorkspace(writer, { name: 'Starter', planId: 'starter' })
+  const lapsed = await createTenantWorkspace(writer, { name: 'Lapsed' })
+  await cancelSubscription(lapsed)
   return { main, listed, north, south, roofs, walls, other, foreign, starter, lapsed }
 }
 
-describe.each(setups)('publishers over $name', (setup) => {
+describe.each(storeSetups)('publishers over $name', (setup) => {
   let the: Awaited<ReturnType<typeof prepared>>
-  let main: Desk
-  let listed: Desk
-  let starter: Desk
-  let lapsed: Desk
+  let main: TenantClient
+  let listed: TenantClient
+  let starter: TenantClient
+  let lapsed: TenantClient
   let made = 0
 
   platform(setup, prepared, (server, built) => {
     the = built
-    main = deskOf(server, built.main)
-    listed = deskOf(server, built.listed)
-    starter = deskOf(server, built.starter)
-    lapsed = deskOf(server, built.lapsed)
+    main = createTenantClient(server, built.main)
+    listed = createTenantClient(server, built.listed)
+    starter = createTenantClient(server, built.starter)
+    lapsed = createTenantClient(server, built.lapsed)
   })
 
-  const create = (more: Json = {}, { console }: Desk = main) => {
+  const create = (more: Json = {}, { console }: TenantClient = main) => {
     made += 1
     return console(PATH, { method: 'POST', body: { name: `Publisher ${made}`, ...more } })
   }
@@ -195,7 +195,7 @@ describe.each(setups)('publishers over $name', (setup) => {
 
     test('a missing, a malformed and another workspace’s publisher are the same 404', async () => {
       const answers = await Promise.all([NOBODY, 'x', the.foreign].map((id) => patch(id, { name: 'Mine' })))
-      expect(new Set(answers.map(sameness)).size).toBe(1)
+      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
       expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Publisher not found.' })
     })
 
@@ -256,14 +256,14 @@ describe.each(setups)('publishers over $name', (setup) => {
       expect(refused(await move(id, 'live', { note: 'x'.repeat(501) }))).toEqual([400, 'validation_error', ['note']])
       expect((await move(id, 'live', { note: 'x'.repeat(500) })).status).toBe(200)
       const answers = await Promise.all([NOBODY, 'x', the.foreign].map((one) => move(one, 'live')))
-      expect(new Set(answers.map(sameness)).size).toBe(1)
+      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
       expect(answers[0]?.status).toBe(404)
     })
   })
 
   describe(promised('GET /api/v1/publishers'), () => {
     const names = async (filter: Json) =>
-      (await listed.rest(`/api/v1/publishers${query(filter)}`)).body.data.map(({ name }: Json) => name)
+      (await listed.rest(`/api/v1/publishers${queryString(filter)}`)).body.data.map(({ name }: Json) => name)
 
     test('lists all but the terminated, the newest first, with their lanes; on the console too', async () => {
       const { status, body } = await listed.rest('/api/v1/publishers')
@@ -297,7 +297,7 @@ describe.each(setups)('publishers over $name', (setup) => {
       ['page', { page: 0 }],
       ['pageSize', { pageSize: 'many' }],
     ])('%s: validation_error for %o', async (field, filter) => {
-      expect(refused(await listed.rest(`/api/v1/publishers${query(filter)}`))).toEqual([
+      expect(refused(await listed.rest(`/api/v1/publishers${queryString(filter)}`))).toEqual([
         400,
         'validation_error',
         [field],
@@ -321,7 +321,7 @@ describe.each(setups)('publishers over $name', (setup) => {
 
     test('a missing, a malformed and another workspace’s publisher are the same 404', async () => {
       const answers = await Promise.all([NOBODY, 'x', the.foreign].map((id) => listed.rest(`/api/v1/publishers/${id}`)))
-      expect(new Set(answers.map(sameness)).size).toBe(1)
+      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
       expect(refusalOf(answers[0] ?? expect.fail())).toEqual({ status: 404, code: 'not_found', details: null })
     })
   })

@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { monthAfter } from '../../../src/domain/supply/renewal.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Answer, asking, type Json } from '../../support/e2e/client.ts'
-import { type Server, setups, until } from '../../support/e2e/server.ts'
+import { type ApiResponse, createApiClient, type Json } from '../../support/e2e/api-client.ts'
+import { type Server, storeSetups, waitUntil } from '../../support/e2e/server.ts'
 import { OPERATOR_TOKEN, platform } from '../../support/e2e/suite.ts'
-import { openTenant, type Tenant } from '../../support/e2e/world.ts'
+import { createTenantWorkspace, type Tenant } from '../../support/e2e/world.ts'
 
 const DAY_MS = 86_400_000
 /** Rent of a local number on the plan growth. */
 const RENT = 250
 const ago = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString()
-const codeOf = ({ status, body }: Answer) => [status, body?.error?.code ?? null]
+const codeOf = ({ status, body }: ApiResponse) => [status, body?.error?.code ?? null]
 
 async function prepared(writer: StreamWriter) {
-  const open = (name: string, fundCents: number) => openTenant(writer, { name, planId: 'growth', fundCents })
+  const open = (name: string, fundCents: number) => createTenantWorkspace(writer, { name, planId: 'growth', fundCents })
   const [funded, late, broke, leaving] = [
     await open('Funded', 10_000),
     await open('Late', 10_000),
@@ -37,7 +37,7 @@ async function prepared(writer: StreamWriter) {
   }
 }
 
-describe.each(setups)('renewals over $name', (setup) => {
+describe.each(storeSetups)('renewals over $name', (setup) => {
   let server: Server
   let the: Awaited<ReturnType<typeof prepared>>
 
@@ -51,7 +51,7 @@ describe.each(setups)('renewals over $name', (setup) => {
     { OPERATOR_TOKEN },
   )
 
-  const as = (token: string | null) => asking(() => server.baseUrl, token)
+  const as = (token: string | null) => createApiClient(() => server.baseUrl, token)
   const staff = (path: string, body: Json) => as(OPERATOR_TOKEN)(path, { method: 'POST', body })
   const walletOf = async ({ session }: Tenant) => (await as(session)('/api/tracking/wallet?pageSize=200')).body
   const renewalsOf = async (tenant: Tenant) =>
@@ -61,7 +61,7 @@ describe.each(setups)('renewals over $name', (setup) => {
   const numberOf = async (tenant: Tenant, numberId: string) =>
     (await numbersOf(tenant)).find(({ id }) => id === numberId)
   const becomes = (tenant: Tenant, numberId: string, status: string) =>
-    until(`The number is ${status}`, async () => {
+    waitUntil(`The number is ${status}`, async () => {
       const number = await numberOf(tenant, numberId)
       return number?.status === status && number
     })
@@ -70,7 +70,7 @@ describe.each(setups)('renewals over $name', (setup) => {
 
   test('a number whose day has come is billed, and paid until the same day of the next month', async () => {
     const { tenant, numberId, e164 } = the.funded
-    const [entry] = await until('The rent is charged', async () => {
+    const [entry] = await waitUntil('The rent is charged', async () => {
       const charged = await renewalsOf(tenant)
       return charged.length > 0 && charged
     })
@@ -82,7 +82,7 @@ describe.each(setups)('renewals over $name', (setup) => {
       note: e164,
     })
     const renewsAt = monthAfter(the.dates.yesterday)
-    await until('The number is renewed', async () => (await numberOf(tenant, numberId)).renewsAt === renewsAt)
+    await waitUntil('The number is renewed', async () => (await numberOf(tenant, numberId)).renewsAt === renewsAt)
     const others = [the.undated, the.tomorrow]
     for (const other of others) expect((await numberOf(tenant, other.numberId)).status).toBe('active')
     expect(await numberOf(tenant, the.undated.numberId)).not.toHaveProperty('renewsAt')
@@ -96,7 +96,7 @@ describe.each(setups)('renewals over $name', (setup) => {
       dates.push(next)
       next = monthAfter(next, new Date(the.dates.months).getUTCDate())
     }
-    await until('Every month is charged', async () => (await renewalsOf(tenant)).length === dates.length)
+    await waitUntil('Every month is charged', async () => (await renewalsOf(tenant)).length === dates.length)
     const charged = await renewalsOf(tenant)
     expect(charged.map(({ reference }: Json) => reference)).toEqual(
       dates.toReversed().map((date) => `renewal:${numberId}:${date.slice(0, 10)}`),
@@ -135,7 +135,7 @@ describe.each(setups)('renewals over $name', (setup) => {
     const released = await as(tenant.session)(`/api/tracking/numbers/${numberId}/release`, { method: 'POST' })
     expect(released.status, released.text).toBe(200)
     expect((await credit(tenant, RENT)).status).toBe(200)
-    await until('The rent is charged', async () => (await renewalsOf(tenant)).length === 1)
+    await waitUntil('The rent is charged', async () => (await renewalsOf(tenant)).length === 1)
     await becomes(tenant, numberId, 'active')
   })
 
@@ -143,9 +143,9 @@ describe.each(setups)('renewals over $name', (setup) => {
     const { tenant } = the.late
     const before = await walletOf(tenant)
     await server.restart()
-    await until('The workspace is read', async () => (await walletOf(tenant)).balanceCents === before.balanceCents)
+    await waitUntil('The workspace is read', async () => (await walletOf(tenant)).balanceCents === before.balanceCents)
     const { numberId } = the.broke.first
-    await until('It still answers', async () => (await numberOf(the.broke.tenant, numberId))?.status === 'active')
+    await waitUntil('It still answers', async () => (await numberOf(the.broke.tenant, numberId))?.status === 'active')
     expect(await walletOf(tenant)).toEqual(before)
   })
 })

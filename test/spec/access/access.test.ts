@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import {
   actorOf,
+  authorize,
   type Credential,
   identify,
-  judge,
   type KeyCredential,
   keyCredential,
-  type Presented,
+  type RequestCredentials,
   type SessionCredential,
   type WorkspaceAccess,
 } from '../../../src/domain/access/access.ts'
-import { allowlistEntry, allows } from '../../../src/domain/access/allowlist.ts'
+import { allowlistEntry, isAddressAllowed } from '../../../src/domain/access/allowlist.ts'
 import { plans } from '../../../src/domain/access/plans.ts'
 import { isRefusal } from '../../../src/kernel/refusal.ts'
 
@@ -46,7 +46,7 @@ const workspace: WorkspaceAccess = {
   subscriptionStatus: 'active',
   timezone: 'UTC',
 }
-const presented: Presented = { secretHash: 'aa', agencyId: null, ip: '203.0.113.9', now }
+const presented: RequestCredentials = { secretHash: 'aa', agencyId: null, ip: '203.0.113.9', now }
 
 function named(outcome: unknown): unknown {
   return isRefusal(outcome) ? outcome.refused : outcome
@@ -64,7 +64,13 @@ const seat = (agencyId: string, role: 'owner' | 'admin' | 'member') => ({ agency
 
 describe('who it is, and in which workspace', () => {
   const accepted = { workspaceId: agency }
-  const rows: readonly [string, 'rest' | 'console' | 'sandbox', Credential | null, Partial<Presented>, unknown][] = [
+  const rows: readonly [
+    string,
+    'rest' | 'console' | 'sandbox',
+    Credential | null,
+    Partial<RequestCredentials>,
+    unknown,
+  ][] = [
     ['a key in force', 'rest', key, {}, accepted],
     ['no key', 'rest', null, { secretHash: null }, 'missing-key'],
     ['an unknown key', 'rest', null, {}, 'invalid-key'],
@@ -122,7 +128,7 @@ describe('what it may do there', () => {
   const fromOutside = { ...key, ipAllowlist: ['198.51.100.0/24'] }
   const unscoped = { ...key, scopes: [] }
   const lapsed = { ...workspace, subscriptionStatus: 'past_due' } as const
-  const rows: readonly [string, Parameters<typeof judge>[0], Credential, WorkspaceAccess | null, unknown][] = [
+  const rows: readonly [string, Parameters<typeof authorize>[0], Credential, WorkspaceAccess | null, unknown][] = [
     ['everything in order', asked, key, workspace, null],
     ['a vanished workspace', asked, key, null, 'workspace-required'],
     ['a read on a lapsed subscription', asked, key, lapsed, 'subscription-inactive'],
@@ -194,16 +200,18 @@ describe('what it may do there', () => {
     ['a sandbox call into a lapsed workspace', { surface: 'sandbox', scope: null, write: true }, session, lapsed, null],
   ]
   test.each(rows)('%s', (_name, requirement, held, standing, outcome) => {
-    expect(named(judge(requirement, held, standing, presented))).toEqual(outcome)
+    expect(named(authorize(requirement, held, standing, presented))).toEqual(outcome)
   })
 
   test('details say what is missing', () => {
-    expect(judge({ ...asked, scope: 'pings:read' }, key, workspace, presented)?.details).toEqual({
+    expect(authorize({ ...asked, scope: 'pings:read' }, key, workspace, presented)?.details).toEqual({
       required: ['pings:read'],
       held: ['calls:read', 'blocklist:write'],
     })
-    expect(judge(asked, key, { ...workspace, planId: 'starter' }, presented)?.details).toEqual({ feature: 'apiAccess' })
-    expect(judge(asked, key, lapsed, presented)?.details).toEqual({
+    expect(authorize(asked, key, { ...workspace, planId: 'starter' }, presented)?.details).toEqual({
+      feature: 'apiAccess',
+    })
+    expect(authorize(asked, key, lapsed, presented)?.details).toEqual({
       status: 'past_due',
       planId: 'scale',
       agencyId: agency,
@@ -227,7 +235,7 @@ describe('address allowlist', () => {
     [['203.0.113.9'], 'nonsense', false],
   ]
   test.each(rows)('%j lets %s in: %s', (entries, ip, outcome) => {
-    expect(allows(entries, ip)).toBe(outcome)
+    expect(isAddressAllowed(entries, ip)).toBe(outcome)
   })
 
   const spellings: readonly [string, boolean][] = [

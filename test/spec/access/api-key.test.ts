@@ -5,17 +5,17 @@ import { revokeApiKey } from '../../../commands/access/revoke-api-key.ts'
 import { rotateApiKey } from '../../../commands/access/rotate-api-key.ts'
 import { apiKeys } from '../../../projections/access/api-keys.ts'
 import { credentials } from '../../../projections/access/credentials.ts'
-import { hashesOf, standingOf } from '../../../src/domain/access/api-key.ts'
-import { covers, scopes } from '../../../src/domain/access/scopes.ts'
+import { apiKeyStatusAt, hashesOf } from '../../../src/domain/access/api-key.ts'
+import { hasScope, scopes } from '../../../src/domain/access/scopes.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { KEY_SCOPE_LENGTH } from '../../../src/domain/shared/limits.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
 import { project } from '../../support/fixtures/project.ts'
-import { given, idOf, mintedId, NOW, recorded } from '../../support/fixtures/spec.ts'
-import { empty, hashOf, idIn, type Step } from '../../support/fixtures/workspace-fixture.ts'
+import { given, idOf, mintedId, NOW, recordedEvents } from '../../support/fixtures/spec.ts'
+import { emptyWorkspace, hashOf, idIn, type SetupStep } from '../../support/fixtures/workspace-fixture.ts'
 
 const issued = (secret: string) => ({ prefix: 'svc_live_abc', hash: hashOf(secret) })
-const named = (name: string, more: object = {}): Step => [
+const named = (name: string, more: object = {}): SetupStep => [
   createApiKey,
   () => ({ name, scopes: ['calls:read'], ...issued(name), ...more }),
 ]
@@ -24,14 +24,14 @@ const after = (ms: number) => new Date(Date.parse(NOW) + ms).toISOString()
 const keyIn = (events: readonly NewEvent[]) => idIn(events, 'ApiKeyCreated', 'apiKey')
 const secretsIn = ({ state }: { readonly state: typeof workspace.initial }) => [...state.apiKeys.values()][0]?.secrets
 
-const one = empty('scale', named('first'))
+const one = emptyWorkspace('scale', named('first'))
 const apiKeyId = keyIn(one)
 const rotated = (events: readonly NewEvent[], secret: string, more: object = {}, at = NOW) =>
   given(workspace, events).when(rotateApiKey, { apiKeyId, ...issued(secret), ...more }, { at })
 
 describe('create-api-key', () => {
   it('keeps the hash alone, with each scope once and the usual rate', () => {
-    given(workspace, empty())
+    given(workspace, emptyWorkspace())
       .when(createApiKey, { name: '  Ops ', scopes: ['calls:read', 'pings:read', 'calls:read'], ...issued('s') })
       .gives([
         {
@@ -54,10 +54,10 @@ describe('create-api-key', () => {
   })
 
   it('refuses one more than the plan allows; a revoked key does not count', () => {
-    given(workspace, empty('starter'))
+    given(workspace, emptyWorkspace('starter'))
       .when(createApiKey, { name: 'Ops', scopes: [], ...issued('s') })
       .gives({ refused: 'plan-upgrade-required', details: { feature: 'maxApiKeys', limit: 0, current: 0 } })
-    const twenty = empty('growth', ...Array.from({ length: 20 }, (_, n) => named(`key ${n}`)))
+    const twenty = emptyWorkspace('growth', ...Array.from({ length: 20 }, (_, n) => named(`key ${n}`)))
     const more = { name: 'Ops', scopes: [], ...issued('s') }
     given(workspace, twenty.slice(0, 20))
       .when(createApiKey, more)
@@ -96,8 +96,8 @@ describe('create-api-key', () => {
 
   it('knows no scope that is longer than a scope may be, and the one that comes with another', () => {
     expect(scopes.filter((scope) => scope.length > KEY_SCOPE_LENGTH)).toEqual([])
-    expect(covers(['blocklist:write'], 'blocklist:read')).toBe(true)
-    expect(covers(['calls:write'], 'calls:read')).toBe(false)
+    expect(hasScope(['blocklist:write'], 'blocklist:read')).toBe(true)
+    expect(hasScope(['calls:write'], 'calls:read')).toBe(false)
   })
 })
 
@@ -197,15 +197,15 @@ describe('how a key stands', () => {
 
   it('is rotating until the very end of the grace, and active from there on', () => {
     const inGrace = { status: 'active', revokesAt: end } as const
-    expect(standingOf(inGrace, after(HOUR - 1))).toEqual({ status: 'rotating', revokesAt: end })
-    expect(standingOf(inGrace, end)).toEqual({ status: 'active', revokesAt: null })
-    expect(standingOf({ status: 'active', revokesAt: null }, NOW)).toEqual({ status: 'active', revokesAt: null })
-    expect(standingOf({ status: 'revoked', revokesAt: NOW }, end)).toEqual({ status: 'revoked', revokesAt: NOW })
+    expect(apiKeyStatusAt(inGrace, after(HOUR - 1))).toEqual({ status: 'rotating', revokesAt: end })
+    expect(apiKeyStatusAt(inGrace, end)).toEqual({ status: 'active', revokesAt: null })
+    expect(apiKeyStatusAt({ status: 'active', revokesAt: null }, NOW)).toEqual({ status: 'active', revokesAt: null })
+    expect(apiKeyStatusAt({ status: 'revoked', revokesAt: NOW }, end)).toEqual({ status: 'revoked', revokesAt: NOW })
   })
 })
 
 describe('the look-up of credentials', () => {
-  const documents = (events: readonly NewEvent[]) => project(credentials, recorded(workspace, events))
+  const documents = (events: readonly NewEvent[]) => project(credentials, recordedEvents(workspace, events))
 
   it('follows a key through changes and rotations, by each of its secrets', async () => {
     const changed = given(workspace, one).when(changeApiKey, { apiKeyId, changes: { rateLimitPerMinute: 7 } })
@@ -226,7 +226,7 @@ describe('the look-up of credentials', () => {
   it('holds nothing of a revoked key', async () => {
     const { events } = given(workspace, rotated(one, 'second').events).when(revokeApiKey, { apiKeyId })
     expect(await documents(events)).toEqual({})
-    const [shown] = Object.values(await project(apiKeys, recorded(workspace, events)))
+    const [shown] = Object.values(await project(apiKeys, recordedEvents(workspace, events)))
     expect(shown).toMatchObject({ status: 'revoked', name: 'first', createdBy: expect.any(Object) })
     expect(JSON.stringify(shown)).not.toMatch(/[0-9a-f]{64}/)
   })

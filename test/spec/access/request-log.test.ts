@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { createRequestLog } from '../../../src/api/request-log.ts'
-import { recordOf, requestSeries } from '../../../src/domain/access/request-log.ts'
+import { redactRequest, requestSeries } from '../../../src/domain/access/request-log.ts'
 import { REQUEST_LOG } from '../../../src/domain/shared/limits.ts'
 import { StoreUnavailable } from '../../../src/ports/read-store.ts'
 import type { AnsweredRequest } from '../../../src/ports/request-log.ts'
-import { runSweeps } from '../../../src/runtime/reactions/expiry-cleaner.ts'
+import { runExpiryCleaner } from '../../../src/runtime/reactions/expiry-cleaner.ts'
 import { createManualClock } from '../../support/memory/clock.ts'
 import { createMemoryOperationalStore } from '../../support/memory/operational-store.ts'
 import { createSeededRandom } from '../../support/memory/random.ts'
@@ -21,7 +21,7 @@ const request: AnsweredRequest = {
   errorCode: null,
 }
 const secret = `svc_live_${'a1'.repeat(21)}x`
-const kept = (query: string | null) => recordOf({ ...request, query }).query
+const kept = (query: string | null) => redactRequest({ ...request, query }).query
 
 describe('what is kept of a request', () => {
   test('the query as it was sent, up to 4 KB; past that its names alone', () => {
@@ -51,11 +51,15 @@ describe('what is kept of a request', () => {
 
   test('nothing for no query, and long texts cut', () => {
     expect([kept(null), kept('')]).toEqual([null, null])
-    const long = recordOf({ ...request, path: `/${'p'.repeat(9_000)}`, userAgent: `a ${secret} ${'u'.repeat(900)}` })
+    const long = redactRequest({
+      ...request,
+      path: `/${'p'.repeat(9_000)}`,
+      userAgent: `a ${secret} ${'u'.repeat(900)}`,
+    })
     expect(long.path).toHaveLength(REQUEST_LOG.path)
     expect(long.userAgent).toHaveLength(REQUEST_LOG.userAgent)
     expect(JSON.stringify(long)).not.toContain(secret)
-    expect(recordOf({ ...request, userAgent: null }).userAgent).toBeNull()
+    expect(redactRequest({ ...request, userAgent: null }).userAgent).toBeNull()
   })
 })
 
@@ -65,10 +69,10 @@ function world() {
   const written: number[] = []
   let away = false
   const store = {
-    async note(notes: Parameters<typeof ops.note>[0]) {
+    async appendLog(notes: Parameters<typeof ops.appendLog>[0]) {
       if (away) throw new StoreUnavailable('away')
       written.push(notes.length)
-      await ops.note(notes)
+      await ops.appendLog(notes)
     },
     put: ops.put,
   }
@@ -79,7 +83,7 @@ function world() {
     random: createSeededRandom(),
     onLost: (count) => lost.push(count),
   })
-  const stored = async (keyId = 'k1') => ops.notes(requestSeries(keyId), clock.now(), { skip: 0, limit: 10 })
+  const stored = async (keyId = 'k1') => ops.queryLog(requestSeries(keyId), clock.now(), { skip: 0, limit: 10 })
   return {
     clock,
     ops,
@@ -106,8 +110,8 @@ describe('the request log', () => {
     await clock.advance(250)
     expect(written).toEqual([4])
     const { keyId: _keyId, ...shown } = request
-    expect(await stored()).toMatchObject({ total: 3, notes: [{ at, value: { ...shown, path: '/2' } }, {}, {}] })
-    expect((await stored('k2')).notes).toMatchObject([{ labels: ['GET', '404'], value: { errorCode: 'not_found' } }])
+    expect(await stored()).toMatchObject({ total: 3, records: [{ at, value: { ...shown, path: '/2' } }, {}, {}] })
+    expect((await stored('k2')).records).toMatchObject([{ labels: ['GET', '404'], value: { errorCode: 'not_found' } }])
     expect((await ops.get('key-used:k1', at))?.value).toBe(at)
   })
 
@@ -119,7 +123,7 @@ describe('the request log', () => {
     expect((await stored()).total).toBe(1)
     await clock.advance(1)
     expect((await stored()).total).toBe(0)
-    expect(await ops.sweep(clock.now())).toBe(1)
+    expect(await ops.deleteExpired(clock.now())).toBe(1)
   })
 
   test('writes what waits when it is closed, and what could not be written when it can', async () => {
@@ -159,10 +163,11 @@ describe('sweeping', () => {
     let away = true
     const stop = new AbortController()
     const runs = ['a', 'b'].map((owner) =>
-      runSweeps({
+      runExpiryCleaner({
         ops: {
-          claim: async (...claim) => (away ? Promise.reject(new StoreUnavailable('away')) : ops.claim(...claim)),
-          sweep: async () => swept.push(owner),
+          acquireLease: async (...claim) =>
+            away ? Promise.reject(new StoreUnavailable('away')) : ops.acquireLease(...claim),
+          deleteExpired: async () => swept.push(owner),
         },
         clock,
         owner,

@@ -9,8 +9,8 @@ import { user, userIdOf } from '../../../src/domain/access/user.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { upcast } from '../../../src/kernel/entity.ts'
 import { project } from '../../support/fixtures/project.ts'
-import { given, idOf, recorded, WORKSPACE } from '../../support/fixtures/spec.ts'
-import { empty } from '../../support/fixtures/workspace-fixture.ts'
+import { given, idOf, recordedEvents, WORKSPACE } from '../../support/fixtures/spec.ts'
+import { emptyWorkspace } from '../../support/fixtures/workspace-fixture.ts'
 
 // Ada, who gives every command of a specification, is the user of this id.
 const ADA = idOf(1)
@@ -20,7 +20,7 @@ const held = (userId: string, role: string, name = 'Somebody') => ({
   data: { userId, email: `${name}@example.com`, name, role, workspaceId: WORKSPACE, workspaceName: 'Acme Media' },
 })
 /** A workspace in which Ada holds a seat. */
-const where = (role: string) => [...empty(), held(ADA, role, 'Ada')]
+const where = (role: string) => [...emptyWorkspace(), held(ADA, role, 'Ada')]
 const bob = { email: 'bob@example.com', name: 'Bob', role: 'admin' }
 const bobId = userIdOf(bob.email)
 const owners = [...where('owner'), held(bobId, 'owner', 'Bob')]
@@ -57,7 +57,7 @@ describe('grant-seat', () => {
   })
 
   it('is not for somebody without a seat', () => {
-    given(workspace, [...empty(), held(bobId, 'owner')])
+    given(workspace, [...emptyWorkspace(), held(bobId, 'owner')])
       .when(grantSeat, bob)
       .gives({ refused: 'forbidden' })
   })
@@ -96,7 +96,7 @@ describe('seats of the time when they stood in the user’s own stream', () => {
     type: 'SeatGranted',
     data: { userId: bobId, workspaceId: WORKSPACE, workspaceName: 'Acme Media', role: 'owner' },
   }
-  const lifted = recorded(user, [registered, old]).map((event) => upcast(workspace, event))
+  const lifted = recordedEvents(user, [registered, old]).map((event) => upcast(workspace, event))
 
   it('still open the workspace', async () => {
     const docs = await project(users, lifted)
@@ -104,7 +104,7 @@ describe('seats of the time when they stood in the user’s own stream', () => {
   })
 
   it('are listed with their person once the workspace’s own stream holds them too', async () => {
-    const now = recorded(workspace, [held(bobId, 'owner', 'Bob')], { from: 2 })
+    const now = recordedEvents(workspace, [held(bobId, 'owner', 'Bob')], { from: 2 })
     const docs = await project(seats, [...lifted, ...now])
     expect(Object.values(docs)).toMatchObject([{ userId: bobId, name: 'Bob', email: 'Bob@example.com' }])
   })

@@ -9,7 +9,7 @@ import { user, userIdOf } from '../../../src/domain/access/user.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { SESSIONS_PER_USER } from '../../../src/domain/shared/limits.ts'
 import { given, WORKSPACE } from '../../support/fixtures/spec.ts'
-import { empty, hashOf } from '../../support/fixtures/workspace-fixture.ts'
+import { emptyWorkspace, hashOf } from '../../support/fixtures/workspace-fixture.ts'
 
 const person = { email: 'ada@example.com', name: 'Ada', passwordHash: '$argon2id$…' }
 const userId = userIdOf(person.email)
@@ -132,7 +132,7 @@ describe('create-api-key', () => {
   const key = { name: 'CI', scopes: ['calls:read'], prefix: 'svc_test_ab', hash: hashOf('key') }
 
   it('keeps the hash, at the usual rate', () => {
-    given(workspace, empty())
+    given(workspace, emptyWorkspace())
       .when(createApiKey, key)
       .gives([
         {
@@ -145,7 +145,7 @@ describe('create-api-key', () => {
   })
 
   it('refuses a plan without keys', () => {
-    given(workspace, empty('starter'))
+    given(workspace, emptyWorkspace('starter'))
       .when(createApiKey, key)
       .gives({ refused: 'plan-upgrade-required', details: { feature: 'maxApiKeys', limit: 0, current: 0 } })
   })

@@ -8,12 +8,12 @@ import { credentials } from '../../../projections/access/credentials.ts'
 import { platform } from '../../../src/domain/access/platform.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { project } from '../../support/fixtures/project.ts'
-import { given, mintedId, recorded } from '../../support/fixtures/spec.ts'
-import { empty, hashOf } from '../../support/fixtures/workspace-fixture.ts'
+import { given, mintedId, recordedEvents } from '../../support/fixtures/spec.ts'
+import { emptyWorkspace, hashOf } from '../../support/fixtures/workspace-fixture.ts'
 
 describe('change-workspace', () => {
   it('changes all that it names in one go, and nothing that is so already', () => {
-    const changed = given(workspace, empty()).when(changeWorkspace, {
+    const changed = given(workspace, emptyWorkspace()).when(changeWorkspace, {
       name: ' Acme Calls ',
       timezone: 'UTC',
       planId: 'growth',
@@ -36,22 +36,22 @@ describe('change-workspace', () => {
   })
 
   it('writes nothing where one part is refused', () => {
-    given(workspace, empty())
+    given(workspace, emptyWorkspace())
       .when(changeWorkspace, { planId: 'growth', timezone: '+01:00' })
       .gives({ refused: 'validation-error', details: { timezone: expect.any(String) } })
-    given(workspace, empty()).when(changeWorkspace, {}).gives({ refused: 'bad-request' })
+    given(workspace, emptyWorkspace()).when(changeWorkspace, {}).gives({ refused: 'bad-request' })
     given(workspace).when(changeWorkspace, { name: 'A' }).gives({ refused: 'workspace-not-found' })
   })
 })
 
 describe('change-plan and change-subscription', () => {
   it('move a workspace once', () => {
-    given(workspace, empty('growth')).when(changePlan, { planId: 'growth' }).gives([])
-    given(workspace, empty())
+    given(workspace, emptyWorkspace('growth')).when(changePlan, { planId: 'growth' }).gives([])
+    given(workspace, emptyWorkspace())
       .when(changePlan, { planId: 'starter' })
       .gives([{ type: 'PlanChanged' }])
-    given(workspace, empty()).when(changeSubscription, { subscriptionStatus: 'active' }).gives([])
-    given(workspace, empty())
+    given(workspace, emptyWorkspace()).when(changeSubscription, { subscriptionStatus: 'active' }).gives([])
+    given(workspace, emptyWorkspace())
       .when(changeSubscription, { subscriptionStatus: 'canceled' })
       .gives([{ type: 'SubscriptionChanged', data: { from: 'active', to: 'canceled' } }])
     given(workspace).when(changePlan, { planId: 'growth' }).gives({ refused: 'workspace-not-found' })
@@ -74,7 +74,7 @@ describe('the platform', () => {
   it('makes keys that belong to no workspace', async () => {
     const key = { name: 'Staff', scopes: ['calls:read'], prefix: 'svc_live_abc', hash: hashOf('key') }
     const { events } = given(platform).when(createPlatformKey, key)
-    const docs = await project(credentials, recorded(platform, events))
+    const docs = await project(credentials, recordedEvents(platform, events))
     expect(docs[key.hash]).toMatchObject({ kind: 'key', workspaceId: null, name: 'Staff', rateLimitPerMinute: 120 })
   })
 })

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { activity } from '../../../projections/activity/activity.ts'
-import { activityAsked, activityBatches } from '../../../queries/activity/activity-export.ts'
+import { activityBatches, activityExportQuery } from '../../../queries/activity/activity-export.ts'
 import { listActivity } from '../../../queries/activity/list-activity.ts'
 import { verifyActivity } from '../../../queries/activity/verify-activity.ts'
 import { canonicalJson } from '../../../src/domain/activity/activity-entry.ts'
 import { EXPORT, VERIFY_BATCH } from '../../../src/domain/shared/limits.ts'
-import { placeOf } from '../../../src/runtime/projections/build-names.ts'
-import { changes, logOf, minutely, minuteOf } from '../../support/fixtures/audit-fixture.ts'
-import { ask, fill } from '../../support/fixtures/query-fixture.ts'
+import { buildNames } from '../../../src/runtime/projections/build-names.ts'
+import { buyerChanges, createActivityLog, minuteOf, recordedMinutely } from '../../support/fixtures/audit-fixture.ts'
+import { fillStore, runQuery } from '../../support/fixtures/query-fixture.ts'
 import { idOf, WORKSPACE } from '../../support/fixtures/spec.ts'
 import { createMemoryReadStore } from '../../support/memory/read-store.ts'
 
-type Log = Awaited<ReturnType<typeof logOf>>
+type Log = Awaited<ReturnType<typeof createActivityLog>>
 type Page = {
   readonly data: readonly { readonly hash: string; readonly id: string; readonly position: number }[]
   readonly total: number
@@ -88,8 +88,8 @@ const tampering: readonly (readonly [string, (log: Log) => Promise<unknown>, num
 
 describe('the chain of the activity log', () => {
   test('is SHA-256 over the hash before and the entry’s canonical JSON, so that anybody can make it again', async () => {
-    const { store } = await logOf(12)
-    const { data } = await ask<Page>(listActivity, store)
+    const { store } = await createActivityLog(12)
+    const { data } = await runQuery<Page>(listActivity, store)
     let previous = ''
     for (const { hash, ...entry } of data.toReversed()) {
       const next = createHash('sha256')
@@ -98,7 +98,7 @@ describe('the chain of the activity log', () => {
       expect(hash).toBe(next)
       previous = next
     }
-    expect(await ask(verifyActivity, store)).toEqual({ ok: true, entries: 12, head: previous, brokenAt: null })
+    expect(await runQuery(verifyActivity, store)).toEqual({ ok: true, entries: 12, head: previous, brokenAt: null })
   })
 
   test('canonical JSON does not depend on the order of fields', () => {
@@ -106,9 +106,9 @@ describe('the chain of the activity log', () => {
   })
 
   test('holds over more entries than are read at a time, and of nobody there is nothing to hold', async () => {
-    const log = await logOf(2 * VERIFY_BATCH + 5)
+    const log = await createActivityLog(2 * VERIFY_BATCH + 5)
     expect(await log.check()).toMatchObject({ entries: 2 * VERIFY_BATCH + 5, broken: null })
-    expect(await ask(verifyActivity, log.store, { workspaceId: idOf(5) })).toEqual({
+    expect(await runQuery(verifyActivity, log.store, { workspaceId: idOf(5) })).toEqual({
       ok: true,
       entries: 0,
       head: null,
@@ -118,26 +118,26 @@ describe('the chain of the activity log', () => {
 
   test('a forged entry right behind a batch is found', async () => {
     for (const id of [idOf(1), 'ffffffff-0000-7000-8000-000000000000']) {
-      const log = await logOf(VERIFY_BATCH + 5)
+      const log = await createActivityLog(VERIFY_BATCH + 5)
       await log.put({ id, doc: { ...log.row(VERIFY_BATCH).doc, summary: 'Forged.' } })
       expect((await log.check()).broken).toMatchObject({ seq: VERIFY_BATCH })
     }
   })
 
   test.each(tampering)('is broken where %s', async (_what, tamper, place) => {
-    const log = await logOf(10)
+    const log = await createActivityLog(10)
     await tamper(log)
     const { broken, entries } = await log.check()
     expect(broken?.seq).toBe(place)
     expect(entries).toBeLessThanOrEqual(10)
-    expect(await ask(verifyActivity, log.store)).toMatchObject({
+    expect(await runQuery(verifyActivity, log.store)).toMatchObject({
       ok: false,
       brokenAt: { id: expect.stringMatching(/^[0-9a-f-]{36}$/) },
     })
   })
 
   test('a window is checked with what stands around it, and counts its own', async () => {
-    const log = await logOf(10)
+    const log = await createActivityLog(10)
     const window = { from: minuteOf(3), to: minuteOf(6) }
     expect(await log.check(window)).toMatchObject({ entries: 3, broken: null, last: { seq: 6 } })
     expect(await log.check({ from: minuteOf(3) })).toMatchObject({ entries: 7, broken: null, last: { seq: 10 } })
@@ -151,7 +151,7 @@ describe('the chain of the activity log', () => {
   test.each([1, 4, 5, 6, 7, 10])(
     'a window whose entry %i is gone is broken, be it all that the window held',
     async (n) => {
-      const log = await logOf(10)
+      const log = await createActivityLog(10)
       await log.put({ ...log.row(n), doc: null })
       expect((await log.check({ from: minuteOf(n - 1), to: minuteOf(n) })).broken).not.toBeNull()
       expect((await log.check({ from: minuteOf(n - 1) })).broken).not.toBeNull()
@@ -160,11 +160,11 @@ describe('the chain of the activity log', () => {
   )
 
   test('what stands beyond the head is being written: it is not shown, and breaks nothing', async () => {
-    const log = await logOf(10)
+    const log = await createActivityLog(10)
     const head = { ...log.row(9).doc, head: true }
     await log.put({ id: WORKSPACE, doc: head })
-    expect(await ask(verifyActivity, log.store)).toMatchObject({ ok: true, entries: 9 })
-    expect(await ask<Page>(listActivity, log.store)).toMatchObject({ total: 9 })
+    expect(await runQuery(verifyActivity, log.store)).toMatchObject({ ok: true, entries: 9 })
+    expect(await runQuery<Page>(listActivity, log.store)).toMatchObject({ total: 9 })
   })
 })
 
@@ -172,7 +172,7 @@ describe('an export of the activity log', () => {
   const taken = async (log: Log, query: object) => {
     const sizes: number[] = []
     const ids = new Set<string>()
-    for await (const batch of activityBatches(log.store, WORKSPACE, activityAsked.parse(query))) {
+    for await (const batch of activityBatches(log.store, WORKSPACE, activityExportQuery.parse(query))) {
       sizes.push(batch.length)
       for (const { id } of batch) ids.add(id)
     }
@@ -180,7 +180,7 @@ describe('an export of the activity log', () => {
   }
 
   test('takes the newest, as many as were asked for, in batches', async () => {
-    const log = await logOf(EXPORT.activityUsual + 1)
+    const log = await createActivityLog(EXPORT.activityUsual + 1)
     const usual = await taken(log, {})
     expect(usual.ids.size).toBe(EXPORT.activityUsual)
     expect(Math.max(...usual.sizes)).toBe(EXPORT.batch)
@@ -192,19 +192,20 @@ describe('an export of the activity log', () => {
 
   test('is refused for more rows than there may be, or none', () => {
     for (const limit of ['0', '-1', '1.5', 'x', String(EXPORT.activity + 1)])
-      expect(activityAsked.safeParse({ limit }).success, limit).toBe(false)
-    for (const limit of ['1', String(EXPORT.activity)]) expect(activityAsked.safeParse({ limit }).success).toBe(true)
+      expect(activityExportQuery.safeParse({ limit }).success, limit).toBe(false)
+    for (const limit of ['1', String(EXPORT.activity)])
+      expect(activityExportQuery.safeParse({ limit }).success).toBe(true)
   })
 
   test('stands still while entries come', async () => {
     const store = createMemoryReadStore()
-    const events = minutely(changes(EXPORT.batch + 10))
-    await fill(store, [activity], events.slice(0, -5))
-    const batches = activityBatches(store, WORKSPACE, activityAsked.parse({}))
+    const events = recordedMinutely(buyerChanges(EXPORT.batch + 10))
+    await fillStore(store, [activity], events.slice(0, -5))
+    const batches = activityBatches(store, WORKSPACE, activityExportQuery.parse({}))
     const first = await batches.next()
-    const { collection, checkpoint } = placeOf(activity)
+    const { collection, checkpoint } = buildNames(activity)
     await store.drop(collection, checkpoint)
-    await fill(store, [activity], events)
+    await fillStore(store, [activity], events)
     const second = await batches.next()
     const seen = [...(first.value ?? []), ...(second.value ?? [])].map(({ id }) => id)
     expect(new Set(seen).size).toBe(EXPORT.batch + 5)

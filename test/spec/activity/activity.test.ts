@@ -5,20 +5,20 @@ import { startExport } from '../../../commands/activity/start-export.ts'
 import { user } from '../../../src/domain/access/user.ts'
 import { activity } from '../../../src/domain/activity/activity.ts'
 import { changesBetween, HIDDEN } from '../../../src/domain/activity/activity-changes.ts'
-import { entryOf, loggedEvents, loggedIn } from '../../../src/domain/activity/activity-log.ts'
+import { entryOf, loggedEvents, workspaceOf } from '../../../src/domain/activity/activity-log.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { wallet } from '../../../src/domain/money/wallet.ts'
 import { blocklist } from '../../../src/domain/routing/blocklist.ts'
 import type { AnyEntity } from '../../../src/kernel/entity.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
 import { arbitraryOf, createPool } from '../../support/fixtures/arbitrary.ts'
-import { given, idOf, NOW, recorded, WORKSPACE } from '../../support/fixtures/spec.ts'
+import { given, idOf, NOW, recordedEvents, WORKSPACE } from '../../support/fixtures/spec.ts'
 
 const told = (entity: AnyEntity, type: string, data: unknown) => {
-  const [event] = recorded(entity, [{ type, data }])
+  const [event] = recordedEvents(entity, [{ type, data }])
   return event ? entryOf(event) : null
 }
-const inLog = (entity: AnyEntity, event: NewEvent) => recorded(entity, [event]).map(loggedIn)
+const inLog = (entity: AnyEntity, event: NewEvent) => recordedEvents(entity, [event]).map(workspaceOf)
 
 /** Fields that hold what nobody may read in a log, by their names. */
 const SECRET = /secret|password|token|hash|seal|signing$|headers|template|^compat$|^ended$/i

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rangeOf } from '../../../src/api/byte-range.ts'
+import { byteRangeOf } from '../../../src/api/byte-range.ts'
 
 describe('a range of 100 bytes', () => {
   it.each([
@@ -13,22 +13,22 @@ describe('a range of 100 bytes', () => {
     ['bytes=-1000', { first: 0, last: 99 }],
     ['Bytes = 5 - 6 ', { first: 5, last: 6 }],
   ])('%s is a part', (header, part) => {
-    expect(rangeOf(header, 100)).toEqual(part)
+    expect(byteRangeOf(header, 100)).toEqual(part)
   })
 
   it.each([null, '', 'bytes=', 'bytes=-', 'bytes=9-5', 'bytes=0-1,5-6', 'seconds=0-1', 'bytes=a-b', 'bytes=1-2-3'])(
     '%s is the whole',
     (header) => {
-      expect(rangeOf(header, 100)).toBe('whole')
+      expect(byteRangeOf(header, 100)).toBe('whole')
     },
   )
 
   it.each(['bytes=100-', 'bytes=100-200', 'bytes=-0'])('%s is not there', (header) => {
-    expect(rangeOf(header, 100)).toBeNull()
+    expect(byteRangeOf(header, 100)).toBeNull()
   })
 
   it('is not there in no bytes at all', () => {
-    expect(rangeOf('bytes=0-', 0)).toBeNull()
-    expect(rangeOf('bytes=-5', 0)).toBeNull()
+    expect(byteRangeOf('bytes=0-', 0)).toBeNull()
+    expect(byteRangeOf('bytes=-5', 0)).toBeNull()
   })
 })

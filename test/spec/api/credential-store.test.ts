@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { looking } from '../../../src/api/access.ts'
+import { withCoalescing } from '../../../src/api/access.ts'
 
 /** A directory whose looks end when they are told to. */
 function slowDirectory() {
   const looks: ((found: string) => void)[] = []
   const find = () => new Promise<never>((resolve) => looks.push((found) => resolve(found as never)))
-  return { looks, directory: looking({ credential: find, workspace: find }) }
+  return { looks, directory: withCoalescing({ credential: find, workspace: find }) }
 }
 
 const rest = () => new Promise((resolve) => setImmediate(resolve))
@@ -47,7 +47,7 @@ test('a look that fails fails those who asked for it alone', async () => {
     if (looks === 1) throw new Error('away')
     return null
   }
-  const directory = looking({ credential: find, workspace: find })
+  const directory = withCoalescing({ credential: find, workspace: find })
   const [first, next] = [directory.workspace('one'), directory.workspace('one')]
   await expect(first).rejects.toThrow('away')
   expect(await next).toBeNull()

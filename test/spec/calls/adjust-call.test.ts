@@ -6,27 +6,27 @@ import { call } from '../../../src/domain/calls/call.ts'
 import { ADJUSTMENT, LARGEST_FIGURE_CENTS } from '../../../src/domain/shared/limits.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
 import {
-  after,
-  arrives,
-  callOf,
+  callEventsOf,
+  callStateOf,
   callWorld,
-  changing,
-  lifeOf,
-  stateAfter,
-  told,
+  changeSteps,
+  instantAfter,
+  noticeSteps,
+  nthCallId,
+  routeArrival,
 } from '../../support/fixtures/call-world.ts'
 import { BY_KEY, given, mintedId } from '../../support/fixtures/spec.ts'
-import type { Step } from '../../support/fixtures/workspace-fixture.ts'
+import type { SetupStep } from '../../support/fixtures/workspace-fixture.ts'
 
-const callId = callOf(1)
-const strict = changing.target({ durationThresholdSeconds: 30 })
-const share = changing.lane({ payoutMode: 'revshare', revsharePct: 50 })
-const lasting = (talk: number, ...steps: readonly Step[]) =>
-  lifeOf(arrives(callWorld(strict, share, ...steps)), told.answer(1, 4), told.end(4 + talk))
+const callId = nthCallId(1)
+const strict = changeSteps.target({ durationThresholdSeconds: 30 })
+const share = changeSteps.lane({ payoutMode: 'revshare', revsharePct: 50 })
+const lasting = (talk: number, ...steps: readonly SetupStep[]) =>
+  callEventsOf(routeArrival(callWorld(strict, share, ...steps)), noticeSteps.answer(1, 4), noticeSteps.end(4 + talk))
 const converted = lasting(60)
 const short = lasting(10)
 const adjust = (events: readonly NewEvent[], sent: object, more: object = BY_KEY) =>
-  given(call, events).when(adjustCall, { callId, reason: 'Agreed', ...sent }, { at: after(100), ...more })
+  given(call, events).when(adjustCall, { callId, reason: 'Agreed', ...sent }, { at: instantAfter(100), ...more })
 const was = { converted: true, revenueCents: 4_000, payoutCents: 2_000 }
 
 describe('adjust-call', () => {
@@ -37,7 +37,7 @@ describe('adjust-call', () => {
         type: 'CallAdjusted',
         data: {
           ref: 'CA-0000000001',
-          occurredAt: after(100),
+          occurredAt: instantAfter(100),
           adjustmentId: mintedId(0),
           source: 'key',
           before: was,
@@ -76,12 +76,12 @@ describe('adjust-call', () => {
       { type: 'BooksChanged', data: { change: 3, revenueCents: 9_000, payoutCents: 50 } },
     ])
     given(call, third.events)
-      .when(postConversion, { callId, converted: true, revenueCents: 1 }, { at: after(100) })
+      .when(postConversion, { callId, converted: true, revenueCents: 1 }, { at: instantAfter(100) })
       .gives([{ type: 'ConversionPosted' }])
   })
 
   it('before the settlement is kept, and the call settles by it', () => {
-    const buffered = lasting(60, changing.campaign({ bufferSeconds: 60 }))
+    const buffered = lasting(60, changeSteps.campaign({ bufferSeconds: 60 }))
     const adjusted = adjust(buffered, { payoutCents: 7 })
     adjusted.gives([{ type: 'CallAdjusted', data: { before: was, after: { revenueCents: 4_000, payoutCents: 7 } } }])
     given(call, adjusted.events)
@@ -90,7 +90,7 @@ describe('adjust-call', () => {
   })
 
   it('sets figures of a call that connected nobody, but does not convert it', () => {
-    const missed = lifeOf(arrives(callWorld()), told.end(8))
+    const missed = callEventsOf(routeArrival(callWorld()), noticeSteps.end(8))
     adjust(missed, { payoutCents: 7 }).gives([
       { type: 'CallAdjusted' },
       { type: 'BooksChanged', data: { claim: null, converted: false, payoutCents: 7 } },
@@ -105,11 +105,11 @@ describe('adjust-call', () => {
   })
 
   it('is refused of a live call, and of another workspace', () => {
-    const live = lifeOf(arrives(callWorld()), told.answer(1, 4))
+    const live = callEventsOf(routeArrival(callWorld()), noticeSteps.answer(1, 4))
     adjust(live, { revenueCents: 5 }).gives({ refused: 'conflict', details: { outcome: 'live' } })
     adjust(live, {}).gives({ refused: 'bad-request' })
     adjust([], { revenueCents: 5 }).gives({ refused: 'call-not-found' })
-    adjust(converted, { revenueCents: 5 }, { workspaceId: callOf(9) }).gives({ refused: 'call-not-found' })
+    adjust(converted, { revenueCents: 5 }, { workspaceId: nthCallId(9) }).gives({ refused: 'call-not-found' })
   })
 
   it('is known by its command', () => {
@@ -126,7 +126,7 @@ describe('adjust-call', () => {
         converted,
       )
     const all = times(ADJUSTMENT.most)
-    expect(stateAfter(all)).toMatchObject({ settled: { revenueCents: 49, changes: 50 } })
+    expect(callStateOf(all)).toMatchObject({ settled: { revenueCents: 49, changes: 50 } })
     adjust(all, { revenueCents: 99 }).gives({ refused: 'adjustment-limit', details: { limit: 50 } })
     adjust(all, { revenueCents: 49 }).gives({ refused: 'bad-request' })
   })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type BookFacts, booksOf, minutesOf, payoutFor, usageFor } from '../../../src/domain/calls/books.ts'
+import { type BookFacts, billedMinutes, booksOf, payoutFor, usageFor } from '../../../src/domain/calls/books.ts'
 import type { Posted } from '../../../src/domain/calls/call-changes.ts'
 import type { Terms } from '../../../src/domain/routing/decision.ts'
 
@@ -177,7 +177,7 @@ describe('usage', () => {
     [61, 2],
     [3_600, 60],
   ])('%d seconds are %d minutes begun', (seconds, minutes) => {
-    expect(minutesOf(seconds)).toBe(minutes)
+    expect(billedMinutes(seconds)).toBe(minutes)
   })
 
   it.each([

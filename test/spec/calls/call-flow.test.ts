@@ -5,13 +5,13 @@ import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import type { ReleaseCommand } from '../../../src/ports/carrier.ts'
 import { callFlow } from '../../../src/reactions/call-flow.ts'
 import type { FlowTools } from '../../../src/reactions/tools.ts'
-import { arrives, callWorld, lifeOf, told } from '../../support/fixtures/call-world.ts'
-import { given, recorded } from '../../support/fixtures/spec.ts'
+import { callEventsOf, callWorld, noticeSteps, routeArrival } from '../../support/fixtures/call-world.ts'
+import { given, recordedEvents } from '../../support/fixtures/spec.ts'
 
 /** The carrier's releases that follow from a call's end. */
 async function releasesAfter(end: object): Promise<readonly ReleaseCommand[]> {
-  const [, input] = told.end(4 * 3_600)
-  const { events } = given(call, lifeOf(arrives(callWorld()))).when(endCall, { ...input, ...end })
+  const [, input] = noticeSteps.end(4 * 3_600)
+  const { events } = given(call, callEventsOf(routeArrival(callWorld()))).when(endCall, { ...input, ...end })
   const releases: ReleaseCommand[] = []
   const tools: FlowTools = {
     run: async () => null,
@@ -29,7 +29,7 @@ async function releasesAfter(end: object): Promise<readonly ReleaseCommand[]> {
   const steps = callFlow.on as Readonly<
     Record<string, ((tools: FlowTools, event: RecordedEvent) => Promise<unknown>) | undefined>
   >
-  for (const event of recorded(call, events)) await steps[event.type]?.(tools, event)
+  for (const event of recordedEvents(call, events)) await steps[event.type]?.(tools, event)
   return releases
 }
 

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { call } from '../../../src/domain/calls/call.ts'
 import { timers } from '../../../src/main/registry.ts'
-import { callOf, callWorld, changing } from '../../support/fixtures/call-world.ts'
-import { played, type Script } from '../../support/fixtures/play-call.ts'
+import { callWorld, changeSteps, nthCallId } from '../../support/fixtures/call-world.ts'
+import { type CallScript, playCalls } from '../../support/fixtures/play-call.ts'
 import { project } from '../../support/fixtures/project.ts'
-import { NOW, recorded, WORKSPACE } from '../../support/fixtures/spec.ts'
+import { NOW, recordedEvents, WORKSPACE } from '../../support/fixtures/spec.ts'
 
-const world = callWorld(changing.campaign({ bufferSeconds: 300 }))
-const due = (script: Script) => project(timers, recorded(call, played(world, script).calls))
-const callId = callOf(1)
+const world = callWorld(changeSteps.campaign({ bufferSeconds: 300 }))
+const due = (script: CallScript) => project(timers, recordedEvents(call, playCalls(world, script).calls))
+const callId = nthCallId(1)
 const seconds = (n: number) => Date.parse(NOW) + n * 1_000
 
 describe('timers', () => {

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { callLog } from '../../../projections/calls/call-log.ts'
 import { call } from '../../../src/domain/calls/call.ts'
-import { anotherTarget, CALLER, callOf, callWorld, changing, DIALED } from '../../support/fixtures/call-world.ts'
-import { played, type Script } from '../../support/fixtures/play-call.ts'
+import { anotherTarget, CALLER, callWorld, changeSteps, DIALED, nthCallId } from '../../support/fixtures/call-world.ts'
+import { type CallScript, playCalls } from '../../support/fixtures/play-call.ts'
 import { project } from '../../support/fixtures/project.ts'
-import { NOW, recorded, WORKSPACE } from '../../support/fixtures/spec.ts'
+import { NOW, recordedEvents, WORKSPACE } from '../../support/fixtures/spec.ts'
 
 const world = callWorld()
 const second = callWorld(...anotherTarget(1, {}, { priority: 200 }))
 
-async function rowOf(script: Script, on = world) {
-  const rows = await project(callLog, recorded(call, played(on, script).calls))
-  return rows[callOf(1)]
+async function rowOf(script: CallScript, on = world) {
+  const rows = await project(callLog, recordedEvents(call, playCalls(on, script).calls))
+  return rows[nthCallId(1)]
 }
 
 describe('the call log', () => {
@@ -73,7 +73,7 @@ describe('the call log', () => {
   })
 
   it('is connected, and no more, below the threshold', async () => {
-    const strict = callWorld(changing.target({ durationThresholdSeconds: 90 }))
+    const strict = callWorld(changeSteps.target({ durationThresholdSeconds: 90 }))
     expect(await rowOf({}, strict)).toMatchObject({
       outcome: 'connected',
       converted: false,
@@ -120,7 +120,11 @@ describe('the call log', () => {
 
   it('hides a hidden caller, and says that a call was forwarded', async () => {
     const forwarding = callWorld(
-      changing.campaign({ anonymousPolicy: 'block', unroutedAction: 'forward', unroutedForwardE164: '+14155550177' }),
+      changeSteps.campaign({
+        anonymousPolicy: 'block',
+        unroutedAction: 'forward',
+        unroutedForwardE164: '+14155550177',
+      }),
     )
     expect(await rowOf({ caller: null, dials: [], overAfter: 5 }, forwarding)).toMatchObject({
       callerNumber: null,

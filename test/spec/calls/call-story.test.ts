@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { callStory } from '../../../projections/calls/call-story.ts'
 import { call } from '../../../src/domain/calls/call.ts'
-import { anotherTarget, callOf, callWorld, changing } from '../../support/fixtures/call-world.ts'
-import { played, type Script } from '../../support/fixtures/play-call.ts'
+import { anotherTarget, callWorld, changeSteps, nthCallId } from '../../support/fixtures/call-world.ts'
+import { type CallScript, playCalls } from '../../support/fixtures/play-call.ts'
 import { project } from '../../support/fixtures/project.ts'
-import { recorded } from '../../support/fixtures/spec.ts'
+import { recordedEvents } from '../../support/fixtures/spec.ts'
 
 const world = callWorld(
-  changing.targetStatus('paused'),
-  changing.route({ priority: 50 }),
+  changeSteps.targetStatus('paused'),
+  changeSteps.route({ priority: 50 }),
   ...anotherTarget(1),
   ...anotherTarget(2, {}, { priority: 200 }),
 )
 
-async function storyOf(script: Script, on: Parameters<typeof played>[0] = world) {
-  const docs = await project(callStory, recorded(call, played(on, script).calls))
-  return callStory.doc.parse(docs[callOf(1)])
+async function storyOf(script: CallScript, on: Parameters<typeof playCalls>[0] = world) {
+  const docs = await project(callStory, recordedEvents(call, playCalls(on, script).calls))
+  return callStory.doc.parse(docs[nthCallId(1)])
 }
 
 const tells = (story: Awaited<ReturnType<typeof storyOf>>) => story.steps.map(({ step, sentence }) => [step, sentence])
@@ -95,7 +95,7 @@ describe('a call story', () => {
   })
 
   it('has no plan for a caller turned away at a gate, and says which gate it was', async () => {
-    const blocking = callWorld(changing.campaign({ anonymousPolicy: 'block' }))
+    const blocking = callWorld(changeSteps.campaign({ anonymousPolicy: 'block' }))
     const story = await storyOf({ caller: null, dials: [], overAfter: 1 }, blocking)
     expect(story.steps.map(({ step }) => step)).toEqual(['incoming', 'gates', 'unrouted', 'ended', 'settled'])
     expect(story.steps[1]).toMatchObject({

@@ -3,37 +3,37 @@ import { recordArrival } from '../../../commands/calls/record-arrival.ts'
 import { recordDial } from '../../../commands/calls/record-dial.ts'
 import { recordPlanSpent } from '../../../commands/calls/record-plan-spent.ts'
 import { failOver } from '../../../commands/routing/fail-over.ts'
-import { answered, call, ringing, secondsBetween } from '../../../src/domain/calls/call.ts'
+import { answeredAttempt, call, ringingAttempt, secondsBetween } from '../../../src/domain/calls/call.ts'
 import { dollars, endedSentence, failureSentence, settledSentence } from '../../../src/domain/calls/call-sentences.ts'
 import { ledger } from '../../../src/domain/routing/ledger.ts'
 import { isRefusal } from '../../../src/kernel/refusal.ts'
 import {
-  after,
   anotherTarget,
-  arrives,
-  callOf,
+  callEventsOf,
+  callStateOf,
   callWorld,
-  changing,
-  decided,
-  lifeOf,
-  stateAfter,
-  told,
+  changeSteps,
+  decisionEvent,
+  instantAfter,
+  noticeSteps,
+  nthCallId,
+  routeArrival,
 } from '../../support/fixtures/call-world.ts'
 import { given, NOW } from '../../support/fixtures/spec.ts'
 
 const world = callWorld(...anotherTarget(1, {}, { priority: 200 }))
-const arrival = arrives(world)
-const begun = lifeOf(arrival)
+const arrival = routeArrival(world)
+const begun = callEventsOf(arrival)
 
 /** What the ledger says after the first dial, and then after the second, has failed. */
 const failed = given(ledger, arrival.events).when(
   failOver,
-  { callId: callOf(1), attempt: 1, outcome: 'busy', occurredAt: after(5) },
+  { callId: nthCallId(1), attempt: 1, outcome: 'busy', occurredAt: instantAfter(5) },
   { reads: { workspace: world.reads.workspace } },
 )
 const spent = given(ledger, failed.events).when(
   failOver,
-  { callId: callOf(1), attempt: 2, outcome: 'no_answer', occurredAt: after(30) },
+  { callId: nthCallId(1), attempt: 2, outcome: 'no_answer', occurredAt: instantAfter(30) },
   { reads: { workspace: world.reads.workspace } },
 )
 const saidBy = ({ outcome }: Pick<typeof failed, 'outcome'>, type: string): unknown =>
@@ -41,20 +41,20 @@ const saidBy = ({ outcome }: Pick<typeof failed, 'outcome'>, type: string): unkn
 const nextDial = saidBy(failed, 'TargetClaimed')
 const planSpent = saidBy(spent, 'PlanSpent')
 
-const failedOnce = lifeOf(arrival, told.failure(1, 'busy', 5, 486))
+const failedOnce = callEventsOf(arrival, noticeSteps.failure(1, 'busy', 5, 486))
 const dialledTwice = given(call, failedOnce).when(recordDial, nextDial).events
-const answeredOnce = lifeOf(arrival, told.answer(1, 4))
-const ended = lifeOf(arrival, told.end(10))
+const answeredOnce = callEventsOf(arrival, noticeSteps.answer(1, 4))
+const ended = callEventsOf(arrival, noticeSteps.end(10))
 
 describe('record-arrival', () => {
   it('begins the call with its arrival and its first dial', () => {
     given(call)
-      .when(recordArrival, decided(arrival).data)
+      .when(recordArrival, decisionEvent(arrival).data)
       .gives([
         {
           type: 'CallArrived',
           data: {
-            arrival: { callId: callOf(1) },
+            arrival: { callId: nthCallId(1) },
             gates: { failed: null },
             plan: [{ name: 'Front desk' }, { name: 'Target 1' }],
           },
@@ -64,20 +64,20 @@ describe('record-arrival', () => {
           data: { carrierCallId: 'carrier-1', recordCall: true, claim: { attempt: 1 }, occurredAt: NOW, skipped: [] },
         },
       ])
-    expect(ringing(stateAfter(begun))?.claim.target.name).toBe('Front desk')
+    expect(ringingAttempt(callStateOf(begun))?.claim.target.name).toBe('Front desk')
   })
 
   it('begins a call that nobody can take, and one that is refused, with its end in sight', () => {
-    const empty = callWorld(changing.target({ states: ['NY'] }))
+    const empty = callWorld(changeSteps.target({ states: ['NY'] }))
     given(call)
-      .when(recordArrival, decided(arrives(empty)).data)
+      .when(recordArrival, decisionEvent(routeArrival(empty)).data)
       .gives([
         { type: 'CallArrived' },
         { type: 'CallUnrouted', data: { unrouted: { reason: 'no_eligible_target' }, skipped: [{ reason: 'state' }] } },
       ])
-    const shut = callWorld(changing.campaign({ anonymousPolicy: 'block' }))
+    const shut = callWorld(changeSteps.campaign({ anonymousPolicy: 'block' }))
     given(call)
-      .when(recordArrival, decided(arrives(shut, { caller: null })).data)
+      .when(recordArrival, decisionEvent(routeArrival(shut, { caller: null })).data)
       .gives([
         { type: 'CallArrived', data: { gates: { failed: 'anonymous_caller' }, plan: [] } },
         {
@@ -88,8 +88,8 @@ describe('record-arrival', () => {
   })
 
   it('happens once', () => {
-    given(call, begun).when(recordArrival, decided(arrival).data).gives([])
-    given(call, ended).when(recordArrival, decided(arrival).data).gives([])
+    given(call, begun).when(recordArrival, decisionEvent(arrival).data).gives([])
+    given(call, ended).when(recordArrival, decisionEvent(arrival).data).gives([])
   })
 })
 
@@ -100,17 +100,20 @@ describe('record-dial', () => {
       .gives([
         {
           type: 'TargetDialed',
-          data: { carrierCallId: 'carrier-1', recordCall: true, occurredAt: after(5), claim: { attempt: 2 } },
+          data: { carrierCallId: 'carrier-1', recordCall: true, occurredAt: instantAfter(5), claim: { attempt: 2 } },
         },
       ])
   })
 
   it.each([
     ['twice', dialledTwice],
-    ['of an attempt that has ended already', given(call, dialledTwice).when(...told.failure(2, 'busy', 20)).events],
+    [
+      'of an attempt that has ended already',
+      given(call, dialledTwice).when(...noticeSteps.failure(2, 'busy', 20)).events,
+    ],
     ['while another rings', begun],
     ['when a buyer has answered', answeredOnce],
-    ['when the call has ended', lifeOf(arrival, told.failure(1, 'busy', 5), told.end(6))],
+    ['when the call has ended', callEventsOf(arrival, noticeSteps.failure(1, 'busy', 5), noticeSteps.end(6))],
     ['before the call has arrived', []],
   ])('does nothing %s', (_when, events) => {
     given(call, events).when(recordDial, nextDial).gives([])
@@ -118,7 +121,7 @@ describe('record-dial', () => {
 })
 
 describe('record-plan-spent', () => {
-  const failedTwice = given(call, dialledTwice).when(...told.failure(2, 'no_answer', 30)).events
+  const failedTwice = given(call, dialledTwice).when(...noticeSteps.failure(2, 'no_answer', 30)).events
   const unrouted = given(call, failedTwice).when(recordPlanSpent, planSpent)
 
   it('ends the search', () => {
@@ -142,7 +145,7 @@ describe('record-plan-spent', () => {
 
 describe('record-answer', () => {
   it('says who answered, and after how long', () => {
-    const { state, ...taken } = given(call, begun).when(...told.answer(1, 4.5, true))
+    const { state, ...taken } = given(call, begun).when(...noticeSteps.answer(1, 4.5, true))
     taken.gives([
       {
         type: 'TargetAnswered',
@@ -155,9 +158,9 @@ describe('record-answer', () => {
         },
       },
     ])
-    expect(state).toMatchObject({ answeredAt: after(4.5), attempts: [{ outcome: 'answered', rangSeconds: 5 }] })
-    expect(state && answered(state)?.claim.attempt).toBe(1)
-    expect(state && ringing(state)).toBeNull()
+    expect(state).toMatchObject({ answeredAt: instantAfter(4.5), attempts: [{ outcome: 'answered', rangSeconds: 5 }] })
+    expect(state && answeredAttempt(state)?.claim.attempt).toBe(1)
+    expect(state && ringingAttempt(state)).toBeNull()
   })
 
   it.each([
@@ -168,13 +171,13 @@ describe('record-answer', () => {
     ['after the end', ended, 1],
   ])('does nothing %s', (_when, events, attempt) => {
     given(call, events)
-      .when(...told.answer(attempt, 20))
+      .when(...noticeSteps.answer(attempt, 20))
       .gives([])
   })
 
   it('is refused before the arrival, so that it is told again', () => {
     given(call)
-      .when(...told.answer(1, 20))
+      .when(...noticeSteps.answer(1, 20))
       .gives({ refused: 'call-not-found' })
   })
 })
@@ -182,7 +185,7 @@ describe('record-answer', () => {
 describe('record-failure', () => {
   it('says what became of the dial, in words too', () => {
     given(call, begun)
-      .when(...told.failure(1, 'busy', 5, 486))
+      .when(...noticeSteps.failure(1, 'busy', 5, 486))
       .gives([
         {
           type: 'TargetFailed',
@@ -206,13 +209,13 @@ describe('record-failure', () => {
     ['after the end', ended, 1],
   ])('does nothing %s', (_when, events, attempt) => {
     given(call, events)
-      .when(...told.failure(attempt, 'no_answer', 25))
+      .when(...noticeSteps.failure(attempt, 'no_answer', 25))
       .gives([])
   })
 
   it('is refused before the arrival, so that it is told again', () => {
     given(call)
-      .when(...told.failure(1, 'no_answer', 25))
+      .when(...noticeSteps.failure(1, 'no_answer', 25))
       .gives({ refused: 'call-not-found' })
   })
 })
@@ -224,7 +227,7 @@ describe('secondsBetween', () => {
     [59.5, 60],
     [-3, 0],
   ])('%d seconds are %d', (seconds, whole) => {
-    expect(secondsBetween(NOW, after(seconds))).toBe(whole)
+    expect(secondsBetween(NOW, instantAfter(seconds))).toBe(whole)
   })
 })
 

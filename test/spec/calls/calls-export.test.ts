@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { callLog } from '../../../projections/calls/call-log.ts'
-import { callLines, type FileAsk } from '../../../queries/calls/calls-export.ts'
+import { type ExportBatchRequest, readCallsExport } from '../../../queries/calls/calls-export.ts'
 import { linesOf } from '../../../src/api/writes/calls-export.ts'
 import { call } from '../../../src/domain/calls/call.ts'
 import { callRef } from '../../../src/domain/routing/decision.ts'
 import { EXPORT } from '../../../src/domain/shared/limits.ts'
-import { collectionOf, finished } from '../../../src/kernel/projection.ts'
+import { collectionOf, withDerivedFields } from '../../../src/kernel/projection.ts'
 import { type Doc, StoreUnavailable } from '../../../src/ports/read-store.ts'
-import { callOf, callWorld } from '../../support/fixtures/call-world.ts'
-import { played } from '../../support/fixtures/play-call.ts'
+import { callWorld, nthCallId } from '../../support/fixtures/call-world.ts'
+import { playCalls } from '../../support/fixtures/play-call.ts'
 import { project } from '../../support/fixtures/project.ts'
-import { NOW, recorded, WORKSPACE } from '../../support/fixtures/spec.ts'
+import { NOW, recordedEvents, WORKSPACE } from '../../support/fixtures/spec.ts'
 import { createMemoryReadStore } from '../../support/memory/read-store.ts'
 
 const NOW_MS = Date.parse(NOW)
-const projected = await project(callLog, recorded(call, played(callWorld(), {}).calls))
-const template = callLog.doc.parse(projected[callOf(1)])
+const projected = await project(callLog, recordedEvents(call, playCalls(callWorld(), {}).calls))
+const template = callLog.doc.parse(projected[nthCallId(1)])
 
 /** Calls that started so many milliseconds before now, each with its line, or as a build of before kept them. */
 async function holding(before: readonly number[], lined = true) {
@@ -24,7 +24,7 @@ async function holding(before: readonly number[], lined = true) {
   const writes = before.map((ms, n) => {
     const [seq, startedMs] = [n + 1, NOW_MS - ms]
     const at = { seq, ref: callRef(seq), startedMs, startedAt: new Date(startedMs).toISOString() }
-    const { row, ...facts } = finished(callLog, { ...template, ...at })
+    const { row, ...facts } = withDerivedFields(callLog, { ...template, ...at })
     const doc: Doc = lined ? { ...facts, row } : facts
     return { collection, id: `c${n}`, position: n, doc }
   })
@@ -39,7 +39,7 @@ async function read(store: Awaited<ReturnType<typeof holding>>, most: number = E
   let belowMs: number | null = NOW_MS + 1
   for (let left = most; belowMs !== null; ) {
     const asked = { filter: { workspaceId: WORKSPACE }, fromMs: 0, belowMs, timezone: 'Asia/Kolkata', most: left }
-    const lines = await callLines(store, asked)
+    const lines = await readCallsExport(store, asked)
     const part = new TextDecoder().decode(lines.bytes)
     text += part
     const refs = part.match(/^CA-\d+/gm) ?? []
@@ -99,10 +99,10 @@ describe('batches of the file', () => {
 
   it('are made one ahead of who reads, and no further', async () => {
     const store = await holding(each(EXPORT.batch * 4, (n) => n))
-    const asks: FileAsk[] = []
+    const asks: ExportBatchRequest[] = []
     const batches = linesOf((ask) => {
       asks.push(ask)
-      return callLines(store, ask)
+      return readCallsExport(store, ask)
     }, window)
     for (const made of [2, 3, 4, 4]) {
       expect((await batches.next()).done).toBe(false)
@@ -119,7 +119,7 @@ describe('batches of the file', () => {
     const batches = linesOf(async (ask) => {
       asked += 1
       if (asked > 1) throw new StoreUnavailable('away')
-      return callLines(store, ask)
+      return readCallsExport(store, ask)
     }, window)
     expect((await batches.next()).done).toBe(false)
     await drained()

@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { callLog } from '../../../projections/calls/call-log.ts'
 import { type CallRecord, callRecord } from '../../../src/domain/calls/call-record.ts'
-import { CALL_HEADINGS, callLine, linesIn, startedAtOf } from '../../../src/domain/calls/csv-row.ts'
+import { CALL_HEADINGS, csvRowOf, encodeRows, rowStartedAt } from '../../../src/domain/calls/csv-row.ts'
 import { storedTag, tagsOf } from '../../../src/domain/calls/tags.ts'
 import { callRef } from '../../../src/domain/routing/decision.ts'
 import { type Cell, csvRow } from '../../../src/domain/shared/csv.ts'
 import { localTime } from '../../../src/domain/shared/hours.ts'
-import { finished } from '../../../src/kernel/projection.ts'
+import { withDerivedFields } from '../../../src/kernel/projection.ts'
 import { arbitraryOf } from '../../support/fixtures/arbitrary.ts'
 
 type Heading = (typeof CALL_HEADINGS)[number]
@@ -60,9 +60,9 @@ describe("a call's line of the file", () => {
   it('is, with its local time, what the columns give by the general rules', () => {
     fc.assert(
       fc.property(calls, fc.constantFrom('UTC', 'America/New_York', 'Asia/Kathmandu'), (call, zone) => {
-        const line = callLine(call)
-        expect(startedAtOf(line)).toBe(call.startedAt)
-        expect(Buffer.from(linesIn(zone, [line]))).toEqual(Buffer.from(rowOf(call, zone)))
+        const line = csvRowOf(call)
+        expect(rowStartedAt(line)).toBe(call.startedAt)
+        expect(Buffer.from(encodeRows(zone, [line]))).toEqual(Buffer.from(rowOf(call, zone)))
       }),
       { numRuns: 500 },
     )
@@ -71,7 +71,7 @@ describe("a call's line of the file", () => {
   it('is what the call log derives, whatever it held before', () => {
     fc.assert(
       fc.property(calls, (call) => {
-        expect(finished(callLog, call)).toEqual({ ...call, row: callLine(call) })
+        expect(withDerivedFields(callLog, call)).toEqual({ ...call, row: csvRowOf(call) })
       }),
     )
   })
@@ -80,7 +80,7 @@ describe("a call's line of the file", () => {
     fc.assert(
       fc.property(fc.array(calls), (some) => {
         const all = some.map((call) => rowOf(call, 'Europe/London')).join('')
-        expect(Buffer.from(linesIn('Europe/London', some.map(callLine)))).toEqual(Buffer.from(all))
+        expect(Buffer.from(encodeRows('Europe/London', some.map(csvRowOf)))).toEqual(Buffer.from(all))
       }),
     )
   })
@@ -90,7 +90,7 @@ describe("a call's line of the file", () => {
       fc.property(fc.array(calls, { minLength: 1, maxLength: 5 }), hostile, (some, name) => {
         const wide = { id: 'b', name: `${'日'.repeat(50_000)}${name}` }
         const all = [...some, ...some.map((call) => ({ ...call, buyer: wide })), ...some]
-        expect(Buffer.from(linesIn('Asia/Kathmandu', all.map(callLine)))).toEqual(
+        expect(Buffer.from(encodeRows('Asia/Kathmandu', all.map(csvRowOf)))).toEqual(
           Buffer.from(all.map((call) => rowOf(call, 'Asia/Kathmandu')).join('')),
         )
       }),

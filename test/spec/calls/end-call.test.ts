@@ -5,32 +5,40 @@ import { call } from '../../../src/domain/calls/call.ts'
 import { ledger } from '../../../src/domain/routing/ledger.ts'
 import { isRefusal } from '../../../src/kernel/refusal.ts'
 import { shown } from '../../support/e2e/document-2.ts'
-import { after, arrives, callWorld, changing, lifeOf, stateAfter, told } from '../../support/fixtures/call-world.ts'
+import {
+  callEventsOf,
+  callStateOf,
+  callWorld,
+  changeSteps,
+  instantAfter,
+  noticeSteps,
+  routeArrival,
+} from '../../support/fixtures/call-world.ts'
 import { given } from '../../support/fixtures/spec.ts'
-import type { Step } from '../../support/fixtures/workspace-fixture.ts'
+import type { SetupStep } from '../../support/fixtures/workspace-fixture.ts'
 
 const world = callWorld()
-const ends = (arrival: ReturnType<typeof arrives>, ...steps: Parameters<typeof lifeOf>[1][]) => {
+const ends = (arrival: ReturnType<typeof routeArrival>, ...steps: Parameters<typeof callEventsOf>[1][]) => {
   const [last, ...before] = steps.toReversed()
   if (!last) throw new Error('A call ends by a command.')
-  return given(call, lifeOf(arrival, ...before.toReversed())).when(...last)
+  return given(call, callEventsOf(arrival, ...before.toReversed())).when(...last)
 }
 
 /** A call whose only target failed, unrouted by its spent plan, and hung up on. */
-function failedBy(outcome: string, ...steps: readonly Step[]) {
+function failedBy(outcome: string, ...steps: readonly SetupStep[]) {
   const world = callWorld(...steps)
-  const arrival = arrives(world)
-  const failure = told.failure(1, outcome, 20)
+  const arrival = routeArrival(world)
+  const failure = noticeSteps.failure(1, outcome, 20)
   const spent = given(ledger, arrival.events).when(failOver, failure[1], {
     reads: { workspace: world.reads.workspace },
   }).outcome
   const data = isRefusal(spent) ? null : spent.find(({ type }) => type === 'PlanSpent')?.data
-  return ends(arrival, failure, [recordPlanSpent, data ?? {}], told.end(21, { hungUpBy: 'platform' }))
+  return ends(arrival, failure, [recordPlanSpent, data ?? {}], noticeSteps.end(21, { hungUpBy: 'platform' }))
 }
 
 describe('a call that a buyer answered', () => {
   it('is completed, with its talk and ring and when what is due falls due', () => {
-    ends(arrives(world), told.answer(1, 4), told.end(65.5, { hungUpBy: 'agent' })).gives([
+    ends(routeArrival(world), noticeSteps.answer(1, 4), noticeSteps.end(65.5, { hungUpBy: 'agent' })).gives([
       {
         type: 'CallEnded',
         data: {
@@ -46,33 +54,39 @@ describe('a call that a buyer answered', () => {
           target: { name: 'Front desk' },
           buyer: { name: 'Solar Co' },
           sentence: 'The buyer hung up after 62 seconds of talk.',
-          settlesAt: after(65.5),
+          settlesAt: instantAfter(65.5),
           usageCents: 6,
-          usageDueAt: after(185.5),
+          usageDueAt: instantAfter(185.5),
         },
       },
-      { type: 'CallSettled', data: { occurredAt: after(65.5), converted: true, revenueCents: 4_000 } },
+      { type: 'CallSettled', data: { occurredAt: instantAfter(65.5), converted: true, revenueCents: 4_000 } },
     ])
   })
 
   it('waits for the buffer before its books are written', () => {
-    const buffered = callWorld(changing.campaign({ bufferSeconds: 300 }))
-    ends(arrives(buffered), told.answer(1, 4), told.end(64)).gives([
-      { type: 'CallEnded', data: { settlesAt: after(364), usageDueAt: after(184) } },
+    const buffered = callWorld(changeSteps.campaign({ bufferSeconds: 300 }))
+    ends(routeArrival(buffered), noticeSteps.answer(1, 4), noticeSteps.end(64)).gives([
+      { type: 'CallEnded', data: { settlesAt: instantAfter(364), usageDueAt: instantAfter(184) } },
     ])
-    const lane = callWorld(changing.campaign({ bufferSeconds: 300 }), changing.lane({ bufferSeconds: 10 }))
-    ends(arrives(lane), told.answer(1, 4), told.end(64)).gives([{ type: 'CallEnded', data: { settlesAt: after(74) } }])
+    const lane = callWorld(changeSteps.campaign({ bufferSeconds: 300 }), changeSteps.lane({ bufferSeconds: 10 }))
+    ends(routeArrival(lane), noticeSteps.answer(1, 4), noticeSteps.end(64)).gives([
+      { type: 'CallEnded', data: { settlesAt: instantAfter(74) } },
+    ])
   })
 
   it('owes no usage when there was no talk', () => {
-    ends(arrives(world), told.answer(1, 4), told.end(4.2)).gives([
+    ends(routeArrival(world), noticeSteps.answer(1, 4), noticeSteps.end(4.2)).gives([
       { type: 'CallEnded', data: { talkSeconds: 0, usageCents: 0, usageDueAt: null, status: 'completed' } },
       { type: 'CallSettled', data: { converted: true } },
     ])
   })
 
   it(`may be terminated by the platform, when nobody else ended it (${shown('status: terminated')})`, () => {
-    ends(arrives(world), told.answer(1, 4), told.end(64, { terminated: true, hungUpBy: 'platform' })).gives([
+    ends(
+      routeArrival(world),
+      noticeSteps.answer(1, 4),
+      noticeSteps.end(64, { terminated: true, hungUpBy: 'platform' }),
+    ).gives([
       { type: 'CallEnded', data: { status: 'terminated', outcome: 'connected', talkSeconds: 60 } },
       { type: 'CallSettled' },
     ])
@@ -81,7 +95,7 @@ describe('a call that a buyer answered', () => {
 
 describe('a caller who gives up', () => {
   it('while a target rings abandons that dial too', () => {
-    ends(arrives(world), told.end(8)).gives([
+    ends(routeArrival(world), noticeSteps.end(8)).gives([
       {
         type: 'TargetFailed',
         data: {
@@ -110,7 +124,7 @@ describe('a caller who gives up', () => {
 
   it('is not whom the platform ends the call on', () => {
     const sentence = 'The platform ended the call after 8 seconds, while Front desk was ringing.'
-    ends(arrives(world), told.end(8, { hungUpBy: 'platform', terminated: true })).gives([
+    ends(routeArrival(world), noticeSteps.end(8, { hungUpBy: 'platform', terminated: true })).gives([
       { type: 'TargetFailed', data: { outcome: 'abandoned', sentence } },
       { type: 'CallEnded', data: { status: 'terminated', sentence: 'The platform ended the call.' } },
       { type: 'CallSettled' },
@@ -118,24 +132,24 @@ describe('a caller who gives up', () => {
   })
 
   it('between two dials is abandoned as well', () => {
-    ends(arrives(world), told.failure(1, 'busy', 5), told.end(6)).gives([
+    ends(routeArrival(world), noticeSteps.failure(1, 'busy', 5), noticeSteps.end(6)).gives([
       { type: 'CallEnded', data: { status: 'abandoned', outcome: 'missed', ringSeconds: 5 } },
       { type: 'CallSettled' },
     ])
   })
 
   it('waits for no buffer: there is nothing to hold back', () => {
-    const buffered = callWorld(changing.campaign({ bufferSeconds: 300 }))
-    ends(arrives(buffered), told.end(8)).gives([
+    const buffered = callWorld(changeSteps.campaign({ bufferSeconds: 300 }))
+    ends(routeArrival(buffered), noticeSteps.end(8)).gives([
       { type: 'TargetFailed' },
-      { type: 'CallEnded', data: { settlesAt: after(8) } },
-      { type: 'CallSettled', data: { occurredAt: after(8) } },
+      { type: 'CallEnded', data: { settlesAt: instantAfter(8) } },
+      { type: 'CallSettled', data: { occurredAt: instantAfter(8) } },
     ])
   })
 })
 
 describe('a call that nobody took', () => {
-  const forwards = changing.campaign({ unroutedAction: 'forward', unroutedForwardE164: '+14155550188' })
+  const forwards = changeSteps.campaign({ unroutedAction: 'forward', unroutedForwardE164: '+14155550188' })
 
   it.each(['no_answer', 'busy', 'rejected', 'failed'])('ends as its last attempt did: %s', (outcome) => {
     failedBy(outcome).gives([
@@ -156,11 +170,11 @@ describe('a call that nobody took', () => {
   })
 
   it.each([
-    ['by a gate', arrives(callWorld(changing.campaign({ anonymousPolicy: 'block' })), { caller: null })],
-    ['by every skip', arrives(callWorld(changing.target({ states: ['NY'] })))],
-    ['by every skip, and forwarded', arrives(callWorld(forwards, changing.target({ states: ['NY'] })))],
+    ['by a gate', routeArrival(callWorld(changeSteps.campaign({ anonymousPolicy: 'block' })), { caller: null })],
+    ['by every skip', routeArrival(callWorld(changeSteps.target({ states: ['NY'] })))],
+    ['by every skip, and forwarded', routeArrival(callWorld(forwards, changeSteps.target({ states: ['NY'] })))],
   ])('is rejected when it was turned away %s', (_by, arrival) => {
-    ends(arrival, told.end(2)).gives([
+    ends(arrival, noticeSteps.end(2)).gives([
       {
         type: 'CallEnded',
         data: { status: 'rejected', outcome: 'unrouted', target: null, buyer: null, ringSeconds: 0, usageDueAt: null },
@@ -172,26 +186,26 @@ describe('a call that nobody took', () => {
 
 describe('end-call', () => {
   it('happens once, and not before the arrival', () => {
-    const over = lifeOf(arrives(world), told.answer(1, 4), told.end(64))
+    const over = callEventsOf(routeArrival(world), noticeSteps.answer(1, 4), noticeSteps.end(64))
     given(call, over)
-      .when(...told.end(64))
+      .when(...noticeSteps.end(64))
       .gives([])
     given(call, over)
-      .when(...told.end(90, { terminated: true }))
+      .when(...noticeSteps.end(90, { terminated: true }))
       .gives([])
     given(call)
-      .when(...told.end(64))
+      .when(...noticeSteps.end(64))
       .gives({ refused: 'call-not-found' })
   })
 
   it('is final: a late answer or failure changes nothing', () => {
-    const over = lifeOf(arrives(world), told.end(8))
+    const over = callEventsOf(routeArrival(world), noticeSteps.end(8))
     given(call, over)
-      .when(...told.answer(1, 7))
+      .when(...noticeSteps.answer(1, 7))
       .gives([])
     given(call, over)
-      .when(...told.failure(1, 'busy', 7))
+      .when(...noticeSteps.failure(1, 'busy', 7))
       .gives([])
-    expect(stateAfter(over)).toMatchObject({ answeredAt: null, ended: { connected: false }, settled: { changes: 0 } })
+    expect(callStateOf(over)).toMatchObject({ answeredAt: null, ended: { connected: false }, settled: { changes: 0 } })
   })
 })

@@ -6,29 +6,29 @@ import { CONVERSION, LARGEST_FIGURE_CENTS } from '../../../src/domain/shared/lim
 import type { NewEvent } from '../../../src/kernel/event.ts'
 import { isRefusal } from '../../../src/kernel/refusal.ts'
 import {
-  after,
-  arrives,
-  callOf,
+  callEventsOf,
+  callStateOf,
   callWorld,
-  changing,
-  lifeOf,
-  stateAfter,
-  told,
+  changeSteps,
+  instantAfter,
+  noticeSteps,
+  nthCallId,
+  routeArrival,
 } from '../../support/fixtures/call-world.ts'
 import { BY_KEY, given } from '../../support/fixtures/spec.ts'
-import type { Step } from '../../support/fixtures/workspace-fixture.ts'
+import type { SetupStep } from '../../support/fixtures/workspace-fixture.ts'
 
-const callId = callOf(1)
-const strict = changing.target({ durationThresholdSeconds: 30 })
-const buffer = changing.campaign({ bufferSeconds: 60 })
-const share = changing.lane({ payoutMode: 'revshare', revsharePct: 50 })
+const callId = nthCallId(1)
+const strict = changeSteps.target({ durationThresholdSeconds: 30 })
+const buffer = changeSteps.campaign({ bufferSeconds: 60 })
+const share = changeSteps.lane({ payoutMode: 'revshare', revsharePct: 50 })
 const END = 14
 /** A call that was talked for ten seconds, twenty fewer than it takes. */
-const short = (...steps: readonly Step[]) =>
-  lifeOf(arrives(callWorld(strict, ...steps)), told.answer(1, 4), told.end(END))
-const long = (...steps: readonly Step[]) =>
-  lifeOf(arrives(callWorld(strict, ...steps)), told.answer(1, 4), told.end(44))
-const post = (events: readonly NewEvent[], sent: object = {}, at = after(100), more: object = BY_KEY) =>
+const short = (...steps: readonly SetupStep[]) =>
+  callEventsOf(routeArrival(callWorld(strict, ...steps)), noticeSteps.answer(1, 4), noticeSteps.end(END))
+const long = (...steps: readonly SetupStep[]) =>
+  callEventsOf(routeArrival(callWorld(strict, ...steps)), noticeSteps.answer(1, 4), noticeSteps.end(44))
+const post = (events: readonly NewEvent[], sent: object = {}, at = instantAfter(100), more: object = BY_KEY) =>
   given(call, events).when(postConversion, { callId, converted: true, ...sent }, { at, ...more })
 const before = { converted: false, revenueCents: 0, payoutCents: 0 }
 
@@ -41,7 +41,7 @@ describe('post-conversion', () => {
         type: 'ConversionPosted',
         data: {
           ref: 'CA-0000000001',
-          occurredAt: after(100),
+          occurredAt: instantAfter(100),
           source: 'postback',
           revenueCents: null,
           note: 'Signed',
@@ -53,12 +53,17 @@ describe('post-conversion', () => {
       {
         type: 'BooksChanged',
         data: {
-          occurredAt: after(100),
-          settledAt: after(END),
+          occurredAt: instantAfter(100),
+          settledAt: instantAfter(END),
           change: 1,
           campaignId,
           publisherId,
-          claim: { target: { id: targetId() }, buyer: { id: buyerId }, capCountsOn: 'connected', occurredAt: after(0) },
+          claim: {
+            target: { id: targetId() },
+            buyer: { id: buyerId },
+            capCountsOn: 'connected',
+            occurredAt: instantAfter(0),
+          },
           before,
           ...changed,
           source: 'postback',
@@ -81,14 +86,14 @@ describe('post-conversion', () => {
   })
 
   it('of a person is a mark of theirs, with what they wrote', () => {
-    post(short(), { note: 'On the phone' }, after(100), {}).gives([
+    post(short(), { note: 'On the phone' }, instantAfter(100), {}).gives([
       { type: 'ConversionPosted', data: { source: 'manual' } },
       { type: 'BooksChanged', data: { source: 'manual', reason: 'manual', note: 'On the phone' } },
     ])
   })
 
   it('before the settlement is kept, and the call settles by it', () => {
-    const posted = post(short(buffer), { revenueCents: 700 }, after(20))
+    const posted = post(short(buffer), { revenueCents: 700 }, instantAfter(20))
     posted.gives([{ type: 'ConversionPosted', data: { before, after: { converted: true, revenueCents: 700 } } }])
     given(call, posted.events)
       .when(settleCall, { callId })
@@ -112,21 +117,26 @@ describe('post-conversion', () => {
   it('is taken once, and known again by its external id or its command', () => {
     const posted = post(short(), { externalId: 'x-1' }).events
     const another = { ...BY_KEY, commandId: 'another' }
-    post(posted, { externalId: 'x-1', revenueCents: 5 }, after(200), another).gives([])
-    post(posted, { externalId: 'x-1' }, after(END + 73 * 3_600), another).gives([])
-    post(posted, { externalId: 'x-2' }, after(200), another).gives({ refused: 'already-converted' })
-    post(posted, {}, after(200), another).gives({ refused: 'already-converted' })
-    post(posted, {}, after(200), { commandId: 'another' }).gives({ refused: 'already-converted' })
+    post(posted, { externalId: 'x-1', revenueCents: 5 }, instantAfter(200), another).gives([])
+    post(posted, { externalId: 'x-1' }, instantAfter(END + 73 * 3_600), another).gives([])
+    post(posted, { externalId: 'x-2' }, instantAfter(200), another).gives({ refused: 'already-converted' })
+    post(posted, {}, instantAfter(200), another).gives({ refused: 'already-converted' })
+    post(posted, {}, instantAfter(200), { commandId: 'another' }).gives({ refused: 'already-converted' })
     const nameless = post(short()).events
     const itself = nameless.findIndex(({ type }) => type === 'ConversionPosted')
-    post(nameless, {}, after(200), { ...BY_KEY, commandId: `command-${itself}` }).gives([])
-    post(nameless, {}, after(200), another).gives({ refused: 'already-converted' })
+    post(nameless, {}, instantAfter(200), { ...BY_KEY, commandId: `command-${itself}` }).gives([])
+    post(nameless, {}, instantAfter(200), another).gives({ refused: 'already-converted' })
   })
 
   it('of a buyer is taken behind a mark, which stands in what it leaves out', () => {
-    const mark = { ...BY_KEY, actor: { type: 'user', id: callOf(7), name: 'Ann' }, commandId: 'mark' }
-    const marked = post(short(), { revenueCents: 700, note: 'On the phone', externalId: 'm-1' }, after(100), {}).events
-    const both = post(marked, { externalId: 'x-1' }, after(200))
+    const mark = { ...BY_KEY, actor: { type: 'user', id: nthCallId(7), name: 'Ann' }, commandId: 'mark' }
+    const marked = post(
+      short(),
+      { revenueCents: 700, note: 'On the phone', externalId: 'm-1' },
+      instantAfter(100),
+      {},
+    ).events
+    const both = post(marked, { externalId: 'x-1' }, instantAfter(200))
     both.gives([
       {
         type: 'ConversionPosted',
@@ -141,28 +151,34 @@ describe('post-conversion', () => {
       },
       { type: 'BooksChanged', data: { source: 'postback', reason: 'postback', revenueCents: 700, change: 2 } },
     ])
-    post(marked, { revenueCents: 900 }, after(200)).gives([
+    post(marked, { revenueCents: 900 }, instantAfter(200)).gives([
       { type: 'ConversionPosted', data: { before: { revenueCents: 700 }, after: { revenueCents: 900 } } },
       { type: 'BooksChanged', data: { revenueCents: 900 } },
     ])
-    for (const known of ['m-1', 'x-1']) post(both.events, { externalId: known }, after(300), mark).gives([])
-    post(both.events, { externalId: 'x-2' }, after(300)).gives({ refused: 'already-converted' })
-    post(both.events, {}, after(300), mark).gives({ refused: 'already-converted' })
-    post(marked, {}, after(200), mark).gives({ refused: 'already-converted', details: { conversionSource: 'manual' } })
+    for (const known of ['m-1', 'x-1']) post(both.events, { externalId: known }, instantAfter(300), mark).gives([])
+    post(both.events, { externalId: 'x-2' }, instantAfter(300)).gives({ refused: 'already-converted' })
+    post(both.events, {}, instantAfter(300), mark).gives({ refused: 'already-converted' })
+    post(marked, {}, instantAfter(200), mark).gives({
+      refused: 'already-converted',
+      details: { conversionSource: 'manual' },
+    })
   })
 
   it('is taken until 72 hours after the end, to the millisecond', () => {
     const closes = END + CONVERSION.windowHours * 3_600
-    expect(post(short(), {}, after(closes)).events.at(-1)?.type).toBe('BooksChanged')
-    post(short(), {}, after(closes + 0.001)).gives({ refused: 'window-closed', details: { closedAt: after(closes) } })
+    expect(post(short(), {}, instantAfter(closes)).events.at(-1)?.type).toBe('BooksChanged')
+    post(short(), {}, instantAfter(closes + 0.001)).gives({
+      refused: 'window-closed',
+      details: { closedAt: instantAfter(closes) },
+    })
   })
 
   it('is refused while the call is live, where it reached no buyer, and of another workspace', () => {
-    const live = lifeOf(arrives(callWorld()), told.answer(1, 4))
+    const live = callEventsOf(routeArrival(callWorld()), noticeSteps.answer(1, 4))
     post(live).gives({ refused: 'conflict', details: { outcome: 'live' } })
-    post(lifeOf(arrives(callWorld()), told.end(8))).gives({ refused: 'conflict' })
+    post(callEventsOf(routeArrival(callWorld()), noticeSteps.end(8))).gives({ refused: 'conflict' })
     post([]).gives({ refused: 'call-not-found' })
-    post(short(), {}, after(100), { workspaceId: callOf(9) }).gives({ refused: 'call-not-found' })
+    post(short(), {}, instantAfter(100), { workspaceId: nthCallId(9) }).gives({ refused: 'call-not-found' })
   })
 
   it.each([
@@ -197,6 +213,6 @@ describe('post-conversion', () => {
     }
     const posted = post(short(), sent)
     expect(isRefusal(posted.outcome)).toBe(false)
-    expect(stateAfter(posted.events).settled).toMatchObject({ revenueCents: LARGEST_FIGURE_CENTS, changes: 1 })
+    expect(callStateOf(posted.events).settled).toMatchObject({ revenueCents: LARGEST_FIGURE_CENTS, changes: 1 })
   })
 })

@@ -4,22 +4,30 @@ import { callLog } from '../../../projections/calls/call-log.ts'
 import { callRecordings } from '../../../projections/calls/call-recordings.ts'
 import { call } from '../../../src/domain/calls/call.ts'
 import { RECORDING } from '../../../src/domain/shared/limits.ts'
-import { after, arrives, callOf, callWorld, changing, lifeOf, told } from '../../support/fixtures/call-world.ts'
+import {
+  callEventsOf,
+  callWorld,
+  changeSteps,
+  instantAfter,
+  noticeSteps,
+  nthCallId,
+  routeArrival,
+} from '../../support/fixtures/call-world.ts'
 import { project } from '../../support/fixtures/project.ts'
-import { given, mintedId, recorded, WORKSPACE } from '../../support/fixtures/spec.ts'
+import { given, mintedId, recordedEvents, WORKSPACE } from '../../support/fixtures/spec.ts'
 
 const SAVED = {
-  callId: callOf(1),
+  callId: nthCallId(1),
   carrierRecordingId: 'rec_1',
   format: 'wav',
   channels: 1,
   durationSeconds: 60,
-  expiresAt: after(30 * 86_400),
-  occurredAt: after(70),
+  expiresAt: instantAfter(30 * 86_400),
+  occurredAt: instantAfter(70),
 } as const
 
-const talking = lifeOf(arrives(callWorld()), told.answer(1, 4))
-const over = lifeOf(arrives(callWorld()), told.answer(1, 4), told.end(64))
+const talking = callEventsOf(routeArrival(callWorld()), noticeSteps.answer(1, 4))
+const over = callEventsOf(routeArrival(callWorld()), noticeSteps.answer(1, 4), noticeSteps.end(64))
 
 describe('a recording that the carrier saved', () => {
   it.each([
@@ -44,37 +52,37 @@ describe('a recording that the carrier saved', () => {
 
   it('is told again later when the call, or its answer, is not known yet', () => {
     given(call).when(saveRecording, SAVED).gives({ refused: 'call-not-found' })
-    given(call, lifeOf(arrives(callWorld())))
+    given(call, callEventsOf(routeArrival(callWorld())))
       .when(saveRecording, SAVED)
       .gives({ refused: 'call-not-answered' })
   })
 
   it('is none of a call that nobody took, or that was not to be recorded', () => {
-    given(call, lifeOf(arrives(callWorld()), told.end(8)))
+    given(call, callEventsOf(routeArrival(callWorld()), noticeSteps.end(8)))
       .when(saveRecording, SAVED)
       .gives([])
-    const unrecorded = callWorld(changing.campaign({ recordCalls: false }))
-    given(call, lifeOf(arrives(unrecorded), told.answer(1, 4), told.end(64)))
+    const unrecorded = callWorld(changeSteps.campaign({ recordCalls: false }))
+    given(call, callEventsOf(routeArrival(unrecorded), noticeSteps.answer(1, 4), noticeSteps.end(64)))
       .when(saveRecording, SAVED)
       .gives([])
   })
 
   it('shows on the call, whether before or after its end', async () => {
     const [early] = given(call, talking).when(saveRecording, SAVED).events.slice(-1)
-    const ended = given(call, talking).when(...told.end(64)).events
+    const ended = given(call, talking).when(...noticeSteps.end(64)).events
     if (!early) throw new Error('It is saved.')
     for (const events of [
       [...talking, early, ...ended.slice(talking.length)],
       [...ended, early],
     ]) {
-      const log = recorded(call, events)
-      expect((await project(callLog, log))[callOf(1)]).toMatchObject({ hasRecording: true })
-      expect((await project(callRecordings, log))[callOf(1)]).toMatchObject({
+      const log = recordedEvents(call, events)
+      expect((await project(callLog, log))[nthCallId(1)]).toMatchObject({ hasRecording: true })
+      expect((await project(callRecordings, log))[nthCallId(1)]).toMatchObject({
         workspaceId: WORKSPACE,
         recordings: [{ id: mintedId(0), createdAt: SAVED.occurredAt, expiresAt: SAVED.expiresAt, format: 'wav' }],
       })
     }
-    expect((await project(callLog, recorded(call, ended)))[callOf(1)]).toMatchObject({ hasRecording: false })
+    expect((await project(callLog, recordedEvents(call, ended)))[nthCallId(1)]).toMatchObject({ hasRecording: false })
   })
 
   it('has an id of the carrier that is not endless, and channels', () => {

@@ -10,22 +10,22 @@ import { usageReference, wallet } from '../../../src/domain/money/wallet.ts'
 import { counterOf, ledger } from '../../../src/domain/routing/ledger.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
 import {
-  after,
-  arrives,
   CREDITED,
-  callOf,
+  callEventsOf,
   callWorld,
-  changing,
-  lifeOf,
-  told,
+  changeSteps,
+  instantAfter,
+  noticeSteps,
+  nthCallId,
+  routeArrival,
 } from '../../support/fixtures/call-world.ts'
 import { given } from '../../support/fixtures/spec.ts'
-import type { Step } from '../../support/fixtures/workspace-fixture.ts'
+import type { SetupStep } from '../../support/fixtures/workspace-fixture.ts'
 
-const callId = callOf(1)
-const buffer = changing.campaign({ bufferSeconds: 60 })
-const over = (talk: number, ...steps: readonly Step[]) =>
-  lifeOf(arrives(callWorld(buffer, ...steps)), told.answer(1, 4), told.end(4 + talk))
+const callId = nthCallId(1)
+const buffer = changeSteps.campaign({ bufferSeconds: 60 })
+const over = (talk: number, ...steps: readonly SetupStep[]) =>
+  callEventsOf(routeArrival(callWorld(buffer, ...steps)), noticeSteps.answer(1, 4), noticeSteps.end(4 + talk))
 const settled = (events: readonly NewEvent[]) => given(call, events).when(settleCall, { callId })
 
 describe('settle-call', () => {
@@ -35,13 +35,13 @@ describe('settle-call', () => {
       {
         type: 'CallSettled',
         data: {
-          occurredAt: after(124),
+          occurredAt: instantAfter(124),
           campaignId,
           publisherId,
           targetId: targetId(),
           buyerId,
           capCountsOn: 'connected',
-          claimedAt: after(0),
+          claimedAt: instantAfter(0),
           converted: true,
           source: 'duration',
           reason: 'duration',
@@ -54,24 +54,24 @@ describe('settle-call', () => {
   })
 
   it('pays by the terms frozen at the arrival', () => {
-    settled(over(60, changing.lane({ payoutMode: 'fixed', payoutCents: 1_500 }))).gives([
+    settled(over(60, changeSteps.lane({ payoutMode: 'fixed', payoutCents: 1_500 }))).gives([
       { type: 'CallSettled', data: { revenueCents: 4_000, payoutCents: 1_500 } },
     ])
-    settled(over(60, changing.lane({ payoutMode: 'revshare', revsharePct: 33.33, maxPayoutCents: 1_300 }))).gives([
+    settled(over(60, changeSteps.lane({ payoutMode: 'revshare', revsharePct: 33.33, maxPayoutCents: 1_300 }))).gives([
       { type: 'CallSettled', data: { payoutCents: 1_300 } },
     ])
-    settled(over(60, changing.lane({ payoutMode: 'fixed', payoutCents: 1_500, states: ['NY'] }))).gives([
+    settled(over(60, changeSteps.lane({ payoutMode: 'fixed', payoutCents: 1_500, states: ['NY'] }))).gives([
       { type: 'CallSettled', data: { revenueCents: 4_000, payoutCents: 0 } },
     ])
   })
 
   it('books the route’s own price, and nothing for a delivery whatever its route says', () => {
-    settled(over(60, changing.route({ revenueOverrideCents: 9_900 }))).gives([
+    settled(over(60, changeSteps.route({ revenueOverrideCents: 9_900 }))).gives([
       { type: 'CallSettled', data: { revenueCents: 9_900 } },
     ])
-    settled(over(60, changing.target({ revenueCents: 0 }), changing.route({ revenueOverrideCents: 9_900 }))).gives([
-      { type: 'CallSettled', data: { converted: true, revenueCents: 0 } },
-    ])
+    settled(
+      over(60, changeSteps.target({ revenueCents: 0 }), changeSteps.route({ revenueOverrideCents: 9_900 })),
+    ).gives([{ type: 'CallSettled', data: { converted: true, revenueCents: 0 } }])
   })
 
   it.each([
@@ -80,21 +80,21 @@ describe('settle-call', () => {
     [29.5, true, 'duration'],
     [30, true, 'duration'],
   ])('%d seconds of talk against a threshold of 30: %j', (talk, converted, reason) => {
-    settled(over(talk, changing.target({ durationThresholdSeconds: 30 }))).gives([
+    settled(over(talk, changeSteps.target({ durationThresholdSeconds: 30 }))).gives([
       { type: 'CallSettled', data: { converted, reason, revenueCents: converted ? 4_000 : 0 } },
     ])
   })
 
   it('happens once, and only after the end', () => {
     settled(settled(over(60)).events).gives([])
-    settled(lifeOf(arrives(callWorld(buffer)), told.answer(1, 4))).gives([])
-    settled(lifeOf(arrives(callWorld()), told.answer(1, 4), told.end(64))).gives([])
+    settled(callEventsOf(routeArrival(callWorld(buffer)), noticeSteps.answer(1, 4))).gives([])
+    settled(callEventsOf(routeArrival(callWorld()), noticeSteps.answer(1, 4), noticeSteps.end(64))).gives([])
     settled([]).gives([])
   })
 })
 
 describe('usage', () => {
-  const due = { callId, amountCents: 6, at: after(244) }
+  const due = { callId, amountCents: 6, at: instantAfter(244) }
   const charge = (before: readonly NewEvent[]) => given(wallet, before).when(chargeUsage, due)
 
   it('is charged once, under the call’s own reference, as of when it fell due', () => {
@@ -106,7 +106,7 @@ describe('usage', () => {
           reference: usageReference(callId),
           kind: 'usage',
           callId,
-          occurredAt: after(244),
+          occurredAt: instantAfter(244),
           balanceCents: 99_994,
         },
       },
@@ -115,7 +115,7 @@ describe('usage', () => {
   })
 
   it('is told to the call once, in minutes begun', () => {
-    const usage = { callId, usageCents: 6, occurredAt: after(244) }
+    const usage = { callId, usageCents: 6, occurredAt: instantAfter(244) }
     const told = given(call, over(61)).when(recordUsage, usage)
     told.gives([{ type: 'UsageCharged', data: { usageCents: 6, minutes: 2 } }])
     given(call, told.events).when(recordUsage, usage).gives([])
@@ -124,12 +124,12 @@ describe('usage', () => {
 })
 
 describe('count-settlement', () => {
-  const world = callWorld(buffer, changing.lane({ payoutMode: 'fixed', payoutCents: 1_500 }))
-  const arrival = arrives(world)
-  const books = settled(lifeOf(arrival, told.answer(1, 4), told.end(64))).events.at(-1)?.data
+  const world = callWorld(buffer, changeSteps.lane({ payoutMode: 'fixed', payoutCents: 1_500 }))
+  const arrival = routeArrival(world)
+  const books = settled(callEventsOf(arrival, noticeSteps.answer(1, 4), noticeSteps.end(64))).events.at(-1)?.data
   const count = (before: readonly NewEvent[], data = books) => given(ledger, before).when(countSettlement, data)
-  const answer = [countAnswer, { callId, attempt: 1, occurredAt: after(4) }] as const
-  const release = [releaseCall, { callId, connected: true, occurredAt: after(64) }] as const
+  const answer = [countAnswer, { callId, attempt: 1, occurredAt: instantAfter(4) }] as const
+  const release = [releaseCall, { callId, connected: true, occurredAt: instantAfter(64) }] as const
   const answered = given(ledger, arrival.events).when(...answer).events
   const released = given(ledger, answered).when(...release).events
 
@@ -155,7 +155,7 @@ describe('count-settlement', () => {
   it('happens once, and never for a call that connected nobody', () => {
     count(count(released).events).gives([])
     count([]).gives([])
-    const missed = lifeOf(arrival, told.end(8)).at(-1)?.data
+    const missed = callEventsOf(arrival, noticeSteps.end(8)).at(-1)?.data
     count(arrival.events, missed).gives([])
   })
 

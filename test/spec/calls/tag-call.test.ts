@@ -4,22 +4,30 @@ import { call } from '../../../src/domain/calls/call.ts'
 import { tagValue } from '../../../src/domain/calls/tags.ts'
 import { TAG } from '../../../src/domain/shared/limits.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
-import { after, arrives, callOf, callWorld, lifeOf, stateAfter, told } from '../../support/fixtures/call-world.ts'
+import {
+  callEventsOf,
+  callStateOf,
+  callWorld,
+  instantAfter,
+  noticeSteps,
+  nthCallId,
+  routeArrival,
+} from '../../support/fixtures/call-world.ts'
 import { BY_KEY, given } from '../../support/fixtures/spec.ts'
 
-const callId = callOf(1)
-const live = lifeOf(arrives(callWorld()), told.answer(1, 4))
+const callId = nthCallId(1)
+const live = callEventsOf(routeArrival(callWorld()), noticeSteps.answer(1, 4))
 const tag = (events: readonly NewEvent[], tags: object, more: object = BY_KEY) =>
-  given(call, events).when(tagCall, { callId, tags }, { at: after(100), ...more })
+  given(call, events).when(tagCall, { callId, tags }, { at: instantAfter(100), ...more })
 const changesOf = (tags: object, events = live) => {
   const { events: all } = tag(events, tags)
-  const { tags: kept } = stateAfter(all)
+  const { tags: kept } = callStateOf(all)
   return Object.fromEntries(kept)
 }
 const many = (count: number, from = 0) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${from + n}`, n]))
 /** What every call of these specifications is tagged with as it arrives. */
-const observed = stateAfter(live).tags.size
+const observed = callStateOf(live).tags.size
 
 describe('tag-call', () => {
   it('sets texts, numbers and booleans as texts, removes by null, and says what became of each', () => {
@@ -29,7 +37,7 @@ describe('tag-call', () => {
         type: 'CallTagged',
         data: {
           ref: 'CA-0000000001',
-          occurredAt: after(100),
+          occurredAt: instantAfter(100),
           source: 'api',
           changes: [
             { key: 'color', before: null, after: 'red' },
@@ -81,7 +89,7 @@ describe('tag-call', () => {
     const first = tag(live, many(40)).events
     const room = TAG.call - observed - 40
     const full = tag(first, many(room, 40)).events
-    expect(stateAfter(full).tags.size).toBe(TAG.call)
+    expect(callStateOf(full).tags.size).toBe(TAG.call)
     tag(first, many(room + 1, 40)).gives({ refused: 'bad-request', details: { tags: expect.stringContaining('80') } })
     tag(full, { more: 1 }).gives({ refused: 'bad-request' })
     tag(full, { k0: 'other' }).gives([{ type: 'CallTagged' }])
@@ -91,7 +99,7 @@ describe('tag-call', () => {
   it('is refused for no tags at all, and for a call that is not there', () => {
     tag(live, {}).gives({ refused: 'bad-request' })
     tag([], { a: 1 }).gives({ refused: 'call-not-found' })
-    tag(live, { a: 1 }, { workspaceId: callOf(9) }).gives({ refused: 'call-not-found' })
+    tag(live, { a: 1 }, { workspaceId: nthCallId(9) }).gives({ refused: 'call-not-found' })
   })
 
   it.each(['', 'a b', 'ü', 'a/b', '$a', 'x'.repeat(TAG.key + 1)])('takes no key %j', (key) => {

@@ -6,16 +6,16 @@ import { setCampaignStatus } from '../../../commands/campaigns/set-campaign-stat
 import { unrestrictCampaign } from '../../../commands/campaigns/unrestrict-campaign.ts'
 import { assignNumber } from '../../../commands/supply/assign-number.ts'
 import { type CampaignStatus, campaignStatus } from '../../../src/domain/campaigns/campaign.ts'
-import { CAMPAIGN_MOVES, type CampaignMover } from '../../../src/domain/campaigns/campaign-moves.ts'
+import { CAMPAIGN_TRANSITIONS, type CampaignMover } from '../../../src/domain/campaigns/campaign-transitions.ts'
 import { checklistOf, launchFacts } from '../../../src/domain/configuration/checklist.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { wallet } from '../../../src/domain/money/wallet.ts'
 import { given, idOf, NOW } from '../../support/fixtures/spec.ts'
-import { campaignIn, empty, furnished, numberIn } from '../../support/fixtures/workspace-fixture.ts'
+import { campaignIn, emptyWorkspace, numberIn, workspaceFixture } from '../../support/fixtures/workspace-fixture.ts'
 
 const funded = { ...wallet.initial, balanceCents: 1 }
 const create = (sent: object) =>
-  given(workspace, empty()).when(createCampaign, { name: 'Solar West', verticalId: 'solar', ...sent })
+  given(workspace, emptyWorkspace()).when(createCampaign, { name: 'Solar West', verticalId: 'solar', ...sent })
 
 describe('create-campaign', () => {
   it('adds a draft with every default', () => {
@@ -94,7 +94,7 @@ describe('create-campaign', () => {
   })
 
   it('refuses one more campaign than the plan allows', () => {
-    const five = empty(
+    const five = emptyWorkspace(
       'starter',
       ...Array.from({ length: 5 }, () => [createCampaign, () => ({ name: 'One', verticalId: 'tax' })] as const),
     )
@@ -106,7 +106,7 @@ describe('create-campaign', () => {
 
 describe('change-campaign', () => {
   it('judges the rules on the campaign as it will be', () => {
-    const events = furnished()
+    const events = workspaceFixture()
     const campaignId = campaignIn(events)
     given(workspace, events)
       .when(changeCampaign, { campaignId, changes: { dialTimeoutSeconds: 100 } })
@@ -125,7 +125,7 @@ describe('change-campaign', () => {
 })
 
 describe('set-campaign-status', () => {
-  const events = furnished()
+  const events = workspaceFixture()
   const campaignId = campaignIn(events)
   const live = given(workspace, events).when(
     setCampaignStatus,
@@ -181,7 +181,7 @@ describe('set-campaign-status', () => {
 })
 
 describe('who moves a campaign', () => {
-  const events = furnished()
+  const events = workspaceFixture()
   const campaignId = campaignIn(events)
   const reads = { wallet: funded }
   const after = (held: typeof events, ...statuses: readonly string[]) =>
@@ -200,7 +200,7 @@ describe('who moves a campaign', () => {
   }
 
   const cases = (mover: CampaignMover, tos: readonly CampaignStatus[]) =>
-    campaignStatus.options.flatMap((from) => tos.map((to) => [from, to, CAMPAIGN_MOVES[mover][from]] as const))
+    campaignStatus.options.flatMap((from) => tos.map((to) => [from, to, CAMPAIGN_TRANSITIONS[mover][from]] as const))
 
   function follows(
     taken: { readonly gives: (expected: object) => void },
@@ -256,7 +256,10 @@ describe('who moves a campaign', () => {
 
   it('restores an archived campaign only where the plan has room', () => {
     const full = Array.from({ length: 4 }, () => [createCampaign, () => ({ name: 'One', verticalId: 'tax' })] as const)
-    const small = given(workspace, empty('starter', ...full)).when(createCampaign, { name: 'Old', verticalId: 'tax' })
+    const small = given(workspace, emptyWorkspace('starter', ...full)).when(createCampaign, {
+      name: 'Old',
+      verticalId: 'tax',
+    })
     const old = campaignIn(small.events, 4)
     const away = [
       {
@@ -277,7 +280,7 @@ describe('who moves a campaign', () => {
 
 describe('checklist', () => {
   it('lists the steps in order, the live one last, publishers as advice', () => {
-    const events = furnished()
+    const events = workspaceFixture()
     const { state } = given(workspace, events).when(changeCampaign, { campaignId: campaignIn(events), changes: {} })
     const { checklist, blockers, canGoLive } = checklistOf(launchFacts(state, campaignIn(events), 1))
     expect(checklist.steps.map(({ key }) => key)).toEqual([

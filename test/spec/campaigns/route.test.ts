@@ -5,14 +5,14 @@ import { setRoute } from '../../../commands/campaigns/set-route.ts'
 import { setTargetStatus } from '../../../commands/demand/set-target-status.ts'
 import { assignNumber } from '../../../commands/supply/assign-number.ts'
 import { routeKey } from '../../../src/domain/campaigns/route.ts'
-import { recordsOf } from '../../../src/domain/configuration/record.ts'
+import { changedRecords } from '../../../src/domain/configuration/entity-tags.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { wallet } from '../../../src/domain/money/wallet.ts'
 import { CENTS, ROUTE } from '../../../src/domain/shared/limits.ts'
-import { given, idOf, recorded } from '../../support/fixtures/spec.ts'
-import { campaignIn, furnished, numberIn, targetIn } from '../../support/fixtures/workspace-fixture.ts'
+import { given, idOf, recordedEvents } from '../../support/fixtures/spec.ts'
+import { campaignIn, numberIn, targetIn, workspaceFixture } from '../../support/fixtures/workspace-fixture.ts'
 
-const events = furnished()
+const events = workspaceFixture()
 const place = { campaignId: campaignIn(events), targetId: targetIn(events) }
 const set = (settings: object, held = events) => given(workspace, held).when(setRoute, { ...place, settings })
 const removed = given(workspace, events).when(removeRoute, place)
@@ -90,10 +90,10 @@ describe('remove-route', () => {
 describe('the record of a route', () => {
   it('moves with its own settings and when its target leaves every plan', () => {
     const key = routeKey(place.campaignId, place.targetId)
-    const last = (held: typeof events) => recorded(workspace, held).at(-1)
+    const last = (held: typeof events) => recordedEvents(workspace, held).at(-1)
     const touched = (held: typeof events) => {
       const event = last(held)
-      return event && recordsOf(event)
+      return event && changedRecords(event)
     }
     expect(touched(set({ weight: 5 }).events)).toEqual([key])
     expect(touched(removed.events)).toEqual([key])

@@ -5,10 +5,10 @@ import { createVertical } from '../../../commands/campaigns/create-vertical.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { NAME, VERTICAL } from '../../../src/domain/shared/limits.ts'
 import { given, idOf, NOW } from '../../support/fixtures/spec.ts'
-import { empty, idIn, type Step } from '../../support/fixtures/workspace-fixture.ts'
+import { emptyWorkspace, idIn, type SetupStep } from '../../support/fixtures/workspace-fixture.ts'
 
-const named = (name: string): Step => [createVertical, () => ({ name, short: 'Pest' })]
-const events = empty('scale', named('Pest control'))
+const named = (name: string): SetupStep => [createVertical, () => ({ name, short: 'Pest' })]
+const events = emptyWorkspace('scale', named('Pest control'))
 const verticalId = idIn(events, 'VerticalCreated', 'vertical')
 const put = (active: boolean) => given(workspace, events).when(changeVertical, { verticalId, changes: { active } })
 const sells = (held: typeof events, verticalId: string) =>
@@ -16,7 +16,7 @@ const sells = (held: typeof events, verticalId: string) =>
 
 describe('create-vertical', () => {
   it('adds an active vertical, its name without blanks around it', () => {
-    given(workspace, empty())
+    given(workspace, emptyWorkspace())
       .when(createVertical, { name: ' Pest control ', short: 'Pest' })
       .gives([
         {
@@ -33,7 +33,7 @@ describe('create-vertical', () => {
   })
 
   it('refuses one more than a workspace may have', () => {
-    const all = empty('scale', ...Array.from({ length: VERTICAL.most - 1 }, (_, n) => named(`Vertical ${n}`)))
+    const all = emptyWorkspace('scale', ...Array.from({ length: VERTICAL.most - 1 }, (_, n) => named(`Vertical ${n}`)))
     const last = given(workspace, all).when(createVertical, { name: 'Last', short: 'x' })
     last.gives([{ type: 'VerticalCreated' }])
     given(workspace, last.events)
@@ -80,7 +80,7 @@ describe('the vertical of a new campaign', () => {
 
   it.each([
     ['is put away', put(false).events, verticalId],
-    ["is another workspace's", empty(), verticalId],
+    ["is another workspace's", emptyWorkspace(), verticalId],
     ['does not exist', events, 'unicorns'],
     ['is only called like a property of every object', events, '__proto__'],
   ])('is refused when it %s', (_what, held, id) => {

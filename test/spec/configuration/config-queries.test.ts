@@ -12,7 +12,7 @@ import { campaigns } from '../../../projections/campaigns/campaigns.ts'
 import { routes } from '../../../projections/campaigns/routes.ts'
 import { buyers } from '../../../projections/demand/buyers.ts'
 import { targets } from '../../../projections/demand/targets.ts'
-import { usage } from '../../../projections/routing/cap-counters.ts'
+import { capCounters } from '../../../projections/routing/cap-counters.ts'
 import { lanes } from '../../../projections/supply/lanes.ts'
 import { numbers } from '../../../projections/supply/numbers.ts'
 import { publishers } from '../../../projections/supply/publishers.ts'
@@ -36,16 +36,16 @@ import type { QueryPorts } from '../../../src/ports/query-ports.ts'
 import type { Doc } from '../../../src/ports/read-store.ts'
 import { project } from '../../support/fixtures/project.ts'
 import { queryPorts } from '../../support/fixtures/query-ports.ts'
-import { given, idOf, NOW, recorded, WORKSPACE } from '../../support/fixtures/spec.ts'
+import { given, idOf, NOW, recordedEvents, WORKSPACE } from '../../support/fixtures/spec.ts'
 import {
   buyerIn,
   campaignIn,
-  empty,
-  furnished,
+  emptyWorkspace,
   hashOf,
   numberIn,
   publisherIn,
   targetIn,
+  workspaceFixture,
 } from '../../support/fixtures/workspace-fixture.ts'
 import { createMemoryReadStore } from '../../support/memory/read-store.ts'
 
@@ -65,14 +65,14 @@ type Rows = Readonly<Record<string, Doc>>
 /** The read models of a history, with counted usage and rows of the call log beside them. */
 async function viewsOf(events: readonly NewEvent[], more: { readonly usage?: Rows; readonly calls?: Rows } = {}) {
   const views = createMemoryReadStore()
-  const log = recorded(workspace, events)
+  const log = recordedEvents(workspace, events)
   const put = (collection: string, docs: Rows) =>
     views.commit(
       Object.entries(docs).map(([id, doc]) => ({ collection, id, doc, position: 0 })),
       { name: collection, expected: null, next: { position: 0, at: null } },
     )
   for (const projection of CONFIGURATION) await put(collectionOf(projection), await project(projection, log))
-  await put(collectionOf(usage), more.usage ?? {})
+  await put(collectionOf(capCounters), more.usage ?? {})
   await put(collectionOf(callLog), more.calls ?? {})
   return views
 }
@@ -125,7 +125,7 @@ const counted = (more: object): Doc => ({
   ...more,
 })
 
-const events = furnished()
+const events = workspaceFixture()
 const ids = {
   buyer: buyerIn(events),
   campaign: campaignIn(events),
@@ -135,7 +135,7 @@ const ids = {
 }
 
 describe('lists', () => {
-  const three = empty(
+  const three = emptyWorkspace(
     'scale',
     ...['Beta', 'alpha', 'Gamma'].map((name) => [createBuyer, () => ({ name, company: `${name} Inc` })] as const),
   )
@@ -145,7 +145,13 @@ describe('lists', () => {
     expect(page).toMatchObject({ page: 2, pageSize: 2, total: 3, totalPages: 2 })
     expect(names(page)).toEqual(['alpha'])
     expect(await ask(listBuyers, three, { query: { pageSize: '900' } })).toMatchObject({ pageSize: 200 })
-    expect(await ask(listBuyers, empty())).toEqual({ data: [], page: 1, pageSize: 25, total: 0, totalPages: 0 })
+    expect(await ask(listBuyers, emptyWorkspace())).toEqual({
+      data: [],
+      page: 1,
+      pageSize: 25,
+      total: 0,
+      totalPages: 0,
+    })
   })
 
   it('fall back from an unknown order, and find text without regard to case', async () => {
@@ -165,7 +171,7 @@ describe('lists', () => {
 
   it('hold only the workspace’s own', async () => {
     const foreign = { ...(await viewsOf(events)).all(collectionOf(buyers))[ids.buyer], workspaceId: idOf(2) }
-    const views = await viewsOf(empty())
+    const views = await viewsOf(emptyWorkspace())
     await views.commit([{ collection: collectionOf(buyers), id: ids.buyer, doc: foreign, position: 1 }], {
       name: 'foreign',
       expected: null,

@@ -1,11 +1,11 @@
 import { describe, expect, it, test } from 'vitest'
-import { readBid, resultOf } from '../../../src/domain/demand/bid-answer.ts'
+import { bidResultOf, readBidAnswer } from '../../../src/domain/demand/bid-answer.ts'
 import { pathProblem, valueAt } from '../../../src/domain/demand/bid-path.ts'
-import { PLAIN_RTB, type Rtb } from '../../../src/domain/demand/endpoint.ts'
-import { expand } from '../../../src/domain/demand/macros.ts'
-import { testPing } from '../../../src/domain/demand/test-ping.ts'
+import { DEFAULT_RTB, type Rtb } from '../../../src/domain/demand/endpoint.ts'
+import { createTestPing } from '../../../src/domain/demand/test-ping.ts'
+import { expandMacros } from '../../../src/domain/shared/macros.ts'
 
-const read = (body: unknown, rtb: Partial<Rtb> = {}) => readBid({ ...PLAIN_RTB, ...rtb }, JSON.stringify(body))
+const read = (body: unknown, rtb: Partial<Rtb> = {}) => readBidAnswer({ ...DEFAULT_RTB, ...rtb }, JSON.stringify(body))
 const NOTHING = {
   accepted: true,
   amountCents: null,
@@ -59,19 +59,19 @@ describe('a bidder’s answer', () => {
   )
 
   it('is not read when it is not JSON', () => {
-    expect(readBid(PLAIN_RTB, '<bid>5</bid>')).toBeNull()
-    expect(readBid(PLAIN_RTB, '')).toBeNull()
+    expect(readBidAnswer(DEFAULT_RTB, '<bid>5</bid>')).toBeNull()
+    expect(readBidAnswer(DEFAULT_RTB, '')).toBeNull()
   })
 
   it('that is too deep to walk holds nothing', () => {
     const deep = '['.repeat(5_000) + ']'.repeat(5_000)
-    expect(readBid({ ...PLAIN_RTB, bidPath: '$..price' }, deep)).toMatchObject({ amountCents: null })
+    expect(readBidAnswer({ ...DEFAULT_RTB, bidPath: '$..price' }, deep)).toMatchObject({ amountCents: null })
   })
 
   it('is a bid, none, or a rejection', () => {
-    expect(resultOf({ ...NOTHING, amountCents: 5 })).toBe('bid')
-    expect(resultOf(NOTHING)).toBe('no_bid')
-    expect(resultOf({ ...NOTHING, accepted: false, amountCents: 5 })).toBe('rejected')
+    expect(bidResultOf({ ...NOTHING, amountCents: 5 })).toBe('bid')
+    expect(bidResultOf(NOTHING)).toBe('no_bid')
+    expect(bidResultOf({ ...NOTHING, accepted: false, amountCents: 5 })).toBe('rejected')
   })
 })
 
@@ -113,8 +113,8 @@ describe('a test ping', () => {
   const url = 'https://bids.example/ask?c={{caller.e164}}&s={{caller.state}}'
 
   it('is marked, fills in a made-up caller, and hides the number in the address', () => {
-    const { method, headers, body, ...ping } = testPing(
-      { ...PLAIN_RTB, bidHeaders: { 'X-Key': 'k', 'Svc-Test': '0' } },
+    const { method, headers, body, ...ping } = createTestPing(
+      { ...DEFAULT_RTB, bidHeaders: { 'X-Key': 'k', 'Svc-Test': '0' } },
       url,
     )
     expect(ping.url).toBe(`https://bids.example/ask?c=${'0'.repeat(32)}&s=NY`)
@@ -134,11 +134,11 @@ describe('a test ping', () => {
     ['application/x-www-form-urlencoded', 'city={{call.city}}&n={{caller.e164}}', 'city=New%20York&n=%2B12125550100'],
     ['text/plain', '{{call.city}} {{tag.none}}', 'New York '],
   ])('spells its template for %s', (contentType, bidBodyTemplate, body) => {
-    expect(testPing({ ...PLAIN_RTB, contentType, bidBodyTemplate }, url).body).toBe(body)
+    expect(createTestPing({ ...DEFAULT_RTB, contentType, bidBodyTemplate }, url).body).toBe(body)
   })
 
   it('has no body when it is a GET', () => {
-    const { headers, body } = testPing({ ...PLAIN_RTB, method: 'GET', bidBodyTemplate: 'a' }, url)
+    const { headers, body } = createTestPing({ ...DEFAULT_RTB, method: 'GET', bidBodyTemplate: 'a' }, url)
     expect(body).toBeNull()
     expect(headers).not.toHaveProperty('content-type')
   })
@@ -147,7 +147,7 @@ describe('a test ping', () => {
 describe('macros', () => {
   it('take values as they are spelt for their place, and nothing for what is missing', () => {
     const values = { 'a.b': 'x"y' }
-    expect(expand('{{a.b}}|{{ a.b }}|{{a.c}}|{{__proto__}}|{{{a.b}}', values, encodeURIComponent)).toBe(
+    expect(expandMacros('{{a.b}}|{{ a.b }}|{{a.c}}|{{__proto__}}|{{{a.b}}', values, encodeURIComponent)).toBe(
       'x%22y|x%22y|||{{a.b}}',
     )
   })

@@ -4,13 +4,13 @@ import { createBuyer } from '../../../commands/demand/create-buyer.ts'
 import { setBuyerStatus } from '../../../commands/demand/set-buyer-status.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { given, idOf, mintedId, NOW } from '../../support/fixtures/spec.ts'
-import { buyerIn, empty, furnished } from '../../support/fixtures/workspace-fixture.ts'
+import { buyerIn, emptyWorkspace, workspaceFixture } from '../../support/fixtures/workspace-fixture.ts'
 
 const named = (name: string) => [createBuyer, () => ({ name })] as const
 
 describe('create-buyer', () => {
   it('adds an active buyer in the workspace’s zone, with every cap unlimited', () => {
-    given(workspace, empty())
+    given(workspace, emptyWorkspace())
       .when(createBuyer, { name: '  Solar Co ', dailyCap: 10 })
       .gives([
         {
@@ -31,21 +31,23 @@ describe('create-buyer', () => {
   })
 
   it('refuses a name that another buyer has, whatever its case', () => {
-    given(workspace, empty('scale', named('Solar Co')))
+    given(workspace, emptyWorkspace('scale', named('Solar Co')))
       .when(createBuyer, { name: 'SOLAR co' })
       .gives({ refused: 'conflict', details: { name: 'SOLAR co' } })
   })
 
   it('refuses a zone that does not exist, and an offset', () => {
     for (const timezone of ['Mars/Olympus', '+01:00'])
-      expect(given(workspace, empty()).when(createBuyer, { name: 'Solar Co', timezone }).outcome).toMatchObject({
+      expect(
+        given(workspace, emptyWorkspace()).when(createBuyer, { name: 'Solar Co', timezone }).outcome,
+      ).toMatchObject({
         refused: 'validation-error',
         details: { timezone: expect.any(String) },
       })
   })
 
   it('refuses one more buyer than the plan allows, and says how many', () => {
-    const five = empty('starter', ...['AA', 'BB', 'CC', 'DD', 'EE'].map(named))
+    const five = emptyWorkspace('starter', ...['AA', 'BB', 'CC', 'DD', 'EE'].map(named))
     given(workspace, five.slice(0, 5))
       .when(createBuyer, { name: 'FF' })
       .gives([{ type: 'BuyerCreated' }])
@@ -65,7 +67,7 @@ describe('create-buyer', () => {
 })
 
 describe('change-buyer', () => {
-  const events = empty('scale', named('Solar Co'), named('Roof Co'))
+  const events = emptyWorkspace('scale', named('Solar Co'), named('Roof Co'))
   const buyerId = buyerIn(events)
 
   it('records only what changes, before and after', () => {
@@ -97,7 +99,7 @@ describe('change-buyer', () => {
 
 describe('set-buyer-status', () => {
   it('pauses with the number of active targets that it touches, and edits none of them', () => {
-    const events = furnished()
+    const events = workspaceFixture()
     const { outcome, state } = given(workspace, events).when(setBuyerStatus, {
       buyerId: buyerIn(events),
       status: 'paused',
@@ -108,14 +110,14 @@ describe('set-buyer-status', () => {
   })
 
   it('writes nothing when the status is that already', () => {
-    const events = furnished()
+    const events = workspaceFixture()
     given(workspace, events)
       .when(setBuyerStatus, { buyerId: buyerIn(events), status: 'active' })
       .gives([])
   })
 
   it('restores an archived buyer only while its name is free', () => {
-    const first = empty('scale', named('Solar Co'))
+    const first = emptyWorkspace('scale', named('Solar Co'))
     const buyerId = buyerIn(first)
     const archived = given(workspace, first).when(setBuyerStatus, { buyerId, status: 'archived' })
     archived.gives([{ type: 'BuyerStatusChanged' }])

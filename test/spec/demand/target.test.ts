@@ -8,11 +8,17 @@ import { recordTargetTest } from '../../../commands/demand/record-target-test.ts
 import { setBuyerStatus } from '../../../commands/demand/set-buyer-status.ts'
 import { setTargetStatus } from '../../../commands/demand/set-target-status.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
-import { kindOf } from '../../../src/domain/demand/target.ts'
-import { folded, given, idOf, mintedId, NOW } from '../../support/fixtures/spec.ts'
-import { buyerIn, campaignIn, empty, furnished, targetIn } from '../../support/fixtures/workspace-fixture.ts'
+import { targetKindOf } from '../../../src/domain/demand/target.ts'
+import { given, idOf, mintedId, NOW, stateOf } from '../../support/fixtures/spec.ts'
+import {
+  buyerIn,
+  campaignIn,
+  emptyWorkspace,
+  targetIn,
+  workspaceFixture,
+} from '../../support/fixtures/workspace-fixture.ts'
 
-const owned = empty('scale', [createBuyer, () => ({ name: 'Solar Co' })])
+const owned = emptyWorkspace('scale', [createBuyer, () => ({ name: 'Solar Co' })])
 const buyerId = buyerIn(owned)
 const create = (sent: object) => given(workspace, owned).when(createTarget, { name: 'Desk', buyerId, ...sent })
 
@@ -37,9 +43,9 @@ describe('create-target', () => {
   })
 
   it('derives the kind from type and price', () => {
-    expect(kindOf({ type: 'number', revenueCents: 1 })).toBe('static')
-    expect(kindOf({ type: 'sip', revenueCents: 0 })).toBe('delivery')
-    expect(kindOf({ type: 'rtb', revenueCents: null })).toBe('external_rtb')
+    expect(targetKindOf({ type: 'number', revenueCents: 1 })).toBe('static')
+    expect(targetKindOf({ type: 'sip', revenueCents: 0 })).toBe('delivery')
+    expect(targetKindOf({ type: 'rtb', revenueCents: null })).toBe('external_rtb')
   })
 
   it.each([
@@ -101,7 +107,7 @@ describe('create-target', () => {
 })
 
 describe('change-target', () => {
-  const events = furnished()
+  const events = workspaceFixture()
   const targetId = targetIn(events)
 
   it('merges dialling, and records before and after', () => {
@@ -127,7 +133,7 @@ describe('change-target', () => {
   })
 
   it('moves to another buyer, whose caps hold from then on', () => {
-    const two = furnished([createBuyer, () => ({ name: 'Other' })])
+    const two = workspaceFixture([createBuyer, () => ({ name: 'Other' })])
     const other = buyerIn(two, 1)
     const { outcome, state } = given(workspace, two).when(changeTarget, { targetId, changes: { buyerId: other } })
     expect(outcome).toMatchObject([{ data: { before: { buyerId: buyerIn(two) }, after: { buyerId: other } } }])
@@ -138,7 +144,7 @@ describe('change-target', () => {
     const gone = { buyerId: idOf(7) }
     const shelved = given(workspace, events).when(setTargetStatus, { targetId, status: 'archived' }).events
     given(workspace, shelved).when(changeTarget, { targetId, changes: gone }).gives({ refused: 'buyer-not-found' })
-    const two = furnished([createBuyer, () => ({ name: 'Other' })])
+    const two = workspaceFixture([createBuyer, () => ({ name: 'Other' })])
     const closed = given(workspace, two).when(setBuyerStatus, { buyerId: buyerIn(two, 1), status: 'archived' }).events
     given(workspace, closed)
       .when(changeTarget, { targetId, changes: { buyerId: buyerIn(two, 1) } })
@@ -169,7 +175,7 @@ describe('change-target', () => {
 })
 
 describe('set-target-status', () => {
-  const events = furnished()
+  const events = workspaceFixture()
   const targetId = targetIn(events)
 
   it('pauses without leaving the plan', () => {
@@ -218,13 +224,13 @@ describe('set-target-status', () => {
 })
 
 describe('record-target-test', () => {
-  const events = furnished()
+  const events = workspaceFixture()
   const test = { targetId: targetIn(events), occurredAt: NOW, ok: true, result: 'answered', latencyMs: 3_000 }
 
   it('says when the endpoint was looked at, and is no change of the target', () => {
     const tested = given(workspace, events).when(recordTargetTest, test)
     tested.gives([{ type: 'TargetTested', data: { ...test, name: 'Front desk' } }])
-    const [before, after] = [folded(workspace, events), tested.state]
+    const [before, after] = [stateOf(workspace, events), tested.state]
     expect(after.targets.get(test.targetId)?.endpoint?.lastHealthCheckAt).toBe(NOW)
     expect(after.targets.get(test.targetId)?.updatedAt).toBe(before.targets.get(test.targetId)?.updatedAt)
     expect(after.revisions.get(test.targetId)).toBe(before.revisions.get(test.targetId))
@@ -238,7 +244,7 @@ describe('record-target-test', () => {
 })
 
 describe('set-route and remove-route', () => {
-  const events = furnished()
+  const events = workspaceFixture()
   const place = { campaignId: campaignIn(events), targetId: targetIn(events) }
 
   it('changes what it names and keeps the rest', () => {

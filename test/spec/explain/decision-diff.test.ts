@@ -3,14 +3,21 @@ import { failOver } from '../../../commands/routing/fail-over.ts'
 import { routeCall } from '../../../commands/routing/route-call.ts'
 import { callerMemory } from '../../../projections/routing/caller-memory.ts'
 import { ledger } from '../../../src/domain/routing/ledger.ts'
-import { retake, toldByLedger } from '../../../src/explain/decision-diff.ts'
+import { diffDecision, ledgerDecisionInput } from '../../../src/explain/decision-diff.ts'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
-import { foldForward } from '../../../src/runtime/projections/apply-pending.ts'
-import { createFoldReader, decisionsOf } from '../../../src/runtime/write/decision-replay.ts'
-import { after, anotherTarget, callOf, changing } from '../../support/fixtures/call-world.ts'
-import { otherwise, retakeAll } from '../../support/fixtures/decision-replay.ts'
+import { applyPending } from '../../../src/runtime/projections/apply-pending.ts'
+import { createFoldReader, readDecisions } from '../../../src/runtime/write/decision-replay.ts'
+import { anotherTarget, changeSteps, instantAfter, nthCallId } from '../../support/fixtures/call-world.ts'
+import { mismatches, replayDecisions } from '../../support/fixtures/decision-replay.ts'
 import { NOW, WORKSPACE } from '../../support/fixtures/spec.ts'
-import { arrival, bench, give, ofType, routed, taken } from '../../support/fixtures/writer-fixture.ts'
+import {
+  acceptedOutcome,
+  arrival,
+  createWriterFixture,
+  eventsOfType,
+  execute,
+  seedLiveCampaign,
+} from '../../support/fixtures/writer-fixture.ts'
 import { createMemoryLog } from '../../support/memory/event-log.ts'
 
 const HOUR = 3_600_000
@@ -25,52 +32,52 @@ function tampered(log: { readonly events: readonly RecordedEvent[] }, change: (e
 
 /** Two calls of one caller, three hours apart, on a campaign that remembers callers for a day; the first fails over. */
 async function played() {
-  const { log, clock, recall, writer } = bench()
-  await routed(
+  const { log, clock, lookUp, writer } = createWriterFixture()
+  await seedLiveCampaign(
     log,
-    changing.campaign({ repeatCallerPolicy: 'block', dedupeWindowSeconds: 86_400 }),
+    changeSteps.campaign({ repeatCallerPolicy: 'block', dedupeWindowSeconds: 86_400 }),
     ...anotherTarget(1),
-    changing.targetStatus('paused', 1),
+    changeSteps.targetStatus('paused', 1),
     ...anotherTarget(2),
   )
-  recall.mockImplementation(async ({ name }, id) =>
-    name === callerMemory.name ? (foldForward(callerMemory, id, null, log.events)?.doc ?? null) : null,
+  lookUp.mockImplementation(async ({ name }, id) =>
+    name === callerMemory.name ? (applyPending(callerMemory, id, null, log.events)?.doc ?? null) : null,
   )
   const one = writer()
-  await taken(give(one, routeCall, arrival(1)))
-  const failure = { sipCode: 486, retryAfterSeconds: null, occurredAt: after(5) }
-  await taken(give(one, failOver, { callId: callOf(1), attempt: 1, outcome: 'busy', ...failure }))
+  await acceptedOutcome(execute(one, routeCall, arrival(1)))
+  const failure = { sipCode: 486, retryAfterSeconds: null, occurredAt: instantAfter(5) }
+  await acceptedOutcome(execute(one, failOver, { callId: nthCallId(1), attempt: 1, outcome: 'busy', ...failure }))
   for (const hour of [1, 2, 3]) {
     await clock.advance(HOUR)
-    const others = { caller: `+1310555010${hour}`, occurredAt: after(hour * 3_600) }
-    await taken(give(one, routeCall, arrival(1 + hour, others)))
+    const others = { caller: `+1310555010${hour}`, occurredAt: instantAfter(hour * 3_600) }
+    await acceptedOutcome(execute(one, routeCall, arrival(1 + hour, others)))
   }
-  await taken(give(one, routeCall, arrival(9, { occurredAt: after(3 * 3_600) })))
+  await acceptedOutcome(execute(one, routeCall, arrival(9, { occurredAt: instantAfter(3 * 3_600) })))
   return log
 }
 
 describe('a decision taken again', () => {
   it('comes out the same from the log alone, what memories answered too', async () => {
     const log = await played()
-    const refused = ofType(log.events, 'CallRefused')
+    const refused = eventsOfType(log.events, 'CallRefused')
     expect(refused).toMatchObject([{ data: { unrouted: { reason: 'repeat_blocked' } }, meta: { recalled: {} } }])
     expect(Object.values(refused[0]?.meta.recalled ?? {})).toMatchObject([{ at: NOW }])
-    const rulings = await retakeAll(log)
+    const rulings = await replayDecisions(log)
     expect(rulings.map(({ told }) => told.command.name).filter((name) => name === 'fail-over')).toHaveLength(1)
     expect(rulings).toHaveLength(6)
-    expect(otherwise(rulings)).toEqual([])
+    expect(mismatches(rulings)).toEqual([])
   })
 
   it('reads other streams as they stood then, whatever became of them', async () => {
     const log = await played()
-    const revisions = ofType(log.events, 'CallAdmitted')[0]?.meta.reads
+    const revisions = eventsOfType(log.events, 'CallAdmitted')[0]?.meta.reads
     const [last] = log.events.filter(({ stream }) => stream === `workspace-${WORKSPACE}`).slice(-1)
     if (!last) throw new Error('There is no configuration.')
     const data = { workspaceId: WORKSPACE, from: 'active', to: 'canceled' }
     const later = { ...last, type: 'SubscriptionChanged', data }
     await log.append(last.stream, last.revision, [later])
     expect(revisions).toMatchObject({ [last.stream]: last.revision })
-    expect(otherwise(await retakeAll(log))).toEqual([])
+    expect(mismatches(await replayDecisions(log))).toEqual([])
   })
 
   it.each([
@@ -96,18 +103,18 @@ describe('a decision taken again', () => {
     ],
   ])('shows %s', async (_what, change, shown) => {
     const log = await played()
-    const found = otherwise(await retakeAll(tampered(log, change)))
+    const found = mismatches(await replayDecisions(tampered(log, change)))
     expect(found.join('\n')).toMatch(shown)
   })
 
   it('tells what was not recorded', async () => {
     const log = await played()
-    for await (const decided of decisionsOf(log, ledger, WORKSPACE)) {
-      const told = decided.events.map(toldByLedger).find((one) => one !== null)
+    for await (const decided of readDecisions(log, ledger, WORKSPACE)) {
+      const told = decided.events.map(ledgerDecisionInput).find((one) => one !== null)
       const [first] = decided.events
       const bare = { ...decided, events: [{ ...first, meta: { ...first.meta, reads: {} } }] as const }
       if (!told) continue
-      const { problem } = await retake(createFoldReader(log), { ...bare, events: [...bare.events] }, told)
+      const { problem } = await diffDecision(createFoldReader(log), { ...bare, events: [...bare.events] }, told)
       expect(problem).toBe(`At which revision workspace-${WORKSPACE} was read was not recorded.`)
       return
     }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { isAlone, Misconfigured, readConfig } from '../../../src/main/config.ts'
+import { ConfigurationError, isSingleProcess, readConfig } from '../../../src/main/config.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'ringledger-config-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -26,29 +26,29 @@ describe('whose X-Forwarded-For is believed', () => {
   test.each(['yes', '-1', '1.5', '10.0.0.0/33', '10.0.0.0/', 'loopback,', '2001:db8::/129', '10.0.0.0/8/8'])(
     'TRUST_PROXY=%s is refused in one sentence',
     (TRUST_PROXY) => {
-      expect(() => read({ TRUST_PROXY })).toThrow(Misconfigured)
+      expect(() => read({ TRUST_PROXY })).toThrow(ConfigurationError)
       expect(() => read({ TRUST_PROXY })).toThrow(/^TRUST_PROXY names ".*"; it takes .*\.$/)
     },
   )
 })
 
 test('a process with every role over a file of its own is alone; any other shares its stores', () => {
-  expect(isAlone(read({}))).toBe(true)
-  expect(isAlone(read({ ROLES: 'worker, command-api,projector,query-api' }))).toBe(true)
-  expect(isAlone(read({ ROLES: 'command-api,query-api,projector' }))).toBe(false)
-  expect(isAlone(read({ READ_STORE_URL: 'mongodb://127.0.0.1/x' }))).toBe(false)
+  expect(isSingleProcess(read({}))).toBe(true)
+  expect(isSingleProcess(read({ ROLES: 'worker, command-api,projector,query-api' }))).toBe(true)
+  expect(isSingleProcess(read({ ROLES: 'command-api,query-api,projector' }))).toBe(false)
+  expect(isSingleProcess(read({ READ_STORE_URL: 'mongodb://127.0.0.1/x' }))).toBe(false)
 })
 
 describe('what bids and webhooks may reach though it is not public', () => {
   const production = { NODE_ENV: 'production', MASTER_KEY: Buffer.alloc(32).toString('base64') }
 
   test('is this machine where nothing is said, and nothing where nothing is named or in production', () => {
-    expect(read({}).egressOpened).toEqual(read({ EGRESS_ALLOW: '127.0.0.1/32' }).egressOpened)
-    expect(read({}).egressOpened).toHaveLength(1)
-    expect(read({ EGRESS_ALLOW: '' }).egressOpened).toEqual([])
-    expect(read(production).egressOpened).toEqual([])
-    expect(read({ EGRESS_ALLOW: '10.0.0.0/8, fd00::/8,192.168.1.7' }).egressOpened).toHaveLength(3)
-    expect(read({ ...production, EGRESS_ALLOW: '8.8.8.0/24' }).egressOpened).toHaveLength(1)
+    expect(read({}).egressAllowed).toEqual(read({ EGRESS_ALLOW: '127.0.0.1/32' }).egressAllowed)
+    expect(read({}).egressAllowed).toHaveLength(1)
+    expect(read({ EGRESS_ALLOW: '' }).egressAllowed).toEqual([])
+    expect(read(production).egressAllowed).toEqual([])
+    expect(read({ EGRESS_ALLOW: '10.0.0.0/8, fd00::/8,192.168.1.7' }).egressAllowed).toHaveLength(3)
+    expect(read({ ...production, EGRESS_ALLOW: '8.8.8.0/24' }).egressAllowed).toHaveLength(1)
   })
 
   test.each(['localhost', '10.0.0.0/33', '0x7f.1'])('EGRESS_ALLOW=%s is refused in one sentence', (EGRESS_ALLOW) => {
@@ -56,6 +56,6 @@ describe('what bids and webhooks may reach though it is not public', () => {
   })
 
   test.each(['127.0.0.1', '10.0.0.0/8', '0.0.0.0/0', '::1'])('production does not open %s', (EGRESS_ALLOW) => {
-    expect(() => read({ ...production, EGRESS_ALLOW })).toThrow(Misconfigured)
+    expect(() => read({ ...production, EGRESS_ALLOW })).toThrow(ConfigurationError)
   })
 })

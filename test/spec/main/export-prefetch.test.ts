@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { CallLines, CallLinesAsk } from '../../../queries/calls/calls-export.ts'
-import { madeAhead } from '../../../src/main/read-side/export-prefetch.ts'
+import type { CallsExportBatch, CallsExportRequest } from '../../../queries/calls/calls-export.ts'
+import { withPrefetch } from '../../../src/main/read-side/export-prefetch.ts'
 import { StoreUnavailable } from '../../../src/ports/read-store.ts'
 
 const ask = { filter: {}, fromMs: 0, timezone: 'UTC', most: 100 }
@@ -9,15 +9,15 @@ const turns = async () => {
 }
 
 /** Batches of ten rows, down to 0; keeps what was asked of it. */
-function maker(fails: (asked: CallLinesAsk) => boolean = () => false) {
-  const asked: CallLinesAsk[] = []
-  const make = async (one: CallLinesAsk): Promise<CallLines> => {
+function maker(fails: (asked: CallsExportRequest) => boolean = () => false) {
+  const asked: CallsExportRequest[] = []
+  const make = async (one: CallsExportRequest): Promise<CallsExportBatch> => {
     asked.push(one)
     if (fails(one)) throw new StoreUnavailable('away')
     const belowMs = one.belowMs > 10 ? one.belowMs - 10 : null
     return { bytes: new Uint8Array([one.belowMs]), rows: 10, belowMs }
   }
-  return { asked, lines: madeAhead(make) }
+  return { asked, lines: withPrefetch(make) }
 }
 
 describe('batches that are made ahead', () => {
@@ -25,7 +25,7 @@ describe('batches that are made ahead', () => {
     const { asked, lines } = maker()
     let most = 100
     for (let belowMs: number | null = 30, made = 1; belowMs !== null; made += 1) {
-      const batch: CallLines = await lines({ ...ask, file: 'a', belowMs, most })
+      const batch: CallsExportBatch = await lines({ ...ask, file: 'a', belowMs, most })
       expect([...batch.bytes]).toEqual([belowMs])
       expect(asked).toHaveLength(made)
       await turns()

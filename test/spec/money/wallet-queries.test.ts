@@ -10,7 +10,7 @@ import { collectionOf } from '../../../src/kernel/projection.ts'
 import { isRefusal } from '../../../src/kernel/refusal.ts'
 import { project } from '../../support/fixtures/project.ts'
 import { queryPorts } from '../../support/fixtures/query-ports.ts'
-import { NOW, recorded, WORKSPACE } from '../../support/fixtures/spec.ts'
+import { NOW, recordedEvents, WORKSPACE } from '../../support/fixtures/spec.ts'
 import { createMemoryReadStore } from '../../support/memory/read-store.ts'
 
 const credited = (n: number): NewEvent => ({
@@ -41,7 +41,7 @@ async function viewsOf(events: readonly NewEvent[]) {
   const views = createMemoryReadStore()
   for (const projection of [wallets, walletEntries]) {
     const collection = collectionOf(projection)
-    const docs = await project(projection, recorded(wallet, events))
+    const docs = await project(projection, recordedEvents(wallet, events))
     const writes = Object.entries(docs).map(([id, doc]) => ({ collection, id, doc, position: 0 }))
     await views.commit(writes, { name: collection, expected: null, next: { position: 0, at: null } })
   }

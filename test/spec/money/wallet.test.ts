@@ -5,10 +5,10 @@ import { creditSandboxWallet } from '../../../commands/money/credit-sandbox-wall
 import { creditWallet } from '../../../commands/money/credit-wallet.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { usageReference, wallet } from '../../../src/domain/money/wallet.ts'
-import { setupReference } from '../../../src/domain/supply/order.ts'
+import { setupReference } from '../../../src/domain/supply/number-order.ts'
 import { renewalReference } from '../../../src/domain/supply/renewal.ts'
 import { emptyFold, foldEvents } from '../../../src/runtime/write/fold.ts'
-import { folded, given, idOf, NOW, recorded } from '../../support/fixtures/spec.ts'
+import { given, idOf, NOW, recordedEvents, stateOf } from '../../support/fixtures/spec.ts'
 
 const credit = { amountCents: 1_000, reference: 'first' }
 const usage = { callId: idOf(3), amountCents: 1_200, at: NOW }
@@ -93,7 +93,7 @@ describe('the fold', () => {
         },
       },
     }))
-    const events = charges.flatMap(({ at, event }, from) => recorded(wallet, [event], { from, at }))
+    const events = charges.flatMap(({ at, event }, from) => recordedEvents(wallet, [event], { from, at }))
     const { state } = foldEvents(wallet, emptyFold(wallet), events)
     const known = new Set([...state.references.newer.keys(), ...state.references.older.keys()])
     for (let n = 180; n < 240; n += 1) expect(known).toContain(`r${n}`)
@@ -102,6 +102,6 @@ describe('the fold', () => {
   })
 
   it('begins empty', () => {
-    expect(folded(wallet, [])).toMatchObject({ balanceCents: 0, workspaceId: null })
+    expect(stateOf(wallet, [])).toMatchObject({ balanceCents: 0, workspaceId: null })
   })
 })

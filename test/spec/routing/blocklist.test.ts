@@ -3,11 +3,11 @@ import { blockCaller } from '../../../commands/routing/block-caller.ts'
 import { unblockCaller } from '../../../commands/routing/unblock-caller.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { blocklist, callerLast10 } from '../../../src/domain/routing/blocklist.ts'
-import { folded, given, idOf, mintedId } from '../../support/fixtures/spec.ts'
-import { campaignIn, furnished } from '../../support/fixtures/workspace-fixture.ts'
+import { given, idOf, mintedId, stateOf } from '../../support/fixtures/spec.ts'
+import { campaignIn, workspaceFixture } from '../../support/fixtures/workspace-fixture.ts'
 
-const events = furnished()
-const reads = { workspace: folded(workspace, events) }
+const events = workspaceFixture()
+const reads = { workspace: stateOf(workspace, events) }
 const campaignId = campaignIn(events)
 const block = (sent: object, before: Parameters<typeof given>[1] = [], firstId = 0) =>
   given(blocklist, before).when(blockCaller, { callerNumber: '(415) 555-0100', ...sent }, { reads, firstId })

@@ -7,10 +7,17 @@ import { callerMemory } from '../../../projections/routing/caller-memory.ts'
 import { type LedgerState, ledger, ledgerEvents } from '../../../src/domain/routing/ledger.ts'
 import type { AnyCommand } from '../../../src/kernel/command.ts'
 import type { NewEvent, RecordedEvent } from '../../../src/kernel/event.ts'
-import { foldForward } from '../../../src/runtime/projections/apply-pending.ts'
+import { applyPending } from '../../../src/runtime/projections/apply-pending.ts'
 import { emptyFold, type Fold, foldEvents } from '../../../src/runtime/write/fold.ts'
-import { after, anotherTarget, callOf, callWorld, changing, DIALED } from '../../support/fixtures/call-world.ts'
-import { idOf, recorded, WORKSPACE } from '../../support/fixtures/spec.ts'
+import {
+  anotherTarget,
+  callWorld,
+  changeSteps,
+  DIALED,
+  instantAfter,
+  nthCallId,
+} from '../../support/fixtures/call-world.ts'
+import { idOf, recordedEvents, WORKSPACE } from '../../support/fixtures/spec.ts'
 
 const HOUR = 3_600
 /** How far the memory's projection may lag, by recorded time: the fold covers an hour. */
@@ -22,8 +29,8 @@ function ledgerOver(world: ReturnType<typeof callWorld>) {
   const events: RecordedEvent[] = []
 
   function give(command: AnyCommand, input: unknown, seconds: number): readonly RecordedEvent[] {
-    const now = after(seconds)
-    const passed = events.filter(({ meta }) => meta.at <= after(seconds - LAG))
+    const now = instantAfter(seconds)
+    const passed = events.filter(({ meta }) => meta.at <= instantAfter(seconds - LAG))
     const outcome = command.decide(command.input.parse(input), fold.state, {
       now,
       workspaceId: WORKSPACE,
@@ -33,12 +40,12 @@ function ledgerOver(world: ReturnType<typeof callWorld>) {
       seed: 1,
       reads: world.reads,
       revisions: {},
-      recall: (memory, id) =>
+      lookUp: (memory, id) =>
         memory.name === callerMemory.name
-          ? memory.doc.nullable().parse(foldForward(callerMemory, id, null, passed)?.doc ?? null)
+          ? memory.doc.nullable().parse(applyPending(callerMemory, id, null, passed)?.doc ?? null)
           : null,
     }) as readonly NewEvent[]
-    const written = recorded(ledger, outcome, { from: fold.revision + 1, at: now })
+    const written = recordedEvents(ledger, outcome, { from: fold.revision + 1, at: now })
     fold = foldEvents(ledger, fold, written)
     events.push(...written)
     return written
@@ -62,9 +69,9 @@ describe('who is a repeat, and who a duplicate', () => {
         fc.record({ campaign: window, lane: window, target: window }),
         (visits, windows) => {
           const world = callWorld(
-            changing.campaign({ repeatCallerPolicy: 'block', dedupeWindowSeconds: windows.campaign }),
-            changing.lane({ dedupeWindowSeconds: windows.lane }),
-            changing.target({ dedupeWindowSeconds: windows.target }),
+            changeSteps.campaign({ repeatCallerPolicy: 'block', dedupeWindowSeconds: windows.campaign }),
+            changeSteps.lane({ dedupeWindowSeconds: windows.lane }),
+            changeSteps.target({ dedupeWindowSeconds: windows.target }),
             ...anotherTarget(1, {}, { priority: 200 }),
           )
           const give = ledgerOver(world)
@@ -75,7 +82,7 @@ describe('who is a repeat, and who a duplicate', () => {
           let now = 0
           visits.forEach(({ seconds, caller, answered }, n) => {
             now += seconds
-            const [callId, occurredAt] = [callOf(n), after(now)]
+            const [callId, occurredAt] = [nthCallId(n), instantAfter(now)]
             const [event] = give(
               routeCall,
               { callId, carrierCallId: `carrier-${n}`, to: DIALED, caller, occurredAt },

@@ -1,19 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { callerRecalls, type Question } from '../../../src/domain/routing/caller-memory.ts'
-import { type CallerSeen, isInside, later } from '../../../src/domain/routing/callers.ts'
+import { type CallerWindow, callerLookups } from '../../../src/domain/routing/caller-memory.ts'
+import { type CallerSighting, isInsideWindow, laterSighting } from '../../../src/domain/routing/callers.ts'
 import { routingKeyIn } from '../../../src/domain/routing/sender.ts'
-import { nothingRecent, remembered } from '../../../src/domain/shared/windowed-map.ts'
-import { after, CALLER } from '../../support/fixtures/call-world.ts'
+import { createWindowedMap, setEntry } from '../../../src/domain/shared/windowed-map.ts'
+import { CALLER, instantAfter } from '../../support/fixtures/call-world.ts'
 import { NOW } from '../../support/fixtures/spec.ts'
 
-const seenAt = (seconds: number): CallerSeen => ({ at: after(seconds), targetId: null })
+const seenAt = (seconds: number): CallerSighting => ({ at: instantAfter(seconds), targetId: null })
 
 describe('the latest appearance', () => {
   it('is the same in whatever order appearances are told', () =>
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -1_000, max: 1_000 }), { minLength: 1 }), (seconds) => {
-        const latest = seconds.map(seenAt).reduce<CallerSeen | null>(later, null)
+        const latest = seconds.map(seenAt).reduce<CallerSighting | null>(laterSighting, null)
         expect(latest).toEqual(seenAt(Math.max(...seconds)))
       }),
     ))
@@ -21,28 +21,31 @@ describe('the latest appearance', () => {
 
 describe('what is looked up', () => {
   const known = (seconds: number) => ({
-    callers: remembered(nothingRecent<CallerSeen>(), CALLER, seenAt(seconds), NOW),
+    callers: setEntry(createWindowedMap<CallerSighting>(), CALLER, seenAt(seconds), NOW),
   })
-  const asks = (windowSeconds: number | null, callers: { callers: ReturnType<typeof nothingRecent<CallerSeen>> }) => {
-    const question: Question = { key: CALLER, windowSeconds }
-    return callerRecalls(callers, [question], NOW).length === 1
+  const asks = (
+    windowSeconds: number | null,
+    callers: { callers: ReturnType<typeof createWindowedMap<CallerSighting>> },
+  ) => {
+    const question: CallerWindow = { key: CALLER, windowSeconds }
+    return callerLookups(callers, [question], NOW).length === 1
   }
 
   it.each([
-    ['is what the ledger does not know', asks(60, { callers: nothingRecent() }), true],
+    ['is what the ledger does not know', asks(60, { callers: createWindowedMap() }), true],
     ['is what the ledger knows of no longer inside the window', asks(60, known(-60)), true],
     ['is not what the ledger settles', asks(60, known(-59)), false],
-    ['is nothing without a window', asks(0, { callers: nothingRecent() }), false],
+    ['is nothing without a window', asks(0, { callers: createWindowedMap() }), false],
     ['is always who connected a caller last', asks(null, known(-1)), true],
   ])('%s', (_what, asked, expected) => {
     expect(asked).toBe(expected)
   })
 
   it('is inside a window up to its end', () => {
-    const inside = (seconds: number) => isInside(seenAt(seconds), 60, NOW)
+    const inside = (seconds: number) => isInsideWindow(seenAt(seconds), 60, NOW)
     expect([0, -59.999, -60].map(inside)).toEqual([true, true, false])
     expect([1, 59.999, 60].map(inside)).toEqual([true, true, false])
-    expect(isInside(null, 60, NOW)).toBe(false)
+    expect(isInsideWindow(null, 60, NOW)).toBe(false)
   })
 })
 

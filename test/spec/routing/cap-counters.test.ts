@@ -1,19 +1,26 @@
 import { describe, expect, it } from 'vitest'
 import { callerMemory } from '../../../projections/routing/caller-memory.ts'
-import { usage } from '../../../projections/routing/cap-counters.ts'
-import { callerKey, connectionKey, reachedKey, sentKey } from '../../../src/domain/routing/callers.ts'
+import { capCounters } from '../../../projections/routing/cap-counters.ts'
+import { callerKey, connectionKey, laneCallerKey, targetCallerKey } from '../../../src/domain/routing/callers.ts'
 import { ledger } from '../../../src/domain/routing/ledger.ts'
 import { laneId } from '../../../src/domain/supply/lane.ts'
-import { after, anotherTarget, CALLER, type CallWorld, callWorld, changing } from '../../support/fixtures/call-world.ts'
-import { played, type Script } from '../../support/fixtures/play-call.ts'
+import {
+  anotherTarget,
+  CALLER,
+  type CallWorld,
+  callWorld,
+  changeSteps,
+  instantAfter,
+} from '../../support/fixtures/call-world.ts'
+import { type CallScript, playCalls } from '../../support/fixtures/play-call.ts'
 import { project } from '../../support/fixtures/project.ts'
-import { NOW, recorded, WORKSPACE } from '../../support/fixtures/spec.ts'
+import { NOW, recordedEvents, WORKSPACE } from '../../support/fixtures/spec.ts'
 
 const world = callWorld()
 const HOUR = '2026-03-10T15'
 
-async function countedIn(on: CallWorld, ...scripts: readonly Script[]) {
-  const docs = await project(usage, recorded(ledger, played(on, ...scripts).ledger))
+async function countedIn(on: CallWorld, ...scripts: readonly CallScript[]) {
+  const docs = await project(capCounters, recordedEvents(ledger, playCalls(on, ...scripts).ledger))
   return {
     campaign: docs[`campaign:${on.campaignId}`],
     lane: docs[`lane:${laneId(on.campaignId, on.publisherId)}`],
@@ -40,7 +47,7 @@ describe('usage', () => {
     ['converted', { settled: false }, none],
     ['converted', {}, one],
   ] as const)('counts on target and buyer when %s', async (capCountsOn, script, counts) => {
-    const on = callWorld(changing.target({ capCountsOn }), changing.campaign({ bufferSeconds: 60 }))
+    const on = callWorld(changeSteps.target({ capCountsOn }), changeSteps.campaign({ bufferSeconds: 60 }))
     const { target, buyer } = await countedIn(on, script)
     expect(target).toMatchObject(counts)
     expect(buyer).toMatchObject(counts)
@@ -48,15 +55,15 @@ describe('usage', () => {
 
   it('gives the place of a failed dial to the next target', async () => {
     const two = callWorld(...anotherTarget(1, {}, { priority: 200 }))
-    const failed: Script = { dials: [['busy', 2]], overAfter: null }
-    const docs = await project(usage, recorded(ledger, played(two, failed).ledger))
+    const failed: CallScript = { dials: [['busy', 2]], overAfter: null }
+    const docs = await project(capCounters, recordedEvents(ledger, playCalls(two, failed).ledger))
     expect(docs[`target:${two.targetId(0)}`]).toMatchObject({ liveCalls: 0, total: 0 })
     expect(docs[`target:${two.targetId(1)}`]).toMatchObject({ liveCalls: 1, total: 0 })
     expect(docs[`buyer:${two.buyerId}`]).toMatchObject({ liveCalls: 1 })
   })
 
   it('is idle after the end, with the revenue and payout of the settlement on its day', async () => {
-    const paid = callWorld(changing.lane({ payoutMode: 'fixed', payoutCents: 1_500 }))
+    const paid = callWorld(changeSteps.lane({ payoutMode: 'fixed', payoutCents: 1_500 }))
     const counted = await countedIn(paid, {}, { at: '2026-03-11T01:00:00.000Z' })
     for (const doc of Object.values(counted)) expect(doc).toMatchObject({ liveCalls: 0, total: 2 })
     const sold = { '2026-03-10': 4_000, '2026-03-11': 4_000 }
@@ -68,10 +75,10 @@ describe('usage', () => {
 
   it('forgets windows that nobody can ask for any more', async () => {
     const at = '2026-03-14T10:00:00.000Z'
-    const both = played(world, {}, { at }).ledger
-    const first = played(world, {}).ledger
-    const later = recorded(ledger, both.slice(first.length), { from: first.length, at })
-    const docs = await project(usage, [...recorded(ledger, first), ...later])
+    const both = playCalls(world, {}, { at }).ledger
+    const first = playCalls(world, {}).ledger
+    const later = recordedEvents(ledger, both.slice(first.length), { from: first.length, at })
+    const docs = await project(capCounters, [...recordedEvents(ledger, first), ...later])
     expect(docs[`target:${world.targetId()}`]).toMatchObject({
       hours: { '2026-03-14T10': 1 },
       days: { '2026-03-10': 1, '2026-03-14': 1 },
@@ -81,8 +88,8 @@ describe('usage', () => {
   })
 
   it('tells the health of a target by its failures in a row, and a connection heals it', async () => {
-    const failure: Script = { dials: [['no_answer', 25]], overAfter: 0 }
-    const healthAfter = async (...scripts: readonly Script[]) => (await countedIn(world, ...scripts)).target
+    const failure: CallScript = { dials: [['no_answer', 25]], overAfter: 0 }
+    const healthAfter = async (...scripts: readonly CallScript[]) => (await countedIn(world, ...scripts)).target
     expect(await healthAfter(failure)).toMatchObject({
       health: { health: 'degraded', lastError: 'no_answer', consecutiveFailures: 1, suppressedUntil: null },
     })
@@ -97,11 +104,11 @@ describe('usage', () => {
 })
 
 describe('the memory of callers', () => {
-  const seen = async (...scripts: readonly Script[]) =>
-    project(callerMemory, recorded(ledger, played(world, ...scripts).ledger))
+  const seen = async (...scripts: readonly CallScript[]) =>
+    project(callerMemory, recordedEvents(ledger, playCalls(world, ...scripts).ledger))
   const admission = callerKey(world.campaignId, CALLER)
-  const lane = sentKey(laneId(world.campaignId, world.publisherId), CALLER)
-  const reached = reachedKey(world.targetId(), CALLER)
+  const lane = laneCallerKey(laneId(world.campaignId, world.publisherId), CALLER)
+  const reached = targetCallerKey(world.targetId(), CALLER)
   const doc = (at: string, targetId: string | null) => ({ workspaceId: WORKSPACE, at, targetId })
   const letIn = (at: string) => ({ [admission]: doc(at, null), [lane]: doc(at, null) })
   const connected = (at: string) => {
@@ -111,14 +118,14 @@ describe('the memory of callers', () => {
 
   it('knows when campaign and lane last saw a caller, and the target that answered', async () => {
     expect(await seen({ dials: [], overAfter: null })).toEqual(letIn(NOW))
-    expect(await seen({})).toEqual({ ...letIn(NOW), ...connected(after(3)) })
+    expect(await seen({})).toEqual({ ...letIn(NOW), ...connected(instantAfter(3)) })
     expect(await seen({ caller: null })).toEqual({})
   })
 
   it('keeps who answered through later calls that nobody did, and the latest of calls in any order', async () => {
-    const lost: Script = { at: after(600), dials: [], overAfter: 4 }
-    expect(await seen({}, lost)).toEqual({ ...letIn(after(600)), ...connected(after(3)) })
-    expect(await seen(lost, {})).toEqual({ ...letIn(after(600)), ...connected(after(3)) })
-    expect(await seen({}, { at: after(-600) })).toEqual({ ...letIn(NOW), ...connected(after(3)) })
+    const lost: CallScript = { at: instantAfter(600), dials: [], overAfter: 4 }
+    expect(await seen({}, lost)).toEqual({ ...letIn(instantAfter(600)), ...connected(instantAfter(3)) })
+    expect(await seen(lost, {})).toEqual({ ...letIn(instantAfter(600)), ...connected(instantAfter(3)) })
+    expect(await seen({}, { at: instantAfter(-600) })).toEqual({ ...letIn(NOW), ...connected(instantAfter(3)) })
   })
 })

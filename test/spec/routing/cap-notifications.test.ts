@@ -15,8 +15,8 @@ import type { AnyCommand } from '../../../src/kernel/command.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
 import { isRefusal } from '../../../src/kernel/refusal.ts'
 import { emptyFold, foldEvents } from '../../../src/runtime/write/fold.ts'
-import { after, anotherTarget, callOf, callWorld, DIALED } from '../../support/fixtures/call-world.ts'
-import { idOf, recorded, WORKSPACE } from '../../support/fixtures/spec.ts'
+import { anotherTarget, callWorld, DIALED, instantAfter, nthCallId } from '../../support/fixtures/call-world.ts'
+import { idOf, recordedEvents, WORKSPACE } from '../../support/fixtures/spec.ts'
 import { capModel } from '../../support/model/cap-model.ts'
 
 const world = callWorld(...anotherTarget(1, {}, { priority: 200 }))
@@ -39,10 +39,10 @@ function ledgerOf() {
       seed: 1,
       reads: { ...world.reads, workspace },
       revisions: {},
-      recall: () => null,
+      lookUp: () => null,
     })
     if (isRefusal(outcome)) throw new Error(`${command.name}: ${outcome.refused}`)
-    const written = recorded(ledger, outcome, { from: fold.revision + 1, at: NOON })
+    const written = recordedEvents(ledger, outcome, { from: fold.revision + 1, at: NOON })
     for (const { type, data } of written) expect(command.entity.events[type]?.parse(data)).toEqual(data)
     fold = foldEvents(ledger, fold, written)
     return written
@@ -77,29 +77,29 @@ const booksOf = (converted: boolean) => ({
 
 const steps = {
   arrive: ({ take }: Bench, n: number, at = NOON) =>
-    take(routeCall, { callId: callOf(n), carrierCallId: `c${n}`, to: DIALED, caller: null, occurredAt: at }),
+    take(routeCall, { callId: nthCallId(n), carrierCallId: `c${n}`, to: DIALED, caller: null, occurredAt: at }),
   answer: ({ take }: Bench, n: number, attempt = 1, at = NOON) =>
-    take(countAnswer, { callId: callOf(n), attempt, occurredAt: at }),
+    take(countAnswer, { callId: nthCallId(n), attempt, occurredAt: at }),
   fail: ({ take }: Bench, n: number, attempt = 1, at = NOON) =>
-    take(failOver, { callId: callOf(n), attempt, outcome: 'busy', occurredAt: at }),
+    take(failOver, { callId: nthCallId(n), attempt, outcome: 'busy', occurredAt: at }),
   release: ({ take }: Bench, n: number, connected = true, at = NOON) =>
-    take(releaseCall, { callId: callOf(n), connected, occurredAt: at }),
+    take(releaseCall, { callId: nthCallId(n), connected, occurredAt: at }),
   settle({ take, state, settled }: Bench, n: number, converted = true, at = NOON) {
-    const claim = state().calls.get(callOf(n))?.claim
+    const claim = state().calls.get(nthCallId(n))?.claim
     if (!claim) return []
-    settled.set(callOf(n), { claim, at, changes: 0 })
+    settled.set(nthCallId(n), { claim, at, changes: 0 })
     const { target, buyer, capCountsOn, occurredAt: claimedAt } = claim
     const counts = { targetId: target.id, buyerId: buyer.id, capCountsOn, claimedAt }
-    return take(countSettlement, { callId: callOf(n), occurredAt: at, ...OWN, ...counts, ...booksOf(converted) })
+    return take(countSettlement, { callId: nthCallId(n), occurredAt: at, ...OWN, ...counts, ...booksOf(converted) })
   },
   recount({ take, settled }: Bench, n: number, converted: boolean) {
-    const known = settled.get(callOf(n))
+    const known = settled.get(nthCallId(n))
     if (!known) return []
     known.changes += 1
     const { claim, at: settledAt, changes: change } = known
     const changed = { change, claim, before: booksOf(!converted), note: null }
     return take(recountCall, {
-      callId: callOf(n),
+      callId: nthCallId(n),
       occurredAt: NOON,
       settledAt,
       ...OWN,
@@ -136,7 +136,7 @@ describe('a cap is told to be reached', () => {
     const reached = steps.arrive(bench, 2)
     expect(reached.map(({ type }) => type)).toEqual(['CallAdmitted', 'TargetCapped'])
     expect(reached[1]?.data).toEqual({
-      callId: callOf(2),
+      callId: nthCallId(2),
       occurredAt: NOON,
       scope: 'target',
       window: 'daily',
@@ -211,7 +211,7 @@ describe('a cap is told to be reached', () => {
   it('again in a new window, after a reset, and when a raised cap is reached', () => {
     const bench = benchOf({ capCountsOn: 'claimed', dailyCap: 1 })
     expect(cappedIn(steps.arrive(bench, 1))).toHaveLength(1)
-    expect(cappedIn(steps.arrive(bench, 2, after(-86_400, NOON)))).toHaveLength(1)
+    expect(cappedIn(steps.arrive(bench, 2, instantAfter(-86_400, NOON)))).toHaveLength(1)
     steps.reset(bench, 0)
     expect(cappedIn(steps.arrive(bench, 3))).toHaveLength(1)
     bench.setTarget(0, { dailyCap: 3 })

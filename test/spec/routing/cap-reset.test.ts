@@ -6,37 +6,37 @@ import { countSettlement } from '../../../commands/routing/count-settlement.ts'
 import { failOver } from '../../../commands/routing/fail-over.ts'
 import { releaseCall } from '../../../commands/routing/release-call.ts'
 import { resetTargetCaps } from '../../../commands/routing/reset-target-caps.ts'
-import { usage } from '../../../projections/routing/cap-counters.ts'
+import { capCounters } from '../../../projections/routing/cap-counters.ts'
 import { counterOf, ledger } from '../../../src/domain/routing/ledger.ts'
 import { upcast } from '../../../src/kernel/entity.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
 import {
-  after,
-  arrives,
-  callOf,
+  callEventsOf,
   callWorld,
-  changing,
-  decided,
-  lifeOf,
-  told,
+  changeSteps,
+  decisionEvent,
+  instantAfter,
+  noticeSteps,
+  nthCallId,
+  routeArrival,
 } from '../../support/fixtures/call-world.ts'
 import { project } from '../../support/fixtures/project.ts'
-import { given, idOf, NOW, recorded } from '../../support/fixtures/spec.ts'
+import { given, idOf, NOW, recordedEvents } from '../../support/fixtures/spec.ts'
 
 const ZEROS = { hour: 0, day: 0, month: 0, total: 0, dayRevenueCents: 0 }
 const DAY = '2026-03-10'
 
 describe.each(['claimed', 'connected', 'converted'] as const)('a target whose caps count on %s', (capCountsOn) => {
   const world = callWorld(
-    changing.target({ capCountsOn, dailyCap: 1, totalCap: 1 }),
-    changing.campaign({ bufferSeconds: 60 }),
+    changeSteps.target({ capCountsOn, dailyCap: 1, totalCap: 1 }),
+    changeSteps.campaign({ bufferSeconds: 60 }),
   )
   const targetId = world.targetId()
-  const arrival = arrives(world)
-  const callId = callOf(1)
-  const answer = { callId, attempt: 1, occurredAt: after(4) }
-  const release = { callId, connected: true, occurredAt: after(64) }
-  const life = lifeOf(arrival, told.answer(1, 4), told.end(64), [settleCall, { callId }])
+  const arrival = routeArrival(world)
+  const callId = nthCallId(1)
+  const answer = { callId, attempt: 1, occurredAt: instantAfter(4) }
+  const release = { callId, connected: true, occurredAt: instantAfter(64) }
+  const life = callEventsOf(arrival, noticeSteps.answer(1, 4), noticeSteps.end(64), [settleCall, { callId }])
   const settlement = life.at(-1)?.data
 
   const reset = (events: readonly NewEvent[]) =>
@@ -47,12 +47,12 @@ describe.each(['claimed', 'connected', 'converted'] as const)('a target whose ca
     return given(ledger, released).when(countSettlement, settlement).events
   }
   const look = async (events: readonly NewEvent[]) => {
-    const { state } = given(ledger, events).when(countAnswer, { ...answer, callId: callOf(99) })
-    const docs = await project(usage, recorded(ledger, events))
+    const { state } = given(ledger, events).when(countAnswer, { ...answer, callId: nthCallId(99) })
+    const docs = await project(capCounters, recordedEvents(ledger, events))
     const figures = (kind: 'target' | 'buyer', id: string) => {
       const counter = counterOf(state, kind, id)
       const found = docs[`${kind}:${id}`]
-      const doc = found && usage.doc.parse(found)
+      const doc = found && capCounters.doc.parse(found)
       const counts = [counter.taken.get(DAY, 0), counter.total, counter.cents.get(DAY, 0), counter.live]
       const shown = doc && [doc.days[DAY] ?? 0, doc.total, doc.revenueDays[DAY] ?? 0, doc.liveCalls]
       return { counts, shown }
@@ -62,7 +62,7 @@ describe.each(['claimed', 'connected', 'converted'] as const)('a target whose ca
 
   it('starts from nothing at a reset, and takes calls again at once', async () => {
     const full = settled(answered())
-    const again = () => arrives(world, { callId: callOf(2), caller: '+14155550177' }, full)
+    const again = () => routeArrival(world, { callId: nthCallId(2), caller: '+14155550177' }, full)
     again().gives([{ type: 'CallAdmitted', data: { claim: null, skipped: [{ reason: 'capped' }] } }])
     const cleared = reset(full)
     cleared.gives([
@@ -79,8 +79,8 @@ describe.each(['claimed', 'connected', 'converted'] as const)('a target whose ca
     const { target, buyer } = await look(cleared.events)
     expect(target).toEqual({ counts: [0, 0, 0, 0], shown: [0, 0, 0, 0] })
     expect(buyer).toEqual({ counts: [1, 1, 4_000, 0], shown: [1, 1, 4_000, 0] })
-    const next = arrives(world, { callId: callOf(2), caller: '+14155550177' }, cleared.events)
-    expect(decided(next)).toMatchObject({ type: 'CallAdmitted', data: { claim: { target: { id: targetId } } } })
+    const next = routeArrival(world, { callId: nthCallId(2), caller: '+14155550177' }, cleared.events)
+    expect(decisionEvent(next)).toMatchObject({ type: 'CallAdmitted', data: { claim: { target: { id: targetId } } } })
     reset(cleared.events).gives([{ type: 'TargetCapsReset', data: { cleared: ZEROS } }])
   })
 
@@ -102,8 +102,8 @@ describe.each(['claimed', 'connected', 'converted'] as const)('a target whose ca
 
   it('does not pay the new window back for a call claimed before the reset', async () => {
     const second = (events: readonly NewEvent[]) =>
-      arrives(world, { callId: callOf(2), caller: '+14155550177' }, events).events
-    const busy = { callId, attempt: 1, outcome: 'busy', occurredAt: after(5) }
+      routeArrival(world, { callId: nthCallId(2), caller: '+14155550177' }, events).events
+    const busy = { callId, attempt: 1, outcome: 'busy', occurredAt: instantAfter(5) }
     const both = second(reset(arrival.events).events)
     const failed = given(ledger, both).when(failOver, busy, { reads: world.reads }).events
     const gone = given(ledger, both).when(releaseCall, { ...release, connected: false }).events
@@ -139,15 +139,15 @@ describe('reset-target-caps', () => {
   })
 
   it('starts anew also where every count reads nothing: whoever was dialled before never counts again', () => {
-    const failed = { callId: callOf(1), attempt: 1, outcome: 'busy', occurredAt: after(5) }
-    const { events } = given(ledger, arrives(world).events).when(failOver, failed, { reads: world.reads })
+    const failed = { callId: nthCallId(1), attempt: 1, outcome: 'busy', occurredAt: instantAfter(5) }
+    const { events } = given(ledger, routeArrival(world).events).when(failOver, failed, { reads: world.reads })
     const target = { targetId: world.targetId() }
     const reset = given(ledger, events).when(resetTargetCaps, target, { reads: world.reads })
     reset.gives([{ type: 'TargetCapsReset', data: { cleared: ZEROS } }])
   })
 
   it('leaves another target’s counters and calls alone', () => {
-    const arrival = arrives(world)
+    const arrival = routeArrival(world)
     const before = counterOf(arrival.state, 'campaign', world.campaignId)
     const { state } = given(ledger, arrival.events).when(
       resetTargetCaps,
@@ -160,10 +160,10 @@ describe('reset-target-caps', () => {
 
   it('reads what was written before caps could be reset', () => {
     for (const type of ['ClaimConnected', 'CallCounted'])
-      expect(upcast(ledger, { type, version: 1, data: { callId: callOf(1) } })).toEqual({
+      expect(upcast(ledger, { type, version: 1, data: { callId: nthCallId(1) } })).toEqual({
         type,
         version: 2,
-        data: { callId: callOf(1), resetSince: false },
+        data: { callId: nthCallId(1), resetSince: false },
       })
   })
 })

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import type { Buyer } from '../../../src/domain/demand/buyer.ts'
 import type { Target } from '../../../src/domain/demand/target.ts'
-import { type CallerSeen, reachedKey } from '../../../src/domain/routing/callers.ts'
-import { takenIn } from '../../../src/domain/routing/caps.ts'
-import { type Look, lookAt } from '../../../src/domain/routing/eligibility.ts'
+import { type CallerSighting, targetCallerKey } from '../../../src/domain/routing/callers.ts'
+import { slotsTakenAt } from '../../../src/domain/routing/caps.ts'
+import { checkEligibility, type EligibilityContext } from '../../../src/domain/routing/eligibility.ts'
 import { type Counter, counterKey, ledger, NO_COUNTER } from '../../../src/domain/routing/ledger.ts'
-import { planFor } from '../../../src/domain/routing/plan.ts'
-import { afterFailure, type TargetHealth } from '../../../src/domain/routing/target-health.ts'
+import { orderedPlan } from '../../../src/domain/routing/plan.ts'
+import { healthAfterFailure, type TargetHealth } from '../../../src/domain/routing/target-health.ts'
 import { skipReason } from '../../../src/domain/shared/call-codes.ts'
-import { counted, NO_COUNTS, windowsOf } from '../../../src/domain/shared/windows.ts'
-import { after, CALLER, callWorld } from '../../support/fixtures/call-world.ts'
+import { addToCounts, NO_COUNTS, windowsOf } from '../../../src/domain/shared/windows.ts'
+import { CALLER, callWorld, instantAfter } from '../../support/fixtures/call-world.ts'
 import { idOf, NOW } from '../../support/fixtures/spec.ts'
 
 const { reads, campaign, targetId, buyerId } = callWorld()
-const [planned] = planFor(reads.workspace, campaign, 1)
+const [planned] = orderedPlan(reads.workspace, campaign, 1)
 if (!planned) throw new Error('The plan is empty.')
 
 interface Case {
@@ -23,7 +23,7 @@ interface Case {
   readonly buyerCounter?: Partial<Counter>
   readonly caller?: string | null
   /** When the target was last connected to the caller. */
-  readonly reached?: CallerSeen
+  readonly reached?: CallerSighting
   readonly tags?: Readonly<Record<string, string>>
   readonly callerState?: string | null
   readonly campaignStates?: readonly string[]
@@ -34,7 +34,7 @@ interface Case {
 function looked({ target, buyer, counter, buyerCounter, caller = CALLER, reached, tags = {}, health, ...rest }: Case) {
   const { callerState = 'CA', campaignStates = [], at = NOW } = rest
   const { targets, buyers } = reads.workspace
-  const look: Look = {
+  const look: EligibilityContext = {
     workspace: {
       ...reads.workspace,
       targets: targets.update(targetId(), (old) => old && { ...old, ...target }),
@@ -51,23 +51,28 @@ function looked({ target, buyer, counter, buyerCounter, caller = CALLER, reached
     callerState,
     tags: Object.fromEntries(Object.entries(tags).map(([key, value]) => [key, { value, source: 'system' }])),
     campaignStates,
-    lastSeen: (key) => (key === reachedKey(targetId(), CALLER) ? (reached ?? null) : null),
+    lastSeen: (key) => (key === targetCallerKey(targetId(), CALLER) ? (reached ?? null) : null),
     at,
   }
-  const seen = lookAt(planned as NonNullable<typeof planned>, look)
+  const seen = checkEligibility(planned as NonNullable<typeof planned>, look)
   return 'reason' in seen ? seen : null
 }
 
 /** What a target that answered 503 so many seconds ago is left with. */
 const unavailable = (seconds: number) =>
-  afterFailure(null, { outcome: 'failed', sipCode: 503, retryAfterSeconds: null, occurredAt: after(seconds) })
+  healthAfterFailure(null, {
+    outcome: 'failed',
+    sipCode: 503,
+    retryAfterSeconds: null,
+    occurredAt: instantAfter(seconds),
+  })
 const DAYS_90 = 90 * 86_400
-const reachedAt = (seconds: number) => ({ at: after(seconds), targetId: targetId() })
+const reachedAt = (seconds: number) => ({ at: instantAfter(seconds), targetId: targetId() })
 const taken = (by: number, at = NOW) => ({
-  taken: counted(NO_COUNTS, Object.values(windowsOf(at)), by, NOW),
+  taken: addToCounts(NO_COUNTS, Object.values(windowsOf(at)), by, NOW),
   total: by,
 })
-const cents = (by: number, at = NOW) => ({ cents: counted(NO_COUNTS, [windowsOf(at).day], by, NOW) })
+const cents = (by: number, at = NOW) => ({ cents: addToCounts(NO_COUNTS, [windowsOf(at).day], by, NOW) })
 const open = (from: string, to: string): Target['hoursSchedule'] => ({
   tz: 'UTC',
   days: { mon: [], tue: [[from, to]], wed: [], thu: [], fri: [], sat: [], sun: [] },
@@ -83,7 +88,7 @@ const SKIPS: readonly (readonly [string, Case, string, object, Case])[] = [
     'suppressed',
     { health: unavailable(-14.5) },
     'Target Front desk is switched off for 16 more seconds after 1 failed dial.',
-    { secondsLeft: 16, suppressedUntil: after(15.5), consecutiveFailures: 1 },
+    { secondsLeft: 16, suppressedUntil: instantAfter(15.5), consecutiveFailures: 1 },
     { health: unavailable(-30) },
   ],
   [
@@ -173,7 +178,7 @@ const SKIPS: readonly (readonly [string, Case, string, object, Case])[] = [
     'duplicate',
     { target: { dedupeWindowSeconds: DAYS_90 }, reached: reachedAt(-DAYS_90 + 1) },
     'The caller reached target Front desk less than 90 days ago.',
-    { windowSeconds: DAYS_90, reachedAt: after(-DAYS_90 + 1) },
+    { windowSeconds: DAYS_90, reachedAt: instantAfter(-DAYS_90 + 1) },
     { target: { dedupeWindowSeconds: DAYS_90 }, reached: reachedAt(-DAYS_90) },
   ],
   [
@@ -229,7 +234,7 @@ describe('a target that is looked at', () => {
   })
 
   it('is gone when it is in no workspace', () => {
-    const seen = lookAt(
+    const seen = checkEligibility(
       { ...planned, targetId: idOf(9) },
       {
         workspace: reads.workspace,
@@ -287,7 +292,7 @@ describe('windows of caps', () => {
 
   it('a call dated in the past is judged in its own', () => {
     const counter = { ...NO_COUNTER, ...taken(3, '2026-03-01T10:30:00.000Z') }
-    expect(takenIn(counter, '2026-03-01T10:59:59.999Z')).toEqual({ hour: 3, day: 3, month: 3, total: 3 })
-    expect(takenIn(counter, NOW)).toEqual({ hour: 0, day: 0, month: 3, total: 3 })
+    expect(slotsTakenAt(counter, '2026-03-01T10:59:59.999Z')).toEqual({ hour: 3, day: 3, month: 3, total: 3 })
+    expect(slotsTakenAt(counter, NOW)).toEqual({ hour: 0, day: 0, month: 3, total: 3 })
   })
 })

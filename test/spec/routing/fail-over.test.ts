@@ -3,47 +3,50 @@ import { countAnswer } from '../../../commands/routing/count-answer.ts'
 import { failOver } from '../../../commands/routing/fail-over.ts'
 import { releaseCall } from '../../../commands/routing/release-call.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
-import { reachedKey } from '../../../src/domain/routing/callers.ts'
+import { targetCallerKey } from '../../../src/domain/routing/callers.ts'
 import { counterOf, ledger } from '../../../src/domain/routing/ledger.ts'
 import type { AnyCommand } from '../../../src/kernel/command.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
 import {
-  after,
   anotherTarget,
-  arrives,
   CALLER,
   type CallWorld,
-  callOf,
   callWorld,
-  changing,
+  changeSteps,
+  instantAfter,
+  nthCallId,
+  routeArrival,
 } from '../../support/fixtures/call-world.ts'
-import { folded, given, WORKSPACE } from '../../support/fixtures/spec.ts'
+import { given, stateOf, WORKSPACE } from '../../support/fixtures/spec.ts'
 
 const second = anotherTarget(1, {}, { priority: 200 })
 const world = callWorld(...second)
 
 function fails(
   before: readonly NewEvent[],
-  { attempt = 1, seconds = 25, outcome = 'no_answer', callId = callOf(1) } = {},
+  { attempt = 1, seconds = 25, outcome = 'no_answer', callId = nthCallId(1) } = {},
   { reads }: Pick<CallWorld, 'reads'> = world,
   memory: Readonly<Record<string, unknown>> = {},
 ) {
   return given(ledger, before).when(
     failOver,
-    { callId, attempt, outcome, occurredAt: after(seconds) },
+    { callId, attempt, outcome, occurredAt: instantAfter(seconds) },
     { reads: { workspace: reads.workspace }, memory },
   )
 }
 
 describe('fail-over', () => {
   it('gives the slot back and claims the next target, in one breath', () => {
-    const failed = fails(arrives(world).events, { outcome: 'busy' })
+    const failed = fails(routeArrival(world).events, { outcome: 'busy' })
     failed.gives([
       {
         type: 'ClaimReleased',
-        data: { attempt: 1, targetId: world.targetId(), outcome: 'busy', occurredAt: after(25) },
+        data: { attempt: 1, targetId: world.targetId(), outcome: 'busy', occurredAt: instantAfter(25) },
       },
-      { type: 'TargetClaimed', data: { claim: { attempt: 2, target: { name: 'Target 1' }, occurredAt: after(25) } } },
+      {
+        type: 'TargetClaimed',
+        data: { claim: { attempt: 2, target: { name: 'Target 1' }, occurredAt: instantAfter(25) } },
+      },
     ])
     expect([world.targetId(0), world.targetId(1)].map((id) => counterOf(failed.state, 'target', id).live)).toEqual([
       0, 1,
@@ -52,7 +55,7 @@ describe('fail-over', () => {
   })
 
   it('goes down the plan, and then says that it is spent', () => {
-    const once = fails(arrives(world).events)
+    const once = fails(routeArrival(world).events)
     const twice = fails(once.events, { attempt: 2, seconds: 50 })
     twice.gives([
       { type: 'ClaimReleased', data: { attempt: 2 } },
@@ -73,12 +76,12 @@ describe('fail-over', () => {
   it('says whom it passed over', () => {
     const third = anotherTarget(2, {}, { priority: 300 })
     const three = callWorld(...anotherTarget(1, { states: ['NY'] }, { priority: 200 }), ...third)
-    fails(arrives(callWorld(...second, ...third)).events, {}, three).gives([
+    fails(routeArrival(callWorld(...second, ...third)).events, {}, three).gives([
       { type: 'ClaimReleased' },
       { type: 'TargetClaimed', data: { skipped: [{ reason: 'state' }], claim: { target: { name: 'Target 2' } } } },
     ])
     const two = callWorld(...anotherTarget(1, { states: ['NY'] }, { priority: 200 }))
-    fails(arrives(world).events, {}, two).gives([
+    fails(routeArrival(world).events, {}, two).gives([
       { type: 'ClaimReleased' },
       { type: 'PlanSpent', data: { skipped: [{ reason: 'state' }], unrouted: { reason: 'all_targets_failed' } } },
     ])
@@ -90,7 +93,7 @@ describe('fail-over', () => {
       ...anotherTarget(2, {}, { priority: 300 }),
     )
     const opened = callWorld(...second, ...anotherTarget(2, {}, { priority: 300 }))
-    fails(arrives(three).events, {}, opened).gives([
+    fails(routeArrival(three).events, {}, opened).gives([
       { type: 'ClaimReleased' },
       { type: 'TargetClaimed', data: { skipped: [], claim: { target: { name: 'Target 2' } } } },
     ])
@@ -102,14 +105,14 @@ describe('fail-over', () => {
     [66, 24],
     [89, 1],
   ])('%d seconds into a budget of 90 lets the next ring for %d', (seconds, ringSeconds) => {
-    fails(arrives(world).events, { seconds }).gives([
+    fails(routeArrival(world).events, { seconds }).gives([
       { type: 'ClaimReleased' },
       { type: 'TargetClaimed', data: { claim: { ringSeconds } } },
     ])
   })
 
   it.each([89.001, 90, 200])('%d seconds into a budget of 90 there is no next', (seconds) => {
-    fails(arrives(world).events, { seconds }).gives([
+    fails(routeArrival(world).events, { seconds }).gives([
       { type: 'ClaimReleased' },
       {
         type: 'PlanSpent',
@@ -122,21 +125,21 @@ describe('fail-over', () => {
   })
 
   it('judges targets and buyers as they are now, and the campaign as it was at the arrival', () => {
-    const arrived = arrives(world).events
+    const arrived = routeArrival(world).events
     const now = (...changes: readonly (readonly [AnyCommand, object])[]) => {
       const changed = changes.reduce(
         (events, [command, input]) => given(workspace, events).when(command, input).events,
         world.events,
       )
-      return { reads: { ...world.reads, workspace: folded(workspace, changed) } }
+      return { reads: { ...world.reads, workspace: stateOf(workspace, changed) } }
     }
-    const [pause] = changing.targetStatus('paused')
+    const [pause] = changeSteps.targetStatus('paused')
     fails(arrived, {}, now([pause, { targetId: world.targetId(1), status: 'paused' }])).gives([
       { type: 'ClaimReleased' },
       { type: 'PlanSpent', data: { skipped: [{ reason: 'paused' }] } },
     ])
-    const [change] = changing.campaign({})
-    const [reprice] = changing.target({})
+    const [change] = changeSteps.campaign({})
+    const [reprice] = changeSteps.target({})
     fails(
       arrived,
       {},
@@ -151,26 +154,26 @@ describe('fail-over', () => {
   })
 
   it('sees its own slot as free, of the buyer that both targets share', () => {
-    const shared = callWorld(...second, changing.buyer({ concurrencyCap: 1, dailyCap: 1 }))
-    fails(arrives(shared).events, {}, shared).gives([{ type: 'ClaimReleased' }, { type: 'TargetClaimed' }])
+    const shared = callWorld(...second, changeSteps.buyer({ concurrencyCap: 1, dailyCap: 1 }))
+    fails(routeArrival(shared).events, {}, shared).gives([{ type: 'ClaimReleased' }, { type: 'TargetClaimed' }])
   })
 
   it('passes over a target that was connected to the caller, as the ledger or the memory knows', () => {
     const windowed = callWorld(...anotherTarget(1, { dedupeWindowSeconds: 3_600 }, { priority: 200 }))
-    const key = reachedKey(windowed.targetId(1), CALLER)
+    const key = targetCallerKey(windowed.targetId(1), CALLER)
     const connected = (seconds: number) => ({
-      [`caller-memory/${key}`]: { workspaceId: WORKSPACE, at: after(seconds), targetId: windowed.targetId(1) },
+      [`caller-memory/${key}`]: { workspaceId: WORKSPACE, at: instantAfter(seconds), targetId: windowed.targetId(1) },
     })
-    const fresh = arrives(windowed).events
+    const fresh = routeArrival(windowed).events
     const spent = [{ type: 'ClaimReleased' }, { type: 'PlanSpent', data: { skipped: [{ reason: 'duplicate' }] } }]
     fails(fresh, {}, windowed, connected(25 - 3_599)).gives(spent)
     fails(fresh, {}, windowed, connected(25 - 3_600)).gives([{ type: 'ClaimReleased' }, { type: 'TargetClaimed' }])
-    const both = arrives(windowed, { callId: callOf(2) }, fresh).events
-    const other = fails(both, { callId: callOf(2), seconds: 5 }, windowed)
+    const both = routeArrival(windowed, { callId: nthCallId(2) }, fresh).events
+    const other = fails(both, { callId: nthCallId(2), seconds: 5 }, windowed)
     const answered = given(ledger, other.events).when(countAnswer, {
-      callId: callOf(2),
+      callId: nthCallId(2),
       attempt: 2,
-      occurredAt: after(8),
+      occurredAt: instantAfter(8),
     })
     fails(answered.events, {}, windowed).gives(spent)
   })
@@ -178,17 +181,21 @@ describe('fail-over', () => {
   it('judges the tags that the call arrived with', () => {
     const tagFilters = [{ key: 'callerState', op: 'in', value: ['NY', 'TX'] }]
     const filtered = callWorld(...anotherTarget(1, { tagFilters }, { priority: 200 }))
-    fails(arrives(world).events, {}, filtered).gives([
+    fails(routeArrival(world).events, {}, filtered).gives([
       { type: 'ClaimReleased' },
       { type: 'PlanSpent', data: { skipped: [{ reason: 'tag_filter', figures: { tag: 'CA' } }] } },
     ])
-    const texan = arrives(world, { caller: '+15125550123' }).events
+    const texan = routeArrival(world, { caller: '+15125550123' }).events
     fails(texan, {}, filtered).gives([{ type: 'ClaimReleased' }, { type: 'TargetClaimed' }])
   })
 
   it('keeps a slot that counted when it was claimed', () => {
-    const counting = callWorld(...second, changing.target({ capCountsOn: 'claimed' }), changing.buyer({ dailyCap: 1 }))
-    fails(arrives(counting).events, {}, counting).gives([
+    const counting = callWorld(
+      ...second,
+      changeSteps.target({ capCountsOn: 'claimed' }),
+      changeSteps.buyer({ dailyCap: 1 }),
+    )
+    fails(routeArrival(counting).events, {}, counting).gives([
       { type: 'ClaimReleased' },
       { type: 'PlanSpent', data: { skipped: [{ reason: 'buyer_capped' }] } },
     ])
@@ -196,11 +203,12 @@ describe('fail-over', () => {
 })
 
 describe('fail-over does nothing', () => {
-  const once = fails(arrives(world).events).events
+  const once = fails(routeArrival(world).events).events
   const release = (events: readonly NewEvent[]) =>
-    given(ledger, events).when(releaseCall, { callId: callOf(1), connected: false, occurredAt: after(30) }).events
+    given(ledger, events).when(releaseCall, { callId: nthCallId(1), connected: false, occurredAt: instantAfter(30) })
+      .events
   const answer = (events: readonly NewEvent[], attempt: number) =>
-    given(ledger, events).when(countAnswer, { callId: callOf(1), attempt, occurredAt: after(30) }).events
+    given(ledger, events).when(countAnswer, { callId: nthCallId(1), attempt, occurredAt: instantAfter(30) }).events
 
   it.each([
     ['told twice', once, 1],

@@ -4,15 +4,22 @@ import { blockCaller } from '../../../commands/routing/block-caller.ts'
 import type { Campaign } from '../../../src/domain/campaigns/campaign.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { blocklist } from '../../../src/domain/routing/blocklist.ts'
-import { type Knock, pass, repeats } from '../../../src/domain/routing/gates.ts'
+import { evaluateGates, type GateInput, isRepeatCaller } from '../../../src/domain/routing/gates.ts'
 import { ledger } from '../../../src/domain/routing/ledger.ts'
 import { type GateCode, gateCode } from '../../../src/domain/shared/call-codes.ts'
-import { after, arrives, CALLER, callOf, callWorld, changing } from '../../support/fixtures/call-world.ts'
-import { folded, given, NOW } from '../../support/fixtures/spec.ts'
+import {
+  CALLER,
+  callWorld,
+  changeSteps,
+  instantAfter,
+  nthCallId,
+  routeArrival,
+} from '../../support/fixtures/call-world.ts'
+import { given, NOW, stateOf } from '../../support/fixtures/spec.ts'
 
 const world = callWorld()
 const { campaign, campaignId, publisherId, reads } = world
-const knock: Knock = {
+const knock: GateInput = {
   ...reads,
   ledger: ledger.initial,
   campaign,
@@ -26,15 +33,15 @@ const unsubscribed = (to: string) =>
 const blocked = (scope: string | null) =>
   given(blocklist).when(blockCaller, { callerNumber: CALLER, campaignId: scope }, { reads }).state
 const admitted = (count: number) => {
-  let events = arrives(world).events
-  for (let n = 2; n <= count; n += 1) events = arrives(world, { callId: callOf(n) }, events).events
-  return folded(ledger, events)
+  let events = routeArrival(world).events
+  for (let n = 2; n <= count; n += 1) events = routeArrival(world, { callId: nthCallId(n) }, events).events
+  return stateOf(ledger, events)
 }
 const on = (changes: Partial<Campaign>): Campaign => ({ ...campaign, ...changes })
-const switchedOff = callWorld(changing.lane({ active: false })).reads.workspace
+const switchedOff = callWorld(changeSteps.lane({ active: false })).reads.workspace
 
 /** Each gate with what it refuses, and the nearest thing that it lets pass. */
-const GATES: readonly (readonly [GateCode, string, Partial<Knock>, string, Partial<Knock>])[] = [
+const GATES: readonly (readonly [GateCode, string, Partial<GateInput>, string, Partial<GateInput>])[] = [
   [
     'subscription',
     'workspace_inactive',
@@ -103,12 +110,12 @@ const GATES: readonly (readonly [GateCode, string, Partial<Knock>, string, Parti
     'hours',
     'campaign_closed',
     {
-      campaign: callWorld(changing.campaign({ hoursSchedule: { tz: 'UTC', days: { tue: [['09:00', '15:00']] } } }))
+      campaign: callWorld(changeSteps.campaign({ hoursSchedule: { tz: 'UTC', days: { tue: [['09:00', '15:00']] } } }))
         .campaign,
     },
     'The call arrived outside campaign hours.',
     {
-      campaign: callWorld(changing.campaign({ hoursSchedule: { tz: 'UTC', days: { tue: [['09:00', '15:01']] } } }))
+      campaign: callWorld(changeSteps.campaign({ hoursSchedule: { tz: 'UTC', days: { tue: [['09:00', '15:01']] } } }))
         .campaign,
     },
   ],
@@ -131,29 +138,31 @@ const GATES: readonly (readonly [GateCode, string, Partial<Knock>, string, Parti
     'repeat_blocked',
     {
       campaign: on({ repeatCallerPolicy: 'block', dedupeWindowSeconds: 7_200 }),
-      seen: { at: after(-7_199), targetId: null },
+      seen: { at: instantAfter(-7_199), targetId: null },
     },
     'The caller reached campaign Solar West less than 2 hours ago.',
     {
       campaign: on({ repeatCallerPolicy: 'block', dedupeWindowSeconds: 7_200 }),
-      seen: { at: after(-7_200), targetId: null },
+      seen: { at: instantAfter(-7_200), targetId: null },
     },
   ],
 ]
 
 describe('the gates', () => {
   it('let a call pass, each named in the documented order', () => {
-    expect(pass(knock)).toEqual({ passed: gateCode.options, failed: null })
+    expect(evaluateGates(knock)).toEqual({ passed: gateCode.options, failed: null })
   })
 
   it.each(GATES)('%s: %s', (code, reason, refused, sentence, passing) => {
     const before = gateCode.options.slice(0, gateCode.options.indexOf(code))
-    expect(pass({ ...knock, ...refused })).toEqual({ passed: before, failed: { code, reason, sentence } })
-    expect(pass({ ...knock, ...passing }).failed).toBeNull()
+    expect(evaluateGates({ ...knock, ...refused })).toEqual({ passed: before, failed: { code, reason, sentence } })
+    expect(evaluateGates({ ...knock, ...passing }).failed).toBeNull()
   })
 
   it('are tried in order: of all that would refuse, the first does', () => {
-    const closed = callWorld(changing.campaign({ hoursSchedule: { tz: 'UTC', days: { mon: [['09:00', '15:00']] } } }))
+    const closed = callWorld(
+      changeSteps.campaign({ hoursSchedule: { tz: 'UTC', days: { mon: [['09:00', '15:00']] } } }),
+    )
     const worst = on({
       status: 'paused',
       anonymousPolicy: 'block',
@@ -162,7 +171,7 @@ describe('the gates', () => {
       repeatCallerPolicy: 'block',
       dedupeWindowSeconds: 60,
     })
-    const refusing: Knock = {
+    const refusing: GateInput = {
       workspace: unsubscribed('canceled'),
       wallet: { ...reads.wallet, balanceCents: 0 },
       blocklist: blocked(null),
@@ -173,7 +182,7 @@ describe('the gates', () => {
       seen: { at: NOW, targetId: null },
       at: NOW,
     }
-    const better: readonly Partial<Knock>[] = [
+    const better: readonly Partial<GateInput>[] = [
       {},
       { workspace: reads.workspace },
       { wallet: reads.wallet },
@@ -184,21 +193,23 @@ describe('the gates', () => {
       { ledger: ledger.initial, blocklist: blocklist.initial, caller: CALLER },
       { seen: null },
     ]
-    const failed = better.map((_, n) => pass(Object.assign({}, refusing, ...better.slice(0, n + 1))).failed?.code)
+    const failed = better.map(
+      (_, n) => evaluateGates(Object.assign({}, refusing, ...better.slice(0, n + 1))).failed?.code,
+    )
     expect(failed).toEqual([...gateCode.options, undefined])
   })
 })
 
 describe('caps of a campaign', () => {
   it('of 0 are no caps', () => {
-    expect(pass({ ...knock, ledger: admitted(5) }).failed).toBeNull()
+    expect(evaluateGates({ ...knock, ledger: admitted(5) }).failed).toBeNull()
   })
 
   it('by the day roll at midnight in UTC, whatever the zone of the campaign', () => {
     const late = '2026-03-10T23:59:59.999Z'
-    const full = folded(ledger, arrives(world, { occurredAt: late }).events)
+    const full = stateOf(ledger, routeArrival(world, { occurredAt: late }).events)
     const capped = on({ dailyCap: 1, timezone: 'America/New_York' })
-    const failed = (at: string) => pass({ ...knock, ledger: full, campaign: capped, at }).failed?.reason
+    const failed = (at: string) => evaluateGates({ ...knock, ledger: full, campaign: capped, at }).failed?.reason
     expect([failed(late), failed('2026-03-10T00:00:00.000Z'), failed('2026-03-11T00:00:00.000Z')]).toEqual([
       'campaign_capped',
       'campaign_capped',
@@ -209,7 +220,7 @@ describe('caps of a campaign', () => {
 
 describe('a repeat caller', () => {
   const windowed = on({ dedupeWindowSeconds: 60 })
-  const isRepeat = (changes: Partial<Knock>) => repeats({ ...knock, campaign: windowed, ...changes })
+  const isRepeat = (changes: Partial<GateInput>) => isRepeatCaller({ ...knock, campaign: windowed, ...changes })
 
   it.each([
     ['at the very instant', 0, true],
@@ -218,7 +229,7 @@ describe('a repeat caller', () => {
     ['though it was seen later', -59, true],
     ['a window before it was seen', -60, false],
   ])('is one %s', (_when, seconds, repeat) => {
-    expect(isRepeat({ seen: { at: after(-seconds), targetId: null } })).toBe(repeat)
+    expect(isRepeat({ seen: { at: instantAfter(-seconds), targetId: null } })).toBe(repeat)
   })
 
   it('is never one that hides, nor one under a window of 0', () => {
@@ -232,6 +243,8 @@ describe('a repeat caller', () => {
   it('is turned away by the policy block alone', () => {
     const seen = { at: NOW, targetId: null }
     for (const repeatCallerPolicy of ['allow', 'same_target'] as const)
-      expect(pass({ ...knock, seen, campaign: on({ dedupeWindowSeconds: 60, repeatCallerPolicy }) }).failed).toBeNull()
+      expect(
+        evaluateGates({ ...knock, seen, campaign: on({ dedupeWindowSeconds: 60, repeatCallerPolicy }) }).failed,
+      ).toBeNull()
   })
 })

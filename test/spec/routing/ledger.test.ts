@@ -8,53 +8,57 @@ import { failOver } from '../../../commands/routing/fail-over.ts'
 import { releaseCall } from '../../../commands/routing/release-call.ts'
 import type { Claim } from '../../../src/domain/routing/decision.ts'
 import {
-  type Counted,
+  type CounterKind,
   counterKey,
   counterOf,
   type LedgerState,
   ledger,
   ledgerEvents,
 } from '../../../src/domain/routing/ledger.ts'
-import { randomFrom } from '../../../src/domain/routing/random.ts'
+import { createRandom } from '../../../src/domain/routing/random.ts'
 import { windowsOf } from '../../../src/domain/shared/windows.ts'
 import type { AnyCommand } from '../../../src/kernel/command.ts'
 import type { NewEvent, RecordedEvent } from '../../../src/kernel/event.ts'
 import {
-  after,
   anotherTarget,
-  arrives,
-  callOf,
+  callEventsOf,
   callWorld,
-  changing,
-  lifeOf,
-  told,
+  changeSteps,
+  instantAfter,
+  noticeSteps,
+  nthCallId,
+  routeArrival,
 } from '../../support/fixtures/call-world.ts'
 import { given } from '../../support/fixtures/spec.ts'
-import { playCalls } from '../../support/model/ledger-model.ts'
+import { playInterleavedCalls } from '../../support/model/interleaved-calls.ts'
 
 const capCounts = ['claimed', 'connected', 'converted'] as const
 const settings = { capCountsOn: capCounts[0], durationThresholdSeconds: 30 }
 
 /** What is left of a slot: taken or not, after each step of a call that may still count. */
 describe.each(capCounts)('a slot of a target whose caps count on %s', (capCountsOn) => {
-  const world = callWorld(changing.target({ ...settings, capCountsOn }), changing.campaign({ bufferSeconds: 60 }))
-  const arrival = arrives(world)
-  const callId = callOf(1)
+  const world = callWorld(changeSteps.target({ ...settings, capCountsOn }), changeSteps.campaign({ bufferSeconds: 60 }))
+  const arrival = routeArrival(world)
+  const callId = nthCallId(1)
   const then = (...steps: readonly (readonly [AnyCommand, unknown])[]) =>
     steps.reduce<readonly NewEvent[]>(
       (events, [command, input]) =>
         given(ledger, events).when(command, input, { reads: { workspace: world.reads.workspace } }).events,
       arrival.events,
     )
-  const answer = [countAnswer, { callId, attempt: 1, occurredAt: after(4) }] as const
-  const release = (connected: boolean) => [releaseCall, { callId, connected, occurredAt: after(64) }] as const
+  const answer = [countAnswer, { callId, attempt: 1, occurredAt: instantAfter(4) }] as const
+  const release = (connected: boolean) => [releaseCall, { callId, connected, occurredAt: instantAfter(64) }] as const
   const settles = (talk: number) => {
-    const life = lifeOf(arrival, told.answer(1, 4), told.end(4 + talk), [settleCall, { callId }])
+    const life = callEventsOf(arrival, noticeSteps.answer(1, 4), noticeSteps.end(4 + talk), [settleCall, { callId }])
     return [countSettlement, life.at(-1)?.data] as const
   }
-  const failed = [failOver, { callId, attempt: 1, outcome: 'busy', occurredAt: after(5) }] as const
+  const failed = [failOver, { callId, attempt: 1, outcome: 'busy', occurredAt: instantAfter(5) }] as const
   const look = (events: readonly NewEvent[]) => {
-    const { state } = given(ledger, events).when(countAnswer, { callId: callOf(99), attempt: 1, occurredAt: after(0) })
+    const { state } = given(ledger, events).when(countAnswer, {
+      callId: nthCallId(99),
+      attempt: 1,
+      occurredAt: instantAfter(0),
+    })
     const [target, buyer] = [counterOf(state, 'target', world.targetId()), counterOf(state, 'buyer', world.buyerId)]
     expect(buyer).toEqual(target)
     const day = target.taken.get('2026-03-10', 0)
@@ -88,42 +92,42 @@ describe.each(capCounts)('a slot of a target whose caps count on %s', (capCounts
 
 describe('the counters of campaign and lane', () => {
   const world = callWorld()
-  const kinds: readonly (readonly [Counted, string])[] = [
+  const kinds: readonly (readonly [CounterKind, string])[] = [
     ['campaign', world.campaignId],
     ['lane', `${world.campaignId}:${world.publisherId}`],
   ]
 
   it.each(kinds)('of a %s count an admitted call at its arrival, and hold it until it is released', (kind, id) => {
-    const arrival = arrives(world, { occurredAt: '2026-02-28T23:59:59.999Z' })
+    const arrival = routeArrival(world, { occurredAt: '2026-02-28T23:59:59.999Z' })
     const counter = counterOf(arrival.state, kind, id)
     expect(counter).toMatchObject({ live: 1, total: 1 })
     expect(counter.taken.toObject()).toEqual({ '2026-02': 1, '2026-02-28': 1, '2026-02-28T23': 1 })
     const over = given(ledger, arrival.events).when(releaseCall, {
-      callId: callOf(1),
+      callId: nthCallId(1),
       connected: false,
-      occurredAt: after(9),
+      occurredAt: instantAfter(9),
     })
     expect(counterOf(over.state, kind, id)).toMatchObject({ live: 0, total: 1 })
   })
 
   it('count a call that finds no target', () => {
-    const shut = callWorld(changing.target({ states: ['NY'] }))
-    expect(counterOf(arrives(shut).state, 'campaign', shut.campaignId)).toMatchObject({ live: 1, total: 1 })
+    const shut = callWorld(changeSteps.target({ states: ['NY'] }))
+    expect(counterOf(routeArrival(shut).state, 'campaign', shut.campaignId)).toMatchObject({ live: 1, total: 1 })
   })
 })
 
 describe('release-call', () => {
-  const arrival = arrives(callWorld())
+  const arrival = routeArrival(callWorld())
   const released = given(ledger, arrival.events).when(releaseCall, {
-    callId: callOf(1),
+    callId: nthCallId(1),
     connected: false,
-    occurredAt: after(9),
+    occurredAt: instantAfter(9),
   })
 
   it('happens once', () => {
-    released.gives([{ type: 'CallReleased', data: { occurredAt: after(9) } }])
+    released.gives([{ type: 'CallReleased', data: { occurredAt: instantAfter(9) } }])
     given(ledger, released.events)
-      .when(releaseCall, { callId: callOf(1), connected: true, occurredAt: after(9) })
+      .when(releaseCall, { callId: nthCallId(1), connected: true, occurredAt: instantAfter(9) })
       .gives([])
     expect(released.state.calls.size).toBe(0)
   })
@@ -147,7 +151,7 @@ const targets = fc.array(
 )
 const calls = fc.array(
   fc.record({
-    at: fc.constantFrom(after(0), after(-3_600), after(-86_400), after(-20 * 86_400)),
+    at: fc.constantFrom(instantAfter(0), instantAfter(-3_600), instantAfter(-86_400), instantAfter(-20 * 86_400)),
     caller: fc.constantFrom('+14155550199', '+12125550100', null),
     impatient: fc.boolean(),
   }),
@@ -196,7 +200,7 @@ function expectLive(state: LedgerState): void {
 
 type Caps = { readonly [K in 'concurrencyCap' | 'hourlyCap' | 'dailyCap' | 'monthlyCap' | 'totalCap']?: number }
 
-function expectWithin(state: LedgerState, kind: Counted, id: string, caps: Caps): void {
+function expectWithin(state: LedgerState, kind: CounterKind, id: string, caps: Caps): void {
   const { live, taken, total } = counterOf(state, kind, id)
   const most = (length: number) => Math.max(0, ...taken.filter((_, window) => window.length === length).values())
   const counts: readonly (readonly [number | undefined, number])[] = [
@@ -209,7 +213,7 @@ function expectWithin(state: LedgerState, kind: Counted, id: string, caps: Caps)
   for (const [cap, count] of counts) if (cap) expect(count).toBeLessThanOrEqual(cap)
 }
 
-const oldestHour = windowsOf(after(-48 * 3_600)).hour
+const oldestHour = windowsOf(instantAfter(-48 * 3_600)).hour
 
 /** Counts that a cap may still ask for: hours are forgotten after two days. */
 const asked = (counts: Readonly<Record<string, number>>) =>
@@ -234,10 +238,10 @@ describe('calls of one ledger, in any order and any part of them twice', () => {
           expectWithin(state, 'buyer', world.buyerId, buyerCaps)
           for (const [id, caps] of capsOf) expectWithin(state, 'target', id, caps)
         }
-        const { state, events, dialled } = await playCalls(
+        const { state, events, dialled } = await playInterleavedCalls(
           { workspace, wallet: world.reads.wallet },
           calls,
-          randomFrom(seed),
+          createRandom(seed),
           look,
         )
 
@@ -246,7 +250,7 @@ describe('calls of one ledger, in any order and any part of them twice', () => {
             .filter((event) => event.type === type)
             .map(callIdOf)
             .toSorted()
-        const everyCall = calls.map((_, n) => callOf(n)).toSorted()
+        const everyCall = calls.map((_, n) => nthCallId(n)).toSorted()
         for (const type of ['CallAdmitted', 'CallArrived', 'CallEnded', 'CallSettled', 'CallReleased'])
           expect(of(type), type).toEqual(everyCall)
         expect(new Set(of('CallCounted')).size).toBe(of('CallCounted').length)

@@ -1,38 +1,38 @@
 import fc from 'fast-check'
 import { Map as PersistentMap } from 'immutable'
 import { describe, expect, it } from 'vitest'
-import { planFor } from '../../../src/domain/routing/plan.ts'
-import { anotherTarget, callWorld, changing } from '../../support/fixtures/call-world.ts'
-import type { Step } from '../../support/fixtures/workspace-fixture.ts'
+import { orderedPlan } from '../../../src/domain/routing/plan.ts'
+import { anotherTarget, callWorld, changeSteps } from '../../support/fixtures/call-world.ts'
+import type { SetupStep } from '../../support/fixtures/workspace-fixture.ts'
 
-const orderOf = (steps: readonly Step[], seed = 1) => {
+const orderOf = (steps: readonly SetupStep[], seed = 1) => {
   const { reads, campaign } = callWorld(...steps)
-  return planFor(reads.workspace, campaign, seed).map(({ targetName }) => targetName)
+  return orderedPlan(reads.workspace, campaign, seed).map(({ targetName }) => targetName)
 }
-const mode = (routingMode: string) => changing.campaign({ routingMode })
+const mode = (routingMode: string) => changeSteps.campaign({ routingMode })
 
 describe('the targets of a plan', () => {
   it('are those in use that an active route leads to; a paused one stays, to be skipped', () => {
     const { reads, campaign } = callWorld(
       ...anotherTarget(1, {}, { active: false }),
       ...anotherTarget(2),
-      changing.targetStatus('paused', 2),
+      changeSteps.targetStatus('paused', 2),
       ...anotherTarget(3).filter(([{ name }]) => name !== 'set-target-status'),
       ...anotherTarget(4),
-      changing.targetStatus('archived', 4),
+      changeSteps.targetStatus('archived', 4),
     )
-    const names = planFor(reads.workspace, campaign, 1).map(({ targetName }) => targetName)
+    const names = orderedPlan(reads.workspace, campaign, 1).map(({ targetName }) => targetName)
     expect(names.toSorted()).toEqual(['Front desk', 'Target 2'])
   })
 
   it('carry the price and threshold of now: the route’s own price before the target’s, and nothing for a delivery', () => {
     const { reads, campaign } = callWorld(
-      changing.target({ durationThresholdSeconds: 45 }),
+      changeSteps.target({ durationThresholdSeconds: 45 }),
       ...anotherTarget(1, { revenueCents: 0 }, { priority: 200, revenueOverrideCents: 900 }),
       ...anotherTarget(2, {}, { priority: 300, revenueOverrideCents: 900 }),
       ...anotherTarget(3, {}, { priority: 400, revenueOverrideCents: 0 }),
     )
-    expect(planFor(reads.workspace, campaign, 1)).toMatchObject([
+    expect(orderedPlan(reads.workspace, campaign, 1)).toMatchObject([
       { targetName: 'Front desk', revenueCents: 4_000, durationThresholdSeconds: 45, priority: 100, weight: 100 },
       { targetName: 'Target 1', revenueCents: 0, durationThresholdSeconds: 0 },
       { targetName: 'Target 2', revenueCents: 900 },
@@ -42,7 +42,7 @@ describe('the targets of a plan', () => {
 
   it('are none on a campaign without routes', () => {
     const { reads, campaign } = callWorld()
-    expect(planFor({ ...reads.workspace, routes: PersistentMap() }, campaign, 1)).toEqual([])
+    expect(orderedPlan({ ...reads.workspace, routes: PersistentMap() }, campaign, 1)).toEqual([])
   })
 })
 
@@ -54,14 +54,14 @@ describe('by priority', () => {
 
   it('equals come in weighted random order, the weightless last of them', () => {
     const { reads, campaign } = callWorld(
-      changing.route({ weight: 300 }),
+      changeSteps.route({ weight: 300 }),
       ...anotherTarget(1, {}, { weight: 100 }),
       ...anotherTarget(2, {}, { weight: 0 }),
       ...anotherTarget(3, {}, { priority: 101, weight: 1_000 }),
     )
     let firsts = 0
     for (let seed = 0; seed < 2_000; seed += 1) {
-      const names = planFor(reads.workspace, campaign, seed).map(({ targetName }) => targetName)
+      const names = orderedPlan(reads.workspace, campaign, seed).map(({ targetName }) => targetName)
       expect(names.slice(2)).toEqual(['Target 2', 'Target 3'])
       if (names[0] === 'Front desk') firsts += 1
     }
@@ -73,13 +73,13 @@ describe('weighted', () => {
   it('priority says nothing, weight says how often a target comes first', () => {
     const { reads, campaign } = callWorld(
       mode('weighted'),
-      changing.route({ weight: 100, priority: 1_000 }),
+      changeSteps.route({ weight: 100, priority: 1_000 }),
       ...anotherTarget(1, {}, { weight: 400, priority: 1 }),
       ...anotherTarget(2, {}, { weight: 0, priority: 1 }),
     )
     let firsts = 0
     for (let seed = 0; seed < 2_000; seed += 1) {
-      const names = planFor(reads.workspace, campaign, seed).map(({ targetName }) => targetName)
+      const names = orderedPlan(reads.workspace, campaign, seed).map(({ targetName }) => targetName)
       expect(names[2]).toBe('Target 2')
       if (names[0] === 'Front desk') firsts += 1
     }
@@ -110,7 +110,7 @@ describe('the same inputs', () => {
       fc.assert(
         fc.property(fc.shuffledSubarray(routes, { minLength: routes.length }), fc.nat(), (shuffled, seed) => {
           const other = { ...reads.workspace, routes: PersistentMap([[campaignId, PersistentMap(shuffled)]]) }
-          expect(planFor(other, campaign, seed)).toEqual(planFor(reads.workspace, campaign, seed))
+          expect(orderedPlan(other, campaign, seed)).toEqual(orderedPlan(reads.workspace, campaign, seed))
         }),
         { numRuns: 30 },
       )

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { randomFrom, weightedOrder } from '../../../src/domain/routing/random.ts'
+import { createRandom, weightedOrder } from '../../../src/domain/routing/random.ts'
 
 const seeds = fc.integer({ min: 0, max: 0xffff_ffff })
 const items = fc
@@ -11,7 +11,7 @@ describe('randomFrom', () => {
   it('gives the same row for the same seed, inside [0, 1)', () => {
     fc.assert(
       fc.property(seeds, (seed) => {
-        const [one, same] = [randomFrom(seed), randomFrom(seed)]
+        const [one, same] = [createRandom(seed), createRandom(seed)]
         for (let n = 0; n < 20; n += 1) {
           const drawn = one()
           expect(drawn).toBe(same())
@@ -24,7 +24,7 @@ describe('randomFrom', () => {
   it('spreads evenly, also over the first draws of seeds in a row', () => {
     const tenths = Array.from({ length: 10 }, () => 0)
     for (let seed = 0; seed < 20_000; seed += 1) {
-      const tenth = Math.floor(randomFrom(seed)() * 10)
+      const tenth = Math.floor(createRandom(seed)() * 10)
       tenths[tenth] = (tenths[tenth] ?? 0) + 1
     }
     for (const count of tenths) expect(Math.abs(count - 2_000)).toBeLessThan(200)
@@ -35,7 +35,7 @@ describe('weightedOrder', () => {
   it('orders all items, each once, those of weight 0 behind all others', () => {
     fc.assert(
       fc.property(items, seeds, (items, seed) => {
-        const ordered = weightedOrder(items, randomFrom(seed))
+        const ordered = weightedOrder(items, createRandom(seed))
         expect(ordered.map(({ n }) => n).toSorted((a, b) => a - b)).toEqual(items.map(({ n }) => n))
         const weightless = ordered.findIndex(({ weight }) => weight === 0)
         if (weightless >= 0) expect(ordered.slice(weightless).every(({ weight }) => weight === 0)).toBe(true)
@@ -51,7 +51,7 @@ describe('weightedOrder', () => {
     for (let seed = 1; seed <= draws; seed += 1) {
       const [first, second, , last] = weightedOrder(
         weights.map((weight, n) => ({ weight, n })),
-        randomFrom(seed * 2_654_435_761),
+        createRandom(seed * 2_654_435_761),
       )
       firsts[first?.n ?? 0] = (firsts[first?.n ?? 0] ?? 0) + 1
       if (first?.n === 0) seconds[second?.n ?? 0] = (seconds[second?.n ?? 0] ?? 0) + 1

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { skipSteps, unroutedStep } from '../../../src/domain/calls/story.ts'
 import { reasonOf, reasonSentence } from '../../../src/domain/routing/reasons.ts'
 import { skipReason, unroutedReason } from '../../../src/domain/shared/call-codes.ts'
-import { callOf } from '../../support/fixtures/call-world.ts'
+import { nthCallId } from '../../support/fixtures/call-world.ts'
 import { NOW } from '../../support/fixtures/spec.ts'
 
 describe('a reason', () => {
@@ -24,14 +24,14 @@ describe('a reason', () => {
       '{"reason":"caller_asleep","sentence":"","action":"hangup","message":null,"forwardE164":null}',
     )
     expect(
-      unroutedStep({ callId: callOf(1), carrierCallId: 'c1', occurredAt: NOW, skipped: [], unrouted: later }),
+      unroutedStep({ callId: nthCallId(1), carrierCallId: 'c1', occurredAt: NOW, skipped: [], unrouted: later }),
     ).toMatchObject({
       title: 'Not routed',
       sentence: 'The call was not routed (caller_asleep).',
       detail: { reason: 'caller_asleep', owner: 'platform' },
     })
     const skip = {
-      targetId: callOf(2),
+      targetId: nthCallId(2),
       targetName: 'Desk',
       reason: 'closed',
       sentence: 'Closed.',

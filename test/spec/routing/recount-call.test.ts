@@ -8,41 +8,52 @@ import { recountCall } from '../../../commands/routing/recount-call.ts'
 import { releaseCall } from '../../../commands/routing/release-call.ts'
 import { resetTargetCaps } from '../../../commands/routing/reset-target-caps.ts'
 import { bookedCalls } from '../../../projections/routing/booked-calls.ts'
-import { usage } from '../../../projections/routing/cap-counters.ts'
+import { capCounters } from '../../../projections/routing/cap-counters.ts'
 import { call } from '../../../src/domain/calls/call.ts'
 import { counterOf, type LedgerState, ledger } from '../../../src/domain/routing/ledger.ts'
 import type { AnyCommand } from '../../../src/kernel/command.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
 import { emptyFold, foldEvents } from '../../../src/runtime/write/fold.ts'
-import { after, arrives, callOf, callWorld, changing, lifeOf, told } from '../../support/fixtures/call-world.ts'
+import {
+  callEventsOf,
+  callWorld,
+  changeSteps,
+  instantAfter,
+  noticeSteps,
+  nthCallId,
+  routeArrival,
+} from '../../support/fixtures/call-world.ts'
 import { project } from '../../support/fixtures/project.ts'
-import { given, NOW, recorded } from '../../support/fixtures/spec.ts'
-import type { Step } from '../../support/fixtures/workspace-fixture.ts'
+import { given, NOW, recordedEvents } from '../../support/fixtures/spec.ts'
+import type { SetupStep } from '../../support/fixtures/workspace-fixture.ts'
 
-const callId = callOf(1)
+const callId = nthCallId(1)
 const TODAY = NOW.slice(0, 10)
 const HOUR = NOW.slice(0, 13)
-const strict = changing.target({ durationThresholdSeconds: 30, capCountsOn: 'converted' })
-const paid = changing.lane({ payoutMode: 'revshare', revsharePct: 50 })
-const buffer = changing.campaign({ bufferSeconds: 60 })
+const strict = changeSteps.target({ durationThresholdSeconds: 30, capCountsOn: 'converted' })
+const paid = changeSteps.lane({ payoutMode: 'revshare', revsharePct: 50 })
+const buffer = changeSteps.campaign({ bufferSeconds: 60 })
 
 /** A call of so many seconds, settled and then changed by commands: what the ledger hears of it, in order. */
-function changed(talk: number, changes: readonly (readonly [AnyCommand, object])[], ...steps: readonly Step[]) {
+function changed(talk: number, changes: readonly (readonly [AnyCommand, object])[], ...steps: readonly SetupStep[]) {
   const world = callWorld(strict, paid, buffer, ...steps)
-  const arrival = arrives(world)
-  const settled = lifeOf(arrival, told.answer(1, 4), told.end(4 + talk), [settleCall, { callId }])
+  const arrival = routeArrival(world)
+  const settled = callEventsOf(arrival, noticeSteps.answer(1, 4), noticeSteps.end(4 + talk), [settleCall, { callId }])
   const events = changes.reduce(
     (before, [command, input]) =>
-      given(call, before).when(command, { callId, ...input }, { at: after(90_000), commandId: `${before.length}` })
-        .events,
+      given(call, before).when(
+        command,
+        { callId, ...input },
+        { at: instantAfter(90_000), commandId: `${before.length}` },
+      ).events,
     settled,
   )
   const heard = (type: string) => events.filter((event) => event.type === type).map(({ data }) => data)
   return { world, arrival, settlement: heard('CallSettled')[0], changes: heard('BooksChanged') }
 }
 
-const answer = [countAnswer, { callId, attempt: 1, occurredAt: after(4) }] as const
-const release = [releaseCall, { callId, connected: true, occurredAt: after(14) }] as const
+const answer = [countAnswer, { callId, attempt: 1, occurredAt: instantAfter(4) }] as const
+const release = [releaseCall, { callId, connected: true, occurredAt: instantAfter(14) }] as const
 const adjust = (figures: object) => [adjustCall, { reason: 'Agreed', ...figures }] as const
 const convert = [postConversion, { converted: true }] as const
 
@@ -157,7 +168,7 @@ describe('recount-call', () => {
   })
 
   it('tells that a late figure reaches a cap of revenue', () => {
-    const capped = changing.target({ dailyRevenueCapCents: 5_000 })
+    const capped = changeSteps.target({ dailyRevenueCapCents: 5_000 })
     const played = changed(60, [adjust({ revenueCents: 5_000 }), adjust({ revenueCents: 6_000 })], capped)
     const types = ledgerAfter(played, ...usual, settles(played), ...recounts(played)).map(({ type }) => type)
     expect(types.slice(types.indexOf('CallCounted'))).toEqual([
@@ -170,15 +181,15 @@ describe('recount-call', () => {
 
   it('counts what a call that connected nobody earns its publisher', () => {
     const world = callWorld(strict, paid)
-    const arrival = arrives(world)
-    const missed = given(call, lifeOf(arrival, told.end(8))).when(adjustCall, {
+    const arrival = routeArrival(world)
+    const missed = given(call, callEventsOf(arrival, noticeSteps.end(8))).when(adjustCall, {
       callId,
       payoutCents: 7,
       reason: 'Goodwill',
     })
     const change = missed.events.find(({ type }) => type === 'BooksChanged')?.data
     const played = { world, arrival, settlement: null, changes: [change] }
-    const released = [releaseCall, { callId, connected: false, occurredAt: after(8) }] as const
+    const released = [releaseCall, { callId, connected: false, occurredAt: instantAfter(8) }] as const
     for (const heard of [
       [released, ...recounts(played)],
       [...recounts(played), ...recounts(played), released],
@@ -196,7 +207,7 @@ describe('recount-call', () => {
     const { targetId, buyerId, campaignId, publisherId } = played.world
     const shown = async (n: number) => {
       const events = ledgerAfter(played, ...usual, settles(played), ...recounts(played).slice(0, n))
-      const docs = await project(usage, recorded(ledger, events))
+      const docs = await project(capCounters, recordedEvents(ledger, events))
       return [docs[`target:${targetId()}`], docs[`buyer:${buyerId}`], docs[`lane:${campaignId}:${publisherId}`]]
     }
     const sold = (cents: number, total: number) => ({
@@ -214,12 +225,12 @@ describe('recount-call', () => {
   it('asks its memory for a call that the fold has forgotten, and goes by that', async () => {
     const played = changed(10, [convert, adjust({ revenueCents: 700 })])
     const events = ledgerAfter(played, ...usual, settles(played), ...recounts(played).slice(0, 1))
-    const memory = (await project(bookedCalls, recorded(ledger, events)))[callId]
+    const memory = (await project(bookedCalls, recordedEvents(ledger, events)))[callId]
     expect(memory).toMatchObject({ change: 1, converted: true, revenueCents: 4_000, resetSince: false })
-    const old = foldEvents(ledger, emptyFold(ledger), recorded(ledger, events))
+    const old = foldEvents(ledger, emptyFold(ledger), recordedEvents(ledger, events))
     const later = ['2026-03-10T17:00:00.000Z', '2026-03-10T19:00:00.000Z'].reduce((fold, at, n) => {
-      const other = { ...(events.at(-1)?.data as object), callId: callOf(50 + n) }
-      const [event] = recorded(ledger, [{ type: 'CallRecounted', data: other }], { from: fold.revision + 1, at })
+      const other = { ...(events.at(-1)?.data as object), callId: nthCallId(50 + n) }
+      const [event] = recordedEvents(ledger, [{ type: 'CallRecounted', data: other }], { from: fold.revision + 1, at })
       return foldEvents(ledger, fold, event ? [event] : [])
     }, old)
     const [first, second] = played.changes.map((change) => recountCall.input.parse(change))
@@ -227,7 +238,7 @@ describe('recount-call', () => {
     for (const change of [first, second]) {
       if (!change) throw new Error('There is no such change.')
       const reads = { workspace: played.world.reads.workspace }
-      const [recall] = recountCall.recalls(change, later.state, reads)
+      const [recall] = recountCall.lookups(change, later.state, reads)
       expect(recall).toMatchObject({ memory: { name: 'booked-calls' }, id: callId })
       const outcome = recountCall.decide(change, later.state, {
         now: NOW,
@@ -238,7 +249,7 @@ describe('recount-call', () => {
         seed: 1,
         reads,
         revisions: {},
-        recall: (asked) => asked.doc.parse(recalled),
+        lookUp: (asked) => asked.doc.parse(recalled),
       })
       const delta = { before: { revenueCents: 4_000 }, after: { revenueCents: 700 }, revision: recalled.revision }
       expect(outcome).toMatchObject(change === first ? [] : [{ type: 'CallRecounted', data: delta }])

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { TagFilter } from '../../../src/domain/demand/endpoint.ts'
-import { failedFilter } from '../../../src/domain/routing/tag-filters.ts'
+import { checkTagFilters } from '../../../src/domain/routing/tag-filters.ts'
 
 const tags = {
   source: { value: 'search', source: 'publisher' },
   'utm.term': { value: 'roof repair', source: 'dni' },
   empty: { value: '', source: 'api' },
 }
-const failed = (...filters: readonly TagFilter[]) => failedFilter('Target Desk', filters, tags)
+const failed = (...filters: readonly TagFilter[]) => checkTagFilters('Target Desk', filters, tags)
 const filter = (key: string, op: TagFilter['op'], value: TagFilter['value'] = null): TagFilter => ({ key, op, value })
 
 describe('a tag filter', () => {

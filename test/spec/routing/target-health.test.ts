@@ -3,32 +3,32 @@ import { countAnswer } from '../../../commands/routing/count-answer.ts'
 import { failOver } from '../../../commands/routing/fail-over.ts'
 import { releaseCall } from '../../../commands/routing/release-call.ts'
 import { resetTargetCaps } from '../../../commands/routing/reset-target-caps.ts'
-import { usage } from '../../../projections/routing/cap-counters.ts'
+import { capCounters } from '../../../projections/routing/cap-counters.ts'
 import { healthOf } from '../../../queries/routing/usage-figures.ts'
 import { ledger } from '../../../src/domain/routing/ledger.ts'
 import {
-  afterConnection,
-  afterFailure,
   type DialFailure,
-  suppressedAt,
+  healthAfterConnection,
+  healthAfterFailure,
+  suppressionEndAt,
   type TargetHealth,
 } from '../../../src/domain/routing/target-health.ts'
 import { SUPPRESSION_SECONDS, TARGET_FAILURES } from '../../../src/domain/shared/limits.ts'
 import { upcast } from '../../../src/kernel/entity.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
-import { after, anotherTarget, arrives, callOf, callWorld } from '../../support/fixtures/call-world.ts'
+import { anotherTarget, callWorld, instantAfter, nthCallId, routeArrival } from '../../support/fixtures/call-world.ts'
 import { project } from '../../support/fixtures/project.ts'
-import { folded, given, NOW, recorded } from '../../support/fixtures/spec.ts'
+import { given, NOW, recordedEvents, stateOf } from '../../support/fixtures/spec.ts'
 
 const failure = (seconds = 0, more: Partial<DialFailure> = {}): DialFailure => ({
   outcome: 'busy',
   sipCode: 486,
   retryAfterSeconds: null,
-  occurredAt: after(seconds),
+  occurredAt: instantAfter(seconds),
   ...more,
 })
 const failing = (...failures: readonly DialFailure[]) =>
-  failures.reduce<TargetHealth | null>((health, one) => afterFailure(health, one), null)
+  failures.reduce<TargetHealth | null>((health, one) => healthAfterFailure(health, one), null)
 const times = (count: number, more: Partial<DialFailure> = {}) =>
   failing(...Array.from({ length: count }, () => failure(0, more)))
 const unavailable = (retryAfterSeconds: number | null, seconds = 0) =>
@@ -45,15 +45,15 @@ describe('the health of a target', () => {
   })
 
   it('is healed by a connection, whatever was; the latest error stays to be read', () => {
-    expect(afterConnection(times(7))).toEqual({
+    expect(healthAfterConnection(times(7))).toEqual({
       health: 'healthy',
       lastError: 'busy (SIP 486)',
       consecutiveFailures: 0,
       suppressedFrom: null,
       suppressedUntil: null,
     })
-    expect(afterConnection(null)).toMatchObject({ health: 'healthy', lastError: null })
-    expect(afterFailure(afterConnection(times(7)), failure())).toMatchObject({ consecutiveFailures: 1 })
+    expect(healthAfterConnection(null)).toMatchObject({ health: 'healthy', lastError: null })
+    expect(healthAfterFailure(healthAfterConnection(times(7)), failure())).toMatchObject({ consecutiveFailures: 1 })
   })
 
   it('names an error that has no SIP code by its outcome', () => {
@@ -106,30 +106,30 @@ describe('a target is switched off', () => {
 
   it('from the failure on, until its time is over, to the millisecond', () => {
     const health = times(TARGET_FAILURES.suppressed)
-    const until = after(SUPPRESSION_SECONDS.first)
-    expect(suppressedAt(health, NOW)).toBe(until)
-    expect(suppressedAt(health, after(59.999))).toBe(until)
-    expect(suppressedAt(health, until)).toBeNull()
-    expect(suppressedAt(health, after(-0.001))).toBeNull()
-    expect(suppressedAt(null, NOW)).toBeNull()
+    const until = instantAfter(SUPPRESSION_SECONDS.first)
+    expect(suppressionEndAt(health, NOW)).toBe(until)
+    expect(suppressionEndAt(health, instantAfter(59.999))).toBe(until)
+    expect(suppressionEndAt(health, until)).toBeNull()
+    expect(suppressionEndAt(health, instantAfter(-0.001))).toBeNull()
+    expect(suppressionEndAt(null, NOW)).toBeNull()
   })
 
   it('in one stretch where failures touch, in whatever order they are told, and anew where they do not', () => {
     expect(failing(unavailable(60), unavailable(60, 30))).toMatchObject({
       suppressedFrom: NOW,
-      suppressedUntil: after(90),
+      suppressedUntil: instantAfter(90),
     })
     expect(failing(unavailable(60, 30), unavailable(60))).toMatchObject({
       suppressedFrom: NOW,
-      suppressedUntil: after(90),
+      suppressedUntil: instantAfter(90),
     })
     expect(failing(unavailable(60), unavailable(60, 61))).toMatchObject({
-      suppressedFrom: after(61),
-      suppressedUntil: after(121),
+      suppressedFrom: instantAfter(61),
+      suppressedUntil: instantAfter(121),
     })
     expect(failing(unavailable(60, 61), unavailable(60))).toMatchObject({
-      suppressedFrom: after(61),
-      suppressedUntil: after(121),
+      suppressedFrom: instantAfter(61),
+      suppressedUntil: instantAfter(121),
     })
   })
 })
@@ -143,9 +143,9 @@ function dials(
   n: number,
   { on = world, ...failed }: { on?: typeof world; outcome?: string; sipCode?: number; retryAfterSeconds?: number } = {},
 ) {
-  const at = after(n * 60)
-  const events = arrives(on, { callId: callOf(n), occurredAt: at }, before).events
-  const input = { callId: callOf(n), attempt: 1, outcome: 'busy', ...failed, occurredAt: after(3, at) }
+  const at = instantAfter(n * 60)
+  const events = routeArrival(on, { callId: nthCallId(n), occurredAt: at }, before).events
+  const input = { callId: nthCallId(n), attempt: 1, outcome: 'busy', ...failed, occurredAt: instantAfter(3, at) }
   return given(ledger, events).when(failOver, input, { reads: { workspace: on.reads.workspace } })
 }
 const failedTimes = (count: number, on = world) =>
@@ -153,18 +153,19 @@ const failedTimes = (count: number, on = world) =>
     (events, n) => dials(events, n, { on }).events,
     [],
   )
-const connects = (before: readonly NewEvent[], n: number, at = after(n * 60)) => {
-  const events = arrives(world, { callId: callOf(n), occurredAt: at }, before).events
-  return given(ledger, events).when(countAnswer, { callId: callOf(n), attempt: 1, occurredAt: after(3, at) }).events
+const connects = (before: readonly NewEvent[], n: number, at = instantAfter(n * 60)) => {
+  const events = routeArrival(world, { callId: nthCallId(n), occurredAt: at }, before).events
+  return given(ledger, events).when(countAnswer, { callId: nthCallId(n), attempt: 1, occurredAt: instantAfter(3, at) })
+    .events
 }
 const typesOf = (events: readonly NewEvent[], type: string) => events.filter((event) => event.type === type)
 
 describe('the ledger', () => {
   it('passes over a target that is switched off, and dials it again at the instant that its time is over', () => {
     const tripped = failedTimes(5)
-    const arriving = (occurredAt: string) => arrives(world, { callId: callOf(90), occurredAt }, tripped).outcome
+    const arriving = (occurredAt: string) => routeArrival(world, { callId: nthCallId(90), occurredAt }, tripped).outcome
     // The fifth failed at 4:03.
-    expect(arriving(after(243 + 20.5))).toMatchObject([
+    expect(arriving(instantAfter(243 + 20.5))).toMatchObject([
       {
         data: {
           skipped: [
@@ -172,26 +173,26 @@ describe('the ledger', () => {
               targetId,
               reason: 'suppressed',
               sentence: 'Target Front desk is switched off for 40 more seconds after 5 failed dials in a row.',
-              figures: { secondsLeft: 40, suppressedUntil: after(303), consecutiveFailures: 5 },
+              figures: { secondsLeft: 40, suppressedUntil: instantAfter(303), consecutiveFailures: 5 },
             },
           ],
           claim: { target: { name: 'Target 1' } },
         },
       },
     ])
-    expect(arriving(after(302.999))).toMatchObject([
+    expect(arriving(instantAfter(302.999))).toMatchObject([
       { data: { skipped: [{ reason: 'suppressed', sentence: expect.stringContaining('for 1 more second after') }] } },
     ])
-    expect(arriving(after(303))).toMatchObject([{ data: { skipped: [], claim: { target: { id: targetId } } } }])
+    expect(arriving(instantAfter(303))).toMatchObject([{ data: { skipped: [], claim: { target: { id: targetId } } } }])
     // A call that is dated before the fifth failure.
-    expect(arriving(after(242.999))).toMatchObject([{ data: { skipped: [] } }])
+    expect(arriving(instantAfter(242.999))).toMatchObject([{ data: { skipped: [] } }])
   })
 
   it('passes it over at a failover too', () => {
     const swapped = callWorld(...anotherTarget(1, {}, { priority: 1 }))
-    const ringing = arrives(swapped, { callId: callOf(9) }).events
+    const ringing = routeArrival(swapped, { callId: nthCallId(9) }).events
     const asked = dials(ringing, 1, { outcome: 'failed', sipCode: 503, retryAfterSeconds: 600 }).events
-    const input = { callId: callOf(9), attempt: 1, outcome: 'busy', occurredAt: after(70) }
+    const input = { callId: nthCallId(9), attempt: 1, outcome: 'busy', occurredAt: instantAfter(70) }
     given(ledger, asked)
       .when(failOver, input, { reads: { workspace: swapped.reads.workspace } })
       .gives([
@@ -209,8 +210,8 @@ describe('the ledger', () => {
       {
         type: 'TargetWentDown',
         data: {
-          callId: callOf(2),
-          occurredAt: after(123),
+          callId: nthCallId(2),
+          occurredAt: instantAfter(123),
           attempt: 1,
           target: { id: targetId, name: 'Front desk' },
           externalRef: null,
@@ -230,28 +231,28 @@ describe('the ledger', () => {
   })
 
   it('does not hear a caller who gives up, and is not told twice of one failure', () => {
-    const gone = given(ledger, arrives(world).events).when(
+    const gone = given(ledger, routeArrival(world).events).when(
       failOver,
-      { callId: callOf(1), attempt: 1, outcome: 'abandoned', occurredAt: after(9) },
+      { callId: nthCallId(1), attempt: 1, outcome: 'abandoned', occurredAt: instantAfter(9) },
       { reads: world.reads },
     )
     expect(gone.state.health.size).toBe(0)
     const once = dials([], 1)
-    const told = { callId: callOf(1), attempt: 1, outcome: 'busy', occurredAt: after(63) }
+    const told = { callId: nthCallId(1), attempt: 1, outcome: 'busy', occurredAt: instantAfter(63) }
     given(ledger, once.events).when(failOver, told, { reads: world.reads }).gives([])
   })
 
   it('counts a failure that it hears of after the release of its call, once', () => {
     const two = failedTimes(2)
-    const ringing = arrives(world, { callId: callOf(9), occurredAt: after(120) }, two).events
-    const over = { callId: callOf(9), connected: false, occurredAt: after(123) }
+    const ringing = routeArrival(world, { callId: nthCallId(9), occurredAt: instantAfter(120) }, two).events
+    const over = { callId: nthCallId(9), connected: false, occurredAt: instantAfter(123) }
     const released = given(ledger, ringing).when(releaseCall, over)
-    const told = { callId: callOf(9), attempt: 1, outcome: 'failed', sipCode: 500, occurredAt: after(122) }
+    const told = { callId: nthCallId(9), attempt: 1, outcome: 'failed', sipCode: 500, occurredAt: instantAfter(122) }
     const heard = given(ledger, released.events).when(failOver, told, { reads: world.reads })
     heard.gives([
       {
         type: 'TargetFailureCounted',
-        data: { callId: callOf(9), attempt: 1, targetId, outcome: 'failed', sipCode: 500 },
+        data: { callId: nthCallId(9), attempt: 1, targetId, outcome: 'failed', sipCode: 500 },
       },
       { type: 'TargetWentDown', data: { outcome: 'failed' } },
     ])
@@ -263,9 +264,9 @@ describe('the ledger', () => {
   it('says nothing of a bidder that is down, though it counts its failures', () => {
     const { workspace } = world.reads
     const bidding = workspace.targets.update(targetId, (old) => old && { ...old, type: 'rtb' as const })
-    const last = given(ledger, arrives(world, { callId: callOf(9) }, failedTimes(2)).events).when(
+    const last = given(ledger, routeArrival(world, { callId: nthCallId(9) }, failedTimes(2)).events).when(
       failOver,
-      { callId: callOf(9), attempt: 1, outcome: 'busy', occurredAt: after(3) },
+      { callId: nthCallId(9), attempt: 1, outcome: 'busy', occurredAt: instantAfter(3) },
       { reads: { workspace: { ...workspace, targets: bidding } } },
     )
     expect(typesOf(last.events, 'TargetWentDown')).toEqual([])
@@ -277,11 +278,21 @@ describe('the ledger', () => {
     const failed = [1, 2, 3, 4, 5].reduce((events, n) => dials(events, n).events, before)
     const reset = given(ledger, failed).when(resetTargetCaps, { targetId }, { reads: world.reads })
     reset.gives([{ type: 'TargetCapsReset' }])
-    expect(reset.state.health.get(targetId)).toMatchObject({ consecutiveFailures: 5, suppressedUntil: after(363) })
+    expect(reset.state.health.get(targetId)).toMatchObject({
+      consecutiveFailures: 5,
+      suppressedUntil: instantAfter(363),
+    })
   })
 
   it('reads failures that were written before their codes were', () => {
-    const data = { callId: callOf(1), occurredAt: NOW, attempt: 1, targetId, buyerId: world.buyerId, outcome: 'busy' }
+    const data = {
+      callId: nthCallId(1),
+      occurredAt: NOW,
+      attempt: 1,
+      targetId,
+      buyerId: world.buyerId,
+      outcome: 'busy',
+    }
     const read = { ...data, sipCode: null, retryAfterSeconds: null }
     expect(upcast(ledger, { type: 'ClaimReleased', version: 1, data })).toEqual({
       type: 'ClaimReleased',
@@ -293,22 +304,22 @@ describe('the ledger', () => {
 
 describe('the read model of health', () => {
   const shown = async (events: readonly NewEvent[], now: string) => {
-    const docs = await project(usage, recorded(ledger, events))
+    const docs = await project(capCounters, recordedEvents(ledger, events))
     const doc = docs[`target:${targetId}`]
-    return healthOf(new Map(doc ? [[targetId, usage.doc.parse(doc)]] : []), targetId, now)
+    return healthOf(new Map(doc ? [[targetId, capCounters.doc.parse(doc)]] : []), targetId, now)
   }
 
   it('shows what the ledger knows, and no suppression that is over', async () => {
     const unknown = { health: 'unknown', lastError: null, consecutiveFailures: 0, suppressedUntil: null }
     expect(await shown([], NOW)).toEqual(unknown)
-    expect(await shown(arrives(world).events, NOW)).toEqual(unknown)
+    expect(await shown(routeArrival(world).events, NOW)).toEqual(unknown)
     const tripped = failedTimes(5)
-    const off = { health: 'down', lastError: 'busy', consecutiveFailures: 5, suppressedUntil: after(303) }
-    expect(await shown(tripped, after(302.999))).toEqual(off)
-    expect(await shown(tripped, after(303))).toEqual({ ...off, suppressedUntil: null })
-    const state = folded(ledger, tripped)
-    expect(state.health.get(targetId)).toEqual({ ...off, suppressedFrom: after(243) })
-    expect(await shown(connects(tripped, 9, after(600)), after(700))).toEqual({
+    const off = { health: 'down', lastError: 'busy', consecutiveFailures: 5, suppressedUntil: instantAfter(303) }
+    expect(await shown(tripped, instantAfter(302.999))).toEqual(off)
+    expect(await shown(tripped, instantAfter(303))).toEqual({ ...off, suppressedUntil: null })
+    const state = stateOf(ledger, tripped)
+    expect(state.health.get(targetId)).toEqual({ ...off, suppressedFrom: instantAfter(243) })
+    expect(await shown(connects(tripped, 9, instantAfter(600)), instantAfter(700))).toEqual({
       health: 'healthy',
       lastError: 'busy',
       consecutiveFailures: 0,
@@ -317,18 +328,18 @@ describe('the read model of health', () => {
   })
 
   it('takes failures that came after their call was released', async () => {
-    const released = given(ledger, arrives(world).events).when(releaseCall, {
-      callId: callOf(1),
+    const released = given(ledger, routeArrival(world).events).when(releaseCall, {
+      callId: nthCallId(1),
       connected: false,
-      occurredAt: after(9),
+      occurredAt: instantAfter(9),
     })
-    const told = { callId: callOf(1), attempt: 1, outcome: 'failed', sipCode: 503, occurredAt: after(8) }
+    const told = { callId: nthCallId(1), attempt: 1, outcome: 'failed', sipCode: 503, occurredAt: instantAfter(8) }
     const heard = given(ledger, released.events).when(failOver, told, { reads: world.reads })
-    expect(await shown(heard.events, after(9))).toEqual({
+    expect(await shown(heard.events, instantAfter(9))).toEqual({
       health: 'degraded',
       lastError: 'failed (SIP 503)',
       consecutiveFailures: 1,
-      suppressedUntil: after(38),
+      suppressedUntil: instantAfter(38),
     })
   })
 })

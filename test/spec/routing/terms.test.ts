@@ -3,28 +3,28 @@ import { changePlan } from '../../../commands/access/change-plan.ts'
 import { closeLane } from '../../../commands/supply/close-lane.ts'
 import { setPublisherStatus } from '../../../commands/supply/set-publisher-status.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
-import { type CallerSeen, sentKey } from '../../../src/domain/routing/callers.ts'
+import { type CallerSighting, laneCallerKey } from '../../../src/domain/routing/callers.ts'
 import type { Terms } from '../../../src/domain/routing/decision.ts'
 import { type Counter, counterKey, ledger, NO_COUNTER } from '../../../src/domain/routing/ledger.ts'
 import { termsFor } from '../../../src/domain/routing/terms.ts'
-import { counted, NO_COUNTS, windowsOf } from '../../../src/domain/shared/windows.ts'
+import { addToCounts, NO_COUNTS, windowsOf } from '../../../src/domain/shared/windows.ts'
 import { laneId } from '../../../src/domain/supply/lane.ts'
-import { after, CALLER, callWorld, changing } from '../../support/fixtures/call-world.ts'
+import { CALLER, callWorld, changeSteps, instantAfter } from '../../support/fixtures/call-world.ts'
 import { given, NOW } from '../../support/fixtures/spec.ts'
-import type { Step } from '../../support/fixtures/workspace-fixture.ts'
+import type { SetupStep } from '../../support/fixtures/workspace-fixture.ts'
 
 interface Circumstances {
   readonly counter?: Partial<Counter>
   readonly caller?: string | null
   readonly callerState?: string | null
   /** When the lane last sent the caller. */
-  readonly sent?: CallerSeen
+  readonly sent?: CallerSighting
   readonly at?: string
 }
 
 const nobody = { caller: null, callerState: null, lastSeen: () => null }
 
-function termsOf(steps: readonly Step[], circumstances: Circumstances = {}): Terms {
+function termsOf(steps: readonly SetupStep[], circumstances: Circumstances = {}): Terms {
   const { counter, caller = CALLER, callerState = 'CA', sent, at = NOW } = circumstances
   const { reads, campaign, campaignId, publisherId } = callWorld(...steps)
   const counters = ledger.initial.counters.set(counterKey('lane', laneId(campaignId, publisherId)), {
@@ -38,18 +38,18 @@ function termsOf(steps: readonly Step[], circumstances: Circumstances = {}): Ter
     publisherId,
     caller,
     callerState,
-    lastSeen: (key) => (key === sentKey(laneId(campaignId, publisherId), CALLER) ? (sent ?? null) : null),
+    lastSeen: (key) => (key === laneCallerKey(laneId(campaignId, publisherId), CALLER) ? (sent ?? null) : null),
     at,
   })
 }
 const withheld = (terms: object, circumstances: Circumstances = {}) =>
-  termsOf([changing.lane(terms)], circumstances).payoutWithheld
-const windows = (by: number, at = NOW) => counted(NO_COUNTS, Object.values(windowsOf(at)), by, NOW)
+  termsOf([changeSteps.lane(terms)], circumstances).payoutWithheld
+const windows = (by: number, at = NOW) => addToCounts(NO_COUNTS, Object.values(windowsOf(at)), by, NOW)
 
 describe('payout terms', () => {
   it('are the campaign’s where the lane inherits', () => {
     const payout = { mode: 'fixed', payoutCents: 1_200 }
-    expect(termsOf([changing.campaign({ payout })])).toMatchObject({ payoutMode: 'fixed', payoutCents: 1_200 })
+    expect(termsOf([changeSteps.campaign({ payout })])).toMatchObject({ payoutMode: 'fixed', payoutCents: 1_200 })
     expect(termsOf([])).toMatchObject({ payoutMode: 'revshare', revsharePct: 0, payoutWithheld: null })
   })
 
@@ -57,7 +57,7 @@ describe('payout terms', () => {
     const terms = { payoutMode: 'revshare', revsharePct: 62.5, minPayoutCents: 100, maxPayoutCents: 2_000 }
     const { payoutCents: _none, ...own } = { ...terms, payoutCents: null }
     expect(
-      termsOf([changing.campaign({ payout: { mode: 'fixed', payoutCents: 1 } }), changing.lane(terms)]),
+      termsOf([changeSteps.campaign({ payout: { mode: 'fixed', payoutCents: 1 } }), changeSteps.lane(terms)]),
     ).toMatchObject(own)
   })
 
@@ -132,7 +132,7 @@ describe('the payout is withheld', () => {
   })
 
   const windowed = { dedupeWindowSeconds: 60 }
-  const seen = (seconds: number): CallerSeen => ({ at: after(seconds), targetId: null })
+  const seen = (seconds: number): CallerSighting => ({ at: instantAfter(seconds), targetId: null })
 
   it.each([
     ['at the very instant', 0, 'duplicate'],
@@ -168,10 +168,10 @@ describe('the payout is withheld', () => {
 
 describe('the other terms', () => {
   it('take the lane’s buffer, and else the campaign’s', () => {
-    const buffered = changing.campaign({ bufferSeconds: 60 })
+    const buffered = changeSteps.campaign({ bufferSeconds: 60 })
     expect(termsOf([buffered]).bufferSeconds).toBe(60)
-    expect(termsOf([buffered, changing.lane({ bufferSeconds: 0 })]).bufferSeconds).toBe(0)
-    expect(termsOf([buffered, changing.lane({ bufferSeconds: 3_600 })]).bufferSeconds).toBe(3_600)
+    expect(termsOf([buffered, changeSteps.lane({ bufferSeconds: 0 })]).bufferSeconds).toBe(0)
+    expect(termsOf([buffered, changeSteps.lane({ bufferSeconds: 3_600 })]).bufferSeconds).toBe(3_600)
   })
 
   it.each([

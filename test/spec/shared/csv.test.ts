@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BOM, csvHead, csvLines, csvRow } from '../../../src/domain/shared/csv.ts'
+import { BOM, csvHeader, csvRow, csvRows } from '../../../src/domain/shared/csv.ts'
 
 describe('a CSV row', () => {
   it('separates by commas, ends with CRLF, and leaves the cell of null empty', () => {
@@ -33,7 +33,9 @@ describe('a CSV file', () => {
     ]
     const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
     const fileOf = (...batches: readonly (readonly { readonly name: string }[])[]) =>
-      [csvHead(columns), ...batches.map((rows) => csvLines(columns, rows))].map((part) => decoder.decode(part)).join('')
+      [csvHeader(columns), ...batches.map((rows) => csvRows(columns, rows))]
+        .map((part) => decoder.decode(part))
+        .join('')
     expect(fileOf()).toBe(`${BOM}name,length\r\n`)
     expect(fileOf([{ name: 'a' }, { name: '=b' }], [{ name: 'c' }])).toBe(
       `${BOM}name,length\r\na,1\r\n'=b,2\r\nc,1\r\n`,

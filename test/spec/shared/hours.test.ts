@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { Temporal } from 'temporal-polyfill'
 import { describe, expect, it } from 'vitest'
-import { isOpen, localHour, localTime, midnightIn, offsetAt } from '../../../src/domain/shared/hours.ts'
-import { normalSchedule, scheduleInput, scheduleProblem } from '../../../src/domain/shared/schedule.ts'
+import { isOpen, localHour, localMidnight, localTime, offsetAt } from '../../../src/domain/shared/hours.ts'
+import { normalizeSchedule, scheduleInput, scheduleProblem } from '../../../src/domain/shared/schedule.ts'
 import { isZone } from '../../../src/domain/shared/zones.ts'
 
 const NEW_YORK = 'America/New_York'
 const at = (instant: string) => Date.parse(instant)
-const open = (days: Record<string, [string, string][]>, tz = NEW_YORK) => normalSchedule({ tz, days }, 'UTC')
+const open = (days: Record<string, [string, string][]>, tz = NEW_YORK) => normalizeSchedule({ tz, days }, 'UTC')
 
 describe('isOpen', () => {
   const weekdays = open({ mon: [['09:00', '17:00']] })
@@ -70,7 +70,7 @@ describe('offsets and midnights', () => {
       fc.property(fc.constantFrom(...zones), instants, fc.integer({ min: -1, max: 40 }), (zone, instant, back) => {
         const local = Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(zone)
         expect(offsetAt(zone, instant) * 1_000_000).toBe(local.offsetNanoseconds)
-        const midnight = Temporal.Instant.fromEpochMilliseconds(midnightIn(zone, instant, back)).toZonedDateTimeISO(
+        const midnight = Temporal.Instant.fromEpochMilliseconds(localMidnight(zone, instant, back)).toZonedDateTimeISO(
           zone,
         )
         expect(midnight.toPlainDate().toString()).toBe(local.toPlainDate().subtract({ days: back }).toString())
@@ -79,10 +79,16 @@ describe('offsets and midnights', () => {
   })
 
   it('finds the day’s first instant on the days on which the clocks change', () => {
-    expect(new Date(midnightIn(NEW_YORK, at('2026-03-09T03:30:00Z'), 0)).toISOString()).toBe('2026-03-08T05:00:00.000Z')
-    expect(new Date(midnightIn(NEW_YORK, at('2026-03-09T04:30:00Z'), 0)).toISOString()).toBe('2026-03-09T04:00:00.000Z')
-    expect(new Date(midnightIn(NEW_YORK, at('2026-03-09T04:30:00Z'), 1)).toISOString()).toBe('2026-03-08T05:00:00.000Z')
-    expect(new Date(midnightIn('Africa/Cairo', at('2026-04-24T12:00:00Z'), 0)).toISOString()).toBe(
+    expect(new Date(localMidnight(NEW_YORK, at('2026-03-09T03:30:00Z'), 0)).toISOString()).toBe(
+      '2026-03-08T05:00:00.000Z',
+    )
+    expect(new Date(localMidnight(NEW_YORK, at('2026-03-09T04:30:00Z'), 0)).toISOString()).toBe(
+      '2026-03-09T04:00:00.000Z',
+    )
+    expect(new Date(localMidnight(NEW_YORK, at('2026-03-09T04:30:00Z'), 1)).toISOString()).toBe(
+      '2026-03-08T05:00:00.000Z',
+    )
+    expect(new Date(localMidnight('Africa/Cairo', at('2026-04-24T12:00:00Z'), 0)).toISOString()).toBe(
       '2026-04-23T22:00:00.000Z',
     )
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { counted, NO_COUNTS, windowsOf } from '../../../src/domain/shared/windows.ts'
+import { addToCounts, NO_COUNTS, windowsOf } from '../../../src/domain/shared/windows.ts'
 import { NOW } from '../../support/fixtures/spec.ts'
 
 const HOUR = 3_600_000
@@ -16,9 +16,9 @@ describe('windowsOf', () => {
 
 describe('counted', () => {
   it('adds and takes away in the windows named, and never goes below zero', () => {
-    const counts = counted(NO_COUNTS, Object.values(windowsOf(NOW)), 2, NOW)
+    const counts = addToCounts(NO_COUNTS, Object.values(windowsOf(NOW)), 2, NOW)
     expect(counts.toObject()).toEqual({ '2026-03-10T15': 2, '2026-03-10': 2, '2026-03': 2 })
-    expect(counted(counts, ['2026-03-10'], -3, NOW).get('2026-03-10')).toBe(0)
+    expect(addToCounts(counts, ['2026-03-10'], -3, NOW).get('2026-03-10')).toBe(0)
     expect(counts.get('2026-03-10')).toBe(2)
   })
 
@@ -29,8 +29,8 @@ describe('counted', () => {
   ] as const)('keeps %s as long as it may be asked for, and no longer', (_what, kind, ms) => {
     const unit = { hour: HOUR, day: 24 * HOUR, month: 31 * 24 * HOUR }[kind]
     const [kept, gone] = [windowsOf(before(ms))[kind], windowsOf(before(ms + unit))[kind]]
-    const old = counted(counted(NO_COUNTS, [gone], 1, before(ms)), [kept], 1, before(ms))
-    const counts = counted(old, [windowsOf(NOW)[kind]], 1, NOW)
+    const old = addToCounts(addToCounts(NO_COUNTS, [gone], 1, before(ms)), [kept], 1, before(ms))
+    const counts = addToCounts(old, [windowsOf(NOW)[kind]], 1, NOW)
     expect([counts.has(kept), counts.has(gone), counts.get(windowsOf(NOW)[kind])]).toEqual([true, false, 1])
   })
 })

@@ -6,9 +6,15 @@ import { setPublisherStatus } from '../../../commands/supply/set-publisher-statu
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { laneId } from '../../../src/domain/supply/lane.ts'
 import { given, idOf, NOW } from '../../support/fixtures/spec.ts'
-import { campaignIn, empty, furnished, hashOf, publisherIn } from '../../support/fixtures/workspace-fixture.ts'
+import {
+  campaignIn,
+  emptyWorkspace,
+  hashOf,
+  publisherIn,
+  workspaceFixture,
+} from '../../support/fixtures/workspace-fixture.ts'
 
-const events = furnished([createPublisher, () => ({ name: 'Red Leads' })])
+const events = workspaceFixture([createPublisher, () => ({ name: 'Red Leads' })])
 const campaignId = campaignIn(events)
 const key = { prefix: 'rk_', hash: hashOf('another') }
 const lane = { campaignId, publisherId: publisherIn(events), terms: {}, key }
@@ -16,7 +22,7 @@ const unopened = { ...lane, publisherId: publisherIn(events, 1) }
 
 describe('create-publisher', () => {
   it('makes a prefix of the name that no other publisher has', () => {
-    const twins = empty(
+    const twins = emptyWorkspace(
       'scale',
       [createPublisher, () => ({ name: 'Blue Leads' })],
       [createPublisher, () => ({ name: 'Blue Leads' })],

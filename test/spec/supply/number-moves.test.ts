@@ -10,11 +10,18 @@ import { reportNumberDelivery } from '../../../commands/supply/report-number-del
 import { requestNumberRelease } from '../../../commands/supply/request-number-release.ts'
 import { setLane } from '../../../commands/supply/set-lane.ts'
 import { setNumberStatus } from '../../../commands/supply/set-number-status.ts'
-import { numberMoved, warningsOf } from '../../../src/domain/configuration/attribution.ts'
+import { assignmentWarnings, requireAttribution } from '../../../src/domain/configuration/attribution.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
-import { given, idOf, recorded } from '../../support/fixtures/spec.ts'
-import { campaignIn, furnished, hashOf, idIn, numberIn, publisherIn } from '../../support/fixtures/workspace-fixture.ts'
+import { given, idOf, recordedEvents } from '../../support/fixtures/spec.ts'
+import {
+  campaignIn,
+  hashOf,
+  idIn,
+  numberIn,
+  publisherIn,
+  workspaceFixture,
+} from '../../support/fixtures/workspace-fixture.ts'
 
 const pooled = (events: readonly NewEvent[], n: number) => idIn(events, 'PoolCreated', 'pool', n)
 const key = { prefix: 'rk_', hash: hashOf('another key') }
@@ -22,7 +29,7 @@ const key = { prefix: 'rk_', hash: hashOf('another key') }
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 
 /** West has a pool of Blue's and a pool of nobody's, East one of its own; a second number is free. */
-const events = furnished(
+const events = workspaceFixture(
   [createCampaign, () => ({ name: 'Solar East', verticalId: 'solar' })],
   [createPublisher, () => ({ name: 'Red Leads' })],
   [setLane, (now) => ({ campaignId: campaignIn(now, 0), publisherId: publisherIn(now, 1), terms: {}, key })],
@@ -152,10 +159,10 @@ describe('the guard of a move', () => {
   const then = { campaignId: west, publisherId: blue, poolId: null }
 
   it('refuses once the number is no longer where it was', () => {
-    expect(numberMoved(held, then)(state)).toBeNull()
+    expect(requireAttribution(held, then)(state)).toBeNull()
     const { state: after } = move(held, { campaignId: east })
-    expect(numberMoved(held, then)(after)).toMatchObject({ refused: 'conflict', details: { campaignId: east } })
-    expect(numberMoved(idOf(9), then)(state)).toBeNull()
+    expect(requireAttribution(held, then)(after)).toMatchObject({ refused: 'conflict', details: { campaignId: east } })
+    expect(requireAttribution(idOf(9), then)(state)).toBeNull()
   })
 })
 
@@ -163,7 +170,7 @@ describe('warnings', () => {
   const fallback = given(workspace, events).when(changePool, { poolId: bluePool, changes: { fallbackNumberId: held } })
   const told = (numberId: string, sent: object, from: readonly NewEvent[]) => {
     const { state, events: all } = move(numberId, sent, from)
-    return warningsOf(state, numberId, recorded(workspace, all.slice(from.length)))
+    return assignmentWarnings(state, numberId, recordedEvents(workspace, all.slice(from.length)))
   }
 
   it('tell what a move leads to beyond what was asked for', () => {

@@ -10,10 +10,10 @@ import { reserveSetupFee } from '../../../commands/supply/reserve-setup-fee.ts'
 import { resolveNumberOrder } from '../../../commands/supply/resolve-number-order.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { wallet } from '../../../src/domain/money/wallet.ts'
-import { setupReference } from '../../../src/domain/supply/order.ts'
+import { setupReference } from '../../../src/domain/supply/number-order.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
-import { folded, given, idOf, mintedId } from '../../support/fixtures/spec.ts'
-import { empty, type Step } from '../../support/fixtures/workspace-fixture.ts'
+import { given, idOf, mintedId, stateOf } from '../../support/fixtures/spec.ts'
+import { emptyWorkspace, type SetupStep } from '../../support/fixtures/workspace-fixture.ts'
 
 const [requestId, another] = [idOf(50), idOf(51)]
 const e164 = '+14155550188'
@@ -31,7 +31,7 @@ const wanted = {
 }
 const funded = given(wallet).when(creditWallet, { amountCents: 150, reference: 'opening' })
 const reads = { wallet: funded.state }
-const place = (sent: object = {}, events = empty('growth'), more: object = {}) =>
+const place = (sent: object = {}, events = emptyWorkspace('growth'), more: object = {}) =>
   given(workspace, events).when(placeNumberOrder, { ...wanted, ...sent }, { reads, ...more })
 const placed = place()
 const orderId = mintedId(0)
@@ -69,15 +69,15 @@ describe('place-number-order', () => {
 
   it('refuses a number that the workspace holds, or has an order in progress for', () => {
     place({ requestId: another }, placed.events).gives({ refused: 'conflict', details: { e164 } })
-    const held = empty('growth', [provisionNumber, () => ({ e164, type: 'local' })])
+    const held = emptyWorkspace('growth', [provisionNumber, () => ({ e164, type: 'local' })])
     place({}, held).gives({ refused: 'conflict', details: { e164 } })
     const over = moved(placed.events, { status: 'failed', error: 'Gone.' })
     place({ requestId: another }, over, { firstId: 9 }).gives([{ type: 'NumberOrderPlaced' }])
   })
 
   it('counts the orders in flight against the plan, on both sides of its ceiling', () => {
-    const step = (n: number): Step => [provisionNumber, () => ({ e164: `+1415555020${n}`, type: 'local' })]
-    const nine = empty('starter', ...Array.from({ length: 9 }, (_, n) => step(n)))
+    const step = (n: number): SetupStep => [provisionNumber, () => ({ e164: `+1415555020${n}`, type: 'local' })]
+    const nine = emptyWorkspace('starter', ...Array.from({ length: 9 }, (_, n) => step(n)))
     const tenth = place({}, nine)
     tenth.gives([{ type: 'NumberOrderPlaced' }])
     const eleventh = { requestId: another, e164: '+14155550190' }
@@ -93,7 +93,7 @@ describe('place-number-order', () => {
 
   it('refuses a setup fee that the wallet does not hold, beside those of other orders', () => {
     const poor = given(wallet).when(creditWallet, { amountCents: 99, reference: 'opening' })
-    place({}, empty('growth'), { reads: { wallet: poor.state } }).gives({
+    place({}, emptyWorkspace('growth'), { reads: { wallet: poor.state } }).gives({
       refused: 'insufficient-funds',
       details: { setupCents: 100, availableCents: 99 },
     })
@@ -113,7 +113,7 @@ describe('place-number-order', () => {
   })
 
   it('asks nothing of the wallet where there is no setup fee', () => {
-    place({ setupCents: 0 }, empty('scale'), { reads: { wallet: wallet.initial } }).gives([
+    place({ setupCents: 0 }, emptyWorkspace('scale'), { reads: { wallet: wallet.initial } }).gives([
       { type: 'NumberOrderPlaced' },
     ])
   })
@@ -240,7 +240,7 @@ describe('the setup fee', () => {
   it('is refused where the wallet does not hold it, and not asked of an order that is over', () => {
     const poor = given(wallet).when(creditWallet, { amountCents: 99, reference: 'opening' })
     reserve(poor.events).gives({ refused: 'insufficient-funds', details: { setupCents: 100, availableCents: 99 } })
-    const over = folded(workspace, moved(placed.events, { status: 'failed', error: 'Gone.' }))
+    const over = stateOf(workspace, moved(placed.events, { status: 'failed', error: 'Gone.' }))
     reserve(funded.events, over).gives([])
     reserve(funded.events, workspace.initial).gives({ refused: 'order-not-found' })
   })

@@ -7,9 +7,15 @@ import { reportNumberDelivery } from '../../../commands/supply/report-number-del
 import { requestNumberRelease } from '../../../commands/supply/request-number-release.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { given, idOf, NOW } from '../../support/fixtures/spec.ts'
-import { campaignIn, empty, furnished, numberIn, publisherIn } from '../../support/fixtures/workspace-fixture.ts'
+import {
+  campaignIn,
+  emptyWorkspace,
+  numberIn,
+  publisherIn,
+  workspaceFixture,
+} from '../../support/fixtures/workspace-fixture.ts'
 
-const events = furnished(
+const events = workspaceFixture(
   [createCampaign, () => ({ name: 'Solar East', verticalId: 'solar' })],
   [createPublisher, () => ({ name: 'Red Leads' })],
 )
@@ -20,7 +26,7 @@ const assign = (sent: object, from = events) => given(workspace, from).when(assi
 
 describe('provision-number', () => {
   it('adds an unassigned number at the plan’s rent, in both display forms', () => {
-    given(workspace, empty('growth'))
+    given(workspace, emptyWorkspace('growth'))
       .when(provisionNumber, { e164: '+14155550199', type: 'local' })
       .gives([
         {
@@ -38,7 +44,7 @@ describe('provision-number', () => {
           },
         },
       ])
-    given(workspace, empty('growth'))
+    given(workspace, emptyWorkspace('growth'))
       .when(provisionNumber, { e164: '+18005550199', type: 'toll_free' })
       .gives([{ type: 'NumberProvisioned', data: { number: { monthlyCents: 350 } } }])
   })
@@ -47,7 +53,7 @@ describe('provision-number', () => {
     given(workspace, events)
       .when(provisionNumber, { e164: '+14155550123', type: 'local' })
       .gives({ refused: 'conflict' })
-    const ten = empty(
+    const ten = emptyWorkspace(
       'starter',
       ...Array.from(
         { length: 10 },

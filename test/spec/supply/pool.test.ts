@@ -12,14 +12,21 @@ import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { newPool } from '../../../src/domain/supply/pool.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
 import { given, idOf } from '../../support/fixtures/spec.ts'
-import { campaignIn, furnished, hashOf, idIn, numberIn, publisherIn } from '../../support/fixtures/workspace-fixture.ts'
+import {
+  campaignIn,
+  hashOf,
+  idIn,
+  numberIn,
+  publisherIn,
+  workspaceFixture,
+} from '../../support/fixtures/workspace-fixture.ts'
 
 const KEY = `pk_${'0a'.repeat(12)}`
 const OTHER_KEY = `pk_${'0b'.repeat(12)}`
 const key = { prefix: 'rk_', hash: hashOf('another') }
 
 // A second campaign, a second publisher with a lane on the first, a third without, and a number in no pool.
-const events = furnished(
+const events = workspaceFixture(
   [createPublisher, () => ({ name: 'Red Leads' })],
   [setLane, (so) => ({ campaignId: campaignIn(so), publisherId: publisherIn(so, 1), terms: {}, key })],
   [createPublisher, () => ({ name: 'Green Leads' })],

@@ -4,9 +4,9 @@ import { createPublisher } from '../../../commands/supply/create-publisher.ts'
 import { setPublisherStatus } from '../../../commands/supply/set-publisher-status.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { given, idOf, NOW } from '../../support/fixtures/spec.ts'
-import { furnished, publisherIn } from '../../support/fixtures/workspace-fixture.ts'
+import { publisherIn, workspaceFixture } from '../../support/fixtures/workspace-fixture.ts'
 
-const events = furnished([createPublisher, () => ({ name: 'Red Leads', routingPrefix: 'red' })])
+const events = workspaceFixture([createPublisher, () => ({ name: 'Red Leads', routingPrefix: 'red' })])
 const publisherId = publisherIn(events, 1)
 const change = (changes: object, from = events) =>
   given(workspace, from).when(changePublisher, { publisherId, changes })

@@ -9,24 +9,24 @@ import { requestNumberRelease } from '../../../commands/supply/request-number-re
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { entryId, wallet } from '../../../src/domain/money/wallet.ts'
 import {
+  initialRenewal,
   monthAfter,
-  owing,
+  numbersOwingRent,
   paidMonth,
-  renewalOf,
   renewalReference,
-  retryAt,
+  renewalRetryAt,
 } from '../../../src/domain/supply/renewal.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
 import { timers } from '../../../src/main/registry.ts'
 import { project } from '../../support/fixtures/project.ts'
-import { folded, given, NOW, recorded, WORKSPACE } from '../../support/fixtures/spec.ts'
-import { empty, history, numberIn, type Step } from '../../support/fixtures/workspace-fixture.ts'
+import { given, NOW, recordedEvents, stateOf, WORKSPACE } from '../../support/fixtures/spec.ts'
+import { emptyWorkspace, eventsOfSteps, numberIn, type SetupStep } from '../../support/fixtures/workspace-fixture.ts'
 
 const DAY_MS = 86_400_000
 const days = (n: number, from = NOW) => new Date(Date.parse(from) + n * DAY_MS).toISOString()
 
-const rented = (renewsAt: string | null, ...more: readonly Step[]) =>
-  empty('growth', [provisionNumber, () => ({ e164: '+14155550123', type: 'local', renewsAt })], ...more)
+const rented = (renewsAt: string | null, ...more: readonly SetupStep[]) =>
+  emptyWorkspace('growth', [provisionNumber, () => ({ e164: '+14155550123', type: 'local', renewsAt })], ...more)
 
 const OWED = rented(NOW)
 const numberId = numberIn(OWED)
@@ -35,8 +35,8 @@ const RENT = 250
 
 const holding = (amountCents: number): readonly NewEvent[] =>
   amountCents === 0 ? [] : given(wallet).when(creditWallet, { amountCents, reference: 'first' }).events
-const funded = (amountCents: number) => ({ wallet: folded(wallet, holding(amountCents)) })
-const configured = (events: readonly NewEvent[]) => ({ workspace: folded(workspace, events) })
+const funded = (amountCents: number) => ({ wallet: stateOf(wallet, holding(amountCents)) })
+const configured = (events: readonly NewEvent[]) => ({ workspace: stateOf(workspace, events) })
 
 const bill = (cents: number, events = OWED, at = NOW) =>
   given(wallet, holding(cents)).when(billRenewal, { numberId }, { reads: configured(events), at })
@@ -44,7 +44,7 @@ const miss = (events = OWED, at = NOW, cents = 0) =>
   given(workspace, events, at).when(missRenewal, { numberId }, { reads: funded(cents), at })
 const paid = (events = OWED, at = NOW, sent = reference) =>
   given(workspace, events, at).when(renewNumber, { reference: sent, amountCents: RENT }, { at })
-const numberAfter = (events: readonly NewEvent[]) => folded(workspace, events).numbers.get(numberId)
+const numberAfter = (events: readonly NewEvent[]) => stateOf(workspace, events).numbers.get(numberId)
 
 describe('a month after', () => {
   it.each([
@@ -57,7 +57,7 @@ describe('a month after', () => {
   })
 
   it('keeps its day over the short months between', () => {
-    const { day } = renewalOf({ purchasedAt: '2026-01-31T10:00:00.000Z', renewsAt: '2026-02-28T10:00:00.000Z' })
+    const { day } = initialRenewal({ purchasedAt: '2026-01-31T10:00:00.000Z', renewsAt: '2026-02-28T10:00:00.000Z' })
     let at = '2026-02-28T10:00:00.000Z'
     const dates = Array.from({ length: 4 }, () => {
       at = monthAfter(at, day)
@@ -67,8 +67,10 @@ describe('a month after', () => {
   })
 
   it('keeps the day of the first date, where that does not follow from the purchase', () => {
-    expect(renewalOf({ purchasedAt: '2026-01-31T10:00:00.000Z', renewsAt: '2026-03-05T00:00:00.000Z' }).day).toBe(5)
-    expect(renewalOf({ purchasedAt: null, renewsAt: '2026-03-30T00:00:00.000Z' }).day).toBe(30)
+    expect(initialRenewal({ purchasedAt: '2026-01-31T10:00:00.000Z', renewsAt: '2026-03-05T00:00:00.000Z' }).day).toBe(
+      5,
+    )
+    expect(initialRenewal({ purchasedAt: null, renewsAt: '2026-03-30T00:00:00.000Z' }).day).toBe(30)
   })
 })
 
@@ -133,14 +135,14 @@ describe('bill-renewal', () => {
   })
 
   it('goes on billing a number whose release is requested', () => {
-    bill(RENT, history(...asSteps(NOW, [requestNumberRelease, () => ({ numberId })]))).gives([
+    bill(RENT, eventsOfSteps(...asSteps(NOW, [requestNumberRelease, () => ({ numberId })]))).gives([
       { type: 'WalletCharged' },
     ])
   })
 })
 
 /** The steps of a workspace with a rented number, and more. */
-function asSteps(renewsAt: string, ...more: readonly Step[]): readonly Step[] {
+function asSteps(renewsAt: string, ...more: readonly SetupStep[]): readonly SetupStep[] {
   return [
     [createWorkspace, () => ({ name: 'Acme Media', timezone: 'UTC', planId: 'growth', sandbox: true })],
     [provisionNumber, () => ({ e164: '+14155550123', type: 'local', renewsAt })],
@@ -164,7 +166,7 @@ describe('renew-number', () => {
       { type: 'NumberRenewed' },
       { type: 'NumberStatusChanged', data: { before: 'past_due', after: 'active' } },
     ])
-    expect(folded(workspace, renewed.events).renewals.get(numberId)).toMatchObject({
+    expect(stateOf(workspace, renewed.events).renewals.get(numberId)).toMatchObject({
       pastDueSince: null,
       retryAt: null,
     })
@@ -218,8 +220,8 @@ describe('miss-renewal', () => {
   })
 
   it('tries no later than the suspension', () => {
-    expect(retryAt(days(6.5), days(7))).toBe(days(7))
-    expect(retryAt(days(7), days(7))).toBe(days(8))
+    expect(renewalRetryAt(days(6.5), days(7))).toBe(days(7))
+    expect(renewalRetryAt(days(7), days(7))).toBe(days(8))
   })
 
   it('says nothing where the wallet holds the rent by now, or nothing is owed', () => {
@@ -236,13 +238,16 @@ describe('what is owed', () => {
       [provisionNumber, () => ({ e164: '+14155550124', type: 'local', renewsAt: days(-3) })],
       [provisionNumber, () => ({ e164: '+14155550125', type: 'local', renewsAt: days(1) })],
     )
-    expect(owing(folded(workspace, events).numbers.values(), NOW)).toEqual([numberIn(events, 1), numberIn(events, 0)])
+    expect(numbersOwingRent(stateOf(workspace, events).numbers.values(), NOW)).toEqual([
+      numberIn(events, 1),
+      numberIn(events, 0),
+    ])
   })
 })
 
 describe('the timer of a number', () => {
   const dueAt = async (events: readonly NewEvent[]) => {
-    const rows = await project(timers, recorded(workspace, events))
+    const rows = await project(timers, recordedEvents(workspace, events))
     return Object.values(rows)
       .filter(({ kind }) => kind === 'renewal')
       .map(({ dueAt }) => new Date(Number(dueAt)).toISOString())

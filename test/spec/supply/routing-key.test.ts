@@ -8,13 +8,13 @@ import { setPublisherStatus } from '../../../commands/supply/set-publisher-statu
 import { switchCompat } from '../../../commands/supply/switch-compat.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { laneId } from '../../../src/domain/supply/lane.ts'
-import { graceEndOf, keyStateAt } from '../../../src/domain/supply/routing-key.ts'
+import { keyStateAt, routingKeyGraceEnd } from '../../../src/domain/supply/routing-key.ts'
 import type { AnyCommand } from '../../../src/kernel/command.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
 import { given, idOf, NOW } from '../../support/fixtures/spec.ts'
-import { campaignIn, furnished, hashOf, idIn, publisherIn } from '../../support/fixtures/workspace-fixture.ts'
+import { campaignIn, hashOf, idIn, publisherIn, workspaceFixture } from '../../support/fixtures/workspace-fixture.ts'
 
-const events = furnished()
+const events = workspaceFixture()
 const [campaignId, publisherId] = [campaignIn(events), publisherIn(events)]
 const keyId = idIn(events, 'LaneOpened', 'key')
 const lane = { campaignId, publisherId }
@@ -74,7 +74,7 @@ describe('rotate-routing-key', () => {
     expect(at(NOW)).toBe('rotating')
     expect(at('2026-03-10T15:59:59.999Z')).toBe('rotating')
     expect(at('2026-03-10T16:00:00.000Z')).toBe('active')
-    expect(key && graceEndOf(key, '2026-03-10T16:00:00.000Z')).toBeNull()
+    expect(key && routingKeyGraceEnd(key, '2026-03-10T16:00:00.000Z')).toBeNull()
   })
 
   it('stops the secret before at once with no grace', () => {

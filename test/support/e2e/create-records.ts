@@ -1,24 +1,24 @@
 import type { ApiRoute } from '../../../src/ports/api.ts'
-import { type Ask, asking, type Json } from './client.ts'
+import { type ApiClient, createApiClient, type Json } from './api-client.ts'
 import type { Tenant } from './world.ts'
 
 /** One record of each kind that a path can name, by what the path calls it. */
 export type Records = Readonly<Record<string, string>>
 
 /** Sends a request that must succeed, and answers its body. */
-async function done(ask: Ask, method: string, path: string, body: Json): Promise<Json> {
+async function requireSuccess(ask: ApiClient, method: string, path: string, body: Json): Promise<Json> {
   const answer = await ask(path, { method, body })
   if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
   return answer.body
 }
 
-const UUID = () => crypto.randomUUID()
+const newId = () => crypto.randomUUID()
 
 /** Makes one record of each kind in a workspace, over HTTP as its owner would. */
-export async function furnish(baseUrl: string, tenant: Tenant): Promise<Records> {
-  const ask = asking(() => baseUrl, tenant.session)
-  const post = (path: string, body: Json = {}) => done(ask, 'POST', `/api/tracking/${path}`, body)
-  const put = (path: string, body: Json = {}) => done(ask, 'PUT', `/api/tracking/${path}`, body)
+export async function createRecords(baseUrl: string, tenant: Tenant): Promise<Records> {
+  const ask = createApiClient(() => baseUrl, tenant.session)
+  const post = (path: string, body: Json = {}) => requireSuccess(ask, 'POST', `/api/tracking/${path}`, body)
+  const put = (path: string, body: Json = {}) => requireSuccess(ask, 'PUT', `/api/tracking/${path}`, body)
   const { buyer } = await post('buyers', { name: 'Furnished buyer' })
   const destinationE164 = '+13125550199'
   const { target } = await post('targets', {
@@ -37,14 +37,17 @@ export async function furnish(baseUrl: string, tenant: Tenant): Promise<Records>
   const { blockedCaller } = await post('blocked-callers', { callerNumber: '+13105550177' })
   const { results } = await post('numbers/search', { limit: 1 })
   const [{ e164, quoteToken }] = results
-  const { order, number } = await post('numbers/purchase', { e164, quoteToken, requestId: UUID() })
+  const { order, number } = await post('numbers/purchase', { e164, quoteToken, requestId: newId() })
   const { user } = await post('users', {
-    email: `${UUID()}@furnished.example`,
+    email: `${newId()}@furnished.example`,
     name: 'Furnished user',
     role: 'admin',
-    password: UUID(),
+    password: newId(),
   })
-  const placed = await done(ask, 'POST', '/api/sandbox/calls', { to: await lineOf(tenant), mode: 'instant' })
+  const placed = await requireSuccess(ask, 'POST', '/api/sandbox/calls', {
+    to: await createLine(tenant),
+    mode: 'instant',
+  })
   const { call } = (await ask(`/api/tracking/calls/${placed.callId}`)).body
   return {
     buyers: buyer.id,
@@ -66,7 +69,7 @@ export async function furnish(baseUrl: string, tenant: Tenant): Promise<Records>
   }
 }
 
-async function lineOf(tenant: Tenant): Promise<string> {
+async function createLine(tenant: Tenant): Promise<string> {
   const { e164 } = await tenant.line({ name: 'Furnished line' }, [
     await tenant.target(await tenant.buyer({ name: 'Line buyer' })),
   ])
@@ -74,21 +77,25 @@ async function lineOf(tenant: Tenant): Promise<string> {
 }
 
 /** Parameters that stand behind no word of their own, by name. */
-const NAMED: Readonly<Record<string, string>> = { publisherId: 'publishers', targetId: 'targets', keyId: 'keys' }
+const KIND_OF_PARAMETER: Readonly<Record<string, string>> = {
+  publisherId: 'publishers',
+  targetId: 'targets',
+  keyId: 'keys',
+}
 
 /** The kinds of record that a route's path names, in order. @throws Error for a parameter that stands for nothing known */
-export function kindsIn({ path }: Pick<ApiRoute, 'path'>): readonly string[] {
+export function recordKindsOf({ path }: Pick<ApiRoute, 'path'>): readonly string[] {
   const parts = path.split('/')
   return parts.flatMap((part, index) => {
     if (!part.startsWith(':')) return []
-    const kind = NAMED[part.slice(1)] ?? parts[index - 1]
+    const kind = KIND_OF_PARAMETER[part.slice(1)] ?? parts[index - 1]
     return kind ? [kind] : []
   })
 }
 
 /** A route's path with records in place of its parameters; `stranger` takes the place of the one of that kind. */
 export function pathOf(route: Pick<ApiRoute, 'path'>, records: Records): string {
-  const kinds = kindsIn(route)
+  const kinds = recordKindsOf(route)
   let next = 0
   return route.path
     .split('/')

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Ask, Json } from './client.ts'
+import type { ApiClient, Json } from './api-client.ts'
 
 /** A whole-number field with the ends of its range. */
 export type Range = readonly [field: string, min: number, max: number]
@@ -10,7 +10,7 @@ export type Range = readonly [field: string, min: number, max: number]
  */
 export async function expectRanges(
   ranges: readonly Range[],
-  send: (body: Json) => ReturnType<Ask>,
+  send: (body: Json) => ReturnType<ApiClient>,
   read: (body: Json) => Json,
 ): Promise<void> {
   for (const [field, min, max] of ranges) {
@@ -30,7 +30,7 @@ export async function expectRanges(
 /** Sends each text at its longest and one character longer: the first is taken, the second refused by name. */
 export async function expectLengths(
   lengths: readonly (readonly [field: string, max: number])[],
-  send: (body: Json) => ReturnType<Ask>,
+  send: (body: Json) => ReturnType<ApiClient>,
 ): Promise<void> {
   for (const [field, max] of lengths) {
     const taken = await send({ [field]: 'x'.repeat(max) })
@@ -42,6 +42,6 @@ export async function expectLengths(
 }
 
 /** An answer as a refusal: status, code and the fields or values that it names. */
-export function refusalOf({ status, body }: Awaited<ReturnType<Ask>>): Json {
+export function refusalOf({ status, body }: Awaited<ReturnType<ApiClient>>): Json {
   return { status, code: body?.error?.code, details: body?.error?.details }
 }

@@ -7,19 +7,19 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Sandbox } from '../../../src/seed/seed.ts'
 import { databaseOf, eventStoreUrl, mongoUrl } from '../servers.ts'
 
-const SCRIPTS = join(import.meta.dirname, '../../scripts')
-const READY_MS = 60_000
+const SCRIPTS = join(import.meta.dirname, '../../../scripts')
+const START_TIMEOUT_MS = 60_000
 const POLL_MS = 25
 /** Every start reads the same sources in three threads: they are compiled once. */
-const COMPILED = join(tmpdir(), 'ringledger-compiled')
+const COMPILE_CACHE = join(tmpdir(), 'ringledger-compiled')
 
 type Environment = Readonly<Record<string, string>>
 
 /** The stores that the platform runs over. */
-export interface Setup {
+export interface StoreSetup {
   readonly name: string
   /** Connection strings of stores that hold none of the workspaces that the caller is going to make. */
-  readonly fresh: () => Environment
+  readonly connectionStrings: () => Environment
 }
 
 /**
@@ -28,23 +28,23 @@ export interface Setup {
  */
 const SHARED_MASTER_KEY = Buffer.alloc(32, 'ringledger').toString('base64')
 
-function realStores(): readonly Setup[] {
+function realStores(): readonly StoreSetup[] {
   const [log, views] = [eventStoreUrl(), mongoUrl()]
   if (!log || !views) return []
-  const fresh = () => ({
+  const connectionStrings = () => ({
     EVENT_LOG_URL: log,
     READ_STORE_URL: databaseOf(views, 'e2e'),
     MASTER_KEY: SHARED_MASTER_KEY,
     SANDBOX_SEED: '1',
   })
-  return [{ name: 'EventStoreDB and MongoDB', fresh }]
+  return [{ name: 'EventStoreDB and MongoDB', connectionStrings }]
 }
 
 /** Every set of stores that is there: the whole suite passes over each. */
-export const setups: readonly Setup[] = [{ name: 'SQLite', fresh: () => ({}) }, ...realStores()]
+export const storeSetups: readonly StoreSetup[] = [{ name: 'SQLite', connectionStrings: () => ({}) }, ...realStores()]
 
 /** What a process said and how it ended. */
-export interface Ended {
+export interface ProcessResult {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
@@ -58,11 +58,11 @@ export interface Server {
   readonly baseUrl: string
   readonly sandbox: Sandbox
   /** What it has printed since its last start. */
-  readonly printed: () => string
+  readonly stdout: () => string
   /** Asks it to end (SIGTERM), and waits for that. */
-  readonly stop: () => Promise<Ended>
+  readonly stop: () => Promise<ProcessResult>
   /** Kills it where it stands. */
-  readonly kill9: () => Promise<void>
+  readonly kill: () => Promise<void>
   /** Starts it again over the same stores, after it has ended. */
   readonly restart: (more?: Environment) => Promise<void>
   /** Ends it and removes its directory. */
@@ -70,50 +70,50 @@ export interface Server {
 }
 
 /** A directory of one's own, and the environment of a platform that writes nowhere else. */
-export function freshEnvironment(setup: Setup): Environment {
+export function freshEnvironment(setup: StoreSetup): Environment {
   const dataDir = join(mkdtempSync(join(tmpdir(), 'ringledger-')), 'var')
-  return { PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'warn', SANDBOX_SEED: '0', ...setup.fresh() }
+  return { PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'warn', SANDBOX_SEED: '0', ...setup.connectionStrings() }
 }
 
-interface Launched {
+interface LaunchedProcess {
   readonly child: ChildProcess
-  readonly said: { stdout: string; stderr: string }
-  readonly ended: Promise<Ended>
+  readonly output: { stdout: string; stderr: string }
+  readonly result: Promise<ProcessResult>
 }
 
-function launch(env: Environment, script = 'start', words: readonly string[] = []): Launched {
+function launch(env: Environment, script = 'start', words: readonly string[] = []): LaunchedProcess {
   const { PATH = '', HOME = '' } = process.env
   const child = spawn(process.execPath, [join(SCRIPTS, `${script}.ts`), ...words], {
-    env: { PATH, HOME, NODE_COMPILE_CACHE: COMPILED, ...env },
+    env: { PATH, HOME, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const said = { stdout: '', stderr: '' }
+  const output = { stdout: '', stderr: '' }
   child.stdout.on('data', (chunk) => {
-    said.stdout += chunk
+    output.stdout += chunk
   })
   child.stderr.on('data', (chunk) => {
-    said.stderr += chunk
+    output.stderr += chunk
   })
-  const ended = once(child, 'close').then(([code]): Ended => ({ code, ...said }))
-  return { child, said, ended }
+  const result = once(child, 'close').then(([code]): ProcessResult => ({ code, ...output }))
+  return { child, output, result }
 }
 
 /** Runs one of the scripts to its end, as `npm run` would. */
-export function runScript(env: Environment, script: string, ...words: readonly string[]): Promise<Ended> {
-  return launch(env, script, words).ended
+export function runScript(env: Environment, script: string, ...words: readonly string[]): Promise<ProcessResult> {
+  return launch(env, script, words).result
 }
 
 /** Starts the platform where it cannot run, and answers what it said and how it ended. */
-export async function startInVain(env: Environment): Promise<Ended> {
-  const { child, ended } = launch(env)
-  const timer = setTimeout(() => child.kill('SIGKILL'), READY_MS)
-  const end = await ended
+export async function startExpectingFailure(env: Environment): Promise<ProcessResult> {
+  const { child, result } = launch(env)
+  const timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS)
+  const end = await result
   clearTimeout(timer)
   return end
 }
 
 /** Asks until the answer is there. @throws Error when it is not within the bound (ms) */
-export async function until<Value>(
+export async function waitUntil<Value>(
   what: string,
   ask: () => Promise<Value | null | undefined | false>,
   bound = 20_000,
@@ -125,17 +125,17 @@ export async function until<Value>(
   }
 }
 
-async function ready({ child, said }: Launched): Promise<string> {
-  return until(
+async function untilReady({ child, output }: LaunchedProcess): Promise<string> {
+  return waitUntil(
     'The platform is ready',
     async () => {
-      if (child.exitCode !== null) throw new Error(`The platform ended with ${child.exitCode}: ${said.stderr}`)
-      const baseUrl = /answers on (\S+)/.exec(said.stdout)?.[1]
+      if (child.exitCode !== null) throw new Error(`The platform ended with ${child.exitCode}: ${output.stderr}`)
+      const baseUrl = /answers on (\S+)/.exec(output.stdout)?.[1]
       if (!baseUrl) return null
       const response = await fetch(`${baseUrl}/readyz`).catch(() => null)
       return response?.status === 200 && baseUrl
     },
-    READY_MS,
+    START_TIMEOUT_MS,
   )
 }
 
@@ -147,14 +147,14 @@ export async function startServer(env: Environment): Promise<Server> {
   const alive = () => running.child.exitCode === null && running.child.signalCode === null
   const end = async (signal: 'SIGTERM' | 'SIGKILL') => {
     if (alive()) running.child.kill(signal)
-    return running.ended
+    return running.result
   }
   const dispose = async () => {
     await end('SIGTERM')
     rmSync(join(dataDir, '..'), { recursive: true, force: true })
   }
   const started = () =>
-    ready(running).catch(async (error: unknown) => {
+    untilReady(running).catch(async (error: unknown) => {
       await end('SIGKILL')
       throw error
     })
@@ -172,9 +172,9 @@ export async function startServer(env: Environment): Promise<Server> {
       if (!existsSync(file)) throw new Error('There is no sandbox.json')
       return JSON.parse(readFileSync(file, 'utf8'))
     },
-    printed: () => running.said.stdout,
+    stdout: () => running.output.stdout,
     stop: () => end('SIGTERM'),
-    kill9: async () => {
+    kill: async () => {
       await end('SIGKILL')
     },
     async restart(more = {}) {

@@ -31,25 +31,25 @@ import { type App, openApp } from '../../../src/main/app.ts'
 import { readConfig } from '../../../src/main/config.ts'
 import { systemClock as clock, systemRandom as random } from '../../../src/main/system.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { act, createTenant, openSession } from '../../../src/seed/tenants.ts'
-import { allRead } from './app.ts'
-import type { Json } from './client.ts'
+import { createTenant, execute, openSession } from '../../../src/seed/tenants.ts'
+import type { Json } from './api-client.ts'
+import { untilProjected } from './in-process-platform.ts'
 
 /** Settings as a person would send them. */
 type Settings = Readonly<Record<string, unknown>>
 
 /** A target on a plan: its id, or with how it stands there. */
-type Planned = string | (Settings & { readonly targetId: string })
+type PlanEntry = string | (Settings & { readonly targetId: string })
 
 /** A campaign with a number that is ready. */
-export interface Line {
+export interface CampaignLine {
   readonly campaignId: string
   readonly numberId: string
   readonly e164: string
 }
 
 /** Configures a workspace by the commands that its screens send. */
-export interface Configuring {
+export interface WorkspaceBuilder {
   readonly buyer: (settings: Settings) => Promise<string>
   /** An active target, unless its settings hold another status. */
   readonly target: (buyerId: string, settings?: Settings) => Promise<string>
@@ -57,9 +57,9 @@ export interface Configuring {
   /** A live campaign over a plan, with a ready number; with a publisher, the number is that publisher's, by a lane of those terms. */
   readonly line: (
     settings: Settings,
-    plan: readonly Planned[],
+    plan: readonly PlanEntry[],
     lane?: { readonly publisherId: string; readonly terms?: Settings },
-  ) => Promise<Line>
+  ) => Promise<CampaignLine>
   /**
    * A number on no campaign, which the carrier delivers from unless `ready` is false; one that is never to deliver ends
    * with 0005.
@@ -67,7 +67,7 @@ export interface Configuring {
   readonly number: (settings?: Settings) => Promise<{ readonly numberId: string; readonly e164: string }>
 }
 
-export interface Tenant extends Configuring {
+export interface Tenant extends WorkspaceBuilder {
   readonly workspaceId: string
   readonly name: string
   readonly email: string
@@ -84,21 +84,21 @@ function newToken(prefix: string): string {
 }
 
 /** What the first event of a kind made, from its data. */
-function made(events: readonly RecordedEvent[], type: string, record: string): string {
+function createdId(events: readonly RecordedEvent[], type: string, record: string): string {
   const data: Json = events.find((event) => event.type === type)?.data
   return data[record].id
 }
 
-const digits = (n: number) => String(n).padStart(4, '0')
+const fourDigits = (n: number) => String(n).padStart(4, '0')
 
 /** Configures a workspace through `handle`; `token` makes the secrets of its routing keys. */
-export function configuring(handle: Tenant['act'], token = newToken): Configuring {
+export function createWorkspaceBuilder(handle: Tenant['act'], token = newToken): WorkspaceBuilder {
   let numbers = 100
   let desks = 100
 
   const number = async ({ ready = true, e164: given, ...settings }: Settings = {}) => {
-    const e164 = typeof given === 'string' ? given : `+1310555${digits(numbers++)}`
-    const numberId = made(
+    const e164 = typeof given === 'string' ? given : `+1310555${fourDigits(numbers++)}`
+    const numberId = createdId(
       await handle(provisionNumber, { e164, type: 'local', ...settings }),
       'NumberProvisioned',
       'number',
@@ -108,10 +108,10 @@ export function configuring(handle: Tenant['act'], token = newToken): Configurin
   }
   return {
     number,
-    buyer: async (settings) => made(await handle(createBuyer, settings), 'BuyerCreated', 'buyer'),
+    buyer: async (settings) => createdId(await handle(createBuyer, settings), 'BuyerCreated', 'buyer'),
     async target(buyerId, { status = 'active', ...settings } = {}) {
       const n = desks++
-      const endpoint = { destinationE164: `+1312555${digits(n)}` }
+      const endpoint = { destinationE164: `+1312555${fourDigits(n)}` }
       const sent = {
         name: `Desk ${n}`,
         type: 'number',
@@ -120,13 +120,13 @@ export function configuring(handle: Tenant['act'], token = newToken): Configurin
         ...settings,
         buyerId,
       }
-      const targetId = made(await handle(createTarget, sent), 'TargetCreated', 'target')
+      const targetId = createdId(await handle(createTarget, sent), 'TargetCreated', 'target')
       if (status !== 'draft') await handle(setTargetStatus, { targetId, status: 'active' })
       if (status === 'paused' || status === 'archived') await handle(setTargetStatus, { targetId, status })
       return targetId
     },
     async publisher({ status = 'live', ...settings }) {
-      const publisherId = made(await handle(createPublisher, settings), 'PublisherCreated', 'publisher')
+      const publisherId = createdId(await handle(createPublisher, settings), 'PublisherCreated', 'publisher')
       if (status !== 'onboarding') await handle(setPublisherStatus, { publisherId, status: 'live' })
       if (status !== 'onboarding' && status !== 'live')
         await handle(setPublisherStatus, { publisherId, status, note: 'By hand' })
@@ -134,7 +134,7 @@ export function configuring(handle: Tenant['act'], token = newToken): Configurin
     },
     async line(settings, plan, lane) {
       const sent = { verticalId: 'roofing', ...settings }
-      const campaignId = made(await handle(createCampaign, sent), 'CampaignCreated', 'campaign')
+      const campaignId = createdId(await handle(createCampaign, sent), 'CampaignCreated', 'campaign')
       if (lane) {
         const secret = token('rk_')
         const key = { prefix: secret.slice(0, 12), hash: secretHash(secret) }
@@ -153,7 +153,7 @@ export function configuring(handle: Tenant['act'], token = newToken): Configurin
 }
 
 /** Makes a workspace with an owner, a session and, where its plan has them, a key. */
-export async function openTenant(
+export async function createTenantWorkspace(
   writer: StreamWriter,
   {
     name = 'Acme',
@@ -173,7 +173,7 @@ export async function openTenant(
   await createTenant(writer, { workspaceId, name, timezone, planId, sandbox: false, owner })
   // Each at an instant of its own: what is made one after another is listed so, however fast the machine.
   const handle = async (command: AnyCommand, input: unknown) => {
-    const done = await act(writer, workspaceId, command, input)
+    const done = await execute(writer, workspaceId, command, input)
     const now = Date.now()
     while (Date.now() === now) await immediate()
     return done
@@ -194,12 +194,12 @@ export async function openTenant(
     key: planId === 'starter' ? null : await apiKey({ name: 'Full key' }),
     act: handle,
     apiKey,
-    ...configuring(handle),
+    ...createWorkspaceBuilder(handle),
   }
 }
 
 /** Gives a tenant's owner a further seat, elsewhere or in another role. */
-export async function seat(
+export async function grantRole(
   writer: StreamWriter,
   email: string,
   tenant: Tenant,
@@ -221,18 +221,18 @@ export async function seat(
 }
 
 /** Archives a live campaign: its number is taken from it first. */
-export async function shelve({ act }: Tenant, { campaignId, numberId }: Line): Promise<void> {
+export async function archiveCampaign({ act }: Tenant, { campaignId, numberId }: CampaignLine): Promise<void> {
   await act(assignNumber, { numberId, campaignId: null })
   for (const status of ['paused', 'archived']) await act(setCampaignStatus, { campaignId, status })
 }
 
 /** Lets a workspace's subscription lapse. */
-export function lapse({ act }: Tenant): Promise<unknown> {
+export function cancelSubscription({ act }: Tenant): Promise<unknown> {
   return act(changeSubscription, { subscriptionStatus: 'canceled' })
 }
 
 /** Prepares workspaces in the stores that an environment names, through the commands. */
-export async function prepare<World>(
+export async function createWorldIn<World>(
   env: Readonly<Record<string, string>>,
   build: (writer: StreamWriter) => Promise<World>,
   then: (app: App) => Promise<void> = async () => {},
@@ -248,9 +248,9 @@ export async function prepare<World>(
 }
 
 /** Prepares workspaces beside a platform that runs, and waits until it can read them. */
-export function prepareBeside<World>(
+export function createWorldBeside<World>(
   env: Readonly<Record<string, string>>,
   build: (writer: StreamWriter) => Promise<World>,
 ): Promise<World> {
-  return prepare(env, build, allRead)
+  return createWorldIn(env, build, untilProjected)
 }

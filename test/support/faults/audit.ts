@@ -6,7 +6,7 @@ import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import { type EventLog, START } from '../../../src/ports/event-log.ts'
 import { emptyFold, foldEvents } from '../../../src/runtime/write/fold.ts'
 import { cappedTwice, capsPassed } from './caps.ts'
-import type { Caps } from './world.ts'
+import type { CapLimits } from './world.ts'
 
 /** What a workspace's log shows after faults. */
 export interface Audit {
@@ -60,7 +60,7 @@ const ONCE_A_CALL: ReadonlySet<string> = new Set([
 /** Judges a workspace's events: everything once, nothing over a cap, and nothing left behind. `now` in ms. */
 export function audit(
   events: readonly RecordedEvent[],
-  caps: readonly Caps[],
+  caps: readonly CapLimits[],
   acknowledged: Iterable<string>,
   now: number,
 ): Audit {

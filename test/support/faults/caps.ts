@@ -1,6 +1,6 @@
 import { ledgerEvents } from '../../../src/domain/routing/ledger.ts'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
-import type { Caps } from './world.ts'
+import type { CapLimits } from './world.ts'
 
 const day = (instant: string) => instant.slice(0, 10)
 
@@ -12,7 +12,7 @@ type Claimed = {
 }
 
 /** Follows the ledger in its order, without its own counters, and tells of every moment that a cap was passed. */
-export function capsPassed(events: readonly RecordedEvent[], caps: readonly Caps[]): readonly string[] {
+export function capsPassed(events: readonly RecordedEvent[], caps: readonly CapLimits[]): readonly string[] {
   const capOf = new Map(caps.map((one) => [`${one.kind}:${one.id}`, one]))
   const live = new Map<string, Set<string>>()
   const days = new Map<string, Set<string>>()

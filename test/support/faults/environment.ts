@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Setup } from '../e2e/server.ts'
-import { type Environment, freePort } from './platform.ts'
+import type { StoreSetup } from '../e2e/server.ts'
+import { type Environment, freePort } from './platform-process.ts'
 
 /** The environment of a platform that seeds nothing and writes below a directory of its own. */
 export interface FaultEnvironment {
@@ -15,13 +15,13 @@ export interface FaultEnvironment {
 }
 
 /** A fresh environment over the stores of a setup, on a port that is free. */
-export async function faultEnvironment(setup?: Setup): Promise<FaultEnvironment> {
+export async function createFaultEnvironment(setup?: StoreSetup): Promise<FaultEnvironment> {
   const directory = mkdtempSync(join(tmpdir(), 'ringledger-faults-'))
   const dataDir = join(directory, 'var')
   const stores = {
     EVENT_LOG_URL: `sqlite:${join(dataDir, 'events.db')}`,
     READ_STORE_URL: `sqlite:${join(dataDir, 'views.db')}`,
-    ...setup?.fresh(),
+    ...setup?.connectionStrings(),
   }
   const env = {
     ...stores,

@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { severable } from './fault-proxy.ts'
+import { openFaultProxy } from './fault-proxy.ts'
 
 /** A way to the server of `workerData`, cut and mended by messages: from another thread its end meets a client in any turn. */
-const way = await severable(workerData)
-parentPort?.postMessage(way.url)
+const proxy = await openFaultProxy(workerData)
+parentPort?.postMessage(proxy.url)
 parentPort?.on('message', (act: 'cut' | 'mend') => {
-  way[act]()
+  proxy[act]()
   parentPort?.postMessage(act)
 })

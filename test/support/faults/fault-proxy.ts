@@ -2,19 +2,19 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
 /** A way to a server that can be cut, so that a test may take the server away from one client alone. */
-export interface Severable {
+export interface FaultProxy {
   /** The URL with this way's address in place of the server's. */
   readonly url: string
   /** Breaks every connection, and those to come until `mend`. */
   readonly cut: () => void
   readonly mend: () => void
   /** Holds back whatever is under way, as a server does that hangs. */
-  readonly hush: () => void
+  readonly stall: () => void
   readonly close: () => Promise<void>
 }
 
 /** Opens a way to the server that a URL names by its first host and port. */
-export async function severable(url: string): Promise<Severable> {
+export async function openFaultProxy(url: string): Promise<FaultProxy> {
   const [, before = '', host = '', port = '', after = ''] =
     /^(.*?\/\/(?:[^@/]*@)?)([^:/?,]+):(\d+)(.*)$/.exec(url) ?? []
   const open = new Set<Socket>()
@@ -51,7 +51,7 @@ export async function severable(url: string): Promise<Severable> {
     mend: () => {
       whole = true
     },
-    hush: () => {
+    stall: () => {
       for (const socket of open) socket.unpipe().pause()
     },
     close: async () => {

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ScriptedDial } from '../../../src/ports/call-script.ts'
-import { asking } from '../e2e/client.ts'
+import { createApiClient } from '../e2e/api-client.ts'
 import type { FaultWorld } from './world.ts'
 
 /** Between two calls of one client: the load leaves the machine room to end them. */
-const BREATH_MS = 25
+const PAUSE_MS = 25
 const HOUR_MS = 3_600_000
 
 /** Clients that place calls, and convert, adjust and tag them, for as long as they are let, whoever dies meanwhile. */
@@ -55,11 +55,11 @@ export function someCall({ lines, targets }: FaultWorld, chance: Chance): Readon
 }
 
 /** Share of the calls after which something is done to one of the client's own. */
-const ACTED = 0.5
+const ACTION_SHARE = 0.5
 
 const cents = (chance: Chance, most: number) => Math.floor(chance() * most) * 100
 
-interface Act {
+interface CallAction {
   readonly path: string
   /** The event that it leaves, unless it is refused. */
   readonly type: string
@@ -67,7 +67,7 @@ interface Act {
   readonly body: (chance: Chance, n: number) => object
 }
 
-const ACTS: readonly Act[] = [
+const CALL_ACTIONS: readonly CallAction[] = [
   {
     path: 'conversion',
     type: 'ConversionPosted',
@@ -83,27 +83,27 @@ const ACTS: readonly Act[] = [
 ]
 
 /** How everybody is asked to wait: who asks faster than a person may, and by a platform that is away. */
-const WAIT: ReadonlySet<number> = new Set([429, 503])
+const RETRY_STATUSES: ReadonlySet<number> = new Set([429, 503])
 /** How an act on a call that lives, is hardly begun or reads so already is answered. */
-const REFUSED: ReadonlySet<number> = new Set([...WAIT, 400, 404, 409])
+const REFUSED_STATUSES: ReadonlySet<number> = new Set([...RETRY_STATUSES, 400, 404, 409])
 
 /** Begins a load on servers that may be away at any time; `nextBase` says where the next call is sent. */
-export function beginLoad(world: FaultWorld, clients: number, nextBase: () => string, chance: Chance): Load {
+export function startLoad(world: FaultWorld, clients: number, nextBase: () => string, chance: Chance): Load {
   const acknowledged = new Set<string>()
   const written = new Set<string>()
   const strange: string[] = []
   let acts = 0
   let ended = false
-  const ask = asking(nextBase, world.tenant.session)
+  const ask = createApiClient(nextBase, world.tenant.session)
   const act = async (callId: string) => {
-    const chosen = ACTS[Math.floor(chance() * ACTS.length)]
+    const chosen = CALL_ACTIONS[Math.floor(chance() * CALL_ACTIONS.length)]
     if (!chosen) return
     const { path, type, body } = chosen
     acts += 1
     const sent = { method: 'POST', body: body(chance, acts) }
     const answer = await ask(`/api/tracking/calls/${callId}/${path}`, sent).catch(() => null)
     if (answer?.status === 200) written.add(`${type} call-${callId}`)
-    else if (answer && !REFUSED.has(answer.status)) strange.push(`${path}: ${answer.status} ${answer.text}`)
+    else if (answer && !REFUSED_STATUSES.has(answer.status)) strange.push(`${path}: ${answer.status} ${answer.text}`)
   }
   const client = async () => {
     const own: string[] = []
@@ -113,10 +113,10 @@ export function beginLoad(world: FaultWorld, clients: number, nextBase: () => st
       if (answer?.status === 201) {
         acknowledged.add(answer.body.callId)
         own.push(answer.body.callId)
-      } else if (answer && !WAIT.has(answer.status)) strange.push(`${answer.status} ${answer.text}`)
+      } else if (answer && !RETRY_STATUSES.has(answer.status)) strange.push(`${answer.status} ${answer.text}`)
       const callId = own[Math.floor(chance() * own.length)]
-      if (callId && chance() < ACTED) await act(callId)
-      await pause(BREATH_MS)
+      if (callId && chance() < ACTION_SHARE) await act(callId)
+      await pause(PAUSE_MS)
     }
   }
   const running = Array.from({ length: clients }, client)

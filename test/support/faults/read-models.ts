@@ -3,9 +3,9 @@ import { followed, projections, upcasts } from '../../../src/main/registry.ts'
 import { systemClock } from '../../../src/main/system.ts'
 import type { EventLog } from '../../../src/ports/event-log.ts'
 import type { ReadStore } from '../../../src/ports/read-store.ts'
-import { readPointers } from '../../../src/runtime/projections/build-names.ts'
+import { readAliases } from '../../../src/runtime/projections/build-names.ts'
 import { runProjections } from '../../../src/runtime/projections/projection-runner.ts'
-import { until } from '../e2e/server.ts'
+import { waitUntil } from '../e2e/server.ts'
 
 const CATCH_UP_MS = 600_000
 
@@ -13,21 +13,29 @@ const CATCH_UP_MS = 600_000
 export async function catchUp(log: EventLog, store: ReadStore): Promise<void> {
   const stop = new AbortController()
   const head = await log.head()
-  const runner = runProjections({ log, store, projections, upcasts, clock: systemClock, signal: stop.signal, followed })
+  const runner = runProjections({
+    log,
+    store,
+    projections,
+    upcasts,
+    clock: systemClock,
+    signal: stop.signal,
+    indexedByPosition: followed,
+  })
   const caughtUp = async () => {
     const statuses = runner.status()
     return statuses.length === projections.length && statuses.every(({ position }) => position >= head)
   }
-  await until('The read models have caught up', caughtUp, CATCH_UP_MS)
+  await waitUntil('The read models have caught up', caughtUp, CATCH_UP_MS)
   stop.abort()
   await runner.done
 }
 
 /** One hash for each read model: of its documents and their ids, in order of id. */
-export async function hashes(store: ReadStore): Promise<Readonly<Record<string, string>>> {
-  const pointers = await readPointers(store)
+export async function readModelHashes(store: ReadStore): Promise<Readonly<Record<string, string>>> {
+  const pointers = await readAliases(store)
   const hashed = projections.map(async ({ name }) => {
-    const collection = pointers.get(name)?.pointer.active.collection ?? ''
+    const collection = pointers.get(name)?.alias.active.collection ?? ''
     const hash = createHash('sha256')
     let documents = 0
     for (let skip = 0, rows = 5_000; rows === 5_000; skip += rows) {

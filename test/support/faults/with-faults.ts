@@ -5,10 +5,10 @@
 export type Fault = 'fail' | 'lose' | 'vanish' | Promise<unknown>
 
 /** Decides over the n-th call (1, 2, …) of a method; undefined lets it through. */
-export type Interfere = (method: string, nth: number) => Fault | undefined
+export type FaultPlan = (method: string, nth: number) => Fault | undefined
 
 /** A port whose calls may be interfered with. `away` makes the error that a failed or lost call throws. */
-export function withFaults<Port extends object>(port: Port, away: () => Error, interfere: Interfere): Port {
+export function withFaults<Port extends object>(port: Port, away: () => Error, interfere: FaultPlan): Port {
   const calls = new Map<string, number>()
   return new Proxy(port, {
     get(target, key) {

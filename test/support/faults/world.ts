@@ -1,8 +1,8 @@
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Line, openTenant, type Tenant } from '../e2e/world.ts'
+import { type CampaignLine, createTenantWorkspace, type Tenant } from '../e2e/world.ts'
 
 /** The most that may ever be counted of something: on it at once, and in one UTC day. */
-export interface Caps {
+export interface CapLimits {
   readonly id: string
   readonly kind: 'target' | 'buyer' | 'campaign'
   readonly concurrency: number | null
@@ -12,17 +12,17 @@ export interface Caps {
 /** A workspace whose calls meet every kind of cap, failover and a buffer. */
 export interface FaultWorld {
   readonly tenant: Tenant
-  readonly lines: readonly Line[]
+  readonly lines: readonly CampaignLine[]
   /** Targets that a script may name. */
   readonly targets: readonly string[]
-  readonly caps: readonly Caps[]
+  readonly caps: readonly CapLimits[]
 }
 
 const LARGE_WALLET_CENTS = 5_000_000
 
 /** Builds the workspace through the commands. */
 export async function buildFaultWorld(writer: StreamWriter): Promise<FaultWorld> {
-  const tenant = await openTenant(writer, { name: 'Faults', fundCents: LARGE_WALLET_CENTS })
+  const tenant = await createTenantWorkspace(writer, { name: 'Faults', fundCents: LARGE_WALLET_CENTS })
   const acme = await tenant.buyer({ name: 'Acme' })
   const bright = await tenant.buyer({ name: 'Bright', concurrencyCap: 3 })
   const single = await tenant.target(acme, { name: 'Single line', concurrencyCap: 1, revenueCents: 900 })

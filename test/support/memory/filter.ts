@@ -1,7 +1,7 @@
-import type { Conditions, Doc, Filter, Scalar, Sort, Stored } from '../../../src/ports/read-store.ts'
+import type { Conditions, Doc, Filter, Scalar, Sort, StoredDocument } from '../../../src/ports/read-store.ts'
 
 /** Value at a dotted path, null where there is none; `_position` is the position that the document was folded to. */
-export function valueAt(stored: Stored, path: string): unknown {
+export function valueAt(stored: StoredDocument, path: string): unknown {
   if (path === '_position') return stored.position
   let value: unknown = stored.doc
   for (const step of path.split('.')) {
@@ -38,7 +38,7 @@ function meets(value: unknown, conditions: Conditions): boolean {
 }
 
 /** Whether a document passes a filter. */
-export function matches(stored: Stored, filter: Filter): boolean {
+export function matches(stored: StoredDocument, filter: Filter): boolean {
   return Object.entries(filter).every(([path, condition]) => {
     if (condition === undefined) return true
     if (path === '$and') return (condition as readonly Filter[]).every((one) => matches(stored, one))
@@ -59,7 +59,7 @@ function order(a: unknown, b: unknown): number {
 }
 
 /** Order of documents by fields, then by id. */
-export function bySort(sort: Sort): (a: Stored, b: Stored) => number {
+export function bySort(sort: Sort): (a: StoredDocument, b: StoredDocument) => number {
   const fields = Object.entries(sort)
   return (a, b) => {
     for (const [path, direction] of fields) {

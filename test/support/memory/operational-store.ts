@@ -1,9 +1,9 @@
-import type { Entry, Note, OperationalStore } from '../../../src/ports/operational-store.ts'
+import type { Entry, LogRecord, OperationalStore } from '../../../src/ports/operational-store.ts'
 
 /** An operational store in memory. */
 export function createMemoryOperationalStore(): OperationalStore {
   const entries = new Map<string, Entry>()
-  const series = new Map<string, Map<string, Note>>()
+  const series = new Map<string, Map<string, LogRecord>>()
 
   const live = (key: string, now: number): Entry | null => {
     const entry = entries.get(key)
@@ -35,30 +35,30 @@ export function createMemoryOperationalStore(): OperationalStore {
       write(key, sum, entry ? entry.expiresAt : expiresAt, (entry?.version ?? 0) + 1)
       return sum
     },
-    async claim(key, owner, until, now) {
+    async acquireLease(key, owner, until, now) {
       const entry = live(key, now)
       if (entry && entry.value !== owner) return false
       write(key, owner, until, (entry?.version ?? 0) + 1)
       return true
     },
-    async release(key, owner) {
+    async releaseLease(key, owner) {
       if (entries.get(key)?.value === owner) entries.delete(key)
     },
-    async note(notes) {
+    async appendLog(notes) {
       for (const { series: name, ...note } of notes) {
-        const held = series.get(name) ?? new Map<string, Note>()
+        const held = series.get(name) ?? new Map<string, LogRecord>()
         if (!held.has(note.id)) held.set(note.id, { ...note, value: JSON.parse(JSON.stringify(note.value)) })
         series.set(name, held)
       }
     },
-    async notes(name, now, { labels = [], from = 0, to = Number.POSITIVE_INFINITY, skip, limit }) {
+    async queryLog(name, now, { labels = [], from = 0, to = Number.POSITIVE_INFINITY, skip, limit }) {
       const picked = [...(series.get(name)?.values() ?? [])]
         .filter(({ expiresAt, at }) => expiresAt > now && at >= from && at < to)
         .filter((note) => labels.every((label) => note.labels.includes(label)))
         .sort((one, other) => other.at - one.at || (other.id < one.id ? -1 : 1))
-      return { total: picked.length, notes: picked.slice(skip, skip + limit) }
+      return { total: picked.length, records: picked.slice(skip, skip + limit) }
     },
-    async sweep(now) {
+    async deleteExpired(now) {
       const gone = [...entries.keys()].filter((key) => !live(key, now))
       for (const key of gone) entries.delete(key)
       const noted = [...series.values()].flatMap((held) => [...held.values()].map((note) => ({ held, note })))

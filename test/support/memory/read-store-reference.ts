@@ -1,9 +1,12 @@
-import type { Conditions, Doc, Filter, Page, Scalar, Stored } from '../../../src/ports/read-store.ts'
+import type { Conditions, Doc, Filter, Page, Scalar, StoredDocument } from '../../../src/ports/read-store.ts'
 
 /** What a read store must answer, spelt out over documents in memory: the port's semantics, without an index. */
 
 /** Documents that a page holds. */
-export function findIn(documents: readonly Stored[], { filter, sort = {}, skip = 0, limit }: Page): readonly Stored[] {
+export function findIn(
+  documents: readonly StoredDocument[],
+  { filter, sort = {}, skip = 0, limit }: Page,
+): readonly StoredDocument[] {
   const found = documents.filter((document) => matches(document, filter))
   const ordered = found.toSorted((one, other) => {
     for (const [path, way] of Object.entries(sort)) {
@@ -16,7 +19,7 @@ export function findIn(documents: readonly Stored[], { filter, sort = {}, skip =
 }
 
 /** Values that a page holds at a path. */
-export function pluckIn(documents: readonly Stored[], path: string, page: Page): readonly Scalar[] {
+export function pluckIn(documents: readonly StoredDocument[], path: string, page: Page): readonly Scalar[] {
   return findIn(documents, page).map((document) => {
     const value = at(document, path)
     return typeof value === 'object' ? null : (value as Scalar)
@@ -25,12 +28,12 @@ export function pluckIn(documents: readonly Stored[], path: string, page: Page):
 
 /** Sums by group, in no order. */
 export function sumIn(
-  documents: readonly Stored[],
+  documents: readonly StoredDocument[],
   filter: Filter,
   groupBy: readonly string[],
   fields: readonly string[],
 ): readonly { readonly key: readonly Scalar[]; readonly count: number; readonly sums: readonly number[] }[] {
-  const keyOf = (document: Stored) => groupBy.map((path) => scalarAt(document, path))
+  const keyOf = (document: StoredDocument) => groupBy.map((path) => scalarAt(document, path))
   const found = documents.filter((document) => matches(document, filter))
   const groups = Map.groupBy(found, (document) => JSON.stringify(keyOf(document)))
   return [...groups.values()].map((group) => ({
@@ -41,7 +44,7 @@ export function sumIn(
 }
 
 /** Whether a document meets a filter. */
-export function matches(document: Stored, filter: Filter): boolean {
+export function matches(document: StoredDocument, filter: Filter): boolean {
   return Object.entries(filter).every(([path, condition]) => {
     if (condition === undefined) return true
     if (isList(condition))
@@ -84,14 +87,14 @@ function meets(value: unknown, condition: Scalar | Conditions): boolean {
 }
 
 /** Value at a dotted path; a missing one is null. */
-function at(document: Stored, path: string): unknown {
+function at(document: StoredDocument, path: string): unknown {
   if (path === '_position') return document.position
   const walk = (value: unknown, key: string) =>
     value !== null && typeof value === 'object' ? ((value as Doc)[key] ?? null) : null
   return path.split('.').reduce(walk, document.doc)
 }
 
-function scalarAt(document: Stored, path: string): Scalar {
+function scalarAt(document: StoredDocument, path: string): Scalar {
   return at(document, path) as Scalar
 }
 

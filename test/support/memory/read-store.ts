@@ -1,7 +1,16 @@
-import type { Checkpoint, Doc, Filter, Page, ReadStore, Scalar, Stored, Write } from '../../../src/ports/read-store.ts'
+import type {
+  Checkpoint,
+  Doc,
+  DocumentWrite,
+  Filter,
+  Page,
+  ReadStore,
+  Scalar,
+  StoredDocument,
+} from '../../../src/ports/read-store.ts'
 import { bySort, matches, valueAt } from './filter.ts'
 
-interface Kept {
+interface StoredVersion {
   readonly position: number
   /** A copy of the document, nobody else's; null for one removed, whose position still guards. */
   readonly doc: Doc | null
@@ -15,32 +24,32 @@ export interface MemoryReadStore extends ReadStore {
 
 /** A read store in memory. Unless `atomic`, a batch that loses the race for the checkpoint has been written nevertheless. */
 export function createMemoryReadStore({ atomic = true } = {}): MemoryReadStore {
-  const collections = new Map<string, Map<string, Kept>>()
+  const collections = new Map<string, Map<string, StoredVersion>>()
   const checkpoints = new Map<string, Checkpoint>()
   let commits = 0
 
   const docsOf = (name: string) => {
-    const docs = collections.get(name) ?? new Map<string, Kept>()
+    const docs = collections.get(name) ?? new Map<string, StoredVersion>()
     collections.set(name, docs)
     return docs
   }
-  const stored = (id: string, kept: Kept | undefined): Stored | null =>
+  const stored = (id: string, kept: StoredVersion | undefined): StoredDocument | null =>
     kept === undefined || kept.doc === null ? null : { id, position: kept.position, doc: kept.doc }
-  const matching = (name: string, filter: Filter): readonly Stored[] =>
+  const matching = (name: string, filter: Filter): readonly StoredDocument[] =>
     [...(collections.get(name) ?? [])].flatMap(([id, kept]) => {
       const one = stored(id, kept)
       return one && matches(one, filter) ? [one] : []
     })
-  const paged = (name: string, { filter, sort = {}, skip = 0, limit }: Page): readonly Stored[] => {
+  const paged = (name: string, { filter, sort = {}, skip = 0, limit }: Page): readonly StoredDocument[] => {
     const found = matching(name, filter).toSorted(bySort(sort))
     return found.slice(skip, limit === undefined ? undefined : skip + limit)
   }
-  const write = ({ collection, id, doc, position }: Write) => {
+  const write = ({ collection, id, doc, position }: DocumentWrite) => {
     const docs = docsOf(collection)
     if ((docs.get(id)?.position ?? Number.NEGATIVE_INFINITY) >= position) return
-    docs.set(id, { position, doc: doc === null ? null : frozen(JSON.parse(JSON.stringify(doc))) })
+    docs.set(id, { position, doc: doc === null ? null : deepFreeze(JSON.parse(JSON.stringify(doc))) })
   }
-  const groupOf = (key: readonly Scalar[], rows: readonly Stored[], fields: readonly string[]) => ({
+  const groupOf = (key: readonly Scalar[], rows: readonly StoredDocument[], fields: readonly string[]) => ({
     key,
     count: rows.length,
     sums: fields.map((field) => rows.reduce((sum, row) => sum + numberAt(row, field), 0)),
@@ -67,7 +76,7 @@ export function createMemoryReadStore({ atomic = true } = {}): MemoryReadStore {
     pluck: async (collection, path, page) => paged(collection, page).map((row) => scalarAt(row, path)),
     count: async (collection, filter) => matching(collection, filter).length,
     async sum(collection, filter, groupBy, fields) {
-      const keyOf = (row: Stored) => JSON.stringify(groupBy.map((path) => valueAt(row, path)))
+      const keyOf = (row: StoredDocument) => JSON.stringify(groupBy.map((path) => valueAt(row, path)))
       const groups = Map.groupBy(matching(collection, filter), keyOf)
       return [...groups].map(([key, rows]) => groupOf(JSON.parse(key), rows, fields))
     },
@@ -92,18 +101,18 @@ export function createMemoryReadStore({ atomic = true } = {}): MemoryReadStore {
 }
 
 /** A document that whoever reads it cannot change. */
-function frozen<Value>(value: Value): Value {
+function deepFreeze<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null) return value
-  for (const inner of Object.values(value)) frozen(inner)
+  for (const inner of Object.values(value)) deepFreeze(inner)
   return Object.freeze(value)
 }
 
-function scalarAt(row: Stored, path: string): Scalar {
+function scalarAt(row: StoredDocument, path: string): Scalar {
   const value = valueAt(row, path)
   return typeof value === 'object' ? null : (value as Scalar)
 }
 
-function numberAt(row: Stored, field: string): number {
+function numberAt(row: StoredDocument, field: string): number {
   const value = valueAt(row, field)
   return typeof value === 'number' ? value : 0
 }

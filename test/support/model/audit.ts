@@ -4,8 +4,8 @@ import { countersOf, healthOf, laneUsageOf, usageOf } from '../../../queries/rou
 import { counterOf, type LedgerState, ledgerEvents } from '../../../src/domain/routing/ledger.ts'
 import type { ReadStore } from '../../../src/ports/read-store.ts'
 import { byWindow, centsByDay, countedSlots, inWindows, liveCalls, type Subject, takenSlots } from './counts.ts'
-import { healthWord, isOff } from './health.ts'
-import { rowOf, shownRow } from './judge.ts'
+import { rowOf, shownRowOf } from './expectations.ts'
+import { healthWord, isSuppressed } from './health.ts'
 import { dayOf, iso, laneName, type Model } from './state.ts'
 import type { Ids, System } from './system.ts'
 import { BUYERS, CAMPAIGNS, LANES, TARGETS } from './world.ts'
@@ -19,12 +19,12 @@ const SUBJECTS: readonly Subject[] = [
 
 const HOUR = 3_600_000
 /** For how long the counts of an hour, a day and a month are kept, by the length of the window's name (Supplement §6). */
-const KEPT: Readonly<Record<number, number>> = { 13: 48 * HOUR, 10: 62 * 24 * HOUR, 7: 13 * 28 * 24 * HOUR }
+const RETENTION_MS: Readonly<Record<number, number>> = { 13: 48 * HOUR, 10: 62 * 24 * HOUR, 7: 13 * 28 * 24 * HOUR }
 
 /** Counts that must still be known, and are not nothing. */
-function kept(counts: Iterable<readonly [string, number]>, now: number) {
+function withinRetention(counts: Iterable<readonly [string, number]>, now: number) {
   const known = [...counts].filter(([window, count]) => {
-    const oldest = iso(now - (KEPT[window.length] ?? 0)).slice(0, window.length)
+    const oldest = iso(now - (RETENTION_MS[window.length] ?? 0)).slice(0, window.length)
     return count !== 0 && window > oldest
   })
   return Object.fromEntries(known.toSorted())
@@ -39,22 +39,22 @@ function idOf({ kind, name }: Subject, ids: Ids): string {
 }
 
 /** The ledger's own counters, by which it decides. */
-function judgeLedger(model: Model, ids: Ids, state: LedgerState): void {
+function expectLedger(model: Model, ids: Ids, state: LedgerState): void {
   for (const subject of SUBJECTS) {
     const { live, taken, total, cents } = counterOf(state, subject.kind, idOf(subject, ids))
     const slots = takenSlots(model, subject)
-    const shown = { live, total, taken: kept(taken, model.now), cents: kept(cents, model.now) }
+    const shown = { live, total, taken: withinRetention(taken, model.now), cents: withinRetention(cents, model.now) }
     expect(shown, `the ledger's ${subject.kind} ${subject.name}`).toEqual({
       live: liveCalls(model, subject),
       total: slots.length,
-      taken: kept(byWindow(slots), model.now),
-      cents: kept(centsByDay(model, subject), model.now),
+      taken: withinRetention(byWindow(slots), model.now),
+      cents: withinRetention(centsByDay(model, subject), model.now),
     })
   }
 }
 
 /** What records show of their use. */
-async function judgeUsage(model: Model, ids: Ids, views: ReadStore): Promise<void> {
+async function expectUsage(model: Model, ids: Ids, views: ReadStore): Promise<void> {
   for (const subject of SUBJECTS) {
     const id = idOf(subject, ids)
     const counters = await countersOf(views, subject.kind, [id])
@@ -69,11 +69,11 @@ async function judgeUsage(model: Model, ids: Ids, views: ReadStore): Promise<voi
     }
     if (subject.kind === 'target') {
       const known = model.health.get(subject.name)
-      const off = isOff(model, subject.name, model.now)
+      const off = isSuppressed(model, subject.name, model.now)
       expect(healthOf(counters, id, now), subject.name).toMatchObject({
         health: healthWord(known),
         consecutiveFailures: known?.failures ?? 0,
-        suppressedUntil: off && known?.off ? iso(known.off.until) : null,
+        suppressedUntil: off && known?.suppression ? iso(known.suppression.until) : null,
       })
     }
   }
@@ -82,10 +82,10 @@ async function judgeUsage(model: Model, ids: Ids, views: ReadStore): Promise<voi
 const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0)
 
 /** Every call as the log shows it, and the figures of all of them. */
-async function judgeCalls(model: Model, system: System, views: ReadStore): Promise<void> {
+async function expectCalls(model: Model, system: System, views: ReadStore): Promise<void> {
   const log = system.docs('call-log')
   expect(log.size).toBe(model.calls.length)
-  for (const call of model.calls) expect(shownRow(log.get(call.id)), call.ref).toEqual(rowOf(call))
+  for (const call of model.calls) expect(shownRowOf(log.get(call.id)), call.ref).toEqual(rowOf(call))
   const rows = model.calls.map(rowOf)
   expect(await callStatsOf(views, {})).toMatchObject({
     count: rows.length,
@@ -101,7 +101,7 @@ async function judgeCalls(model: Model, system: System, views: ReadStore): Promi
 }
 
 /** What was dialled and let go, each once; and the wallet, entry by entry. */
-function judgeMoney(model: Model, system: System): void {
+function expectMoney(model: Model, system: System): void {
   const claims = model.calls.flatMap(({ id, claims }) => claims.map(({ attempt }) => `${id}#${attempt}`))
   expect(system.dials.map(({ callId, attempt }) => `${callId}#${attempt}`).toSorted()).toEqual(claims.toSorted())
   const entries = [...system.docs('wallet-entries').values()]
@@ -116,7 +116,7 @@ function judgeMoney(model: Model, system: System): void {
 }
 
 /** Caps that were told to be reached, and targets that went down: each when it was, and only once. */
-function judgeNotices(model: Model, { log }: System): void {
+function expectNotices(model: Model, { log }: System): void {
   const told = log.events.flatMap(({ type, data }) => {
     if (type === 'TargetWentDown') return [`${ledgerEvents.TargetWentDown.parse(data).target.name} is down`]
     if (type !== 'TargetCapped') return []
@@ -130,17 +130,17 @@ function judgeNotices(model: Model, { log }: System): void {
 }
 
 /** Everything that the engine knows of a history's calls is what the model knows. */
-export async function audit(model: Model, system: System, ids: Ids): Promise<void> {
+export async function expectAgreement(model: Model, system: System, ids: Ids): Promise<void> {
   const views = await system.store()
-  judgeLedger(model, ids, await system.ledger())
-  await judgeUsage(model, ids, views)
-  await judgeCalls(model, system, views)
-  judgeMoney(model, system)
-  judgeNotices(model, system)
+  expectLedger(model, ids, await system.ledger())
+  await expectUsage(model, ids, views)
+  await expectCalls(model, system, views)
+  expectMoney(model, system)
+  expectNotices(model, system)
 }
 
 /** Every call has ended and settled, and nothing waits, rings or holds a slot. */
-export async function auditEnd(model: Model, system: System): Promise<void> {
+export async function expectAllEnded(model: Model, system: System): Promise<void> {
   const { counters, calls } = await system.ledger()
   expect([...calls.keys()]).toEqual([])
   expect([...counters].filter(([, { live }]) => live !== 0)).toEqual([])

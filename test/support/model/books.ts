@@ -1,9 +1,9 @@
-import { tellCalls, tellRevenue } from './caps.ts'
+import { notifyCallCaps, notifyRevenueCap } from './caps.ts'
 import type { CallModel, CorrectionsModel, Model, TermsModel } from './state.ts'
 
 const HOUR = 3_600_000
 /** Hours after its end for which a call takes a conversion. */
-const POSTBACK = 72
+const POSTBACK_HOURS = 72
 
 const halfUp = (amount: number) => Math.floor(Math.round(amount * 1_000) / 1_000 + 0.5)
 
@@ -23,14 +23,14 @@ export function usageOf(terms: TermsModel, talkSeconds: number): number {
   return halfUp(Math.ceil(talkSeconds / 60) * terms.usageRateCents)
 }
 
-export const soldBy = (call: CallModel) => call.claims.find(({ outcome }) => outcome === 'answered') ?? null
+export const answeredClaim = (call: CallModel) => call.claims.find(({ outcome }) => outcome === 'answered') ?? null
 
 /** Figures as a call's facts give them: its talk, what was posted, and what was corrected since. */
 function figuresOf(call: CallModel, corrections: CorrectionsModel = call.corrections) {
   const { posts, end, terms } = call
   const last = posts.at(-1)
   const posted = posts.findLast(({ revenueCents }) => revenueCents !== null)
-  const sold = soldBy(call)
+  const sold = answeredClaim(call)
   let source: string | null = null
   if (sold && end && end.talkSeconds >= sold.thresholdSeconds) source = 'duration'
   else if (sold && last) source = last.source
@@ -44,7 +44,7 @@ function figuresOf(call: CallModel, corrections: CorrectionsModel = call.correct
 }
 type Figures = ReturnType<typeof figuresOf>
 
-const same = (one: Figures, other: Figures) =>
+const isSame = (one: Figures, other: Figures) =>
   one.converted === other.converted && one.revenueCents === other.revenueCents && one.payoutCents === other.payoutCents
 
 /** Writes a settled call's books as its facts give them, and tells of the caps that this reaches. */
@@ -54,10 +54,10 @@ export function writeBooks(model: Model, call: CallModel, at: number): void {
   const figures = figuresOf(call)
   Object.assign(call, figures)
   call.convertedAt = figures.converted ? (call.convertedAt ?? at) : null
-  const sold = soldBy(call)
+  const sold = answeredClaim(call)
   if (!sold) return
-  if (sold.countsOn === 'converted' && figures.converted && !converted) tellCalls(model, sold)
-  if (figures.revenueCents > revenueCents) tellRevenue(model, sold, call.settledAt)
+  if (sold.countsOn === 'converted' && figures.converted && !converted) notifyCallCaps(model, sold)
+  if (figures.revenueCents > revenueCents) notifyRevenueCap(model, sold, call.settledAt)
 }
 
 /** A conversion as it is posted. */
@@ -70,15 +70,15 @@ export interface Conversion {
 /** Posts a conversion: what refuses it, or whether a figure moved (Supplement §6, `conversion`). */
 export function post(model: Model, call: CallModel, conversion: Conversion): string | boolean {
   const { end, posts } = call
-  if (!end || !soldBy(call)) return 'conflict'
+  if (!end || !answeredClaim(call)) return 'conflict'
   if (posts.some(({ externalId }) => externalId !== null && externalId === conversion.externalId)) return false
   const sources = new Set(posts.map(({ source }) => source))
   if (sources.has('postback') || sources.has(conversion.source)) return 'already-converted'
-  if (model.now > end.at + POSTBACK * HOUR) return 'window-closed'
+  if (model.now > end.at + POSTBACK_HOURS * HOUR) return 'window-closed'
   const before = figuresOf(call)
   call.posts.push(conversion)
   writeBooks(model, call, model.now)
-  return !same(before, figuresOf(call))
+  return !isSame(before, figuresOf(call))
 }
 
 /** Corrects figures: what refuses it, or null. What is named stays until it is named again (Supplement §6, `adjust`). */
@@ -87,8 +87,8 @@ export function adjust(model: Model, call: CallModel, changes: CorrectionsModel)
   if (!call.end) return 'conflict'
   const corrections = { ...call.corrections, ...changes }
   const after = figuresOf(call, corrections)
-  if (same(figuresOf(call), after)) return 'bad-request'
-  if (after.converted && !soldBy(call)) return 'conflict'
+  if (isSame(figuresOf(call), after)) return 'bad-request'
+  if (after.converted && !answeredClaim(call)) return 'conflict'
   call.corrections = corrections
   writeBooks(model, call, model.now)
   return null

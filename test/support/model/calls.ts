@@ -1,7 +1,7 @@
-import { soldBy, usageOf, writeBooks } from './books.ts'
-import { tellCalls } from './caps.ts'
-import { type FailureCode, heal, hurt } from './health.ts'
-import { favourite, gates, planOf, skipReason, stateOfCaller, termsOf } from './routing.ts'
+import { answeredClaim, usageOf, writeBooks } from './books.ts'
+import { notifyCallCaps } from './caps.ts'
+import { addFailure, type FailureCode, resetHealth } from './health.ts'
+import { evaluateGates, planOf, preferredTarget, skipReason, stateOfCaller, termsOf } from './routing.ts'
 import { type CallModel, type ClaimModel, type DialEnd, type Model, need } from './state.ts'
 
 /** A look for a target, and what came of it. */
@@ -22,7 +22,7 @@ function search(model: Model, call: CallModel, at: number): SearchModel {
   const skipped: (readonly [string, string])[] = []
   const left = Math.floor((call.routing.deadline - at) / SECOND)
   const dialled = call.claims.length
-  if (dialled > 0 && left < 1) return spent(call, skipped)
+  if (dialled > 0 && left < 1) return endSearch(call, skipped)
   while (call.plan[0]) {
     const [planned, ...rest] = call.plan
     call.plan = rest
@@ -43,17 +43,17 @@ function search(model: Model, call: CallModel, at: number): SearchModel {
       outcome: 'ringing',
       rangSeconds: 0,
       answerNo: null,
-      forgiven: false,
+      capsReset: false,
     }
     call.claims.push(claim)
-    if (capCountsOn === 'claimed') tellCalls(model, claim)
+    if (capCountsOn === 'claimed') notifyCallCaps(model, claim)
     return { skipped, unrouted: null }
   }
-  return spent(call, skipped)
+  return endSearch(call, skipped)
 }
 
 /** The first search looks at the whole plan: who cannot take the call now is out, also behind the one who is dialled. */
-function plan(model: Model, call: CallModel, at: number): SearchModel {
+function planAndSearch(model: Model, call: CallModel, at: number): SearchModel {
   const reasons = new Map(call.plan.map(({ target }) => [target, skipReason(model, target, { call, at })]))
   const found = search(model, call, at)
   const out = call.plan.flatMap(({ target }) => {
@@ -65,14 +65,14 @@ function plan(model: Model, call: CallModel, at: number): SearchModel {
   return { ...found, skipped: [...found.skipped, ...out] }
 }
 
-function spent(call: CallModel, skipped: SearchModel['skipped']): SearchModel {
+function endSearch(call: CallModel, skipped: SearchModel['skipped']): SearchModel {
   const none = skipped.every(([, reason]) => reason === 'paused') ? 'no_targets' : 'no_eligible_target'
   call.unrouted = call.claims.length > 0 ? 'all_targets_failed' : none
   return { skipped, unrouted: call.unrouted }
 }
 
 /** A call as it is announced. */
-export interface Arriving {
+export interface ArrivalModel {
   readonly id: string
   readonly dialed: string
   readonly caller: string | null
@@ -81,7 +81,7 @@ export interface Arriving {
   readonly at: number
 }
 
-function observedTags({ dialed, caller }: Arriving, publisher: string | null): Readonly<Record<string, string>> {
+function observedTags({ dialed, caller }: ArrivalModel, publisher: string | null): Readonly<Record<string, string>> {
   const area = caller?.startsWith('+1') ? caller.slice(2, 5) : null
   const state = stateOfCaller(caller)
   return {
@@ -93,14 +93,14 @@ function observedTags({ dialed, caller }: Arriving, publisher: string | null): R
 }
 
 /** A call arrives. Chance orders the plan, so that the order is told. */
-export function arrive(model: Model, arriving: Arriving, order: readonly string[]) {
+export function arrive(model: Model, arriving: ArrivalModel, order: readonly string[]) {
   const { id, dialed, caller, at, key } = arriving
   const { campaign: name, publisher } = key ?? need(model.numbers, dialed)
   const campaign = name === null ? null : need(model.campaigns, name)
   const knock = { caller, campaign, publisher: campaign && publisher, at }
-  const passage = gates(model, knock)
+  const passage = evaluateGates(model, knock)
   const terms = termsOf(model, knock)
-  const first = favourite(model, knock)
+  const first = preferredTarget(model, knock)
   const tags = observedTags(arriving, publisher)
   const call: CallModel = {
     id,
@@ -147,13 +147,13 @@ export function arrive(model: Model, arriving: Arriving, order: readonly string[
   const worth = new Map(planOf(model, campaign).map((planned) => [planned.target, planned]))
   call.plan = order.map((target) => need(worth, target))
   model.calls.push(call)
-  return { call, passage, first, found: plan(model, call, at) }
+  return { call, passage, first, found: planAndSearch(model, call, at) }
 }
 
-const rounded = (ms: number) => Math.max(0, Math.round(ms / SECOND))
+const roundedSeconds = (ms: number) => Math.max(0, Math.round(ms / SECOND))
 
 /** The dial that rings. */
-export function ringing(call: CallModel) {
+export function ringingClaim(call: CallModel) {
   return call.claims.find(({ outcome }) => outcome === 'ringing') ?? null
 }
 
@@ -164,29 +164,29 @@ export interface FailureModel extends FailureCode {
 
 /** Nobody took the dial that rings: its slot is given back before the next target is looked for. */
 export function fail(model: Model, call: CallModel, failure: FailureModel, at: number): SearchModel {
-  const claim = ringing(call)
+  const claim = ringingClaim(call)
   if (!claim) throw new Error('Nothing rings.')
   claim.outcome = failure.outcome
-  claim.rangSeconds = rounded(at - claim.at)
-  hurt(model, claim.target, failure, at)
+  claim.rangSeconds = roundedSeconds(at - claim.at)
+  addFailure(model, claim.target, failure, at)
   return search(model, call, at)
 }
 
 /** A buyer takes the call. */
 export function answer(model: Model, call: CallModel, at: number): void {
-  const claim = ringing(call)
+  const claim = ringingClaim(call)
   if (!claim) throw new Error('Nothing rings.')
   claim.outcome = 'answered'
-  claim.rangSeconds = rounded(at - claim.at)
+  claim.rangSeconds = roundedSeconds(at - claim.at)
   claim.answerNo = model.ticks++
   call.answeredAt = at
-  heal(model, claim.target)
-  if (claim.countsOn === 'connected') tellCalls(model, claim)
+  resetHealth(model, claim.target)
+  if (claim.countsOn === 'connected') notifyCallCaps(model, claim)
 }
 
 function statusAtEnd(call: CallModel, killed: boolean): string {
   if (killed) return 'terminated'
-  if (soldBy(call)) return 'completed'
+  if (answeredClaim(call)) return 'completed'
   if (call.unrouted === null) return 'abandoned'
   if (call.unrouted !== 'all_targets_failed' || call.routing.unroutedAction === 'forward') return 'rejected'
   return call.claims.at(-1)?.outcome ?? 'failed'
@@ -194,12 +194,12 @@ function statusAtEnd(call: CallModel, killed: boolean): string {
 
 /** The call is over. Whatever is due by now is done by `catchUp`. */
 export function hangUp(model: Model, call: CallModel, by: string, at: number, killed = false): void {
-  const claim = ringing(call)
+  const claim = ringingClaim(call)
   if (claim) {
     claim.outcome = 'abandoned'
-    claim.rangSeconds = rounded(at - claim.at)
+    claim.rangSeconds = roundedSeconds(at - claim.at)
   }
-  const talkSeconds = call.answeredAt === null ? 0 : rounded(at - call.answeredAt)
+  const talkSeconds = call.answeredAt === null ? 0 : roundedSeconds(at - call.answeredAt)
   call.end = { at, by, status: statusAtEnd(call, killed), talkSeconds, no: model.ticks++ }
   call.usageCents = usageOf(call.terms, talkSeconds)
 }
@@ -207,7 +207,7 @@ export function hangUp(model: Model, call: CallModel, by: string, at: number, ki
 /** When a call's books are due: a call that nobody answered has nothing to hold back for. */
 export function settlesAt(call: CallModel): number | null {
   if (!call.end) return null
-  return call.end.at + (soldBy(call) ? call.terms.bufferSeconds * SECOND : 0)
+  return call.end.at + (answeredClaim(call) ? call.terms.bufferSeconds * SECOND : 0)
 }
 
 /** Does what has fallen due: calls without an end are ended, ended ones settle once, their usage is charged once. */
@@ -224,7 +224,7 @@ export function catchUp(model: Model): void {
     writeBooks(model, call, call.settledAt)
   }
   for (const call of model.calls) {
-    const chargedAt = call.end && soldBy(call) ? call.end.at + USAGE_AFTER * SECOND : null
+    const chargedAt = call.end && answeredClaim(call) ? call.end.at + USAGE_AFTER * SECOND : null
     if (chargedAt === null || chargedAt > model.now || call.usageChargedAt !== null || call.usageCents === 0) continue
     call.usageChargedAt = chargedAt
     model.balanceCents -= call.usageCents

@@ -14,40 +14,41 @@ function capsOf(model: Model, { kind, name }: Subject) {
 }
 
 /** Tells of a cap once for its window, and again only when the cap has become another one. */
-function tell(model: Model, subject: Subject, window: string, cap: number, count: number): void {
+function notify(model: Model, subject: Subject, window: string, cap: number, count: number): void {
   const name = `${subject.kind} ${subject.name} ${window}`
-  if (cap === 0 || count < cap || model.told.get(name) === cap) return
-  model.told.set(name, cap)
+  if (cap === 0 || count < cap || model.notifiedCaps.get(name) === cap) return
+  model.notifiedCaps.set(name, cap)
   model.notices.push(`${name}: ${count} of ${cap}`)
 }
 
-const subjectsOf = ({ target, buyer, forgiven }: ClaimModel): readonly Subject[] => [
-  ...(forgiven ? [] : [{ kind: 'target', name: target } as const]),
+const subjectsOf = ({ target, buyer, capsReset }: ClaimModel): readonly Subject[] => [
+  ...(capsReset ? [] : [{ kind: 'target', name: target } as const]),
   { kind: 'buyer', name: buyer },
 ]
 
 /** A dial has just come to count: caps that it reaches are told of (Document 2, `target.capped`). */
-export function tellCalls(model: Model, claim: ClaimModel): void {
+export function notifyCallCaps(model: Model, claim: ClaimModel): void {
   for (const subject of subjectsOf(claim)) {
     const { hour, day, month, total } = inWindows(countedSlots(model, subject), claim.at)
     const { hourlyCap, dailyCap, monthlyCap, totalCap } = capsOf(model, subject)
-    tell(model, subject, `hourly ${hourOf(claim.at)}`, hourlyCap, hour)
-    tell(model, subject, `daily ${dayOf(claim.at)}`, dailyCap, day)
-    tell(model, subject, `monthly ${monthOf(claim.at)}`, monthlyCap, month)
-    tell(model, subject, 'lifetime', totalCap, total)
+    notify(model, subject, `hourly ${hourOf(claim.at)}`, hourlyCap, hour)
+    notify(model, subject, `daily ${dayOf(claim.at)}`, dailyCap, day)
+    notify(model, subject, `monthly ${monthOf(claim.at)}`, monthlyCap, month)
+    notify(model, subject, 'lifetime', totalCap, total)
   }
 }
 
 /** Revenue has just been added in the day of a settlement. */
-export function tellRevenue(model: Model, claim: ClaimModel, settledAt: number): void {
+export function notifyRevenueCap(model: Model, claim: ClaimModel, settledAt: number): void {
   for (const subject of subjectsOf(claim)) {
     const day = dayOf(settledAt)
     const { dailyRevenueCapCents } = capsOf(model, subject)
-    tell(model, subject, `daily revenue ${day}`, dailyRevenueCapCents, centsByDay(model, subject).get(day) ?? 0)
+    notify(model, subject, `daily revenue ${day}`, dailyRevenueCapCents, centsByDay(model, subject).get(day) ?? 0)
   }
 }
 
 /** A target's caps were reset: its windows start anew. */
-export function forget(model: Model, target: string): void {
-  for (const name of model.told.keys()) if (name.startsWith(`target ${target} `)) model.told.delete(name)
+export function clearNotified(model: Model, target: string): void {
+  for (const name of model.notifiedCaps.keys())
+    if (name.startsWith(`target ${target} `)) model.notifiedCaps.delete(name)
 }

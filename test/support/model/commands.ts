@@ -1,30 +1,30 @@
 import fc from 'fast-check'
 import type { Conversion } from './books.ts'
+import * as edits from './edits.ts'
 import {
-  type CallScript,
+  advanceCall,
   type DialScript,
-  goOn,
-  type Line,
+  type ModelRun,
   openCalls,
   playCall,
-  repeat,
+  repeatNotice,
+  type ScriptedCall,
   startCall,
   wait,
 } from './play.ts'
 import * as settings from './settings.ts'
 import type { CallModel, CorrectionsModel } from './state.ts'
-import * as edits from './steps.ts'
 import { BUYERS, CALLERS, CAMPAIGNS, LANES, NUMBERS, PUBLISHERS, ROUTES, TARGETS } from './world.ts'
 
 /** fast-check's two sides are one here: a step moves model and system together, and compares them as it goes. */
-type Command = fc.AsyncCommand<Line, Line>
+type Command = fc.AsyncCommand<ModelRun, ModelRun>
 
 /** A step by its name and what it takes; `possible` says where it has no sense. */
 function step<Args extends readonly unknown[]>(
   name: string,
   args: fc.Arbitrary<Args>,
-  run: (line: Line, ...args: Args) => Promise<void>,
-  possible: (line: Line) => boolean = () => true,
+  run: (line: ModelRun, ...args: Args) => Promise<void>,
+  possible: (line: ModelRun) => boolean = () => true,
 ): fc.Arbitrary<Command> {
   return args.map((values) => ({
     check: possible,
@@ -62,7 +62,7 @@ const dial: fc.Arbitrary<DialScript> = fc.record({
 })
 const by = fc.constantFrom('caller' as const, 'agent' as const)
 const called = { dialed: number, caller, key: fc.option(lane, { freq: 8 }) }
-const script: fc.Arbitrary<CallScript> = fc.record({
+const script: fc.Arbitrary<ScriptedCall> = fc.record({
   ...called,
   dials: fc.array(dial, { maxLength: 4 }),
   talkMs: fc.oneof(seconds(130), fc.constantFrom(29_499, 29_500, 30_000, 59_499, 60_000, 60_500)),
@@ -86,16 +86,16 @@ const correction: fc.Arbitrary<CorrectionsModel> = fc.record<Required<Correction
 )
 const tags = fc.constantFrom({ deal: 'won' }, { deal: null, 'a.b': '1' }, { publisher: null })
 
-const hasCalls = ({ model }: Line) => model.calls.length > 0
+const hasCalls = ({ model }: ModelRun) => model.calls.length > 0
 /** One of the calls, mostly of the latest. */
-function lately({ model: { calls } }: Line, pick: number): CallModel {
+function recentCall({ model: { calls } }: ModelRun, pick: number): CallModel {
   const call = calls.at(-1 - (pick % calls.length))
   if (!call) throw new Error('Nobody has called.')
   return call
 }
 
 /** One setting of a kind. */
-function one<Settings>(arbitraries: { readonly [K in keyof Settings]: fc.Arbitrary<Settings[K]> }) {
+function oneSetting<Settings>(arbitraries: { readonly [K in keyof Settings]: fc.Arbitrary<Settings[K]> }) {
   const each = Object.entries<fc.Arbitrary<unknown>>(arbitraries).map(([key, values]) =>
     values.map((value) => ({ [key]: value })),
   )
@@ -106,14 +106,14 @@ function one<Settings>(arbitraries: { readonly [K in keyof Settings]: fc.Arbitra
 const WEIGHED: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
   [40, step('playCall', fc.tuple(script), playCall)],
   [8, step('startCall', fc.tuple(fc.record(called)), startCall)],
-  [16, step('goOn', fc.tuple(fc.nat(5), dial, by), goOn, (line) => openCalls(line).length > 0)],
+  [16, step('goOn', fc.tuple(fc.nat(5), dial, by), advanceCall, (line) => openCalls(line).length > 0)],
   [8, step('wait', fc.tuple(fc.oneof(seconds(40), seconds(7_300)), fc.option(edge, { freq: 2 })), wait)],
   [
     6,
     step(
       'convert',
       fc.tuple(fc.nat(20), conversion),
-      (line, pick, conversion) => edits.convert(line, lately(line, pick), conversion),
+      (line, pick, conversion) => edits.convert(line, recentCall(line, pick), conversion),
       hasCalls,
     ),
   ],
@@ -122,25 +122,30 @@ const WEIGHED: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
     step(
       'correct',
       fc.tuple(fc.nat(20), correction),
-      (line, pick, changes) => edits.correct(line, lately(line, pick), changes),
+      (line, pick, changes) => edits.correct(line, recentCall(line, pick), changes),
       hasCalls,
     ),
   ],
   [
     1,
-    step('tag', fc.tuple(fc.nat(20), tags), (line, pick, sent) => edits.tag(line, lately(line, pick), sent), hasCalls),
+    step(
+      'tag',
+      fc.tuple(fc.nat(20), tags),
+      (line, pick, sent) => edits.tag(line, recentCall(line, pick), sent),
+      hasCalls,
+    ),
   ],
-  [3, step('repeat', fc.tuple(fc.nat()), repeat, ({ told }) => told.length > 0)],
-  [4, step('editTarget', fc.tuple(target, one(settings.targetSettings)), edits.editTarget)],
-  [2, step('editBuyer', fc.tuple(buyer, one(settings.buyerSettings)), edits.editBuyer)],
-  [2, step('editCampaign', fc.tuple(campaign, one(settings.campaignSettings)), edits.editCampaign)],
+  [3, step('repeat', fc.tuple(fc.nat()), repeatNotice, ({ notices }) => notices.length > 0)],
+  [4, step('editTarget', fc.tuple(target, oneSetting(settings.targetSettings)), edits.editTarget)],
+  [2, step('editBuyer', fc.tuple(buyer, oneSetting(settings.buyerSettings)), edits.editBuyer)],
+  [2, step('editCampaign', fc.tuple(campaign, oneSetting(settings.campaignSettings)), edits.editCampaign)],
   [
     2,
     step('editLane', fc.tuple(lane, settings.someLane), (line, { campaign, publisher }, terms) =>
       edits.editLane(line, campaign, publisher, terms),
     ),
   ],
-  [2, step('editRoute', fc.tuple(campaign, target, one(settings.routeSettings)), edits.editRoute)],
+  [2, step('editRoute', fc.tuple(campaign, target, oneSetting(settings.routeSettings)), edits.editRoute)],
   [1, step('dropRoute', fc.tuple(campaign, target), edits.dropRoute)],
   [4, step('resetCaps', fc.tuple(target), edits.resetCaps)],
   [2, step('switchTarget', fc.tuple(target, onOff), edits.switchTarget)],
@@ -174,7 +179,7 @@ export const commands: fc.Arbitrary<Command>[] = WEIGHED.flatMap(([weight, arbit
 )
 
 /** What a history's world is furnished with: a few settings of each record, before anybody calls. */
-export const furniture = fc.record({
+export const initialSettings = fc.record({
   startsAt: fc
     .tuple(
       fc.constantFrom(
@@ -196,10 +201,10 @@ export const furniture = fc.record({
   routes: fc.tuple(...ROUTES.map(() => settings.someRoute)),
 })
 
-type Furniture = typeof furniture extends fc.Arbitrary<infer Value> ? Value : never
+type InitialSettings = typeof initialSettings extends fc.Arbitrary<infer Value> ? Value : never
 
 /** Furnishes both sides. */
-export async function furnish(line: Line, furnished: Furniture): Promise<void> {
+export async function applySettings(line: ModelRun, furnished: InitialSettings): Promise<void> {
   const { targets, buyers, campaigns, lanes, routes } = furnished
   for (const [n, { name }] of TARGETS.entries()) await edits.editTarget(line, name, targets[n] ?? {})
   for (const [n, name] of BUYERS.entries()) await edits.editBuyer(line, name, buyers[n] ?? {})

@@ -21,13 +21,13 @@ const isFor = ({ kind, name }: Subject, claim: ClaimModel) => (kind === 'target'
 function dialsOf({ calls }: Model, subject: Subject) {
   return calls.flatMap((call) =>
     call.claims
-      .filter((claim) => isFor(subject, claim) && !(subject.kind === 'target' && claim.forgiven))
+      .filter((claim) => isFor(subject, claim) && !(subject.kind === 'target' && claim.capsReset))
       .map((claim) => ({ call, claim })),
   )
 }
 
 /** Whether a dial counts against call caps (Document 1, `capCountsOn`). */
-function counts(call: CallModel, { countsOn, outcome }: ClaimModel): boolean {
+function isCounted(call: CallModel, { countsOn, outcome }: ClaimModel): boolean {
   if (countsOn === 'claimed') return true
   if (outcome !== 'answered') return false
   return countsOn === 'connected' || (call.settledAt !== null && call.converted)
@@ -38,19 +38,20 @@ function isOpen(call: CallModel, { outcome }: ClaimModel): boolean {
   return outcome === 'ringing' || (outcome === 'answered' && call.settledAt === null)
 }
 
-const admitted = ({ calls }: Model, subject: Subject) => calls.filter((call) => call.admitted && isOn(subject, call))
+const admittedCalls = ({ calls }: Model, subject: Subject) =>
+  calls.filter((call) => call.admitted && isOn(subject, call))
 
 /** Slots that are counted for good: what `usage` shows. */
 export function countedSlots(model: Model, subject: Subject): readonly Slot[] {
-  if (subject.kind === 'campaign' || subject.kind === 'lane') return admitted(model, subject)
-  return dialsOf(model, subject).flatMap(({ call, claim }) => (counts(call, claim) ? [claim] : []))
+  if (subject.kind === 'campaign' || subject.kind === 'lane') return admittedCalls(model, subject)
+  return dialsOf(model, subject).flatMap(({ call, claim }) => (isCounted(call, claim) ? [claim] : []))
 }
 
 /** Slots that are taken: counted for good, or held until it is known. Caps are judged by these. */
 export function takenSlots(model: Model, subject: Subject): readonly Slot[] {
-  if (subject.kind === 'campaign' || subject.kind === 'lane') return admitted(model, subject)
+  if (subject.kind === 'campaign' || subject.kind === 'lane') return admittedCalls(model, subject)
   return dialsOf(model, subject).flatMap(({ call, claim }) =>
-    counts(call, claim) || isOpen(call, claim) ? [claim] : [],
+    isCounted(call, claim) || isOpen(call, claim) ? [claim] : [],
   )
 }
 

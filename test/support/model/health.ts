@@ -3,12 +3,12 @@ import type { HealthModel, Model } from './state.ts'
 const SECOND = 1_000
 /** Failures in a row at which a target is down, and at which it is switched off (Supplement §5, Health). */
 const DOWN = 3
-const OFF = 5
-const FIRST_OFF = 60
-const LONGEST_OFF = 15 * 60
+const SUPPRESSED = 5
+const FIRST_SUPPRESSION = 60
+const LONGEST_SUPPRESSION = 15 * 60
 /** Seconds that a 503 asks for: what it says, an hour at most, or half a minute when it says nothing. */
-const LONGEST_ASKED = 3_600
-const UNASKED = 30
+const LONGEST_RETRY_AFTER = 3_600
+const DEFAULT_RETRY_AFTER = 30
 
 /** How a dial failed, beside its outcome. */
 export interface FailureCode {
@@ -16,37 +16,42 @@ export interface FailureCode {
   readonly retryAfterSeconds: number | null
 }
 
-function secondsOff(failures: number, { sipCode, retryAfterSeconds }: FailureCode): number {
-  let seconds = sipCode === 503 ? Math.min(retryAfterSeconds ?? UNASKED, LONGEST_ASKED) : 0
-  if (failures >= OFF) seconds = Math.max(seconds, Math.min(FIRST_OFF * 2 ** (failures - OFF), LONGEST_OFF))
+function suppressionSeconds(failures: number, { sipCode, retryAfterSeconds }: FailureCode): number {
+  let seconds = sipCode === 503 ? Math.min(retryAfterSeconds ?? DEFAULT_RETRY_AFTER, LONGEST_RETRY_AFTER) : 0
+  if (failures >= SUPPRESSED)
+    seconds = Math.max(seconds, Math.min(FIRST_SUPPRESSION * 2 ** (failures - SUPPRESSED), LONGEST_SUPPRESSION))
   return seconds
 }
 
 /** Stretches that touch are one; of two apart the later one is known. */
-function withStretch(known: HealthModel['off'], from: number, until: number): HealthModel['off'] {
+function extendedSuppression(
+  known: HealthModel['suppression'],
+  from: number,
+  until: number,
+): HealthModel['suppression'] {
   if (known === null || known.until < from) return { from, until }
   if (until < known.from) return known
   return { from: Math.min(known.from, from), until: Math.max(known.until, until) }
 }
 
 /** A dial to a target failed at an instant. */
-export function hurt(model: Model, target: string, code: FailureCode, at: number): void {
-  const health = model.health.get(target) ?? { failures: 0, off: null }
+export function addFailure(model: Model, target: string, code: FailureCode, at: number): void {
+  const health = model.health.get(target) ?? { failures: 0, suppression: null }
   health.failures += 1
-  const seconds = secondsOff(health.failures, code)
-  if (seconds > 0) health.off = withStretch(health.off, at, at + seconds * SECOND)
+  const seconds = suppressionSeconds(health.failures, code)
+  if (seconds > 0) health.suppression = extendedSuppression(health.suppression, at, at + seconds * SECOND)
   model.health.set(target, health)
   if (health.failures === DOWN) model.notices.push(`${target} is down`)
 }
 
 /** A call connected: whatever was, is over. */
-export function heal(model: Model, target: string): void {
-  model.health.set(target, { failures: 0, off: null })
+export function resetHealth(model: Model, target: string): void {
+  model.health.set(target, { failures: 0, suppression: null })
 }
 
 /** Whether a target is switched off at an instant. */
-export function isOff({ health }: Model, target: string, at: number): boolean {
-  const off = health.get(target)?.off
+export function isSuppressed({ health }: Model, target: string, at: number): boolean {
+  const off = health.get(target)?.suppression
   return off ? off.from <= at && at < off.until : false
 }
 

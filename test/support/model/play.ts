@@ -1,17 +1,17 @@
 import { expect } from 'vitest'
 import type { CarrierNotice } from '../../../src/ports/carrier.ts'
-import { soldBy } from './books.ts'
-import { answer, arrive, catchUp, type FailureModel, fail, hangUp, ringing } from './calls.ts'
-import { decisionIn, judgeArrival, judgeSearch } from './judge.ts'
+import { answeredClaim } from './books.ts'
+import { answer, arrive, catchUp, type FailureModel, fail, hangUp, ringingClaim } from './calls.ts'
+import type { ModelAndSystem } from './edits.ts'
+import { decisionOf, expectArrival, expectSearch } from './expectations.ts'
 import { orderProblem } from './routing.ts'
 import { type CallModel, type DialEnd, dayOf, hourOf, iso, monthOf, need } from './state.ts'
-import type { Pair } from './steps.ts'
 
 const WORKSPACE = '01900000-0000-7000-8000-000000000001'
 
 /** Model and system with what the carrier has told so far. */
-export interface Line extends Pair {
-  readonly told: CarrierNotice[]
+export interface ModelRun extends ModelAndSystem {
+  readonly notices: CarrierNotice[]
 }
 
 /** What becomes of a dial, and after how many milliseconds. */
@@ -29,7 +29,7 @@ export interface RoutingKey {
 }
 
 /** A whole call: its dials in turn (an answer where there are no more), how long it is talked, and who hangs up. */
-export interface CallScript {
+export interface ScriptedCall {
   readonly dialed: string
   readonly caller: string | null
   readonly key: RoutingKey | null
@@ -41,31 +41,35 @@ export interface CallScript {
   readonly edge: 'hour' | 'day' | 'month' | null
 }
 
-const tell = async ({ system, told }: Line, notice: CarrierNotice) => {
-  told.push(notice)
-  return system.tell(notice)
+const sendNotice = async ({ system, notices }: ModelRun, notice: CarrierNotice) => {
+  notices.push(notice)
+  return system.handleNotice(notice)
 }
 
-const noticed = (call: Pick<CallModel, 'id'>, at: number) => ({ workspaceId: WORKSPACE, callId: call.id, at: iso(at) })
+const noticeFields = (call: Pick<CallModel, 'id'>, at: number) => ({
+  workspaceId: WORKSPACE,
+  callId: call.id,
+  at: iso(at),
+})
 
-type Announced = Pick<CallScript, 'dialed' | 'caller' | 'key'>
+type AnnouncedCall = Pick<ScriptedCall, 'dialed' | 'caller' | 'key'>
 
-async function announce(line: Line, { dialed, caller, key }: Announced, at: number): Promise<CallModel> {
+async function announce(line: ModelRun, { dialed, caller, key }: AnnouncedCall, at: number): Promise<CallModel> {
   const { model, system } = line
   const id = system.newId()
-  const events = await tell(line, {
+  const events = await sendNotice(line, {
     type: 'call-arrived',
-    ...noticed({ id }, at),
+    ...noticeFields({ id }, at),
     carrierCallId: `carrier-${id}`,
     to: dialed,
     from: caller,
     sipHeaders: key ? { 'X-Svc-Routing-Key': `${key.campaign} ${key.publisher}` } : {},
   })
-  const decision = decisionIn(events)
+  const decision = decisionOf(events)
   if (!decision || !('plan' in decision)) throw new Error('The arrival was not decided.')
   const order = decision.plan.map(({ targetName }) => targetName)
   const { call, passage, first, found } = arrive(model, { id, dialed, caller, key, at }, order)
-  judgeArrival(decision, call, passage, found)
+  expectArrival(decision, call, passage, found)
   const campaign = call.campaign === null ? null : need(model.campaigns, call.campaign)
   if (call.admitted && campaign) expect(orderProblem(model, campaign, first, order)).toBeNull()
   return call
@@ -73,42 +77,47 @@ async function announce(line: Line, { dialed, caller, key }: Announced, at: numb
 
 type Failing = DialScript & { readonly end: 'unavailable' | DialEnd }
 
-const NOT_TOLD = { sipCode: null, retryAfterSeconds: null }
+const NO_CODE = { sipCode: null, retryAfterSeconds: null }
 const FAILURES: Readonly<Record<Failing['end'], (script: Failing) => FailureModel>> = {
-  no_answer: () => ({ outcome: 'no_answer', ...NOT_TOLD }),
+  no_answer: () => ({ outcome: 'no_answer', ...NO_CODE }),
   busy: () => ({ outcome: 'busy', sipCode: 486, retryAfterSeconds: null }),
-  rejected: () => ({ outcome: 'rejected', ...NOT_TOLD }),
-  failed: () => ({ outcome: 'failed', ...NOT_TOLD }),
+  rejected: () => ({ outcome: 'rejected', ...NO_CODE }),
+  failed: () => ({ outcome: 'failed', ...NO_CODE }),
   unavailable: ({ retryAfterSeconds }) => ({ outcome: 'failed', sipCode: 503, retryAfterSeconds }),
 }
 
-async function failed(line: Line, call: CallModel, script: Failing, at: number): Promise<void> {
+async function failDial(line: ModelRun, call: CallModel, script: Failing, at: number): Promise<void> {
   const failure = FAILURES[script.end](script)
-  const attempt = ringing(call)?.attempt ?? 0
-  const events = await tell(line, {
+  const attempt = ringingClaim(call)?.attempt ?? 0
+  const events = await sendNotice(line, {
     type: 'dial-failed',
-    ...noticed(call, at),
+    ...noticeFields(call, at),
     attempt,
     ...failure,
     whisperAccepted: null,
   })
-  judgeSearch(decisionIn(events), call, fail(line.model, call, failure, at))
+  expectSearch(decisionOf(events), call, fail(line.model, call, failure, at))
 }
 
-async function taken(line: Line, call: CallModel, at: number): Promise<void> {
-  const attempt = ringing(call)?.attempt ?? 0
-  await tell(line, { type: 'dial-answered', ...noticed(call, at), attempt, whisperAccepted: null })
+async function answerDial(line: ModelRun, call: CallModel, at: number): Promise<void> {
+  const attempt = ringingClaim(call)?.attempt ?? 0
+  await sendNotice(line, { type: 'dial-answered', ...noticeFields(call, at), attempt, whisperAccepted: null })
   answer(line.model, call, at)
 }
 
-async function over(line: Line, call: CallModel, by: 'caller' | 'agent' | 'platform', at: number): Promise<void> {
-  await tell(line, { type: 'call-ended', ...noticed(call, at), hungUpBy: by, recorded: false })
+async function endCall(
+  line: ModelRun,
+  call: CallModel,
+  by: 'caller' | 'agent' | 'platform',
+  at: number,
+): Promise<void> {
+  await sendNotice(line, { type: 'call-ended', ...noticeFields(call, at), hungUpBy: by, recorded: false })
   hangUp(line.model, call, by, at)
 }
 
 /** What has fallen due is done on both sides. */
-export async function settleUp(line: Line): Promise<void> {
-  await line.system.due()
+export async function runDueWork(line: ModelRun): Promise<void> {
+  await line.system.runDueWork()
   catchUp(line.model)
 }
 
@@ -125,7 +134,7 @@ function edgeBefore(at: number, edge: keyof typeof WINDOWS): number {
 }
 
 /** When a call arrives that must be over by now. */
-function arrivalOf(now: number, { dials, talkMs, before, edge }: CallScript): number {
+function arrivalOf(now: number, { dials, talkMs, before, edge }: ScriptedCall): number {
   const latest = now - dials.reduce((sum, { ringMs }) => sum + ringMs, 30_000) - talkMs
   if (edge === null) return Math.max(now - PAST, latest - before)
   const from = edgeBefore(latest, edge)
@@ -135,69 +144,74 @@ function arrivalOf(now: number, { dials, talkMs, before, edge }: CallScript): nu
 
 const ANSWER: DialScript = { end: 'answer', ringMs: 3_000, retryAfterSeconds: null }
 
-const fails = (dial: DialScript): dial is Failing => dial.end in FAILURES
+const isFailing = (dial: DialScript): dial is Failing => dial.end in FAILURES
 
-async function comesTo(line: Line, call: CallModel, dial: DialScript, at: number): Promise<void> {
-  if (fails(dial)) await failed(line, call, dial, at)
-  else await taken(line, call, at)
+async function resolveDial(line: ModelRun, call: CallModel, dial: DialScript, at: number): Promise<void> {
+  if (isFailing(dial)) await failDial(line, call, dial, at)
+  else await answerDial(line, call, at)
 }
 
 /** Plays a whole call in one go, as the sandbox does with instant ones. */
-export async function playCall(line: Line, script: CallScript): Promise<void> {
+export async function playCall(line: ModelRun, script: ScriptedCall): Promise<void> {
   const { talkMs, by } = script
   let at = arrivalOf(line.model.now, script)
   const call = await announce(line, script, at)
   const dials = [...script.dials]
-  for (let claim = ringing(call); claim; claim = ringing(call)) {
+  for (let claim = ringingClaim(call); claim; claim = ringingClaim(call)) {
     const dial = dials.shift() ?? ANSWER
     at += Math.min(dial.ringMs, claim.ringSeconds * 1_000)
     if (dial.end === 'gives_up') break
-    await comesTo(line, call, dial, at)
+    await resolveDial(line, call, dial, at)
   }
-  if (soldBy(call)) at += talkMs
-  await over(line, call, call.unrouted === null ? by : 'platform', at)
-  await settleUp(line)
+  if (answeredClaim(call)) at += talkMs
+  await endCall(line, call, call.unrouted === null ? by : 'platform', at)
+  await runDueWork(line)
 }
 
 /** A call begins now and goes on step by step. */
-export async function startCall(line: Line, called: Announced): Promise<void> {
+export async function startCall(line: ModelRun, called: AnnouncedCall): Promise<void> {
   await announce(line, called, line.model.now)
 }
 
-export const openCalls = ({ model }: Pick<Pair, 'model'>) => model.calls.filter(({ end }) => end === null)
+export const openCalls = ({ model }: Pick<ModelAndSystem, 'model'>) => model.calls.filter(({ end }) => end === null)
 
 /** One of the calls that are open goes on, now: its dial comes to something, or it is over. */
-export async function goOn(line: Line, pick: number, dial: DialScript, by: 'caller' | 'agent'): Promise<void> {
+export async function advanceCall(
+  line: ModelRun,
+  pick: number,
+  dial: DialScript,
+  by: 'caller' | 'agent',
+): Promise<void> {
   const open = openCalls(line)
   const call = open[pick % open.length]
   if (!call) return
   const { now } = line.model
-  if (!ringing(call) || dial.end === 'gives_up') await over(line, call, by, now)
-  else await comesTo(line, call, dial, now)
-  await settleUp(line)
+  if (!ringingClaim(call) || dial.end === 'gives_up') await endCall(line, call, by, now)
+  else await resolveDial(line, call, dial, now)
+  await runDueWork(line)
 }
 
 /** The carrier tells something once more, however late: nothing comes of it. */
-export async function repeat({ system, told }: Line, pick: number): Promise<void> {
-  const notice = told[pick % told.length]
-  if (notice) expect(await system.tell(notice), 'what a repeated notice led to').toEqual([])
+export async function repeatNotice({ system, notices }: ModelRun, pick: number): Promise<void> {
+  const notice = notices[pick % notices.length]
+  if (notice) expect(await system.handleNotice(notice), 'what a repeated notice led to').toEqual([])
 }
 
 /** Time passes: so long, or to so long before or after the next edge of a window. */
-export async function wait(line: Line, ms: number, edge: keyof typeof WINDOWS | null): Promise<void> {
+export async function wait(line: ModelRun, ms: number, edge: keyof typeof WINDOWS | null): Promise<void> {
   const { model, system } = line
   const next =
     edge && edgeBefore(edgeBefore(model.now, edge) + { hour: HOUR, day: 24 * HOUR, month: 32 * 24 * HOUR }[edge], edge)
   model.now = next === null ? model.now + ms : Math.max(model.now, next + (ms % 4_000) - 2_000)
   system.moveTo(model.now)
-  await settleUp(line)
+  await runDueWork(line)
 }
 
 const BUFFERS_OVER = 2 * HOUR
 
 /** Everybody hangs up, and everything that is held back falls due. */
-export async function drain(line: Line): Promise<void> {
-  for (const call of openCalls(line)) await over(line, call, 'caller', line.model.now)
-  await settleUp(line)
+export async function drain(line: ModelRun): Promise<void> {
+  for (const call of openCalls(line)) await endCall(line, call, 'caller', line.model.now)
+  await runDueWork(line)
   await wait(line, BUFFERS_OVER, null)
 }

@@ -1,5 +1,5 @@
 import { centsByDay, inWindows, liveCalls, type Subject, takenSlots } from './counts.ts'
-import { isOff } from './health.ts'
+import { isSuppressed } from './health.ts'
 import {
   blockName,
   type CallModel,
@@ -38,7 +38,7 @@ export function stateOfCaller(caller: string | null): string | null {
 }
 
 /** What a caller brings to the gates. */
-export interface Knock {
+export interface GateInputModel {
   readonly caller: string | null
   readonly campaign: CampaignModel | null
   readonly publisher: string | null
@@ -54,13 +54,13 @@ function isInside(seenAt: number | null, windowSeconds: number, at: number): boo
 const latest = (instants: readonly number[]) => (instants.length > 0 ? Math.max(...instants) : null)
 
 /** Whether the campaign admitted the caller inside its window: its latest admission is what counts. */
-function repeats({ calls }: Model, { caller, campaign, at }: Knock): boolean {
+function isRepeatCaller({ calls }: Model, { caller, campaign, at }: GateInputModel): boolean {
   if (caller === null || campaign === null) return false
   const before = calls.filter((call) => call.admitted && call.campaign === campaign.name && call.caller === caller)
   return isInside(latest(before.map((call) => call.at)), campaign.dedupeWindowSeconds, at)
 }
 
-function campaignCapped(model: Model, { campaign, at }: Knock): boolean {
+function isCampaignCapped(model: Model, { campaign, at }: GateInputModel): boolean {
   if (!campaign) return false
   const subject: Subject = { kind: 'campaign', name: campaign.name }
   const today = inWindows(takenSlots(model, subject), at).day
@@ -68,21 +68,21 @@ function campaignCapped(model: Model, { campaign, at }: Knock): boolean {
   return campaign.concurrencyCap > 0 && liveCalls(model, subject) >= campaign.concurrencyCap
 }
 
-function notLive(model: Model, { campaign, publisher }: Knock): boolean {
+function isNotLive(model: Model, { campaign, publisher }: GateInputModel): boolean {
   if (campaign?.status !== 'live') return true
   return publisher !== null && model.lanes.get(laneName(campaign.name, publisher))?.active === false
 }
 
-function isBlocked({ blocked }: Model, { caller, campaign }: Knock): boolean {
+function isBlocked({ blocked }: Model, { caller, campaign }: GateInputModel): boolean {
   if (caller === null) return false
   return blocked.has(blockName(caller, null)) || (campaign !== null && blocked.has(blockName(caller, campaign.name)))
 }
 
 /** The gates in their order, each with the reason that it ends a call with (Document 1, Life of a call). */
-const GATES: readonly (readonly [string, string, (model: Model, knock: Knock) => boolean])[] = [
+const GATES: readonly (readonly [string, string, (model: Model, knock: GateInputModel) => boolean])[] = [
   ['subscription', 'workspace_inactive', ({ subscription }) => subscription !== 'active'],
   ['wallet', 'workspace_unfunded', ({ balanceCents }) => balanceCents <= 0],
-  ['campaign_status', 'campaign_not_live', notLive],
+  ['campaign_status', 'campaign_not_live', isNotLive],
   ['blocked_caller', 'caller_blocked', isBlocked],
   [
     'anonymous_caller',
@@ -90,16 +90,16 @@ const GATES: readonly (readonly [string, string, (model: Model, knock: Knock) =>
     (_model, { caller, campaign }) => caller === null && campaign?.anonymousPolicy === 'block',
   ],
   ['hours', 'campaign_closed', (_model, { campaign, at }) => !opensAt(campaign?.hoursSchedule ?? null, at)],
-  ['campaign_cap', 'campaign_capped', campaignCapped],
+  ['campaign_cap', 'campaign_capped', isCampaignCapped],
   [
     'repeat_caller',
     'repeat_blocked',
-    (model, knock) => knock.campaign?.repeatCallerPolicy === 'block' && repeats(model, knock),
+    (model, knock) => knock.campaign?.repeatCallerPolicy === 'block' && isRepeatCaller(model, knock),
   ],
 ]
 
 /** What a caller passes, and what turns them away. */
-export function gates(model: Model, knock: Knock) {
+export function evaluateGates(model: Model, knock: GateInputModel) {
   const refused = GATES.findIndex(([, , refuses]) => refuses(model, knock))
   const codes = GATES.map(([code]) => code)
   const [failed = null, reason = null] = GATES[refused] ?? []
@@ -116,7 +116,7 @@ interface CappedLane {
   readonly least: number
 }
 
-function laneCapped(model: Model, lane: CappedLane, at: number) {
+function isLaneCapped(model: Model, lane: CappedLane, at: number) {
   const subject: Subject = { kind: 'lane', name: lane.name }
   const { hour, day, month } = inWindows(takenSlots(model, subject), at)
   const used = [liveCalls(model, subject), hour, day, month]
@@ -126,7 +126,7 @@ function laneCapped(model: Model, lane: CappedLane, at: number) {
 }
 
 /** Whether the same lane sent the caller inside its window. */
-function sentBefore({ calls }: Model, lane: LaneModel, { caller, at }: Knock): boolean {
+function hasSentBefore({ calls }: Model, lane: LaneModel, { caller, at }: GateInputModel): boolean {
   if (caller === null) return false
   const { campaign, publisher, dedupeWindowSeconds } = lane
   const sent = calls.filter(
@@ -136,7 +136,7 @@ function sentBefore({ calls }: Model, lane: LaneModel, { caller, at }: Knock): b
 }
 
 /** Why a publisher earns nothing from a call that arrives now; the first that applies (Supplement §4). */
-function withheld(model: Model, knock: Knock): string | null {
+function withheldReason(model: Model, knock: GateInputModel): string | null {
   const { campaign, publisher, caller, at } = knock
   const lane = campaign && publisher ? model.lanes.get(laneName(campaign.name, publisher)) : undefined
   if (!lane || !publisher) return null
@@ -148,9 +148,11 @@ function withheld(model: Model, knock: Knock): string | null {
   if (need(model.publishers, publisher).status !== 'live') return 'publisher_not_live'
   if (!opensAt(lane.hoursSchedule, at)) return 'lane_closed'
   if (lane.states?.length && !(state && lane.states.includes(state))) return 'lane_state'
-  if (laneCapped(model, { name: laneName(lane.campaign, publisher), caps, payoutCap: dailyPayoutCapCents, least }, at))
+  if (
+    isLaneCapped(model, { name: laneName(lane.campaign, publisher), caps, payoutCap: dailyPayoutCapCents, least }, at)
+  )
     return 'lane_capped'
-  return sentBefore(model, lane, knock) ? 'duplicate' : null
+  return hasSentBefore(model, lane, knock) ? 'duplicate' : null
 }
 
 const UNPAID = {
@@ -162,7 +164,7 @@ const UNPAID = {
 } as const
 
 /** What a publisher is paid by: the lane's terms, or where it says so the campaign's. */
-function payoutIn(lane: LaneModel | undefined, campaign: Knock['campaign']) {
+function payoutIn(lane: LaneModel | undefined, campaign: GateInputModel['campaign']) {
   const from = lane && campaign ? (lane.payoutMode === 'inherit' ? campaign.payout : lane) : null
   if (!from) return UNPAID
   const { payoutCents, revsharePct, minPayoutCents, maxPayoutCents } = from
@@ -172,12 +174,12 @@ function payoutIn(lane: LaneModel | undefined, campaign: Knock['campaign']) {
 }
 
 /** The terms in force when a call arrives. */
-export function termsOf(model: Model, knock: Knock): TermsModel {
+export function termsOf(model: Model, knock: GateInputModel): TermsModel {
   const { campaign, publisher } = knock
   const lane = campaign && publisher ? model.lanes.get(laneName(campaign.name, publisher)) : undefined
   return {
     ...payoutIn(lane, campaign),
-    payoutWithheld: withheld(model, knock),
+    payoutWithheld: withheldReason(model, knock),
     bufferSeconds: lane?.bufferSeconds ?? campaign?.bufferSeconds ?? 0,
     usageRateCents: RATES[model.plan],
   }
@@ -198,9 +200,9 @@ export function planOf(model: Model, campaign: CampaignModel): readonly PlannedM
 }
 
 /** The target that a repeat caller is to be tried with first: the one that connected last on the campaign. */
-export function favourite(model: Model, knock: Knock): string | null {
+export function preferredTarget(model: Model, knock: GateInputModel): string | null {
   const { campaign, caller } = knock
-  if (campaign?.repeatCallerPolicy !== 'same_target' || !repeats(model, knock)) return null
+  if (campaign?.repeatCallerPolicy !== 'same_target' || !isRepeatCaller(model, knock)) return null
   const connected = model.calls.flatMap((call) =>
     call.campaign === campaign.name && call.caller === caller && call.answeredAt !== null
       ? call.claims.map((claim) => ({ ...claim, answeredAt: call.answeredAt ?? 0 }))
@@ -241,7 +243,7 @@ export function orderProblem(
 }
 
 /** A call that looks at a target, at an instant. */
-interface Look {
+interface EligibilityInputModel {
   readonly call: Pick<CallModel, 'callerState' | 'caller' | 'routing' | 'arrivalTags'>
   readonly at: number
 }
@@ -266,11 +268,15 @@ function isFull(model: Model, subject: Subject, caps: Caps, at: number): boolean
 
 const isBusy = (model: Model, subject: Subject, cap: number) => cap > 0 && liveCalls(model, subject) >= cap
 
-const isRich = (model: Model, subject: Subject, cap: number, at: number) =>
+const isRevenueCapped = (model: Model, subject: Subject, cap: number, at: number) =>
   cap > 0 && (centsByDay(model, subject).get(dayOf(at)) ?? 0) >= cap
 
 /** Whether the target was connected to the caller inside its window. */
-function reachedBefore({ calls }: Model, target: TargetModel, { call: { caller }, at }: Look): boolean {
+function hasReachedBefore(
+  { calls }: Model,
+  target: TargetModel,
+  { call: { caller }, at }: EligibilityInputModel,
+): boolean {
   if (caller === null) return false
   const reached = calls.flatMap((call) =>
     call.caller === caller && call.claims.some((claim) => claim.target === target.name && claim.outcome === 'answered')
@@ -281,7 +287,7 @@ function reachedBefore({ calls }: Model, target: TargetModel, { call: { caller }
 }
 
 /** Whether a tag passes a filter: one that is not there equals nothing. */
-function passes(tag: string | undefined, { op, value }: TagFilterModel): boolean {
+function matchesFilter(tag: string | undefined, { op, value }: TagFilterModel): boolean {
   const values = value === null ? [] : typeof value === 'string' ? [value] : value
   if (op === 'exists') return tag !== undefined
   if (op === 'missing') return tag === undefined
@@ -291,7 +297,7 @@ function passes(tag: string | undefined, { op, value }: TagFilterModel): boolean
 }
 
 /** Why a target cannot take a call at an instant: the first reason in the documented order, or null (Document 2, Skip reasons). */
-export function skipReason(model: Model, name: string, { call, at }: Look): string | null {
+export function skipReason(model: Model, name: string, { call, at }: EligibilityInputModel): string | null {
   const target = need(model.targets, name)
   const buyer = need(model.buyers, target.buyer)
   const [own, owner]: readonly Subject[] = [
@@ -303,7 +309,7 @@ export function skipReason(model: Model, name: string, { call, at }: Look): stri
   const reasons: readonly (readonly [string, boolean])[] = [
     ['paused', target.status === 'paused'],
     ['buyer_paused', buyer.status === 'paused'],
-    ['suppressed', isOff(model, name, at)],
+    ['suppressed', isSuppressed(model, name, at)],
     ['closed', !opensAt(target.hoursSchedule, at)],
     ['state', !lists.every((states) => call.callerState !== null && states.includes(call.callerState))],
     ['concurrency', isBusy(model, own, target.concurrencyCap)],
@@ -312,11 +318,11 @@ export function skipReason(model: Model, name: string, { call, at }: Look): stri
       'buyer_capped',
       isBusy(model, owner, buyer.concurrencyCap) ||
         isFull(model, owner, buyer, at) ||
-        isRich(model, owner, buyer.dailyRevenueCapCents, at),
+        isRevenueCapped(model, owner, buyer.dailyRevenueCapCents, at),
     ],
-    ['spend_capped', isRich(model, own, target.dailyRevenueCapCents, at)],
-    ['duplicate', reachedBefore(model, target, { call, at })],
-    ['tag_filter', !target.tagFilters.every((filter) => passes(call.arrivalTags[filter.key], filter))],
+    ['spend_capped', isRevenueCapped(model, own, target.dailyRevenueCapCents, at)],
+    ['duplicate', hasReachedBefore(model, target, { call, at })],
+    ['tag_filter', !target.tagFilters.every((filter) => matchesFilter(call.arrivalTags[filter.key], filter))],
   ]
   return reasons.find(([, applies]) => applies)?.[0] ?? null
 }

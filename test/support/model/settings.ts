@@ -121,15 +121,15 @@ export const routeSettings = {
 type Some<Settings> = Partial<Settings>
 
 /** Any of the settings. */
-function few<Settings>(arbitraries: { readonly [K in keyof Settings]: fc.Arbitrary<Settings[K]> }) {
+function someOf<Settings>(arbitraries: { readonly [K in keyof Settings]: fc.Arbitrary<Settings[K]> }) {
   return fc.record<Settings, never>(arbitraries, { requiredKeys: [] })
 }
 
 /** Settings of one kind, all of them together or a few. */
-export const someTarget: fc.Arbitrary<Some<TargetModel>> = few(targetSettings)
-export const someBuyer: fc.Arbitrary<Some<BuyerModel>> = few(buyerSettings)
-export const someCampaign: fc.Arbitrary<Some<CampaignModel>> = few(campaignSettings)
+export const someTarget: fc.Arbitrary<Some<TargetModel>> = someOf(targetSettings)
+export const someBuyer: fc.Arbitrary<Some<BuyerModel>> = someOf(buyerSettings)
+export const someCampaign: fc.Arbitrary<Some<CampaignModel>> = someOf(campaignSettings)
 export const someLane: fc.Arbitrary<Some<LaneModel>> = fc
-  .tuple(few(laneSettings), fc.option(lanePayout, { nil: {} }))
+  .tuple(someOf(laneSettings), fc.option(lanePayout, { nil: {} }))
   .map(([terms, payout]) => ({ ...terms, ...payout }))
-export const someRoute: fc.Arbitrary<Some<RouteModel>> = few(routeSettings)
+export const someRoute: fc.Arbitrary<Some<RouteModel>> = someOf(routeSettings)

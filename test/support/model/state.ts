@@ -124,7 +124,7 @@ export interface ClaimModel extends PlannedModel {
   /** Its place among all answers; null while there is none. */
   answerNo: number | null
   /** The target's caps were reset after the dial. */
-  forgiven: boolean
+  capsReset: boolean
 }
 
 export interface CorrectionsModel {
@@ -136,7 +136,7 @@ export interface CorrectionsModel {
 /** How a target's dials have gone since a call last connected, and for how long that switches it off. */
 export interface HealthModel {
   failures: number
-  off: { readonly from: number; readonly until: number } | null
+  suppression: { readonly from: number; readonly until: number } | null
 }
 
 export interface CallModel {
@@ -212,7 +212,7 @@ export interface Model {
   /** Health of the targets of which anything has been heard. */
   readonly health: Map<string, HealthModel>
   /** The cap that was last told to be reached, by whose it is and its window. */
-  readonly told: Map<string, number>
+  readonly notifiedCaps: Map<string, number>
   /** Every cap that was told to be reached, and every target that went down, in words. */
   readonly notices: string[]
   /** Grows with each answer and each end, so that what comes at one instant has an order. */

@@ -20,7 +20,7 @@ import type { AnyCommand } from '../../../src/kernel/command.ts'
 import type { Actor, RecordedEvent } from '../../../src/kernel/event.ts'
 import { type AnyProjection, collectionOf, keysOf, reduce } from '../../../src/kernel/projection.ts'
 import { isRefusal, type Refusal } from '../../../src/kernel/refusal.ts'
-import { createFlow } from '../../../src/main/flow.ts'
+import { createPlatformEffects } from '../../../src/main/effects.ts'
 import { projections } from '../../../src/main/registry.ts'
 import type { Carrier, CarrierNotice, DialCommand, ReleaseCommand } from '../../../src/ports/carrier.ts'
 import type { Random } from '../../../src/ports/random.ts'
@@ -39,9 +39,9 @@ export const ADA: Actor = { type: 'user', id: '01900000-0000-7000-8000-000000000
 export const KEY: Actor = { type: 'key', id: '01900000-0000-7000-8000-000000000003', name: 'Buyer feed' }
 
 /** What a history's calls move; the activity log only tells of it. */
-const moving = { ...ledgerEvents, ...callEvents, ...walletEvents, ...blocklistEvents }
+const callEventSchemas = { ...ledgerEvents, ...callEvents, ...walletEvents, ...blocklistEvents }
 const followed: readonly AnyProjection[] = projections.filter(
-  ({ name, events }) => name !== 'activity' && Object.keys(events).some((type) => type in moving),
+  ({ name, events }) => name !== 'activity' && Object.keys(events).some((type) => type in callEventSchemas),
 )
 
 /** Read models whose documents queries sum and count. */
@@ -67,7 +67,7 @@ function createIds(now: () => number, seed: number): Random {
 /** The real engine in memory: writer, reactions, due work and read models, on a clock and a carrier that are played by hand. */
 async function createSystem(startsAt: number, seed: number) {
   let now = startsAt
-  const clock = { now: () => now, at: () => () => undefined }
+  const clock = { now: () => now, schedule: () => () => undefined }
   const log = createMemoryLog()
   const ops = createMemoryOperationalStore()
   const random = createIds(clock.now, seed)
@@ -111,12 +111,12 @@ async function createSystem(startsAt: number, seed: number) {
     ops,
     clock,
     random,
-    async recall(memory, id) {
+    async lookUp(memory, id) {
       project()
       return views.get(memory.name)?.get(id) ?? null
     },
   })
-  const flow = createFlow({
+  const flow = createPlatformEffects({
     writer,
     carrier: () => carrier as Carrier,
     clock,
@@ -125,7 +125,7 @@ async function createSystem(startsAt: number, seed: number) {
   })
 
   /** What was appended by a piece of work. A step of the flow that failed fails the history. */
-  async function led(work: () => Promise<unknown>): Promise<readonly RecordedEvent[]> {
+  async function appendedBy(work: () => Promise<unknown>): Promise<readonly RecordedEvent[]> {
     const before = log.events.length
     await work()
     if (faults.length > 0) throw faults[0]
@@ -141,7 +141,7 @@ async function createSystem(startsAt: number, seed: number) {
       const outcome = await flow.handle(command, command.input.parse(input), { ...by, surface: 'console', ip: null })
       if (isRefusal(outcome)) refusal = outcome
     }
-    return led(work).then((events) => refusal ?? events)
+    return appendedBy(work).then((events) => refusal ?? events)
   }
 
   return {
@@ -159,11 +159,11 @@ async function createSystem(startsAt: number, seed: number) {
       project()
     },
     act,
-    tell: (notice: CarrierNotice) => led(() => flow.listen(notice)),
+    handleNotice: (notice: CarrierNotice) => appendedBy(() => flow.handleCarrierNotice(notice)),
     ledger: () => writer.stateOf(ledger, WORKSPACE),
     /** Rows of due work that have fallen due are done, the earliest first, until none is left. */
-    due: () =>
-      led(async () => {
+    runDueWork: () =>
+      appendedBy(async () => {
         for (;;) {
           const rows = [...(views.get('timers')?.values() ?? [])].filter((row) => Number(row.dueAt) <= now)
           const [row] = rows.toSorted((one, other) => Number(one.dueAt) - Number(other.dueAt))
@@ -171,7 +171,11 @@ async function createSystem(startsAt: number, seed: number) {
           if (!row || !kind) return
           const amountCents = typeof row.amountCents === 'number' ? row.amountCents : null
           const before = log.events.length
-          await flow.due(kind, WORKSPACE, { subjectId: String(row.subjectId), dueAt: Number(row.dueAt), amountCents })
+          await flow.runScheduledJob(kind, WORKSPACE, {
+            subjectId: String(row.subjectId),
+            dueAt: Number(row.dueAt),
+            amountCents,
+          })
           project()
           if (log.events.length === before) throw new Error(`Due work changes nothing: ${JSON.stringify(row)}`)
         }
@@ -193,7 +197,7 @@ export type System = Awaited<ReturnType<typeof createSystem>>
 /** Ids of the records that a history begins with, by name. */
 export type Ids = ReadonlyMap<string, string>
 
-async function furnish(system: System): Promise<Ids> {
+async function createRecords(system: System): Promise<Ids> {
   const ids = new Map<string, string>()
   const of = (name: string | null) => (name === null ? null : (ids.get(name) ?? name))
   const done = async (command: AnyCommand, input: object, name?: string) => {
@@ -236,12 +240,12 @@ async function furnish(system: System): Promise<Ids> {
 }
 
 /** A day on which nothing happens but the furnishing, before every history. */
-const FURNISHED_AT = Date.UTC(2026, 0, 1)
-let furnished: Promise<{ readonly ids: Ids; readonly events: readonly RecordedEvent[] }> | null = null
+const RECORDS_CREATED_AT = Date.UTC(2026, 0, 1)
+let startingPoint: Promise<{ readonly ids: Ids; readonly events: readonly RecordedEvent[] }> | null = null
 
-async function furnishOnce() {
-  const system = await createSystem(FURNISHED_AT, 1)
-  return { ids: await furnish(system), events: system.log.events }
+async function createRecordsOnce() {
+  const system = await createSystem(RECORDS_CREATED_AT, 1)
+  return { ids: await createRecords(system), events: system.log.events }
 }
 
 /** The engine with the model's own world in it, at an instant. */
@@ -249,8 +253,8 @@ export async function openSystem(
   startsAt: number,
   seed: number,
 ): Promise<{ readonly system: System; readonly ids: Ids }> {
-  furnished ??= furnishOnce()
-  const { ids, events } = await furnished
+  startingPoint ??= createRecordsOnce()
+  const { ids, events } = await startingPoint
   const system = await createSystem(startsAt, seed)
   await system.load(events)
   return { system, ids }

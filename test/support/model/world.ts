@@ -107,7 +107,7 @@ const byName = <Value extends { readonly name: string }>(values: readonly Value[
   new Map(values.map((value) => [value.name, value]))
 
 /** The model of a workspace in which nobody has called yet. */
-export function freshModel(now: number): Model {
+export function createModel(now: number): Model {
   return {
     now,
     subscription: 'active',
@@ -126,7 +126,7 @@ export function freshModel(now: number): Model {
     blocked: new Set(),
     calls: [],
     health: new Map(),
-    told: new Map(),
+    notifiedCaps: new Map(),
     notices: [],
     ticks: 0,
   }

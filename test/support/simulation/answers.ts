@@ -3,15 +3,15 @@ import { listCalls } from '../../../queries/calls/list-calls.ts'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import { isRefusal } from '../../../src/kernel/refusal.ts'
 import { WORKSPACE } from '../fixtures/spec.ts'
-import type { Process } from './process.ts'
+import type { SimulatedProcess } from './process.ts'
 import { SIMULATED_START } from './world.ts'
 
 const SUMS = ['revenueCents', 'payoutCents', 'profitCents', 'usageCents'] as const
 const MOST_ROWS = 200
 
 /** What a process answers of the calls: every one of them in full and over, and totals that are the sums of the rows. */
-export async function answersBroken(
-  ask: Process['ask'],
+export async function answerViolations(
+  ask: SimulatedProcess['ask'],
   events: readonly RecordedEvent[],
   nowMs: number,
 ): Promise<readonly string[]> {

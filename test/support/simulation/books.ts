@@ -6,7 +6,7 @@ import { callEvents } from '../../../src/domain/calls/call.ts'
 import { walletEvents } from '../../../src/domain/money/wallet.ts'
 import { counterKey, ledger } from '../../../src/domain/routing/ledger.ts'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
-import { placeOf } from '../../../src/runtime/projections/build-names.ts'
+import { buildNames } from '../../../src/runtime/projections/build-names.ts'
 import { emptyFold, foldEvents } from '../../../src/runtime/write/fold.ts'
 import type { MemoryReadStore } from '../memory/read-store.ts'
 
@@ -90,7 +90,7 @@ export function countersBroken(events: readonly RecordedEvent[]): readonly strin
 
 /** Rows of the call log show the final books, and their profit. */
 export function rowsBroken(events: readonly RecordedEvent[], views: MemoryReadStore): readonly string[] {
-  const rows = views.all(placeOf(callLog).collection)
+  const rows = views.all(buildNames(callLog).collection)
   return [...finalBooks(events).values()].flatMap(({ callId, revenueCents, payoutCents }) => {
     const row = rows[callId]
     const same = row?.revenueCents === revenueCents && row.payoutCents === payoutCents
@@ -113,7 +113,7 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
 
 /** Every call has its story, whole: a step for all that happened, a skip for each target passed over, an end to each dial. */
 export function storiesBroken(events: readonly RecordedEvent[], views: MemoryReadStore): readonly string[] {
-  const stories = views.all(placeOf(callStory).collection)
+  const stories = views.all(buildNames(callStory).collection)
   const happened = new Map<string, string[]>()
   for (const { type, stream, data } of events) {
     if (!stream.startsWith('call-')) continue
@@ -140,7 +140,7 @@ export function recordingsBroken(
   views: MemoryReadStore,
   recorded: ReadonlySet<string>,
 ): readonly string[] {
-  const kept = views.all(placeOf(callRecordings).collection)
+  const kept = views.all(buildNames(callRecordings).collection)
   const answered = new Set(every(events, 'TargetAnswered', callEvents.TargetAnswered).map(({ callId }) => callId))
   return [...new Set([...recorded, ...Object.keys(kept)])].flatMap((callId) => {
     const doc = kept[callId]

@@ -10,19 +10,20 @@ function withoutDailyCaps(state: WorkspaceState): WorkspaceState {
   return { ...state, targets: state.targets.map((target) => ({ ...target, dailyCap: 0 })) }
 }
 
-const blind = <States extends { readonly workspace: WorkspaceState }>(reads: States): States => ({
+const withoutCapsIn = <States extends { readonly workspace: WorkspaceState }>(reads: States): States => ({
   ...reads,
   workspace: withoutDailyCaps(reads.workspace),
 })
 
-const routeBlindly: typeof routeCall = {
+const routeIgnoringCaps: typeof routeCall = {
   ...routeCall,
-  decide: (input, state, context) => routeCall.decide(input, state, { ...context, reads: blind(context.reads) }),
+  decide: (input, state, context) =>
+    routeCall.decide(input, state, { ...context, reads: withoutCapsIn(context.reads) }),
 }
 
-const failOverBlindly: typeof failOver = {
+const failOverIgnoringCaps: typeof failOver = {
   ...failOver,
-  decide: (input, state, context) => failOver.decide(input, state, { ...context, reads: blind(context.reads) }),
+  decide: (input, state, context) => failOver.decide(input, state, { ...context, reads: withoutCapsIn(context.reads) }),
 }
 
 const settleAgain: typeof settleCall = {
@@ -35,7 +36,7 @@ export const bugs = {
   /** Claims look at every cap of a target but that of its day. */
   forgottenCap: {
     name: 'a claim that forgets a cap',
-    commands: { 'route-call': routeBlindly, 'fail-over': failOverBlindly },
+    commands: { 'route-call': routeIgnoringCaps, 'fail-over': failOverIgnoringCaps },
   },
   /** Books that were written are written again by whoever comes late. */
   settledTwice: {

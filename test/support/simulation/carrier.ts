@@ -16,7 +16,7 @@ interface Line {
 }
 
 /** How the callers and the called are. */
-export interface Manners {
+export interface CallerBehaviour {
   /** Seconds that a caller waits at most for somebody to answer. */
   readonly patience: readonly [number, number]
   readonly talk: readonly [number, number]
@@ -37,7 +37,7 @@ export interface SimulatedCarrier {
   readonly place: (call: PlacedCall) => void
   readonly commands: Pick<Carrier, 'dial' | 'release'>
   /** Calls that are on the line. */
-  readonly up: () => number
+  readonly liveCalls: () => number
   /** What it was asked that no carrier may be asked. */
   readonly broken: readonly string[]
 }
@@ -45,8 +45,12 @@ export interface SimulatedCarrier {
 const MOST_SECONDS = 1_200
 /** Share of the talks that were to be recorded of which something is kept, and how long it is (ms). */
 const RECORDED = 0.7
-const KEPT_MS = 30 * 24 * 3_600_000
-const STAYS: Readonly<Record<ReleaseCommand['action']['kind'], number>> = { hangup: 0, message: 5, forward: 30 }
+const RECORDING_LIFE_MS = 30 * 24 * 3_600_000
+const RELEASE_SECONDS: Readonly<Record<ReleaseCommand['action']['kind'], number>> = {
+  hangup: 0,
+  message: 5,
+  forward: 30,
+}
 const FAILURES = ['no_answer', 'busy', 'rejected', 'failed'] as const
 const SIP_CODES = { no_answer: null, busy: 486, rejected: 603, failed: 503 } as const
 
@@ -54,7 +58,7 @@ const SIP_CODES = { no_answer: null, busy: 486, rejected: 603, failed: 503 } as 
 export function createSimulatedCarrier(options: {
   readonly agenda: Agenda
   readonly chance: Chance
-  readonly manners: Manners
+  readonly manners: CallerBehaviour
   /** Calls that a target may have at once. */
   readonly lineCaps: ReadonlyMap<string, number>
   readonly tell: (notice: CarrierNotice) => void
@@ -94,7 +98,7 @@ export function createSimulatedCarrier(options: {
       format: 'wav',
       channels: 1,
       durationSeconds: 1,
-      expiresAt: new Date(agenda.now() + KEPT_MS).toISOString(),
+      expiresAt: new Date(agenda.now() + RECORDING_LIFE_MS).toISOString(),
       at: instant(),
     })
   }
@@ -141,7 +145,7 @@ export function createSimulatedCarrier(options: {
     if (taken.has(commandId) || !line || line.over) return
     taken.add(commandId)
     line.released = true
-    after(line, STAYS[action.kind], () => end(line, 'platform'))
+    after(line, RELEASE_SECONDS[action.kind], () => end(line, 'platform'))
   }
 
   return {
@@ -166,6 +170,6 @@ export function createSimulatedCarrier(options: {
       })
       after(line, MOST_SECONDS, () => end(line, 'caller'))
     },
-    up: () => [...lines.values()].filter(({ over }) => !over).length,
+    liveCalls: () => [...lines.values()].filter(({ over }) => !over).length,
   }
 }

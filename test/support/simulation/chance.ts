@@ -1,4 +1,4 @@
-import { randomFrom } from '../../../src/domain/routing/random.ts'
+import { createRandom } from '../../../src/domain/routing/random.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Random } from '../../../src/ports/random.ts'
 
@@ -14,7 +14,7 @@ export interface Chance {
 
 /** Chance from a seed. */
 export function chanceFrom(seed: number): Chance {
-  const next = randomFrom(seed)
+  const next = createRandom(seed)
   const pick = (count: number) => Math.floor(next() * count)
   return {
     pick,
@@ -31,7 +31,7 @@ export function chanceFrom(seed: number): Chance {
 
 /** The random port over a seed. Its ids are of the simulated time, as UUIDv7 are of the real one. */
 export function simulatedRandom(seed: number, clock: Pick<Clock, 'now'>): Random {
-  const next = randomFrom(seed)
+  const next = createRandom(seed)
   const word = () => Math.floor(next() * 2 ** 32)
   const hex = (digits: number) => word().toString(16).padStart(8, '0').slice(0, digits)
   return {

@@ -5,8 +5,8 @@ import { ledger } from '../../../src/domain/routing/ledger.ts'
 import type { AnyCommand } from '../../../src/kernel/command.ts'
 import type { AnyProjection } from '../../../src/kernel/projection.ts'
 import type { Refusal } from '../../../src/kernel/refusal.ts'
-import { createFlow, type Flow } from '../../../src/main/flow.ts'
-import { createRecall } from '../../../src/main/read-side/lookup-loader.ts'
+import { createPlatformEffects, type PlatformEffects } from '../../../src/main/effects.ts'
+import { createLookupLoader } from '../../../src/main/read-side/lookup-loader.ts'
 import { columns, followed, projections, queries, upcasts } from '../../../src/main/registry.ts'
 import { runWorkers } from '../../../src/main/workers.ts'
 import type { Carrier, CarrierNotice } from '../../../src/ports/carrier.ts'
@@ -16,25 +16,25 @@ import type { OperationalStore } from '../../../src/ports/operational-store.ts'
 import { type ReadStore, StoreUnavailable } from '../../../src/ports/read-store.ts'
 import type { NumberTools } from '../../../src/reactions/number-orders.ts'
 import { withColumns } from '../../../src/runtime/columns/column-store.ts'
-import { withActive } from '../../../src/runtime/projections/active-builds.ts'
-import { createPositions } from '../../../src/runtime/projections/checkpoint-tracker.ts'
+import { withActiveBuilds } from '../../../src/runtime/projections/active-builds.ts'
+import { createCheckpointTracker } from '../../../src/runtime/projections/checkpoint-tracker.ts'
 import { runProjections } from '../../../src/runtime/projections/projection-runner.ts'
 import { createQueryRunner, type QueryRunner } from '../../../src/runtime/queries/query-runner.ts'
-import type { CommandCall, Outcome } from '../../../src/runtime/write/mailboxes.ts'
+import type { CommandContext, CommandResult } from '../../../src/runtime/write/mailboxes.ts'
 import { createStreamWriter, type StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Interfere, withFaults } from '../faults/with-faults.ts'
+import { type FaultPlan, withFaults } from '../faults/with-faults.ts'
 import { simulatedRandom } from './chance.ts'
-import type { PortName, Steps } from './steps.ts'
+import type { PendingCalls, PortName } from './steps.ts'
 import { type Agenda, processClock } from './time.ts'
 
 /** What outlives a process, and the room that it runs in. */
-export interface Machine {
+export interface SharedPorts {
   readonly log: EventLog
   readonly ops: OperationalStore
   readonly views: ReadStore
   readonly commands: Pick<Carrier, 'dial' | 'release'>
   readonly agenda: Agenda
-  readonly steps: Steps
+  readonly steps: PendingCalls
   /** Whether a port is out of reach at this moment. */
   readonly isAway: (port: PortName) => boolean
 }
@@ -49,14 +49,14 @@ export interface Bug {
 }
 
 /** A process of the platform: writer, flow, reactions, timers, projections and queries over one machine. */
-export interface Process {
+export interface SimulatedProcess {
   readonly name: string
   /** By which its steps are known. */
   readonly owner: object
   /** Takes what the carrier tells; resolves when it is durable. */
   readonly listen: (notice: CarrierNotice) => Promise<void>
-  readonly handle: (command: AnyCommand, input: unknown, call: CommandCall) => Promise<Outcome | Refusal>
-  readonly ask: QueryRunner['ask']
+  readonly handle: (command: AnyCommand, input: unknown, call: CommandContext) => Promise<CommandResult | Refusal>
+  readonly ask: QueryRunner['run']
   /** Reactions and projections that stand still for ever, with why. */
   readonly halted: () => readonly string[]
   readonly alive: () => boolean
@@ -65,7 +65,7 @@ export interface Process {
 }
 
 /** The read models of calls, counts and money: those of configuration alone are built as well without a simulation. */
-export const simulated: readonly AnyProjection[] = projections.filter(({ events }) =>
+export const simulatedProjections: readonly AnyProjection[] = projections.filter(({ events }) =>
   [ledger, call, wallet].some((entity) => Object.keys(entity.events).some((type) => type in events)),
 )
 
@@ -84,7 +84,7 @@ const TURNS: ReadonlySet<string> = new Set([
   'carrier.release',
 ])
 
-const AWAY: Readonly<Record<PortName, () => Error>> = {
+const UNAVAILABLE: Readonly<Record<PortName, () => Error>> = {
   log: () => new LogUnavailable('The log does not answer.'),
   ops: () => new StoreUnavailable('The operational store does not answer.'),
   views: () => new StoreUnavailable('The read store does not answer.'),
@@ -92,33 +92,33 @@ const AWAY: Readonly<Record<PortName, () => Error>> = {
 }
 
 /** A log whose tail is late as well. */
-function trailing(log: EventLog, plain: EventLog, turn: () => Promise<unknown>): EventLog {
+function withDelayedTail(log: EventLog, plain: EventLog, turn: () => Promise<unknown>): EventLog {
   return {
     ...log,
     async *follow(after, signal) {
       for await (const page of plain.follow(after, signal)) {
-        if ((await turn()) === 'fail') throw AWAY.log()
+        if ((await turn()) === 'fail') throw UNAVAILABLE.log()
         yield page
       }
     },
   }
 }
 
-const mistaken = (writer: StreamWriter, bug: Bug | null): StreamWriter => ({
+const withBug = (writer: StreamWriter, bug: Bug | null): StreamWriter => ({
   ...writer,
   handle: (command, input, call) => writer.handle(bug?.commands?.[command.name] ?? command, input, call),
 })
 
 /** Starts a process over a machine. */
 export function startProcess(
-  machine: Machine,
+  machine: SharedPorts,
   {
     name,
     seed,
     skewMs,
     bug,
   }: { readonly name: string; readonly seed: number; readonly skewMs: number; readonly bug: Bug | null },
-): Process {
+): SimulatedProcess {
   const { agenda, steps, isAway } = machine
   const owner = {}
   let alive = true
@@ -128,18 +128,18 @@ export function startProcess(
   const turn = (port: PortName, step: string) =>
     alive ? steps.turn(owner, port, step) : new Promise<undefined>(() => undefined)
   const interfering =
-    (port: PortName): Interfere =>
+    (port: PortName): FaultPlan =>
     (method) => {
       const step = `${port}.${method}`
       if (TURNS.has(step) || !alive) return turn(port, step)
       return isAway(port) ? 'fail' : undefined
     }
   const reaching = <Port extends object>(port: PortName, plain: Port) =>
-    withFaults(plain, AWAY[port], interfering(port))
-  const log = trailing(reaching('log', machine.log), machine.log, () => turn('log', 'log.follow'))
+    withFaults(plain, UNAVAILABLE[port], interfering(port))
+  const log = withDelayedTail(reaching('log', machine.log), machine.log, () => turn('log', 'log.follow'))
   const ops = reaching('ops', machine.ops)
   const store = reaching('views', machine.views)
-  const views = withActive(withColumns(store, columns), clock)
+  const views = withActiveBuilds(withColumns(store, columns), clock)
   const dialling = reaching('carrier', machine.commands)
   const carrier: Carrier = {
     name: 'Simulated from outside',
@@ -150,24 +150,27 @@ export function startProcess(
     recordings: { open: async () => null },
     close: async () => undefined,
   }
-  const writer = mistaken(createStreamWriter({ log, ops, clock, random, recall: createRecall(log, views, clock) }), bug)
-  const flow: Flow = createFlow({
+  const writer = withBug(
+    createStreamWriter({ log, ops, clock, random, lookUp: createLookupLoader(log, views, clock) }),
+    bug,
+  )
+  const flow: PlatformEffects = createPlatformEffects({
     writer,
     carrier: () => carrier,
     clock,
     claims: { ops, owner: name },
     onFailure: () => undefined,
   })
-  const positions = createPositions(clock)
+  const positions = createCheckpointTracker(clock)
   const stop = new AbortController()
   const projector = runProjections({
     log,
     store,
-    projections: simulated,
+    projections: simulatedProjections,
     upcasts,
     clock,
     signal: stop.signal,
-    followed,
+    indexedByPosition: followed,
     onProgress: positions.advance,
   })
   const recovering = bug?.recovery ? { ...flow, tools: bug.recovery(flow.tools) } : flow
@@ -182,9 +185,9 @@ export function startProcess(
   return {
     name,
     owner,
-    listen: flow.listen,
+    listen: flow.handleCarrierNotice,
     handle: flow.handle,
-    ask: runner.ask,
+    ask: runner.run,
     halted: () =>
       [...projector.status(), ...workers.status()]
         .filter(isHalted)

@@ -1,4 +1,4 @@
-import type { Manners } from './carrier.ts'
+import type { CallerBehaviour } from './carrier.ts'
 import type { Chance } from './chance.ts'
 
 /** How rough a run is: probabilities are of one step, one notice, one choice. */
@@ -9,29 +9,29 @@ export interface Profile {
   readonly span: number
   /** Seconds for which faults go on afterwards: usage falls due two minutes after a call. */
   readonly aftermath: number
-  readonly acts: number
+  readonly actions: number
   /** A step of the log, of a store or of the carrier that fails, or whose answer is lost. */
-  readonly fails: number
-  readonly loses: number
+  readonly failures: number
+  readonly lostAnswers: number
   /** A process that dies over an append, and over any other step. */
-  readonly diesAppending: number
-  readonly dies: number
+  readonly crashesAppending: number
+  readonly crashes: number
   /** Ports that are out of reach for a while, so many times. */
   readonly outages: number
   /** Notices that come twice, late, or never. */
-  readonly twice: number
-  readonly late: number
-  readonly unheard: number
+  readonly duplicateNotices: number
+  readonly lateNotices: number
+  readonly lostNotices: number
   /** Commands that the carrier says to have taken, and has not. */
-  readonly ignored: number
+  readonly ignoredCommands: number
   /** While something waits for its turn, time goes on now and then. */
-  readonly hurries: number
+  readonly timeMoves: number
   /** How far (ms) time leaps at most when nothing happens. */
-  readonly leaps: readonly number[]
+  readonly timeStepsMs: readonly number[]
   /** How far (ms) the clocks of processes go wrong at most. */
-  readonly skew: number
+  readonly skewMs: number
   readonly atomic: boolean
-  readonly manners: Manners
+  readonly callers: CallerBehaviour
 }
 
 /** The rough house of a run. One in eight is a calm one, to see that what is found is the faults' doing. */
@@ -43,25 +43,25 @@ export function profileFrom(chance: Chance): Profile {
     calls: chance.between(5, 12),
     span: chance.among([5, 40, 120]),
     aftermath: chance.among([60, 60, 240]),
-    acts: chance.between(4, 16),
-    fails: some(0.02),
-    loses: some(0.02),
-    diesAppending: some(0.03),
-    dies: some(0.004),
+    actions: chance.between(4, 16),
+    failures: some(0.02),
+    lostAnswers: some(0.02),
+    crashesAppending: some(0.03),
+    crashes: some(0.004),
     outages: calm ? 0 : chance.among([0, 0, 1, 2]),
-    twice: some(0.3),
-    late: some(0.4),
-    unheard: calm ? 0 : chance.among([0, 0, 0, 0.03]),
-    ignored: calm ? 0 : chance.among([0, 0, 0, 0.05]),
-    hurries: some(0.1),
-    leaps: chance.among([
+    duplicateNotices: some(0.3),
+    lateNotices: some(0.4),
+    lostNotices: calm ? 0 : chance.among([0, 0, 0, 0.03]),
+    ignoredCommands: calm ? 0 : chance.among([0, 0, 0, 0.05]),
+    timeMoves: some(0.1),
+    timeStepsMs: chance.among([
       [500, 2_000],
       [1_000, 5_000],
       [250, 5_000, 30_000],
     ]),
-    skew: calm ? 0 : chance.among([0, 0, 400]),
+    skewMs: calm ? 0 : chance.among([0, 0, 400]),
     atomic: chance.odds(0.5),
-    manners: {
+    callers: {
       patience: chance.among([
         [1, 20],
         [10, 60],

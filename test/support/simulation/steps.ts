@@ -7,7 +7,7 @@ export type Fate = Exclude<Fault, Promise<unknown>> | 'done' | 'gone'
 export type PortName = 'log' | 'ops' | 'views' | 'carrier'
 
 /** A call of a process to something outside it, which waits for its turn. */
-export interface Step {
+export interface PendingCall {
   /** Who waits for it. */
   readonly owner: object
   readonly port: PortName
@@ -17,19 +17,19 @@ export interface Step {
 }
 
 /** All that waits for its turn, of every process. */
-export interface Steps {
+export interface PendingCalls {
   /** Resolves when the turn has come, to what is to happen then. */
   readonly turn: (owner: object, port: PortName, name: string) => Promise<Fault | undefined>
   readonly count: () => number
   /** Takes one out, by chance; null when nothing waits. */
-  readonly draw: (chance: Chance) => Step | null
+  readonly draw: (chance: Chance) => PendingCall | null
   /** Takes out all that an owner waits for. */
-  readonly drawAll: (owner: object) => readonly Step[]
+  readonly drawAll: (owner: object) => readonly PendingCall[]
 }
 
 /** Steps, none at first. */
-export function createSteps(): Steps {
-  let waiting: Step[] = []
+export function createPendingCalls(): PendingCalls {
+  let waiting: PendingCall[] = []
   return {
     turn: (owner, port, name) =>
       new Promise((resolve) => {
@@ -49,6 +49,6 @@ export function createSteps(): Steps {
 }
 
 /** Lets all that is ready to run run. */
-export async function drained(turns = 2): Promise<void> {
+export async function flushEventLoop(turns = 2): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }

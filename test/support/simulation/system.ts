@@ -7,23 +7,23 @@ import { createMemoryLog } from '../memory/event-log.ts'
 import { createMemoryOperationalStore } from '../memory/operational-store.ts'
 import { createMemoryReadStore } from '../memory/read-store.ts'
 import { auditRun } from './audit.ts'
+import { backlogOf } from './backlog.ts'
 import { followCalls, followCaps } from './caps.ts'
 import { createSimulatedCarrier } from './carrier.ts'
 import { chanceFrom, simulatedRandom } from './chance.ts'
-import { createRoom } from './cluster.ts'
-import { someAct, someCaller } from './people.ts'
+import { createCluster } from './cluster.ts'
 import type { Bug } from './process.ts'
 import { type Profile, profileFrom } from './profile.ts'
-import { restOf } from './rest.ts'
-import { createSteps, drained, type PortName, type Step } from './steps.ts'
+import { createPendingCalls, flushEventLoop, type PendingCall, type PortName } from './steps.ts'
 import { createAgenda } from './time.ts'
-import { furnishLog, SIMULATED_START, type SimulatedWorld, simulatedCall } from './world.ts'
+import { someAction, someCaller } from './user-actions.ts'
+import { copyEvents, SIMULATED_START, type SimulatedWorld, simulatedCommandCall } from './world.ts'
 
 /** A run that has not come to rest after so many steps never will. */
 const MOST_STEPS = 20_000
 /** Looks in a row at which nothing was left to do; more of them while a call is open, for what a dead process held. */
-const RESTS = 12
-const RESTS_A_LOOK = 3
+const IDLE_CHECKS = 12
+const IDLE_CHECKS_WITHOUT_OPEN_CALL = 3
 /** How far (ms) time goes when all that is left is to wait for what is late. */
 const WAIT_MS = 2_500
 const PORTS: readonly PortName[] = ['log', 'ops', 'views', 'carrier']
@@ -40,7 +40,7 @@ export interface RunOptions {
 }
 
 /** How a run went. */
-export interface Run {
+export interface SimulationRun {
   readonly seed: number
   /** One sentence for each rule that was broken. */
   readonly broken: readonly string[]
@@ -61,15 +61,15 @@ function digestOf(events: readonly RecordedEvent[]): string {
 }
 
 /** Runs the whole system once: rough as the seed wills, then calm until nothing is left to do. */
-export async function runSystem(world: SimulatedWorld, options: RunOptions): Promise<Run> {
+export async function runSystem(world: SimulatedWorld, options: RunOptions): Promise<SimulationRun> {
   const { seed, bug = null, dyingAt = null } = options
   const chance = chanceFrom(seed)
   const profile: Profile = { ...profileFrom(chance), ...options.profile }
   const agenda = createAgenda(SIMULATED_START)
-  const steps = createSteps()
+  const steps = createPendingCalls()
   const [log, ops] = [createMemoryLog(), createMemoryOperationalStore()]
   const views = createMemoryReadStore({ atomic: profile.atomic })
-  await furnishLog(log, world.events)
+  await copyEvents(log, world.events)
   const broken: string[] = []
   const acknowledged = new Set<string>()
   /** Calls whose arrival was never told: the carrier does not go on to tell of their end for ever. */
@@ -94,7 +94,7 @@ export async function runSystem(world: SimulatedWorld, options: RunOptions): Pro
   const carrier = createSimulatedCarrier({
     agenda,
     chance,
-    manners: profile.manners,
+    manners: profile.callers,
     lineCaps: world.concurrency,
     tell,
   })
@@ -102,25 +102,25 @@ export async function runSystem(world: SimulatedWorld, options: RunOptions): Pro
   const heeding =
     <Command>(method: (command: Command) => Promise<void>) =>
     async (command: Command) => {
-      if (!(rough && chance.odds(profile.ignored))) await method(command)
+      if (!(rough && chance.odds(profile.ignoredCommands))) await method(command)
     }
   const commands = { dial: heeding(carrier.commands.dial), release: heeding(carrier.commands.release) }
   const machine = { log, ops, views, commands, agenda, steps, isAway }
-  const room = createRoom({ machine, chance, profile, seed, bug, trace })
+  const room = createCluster({ machine, chance, profile, seed, bug, trace })
 
   function tell(notice: CarrierNotice): void {
-    if (rough && chance.odds(profile.unheard)) {
+    if (rough && chance.odds(profile.lostNotices)) {
       if (notice.type === 'call-arrived') unknown.add(notice.callId)
       if (notice.type === 'dial-answered') unanswered.add(notice.callId)
       return
     }
     if (unknown.has(notice.callId)) return
     if (notice.type === 'recording-saved' && unanswered.has(notice.callId)) return
-    const copies = rough && chance.odds(profile.twice) ? 2 : 1
+    const copies = rough && chance.odds(profile.duplicateNotices) ? 2 : 1
     for (let copy = 0; copy < copies; copy += 1) {
-      const late = rough && chance.odds(profile.late)
+      const late = rough && chance.odds(profile.lateNotices)
       soon(late ? chance.between(100, 8_000) : chance.pick(30), () =>
-        room.insist(`${notice.type} ${notice.callId}`, async ({ listen }) => {
+        room.retryUntilDone(`${notice.type} ${notice.callId}`, async ({ listen }) => {
           await listen(notice)
           if (notice.type === 'call-arrived') acknowledged.add(notice.callId)
           if (notice.type === 'recording-saved') recorded.add(notice.callId)
@@ -138,12 +138,12 @@ export async function runSystem(world: SimulatedWorld, options: RunOptions): Pro
         carrier.place({ workspaceId: WORKSPACE, callId, to: chance.among(world.lines).e164, from: someCaller(chance) })
       })
     }
-    for (let n = 0; n < profile.acts; n += 1) {
+    for (let n = 0; n < profile.actions; n += 1) {
       soon(chance.pick(spanMs + aftermathMs), () => {
-        const { command, input } = someAct(chance, world, placed)
+        const { command, input } = someAction(chance, world, placed)
         const sent = command.input.parse(input)
-        room.insist(command.name, async ({ handle }) => {
-          const outcome = await handle(command, sent, simulatedCall(`act-${n}`))
+        room.retryUntilDone(command.name, async ({ handle }) => {
+          const outcome = await handle(command, sent, simulatedCommandCall(`act-${n}`))
           trace(`${command.name} ${isRefusal(outcome) ? outcome.refused : outcome.events.map(({ type }) => type)}`)
         })
       })
@@ -158,16 +158,16 @@ export async function runSystem(world: SimulatedWorld, options: RunOptions): Pro
   }
 
   /** Lets a step meet its fate. */
-  function meet(step: Step): void {
+  function meet(step: PendingCall): void {
     const owner = room.ownerOf(step)
     const appending = step.name === 'log.append'
     if (appending) appends += 1
     const dies = appending && dyingAt?.append === appends
-    if (owner && (dies || (rough && chance.odds(appending ? profile.diesAppending : profile.dies)))) {
+    if (owner && (dies || (rough && chance.odds(appending ? profile.crashesAppending : profile.crashes)))) {
       step.meet((dies ? dyingAt.landed : chance.odds(0.5)) ? 'vanish' : 'gone')
       room.kill(owner)
-    } else if (isAway(step.port) || (rough && chance.odds(profile.fails))) step.meet('fail')
-    else step.meet(rough && chance.odds(profile.loses) ? 'lose' : 'done')
+    } else if (isAway(step.port) || (rough && chance.odds(profile.failures))) step.meet('fail')
+    else step.meet(rough && chance.odds(profile.lostAnswers) ? 'lose' : 'done')
   }
 
   const observers = [followCaps(), followCalls()]
@@ -190,25 +190,25 @@ export async function runSystem(world: SimulatedWorld, options: RunOptions): Pro
   for (let n = 0; n < profile.processes; n += 1) room.start()
   schedule()
   const calmAt = SIMULATED_START + (profile.span + profile.aftermath) * 1_000
-  for (let rests = 0; broken.length === 0 && rests < RESTS; ) {
-    await drained(steps.count() > 1 ? 1 : 4)
+  for (let rests = 0; broken.length === 0 && rests < IDLE_CHECKS; ) {
+    await flushEventLoop(steps.count() > 1 ? 1 : 4)
     observe()
     if (rough && agenda.now() >= calmAt) {
       rough = false
       trace('calm')
     }
-    const hurry = rough && steps.count() > 0 && chance.odds(profile.hurries)
+    const hurry = rough && steps.count() > 0 && chance.odds(profile.timeMoves)
     const step = hurry ? null : steps.draw(chance)
     if (step) {
       taken += 1
       meet(step)
-    } else if (rough) moveOn(chance.among(profile.leaps))
+    } else if (rough) moveOn(chance.among(profile.timeStepsMs))
     else if (agenda.next(true) !== null) moveOn(WAIT_MS)
     else {
       if (room.processes().length === 0) room.start()
-      const { behind, open, nextDue } = await restOf({ log, ops, views }, agenda.now())
+      const { behind, open, nextDue } = await backlogOf({ log, ops, views }, agenda.now())
       waitsFor = behind.join() || (nextDue === null ? '' : 'due work')
-      rests = waitsFor === '' ? rests + (open ? 1 : RESTS_A_LOOK) : 0
+      rests = waitsFor === '' ? rests + (open ? 1 : IDLE_CHECKS_WITHOUT_OPEN_CALL) : 0
       const ahead = behind.length === 0 && nextDue !== null ? nextDue - agenda.now() : 0
       moveOn(Math.max(WAIT_MS, ahead))
     }
@@ -219,7 +219,17 @@ export async function runSystem(world: SimulatedWorld, options: RunOptions): Pro
   const [left] = room.processes()
   if (broken.length === 0 && left) {
     const { ask } = left
-    broken.push(...(await auditRun({ log, views, acknowledged, recorded, up: carrier.up(), now: agenda.now(), ask })))
+    broken.push(
+      ...(await auditRun({
+        log,
+        views,
+        acknowledged,
+        recorded,
+        liveCalls: carrier.liveCalls(),
+        now: agenda.now(),
+        ask,
+      })),
+    )
   }
   for (const process of room.processes()) process.kill()
   return { seed, broken, steps: taken, appends, crashes: room.crashes(), events, digest: digestOf(events) }

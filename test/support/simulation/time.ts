@@ -48,7 +48,7 @@ export function createAgenda(start: number): Agenda {
 export function processClock(agenda: Agenda, alive: () => boolean, skewMs = 0): Clock {
   return {
     now: () => agenda.now() + skewMs,
-    at: (instant, wake) =>
+    schedule: (instant, wake) =>
       agenda.at(
         instant - skewMs,
         () => {

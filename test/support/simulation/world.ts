@@ -3,9 +3,9 @@ import { creditWallet } from '../../../commands/money/credit-wallet.ts'
 import type { AnyCommand } from '../../../src/kernel/command.ts'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import { isRefusal } from '../../../src/kernel/refusal.ts'
-import type { CommandCall } from '../../../src/runtime/write/mailboxes.ts'
+import type { CommandContext } from '../../../src/runtime/write/mailboxes.ts'
 import { createStreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { configuring, type Line } from '../e2e/world.ts'
+import { type CampaignLine, createWorkspaceBuilder } from '../e2e/world.ts'
 import { WORKSPACE } from '../fixtures/spec.ts'
 import { createManualClock } from '../memory/clock.ts'
 import { createMemoryLog } from '../memory/event-log.ts'
@@ -19,7 +19,7 @@ const OPENING_CENTS = 40
 
 /** A workspace whose calls meet every kind of cap, failover, buffers and terms, the same in every process. */
 export interface SimulatedWorld {
-  readonly lines: readonly Line[]
+  readonly lines: readonly CampaignLine[]
   /** Buyers and targets whose settings nobody touches, and those that are edited, paused and reset. */
   readonly steady: { readonly targets: readonly string[]; readonly buyers: readonly string[] }
   readonly edited: { readonly targets: readonly string[]; readonly buyers: readonly string[] }
@@ -31,7 +31,7 @@ export interface SimulatedWorld {
 }
 
 /** On whose behalf a simulated person or machine acts. */
-export function simulatedCall(commandId: string): CommandCall {
+export function simulatedCommandCall(commandId: string): CommandContext {
   return {
     workspaceId: WORKSPACE,
     actor: { type: 'user', id: null, name: 'Ada' },
@@ -49,17 +49,17 @@ export async function buildSimulatedWorld(): Promise<SimulatedWorld> {
   const clock = createManualClock(CONFIGURED_AT)
   const random = simulatedRandom(7, clock)
   const ops = createMemoryOperationalStore()
-  const writer = createStreamWriter({ log, ops, clock, random, recall: async () => null })
+  const writer = createStreamWriter({ log, ops, clock, random, lookUp: async () => null })
   let commands = 0
   const handle = async (command: AnyCommand, input: unknown) => {
     commands += 1
     // Ids tell the order in which things were made.
     await clock.advance(1)
-    const outcome = await writer.handle(command, command.input.parse(input), simulatedCall(`world-${commands}`))
+    const outcome = await writer.handle(command, command.input.parse(input), simulatedCommandCall(`world-${commands}`))
     if (isRefusal(outcome)) throw new Error(`${command.name}: ${JSON.stringify(outcome)}`)
     return outcome.events
   }
-  const { buyer, target, publisher, line } = configuring(handle, (prefix) => `${prefix}${commands}`)
+  const { buyer, target, publisher, line } = createWorkspaceBuilder(handle, (prefix) => `${prefix}${commands}`)
   await handle(createWorkspace, { name: 'Simulated', timezone: 'America/New_York', planId: 'scale', sandbox: true })
   await handle(creditWallet, { amountCents: OPENING_CENTS, reference: 'opening' })
 
@@ -108,6 +108,6 @@ export async function buildSimulatedWorld(): Promise<SimulatedWorld> {
 }
 
 /** Puts events into an empty log as they lie in another. */
-export async function furnishLog(log: ReturnType<typeof createMemoryLog>, events: readonly RecordedEvent[]) {
+export async function copyEvents(log: ReturnType<typeof createMemoryLog>, events: readonly RecordedEvent[]) {
   for (const event of events) await log.append(event.stream, event.revision - 1, [event])
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Doc, Filter, ReadStore, Write } from '../../../../src/ports/read-store.ts'
+import type { Doc, DocumentWrite, Filter, ReadStore } from '../../../../src/ports/read-store.ts'
 import { type ColumnSpec, withColumns } from '../../../../src/runtime/columns/column-store.ts'
 import { withFaults } from '../../../support/faults/with-faults.ts'
 import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
@@ -62,7 +62,7 @@ function writer(store: ReadStore) {
   let position = 0
   let checkpoint: number | null = null
   return async (docs: readonly Doc[]) => {
-    const writes = docs.map((one): Write => {
+    const writes = docs.map((one): DocumentWrite => {
       position += 1
       return { collection: spec.collection, id: `${one.workspaceId}:${one.seq}`, doc: one, position }
     })
@@ -190,7 +190,7 @@ describe('columns', () => {
 
   test('page over more documents than one page holds, many of them at one position', async () => {
     const store = createMemoryReadStore()
-    const writes = Array.from({ length: 12_000 }, (_, n): Write => {
+    const writes = Array.from({ length: 12_000 }, (_, n): DocumentWrite => {
       const doc = { workspaceId: 'w1', seq: n + 1, at: n, cents: 1, talk: 0 }
       return { collection: spec.collection, id: `${n}`, doc, position: n < 11_000 ? 1 : n }
     })

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { AnyProjection } from '../../../../src/kernel/projection.ts'
-import { foldForward } from '../../../../src/runtime/projections/apply-pending.ts'
+import { applyPending } from '../../../../src/runtime/projections/apply-pending.ts'
 import { runProjections } from '../../../../src/runtime/projections/projection-runner.ts'
 import type { Halt } from '../../../../src/runtime/projections/projection-steps.ts'
 import { project } from '../../../support/fixtures/project.ts'
-import { added, appendTo, begun, tallyTotals } from '../../../support/fixtures/sample.ts'
-import { createManualClock, until } from '../../../support/memory/clock.ts'
+import { added, appendTo, tallyBegun, tallyTotals } from '../../../support/fixtures/sample.ts'
+import { advanceUntil, createManualClock } from '../../../support/memory/clock.ts'
 import { createMemoryLog } from '../../../support/memory/event-log.ts'
 import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
 
@@ -15,7 +15,7 @@ const ON = { begun: 3, added: 28, twice: 56 }
 
 async function filled() {
   const [log, clock] = [createMemoryLog(), createManualClock()]
-  for (const amount of [4, 7, 17]) await appendTo(log, `tally-${amount}`, clock.now(), begun('t'), added(amount))
+  for (const amount of [4, 7, 17]) await appendTo(log, `tally-${amount}`, clock.now(), tallyBegun('t'), added(amount))
   return { log, clock }
 }
 
@@ -45,7 +45,7 @@ describe('what a document holds of itself in another form', () => {
       derive: twice,
       emit: (doc, { position }, id) => [{ id: `${id}-${position}`, doc: { workspaceId: doc.workspaceId, added: 1 } }],
     }
-    expect(foldForward(projection, 'all', null, log.events)?.doc).toMatchObject(ON)
+    expect(applyPending(projection, 'all', null, log.events)?.doc).toMatchObject(ON)
     const docs = await project(projection, log.events)
     expect(docs[`all-${log.events[0]?.position}`]).toMatchObject({ added: 1, twice: 2 })
   })
@@ -65,14 +65,14 @@ describe('what a document holds of itself in another form', () => {
       },
       (halt) => halts.push(halt),
     )
-    await until(clock, () => halts.length > 0)
+    await advanceUntil(clock, () => halts.length > 0)
     expect(halts).toMatchObject([{ name: 'tally-totals', message: 'RangeError: not this one' }])
     expect(store.all('tally-totals_v1')).toEqual({})
     faulty.stop.abort()
     await faulty.done
     const mended = run(twice, (halt) => halts.push(halt))
     const head = await log.head()
-    await until(clock, () => (mended.status()[0]?.position ?? -1) >= head)
+    await advanceUntil(clock, () => (mended.status()[0]?.position ?? -1) >= head)
     expect(store.all('tally-totals_v1').all).toMatchObject(ON)
     mended.stop.abort()
     await mended.done

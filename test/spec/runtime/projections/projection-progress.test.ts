@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { readPointers } from '../../../../src/runtime/projections/build-names.ts'
-import { buildsOf } from '../../../../src/runtime/projections/projection-progress.ts'
+import { readAliases } from '../../../../src/runtime/projections/build-names.ts'
+import { readProgress } from '../../../../src/runtime/projections/projection-progress.ts'
 import { requestRebuild } from '../../../../src/runtime/projections/rebuild.ts'
 import { openTallies, tallyTotals } from '../../../support/fixtures/sample.ts'
 import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
@@ -12,21 +12,18 @@ describe.each([true, false])('asking for a rebuild (batches atomic: %s)', (atomi
     expect(asked.filter((began) => began)).toHaveLength(1)
     expect(await requestRebuild(store, openTallies)).toBe(false)
     expect(await requestRebuild(store, tallyTotals)).toBe(true)
-    const { pointer } = (await readPointers(store)).get(openTallies.name) ?? {}
-    expect([pointer?.active.collection, pointer?.building?.collection]).toEqual([
-      'open-tallies_v1',
-      'open-tallies_v1~1',
-    ])
+    const { alias } = (await readAliases(store)).get(openTallies.name) ?? {}
+    expect([alias?.active.collection, alias?.building?.collection]).toEqual(['open-tallies_v1', 'open-tallies_v1~1'])
   })
 
   it('shows in how far the builds have come', async () => {
     const store = createMemoryReadStore({ atomic })
-    expect(await buildsOf(store, [openTallies])).toEqual([
+    expect(await readProgress(store, [openTallies])).toEqual([
       { name: 'open-tallies', version: 1, active: null, building: null },
     ])
     await requestRebuild(store, openTallies)
     const next = { position: 7, at: '2026-01-01T00:00:00.000Z' }
     await store.commit([], { name: 'open-tallies@1~1', expected: null, next })
-    expect(await buildsOf(store, [openTallies])).toMatchObject([{ active: null, building: { checkpoint: next } }])
+    expect(await readProgress(store, [openTallies])).toMatchObject([{ active: null, building: { checkpoint: next } }])
   })
 })

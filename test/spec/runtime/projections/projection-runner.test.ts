@@ -2,23 +2,23 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { type AnyProjection, collectionOf } from '../../../../src/kernel/projection.ts'
 import { type EventLog, LogUnavailable } from '../../../../src/ports/event-log.ts'
 import { type ReadStore, StoreUnavailable } from '../../../../src/ports/read-store.ts'
-import { withActive } from '../../../../src/runtime/projections/active-builds.ts'
-import { activePositions, changePointer, placeOf } from '../../../../src/runtime/projections/build-names.ts'
+import { withActiveBuilds } from '../../../../src/runtime/projections/active-builds.ts'
+import { buildNames, changeAlias, readActivePositions } from '../../../../src/runtime/projections/build-names.ts'
 import { type ProjectionRunnerOptions, runProjections } from '../../../../src/runtime/projections/projection-runner.ts'
 import type { Halt } from '../../../../src/runtime/projections/projection-steps.ts'
-import { RETIRED_LIFE_MS, requestRebuild } from '../../../../src/runtime/projections/rebuild.ts'
+import { RETIRED_BUILD_TTL_MS, requestRebuild } from '../../../../src/runtime/projections/rebuild.ts'
 import { rebuildProjections } from '../../../../src/runtime/projections/rebuild-run.ts'
 import { withFaults } from '../../../support/faults/with-faults.ts'
 import {
   added,
   appendTo,
-  begun,
   closed,
   openTallies,
+  tallyBegun,
   tallyBook,
   tallyTotals,
 } from '../../../support/fixtures/sample.ts'
-import { createManualClock, settle, until } from '../../../support/memory/clock.ts'
+import { advanceUntil, createManualClock, flushEventLoop } from '../../../support/memory/clock.ts'
 import { createMemoryLog } from '../../../support/memory/event-log.ts'
 import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
 
@@ -46,7 +46,10 @@ function house({ atomic = true } = {}) {
     const runner = runProjections({ log, store, projections: both, clock, signal: stop.signal, ...ports, ...more })
     const at = async (position?: number) => {
       const head = position ?? (await log.head())
-      await until(clock, () => runner.status().length > 0 && runner.status().every((one) => one.position >= head))
+      await advanceUntil(
+        clock,
+        () => runner.status().length > 0 && runner.status().every((one) => one.position >= head),
+      )
     }
     return { ...runner, stop, at }
   }
@@ -56,7 +59,7 @@ function house({ atomic = true } = {}) {
         log,
         `tally-${n}`,
         clock.now(),
-        begun(`t${n}`),
+        tallyBegun(`t${n}`),
         added(n),
         added(1),
         ...(n % 3 === 0 ? [closed] : []),
@@ -237,25 +240,25 @@ describe('a reducer that throws', () => {
   const faulty: AnyProjection = {
     ...anyTotals,
     name: 'faulty',
-    on: {
-      ...anyTotals.on,
+    update: {
+      ...anyTotals.update,
       TallyAdded: (doc, { data }) => {
         if (data.amount === 7) throw new RangeError('seven')
         return { ...doc, added: doc.added + data.amount }
       },
     },
   }
-  const mended: AnyProjection = { ...faulty, on: anyTotals.on }
+  const mended: AnyProjection = { ...faulty, update: anyTotals.update }
 
   test('halts alone, right before the event, and says why; the others go on; mended it resumes', async () => {
     const { clock, log, store, start, fill } = house()
     await fill(0, 12)
     const halts: Halt[] = []
     const runner = start({ projections: [openTallies, faulty], onHalt: (halt) => halts.push(halt) })
-    await until(clock, () => halts.length > 0)
+    await advanceUntil(clock, () => halts.length > 0)
     await fill(12, 14)
     const head = await log.head()
-    await until(clock, () => runner.status()[0]?.position === head)
+    await advanceUntil(clock, () => runner.status()[0]?.position === head)
     const seven = log.events.find(({ data }) => (data as { amount?: number }).amount === 7)
     expect(halts).toEqual([
       { name: 'faulty', version: 1, position: seven?.position, eventType: 'TallyAdded', message: 'RangeError: seven' },
@@ -278,8 +281,8 @@ describe('a reducer that throws', () => {
     let left = 2
     const shaky: AnyProjection = {
       ...anyTotals,
-      on: {
-        ...anyTotals.on,
+      update: {
+        ...anyTotals.update,
         TallyAdded: (doc, { data }) => {
           if (data.amount === 5 && left-- > 0) throw new Error('not now')
           return { ...doc, added: doc.added + data.amount }
@@ -302,7 +305,10 @@ describe('two runners', () => {
     await one.at()
     await two.at()
     await fill(5, 10)
-    await until(clock, () => [...one.status(), ...two.status()].filter(({ state }) => state === 'standby').length === 2)
+    await advanceUntil(
+      clock,
+      () => [...one.status(), ...two.status()].filter(({ state }) => state === 'standby').length === 2,
+    )
     for (let n = 10; n < 20; n++) {
       await fill(n, n + 1)
       await clock.advance(500)
@@ -313,7 +319,7 @@ describe('two runners', () => {
     const other = owner === one ? two : one
     await fill(20, 25)
     await other.at()
-    await until(clock, () => other.status().every(({ state }) => state === 'running'))
+    await advanceUntil(clock, () => other.status().every(({ state }) => state === 'running'))
     expect(store.all(totals)).toEqual(expectedTotals(25))
   })
 })
@@ -329,13 +335,13 @@ describe('rebuilding', () => {
     const runner = start({ pageSize: 10, onRebuild: ({ done, total }) => seen.push(done / total) })
     await runner.at()
     await runner.rebuild('tally-totals')
-    const views = withActive(store, clock)
+    const views = withActiveBuilds(store, clock)
     expect((await views.get(totals, 'all'))?.doc).toEqual(expectedTotals(40).all)
-    await until(clock, () => seen.at(-1) === 1)
+    await advanceUntil(clock, () => seen.at(-1) === 1)
     await fill(40, 45)
     await clock.advance(3_000)
     expect(await collections(store)).toEqual(['tally-totals_v1', 'tally-totals_v1~2'])
-    await clock.advance(RETIRED_LIFE_MS + 2_000)
+    await clock.advance(RETIRED_BUILD_TTL_MS + 2_000)
     expect(await collections(store)).toEqual(['tally-totals_v1~2'])
     expect(Object.keys(await store.checkpoints())).toContain('tally-totals@1~2')
     expect(Object.keys(await store.checkpoints())).not.toContain('tally-totals@1')
@@ -359,14 +365,14 @@ describe('rebuilding', () => {
       (method, nth) => (method === 'head' && nth === 1 ? held.promise : undefined),
     )
     const runner = start({ projections: [doubled], pageSize: 5 }, { log: slow })
-    await settle()
-    const views = withActive(store, clock)
+    await flushEventLoop()
+    const views = withActiveBuilds(store, clock)
     expect(runner.status()).toMatchObject([{ state: 'rebuilding', version: 2 }])
     expect((await views.get('tally-totals_v2', 'all'))?.doc).toEqual(expectedTotals(20).all)
-    expect((await activePositions(store)).get('tally-totals')).toBe(await log.head())
+    expect((await readActivePositions(store)).get('tally-totals')).toBe(await log.head())
     held.resolve()
-    await until(clock, () => runner.status()[0]?.state === 'running')
-    await clock.advance(RETIRED_LIFE_MS + 2_000)
+    await advanceUntil(clock, () => runner.status()[0]?.state === 'running')
+    await clock.advance(RETIRED_BUILD_TTL_MS + 2_000)
     expect((await collections(store)).filter((name) => name.startsWith('tally-totals_v1'))).toEqual([])
     expect((await views.get('tally-totals_v2', 'all'))?.doc).toEqual(expectedTotals(20).all)
   })
@@ -391,13 +397,13 @@ describe('rebuilding', () => {
         },
       )
       const second = start({ pageSize: 6, signal: doomed.signal }, { store: dying })
-      await clock.advance(RETIRED_LIFE_MS + 5_000)
+      await clock.advance(RETIRED_BUILD_TTL_MS + 5_000)
       doomed.abort()
       await second.done
       await fill(12, 15)
       const third = start()
       await third.at()
-      await clock.advance(RETIRED_LIFE_MS + 5_000)
+      await clock.advance(RETIRED_BUILD_TTL_MS + 5_000)
       const left = await collections(store)
       expect(left, `death at ${nth}`).toHaveLength(1)
       expect(left[0]).not.toBe(totals)
@@ -425,7 +431,7 @@ describe('rebuilding', () => {
       void rebuilt.then(() => {
         finished = true
       })
-      await until(clock, () => finished)
+      await advanceUntil(clock, () => finished)
       expect(store.all('tally-totals_v1~2')).toEqual(expectedTotals(20))
       expect(Object.keys(store.all('open-tallies_v1~2'))).toHaveLength(13)
     }
@@ -436,7 +442,7 @@ describe('rebuilding', () => {
     await fill(0, 3)
     const broken: AnyProjection = {
       ...anyTotals,
-      starts: {
+      create: {
         TallyBegun: () => {
           throw new Error('broken')
         },
@@ -452,14 +458,14 @@ describe('rebuilding', () => {
     for (const atomic of [true, false]) {
       const store = createMemoryReadStore({ atomic })
       const add = (collection: string) =>
-        changePointer(store, 'x', (current) => ({
-          active: placeOf({ name: 'x', version: 1 }),
+        changeAlias(store, 'x', (current) => ({
+          active: buildNames({ name: 'x', version: 1 }),
           building: null,
           retired: [...(current?.retired ?? []), { version: 0, collection, checkpoint: collection, at: 0 }],
         }))
       await Promise.all(['a', 'b', 'c', 'd'].map(add))
       const last = await add('e')
-      expect(last?.pointer.retired.map(({ collection }) => collection).toSorted()).toEqual(['a', 'b', 'c', 'd', 'e'])
+      expect(last?.alias.retired.map(({ collection }) => collection).toSorted()).toEqual(['a', 'b', 'c', 'd', 'e'])
     }
   })
 })

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
-import type { ReadStore, Write } from '../../../../src/ports/read-store.ts'
+import type { DocumentWrite, ReadStore } from '../../../../src/ports/read-store.ts'
 import { runProjections } from '../../../../src/runtime/projections/projection-runner.ts'
-import { appendTo, begun, closed, openTallies } from '../../../support/fixtures/sample.ts'
-import { createManualClock, until } from '../../../support/memory/clock.ts'
+import { appendTo, closed, openTallies, tallyBegun } from '../../../support/fixtures/sample.ts'
+import { advanceUntil, createManualClock } from '../../../support/memory/clock.ts'
 import { createMemoryLog } from '../../../support/memory/event-log.ts'
 import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
 
 /** What is written of three tallies, the last of which is still open, and then of its end. */
 async function writesOver(store: ReadStore): Promise<readonly (readonly [id: string, gone: boolean])[]> {
   const [log, clock, stop] = [createMemoryLog(), createManualClock(), new AbortController()]
-  for (const tally of ['a', 'b', 'c']) await appendTo(log, `tally-${tally}`, clock.now(), begun('t'))
+  for (const tally of ['a', 'b', 'c']) await appendTo(log, `tally-${tally}`, clock.now(), tallyBegun('t'))
   for (const tally of ['a', 'b']) await appendTo(log, `tally-${tally}`, clock.now(), closed)
-  const written: Write[] = []
+  const written: DocumentWrite[] = []
   const watched: ReadStore = {
     ...store,
     commit(writes, move) {
@@ -20,9 +20,9 @@ async function writesOver(store: ReadStore): Promise<readonly (readonly [id: str
     },
   }
   const runner = runProjections({ log, store: watched, projections: [openTallies], clock, signal: stop.signal })
-  await until(clock, () => written.some(({ id }) => id === 'c'))
+  await advanceUntil(clock, () => written.some(({ id }) => id === 'c'))
   await appendTo(log, 'tally-c', clock.now(), closed)
-  await until(clock, () => written.some(({ id, doc }) => id === 'c' && doc === null))
+  await advanceUntil(clock, () => written.some(({ id, doc }) => id === 'c' && doc === null))
   stop.abort()
   await runner.done
   return written.map(({ id, doc }) => [id, doc === null])

@@ -6,35 +6,35 @@ import { defineQuery } from '../../../../src/kernel/query.ts'
 import { refuse } from '../../../../src/kernel/refusal.ts'
 import { LogUnavailable } from '../../../../src/ports/event-log.ts'
 import { type ReadStore, StoreUnavailable } from '../../../../src/ports/read-store.ts'
-import { foldForward } from '../../../../src/runtime/projections/apply-pending.ts'
-import { createPositions, pollPositions } from '../../../../src/runtime/projections/checkpoint-tracker.ts'
+import { applyPending } from '../../../../src/runtime/projections/apply-pending.ts'
+import { createCheckpointTracker, pollCheckpoints } from '../../../../src/runtime/projections/checkpoint-tracker.ts'
 import { runProjections } from '../../../../src/runtime/projections/projection-runner.ts'
-import { forwardViews } from '../../../../src/runtime/queries/pending-events.ts'
+import { withPendingEvents } from '../../../../src/runtime/queries/pending-events.ts'
 import { createQueryRunner } from '../../../../src/runtime/queries/query-runner.ts'
-import { connectCalls, serveCalls } from '../../../../src/runtime/thread-rpc.ts'
-import { added, appendTo, begun, closed, openTallies, tallyTotals } from '../../../support/fixtures/sample.ts'
-import { createManualClock, settle, until } from '../../../support/memory/clock.ts'
+import { connectRpc, serveRpc } from '../../../../src/runtime/thread-rpc.ts'
+import { added, appendTo, closed, openTallies, tallyBegun, tallyTotals } from '../../../support/fixtures/sample.ts'
+import { advanceUntil, createManualClock, flushEventLoop } from '../../../support/memory/clock.ts'
 import { createMemoryLog } from '../../../support/memory/event-log.ts'
 import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
 
 describe('positions', () => {
   test('a wait ends as soon as all have passed, or when its time is over', async () => {
     const clock = createManualClock()
-    const positions = createPositions(clock)
+    const positions = createCheckpointTracker(clock)
     const answers: (boolean | string)[] = []
     const note = (answer: boolean) => answers.push(answer)
-    void positions.wait(['a', 'b'], 10, 2_000).then(note)
-    void positions.wait(['a'], 99, 2_000).then(note)
+    void positions.waitFor(['a', 'b'], 10, 2_000).then(note)
+    void positions.waitFor(['a'], 99, 2_000).then(note)
     positions.advance('a', 10)
-    await settle()
+    await flushEventLoop()
     expect(answers).toEqual([])
     positions.advance('b', 12)
     positions.advance('b', 3)
-    await settle()
+    await flushEventLoop()
     expect(answers).toEqual([true])
-    expect(positions.least(['a', 'b'])).toBe(10)
-    expect(await positions.wait(['a', 'b'], 10, 2_000)).toBe(true)
-    expect(await positions.wait([], 10, 2_000)).toBe(true)
+    expect(positions.lowestOf(['a', 'b'])).toBe(10)
+    expect(await positions.waitFor(['a', 'b'], 10, 2_000)).toBe(true)
+    expect(await positions.waitFor([], 10, 2_000)).toBe(true)
     await clock.advance(2_000)
     expect(answers).toEqual([true, false])
   })
@@ -44,14 +44,14 @@ describe('positions', () => {
     const [log, store] = [createMemoryLog(), createMemoryReadStore()]
     const stop = new AbortController()
     runProjections({ log, store, projections: [tallyTotals], clock, signal: stop.signal })
-    const positions = createPositions(clock)
-    void pollPositions({ store, positions, clock, signal: stop.signal })
-    await appendTo(log, 'tally-1', clock.now(), begun('one'))
+    const positions = createCheckpointTracker(clock)
+    void pollCheckpoints({ store, positions, clock, signal: stop.signal })
+    await appendTo(log, 'tally-1', clock.now(), tallyBegun('one'))
     const head = await log.head()
-    await until(clock, () => positions.of('tally-totals') === head)
+    await advanceUntil(clock, () => positions.positionOf('tally-totals') === head)
     await appendTo(log, 'other-1', clock.now(), { type: 'OtherThing', data: {} })
     const later = await log.head()
-    await until(clock, () => positions.of('tally-totals') === later, 1_000)
+    await advanceUntil(clock, () => positions.positionOf('tally-totals') === later, 1_000)
     stop.abort()
   })
 })
@@ -59,7 +59,7 @@ describe('positions', () => {
 describe('folding forward', () => {
   test('gives what the projection will hold, wherever the stored document stands', () => {
     const event = fc.oneof(
-      fc.constant(begun('x')),
+      fc.constant(tallyBegun('x')),
       fc.integer({ min: 0, max: 9 }).map((n) => added(n)),
       fc.constant(closed),
       fc.constant({ type: 'OtherThing', data: {} }),
@@ -68,12 +68,12 @@ describe('folding forward', () => {
       fc.asyncProperty(fc.array(event, { maxLength: 12 }), fc.nat(12), async (events, cut) => {
         const log = createMemoryLog()
         for (const one of events) await appendTo(log, 'tally-1', 0, one)
-        const whole = foldForward(openTallies, '1', null, log.events)
-        const half = foldForward(openTallies, '1', null, log.events.slice(0, cut))
+        const whole = applyPending(openTallies, '1', null, log.events)
+        const half = applyPending(openTallies, '1', null, log.events.slice(0, cut))
         // A removed document leaves nothing to tell its position by; then only what came after is given.
         const rest = half ? log.events : log.events.slice(cut)
-        expect(foldForward(openTallies, '1', half, rest)?.doc).toEqual(whole?.doc)
-        expect(foldForward(openTallies, '2', null, log.events)).toBeNull()
+        expect(applyPending(openTallies, '1', half, rest)?.doc).toEqual(whole?.doc)
+        expect(applyPending(openTallies, '2', null, log.events)).toBeNull()
       }),
     )
   })
@@ -108,29 +108,29 @@ describe('asking queries', () => {
   test('answers bytes, with the position that they reflect', async () => {
     const clock = createManualClock()
     const views = createMemoryReadStore()
-    const positions = createPositions(clock)
+    const positions = createCheckpointTracker(clock)
     const runner = createQueryRunner({ queries: [totals], ports: { views }, positions })
-    expect(await runner.ask(ask)).toMatchObject({ refused: 'not-found' })
+    expect(await runner.run(ask)).toMatchObject({ refused: 'not-found' })
     await views.commit([{ collection: 'tally-totals_v1', id: 'all', doc: { added: 'é' }, position: 7 }], {
       name: 'tally-totals@1',
       expected: null,
       next: { position: 7, at: null },
     })
-    const waiting = runner.ask({ ...ask, minPosition: 7 })
+    const waiting = runner.run({ ...ask, minPosition: 7 })
     positions.advance('tally-totals', 7)
     const answer = await waiting
     expect(answer).toMatchObject({ position: 7, lag: false })
     expect('bytes' in answer && new TextDecoder().decode(answer.bytes)).toBe('{"added":"é"}')
-    const late = runner.ask({ ...ask, minPosition: 8 })
+    const late = runner.run({ ...ask, minPosition: 8 })
     await clock.advance(2_000)
     expect(await late).toMatchObject({ position: 7, lag: true })
-    await expect(runner.ask({ ...ask, name: 'nothing' })).rejects.toThrow('No query is called nothing.')
+    await expect(runner.run({ ...ask, name: 'nothing' })).rejects.toThrow('No query is called nothing.')
   })
 
   test('folds documents forward with what the asker has just done, where the projections are behind', async () => {
     const clock = createManualClock()
     const log = createMemoryLog()
-    await appendTo(log, 'tally-1', clock.now(), begun('one'), added(5))
+    await appendTo(log, 'tally-1', clock.now(), tallyBegun('one'), added(5))
     const events = (await log.readAll(-1)).events
     const views = createMemoryReadStore()
     const ports: { readonly views: ReadStore } = { views }
@@ -149,14 +149,14 @@ describe('asking queries', () => {
     const runner = createQueryRunner({
       queries: [open],
       ports,
-      positions: createPositions(clock),
-      forward: (behind, done) => ({ ...behind, views: forwardViews(behind.views, [openTallies], done) }),
+      positions: createCheckpointTracker(clock),
+      withPending: (behind, done) => ({ ...behind, views: withPendingEvents(behind.views, [openTallies], done) }),
     })
-    const late = runner.ask({ ...ask, params: { id: '1' }, minPosition: await log.head(), events })
+    const late = runner.run({ ...ask, params: { id: '1' }, minPosition: await log.head(), events })
     await clock.advance(2_000)
     const answer = await late
     expect(answer).toMatchObject({ lag: true })
-    const whole = foldForward(openTallies, '1', null, events)
+    const whole = applyPending(openTallies, '1', null, events)
     expect(whole).not.toBeNull()
     expect('bytes' in answer && JSON.parse(new TextDecoder().decode(answer.bytes))).toEqual({ sum: whole?.doc })
   })
@@ -179,8 +179,8 @@ describe('calls across threads', () => {
     port2.on('message', () => {
       messages += 1
     })
-    serveCalls(port2, handlers)
-    const remote = connectCalls<typeof handlers>(port1, () => new StoreUnavailable('the thread is gone'))
+    serveRpc(port2, handlers)
+    const remote = connectRpc<typeof handlers>(port1, () => new StoreUnavailable('the thread is gone'))
     return { remote, port1, port2, messages: () => messages }
   }
 

@@ -36,7 +36,7 @@ describe.each(kinds)('a rate limiter $name', ({ open }) => {
     if (!first) throw new Error('There is no limiter.')
     const at = (n: number) => limiters[n % limiters.length] ?? first
     const takeMany = async (count: number, limit: number, id = 'key:a') => {
-      const all = await Promise.all(Array.from({ length: count }, (_, n) => at(n).take(id, rate(limit))))
+      const all = await Promise.all(Array.from({ length: count }, (_, n) => at(n).consume(id, rate(limit))))
       return all.filter(({ allowed }) => allowed).length
     }
     return { clock, first, at, takeMany, limiters }
@@ -54,10 +54,10 @@ describe.each(kinds)('a rate limiter $name', ({ open }) => {
     await clock.advance(30_000)
     expect(await takeMany(2, 3)).toBe(1)
     await clock.advance(29_999)
-    expect(await at(1).take('key:a', rate(3))).toEqual({ allowed: false, left: 0, nextMs: 1 })
+    expect(await at(1).consume('key:a', rate(3))).toEqual({ allowed: false, remaining: 0, nextMs: 1 })
     await clock.advance(1)
     expect(await takeMany(3, 3)).toBe(2)
-    expect(await at(2).look('key:a', rate(3))).toEqual({ allowed: false, left: 0, nextMs: 30_000 })
+    expect(await at(2).peek('key:a', rate(3))).toEqual({ allowed: false, remaining: 0, nextMs: 30_000 })
     await clock.advance(30_000)
     expect(await takeMany(3, 3)).toBe(1)
   })
@@ -68,7 +68,7 @@ describe.each(kinds)('a rate limiter $name', ({ open }) => {
     for (let n = 0; n < 59; n++) {
       await clock.advance(1_000)
       expect(await takeMany(1, 1)).toBe(0)
-      expect((await first.look('key:a', rate(1))).allowed).toBe(false)
+      expect((await first.peek('key:a', rate(1))).allowed).toBe(false)
     }
     await clock.advance(1_000)
     expect(await takeMany(2, 1)).toBe(1)
@@ -76,11 +76,11 @@ describe.each(kinds)('a rate limiter $name', ({ open }) => {
 
   test('tells what is left and when one more may follow', async () => {
     const { clock, first } = world()
-    expect(await first.look('key:a', rate(2))).toEqual({ allowed: true, left: 2, nextMs: 0 })
-    expect(await first.take('key:a', rate(2))).toEqual({ allowed: true, left: 1, nextMs: MINUTE })
+    expect(await first.peek('key:a', rate(2))).toEqual({ allowed: true, remaining: 2, nextMs: 0 })
+    expect(await first.consume('key:a', rate(2))).toEqual({ allowed: true, remaining: 1, nextMs: MINUTE })
     await clock.advance(10_000)
-    expect(await first.take('key:a', rate(2))).toEqual({ allowed: true, left: 0, nextMs: 50_000 })
-    expect(await first.take('key:a', rate(2))).toEqual({ allowed: false, left: 0, nextMs: 50_000 })
+    expect(await first.consume('key:a', rate(2))).toEqual({ allowed: true, remaining: 0, nextMs: 50_000 })
+    expect(await first.consume('key:a', rate(2))).toEqual({ allowed: false, remaining: 0, nextMs: 50_000 })
   })
 
   test('goes by a limit that changes from the next request on', async () => {
@@ -88,7 +88,7 @@ describe.each(kinds)('a rate limiter $name', ({ open }) => {
     expect(await takeMany(5, 5)).toBe(5)
     expect(await takeMany(5, 7)).toBe(2)
     await clock.advance(1_000)
-    expect(await first.take('key:a', rate(3))).toEqual({ allowed: false, left: 0, nextMs: 59_000 })
+    expect(await first.consume('key:a', rate(3))).toEqual({ allowed: false, remaining: 0, nextMs: 59_000 })
     await clock.advance(59_000)
     expect(await takeMany(5, 3)).toBe(3)
   })
@@ -136,7 +136,7 @@ describe('a shared rate limiter', () => {
       },
     }
     const limiter = createSharedRateLimiter(counting, createManualClock())
-    await Promise.all(Array.from({ length: 100 }, () => limiter.take('key:a', rate(60))))
+    await Promise.all(Array.from({ length: 100 }, () => limiter.consume('key:a', rate(60))))
     expect(writes).toBe(2)
   })
 
@@ -148,8 +148,8 @@ describe('a shared rate limiter', () => {
       putIf: async (...put) => (away ? Promise.reject(new StoreUnavailable('away')) : ops.putIf(...put)),
     }
     const limiter = createSharedRateLimiter(failing, createManualClock())
-    await expect(limiter.take('key:a', rate(2))).rejects.toThrow(StoreUnavailable)
+    await expect(limiter.consume('key:a', rate(2))).rejects.toThrow(StoreUnavailable)
     away = false
-    expect(await limiter.take('key:a', rate(2))).toMatchObject({ allowed: true, left: 1 })
+    expect(await limiter.consume('key:a', rate(2))).toMatchObject({ allowed: true, remaining: 1 })
   })
 })

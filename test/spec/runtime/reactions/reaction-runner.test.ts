@@ -7,8 +7,8 @@ import type { OperationalStore } from '../../../../src/ports/operational-store.t
 import { StoreUnavailable } from '../../../../src/ports/read-store.ts'
 import { type ReactionRunnerOptions, runReactions } from '../../../../src/runtime/reactions/reaction-runner.ts'
 import { withFaults } from '../../../support/faults/with-faults.ts'
-import { added, appendTo, begun, tally } from '../../../support/fixtures/sample.ts'
-import { createManualClock, until } from '../../../support/memory/clock.ts'
+import { added, appendTo, tally, tallyBegun } from '../../../support/fixtures/sample.ts'
+import { advanceUntil, createManualClock } from '../../../support/memory/clock.ts'
 import { createMemoryLog } from '../../../support/memory/event-log.ts'
 import { createMemoryOperationalStore } from '../../../support/memory/operational-store.ts'
 
@@ -52,7 +52,7 @@ function house() {
     return { ...runReactions({ ...options, ...more }), stop }
   }
   const idle = (runner: { status: ReturnType<typeof start>['status'] }) =>
-    until(
+    advanceUntil(
       clock,
       () => runner.status().every(({ waiting, state }) => waiting === 0 && state === 'owner') && seen.length > 0,
     )
@@ -67,7 +67,7 @@ describe('running reactions', () => {
     const { clock, log, seen, start } = house()
     const runner = start()
     await clock.advance(10)
-    await appendTo(log, 'tally-1', clock.now(), begun('one'), added(1), added(2))
+    await appendTo(log, 'tally-1', clock.now(), tallyBegun('one'), added(1), added(2))
     await clock.advance(1_900)
     expect(seen).toEqual([])
     await clock.advance(200)
@@ -78,8 +78,8 @@ describe('running reactions', () => {
 
   test('leaves out what this process has done already', async () => {
     const { clock, log, seen, start } = house()
-    start('a', { handled: (_reaction, eventId) => eventId === 'tally-1#1' })
-    await appendTo(log, 'tally-1', clock.now(), begun('one'), added(1), added(2))
+    start('a', { isProcessed: (_reaction, eventId) => eventId === 'tally-1#1' })
+    await appendTo(log, 'tally-1', clock.now(), tallyBegun('one'), added(1), added(2))
     await clock.advance(5_000)
     expect(seen).toEqual(['a:tally-1#2'])
   })
@@ -100,21 +100,21 @@ describe('running reactions', () => {
     await clock.advance(3_000)
     expect(running).toBe(64)
     gate.resolve()
-    await until(clock, () => seen.length === 200)
+    await advanceUntil(clock, () => seen.length === 200)
     expect(most).toBe(64)
     for (let n = 0; n < 100; n++) expect(seen.indexOf(`a:tally-${n}#0`)).toBeLessThan(seen.indexOf(`a:tally-${n}#1`))
   })
 
   test('goes on after a restart from what was done, and repeats nothing that was', async () => {
     const { clock, log, seen, start, idle } = house()
-    await appendTo(log, 'tally-1', clock.now(), begun('one'), added(1), added(2))
+    await appendTo(log, 'tally-1', clock.now(), tallyBegun('one'), added(1), added(2))
     const first = start()
     await idle(first)
     first.stop.abort()
     await first.done
     await appendTo(log, 'tally-1', clock.now(), added(3))
     start('b')
-    await until(clock, () => seen.length > 2)
+    await advanceUntil(clock, () => seen.length > 2)
     await clock.advance(5_000)
     expect(seen).toEqual(['a:tally-1#1', 'a:tally-1#2', 'b:tally-1#3'])
   })
@@ -195,7 +195,7 @@ describe('a reaction that fails', () => {
     runner.stop.abort()
     await runner.done
     start('b')
-    await until(clock, () => seen.includes('b:tally-1#2'))
+    await advanceUntil(clock, () => seen.includes('b:tally-1#2'))
     expect((await ops.get('reaction:watcher', clock.now()))?.value).toBe('b')
     expect(seen.filter((one) => !one.startsWith('other')).at(-2)).toBe('b:tally-1#1')
   })
@@ -203,7 +203,7 @@ describe('a reaction that fails', () => {
   test.each(['fail', 'lose'] as const)(
     'an operational store whose n-th call does this loses no event: %s',
     async (fault) => {
-      for (const method of ['claim', 'get', 'putIf']) {
+      for (const method of ['acquireLease', 'get', 'putIf']) {
         for (let nth = 1; nth <= 4; nth++) {
           const { clock, log, ops, seen, start } = house()
           const faulty = withFaults<OperationalStore>(
@@ -251,7 +251,7 @@ describe('a reaction that fails', () => {
       },
     }
     const other = { ...watcher, name: 'other', on: {} }
-    await ops.claim('reaction:other', 'b', clock.now() + 5_000, clock.now())
+    await ops.acquireLease('reaction:other', 'b', clock.now() + 5_000, clock.now())
     start('a', { log: silent, reactions: [watcher, other] })
     await clock.advance(100)
     await appendTo(log, 'tally-1', clock.now(), added(1))

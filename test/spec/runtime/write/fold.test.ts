@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { type AnyEntity, defineEntity } from '../../../../src/kernel/entity.ts'
 import type { RecordedEvent } from '../../../../src/kernel/event.ts'
 import { emptyFold, type Fold, foldEvents } from '../../../../src/runtime/write/fold.ts'
-import { rememberedCommand } from '../../../../src/runtime/write/processed-commands.ts'
-import { cachedFold, cacheFold } from '../../../../src/runtime/write/snapshots.ts'
-import { NOW, recorded } from '../../../support/fixtures/spec.ts'
+import { findReceipt } from '../../../../src/runtime/write/processed-commands.ts'
+import { loadSnapshot, saveSnapshot } from '../../../../src/runtime/write/snapshots.ts'
+import { NOW, recordedEvents } from '../../../support/fixtures/spec.ts'
 import { createMemoryOperationalStore } from '../../../support/memory/operational-store.ts'
 
 const HOUR = 3_600_000
@@ -17,17 +17,17 @@ const sums = defineEntity({
   version: 2,
   events: { Added: z.object({ amount: z.int() }), Noted: z.object({}) },
   initial: 0,
-  remembersCommands: true,
+  deduplicatesCommands: true,
   upcasts: { Added: [(data) => ({ amount: Number(z.object({ text: z.string() }).parse(data).text) })] },
   evolve: { Added: (sum, { data }) => sum + data.amount },
 })
 
 const added = (revision: number, commandId: string, ms = 0, amount = 1): RecordedEvent => {
-  const [event] = recorded(sums, [{ type: 'Added', data: { amount } }], { from: revision, at: at(ms) })
+  const [event] = recordedEvents(sums, [{ type: 'Added', data: { amount } }], { from: revision, at: at(ms) })
   if (!event) throw new Error('Nothing was recorded.')
   return { ...event, version: 2, meta: { ...event.meta, commandId } }
 }
-const traceOf = ({ commands }: Fold, commandId: string, now: string) => rememberedCommand(commands, commandId, now)
+const traceOf = ({ commands }: Fold, commandId: string, now: string) => findReceipt(commands, commandId, now)
 const fold = (...events: readonly RecordedEvent[]) => foldEvents(sums, emptyFold(sums), events)
 
 describe('foldEvents', () => {
@@ -40,7 +40,7 @@ describe('foldEvents', () => {
   })
 
   it('counts events that change no state', () => {
-    const [noted] = recorded(sums, [{ type: 'Noted', data: {} }])
+    const [noted] = recordedEvents(sums, [{ type: 'Noted', data: {} }])
     expect(noted && fold(noted)).toMatchObject({ state: 0, revision: 0 })
   })
 
@@ -77,8 +77,8 @@ describe('a cached fold', () => {
 
   it('is the fold again, with the commands that it remembers', async () => {
     const ops = createMemoryOperationalStore()
-    await cacheFold(ops, entity, 'sums-1', folded)
-    const cached = await cachedFold(ops, entity, 'sums-1', now)
+    await saveSnapshot(ops, entity, 'sums-1', folded)
+    const cached = await loadSnapshot(ops, entity, 'sums-1', now)
     expect(cached).toMatchObject({ state: 3, revision: 2, position: 2 })
     for (const id of ['b', 'c'])
       expect(cached && traceOf(cached, id, at(27 * HOUR))).toEqual(traceOf(folded, id, at(27 * HOUR)))
@@ -89,8 +89,8 @@ describe('a cached fold', () => {
     let kept: Fold = folded
     for (let n = 3; n < 60; n++) {
       kept = foldEvents(entity, kept, [added(n, `command-${n}`, n * HOUR)])
-      await cacheFold(ops, entity, 'sums-1', kept)
-      kept = (await cachedFold(ops, entity, 'sums-1', now)) ?? kept
+      await saveSnapshot(ops, entity, 'sums-1', kept)
+      kept = (await loadSnapshot(ops, entity, 'sums-1', now)) ?? kept
     }
     expect(kept).toMatchObject({ state: 60, revision: 59 })
     for (let n = 3; n < 60; n++) {
@@ -101,21 +101,21 @@ describe('a cached fold', () => {
 
   it('is not read where it was written in another way', async () => {
     const ops = createMemoryOperationalStore()
-    await cacheFold(ops, entity, 'sums-1', folded)
+    await saveSnapshot(ops, entity, 'sums-1', folded)
     const entry = await ops.get('fold:sums-1', now)
     await ops.put('fold:sums-1', { ...(entry?.value as object), format: 1 }, null)
-    expect(await cachedFold(ops, entity, 'sums-1', now)).toBeNull()
+    expect(await loadSnapshot(ops, entity, 'sums-1', now)).toBeNull()
   })
 
   it('is of one stream and one version of its entity', async () => {
     const ops = createMemoryOperationalStore()
-    await cacheFold(ops, entity, 'sums-1', folded)
-    expect(await cachedFold(ops, entity, 'sums-2', now)).toBeNull()
-    expect(await cachedFold(ops, { ...entity, version: 3 }, 'sums-1', now)).toBeNull()
+    await saveSnapshot(ops, entity, 'sums-1', folded)
+    expect(await loadSnapshot(ops, entity, 'sums-2', now)).toBeNull()
+    expect(await loadSnapshot(ops, { ...entity, version: 3 }, 'sums-1', now)).toBeNull()
   })
 
   it('is done without when the store is away', async () => {
     const away = { ...createMemoryOperationalStore(), get: () => Promise.reject(new Error('The store is away.')) }
-    expect(await cachedFold(away, entity, 'sums-1', now)).toBeNull()
+    expect(await loadSnapshot(away, entity, 'sums-1', now)).toBeNull()
   })
 })

@@ -3,7 +3,7 @@ import { Map as PersistentMap, Set as PersistentSet } from 'immutable'
 import { describe, expect, it } from 'vitest'
 import { ledger } from '../../../../src/domain/routing/ledger.ts'
 import { decodeState, encodeState } from '../../../../src/runtime/write/state-codec.ts'
-import { arrives, callWorld } from '../../../support/fixtures/call-world.ts'
+import { callWorld, routeArrival } from '../../../support/fixtures/call-world.ts'
 
 const plain = fc.jsonValue({ maxDepth: 2 }).map((value): unknown => JSON.parse(JSON.stringify(value)))
 const { state } = fc.letrec<{ state: unknown }>((tie) => ({
@@ -41,7 +41,7 @@ describe('a state', () => {
   })
 
   it('of a ledger is the very state that it was', () => {
-    const { state } = arrives(callWorld())
+    const { state } = routeArrival(callWorld())
     const again = decodeState(JSON.parse(JSON.stringify(encodeState(state))))
     expect(again).toEqual(state)
     expect(encodeState(again)).toEqual(encodeState(state))

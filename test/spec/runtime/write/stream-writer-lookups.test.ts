@@ -7,12 +7,20 @@ import { callerKey } from '../../../../src/domain/routing/callers.ts'
 import { ledger } from '../../../../src/domain/routing/ledger.ts'
 import { streamOf } from '../../../../src/kernel/entity.ts'
 import type { RecordedEvent } from '../../../../src/kernel/event.ts'
-import { foldForward } from '../../../../src/runtime/projections/apply-pending.ts'
+import { applyPending } from '../../../../src/runtime/projections/apply-pending.ts'
 import { withFaults } from '../../../support/faults/with-faults.ts'
-import { CALLER, callOf, changing } from '../../../support/fixtures/call-world.ts'
+import { CALLER, changeSteps, nthCallId } from '../../../support/fixtures/call-world.ts'
 import { addToTally, beginTally } from '../../../support/fixtures/sample.ts'
 import { NOW, WORKSPACE } from '../../../support/fixtures/spec.ts'
-import { add, arrival, bench, give, ofType, routed, taken } from '../../../support/fixtures/writer-fixture.ts'
+import {
+  acceptedOutcome,
+  arrival,
+  createWriterFixture,
+  eventsOfType,
+  execute,
+  seedLiveCampaign,
+  tallyAddition,
+} from '../../../support/fixtures/writer-fixture.ts'
 import { createMemoryOperationalStore } from '../../../support/memory/operational-store.ts'
 
 const HOUR = 3_600_000
@@ -20,85 +28,91 @@ const DAY = 24 * HOUR
 
 describe('a command id', () => {
   const publisher = { name: 'Red Leads' }
-  const made = (log: { readonly events: readonly RecordedEvent[] }) => ofType(log.events, 'PublisherCreated').length - 1
+  const made = (log: { readonly events: readonly RecordedEvent[] }) =>
+    eventsOfType(log.events, 'PublisherCreated').length - 1
 
   it('is handled once even when it is given twice at once', async () => {
-    const { log, writer } = bench()
+    const { log, writer } = createWriterFixture()
     const one = writer()
-    await give(one, beginTally, { tallyId: add.tallyId, name: 'All' })
-    const both = await Promise.all([0, 1, 2].map(() => taken(give(one, addToTally, add, 'key'))))
+    await execute(one, beginTally, { tallyId: tallyAddition.tallyId, name: 'All' })
+    const both = await Promise.all([0, 1, 2].map(() => acceptedOutcome(execute(one, addToTally, tallyAddition, 'key'))))
     expect(both.map(({ replayed }) => replayed)).toEqual([false, true, true])
     expect(both.map(({ events }) => events[0]?.meta.eventId)).toEqual(
-      both.map(() => ofType(log.events, 'TallyAdded')[0]?.meta.eventId),
+      both.map(() => eventsOfType(log.events, 'TallyAdded')[0]?.meta.eventId),
     )
-    expect(ofType(log.events, 'TallyAdded')).toHaveLength(1)
+    expect(eventsOfType(log.events, 'TallyAdded')).toHaveLength(1)
   })
 
   it('is remembered for 24 hours, and no longer', async () => {
-    const { log, clock, writer } = bench()
+    const { log, clock, writer } = createWriterFixture()
     const one = writer()
-    await give(one, beginTally, { tallyId: add.tallyId, name: 'All' })
-    await give(one, addToTally, add, 'key')
+    await execute(one, beginTally, { tallyId: tallyAddition.tallyId, name: 'All' })
+    await execute(one, addToTally, tallyAddition, 'key')
     await clock.advance(DAY - 1)
-    expect(await taken(give(one, addToTally, add, 'key'))).toMatchObject({ replayed: true })
+    expect(await acceptedOutcome(execute(one, addToTally, tallyAddition, 'key'))).toMatchObject({ replayed: true })
     await clock.advance(1)
-    expect(await taken(give(one, addToTally, add, 'key'))).toMatchObject({ replayed: false })
-    expect(ofType(log.events, 'TallyAdded')).toHaveLength(2)
+    expect(await acceptedOutcome(execute(one, addToTally, tallyAddition, 'key'))).toMatchObject({ replayed: false })
+    expect(eventsOfType(log.events, 'TallyAdded')).toHaveLength(2)
   })
 
   it.each([
     ['with its fold cached', true],
     ['with no fold cached', false],
   ])('survives a restart %s', async (_how, cached) => {
-    const { log, ops, clock, writer } = bench()
-    await routed(log)
+    const { log, ops, clock, writer } = createWriterFixture()
+    await seedLiveCampaign(log)
     const first = writer()
-    const outcome = await taken(give(first, createPublisher, publisher, 'key'))
+    const outcome = await acceptedOutcome(execute(first, createPublisher, publisher, 'key'))
     await first.close()
     expect(await ops.get(`fold:workspace-${WORKSPACE}`, clock.now())).not.toBeNull()
     const restarted = writer(cached ? {} : { ops: createMemoryOperationalStore() })
     await clock.advance(DAY - 1)
-    const again = await taken(give(restarted, createPublisher, publisher, 'key'))
+    const again = await acceptedOutcome(execute(restarted, createPublisher, publisher, 'key'))
     expect(again).toMatchObject({ replayed: true, position: outcome.position })
     expect(again.events.map(({ meta }) => meta.eventId)).toEqual(outcome.events.map(({ meta }) => meta.eventId))
     await clock.advance(1)
-    expect(await taken(give(restarted, createPublisher, publisher, 'key'))).toMatchObject({ replayed: false })
+    expect(await acceptedOutcome(execute(restarted, createPublisher, publisher, 'key'))).toMatchObject({
+      replayed: false,
+    })
     expect(made(log)).toBe(2)
   })
 
   it('taken up again a day later stands for its own events alone, from a cached fold too', async () => {
-    const { log, clock, writer } = bench()
-    await routed(log)
+    const { log, clock, writer } = createWriterFixture()
+    await seedLiveCampaign(log)
     const first = writer()
     await clock.advance(DAY - HOUR)
-    await give(first, createPublisher, publisher, 'key')
+    await execute(first, createPublisher, publisher, 'key')
     await clock.advance(HOUR)
-    await give(first, createPublisher, publisher)
+    await execute(first, createPublisher, publisher)
     await first.close()
     const restarted = writer()
     await clock.advance(DAY - HOUR)
-    const again = await taken(give(restarted, createPublisher, publisher, 'key'))
+    const again = await acceptedOutcome(execute(restarted, createPublisher, publisher, 'key'))
     expect(again.replayed).toBe(false)
-    const replayed = await taken(give(restarted, createPublisher, publisher, 'key'))
+    const replayed = await acceptedOutcome(execute(restarted, createPublisher, publisher, 'key'))
     expect(replayed).toMatchObject({ replayed: true, position: again.position })
     expect(replayed.events).toHaveLength(1)
   })
 
   it('means nothing on a stream that is known by other keys', async () => {
-    const { log, writer } = bench()
-    await routed(log)
+    const { log, writer } = createWriterFixture()
+    await seedLiveCampaign(log)
     const one = writer()
-    await give(one, routeCall, arrival(1), 'key')
-    expect(await taken(give(one, routeCall, arrival(2), 'key'))).toMatchObject({ replayed: false, events: [{}] })
+    await execute(one, routeCall, arrival(1), 'key')
+    expect(await acceptedOutcome(execute(one, routeCall, arrival(2), 'key'))).toMatchObject({
+      replayed: false,
+      events: [{}],
+    })
   })
 })
 
 describe('a cached fold', () => {
   it('leaves only the tail to be read, and goes on from there', async () => {
-    const { log, writer } = bench()
-    await routed(log)
+    const { log, writer } = createWriterFixture()
+    await seedLiveCampaign(log)
     const first = writer()
-    await Promise.all([1, 2, 3].map((n) => give(first, routeCall, arrival(n))))
+    await Promise.all([1, 2, 3].map((n) => execute(first, routeCall, arrival(n))))
     await first.close()
     const reads: (readonly [string, number])[] = []
     const restarted = writer({
@@ -110,38 +124,40 @@ describe('a cached fold', () => {
         },
       },
     })
-    const next = await taken(give(restarted, routeCall, arrival(4)))
+    const next = await acceptedOutcome(execute(restarted, routeCall, arrival(4)))
     expect(next.events).toMatchObject([{ revision: 3, data: { arrival: { seq: 4 } } }])
     expect(reads).toContainEqual([streamOf(ledger, WORKSPACE), 3])
     expect(reads).not.toContainEqual([streamOf(ledger, WORKSPACE), 0])
   })
 
   it('is done without when the store is away', async () => {
-    const { log, writer, ops } = bench()
-    await routed(log)
+    const { log, writer, ops } = createWriterFixture()
+    await seedLiveCampaign(log)
     const away = withFaults(
       ops,
       () => new Error('The store is away.'),
       () => 'fail',
     )
     const one = writer({ ops: away })
-    expect(await taken(give(one, routeCall, arrival(1)))).toMatchObject({ events: [{ type: 'CallAdmitted' }] })
+    expect(await acceptedOutcome(execute(one, routeCall, arrival(1)))).toMatchObject({
+      events: [{ type: 'CallAdmitted' }],
+    })
     await one.close()
   })
 })
 
 describe('what is recalled', () => {
-  const blocking = changing.campaign({ repeatCallerPolicy: 'block', dedupeWindowSeconds: 90 * 24 * 3_600 })
+  const blocking = changeSteps.campaign({ repeatCallerPolicy: 'block', dedupeWindowSeconds: 90 * 24 * 3_600 })
   const other = '+12125550100'
 
   it('is asked for only where the fold does not know', async () => {
-    const { log, recall, writer } = bench()
-    const { campaignId } = await routed(log, blocking)
+    const { log, lookUp, writer } = createWriterFixture()
+    const { campaignId } = await seedLiveCampaign(log, blocking)
     const one = writer()
-    await give(one, routeCall, arrival(1))
-    await give(one, routeCall, arrival(2))
-    await give(one, routeCall, arrival(3, { caller: null }))
-    expect(recall.mock.calls.map(([memory, id]) => [memory.name, id])).toEqual([
+    await execute(one, routeCall, arrival(1))
+    await execute(one, routeCall, arrival(2))
+    await execute(one, routeCall, arrival(3, { caller: null }))
+    expect(lookUp.mock.calls.map(([memory, id]) => [memory.name, id])).toEqual([
       ['caller-memory', callerKey(campaignId, CALLER)],
     ])
     expect(log.events.filter(({ stream }) => stream.startsWith('ledger')).map(({ type }) => type)).toEqual([
@@ -152,56 +168,59 @@ describe('what is recalled', () => {
   })
 
   it('is asked for as soon as an earlier command of the same turn made the fold forget', async () => {
-    const { log, clock, recall, writer } = bench()
-    await routed(log, blocking)
+    const { log, clock, lookUp, writer } = createWriterFixture()
+    await seedLiveCampaign(log, blocking)
     const one = writer()
     const at = () => new Date(clock.now()).toISOString()
     const firstSeen = at()
-    await give(one, routeCall, arrival(1))
+    await execute(one, routeCall, arrival(1))
     await clock.advance(HOUR)
-    await give(one, routeCall, arrival(2, { caller: other, occurredAt: at() }))
+    await execute(one, routeCall, arrival(2, { caller: other, occurredAt: at() }))
     await clock.advance(HOUR)
-    recall.mockClear()
-    recall.mockImplementation(async (_memory, id) =>
+    lookUp.mockClear()
+    lookUp.mockImplementation(async (_memory, id) =>
       id.endsWith(CALLER) ? { workspaceId: WORKSPACE, at: firstSeen, targetId: null } : null,
     )
     const third = { caller: '+13105550100', occurredAt: at() }
     const outcomes = await Promise.all([
-      taken(give(one, routeCall, arrival(2, { caller: other }))),
-      taken(give(one, routeCall, arrival(3, third))),
-      taken(give(one, routeCall, arrival(4, { occurredAt: at() }))),
+      acceptedOutcome(execute(one, routeCall, arrival(2, { caller: other }))),
+      acceptedOutcome(execute(one, routeCall, arrival(3, third))),
+      acceptedOutcome(execute(one, routeCall, arrival(4, { occurredAt: at() }))),
     ])
     expect(outcomes.map(({ events }) => events[0]?.type)).toEqual([undefined, 'CallAdmitted', 'CallRefused'])
-    expect(recall.mock.calls.map(([memory, id]) => `${memory.name} ${id.slice(-12)}`)).toContain(
+    expect(lookUp.mock.calls.map(([memory, id]) => `${memory.name} ${id.slice(-12)}`)).toContain(
       `caller-memory ${CALLER}`,
     )
   })
 
   it('makes a call of an arrival once, however late it is told again', async () => {
-    const { log, clock, recall, writer } = bench()
-    await routed(log)
+    const { log, clock, lookUp, writer } = createWriterFixture()
+    await seedLiveCampaign(log)
     const one = writer()
     for (const n of [1, 2, 3]) {
-      await give(one, routeCall, arrival(n))
-      if (n < 3) expect(recall).not.toHaveBeenCalled()
+      await execute(one, routeCall, arrival(n))
+      if (n < 3) expect(lookUp).not.toHaveBeenCalled()
       await clock.advance(HOUR)
     }
-    recall.mockImplementation(async ({ name }, id) =>
-      name === 'call-log' && id === callOf(1) ? { workspaceId: WORKSPACE, seq: 1 } : null,
+    lookUp.mockImplementation(async ({ name }, id) =>
+      name === 'call-log' && id === nthCallId(1) ? { workspaceId: WORKSPACE, seq: 1 } : null,
     )
-    expect(await taken(give(one, routeCall, arrival(1)))).toMatchObject({ events: [] })
-    expect(await taken(give(one, routeCall, arrival(4)))).toMatchObject({ events: [{ type: 'CallAdmitted' }] })
+    expect(await acceptedOutcome(execute(one, routeCall, arrival(1)))).toMatchObject({ events: [] })
+    expect(await acceptedOutcome(execute(one, routeCall, arrival(4)))).toMatchObject({
+      events: [{ type: 'CallAdmitted' }],
+    })
   })
 
   it('makes a charge once, however late it falls due again', async () => {
-    const { log, clock, recall, writer } = bench()
+    const { log, clock, lookUp, writer } = createWriterFixture()
     const one = writer()
-    const charge = (n: number) => taken(give(one, chargeUsage, { callId: callOf(n), amountCents: 6, at: NOW }))
+    const charge = (n: number) =>
+      acceptedOutcome(execute(one, chargeUsage, { callId: nthCallId(n), amountCents: 6, at: NOW }))
     for (const n of [1, 2, 3]) {
       expect(await charge(n)).toMatchObject({ events: [{ type: 'WalletCharged' }] })
       await clock.advance(HOUR)
     }
-    recall.mockImplementation(async (_memory, id) => foldForward(walletEntries, id, null, log.events)?.doc ?? null)
+    lookUp.mockImplementation(async (_memory, id) => applyPending(walletEntries, id, null, log.events)?.doc ?? null)
     expect(await charge(1)).toMatchObject({ events: [] })
     expect(await charge(4)).toMatchObject({ events: [{ type: 'WalletCharged' }] })
   })

@@ -4,30 +4,30 @@ import { routeCall } from '../../../../commands/routing/route-call.ts'
 import { ledgerEvents } from '../../../../src/domain/routing/ledger.ts'
 import type { NewEvent } from '../../../../src/kernel/event.ts'
 import { isRefusal } from '../../../../src/kernel/refusal.ts'
-import { changing } from '../../../support/fixtures/call-world.ts'
+import { changeSteps } from '../../../support/fixtures/call-world.ts'
 import { addToTally, beginTally, tally } from '../../../support/fixtures/sample.ts'
 import { idOf, WORKSPACE } from '../../../support/fixtures/spec.ts'
 import {
-  add,
+  acceptedOutcome,
   addTexts,
   arrival,
-  bench,
-  by,
-  faulty,
-  give,
-  ofType,
-  routed,
-  taken,
+  commandCall,
+  createWriterFixture,
+  eventsOfType,
+  execute,
+  seedLiveCampaign,
+  tallyAddition,
+  withAppendFaults,
 } from '../../../support/fixtures/writer-fixture.ts'
 
 describe('commands that wait for one stream', () => {
   it('go into the log in one append, each decided on the state that the one before left', async () => {
-    const { log, writer } = bench()
-    const spied = faulty(log, {})
+    const { log, writer } = createWriterFixture()
+    const spied = withAppendFaults(log, {})
     const one = writer({ log: spied.log })
     const all = await Promise.all([
-      taken(give(one, beginTally, { tallyId: add.tallyId, name: 'All' })),
-      ...Array.from({ length: 100 }, () => taken(give(one, addToTally, add))),
+      acceptedOutcome(execute(one, beginTally, { tallyId: tallyAddition.tallyId, name: 'All' })),
+      ...Array.from({ length: 100 }, () => acceptedOutcome(execute(one, addToTally, tallyAddition))),
     ])
     expect(spied.appends.map(({ length }) => length)).toEqual([1, 100])
     expect(all.map(({ events }) => events[0]?.revision)).toEqual(Array.from({ length: 101 }, (_, n) => n))
@@ -35,13 +35,13 @@ describe('commands that wait for one stream', () => {
   })
 
   it('answer refusals and no events beside those that are written', async () => {
-    const { log, writer } = bench()
+    const { log, writer } = createWriterFixture()
     const one = writer()
     const outcomes = await Promise.all([
-      give(one, beginTally, { tallyId: add.tallyId, name: 'All' }),
-      give(one, beginTally, { tallyId: add.tallyId, name: 'Again' }),
-      give(one, addToTally, add),
-      give(one, addToTally, { ...add, tallyId: idOf(8) }),
+      execute(one, beginTally, { tallyId: tallyAddition.tallyId, name: 'All' }),
+      execute(one, beginTally, { tallyId: tallyAddition.tallyId, name: 'Again' }),
+      execute(one, addToTally, tallyAddition),
+      execute(one, addToTally, { ...tallyAddition, tallyId: idOf(8) }),
     ])
     expect(outcomes).toMatchObject([
       { events: [{ type: 'TallyBegun' }] },
@@ -53,9 +53,9 @@ describe('commands that wait for one stream', () => {
   })
 
   it('fail alone when their decision does', async () => {
-    const { log, writer } = bench()
+    const { log, writer } = createWriterFixture()
     const one = writer()
-    const outcomes = await Promise.allSettled([[1], [-1], [1]].map((lengths) => give(one, addTexts, { lengths })))
+    const outcomes = await Promise.allSettled([[1], [-1], [1]].map((lengths) => execute(one, addTexts, { lengths })))
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect(log.events).toHaveLength(2)
   })
@@ -66,16 +66,16 @@ describe('an append', () => {
 
   /** Sizes of the appends that two commands of so many bytes together, waiting together, come to. */
   async function appendsOf(bytes: number, split: (length: number) => readonly (readonly number[])[]) {
-    const { log, writer } = bench()
-    const spied = faulty(log, {})
+    const { log, writer } = createWriterFixture()
+    const spied = withAppendFaults(log, {})
     const one = writer({ log: spied.log })
-    await give(one, addTexts, { lengths: [0] }, 'command-000')
+    await execute(one, addTexts, { lengths: [0] }, 'command-000')
     const [probe] = spied.appends[0] ?? []
     const overhead = JSON.stringify(probe?.data).length + JSON.stringify(probe?.meta).length + 100
     const given = split(bytes - 2 * overhead).map((lengths, n) =>
-      give(one, addTexts, { lengths }, `command-00${n + 1}`),
+      execute(one, addTexts, { lengths }, `command-00${n + 1}`),
     )
-    await Promise.all([give(one, addTexts, { lengths: [] }, 'command-009'), ...given])
+    await Promise.all([execute(one, addTexts, { lengths: [] }, 'command-009'), ...given])
     return spied.appends.slice(1).map(({ length }) => length)
   }
   const halves = (length: number) => [[], [Math.floor(length / 2)], [Math.ceil(length / 2)]]
@@ -95,24 +95,26 @@ describe('an append', () => {
 
 describe('two writers over one log', () => {
   it('give 200 calls at once to a target that takes one exactly one claim', async () => {
-    const { log, writer } = bench()
-    const { targetId } = await routed(log, changing.target({ concurrencyCap: 1 }))
-    const [first, second] = [faulty(log, {}), faulty(log, {})]
+    const { log, writer } = createWriterFixture()
+    const { targetId } = await seedLiveCampaign(log, changeSteps.target({ concurrencyCap: 1 }))
+    const [first, second] = [withAppendFaults(log, {}), withAppendFaults(log, {})]
     const writers = [writer({ log: first.log }), writer({ log: second.log })]
     await Promise.all(
       Array.from({ length: 200 }, async (_, n) => {
         for (let turn = 0; turn < n % 7; turn += 1) await Promise.resolve()
-        await Promise.all(writers.slice(n % 2, (n % 2) + 1).map((one) => taken(give(one, routeCall, arrival(n)))))
+        await Promise.all(
+          writers.slice(n % 2, (n % 2) + 1).map((one) => acceptedOutcome(execute(one, routeCall, arrival(n)))),
+        )
       }),
     )
-    const admitted = ofType(log.events, 'CallAdmitted').map(({ data }) => ledgerEvents.CallAdmitted.parse(data))
+    const admitted = eventsOfType(log.events, 'CallAdmitted').map(({ data }) => ledgerEvents.CallAdmitted.parse(data))
     expect(admitted.map(({ arrival }) => arrival.seq)).toEqual(Array.from({ length: 200 }, (_, n) => n + 1))
     expect(admitted.flatMap(({ claim }) => claim?.target.id ?? [])).toEqual([targetId()])
     expect(first.conflicts() + second.conflicts()).toBeGreaterThan(0)
   })
 
   it('decide again with the same ids and seed after a conflict', async () => {
-    const { log, writer } = bench()
+    const { log, writer } = createWriterFixture()
     const decided: NewEvent[] = []
     const watched = {
       ...addTexts,
@@ -123,9 +125,9 @@ describe('two writers over one log', () => {
       },
     }
     const [one, other] = [writer(), writer()]
-    await give(one, addTexts, { lengths: [1] })
-    await give(other, addTexts, { lengths: [1] })
-    await give(one, watched, { lengths: [2, 3] })
+    await execute(one, addTexts, { lengths: [1] })
+    await execute(other, addTexts, { lengths: [1] })
+    await execute(one, watched, { lengths: [2, 3] })
     expect(decided).toHaveLength(4)
     expect(decided.slice(2)).toEqual(decided.slice(0, 2))
     expect(log.events.slice(-2).map(({ data, revision }) => ({ data, revision }))).toEqual([
@@ -135,12 +137,12 @@ describe('two writers over one log', () => {
   })
 
   it('each see what the other wrote to the streams that a decision reads', async () => {
-    const { log, writer } = bench()
-    const { events, targetId } = await routed(log)
+    const { log, writer } = createWriterFixture()
+    const { events, targetId } = await seedLiveCampaign(log)
     const [router, console] = [writer(), writer()]
-    const before = await taken(give(router, routeCall, arrival(1)))
-    await give(console, setTargetStatus, { targetId: targetId(), status: 'paused', by: 'console' })
-    const after = await taken(give(router, routeCall, arrival(2)))
+    const before = await acceptedOutcome(execute(router, routeCall, arrival(1)))
+    await execute(console, setTargetStatus, { targetId: targetId(), status: 'paused', by: 'console' })
+    const after = await acceptedOutcome(execute(router, routeCall, arrival(2)))
     expect(before.events).toMatchObject([{ data: { claim: { target: { id: targetId() } } } }])
     expect(after.events).toMatchObject([{ data: { claim: null, skipped: [{ reason: 'paused' }] } }])
     const revisions = (workspaceRevision: number) => ({
@@ -155,21 +157,21 @@ describe('two writers over one log', () => {
 
 describe('a rehearsal', () => {
   it('gives what commands would append one after another, and appends nothing', async () => {
-    const { log, writer } = bench()
+    const { log, writer } = createWriterFixture()
     const one = writer()
     const steps = [
-      { command: beginTally, input: { tallyId: add.tallyId, name: 'All' } },
-      { command: addToTally, input: add },
+      { command: beginTally, input: { tallyId: tallyAddition.tallyId, name: 'All' } },
+      { command: addToTally, input: tallyAddition },
     ]
-    expect(await one.rehearse((events) => steps[events.length] ?? null, by('key'))).toMatchObject([
+    expect(await one.dryRun((events) => steps[events.length] ?? null, commandCall('key'))).toMatchObject([
       { type: 'TallyBegun' },
       { type: 'TallyAdded' },
     ])
-    expect(await one.rehearse(() => ({ command: addToTally, input: add }), by('key'))).toMatchObject({
+    expect(await one.dryRun(() => ({ command: addToTally, input: tallyAddition }), commandCall('key'))).toMatchObject({
       refused: 'tally-not-found',
     })
     expect(log.events).toHaveLength(0)
-    await give(one, beginTally, { tallyId: add.tallyId, name: 'All' })
-    expect(await one.stateOf(tally, add.tallyId)).toMatchObject({ name: 'All', sum: 0 })
+    await execute(one, beginTally, { tallyId: tallyAddition.tallyId, name: 'All' })
+    expect(await one.stateOf(tally, tallyAddition.tallyId)).toMatchObject({ name: 'All', sum: 0 })
   })
 })

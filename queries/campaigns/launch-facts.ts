@@ -1,0 +1,49 @@
+import type { campaigns } from '../../projections/campaigns/campaigns.ts'
+import { routes } from '../../projections/campaigns/routes.ts'
+import { buyers } from '../../projections/demand/buyers.ts'
+import { targets } from '../../projections/demand/targets.ts'
+import { wallets } from '../../projections/money/wallets.ts'
+import { lanes } from '../../projections/supply/lanes.ts'
+import { numbers } from '../../projections/supply/numbers.ts'
+import { routingKeys } from '../../projections/supply/routing-keys.ts'
+import type { LaunchFacts } from '../../src/domain/configuration/checklist.ts'
+import { isDelivering } from '../../src/domain/supply/number.ts'
+import { isLiveKey } from '../../src/domain/supply/routing-key.ts'
+import type { ReadStore } from '../../src/ports/read-store.ts'
+import { type DocOf, readAll, readMany, readOne, type WithId } from '../shared/documents.ts'
+
+/** The facts that a campaign's launch is judged by, as the read models have them. */
+export async function readLaunchFacts(
+  views: ReadStore,
+  { id: campaignId, workspaceId, status }: Pick<WithId<DocOf<typeof campaigns>>, 'id' | 'workspaceId' | 'status'>,
+): Promise<LaunchFacts> {
+  const filter = { workspaceId, campaignId }
+  const [plan, assigned, open, keys, purse] = await Promise.all([
+    readAll(views, routes, { filter }),
+    readAll(views, numbers, { filter }),
+    readAll(views, lanes, { filter }),
+    readAll(views, routingKeys, { filter }),
+    readOne(views, wallets, workspaceId, workspaceId),
+  ])
+  const planned = await readMany(
+    views,
+    targets,
+    plan.map(({ targetId }) => targetId),
+  )
+  const owners = await readMany(
+    views,
+    buyers,
+    [...planned.values()].map(({ buyerId }) => buyerId),
+  )
+  return {
+    campaignId,
+    status,
+    activeBuyers: [...owners.values()].filter((buyer) => buyer.status === 'active').length,
+    activeTargets: [...planned.values()].filter((target) => target.status === 'active').length,
+    activeRoutes: plan.filter(({ active }) => active).length,
+    readyNumbers: assigned.filter(isDelivering).length,
+    keyedLanes: keys.filter(isLiveKey).length,
+    lanes: open.length,
+    balanceCents: purse?.balanceCents ?? 0,
+  }
+}

@@ -1,0 +1,28 @@
+import type { numberOrders } from '../../projections/supply/number-orders.ts'
+import { numberOrder } from '../../src/domain/supply/number-order.ts'
+import type { DocOf, WithId } from '../shared/documents.ts'
+
+/** An order as it is answered to whoever buys (Document 1, "buy a number"). */
+export const orderShape = numberOrder.pick({ id: true, e164: true, status: true, error: true, createdAt: true })
+
+/** An order on the list: with what was asked for and what came of it. */
+export const orderRow = numberOrder.omit({ userId: true, carrierOrderId: true, region: true, locality: true })
+
+type OrderDoc = WithId<DocOf<typeof numberOrders>>
+
+/** An order as it is answered to whoever buys. */
+export function orderShapeOf({ id, e164, status, error, createdAt }: OrderDoc) {
+  return { id, e164, status, error, createdAt }
+}
+
+/** An order as a row of the list. */
+export function orderRowOf({
+  workspaceId: _1,
+  userId: _2,
+  carrierOrderId: _3,
+  region: _4,
+  locality: _5,
+  ...row
+}: OrderDoc) {
+  return row
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import type { routingKeys } from '../../projections/supply/routing-keys.ts'
+import { compatUrl, keyState, keyStateAt, routingKey, routingKeyGraceEnd } from '../../src/domain/supply/routing-key.ts'
+import { instant } from '../../src/kernel/wire.ts'
+import type { QueryPorts } from '../../src/ports/query-ports.ts'
+import type { DocOf, WithId } from '../shared/documents.ts'
+
+type KeyDoc = WithId<DocOf<typeof routingKeys>>
+
+/** The switch of the single-step ping, with its URL in full; null when it is off. */
+export const compatShape = z.object({ enabled: z.boolean(), url: z.string().nullable() })
+
+/** The single-step ping of a key. */
+export function compatShapeOf({ secrets, publicUrl }: QueryPorts, key: Pick<KeyDoc, 'compat'> | undefined) {
+  const token = key?.compat ? secrets.unseal(key.compat.sealed) : null
+  return { enabled: token !== null, url: token === null ? null : compatUrl(publicUrl, token) }
+}
+
+/** What a lane shows of its routing key: never the key, only its first characters. */
+export const laneKeyShape = routingKey
+  .pick({ id: true, prefix: true, protocol: true, environment: true, requireSignature: true, issuedAt: true })
+  .extend({ state: keyState, lastUsedAt: instant.nullable(), useCount: z.int() })
+
+/** A routing key as its lane shows it. Nothing takes pings yet, so no key has been used. */
+export function laneKeyShapeOf(key: KeyDoc, now: string): z.infer<typeof laneKeyShape> {
+  const { id, prefix, protocol, environment, requireSignature, issuedAt } = key
+  const standing = { state: keyStateAt(key, now), lastUsedAt: null, useCount: 0 }
+  return { id, prefix, ...standing, protocol, environment, requireSignature, issuedAt }
+}
+
+/** A routing key as it is answered by itself: with its settings, its lane and the end of a grace that runs. */
+export const keyShape = routingKey.omit({ secrets: true, compat: true, signing: true }).extend({
+  ...laneKeyShape.shape,
+  hasSigningSecret: z.boolean(),
+  graceEndsAt: instant.nullable(),
+  compat: compatShape,
+})
+
+/** A routing key in full. */
+export function keyShapeOf(ports: QueryPorts, key: KeyDoc, now: string): z.infer<typeof keyShape> {
+  const { workspaceId: _workspace, secrets: _secrets, signing, ...shown } = key
+  return {
+    ...shown,
+    ...laneKeyShapeOf(key, now),
+    hasSigningSecret: signing !== null,
+    graceEndsAt: routingKeyGraceEnd(key, now),
+    compat: compatShapeOf(ports, key),
+  }
+}

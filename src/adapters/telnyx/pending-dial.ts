@@ -1,0 +1,132 @@
+import type { CarrierNotice } from '../../ports/carrier.ts'
+import { type CallEnd, GONE_GRACE_MS } from './call-end.ts'
+import { dialOutcomeOf } from './causes.ts'
+import { type CompletedStep, dialLeg, isBridged, type Leg, type RequestedDial, type Session } from './session.ts'
+
+/** How long (ms) a caller waits for a command that Telnyx does not take before the dial counts as failed. */
+export const COMMAND_TIMEOUT_MS = 20_000
+/** How long (ms) after its ring time a dial's end may still be on its way. */
+export const RING_GRACE_MS = 20_000
+/** How long (ms) after answering a buyer may take over a whisper. */
+export const WHISPER_TIMEOUT_MS = 90_000
+
+/** A call that is known to be somebody's. */
+export interface RecognizedCall {
+  readonly session: Session
+  readonly key: { readonly workspaceId: string; readonly callId: string }
+  readonly sessionId: string
+  readonly caller: Leg
+  readonly end: CallEnd | null
+  /** Milliseconds since the epoch. */
+  readonly now: number
+}
+
+/** A dial whose outcome the platform has not yet been told. */
+export interface PendingDial extends RecognizedCall {
+  readonly dial: RequestedDial
+  readonly leg: Leg | null
+}
+
+/** How a dial ended without the caller being put through. */
+export type FailedDial = Pick<
+  Extract<CarrierNotice, { type: 'dial-failed' }>,
+  'outcome' | 'sipCode' | 'whisperAccepted' | 'at'
+>
+
+export const isCompleted = ({ completed }: Session, name: string) => completed[name] !== undefined
+export const hasOutcome = ({ completed }: Session, name: string, outcome: CompletedStep['outcome']) =>
+  completed[name]?.outcome === outcome
+export const toMs = (instant: string) => Date.parse(instant)
+export const toInstant = (time: number) => new Date(time).toISOString()
+
+/** The dial that is under way; null when none is. */
+export function pendingDialOf(known: RecognizedCall): PendingDial | null {
+  const { session } = known
+  const dial = session.dials.at(-1)
+  if (
+    !dial ||
+    isCompleted(session, `tell:answered:${dial.attempt}`) ||
+    isCompleted(session, `tell:failed:${dial.attempt}`)
+  )
+    return null
+  return { ...known, dial, leg: dialLeg(session, dial.attempt) }
+}
+
+/** What a whisper has come to: nothing yet, or whether the buyer takes the call. Without one, who answers takes it. */
+export function whisperResult({
+  session,
+  dial,
+  leg,
+  now,
+}: PendingDial): { readonly takes: boolean; readonly at: string } | null {
+  if (!leg?.answeredAt) return null
+  if (!dial.whisper) return { takes: true, at: leg.answeredAt }
+  const { acceptDigit } = dial.whisper
+  if (acceptDigit !== null) return leg.gathered && { takes: leg.gathered.digits === acceptDigit, at: leg.gathered.at }
+  const spoken = session.completed[`whisper:${dial.attempt}`]
+  const unheard = toMs(leg.answeredAt) + WHISPER_TIMEOUT_MS
+  const at = leg.spokenAt ?? (spoken?.outcome === 'refused' ? spoken.at : null)
+  return at === null && now < unheard ? null : { takes: true, at: at ?? toInstant(unheard) }
+}
+
+/** What is told of the whisper's digit where one was asked for. */
+export function whisperAcceptance(accepted: boolean, { dial }: PendingDial): boolean | null {
+  return dial.whisper && dial.whisper.acceptDigit !== null ? accepted : null
+}
+
+const failedAt = (at: string): FailedDial => ({ outcome: 'failed', sipCode: null, whisperAccepted: null, at })
+
+/** What a command that was not done makes of a dial: refused it has failed, but a leg that is gone has its own end to tell. */
+function commandFailure(step: CompletedStep | undefined, now: number): FailedDial | null {
+  if (!step || step.outcome === 'done') return null
+  if (step.outcome === 'refused') return failedAt(step.at)
+  const due = toMs(step.at) + GONE_GRACE_MS
+  return now >= due ? failedAt(toInstant(due)) : null
+}
+
+/** How the end of a dial's leg reads: of one that was answered, the buyer hung up before the caller was put through. */
+function legFailure(dialing: PendingDial, ended: NonNullable<Leg['ended']>): FailedDial {
+  const { dial, leg } = dialing
+  const { at, sipCode } = ended
+  if (!leg?.answeredAt) return { outcome: dialOutcomeOf(ended), sipCode, whisperAccepted: null, at }
+  return {
+    outcome: dial.whisper ? 'rejected' : 'failed',
+    sipCode: null,
+    whisperAccepted: whisperAcceptance(false, dialing),
+    at,
+  }
+}
+
+/** When the patience with a dial ends (ms), by how far it has come. */
+export function deadlineOf(dialing: PendingDial): number {
+  const { session, dial, leg } = dialing
+  const heard = whisperResult(dialing)
+  if (heard) return toMs(heard.at) + COMMAND_TIMEOUT_MS
+  if (leg?.answeredAt) return toMs(leg.answeredAt) + WHISPER_TIMEOUT_MS
+  const sent = session.completed[`dial:${dial.attempt}`]
+  return sent ? toMs(sent.at) + dial.ringSeconds * 1_000 + RING_GRACE_MS : toMs(dial.at) + COMMAND_TIMEOUT_MS
+}
+
+function timeoutFailure(dialing: PendingDial): FailedDial {
+  const { session, dial, leg, now } = dialing
+  const late = failedAt(toInstant(now))
+  if (whisperResult(dialing)) return late
+  if (leg?.answeredAt) return { ...late, outcome: 'rejected', whisperAccepted: whisperAcceptance(false, dialing) }
+  return isCompleted(session, `dial:${dial.attempt}`) ? { ...late, outcome: 'no_answer' } : late
+}
+
+/** How a dial has failed; null while it may still succeed, or has. */
+export function failureOf(dialing: PendingDial): FailedDial | null {
+  const { session, dial, leg, now } = dialing
+  const { attempt, whisper } = dial
+  if (isBridged(session, attempt)) return null
+  if (leg?.ended) return legFailure(dialing, leg.ended)
+  const heard = whisperResult(dialing)
+  if (heard && !heard.takes) return { outcome: 'rejected', sipCode: null, whisperAccepted: false, at: heard.at }
+  const asked = whisper && whisper.acceptDigit !== null ? [`whisper:${attempt}`] : []
+  for (const name of [`dial:${attempt}`, ...asked, `bridge:${attempt}`]) {
+    const failure = commandFailure(session.completed[name], now)
+    if (failure) return failure
+  }
+  return now >= deadlineOf(dialing) ? timeoutFailure(dialing) : null
+}

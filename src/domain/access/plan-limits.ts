@@ -1,0 +1,13 @@
+import { type Refusal, refuse } from '../../kernel/refusal.ts'
+import { type PlanId, type PlanLimit, planOf } from './plans.ts'
+
+/** Refuses one more record than the plan allows (`details`: feature, limit, current); null when there is room. */
+export function planLimitExceeded(
+  planId: PlanId,
+  feature: PlanLimit,
+  current: number,
+): Refusal<'plan-upgrade-required'> | null {
+  const limit = planOf(planId).ceilings[feature]
+  if (limit === null || current < limit) return null
+  return refuse('plan-upgrade-required', { feature, limit, current })
+}

@@ -1,0 +1,36 @@
+import { statusNote } from '../shared/fields.ts'
+import { refuseTransition } from '../shared/refusals.ts'
+import type { Campaign, CampaignStatus } from './campaign.ts'
+
+type Transitions = Readonly<Record<CampaignStatus, readonly CampaignStatus[]>>
+
+/**
+ * The moves of each who may make some: a person on the console, an API key, the platform's staff (Document 1, Campaign
+ * transitions; Supplement §2 and §5).
+ */
+export const CAMPAIGN_TRANSITIONS = {
+  console: { draft: ['live'], live: ['paused'], paused: ['live', 'archived'], archived: ['draft'], restricted: [] },
+  key: { draft: [], live: ['paused'], paused: ['live'], archived: [], restricted: [] },
+  staff: {
+    draft: ['restricted'],
+    live: ['restricted'],
+    paused: ['restricted'],
+    archived: [],
+    restricted: ['paused'],
+  },
+} as const satisfies Readonly<Record<string, Transitions>>
+export type CampaignMover = keyof typeof CAMPAIGN_TRANSITIONS
+
+/** Why the staff restricts a campaign: its owner reads it as the status note. */
+export const restrictionNote = statusNote.trim().min(1)
+
+/** Refuses a move that its maker does not have from where the campaign is; null when it is there already, or may be made. */
+export function refuseCampaignTransition(
+  { status }: Pick<Campaign, 'status'>,
+  to: CampaignStatus,
+  mover: CampaignMover,
+) {
+  const moves: Transitions = CAMPAIGN_TRANSITIONS[mover]
+  const allowed = moves[status]
+  return status === to || allowed.includes(to) ? null : refuseTransition('Campaign', status, allowed)
+}

@@ -1,0 +1,138 @@
+import type { Campaign } from '../campaigns/campaign.ts'
+import type { WorkspaceState } from '../configuration/workspace.ts'
+import type { WalletState } from '../money/wallet.ts'
+import { areaCodeOf, stateOf } from '../shared/nanp.ts'
+import type { TrackingNumber } from '../supply/number.ts'
+import type { BlocklistState } from './blocklist.ts'
+import { callerKey, connectionKey, type LastSeen } from './callers.ts'
+import { type Arrival, callRef, type RoutingSettings } from './decision.ts'
+import { evaluateGates, isRepeatCaller } from './gates.ts'
+import type { LedgerState } from './ledger.ts'
+import { orderedPlan } from './plan.ts'
+import type { Sender } from './sender.ts'
+import { termsFor } from './terms.ts'
+import { planTargets } from './waterfall.ts'
+
+/** All that the decision on an arriving call goes by; the same inputs give the same decision. */
+export interface ArrivalInput {
+  readonly workspace: WorkspaceState
+  readonly blocklist: BlocklistState
+  readonly wallet: WalletState
+  readonly ledger: LedgerState
+  readonly number: TrackingNumber
+  readonly sender: Sender
+  /** SHA-256 of the routing key that the call carries. */
+  readonly routingKeyHash: string | null
+  readonly callId: string
+  readonly carrierCallId: string
+  readonly caller: string | null
+  readonly lastSeen: LastSeen
+  readonly seed: number
+  readonly at: string
+}
+
+function observedTags(dialedNumber: string, publisher: string | null, caller: string | null): Arrival['tags'] {
+  const observed = {
+    dialedNumber,
+    publisher,
+    callerAreaCode: areaCodeOf(caller),
+    callerState: stateOf(caller),
+  }
+  return Object.fromEntries(
+    Object.entries(observed).flatMap(([key, value]) => (value ? [[key, { value, source: 'system' }]] : [])),
+  )
+}
+
+function arrivalOf(
+  { workspace, ledger, number, sender, callId, carrierCallId, caller, at }: ArrivalInput,
+  campaign: Campaign | null,
+): Arrival {
+  const publisher = sender.publisherId ? workspace.publishers.get(sender.publisherId) : undefined
+  const seq = ledger.seq + 1
+  return {
+    callId,
+    carrierCallId,
+    seq,
+    ref: callRef(seq),
+    occurredAt: at,
+    caller,
+    callerState: stateOf(caller),
+    callerCity: null,
+    dialedNumber: number.e164,
+    numberId: number.id,
+    numberPoolId: number.poolId,
+    attribution: sender.attribution,
+    campaign: campaign && { id: campaign.id, name: campaign.name },
+    publisher: publisher ? { id: publisher.id, name: publisher.name } : null,
+    routingMode: campaign?.routingMode ?? null,
+    recordCalls: campaign?.recordCalls ?? false,
+    tags: observedTags(number.e164, publisher?.name ?? null, caller),
+  }
+}
+
+const HANG_UP_ACTION: RoutingSettings['unrouted'] = { action: 'hangup', message: null, forwardE164: null }
+
+function settingsOf(campaign: Campaign | null, at: string): RoutingSettings {
+  const budgetMs = (campaign?.failoverBudgetSeconds ?? 0) * 1_000
+  return {
+    dialTimeoutSeconds: campaign?.dialTimeoutSeconds ?? 0,
+    deadline: new Date(Date.parse(at) + budgetMs).toISOString(),
+    states: campaign?.states ?? [],
+    unrouted: campaign
+      ? {
+          action: campaign.unroutedAction,
+          message: campaign.unroutedAction === 'message' ? campaign.unroutedMessage : null,
+          forwardE164: campaign.unroutedAction === 'forward' ? campaign.unroutedForwardE164 : null,
+        }
+      : HANG_UP_ACTION,
+  }
+}
+
+/**
+ * The whole decision on an arriving call, as one pure function: gates, terms, plan, skips and the first claim
+ * (Architecture §3, "Routing is one decision"). Answers the one ledger event that says it all.
+ */
+export function decideArrival(arriving: ArrivalInput) {
+  const { workspace, ledger, sender, routingKeyHash, caller, seed, lastSeen, at } = arriving
+  const campaign = (sender.campaignId && workspace.campaigns.get(sender.campaignId)) || null
+  const arrival = arrivalOf(arriving, campaign)
+  const settings = settingsOf(campaign, at)
+  const { publisherId } = sender
+  const { callerState, tags, dialedNumber } = arrival
+  const admission = campaign && caller && callerKey(campaign.id, caller)
+  const seen = admission ? lastSeen(admission) : null
+  const passage = evaluateGates({ ...arriving, campaign, publisherId, seen })
+  const terms = termsFor({ workspace, ledger, campaign, publisherId, caller, callerState, lastSeen, at })
+  const facts = { arrival, terms, inputs: { seed, routingKeyHash } }
+  if (passage.failed || !campaign) {
+    const { code = 'campaign_status', reason = 'campaign_not_live', sentence = '' } = passage.failed ?? {}
+    const gates = { passed: passage.passed, failed: code }
+    return {
+      type: 'CallRefused',
+      data: { ...facts, gates, unrouted: { reason, sentence, ...settings.unrouted } },
+    } as const
+  }
+  const gates = { passed: passage.passed, failed: null }
+  const ordered = orderedPlan(workspace, campaign, seed)
+  const sticks = campaign.repeatCallerPolicy === 'same_target' && isRepeatCaller({ campaign, caller, seen, at })
+  const first = sticks && admission ? lastSeen(connectionKey(admission))?.targetId : null
+  const plan = first
+    ? [...ordered].sort((a, b) => Number(b.targetId === first) - Number(a.targetId === first))
+    : ordered
+  const { skipped, claim, unrouted } = planTargets({
+    workspace,
+    ledger,
+    caller,
+    callerState,
+    tags,
+    campaignStates: settings.states,
+    lastSeen,
+    at,
+    plan,
+    settings,
+    campaignName: campaign.name,
+    dialedNumber,
+    attempts: 0,
+  })
+  return { type: 'CallAdmitted', data: { ...facts, gates, settings, plan, skipped, claim, unrouted } } as const
+}

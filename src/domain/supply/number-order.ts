@@ -1,0 +1,194 @@
+import type { Map as PersistentMap } from 'immutable'
+import { z } from 'zod'
+import type { EventOf } from '../../kernel/event.ts'
+import { id, instant } from '../../kernel/wire.ts'
+import { price } from '../money/money.ts'
+import { e164, nullableText } from '../shared/fields.ts'
+import { NUMBER, NUMBER_ORDER, TEXT } from '../shared/limits.ts'
+import type { SliceOf } from '../shared/slice.ts'
+import { type Numbers, newNumber, type numberEvents, numberType } from './number.ts'
+import { monthAfter } from './renewal.ts'
+
+export const orderStatus = z.enum(['pending', 'submitted', 'review', 'completed', 'failed'])
+export type OrderStatus = z.infer<typeof orderStatus>
+
+/** Where an order may go from each status (Supplement §3). */
+export const ORDER_TRANSITIONS: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
+  pending: ['submitted', 'review', 'completed', 'failed'],
+  submitted: ['review', 'completed', 'failed'],
+  review: ['completed', 'failed'],
+  completed: [],
+  failed: [],
+}
+
+/** What is bought, at which price. */
+export const orderedNumber = z.object({
+  e164,
+  type: numberType,
+  region: nullableText(TEXT.contact),
+  locality: nullableText(TEXT.contact),
+  setupCents: price,
+  monthlyCents: price,
+})
+
+/** What the buyer wants to know it by. */
+export const orderNotes = z.object({
+  label: nullableText(NUMBER.label),
+  tags: z.array(z.string().max(NUMBER_ORDER.tag)).max(NUMBER_ORDER.tags).readonly(),
+  customerReference: nullableText(NUMBER_ORDER.customerReference),
+})
+
+/** What ends the review of an order; `error` says why it brings no number. */
+export const orderResolution = z.object({
+  status: orderStatus.extract(['completed', 'failed']),
+  error: z.string().trim().min(1).max(NUMBER.statusNote).optional(),
+})
+
+/** An order of a number (Document 1, Purchase order). */
+export const numberOrder = orderedNumber.extend(orderNotes.shape).extend({
+  id,
+  /** Minted by whoever asked for it: the same again is the same order. */
+  requestId: id,
+  userId: id.nullable(),
+  status: orderStatus,
+  /** A sentence, of a failed order. */
+  error: z.string().nullable(),
+  carrierOrderId: z.string().nullable(),
+  /** The number, once the order is completed. */
+  numberId: id.nullable(),
+  createdAt: instant,
+  updatedAt: instant,
+})
+export type NumberOrder = Readonly<z.infer<typeof numberOrder>>
+
+const orderChange = z.object({
+  orderId: id,
+  e164,
+  from: orderStatus,
+  setupCents: price,
+  carrierOrderId: z.string().nullable(),
+})
+
+/** These names are the storage format. */
+export const orderEvents = {
+  NumberOrderPlaced: z.object({ order: numberOrder }),
+  /** The carrier has told how far it is. */
+  NumberOrderAdvanced: orderChange.extend({ to: orderStatus }),
+  NumberOrderCompleted: orderChange.extend({ numberId: id }),
+  NumberOrderFailed: orderChange.extend({ error: z.string() }),
+  /** The wallet held less than the setup fee when it came to that: the order is as if it had never been. */
+  NumberOrderDeclined: z.object({ orderId: id, e164, requestId: id, setupCents: price }),
+}
+
+export interface Orders {
+  readonly orders: PersistentMap<string, NumberOrder>
+  /** Order id by the request's own id. */
+  readonly orderIds: PersistentMap<string, string>
+}
+
+/** An order after an event of its own. */
+export function applyOrderChange<
+  O extends Pick<NumberOrder, 'status' | 'error' | 'carrierOrderId' | 'numberId' | 'updatedAt'>,
+>(order: O, change: Pick<O, 'status' | 'carrierOrderId'> & Partial<Pick<O, 'error' | 'numberId'>>, at: string): O {
+  return { ...order, ...change, updatedAt: at }
+}
+
+const updateOrder = <State extends Orders>(
+  state: State,
+  orderId: string,
+  change: (order: NumberOrder) => NumberOrder,
+): State => ({ ...state, orders: state.orders.update(orderId, (old) => old && change(old)) })
+
+export const evolveOrders: SliceOf<Orders, typeof orderEvents> = {
+  NumberOrderPlaced: (state, { data: { order } }) => ({
+    ...state,
+    orders: state.orders.set(order.id, order),
+    orderIds: state.orderIds.set(order.requestId, order.id),
+  }),
+  NumberOrderAdvanced: (state, { data: { orderId, to, carrierOrderId }, meta }) =>
+    updateOrder(state, orderId, (old) => applyOrderChange(old, { status: to, carrierOrderId }, meta.at)),
+  NumberOrderCompleted: (state, { data: { orderId, numberId, carrierOrderId }, meta }) =>
+    updateOrder(state, orderId, (old) =>
+      applyOrderChange(old, { status: 'completed', numberId, carrierOrderId }, meta.at),
+    ),
+  NumberOrderFailed: (state, { data: { orderId, error, carrierOrderId }, meta }) =>
+    updateOrder(state, orderId, (old) => applyOrderChange(old, { status: 'failed', error, carrierOrderId }, meta.at)),
+  NumberOrderDeclined: (state, { data: { orderId, requestId } }) => ({
+    ...state,
+    orders: state.orders.delete(orderId),
+    orderIds: state.orderIds.delete(requestId),
+  }),
+}
+
+/** Whether an order is still with the carrier: it is asked again until it says more. */
+export function isAwaitingCarrier({ status }: Pick<NumberOrder, 'status'>): boolean {
+  return status === 'pending' || status === 'submitted'
+}
+
+/** Whether an order may yet become a number. */
+export function isInFlight({ status }: Pick<NumberOrder, 'status'>): boolean {
+  return ORDER_TRANSITIONS[status].length > 0
+}
+
+/** Orders that may yet become numbers: they count against the plan, and hold the number that they are for. */
+export function ordersInFlight({ orders }: Orders): readonly NumberOrder[] {
+  return [...orders.filter(isInFlight).values()]
+}
+
+/** The order of a request; null where there is none. */
+export function orderByRequest({ orders, orderIds }: Orders, requestId: string): NumberOrder | null {
+  return orders.get(orderIds.get(requestId) ?? '') ?? null
+}
+
+/** The reference of an order's setup fee: reserved, then charged or given back. */
+export function setupReference(orderId: string): string {
+  return `setup:${orderId}`
+}
+
+/** Setup fees of orders in flight that the wallet has not put aside yet. */
+export function unreservedCents(
+  open: readonly Pick<NumberOrder, 'id' | 'setupCents'>[],
+  reservations: PersistentMap<string, number>,
+): number {
+  const unreserved = open.filter(({ id }) => !reservations.has(setupReference(id)))
+  return unreserved.reduce((sum, { setupCents }) => sum + setupCents, 0)
+}
+
+/** How far the carrier, or a person, says that an order is. */
+export interface OrderUpdate {
+  readonly status: OrderStatus
+  readonly error: string | null
+  readonly carrierOrderId: string | null
+}
+
+/**
+ * What comes of an order by news of it: nothing where it says nothing new, or goes back. A completed order brings the
+ * number, and the wish to have it pointed at us, in the same breath.
+ */
+export function orderUpdateEvents(
+  state: Numbers,
+  order: NumberOrder,
+  news: OrderUpdate,
+  { now, newId }: { readonly now: string; readonly newId: () => string },
+): readonly EventOf<typeof orderEvents & typeof numberEvents>[] {
+  const { id: orderId, e164, status: from, setupCents } = order
+  const carrierOrderId = news.carrierOrderId ?? order.carrierOrderId
+  const told = { orderId, e164, from, setupCents, carrierOrderId }
+  const goesOn = ORDER_TRANSITIONS[from].includes(news.status)
+  if (!goesOn && (!isInFlight(order) || carrierOrderId === order.carrierOrderId)) return []
+  if (news.status === 'failed') {
+    return [
+      { type: 'NumberOrderFailed', data: { ...told, error: news.error ?? 'The carrier could not fill the order.' } },
+    ]
+  }
+  if (news.status !== 'completed')
+    return [{ type: 'NumberOrderAdvanced', data: { ...told, to: goesOn ? news.status : from } }]
+  const held = state.numberIds.get(e164)
+  if (held !== undefined) return [{ type: 'NumberOrderCompleted', data: { ...told, numberId: held } }]
+  const number = newNumber({ ...order, renewsAt: monthAfter(now) }, { id: newId(), now })
+  return [
+    { type: 'NumberOrderCompleted', data: { ...told, numberId: number.id } },
+    { type: 'NumberProvisioned', data: { number } },
+    { type: 'NumberDeliveryRequested', data: { numberId: number.id, e164 } },
+  ]
+}

@@ -1,0 +1,86 @@
+import { secretHash } from '../api/access.ts'
+import { workspace } from '../domain/configuration/workspace.ts'
+import type { Actor, RecordedEvent } from '../kernel/event.ts'
+import type { AnyReaction } from '../kernel/reaction.ts'
+import { isRefusal } from '../kernel/refusal.ts'
+import type { Carrier, CarrierNotice } from '../ports/carrier.ts'
+import type { Clock } from '../ports/clock.ts'
+import { callFlow } from '../reactions/call-flow.ts'
+import { commandFor } from '../reactions/carrier-notices.ts'
+import { type DueJob, SCHEDULED_JOBS } from '../reactions/due-work.ts'
+import { type NumberTools, numberOrders } from '../reactions/number-orders.ts'
+import { renewals } from '../reactions/renewals.ts'
+import type { Causation } from '../reactions/tools.ts'
+import { createEffects, type Effects } from '../runtime/reactions/effects.ts'
+import type { LeaseOwner } from '../runtime/reactions/exclusive-task.ts'
+import type { StreamWriter } from '../runtime/write/stream-writer.ts'
+import { newCommandId } from './system.ts'
+
+/** Every reaction. */
+export const reactions: readonly AnyReaction<NumberTools>[] = [callFlow, numberOrders, renewals]
+
+/** Commands with their effects, from requests, from the carrier and from timers. */
+export interface PlatformEffects extends Effects<NumberTools> {
+  /** Handles a notice of the carrier; resolves when it is durable. */
+  readonly handleCarrierNotice: (notice: CarrierNotice) => Promise<void>
+  /** Does a piece of due work. */
+  readonly runScheduledJob: (kind: string, workspaceId: string, row: DueJob) => Promise<void>
+}
+
+/** A notice arrived before the event that it depends on was recorded. */
+class CallNotBegun extends Error {
+  override readonly name = 'CallNotBegun'
+}
+
+/** Refusals of notices that arrived before the event that they depend on. */
+const OVERTAKING: ReadonlySet<string> = new Set(['call-not-found', 'call-not-answered'])
+
+const CARRIER: Actor = { type: 'carrier', id: null, name: 'Carrier' }
+const SYSTEM: Actor = { type: 'system', id: null, name: 'Ringledger' }
+
+/** Wires the effects to the reactions, the carrier and the configuration. */
+export function createPlatformEffects(options: {
+  readonly writer: StreamWriter
+  readonly carrier: () => Carrier
+  readonly clock: Clock
+  readonly claims: LeaseOwner
+  readonly onFailure: (event: RecordedEvent, error: unknown) => void
+}): PlatformEffects {
+  const { writer, carrier, ...rest } = options
+  const effects = createEffects<NumberTools>({
+    ...rest,
+    writer,
+    reactions,
+    newCommandId,
+    actor: SYSTEM,
+    toolsOf: (base) => ({
+      ...base,
+      get carrier() {
+        return carrier()
+      },
+      configuration: (workspaceId) => writer.stateOf(workspace, workspaceId),
+    }),
+  })
+  return {
+    ...effects,
+    async handleCarrierNotice(notice) {
+      const { command, input } = commandFor(notice, secretHash)
+      const { workspaceId, callId } = notice
+      const outcome = await effects.handle(command, input, {
+        workspaceId,
+        actor: CARRIER,
+        commandId: newCommandId(),
+        correlationId: callId,
+        causationId: null,
+        surface: CARRIER.type,
+        ip: null,
+      })
+      // Dropping it would lose it: an error makes the carrier send it again.
+      if (isRefusal(outcome) && OVERTAKING.has(outcome.refused)) throw new CallNotBegun(callId)
+    },
+    async runScheduledJob(kind, workspaceId, row) {
+      const cause: Causation = { meta: { workspaceId, correlationId: row.subjectId, eventId: null } }
+      await SCHEDULED_JOBS[kind]?.(effects.tools, row, cause)
+    },
+  }
+}

@@ -1,0 +1,323 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { changePlan } from '../../../commands/access/change-plan.ts'
+import { requestHeaderNames, responseHeaderNames } from '../../../src/adapters/http/header-docs.ts'
+import { refusalsOf } from '../../../src/adapters/http/refusals.ts'
+import type { ApiRoute } from '../../../src/ports/api.ts'
+import { type ApiResponse, errorWithoutRequestId, type Json, sendRequest } from '../../support/e2e/api-client.ts'
+import { createRecords, pathOf, type Records, recordKindsOf } from '../../support/e2e/create-records.ts'
+import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
+import { freshEnvironment } from '../../support/e2e/server.ts'
+import { archiveCampaign, cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
+
+const OPERATOR_TOKEN = 'matrix-operator'
+const NOBODY = '01900000-0000-7000-8000-000000000000'
+
+const { app, baseUrl, createWorld, close } = await openInProcessPlatform({
+  ...freshEnvironment({ name: 'SQLite', connectionStrings: () => ({}) }),
+  OPERATOR_TOKEN,
+})
+afterAll(close)
+
+const { main, other, lapsed, demoted, away } = await createWorld(async (writer) => ({
+  main: await createTenantWorkspace(writer, { name: 'Main' }),
+  other: await createTenantWorkspace(writer, { name: 'Other' }),
+  lapsed: await createTenantWorkspace(writer, { name: 'Lapsed' }),
+  demoted: await createTenantWorkspace(writer, { name: 'Demoted' }),
+  away: await createTenantWorkspace(writer, { name: 'Away' }),
+}))
+const own = await createRecords(baseUrl, main)
+const theirs = await createRecords(baseUrl, other)
+const late = await createRecords(baseUrl, lapsed)
+const shelved = await away.line({ name: 'Shelved' }, [await away.target(await away.buyer({ name: 'Shelved buyer' }))])
+const old: Records = { ...(await createRecords(baseUrl, away)), campaigns: shelved.campaignId }
+const powerless = await createWorld(async () => {
+  await cancelSubscription(lapsed)
+  await demoted.act(changePlan, { planId: 'starter' })
+  return main.apiKey({ scopes: [] })
+})
+const keys = { powerless, ...(await turned()) }
+await putAway()
+
+const request = (
+  route: ApiRoute,
+  token: string | null,
+  records: Records,
+  body: Json = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<ApiResponse> =>
+  sendRequest(`${baseUrl}${pathOf(route, records)}`, {
+    method: route.method,
+    headers: token === null ? headers : { ...headers, authorization: `Bearer ${token}` },
+    ...(route.method === 'GET' ? {} : { body }),
+  })
+
+/** A key that was revoked, and one whose rotation is in its grace. */
+async function turned() {
+  const console = (path: string, method: string, body: Json = {}) =>
+    sendRequest(`${baseUrl}/api/tracking/api-keys${path}`, {
+      method,
+      body,
+      headers: { authorization: `Bearer ${main.session}` },
+    })
+  const scopes = app.routes.flatMap(({ scope }) => scope ?? []).filter((scope) => scope !== 'blocklist:read')
+  const made = async () => {
+    const { body } = await console('', 'POST', { name: 'Turned', scopes: [...new Set(scopes), 'blocklist:write'] })
+    return body
+  }
+  const [revoked, graced] = [await made(), await made()]
+  await console(`/${revoked.apiKey.id}`, 'DELETE')
+  await console(`/${graced.apiKey.id}/rotate`, 'POST', { graceMinutes: 60 })
+  return { revoked: revoked.key, graced: graced.key, scopes }
+}
+
+/** Archives (terminates, releases) every record of the workspace that is to be away. */
+async function putAway(): Promise<void> {
+  await createWorld(() => archiveCampaign(away, shelved))
+  const post = (path: string, status: string, token = away.session) =>
+    sendRequest(`${baseUrl}${path}`, {
+      method: 'POST',
+      body: { status },
+      headers: { authorization: `Bearer ${token}` },
+    })
+  for (const [kind, status] of [
+    ['targets', 'archived'],
+    ['buyers', 'archived'],
+    ['publishers', 'terminated'],
+  ]) {
+    const answer = await post(`/api/tracking/${kind}/${old[kind ?? '']}/status`, status ?? '')
+    expect(answer.status, answer.text).toBe(200)
+  }
+}
+
+/** What a body must hold for a request to reach the state of its record. */
+const CHANGES: Readonly<Record<string, Json>> = {
+  'change-campaign': { description: 'Changed' },
+  'set-campaign-status-by-key': { status: 'paused' },
+  'change-publisher': { contactName: 'Changed' },
+  'pause-target': { status: 'paused' },
+  'change-buyer': { notes: 'Changed' },
+  'change-target': { dailyCap: 7 },
+  'change-target-caps': { dailyCap: 8 },
+  'set-lane': { dailyCap: 7 },
+  'set-route': { weight: 7 },
+}
+
+/** What each record is changed to by whoever read it first. */
+const EDITS: Readonly<Record<string, Json>> = {
+  ...CHANGES,
+  'change-api-key': { name: 'Changed' },
+  'change-number': { label: 'Changed' },
+  'change-pool': { name: 'Changed' },
+  'change-routing-key': { label: 'Changed' },
+  'change-user': { role: 'member' },
+  'change-vertical': { active: false },
+  'change-workspace': { name: 'Changed' },
+  'administer-workspace': { name: 'Changed again' },
+}
+
+/** Headers of any answer over HTTP: the documentation does not repeat them. */
+const COMMON =
+  /^(connection|content-length|content-type|date|keep-alive|strict-transport-security|transfer-encoding|x-.+|access-control-.+)$/
+
+/** That an answer is one that its route declares, its headers too. */
+function expectDeclared(route: ApiRoute, { status, headers, body, text }: ApiResponse): void {
+  const where = `${route.method} ${route.path}: ${status} ${text.slice(0, 300)}`
+  const told = responseHeaderNames(route, status).map((name) => name.toLowerCase())
+  expect(told, where).toEqual(expect.arrayContaining([...headers.keys()].filter((name) => !COMMON.test(name))))
+  // An order that failed answers as itself, with 422 (Document 1, "purchase").
+  if (status < 400 || String(status) in route.responses) {
+    expect(Object.keys(route.responses), where).toContain(String(status))
+    return
+  }
+  expect(
+    refusalsOf(route).map((row) => `${row.status} ${row.code}`),
+    where,
+  ).toContain(`${status} ${body.error.code}`)
+}
+
+const codeOf = ({ status, body }: ApiResponse) => [status, body?.error?.code]
+const guarded = ({ surface }: ApiRoute) => surface !== 'public' && surface !== 'sign-in' && surface !== 'carrier'
+const takesKeys = ({ surface, scope }: ApiRoute) => surface === 'rest' || (surface === 'console' && scope !== null)
+const credentialOf = ({ surface }: ApiRoute) =>
+  surface === 'operator' ? OPERATOR_TOKEN : surface === 'rest' ? main.key : main.session
+const named = (route: ApiRoute) => recordKindsOf(route).length > 0
+
+const routes = app.routes.map((route) => [`${route.method} ${route.path}`, route] as const)
+const those = (choose: (route: ApiRoute) => boolean) => routes.filter(([, route]) => choose(route))
+
+describe('every route', () => {
+  test.each(routes)('%s declares a name, a summary, its answers and its refusals', (_name, route) => {
+    expect(route.name).toMatch(/^[a-z-]+$/)
+    expect(route.summary.length).toBeGreaterThan(5)
+    expect(Object.keys(route.responses).length).toBeGreaterThan(0)
+    if (named(route)) expect(refusalsOf({ ...route, surface: 'public' }).map(({ status }) => status)).toContain(404)
+    if (route.write) expect(refusalsOf(route).map(({ code }) => code)).toContain('validation_error')
+  })
+
+  test.each(those(guarded))('%s without a credential', async (_name, route) => {
+    const answer = await request(route, null, own)
+    expectDeclared(route, answer)
+    expect(codeOf(answer)).toEqual([401, route.surface === 'rest' ? 'missing_key' : 'unauthorized'])
+  })
+
+  test.each(those(guarded))('%s with the credential of another surface', async (_name, route) => {
+    const wrong = route.surface === 'rest' ? main.session : takesKeys(route) ? OPERATOR_TOKEN : main.key
+    const answer = await request(route, wrong, own)
+    expectDeclared(route, answer)
+    expect(codeOf(answer)).toEqual([401, route.surface === 'rest' ? 'invalid_key' : 'unauthorized'])
+  })
+
+  test.each(those((route) => takesKeys(route) && route.scope !== null))(
+    '%s without its scope',
+    async (_name, route) => {
+      const answer = await request(route, keys.powerless, own)
+      expectDeclared(route, answer)
+      expect(codeOf(answer)).toEqual([403, 'insufficient_scope'])
+      expect(answer.body.error.details).toEqual({ required: [route.scope], held: [] })
+    },
+  )
+
+  test.each(those(takesKeys))('%s with a revoked key, and with one in its grace', async (_name, route) => {
+    const refused = await request(route, keys.revoked, theirs)
+    expectDeclared(route, refused)
+    expect(codeOf(refused)).toEqual([401, 'invalid_key'])
+    const answer = await request(route, keys.graced, theirs)
+    expectDeclared(route, answer)
+    expect([401, 402, 403]).not.toContain(answer.status)
+  })
+
+  test.each(those((route) => named(route) && guarded(route) && route.surface !== 'operator'))(
+    "%s on another workspace's record, on none, and on no id at all",
+    async (_name, route) => {
+      const kind = recordKindsOf(route)[0] ?? ''
+      const answers = await Promise.all(
+        [theirs, { ...own, [kind]: NOBODY }, { ...own, [kind]: 'x' }].map((records) =>
+          request(route, credentialOf(route), records),
+        ),
+      )
+      for (const answer of answers) {
+        expectDeclared(route, answer)
+        expect(codeOf(answer)).toEqual([404, 'not_found'])
+      }
+      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
+    },
+  )
+
+  test.each(those((route) => named(route) && guarded(route) && route.body !== null))(
+    '%s on no record, whatever the body',
+    async (_name, route) => {
+      const kind = recordKindsOf(route)[0] ?? ''
+      for (const id of [NOBODY, 'x']) {
+        const answer = await request(route, credentialOf(route), { ...own, [kind]: id }, 'no object')
+        expectDeclared(route, answer)
+        expect(codeOf(answer)).toEqual([404, 'not_found'])
+      }
+    },
+  )
+
+  test.each(those(takesKeys))(
+    '%s with a key of a lapsed workspace, and of a plan without API access',
+    async (_name, route) => {
+      const refused = await request(route, lapsed.key, late)
+      expectDeclared(route, refused)
+      expect(codeOf(refused)).toEqual([402, 'subscription_inactive'])
+      const unplanned = await request(route, demoted.key, own)
+      expectDeclared(route, unplanned)
+      expect(codeOf(unplanned)).toEqual([402, 'plan_upgrade_required'])
+      expect(unplanned.body.error.details).toEqual({ feature: 'apiAccess' })
+    },
+  )
+
+  test.each(those(({ surface }) => surface === 'console'))('%s on a lapsed subscription', async (_name, route) => {
+    const answer = await request(route, lapsed.session, late)
+    expectDeclared(route, answer)
+    const refused = route.write && !route.path.endsWith('/numbers/:id/release')
+    if (!refused) return expect([401, 402, 403]).not.toContain(answer.status)
+    expect(codeOf(answer)).toEqual([402, 'subscription_inactive'])
+    expect(answer.body.error.details).toEqual({ status: 'canceled', planId: 'scale', agencyId: lapsed.workspaceId })
+  })
+
+  test.each(those((route) => route.write && named(route) && route.name in CHANGES))(
+    '%s on an archived parent',
+    async (_name, route) => {
+      const answer = await request(route, route.surface === 'rest' ? away.key : away.session, old, CHANGES[route.name])
+      expectDeclared(route, answer)
+      expect(codeOf(answer)).toEqual([409, 'conflict'])
+    },
+  )
+
+  test.each(those(({ method }) => method === 'PATCH' || method === 'PUT'))(
+    '%s on a record that has moved since it was read',
+    async (_name, route) => {
+      const edit = (tag: string) => request(route, credentialOf(route), own, EDITS[route.name], { 'if-match': tag })
+      const stale = await edit('"999999"')
+      expectDeclared(route, stale)
+      expect(codeOf(stale)).toEqual([412, 'conflict'])
+      const read = await request({ ...route, method: 'GET' }, credentialOf(route), own)
+      const done = await edit(read.headers.get('etag') ?? '*')
+      expect(done.status, done.text).toBeLessThan(300)
+      expect(done.headers.get('etag')).not.toBe(read.headers.get('etag'))
+    },
+  )
+
+  test('is a test of this matrix: none is left out', () => {
+    expect(Object.keys(CHANGES).filter((name) => !app.routes.some((route) => route.name === name))).toEqual([])
+  })
+})
+
+describe('OpenAPI', () => {
+  const document: Json = app.openapi()
+  const spelt = ({ path }: ApiRoute) => path.replaceAll(/:(\w+)/g, '{$1}')
+
+  test('has every route, and nothing else', () => {
+    const listed = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    expect(listed.toSorted()).toEqual(app.routes.map((route) => `${route.method} ${spelt(route)}`).toSorted())
+  })
+
+  test.each(routes)('tells of %s what it answers, and with which codes it refuses', (_name, route) => {
+    const { responses, parameters = [], requestBody } = document.paths[spelt(route)][route.method.toLowerCase()]
+    for (const status of Object.keys(route.responses)) expect(Object.keys(responses)).toContain(status)
+    for (const { status, code } of refusalsOf(route)) {
+      if (String(status) in route.responses) continue
+      const { properties } = responses[status].content['application/json'].schema
+      expect(properties.error.properties.code.enum).toContain(code)
+    }
+    const inPath = parameters.filter((parameter: Json) => parameter.in === 'path')
+    expect(inPath).toHaveLength(recordKindsOf(route).length)
+    expect(requestBody !== undefined).toBe(route.body !== null)
+  })
+
+  /** Names behind the references to one kind of component, each of which is there. */
+  const referred = (kind: 'headers' | 'parameters', told: readonly Json[]) =>
+    told.map(({ $ref }) => {
+      const name = $ref.replace(`#/components/${kind}/`, '')
+      expect(document.components[kind][name]).toMatchObject({
+        description: expect.any(String),
+        schema: expect.anything(),
+      })
+      return name
+    })
+
+  test.each(routes)('tells of %s which headers it takes, and which it answers', (_name, route) => {
+    const { responses, parameters = [] } = document.paths[spelt(route)][route.method.toLowerCase()]
+    const taken = referred(
+      'parameters',
+      parameters.filter(({ $ref }: Json) => $ref !== undefined),
+    )
+    expect(taken).toEqual(requestHeaderNames(route))
+    expect(taken.includes('Idempotency-Key')).toBe(route.write)
+    expect(taken.includes('If-Match')).toBe(route.rejects.includes('precondition-failed'))
+    expect(taken.includes('Range')).toBe(route.name === 'play-recording')
+    for (const [status, response] of Object.entries<Json>(responses)) {
+      const answered = referred('headers', Object.values(response.headers))
+      expect(answered).toEqual(responseHeaderNames(route, Number(status)))
+      expect(answered).toEqual(expect.arrayContaining(['svc-request-id', 'svc-position']))
+      expect(answered.includes('Retry-After')).toBe(['429', '503'].includes(status))
+      expect(answered.includes('ETag')).toBe(Number(status) < 400 && (route.responseHeaders ?? []).includes('etag'))
+      const rated = ['rest', 'console', 'account'].includes(route.surface) && status !== '401'
+      expect(answered.includes('RateLimit') && answered.includes('RateLimit-Policy')).toBe(rated)
+    }
+  })
+})

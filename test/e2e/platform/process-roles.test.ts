@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ApiClient, createApiClient } from '../../support/e2e/api-client.ts'
+import { storeSetups, waitUntil } from '../../support/e2e/server.ts'
+import { createTenantWorkspace, createWorldIn } from '../../support/e2e/world.ts'
+import { createFaultEnvironment } from '../../support/faults/environment.ts'
+import { createPlatformProcess, freePort, type PlatformProcess } from '../../support/faults/platform-process.ts'
+
+const ALL = 'command-api,query-api,projector,worker'
+const cases = storeSetups.flatMap((setup) => [
+  {
+    ...setup,
+    setup,
+    what: 'projections in a process of their own',
+    roles: ['projector,worker', 'command-api,query-api'],
+  },
+  { ...setup, setup, what: 'two processes of every role', roles: [ALL, ALL] },
+])
+
+describe.each(cases)('$what over $name', ({ setup, roles }) => {
+  const running: PlatformProcess[] = []
+  let ask: ApiClient
+  let session = ''
+  let removed = () => {}
+
+  beforeAll(async () => {
+    const { env, remove } = await createFaultEnvironment(setup)
+    removed = remove
+    const main = await createWorldIn(env, (writer) => createTenantWorkspace(writer, { name: 'Apart' }))
+    for (const ROLES of roles) {
+      const one = createPlatformProcess({ ...env, ROLES, PORT: await freePort() })
+      running.push(one)
+      one.start()
+      await one.waitUntilAnswering()
+      ask = createApiClient(() => one.baseUrl, main.session)
+    }
+    session = main.session
+  })
+  afterAll(async () => {
+    await Promise.all(running.map((one) => one.kill()))
+    removed()
+  })
+
+  test('a write is answered when it can be read, and not before', async () => {
+    for (const name of ['One', 'Two', 'Three']) {
+      const made = await ask('/api/tracking/buyers', { method: 'POST', body: { name } })
+      expect([made.status, made.headers.get('svc-read-lag')]).toEqual([201, null])
+      const read = await ask(`/api/tracking/buyers/${made.body.buyer.id}`)
+      expect([read.status, read.body.buyer.name]).toEqual([200, name])
+    }
+  })
+
+  test('a key that one process revokes is refused by all of them at once', async () => {
+    const path = '/api/tracking/api-keys'
+    const made = await ask(path, { method: 'POST', body: { name: 'Reader', scopes: ['buyers:read'] } })
+    expect(made.status).toBe(201)
+    const { apiKey, key } = made.body
+    const speaking = roles.flatMap((role, n) => (role.includes('api') ? [running[n]?.baseUrl ?? ''] : []))
+    const byKey = (baseUrl: string) => createApiClient(() => baseUrl, key)('/api/v1/buyers')
+    for (const baseUrl of speaking) await waitUntil('The key works', async () => (await byKey(baseUrl)).status === 200)
+    const [first = ''] = speaking
+    const revoked = await createApiClient(() => first, session)(`${path}/${apiKey.id}`, { method: 'DELETE' })
+    expect(revoked.status).toBe(200)
+    for (const baseUrl of speaking) expect((await byKey(baseUrl)).status).toBe(401)
+  })
+})

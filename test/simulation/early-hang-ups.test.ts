@@ -1,0 +1,39 @@
+import { afterEach, expect, test } from 'vitest'
+import { openLog } from '../../src/main/stores.ts'
+import { createApiClient } from '../support/e2e/api-client.ts'
+import { waitUntil } from '../support/e2e/server.ts'
+import { createWorldIn } from '../support/e2e/world.ts'
+import { audit, eventsOf } from '../support/faults/audit.ts'
+import { createFaultEnvironment } from '../support/faults/environment.ts'
+import { createPlatformProcess, type PlatformProcess } from '../support/faults/platform-process.ts'
+import { buildFaultWorld } from '../support/faults/world.ts'
+
+const CALLS = 200
+const SETTLE_MS = 30_000
+
+const running: PlatformProcess[] = []
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((one) => one.kill()))
+})
+
+test('callers who give up while their calls are still being routed leave nothing behind', async () => {
+  const { env, eventLogUrl, remove } = await createFaultEnvironment()
+  const { tenant, lines, caps } = await createWorldIn(env, buildFaultWorld)
+  const server = createPlatformProcess(env)
+  running.push(server)
+  server.start()
+  await server.waitUntilAnswering()
+  const ask = createApiClient(() => server.baseUrl, tenant.session)
+  const calls = Array.from({ length: CALLS }, (_, n) => {
+    const body = { to: lines[n % lines.length]?.e164, mode: 'live', speed: 100, callerHangsUpAfterSeconds: n % 10 }
+    return ask('/api/sandbox/calls', { method: 'POST', body })
+  })
+  const acknowledged = (await Promise.all(calls)).map(({ body }) => body.callId)
+  const log = await openLog(eventLogUrl)
+  const judge = async () => audit(await eventsOf(log, tenant.workspaceId), caps, acknowledged, Date.now())
+  await waitUntil('Nothing is open', async () => (await judge()).open.length === 0, SETTLE_MS).catch(() => undefined)
+  const { broken, open } = await judge()
+  await log.close()
+  expect([broken, open]).toEqual([[], []])
+  remove()
+})

@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest'
+import type { RoutingSettings } from '../../../src/domain/routing/decision.ts'
+import { ledger } from '../../../src/domain/routing/ledger.ts'
+import { orderedPlan } from '../../../src/domain/routing/plan.ts'
+import { selectTarget, type WaterfallInput } from '../../../src/domain/routing/waterfall.ts'
+import {
+  anotherTarget,
+  CALLER,
+  callWorld,
+  changeSteps,
+  DIALED,
+  instantAfter,
+} from '../../support/fixtures/call-world.ts'
+import { NOW } from '../../support/fixtures/spec.ts'
+import type { SetupStep } from '../../support/fixtures/workspace-fixture.ts'
+
+const settings: RoutingSettings = {
+  dialTimeoutSeconds: 25,
+  deadline: instantAfter(90),
+  states: [],
+  unrouted: { action: 'hangup', message: null, forwardE164: null },
+}
+
+function found(steps: readonly SetupStep[], changes: Partial<WaterfallInput> = {}) {
+  const { reads, campaign } = callWorld(...steps)
+  return selectTarget({
+    workspace: reads.workspace,
+    ledger: ledger.initial,
+    caller: CALLER,
+    callerState: 'CA',
+    tags: {},
+    campaignStates: [],
+    lastSeen: () => null,
+    at: NOW,
+    plan: orderedPlan(reads.workspace, campaign, 1),
+    settings,
+    campaignName: campaign.name,
+    dialedNumber: DIALED,
+    attempts: 0,
+    ...changes,
+  })
+}
+
+describe('the first target that can take the call', () => {
+  it('is claimed with all that its dial needs', () => {
+    expect(found([changeSteps.target({ externalRef: 'desk-1', durationThresholdSeconds: 30 })])).toMatchObject({
+      skipped: [],
+      unrouted: null,
+      claim: {
+        attempt: 1,
+        target: { name: 'Front desk' },
+        buyer: { name: 'Solar Co' },
+        externalRef: 'desk-1',
+        deliveryMode: 'pstn',
+        destination: '+14155550111',
+        callerId: CALLER,
+        whisper: null,
+        ringSeconds: 25,
+        revenueCents: 4_000,
+        durationThresholdSeconds: 30,
+        capCountsOn: 'connected',
+        occurredAt: NOW,
+      },
+    })
+  })
+
+  it('comes behind those passed over, each with its reason', () => {
+    const { skipped, claim } = found([
+      changeSteps.targetStatus('paused'),
+      ...anotherTarget(1, { states: ['NY'] }, { priority: 101 }),
+      ...anotherTarget(2, {}, { priority: 102 }),
+      ...anotherTarget(3, {}, { priority: 103 }),
+    ])
+    expect(skipped.map(({ targetName, reason }) => [targetName, reason])).toEqual([
+      ['Front desk', 'paused'],
+      ['Target 1', 'state'],
+    ])
+    expect(claim).toMatchObject({ target: { name: 'Target 2' }, attempt: 1 })
+  })
+
+  it('may be a sip address', () => {
+    const sip = { type: 'sip', endpoint: { sipUri: 'sip:sales@pbx.example.com' } }
+    const { claim } = found([changeSteps.targetStatus('paused'), ...anotherTarget(1, sip)])
+    expect(claim).toMatchObject({ deliveryMode: 'sip', destination: 'sip:sales@pbx.example.com' })
+  })
+
+  it('hears the whisper set for it', () => {
+    const whisper = { text: 'A solar call.', acceptDigit: '1' }
+    expect(found([changeSteps.target({ endpoint: { whisper } })]).claim?.whisper).toEqual(whisper)
+  })
+
+  it.each([
+    ['caller', CALLER],
+    ['tracking_number', DIALED],
+    ['fixed', '+14155550177'],
+  ])('sees as caller id, in the mode %s, %s', (callerIdMode, callerId) => {
+    const endpoint = { callerIdMode, callerIdE164: '+14155550177' }
+    expect(found([changeSteps.target({ endpoint })]).claim?.callerId).toBe(callerId)
+  })
+
+  it('sees no caller id of a caller who hides it', () => {
+    expect(found([], { caller: null }).claim?.callerId).toBeNull()
+  })
+})
+
+describe('the ring time', () => {
+  it.each([
+    ['is the endpoint’s own', 60, 90, 60],
+    ['is the campaign’s where the endpoint has none', null, 90, 25],
+    ['is what is left of the budget, when that is less', 60, 59, 59],
+    ['is what is left of the budget, when that is less than the campaign’s', null, 24, 24],
+  ])('%s', (_what, ringTimeoutSeconds, left, ringSeconds) => {
+    const steps = ringTimeoutSeconds === null ? [] : [changeSteps.target({ endpoint: { ringTimeoutSeconds } })]
+    expect(found(steps, { settings: { ...settings, deadline: instantAfter(left) } }).claim?.ringSeconds).toBe(
+      ringSeconds,
+    )
+  })
+
+  it('counts whole seconds of the budget', () => {
+    const { claim } = found([], { settings: { ...settings, deadline: instantAfter(1.999) }, attempts: 1 })
+    expect(claim).toMatchObject({ ringSeconds: 1, attempt: 2 })
+  })
+})
+
+describe('a caller whom nobody takes', () => {
+  const all = (changes: Partial<WaterfallInput>, steps: readonly SetupStep[] = []) => found(steps, changes).unrouted
+
+  it('finds no targets on an empty plan', () => {
+    expect(all({ plan: [] })).toEqual({
+      reason: 'no_targets',
+      sentence: 'The routing plan of campaign Solar West has no active targets.',
+      ...settings.unrouted,
+    })
+  })
+
+  it('finds no eligible target when all are passed over', () => {
+    expect(all({}, [changeSteps.target({ states: ['NY'] })])).toMatchObject({
+      reason: 'no_eligible_target',
+      sentence: '1 target on the plan of campaign Solar West, and none could take the call.',
+    })
+  })
+
+  it.each([
+    [1, '1 target of campaign Solar West was dialled and none answered.'],
+    [3, '3 targets of campaign Solar West were dialled and none answered.'],
+  ])('has been failed by all after %d dials', (attempts, sentence) => {
+    expect(all({ plan: [], attempts })).toMatchObject({ reason: 'all_targets_failed', sentence })
+    expect(all({ attempts }, [changeSteps.target({ states: ['NY'] })])).toMatchObject({ reason: 'all_targets_failed' })
+  })
+
+  it('has been failed by all when the budget is spent, though the plan is not', () => {
+    const spent = (deadline: string) => found([], { attempts: 1, settings: { ...settings, deadline } })
+    const sentence =
+      '1 target of campaign Solar West was dialled and none answered before the failover budget was spent, with 1 target left.'
+    const unrouted = { reason: 'all_targets_failed', sentence }
+    expect(spent(instantAfter(0.999))).toMatchObject({ claim: null, skipped: [], unrouted })
+    expect(spent(NOW)).toMatchObject({ claim: null })
+    expect(spent(instantAfter(-5))).toMatchObject({ claim: null })
+    expect(spent(instantAfter(1))).toMatchObject({ claim: { ringSeconds: 1 }, unrouted: null })
+  })
+
+  it.each([
+    { action: 'hangup', message: null, forwardE164: null },
+    { action: 'message', message: 'Nobody is free.', forwardE164: null },
+    { action: 'forward', message: null, forwardE164: '+14155550188' },
+  ] as const)('is dealt with as the campaign says: $action', (unrouted) => {
+    expect(all({ plan: [], settings: { ...settings, unrouted } })).toMatchObject(unrouted)
+  })
+})

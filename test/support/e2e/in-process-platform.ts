@@ -1,0 +1,40 @@
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { openLogger } from '../../../src/adapters/http/logger.ts'
+import { type App, openApp } from '../../../src/main/app.ts'
+import { readConfig } from '../../../src/main/config.ts'
+import { projections } from '../../../src/main/registry.ts'
+import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
+import { waitUntil } from './server.ts'
+
+/** A platform in this very process, so that a test may look into its declarations and its log. */
+export interface InProcessPlatform {
+  readonly app: App
+  readonly baseUrl: string
+  /** Makes workspaces through the commands, and waits until they can be read. */
+  readonly createWorld: <World>(build: (writer: StreamWriter) => Promise<World>) => Promise<World>
+  readonly close: () => Promise<void>
+}
+
+/** Waits until all that is in the log can be read. */
+export async function untilProjected({ readBack }: App): Promise<void> {
+  const types = projections.flatMap(({ events }) => Object.keys(events))
+  await waitUntil('What was prepared is read', async () => Object.keys((await readBack(types)).headers).length === 0)
+}
+
+/** Opens a platform over the stores that an environment names; what it logs goes to `platform.log` in its data directory. */
+export async function openInProcessPlatform(env: Readonly<Record<string, string>>): Promise<InProcessPlatform> {
+  const config = readConfig(env)
+  const stream = pino.destination({ dest: join(config.dataDir, 'platform.log'), sync: true })
+  const app = await openApp(config, openLogger({ level: 'trace', stream }))
+  return {
+    app,
+    baseUrl: await app.listen(),
+    async createWorld(build) {
+      const world = await build(app.writer)
+      await untilProjected(app)
+      return world
+    },
+    close: () => app.close(),
+  }
+}

@@ -1,0 +1,52 @@
+import { expect } from 'vitest'
+import { type ApiClient, type ApiResponse, createApiClient, type Json } from './api-client.ts'
+import type { Server } from './server.ts'
+
+/** An API key made over the console: as it was answered, its secret, and how to use it. */
+export interface CreatedKey {
+  readonly apiKey: Json
+  readonly id: string
+  readonly secret: string
+  readonly ask: ApiClient
+}
+
+/** How a person minds the API keys of a workspace. */
+export interface KeyClient {
+  /** Sends to the keys' console route. */
+  readonly send: (
+    method: string,
+    path: string,
+    body?: Json,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<ApiResponse>
+  readonly create: (settings?: Json) => Promise<CreatedKey>
+  readonly read: (id: string) => Promise<Json>
+  /** Answers the request's status and, of an error, its code. */
+  readonly statusAndCode: (secret: string, path?: string) => Promise<readonly unknown[]>
+}
+
+/** Opens it for a session. */
+export function createKeyClient(server: Pick<Server, 'baseUrl'>, session: string): KeyClient {
+  const console = createApiClient(() => server.baseUrl, session)
+  const of = (secret: string) => createApiClient(() => server.baseUrl, secret)
+  const send: KeyClient['send'] = (method, path, body, headers = {}) =>
+    console(`/api/tracking/api-keys${path}`, { method, body, headers })
+  return {
+    send,
+    async create(settings = {}) {
+      const made = await send('POST', '', { name: 'Key', scopes: ['campaigns:read'], ...settings })
+      expect(made.status, made.text).toBe(201)
+      const { apiKey, key: secret } = made.body
+      return { apiKey, id: apiKey.id, secret, ask: of(secret) }
+    },
+    async read(id) {
+      const answer = await send('GET', `/${id}`)
+      expect(answer.status, answer.text).toBe(200)
+      return answer.body.apiKey
+    },
+    async statusAndCode(secret, path = '/api/v1/campaigns') {
+      const { status, body } = await of(secret)(path)
+      return status === 200 ? [200] : [status, body.error.code]
+    },
+  }
+}

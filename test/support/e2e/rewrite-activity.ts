@@ -1,0 +1,26 @@
+import { activity } from '../../../projections/activity/activity.ts'
+import { collectionOf } from '../../../src/kernel/projection.ts'
+import { readConfig } from '../../../src/main/config.ts'
+import { openReadStore } from '../../../src/main/stores.ts'
+import type { Doc, StoredDocument } from '../../../src/ports/read-store.ts'
+
+/** Writes into a platform's read models behind its back: rows of the activity log as `forge` makes them of what stands there. */
+export async function rewriteActivityRows(
+  env: Readonly<Record<string, string>>,
+  workspaceId: string,
+  forge: (rows: readonly StoredDocument[]) => readonly { readonly id: string; readonly doc: Doc | null }[],
+): Promise<void> {
+  const store = await openReadStore(readConfig(env).readStoreUrl)
+  const collection = collectionOf(activity)
+  try {
+    const rows = await store.find(collection, { filter: { workspaceId, head: false }, sort: { seq: 1 } })
+    const writes = forge(rows).map(({ id, doc }) => {
+      const position = (rows.find((row) => row.id === id)?.position ?? 0) + 0.5
+      return { collection, id, doc, position }
+    })
+    const name = `tampering ${crypto.randomUUID()}`
+    await store.commit(writes, { name, expected: null, next: { position: 0, at: null } })
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,72 @@
+import { expect } from 'vitest'
+import { type ApiClient, type ApiResponse, createApiClient, type Json } from './api-client.ts'
+import type { Server } from './server.ts'
+import type { Tenant } from './world.ts'
+
+/** Dials of a script by what answers them. */
+export const answerScript = (talkSeconds: number, more = {}) => [
+  { result: 'answer', afterSeconds: 2, talkSeconds, ...more },
+]
+
+/** An instant some minutes before now. */
+export function minutesAgo(minutes: number): string {
+  return new Date(Date.now() - minutes * 60_000).toISOString()
+}
+
+/** How a person uses one workspace: its key, its session, and calls played in it. */
+export interface TenantClient {
+  readonly rest: ApiClient
+  readonly console: ApiClient
+  /** Sends a sandbox call, whatever comes of it. */
+  readonly placeCall: (call: Json) => Promise<ApiResponse>
+  /** Plays an instant call and reads it back. */
+  readonly playCall: (call: Json) => Promise<{ readonly call: Json; readonly story: Json }>
+  /** Reads a call with its story. */
+  readonly readCall: (id: string) => Promise<{ readonly call: Json; readonly story: Json }>
+}
+
+/** Opens the desk of a tenant; what its key may not read, its session does. */
+export function createTenantClient(server: Server, { key, session }: Tenant): TenantClient {
+  const rest = createApiClient(() => server.baseUrl, key)
+  const console = createApiClient(() => server.baseUrl, session)
+  const placeCall = (call: Json) => console('/api/sandbox/calls', { method: 'POST', body: call })
+  const readCall = async (id: string) => {
+    const byKey = await rest(`/api/v1/calls/${id}`)
+    // Without API access, or once its subscription has lapsed, a workspace has its sessions alone.
+    const answer = [401, 402].includes(byKey.status) ? await console(`/api/tracking/calls/${id}`) : byKey
+    expect(answer.status, answer.text).toBe(200)
+    return answer.body
+  }
+  return {
+    rest,
+    console,
+    placeCall,
+    readCall,
+    async playCall(call) {
+      const placed = await placeCall({ mode: 'instant', ...call })
+      expect(placed.status, placed.text).toBe(201)
+      return readCall(placed.body.callId)
+    },
+  }
+}
+
+/** Gives a bidder headers over HTTP, as its owner would: their values are sealed on the way in. */
+export async function setBidHeaders({ console }: TenantClient, targetId: string, bidHeaders: Json): Promise<void> {
+  const answer = await console(`/api/tracking/targets/${targetId}`, { method: 'PATCH', body: { rtb: { bidHeaders } } })
+  expect(answer.status, answer.text).toBe(200)
+}
+
+/** The steps of a story by name. */
+export function stepsOf(story: Json): readonly string[] {
+  return story.steps.map(({ step }: Json) => step)
+}
+
+/** Details of the steps of one name. */
+export function detailsOf(story: Json, step: string): readonly Json[] {
+  return story.steps.filter((found: Json) => found.step === step).map(({ detail }: Json) => detail)
+}
+
+/** Names of the targets passed over, with the reasons. */
+export function skipsOf(story: Json): readonly (readonly [string, string])[] {
+  return detailsOf(story, 'skipped').map(({ targetName, reason }) => [targetName, reason])
+}

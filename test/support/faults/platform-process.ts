@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { waitUntil } from '../e2e/server.ts'
+
+const START = join(import.meta.dirname, '../../../scripts/start.ts')
+const ANSWER_MS = 60_000
+const OUTPUT_KEPT = 4_000
+
+export type Environment = Readonly<Record<string, string>>
+
+/** A process of the platform that is started and killed again and again on one port. */
+export interface PlatformProcess {
+  readonly baseUrl: string
+  /** What it said last. */
+  readonly lastOutput: () => string
+  /** Starts it; it may be killed before it answers. */
+  readonly start: () => void
+  /** Waits until it answers requests. @throws Error with its last words, when it ended instead */
+  readonly waitUntilAnswering: () => Promise<void>
+  /** Kills it where it stands. */
+  readonly kill: () => Promise<void>
+  /** Asks it to end, and answers its exit code. */
+  readonly stop: () => Promise<number | null>
+}
+
+/** A port that nobody listens on. */
+export async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return String(typeof address === 'object' && address ? address.port : 0)
+}
+
+/** A platform that seeds nothing, over the stores that its environment names. */
+export function createPlatformProcess(env: Environment): PlatformProcess {
+  const baseUrl = `http://127.0.0.1:${env.PORT}`
+  let running: ChildProcess | null = null
+  let said = ''
+  const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> => {
+    if (!running) return null
+    const child = running
+    running = null
+    if (child.exitCode === null && child.signalCode === null) {
+      const closed = once(child, 'close')
+      child.kill(signal)
+      await closed
+    }
+    return child.exitCode
+  }
+  return {
+    baseUrl,
+    lastOutput: () => said,
+    start() {
+      const { PATH = '', HOME = '' } = process.env
+      said = ''
+      running = spawn(process.execPath, [START], { env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+      const hear = (chunk: unknown) => {
+        said = `${said}${chunk}`.slice(-OUTPUT_KEPT)
+      }
+      running.stdout?.on('data', hear)
+      running.stderr?.on('data', hear)
+    },
+    waitUntilAnswering: () =>
+      waitUntil(
+        'The platform answers',
+        async () => {
+          if (!running || running.exitCode !== null) throw new Error(`The platform ended: ${said}`)
+          return fetch(`${baseUrl}/healthz`).then(
+            ({ ok }) => ok,
+            () => false,
+          )
+        },
+        ANSWER_MS,
+      ).then(() => undefined),
+    kill: async () => {
+      await end('SIGKILL')
+    },
+    stop: () => end('SIGTERM'),
+  }
+}

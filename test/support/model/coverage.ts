@@ -1,0 +1,47 @@
+import { terms } from '../../../src/domain/routing/decision.ts'
+import { callStatus, skipReason, unroutedReason } from '../../../src/domain/shared/call-codes.ts'
+import { type CallModel, dayOf, type Model } from './state.ts'
+
+/** Reasons that no history can meet: every target has a destination, and nobody bids. */
+const UNREACHABLE: ReadonlySet<string> = new Set(['no_destination', 'no_bid', 'timeout', 'error'])
+/** Statuses that a call ends with: the others are those of a live one, or of agents and queues that are not here. */
+const ENDS = ['completed', 'rejected', 'abandoned', 'no_answer', 'busy', 'failed', 'terminated'] as const
+const WINDOWS = ['hourly', 'daily', 'monthly', 'lifetime', 'daily revenue']
+
+const named = (kind: string, names: readonly string[]) => names.map((name) => `${kind}: ${name}`)
+
+/** What histories must have met between them: where none meets a rule, their agreement says nothing of it. */
+export const COVERAGE: readonly string[] = [
+  ...named(
+    'skipped',
+    skipReason.options.filter((reason) => !UNREACHABLE.has(reason)),
+  ),
+  ...named('unrouted', unroutedReason.options),
+  ...named('withheld', terms.shape.payoutWithheld.unwrap().options),
+  ...named('ended', callStatus.extract(ENDS).options),
+  ...named('converted', ['duration', 'postback', 'manual']),
+  ...named('capped', WINDOWS),
+  ...named('call', ['waits for its buffer', 'crosses midnight', 'corrected', 'forgiven its slot']),
+]
+
+function ofCall({ unrouted, skips, terms, end, source, at, settledAt, corrections, claims }: CallModel) {
+  return [
+    ...named('skipped', skips),
+    ...(unrouted === null ? [] : named('unrouted', [unrouted])),
+    ...(terms.payoutWithheld === null ? [] : named('withheld', [terms.payoutWithheld])),
+    ...(end === null ? [] : named('ended', [end.status])),
+    ...(source === null ? [] : named('converted', [source])),
+    ...(end && settledAt !== null && settledAt > end.at ? ['call: waits for its buffer'] : []),
+    ...(end && dayOf(end.at) !== dayOf(at) ? ['call: crosses midnight'] : []),
+    ...(Object.keys(corrections).length > 0 ? ['call: corrected'] : []),
+    ...(claims.some(({ capsReset }) => capsReset) ? ['call: forgiven its slot'] : []),
+  ]
+}
+
+/** What a history has met. */
+export function coverageOf({ calls, notices }: Model): readonly string[] {
+  const capped = WINDOWS.filter((window) =>
+    notices.some((notice) => new RegExp(`^\\w+ \\w+ ${window}( \\d|:)`).test(notice)),
+  )
+  return [...calls.flatMap(ofCall), ...named('capped', capped)]
+}

@@ -1,0 +1,112 @@
+import { adjustCall } from '../../../commands/calls/adjust-call.ts'
+import { postConversion } from '../../../commands/calls/post-conversion.ts'
+import { tagCall } from '../../../commands/calls/tag-call.ts'
+import { changeCampaign } from '../../../commands/campaigns/change-campaign.ts'
+import { setCampaignStatus } from '../../../commands/campaigns/set-campaign-status.ts'
+import { changeBuyer } from '../../../commands/demand/change-buyer.ts'
+import { changeTarget } from '../../../commands/demand/change-target.ts'
+import { setBuyerStatus } from '../../../commands/demand/set-buyer-status.ts'
+import { setTargetStatus } from '../../../commands/demand/set-target-status.ts'
+import { creditWallet } from '../../../commands/money/credit-wallet.ts'
+import { blockCaller } from '../../../commands/routing/block-caller.ts'
+import { resetTargetCaps } from '../../../commands/routing/reset-target-caps.ts'
+import { setPublisherStatus } from '../../../commands/supply/set-publisher-status.ts'
+import type { AnyCommand } from '../../../src/kernel/command.ts'
+import type { Chance } from './chance.ts'
+import type { SimulatedWorld } from './world.ts'
+
+/** What somebody asks of the platform. */
+export interface UserAction {
+  readonly command: AnyCommand
+  readonly input: unknown
+}
+
+/** A caller of a small town: they meet each other's windows. */
+export function someCaller(chance: Chance): string | null {
+  if (chance.odds(0.1)) return null
+  return chance.among(['+12125550101', '+12125550102', '+13105550103', '+13105550104', '+14155550105', '+15125550106'])
+}
+
+/** Acts on calls that may not have arrived yet are refused, as they are anywhere. */
+const CALL_ACTIONS: readonly ((chance: Chance, callId: string) => UserAction)[] = [
+  (chance, callId) => ({
+    command: postConversion,
+    input: { callId, converted: true, ...(chance.odds(0.5) && { revenueCents: 100 * chance.pick(50) }) },
+  }),
+  (chance, callId) => ({
+    command: adjustCall,
+    input: {
+      callId,
+      ...chance.among([
+        { converted: chance.odds(0.5) },
+        { revenueCents: 100 * chance.pick(50) },
+        { payoutCents: 100 * chance.pick(10) },
+      ]),
+      reason: 'By hand',
+    },
+  }),
+  (chance, callId) => ({ command: tagCall, input: { callId, tags: { source: chance.pick(3), once: null } } }),
+]
+
+type ActionGenerator = (chance: Chance, world: SimulatedWorld) => UserAction
+
+/** What people do while calls go on: what is edited is what the world leaves to them. */
+const ACTIONS: readonly ActionGenerator[] = [
+  (chance, { edited }) => ({
+    command: setTargetStatus,
+    input: { targetId: chance.among(edited.targets), status: chance.among(['active', 'paused']) },
+  }),
+  (chance, { edited }) => ({
+    command: setBuyerStatus,
+    input: { buyerId: chance.among(edited.buyers), status: chance.among(['active', 'paused']) },
+  }),
+  (chance, { edited }) => ({
+    command: changeTarget,
+    input: {
+      targetId: chance.among(edited.targets),
+      changes: chance.among([
+        { dailyCap: chance.pick(4) },
+        { concurrencyCap: chance.pick(3) },
+        { hourlyCap: chance.pick(4), capCountsOn: chance.among(['claimed', 'connected', 'converted']) },
+        { revenueCents: 100 * chance.pick(30) },
+      ]),
+    },
+  }),
+  (chance, { edited }) => ({
+    command: changeBuyer,
+    input: {
+      buyerId: chance.among(edited.buyers),
+      changes: chance.among([{ dailyCap: chance.pick(6) }, { concurrencyCap: chance.pick(3) }]),
+    },
+  }),
+  (chance, { lines }) => ({
+    command: changeCampaign,
+    input: {
+      campaignId: chance.among(lines).campaignId,
+      changes: chance.among([{ bufferSeconds: chance.pick(60) }, { dialTimeoutSeconds: 5 + chance.pick(40) }]),
+    },
+  }),
+  (chance, { lines }) => ({
+    command: setCampaignStatus,
+    input: { campaignId: chance.among(lines).campaignId, status: chance.among(['live', 'live', 'paused']) },
+  }),
+  (chance, { publisherId }) => ({
+    command: setPublisherStatus,
+    input: { publisherId, status: chance.among(['live', 'paused']), note: 'By hand' },
+  }),
+  (chance, { steady, edited }) => ({
+    command: resetTargetCaps,
+    input: { targetId: chance.among([...edited.targets, ...steady.targets]) },
+  }),
+  (chance) => ({ command: blockCaller, input: { callerNumber: someCaller(chance) ?? '+12125550199' } }),
+  (chance) => ({
+    command: creditWallet,
+    input: { amountCents: 500, reference: `credit-${chance.pick(5)}` },
+  }),
+]
+
+/** Something that somebody does, to the workspace or to one of these calls. */
+export function someAction(chance: Chance, world: SimulatedWorld, calls: readonly string[]): UserAction {
+  if (calls.length > 0 && chance.odds(0.4)) return chance.among(CALL_ACTIONS)(chance, chance.among(calls))
+  return chance.among(ACTIONS)(chance, world)
+}
