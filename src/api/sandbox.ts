@@ -23,9 +23,9 @@ import {
   scriptKeyOf,
 } from '../ports/call-script.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { CommandContext } from '../ports/command-handler.ts'
 import type { Random } from '../ports/random.ts'
 import type { PlacedCall, Simulator } from '../ports/simulated-carrier.ts'
-import type { CommandContext } from '../runtime/write/mailboxes.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 import { secretHash } from './access.ts'
 import { noParams, type ReadYourWrites } from './query-routes.ts'

@@ -1,4 +1,4 @@
-import type { EventSchemas, RecordedOf } from './event.ts'
+import type { EventSchemas, RecordedEvent, RecordedOf } from './event.ts'
 
 /** Turns the data of an older version of an event into that of the next. */
 export type Upcast = (data: unknown) => unknown
@@ -84,4 +84,21 @@ export function upcast<E extends { readonly type: string; readonly version: numb
 /** The workspace of an event of its stream. */
 export function workspaceIdOf({ stream }: { readonly stream: string }): string {
   return parseStreamName(stream).id
+}
+
+type EvolveTable<State> = Readonly<Record<string, ((state: State, event: RecordedEvent) => State) | undefined>>
+
+/** The state after one more event of the stream, written in any version up to the current one. */
+export function evolve<State, S extends EventSchemas>(
+  entity: Entity<State, S>,
+  state: State,
+  event: RecordedEvent,
+): State {
+  const table = entity.evolve as unknown as EvolveTable<State>
+  return table[event.type]?.(state, upcast(entity, event)) ?? state
+}
+
+/** The state that a stream's events lead to, from the first one on. */
+export function fold<State, S extends EventSchemas>(entity: Entity<State, S>, events: readonly RecordedEvent[]): State {
+  return events.reduce((state, event) => evolve(entity, state, event), entity.initial)
 }

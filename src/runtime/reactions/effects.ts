@@ -3,7 +3,7 @@ import type { Actor, RecordedEvent } from '../../kernel/event.ts'
 import type { AnyReaction } from '../../kernel/reaction.ts'
 import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { CommandContext, CommandResult } from '../write/mailboxes.ts'
+import type { CommandContext, CommandResult } from '../../ports/command-handler.ts'
 import type { StreamWriter } from '../write/stream-writer.ts'
 import { createExclusiveTasks, type LeaseOwner } from './exclusive-task.ts'
 

@@ -1,4 +1,4 @@
-import { type Entity, upcast } from '../../kernel/entity.ts'
+import { type Entity, evolve } from '../../kernel/entity.ts'
 import type { EventSchemas, RecordedEvent } from '../../kernel/event.ts'
 import { NO_COMMANDS, type ProcessedCommands, recordCommand } from './processed-commands.ts'
 
@@ -23,23 +23,19 @@ export function emptyFold<State, S extends EventSchemas>(entity: Entity<State, S
   }
 }
 
-type Evolve<State> = Readonly<Record<string, ((state: State, event: RecordedEvent) => State) | undefined>>
-
 /** A fold with more events of its stream; those it already holds are passed over. Pure. */
 export function foldEvents<State, S extends EventSchemas>(
   entity: Entity<State, S>,
   start: Fold<State>,
   events: readonly RecordedEvent[],
 ): Fold<State> {
-  const evolve = entity.evolve as unknown as Evolve<State>
   let fold = start
   for (const recorded of events) {
-    if (recorded.revision <= fold.revision) continue
-    const event = upcast(entity, recorded)
-    const { revision, position } = event
-    const state = evolve[event.type]?.(fold.state, event) ?? fold.state
+    const { revision, position, meta } = recorded
+    if (revision <= fold.revision) continue
+    const state = evolve(entity, fold.state, recorded)
     const commands = entity.deduplicatesCommands
-      ? recordCommand(fold.commands, event.meta.commandId, revision, event.meta.at)
+      ? recordCommand(fold.commands, meta.commandId, revision, meta.at)
       : fold.commands
     fold = { state, revision, position, commands }
   }

@@ -1,8 +1,8 @@
 import type { AnyCommand } from '../../kernel/command.ts'
 import type { Entity } from '../../kernel/entity.ts'
-import type { Actor, RecordedEvent } from '../../kernel/event.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { CommandContext, CommandResult } from '../../ports/command-handler.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
 import { emptyFold, type Fold, foldEvents } from './fold.ts'
@@ -14,30 +14,6 @@ const PAGE = 1_000
 const MAX_MAILBOXES = 5_000
 /** Events after which a long stream's fold is cached anew. */
 const SNAPSHOT_EVERY = 2_000
-
-/** On whose behalf a command is handled. */
-export interface CommandContext {
-  readonly workspaceId: string
-  readonly actor: Actor
-  /** The client's idempotency key, or a fresh id. */
-  readonly commandId: string
-  readonly correlationId: string
-  readonly causationId: string | null
-  readonly surface: string
-  readonly ip: string | null
-  /** What must hold of the stream's state when the command is decided, whatever its own rules; null when it does. */
-  guard?(state: unknown): Refusal | null
-}
-
-/** What a command led to. */
-export interface CommandResult {
-  /** Empty when it was already so. */
-  readonly events: readonly RecordedEvent[]
-  /** Log position that a reader must have passed to see the outcome. */
-  readonly position: number
-  /** The command had been handled before: these are the events of that time. */
-  readonly replayed: boolean
-}
 
 /** A command that waits for its decision. */
 export interface PendingCommand {

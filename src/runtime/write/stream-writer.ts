@@ -3,18 +3,13 @@ import { type AnyEntity, type Entity, streamOf } from '../../kernel/entity.ts'
 import type { EventSchemas, NewEvent, RecordedEvent } from '../../kernel/event.ts'
 import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { CommandContext, CommandHandler } from '../../ports/command-handler.ts'
 import { type EventLog, LogUnavailable } from '../../ports/event-log.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
 import type { Random } from '../../ports/random.ts'
 import { type CommandDecision, createDecider } from './decider.ts'
 import { type Fold, foldEvents } from './fold.ts'
-import {
-  type CommandContext,
-  type CommandResult,
-  createMailboxes,
-  type Mailbox,
-  type PendingCommand,
-} from './mailboxes.ts'
+import { createMailboxes, type Mailbox, type PendingCommand } from './mailboxes.ts'
 
 /** Commands decided in one turn of a mailbox. */
 const TURN = 512
@@ -28,19 +23,13 @@ export interface WriterPorts {
   readonly lookUp: (memory: DecisionMemory, id: string) => Promise<unknown>
 }
 
-export interface StreamWriter {
-  /**
-   * Decides and appends. Refusals are answered, not thrown.
-   * @throws LogUnavailable when the log is away; whether the append landed is then not known.
-   */
-  handle(command: AnyCommand, input: unknown, call: CommandContext): Promise<CommandResult | Refusal>
+/** The one writer of streams in a process. */
+export interface StreamWriter extends CommandHandler {
   /**
    * What commands on one stream would append now, one after the other, without appending it. `next` is asked for a
    * command after each, with all events so far, until it has none; the first refusal ends it.
    */
   dryRun(next: DryRun, call: CommandContext): Promise<readonly NewEvent[] | Refusal>
-  /** The state of a stream at its tail. */
-  stateOf<State, S extends EventSchemas>(entity: Entity<State, S>, id: string): Promise<State>
   /** The state of a stream as far as it is known here; null where nothing of it is. */
   cachedStateOf<State, S extends EventSchemas>(entity: Entity<State, S>, id: string): State | null
   /** Keeps the folds of long streams, and takes no more commands. */
