@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { type Survey, surveyBoundaries } from '../../scripts/boundaries.ts'
 
 type Tree = Readonly<Record<string, string>>
@@ -9,17 +9,33 @@ type Tree = Readonly<Record<string, string>>
 /** Small files for every room, so that each import below has something to point at. */
 const house: Tree = {
   'src/kernel/event.ts': "import { z } from 'zod'\nexport const event = z.object({})\n",
-  'src/domain/lane.ts': "import { event } from '../kernel/event.ts'\nexport const lane = event\n",
-  'src/domain/limits.ts': 'export const limit = 1\n',
+  'src/domain/shared/limits.ts': 'export const limit = 1\n',
+  'src/domain/supply/lane.ts': "import { event } from '../../kernel/event.ts'\nexport const lane = event\n",
+  'src/domain/campaigns/route.ts': 'export const route = 1\n',
+  'src/domain/configuration/workspace.ts': "import { lane } from '../supply/lane.ts'\nexport const workspace = lane\n",
+  'src/domain/routing/gates.ts': "import { lane } from '../supply/lane.ts'\nexport const gates = lane\n",
+  'src/domain/calls/call.ts': "import { gates } from '../routing/gates.ts'\nexport const call = gates\n",
   'src/ports/clock.ts': 'export interface Clock { now(): number }\n',
   'src/runtime/writer.ts': "import type { Clock } from '../ports/clock.ts'\nexport type Writer = Clock\n",
-  'src/adapters/http/server.ts': "import { limit } from '../../domain/limits.ts'\nexport const server = limit\n",
+  'src/adapters/http/server.ts': "import { limit } from '../../domain/shared/limits.ts'\nexport const server = limit\n",
   'src/adapters/sqlite/database.ts': 'export const database = 1\n',
   'src/reactions/settlement.ts': 'export const settlement = 1\n',
+  'src/api/throttle.ts': "import type { Writer } from '../runtime/writer.ts'\nexport type Throttle = Writer\n",
+  'src/explain/explain.ts': 'export const explain = 1\n',
+  'src/seed/seed.ts': "import type { Throttle } from '../api/throttle.ts'\nexport type Seed = Throttle\n",
   'src/main/compose.ts': "import { server } from '../adapters/http/server.ts'\nexport const compose = server\n",
-  'commands/pause-lane.ts': "import { lane } from '../src/domain/lane.ts'\nexport const pauseLane = lane\n",
-  'projections/lanes.ts': 'export const lanes = 1\n',
-  'queries/list-lanes.ts': "import { lanes } from '../projections/lanes.ts'\nexport const listLanes = lanes\n",
+  'commands/supply/pause-lane.ts':
+    "import { workspace } from '../../src/domain/configuration/workspace.ts'\nexport const pauseLane = workspace\n",
+  'projections/supply/lanes.ts': 'export const lanes = 1\n',
+  'projections/demand/targets.ts':
+    "import { route } from '../../src/domain/campaigns/route.ts'\nexport const targets = route\n",
+  'projections/calls/call-log.ts': 'export const callLog = 1\n',
+  'queries/shared/listing.ts': 'export const listing = 1\n',
+  'queries/calls/today-figures.ts':
+    "import { callLog } from '../../projections/calls/call-log.ts'\nexport const today = callLog\n",
+  'queries/calls/list-calls.ts': 'export const listCalls = 1\n',
+  'queries/supply/list-lanes.ts':
+    "import { callLog } from '../../projections/calls/call-log.ts'\nimport { today } from '../calls/today-figures.ts'\nimport { listing } from '../shared/listing.ts'\nexport const listLanes = [callLog, today, listing]\n",
   'scripts/start.ts': "import { compose } from '../src/main/compose.ts'\nexport const start = compose\n",
   'test/lane.test.ts':
     "import { database } from '../src/adapters/sqlite/database.ts'\nexport const tested = database\n",
@@ -46,41 +62,72 @@ async function surveyOf(tree: Tree): Promise<Survey> {
 }
 
 test('a house that keeps the rules is read whole and breaks none', async () => {
-  expect(await surveyOf(house)).toMatchObject({ files: 14, broken: [] })
+  expect(await surveyOf(house)).toMatchObject({ files: 26, broken: [] })
 })
 
-const refused: readonly (readonly [path: string, specifier: string, rule: string])[] = [
-  ['src/main/added.ts', 'mongodb', 'only src/adapters/mongodb imports its driver'],
-  ['src/main/added.ts', 'node:sqlite', 'only src/adapters/sqlite imports its driver'],
-  ['src/adapters/sqlite/added.ts', 'mongodb', 'only src/adapters/mongodb imports its driver'],
-  ['src/runtime/added.ts', '@eventstore/db-client', 'only src/adapters/eventstoredb imports its driver'],
-  ['queries/added.ts', 'fastify', 'only src/adapters/http imports its driver'],
-  ['test/spec/added.ts', 'undici', 'only src/adapters/egress imports its driver'],
-  ['src/reactions/added.ts', 'telnyx', 'only src/adapters/telnyx imports its driver'],
-  ['src/kernel/added.ts', '../ports/clock.ts', 'src/kernel imports its rooms'],
-  ['src/kernel/added.ts', 'pino', 'src/kernel imports its packages'],
-  ['src/domain/added.ts', '../ports/clock.ts', 'src/domain imports its rooms'],
-  ['src/domain/added.ts', 'node:fs', 'src/domain imports its Node modules'],
-  ['src/ports/added.ts', '../domain/lane.ts', 'src/ports imports its rooms'],
-  ['src/runtime/added.ts', '../domain/lane.ts', 'src/runtime imports its rooms'],
-  ['src/runtime/added.ts', '../adapters/sqlite/database.ts', 'src/runtime imports its rooms'],
-  ['src/reactions/added.ts', '../runtime/writer.ts', 'src/reactions imports its rooms'],
-  ['src/adapters/sqlite/added.ts', '../../domain/limits.ts', 'src/adapters imports its rooms'],
-  ['src/adapters/http/added.ts', '../../domain/lane.ts', 'src/adapters/http imports its rooms'],
-  ['src/adapters/http/added.ts', '../sqlite/database.ts', 'adapters do not import each other'],
-  ['commands/added.ts', '../projections/lanes.ts', 'commands imports its rooms'],
-  ['projections/added.ts', '../commands/pause-lane.ts', 'projections imports its rooms'],
-  ['queries/added.ts', '../commands/pause-lane.ts', 'queries imports its rooms'],
-  ['scripts/added.ts', '../src/adapters/sqlite/database.ts', 'scripts imports its rooms'],
-  ['src/elsewhere/added.ts', 'zod', 'every file has a room'],
-  ['src/main/added.ts', './absent.ts', 'imports resolve'],
+const refused: readonly (readonly [folder: string, specifier: string, rule: string])[] = [
+  ['src/main', 'mongodb', 'only src/adapters/mongodb imports its driver'],
+  ['src/main', 'node:sqlite', 'only src/adapters/sqlite imports its driver'],
+  ['src/adapters/sqlite', 'mongodb', 'only src/adapters/mongodb imports its driver'],
+  ['src/runtime', '@eventstore/db-client', 'only src/adapters/eventstoredb imports its driver'],
+  ['queries/calls', 'fastify', 'only src/adapters/http imports its driver'],
+  ['test/spec', 'undici', 'only src/adapters/egress imports its driver'],
+  ['src/reactions', 'telnyx', 'only src/adapters/telnyx imports its driver'],
+  ['src/kernel', '../ports/clock.ts', 'src/kernel imports its rooms'],
+  ['src/kernel', 'pino', 'src/kernel imports its packages'],
+  ['src/domain/calls', '../../ports/clock.ts', 'src/domain imports its rooms'],
+  ['src/domain/calls', 'node:fs', 'src/domain imports its Node modules'],
+  ['src/ports', '../domain/supply/lane.ts', 'src/ports imports its rooms'],
+  ['src/runtime', '../domain/supply/lane.ts', 'src/runtime imports its rooms'],
+  ['src/runtime', '../adapters/sqlite/database.ts', 'src/runtime imports its rooms'],
+  ['src/reactions', '../runtime/writer.ts', 'src/reactions imports its rooms'],
+  ['src/api', '../adapters/http/server.ts', 'src/api imports its rooms'],
+  ['src/api', '../main/compose.ts', 'src/api imports its rooms'],
+  ['src/explain', '../api/throttle.ts', 'src/explain imports its rooms'],
+  ['src/seed', '../main/compose.ts', 'src/seed imports its rooms'],
+  ['src/adapters/sqlite', '../../domain/shared/limits.ts', 'src/adapters imports its rooms'],
+  ['src/adapters/http', '../../domain/supply/lane.ts', 'src/adapters/http imports its rooms'],
+  ['src/adapters/http', '../sqlite/database.ts', 'adapters do not import each other'],
+  ['commands/supply', '../../projections/supply/lanes.ts', 'commands imports its rooms'],
+  ['projections/supply', '../../commands/supply/pause-lane.ts', 'projections imports its rooms'],
+  ['queries/supply', '../../commands/supply/pause-lane.ts', 'queries imports its rooms'],
+  ['scripts', '../src/adapters/sqlite/database.ts', 'scripts imports its rooms'],
+  ['src/elsewhere', 'zod', 'every file has a room'],
+  ['src/main', './absent.ts', 'imports resolve'],
+  ['src/domain/shared', '../supply/lane.ts', 'shared imports no later context'],
+  ['src/domain/money', '../calls/call.ts', 'money imports no later context'],
+  ['src/domain/supply', '../configuration/workspace.ts', 'supply imports no later context'],
+  ['src/domain/routing', '../calls/call.ts', 'routing imports no later context'],
+  ['projections/demand', '../../src/domain/campaigns/route.ts', 'demand imports no later context'],
+  ['projections/supply', '../calls/call-log.ts', 'supply imports no later context'],
+  ['commands/supply', '../../src/domain/routing/gates.ts', 'commands of supply import no later context'],
+  [
+    'queries/supply',
+    '../calls/list-calls.ts',
+    "queries import another context's queries from shared or a *-figures file",
+  ],
+  ['src/domain/elsewhere', 'zod', 'every capability has a context'],
+  ['commands', 'zod', 'every capability has a context'],
 ]
 
-test.for(refused)('%s may not import %s: %s', async ([path, specifier, rule]) => {
-  const { broken } = await surveyOf({ ...house, [path]: `import type {} from '${specifier}'\n` })
-  expect(broken.filter((sentence) => sentence.startsWith(path)).map((sentence) => sentence.split(': ')[1])).toContain(
-    rule,
-  )
+describe('an import against the rules', () => {
+  const pathOf = (folder: string, n: number) => `${folder}/added-${n}.ts`
+  let broken: readonly string[] = []
+  beforeAll(async () => {
+    const added = refused.map(([folder, specifier], n) => [pathOf(folder, n), `import type {} from '${specifier}'\n`])
+    broken = (await surveyOf({ ...house, ...Object.fromEntries(added) })).broken
+  })
+
+  test.for(refused.map((row, n) => [...row, n] as const))('%s may not import %s: %s', ([folder, , rule, n]) => {
+    const path = pathOf(folder, n)
+    expect(broken.filter((found) => found.startsWith(`${path} `)).map((found) => found.split(': ')[1])).toContain(rule)
+  })
+})
+
+test('the targets projection imports no later context but its routes', async () => {
+  const path = 'projections/demand/targets.ts'
+  const { broken } = await surveyOf({ ...house, [path]: "import '../../src/domain/calls/call.ts'\n" })
+  expect(broken).toEqual([`${path} → src/domain/calls/call.ts: target rows import routes alone of later contexts`])
 })
 
 test('a driver is allowed in its adapter, and bare in a benchmark', async () => {
@@ -96,9 +143,9 @@ test('a driver is allowed in its adapter, and bare in a benchmark', async () => 
 test('cycles and barrels are refused', async () => {
   const { broken } = await surveyOf({
     ...house,
-    'src/domain/one.ts': "import { two } from './two.ts'\nexport const one = () => two\n",
-    'src/domain/two.ts': "import { one } from './one.ts'\nexport const two = () => one\n",
-    'src/domain/barrel.ts': "export { lane } from './lane.ts'\n",
+    'src/domain/supply/one.ts': "import { two } from './two.ts'\nexport const one = () => two\n",
+    'src/domain/supply/two.ts': "import { one } from './one.ts'\nexport const two = () => one\n",
+    'src/domain/supply/barrel.ts': "export { lane } from './lane.ts'\n",
   })
   expect(broken.map((sentence) => sentence.split(': ')[1]).sort()).toEqual(['no barrels', 'no cycles'])
 })
