@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { passwordHash, user } from '../../src/domain/access/user.ts'
 import { sha256 } from '../../src/domain/shared/fields.ts'
-import { SESSIONS_PER_USER } from '../../src/domain/shared/limits.ts'
+import { SESSION } from '../../src/domain/shared/limits.ts'
 import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
@@ -25,7 +25,7 @@ export const signIn = defineCommand({
     if (verified !== undefined && verified !== user.passwordHash) return refuse('unauthorized')
     if (sessions.get(sessionHash) === expiresAt) return []
     const others = [...sessions.delete(sessionHash)].toSorted(([, one], [, other]) => (one < other ? -1 : 1))
-    const tooMany = others.length + 1 - SESSIONS_PER_USER
+    const tooMany = others.length + 1 - SESSION.perUser
     const expired = others.filter(([, end], place) => end <= now || place < tooMany).map(([hash]) => hash)
     return [{ type: 'SignedIn', data: { userId, sessionHash, expiresAt, expired } }]
   },

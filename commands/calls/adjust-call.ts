@@ -41,7 +41,7 @@ export const adjustCall = defineCommand({
     if (after.converted && !answeredAttempt(state)) {
       return refuse('conflict', null, 'The call reached no buyer, so it cannot convert.')
     }
-    if (adjustedBy.length >= ADJUSTMENT.most) return refuse('adjustment-limit', { limit: ADJUSTMENT.most })
+    if (adjustedBy.length >= ADJUSTMENT.max) return refuse('adjustment-limit', { limit: ADJUSTMENT.max })
     const facts = { callId, ref: arrival.ref, occurredAt: now, adjustmentId: newId(), reason, corrections }
     const source = actor.type === 'key' ? ('key' as const) : ('user' as const)
     return [

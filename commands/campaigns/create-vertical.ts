@@ -13,11 +13,11 @@ export const createVertical = defineCommand({
   rejects: ['conflict'],
   decide({ name, short }, state, { now, newId }) {
     if (isVerticalNameTaken(state, name)) return refuseNameTaken('vertical', name)
-    if (state.verticals.size >= VERTICAL.most)
+    if (state.verticals.size >= VERTICAL.max)
       return refuse(
         'conflict',
-        { limit: VERTICAL.most, current: state.verticals.size },
-        `A workspace has at most ${VERTICAL.most} verticals of its own.`,
+        { limit: VERTICAL.max, current: state.verticals.size },
+        `A workspace has at most ${VERTICAL.max} verticals of its own.`,
       )
     return [{ type: 'VerticalCreated', data: { vertical: { id: newId(), name, short, active: true, createdAt: now } } }]
   },

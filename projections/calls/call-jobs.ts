@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { callEvents } from '../../src/domain/calls/call.ts'
-import { STUCK_CALL_SECONDS } from '../../src/domain/shared/limits.ts'
+import { CALL } from '../../src/domain/shared/limits.ts'
 import { matchEvent } from '../../src/kernel/event.ts'
 import { defineJobs, timerId } from '../shared/timers.ts'
 
@@ -31,7 +31,7 @@ export const callJobs = defineJobs({
     CallArrived({ data: { arrival }, meta }) {
       const { callId, occurredAt } = arrival
       // A call dated in the past is played now: it is no more stuck than one that arrives now.
-      const dueAt = Math.max(Date.parse(occurredAt), Date.parse(meta.at)) + STUCK_CALL_SECONDS * 1_000
+      const dueAt = Math.max(Date.parse(occurredAt), Date.parse(meta.at)) + CALL.stuckSeconds * 1_000
       return meta.workspaceId === null
         ? null
         : { workspaceId: meta.workspaceId, kind: 'stuck', dueAt, subjectId: callId, amountCents: null }

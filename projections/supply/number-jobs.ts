@@ -1,4 +1,4 @@
-import { CONNECT_RETRY_SECONDS, ORDER_POLL_SECONDS } from '../../src/domain/shared/limits.ts'
+import { NUMBER, NUMBER_ORDER } from '../../src/domain/shared/limits.ts'
 import { numberEvents } from '../../src/domain/supply/number.ts'
 import { isAwaitingCarrier, orderEvents } from '../../src/domain/supply/number-order.ts'
 import { nextBillingAt } from '../../src/domain/supply/renewal.ts'
@@ -47,8 +47,8 @@ export const numberJobs = defineJobs({
     NumberRenewalFailed: ({ data }) => timerId('renewal', data.numberId),
   }),
   create: {
-    NumberOrderPlaced: (event) => timerAfter(event, 'order', event.data.order.id, ORDER_POLL_SECONDS),
-    NumberDeliveryRequested: (event) => timerAfter(event, 'connect', event.data.numberId, CONNECT_RETRY_SECONDS),
+    NumberOrderPlaced: (event) => timerAfter(event, 'order', event.data.order.id, NUMBER_ORDER.pollSeconds),
+    NumberDeliveryRequested: (event) => timerAfter(event, 'connect', event.data.numberId, NUMBER.connectRetrySeconds),
     NumberProvisioned({ data: { number }, meta: { workspaceId } }) {
       const due = nextBillingAt(number)
       if (due === null || workspaceId === null) return null

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { apiKeys } from '../../projections/access/api-keys.ts'
 import { requestRecord, requestSeries } from '../../src/domain/access/request-log.ts'
-import { LARGEST_PAGE_SIZE, LONG_PAGE_SIZE } from '../../src/domain/shared/limits.ts'
+import { PAGE } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id, instant, pageOf, pageQuery, queryInstant, queryInteger, skipOf } from '../../src/kernel/wire.ts'
@@ -27,7 +27,7 @@ export const listApiKeyRequests = defineQuery({
     to: queryInstant.optional(),
     status: queryInteger({ min: 100, max: 599 }).optional(),
     method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']).optional(),
-    ...pageQuery({ defaultSize: LONG_PAGE_SIZE, maxSize: LARGEST_PAGE_SIZE }),
+    ...pageQuery({ defaultSize: PAGE.longDefault, maxSize: PAGE.max }),
   }),
   response: pageOf(requestRow),
   headers: { 'cache-control': 'no-store' },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { apiKeys } from '../../projections/access/api-keys.ts'
 import { type ApiKey, apiKeyStatus } from '../../src/domain/access/api-key.ts'
-import { SEARCH_LENGTH } from '../../src/domain/shared/limits.ts'
+import { SEARCH } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
@@ -24,7 +24,7 @@ export const listApiKeys = defineQuery({
   mounts: [{ surface: 'console', path: '/api/tracking/api-keys' }],
   params: z.object({}),
   query: z.object({
-    q: z.string().max(SEARCH_LENGTH).optional(),
+    q: z.string().max(SEARCH.text).optional(),
     status: apiKeyStatus.optional(),
     ...listQuery(['createdAt', 'name']),
   }),

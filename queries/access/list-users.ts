@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { seats } from '../../projections/access/seats.ts'
 import { role } from '../../src/domain/access/seat.ts'
-import { SEARCH_LENGTH } from '../../src/domain/shared/limits.ts'
+import { SEARCH } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
@@ -16,7 +16,7 @@ export const listUsers = defineQuery({
   mounts: [{ surface: 'console', path: '/api/tracking/users' }],
   params: z.object({}),
   query: z.object({
-    q: z.string().max(SEARCH_LENGTH).optional(),
+    q: z.string().max(SEARCH.text).optional(),
     role: role.optional(),
     ...listQuery(['createdAt', 'updatedAt', 'name', 'email', 'role']),
   }),

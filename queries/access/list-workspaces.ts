@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { workspaces } from '../../projections/access/workspaces.ts'
 import { wallets } from '../../projections/money/wallets.ts'
 import { planId, subscriptionStatus } from '../../src/domain/access/tenant.ts'
-import { SEARCH_LENGTH } from '../../src/domain/shared/limits.ts'
+import { SEARCH } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { cents, pageOf, queryBoolean } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
@@ -21,7 +21,7 @@ export const listWorkspaces = defineQuery({
   mounts: [{ surface: 'operator', path: '/api/operator/workspaces' }],
   params: z.object({}),
   query: z.object({
-    q: z.string().max(SEARCH_LENGTH).optional(),
+    q: z.string().max(SEARCH.text).optional(),
     planId: planId.optional(),
     subscriptionStatus: subscriptionStatus.optional(),
     sandbox: queryBoolean.optional(),

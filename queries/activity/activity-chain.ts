@@ -1,6 +1,6 @@
 import { activity } from '../../projections/activity/activity.ts'
 import { hashAfter, NO_HASH } from '../../src/domain/activity/activity-entry.ts'
-import { VERIFY_BATCH } from '../../src/domain/shared/limits.ts'
+import { ACTIVITY } from '../../src/domain/shared/limits.ts'
 import type { Filter, ReadStore } from '../../src/ports/read-store.ts'
 import { type ActivityDocument, activityEntryOf, readLogHead } from '../shared/activity-filter.ts'
 import { readAll } from '../shared/documents.ts'
@@ -79,11 +79,11 @@ async function* readEntries(
     // Of the place that a batch ended at, one has been seen: a forged one behind it begins the next.
     const seq = { ...upTo, ...(last ? { $gte: last.seq } : since) }
     const filter = { workspaceId, head: false, ...(Object.keys(seq).length > 0 ? { seq } : {}) }
-    const page = { filter, sort: { seq: 1 }, skip: last ? 1 : 0, limit: VERIFY_BATCH } as const
+    const page = { filter, sort: { seq: 1 }, skip: last ? 1 : 0, limit: ACTIVITY.verifyBatch } as const
     const entries = await readAll(views, activity, page)
     yield* entries
     last = entries.at(-1)
-    if (!last || entries.length < VERIFY_BATCH) return
+    if (!last || entries.length < ACTIVITY.verifyBatch) return
   }
 }
 

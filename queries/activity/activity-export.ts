@@ -11,10 +11,10 @@ import { readAll } from '../shared/documents.ts'
 /** What an export of the activity log is asked. */
 export const activityExportQuery = z.object({
   ...activityFilters,
-  limit: queryInteger({ min: 1, max: EXPORT.activity })
+  limit: queryInteger({ min: 1, max: EXPORT.activity.max })
     .optional()
-    .transform((limit) => limit ?? EXPORT.activityUsual)
-    .meta({ default: EXPORT.activityUsual }),
+    .transform((limit) => limit ?? EXPORT.activity.default)
+    .meta({ default: EXPORT.activity.default }),
 })
 
 const changedFields = ({ changes }: ActivityEntry, side: 'before' | 'after') =>

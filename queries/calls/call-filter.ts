@@ -4,15 +4,7 @@ import { isTagKey, storedTag } from '../../src/domain/calls/tags.ts'
 import { callOutcome, callStatus, unroutedReason } from '../../src/domain/shared/call-codes.ts'
 import { e164 } from '../../src/domain/shared/fields.ts'
 import { localMidnight } from '../../src/domain/shared/hours.ts'
-import {
-  CALL_WINDOW_DAYS,
-  CALL_WINDOW_DEFAULT_DAYS,
-  CALLER_FILTER_DIGITS,
-  CALLER_FILTER_LENGTH,
-  TAG,
-  TALK_FILTER_SECONDS,
-  TEXT,
-} from '../../src/domain/shared/limits.ts'
+import { CALL_LOG, TAG, TEXT } from '../../src/domain/shared/limits.ts'
 import { zoneProblem } from '../../src/domain/shared/zones.ts'
 import type { QueryContext } from '../../src/kernel/query.ts'
 import { type Refusal, refuse } from '../../src/kernel/refusal.ts'
@@ -21,7 +13,7 @@ import type { Conditions, Filter } from '../../src/ports/read-store.ts'
 
 const DAY_MS = 86_400_000
 
-const talk = queryInteger({ min: 0, max: TALK_FILTER_SECONDS })
+const talk = queryInteger({ min: 0, max: CALL_LOG.talkSeconds })
 
 /** The filters of the call log, to be spread into a query (Document 2, list calls). */
 export const callFilters = {
@@ -37,7 +29,7 @@ export const callFilters = {
   outcome: callOutcome.optional(),
   minTalk: talk.optional(),
   maxTalk: talk.optional(),
-  caller: z.string().max(CALLER_FILTER_LENGTH).optional(),
+  caller: z.string().max(CALL_LOG.caller.max).optional(),
   tagKey: z.string().optional(),
   tagValue: z.string().max(TAG.value).optional(),
   reason: z.string().meta({ enum: unroutedReason.options }).optional(),
@@ -53,8 +45,8 @@ const RULES: Readonly<{ [Field in keyof CallQuery]?: (query: CallQuery) => strin
   minTalk: ({ minTalk, maxTalk }) =>
     minTalk !== undefined && maxTalk !== undefined && minTalk > maxTalk ? 'must not be above maxTalk' : null,
   caller: ({ caller }) =>
-    caller !== undefined && reverseDigits(caller).length < CALLER_FILTER_DIGITS
-      ? `must hold at least ${CALLER_FILTER_DIGITS} digits`
+    caller !== undefined && reverseDigits(caller).length < CALL_LOG.caller.minDigits
+      ? `must hold at least ${CALL_LOG.caller.minDigits} digits`
       : null,
   tagKey: ({ tagKey }) => (tagKey === undefined || isTagKey(tagKey) ? null : 'is not a tag key'),
   tagValue: ({ tagKey, tagValue }) => (tagValue !== undefined && tagKey === undefined ? 'needs tagKey' : null),
@@ -77,14 +69,14 @@ function problemsOf(query: CallQuery): Readonly<Record<string, string>> {
 function callWindow({ from, to }: CallQuery, timezone: string, now: string) {
   const nowMs = Date.parse(now)
   return {
-    fromMs: from === undefined ? localMidnight(timezone, nowMs, CALL_WINDOW_DEFAULT_DAYS) : Date.parse(from),
+    fromMs: from === undefined ? localMidnight(timezone, nowMs, CALL_LOG.defaultDaysBack) : Date.parse(from),
     toMs: to === undefined ? nowMs : Date.parse(to),
   }
 }
 
 function windowProblem(fromMs: number, toMs: number): string | null {
   if (fromMs > toMs) return 'must not be after to'
-  return toMs - fromMs > CALL_WINDOW_DAYS * DAY_MS ? `must be at most ${CALL_WINDOW_DAYS} days before to` : null
+  return toMs - fromMs > CALL_LOG.windowDays * DAY_MS ? `must be at most ${CALL_LOG.windowDays} days before to` : null
 }
 
 /** A full number is exactly that caller (ten digits: with or without the country code 1), less is what the number ends with. */

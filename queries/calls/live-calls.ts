@@ -3,7 +3,7 @@ import { callLog } from '../../projections/calls/call-log.ts'
 import { secondsBetween } from '../../src/domain/calls/call.ts'
 import { callStatus } from '../../src/domain/shared/call-codes.ts'
 import { named } from '../../src/domain/shared/fields.ts'
-import { LIVE_BOARD_CALLS, LIVE_BOARD_HOURS } from '../../src/domain/shared/limits.ts'
+import { LIVE_BOARD } from '../../src/domain/shared/limits.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
@@ -58,7 +58,7 @@ function liveRowOf(doc: CallDoc, at: string): z.infer<typeof liveCallRow> {
 
 /** How many there are in all, and how many talk: as the rows say, or of more than a board holds as the store does. */
 async function countLiveCalls(views: ReadStore, filter: Filter, rows: readonly CallDoc[]) {
-  if (rows.length < LIVE_BOARD_CALLS)
+  if (rows.length < LIVE_BOARD.calls)
     return { count: rows.length, connected: rows.filter(({ status }) => status === TALKING).length }
   const [count, connected] = await Promise.all([
     views.count(collectionOf(callLog), filter),
@@ -83,11 +83,11 @@ export const liveCalls = defineQuery({
   async run({ views }: QueryPorts, { tenant, now }) {
     const filter: Filter = {
       workspaceId: tenant.workspaceId,
-      startedMs: { $gte: Date.parse(now) - LIVE_BOARD_HOURS * HOUR_MS },
+      startedMs: { $gte: Date.parse(now) - LIVE_BOARD.hours * HOUR_MS },
       liveCount: 1,
       status: { $in: [...ON_BOARD] },
     }
-    const rows = await readAll(views, callLog, { filter, sort: { startedMs: -1 }, limit: LIVE_BOARD_CALLS })
+    const rows = await readAll(views, callLog, { filter, sort: { startedMs: -1 }, limit: LIVE_BOARD.calls })
     return { live: rows.map((doc) => liveRowOf(doc, now)), ...(await countLiveCalls(views, filter, rows)), at: now }
   },
 })

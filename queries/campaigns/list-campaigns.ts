@@ -7,7 +7,7 @@ import { capCounters } from '../../projections/routing/cap-counters.ts'
 import { lanes } from '../../projections/supply/lanes.ts'
 import { numbers } from '../../projections/supply/numbers.ts'
 import { campaignStatus, routingMode } from '../../src/domain/campaigns/campaign.ts'
-import { CAMPAIGN, SEARCH_LENGTH } from '../../src/domain/shared/limits.ts'
+import { CAMPAIGN, SEARCH } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
@@ -25,7 +25,7 @@ export const listCampaigns = defineQuery({
   ],
   params: z.object({}),
   query: z.object({
-    q: z.string().max(SEARCH_LENGTH).optional(),
+    q: z.string().max(SEARCH.text).optional(),
     status: campaignStatus.optional(),
     routingMode: routingMode.optional(),
     verticalId: z.string().max(CAMPAIGN.verticalId).optional(),

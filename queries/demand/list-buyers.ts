@@ -4,7 +4,7 @@ import { buyers } from '../../projections/demand/buyers.ts'
 import { targets } from '../../projections/demand/targets.ts'
 import { capCounters } from '../../projections/routing/cap-counters.ts'
 import { buyerStatus } from '../../src/domain/demand/buyer.ts'
-import { SEARCH_LENGTH } from '../../src/domain/shared/limits.ts'
+import { SEARCH } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
@@ -22,7 +22,7 @@ export const listBuyers = defineQuery({
   ],
   params: z.object({}),
   query: z.object({
-    q: z.string().max(SEARCH_LENGTH).optional(),
+    q: z.string().max(SEARCH.text).optional(),
     status: buyerStatus.optional(),
     ...listQuery(RECORD_SORTS),
   }),

@@ -5,7 +5,7 @@ import { buyers } from '../../projections/demand/buyers.ts'
 import { targets } from '../../projections/demand/targets.ts'
 import { capCounters } from '../../projections/routing/cap-counters.ts'
 import { targetKind, targetStatus, targetType } from '../../src/domain/demand/target.ts'
-import { SEARCH_LENGTH } from '../../src/domain/shared/limits.ts'
+import { SEARCH } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id, pageOf } from '../../src/kernel/wire.ts'
@@ -26,7 +26,7 @@ export const listTargets = defineQuery({
   ],
   params: z.object({}),
   query: z.object({
-    q: z.string().max(SEARCH_LENGTH).optional(),
+    q: z.string().max(SEARCH.text).optional(),
     status: targetStatus.optional(),
     buyerId: id.optional(),
     type: targetType.optional(),

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { walletEntries } from '../../projections/money/wallet-entries.ts'
 import type { CsvColumn } from '../../src/domain/shared/csv.ts'
-import { WALLET_EXPORT_BATCH } from '../../src/domain/shared/limits.ts'
+import { WALLET } from '../../src/domain/shared/limits.ts'
 import type { Filter, ReadStore } from '../../src/ports/read-store.ts'
 import { readAll } from '../shared/documents.ts'
 import { type EntryShape, entriesFilter, type entriesQuery, entryShapeOf } from './wallet-shape.ts'
@@ -29,11 +29,11 @@ export async function* entryBatches(
     const batch = await readAll(views, walletEntries, {
       filter: older,
       sort: { revision: -1 },
-      limit: WALLET_EXPORT_BATCH,
+      limit: WALLET.exportBatch,
     })
     if (batch.length > 0) yield batch.map(entryShapeOf)
     const last = batch.at(-1)
-    if (!last || batch.length < WALLET_EXPORT_BATCH) return
+    if (!last || batch.length < WALLET.exportBatch) return
     below = last.revision
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { activity } from '../../projections/activity/activity.ts'
 import { type ActivityEntry, activityKind, severity } from '../../src/domain/activity/activity-entry.ts'
-import { SEARCH_LENGTH } from '../../src/domain/shared/limits.ts'
+import { SEARCH } from '../../src/domain/shared/limits.ts'
 import { type Refusal, refuse } from '../../src/kernel/refusal.ts'
 import { queryInstant } from '../../src/kernel/wire.ts'
 import type { Filter, ReadStore } from '../../src/ports/read-store.ts'
@@ -12,11 +12,11 @@ import { textFilter } from './listing.ts'
 export const activityFilters = {
   from: queryInstant.optional(),
   to: queryInstant.optional(),
-  actorId: z.string().max(SEARCH_LENGTH).optional(),
+  actorId: z.string().max(SEARCH.text).optional(),
   kind: activityKind.optional(),
   severity: severity.optional(),
-  q: z.string().max(SEARCH_LENGTH).optional(),
-  entityId: z.string().max(SEARCH_LENGTH).optional(),
+  q: z.string().max(SEARCH.text).optional(),
+  entityId: z.string().max(SEARCH.text).optional(),
 }
 const activityQuery = z.object(activityFilters)
 type ActivityQuery = Readonly<z.infer<typeof activityQuery>>

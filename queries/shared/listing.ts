@@ -1,9 +1,9 @@
-import { LARGEST_PAGE_SIZE, PAGE_SIZE } from '../../src/domain/shared/limits.ts'
+import { PAGE } from '../../src/domain/shared/limits.ts'
 import { pageQuery, skipOf, sortBy, sortDirection, totalPages } from '../../src/kernel/wire.ts'
 import { contains, type Filter } from '../../src/ports/read-store.ts'
 
 /** Page and page size alone, of a list that has one order. */
-export const pageFields = pageQuery({ defaultSize: PAGE_SIZE, maxSize: LARGEST_PAGE_SIZE })
+export const pageFields = pageQuery({ defaultSize: PAGE.default, maxSize: PAGE.max })
 
 /** Page, order and direction of a list, to be spread into its query; the first value is the default order. */
 export function listQuery<const Values extends readonly [string, ...string[]]>(orders: Values) {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { numberOrders } from '../../projections/supply/number-orders.ts'
-import { NUMBER_SEARCH_LENGTH } from '../../src/domain/shared/limits.ts'
+import { SEARCH } from '../../src/domain/shared/limits.ts'
 import { orderStatus } from '../../src/domain/supply/number-order.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { pageOf } from '../../src/kernel/wire.ts'
@@ -17,7 +17,7 @@ export const listNumberOrders = defineQuery({
   mounts: [{ surface: 'console', path: '/api/tracking/numbers/orders' }],
   params: z.object({}),
   query: z.object({
-    q: z.string().max(NUMBER_SEARCH_LENGTH).optional(),
+    q: z.string().max(SEARCH.number).optional(),
     status: orderStatus.optional(),
     ...listQuery(['createdAt', 'updatedAt', 'e164', 'status']),
   }),

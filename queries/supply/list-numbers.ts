@@ -4,7 +4,7 @@ import { campaigns } from '../../projections/campaigns/campaigns.ts'
 import { numbers } from '../../projections/supply/numbers.ts'
 import { pools } from '../../projections/supply/pools.ts'
 import { publishers } from '../../projections/supply/publishers.ts'
-import { NUMBER_SEARCH_LENGTH } from '../../src/domain/shared/limits.ts'
+import { SEARCH } from '../../src/domain/shared/limits.ts'
 import { numberStatus } from '../../src/domain/supply/number.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { id, pageOf, queryBoolean } from '../../src/kernel/wire.ts'
@@ -31,7 +31,7 @@ export const listNumbers = defineQuery({
   ],
   params: z.object({}),
   query: z.object({
-    q: z.string().max(NUMBER_SEARCH_LENGTH).optional(),
+    q: z.string().max(SEARCH.number).optional(),
     status: numberStatus.optional(),
     campaignId: id.optional(),
     publisherId: id.optional(),

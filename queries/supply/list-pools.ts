@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { numbers } from '../../projections/supply/numbers.ts'
 import { pools } from '../../projections/supply/pools.ts'
-import { SEARCH_LENGTH } from '../../src/domain/shared/limits.ts'
+import { SEARCH } from '../../src/domain/shared/limits.ts'
 import { pool } from '../../src/domain/supply/pool.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { id, pageOf } from '../../src/kernel/wire.ts'
@@ -17,7 +17,7 @@ export const listPools = defineQuery({
   mounts: [{ surface: 'console', path: '/api/tracking/pools' }],
   params: z.object({}),
   query: z.object({
-    q: z.string().max(SEARCH_LENGTH).optional(),
+    q: z.string().max(SEARCH.text).optional(),
     status: pool.shape.status.optional(),
     campaignId: id.optional(),
     publisherId: id.optional(),

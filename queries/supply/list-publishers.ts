@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { callLog } from '../../projections/calls/call-log.ts'
 import { publishers } from '../../projections/supply/publishers.ts'
-import { SEARCH_LENGTH } from '../../src/domain/shared/limits.ts'
+import { SEARCH } from '../../src/domain/shared/limits.ts'
 import { publisherStatus } from '../../src/domain/supply/publisher.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { pageOf } from '../../src/kernel/wire.ts'
@@ -21,7 +21,7 @@ export const listPublishers = defineQuery({
   ],
   params: z.object({}),
   query: z.object({
-    q: z.string().max(SEARCH_LENGTH).optional(),
+    q: z.string().max(SEARCH.text).optional(),
     status: publisherStatus.optional(),
     ...listQuery(RECORD_SORTS),
   }),

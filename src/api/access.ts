@@ -8,7 +8,7 @@ import {
   type SessionCredential,
   type WorkspaceAccess,
 } from '../domain/access/access.ts'
-import { USER_RATE_PER_MINUTE } from '../domain/shared/limits.ts'
+import { RATE } from '../domain/shared/limits.ts'
 import type { Mount, Tenant } from '../kernel/query.ts'
 import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts'
 import type { ApiClient, Authenticator, AuthRejection, Principal } from '../ports/api.ts'
@@ -147,7 +147,7 @@ export function createAuthenticator(
 /** Requests a minute of a credential on a surface; the sandbox counts towards no limit (Supplement §11). */
 function rateOf(held: Credential, surface: Mount['surface']): number | null {
   if (surface === 'sandbox') return null
-  return held.kind === 'key' ? held.rateLimitPerMinute : USER_RATE_PER_MINUTE
+  return held.kind === 'key' ? held.rateLimitPerMinute : RATE.userPerMinute
 }
 
 function callerOf(held: Credential, surface: Mount['surface']): ApiClient {

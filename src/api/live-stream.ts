@@ -158,9 +158,9 @@ export function openLiveStream(options: {
   async function run(request: ApiRequest) {
     const tenant = request.principal.tenant ?? { workspaceId: '', timezone: 'UTC' }
     const { workspaceId } = tenant
-    if ((open.get(workspaceId) ?? 0) >= LIVE_STREAM.most) {
-      const details = { streams: LIVE_STREAM.most, retryAfterSeconds: LIVE_STREAM.heartbeatMs / 1_000 }
-      return refuse('rate-limited', details, `The workspace has ${LIVE_STREAM.most} live streams open.`)
+    if ((open.get(workspaceId) ?? 0) >= LIVE_STREAM.max) {
+      const details = { streams: LIVE_STREAM.max, retryAfterSeconds: LIVE_STREAM.heartbeatMs / 1_000 }
+      return refuse('rate-limited', details, `The workspace has ${LIVE_STREAM.max} live streams open.`)
     }
     const gone = request.connection.closeSignal()
     if (!gone.aborted) {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { callRecordings } from '../../projections/calls/call-recordings.ts'
 import { AUDIO_PATHS } from '../../queries/calls/recording-shape.ts'
 import { readOne } from '../../queries/shared/documents.ts'
-import { PLAYBACK_CACHE_SECONDS } from '../domain/shared/limits.ts'
+import { RECORDING } from '../domain/shared/limits.ts'
 import { isRefusal, refuse } from '../kernel/refusal.ts'
 import { id } from '../kernel/wire.ts'
 import type { ApiRefusal, ApiRequest, ApiResponse, ApiRoute } from '../ports/api.ts'
@@ -55,7 +55,7 @@ async function playRecording(
       'content-length': String(last - first + 1),
       'content-disposition': 'inline',
       'accept-ranges': 'bytes',
-      'cache-control': `private, max-age=${PLAYBACK_CACHE_SECONDS}`,
+      'cache-control': `private, max-age=${RECORDING.cacheSeconds}`,
       ...(part === 'whole' ? {} : { 'content-range': `bytes ${first}-${last}/${bytes}` }),
     },
   }

@@ -1,11 +1,14 @@
-import { SECRET_SHOWN } from '../domain/shared/limits.ts'
+import { SECRET } from '../domain/shared/limits.ts'
 import type { Principal } from '../ports/api.ts'
 import { secretHash } from './access.ts'
 import { digest, RETENTION_MS } from './idempotency.ts'
 import type { WriteTools } from './writes/write-context.ts'
 
 /** What is kept of an issued secret: its first characters, and its hash. */
-export function storedSecret(secret: string, shown = SECRET_SHOWN): { readonly prefix: string; readonly hash: string } {
+export function storedSecret(
+  secret: string,
+  shown: number = SECRET.shown,
+): { readonly prefix: string; readonly hash: string } {
   return { prefix: secret.slice(0, shown), hash: secretHash(secret) }
 }
 

@@ -14,7 +14,7 @@ import { sandboxRoutes } from '../api/sandbox.ts'
 import { createSessionRenewal } from '../api/session-renewal.ts'
 import { createSignInLimiter } from '../api/sign-in-limiter.ts'
 import { writeRoutes } from '../api/write-routes.ts'
-import { BODY_BYTES, WEBHOOK_BYTES } from '../domain/shared/limits.ts'
+import { REQUEST } from '../domain/shared/limits.ts'
 import { areaCodes } from '../domain/shared/nanp.ts'
 import type { ApiRoute } from '../ports/api.ts'
 import { type EventLog, START } from '../ports/event-log.ts'
@@ -192,7 +192,7 @@ export async function openApp(
     observe: metrics.observe,
     limiter,
     requestLog,
-    bodyLimit: ({ raw }) => (raw ? WEBHOOK_BYTES : BODY_BYTES),
+    bodyLimit: ({ raw }) => (raw ? REQUEST.webhookBytes : REQUEST.bodyBytes),
   })
 
   return {

@@ -9,7 +9,7 @@ import { playCall, sandboxCall } from '../api/sandbox.ts'
 import { user, userIdOf } from '../domain/access/user.ts'
 import { call } from '../domain/calls/call.ts'
 import { workspace } from '../domain/configuration/workspace.ts'
-import { LARGEST_KEY_RATE_PER_MINUTE } from '../domain/shared/limits.ts'
+import { API_KEY } from '../domain/shared/limits.ts'
 import { monthAfter } from '../domain/supply/renewal.ts'
 import { streamOf } from '../kernel/entity.ts'
 import { collectionOf } from '../kernel/projection.ts'
@@ -174,7 +174,7 @@ export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseU
     owner: { email: OWNER_EMAIL, name: 'Sandbox owner', password: ownerPassword },
   })
   if (!(await isSeeded(app))) {
-    const key = { secret: apiKey, name: 'Sandbox key', ratePerMinute: LARGEST_KEY_RATE_PER_MINUTE }
+    const key = { secret: apiKey, name: 'Sandbox key', ratePerMinute: API_KEY.ratePerMinute.max }
     await addApiKey(writer, workspaceId, key, 'seed:api-key')
     const step: SeedStep = (name, command, input) => execute(writer, workspaceId, command, input, `seed:${name}`)
     const renewsAt = monthAfter(new Date(clock.now()).toISOString())

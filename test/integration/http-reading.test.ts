@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { BODY_BYTES, BODY_DEPTH } from '../../src/domain/shared/limits.ts'
+import { REQUEST } from '../../src/domain/shared/limits.ts'
 import { bearer, httpEdge, knownId, prebuiltBody, receivedRequests } from '../support/fixtures/http-edge.ts'
 
 const { base, details, get, post, send, server } = httpEdge()
@@ -42,12 +42,12 @@ describe('body', () => {
 
   test('2 MB is taken and a byte more is not', async () => {
     const fill = (size: number) => `{"note":"${'x'.repeat(size - '{"note":""}'.length)}"}`
-    expect((await post('/api/v1/optional', fill(BODY_BYTES))).status).toBe(200)
+    expect((await post('/api/v1/optional', fill(REQUEST.bodyBytes))).status).toBe(200)
     const response = await server().inject({
       method: 'POST',
       url: '/api/v1/optional',
       headers: { ...bearer, 'content-type': 'application/json' },
-      payload: fill(BODY_BYTES + 1),
+      payload: fill(REQUEST.bodyBytes + 1),
     })
     expect([response.statusCode, response.json().error.code]).toEqual([413, 'payload_too_large'])
   })
@@ -76,8 +76,10 @@ describe('body', () => {
 
   test('32 levels are taken and 33 are not', async () => {
     const nest = (levels: number) => `{"tags":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)},"name":"ok"}`
-    expect((await post('/api/v1/things', nest(BODY_DEPTH))).body.error.details).toEqual({ tags: 'must be an object' })
-    expect((await post('/api/v1/things', nest(BODY_DEPTH + 1))).body.error.details).toEqual({
+    expect((await post('/api/v1/things', nest(REQUEST.bodyDepth))).body.error.details).toEqual({
+      tags: 'must be an object',
+    })
+    expect((await post('/api/v1/things', nest(REQUEST.bodyDepth + 1))).body.error.details).toEqual({
       body: 'must be at most 32 levels deep',
     })
     expect((await post('/api/v1/things', nest(500_000))).body.error.details).toEqual({

@@ -8,7 +8,7 @@ import { WORKSPACE } from '../support/fixtures/spec.ts'
 import { createManualClock, flushEventLoop } from '../support/memory/clock.ts'
 import { createMemoryLog } from '../support/memory/event-log.ts'
 
-const { gapMs, heartbeatMs, slowMs, most } = LIVE_STREAM
+const { gapMs, heartbeatMs, slowMs, max } = LIVE_STREAM
 
 /** The stream of live boards over a log and a clock of the test's own; each move of a call makes another board. */
 function opened() {
@@ -153,7 +153,7 @@ describe('the live stream', () => {
 
   test('forgets who goes away: their place is free, and nothing is read for nobody', async () => {
     const stream = opened()
-    const all = await Promise.all(Array.from({ length: most }, () => stream.watching()))
+    const all = await Promise.all(Array.from({ length: max }, () => stream.watching()))
     const read = all.map(({ parts }) => reading(parts))
     await flushEventLoop()
     expect(await stream.watch()).toBe('rate-limited')

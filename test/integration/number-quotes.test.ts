@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { quoteOf, quoteToken } from '../../src/api/number-quotes.ts'
-import { QUOTE_MINUTES } from '../../src/domain/shared/limits.ts'
+import { NUMBER_ORDER } from '../../src/domain/shared/limits.ts'
 import { createSecrets } from '../../src/main/secrets.ts'
 import { idOf, NOW, WORKSPACE } from '../support/fixtures/spec.ts'
 import { createSeededRandom } from '../support/memory/random.ts'
@@ -21,11 +21,11 @@ const terms = {
 const token = quoteToken(secrets, terms, NOW)
 const asked = { e164, userId: idOf(1), workspaceId: WORKSPACE, now: NOW }
 const read = (more: object = {}, sent = token) => quoteOf(secrets, sent, { ...asked, ...more })
-const after = (ms: number) => new Date(Date.parse(NOW) + QUOTE_MINUTES * 60_000 + ms).toISOString()
+const after = (ms: number) => new Date(Date.parse(NOW) + NUMBER_ORDER.quoteMinutes * 60_000 + ms).toISOString()
 
 describe('a quote', () => {
   it('gives its terms back to whom it was made for, for fifteen minutes', () => {
-    expect(QUOTE_MINUTES).toBe(15)
+    expect(NUMBER_ORDER.quoteMinutes).toBe(15)
     expect(read()).toMatchObject(terms)
     expect(read({ now: after(-1) })).toMatchObject(terms)
     expect(read({ now: after(0) })).toBe('expired')

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { BODY_DEPTH } from '../../domain/shared/limits.ts'
+import { REQUEST } from '../../domain/shared/limits.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 
 /** A refusal on its way out of a place that can only throw. */
@@ -20,7 +20,7 @@ function bodyProblem(sentence: string): Refusal {
 /** Looks through a parsed body for what no schema should meet: too many levels, and keys that reach for the prototype. */
 function checkBody(value: unknown, path: readonly string[]): Refusal | null {
   if (typeof value !== 'object' || value === null) return null
-  if (path.length === BODY_DEPTH) return bodyProblem(`must be at most ${BODY_DEPTH} levels deep`)
+  if (path.length === REQUEST.bodyDepth) return bodyProblem(`must be at most ${REQUEST.bodyDepth} levels deep`)
   for (const [key, inner] of Object.entries(value)) {
     const place = [...path, key]
     if (key === '__proto__') return refuse('validation-error', { [place.join('.')]: 'is not a known field' })

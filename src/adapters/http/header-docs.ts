@@ -1,4 +1,4 @@
-import { IDEMPOTENCY_KEY_LENGTH } from '../../domain/shared/limits.ts'
+import { REQUEST } from '../../domain/shared/limits.ts'
 import type { ApiRoute } from '../../ports/api.ts'
 import { headerNames } from '../../ports/api-headers.ts'
 import { surfaceRefusals } from './refusals.ts'
@@ -26,7 +26,7 @@ const requestHeaders: Readonly<Record<string, HeaderDoc & { readonly on: (route:
   },
   'Idempotency-Key': {
     description: 'The same key with the same request answers the first outcome again, for 24 hours.',
-    schema: { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_LENGTH, pattern: '^[!-~]+$' },
+    schema: { type: 'string', minLength: 1, maxLength: REQUEST.idempotencyKey, pattern: '^[!-~]+$' },
     on: ({ write }) => write,
   },
   'If-Match': {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP, type Socket } from 'node:net'
-import { IDEMPOTENCY_KEY_LENGTH } from '../../domain/shared/limits.ts'
+import { REQUEST } from '../../domain/shared/limits.ts'
 import { cursorOf, headerNames } from '../../ports/api-headers.ts'
 import type { Random } from '../../ports/random.ts'
 
@@ -66,7 +66,7 @@ export function createCursorWriter(): (position: number) => string {
   }
 }
 
-const idempotencyKeyPattern = new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_LENGTH}}$`)
+const idempotencyKeyPattern = new RegExp(`^[\\x21-\\x7e]{1,${REQUEST.idempotencyKey}}$`)
 
 /** The idempotency key of a request; null when it has none, undefined when it is not spelt as it must be. */
 export function idempotencyKeyOf(headers: IncomingMessage['headers']): string | null | undefined {

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { RATE_WINDOW_MS } from '../../domain/shared/limits.ts'
+import { RATE } from '../../domain/shared/limits.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import type { ApiClient } from '../../ports/api.ts'
 import type { RateLimiter } from '../../ports/rate-limiter.ts'
@@ -17,7 +17,7 @@ export function createRateCheck(limiter: RateLimiter) {
     refused: boolean,
   ): Promise<Refusal<'rate-limited'> | null> => {
     if (ratePerMinute === null) return null
-    const rate = { limit: ratePerMinute, windowMs: RATE_WINDOW_MS }
+    const rate = { limit: ratePerMinute, windowMs: RATE.windowMs }
     const standing = await (refused ? limiter.peek(credentialId, rate) : limiter.consume(credentialId, rate))
     reply.header('ratelimit-policy', `"default";q=${rate.limit};w=${seconds(rate.windowMs)}`)
     reply.header('ratelimit', `"default";r=${standing.remaining};t=${seconds(standing.nextMs)}`)

@@ -15,7 +15,7 @@ import {
   LogController,
 } from 'fastify'
 import type { Logger } from 'pino'
-import { BODY_BYTES, PATH_CHARACTERS } from '../../domain/shared/limits.ts'
+import { REQUEST } from '../../domain/shared/limits.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { ApiRoute, Authenticator } from '../../ports/api.ts'
 import { headerNames } from '../../ports/api-headers.ts'
@@ -202,8 +202,8 @@ function createServer(stamp: Stamp, send: SendRefusal, { log, random, trustProxy
     trustProxy,
     requestTimeout,
     return503OnClosing: false,
-    bodyLimit: BODY_BYTES,
-    routerOptions: { querystringParser, maxParamLength: PATH_CHARACTERS },
+    bodyLimit: REQUEST.bodyBytes,
+    routerOptions: { querystringParser, maxParamLength: REQUEST.path },
     clientErrorHandler: createClientErrorHandler(() => newRequestId({ headers: {} })),
     frameworkErrors: (error, request, reply) => {
       stamp(request, reply)
@@ -239,7 +239,7 @@ function trackSilentConnections({ server }: FastifyInstance): () => void {
  */
 export async function openHttpServer(options: HttpOptions): Promise<HttpServer> {
   requireKnownRefusals(options.routes)
-  const { routes, authenticate, limiter, clock, bodyLimit = () => BODY_BYTES, unavailableAfterSeconds } = options
+  const { routes, authenticate, limiter, clock, bodyLimit = () => REQUEST.bodyBytes, unavailableAfterSeconds } = options
   const stamp = createStamp(options.position)
   const send = createRefusalSender(unavailableAfterSeconds)
   const server = createServer(stamp, send, options)

@@ -42,7 +42,7 @@ const sent = z.object({
   endsWith: maybe(digits(NUMBER_QUERY.endsWith, /^\d+$/, 'must be digits')),
   numberType: maybe(numberType),
   features: z.union([feature.transform((one) => [one]), z.array(feature).max(NUMBER_QUERY.features)]).default([]),
-  limit: wholeNumber(NUMBER_QUERY.limit).default(NUMBER_QUERY.limit.usual),
+  limit: wholeNumber(NUMBER_QUERY.limit).default(NUMBER_QUERY.limit.default),
   bestEffort: z.boolean().default(false),
   quickship: z.boolean().default(false),
   reservable: z.boolean().default(false),

@@ -44,7 +44,7 @@ async function dial(
       targetId,
       destination,
       callerId: callerIdMode === 'fixed' ? callerIdE164 : null,
-      ringSeconds: ringTimeoutSeconds ?? SECONDS.dialTimeout.usual,
+      ringSeconds: ringTimeoutSeconds ?? SECONDS.dialTimeout.default,
     })
     const ok = outcome === 'answered'
     const error = ok ? null : `The dial ended with ${outcome}${sipCode === null ? '' : ` (SIP ${sipCode})`}.`

@@ -4,16 +4,7 @@ import type { DecisionContext } from '../../kernel/command.ts'
 import type { Upcast } from '../../kernel/entity.ts'
 import { cap, id, instant, wholeNumber } from '../../kernel/wire.ts'
 import { nameSchema, sha256 } from '../shared/fields.ts'
-import {
-  KEY_ADDRESSES,
-  KEY_GRACE_MINUTES,
-  KEY_RATE_PER_MINUTE,
-  KEY_SCOPES,
-  LARGEST_KEY_RATE_PER_MINUTE,
-  LONGEST_KEY_GRACE_MINUTES,
-  NAME,
-  SECRET_PREFIX,
-} from '../shared/limits.ts'
+import { API_KEY, NAME, SECRET } from '../shared/limits.ts'
 import { applyPatch } from '../shared/patch.ts'
 import type { SliceOf } from '../shared/slice.ts'
 import { allowlistEntry } from './allowlist.ts'
@@ -22,9 +13,9 @@ import { scopes } from './scopes.ts'
 /** What a person sets of an API key (Supplement §2). */
 export const apiKeySettings = z.object({
   name: nameSchema(NAME.apiKey),
-  scopes: z.array(z.enum(scopes)).max(KEY_SCOPES).readonly(),
-  ipAllowlist: z.array(allowlistEntry).max(KEY_ADDRESSES).readonly(),
-  rateLimitPerMinute: wholeNumber({ min: 1, max: LARGEST_KEY_RATE_PER_MINUTE }),
+  scopes: z.array(z.enum(scopes)).max(API_KEY.scopes).readonly(),
+  ipAllowlist: z.array(allowlistEntry).max(API_KEY.addresses).readonly(),
+  rateLimitPerMinute: wholeNumber(API_KEY.ratePerMinute),
 })
 
 export const apiKeyStatus = z.enum(['active', 'rotating', 'revoked'])
@@ -47,14 +38,16 @@ export const apiKeyChanges = apiKeySettings.partial()
 /** What a person says of a new key. */
 export const newApiKey = apiKeySettings.extend({
   ipAllowlist: apiKeySettings.shape.ipAllowlist.default([]),
-  rateLimitPerMinute: apiKeySettings.shape.rateLimitPerMinute.default(KEY_RATE_PER_MINUTE),
+  rateLimitPerMinute: apiKeySettings.shape.rateLimitPerMinute.default(API_KEY.ratePerMinute.default),
 })
 
 /** What a person says of a rotation. */
-export const apiKeyRotation = z.object({ graceMinutes: cap(LONGEST_KEY_GRACE_MINUTES).default(KEY_GRACE_MINUTES) })
+export const apiKeyRotation = z.object({
+  graceMinutes: cap(API_KEY.graceMinutes.max).default(API_KEY.graceMinutes.default),
+})
 
 /** What is kept of a key's secret: its first characters, to tell it by, and its SHA-256. */
-export const keptSecret = z.object({ prefix: z.string().min(1).max(SECRET_PREFIX), hash: sha256 })
+export const keptSecret = z.object({ prefix: z.string().min(1).max(SECRET.prefix), hash: sha256 })
 
 /** What a new key is made of: the key itself is made outside. */
 export const issuedApiKey = newApiKey.extend(keptSecret.shape)

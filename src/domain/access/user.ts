@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { defineEntity } from '../../kernel/entity.ts'
 import { id, instant } from '../../kernel/wire.ts'
 import { nameSchema, sha256 } from '../shared/fields.ts'
-import { NAME, PASSWORD, SESSION_HOURS, SESSION_SLACK_HOURS, TEXT } from '../shared/limits.ts'
+import { NAME, PASSWORD, SESSION, TEXT } from '../shared/limits.ts'
 
 export const email = z.email().max(TEXT.email)
 /** As a person chooses one. */
@@ -80,12 +80,12 @@ const HOUR_MS = 3_600_000
 /** When a session that is used now ends from now on; null where that is as it was near enough, or it has ended. */
 export function renewedSessionEnd(expiresAt: string, now: string): string | null {
   const left = Date.parse(expiresAt) - Date.parse(now)
-  return left > 0 && left < SESSION_SLACK_HOURS * HOUR_MS ? sessionEnd(Date.parse(now)) : null
+  return left > 0 && left < SESSION.renewBelowHours * HOUR_MS ? sessionEnd(Date.parse(now)) : null
 }
 
 /** When a session that was last used at an instant (ms) ends. */
 export function sessionEnd(at: number): string {
-  return new Date(at + SESSION_HOURS * HOUR_MS).toISOString()
+  return new Date(at + SESSION.hours * HOUR_MS).toISOString()
 }
 
 /** Namespace of user ids; changing it would lose every user. */

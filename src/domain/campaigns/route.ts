@@ -20,8 +20,8 @@ export type Route = Readonly<z.infer<typeof route>>
 
 /** A route as one begins (Supplement §5). */
 export const DEFAULT_ROUTE = {
-  priority: ROUTE.priority.usual,
-  weight: ROUTE.weight.usual,
+  priority: ROUTE.priority.default,
+  weight: ROUTE.weight.default,
   active: true,
   revenueOverrideCents: null,
 } as const

@@ -137,7 +137,7 @@ export const DEFAULT_RTB: Rtb = {
   bidUrl: null,
   method: 'POST',
   contentType: 'application/json',
-  timeoutMs: RTB.timeoutMs.usual,
+  timeoutMs: RTB.timeoutMs.default,
   bidHeaders: {},
   bidBodyTemplate: null,
   bidPath: null,

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { cap } from '../../kernel/wire.ts'
-import { LARGEST_FIGURE_CENTS } from '../shared/limits.ts'
+import { CALL } from '../shared/limits.ts'
 
 /** What a call earns or owes, in cents. */
-export const figureCents = cap(LARGEST_FIGURE_CENTS)
+export const figureCents = cap(CALL.figureCents)
 
 /** Whether a call converted, and what that earned; profit is revenue less payout, always. */
 export const figures = z.object({ converted: z.boolean(), revenueCents: figureCents, payoutCents: figureCents })

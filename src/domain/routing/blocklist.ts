@@ -67,5 +67,5 @@ export function formattedLast10(callerLast10: string): string {
 /** The last ten digits by which a caller is blocked; null when the text is no phone number (7 to 15 digits). */
 export function callerLast10(number: string): string | null {
   const digits = number.replace(/\D/g, '')
-  return digits.length < BLOCK.digitsMin || digits.length > BLOCK.digitsMax ? null : digits.slice(-10)
+  return digits.length < BLOCK.digits.min || digits.length > BLOCK.digits.max ? null : digits.slice(-10)
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { instant } from '../../kernel/wire.ts'
-import { STUCK_CALL_SECONDS } from '../shared/limits.ts'
+import { CALL } from '../shared/limits.ts'
 import { laneId } from '../supply/lane.ts'
 import type { Arrival } from './decision.ts'
 
@@ -73,6 +73,6 @@ export function laterSighting(one: CallerSighting | null, other: CallerSighting 
 export function isInsideWindow(seen: CallerSighting | null, windowSeconds: number, at: string): boolean {
   if (!seen) return false
   const sinceMs = Date.parse(at) - Date.parse(seen.at)
-  const aheadMs = Math.min(windowSeconds, STUCK_CALL_SECONDS) * 1_000
+  const aheadMs = Math.min(windowSeconds, CALL.stuckSeconds) * 1_000
   return sinceMs < windowSeconds * 1_000 && sinceMs > -aheadMs
 }

@@ -53,11 +53,11 @@ const errorOf = ({ outcome, sipCode }: Pick<DialFailure, 'outcome' | 'sipCode'>)
 
 /** Seconds for which a failure switches its target off: for its place in the row, or because the equipment asks for it. */
 function suppressionSeconds(failures: number, { sipCode, retryAfterSeconds }: DialFailure): number {
-  const { first, longest, unavailable, longestAsked } = SUPPRESSION_SECONDS
+  const { first, max, unavailable, retryAfterMax } = SUPPRESSION_SECONDS
   const further = failures - TARGET_FAILURES.suppressed
-  const tripped = further < 0 ? 0 : Math.min(longest, first * 2 ** further)
+  const tripped = further < 0 ? 0 : Math.min(max, first * 2 ** further)
   const asked = sipCode === SERVICE_UNAVAILABLE ? (retryAfterSeconds ?? unavailable) : 0
-  return Math.max(tripped, Math.min(longestAsked, asked))
+  return Math.max(tripped, Math.min(retryAfterMax, asked))
 }
 
 type Suppression = Pick<TargetHealth, 'suppressedFrom' | 'suppressedUntil'>

@@ -14,7 +14,7 @@ const comparable = (name: string) => name.trim().normalize('NFC').toLowerCase()
  */
 export function prefixFor(name: string, taken: ReadonlySet<string>): string {
   const letters = name.toUpperCase().replace(/[^A-Z0-9]/g, '')
-  const stem = letters.slice(0, PREFIX.usual).padEnd(PREFIX.min, 'X')
+  const stem = letters.slice(0, PREFIX.default).padEnd(PREFIX.min, 'X')
   if (!taken.has(stem)) return stem
   let n = 2
   while (taken.has(`${stem}${n}`)) n += 1

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { TEXT, WINDOWS_PER_DAY } from './limits.ts'
+import { SCHEDULE, TEXT } from './limits.ts'
 import { excerpt } from './problems.ts'
 import { zoneProblem } from './zones.ts'
 
@@ -29,7 +29,7 @@ const windowInput = z
 /** A schedule as it is sent: a day left out is closed, a zone left out is the record's own. */
 export const scheduleInput = z.object({
   tz: z.string().max(TEXT.zone).nullish(),
-  days: z.record(z.string(), z.array(windowInput).max(WINDOWS_PER_DAY).readonly()),
+  days: z.record(z.string(), z.array(windowInput).max(SCHEDULE.windowsPerDay).readonly()),
 })
 export type ScheduleInput = Readonly<z.infer<typeof scheduleInput>>
 

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { STATES_MAX } from './limits.ts'
+import { STATES } from './limits.ts'
 import { excerpt } from './problems.ts'
 
 /** Two-letter state codes; none accepts every state. Whether each is one is a rule, since records differ in the refusal. */
-export const states = z.array(z.string()).max(STATES_MAX).readonly()
+export const states = z.array(z.string()).max(STATES.max).readonly()
 
 const CODE = /^[A-Za-z]{2}$/
 

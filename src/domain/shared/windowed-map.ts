@@ -1,5 +1,5 @@
 import { Map as PersistentMap } from 'immutable'
-import { MEMORY_MS } from './limits.ts'
+import { FOLD_MEMORY } from './limits.ts'
 
 /**
  * What a fold remembers for an hour at least, by recorded time, and two at most: when the newer part has filled for an
@@ -24,7 +24,7 @@ export function setEntry<Value>(
   value: Value,
   recordedAt: string,
 ): WindowedMap<Value> {
-  const full = recent.since !== null && Date.parse(recordedAt) - Date.parse(recent.since) >= MEMORY_MS
+  const full = recent.since !== null && Date.parse(recordedAt) - Date.parse(recent.since) >= FOLD_MEMORY.ms
   const newer = full ? PersistentMap<string, Value>() : recent.newer
   return {
     newer: newer.set(key, value),
@@ -50,5 +50,5 @@ export function deleteEntry<Value>(recent: WindowedMap<Value>, key: string): Win
 export function wouldContain<Value>({ older, since }: WindowedMap<Value>, uuidv7: string): boolean {
   if (since === null || older.isEmpty()) return true
   const mintedMs = Number.parseInt(uuidv7.slice(0, 8) + uuidv7.slice(9, 13), 16)
-  return mintedMs >= Date.parse(since) - MEMORY_MS
+  return mintedMs >= Date.parse(since) - FOLD_MEMORY.ms
 }

@@ -101,7 +101,7 @@ export function defaultPool(name: string): PoolSettings {
     name,
     publisherId: null,
     status: 'active',
-    ttlSeconds: POOL.ttlSeconds.usual,
+    ttlSeconds: POOL.ttlSeconds.default,
     params: [],
     domains: [],
     fallbackNumberId: null,

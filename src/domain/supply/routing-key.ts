@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { cap, id, instant, wholeNumber } from '../../kernel/wire.ts'
 import { keyPrefix, unsaidPrefix } from '../access/api-key.ts'
 import { nullableText, sha256 } from '../shared/fields.ts'
-import { LONGEST_KEY_GRACE_MINUTES, PUBLISHER_RATE, ROUTING_KEY } from '../shared/limits.ts'
+import { API_KEY, PUBLISHER_RATE, ROUTING_KEY } from '../shared/limits.ts'
 import { applyPatch } from '../shared/patch.ts'
 
 /** `expired` is what a secret is whose grace is over: the key it belonged to goes on with the next one. */
@@ -27,16 +27,16 @@ type IssuedKey = Readonly<z.infer<typeof issuedKey>>
 /** What a person sets of a routing key (Supplement §4). A ping must be within all three rates. */
 export const routingKeySettings = issuedKey.pick({ requireSignature: true, environment: true }).extend({
   label: nullableText(ROUTING_KEY.label),
-  ratePerMinute: wholeNumber({ min: 1, max: PUBLISHER_RATE.minute.max }),
-  ratePerHour: wholeNumber({ min: 1, max: PUBLISHER_RATE.hour.max }),
-  ratePerDay: wholeNumber({ min: 1, max: PUBLISHER_RATE.day.max }),
+  ratePerMinute: wholeNumber(PUBLISHER_RATE.minute),
+  ratePerHour: wholeNumber(PUBLISHER_RATE.hour),
+  ratePerDay: wholeNumber(PUBLISHER_RATE.day),
 })
 export type RoutingKeySettings = Readonly<z.infer<typeof routingKeySettings>>
 export const routingKeyChanges = routingKeySettings.partial()
 
 /** How long the secret before goes on working; 0 stops it at once. */
 export const routingKeyRotation = z.object({
-  graceMinutes: cap(LONGEST_KEY_GRACE_MINUTES).default(ROUTING_KEY.graceMinutes),
+  graceMinutes: cap(API_KEY.graceMinutes.max).default(ROUTING_KEY.graceMinutes.default),
 })
 
 /** A text sealed under the master key, in which alone it can be read again. */
@@ -89,9 +89,9 @@ export function newRoutingKey({ hash, state: _state, ...key }: IssuedKey): Routi
   return {
     ...key,
     label: null,
-    ratePerMinute: PUBLISHER_RATE.minute.usual,
-    ratePerHour: PUBLISHER_RATE.hour.usual,
-    ratePerDay: PUBLISHER_RATE.day.usual,
+    ratePerMinute: PUBLISHER_RATE.minute.default,
+    ratePerHour: PUBLISHER_RATE.hour.default,
+    ratePerDay: PUBLISHER_RATE.day.default,
     secrets: [{ hash, expiresAt: null }],
     compat: null,
     signing: null,

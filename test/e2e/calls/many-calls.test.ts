@@ -1,7 +1,7 @@
 import { v7 } from 'uuid'
 import { describe, expect, test } from 'vitest'
 import { callLog } from '../../../projections/calls/call-log.ts'
-import { EXPORT, LIVE_BOARD_CALLS, LIVE_BOARD_HOURS, STUCK_CALL_SECONDS } from '../../../src/domain/shared/limits.ts'
+import { CALL, EXPORT, LIVE_BOARD } from '../../../src/domain/shared/limits.ts'
 import { type AnyProjection, withDerivedFields } from '../../../src/kernel/projection.ts'
 import { readConfig } from '../../../src/main/config.ts'
 import { timers } from '../../../src/main/registry.ts'
@@ -32,7 +32,7 @@ const PAST = { from: '2026-02-01T00:00:00.000Z', to: '2026-03-01', everyMs: 20, 
 const pastIn = ({ connectionStrings }: StoreSetup) =>
   Object.hasOwn(connectionStrings(), 'READ_STORE_URL') ? 5 * EXPORT.batch : EXPORT.calls + 500
 /** Calls in progress: more than a board shows, and some that are too old for it. */
-const LIVE = { calls: LIVE_BOARD_CALLS + 50, talking: 30, old: 7 }
+const LIVE = { calls: LIVE_BOARD.calls + 50, talking: 30, old: 7 }
 
 async function prepared(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
@@ -73,7 +73,7 @@ function* callsLike(doc: Doc, past: number, now: number): Generator<Doc> {
   let n = 0
   for (; n < past; n += 1) yield another(doc, n, begin + Math.floor(n / PAST.together) * PAST.everyMs)
   for (let live = 0; live < LIVE.calls + LIVE.old; live += 1, n += 1) {
-    const ageMs = live < LIVE.calls ? (1 + live) * 60_000 : LIVE_BOARD_HOURS * 3_600_000 + (1 + live) * 1_000
+    const ageMs = live < LIVE.calls ? (1 + live) * 60_000 : LIVE_BOARD.hours * 3_600_000 + (1 + live) * 1_000
     const status = live < LIVE.talking ? 'in_progress' : 'ringing'
     yield another(doc, n, now - ageMs, { ...LIVING, status })
   }
@@ -109,7 +109,7 @@ async function passTheHoursOf(views: ReadStore, callId: string): Promise<void> {
   const id = `stuck:${callId}`
   const [timer, stands] = [await views.get(collection, id), await views.checkpoint(name)]
   if (!timer || !stands) throw new Error('Nobody looks after the call.')
-  expect(timer.doc.dueAt).toBeGreaterThan(Date.now() + (STUCK_CALL_SECONDS - 600) * 1_000)
+  expect(timer.doc.dueAt).toBeGreaterThan(Date.now() + (CALL.stuckSeconds - 600) * 1_000)
   const write = { collection, id, doc: { ...timer.doc, dueAt: Date.now() }, position: timer.position + 1 }
   expect(await views.commit([write], { name, expected: stands.position, next: stands })).toBe(true)
 }
@@ -134,7 +134,7 @@ describe.each(storeSetups)('more calls than are shown at once, over $name', (set
         at: minutesAgo(9 * 60),
         script: { [DESK]: answerScript(5) },
       })
-      const endless = await main.placeCall({ to: line.e164, script: { [DESK]: answerScript(STUCK_CALL_SECONDS) } })
+      const endless = await main.placeCall({ to: line.e164, script: { [DESK]: answerScript(CALL.stuckSeconds) } })
       expect(endless.status, endless.text).toBe(201)
       lost = endless.body.callId
       await waitUntil('It is talking', async () => (await main.readCall(lost)).call.status === 'in_progress')
@@ -162,7 +162,7 @@ describe.each(storeSetups)('more calls than are shown at once, over $name', (set
     return body.data[0].changes.find(({ field }: Json) => field === 'rows').after
   }
 
-  test(`a call whose end nobody told is ended by the platform after ${STUCK_CALL_SECONDS / 3_600} hours`, async () => {
+  test(`a call whose end nobody told is ended by the platform after ${CALL.stuckSeconds / 3_600} hours`, async () => {
     const { call, story } = await waitUntil('It is over', async () => {
       const read = await main.readCall(lost)
       return read.call.endedAt !== null && read
@@ -224,11 +224,11 @@ describe.each(storeSetups)('more calls than are shown at once, over $name', (set
     await server.restart()
   })
 
-  test(`${promised('limit: Live board')}: it holds ${LIVE_BOARD_CALLS} calls at the most, the newest, and counts all of the last ${LIVE_BOARD_HOURS} hours`, async () => {
+  test(`${promised('limit: Live board')}: it holds ${LIVE_BOARD.calls} calls at the most, the newest, and counts all of the last ${LIVE_BOARD.hours} hours`, async () => {
     for (const answer of [await main.rest('/api/v1/calls/live'), await main.console('/api/tracking/calls/live')]) {
       expect(answer.headers.get('cache-control')).toBe('no-store')
       const { live, count, connected } = answer.body
-      expect(live.map(({ ref }: Json) => ref)).toEqual(refs(past, past + LIVE_BOARD_CALLS).toReversed())
+      expect(live.map(({ ref }: Json) => ref)).toEqual(refs(past, past + LIVE_BOARD.calls).toReversed())
       expect([count, connected]).toEqual([LIVE.calls, LIVE.talking])
     }
   })

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { WEBHOOK_BYTES } from '../../../src/domain/shared/limits.ts'
+import { REQUEST } from '../../../src/domain/shared/limits.ts'
 import { createApiClient, type Json } from '../../support/e2e/api-client.ts'
 import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
 import { freshEnvironment, storeSetups, waitUntil } from '../../support/e2e/server.ts'
@@ -283,8 +283,8 @@ describe.each(storeSetups)('a platform whose calls come from Telnyx, over $name'
 
   test('a body is as large as it may be, and no larger', async () => {
     const at = (bytes: number) => post(new Uint8Array(bytes).fill(0x20), { 'content-type': 'application/json' })
-    expect((await refusalOf(await at(WEBHOOK_BYTES))).slice(0, 2)).toEqual([401, 'invalid_signature'])
-    expect((await refusalOf(await at(WEBHOOK_BYTES + 1))).slice(0, 2)).toEqual([413, 'payload_too_large'])
+    expect((await refusalOf(await at(REQUEST.webhookBytes))).slice(0, 2)).toEqual([401, 'invalid_signature'])
+    expect((await refusalOf(await at(REQUEST.webhookBytes + 1))).slice(0, 2)).toEqual([413, 'payload_too_large'])
   })
 
   test('nothing else answers there', async () => {

@@ -8,7 +8,7 @@ import { credentials } from '../../../projections/access/credentials.ts'
 import { apiKeyStatusAt, hashesOf } from '../../../src/domain/access/api-key.ts'
 import { hasScope, scopes } from '../../../src/domain/access/scopes.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
-import { KEY_SCOPE_LENGTH } from '../../../src/domain/shared/limits.ts'
+import { API_KEY } from '../../../src/domain/shared/limits.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
 import { project } from '../../support/fixtures/project.ts'
 import { given, idOf, mintedId, NOW, recordedEvents } from '../../support/fixtures/spec.ts'
@@ -95,7 +95,7 @@ describe('create-api-key', () => {
   })
 
   it('knows no scope that is longer than a scope may be, and the one that comes with another', () => {
-    expect(scopes.filter((scope) => scope.length > KEY_SCOPE_LENGTH)).toEqual([])
+    expect(scopes.filter((scope) => scope.length > API_KEY.scope)).toEqual([])
     expect(hasScope(['blocklist:write'], 'blocklist:read')).toBe(true)
     expect(hasScope(['calls:write'], 'calls:read')).toBe(false)
   })

@@ -7,7 +7,7 @@ import { signIn } from '../../../commands/access/sign-in.ts'
 import { signOut } from '../../../commands/access/sign-out.ts'
 import { user, userIdOf } from '../../../src/domain/access/user.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
-import { SESSIONS_PER_USER } from '../../../src/domain/shared/limits.ts'
+import { SESSION } from '../../../src/domain/shared/limits.ts'
 import { given, WORKSPACE } from '../../support/fixtures/spec.ts'
 import { emptyWorkspace, hashOf } from '../../support/fixtures/workspace-fixture.ts'
 
@@ -119,12 +119,12 @@ describe('sessions of a user', () => {
   const another = { userId, sessionHash: hashOf('another'), expiresAt: '2026-03-11T03:00:00.000Z' }
 
   it('are as many as there may be; one more ends the one that would end first', () => {
-    given(user, [...registered.events, ...held(SESSIONS_PER_USER - 1)])
+    given(user, [...registered.events, ...held(SESSION.perUser - 1)])
       .when(signIn, another)
       .gives([{ type: 'SignedIn', data: { expired: [] } }])
-    given(user, [...registered.events, ...held(SESSIONS_PER_USER)])
+    given(user, [...registered.events, ...held(SESSION.perUser)])
       .when(signIn, another)
-      .gives([{ type: 'SignedIn', data: { expired: [hashOf(`${SESSIONS_PER_USER - 1}`)] } }])
+      .gives([{ type: 'SignedIn', data: { expired: [hashOf(`${SESSION.perUser - 1}`)] } }])
   })
 })
 

@@ -5,7 +5,7 @@ import { activityBatches, activityExportQuery } from '../../../queries/activity/
 import { listActivity } from '../../../queries/activity/list-activity.ts'
 import { verifyActivity } from '../../../queries/activity/verify-activity.ts'
 import { canonicalJson } from '../../../src/domain/activity/activity-entry.ts'
-import { EXPORT, VERIFY_BATCH } from '../../../src/domain/shared/limits.ts'
+import { ACTIVITY, EXPORT } from '../../../src/domain/shared/limits.ts'
 import { buildNames } from '../../../src/runtime/projections/build-names.ts'
 import { buyerChanges, createActivityLog, minuteOf, recordedMinutely } from '../../support/fixtures/audit-fixture.ts'
 import { fillStore, runQuery } from '../../support/fixtures/query-fixture.ts'
@@ -106,8 +106,8 @@ describe('the chain of the activity log', () => {
   })
 
   test('holds over more entries than are read at a time, and of nobody there is nothing to hold', async () => {
-    const log = await createActivityLog(2 * VERIFY_BATCH + 5)
-    expect(await log.check()).toMatchObject({ entries: 2 * VERIFY_BATCH + 5, broken: null })
+    const log = await createActivityLog(2 * ACTIVITY.verifyBatch + 5)
+    expect(await log.check()).toMatchObject({ entries: 2 * ACTIVITY.verifyBatch + 5, broken: null })
     expect(await runQuery(verifyActivity, log.store, { workspaceId: idOf(5) })).toEqual({
       ok: true,
       entries: 0,
@@ -118,9 +118,9 @@ describe('the chain of the activity log', () => {
 
   test('a forged entry right behind a batch is found', async () => {
     for (const id of [idOf(1), 'ffffffff-0000-7000-8000-000000000000']) {
-      const log = await createActivityLog(VERIFY_BATCH + 5)
-      await log.put({ id, doc: { ...log.row(VERIFY_BATCH).doc, summary: 'Forged.' } })
-      expect((await log.check()).broken).toMatchObject({ seq: VERIFY_BATCH })
+      const log = await createActivityLog(ACTIVITY.verifyBatch + 5)
+      await log.put({ id, doc: { ...log.row(ACTIVITY.verifyBatch).doc, summary: 'Forged.' } })
+      expect((await log.check()).broken).toMatchObject({ seq: ACTIVITY.verifyBatch })
     }
   })
 
@@ -180,20 +180,20 @@ describe('an export of the activity log', () => {
   }
 
   test('takes the newest, as many as were asked for, in batches', async () => {
-    const log = await createActivityLog(EXPORT.activityUsual + 1)
+    const log = await createActivityLog(EXPORT.activity.default + 1)
     const usual = await taken(log, {})
-    expect(usual.ids.size).toBe(EXPORT.activityUsual)
+    expect(usual.ids.size).toBe(EXPORT.activity.default)
     expect(Math.max(...usual.sizes)).toBe(EXPORT.batch)
     expect(usual.ids.has(log.row(1).id)).toBe(false)
-    expect((await taken(log, { limit: String(EXPORT.activity) })).ids.size).toBe(EXPORT.activityUsual + 1)
+    expect((await taken(log, { limit: String(EXPORT.activity.max) })).ids.size).toBe(EXPORT.activity.default + 1)
     expect((await taken(log, { limit: '3' })).ids).toEqual(new Set([10_001, 10_000, 9_999].map((n) => log.row(n).id)))
     expect((await taken(log, { from: minuteOf(10_000) })).ids.size).toBe(1)
   })
 
   test('is refused for more rows than there may be, or none', () => {
-    for (const limit of ['0', '-1', '1.5', 'x', String(EXPORT.activity + 1)])
+    for (const limit of ['0', '-1', '1.5', 'x', String(EXPORT.activity.max + 1)])
       expect(activityExportQuery.safeParse({ limit }).success, limit).toBe(false)
-    for (const limit of ['1', String(EXPORT.activity)])
+    for (const limit of ['1', String(EXPORT.activity.max)])
       expect(activityExportQuery.safeParse({ limit }).success).toBe(true)
   })
 

@@ -3,7 +3,7 @@ import { adjustCall } from '../../../commands/calls/adjust-call.ts'
 import { postConversion } from '../../../commands/calls/post-conversion.ts'
 import { settleCall } from '../../../commands/calls/settle-call.ts'
 import { call } from '../../../src/domain/calls/call.ts'
-import { ADJUSTMENT, LARGEST_FIGURE_CENTS } from '../../../src/domain/shared/limits.ts'
+import { ADJUSTMENT, CALL } from '../../../src/domain/shared/limits.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
 import {
   callEventsOf,
@@ -125,14 +125,14 @@ describe('adjust-call', () => {
         (events, _, n) => adjust(events, { revenueCents: n }).events,
         converted,
       )
-    const all = times(ADJUSTMENT.most)
+    const all = times(ADJUSTMENT.max)
     expect(callStateOf(all)).toMatchObject({ settled: { revenueCents: 49, changes: 50 } })
     adjust(all, { revenueCents: 99 }).gives({ refused: 'adjustment-limit', details: { limit: 50 } })
     adjust(all, { revenueCents: 49 }).gives({ refused: 'bad-request' })
   })
 
   it.each([
-    ['revenueCents', { revenueCents: LARGEST_FIGURE_CENTS + 1 }],
+    ['revenueCents', { revenueCents: CALL.figureCents + 1 }],
     ['payoutCents', { payoutCents: -1 }],
     ['payoutCents', { payoutCents: '5' }],
     ['converted', { converted: 'true' }],
@@ -147,8 +147,8 @@ describe('adjust-call', () => {
 
   it('holds figures and reasons of the greatest size', () => {
     const most = {
-      revenueCents: LARGEST_FIGURE_CENTS,
-      payoutCents: LARGEST_FIGURE_CENTS,
+      revenueCents: CALL.figureCents,
+      payoutCents: CALL.figureCents,
       reason: 'x'.repeat(ADJUSTMENT.reason),
     }
     adjust(converted, most).gives([{ type: 'CallAdjusted' }, { type: 'BooksChanged' }])

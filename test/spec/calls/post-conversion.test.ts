@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { postConversion } from '../../../commands/calls/post-conversion.ts'
 import { settleCall } from '../../../commands/calls/settle-call.ts'
 import { call } from '../../../src/domain/calls/call.ts'
-import { CONVERSION, LARGEST_FIGURE_CENTS } from '../../../src/domain/shared/limits.ts'
+import { CALL, CONVERSION } from '../../../src/domain/shared/limits.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
 import { isRefusal } from '../../../src/kernel/refusal.ts'
 import {
@@ -185,7 +185,7 @@ describe('post-conversion', () => {
     ['converted', { converted: false }],
     ['converted', { converted: undefined }],
     ['revenueCents', { revenueCents: -1 }],
-    ['revenueCents', { revenueCents: LARGEST_FIGURE_CENTS + 1 }],
+    ['revenueCents', { revenueCents: CALL.figureCents + 1 }],
     ['revenueCents', { revenueCents: 1.5 }],
     ['note', { note: 'x'.repeat(CONVERSION.note + 1) }],
     ['externalId', { externalId: 'x'.repeat(CONVERSION.externalId + 1) }],
@@ -207,12 +207,12 @@ describe('post-conversion', () => {
 
   it('holds texts and figures of the greatest length', () => {
     const sent = {
-      revenueCents: LARGEST_FIGURE_CENTS,
+      revenueCents: CALL.figureCents,
       note: 'x'.repeat(CONVERSION.note),
       externalId: 'x'.repeat(CONVERSION.externalId),
     }
     const posted = post(short(), sent)
     expect(isRefusal(posted.outcome)).toBe(false)
-    expect(callStateOf(posted.events).settled).toMatchObject({ revenueCents: LARGEST_FIGURE_CENTS, changes: 1 })
+    expect(callStateOf(posted.events).settled).toMatchObject({ revenueCents: CALL.figureCents, changes: 1 })
   })
 })

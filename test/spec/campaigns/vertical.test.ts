@@ -33,12 +33,12 @@ describe('create-vertical', () => {
   })
 
   it('refuses one more than a workspace may have', () => {
-    const all = emptyWorkspace('scale', ...Array.from({ length: VERTICAL.most - 1 }, (_, n) => named(`Vertical ${n}`)))
+    const all = emptyWorkspace('scale', ...Array.from({ length: VERTICAL.max - 1 }, (_, n) => named(`Vertical ${n}`)))
     const last = given(workspace, all).when(createVertical, { name: 'Last', short: 'x' })
     last.gives([{ type: 'VerticalCreated' }])
     given(workspace, last.events)
       .when(createVertical, { name: 'More', short: 'x' })
-      .gives({ refused: 'conflict', details: { limit: VERTICAL.most, current: VERTICAL.most } })
+      .gives({ refused: 'conflict', details: { limit: VERTICAL.max, current: VERTICAL.max } })
   })
 
   it.each([

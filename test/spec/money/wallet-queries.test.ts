@@ -4,7 +4,7 @@ import { wallets } from '../../../projections/money/wallets.ts'
 import { getWallet } from '../../../queries/money/get-wallet.ts'
 import { entryBatches } from '../../../queries/money/wallet-export.ts'
 import { wallet } from '../../../src/domain/money/wallet.ts'
-import { WALLET_EXPORT_BATCH } from '../../../src/domain/shared/limits.ts'
+import { WALLET } from '../../../src/domain/shared/limits.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
 import { collectionOf } from '../../../src/kernel/projection.ts'
 import { isRefusal } from '../../../src/kernel/refusal.ts'
@@ -98,7 +98,7 @@ describe('the wallet', () => {
 })
 
 describe('the export of the wallet', () => {
-  it.each([0, 1, WALLET_EXPORT_BATCH, WALLET_EXPORT_BATCH + 1, 2 * WALLET_EXPORT_BATCH])(
+  it.each([0, 1, WALLET.exportBatch, WALLET.exportBatch + 1, 2 * WALLET.exportBatch])(
     'holds each of %i entries once, newest first, in batches',
     async (count) => {
       const views = await viewsOf(Array.from({ length: count }, (_, n) => credited(n)))
@@ -108,7 +108,7 @@ describe('the export of the wallet', () => {
         sizes.push(batch.length)
         balances.push(...batch.map(({ balanceCents }) => balanceCents))
       }
-      expect(sizes.every((size) => size > 0 && size <= WALLET_EXPORT_BATCH)).toBe(true)
+      expect(sizes.every((size) => size > 0 && size <= WALLET.exportBatch)).toBe(true)
       expect(balances).toEqual(Array.from({ length: count }, (_, n) => 100 * (count - n)))
     },
   )
