@@ -24,7 +24,7 @@ const rooms: Readonly<Record<string, Room>> = {
   // SHA-256 alone: a pure function, which no package of ours has.
   'src/domain/activity/activity-entry.ts': { rooms: ['src/domain', 'src/kernel'], packages: pure, node: ['crypto'] },
   'src/ports': { rooms: ['src/kernel'], packages: ['zod'], node: [] },
-  'src/runtime': { rooms: ['src/kernel', 'src/ports'], packages: [...pure, 'rxjs'], node: ['util'] },
+  'src/runtime': { rooms: ['src/kernel', 'src/ports'], packages: [...pure, 'rxjs', 'lru-cache'], node: ['util'] },
   'src/reactions': { rooms: [...core, 'projections', 'commands'], packages: [...pure, 'rxjs'], node: ['util'] },
   'src/adapters': adapter,
   'src/adapters/http': { ...adapter, rooms: [...adapter.rooms, 'src/domain/shared/limits.ts'] },

@@ -1,3 +1,4 @@
+import { Unavailable } from '../kernel/async/errors.ts'
 /** What numbers are looked for (Document 1, "search available numbers"); null where it does not matter. */
 export interface NumberQuery {
   /** Two letters. */
@@ -72,6 +73,6 @@ export class CarrierRefused extends Error {
 }
 
 /** The carrier cannot be reached, or failed; the message is its own sentence where it gave one. Asking again may help. */
-export class CarrierUnavailable extends Error {
+export class CarrierUnavailable extends Unavailable {
   override readonly name = 'CarrierUnavailable'
 }

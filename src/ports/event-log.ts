@@ -1,3 +1,4 @@
+import { Unavailable } from '../kernel/async/errors.ts'
 import type { EventToAppend, RecordedEvent } from '../kernel/event.ts'
 
 /** Revision that a stream must be at: -1 for a stream that must not exist yet. There is no "any". */
@@ -20,7 +21,7 @@ export interface LogPage {
 export const START = -1
 
 /** The log cannot be reached, or did not answer: whether an append landed is not known. */
-export class LogUnavailable extends Error {
+export class LogUnavailable extends Unavailable {
   override readonly name = 'LogUnavailable'
 }
 

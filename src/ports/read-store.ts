@@ -1,3 +1,4 @@
+import { Unavailable } from '../kernel/async/errors.ts'
 /** A document as the store keeps it: plain JSON; `id` is beside it, not in it. */
 export type Doc = Readonly<Record<string, unknown>>
 
@@ -74,7 +75,7 @@ export interface Checkpoint {
 }
 
 /** The store cannot be reached. */
-export class StoreUnavailable extends Error {
+export class StoreUnavailable extends Unavailable {
   override readonly name = 'StoreUnavailable'
 }
 

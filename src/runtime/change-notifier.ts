@@ -1,8 +1,9 @@
+import { backOffMs } from '../kernel/async/backoff.ts'
+import { sleep } from '../kernel/async/sleep.ts'
 import { parseStreamName } from '../kernel/entity.ts'
 import type { RecordedEvent } from '../kernel/event.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
-import { backOffMs, sleep } from './pause.ts'
 
 /** Is told that something was recorded, and up to which position of the log. */
 export type Listener = (position: number) => void

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { type Channel, serveRpc } from '../../src/kernel/async/thread-rpc.ts'
 import type { ThreadStart } from '../../src/main/read-side/threads.ts'
 import { columns } from '../../src/main/registry.ts'
 import { openReadStore } from '../../src/main/stores.ts'
@@ -7,7 +8,6 @@ import { withColumns } from '../../src/runtime/columns/column-store.ts'
 import { withActiveBuilds } from '../../src/runtime/projections/active-builds.ts'
 import { createCheckpointTracker } from '../../src/runtime/projections/checkpoint-tracker.ts'
 import { createQueryRunner, type QueryRequest } from '../../src/runtime/queries/query-runner.ts'
-import { type Channel, serveRpc } from '../../src/runtime/thread-rpc.ts'
 import { queryPorts } from '../support/fixtures/query-ports.ts'
 import { callPage } from './call-page.ts'
 

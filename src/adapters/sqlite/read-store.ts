@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import { batched } from '../../kernel/async/batch-per-tick.ts'
 import {
   type Checkpoint,
   type Filter,
@@ -8,7 +9,6 @@ import {
   type StoredDocument,
   StoreUnavailable,
 } from '../../ports/read-store.ts'
-import { batched } from './batch-per-tick.ts'
 import { type Catalogue, type Collection, ensureCollection, expressionOf, openCatalogue } from './collections.ts'
 import { createFileCheck, inTransaction, openDatabase, withUnavailable } from './database.ts'
 import { createDocumentCache, type DocumentCache } from './document-cache.ts'

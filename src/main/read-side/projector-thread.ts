@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { type Channel, connectRpc, serveRpc } from '../../kernel/async/thread-rpc.ts'
 import type { ProjectionStatus } from '../../runtime/projections/projection-runner.ts'
 import { runProjections } from '../../runtime/projections/projection-runner.ts'
-import { type Channel, connectRpc, serveRpc } from '../../runtime/thread-rpc.ts'
 import { followed, projections, upcasts } from '../registry.ts'
 import { openLogReader, openReadStore } from '../stores.ts'
 import { systemClock } from '../system.ts'

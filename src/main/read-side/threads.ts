@@ -1,6 +1,7 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import { type Channel, connectRpc, serveRpc } from '../../kernel/async/thread-rpc.ts'
+import { LogUnavailable } from '../../ports/event-log.ts'
 import { StoreUnavailable } from '../../ports/read-store.ts'
-import { type Channel, connectRpc, serveRpc } from '../../runtime/thread-rpc.ts'
 
 /** What both threads are told when they begin. */
 export interface ThreadStart {
@@ -49,6 +50,7 @@ export async function startThread<H extends Readonly<Record<string, (argument: n
   const calls = connectRpc<H & { readonly close: (argument: null) => Promise<void> }>(
     worker as unknown as Channel,
     () => new StoreUnavailable('The thread that reads has ended.'),
+    { LogUnavailable, StoreUnavailable },
   )
   return {
     calls,

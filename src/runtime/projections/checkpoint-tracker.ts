@@ -1,7 +1,8 @@
+import { backOffMs } from '../../kernel/async/backoff.ts'
+import { sleep } from '../../kernel/async/sleep.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { START } from '../../ports/event-log.ts'
 import type { ReadStore } from '../../ports/read-store.ts'
-import { backOffMs, sleep } from '../pause.ts'
 import { readActivePositions } from './build-names.ts'
 
 /** How far each projection has read, as this process knows it, and waiting for it (Supplement 1.6, 1.7). */

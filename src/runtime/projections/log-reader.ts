@@ -1,5 +1,5 @@
+import type { WakeSignal } from '../../kernel/async/wake-signal.ts'
 import type { EventLog, LogPage } from '../../ports/event-log.ts'
-import type { WakeSignal } from '../pause.ts'
 
 /** Pages of the log for a loop that serves many followers: what the tail brought is not read again. */
 export interface LogReader {

@@ -1,8 +1,9 @@
+import { backOffMs } from '../../kernel/async/backoff.ts'
+import { errorMessage } from '../../kernel/async/errors.ts'
 import type { RecordedEvent } from '../../kernel/event.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type EventLog, type LogPage, START } from '../../ports/event-log.ts'
 import type { Checkpoint, ReadStore } from '../../ports/read-store.ts'
-import { backOffMs, errorMessage } from '../pause.ts'
 import type { Upcasts } from '../upcasts.ts'
 import { type Batch, cacheDocuments, foldBatch, type ProjectionBuild, resetCheckpoint } from './projection-build.ts'
 

@@ -1,4 +1,4 @@
-import { sleep } from '../pause.ts'
+import { sleep } from '../../kernel/async/sleep.ts'
 import { BUILD_ALIASES, readAliases } from './build-names.ts'
 import { type ProjectionRunnerOptions, runProjections } from './projection-runner.ts'
 import { requestRebuild, syncAliases } from './rebuild.ts'

@@ -1,6 +1,6 @@
+import { sleep } from '../../kernel/async/sleep.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
-import { sleep } from '../pause.ts'
 
 const CLEAN_EVERY_MS = 60_000
 

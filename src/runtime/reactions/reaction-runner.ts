@@ -1,9 +1,13 @@
+import { backOffMs } from '../../kernel/async/backoff.ts'
+import { errorMessage, isUnavailable } from '../../kernel/async/errors.ts'
+import { sleep } from '../../kernel/async/sleep.ts'
+import { createWakeSignal } from '../../kernel/async/wake-signal.ts'
+import { yieldToEventLoop } from '../../kernel/async/yield-to-event-loop.ts'
 import { upcast } from '../../kernel/entity.ts'
 import type { AnyReaction } from '../../kernel/reaction.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type EventLog, START } from '../../ports/event-log.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
-import { backOffMs, createWakeSignal, errorMessage, isUnavailable, sleep, yieldToEventLoop } from '../pause.ts'
 import { createLogReader } from '../projections/log-reader.ts'
 import type { Upcasts } from '../upcasts.ts'
 import {
@@ -108,7 +112,7 @@ export function runReactions<Tools>(options: ReactionRunnerOptions<Tools>): Reac
           if (attempt > RETRIES) return halt(lane)
           attempt += 1
         }
-        await sleep(clock, backOffMs(attempt, 100), signal)
+        await sleep(clock, backOffMs(attempt, { firstMs: 100 }), signal)
       }
     }
   }

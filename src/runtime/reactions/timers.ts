@@ -1,7 +1,9 @@
+import { backOffMs } from '../../kernel/async/backoff.ts'
+import { errorMessage } from '../../kernel/async/errors.ts'
+import { createWakeSignal } from '../../kernel/async/wake-signal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
 import type { Doc, ReadStore, StoredDocument } from '../../ports/read-store.ts'
-import { backOffMs, createWakeSignal, errorMessage } from '../pause.ts'
 
 /** A row of due work: `dueAt` in ms since the epoch; the rest is the kind's own. */
 export interface TimerRow {
@@ -79,7 +81,7 @@ export function runTimers(options: TimerRunnerOptions): TimerRunner {
       await work(row)
       held.set(key, { attempts: 0, until: clock.now() + HOLD_MS })
     } catch (error) {
-      held.set(key, { attempts, until: clock.now() + backOffMs(attempts, 250, HOLD_MS) })
+      held.set(key, { attempts, until: clock.now() + backOffMs(attempts, { firstMs: 250, maxMs: HOLD_MS }) })
       options.onFailure?.(row, errorMessage(error))
     }
   }

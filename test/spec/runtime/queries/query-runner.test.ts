@@ -1,17 +1,14 @@
-import { MessageChannel } from 'node:worker_threads'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineQuery } from '../../../../src/kernel/query.ts'
 import { refuse } from '../../../../src/kernel/refusal.ts'
-import { LogUnavailable } from '../../../../src/ports/event-log.ts'
-import { type ReadStore, StoreUnavailable } from '../../../../src/ports/read-store.ts'
+import type { ReadStore } from '../../../../src/ports/read-store.ts'
 import { applyPending } from '../../../../src/runtime/projections/apply-pending.ts'
 import { createCheckpointTracker, pollCheckpoints } from '../../../../src/runtime/projections/checkpoint-tracker.ts'
 import { runProjections } from '../../../../src/runtime/projections/projection-runner.ts'
 import { withPendingEvents } from '../../../../src/runtime/queries/pending-events.ts'
 import { createQueryRunner } from '../../../../src/runtime/queries/query-runner.ts'
-import { connectRpc, serveRpc } from '../../../../src/runtime/thread-rpc.ts'
 import { added, appendTo, closed, openTallies, tallyBegun, tallyTotals } from '../../../support/fixtures/sample.ts'
 import { advanceUntil, createManualClock, flushEventLoop } from '../../../support/memory/clock.ts'
 import { createMemoryLog } from '../../../support/memory/event-log.ts'
@@ -159,56 +156,5 @@ describe('asking queries', () => {
     const whole = applyPending(openTallies, '1', null, events)
     expect(whole).not.toBeNull()
     expect('bytes' in answer && JSON.parse(new TextDecoder().decode(answer.bytes))).toEqual({ sum: whole?.doc })
-  })
-})
-
-describe('calls across threads', () => {
-  const handlers = {
-    double: async (n: number) => n * 2,
-    bytes: (length: number) => ({ bytes: new Uint8Array(length).fill(7), position: 1 }),
-    fail: (kind: string): never => {
-      if (kind === 'log') throw new LogUnavailable('log away')
-      if (kind === 'store') throw new StoreUnavailable('store away')
-      throw new RangeError('other')
-    },
-  }
-
-  function line() {
-    const { port1, port2 } = new MessageChannel()
-    let messages = 0
-    port2.on('message', () => {
-      messages += 1
-    })
-    serveRpc(port2, handlers)
-    const remote = connectRpc<typeof handlers>(port1, () => new StoreUnavailable('the thread is gone'))
-    return { remote, port1, port2, messages: () => messages }
-  }
-
-  test('answers reach their callers, the calls of one turn eight to a message', async () => {
-    const { remote, port1, messages } = line()
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => remote.double(n)))
-    expect(answers).toEqual(Array.from({ length: 50 }, (_, n) => n * 2))
-    expect(messages()).toBe(Math.ceil(50 / 8))
-    const [{ bytes }, again] = await Promise.all([remote.bytes(3), remote.bytes(0)])
-    expect([...bytes]).toEqual([7, 7, 7])
-    expect(again.bytes).toHaveLength(0)
-    port1.close()
-  })
-
-  test('errors arrive as themselves', async () => {
-    const { remote, port1 } = line()
-    await expect(remote.fail('log')).rejects.toThrow(LogUnavailable)
-    await expect(remote.fail('store')).rejects.toThrow(StoreUnavailable)
-    await expect(remote.fail('')).rejects.toMatchObject({ name: 'RangeError', message: 'other' })
-    port1.close()
-  })
-
-  test('a thread that ends fails what waits and what comes after', async () => {
-    const { remote, port1, port2 } = line()
-    const waiting = remote.double(1)
-    port2.close()
-    await expect(waiting).rejects.toThrow('the thread is gone')
-    await expect(remote.double(2)).rejects.toThrow(StoreUnavailable)
-    port1.close()
   })
 })
