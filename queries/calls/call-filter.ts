@@ -53,7 +53,7 @@ const RULES: Readonly<{ [Field in keyof CallQuery]?: (query: CallQuery) => strin
   reason: ({ reason }) =>
     reason === undefined || unroutedReason.safeParse(reason).success
       ? null
-      : `must be one of ${unroutedReason.options.join(', ')}`,
+      : `must be one of: ${unroutedReason.options.join(', ')}`,
 }
 
 function problemsOf(query: CallQuery): Readonly<Record<string, string>> {

@@ -73,7 +73,7 @@ describe('operations', () => {
     const port = Number(new URL(base()).port)
     const other = await openHttpServer(options)
     await expect(other.listen(port, '127.0.0.1')).rejects.toThrow(
-      `Cannot listen on 127.0.0.1:${port}: another process listens there.`,
+      `Cannot listen on 127.0.0.1:${port}: another process is already listening there.`,
     )
     await other.close(0)
   })

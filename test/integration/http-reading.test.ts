@@ -80,10 +80,10 @@ describe('body', () => {
       tags: 'must be an object',
     })
     expect((await post('/api/v1/things', nest(REQUEST.bodyDepth + 1))).body.error.details).toEqual({
-      body: 'must be at most 32 levels deep',
+      body: 'must be nested at most 32 levels deep',
     })
     expect((await post('/api/v1/things', nest(500_000))).body.error.details).toEqual({
-      body: 'must be at most 32 levels deep',
+      body: 'must be nested at most 32 levels deep',
     })
   })
 
@@ -136,22 +136,22 @@ describe('body', () => {
     ['text', { body: 'must be an object' }],
     [null, { name: 'is required' }],
     [{ name: 'x' }, { name: 'must have 2 to 120 characters' }],
-    [{ name: 5 }, { name: 'must be text' }],
+    [{ name: 5 }, { name: 'must be a string' }],
     [{ name: 'ok', dailyCap: -1 }, { dailyCap: 'must be a whole number from 0 to 1000000' }],
     [{ name: 'ok', dailyCap: 1_000_001 }, { dailyCap: 'must be a whole number from 0 to 1000000' }],
     [{ name: 'ok', dailyCap: 1.5 }, { dailyCap: 'must be a whole number from 0 to 1000000' }],
     [{ name: 'ok', priceCents: '5' }, { priceCents: 'must be a whole number' }],
     [{ name: 'ok', priceCents: 2 ** 53 }, { priceCents: 'must be a whole number' }],
-    [{ name: 'ok', status: 'draft' }, { status: 'must be one of live, paused' }],
+    [{ name: 'ok', status: 'draft' }, { status: 'must be one of: live, paused' }],
     [{ name: 'ok', endpoint: { ringSeconds: 4 } }, { 'endpoint.ringSeconds': 'must be from 5 to 120' }],
     [{ name: 'ok', endpoint: { ringSeconds: 121 } }, { 'endpoint.ringSeconds': 'must be from 5 to 120' }],
     [{ name: 'ok', places: [{ state: 'CAL' }] }, { 'places.0.state': 'must have exactly 2 characters' }],
-    [{ name: 'ok', places: [1, 2, 3].map(() => ({ state: 'CA' })) }, { places: 'must have at most 2 entries' }],
-    [{ name: 'ok', either: { text: 1 } }, { 'either.text': 'must be text' }],
-    [{ name: 'ok', either: 1 }, { either: 'has none of the shapes that it may have' }],
+    [{ name: 'ok', places: [1, 2, 3].map(() => ({ state: 'CA' })) }, { places: 'must have at most 2 items' }],
+    [{ name: 'ok', either: { text: 1 } }, { 'either.text': 'must be a string' }],
+    [{ name: 'ok', either: 1 }, { either: 'does not match any allowed shape' }],
     [
       { name: 'x', status: 1 },
-      { name: 'must have 2 to 120 characters', status: 'must be one of live, paused' },
+      { name: 'must have 2 to 120 characters', status: 'must be one of: live, paused' },
     ],
   ])('%j is refused with %j', async (value, expected) => {
     expect(await details(value)).toEqual(expected)

@@ -23,7 +23,10 @@ class EgressError extends Error {
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
 
 const refusedError = () =>
-  new EgressError('refused', 'The address may not be reached: it is not a public one, or its port is closed.')
+  new EgressError(
+    'refused',
+    'The address is not allowed: it must be public, and its port must be 80, 443 or 8000 to 9999.',
+  )
 
 const systemLookup: HostLookup = (host) => lookup(host, { all: true })
 
@@ -40,7 +43,7 @@ function toEgressError(error: unknown): EgressError {
   if (!(error instanceof Error)) return new EgressError('unreachable', 'The request failed.')
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name
   if (TIMEOUT_CODES.has(code) || TIMEOUT_CODES.has(error.name))
-    return new EgressError('timeout', 'No answer came in time.')
+    return new EgressError('timeout', 'The request timed out.')
   return new EgressError('unreachable', `The request failed (${code}).`)
 }
 
@@ -50,7 +53,7 @@ async function readText(body: Dispatcher.ResponseData['body'], maxBytes: number)
   for await (const part of body) {
     const chunk = Buffer.from(part)
     bytes += chunk.length
-    if (bytes > maxBytes) throw new EgressError('too_large', `The answer is longer than ${maxBytes} bytes.`)
+    if (bytes > maxBytes) throw new EgressError('too_large', `The response is larger than ${maxBytes} bytes.`)
     parts.push(chunk)
   }
   return Buffer.concat(parts).toString('utf8')
@@ -59,9 +62,8 @@ async function readText(body: Dispatcher.ResponseData['body'], maxBytes: number)
 /** Checks what the text of a URL shows; where its name leads is checked at each connection. @throws Failed */
 function requireHttpUrl(url: string): void {
   const { protocol, username, password } = URL.parse(url) ?? { protocol: '', username: '', password: '' }
-  if (!(protocol in DEFAULT_PORTS)) throw new EgressError('refused', 'The address is not an http or https URL.')
-  if (username !== '' || password !== '')
-    throw new EgressError('refused', 'The address holds credentials before its host.')
+  if (!(protocol in DEFAULT_PORTS)) throw new EgressError('refused', 'The URL must begin with http:// or https://.')
+  if (username !== '' || password !== '') throw new EgressError('refused', 'The URL must not contain credentials.')
 }
 
 /**
@@ -81,7 +83,7 @@ export function openEgress({
   /** The addresses of a host, all of which may be reached at a port. @throws Failed, and what the look-up throws */
   async function resolveAllowed(host: string, port: number): Promise<readonly LookupAddress[]> {
     const addresses = isIP(host) === 0 ? await lookUp(host) : [{ address: host, family: isIP(host) }]
-    if (addresses.length === 0) throw new EgressError('unreachable', 'The name has no address.')
+    if (addresses.length === 0) throw new EgressError('unreachable', 'The host name has no address.')
     if (!addresses.every(({ address }) => isReachable(address, port, opened))) throw refusedError()
     return addresses
   }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { REQUEST } from '../../domain/shared/limits.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 
-/** A refusal on its way out of a place that can only throw. */
+/** Carries a refusal out of code that can only throw. */
 export class RefusalError extends Error {
   override readonly name = 'Refused'
   readonly refusal: Refusal
@@ -17,10 +17,10 @@ function bodyProblem(sentence: string): Refusal {
   return refuse('validation-error', { body: sentence })
 }
 
-/** Looks through a parsed body for what no schema should meet: too many levels, and keys that reach for the prototype. */
+/** Refuses a parsed body that is nested too deeply or has a `__proto__` key, before any schema sees it. */
 function checkBody(value: unknown, path: readonly string[]): Refusal | null {
   if (typeof value !== 'object' || value === null) return null
-  if (path.length === REQUEST.bodyDepth) return bodyProblem(`must be at most ${REQUEST.bodyDepth} levels deep`)
+  if (path.length === REQUEST.bodyDepth) return bodyProblem(`must be nested at most ${REQUEST.bodyDepth} levels deep`)
   for (const [key, inner] of Object.entries(value)) {
     const place = [...path, key]
     if (key === '__proto__') return refuse('validation-error', { [place.join('.')]: 'is not a known field' })
@@ -47,7 +47,7 @@ function isEmpty({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'
 }
 
-/** Takes bodies of any type as they are. */
+/** Accepts bodies of any content type as raw bytes. */
 export function acceptBytes(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
   server.addContentTypeParser<Buffer>(
@@ -57,7 +57,7 @@ export function acceptBytes(server: FastifyInstance): void {
   )
 }
 
-/** Reads JSON bodies alone; an empty one, of any type, is no body. The parsed body is left for the route to check. */
+/** Accepts JSON bodies only; an empty body of any content type reads as none. The route validates the parsed body. */
 export function acceptJson(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
   server.addContentTypeParser<string>(

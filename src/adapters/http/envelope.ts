@@ -7,25 +7,25 @@ import { wireOf } from './refusals.ts'
 
 const jsonType = 'application/json; charset=utf-8'
 
-/** The body of every refusal (Supplement §1.1). */
+/** Body of every refusal (Supplement §1.1). */
 function envelope(code: string, message: string, details: RefusalDetails, requestId: string): string {
   return JSON.stringify({ error: { code, message, details, requestId } })
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Code of the error that it was answered with; null for none. */
+    /** Code of the error in the response; null for a success. */
     errorCode: string | null
   }
 }
 
-/** Headers that a status brings along. */
+/** Extra header of a status. */
 const statusHeaders: Readonly<Record<number, (retryAfterSeconds: number) => readonly [string, string]>> = {
   401: () => ['www-authenticate', 'Bearer'],
   503: (retryAfterSeconds) => ['retry-after', String(retryAfterSeconds)],
 }
 
-/** Sends refusals and faults; `retryAfterSeconds` is what a 503 tells. */
+/** Creates the function that sends refusals and faults. `retryAfterSeconds` is the `Retry-After` of a 503. */
 export function createRefusalSender(retryAfterSeconds: number) {
   return (reply: FastifyReply, { refused, message, details }: Refusal): FastifyReply => {
     const wire = wireOf(refused)
@@ -43,13 +43,15 @@ export function createRefusalSender(retryAfterSeconds: number) {
 
 export type SendRefusal = ReturnType<typeof createRefusalSender>
 
-/** What the framework's and the ports' own errors mean to a client, by their code or name. */
+/** Refusals for errors of the framework and the ports, by the error's code or name. */
 const errorRefusals: Readonly<Record<string, Refusal>> = {
   FST_ERR_BAD_URL: refuse('not-found'),
   FST_ERR_MAX_PARAM_LENGTH: refuse('not-found'),
   FST_ERR_CTP_BODY_TOO_LARGE: refuse('payload-too-large'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: refuse('unsupported-media-type'),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: refuse('validation-error', { body: 'must be as long as Content-Length says' }),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: refuse('validation-error', {
+    body: 'must have the length that Content-Length states',
+  }),
   FST_UNDER_PRESSURE: refuse('unavailable'),
   LogUnavailable: refuse('unavailable'),
   StoreUnavailable: refuse('unavailable'),
@@ -60,7 +62,7 @@ function refusalOfError(error: Partial<FastifyError>): Refusal | undefined {
   return errorRefusals[error.code ?? ''] ?? errorRefusals[error.name ?? '']
 }
 
-/** Answers what was thrown. A fault that nothing here knows is logged and told as `internal`, and nothing more. */
+/** Creates the handler of thrown errors. An unknown error is logged and answered as `internal`, without any detail. */
 export function createErrorHandler(send: SendRefusal) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown))
@@ -74,13 +76,13 @@ export function createErrorHandler(send: SendRefusal) {
   }
 }
 
-/** Statuses of what Node's own parser refuses, before there is a request. */
+/** Statuses of errors of Node's HTTP parser, which occur before there is a request; 400 for any other. */
 const parserErrorStatuses: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 }
 
-/** Answers bytes that are no HTTP request, in the envelope, and hangs up. */
+/** Creates the handler of bytes that are not an HTTP request: it answers in the envelope and closes the connection. */
 export function createClientErrorHandler(nextRequestId: () => string) {
   return ({ code }: { readonly code?: string }, socket: Socket): void => {
     if (code === 'ECONNRESET' || !socket.writable) {
@@ -89,7 +91,12 @@ export function createClientErrorHandler(nextRequestId: () => string) {
     }
     const status = parserErrorStatuses[code ?? ''] ?? 400
     const requestId = nextRequestId()
-    const body = envelope('bad_request', 'This is not an HTTP request that can be read.', null, requestId)
+    const body = envelope(
+      'bad_request',
+      'The request cannot be read: it is not valid HTTP, too large or too slow.',
+      null,
+      requestId,
+    )
     socket.end(
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: ${jsonType}\r\nsvc-request-id: ${requestId}\r\n` +
         `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,

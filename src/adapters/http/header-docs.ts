@@ -3,7 +3,7 @@ import type { ApiRoute } from '../../ports/api.ts'
 import { headerNames } from '../../ports/api-headers.ts'
 import { surfaceRefusals } from './refusals.ts'
 
-/** A header as the documentation tells of it. */
+/** Documentation of a header. */
 interface HeaderDoc {
   readonly description: string
   readonly schema: Readonly<Record<string, unknown>>
@@ -12,74 +12,83 @@ interface HeaderDoc {
 const text = { type: 'string' }
 const flag = { const: 'true' }
 
-/** Headers that a request may carry, and where they mean something. */
+/** Request headers, and the routes on which they have an effect. */
 const requestHeaders: Readonly<Record<string, HeaderDoc & { readonly on: (route: ApiRoute) => boolean }>> = {
   [headerNames.requestId]: {
-    description: 'An id of your own for this request: 1 to 128 visible ASCII characters.',
+    description: 'Your own id for this request: 1 to 128 visible ASCII characters.',
     schema: text,
     on: () => true,
   },
   [headerNames.minPosition]: {
-    description: `The answer is to have read as far as this cursor, which ${headerNames.position} gave.`,
+    description: `Cursor from an earlier ${headerNames.position}: wait up to 2 seconds until the response reflects it.`,
     schema: text,
     on: ({ method }) => method === 'GET',
   },
   'Idempotency-Key': {
-    description: 'The same key with the same request answers the first outcome again, for 24 hours.',
+    description:
+      'Key of a retryable write: for 24 hours, the same key with the same request returns the first response again.',
     schema: { type: 'string', minLength: 1, maxLength: REQUEST.idempotencyKey, pattern: '^[!-~]+$' },
     on: ({ write }) => write,
   },
   'If-Match': {
-    description: 'Entity tags, one of which the record must have: else 412.',
+    description: 'Entity tags; the request fails with 412 unless the record has one of them.',
     schema: text,
     on: ({ rejects }) => rejects.includes('precondition-failed'),
   },
   Range: {
-    description: 'One part of the bytes, as `bytes=0-999`.',
+    description: 'One range of bytes, such as `bytes=0-999`.',
     schema: text,
     on: ({ responses }) => 206 in responses,
   },
 }
 
-/** Whether the requests of a surface are counted against the rate of a credential. */
+/** Whether requests of a route count against the rate limit of their credential. */
 const isRated = ({ surface }: ApiRoute) => surface !== 'sign-in' && surfaceRefusals[surface].includes('rate-limited')
 
-/** Who is told of a rate: whoever's credential works. */
+/** Rate headers are sent to every valid credential. */
 const sendsRate = (route: ApiRoute, status: number) => isRated(route) && status !== 401
 
-/** Whether a header is among those that a route's successful answers bring beyond those of every answer. */
+/** Whether the route declares the header for its successful responses. */
 const declaredBy = (name: string) => (route: ApiRoute, status: number) =>
   status < 400 && (route.responseHeaders ?? []).includes(name)
 
-/** Headers that an answer may carry, and which answers do. */
+/** Response headers, and the responses that may carry them. */
 const responseHeaders: Readonly<
   Record<string, HeaderDoc & { readonly on: (route: ApiRoute, status: number) => boolean }>
 > = {
-  [headerNames.requestId]: { description: 'Names the request.', schema: text, on: () => true },
-  [headerNames.position]: { description: 'Cursor of what the answer reflects.', schema: text, on: () => true },
+  [headerNames.requestId]: { description: 'Id of the request.', schema: text, on: () => true },
+  [headerNames.position]: {
+    description: 'Cursor of the event log that the response reflects.',
+    schema: text,
+    on: () => true,
+  },
   [headerNames.readLag]: {
-    description: 'The answer may not show yet what it should.',
+    description: 'The write is durable, but reads may not show it yet.',
     schema: flag,
     on: (_route, status) => status < 400,
   },
   [headerNames.idempotentReplay]: {
-    description: 'This is the answer of an earlier request with the same `Idempotency-Key`.',
+    description: 'This is the response to an earlier request with the same `Idempotency-Key`.',
     schema: flag,
     on: ({ write }) => write,
   },
-  'RateLimit-Policy': { description: 'Requests (q) in so many seconds (w).', schema: text, on: sendsRate },
+  'RateLimit-Policy': {
+    description: 'Number of requests (q) allowed in a window of seconds (w).',
+    schema: text,
+    on: sendsRate,
+  },
   RateLimit: {
-    description: 'Requests that are left (r), and seconds until there are more (t).',
+    description: 'Requests remaining (r), and seconds until more are available (t).',
     schema: text,
     on: sendsRate,
   },
   'Retry-After': {
-    description: 'Seconds to wait.',
+    description: 'Seconds to wait before retrying.',
     schema: { type: 'integer', minimum: 1 },
     on: (_route, status) => status === 429 || status === 503,
   },
   'WWW-Authenticate': {
-    description: 'How to prove who you are.',
+    description: 'Authentication scheme to use.',
     schema: text,
     on: (_route, status) => status === 401,
   },
@@ -89,40 +98,44 @@ const responseHeaders: Readonly<
     on: declaredBy('etag'),
   },
   'Cache-Control': {
-    description: 'Who may keep the answer, for how long.',
+    description: 'Who may cache the response, and for how long.',
     schema: text,
     on: declaredBy('cache-control'),
   },
   'Content-Disposition': {
-    description: 'Whether it is shown or saved, and under which name.',
+    description: 'Whether the content is displayed or saved, and its file name.',
     schema: text,
     on: declaredBy('content-disposition'),
   },
-  'Accept-Ranges': { description: 'That parts can be asked for.', schema: text, on: declaredBy('accept-ranges') },
+  'Accept-Ranges': {
+    description: 'Unit of ranges that `Range` accepts.',
+    schema: text,
+    on: declaredBy('accept-ranges'),
+  },
   'Content-Range': {
-    description: 'Which bytes of how many.',
+    description: 'Range of bytes in the response, and the total size.',
     schema: text,
     on: (_route, status) => status === 206 || status === 416,
   },
 }
 
-/** Names of the headers that an answer of a route may carry beyond those of any HTTP answer. */
+/** Names of the documented headers that a response of a route may carry. */
 export function responseHeaderNames(route: ApiRoute, status: number): readonly string[] {
   return Object.keys(responseHeaders).filter((name) => responseHeaders[name]?.on(route, status))
 }
 
-/** Names of the headers that a request to a route may carry beyond its credential. */
+/** Names of the documented headers that a request to a route may carry, besides its credential. */
 export function requestHeaderNames(route: ApiRoute): readonly string[] {
   return Object.keys(requestHeaders).filter((name) => requestHeaders[name]?.on(route))
 }
 
-/** What is filled in of a page of the documentation. */
+/** The parts of an OpenAPI operation that are filled in here. */
 interface Operation {
   parameters?: unknown[]
   responses?: Record<string, { headers?: Record<string, unknown> }>
 }
 
-/** What is filled in of the documentation. */
+/** The parts of an OpenAPI document that are filled in here. */
 export interface Documentation {
   readonly paths?: object
   readonly components?: object
@@ -131,7 +144,7 @@ export interface Documentation {
 const referenceTo = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
 const headerDocOf = ({ description, schema }: HeaderDoc) => ({ description, schema })
 
-/** A page with the headers that its route takes and answers. */
+/** Adds the request and response headers of a route to its operation. */
 function operationWithHeaders(route: ApiRoute, page: Operation): Operation {
   const parameters = requestHeaderNames(route).map((name) => referenceTo('parameters', name))
   const responses = Object.entries(page.responses ?? {}).map(([status, response]) => {
@@ -144,7 +157,7 @@ function operationWithHeaders(route: ApiRoute, page: Operation): Operation {
   return { ...page, parameters: [...(page.parameters ?? []), ...parameters], responses: Object.fromEntries(responses) }
 }
 
-/** The documentation with the headers of every route, each told of once. */
+/** Adds the headers of every route to an OpenAPI document; each header is defined once and referenced. */
 export function withHeaders<Document extends Documentation>(document: Document, routes: readonly ApiRoute[]): Document {
   const pages = document.paths as Readonly<Record<string, Readonly<Record<string, Operation>>>>
   const byPath = Object.entries(pages).map(([path, methods]) => {
@@ -170,7 +183,7 @@ export function withHeaders<Document extends Documentation>(document: Document, 
   }
 }
 
-/** A route's path as the documentation spells it. */
+/** OpenAPI form of a route's path: `/calls/{id}`. */
 function pathOf({ path }: ApiRoute): string {
   return path.replaceAll(/:(\w+)/g, '{$1}')
 }

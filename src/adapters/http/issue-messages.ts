@@ -7,14 +7,14 @@ type Issue = z.core.$ZodIssue
 export type Problems = Readonly<Record<string, string>>
 
 const typeNames: Readonly<Record<string, string>> = {
-  string: 'text',
+  string: 'a string',
   number: 'a number',
   int: 'a whole number',
   boolean: 'true or false',
   object: 'an object',
   record: 'an object',
-  array: 'a list',
-  tuple: 'a list',
+  array: 'an array',
+  tuple: 'an array',
   null: 'null',
 }
 
@@ -24,21 +24,21 @@ function typeName(expected: string): string {
 
 const formatMessages: Readonly<Record<string, string>> = {
   uuid: 'must be a UUID',
-  email: 'must be an e-mail address',
+  email: 'must be an e-mail address, such as name@example.com',
   url: 'must be a URL',
-  datetime: 'must be an ISO 8601 instant',
-  date: 'must be a date, as 2026-01-31',
-  e164: 'must be a phone number in E.164',
+  datetime: 'must be an ISO 8601 date and time, such as 2026-01-31T09:00:00Z',
+  date: 'must be a date, such as 2026-01-31',
+  e164: 'must be a phone number in E.164 format, such as +13105550100',
   ipv4: 'must be an IPv4 address',
   ipv6: 'must be an IPv6 address',
-  regex: 'is not spelt as it must be',
+  regex: 'has an invalid format',
 }
 
-/** What is counted, by the kind of value that was too small or too big. */
+/** Unit of a size limit, by the kind of value (`origin` of the issue). */
 const units: Readonly<Record<string, string>> = {
   string: ' characters',
-  array: ' entries',
-  set: ' entries',
+  array: ' items',
+  set: ' items',
   file: ' bytes',
 }
 
@@ -47,7 +47,7 @@ interface Bounds {
   readonly maximum?: unknown
 }
 
-/** Where each kind of check keeps its end of the range. */
+/** Bounds of one check, by its kind. */
 const boundsOfCheck: Readonly<Record<string, (check: { readonly [name: string]: unknown }) => Bounds>> = {
   greater_than: ({ value }) => ({ minimum: value }),
   less_than: ({ value }) => ({ maximum: value }),
@@ -56,14 +56,14 @@ const boundsOfCheck: Readonly<Record<string, (check: { readonly [name: string]: 
   length_equals: ({ length }) => ({ minimum: length, maximum: length }),
 }
 
-/** The range that the checks of the failed schema draw together. */
+/** Bounds of all checks of the failed schema together. */
 function boundsOf(issue: RawIssue | Issue): Bounds {
   const schema = 'schema' in issue && issue.schema instanceof z.core.$ZodType ? issue.schema : null
   const checks = (schema?._zod.def.checks ?? []).map((check) => check._zod.def)
   return Object.assign({}, ...checks.map((check) => boundsOfCheck[check.check]?.({ ...check })))
 }
 
-/** Both ends of the range as far as they are known; `own` is the end that failed. */
+/** Names both bounds where known; `own` is the bound that was violated. */
 function rangeMessage(issue: Extract<RawIssue, { readonly code: 'too_small' | 'too_big' }>, own: Bounds): string {
   const { minimum, maximum } = { ...boundsOf(issue), ...own }
   const unit = units[issue.origin] ?? ''
@@ -75,7 +75,7 @@ function rangeMessage(issue: Extract<RawIssue, { readonly code: 'too_small' | 't
 }
 
 function allowedValuesMessage(values: readonly unknown[]): string {
-  return values.length === 1 ? `must be ${String(values[0])}` : `must be one of ${values.map(String).join(', ')}`
+  return values.length === 1 ? `must be ${String(values[0])}` : `must be one of: ${values.map(String).join(', ')}`
 }
 
 type Message<Code> = (issue: Extract<RawIssue, { readonly code: Code }>) => string
@@ -84,23 +84,23 @@ const messages: { readonly [Code in RawIssue['code']]: Message<Code> } = {
   invalid_type: ({ input, expected }) => (input === undefined ? 'is required' : `must be ${typeName(expected)}`),
   too_small: (issue) => rangeMessage(issue, { minimum: issue.minimum }),
   too_big: (issue) => rangeMessage(issue, { maximum: issue.maximum }),
-  invalid_format: ({ format }) => formatMessages[format] ?? `is not a valid ${format}`,
+  invalid_format: ({ format }) => formatMessages[format] ?? `must be a valid ${format}`,
   not_multiple_of: ({ divisor }) => `must be a multiple of ${divisor}`,
   unrecognized_keys: () => 'is not a known field',
-  invalid_union: () => 'has none of the shapes that it may have',
-  invalid_key: () => 'has a key that is not spelt as it must be',
-  invalid_element: () => 'has an entry that is not as it must be',
+  invalid_union: () => 'does not match any allowed shape',
+  invalid_key: () => 'contains an invalid key',
+  invalid_element: () => 'contains an invalid item',
   invalid_value: ({ values, input }) => (input === undefined ? 'is required' : allowedValuesMessage(values)),
-  custom: () => 'is not valid',
+  custom: () => 'is invalid',
 }
 
-/** The sentence of an issue for which its schema has none: pass it as `error` to a parse. */
+/** Message of an issue whose schema brings none of its own; pass it as `error` to a zod parse. */
 export function issueMessage(issue: RawIssue): string {
   const say: (issue: never) => string = messages[issue.code]
   return say(issue as never)
 }
 
-/** The issues of the branch of a union that came nearest: one that failed below its own root. */
+/** Issues of the best matching branch of a union: the first that fails only inside the value. Empty when none does. */
 function closestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] {
   return branches.find((branch) => branch.every(({ path }) => path.length > 0)) ?? []
 }
@@ -119,17 +119,17 @@ function problemEntries(
   }
   if (issue.code === 'invalid_key') {
     const [problem] = issue.issues
-    return [[name(), problem ? `is a key that ${problem.message}` : issue.message]]
+    return [[name(), problem ? `contains an invalid key: it ${problem.message}` : issue.message]]
   }
   return [[name(), issue.message]]
 }
 
-/** Issues inside a union are worded by zod itself: word them as the others. */
+/** Replaces zod's own message, which issues inside a union carry. */
 function withMessage(issue: Issue): Issue {
   return issue.code === 'custom' ? issue : { ...issue, message: issueMessage({ input: null, ...issue } as RawIssue) }
 }
 
-/** The problems of a failed parse by field path; `whole` names the value itself. The first problem of a field is told. */
+/** Problems of a failed parse by field path: the first of each field. A problem of the value itself is listed under `whole`. */
 export function problemsOf(error: z.core.$ZodError, whole: string): Problems {
   const found = error.issues.flatMap((issue) => problemEntries(issue, [], whole))
   return Object.fromEntries(found.toReversed())

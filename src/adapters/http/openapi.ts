@@ -5,7 +5,7 @@ import type { ApiRoute } from '../../ports/api.ts'
 import { refusalsOf } from './refusals.ts'
 import { bodySchemaOf } from './request-reader.ts'
 
-/** What the documentation calls each surface, and how a client of it proves who it is. */
+/** Tag and security scheme of each surface in the documentation. */
 const surfaces: Readonly<Record<Mount['surface'], { readonly tag: string; readonly security: string | null }>> = {
   rest: { tag: 'REST API', security: 'key' },
   console: { tag: 'Console', security: 'session' },
@@ -17,7 +17,7 @@ const surfaces: Readonly<Record<Mount['surface'], { readonly tag: string; readon
   public: { tag: 'Public', security: null },
 }
 
-/** The parts of the document that no route has. */
+/** The parts of the OpenAPI document that belong to no route. */
 export function documentOf({ title, version }: { readonly title: string; readonly version: string }) {
   return {
     openapi: '3.1.0',
@@ -25,7 +25,7 @@ export function documentOf({ title, version }: { readonly title: string; readonl
     tags: [...new Set(Object.values(surfaces).map(({ tag }) => tag))].map((name) => ({ name })),
     components: {
       securitySchemes: {
-        key: { type: 'http' as const, scheme: 'bearer', description: 'API key, with scopes' },
+        key: { type: 'http' as const, scheme: 'bearer', description: 'API key with scopes' },
         operator: { type: 'http' as const, scheme: 'bearer', description: 'Token of the platform staff' },
         session: { type: 'http' as const, scheme: 'bearer', description: 'Session token of a signed-in user' },
       },
@@ -34,8 +34,8 @@ export function documentOf({ title, version }: { readonly title: string; readonl
 }
 
 /**
- * Turns the schemas of a route into JSON Schema; what has none is left open. Zod drops the default of what is transformed,
- * such as `pageSize`, and a client is to read it.
+ * Converts the zod schemas of a route to JSON Schema; unrepresentable ones become `any`. Zod drops the default of a
+ * transformed schema, such as `pageSize`, so it is restored from the registry.
  */
 export const toJsonSchemas = createJsonSchemaTransform({
   zodToJsonConfig: {
@@ -54,7 +54,7 @@ const refusalParts = {
 }
 const refusalSchemas = new Map<string, z.ZodType>()
 
-/** What a refusal looks like: one schema for all routes that refuse with the same codes in the same words. */
+/** Schema of a refusal's body, shared by all routes that refuse with the same codes and messages. */
 function refusalSchema(codes: readonly string[], description: string): z.ZodType {
   const key = JSON.stringify([codes, description])
   const made =
@@ -64,7 +64,7 @@ function refusalSchema(codes: readonly string[], description: string): z.ZodType
   return made
 }
 
-/** The refusals of a route, one schema for each status. */
+/** Response schemas of a route's refusals, by status. */
 function refusalResponsesOf(route: ApiRoute): Readonly<Record<number, z.ZodType>> {
   const byStatus = Object.groupBy(refusalsOf(route), ({ status }) => status)
   return Object.fromEntries(
@@ -78,18 +78,18 @@ function refusalResponsesOf(route: ApiRoute): Readonly<Record<number, z.ZodType>
   )
 }
 
-/** What the documentation must know of all routes: the names that several of them share. */
+/** Facts about all routes that the documentation of one needs. */
 export interface DocumentationContext {
   readonly sharedNames: ReadonlySet<string>
 }
 
-/** Finds the names that a query or command mounted more than once gives to several routes. */
+/** Finds the names that several routes share, since their query or command is mounted more than once. */
 export function createDocumentationContext(routes: readonly ApiRoute[]): DocumentationContext {
   const names = routes.map(({ name }) => name)
   return { sharedNames: new Set(names.filter((name, index) => names.indexOf(name) !== index)) }
 }
 
-/** The successful answers of a route, under their media type where they are no JSON. */
+/** Response schemas of a route's successes, under their media type unless it is JSON. */
 function successResponsesOf({ responses, contentType }: ApiRoute) {
   if (contentType === undefined) return responses
   const typed = Object.entries(responses).map(([status, schema]) => [
@@ -99,7 +99,7 @@ function successResponsesOf({ responses, contentType }: ApiRoute) {
   return Object.fromEntries(typed)
 }
 
-/** The page of a route: its operation id is its name, with the surface where one name stands on several. */
+/** Fastify schema of a route, for its OpenAPI operation. The operation id is the route's name, with the surface if several share it. */
 export function routeSchemaOf(route: ApiRoute, { sharedNames }: DocumentationContext) {
   const { tag, security } = surfaces[route.surface]
   const body = bodySchemaOf(route)

@@ -5,12 +5,12 @@ import type { Readiness } from '../../ports/api.ts'
 import type { SendRefusal } from './envelope.ts'
 import { bearerOf } from './headers.ts'
 
-/** What the operations routes tell about the process. */
+/** Sources of the operations routes. */
 export interface Operations {
   readonly readiness: () => Promise<Readiness>
-  /** The metrics in Prometheus's text form. */
+  /** Metrics in Prometheus text format. */
   readonly metrics: () => Promise<{ readonly contentType: string; readonly body: string }>
-  /** The bearer token that `/metrics` asks for; null for none. */
+  /** Bearer token that `/metrics` requires; null for none. */
   readonly metricsToken: string | null
 }
 
@@ -18,12 +18,12 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-/** Whether two secrets are the same, in a time that does not depend on how much of them is. */
+/** Compares two secrets in constant time. */
 function isSameSecret(one: string, other: string): boolean {
   return timingSafeEqual(digest(one), digest(other))
 }
 
-/** Probes and scrapes answer under pressure too: that is when they are needed. */
+/** Probes and scrapes answer under pressure too, since that is when they are needed. */
 const probeOptions = { schema: { hide: true }, config: { pressureHandler: () => undefined } }
 
 /** Mounts `/healthz`, `/readyz` and `/metrics` (Supplement §2). */
@@ -37,7 +37,7 @@ export function mountOperations(server: FastifyInstance, send: SendRefusal, oper
   server.get('/metrics', probeOptions, async (request, reply) => {
     const sent = bearerOf(request.headers.authorization) ?? ''
     if (metricsToken !== null && !isSameSecret(sent, metricsToken))
-      return send(reply, refuse('unauthorized', null, 'The metrics need their token.'))
+      return send(reply, refuse('unauthorized', null, 'Send the metrics token: Authorization: Bearer <METRICS_TOKEN>.'))
     const { contentType, body } = await metrics()
     return reply.header('content-type', contentType).send(body)
   })

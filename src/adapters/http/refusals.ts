@@ -1,7 +1,7 @@
 import type { Mount } from '../../kernel/query.ts'
 import type { ApiRoute } from '../../ports/api.ts'
 
-/** A refusal as it goes over the wire: HTTP status, code, and the sentence when the refusal brings none of its own. */
+/** A refusal on the wire: HTTP status, code, and the default message. */
 export interface WireRefusal {
   readonly status: number
   readonly code: string
@@ -12,26 +12,34 @@ function row(status: number, code: string, message: string): WireRefusal {
   return { status, code, message }
 }
 
-/** Every refusal that a rule, a credential or the edge itself can answer (Document 1 and 2, "Errors"). */
+/** Every refusal of the domain, of authentication and of the HTTP edge, by its name (Document 1 and 2, "Errors"). */
 export const refusals: Readonly<Record<string, WireRefusal>> = {
-  'validation-error': row(400, 'validation_error', 'The request has fields that are missing, unknown or out of range.'),
-  'bad-request': row(400, 'bad_request', 'The request does not make sense as a whole.'),
-  'field-not-writable': row(400, 'field_not_writable', 'The request names fields that an API key may not change.'),
+  'validation-error': row(
+    400,
+    'validation_error',
+    'Some fields of the request are missing, unknown or invalid; details names each of them.',
+  ),
+  'bad-request': row(400, 'bad_request', 'The request is not valid.'),
+  'field-not-writable': row(400, 'field_not_writable', 'The request names fields that an API key cannot change.'),
 
   'missing-key': row(401, 'missing_key', 'Send an API key: Authorization: Bearer <API_KEY>.'),
   'invalid-key': row(401, 'invalid_key', 'The API key is malformed, unknown or revoked.'),
-  unauthorized: row(401, 'unauthorized', 'Sign in: there is no session, or it has expired.'),
+  unauthorized: row(401, 'unauthorized', 'The bearer token is missing, unknown or expired.'),
   'invalid-signature': row(401, 'invalid_signature', 'The signature is missing, wrong or too old.'),
 
   'subscription-inactive': row(402, 'subscription_inactive', "The workspace's subscription is not active."),
   'plan-upgrade-required': row(402, 'plan_upgrade_required', "The workspace's plan does not include this."),
-  'insufficient-funds': row(402, 'insufficient_funds', 'The wallet does not hold enough for this.'),
+  'insufficient-funds': row(402, 'insufficient_funds', 'The wallet balance is too low for this.'),
 
   'workspace-required': row(403, 'workspace_required', 'The API key belongs to no workspace.'),
-  forbidden: row(403, 'forbidden', 'You hold no owner or admin seat on a workspace.'),
-  'sandbox-only': row(403, 'forbidden', "Only a sandbox workspace credits its own wallet: ask the platform's staff."),
-  'insufficient-scope': row(403, 'insufficient_scope', 'The API key lacks the scope that this needs.'),
-  'ip-not-allowed': row(403, 'ip_not_allowed', "The request came from outside the API key's address allowlist."),
+  forbidden: row(403, 'forbidden', 'You have no owner or admin seat on any workspace.'),
+  'sandbox-only': row(
+    403,
+    'forbidden',
+    "Only a sandbox workspace can credit its own wallet; the platform's staff credits any other.",
+  ),
+  'insufficient-scope': row(403, 'insufficient_scope', 'The API key lacks the scope that this request requires.'),
+  'ip-not-allowed': row(403, 'ip_not_allowed', "The request comes from an address outside the API key's allowlist."),
 
   'not-found': row(404, 'not_found', 'Not found.'),
   'buyer-not-found': row(404, 'not_found', 'Buyer not found.'),
@@ -53,34 +61,46 @@ export const refusals: Readonly<Record<string, WireRefusal>> = {
   'target-not-found': row(404, 'not_found', 'Target not found.'),
   'workspace-not-found': row(404, 'not_found', 'Workspace not found.'),
 
-  conflict: row(409, 'conflict', 'The record is in a state that does not allow this.'),
+  conflict: row(409, 'conflict', 'The current state of the record does not allow this.'),
 
   'publisher-not-on-campaign': row(409, 'publisher_not_on_campaign', 'The publisher has no lane on the campaign.'),
-  'pool-campaign-mismatch': row(409, 'pool_campaign_mismatch', "The pool is another campaign's."),
-  'pool-publisher-mismatch': row(409, 'pool_publisher_mismatch', "The pool is another publisher's."),
-  'number-is-fallback': row(409, 'number_is_fallback', "A pool's fallback number stays out of rotation."),
-  'already-converted': row(409, 'already_converted', 'A conversion was posted for this call already.'),
-  'adjustment-limit': row(409, 'adjustment_limit', 'The call has been adjusted as often as a call may be.'),
+  'pool-campaign-mismatch': row(409, 'pool_campaign_mismatch', 'The pool belongs to another campaign.'),
+  'pool-publisher-mismatch': row(409, 'pool_publisher_mismatch', 'The pool belongs to another publisher.'),
+  'number-is-fallback': row(
+    409,
+    'number_is_fallback',
+    'The number is the fallback number of a pool and cannot be in its rotation.',
+  ),
+  'already-converted': row(409, 'already_converted', 'A conversion has already been posted for this call.'),
+  'adjustment-limit': row(409, 'adjustment_limit', 'The call has reached the maximum number of adjustments.'),
 
-  'window-closed': row(410, 'window_closed', 'The call ended too long ago to be converted by a posted conversion.'),
-  'recording-expired': row(410, 'recording_expired', 'The carrier holds the recording no more.'),
+  'window-closed': row(410, 'window_closed', 'The call ended too long ago for a posted conversion.'),
+  'recording-expired': row(410, 'recording_expired', 'The carrier no longer holds the recording.'),
 
-  'precondition-failed': row(412, 'conflict', 'The record has moved since it was read.'),
+  'precondition-failed': row(
+    412,
+    'conflict',
+    'The record has changed since it was read: its ETag does not match If-Match.',
+  ),
 
   'payload-too-large': row(413, 'payload_too_large', 'The request body is too large.'),
-  'unsupported-media-type': row(415, 'unsupported_media_type', 'Send the body as application/json, not encoded.'),
+  'unsupported-media-type': row(
+    415,
+    'unsupported_media_type',
+    'Send the body as application/json, without a Content-Encoding.',
+  ),
 
-  'range-not-satisfiable': row(416, 'range_not_satisfiable', 'The recording has no bytes where Range asks for some.'),
+  'range-not-satisfiable': row(416, 'range_not_satisfiable', 'The requested Range lies outside the recording.'),
 
-  'rate-limited': row(429, 'rate_limited', 'Too many requests: wait as long as Retry-After says.'),
+  'rate-limited': row(429, 'rate_limited', 'Too many requests; retry after the number of seconds in Retry-After.'),
 
-  internal: row(500, 'internal', 'Something went wrong on our side.'),
-  'upstream-error': row(502, 'upstream_error', 'The carrier refused, or cannot be reached.'),
+  internal: row(500, 'internal', 'An unexpected error occurred on our side.'),
+  'upstream-error': row(502, 'upstream_error', 'The carrier refused the request or cannot be reached.'),
   'ordering-not-configured': row(503, 'error', 'Number ordering is not configured here.'),
-  unavailable: row(503, 'unavailable', 'The service cannot answer now: try again as Retry-After says.'),
+  unavailable: row(503, 'unavailable', 'The service is unavailable; retry after the number of seconds in Retry-After.'),
 }
 
-/** What the checks of each surface may refuse, before the route itself is asked. */
+/** Refusals of each surface's checks, which run before the route. */
 export const surfaceRefusals: Readonly<Record<Mount['surface'], readonly string[]>> = {
   rest: [
     'missing-key',
@@ -109,20 +129,20 @@ export const surfaceRefusals: Readonly<Record<Mount['surface'], readonly string[
   public: [],
 }
 
-/** A refusal on the wire; one that the table does not know is a fault of ours. */
+/** Wire form of a refusal. @throws Error for a refusal that the table lacks */
 export function wireOf(refused: string): WireRefusal {
   const wire = Object.hasOwn(refusals, refused) ? refusals[refused] : undefined
   if (!wire) throw new Error(`The refusal ${refused} is not in the table of refusals`)
   return wire
 }
 
-/** Refusals that the edge answers on any route, and on those that take a body. */
+/** Refusals of the edge on any route, and on routes with a body. */
 const edgeRefusals = ['validation-error', 'internal', 'unavailable']
 const bodyRefusals = ['payload-too-large', 'unsupported-media-type']
 
-/** Everything that a route can refuse: by its surface, by the edge, and by its own rules. */
+/** Every refusal that a route can answer: of its surface, of the edge, and of its own rules. */
 export function refusalsOf(route: ApiRoute): readonly WireRefusal[] {
-  // A console route that names a scope takes API keys as well, judged as on the REST surface.
+  // A console route with a scope accepts API keys too, with the checks of the REST surface.
   const byKey = route.surface === 'console' && route.scope !== null ? surfaceRefusals.rest : []
   return [
     ...surfaceRefusals[route.surface],
@@ -134,8 +154,8 @@ export function refusalsOf(route: ApiRoute): readonly WireRefusal[] {
 }
 
 /**
- * Makes sure that every refusal of every route has its row.
- * @throws Error naming those that have none, at start.
+ * Checks at start that the table covers every refusal of every route.
+ * @throws Error that names the missing refusals
  */
 export function requireKnownRefusals(routes: readonly ApiRoute[]): void {
   const unknown = routes.flatMap(({ name, rejects }) =>
@@ -145,8 +165,8 @@ export function requireKnownRefusals(routes: readonly ApiRoute[]): void {
 }
 
 /**
- * What a malformed path id answers, so that it cannot be told from a missing record: the 404 of the kind that the
- * parameter names (`publisherId`) where the route declares it, else the 404 that it declares first.
+ * Refusal of a malformed path id, the same as that of a missing record: the 404 of the kind that the parameter names
+ * (`publisherId`) if the route declares it, else the first 404 that the route declares.
  */
 export function notFoundRefusalOf({ rejects }: Pick<ApiRoute, 'rejects'>, parameter: string): string {
   const own = `${parameter.replace(/Id$/, '')}-not-found`

@@ -7,7 +7,7 @@ import { idempotencyKeyOf } from './headers.ts'
 import { issueMessage, type Problems, problemsOf } from './issue-messages.ts'
 import { strictSchema } from './strict.ts'
 
-/** What a route is told of the request itself, once its credential and its path have passed. */
+/** Parts of a request that are parsed after its credential and path have been accepted. */
 export type RequestParts = Pick<ApiRequest, 'query' | 'body' | 'idempotencyKey' | 'ifMatch' | 'minPosition' | 'range'>
 
 type Part<Value> = { readonly value: Value } | { readonly problems: Problems }
@@ -24,7 +24,7 @@ function minPositionOf({ headers }: FastifyRequest): Part<number | null> {
   if (sent === undefined) return { value: null }
   const position = positionOf(String(sent))
   return position === undefined
-    ? { problems: { [headerNames.minPosition]: `must be a cursor that ${headerNames.position} gave` } }
+    ? { problems: { [headerNames.minPosition]: `must be a cursor from the response header ${headerNames.position}` } }
     : { value: position }
 }
 
@@ -40,7 +40,7 @@ function ifMatchOf({ headers }: FastifyRequest): readonly string[] | null {
   return headers['if-match']?.split(',').map((tag) => tag.trim()) ?? null
 }
 
-/** A part is asked for by GET alone, and not on a condition (`If-Range`): there is no validator that it could name. */
+/** `Range` of a GET. Ignored with `If-Range`, since the bytes have no validator that it could name. */
 function rangeSentBy({ method, headers }: FastifyRequest): string | null {
   return method === 'GET' && headers['if-range'] === undefined ? (headers.range ?? null) : null
 }
@@ -48,14 +48,14 @@ function rangeSentBy({ method, headers }: FastifyRequest): string | null {
 const nothing = z.strictObject({})
 const absent = { value: null }
 
-/** The body of a route that takes it raw. */
+/** Body of a route that takes raw bytes. */
 function rawBodyOf({ headers, body }: FastifyRequest): Part<RawBody> {
   return { value: { headers, bytes: body instanceof Uint8Array ? body : new Uint8Array() } }
 }
 
 /**
- * The schema that a body is held to; null for a method without one. Unknown fields are refused, but on the public
- * surface, where they are dropped. A write without a body schema takes an empty object.
+ * Schema that validates the body; null for a method without a body. Unknown fields are refused, except on the public
+ * surface, which drops them. A write without a body schema takes an empty object.
  */
 export function bodySchemaOf({ method, body, surface, raw }: ApiRoute): z.ZodType | null {
   if (method === 'GET' || raw) return null
@@ -63,7 +63,7 @@ export function bodySchemaOf({ method, body, surface, raw }: ApiRoute): z.ZodTyp
   return surface === 'public' ? body : strictSchema(body)
 }
 
-/** Refuses a body that names what it may not change here (Supplement 1.2); null when it names nothing of the kind. */
+/** Refuses a body that names read-only fields (Supplement §1.2); null when it names none. */
 function checkReadOnlyFields({ readOnlyFields = [] }: ApiRoute, body: unknown): Refusal<'field-not-writable'> | null {
   const named = readOnlyFields.filter(
     (field) => typeof body === 'object' && body !== null && Object.hasOwn(body, field),
@@ -71,13 +71,13 @@ function checkReadOnlyFields({ readOnlyFields = [] }: ApiRoute, body: unknown): 
   if (named.length === 0) return null
   return refuse(
     'field-not-writable',
-    Object.fromEntries(named.map((field) => [field, 'can be changed in the console alone'])),
+    Object.fromEntries(named.map((field) => [field, 'can only be changed in the console'])),
   )
 }
 
 /**
- * Makes a route's reader: query, body and headers parsed, or one `validation-error` with every problem of them; before
- * that, a `field-not-writable` with every field that may not be changed here.
+ * Creates the reader of a route's requests. It parses query, body and headers, or refuses with one `validation-error`
+ * that lists all problems. Read-only fields in the body are refused first, with one `field-not-writable`.
  */
 export function createReader(
   route: ApiRoute,

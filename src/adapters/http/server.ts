@@ -87,10 +87,10 @@ export class ListenError extends Error {
 }
 
 const listenProblems: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another process listens there',
-  EACCES: 'this user may not listen there',
+  EADDRINUSE: 'another process is already listening there',
+  EACCES: 'this user may not listen on that port',
   EADDRNOTAVAIL: 'this machine has no such address',
-  ENOTFOUND: 'there is no such host',
+  ENOTFOUND: 'the host name cannot be resolved',
 }
 
 function toListenError(error: unknown, port: number, host: string): ListenError {

@@ -98,7 +98,7 @@ describe.each(storeSetups)('API keys over $name', (setup) => {
     const refused = await desk.send('POST', '', { name: 'Key', scopes: many(21) })
     expect([code(refused), refused.body.error.details]).toEqual([
       [400, 'validation_error'],
-      { scopes: 'must have at most 20 entries' },
+      { scopes: 'must have at most 20 items' },
     ])
     for (const scope of ['x'.repeat(40), 'x'.repeat(41)])
       expect(code(await desk.send('POST', '', { name: 'Key', scopes: [scope] }))).toEqual([400, 'validation_error'])
