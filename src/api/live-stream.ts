@@ -13,6 +13,7 @@ import { cursorOf } from '../ports/api-headers.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import { type ChangeNotifier, createChangeNotifier } from '../runtime/change-notifier.ts'
+import { createLiveTail } from '../runtime/live-tail.ts'
 import type { QueryResponse, QueryRunner } from '../runtime/queries/query-runner.ts'
 import type { SessionCheck } from './access.ts'
 import { prefetchFirst } from './prefetch-first.ts'
@@ -70,7 +71,7 @@ function createBoardReader(queries: QueryRunner, clock: Clock): BoardReader {
 }
 
 interface StreamContext {
-  readonly movements: ChangeNotifier
+  readonly changes: ChangeNotifier
   readonly boards: BoardReader
   readonly isSessionValid: SessionCheck
   readonly clock: Clock
@@ -80,7 +81,7 @@ interface StreamContext {
 
 /** The board now, and again whenever it has moved, a few times a second at the most; a sign of life in between. */
 async function* streamBoards(
-  { movements, boards, isSessionValid: stands, clock, stop }: StreamContext,
+  { changes, boards, isSessionValid: stands, clock, stop }: StreamContext,
   { principal, connection }: ApiRequest,
   tenant: Tenant,
 ): AsyncGenerator<Uint8Array> {
@@ -88,11 +89,12 @@ async function* streamBoards(
   let position: number | null = null
   let moved = true
   let shown = ''
-  const leave = movements.subscribe(tenant.workspaceId, (told) => {
-    position = told
+  const subscription = changes.changesOf(tenant.workspaceId).subscribe((changedAt) => {
+    position = changedAt
     moved = true
     bell.notify()
   })
+  const leave = () => subscription.unsubscribe()
   stop.addEventListener('abort', leave, { once: true })
 
   async function* send(bytes: Uint8Array) {
@@ -142,12 +144,11 @@ export function openLiveStream(options: {
   const { log, queries, isSessionValid: stands, clock } = options
   const closing = new AbortController()
   const boards = createBoardReader(queries, clock)
-  const movements = createChangeNotifier({
-    log,
-    clock,
-    own: new Set([call.name, workspace.name]),
-    // Sessions end in the streams of people.
-    all: new Set([user.name]),
+  const changes = createChangeNotifier({
+    tail: createLiveTail({ log, clock, signal: closing.signal }),
+    workspaceStreams: new Set([call.name, workspace.name]),
+    // Sessions end in the streams of users.
+    globalStreams: new Set([user.name]),
   })
   const open = new Map<string, number>()
   const count = (workspaceId: string, by: 1 | -1) => {
@@ -172,7 +173,7 @@ export function openLiveStream(options: {
     return {
       status: 200,
       body: await prefetchFirst(
-        streamBoards({ movements, boards, isSessionValid: stands, clock, stop }, request, tenant),
+        streamBoards({ changes, boards, isSessionValid: stands, clock, stop }, request, tenant),
       ),
       position: null,
       headers: {
@@ -204,9 +205,6 @@ export function openLiveStream(options: {
       rejects: [],
       run,
     },
-    close() {
-      closing.abort()
-      movements.close()
-    },
+    close: () => closing.abort(),
   }
 }

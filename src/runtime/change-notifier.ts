@@ -1,84 +1,51 @@
-import { backOffMs } from '../kernel/async/backoff.ts'
-import { sleep } from '../kernel/async/sleep.ts'
+import { filter, map, type Observable, share } from 'rxjs'
 import { parseStreamName } from '../kernel/entity.ts'
-import type { RecordedEvent } from '../kernel/event.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { EventLog } from '../ports/event-log.ts'
+import type { TailPage } from './live-tail.ts'
 
-/** Is told that something was recorded, and up to which position of the log. */
-export type Listener = (position: number) => void
+/** What of a page concerns whom: the last position of each workspace's own events, and of events that concern all. */
+interface Changes {
+  readonly byWorkspace: ReadonlyMap<string, number>
+  readonly global: number | null
+}
 
-/** What is recorded, fanned out from one reading of the log for all that watch. */
+/** Positions of the log at which something changed, by workspace. */
 export interface ChangeNotifier {
-  /** Tells from now on of what is recorded for a workspace; the answer ends it. */
-  readonly subscribe: (workspaceId: string, told: Listener) => () => void
-  readonly close: () => void
+  /** The last position of each page that concerns the workspace; hot. */
+  readonly changesOf: (workspaceId: string) => Observable<number>
 }
 
 /**
- * Follows the log for as long as somebody watches. Events of the streams of `own` concern their workspace, those of `all`
- * everybody. A log that is away is followed on from where it was: nothing is left out.
+ * Fans the log's tail out by workspace. Events of the categories `workspaceStreams` concern their workspace, those of
+ * `globalStreams` every workspace, and so does the start of the tail. Each page is read once, whatever the number of
+ * subscribers.
  */
 export function createChangeNotifier(options: {
-  readonly log: Pick<EventLog, 'follow' | 'head'>
-  readonly clock: Clock
-  readonly own: ReadonlySet<string>
-  readonly all: ReadonlySet<string>
+  readonly tail: Observable<TailPage>
+  readonly workspaceStreams: ReadonlySet<string>
+  readonly globalStreams: ReadonlySet<string>
 }): ChangeNotifier {
-  const { log, clock, own, all } = options
-  const watching = new Map<string, Set<Listener>>()
-  let following: AbortController | null = null
+  const { tail, workspaceStreams, globalStreams } = options
 
-  const tell = (event: RecordedEvent) => {
-    const { category } = parseStreamName(event.stream)
-    const heard = all.has(category)
-      ? [...watching.values()].flatMap((each) => [...each])
-      : own.has(category)
-        ? (watching.get(event.meta.workspaceId ?? '') ?? [])
-        : []
-    for (const told of heard) told(event.position)
-  }
-
-  async function follow(signal: AbortSignal): Promise<void> {
-    let after: number | null = null
-    for (let failures = 0; !signal.aborted; ) {
-      try {
-        if (after === null) {
-          after = await log.head()
-          // Whoever looked before this reading began may have missed something.
-          for (const each of watching.values()) for (const told of each) told(after)
-        }
-        for await (const page of log.follow(after, signal)) {
-          after = page.position
-          failures = 0
-          for (const event of page.events) tell(event)
-        }
-      } catch {
-        failures += 1
-        await sleep(clock, backOffMs(failures), signal)
-      }
+  function changesIn({ events, position, isStart }: TailPage): Changes {
+    const byWorkspace = new Map<string, number>()
+    let global = isStart ? position : null
+    for (const { stream, meta, position: at } of events) {
+      const { category } = parseStreamName(stream)
+      if (globalStreams.has(category)) global = at
+      else if (workspaceStreams.has(category)) byWorkspace.set(meta.workspaceId ?? '', at)
     }
+    return { byWorkspace, global }
   }
 
-  const stop = () => {
-    following?.abort()
-    following = null
-  }
-
+  const changes = tail.pipe(map(changesIn), share())
   return {
-    subscribe(workspaceId, told) {
-      const mine = watching.get(workspaceId) ?? new Set()
-      watching.set(workspaceId, mine.add(told))
-      if (following === null) {
-        following = new AbortController()
-        void follow(following.signal)
-      }
-      return () => {
-        mine.delete(told)
-        if (mine.size === 0 && watching.get(workspaceId) === mine) watching.delete(workspaceId)
-        if (watching.size === 0) stop()
-      }
-    },
-    close: stop,
+    changesOf: (workspaceId) =>
+      changes.pipe(
+        map(({ byWorkspace, global }) => laterOf(byWorkspace.get(workspaceId) ?? null, global)),
+        filter((position) => position !== null),
+      ),
   }
 }
+
+const laterOf = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.max(a, b)
