@@ -149,7 +149,7 @@ export function applyCampaignInput(
     states: sent.states && normalizeStates(sent.states),
     payout: payout && applyPatch(settings.payout, payout),
   })
-  const zones = { sent: sent.timezone, record: next.timezone }
+  const zones = { input: sent.timezone, record: next.timezone }
   const schedule = patchSchedule(settings.hoursSchedule, hoursSchedule, zones)
   return { ...next, timezone: (hoursSchedule && schedule?.tz) || next.timezone, hoursSchedule: schedule }
 }

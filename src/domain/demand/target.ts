@@ -195,7 +195,7 @@ export function applyTargetInput(
     endpoint: settings.endpoint && endpoint && applyPatch(settings.endpoint, endpoint),
     rtb: settings.rtb && rtb && applyPatch(settings.rtb, rtb),
   })
-  const zones = { sent: undefined, record: next.timezone }
+  const zones = { input: undefined, record: next.timezone }
   return { ...next, hoursSchedule: patchSchedule(settings.hoursSchedule, hoursSchedule, zones) }
 }
 

@@ -5,7 +5,7 @@ const UNITS: readonly (readonly [number, string])[] = [
   [1, 'second'],
 ]
 
-/** Seconds in words, in the largest unit that divides them: `2 hours`, `90 seconds`. */
+/** A duration in words, in the largest unit that divides it: `2 hours`, `90 seconds`. */
 export function formatDuration(seconds: number): string {
   const [size, unit] = UNITS.find(([size]) => seconds >= size && seconds % size === 0) ?? [1, 'second']
   return pluralize(seconds / size, unit)
@@ -16,7 +16,7 @@ export function pluralize(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** A number or sip address with all but the trailing digits of who is called hidden: `•••4821`, `sip:•••4821`, `sip:•••`. */
+/** A phone number or SIP address with only the last four digits of its user part: `•••4821`, `sip:•••4821`, `sip:•••`. */
 export function maskDestination(destination: string): string {
   const [, scheme = '', called = ''] = /^(sips?:)?([^@;?]*)/i.exec(destination) ?? []
   return `${scheme}•••${/\d{0,4}$/.exec(called)?.[0]}`

@@ -1,13 +1,11 @@
 import { Temporal } from 'temporal-polyfill'
-import { DAYS, type Day, type Schedule } from './schedule.ts'
+import { DAYS, type DayTable, mapDays, type Schedule } from './schedule.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './time.ts'
 
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * HOUR_MS
-/** Zones change their offset on quarters of an hour, so one offset holds for a quarter. */
+/** Zones change their offset only at quarters of an hour, so one offset holds for a whole quarter. */
 const QUARTER_MS = 15 * MINUTE_MS
 
-/** Offsets remembered of one zone; calls are dated now or in the past, so a few quarters serve nearly all. */
+/** Cached offsets of one zone. Nearly all instants are recent, so a few quarters suffice. */
 const QUARTERS_MAX = 512
 
 interface WallClock {
@@ -42,26 +40,26 @@ function wallClockOf(zone: string): WallClock {
   return wall
 }
 
-/** Local wall clock less UTC at an instant, in milliseconds. Formatting is slow, so offsets are remembered by quarter. */
+/** Offset of a zone from UTC at an instant, in milliseconds. Formatting is slow, so offsets are cached by quarter of an hour. */
 export function offsetAt(zone: string, instantMs: number): number {
   const { format, offsets } = wallClockOf(zone)
   const quarter = Math.floor(instantMs / QUARTER_MS)
-  const known = offsets.get(quarter)
-  if (known !== undefined) return known
+  const cached = offsets.get(quarter)
+  if (cached !== undefined) return cached
   if (offsets.size >= QUARTERS_MAX) offsets.clear()
   const offset = readOffset(format, instantMs)
   offsets.set(quarter, offset)
   return offset
 }
 
-/** An instant (ms) on the wall clock of a zone: `YYYY-MM-DD HH:MM:SS`. */
+/** The local time of an instant (ms) in a zone: `YYYY-MM-DD HH:MM:SS`. */
 export function localTime(zone: string, instantMs: number): string {
   return new Date(instantMs + offsetAt(zone, instantMs)).toISOString().slice(0, 19).replace('T', ' ')
 }
 
 /**
- * What an hour of UTC (`YYYY-MM-DDTHH`) is called in a zone where its minutes are those of UTC throughout
- * (`YYYY-MM-DD HH`); else null.
+ * The local name (`YYYY-MM-DD HH`) of an hour of UTC (`YYYY-MM-DDTHH`); null where the offset is not whole hours, or changes
+ * within the hour.
  */
 export function localHour(zone: string, hour: string): string | null {
   const hourMs = Date.parse(`${hour}:00:00.000Z`)
@@ -73,31 +71,24 @@ export function localHour(zone: string, hour: string): string | null {
 const minuteOfDay = (clock: string) => Number(clock.slice(0, 2)) * 60 + Number(clock.slice(3))
 
 /** Opening and closing minutes of each day. */
-type Minutes = Readonly<Record<Day, readonly (readonly [open: number, close: number])[]>>
+type Minutes = DayTable<readonly (readonly [open: number, close: number])[]>
 
-/** Schedules by minutes: a decision asks hundreds of them, and a schedule that changes is another one. */
+/** Parsed schedules: one decision evaluates hundreds of them. A changed schedule is a new object. */
 const minutesCache = new WeakMap<Schedule, Minutes>()
 
 function openingMinutes(schedule: Schedule): Minutes {
   const known = minutesCache.get(schedule)
   if (known) return known
-  const of = (day: Day) => schedule.days[day].map(([open, close]) => [minuteOfDay(open), minuteOfDay(close)] as const)
-  const minutes = {
-    mon: of('mon'),
-    tue: of('tue'),
-    wed: of('wed'),
-    thu: of('thu'),
-    fri: of('fri'),
-    sat: of('sat'),
-    sun: of('sun'),
-  }
+  const minutes = mapDays((day) =>
+    schedule.days[day].map(([open, close]) => [minuteOfDay(open), minuteOfDay(close)] as const),
+  )
   minutesCache.set(schedule, minutes)
   return minutes
 }
 
 /**
- * Whether a schedule is open at an instant (ms): by the local wall clock, so that nine o'clock is nine o'clock on
- * both sides of a change of the clocks. Opening times are inside, closing times outside. Null is always open.
+ * Whether a schedule is open at an instant (ms), by the local wall clock: 09:00 is 09:00 before and after a change of the
+ * clocks. The opening minute is inside, the closing minute outside. A null schedule is always open.
  */
 export function isOpen(schedule: Schedule | null, instantMs: number, fallbackTz: string): boolean {
   if (schedule === null) return true
@@ -109,28 +100,28 @@ export function isOpen(schedule: Schedule | null, instantMs: number, fallbackTz:
   return openingMinutes(schedule)[day].some(([open, close]) => minute >= open && minute < close)
 }
 
-/** A local date: its first instant, that of the next one, and that of the one asked for (ms). */
+/** A local date: its first instant, that of the next date, and the midnight computed for it (ms). */
 interface LocalDay {
   readonly from: number
   readonly to: number
   readonly midnight: number
 }
 
-/** The day last asked about, by zone and distance: nearly all ask about today. */
-const days = new Map<string, LocalDay>()
+/** The last local day by zone and distance: nearly all calls are about today. */
+const dayCache = new Map<string, LocalDay>()
 
 function localDayOf(zone: string, instantMs: number, daysBack: number): LocalDay {
   const date = Temporal.Instant.fromEpochMilliseconds(instantMs).toZonedDateTimeISO(zone).toPlainDate()
-  const begin = (back: number) => date.subtract({ days: back }).toZonedDateTime(zone).epochMilliseconds
-  return { from: begin(0), to: begin(-1), midnight: begin(daysBack) }
+  const startOf = (back: number) => date.subtract({ days: back }).toZonedDateTime(zone).epochMilliseconds
+  return { from: startOf(0), to: startOf(-1), midnight: startOf(daysBack) }
 }
 
 /** The first instant (ms) of the local date `daysBack` days before that of an instant. */
 export function localMidnight(zone: string, instantMs: number, daysBack: number): number {
   const key = `${zone} ${daysBack}`
-  const known = days.get(key)
-  if (known && known.from <= instantMs && instantMs < known.to) return known.midnight
+  const cached = dayCache.get(key)
+  if (cached && cached.from <= instantMs && instantMs < cached.to) return cached.midnight
   const day = localDayOf(zone, instantMs, daysBack)
-  days.set(key, day)
+  dayCache.set(key, day)
   return day.midnight
 }

@@ -1,16 +1,15 @@
 import { PREFIX } from './limits.ts'
 
-/** Whether two names are the same to a person: without regard to case, blanks around them or how accents are composed. */
+/** Whether two names read the same: ignoring case, surrounding blanks, and how accents are composed. */
 export function isSameName(one: string, other: string): boolean {
   return comparable(one) === comparable(other)
 }
 
-/** A letter with its accent is the same however it is composed. */
 const comparable = (name: string) => name.trim().normalize('NFC').toLowerCase()
 
 /**
- * A short code for a name that no other record of its kind has: its first letters and digits, upper case, then a
- * number where those are taken.
+ * A short code for a name, different from all `taken` ones: its first letters and digits in upper case, then a number
+ * where those are taken.
  */
 export function prefixFor(name: string, taken: ReadonlySet<string>): string {
   const letters = name.toUpperCase().replace(/[^A-Z0-9]/g, '')

@@ -58,7 +58,7 @@ const AREA_CODES: Readonly<Record<string, string>> = {
   VI: '340',
 }
 
-/** Every area code that is known, with its state. */
+/** All listed area codes with their states. */
 export const areaCodes: ReadonlyMap<string, string> = new Map(
   Object.entries(AREA_CODES).flatMap(([state, codes]) => codes.split(' ').map((code) => [code, state] as const)),
 )
@@ -70,7 +70,7 @@ export function areaCodeOf(e164: string | null): string | null {
   return (e164 && NANP.exec(e164)?.[1]) || null
 }
 
-/** Two-letter state of a North American number, by its area code; null where none is known. */
+/** Two-letter state of a North American number, by its area code; null for an unlisted one or any other number. */
 export function stateOf(e164: string | null): string | null {
   const code = areaCodeOf(e164)
   return code === null ? null : (areaCodes.get(code) ?? null)

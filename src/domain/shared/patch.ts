@@ -1,27 +1,27 @@
 import { isDeepStrictEqual } from 'node:util'
 
-/** What is wanted of a record: any of its fields; undefined keeps what is there. */
+/** New values for any fields of a record; undefined leaves a field as it is. */
 export type Patch<T> = { readonly [K in keyof T]?: T[K] | undefined }
 
-/** The record with the wanted fields in place of its own. */
-export function applyPatch<T extends object>(record: T, wanted: Patch<T>): T {
+/** A copy of the record with the patched fields replaced. */
+export function applyPatch<T extends object>(record: T, patch: Patch<T>): T {
   const next = { ...record }
-  for (const key in wanted) {
-    const value: T[typeof key] | undefined = wanted[key]
+  for (const key in patch) {
+    const value: T[typeof key] | undefined = patch[key]
     if (value !== undefined) next[key] = value
   }
   return next
 }
 
-/** Which of the wanted fields differ from the record: as they were and as they will be; null when none does. */
+/** The patched fields whose values differ from the record's, before and after (deep comparison); null when none does. */
 export function diff<T extends object>(
   record: T,
-  wanted: Patch<T>,
+  patch: Patch<T>,
 ): { readonly before: Partial<T>; readonly after: Partial<T> } | null {
   const before: Partial<T> = {}
   const after: Partial<T> = {}
-  for (const key in wanted) {
-    const value: T[typeof key] | undefined = wanted[key]
+  for (const key in patch) {
+    const value: T[typeof key] | undefined = patch[key]
     if (value === undefined || isDeepStrictEqual(value, record[key])) continue
     before[key] = record[key]
     after[key] = value

@@ -1,16 +1,16 @@
-/** A rule's verdict on one field: a sentence, or null when the field is well. */
+/** The result of a rule on one field: a sentence that says what is wrong, or null. */
 export type Problem = readonly [field: string, problem: string | null]
 
-/** The problems that there are, by field; null when there is none. */
+/** The sentences of failed rules by field, the last one of a field; null when every rule passes. */
 export function problemsOf(rules: readonly Problem[]): Readonly<Record<string, string>> | null {
   const found = rules.flatMap(([field, problem]) => (problem === null ? [] : [[field, problem] as const]))
   return found.length === 0 ? null : Object.fromEntries(found)
 }
 
-/** Characters of what was sent that a sentence repeats. */
-const QUOTED = 24
+/** Characters of an input that a sentence repeats. */
+const EXCERPT_MAX = 24
 
-/** What was sent, as a sentence repeats it. */
-export function excerpt(sent: string): string {
-  return sent.length > QUOTED ? `${sent.slice(0, QUOTED)}…` : sent
+/** The beginning of an input, short enough to be repeated in a sentence. */
+export function excerpt(input: string): string {
+  return input.length > EXCERPT_MAX ? `${input.slice(0, EXCERPT_MAX)}…` : input
 }

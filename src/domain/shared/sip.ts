@@ -1,4 +1,4 @@
-/** What the codes say with which SIP endpoints answer a dial (RFC 3261 §21). */
+/** Reason phrases of SIP response codes (RFC 3261 §21). */
 const TEXTS: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   401: 'Unauthorized',
@@ -23,7 +23,7 @@ const TEXTS: Readonly<Record<number, string>> = {
   604: 'Does Not Exist Anywhere',
 }
 
-/** A SIP code in its own words; null where there is no code, or an unknown one. */
+/** The reason phrase of a SIP response code; null for no code or an unknown one. */
 export function sipText(code: number | null): string | null {
   return code === null ? null : (TEXTS[code] ?? null)
 }

@@ -1,13 +1,14 @@
 import { Map as PersistentMap } from 'immutable'
+import { DAY_MS, HOUR_MS } from './time.ts'
 
-/** The UTC windows that an instant falls in, by name: `2026-11-21T07`, `2026-11-21`, `2026-11` (Document 1, convention 3). */
+/** The names of the UTC windows that contain an instant: `2026-11-21T07`, `2026-11-21`, `2026-11` (Document 1, shared convention 3). */
 export interface Windows {
   readonly hour: string
   readonly day: string
   readonly month: string
 }
 
-/** What was read of an instant last: one decision asks the same one of hundreds of targets. */
+/** The last parsed instant: one decision uses the same instant for hundreds of targets. */
 let latest = { instant: '', ms: Number.NaN, windows: { hour: '', day: '', month: '' } }
 
 function parseInstant(instant: string): typeof latest {
@@ -28,12 +29,11 @@ export function msOf(instant: string): number {
   return parseInstant(instant).ms
 }
 
-const HOUR_MS = 3_600_000
-/** How long the counts of a window are kept, by the length of its name: hours 48 h, days 62 days, months 13 (Supplement §6). */
+/** Retention of a window's counts, by the length of its name: hours 48 hours, days 62 days, months 13 months (Supplement §6). */
 const RETENTION_MS: Readonly<Record<number, number>> = {
   13: 48 * HOUR_MS,
-  10: 62 * 24 * HOUR_MS,
-  7: 13 * 31 * 24 * HOUR_MS,
+  10: 62 * DAY_MS,
+  7: 13 * 31 * DAY_MS,
 }
 
 /** Counts by window name. */
@@ -42,7 +42,7 @@ export type Counts = PersistentMap<string, number>
 /** No counts. */
 export const NO_COUNTS: Counts = PersistentMap()
 
-/** Counts with `by` added in the given windows; windows that nobody can ask for any more at `now` are dropped when a new one begins. */
+/** Counts with `by` added in the given windows, never below zero. When a window is new, expired windows are removed. */
 export function addToCounts(counts: Counts, windows: readonly string[], by: number, now: string): Counts {
   const begins = windows.some((window) => !counts.has(window))
   const kept = begins ? counts.filter((_count, window) => isRetained(window, now)) : counts
@@ -51,19 +51,19 @@ export function addToCounts(counts: Counts, windows: readonly string[], by: numb
   })
 }
 
-/** The oldest windows that were kept at the instant asked about last, by the length of their names: one asks for many. */
+/** The oldest retained windows at the last used instant, by the length of their names. */
 let oldest = { now: '', names: new Map<number, string>() }
 
 function oldestRetained(length: number, now: string): string {
   if (oldest.now !== now) oldest = { now, names: new Map() }
-  const known = oldest.names.get(length)
-  if (known !== undefined) return known
+  const cached = oldest.names.get(length)
+  if (cached !== undefined) return cached
   const name = new Date(Date.parse(now) - (RETENTION_MS[length] ?? 0)).toISOString().slice(0, length)
   oldest.names.set(length, name)
   return name
 }
 
-/** Whether anyone can still ask for a window at `now`. */
+/** Whether a window's counts are still retained at `now`. */
 export function isRetained(window: string, now: string): boolean {
   return window >= oldestRetained(window.length, now)
 }

@@ -212,7 +212,7 @@ export function applyLaneInput(
   workspaceZone: string,
 ): LaneTerms {
   const next = applyPatch(terms, { ...sent, states: sent.states && normalizeStates(sent.states) })
-  const zones = { sent: undefined, record: next.timezone ?? workspaceZone }
+  const zones = { input: undefined, record: next.timezone ?? workspaceZone }
   return { ...next, hoursSchedule: patchSchedule(terms.hoursSchedule, hoursSchedule, zones) }
 }
 

@@ -1,0 +1,9 @@
+/** Milliseconds of the units of time that rules compute with. */
+export const MINUTE_MS = 60_000
+export const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS
+
+/** The instant (ISO 8601, UTC) that lies `ms` milliseconds after another. */
+export function addMs(instant: string, ms: number): string {
+  return new Date(Date.parse(instant) + ms).toISOString()
+}
