@@ -55,8 +55,8 @@ describe('set-route', () => {
     given(workspace, shelved)
       .when(setRoute, { ...place, campaignId: idOf(9), settings: {} })
       .gives({ refused: 'campaign-not-found' })
-    set({}, shelved).gives({ refused: 'conflict', message: 'Campaign is archived.' })
-    set({}, archivedTarget.events).gives({ refused: 'conflict', message: 'Target is archived.' })
+    set({}, shelved).gives({ refused: 'conflict', message: 'Campaign is archived. Restore it first.' })
+    set({}, archivedTarget.events).gives({ refused: 'conflict', message: 'Target is archived. Restore it first.' })
   })
 
   it.each<[string, number, number]>([
