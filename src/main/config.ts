@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
-import { type AddressRange, isGlobal, parseAddressRange } from '../adapters/egress/addresses.ts'
+import { isGlobal } from '../adapters/egress/addresses.ts'
 import type { TelnyxSettings } from '../adapters/telnyx/telnyx.ts'
 import { publicKeyOf } from '../adapters/telnyx/webhook.ts'
+import { type IpRange, parseIpRange } from '../kernel/ip-address.ts'
 
 export const roles = ['command-api', 'query-api', 'projector', 'worker'] as const
 export type Role = (typeof roles)[number]
@@ -65,7 +65,7 @@ export interface Config {
   readonly eventLogUrl: string
   readonly readStoreUrl: string
   /** What bids and webhooks may reach though it is not public. */
-  readonly egressAllowed: readonly AddressRange[]
+  readonly egressAllowed: readonly IpRange[]
   /** The account at Telnyx; null where the carrier is simulated. */
   readonly telnyx: TelnyxSettings | null
   /** Whether numbers can be searched, bought and given back at the carrier. */
@@ -76,10 +76,9 @@ export interface Config {
 
 const NAMED_RANGES: readonly string[] = ['loopback', 'linklocal', 'uniquelocal']
 
+/** An address or CIDR range; an IPv6 address may name a zone. */
 function isAddressOrRange(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/')
-  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
-  return bits > 0 && rest.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
+  return parseIpRange(text.includes(':') ? text.replace(/%[\w.:-]+/, '') : text) !== null
 }
 
 /** Whom `TRUST_PROXY` names: a bare number is a number of hops. @throws Misconfigured */
@@ -158,15 +157,15 @@ function masterKeyFrom(given: string | undefined, directory: string, production:
 }
 
 /** The ranges that are opened to bids and webhooks. @throws Misconfigured when one is none, or in production not a public one. */
-function allowedRanges(given: string | undefined, production: boolean, simulated: boolean): readonly AddressRange[] {
+function allowedRanges(given: string | undefined, production: boolean, simulated: boolean): readonly IpRange[] {
   const texts = (given ?? (production || !simulated ? '' : '127.0.0.1/32')).split(',').map((text) => text.trim())
   return texts
     .filter((text) => text !== '')
     .map((text) => {
-      const range = parseAddressRange(text)
-      if (!range) throw new ConfigurationError(`EGRESS_ALLOW names "${text}", which is no range of addresses.`)
+      const range = parseIpRange(text)
+      if (!range) throw new ConfigurationError(`EGRESS_ALLOW names "${text}", which is not an address or a CIDR range.`)
       if (production && !isGlobal(range))
-        throw new ConfigurationError(`EGRESS_ALLOW names ${text}; production opens no range that is not public.`)
+        throw new ConfigurationError(`EGRESS_ALLOW names ${text}; in production only public ranges are allowed.`)
       return range
     })
 }

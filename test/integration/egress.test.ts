@@ -1,12 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
-import { type AddressRange, isGlobal, isReachable, parseAddressRange } from '../../src/adapters/egress/addresses.ts'
+import { isGlobal, isReachable } from '../../src/adapters/egress/addresses.ts'
 import { openEgress } from '../../src/adapters/egress/egress.ts'
+import { type IpRange, parseIpRange } from '../../src/kernel/ip-address.ts'
 import { systemClock as clock } from '../../src/main/system.ts'
 
-const range = (text: string): AddressRange => {
-  const found = parseAddressRange(text)
+const range = (text: string): IpRange => {
+  const found = parseIpRange(text)
   if (!found) throw new Error(`${text} is no range.`)
   return found
 }
@@ -107,7 +108,7 @@ describe('addresses', () => {
       'localhost',
       '0x7f.1',
     ])
-      expect(parseAddressRange(text), text).toBeNull()
+      expect(parseIpRange(text), text).toBeNull()
     expect(isGlobal(range('8.8.8.0/24'))).toBe(true)
     expect(isGlobal(range('8.0.0.0/6'))).toBe(false)
     expect(isGlobal(range('0.0.0.0/0'))).toBe(false)

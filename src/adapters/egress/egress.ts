@@ -2,9 +2,10 @@ import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { Agent, buildConnector, type Dispatcher, request } from 'undici'
+import type { IpRange } from '../../kernel/ip-address.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Egress, EgressFailure, EgressRequest, EgressResponse } from '../../ports/egress.ts'
-import { type AddressRange, isReachable } from './addresses.ts'
+import { isReachable } from './addresses.ts'
 
 /** The addresses of a name. @throws Error with a code when it has none */
 export type HostLookup = (host: string) => Promise<readonly LookupAddress[]>
@@ -76,7 +77,7 @@ export function openEgress({
   clock,
   lookUp = systemLookup,
 }: {
-  readonly opened: readonly AddressRange[]
+  readonly opened: readonly IpRange[]
   readonly clock: Clock
   readonly lookUp?: HostLookup
 }): Egress {
