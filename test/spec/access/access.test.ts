@@ -233,6 +233,9 @@ describe('address allowlist', () => {
     [['2001:db8::1'], '2001:0db8:0:0:0:0:0:1', true],
     [['2001:db8::1'], '2001:db8::2', false],
     [['203.0.113.9'], 'nonsense', false],
+    [['203.0.113.9'], '::203.0.113.9', false],
+    [['203.0.113.8'], '203.0.113.010', false],
+    [['fe80::1'], 'fe80::1%eth0', false],
   ]
   test.each(rows)('%j lets %s in: %s', (entries, ip, outcome) => {
     expect(isAddressAllowed(entries, ip)).toBe(outcome)
@@ -247,6 +250,10 @@ describe('address allowlist', () => {
     ['203.0.113.0/', false],
     ['203.0.113.0/24/1', false],
     ['203.0.113', false],
+    ['203.0.113.09', false],
+    ['203.0.113.0/08', false],
+    ['0xcb.0.113.9', false],
+    ['fe80::1%eth0', false],
     ['example.com', false],
     ['', false],
   ]

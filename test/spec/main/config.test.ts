@@ -52,7 +52,7 @@ describe('what bids and webhooks may reach though it is not public', () => {
   })
 
   test.each(['localhost', '10.0.0.0/33', '0x7f.1'])('EGRESS_ALLOW=%s is refused in one sentence', (EGRESS_ALLOW) => {
-    expect(() => read({ EGRESS_ALLOW })).toThrow(/^EGRESS_ALLOW names ".*", which is no range of addresses\.$/)
+    expect(() => read({ EGRESS_ALLOW })).toThrow(/^EGRESS_ALLOW names ".*", which is not an address or a CIDR range\.$/)
   })
 
   test.each(['127.0.0.1', '10.0.0.0/8', '0.0.0.0/0', '::1'])('production does not open %s', (EGRESS_ALLOW) => {
