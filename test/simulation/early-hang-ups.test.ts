@@ -3,10 +3,10 @@ import { openLog } from '../../src/main/stores.ts'
 import { createApiClient } from '../support/e2e/api-client.ts'
 import { waitUntil } from '../support/e2e/server.ts'
 import { createWorldIn } from '../support/e2e/world.ts'
-import { audit, eventsOf } from '../support/faults/audit.ts'
 import { createFaultEnvironment } from '../support/faults/environment.ts'
 import { createPlatformProcess, type PlatformProcess } from '../support/faults/platform-process.ts'
 import { buildFaultWorld } from '../support/faults/world.ts'
+import { audit, eventsOf } from '../support/oracle/oracle.ts'
 
 const CALLS = 200
 const SETTLE_MS = 30_000
@@ -18,7 +18,7 @@ afterEach(async () => {
 
 test('callers who give up while their calls are still being routed leave nothing behind', async () => {
   const { env, eventLogUrl, remove } = await createFaultEnvironment()
-  const { tenant, lines, caps } = await createWorldIn(env, buildFaultWorld)
+  const { tenant, lines } = await createWorldIn(env, buildFaultWorld)
   const server = createPlatformProcess(env)
   running.push(server)
   server.start()
@@ -30,10 +30,10 @@ test('callers who give up while their calls are still being routed leave nothing
   })
   const acknowledged = (await Promise.all(calls)).map(({ body }) => body.callId)
   const log = await openLog(eventLogUrl)
-  const judge = async () => audit(await eventsOf(log, tenant.workspaceId), caps, acknowledged, Date.now())
+  const judge = async () => audit(await eventsOf(log, tenant.workspaceId), acknowledged, Date.now())
   await waitUntil('Nothing is open', async () => (await judge()).open.length === 0, SETTLE_MS).catch(() => undefined)
-  const { broken, open } = await judge()
+  const { violations, open } = await judge()
   await log.close()
-  expect([broken, open]).toEqual([[], []])
+  expect([violations, open]).toEqual([[], []])
   remove()
 })

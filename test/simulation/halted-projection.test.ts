@@ -18,10 +18,10 @@ import { type ProjectionRunner, runProjections } from '../../src/runtime/project
 import { createRateLimiter } from '../../src/runtime/rates/rate-limiter.ts'
 import { createApiClient } from '../support/e2e/api-client.ts'
 import { waitUntil } from '../support/e2e/server.ts'
-import { eventsOf } from '../support/faults/audit.ts'
 import { createFaultEnvironment } from '../support/faults/environment.ts'
 import { catchUp, readModelHashes } from '../support/faults/read-models.ts'
 import { buildFaultWorld, type FaultWorld } from '../support/faults/world.ts'
+import { eventsOf } from '../support/oracle/oracle.ts'
 
 const SABOTAGE = 'a figure is missing'
 const closing: (() => Promise<unknown>)[] = []

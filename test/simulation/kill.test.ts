@@ -9,7 +9,7 @@ test('killed at any moment, the platform loses no acknowledged call and does not
   timeout: 180_000 + KILLS * 20_000,
 }, async () => {
   const report = await runKills({ kills: KILLS, settleMs: SETTLE_MS, untilCharged: false, seed: 20_261_121 })
-  expect(report.broken).toEqual([])
+  expect(report.violations).toEqual([])
   expect(report.open).toEqual([])
   expect(report.strange).toEqual([])
   expect(report.unread).toEqual([])

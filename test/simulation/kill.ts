@@ -6,13 +6,13 @@ import { openLog, openReadStore } from '../../src/main/stores.ts'
 import { createApiClient } from '../support/e2e/api-client.ts'
 import { waitUntil } from '../support/e2e/server.ts'
 import { createWorldIn } from '../support/e2e/world.ts'
-import { type Audit, audit, eventsOf } from '../support/faults/audit.ts'
 import { createFaultEnvironment } from '../support/faults/environment.ts'
 import { startLoad } from '../support/faults/load.ts'
 import { createPlatformProcess, type PlatformProcess } from '../support/faults/platform-process.ts'
 import { catchUp, readModelHashes } from '../support/faults/read-models.ts'
 import { buildFaultWorld, type FaultWorld } from '../support/faults/world.ts'
-import { countersBroken, usageBroken } from '../support/simulation/books.ts'
+import { ledgerMoneyViolations, usageViolations } from '../support/oracle/money.ts'
+import { type Audit, audit, eventsOf } from '../support/oracle/oracle.ts'
 
 const CLIENTS = 8
 /** How long a process lives after its start (ms): often it does not even answer yet, now and then it recovers in full. */
@@ -109,18 +109,18 @@ export async function runKills(options: KillOptions): Promise<KillReport> {
     const log = await openLog(eventLogUrl)
     const judge = async () => {
       const events = await eventsOf(log, world.tenant.workspaceId)
-      const judged = audit(events, world.caps, acknowledged, untilCharged ? Number.POSITIVE_INFINITY : Date.now())
+      const judged = audit(events, acknowledged, untilCharged ? Number.POSITIVE_INFINITY : Date.now())
       return { events, ...judged }
     }
     await waitUntil('Nothing is open', async () => (await judge()).open.length === 0, settleMs).catch(() => undefined)
     const listed = await listedCalls(running.baseUrl, world)
     const exitCode = await running.stop()
     const { events, ...judged } = await judge()
-    const broken = [
-      ...judged.broken,
+    const violations = [
+      ...judged.violations,
       ...forgotten(events, written),
-      ...countersBroken(events),
-      ...(untilCharged ? usageBroken(events) : []),
+      ...ledgerMoneyViolations(events),
+      ...(untilCharged ? usageViolations(events) : []),
     ]
     await log.close()
     const [models = {}, rebuilt = {}] = await modelsOf(
@@ -131,7 +131,7 @@ export async function runKills(options: KillOptions): Promise<KillReport> {
     const unread = [...acknowledged].filter((callId) => !listed.has(callId))
     return {
       ...judged,
-      broken,
+      violations,
       kills,
       acknowledged: acknowledged.size,
       written: written.size,
@@ -158,7 +158,7 @@ if (import.meta.main) {
   const { models, rebuilt, ...rest } = report
   const unlike = Object.keys(models).filter((name) => models[name] !== rebuilt[name])
   console.log(JSON.stringify({ ...rest, unlike }, null, 2))
-  const { broken, open, strange, unread, exitCode } = report
-  const wrong = broken.length + open.length + strange.length + unread.length + unlike.length
+  const { violations, open, strange, unread, exitCode } = report
+  const wrong = violations.length + open.length + strange.length + unread.length + unlike.length
   process.exitCode = wrong === 0 && exitCode === 0 ? 0 : 1
 }

@@ -3,9 +3,9 @@ import { afterEach, expect, test } from 'vitest'
 import { openLog } from '../../src/main/stores.ts'
 import { createApiClient } from '../support/e2e/api-client.ts'
 import { startServer, waitUntil } from '../support/e2e/server.ts'
-import { audit, eventsOf } from '../support/faults/audit.ts'
 import { createFaultEnvironment } from '../support/faults/environment.ts'
 import { createPlatformProcess, type PlatformProcess } from '../support/faults/platform-process.ts'
+import { audit, eventsOf } from '../support/oracle/oracle.ts'
 
 /** Milliseconds after which the first starts are cut short: while the workspace is made, and while its calls are played. */
 const CUTS_MS = [250, 1_500]
@@ -39,10 +39,10 @@ test('a first start that is cut short again and again is taken up where it was l
   }
   expect(new Set(numbers.map(({ e164 }) => e164)).size).toBe(numbers.length)
   const log = await openLog(eventLogUrl)
-  const judge = async () => audit(await eventsOf(log, agencyId), [], [], Date.now())
+  const judge = async () => audit(await eventsOf(log, agencyId), [], Date.now())
   await waitUntil('Nothing is open', async () => (await judge()).open.length === 0, 60_000).catch(() => undefined)
-  const { calls, broken, open } = await judge()
-  expect(broken).toEqual([])
+  const { calls, violations, open } = await judge()
+  expect(violations).toEqual([])
   expect(open).toEqual([])
   expect(calls).toBeGreaterThanOrEqual(SEED_CALLS)
   expect(calls).toBeLessThanOrEqual(SEED_CALLS + DOUBLED)

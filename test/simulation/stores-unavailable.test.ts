@@ -3,11 +3,11 @@ import { openLog } from '../../src/main/stores.ts'
 import { type ApiResponse, createApiClient } from '../support/e2e/api-client.ts'
 import { storeSetups, waitUntil } from '../support/e2e/server.ts'
 import { createWorldIn } from '../support/e2e/world.ts'
-import { audit, eventsOf } from '../support/faults/audit.ts'
 import { openDetachableStores } from '../support/faults/detachable-stores.ts'
 import { createFaultEnvironment } from '../support/faults/environment.ts'
 import { createPlatformProcess, type PlatformProcess } from '../support/faults/platform-process.ts'
 import { buildFaultWorld } from '../support/faults/world.ts'
+import { audit, eventsOf } from '../support/oracle/oracle.ts'
 
 const BACK_MS = 30_000
 const SETTLE_MS = 90_000
@@ -75,11 +75,11 @@ describe.each(storeSetups)('stores away over $name', (setup) => {
 
     const reader = await openLog(eventLogUrl)
     const { workspaceId } = world.tenant
-    const judge = async () => audit(await eventsOf(reader, workspaceId), world.caps, acknowledged, Date.now())
+    const judge = async () => audit(await eventsOf(reader, workspaceId), acknowledged, Date.now())
     await waitUntil('Nothing is open', async () => (await judge()).open.length === 0, SETTLE_MS).catch(() => undefined)
-    const { open, broken } = await judge()
+    const { open, violations } = await judge()
     await reader.close()
-    expect(broken).toEqual([])
+    expect(violations).toEqual([])
     expect(open).toEqual([])
     const ready = async () => (await ask('/readyz')).status === 200
     await waitUntil('The platform is ready again', ready, BACK_MS)

@@ -8,7 +8,7 @@ const SEEDS = 100
 
 test.each([
   [bugs.forgottenCap, /over its dailyCap/],
-  [bugs.settledTwice, /CallSettled twice/],
+  [bugs.settledTwice, /CallSettled of call-\S+ happened twice/],
   [bugs.lostRelease, /is open in the ledger|has \d+ live/],
 ])('$name is found', { timeout: 120_000 }, async (bug, sentence) => {
   let found: SimulationRun | null = null

@@ -3,10 +3,10 @@ import { openLog } from '../../src/main/stores.ts'
 import { createApiClient } from '../support/e2e/api-client.ts'
 import { storeSetups, waitUntil } from '../support/e2e/server.ts'
 import { createWorldIn } from '../support/e2e/world.ts'
-import { audit, eventsOf } from '../support/faults/audit.ts'
 import { createFaultEnvironment } from '../support/faults/environment.ts'
 import { createPlatformProcess, freePort, type PlatformProcess } from '../support/faults/platform-process.ts'
 import { buildFaultWorld } from '../support/faults/world.ts'
+import { audit, eventsOf } from '../support/oracle/oracle.ts'
 
 const CALLS = 200
 const TRIES = 10
@@ -24,7 +24,7 @@ describe.each(storeSetups)('two routers over $name', (setup) => {
   test('200 calls at once never pass a cap by one', { timeout: 240_000 }, async () => {
     const { env, eventLogUrl, remove } = await createFaultEnvironment(setup)
     const world = await createWorldIn(env, buildFaultWorld)
-    const { tenant, lines, caps, targets } = world
+    const { tenant, lines, targets } = world
     const routers = [createPlatformProcess(env), createPlatformProcess({ ...env, PORT: await freePort() })]
     running.push(...routers)
     for (const router of routers) {
@@ -53,12 +53,12 @@ describe.each(storeSetups)('two routers over $name', (setup) => {
     const acknowledged = answers.map(({ body }) => body.callId)
     const judge = async () => {
       const events = await eventsOf(log, tenant.workspaceId)
-      return { events, ...audit(events, caps, acknowledged, Date.now()) }
+      return { events, ...audit(events, acknowledged, Date.now()) }
     }
     await waitUntil('Nothing is open', async () => (await judge()).open.length === 0, SETTLE_MS).catch(() => undefined)
-    const { events, open, broken, calls: known } = await judge()
+    const { events, open, violations, calls: known } = await judge()
     await log.close()
-    expect(broken).toEqual([])
+    expect(violations).toEqual([])
     expect(open, routers.map(({ lastOutput }) => lastOutput()).join('\n')).toEqual([])
     expect(known).toBeGreaterThanOrEqual(CALLS)
 

@@ -1,21 +1,12 @@
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type CampaignLine, createTenantWorkspace, type Tenant } from '../e2e/world.ts'
 
-/** The most that may ever be counted of something: on it at once, and in one UTC day. */
-export interface CapLimits {
-  readonly id: string
-  readonly kind: 'target' | 'buyer' | 'campaign'
-  readonly concurrency: number | null
-  readonly daily: number | null
-}
-
 /** A workspace whose calls meet every kind of cap, failover and a buffer. */
 export interface FaultWorld {
   readonly tenant: Tenant
   readonly lines: readonly CampaignLine[]
   /** Targets that a script may name. */
   readonly targets: readonly string[]
-  readonly caps: readonly CapLimits[]
 }
 
 const LARGE_WALLET_CENTS = 5_000_000
@@ -47,18 +38,9 @@ export async function buildFaultWorld(writer: StreamWriter): Promise<FaultWorld>
     await tenant.line({ name: 'Buffered', bufferSeconds: 2, routingMode: 'weighted' }, [pair, sold, open, single]),
     await tenant.line({ name: 'Capped', dailyCap: 30, concurrencyCap: 4 }, [single, open]),
   ]
-  const capped = lines[2]?.campaignId ?? ''
   return {
     tenant,
     lines,
     targets: [single, pair, scarce, sold, open],
-    caps: [
-      { kind: 'target', id: single, concurrency: 1, daily: null },
-      { kind: 'target', id: pair, concurrency: 2, daily: 60 },
-      { kind: 'target', id: scarce, concurrency: null, daily: 25 },
-      { kind: 'target', id: sold, concurrency: null, daily: 40 },
-      { kind: 'buyer', id: bright, concurrency: 3, daily: null },
-      { kind: 'campaign', id: capped, concurrency: 4, daily: 30 },
-    ],
   }
 }

@@ -5,8 +5,7 @@ import type { EventLog } from '../../../src/ports/event-log.ts'
 import type { OperationalStore } from '../../../src/ports/operational-store.ts'
 import type { ReadStore } from '../../../src/ports/read-store.ts'
 import { readActivePositions } from '../../../src/runtime/projections/build-names.ts'
-import { audit, eventsOf } from '../faults/audit.ts'
-import { WORKSPACE } from '../fixtures/spec.ts'
+import type { Oracle } from '../oracle/oracle.ts'
 import { simulatedProjections } from './process.ts'
 
 /** How far a system is from having nothing left to do. */
@@ -22,6 +21,7 @@ export interface Backlog {
 /** Looks at the stores of a system whose processes all wait. */
 export async function backlogOf(
   stores: { readonly log: EventLog; readonly ops: OperationalStore; readonly views: ReadStore },
+  oracle: Pick<Oracle, 'open'>,
   now: number,
 ): Promise<Backlog> {
   const { log, ops, views } = stores
@@ -38,6 +38,6 @@ export async function backlogOf(
   const behind = positions.flatMap(([name, position]) => (position < head ? [`${name} at ${position} of ${head}`] : []))
   const [row] = await views.find(collectionOf(timers), { filter: {}, sort: { dueAt: 1 }, limit: 1 })
   const nextDue = row ? Number(row.doc.dueAt) : null
-  const open = behind.length === 0 && audit(await eventsOf(log, WORKSPACE), [], [], now).open.length > 0
+  const open = behind.length === 0 && oracle.open(now).length > 0
   return { behind, open, nextDue }
 }

@@ -6,9 +6,9 @@ import { WORKSPACE } from '../fixtures/spec.ts'
 import { createMemoryLog } from '../memory/event-log.ts'
 import { createMemoryOperationalStore } from '../memory/operational-store.ts'
 import { createMemoryReadStore } from '../memory/read-store.ts'
+import { createOracle } from '../oracle/oracle.ts'
 import { auditRun } from './audit.ts'
 import { backlogOf } from './backlog.ts'
-import { followCalls, followCaps } from './caps.ts'
 import { createSimulatedCarrier } from './carrier.ts'
 import { chanceFrom, simulatedRandom } from './chance.ts'
 import { createCluster } from './cluster.ts'
@@ -170,12 +170,12 @@ export async function runSystem(world: SimulatedWorld, options: RunOptions): Pro
     else step.meet(rough && chance.odds(profile.lostAnswers) ? 'lose' : 'done')
   }
 
-  const observers = [followCaps(), followCalls()]
+  const oracle = createOracle()
   let seen = 0
   function observe(): void {
     for (const event of log.events.slice(seen)) {
       if (seen >= world.events.length) trace(`  ${event.type} in ${event.stream}`)
-      for (const { see } of observers) broken.push(...see(event))
+      broken.push(...oracle.see(event))
       seen += 1
     }
     broken.push(...carrier.broken)
@@ -206,7 +206,7 @@ export async function runSystem(world: SimulatedWorld, options: RunOptions): Pro
     else if (agenda.next(true) !== null) moveOn(WAIT_MS)
     else {
       if (room.processes().length === 0) room.start()
-      const { behind, open, nextDue } = await backlogOf({ log, ops, views }, agenda.now())
+      const { behind, open, nextDue } = await backlogOf({ log, ops, views }, oracle, agenda.now())
       waitsFor = behind.join() || (nextDue === null ? '' : 'due work')
       rests = waitsFor === '' ? rests + (open ? 1 : IDLE_CHECKS_WITHOUT_OPEN_CALL) : 0
       const ahead = behind.length === 0 && nextDue !== null ? nextDue - agenda.now() : 0
@@ -223,6 +223,7 @@ export async function runSystem(world: SimulatedWorld, options: RunOptions): Pro
       ...(await auditRun({
         log,
         views,
+        oracle,
         acknowledged,
         recorded,
         liveCalls: carrier.liveCalls(),

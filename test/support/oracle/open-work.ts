@@ -1,0 +1,77 @@
+import { callEvents } from '../../../src/domain/calls/call.ts'
+import { ledger, ledgerEvents } from '../../../src/domain/routing/ledger.ts'
+import type { RecordedEvent } from '../../../src/kernel/event.ts'
+import { emptyFold, foldEvents } from '../../../src/runtime/write/fold.ts'
+
+const decision = ledgerEvents.CallAdmitted.pick({ arrival: true })
+
+/** Steps that every call takes in the end, by the type of their event in its stream. */
+const STEPS = ['CallArrived', 'CallEnded', 'CallSettled', 'UsageCharged'] as const
+type StepType = (typeof STEPS)[number]
+const isStep = (type: string): type is StepType => STEPS.some((step) => step === type)
+
+export interface OpenWork {
+  /** Ids of the calls that the ledger has decided on. */
+  readonly calls: ReadonlySet<string>
+  readonly apply: (event: RecordedEvent) => void
+  /** What is still to be done, a sentence each: empty once everything that is due by `nowMs` has been done. */
+  readonly open: (nowMs: number) => readonly string[]
+}
+
+/** Follows the work of a workspace: which calls it knows, and what is still to be done for them. */
+export function createOpenWork(): OpenWork {
+  const calls = new Set<string>()
+  const steps = new Set<string>()
+  /** When the usage of a call falls due (ms), by call. */
+  const usageDueMs = new Map<string, number>()
+  /** The latest change of a call's books, and the latest that the ledger has followed. */
+  const changes = new Map<string, number>()
+  const recounts = new Map<string, number>()
+  const simulated = new Set<string>()
+  let fold = emptyFold(ledger)
+
+  const lacks = (callId: string, ...types: readonly StepType[]) =>
+    types.filter((type) => !steps.has(`${type} call-${callId}`)).map((type) => `${callId} lacks ${type}`)
+
+  const on: Readonly<Record<string, (event: RecordedEvent) => unknown>> = {
+    CallAdmitted: ({ data }) => calls.add(decision.parse(data).arrival.callId),
+    CallRefused: ({ data }) => calls.add(decision.parse(data).arrival.callId),
+    CallEnded({ data }) {
+      const { callId, usageDueAt } = callEvents.CallEnded.parse(data)
+      if (usageDueAt) usageDueMs.set(callId, Date.parse(usageDueAt))
+    },
+    BooksChanged({ data }) {
+      const { callId, change } = callEvents.BooksChanged.parse(data)
+      changes.set(callId, change)
+    },
+    CallRecounted({ data }) {
+      const { callId, change } = ledgerEvents.CallRecounted.parse(data)
+      recounts.set(callId, Math.max(change, recounts.get(callId) ?? 0))
+    },
+    SimulatedCallPlaced: ({ stream }) => simulated.add(stream),
+    SimulatedCallEnded: ({ stream }) => simulated.delete(stream),
+  }
+
+  return {
+    calls,
+    apply(event) {
+      on[event.type]?.(event)
+      if (isStep(event.type)) steps.add(`${event.type} ${event.stream}`)
+      if (event.type in ledger.events) fold = foldEvents(ledger, fold, [event])
+    },
+    open(nowMs) {
+      const unsettled = [...calls].flatMap((callId) => lacks(callId, 'CallArrived', 'CallEnded', 'CallSettled'))
+      const unpaid = [...usageDueMs].flatMap(([callId, dueMs]) => (dueMs <= nowMs ? lacks(callId, 'UsageCharged') : []))
+      const behind = [...changes].filter(([callId, change]) => (recounts.get(callId) ?? 0) < change)
+      const live = [...fold.state.counters].filter(([, counter]) => counter.live !== 0)
+      return [
+        ...unsettled,
+        ...unpaid,
+        ...behind.map(([callId, change]) => `${callId} lacks CallRecounted of change ${change}`),
+        ...[...simulated].map((stream) => `${stream} is still simulated`),
+        ...live.map(([key, counter]) => `The ledger's ${key} has ${counter.live} live`),
+        ...[...fold.state.calls.keys()].map((callId) => `${callId} is open in the ledger`),
+      ]
+    },
+  }
+}
