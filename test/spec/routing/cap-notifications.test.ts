@@ -17,7 +17,7 @@ import { isRefusal } from '../../../src/kernel/refusal.ts'
 import { emptyFold, foldEvents } from '../../../src/runtime/write/fold.ts'
 import { anotherTarget, callWorld, DIALED, instantAfter, nthCallId } from '../../support/fixtures/call-world.ts'
 import { idOf, recordedEvents, WORKSPACE } from '../../support/fixtures/spec.ts'
-import { capModel } from '../../support/model/cap-model.ts'
+import { type CapNotice, createLedgerNotices } from '../../support/oracle/cap-notices.ts'
 
 const world = callWorld(...anotherTarget(1, {}, { priority: 200 }))
 /** An hour after a month begins. */
@@ -281,6 +281,12 @@ function act(bench: Bench, one: Step): readonly NewEvent[] {
   return []
 }
 
+/** An expected notice in the form of `cappedIn`. */
+const cappedOf = ({ scope, id, window, used, limit }: CapNotice) => {
+  const figures = window === 'daily revenue' ? { capCents: limit, cents: used } : { cap: limit, count: used }
+  return { scope, id, window, figures }
+}
+
 const inOrder = (all: readonly object[]) => all.map((one) => JSON.stringify(one)).toSorted()
 
 describe('claims, answers, failures, settlements, resets and edits of caps in any order', () => {
@@ -293,10 +299,13 @@ describe('claims, answers, failures, settlements, resets and edits of caps in an
         fc.record(caps),
         (taken, target, buyer) => {
           const bench = benchOf(target, buyer)
-          const { tell } = capModel()
+          const noticesOf = createLedgerNotices()
           for (const one of taken) {
             const written = act(bench, one)
-            const expected = tell(bench.workspace(), written)
+            const { targets, buyers } = bench.workspace()
+            const limitsOf = (scope: CapNotice['scope'], id: string) =>
+              (scope === 'target' ? targets.get(id) : buyers.get(id)) ?? {}
+            const expected = noticesOf(written, limitsOf).map(cappedOf)
             expect(inOrder(cappedIn(written)), JSON.stringify(one)).toEqual(inOrder(expected))
             told += expected.length
           }

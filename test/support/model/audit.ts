@@ -1,12 +1,13 @@
 import { expect } from 'vitest'
 import { callStatsOf } from '../../../queries/calls/call-stats.ts'
-import { countersOf, healthOf, laneUsageOf, usageOf } from '../../../queries/routing/usage-figures.ts'
+import { countersOf, healthOf, laneUsageOf, usageOf as shownUsageOf } from '../../../queries/routing/usage-figures.ts'
 import { counterOf, type LedgerState, ledgerEvents } from '../../../src/domain/routing/ledger.ts'
 import type { ReadStore } from '../../../src/ports/read-store.ts'
-import { byWindow, centsByDay, countedSlots, inWindows, liveCalls, type Subject, takenSlots } from './counts.ts'
+import { byWindow, centsByDay, isTaken, liveCalls } from '../oracle/slots.ts'
+import { type Subject, slotsOf, usageOf } from './counts.ts'
 import { rowOf, shownRowOf } from './expectations.ts'
 import { healthWord, isSuppressed } from './health.ts'
-import { dayOf, iso, laneName, type Model } from './state.ts'
+import { iso, laneName, type Model } from './state.ts'
 import type { Ids, System } from './system.ts'
 import { BUYERS, CAMPAIGNS, LANES, TARGETS } from './world.ts'
 
@@ -42,13 +43,14 @@ function idOf({ kind, name }: Subject, ids: Ids): string {
 function expectLedger(model: Model, ids: Ids, state: LedgerState): void {
   for (const subject of SUBJECTS) {
     const { live, taken, total, cents } = counterOf(state, subject.kind, idOf(subject, ids))
-    const slots = takenSlots(model, subject)
+    const slots = slotsOf(model, subject)
+    const used = slots.filter(isTaken)
     const shown = { live, total, taken: withinRetention(taken, model.now), cents: withinRetention(cents, model.now) }
     expect(shown, `the ledger's ${subject.kind} ${subject.name}`).toEqual({
-      live: liveCalls(model, subject),
-      total: slots.length,
-      taken: withinRetention(byWindow(slots), model.now),
-      cents: withinRetention(centsByDay(model, subject), model.now),
+      live: liveCalls(slots),
+      total: used.length,
+      taken: withinRetention(byWindow(used), model.now),
+      cents: withinRetention(centsByDay(slots), model.now),
     })
   }
 }
@@ -58,14 +60,13 @@ async function expectUsage(model: Model, ids: Ids, views: ReadStore): Promise<vo
   for (const subject of SUBJECTS) {
     const id = idOf(subject, ids)
     const counters = await countersOf(views, subject.kind, [id])
-    const { hour, day, month, total } = inWindows(countedSlots(model, subject), model.now)
-    const calls = { liveCalls: liveCalls(model, subject), hour, day, month }
-    const cents = centsByDay(model, subject).get(dayOf(model.now)) ?? 0
+    const { total, dayCents, ...counted } = usageOf(model, subject)
+    const calls = { liveCalls: liveCalls(slotsOf(model, subject)), ...counted }
     const now = iso(model.now)
     if (subject.kind === 'lane') {
-      expect(laneUsageOf(counters, id, now), subject.name).toEqual({ ...calls, dayPayoutCents: cents })
+      expect(laneUsageOf(counters, id, now), subject.name).toEqual({ ...calls, dayPayoutCents: dayCents })
     } else {
-      expect(usageOf(counters, id, now), subject.name).toEqual({ ...calls, total, dayRevenueCents: cents })
+      expect(shownUsageOf(counters, id, now), subject.name).toEqual({ ...calls, total, dayRevenueCents: dayCents })
     }
     if (subject.kind === 'target') {
       const known = model.health.get(subject.name)

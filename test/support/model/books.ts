@@ -1,11 +1,10 @@
+import { halfUp } from '../oracle/money.ts'
 import { notifyCallCaps, notifyRevenueCap } from './caps.ts'
 import type { CallModel, CorrectionsModel, Model, TermsModel } from './state.ts'
 
 const HOUR = 3_600_000
 /** Hours after its end for which a call takes a conversion. */
 const POSTBACK_HOURS = 72
-
-const halfUp = (amount: number) => Math.floor(Math.round(amount * 1_000) / 1_000 + 0.5)
 
 /** What a publisher earns from a converted call of this revenue (Document 1, Payout rules). */
 function payoutOf(terms: TermsModel, revenueCents: number): number {
@@ -16,11 +15,6 @@ function payoutOf(terms: TermsModel, revenueCents: number): number {
   if (minPayoutCents !== null && share < minPayoutCents) share = minPayoutCents
   if (maxPayoutCents !== null && share > maxPayoutCents) share = maxPayoutCents
   return share
-}
-
-/** What the platform charges for a call: minutes begun at the frozen rate. */
-export function usageOf(terms: TermsModel, talkSeconds: number): number {
-  return halfUp(Math.ceil(talkSeconds / 60) * terms.usageRateCents)
 }
 
 export const answeredClaim = (call: CallModel) => call.claims.find(({ outcome }) => outcome === 'answered') ?? null

@@ -1,8 +1,13 @@
-import { answeredClaim, usageOf, writeBooks } from './books.ts'
+import { usageCentsOf } from '../oracle/money.ts'
+import { answeredClaim, writeBooks } from './books.ts'
+import { preferredTarget, stateOfCaller } from './callers.ts'
 import { notifyCallCaps } from './caps.ts'
+import { skipReason } from './eligibility.ts'
+import { evaluateGates } from './gates.ts'
 import { addFailure, type FailureCode, resetHealth } from './health.ts'
-import { evaluateGates, planOf, preferredTarget, skipReason, stateOfCaller, termsOf } from './routing.ts'
+import { planOf } from './plan.ts'
 import { type CallModel, type ClaimModel, type DialEnd, type Model, need } from './state.ts'
+import { termsOf } from './terms.ts'
 
 /** A look for a target, and what came of it. */
 export interface SearchModel {
@@ -201,7 +206,7 @@ export function hangUp(model: Model, call: CallModel, by: string, at: number, ki
   }
   const talkSeconds = call.answeredAt === null ? 0 : roundedSeconds(at - call.answeredAt)
   call.end = { at, by, status: statusAtEnd(call, killed), talkSeconds, no: model.ticks++ }
-  call.usageCents = usageOf(call.terms, talkSeconds)
+  call.usageCents = usageCentsOf(talkSeconds, call.terms.usageRateCents)
 }
 
 /** When a call's books are due: a call that nobody answered has nothing to hold back for. */

@@ -1,54 +1,29 @@
-import { centsByDay, countedSlots, inWindows, type Subject } from './counts.ts'
-import { type ClaimModel, dayOf, hourOf, type Model, monthOf, need } from './state.ts'
+import type { CapNotice, CappedSubject } from '../oracle/cap-notices.ts'
+import { slotsOf } from './counts.ts'
+import { type ClaimModel, iso, type Model, need } from './state.ts'
 
-/** Caps that a target or its buyer has, by the window that they are for. */
-function capsOf(model: Model, { kind, name }: Subject) {
-  const { hourlyCap, dailyCap, monthlyCap, dailyRevenueCapCents } = need<{
-    readonly hourlyCap: number
-    readonly dailyCap: number
-    readonly monthlyCap: number
-    readonly dailyRevenueCapCents: number
-  }>(kind === 'target' ? model.targets : model.buyers, name)
-  const totalCap = kind === 'target' ? need(model.targets, name).totalCap : 0
-  return { hourlyCap, dailyCap, monthlyCap, totalCap, dailyRevenueCapCents }
+/** The subjects that count a dial: its buyer, and its target unless the target's caps were reset since. */
+function subjectsOf(model: Model, { target, buyer, capsReset }: ClaimModel): readonly CappedSubject[] {
+  const subject = (scope: 'target' | 'buyer', id: string): CappedSubject => {
+    const slots = slotsOf(model, { kind: scope, name: id })
+    return { scope, id, slots, limits: scope === 'target' ? need(model.targets, id) : need(model.buyers, id) }
+  }
+  return [...(capsReset ? [] : [subject('target', target)]), subject('buyer', buyer)]
 }
 
-/** Tells of a cap once for its window, and again only when the cap has become another one. */
-function notify(model: Model, subject: Subject, window: string, cap: number, count: number): void {
-  const name = `${subject.kind} ${subject.name} ${window}`
-  if (cap === 0 || count < cap || model.notifiedCaps.get(name) === cap) return
-  model.notifiedCaps.set(name, cap)
-  model.notices.push(`${name}: ${count} of ${cap}`)
+function addNotices(model: Model, notices: readonly CapNotice[]): void {
+  const worded = notices.map(
+    ({ scope, id, window, name, used, limit }) => `${scope} ${id} ${`${window} ${name}`.trim()}: ${used} of ${limit}`,
+  )
+  model.notices.push(...worded)
 }
 
-const subjectsOf = ({ target, buyer, capsReset }: ClaimModel): readonly Subject[] => [
-  ...(capsReset ? [] : [{ kind: 'target', name: target } as const]),
-  { kind: 'buyer', name: buyer },
-]
-
-/** A dial has just come to count: caps that it reaches are told of (Document 2, `target.capped`). */
+/** A dial has just come to count: adds the notices of the caps that it reaches (Document 2, `target.capped`). */
 export function notifyCallCaps(model: Model, claim: ClaimModel): void {
-  for (const subject of subjectsOf(claim)) {
-    const { hour, day, month, total } = inWindows(countedSlots(model, subject), claim.at)
-    const { hourlyCap, dailyCap, monthlyCap, totalCap } = capsOf(model, subject)
-    notify(model, subject, `hourly ${hourOf(claim.at)}`, hourlyCap, hour)
-    notify(model, subject, `daily ${dayOf(claim.at)}`, dailyCap, day)
-    notify(model, subject, `monthly ${monthOf(claim.at)}`, monthlyCap, month)
-    notify(model, subject, 'lifetime', totalCap, total)
-  }
+  for (const subject of subjectsOf(model, claim)) addNotices(model, model.capNotices.ofCall(subject, iso(claim.at)))
 }
 
-/** Revenue has just been added in the day of a settlement. */
+/** Revenue was just added in the day of a settlement: adds the notices of the caps that it reaches. */
 export function notifyRevenueCap(model: Model, claim: ClaimModel, settledAt: number): void {
-  for (const subject of subjectsOf(claim)) {
-    const day = dayOf(settledAt)
-    const { dailyRevenueCapCents } = capsOf(model, subject)
-    notify(model, subject, `daily revenue ${day}`, dailyRevenueCapCents, centsByDay(model, subject).get(day) ?? 0)
-  }
-}
-
-/** A target's caps were reset: its windows start anew. */
-export function clearNotified(model: Model, target: string): void {
-  for (const name of model.notifiedCaps.keys())
-    if (name.startsWith(`target ${target} `)) model.notifiedCaps.delete(name)
+  for (const subject of subjectsOf(model, claim)) addNotices(model, model.capNotices.ofRevenue(subject, iso(settledAt)))
 }

@@ -1,6 +1,5 @@
-import { type CallModel, type ClaimModel, dayOf, hourOf, type Model, monthOf } from './state.ts'
-
-/** Nothing is counted beforehand: every figure is looked up among all calls, whenever it is asked for. */
+import { centsByDay, inWindows, isCounted, type Slot } from '../oracle/slots.ts'
+import { type CallModel, type ClaimModel, dayOf, iso, type Model } from './state.ts'
 
 /** What is counted: a target's or a buyer's dials, a campaign's or a lane's admissions. */
 export interface Subject {
@@ -8,94 +7,64 @@ export interface Subject {
   readonly name: string
 }
 
-interface Slot {
-  readonly at: number
-}
-
 const isOn = ({ kind, name }: Subject, call: CallModel) =>
   kind === 'campaign' ? call.campaign === name : `${call.campaign}/${call.publisher}` === name
 
 const isFor = ({ kind, name }: Subject, claim: ClaimModel) => (kind === 'target' ? claim.target : claim.buyer) === name
 
-/** Dials that a target or buyer may count. A reset of a target's caps forgives it what was dialled before. */
-function dialsOf({ calls }: Model, subject: Subject) {
-  return calls.flatMap((call) =>
-    call.claims
-      .filter((claim) => isFor(subject, claim) && !(subject.kind === 'target' && claim.capsReset))
-      .map((claim) => ({ call, claim })),
-  )
+const STATES: Readonly<Record<ClaimModel['outcome'], Slot['state']>> = {
+  ringing: 'held',
+  answered: 'connected',
+  abandoned: 'freed',
+  no_answer: 'freed',
+  busy: 'freed',
+  rejected: 'freed',
+  failed: 'freed',
 }
 
-/** Whether a dial counts against call caps (Document 1, `capCountsOn`). */
-function isCounted(call: CallModel, { countsOn, outcome }: ClaimModel): boolean {
-  if (countsOn === 'claimed') return true
-  if (outcome !== 'answered') return false
-  return countsOn === 'connected' || (call.settledAt !== null && call.converted)
-}
-
-/** Whether it is still open if a dial will count: until then it holds its slot (Supplement §6, Call caps). */
-function isOpen(call: CallModel, { outcome }: ClaimModel): boolean {
-  return outcome === 'ringing' || (outcome === 'answered' && call.settledAt === null)
-}
-
-const admittedCalls = ({ calls }: Model, subject: Subject) =>
-  calls.filter((call) => call.admitted && isOn(subject, call))
-
-/** Slots that are counted for good: what `usage` shows. */
-export function countedSlots(model: Model, subject: Subject): readonly Slot[] {
-  if (subject.kind === 'campaign' || subject.kind === 'lane') return admittedCalls(model, subject)
-  return dialsOf(model, subject).flatMap(({ call, claim }) => (isCounted(call, claim) ? [claim] : []))
-}
-
-/** Slots that are taken: counted for good, or held until it is known. Caps are judged by these. */
-export function takenSlots(model: Model, subject: Subject): readonly Slot[] {
-  if (subject.kind === 'campaign' || subject.kind === 'lane') return admittedCalls(model, subject)
-  return dialsOf(model, subject).flatMap(({ call, claim }) =>
-    isCounted(call, claim) || isOpen(call, claim) ? [claim] : [],
-  )
-}
-
-/** Calls on it now. */
-export function liveCalls({ calls }: Model, subject: Subject): number {
-  return calls.filter((call) => {
-    if (!call.admitted || call.end) return false
-    if (subject.kind === 'campaign' || subject.kind === 'lane') return isOn(subject, call)
-    return call.claims.some((claim) => isFor(subject, claim) && ['ringing', 'answered'].includes(claim.outcome))
-  }).length
-}
-
-/** Revenue of a target or buyer, payout of a lane, by the UTC day of the settlement. */
-export function centsByDay(model: Model, subject: Subject): ReadonlyMap<string, number> {
-  const days = new Map<string, number>()
-  const add = (call: CallModel, cents: number) => {
-    if (call.settledAt === null) return
-    const day = dayOf(call.settledAt)
-    days.set(day, (days.get(day) ?? 0) + cents)
-  }
-  if (subject.kind === 'lane') {
-    for (const call of model.calls.filter((each) => isOn(subject, each))) add(call, call.payoutCents)
-  } else if (subject.kind !== 'campaign') {
-    for (const { call, claim } of dialsOf(model, subject))
-      if (claim.outcome === 'answered') add(call, call.revenueCents)
-  }
-  return days
-}
-
-/** How many slots lie in the hour, day and month of an instant, and in all. */
-export function inWindows(slots: readonly Slot[], at: number) {
+function slotOfDial(call: CallModel, claim: ClaimModel, kind: Subject['kind']): Slot {
+  const sold = claim.outcome === 'answered'
   return {
-    hour: slots.filter((slot) => hourOf(slot.at) === hourOf(at)).length,
-    day: slots.filter((slot) => dayOf(slot.at) === dayOf(at)).length,
-    month: slots.filter((slot) => monthOf(slot.at) === monthOf(at)).length,
-    total: slots.length,
+    at: iso(claim.at),
+    countsOn: claim.countsOn,
+    state: STATES[claim.outcome],
+    live: call.end === null && (claim.outcome === 'ringing' || sold),
+    settledAt: sold && call.settledAt !== null ? iso(call.settledAt) : null,
+    converted: call.converted,
+    cents: call.revenueCents,
+    capsReset: kind === 'target' && claim.capsReset,
   }
 }
 
-/** How many slots lie in each window that there is, by its name: `2026-11-21T07`, `2026-11-21`, `2026-11`. */
-export function byWindow(slots: readonly Slot[]): ReadonlyMap<string, number> {
-  const windows = new Map<string, number>()
-  for (const { at } of slots) {
-    for (const window of [hourOf(at), dayOf(at), monthOf(at)]) windows.set(window, (windows.get(window) ?? 0) + 1)
+/** A call that was refused takes no slot, but its books count: a person may give it a payout. */
+function slotOfArrival(call: CallModel, kind: Subject['kind']): Slot {
+  return {
+    at: iso(call.at),
+    countsOn: call.admitted ? 'admitted' : 'connected',
+    state: call.admitted ? 'connected' : 'freed',
+    live: call.admitted && call.end === null,
+    settledAt: kind === 'lane' && call.settledAt !== null ? iso(call.settledAt) : null,
+    converted: call.converted,
+    cents: call.payoutCents,
+    capsReset: false,
   }
-  return windows
+}
+
+/** The slots of a subject, from all calls. */
+export function slotsOf({ calls }: Model, subject: Subject): readonly Slot[] {
+  const { kind } = subject
+  return calls.flatMap((call) => {
+    if (kind === 'campaign' || kind === 'lane') return isOn(subject, call) ? [slotOfArrival(call, kind)] : []
+    return call.claims.filter((claim) => isFor(subject, claim)).map((claim) => slotOfDial(call, claim, kind))
+  })
+}
+
+/** Calls that count in the present hour, day and month and in all, and the cents of the present day. */
+export function usageOf(model: Model, subject: Subject) {
+  const slots = slotsOf(model, subject)
+  const counted = inWindows(
+    slots.filter((slot) => isCounted(slot)),
+    iso(model.now),
+  )
+  return { ...counted, dayCents: centsByDay(slots).get(dayOf(model.now)) ?? 0 }
 }

@@ -25,15 +25,13 @@ import type { AnyCommand } from '../../../src/kernel/command.ts'
 import { isRefusal } from '../../../src/kernel/refusal.ts'
 import { hashOf } from '../fixtures/workspace-fixture.ts'
 import { adjust, type Conversion, post } from './books.ts'
-import { clearNotified } from './caps.ts'
-import { centsByDay, countedSlots, inWindows, type Subject } from './counts.ts'
+import { usageOf } from './counts.ts'
 import {
   type BuyerModel,
   blockName,
   type CallModel,
   type CampaignModel,
   type CorrectionsModel,
-  dayOf,
   type LaneModel,
   laneName,
   type Model,
@@ -169,20 +167,19 @@ export const unblock: Edit<[string, string | null]> = async (pair, caller, campa
   await executeAccepted(pair, unblockCaller, { blockId: row?.[0] ?? '' })
 }
 
-/** Zeroes what a target has used; what is told as cleared is what its use showed. */
+/** Resets the caps of a target; the event reports the usage that was shown before as cleared. */
 export const resetCaps: Edit<[string]> = async (pair, name) => {
   const { model } = pair
-  const subject: Subject = { kind: 'target', name }
-  const used = {
-    ...inWindows(countedSlots(model, subject), model.now),
-    dayRevenueCents: centsByDay(model, subject).get(dayOf(model.now)) ?? 0,
-  }
+  const { dayCents, ...counted } = usageOf(model, { kind: 'target', name })
   const events = await executeAccepted(pair, resetTargetCaps, { targetId: idOf(pair, name) })
   const [reset] = events.filter(({ type }) => type === 'TargetCapsReset')
   const cleared = reset && typeof reset.data === 'object' && reset.data && 'cleared' in reset.data && reset.data.cleared
-  expect(capFigures.parse(cleared), `what the reset of ${name} cleared`).toEqual(used)
+  expect(capFigures.parse(cleared), `the figures that the reset of ${name} cleared`).toEqual({
+    ...counted,
+    dayRevenueCents: dayCents,
+  })
   for (const call of model.calls) for (const claim of call.claims) if (claim.target === name) claim.capsReset = true
-  clearNotified(model, name)
+  model.capNotices.reset(name)
 }
 
 /** Somebody says that a call converted: a buyer through a key, or a person. */

@@ -4,7 +4,7 @@ import { answeredClaim } from './books.ts'
 import { answer, arrive, catchUp, type FailureModel, fail, hangUp, ringingClaim } from './calls.ts'
 import type { ModelAndSystem } from './edits.ts'
 import { decisionOf, expectArrival, expectSearch } from './expectations.ts'
-import { orderProblem } from './routing.ts'
+import { orderProblem } from './plan.ts'
 import { type CallModel, type DialEnd, dayOf, hourOf, iso, monthOf, need } from './state.ts'
 
 const WORKSPACE = '01900000-0000-7000-8000-000000000001'

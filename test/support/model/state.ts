@@ -3,6 +3,8 @@
  * the code. Records go by their names; instants are milliseconds since the epoch, in UTC.
  */
 
+import type { createCapNotices } from '../oracle/cap-notices.ts'
+
 export type CountsOn = 'claimed' | 'connected' | 'converted'
 export type DialEnd = 'no_answer' | 'busy' | 'rejected' | 'failed'
 
@@ -211,8 +213,8 @@ export interface Model {
   readonly calls: CallModel[]
   /** Health of the targets of which anything has been heard. */
   readonly health: Map<string, HealthModel>
-  /** The cap that was last told to be reached, by whose it is and its window. */
-  readonly notifiedCaps: Map<string, number>
+  /** The cap notices that have fallen due. */
+  readonly capNotices: ReturnType<typeof createCapNotices>
   /** Every cap that was told to be reached, and every target that went down, in words. */
   readonly notices: string[]
   /** Grows with each answer and each end, so that what comes at one instant has an order. */
@@ -230,7 +232,18 @@ export const laneName = (campaign: string, publisher: string) => `${campaign}/${
 export const routeName = (campaign: string, target: string) => `${campaign}>${target}`
 export const blockName = (caller: string, campaign: string | null) => (campaign ? `${caller} on ${campaign}` : caller)
 
-export const iso = (ms: number) => new Date(ms).toISOString()
+const instants = new Map<number, string>()
+const INSTANTS_KEPT = 10_000
+
+/** An instant as ISO 8601 text. The latest ones are cached, since every figure is counted over them. */
+export function iso(ms: number): string {
+  const known = instants.get(ms)
+  if (known !== undefined) return known
+  if (instants.size >= INSTANTS_KEPT) instants.clear()
+  const instant = new Date(ms).toISOString()
+  instants.set(ms, instant)
+  return instant
+}
 export const hourOf = (ms: number) => iso(ms).slice(0, 'YYYY-MM-DDTHH'.length)
 export const dayOf = (ms: number) => iso(ms).slice(0, 'YYYY-MM-DD'.length)
 export const monthOf = (ms: number) => iso(ms).slice(0, 'YYYY-MM'.length)

@@ -1,3 +1,4 @@
+import { createCapNotices } from '../oracle/cap-notices.ts'
 import type { BuyerModel, CampaignModel, LaneModel, Model, RouteModel, TargetModel } from './state.ts'
 import { laneName, routeName } from './state.ts'
 
@@ -126,7 +127,7 @@ export function createModel(now: number): Model {
     blocked: new Set(),
     calls: [],
     health: new Map(),
-    notifiedCaps: new Map(),
+    capNotices: createCapNotices(),
     notices: [],
     ticks: 0,
   }

@@ -1,3 +1,6 @@
+import { ledgerEvents } from '../../../src/domain/routing/ledger.ts'
+import type { NewEvent } from '../../../src/kernel/event.ts'
+import { createSlotBook } from './slot-book.ts'
 import { CALL_CAPS, type Cap, isCounted, isUsedUp, type Limits, type Slot, usedCaps } from './slots.ts'
 
 /** Windows as `target.capped` names them (Document 2, Event details), by their caps. */
@@ -53,4 +56,21 @@ export function createCapNotices() {
       for (const key of notified.keys()) if (key.startsWith(`target ${targetId} `)) notified.delete(key)
     },
   }
+}
+
+/** The cap notices that a ledger's events must lead to. `limitsOf` gives the caps as they are at these events. */
+export function createLedgerNotices() {
+  const book = createSlotBook()
+  const notices = createCapNotices()
+  return (
+    events: readonly NewEvent[],
+    limitsOf: (scope: CapNotice['scope'], id: string) => Limits,
+  ): readonly CapNotice[] =>
+    events.flatMap((event) => {
+      if (event.type === 'TargetCapsReset') notices.reset(ledgerEvents.TargetCapsReset.parse(event.data).targetId)
+      return book.apply(event).flatMap(({ scope, id, of, at }) => {
+        const subject = { scope, id, slots: book.slotsOf(scope, id), limits: limitsOf(scope, id) }
+        return of === 'call' ? notices.ofCall(subject, at) : notices.ofRevenue(subject, at)
+      })
+    })
 }

@@ -1,7 +1,7 @@
 import type { Claim } from '../../../src/domain/routing/decision.ts'
 import { ledgerEvents } from '../../../src/domain/routing/ledger.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
-import type { Slot } from './slots.ts'
+import { isCounted, type Slot } from './slots.ts'
 
 type Writable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
 
@@ -22,6 +22,15 @@ interface CallSlots {
   readonly campaign: Writable<Slot>
   readonly lane: Writable<Slot>
   dial: WritableDial | null
+}
+
+/** What an event has just added to the counts of a target or buyer: a call in its windows, or revenue in a day. */
+export interface Count {
+  readonly scope: 'target' | 'buyer'
+  readonly id: string
+  readonly of: 'call' | 'revenue'
+  /** The instant in whose windows it counts. */
+  readonly at: string
 }
 
 export type SubjectKind = 'target' | 'buyer' | 'campaign' | 'lane'
@@ -56,7 +65,7 @@ export function createSlotBook() {
     return slot
   }
 
-  function dial(callId: string, claim: Claim): void {
+  function dial(callId: string, claim: Claim): readonly Count[] {
     const call = calls.get(callId)
     if (!call) throw new Error(`${callId} claimed a target before it was admitted.`)
     const { target, buyer, occurredAt, capCountsOn } = claim
@@ -65,68 +74,85 @@ export function createSlotBook() {
       target: add('target', target.id, newSlot(occurredAt, capCountsOn)),
       buyer: add('buyer', buyer.id, newSlot(occurredAt, capCountsOn)),
     }
+    const at = occurredAt
+    return capCountsOn === 'claimed'
+      ? [
+          { scope: 'target', id: target.id, of: 'call', at },
+          { scope: 'buyer', id: buyer.id, of: 'call', at },
+        ]
+      : []
+  }
+
+  /** Changes the slots of a call's dial; what it adds to the counts. */
+  function change(callId: string, next: (slot: Slot) => Partial<Slot>): readonly Count[] {
+    const open = calls.get(callId)?.dial
+    if (!open) return []
+    return (['target', 'buyer'] as const).flatMap((scope): readonly Count[] => {
+      const [slot, { id }] = [open[scope], open.claim[scope]]
+      const before = { ...slot }
+      Object.assign(slot, next(before))
+      const call = !isCounted(before) && isCounted(slot)
+      const revenue = slot.cents > before.cents && !slot.capsReset
+      return [
+        ...(call ? [{ scope, id, of: 'call', at: slot.at } as const] : []),
+        ...(revenue ? [{ scope, id, of: 'revenue', at: slot.settledAt ?? '' } as const] : []),
+      ]
+    })
   }
 
   /** A dial that nobody answered frees its slots; one that was answered is over. */
-  function endDial(callId: string): void {
-    const open = calls.get(callId)?.dial
-    for (const slot of open ? [open.target, open.buyer] : [])
-      Object.assign(slot, { live: false, state: slot.state === 'held' ? 'freed' : slot.state })
+  const endDial = (callId: string) =>
+    change(callId, ({ state }) => ({ live: false, state: state === 'held' ? 'freed' : state }))
+
+  function settle(callId: string, settledAt: string, books: Books): readonly Count[] {
+    const { converted, revenueCents, payoutCents } = books
+    const lane = calls.get(callId)?.lane
+    if (lane) Object.assign(lane, { settledAt, cents: payoutCents })
+    return change(callId, () => ({ settledAt, converted, cents: revenueCents }))
   }
 
-  function settle(callId: string, settledAt: string, books: Books): void {
-    const call = calls.get(callId)
-    if (!call) return
-    Object.assign(call.lane, { settledAt, cents: books.payoutCents })
-    const sold = { settledAt, converted: books.converted, cents: books.revenueCents }
-    if (call.dial) for (const slot of [call.dial.target, call.dial.buyer]) Object.assign(slot, sold)
-  }
-
-  const on: Readonly<Record<string, (data: unknown) => void>> = {
+  const on: Readonly<Record<string, (data: unknown) => readonly Count[]>> = {
     CallAdmitted(data) {
       const { arrival, claim } = admitted.parse(data)
       const { callId, campaign, publisher, occurredAt } = arrival
-      const [campaignSlot, lane] = [newSlot(occurredAt, 'admitted'), newSlot(occurredAt, 'admitted')]
-      calls.set(callId, { campaign: campaignSlot, lane, dial: null })
-      add('campaign', campaign?.id ?? '', campaignSlot)
-      if (publisher) add('lane', `${campaign?.id}:${publisher.id}`, lane)
-      if (claim) dial(callId, claim)
+      const admission = { campaign: newSlot(occurredAt, 'admitted'), lane: newSlot(occurredAt, 'admitted') }
+      calls.set(callId, { ...admission, dial: null })
+      add('campaign', campaign?.id ?? '', admission.campaign)
+      if (publisher) add('lane', `${campaign?.id}:${publisher.id}`, admission.lane)
+      return claim ? dial(callId, claim) : []
     },
     TargetClaimed(data) {
       const { callId, claim } = claimed.parse(data)
-      dial(callId, claim)
+      return dial(callId, claim)
     },
     ClaimReleased: (data) => endDial(ledgerEvents.ClaimReleased.parse(data).callId),
-    ClaimConnected(data) {
-      const open = calls.get(ledgerEvents.ClaimConnected.parse(data).callId)?.dial
-      for (const slot of open ? [open.target, open.buyer] : []) slot.state = 'connected'
-    },
+    ClaimConnected: (data) => change(ledgerEvents.ClaimConnected.parse(data).callId, () => ({ state: 'connected' })),
     CallReleased(data) {
       const { callId } = ledgerEvents.CallReleased.parse(data)
       const call = calls.get(callId)
       for (const slot of call ? [call.campaign, call.lane] : []) slot.live = false
-      endDial(callId)
+      return endDial(callId)
     },
     CallCounted(data) {
       const { callId, occurredAt, ...books } = ledgerEvents.CallCounted.parse(data)
-      settle(callId, occurredAt, books)
+      return settle(callId, occurredAt, books)
     },
     CallRecounted(data) {
       const { callId, occurredAt, after } = recounted.parse(data)
-      settle(callId, occurredAt, after)
+      return settle(callId, occurredAt, after)
     },
     TargetCapsReset(data) {
       const { targetId } = ledgerEvents.TargetCapsReset.parse(data)
       for (const slot of slots.get(`target ${targetId}`) ?? []) slot.capsReset = true
+      return []
     },
   }
 
   return {
-    /** Takes in the next event of the ledger. */
-    apply: ({ type, data }: Pick<NewEvent, 'type' | 'data'>): void => on[type]?.(data),
+    /** Takes in the next event of the ledger; what it adds to the counts of targets and buyers. */
+    apply: ({ type, data }: Pick<NewEvent, 'type' | 'data'>): readonly Count[] => on[type]?.(data) ?? [],
     slotsOf: (kind: SubjectKind, id: string): readonly Slot[] => slots.get(`${kind} ${id}`) ?? [],
     /** The latest dial of a call. */
     dialOf: (callId: string): Dial | null => calls.get(callId)?.dial ?? null,
   }
 }
-export type SlotBook = ReturnType<typeof createSlotBook>

@@ -1,0 +1,43 @@
+import { type CampaignModel, type Model, need, type PlannedModel, routeName } from './state.ts'
+
+/** Targets on a campaign's plan, with what they are worth now. A delivery target is worth nothing, whatever its route says. */
+export function planOf(model: Model, campaign: CampaignModel): readonly PlannedModel[] {
+  return [...model.routes.values()]
+    .filter((route) => route.campaign === campaign.name && route.active)
+    .map(({ target, revenueOverrideCents }) => {
+      const { revenueCents, durationThresholdSeconds } = need(model.targets, target)
+      return {
+        target,
+        revenueCents: revenueCents === 0 ? 0 : (revenueOverrideCents ?? revenueCents),
+        thresholdSeconds: durationThresholdSeconds,
+      }
+    })
+}
+
+/** What is wrong with the order that chance has given a plan; null when nothing is. */
+export function orderProblem(
+  model: Model,
+  campaign: CampaignModel,
+  first: string | null,
+  order: readonly string[],
+): string | null {
+  const planned = planOf(model, campaign)
+  const names = planned.map(({ target }) => target)
+  if (order.toSorted().join() !== names.toSorted().join()) return `The plan is of ${names}, not of ${order}.`
+  if (first !== null && names.includes(first) && order[0] !== first) return `${first} is not tried first.`
+  const rest = order.filter((name) => name !== first)
+  const rankOf = (name: string): readonly number[] => {
+    const { priority, weight, made } = need(model.routes, routeName(campaign.name, name))
+    const price = planned.find(({ target }) => target === name)?.revenueCents ?? 0
+    const last = weight === 0 ? 1 : 0
+    return { priority: [priority, last], weighted: [last], highest_bid: [-price, priority, made] }[campaign.routingMode]
+  }
+  for (const [place, name] of rest.entries()) {
+    const next = rest[place + 1]
+    if (next === undefined) break
+    const [rank, after] = [rankOf(name), rankOf(next)]
+    const differs = rank.findIndex((value, at) => value !== after[at])
+    if (differs >= 0 && (rank[differs] ?? 0) > (after[differs] ?? 0)) return `${next} should come before ${name}.`
+  }
+  return null
+}
