@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isRefusal, type Refusal } from '../kernel/refusal.ts'
 import type { ApiRoute, RawBody } from '../ports/api.ts'
-import { noParams } from './query-routes.ts'
+import { noParams } from './no-params.ts'
 
 const webhookResponse = z.object({
   /** Whether it is a webhook of a kind that calls go by; any other is left alone. */

@@ -16,8 +16,8 @@ import { type ChangeNotifier, createChangeNotifier } from '../runtime/change-not
 import { createLiveTail } from '../runtime/live-tail.ts'
 import type { QueryResponse, QueryRunner } from '../runtime/queries/query-runner.ts'
 import type { SessionCheck } from './access.ts'
+import { noParams } from './no-params.ts'
 import { prefetchFirst } from './prefetch-first.ts'
-import { noParams } from './query-routes.ts'
 
 /** The live board as a stream: its route, and the end of all that are open. */
 export interface LiveStream {

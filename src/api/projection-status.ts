@@ -5,7 +5,7 @@ import type { Clock } from '../ports/clock.ts'
 import { type EventLog, START } from '../ports/event-log.ts'
 import type { ProjectionProgress } from '../runtime/projections/projection-progress.ts'
 import type { ProjectionStatus } from '../runtime/projections/projection-runner.ts'
-import { noParams } from './query-routes.ts'
+import { noParams } from './no-params.ts'
 
 /** How a new build is getting on: where it has read to, of where the log ends; `share` is by positions. */
 export const rebuildShape = z.object({ position: z.int(), head: z.int(), share: z.number() })

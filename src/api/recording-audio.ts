@@ -11,8 +11,8 @@ import type { AudioFormat } from '../ports/carrier-recordings.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ReadStore } from '../ports/read-store.ts'
 import { byteRangeOf } from './byte-range.ts'
+import { noParams } from './no-params.ts'
 import { prefetchFirst } from './prefetch-first.ts'
-import { noParams } from './query-routes.ts'
 import { orUpstreamError } from './writes/carrier-errors.ts'
 
 const TYPES: Readonly<Record<AudioFormat, string>> = { mp3: 'audio/mpeg', wav: 'audio/wav' }

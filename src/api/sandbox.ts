@@ -28,7 +28,8 @@ import type { Random } from '../ports/random.ts'
 import type { PlacedCall, Simulator } from '../ports/simulated-carrier.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 import { secretHash } from './access.ts'
-import { noParams, type ReadYourWrites } from './query-routes.ts'
+import { noParams } from './no-params.ts'
+import type { ReadYourWrites } from './read-your-writes.ts'
 
 const MAX_HANG_UP_SECONDS = 14_400
 

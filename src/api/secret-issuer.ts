@@ -2,9 +2,14 @@ import { SECRET } from '../domain/shared/limits.ts'
 import type { Principal } from '../ports/api.ts'
 import { secretHash } from './access.ts'
 import { digest, RETENTION_MS } from './idempotency.ts'
-import type { WriteTools } from './writes/write-context.ts'
+import type { WriteTools } from './writes/write-tools.ts'
 
-/** What is kept of an issued secret: its first characters, and its hash. */
+/** Random bytes of a secret: 256 bits. */
+const SECRET_BYTES = 32
+/** Characters of a secret behind its prefix: its bytes in base64url. */
+export const SECRET_CHARACTERS = Math.ceil((SECRET_BYTES * 4) / 3)
+
+/** The stored form of a secret: its first characters, and its hash. */
 export function storedSecret(
   secret: string,
   shown: number = SECRET.shown,
@@ -12,7 +17,7 @@ export function storedSecret(
   return { prefix: secret.slice(0, shown), hash: secretHash(secret) }
 }
 
-/** What of a request the issuing of a secret goes by. */
+/** Request fields needed to issue a secret. */
 interface SecretRequest {
   readonly idempotencyKey: string | null
   readonly principal: Pick<Principal, 'credentialId'>
@@ -20,8 +25,9 @@ interface SecretRequest {
 }
 
 /**
- * A fresh secret of 256 bits behind the prefix of its kind. For a request with an `Idempotency-Key` it is the same when
- * the request comes again: what was done of it is then not done again, and must not be answered with another secret.
+ * Issues a secret: the prefix of its kind and 256 random bits. A retry with the same `Idempotency-Key` gets the same
+ * secret, because the commands of the first attempt are not executed again and have stored that secret's hash.
+ * @throws StoreUnavailable
  */
 export async function issueSecret(
   { idempotencyKey, principal, tools }: SecretRequest,
@@ -29,7 +35,7 @@ export async function issueSecret(
   prefix: string,
 ): Promise<string> {
   const { random, secrets, ops, clock } = tools
-  const fresh = `${prefix}${Buffer.from(random.bytes(32)).toString('base64url')}`
+  const fresh = `${prefix}${Buffer.from(random.bytes(SECRET_BYTES)).toString('base64url')}`
   if (idempotencyKey === null) return fresh
   const key = `issued:${digest(purpose, principal.credentialId, idempotencyKey)}`
   const now = clock.now()

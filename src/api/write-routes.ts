@@ -8,13 +8,14 @@ import { callWrites } from './writes/calls.ts'
 import { exportCalls } from './writes/calls-export.ts'
 import { campaignRestrictions } from './writes/campaign-restrictions.ts'
 import { campaignWrites } from './writes/campaigns.ts'
-import type { Write } from './writes/define-write.ts'
 import { laneWrites } from './writes/lanes.ts'
 import { numberOrderWrites } from './writes/number-orders.ts'
 import { searchNumbers } from './writes/number-search.ts'
 import { numberWrites } from './writes/numbers.ts'
-import { operatorWrites } from './writes/operator.ts'
+import { operatorWorkspaceWrites } from './writes/operator-workspaces.ts'
+import { platformKeyWrites } from './writes/platform-keys.ts'
 import { poolWrites } from './writes/pools.ts'
+import { projectionRebuilds } from './writes/projection-rebuilds.ts'
 import { publisherKeyWrites } from './writes/publisher-keys.ts'
 import { publisherWrites } from './writes/publishers.ts'
 import { routeWrites } from './writes/routes.ts'
@@ -23,7 +24,8 @@ import { userWrites } from './writes/users.ts'
 import { verticalWrites } from './writes/verticals.ts'
 import { walletWrites } from './writes/wallet.ts'
 import { workspaceWrites } from './writes/workspace.ts'
-import type { WriteTools } from './writes/write-context.ts'
+import type { Write } from './writes/write-route.ts'
+import type { WriteTools } from './writes/write-tools.ts'
 
 /** Every write that has a route. */
 const writes: readonly Write[] = [
@@ -32,7 +34,9 @@ const writes: readonly Write[] = [
   ...authWrites,
   ...userWrites,
   ...workspaceWrites,
-  ...operatorWrites,
+  ...operatorWorkspaceWrites,
+  ...platformKeyWrites,
+  ...projectionRebuilds,
   ...blockedCallerWrites,
   ...buyerWrites,
   exportCalls,

@@ -7,9 +7,11 @@ import { telnyxRoutes } from '../api/carrier-webhooks.ts'
 import { withIdempotency } from '../api/idempotency.ts'
 import { openLiveStream } from '../api/live-stream.ts'
 import { projectionRoute, projectionRows } from '../api/projection-status.ts'
-import { awaitProjections, queryRoutes, type ReadYourWrites, requireReadStore } from '../api/query-routes.ts'
+import { queryRoutes } from '../api/query-routes.ts'
+import { awaitProjections, type ReadYourWrites } from '../api/read-your-writes.ts'
 import { recordingRoutes } from '../api/recording-audio.ts'
 import { createRequestLog } from '../api/request-log.ts'
+import { requireReadStore } from '../api/require-read-store.ts'
 import { sandboxRoutes } from '../api/sandbox.ts'
 import { createSessionRenewal } from '../api/session-renewal.ts'
 import { createSignInLimiter } from '../api/sign-in-limiter.ts'
@@ -151,7 +153,7 @@ export async function openApp(
               views,
               callLines: readSide.callLines,
               carrier: () => carrier,
-              flow,
+              effects: flow,
               egress,
               ops,
               secrets,

@@ -44,10 +44,10 @@ export type Authenticator = (
 ) => Promise<Principal | AuthRejection>
 
 /** A request that has passed its checks, parsed. */
-export interface ApiRequest {
-  readonly params: unknown
-  readonly query: unknown
-  readonly body: unknown
+export interface ApiRequest<Params = unknown, Body = unknown, Filter = unknown> {
+  readonly params: Params
+  readonly query: Filter
+  readonly body: Body
   readonly principal: Principal
   readonly surface: Mount['surface']
   readonly requestId: string
@@ -61,6 +61,9 @@ export interface ApiRequest {
   readonly range: string | null
   readonly connection: Connection
 }
+
+/** The part of a request that is known before its body is read. */
+export type PathCheckRequest<Params = unknown> = Pick<ApiRequest<Params>, 'params' | 'principal' | 'idempotencyKey'>
 
 /** The way back to the one who asked, for answers that take their time. */
 export interface Connection {
@@ -123,10 +126,8 @@ export interface ApiRoute {
   readonly hasContentLength?: boolean
   readonly rejects: readonly string[]
   /** Name of the path parameter whose record the workspace does not have; null when it has them all. Asked before the body is read. */
-  readonly notFoundParam?: (
-    asked: Pick<ApiRequest, 'params' | 'principal' | 'idempotencyKey'>,
-  ) => Promise<string | null>
-  readonly run: (request: ApiRequest) => Promise<ApiResponse | ApiRefusal>
+  notFoundParam?(request: PathCheckRequest): Promise<string | null>
+  run(request: ApiRequest): Promise<ApiResponse | ApiRefusal>
 }
 
 /** Whether a body is made while it is sent. */

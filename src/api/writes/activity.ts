@@ -1,8 +1,8 @@
 import { activity } from '../../../projections/activity/activity.ts'
 import { activityBatches, activityColumns, activityExportQuery } from '../../../queries/activity/activity-export.ts'
 import { windowProblem } from '../../../queries/shared/activity-filter.ts'
-import type { Write } from './define-write.ts'
 import { defineExport } from './exports.ts'
+import type { Write } from './write-route.ts'
 
 const exported = defineExport({
   name: 'export-activity',

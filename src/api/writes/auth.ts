@@ -18,15 +18,16 @@ import { secretHash } from '../access.ts'
 import { hashPassword, isCorrectPassword } from '../passwords.ts'
 import { issueSecret } from '../secret-issuer.ts'
 import { signInSubjects } from '../sign-in-limiter.ts'
-import { defineWrite, type Write } from './define-write.ts'
-import type { WriteTools } from './write-context.ts'
+import { defineWrite } from './define-write.ts'
+import { defineWriteRoute, type Write } from './write-route.ts'
+import type { WriteTools } from './write-tools.ts'
 
 /** The person of an id, with the hash of their password; undefined for a stranger. */
 async function personOf({ views }: WriteTools, userId: string) {
   return (await readMany(views, users, [userId])).get(userId)
 }
 
-const open = defineWrite({
+const open = defineWriteRoute({
   name: 'sign-in',
   summary: 'Sign in',
   method: 'POST',
@@ -34,15 +35,15 @@ const open = defineWrite({
   body: z.object({ email, password: submittedPassword }),
   responses: { 200: z.object({ token: z.string(), ...sessionShape.shape }) },
   rejects: ['unauthorized', 'rate-limited'],
-  async run(writing) {
-    const { body, ip, tools, setActor, act, ask } = writing
+  async run(context) {
+    const { body, ip, tools, setActor, execute, query } = context
     const { email, password } = body
     const person = await personOf(tools, userIdOf(email))
     const kept = person?.passwordHash ?? null
     const right = await tools.signInLimiter(signInSubjects(email, ip), () => isCorrectPassword(password, kept))
     if (isRefusal(right)) return right
     if (!right || !person) return refuse('unauthorized', null, 'The e-mail address or the password is wrong.')
-    const token = await issueSecret(writing, `sign-in ${person.id}`, SESSION_PREFIX)
+    const token = await issueSecret(context, `sign-in ${person.id}`, SESSION_PREFIX)
     const session = {
       userId: person.id,
       sessionHash: secretHash(token),
@@ -50,9 +51,9 @@ const open = defineWrite({
       verified: person.passwordHash,
     }
     setActor({ type: 'user', id: person.id, name: person.name }, session.sessionHash)
-    const done = await act(signIn, session)
+    const done = await execute(signIn, session)
     if (isRefusal(done)) return refuse('unauthorized')
-    const answer = await ask(getSession, {})
+    const answer = await query(getSession, {})
     return isRefusal(answer) ? answer : { status: 200, body: { token, ...answer } }
   },
 })
@@ -63,13 +64,14 @@ const close = defineWrite({
   method: 'POST',
   mounts: [{ surface: 'account', path: '/api/auth/sign-out' }],
   responses: { 204: z.null() },
-  async run({ principal: { actor, sessionHash = '' }, act }) {
-    const done = await act(signOut, { userId: actor.id ?? '', sessionHash })
-    return isRefusal(done) ? done : { status: 204, body: null }
-  },
+  command: signOut,
+  input: ({ context: { principal } }) => ({
+    userId: principal.actor.id ?? '',
+    sessionHash: principal.sessionHash ?? '',
+  }),
 })
 
-const change = defineWrite({
+const change = defineWriteRoute({
   name: 'change-password',
   summary: 'Change the password, and end every other session',
   method: 'POST',
@@ -77,7 +79,7 @@ const change = defineWrite({
   body: z.object({ current: submittedPassword, next: newPassword }),
   responses: { 204: z.null() },
   rejects: ['bad-request', 'unauthorized', 'rate-limited', 'conflict'],
-  async run({ principal: { actor, sessionHash = '' }, body: { current, next }, ip, tools, act }) {
+  async run({ principal: { actor, sessionHash = '' }, body: { current, next }, ip, tools, execute }) {
     const person = await personOf(tools, actor.id ?? '')
     if (!person) return refuse('unauthorized')
     const verified = person.passwordHash
@@ -87,7 +89,7 @@ const change = defineWrite({
     if (isRefusal(right)) return right
     if (!right) return refuse('bad-request', { current: 'is not your password' }, 'The current password is wrong.')
     const passwordHash = await hashPassword(next)
-    const done = await act(changePassword, { userId: person.id, verified, passwordHash, sessionHash })
+    const done = await execute(changePassword, { userId: person.id, verified, passwordHash, sessionHash })
     return isRefusal(done) ? done : { status: 204, body: null }
   },
 })

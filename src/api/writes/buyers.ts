@@ -6,11 +6,11 @@ import { buyerRow, buyerShape } from '../../../queries/demand/buyer-shape.ts'
 import { getBuyerRow } from '../../../queries/demand/get-buyer-row.ts'
 import { buyerChanges, buyerStatus } from '../../domain/demand/buyer.ts'
 import { statusNote } from '../../domain/shared/fields.ts'
-import { isRefusal } from '../../kernel/refusal.ts'
-import { defineWrite, recordRoute, type Write } from './define-write.ts'
+import { defineWrite } from './define-write.ts'
+import { recordRoute, type Write } from './write-route.ts'
 
 const path = '/api/tracking/buyers'
-const one = recordRoute('buyers')
+const byId = recordRoute('buyers')
 
 const create = defineWrite({
   name: 'create-buyer',
@@ -19,38 +19,34 @@ const create = defineWrite({
   mounts: [{ surface: 'console', path }],
   body: createBuyer.input,
   responses: { 201: z.object({ buyer: buyerShape }) },
-  rejects: createBuyer.rejects,
-  async run({ body, act, ask }) {
-    const done = await act(createBuyer, body)
-    if (isRefusal(done)) return done
-    const answer = await ask(getBuyerRow, { id: done.first('BuyerCreated')?.buyer.id ?? '' })
-    if (isRefusal(answer)) return answer
+  command: createBuyer,
+  input: ({ body }) => body,
+  answer: { query: getBuyerRow, params: ({ outcome }) => ({ id: outcome.first('BuyerCreated')?.buyer.id ?? '' }) },
+  respond({ answer }) {
     const { targets: _targets, ...buyer } = answer.buyer
-    return { status: 201, body: { buyer } }
+    return { buyer }
   },
 })
 
 const change = defineWrite({
-  ...one,
+  ...byId,
   name: 'change-buyer',
   summary: 'Change a buyer',
   method: 'PATCH',
   mounts: [{ surface: 'console', path: `${path}/:id` }],
   body: buyerChanges,
   responses: { 200: z.object({ buyer: buyerRow.omit({ today: true }) }) },
-  rejects: changeBuyer.rejects,
-  async run({ params: { id }, body, act, ask }) {
-    const done = await act(changeBuyer, { buyerId: id, changes: body })
-    if (isRefusal(done)) return done
-    const answer = await ask(getBuyerRow, { id })
-    if (isRefusal(answer)) return answer
+  command: changeBuyer,
+  input: ({ params, body }) => ({ buyerId: params.id, changes: body }),
+  answer: { query: getBuyerRow, params: ({ params }) => params },
+  respond({ answer }) {
     const { today: _today, ...buyer } = answer.buyer
-    return { status: 200, body: { buyer } }
+    return { buyer }
   },
 })
 
 const setStatus = defineWrite({
-  ...one,
+  ...byId,
   name: 'set-buyer-status',
   summary: "Change a buyer's status",
   method: 'POST',
@@ -59,16 +55,14 @@ const setStatus = defineWrite({
   responses: {
     200: z.object({ buyer: buyerShape, changed: z.boolean(), targetsAffected: z.int().optional() }),
   },
-  rejects: setBuyerStatus.rejects,
-  async run({ params: { id }, body, act, ask }) {
-    const done = await act(setBuyerStatus, { buyerId: id, ...body })
-    if (isRefusal(done)) return done
-    const answer = await ask(getBuyerRow, { id })
-    if (isRefusal(answer)) return answer
-    const moved = done.first('BuyerStatusChanged')
+  command: setBuyerStatus,
+  input: ({ params, body }) => ({ buyerId: params.id, ...body }),
+  answer: { query: getBuyerRow, params: ({ params }) => params },
+  respond({ answer, outcome }) {
+    const moved = outcome.first('BuyerStatusChanged')
     const affected = moved ? { targetsAffected: moved.targetsAffected } : {}
     const { targets: _targets, ...buyer } = answer.buyer
-    return { status: 200, body: { buyer, changed: done.changed, ...affected } }
+    return { buyer, changed: outcome.changed, ...affected }
   },
 })
 

@@ -5,9 +5,9 @@ import { callsHead, type ExportBatchRequest } from '../../../queries/calls/calls
 import { EXPORT } from '../../domain/shared/limits.ts'
 import { collectionOf } from '../../kernel/projection.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
-import type { Write } from './define-write.ts'
 import { defineFile, requestRecordOf } from './exports.ts'
-import type { WriteTools } from './write-context.ts'
+import type { Write } from './write-route.ts'
+import type { WriteTools } from './write-tools.ts'
 
 /** The lines of the file, each batch made while the one before is sent: never more than one ahead of who reads. */
 export async function* linesOf(callLines: WriteTools['callLines'], asked: Omit<ExportBatchRequest, 'most'>) {
@@ -40,7 +40,7 @@ export const exportCalls: Write = defineFile({
   type: 'text/csv; charset=utf-8',
   reads: [callLog],
   rejects: ['bad-request'],
-  async open({ query, tenant, now, tools: { views, callLines, random } }) {
+  async open({ filter: query, tenant, now, tools: { views, callLines, random } }) {
     const asked = selectCalls({ query, tenant, now })
     if (isRefusal(asked)) return asked
     const { filter, from, to, timezone } = asked

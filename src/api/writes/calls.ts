@@ -9,26 +9,26 @@ import { adjustment } from '../../domain/calls/story.ts'
 import { tagsInput } from '../../domain/calls/tags.ts'
 import { sameFigures } from '../../domain/money/figures.ts'
 import type { Mount, Tenant } from '../../kernel/query.ts'
-import { isRefusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
-import { defineWrite, type Write } from './define-write.ts'
-import type { WriteTools } from './write-context.ts'
+import { defineWrite } from './define-write.ts'
+import type { Write } from './write-route.ts'
+import type { WriteTools } from './write-tools.ts'
 
-const mounts = (act: string): readonly Mount[] => [
-  { surface: 'rest', path: `/api/v1/calls/:id/${act}`, scope: 'calls:write' },
-  { surface: 'console', path: `/api/tracking/calls/:id/${act}` },
+const mounts = (action: string): readonly Mount[] => [
+  { surface: 'rest', path: `/api/v1/calls/:id/${action}`, scope: 'calls:write' },
+  { surface: 'console', path: `/api/tracking/calls/:id/${action}` },
 ]
 
-const one = z.object({ id })
+const params = z.object({ id })
 
-/** A call of another workspace is as absent as one that there never was. */
+/** A call of another workspace answers the same 404 as one that does not exist. */
 async function missingCallParam(
   { writer }: WriteTools,
   { id }: { readonly id: string },
   { workspaceId }: Tenant,
 ): Promise<string | null> {
-  const known = writer.cachedStateOf(call, id) ?? (await writer.stateOf(call, id))
-  return known?.workspaceId === workspaceId ? null : 'id'
+  const state = writer.cachedStateOf(call, id) ?? (await writer.stateOf(call, id))
+  return state?.workspaceId === workspaceId ? null : 'id'
 }
 
 const { tags, tagSources } = callDetail.shape
@@ -38,20 +38,17 @@ const convert = defineWrite({
   summary: 'Post the conversion of a call',
   method: 'POST',
   mounts: mounts('conversion'),
-  params: one,
+  params,
   body: conversionInput,
   responses: { 200: z.object({ call: callDetail, changed: z.boolean() }) },
-  rejects: postConversion.rejects,
   notFoundParam: missingCallParam,
-  async run({ params: { id }, body, act, runEffects, ask }) {
-    const done = await act(postConversion, { ...body, callId: id })
-    if (isRefusal(done)) return done
-    await runEffects()
-    const read = await ask(getCall, { id })
-    if (isRefusal(read)) return read
-    const posted = done.first('ConversionPosted')
-    const changed = posted !== undefined && !sameFigures(posted.before, posted.after)
-    return { status: 200, body: { call: read.call, changed } }
+  command: postConversion,
+  input: ({ params, body }) => ({ ...body, callId: params.id }),
+  runsEffects: true,
+  answer: { query: getCall, params: ({ params }) => params },
+  respond({ answer: { call }, outcome }) {
+    const posted = outcome.first('ConversionPosted')
+    return { call, changed: posted !== undefined && !sameFigures(posted.before, posted.after) }
   },
 })
 
@@ -60,23 +57,18 @@ const adjust = defineWrite({
   summary: "Adjust a call's books",
   method: 'POST',
   mounts: mounts('adjust'),
-  params: one,
+  params,
   body: adjustmentInput,
   responses: { 200: z.object({ call: callDetail, adjustment }) },
-  rejects: adjustCall.rejects,
   notFoundParam: missingCallParam,
-  async run({ params: { id }, body, act, runEffects, ask }) {
-    const done = await act(adjustCall, { ...body, callId: id })
-    if (isRefusal(done)) return done
-    await runEffects()
-    const read = await ask(getCall, { id })
-    if (isRefusal(read)) return read
-    const { adjustments } = read.call
-    const made = done.first('CallAdjusted')?.adjustmentId
-    return {
-      status: 200,
-      body: { call: read.call, adjustment: adjustments.find((each) => each.id === made) ?? adjustments.at(-1) },
-    }
+  command: adjustCall,
+  input: ({ params, body }) => ({ ...body, callId: params.id }),
+  runsEffects: true,
+  answer: { query: getCall, params: ({ params }) => params },
+  respond({ answer: { call }, outcome }) {
+    const { adjustments } = call
+    const added = outcome.first('CallAdjusted')?.adjustmentId
+    return { call, adjustment: adjustments.find((each) => each.id === added) ?? adjustments.at(-1) }
   },
 })
 
@@ -85,17 +77,14 @@ const tag = defineWrite({
   summary: 'Add or remove tags of a call',
   method: 'POST',
   mounts: mounts('tags'),
-  params: one,
+  params,
   body: z.object({ tags: tagsInput }),
   responses: { 200: z.object({ tags, tagSources }) },
-  rejects: tagCall.rejects,
   notFoundParam: missingCallParam,
-  async run({ params: { id }, body, act, ask }) {
-    const done = await act(tagCall, { ...body, callId: id })
-    if (isRefusal(done)) return done
-    const read = await ask(getCall, { id })
-    return isRefusal(read) ? read : { status: 200, body: { tags: read.call.tags, tagSources: read.call.tagSources } }
-  },
+  command: tagCall,
+  input: ({ params, body }) => ({ ...body, callId: params.id }),
+  answer: { query: getCall, params: ({ params }) => params },
+  respond: ({ answer: { call } }) => ({ tags: call.tags, tagSources: call.tagSources }),
 })
 
 /** Writes of single calls: their books and tags (Document 2, "Calls (REST)"; Supplement §6). */

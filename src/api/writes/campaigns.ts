@@ -8,11 +8,11 @@ import { campaignInput } from '../../domain/campaigns/campaign.ts'
 import type { CampaignMover } from '../../domain/campaigns/campaign-transitions.ts'
 import { statusNote } from '../../domain/shared/fields.ts'
 import type { Mount } from '../../kernel/query.ts'
-import { isRefusal } from '../../kernel/refusal.ts'
-import { defineWrite, recordRoute, type Write } from './define-write.ts'
+import { defineWrite } from './define-write.ts'
+import { recordRoute, type Write } from './write-route.ts'
 
 const path = '/api/tracking/campaigns'
-const one = recordRoute('campaigns')
+const byId = recordRoute('campaigns')
 
 const create = defineWrite({
   name: 'create-campaign',
@@ -21,35 +21,30 @@ const create = defineWrite({
   mounts: [{ surface: 'console', path }],
   body: createCampaign.input,
   responses: { 201: z.object({ campaign: campaignDetail }) },
-  rejects: createCampaign.rejects,
-  async run({ body, act, ask }) {
-    const done = await act(createCampaign, body)
-    if (isRefusal(done)) return done
-    const answer = await ask(getCampaign, { id: done.first('CampaignCreated')?.campaign.id ?? '' })
-    return isRefusal(answer) ? answer : { status: 201, body: answer }
+  command: createCampaign,
+  input: ({ body }) => body,
+  answer: {
+    query: getCampaign,
+    params: ({ outcome }) => ({ id: outcome.first('CampaignCreated')?.campaign.id ?? '' }),
   },
 })
 
 const change = defineWrite({
-  ...one,
+  ...byId,
   name: 'change-campaign',
   summary: 'Change a campaign',
   method: 'PATCH',
   mounts: [{ surface: 'console', path: `${path}/:id` }],
   body: campaignInput,
   responses: { 200: z.object({ campaign: campaignDetail }) },
-  rejects: changeCampaign.rejects,
-  async run({ params: { id }, body, act, ask }) {
-    const done = await act(changeCampaign, { campaignId: id, changes: body })
-    if (isRefusal(done)) return done
-    const answer = await ask(getCampaign, { id })
-    return isRefusal(answer) ? answer : { status: 200, body: answer }
-  },
+  command: changeCampaign,
+  input: ({ params, body }) => ({ campaignId: params.id, changes: body }),
+  answer: { query: getCampaign, params: ({ params }) => params },
 })
 
 const note = statusNote.nullish()
 
-/** A status route: on one surface, with the moves of whoever uses it. */
+/** A status route: one surface, with the status changes that its users may make. */
 const statusRoute = (
   mover: Exclude<CampaignMover, 'staff'>,
   summary: string,
@@ -57,20 +52,17 @@ const statusRoute = (
   status: z.ZodType<'live' | 'paused' | 'archived' | 'draft'>,
 ) =>
   defineWrite({
-    ...one,
+    ...byId,
     name: `set-campaign-status-by-${mover}`,
     summary,
     method: 'POST',
     mounts: [mount],
     body: z.object({ status, note }),
     responses: { 200: z.object({ campaign: campaignDetail, changed: z.boolean() }) },
-    rejects: setCampaignStatus.rejects,
-    async run({ params: { id }, body, act, ask }) {
-      const done = await act(setCampaignStatus, { campaignId: id, mover, ...body })
-      if (isRefusal(done)) return done
-      const answer = await ask(getCampaign, { id })
-      return isRefusal(answer) ? answer : { status: 200, body: { ...answer, changed: done.changed } }
-    },
+    command: setCampaignStatus,
+    input: ({ params, body }) => ({ campaignId: params.id, mover, ...body }),
+    answer: { query: getCampaign, params: ({ params }) => params },
+    respond: ({ answer, outcome }) => ({ ...answer, changed: outcome.changed }),
   })
 
 const setStatus = statusRoute(

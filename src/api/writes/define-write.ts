@@ -1,156 +1,97 @@
-import { z } from 'zod'
-import { type WorkspaceState, workspace } from '../../domain/configuration/workspace.ts'
-import type { Mount, Tenant } from '../../kernel/query.ts'
-import { isRefusal, type Refusal, refuse } from '../../kernel/refusal.ts'
-import { id } from '../../kernel/wire.ts'
-import type { ApiRequest, ApiResponse, ApiRoute } from '../../ports/api.ts'
-import { noParams } from '../query-routes.ts'
-import { type TenantScoped, tenantOf } from './tenant-lookup.ts'
-import { createWriteContext, type WriteContext, type WriteResponse, type WriteTools } from './write-context.ts'
+import type { z } from 'zod'
+import type { AnyCommand } from '../../kernel/command.ts'
+import type { AnyQuery } from '../../kernel/query.ts'
+import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
+import type { QueryPorts } from '../../ports/query-ports.ts'
+import type { CommandOutcome, WriteContext } from './write-context.ts'
+import type { WriteResponse } from './write-progress.ts'
+import { defineWriteRoute, type RouteDeclaration, type Write } from './write-route.ts'
 
-/** Records of a workspace that are never away while they may be named. */
-type RecordKind = 'buyers' | 'campaigns' | 'numbers' | 'pools' | 'publishers' | 'seats' | 'targets'
+type InputOf<C extends AnyCommand> = z.output<C['input']>
+type ParamsOf<Q extends AnyQuery<QueryPorts>> = z.output<Q['params']>
+type AnswerOf<Q extends AnyQuery<QueryPorts>> = z.output<Q['response']>
+type MaybePromise<Value> = Value | Promise<Value>
 
-/** What a write says whose path names one record of the workspace by its id. */
-export const recordRoute = (kind: RecordKind) => ({
-  params: z.object({ id }),
-  pathRecords: { id: kind },
-  record: ({ id }: { readonly id: string }) => id,
-})
-
-/** A write as data: where it answers, what it takes, and what it does with it. */
-interface WriteDefinition<Params, Body, Filter> {
-  readonly name: string
-  readonly summary: string
-  /** A GET that puts itself on record is as open as any read, to a lapsed workspace too. */
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  readonly mounts: readonly Mount[]
-  /** Whether a workspace whose subscription lapsed may still do it. */
-  readonly allowLapsed?: boolean
-  readonly params?: z.ZodType<Params>
-  readonly query?: z.ZodType<Filter>
-  readonly body?: z.ZodType<Body>
-  /** Fields that a body may not name here though the record has them: `field-not-writable`, before anything else of the body. */
-  readonly readOnlyFields?: readonly string[]
-  /** Successful answers by status. */
-  readonly responses: Readonly<Record<number, z.ZodType>>
-  /** Headers of its own that its successful answers bring, in lower case. */
-  readonly responseHeaders?: readonly string[]
-  readonly contentType?: string
-  readonly rejects?: readonly string[]
-  /** The record by which an `If-Match` is judged, and whose `ETag` the answer carries. */
-  readonly record?: (params: NoInfer<Params>, workspaceId: string) => string
-  /** Which records of the workspace the parameters of the path name; one that is not told names any that ever had a revision. */
-  readonly pathRecords?: Readonly<Record<string, RecordKind>>
-  /** The path parameter that names no record of the workspace, where such records stand in streams of their own. */
-  readonly notFoundParam?: (tools: WriteTools, params: NoInfer<Params>, tenant: Tenant) => Promise<string | null>
-  /** The records of which `id` in the path is one, on the staff's surface: the request is in the workspace of that record. */
-  readonly tenantFrom?: TenantScoped
-  readonly run: (
-    writing: WriteContext<NoInfer<Params>, NoInfer<Body>, NoInfer<Filter>>,
-  ) => Promise<WriteResponse | Refusal>
+/** A request before its command. */
+interface Received<Params, Body> {
+  readonly params: Params
+  readonly body: Body
+  /** The secret that `issue` made; empty where the write issues none. */
+  readonly secret: string
+  readonly context: WriteContext<Params, Body>
 }
 
-/** A defined write: its routes, given the tools. */
-export type Write = (tools: WriteTools) => readonly ApiRoute[]
-
-/** The first path parameter that names no record of the workspace; null when all do. */
-async function firstMissing(
-  { writer }: WriteTools,
-  params: unknown,
-  { workspaceId }: Tenant,
-  names: Readonly<Record<string, RecordKind>>,
-): Promise<string | null> {
-  const missingIn = (state: WorkspaceState) =>
-    Object.entries(params ?? {}).find(([name, id]) => !state[names[name] ?? 'revisions'].has(String(id)))?.[0] ?? null
-  // What is there needs no look at the tail: what has gone meanwhile is for the rules.
-  const known = writer.cachedStateOf(workspace, workspaceId)
-  if (known && missingIn(known) === null) return null
-  return missingIn(await writer.stateOf(workspace, workspaceId))
+/** A request after its command and the effects of it. */
+interface Executed<Params, Body, C extends AnyCommand> extends Received<Params, Body> {
+  readonly outcome: CommandOutcome<C['entity']['events']>
 }
 
-/** Looks for the records that a path names, before the body is read; undefined where it names none. */
-function pathCheckOf<Params, Body, Filter>(
-  tools: WriteTools,
-  { tenantFrom, record, pathRecords = record && {}, notFoundParam }: WriteDefinition<Params, Body, Filter>,
-): ApiRoute['notFoundParam'] {
-  if (tenantFrom) return async ({ params }) => ((await tenantOf(tools.views, tenantFrom, idIn(params))) ? null : 'id')
-  if (!notFoundParam && !pathRecords) return undefined
-  return async ({ params, principal: { tenant } }) => {
-    if (!tenant) return null
-    return notFoundParam
-      ? notFoundParam(tools, params as Params, tenant)
-      : firstMissing(tools, params, tenant, pathRecords ?? {})
+/** A request after the query that answers it. */
+interface Answered<Params, Body, C extends AnyCommand, Q extends AnyQuery<QueryPorts>>
+  extends Executed<Params, Body, C> {
+  readonly answer: AnswerOf<Q>
+}
+
+/** A write as data: a route, the command that it executes, the query that answers it, and the response made of both. */
+interface WriteDefinition<Params, Body, C extends AnyCommand, Q extends AnyQuery<QueryPorts>>
+  extends RouteDeclaration<Params, Body, unknown> {
+  readonly command: C
+  /** Issues a secret that the command stores in part and the response shows once. */
+  readonly issue?: (context: WriteContext<NoInfer<Params>, NoInfer<Body>>) => Promise<string | Refusal>
+  /** The command's input. */
+  readonly input: (received: Received<NoInfer<Params>, NoInfer<Body>>) => MaybePromise<NoInfer<InputOf<C>> | Refusal>
+  /** Whether the effects that reactions would run later are run before the response. */
+  readonly runsEffects?: boolean
+  /** The query that reads what the command wrote; left out where the response needs none. */
+  readonly answer?: {
+    readonly query: Q
+    readonly params: (executed: Executed<NoInfer<Params>, NoInfer<Body>, NoInfer<C>>) => NoInfer<ParamsOf<Q>>
+  }
+  /** The response's status; by default the one status that `responses` declares. */
+  readonly status?: (executed: Executed<NoInfer<Params>, NoInfer<Body>, NoInfer<C>>) => number
+  /** The response's body; by default the answer of the query, or none. */
+  readonly respond?: (
+    answered: Answered<NoInfer<Params>, NoInfer<Body>, NoInfer<C>, NoInfer<Q>>,
+  ) => MaybePromise<WriteResponse['body'] | Refusal>
+}
+
+/** The procedure of a write: issue → input → execute → run effects → query → respond. The first refusal ends it. */
+function procedureOf<Params, Body, C extends AnyCommand, Q extends AnyQuery<QueryPorts>>({
+  command,
+  responses,
+  issue,
+  input,
+  runsEffects = false,
+  answer,
+  status = () => Number(Object.keys(responses)[0]),
+  respond,
+}: WriteDefinition<Params, Body, C, Q>) {
+  return async (context: WriteContext<Params, Body>): Promise<WriteResponse | Refusal> => {
+    const { params, body } = context
+    const secret = issue ? await issue(context) : ''
+    if (isRefusal(secret)) return secret
+    const received = { params, body, secret, context }
+    const commandInput = await input(received)
+    if (isRefusal(commandInput)) return commandInput
+    const outcome = await context.execute(command, commandInput)
+    if (isRefusal(outcome)) return outcome
+    if (runsEffects) await context.runEffects()
+    const executed = { ...received, outcome }
+    const found = answer ? await context.query(answer.query, answer.params(executed)) : null
+    if (isRefusal(found)) return found
+    const responseBody = respond ? await respond({ ...executed, answer: found }) : found
+    return isRefusal(responseBody) ? responseBody : { status: status(executed), body: responseBody }
   }
 }
 
-function idIn(params: unknown): string {
-  return (params as { readonly id: string }).id
-}
-
-/** Defines a write. */
-export function defineWrite<Params = unknown, Body = unknown, Filter = unknown>(
-  definition: WriteDefinition<Params, Body, Filter>,
+/** Defines a write. Its command's refusals are declared with it; `rejects` adds those of its other steps. */
+export function defineWrite<Params, Body, C extends AnyCommand, Q extends AnyQuery<QueryPorts> = never>(
+  definition: WriteDefinition<Params, Body, C, Q>,
 ): Write {
-  const {
-    name,
-    summary,
-    method,
-    mounts,
-    responses,
-    rejects = [],
-    record,
-    readOnlyFields = [],
-    allowLapsed = false,
-  } = definition
-  const params = definition.params ?? noParams
-  const body = definition.body ?? null
-  const refusals = [
-    ...(readOnlyFields.length > 0 ? ['field-not-writable'] : []),
-    ...rejects,
-    ...(record ? ['precondition-failed'] : []),
-  ]
-  return (tools) => {
-    async function run(request: ApiRequest): Promise<ApiResponse | Refusal> {
-      const sent = { params: request.params as Params, body: request.body as Body, query: request.query as Filter }
-      const { writing, end } = createWriteContext(tools, request, name, {
-        ...sent,
-        record: record?.(sent.params, request.principal.tenant?.workspaceId ?? '') ?? null,
-      })
-      if (definition.tenantFrom) {
-        const home = await tenantOf(tools.views, definition.tenantFrom, idIn(request.params))
-        if (home === null) return refuse('not-found')
-        writing.setTenant(home)
-      }
-      const written = await definition.run(writing)
-      return isRefusal(written) ? written : end(written)
-    }
-    const notFoundParam = pathCheckOf(tools, definition)
-    const shared = {
-      name,
-      summary,
-      method,
-      params,
-      query: definition.query ?? noParams,
-      body,
-      readOnlyFields,
-      responses,
-      responseHeaders: [...(definition.responseHeaders ?? []), ...(record ? ['etag'] : [])],
-      ...(definition.contentType === undefined ? {} : { contentType: definition.contentType }),
-      rejects: refusals,
-      write: method !== 'GET',
-      allowLapsed,
-      ...(notFoundParam ? { notFoundParam } : {}),
-      run,
-    }
-    return mounts.map(
-      ({ surface, path, scope = null, ownerOnly = false }): ApiRoute => ({
-        ...shared,
-        path,
-        surface,
-        scope,
-        ownerOnly,
-      }),
-    )
-  }
+  const { command, rejects = [] } = definition
+  return defineWriteRoute({
+    ...definition,
+    rejects: [...new Set([...command.rejects, ...rejects])],
+    run: procedureOf(definition),
+  })
 }

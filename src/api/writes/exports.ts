@@ -7,9 +7,10 @@ import type { Mount } from '../../kernel/query.ts'
 import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
 import { READ_WAIT_MS } from '../../runtime/queries/query-runner.ts'
 import { prefetchFirst } from '../prefetch-first.ts'
-import { READ_LAG_HEADER } from '../query-routes.ts'
-import { defineWrite, type Write } from './define-write.ts'
-import type { WriteContext, WriteTools } from './write-context.ts'
+import { READ_LAG_HEADER } from '../read-your-writes.ts'
+import type { WriteContext } from './write-context.ts'
+import { defineWriteRoute, type Write } from './write-route.ts'
+import type { WriteTools } from './write-tools.ts'
 
 /** A file as it is about to be given out. */
 export interface ExportFile {
@@ -38,7 +39,7 @@ interface FileDefinition<Asked extends object> extends ExportBasics {
   readonly rejects: readonly string[]
   /** Judges the question, and tells what the file will be; nothing of it is read before it is on record. */
   readonly open: (
-    asking: Pick<WriteContext<unknown, unknown, Asked>, 'query' | 'tenant' | 'now' | 'tools'>,
+    asking: Pick<WriteContext<unknown, unknown, Asked>, 'filter' | 'tenant' | 'now' | 'tools'>,
   ) => Promise<ExportFile | Refusal>
 }
 
@@ -78,7 +79,7 @@ async function* linesOf<Row>(columns: readonly CsvColumn<Row>[], batches: AsyncI
  */
 export function defineFile<Asked extends object>(definition: FileDefinition<Asked>): Write {
   const { name, summary, kind, mounts, query, type = CSV_MEDIA_TYPE, rejects, reads, open } = definition
-  return defineWrite({
+  return defineWriteRoute({
     name,
     summary,
     method: 'GET',
@@ -88,11 +89,11 @@ export function defineFile<Asked extends object>(definition: FileDefinition<Aske
     responseHeaders: ['content-disposition', 'cache-control'],
     contentType: 'text/csv',
     rejects,
-    async run({ query: asked, tenant, now, act, tools }) {
-      const file = await open({ query: asked, tenant, now, tools })
+    async run({ filter, tenant, now, execute, tools }) {
+      const file = await open({ filter, tenant, now, tools })
       if (isRefusal(file)) return file
       const { filters, rows } = file
-      const started = await act(startExport, { kind, filters, rows })
+      const started = await execute(startExport, { kind, filters, rows })
       if (isRefusal(started)) return started
       const position = started.events.at(-1)?.position ?? 0
       const read = await tools.positions.waitFor(
@@ -124,11 +125,11 @@ export function defineExport<Asked extends object, Row>({
   return defineFile({
     ...named,
     rejects: problem ? ['validation-error'] : [],
-    async open({ query, tenant: { workspaceId }, tools: { views } }) {
-      const refusal = problem?.(query) ?? null
+    async open({ filter, tenant: { workspaceId }, tools: { views } }) {
+      const refusal = problem?.(filter) ?? null
       if (refusal) return refusal
-      const lines = linesOf(columns, batches(views, workspaceId, query))
-      return { ...requestRecordOf(query), head: csvHeader(columns), batches: lines }
+      const lines = linesOf(columns, batches(views, workspaceId, filter))
+      return { ...requestRecordOf(filter), head: csvHeader(columns), batches: lines }
     },
   })
 }

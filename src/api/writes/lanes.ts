@@ -7,20 +7,26 @@ import { campaignLaneShape } from '../../../queries/supply/lane-shape.ts'
 import { compatShape } from '../../../queries/supply/routing-key-shape.ts'
 import { workspace } from '../../domain/configuration/workspace.ts'
 import { laneId, laneInput } from '../../domain/supply/lane.ts'
-import { isRefusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
-import { defineWrite, type Write } from './define-write.ts'
-import { issueCompatToken, issueRoutingKey, KEY_NOTE } from './routing-secrets.ts'
+import { defineWrite } from './define-write.ts'
+import { issueCompatToken, issueRoutingKey, KEY_NOTE, storedCompatToken, storedRoutingKey } from './routing-secrets.ts'
+import type { Write } from './write-route.ts'
 
 const path = '/api/tracking/campaigns/:id/publishers/:publisherId'
-const one = {
+/** The lane that the path names. */
+const laneOf = ({ id, publisherId }: { readonly id: string; readonly publisherId: string }) => ({
+  campaignId: id,
+  publisherId,
+})
+
+const byIds = {
   params: z.object({ id, publisherId: id }),
   pathRecords: { id: 'campaigns', publisherId: 'publishers' } as const,
   record: ({ id, publisherId }: { readonly id: string; readonly publisherId: string }) => laneId(id, publisherId),
 }
 
 const set = defineWrite({
-  ...one,
+  ...byIds,
   name: 'set-lane',
   summary: 'Open a lane, or change its terms',
   method: 'PUT',
@@ -30,23 +36,19 @@ const set = defineWrite({
     200: z.object({ lane: campaignLaneShape, created: z.literal(false) }),
     201: z.object({ lane: campaignLaneShape, created: z.literal(true), key: z.string(), keyNote: z.string() }),
   },
-  rejects: setLane.rejects,
-  async run(writing) {
-    const { params, body, act, ask } = writing
-    const lane = { campaignId: params.id, publisherId: params.publisherId }
-    const { secret: key, kept } = await issueRoutingKey(writing, lane, 'set-lane')
-    const done = await act(setLane, { ...lane, terms: body, key: kept })
-    if (isRefusal(done)) return done
-    const answer = await ask(getLane, params)
-    if (isRefusal(answer)) return answer
-    return done.first('LaneOpened')
-      ? { status: 201, body: { ...answer, created: true, key, keyNote: KEY_NOTE } }
-      : { status: 200, body: { ...answer, created: false } }
-  },
+  command: setLane,
+  issue: (context) => issueRoutingKey(context, laneOf(context.params), 'set-lane'),
+  input: ({ params, body, secret }) => ({ ...laneOf(params), terms: body, key: storedRoutingKey(secret) }),
+  answer: { query: getLane, params: ({ params }) => params },
+  status: ({ outcome }) => (outcome.first('LaneOpened') ? 201 : 200),
+  respond: ({ answer, outcome, secret }) =>
+    outcome.first('LaneOpened')
+      ? { ...answer, created: true, key: secret, keyNote: KEY_NOTE }
+      : { ...answer, created: false },
 })
 
 const close = defineWrite({
-  ...one,
+  ...byIds,
   name: 'close-lane',
   summary: 'Close a lane and revoke its key',
   method: 'DELETE',
@@ -61,42 +63,38 @@ const close = defineWrite({
       note: z.string(),
     }),
   },
-  rejects: closeLane.rejects,
-  async run({ params: { id: campaignId, publisherId }, act }) {
-    const done = await act(closeLane, { campaignId, publisherId })
-    if (isRefusal(done)) return done
-    const { revokedKeys = [], numbersStillAssigned = 0 } = done.first('LaneClosed') ?? {}
+  command: closeLane,
+  input: ({ params }) => laneOf(params),
+  respond({ params, outcome }) {
+    const { revokedKeys = [], numbersStillAssigned = 0 } = outcome.first('LaneClosed') ?? {}
     const note =
       numbersStillAssigned === 0
         ? 'The lane is closed, and its routing key is revoked. Payouts already settled stand.'
         : "The lane is closed, and its routing key is revoked. The publisher's numbers on the campaign keep ringing until they are moved. Payouts already settled stand."
-    const counts = { revokedKeys: revokedKeys.length, numbersStillAssigned }
-    return { status: 200, body: { removed: true, campaignId, publisherId, ...counts, note } }
+    return { removed: true, ...laneOf(params), revokedKeys: revokedKeys.length, numbersStillAssigned, note }
   },
 })
 
 const compat = defineWrite({
-  params: one.params,
-  record: one.record,
+  params: byIds.params,
+  record: byIds.record,
   notFoundParam: async ({ writer }, params, { workspaceId }) =>
-    (await writer.stateOf(workspace, workspaceId)).lanes.has(one.record(params)) ? null : 'lane',
+    (await writer.stateOf(workspace, workspaceId)).lanes.has(byIds.record(params)) ? null : 'lane',
   name: 'switch-compat',
   summary: "Switch a lane's single-step ping",
   method: 'POST',
   mounts: [{ surface: 'console', path: `${path}/compat` }],
   body: z.object({ enabled: z.boolean() }),
   responses: { 200: z.object({ compat: compatShape, changed: z.boolean() }) },
-  rejects: switchCompat.rejects,
-  async run(writing) {
-    const { params, body, act, ask } = writing
-    const lane = { campaignId: params.id, publisherId: params.publisherId }
-    const token = await issueCompatToken(writing, `switch-compat ${one.record(params)}`)
-    const done = await act(switchCompat, { ...lane, ...body, token })
-    if (isRefusal(done)) return done
-    const answer = await ask(getLane, params)
-    if (isRefusal(answer)) return answer
-    return { status: 200, body: { compat: answer.lane.compat, changed: done.changed } }
-  },
+  command: switchCompat,
+  issue: (context) => issueCompatToken(context, `switch-compat ${byIds.record(context.params)}`),
+  input: ({ params, body, secret, context }) => ({
+    ...laneOf(params),
+    ...body,
+    token: storedCompatToken(context.tools.secrets, secret),
+  }),
+  answer: { query: getLane, params: ({ params }) => params },
+  respond: ({ answer: { lane }, outcome }) => ({ compat: lane.compat, changed: outcome.changed }),
 })
 
 /** Writes of lanes (Document 1, "Publishers and lanes"). */

@@ -14,8 +14,9 @@ import { isRefusal, type Refusal, refuse } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import { advanceOrder } from '../../reactions/number-orders.ts'
 import { type QuoteProblem, quoteOf } from '../number-quotes.ts'
-import { defineWrite, type Write } from './define-write.ts'
+import { defineWrite } from './define-write.ts'
 import type { WriteContext } from './write-context.ts'
+import { defineWriteRoute, type Write } from './write-route.ts'
 
 const purchase = z.object({
   e164,
@@ -59,7 +60,7 @@ async function placeOrder({
   tenant: { workspaceId },
   principal,
   now,
-  act,
+  execute,
 }: PurchaseContext): Promise<string | Refusal> {
   const { quoteToken, requestId, e164, label = null, tags = [], customerReference = null } = body
   const userId = principal.actor.id
@@ -72,13 +73,13 @@ async function placeOrder({
   if (elsewhere.some(({ doc }) => doc.workspaceId !== workspaceId)) return REQUEST_ID_USED
   const { type, region, locality, setupCents, monthlyCents } = quote
   const terms = { e164, type, region, locality, setupCents, monthlyCents }
-  const placed = await act(placeNumberOrder, { ...terms, requestId, label, tags, customerReference })
+  const placed = await execute(placeNumberOrder, { ...terms, requestId, label, tags, customerReference })
   if (isRefusal(placed)) return placed
   const again = await tools.writer.stateOf(workspace, workspaceId)
   return placed.first('NumberOrderPlaced')?.order.id ?? orderByRequest(again, requestId)?.id ?? REQUEST_ID_USED
 }
 
-const buy = defineWrite({
+const buy = defineWriteRoute({
   name: 'purchase-number',
   summary: 'Buy a number',
   method: 'POST',
@@ -86,13 +87,13 @@ const buy = defineWrite({
   body: purchase,
   responses: { 201: answer, 202: answer, 422: answer },
   rejects: ['bad-request', 'ordering-not-configured', ...placeNumberOrder.rejects],
-  async run(writing) {
-    const { tools, runEffects, ask } = writing
+  async run(context) {
+    const { tools, runEffects, query } = context
     if (tools.carrier().numbers === null) return refuse('ordering-not-configured')
-    const orderId = await placeOrder(writing)
+    const orderId = await placeOrder(context)
     if (isRefusal(orderId)) return orderId
     await runEffects((by, cause) => advanceOrder(by, orderId, cause))
-    const found = await ask(getNumberOrder, { id: orderId })
+    const found = await query(getNumberOrder, { id: orderId })
     // An order that is gone was declined: the wallet no longer held its fee when it came to that.
     if (isRefusal(found)) return found.refused === 'order-not-found' ? refuse('insufficient-funds') : found
     return { status: STATUS[found.order.status], body: found }
@@ -107,16 +108,12 @@ const resolve = defineWrite({
   params: z.object({ id }),
   body: orderResolution,
   responses: { 200: answer },
-  rejects: resolveNumberOrder.rejects,
   tenantFrom: numberOrders,
   record: ({ id }) => id,
-  async run({ params, body, act, runEffects, ask }) {
-    const done = await act(resolveNumberOrder, { orderId: params.id, ...body })
-    if (isRefusal(done)) return done
-    await runEffects()
-    const found = await ask(getNumberOrder, params)
-    return isRefusal(found) ? found : { status: 200, body: found }
-  },
+  command: resolveNumberOrder,
+  input: ({ params, body }) => ({ orderId: params.id, ...body }),
+  runsEffects: true,
+  answer: { query: getNumberOrder, params: ({ params }) => params },
 })
 
 /** Orders of numbers (Document 1, "buy a number"). */

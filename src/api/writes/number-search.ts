@@ -8,7 +8,7 @@ import { isRefusal, refuse } from '../../kernel/refusal.ts'
 import { wholeNumber } from '../../kernel/wire.ts'
 import { quoteToken } from '../number-quotes.ts'
 import { orUpstreamError } from './carrier-errors.ts'
-import { defineWrite, type Write } from './define-write.ts'
+import { defineWriteRoute, type Write } from './write-route.ts'
 
 /** Digits, as a text or as a number. */
 const digits = (max: number, pattern: RegExp, error: string) =>
@@ -62,7 +62,7 @@ const result = tariff.extend({
 })
 
 /** Asks the carrier; writes nothing and holds nothing. Each number found comes with the token that it can be bought with. */
-export const searchNumbers: Write = defineWrite({
+export const searchNumbers: Write = defineWriteRoute({
   name: 'search-numbers',
   summary: 'Search available numbers',
   method: 'POST',

@@ -19,16 +19,17 @@ import { isRefusal } from '../../kernel/refusal.ts'
 import type { StoredDocument } from '../../ports/read-store.ts'
 import { createSharedResource } from '../shared-resource.ts'
 import { orUpstreamError } from './carrier-errors.ts'
-import { defineWrite, recordRoute, type Write } from './define-write.ts'
+import { defineWrite } from './define-write.ts'
+import { defineWriteRoute, recordRoute, type Write } from './write-route.ts'
 
 const path = '/api/tracking/numbers/:id'
-const one = recordRoute('numbers')
+const byId = recordRoute('numbers')
 
 /** Moves of one number that overlap are judged against the number as it was when the first of them came in: one is made. */
 const withSharedNumber = createSharedResource<StoredDocument | null>()
 
-const change = defineWrite({
-  ...one,
+const change = defineWriteRoute({
+  ...byId,
   name: 'change-number',
   summary: 'Assign, move or relabel a number',
   method: 'PATCH',
@@ -36,18 +37,18 @@ const change = defineWrite({
   body: numberChanges,
   responses: { 200: z.object({ number: numberShape, warnings: z.array(z.string()) }) },
   rejects: assignNumber.rejects,
-  async run({ params, body, tools, tenant, act, runEffects, ask }) {
+  async run({ params, body, tools, tenant, execute, runEffects, query }) {
     const numberId = params.id
     const asItStood = () => tools.views.get(collectionOf(numbers), numberId)
     const changing = async (met: StoredDocument | null) => {
       const guard = met === null ? undefined : requireAttribution(numberId, numbers.doc.parse(met.doc))
-      const done = await act(assignNumber, { numberId, ...body }, guard && { guard })
-      if (isRefusal(done)) return done
+      const outcome = await execute(assignNumber, { numberId, ...body }, guard && { guard })
+      if (isRefusal(outcome)) return outcome
       await runEffects()
       const state = await tools.writer.stateOf(workspace, tenant.workspaceId)
-      const answer = await ask(getNumber, params)
+      const answer = await query(getNumber, params)
       if (isRefusal(answer)) return answer
-      const warnings = hasAttributionInput(body) ? assignmentWarnings(state, numberId, done.events) : []
+      const warnings = hasAttributionInput(body) ? assignmentWarnings(state, numberId, outcome.events) : []
       return { status: 200, body: { ...answer, warnings } }
     }
     return hasAttributionInput(body) ? withSharedNumber(numberId, asItStood, changing) : changing(null)
@@ -57,27 +58,24 @@ const change = defineWrite({
 const NOTE = 'The number takes no more calls. It stays yours, and is billed, until our staff has completed the release.'
 
 const release = defineWrite({
-  ...one,
+  ...byId,
   name: 'release-number',
   summary: 'Ask for the release of a number',
   method: 'POST',
   mounts: [{ surface: 'console', path: `${path}/release` }],
   allowLapsed: true,
   responses: { 200: z.object({ number: numberShape, note: z.string() }) },
-  rejects: requestNumberRelease.rejects,
-  async run({ params, act, ask }) {
-    const done = await act(requestNumberRelease, { numberId: params.id })
-    if (isRefusal(done)) return done
-    const answer = await ask(getNumber, params)
-    return isRefusal(answer) ? answer : { status: 200, body: { ...answer, note: NOTE } }
-  },
+  command: requestNumberRelease,
+  input: ({ params }) => ({ numberId: params.id }),
+  answer: { query: getNumber, params: ({ params }) => params },
+  respond: ({ answer }) => ({ ...answer, note: NOTE }),
 })
 
 const staff = '/api/operator/numbers/:id'
 const changed = { 200: z.object({ number: numberShape, changed: z.boolean() }) }
 
-const completeRelease = defineWrite({
-  ...one,
+const completeRelease = defineWriteRoute({
+  ...byId,
   tenantFrom: numbers,
   name: 'complete-number-release',
   summary: 'Complete the release of a number',
@@ -85,7 +83,7 @@ const completeRelease = defineWrite({
   mounts: [{ surface: 'operator', path: `${staff}/complete-release` }],
   responses: changed,
   rejects: [...completeNumberRelease.rejects, 'upstream-error'],
-  async run({ params, tools, tenant, act, ask }) {
+  async run({ params, tools, tenant, execute, query }) {
     const numberId = params.id
     const { workspaceId } = tenant
     const number = (await tools.writer.stateOf(workspace, workspaceId)).numbers.get(numberId)
@@ -97,15 +95,15 @@ const completeRelease = defineWrite({
       )
       if (isRefusal(given)) return given
     }
-    const done = await act(completeNumberRelease, { numberId })
-    if (isRefusal(done)) return done
-    const answer = await ask(getNumber, params)
-    return isRefusal(answer) ? answer : { status: 200, body: { ...answer, changed: done.changed } }
+    const outcome = await execute(completeNumberRelease, { numberId })
+    if (isRefusal(outcome)) return outcome
+    const answer = await query(getNumber, params)
+    return isRefusal(answer) ? answer : { status: 200, body: { ...answer, changed: outcome.changed } }
   },
 })
 
 const setStatus = defineWrite({
-  ...one,
+  ...byId,
   tenantFrom: numbers,
   name: 'set-number-status',
   summary: 'Move a number along its machine',
@@ -113,13 +111,10 @@ const setStatus = defineWrite({
   mounts: [{ surface: 'operator', path: `${staff}/status` }],
   body: z.object({ status: numberStatus }),
   responses: changed,
-  rejects: setNumberStatus.rejects,
-  async run({ params, body, act, ask }) {
-    const done = await act(setNumberStatus, { numberId: params.id, ...body })
-    if (isRefusal(done)) return done
-    const answer = await ask(getNumber, params)
-    return isRefusal(answer) ? answer : { status: 200, body: { ...answer, changed: done.changed } }
-  },
+  command: setNumberStatus,
+  input: ({ params, body }) => ({ numberId: params.id, ...body }),
+  answer: { query: getNumber, params: ({ params }) => params },
+  respond: ({ answer, outcome }) => ({ ...answer, changed: outcome.changed }),
 })
 
 /** Writes of numbers that the workspace has (Document 1, "Numbers and blocked callers"), and what the platform's staff does to them. */

@@ -6,18 +6,18 @@ import { rotatePoolKey } from '../../../commands/supply/rotate-pool-key.ts'
 import { getPool } from '../../../queries/supply/get-pool.ts'
 import { poolShape } from '../../../queries/supply/pool-shape.ts'
 import { newPool, poolChanges } from '../../domain/supply/pool.ts'
-import { isRefusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import type { Random } from '../../ports/random.ts'
-import { defineWrite, recordRoute, type Write } from './define-write.ts'
+import { defineWrite } from './define-write.ts'
+import { recordRoute, type Write } from './write-route.ts'
 
 const path = '/api/tracking/pools'
-const one = recordRoute('pools')
-const answered = z.object({ pool: poolShape })
+const byId = recordRoute('pools')
+const poolResponse = z.object({ pool: poolShape })
 
 const KEY_BYTES = 12
 
-/** A fresh public key of a pool. */
+/** A new public key of a pool. */
 export function newPoolKey(random: Random): string {
   return `pk_${Buffer.from(random.bytes(KEY_BYTES)).toString('hex')}`
 }
@@ -28,63 +28,54 @@ const create = defineWrite({
   method: 'POST',
   mounts: [{ surface: 'console', path }],
   body: newPool.extend({ campaignId: id }),
-  responses: { 201: answered },
-  rejects: createPool.rejects,
-  async run({ body: { campaignId, ...settings }, act, ask, tools }) {
-    const done = await act(createPool, { campaignId, settings, publicKey: newPoolKey(tools.random) })
-    if (isRefusal(done)) return done
-    const answer = await ask(getPool, { id: done.first('PoolCreated')?.pool.id ?? '' })
-    return isRefusal(answer) ? answer : { status: 201, body: answer }
-  },
+  responses: { 201: poolResponse },
+  command: createPool,
+  input: ({ body: { campaignId, ...settings }, context }) => ({
+    campaignId,
+    settings,
+    publicKey: newPoolKey(context.tools.random),
+  }),
+  answer: { query: getPool, params: ({ outcome }) => ({ id: outcome.first('PoolCreated')?.pool.id ?? '' }) },
 })
 
 const change = defineWrite({
-  ...one,
+  ...byId,
   name: 'change-pool',
   summary: 'Change a number pool',
   method: 'PATCH',
   mounts: [{ surface: 'console', path: `${path}/:id` }],
   body: poolChanges,
-  responses: { 200: answered },
-  rejects: changePool.rejects,
-  async run({ params, body, act, ask }) {
-    const done = await act(changePool, { poolId: params.id, changes: body })
-    if (isRefusal(done)) return done
-    const answer = await ask(getPool, params)
-    return isRefusal(answer) ? answer : { status: 200, body: answer }
-  },
+  responses: { 200: poolResponse },
+  command: changePool,
+  input: ({ params, body }) => ({ poolId: params.id, changes: body }),
+  answer: { query: getPool, params: ({ params }) => params },
 })
 
 const rotateKey = defineWrite({
-  ...one,
+  ...byId,
   name: 'rotate-pool-key',
   summary: "Replace a number pool's public key",
   method: 'POST',
   mounts: [{ surface: 'console', path: `${path}/:id/key/rotate` }],
-  responses: { 200: answered },
-  rejects: rotatePoolKey.rejects,
-  async run({ params, act, ask, tools }) {
-    const done = await act(rotatePoolKey, { poolId: params.id, publicKey: newPoolKey(tools.random) })
-    if (isRefusal(done)) return done
-    const answer = await ask(getPool, params)
-    return isRefusal(answer) ? answer : { status: 200, body: answer }
-  },
+  responses: { 200: poolResponse },
+  command: rotatePoolKey,
+  input: ({ params, context }) => ({ poolId: params.id, publicKey: newPoolKey(context.tools.random) }),
+  answer: { query: getPool, params: ({ params }) => params },
 })
 
 const remove = defineWrite({
-  ...one,
+  ...byId,
   name: 'delete-pool',
   summary: 'Remove a number pool and free its numbers',
   method: 'DELETE',
   mounts: [{ surface: 'console', path: `${path}/:id` }],
   responses: { 200: z.object({ deleted: id, numbersFreed: z.int() }) },
-  rejects: deletePool.rejects,
-  async run({ params, act }) {
-    const done = await act(deletePool, { poolId: params.id })
-    if (isRefusal(done)) return done
-    const numbersFreed = done.first('PoolDeleted')?.numbersFreed ?? 0
-    return { status: 200, body: { deleted: params.id, numbersFreed } }
-  },
+  command: deletePool,
+  input: ({ params }) => ({ poolId: params.id }),
+  respond: ({ params, outcome }) => ({
+    deleted: params.id,
+    numbersFreed: outcome.first('PoolDeleted')?.numbersFreed ?? 0,
+  }),
 })
 
 /** Writes of number pools (Supplement §9). */

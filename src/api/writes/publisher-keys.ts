@@ -9,84 +9,73 @@ import { routingKeyChanges, routingKeyRotation } from '../../domain/supply/routi
 import { isRefusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import { issueSecret } from '../secret-issuer.ts'
-import { defineWrite, type Write } from './define-write.ts'
-import { issueCompatToken, issueRoutingKey } from './routing-secrets.ts'
+import { defineWrite } from './define-write.ts'
+import { issueCompatToken, issueRoutingKey, storedCompatToken, storedRoutingKey } from './routing-secrets.ts'
+import type { Write } from './write-route.ts'
 
 const path = '/api/publishers/keys/:keyId'
-const one = { params: z.object({ keyId: id }), record: ({ keyId }: { readonly keyId: string }) => keyId }
+const byId = { params: z.object({ keyId: id }), record: ({ keyId }: { readonly keyId: string }) => keyId }
 
 const change = defineWrite({
-  ...one,
+  ...byId,
   name: 'change-routing-key',
   summary: "Change a publisher key's settings",
   method: 'PATCH',
   mounts: [{ surface: 'console', path }],
   body: routingKeyChanges,
   responses: { 200: z.object({ key: keyShape }) },
-  rejects: changeRoutingKey.rejects,
-  async run({ params, body, act, ask }) {
-    const done = await act(changeRoutingKey, { ...params, changes: body })
-    if (isRefusal(done)) return done
-    const answer = await ask(getRoutingKey, params)
-    return isRefusal(answer) ? answer : { status: 200, body: answer }
-  },
+  command: changeRoutingKey,
+  input: ({ params, body }) => ({ ...params, changes: body }),
+  answer: { query: getRoutingKey, params: ({ params }) => params },
 })
 
 const rotate = defineWrite({
-  ...one,
+  ...byId,
   name: 'rotate-routing-key',
   summary: "Replace a publisher's routing key",
   method: 'POST',
   mounts: [{ surface: 'console', path: `${path}/rotate` }],
   body: routingKeyRotation,
   responses: { 200: z.object({ key: keyShape, routingKey: z.string() }) },
-  rejects: rotateRoutingKey.rejects,
-  async run(writing) {
-    const { params, body, act, ask } = writing
-    const known = await ask(getRoutingKey, params)
-    if (isRefusal(known)) return known
-    const { secret: routingKey, kept } = await issueRoutingKey(writing, known.key, `rotate-routing-key ${params.keyId}`)
-    const done = await act(rotateRoutingKey, { ...params, ...body, key: kept })
-    if (isRefusal(done)) return done
-    const answer = await ask(getRoutingKey, params)
-    return isRefusal(answer) ? answer : { status: 200, body: { ...answer, routingKey } }
+  command: rotateRoutingKey,
+  async issue(context) {
+    const { params } = context
+    const present = await context.query(getRoutingKey, params)
+    return isRefusal(present) ? present : issueRoutingKey(context, present.key, `rotate-routing-key ${params.keyId}`)
   },
+  input: ({ params, body, secret }) => ({ ...params, ...body, key: storedRoutingKey(secret) }),
+  answer: { query: getRoutingKey, params: ({ params }) => params },
+  respond: ({ answer, secret }) => ({ ...answer, routingKey: secret }),
 })
 
 const rotateCompat = defineWrite({
-  ...one,
+  ...byId,
   name: 'rotate-compat-token',
   summary: 'Replace the URL of the single-step ping',
   method: 'POST',
   mounts: [{ surface: 'console', path: `${path}/compat-token/rotate` }],
   responses: { 200: z.object({ compat: compatShape }) },
-  rejects: rotateCompatToken.rejects,
-  async run(writing) {
-    const { params, act, ask } = writing
-    const token = await issueCompatToken(writing, `rotate-compat-token ${params.keyId}`)
-    const done = await act(rotateCompatToken, { ...params, token })
-    if (isRefusal(done)) return done
-    const answer = await ask(getRoutingKey, params)
-    return isRefusal(answer) ? answer : { status: 200, body: { compat: answer.key.compat } }
-  },
+  command: rotateCompatToken,
+  issue: (context) => issueCompatToken(context, `rotate-compat-token ${context.params.keyId}`),
+  input: ({ params, secret, context }) => ({ ...params, token: storedCompatToken(context.tools.secrets, secret) }),
+  answer: { query: getRoutingKey, params: ({ params }) => params },
+  respond: ({ answer: { key } }) => ({ compat: key.compat }),
 })
 
 const rotateSigning = defineWrite({
-  ...one,
+  ...byId,
   name: 'rotate-signing-secret',
   summary: "Replace a publisher key's signing secret",
   method: 'POST',
   mounts: [{ surface: 'console', path: `${path}/signing-secret/rotate` }],
   responses: { 200: z.object({ signingSecret: z.string(), note: z.string() }) },
-  rejects: rotateSigningSecret.rejects,
-  async run(writing) {
-    const { params, act, tools } = writing
-    const signingSecret = await issueSecret(writing, `rotate-signing-secret ${params.keyId}`, 'rks_')
-    const done = await act(rotateSigningSecret, { ...params, sealed: tools.secrets.seal(signingSecret) })
-    if (isRefusal(done)) return done
-    const note = 'Keep this secret now: it is not shown again. The one before has stopped working.'
-    return { status: 200, body: { signingSecret, note } }
-  },
+  command: rotateSigningSecret,
+  issue: (context) => issueSecret(context, `rotate-signing-secret ${context.params.keyId}`, 'rks_'),
+  input: ({ params, secret, context }) => ({ ...params, sealed: context.tools.secrets.seal(secret) }),
+  respond: ({ secret }) => ({
+    signingSecret: secret,
+    note: 'Keep this secret now: it is not shown again. The one before has stopped working.',
+  }),
 })
 
 /** Writes of publishers' routing keys (Document 1, "Publishers and lanes"; Supplement §4). */

@@ -5,11 +5,11 @@ import { setPublisherStatus } from '../../../commands/supply/set-publisher-statu
 import { getPublisher } from '../../../queries/supply/get-publisher.ts'
 import { publisherShape } from '../../../queries/supply/publisher-shape.ts'
 import { publisherChanges, publisherStatusInput } from '../../domain/supply/publisher.ts'
-import { isRefusal } from '../../kernel/refusal.ts'
-import { defineWrite, recordRoute, type Write } from './define-write.ts'
+import { defineWrite } from './define-write.ts'
+import { recordRoute, type Write } from './write-route.ts'
 
 const path = '/api/tracking/publishers'
-const one = recordRoute('publishers')
+const byId = recordRoute('publishers')
 
 const create = defineWrite({
   name: 'create-publisher',
@@ -18,47 +18,39 @@ const create = defineWrite({
   mounts: [{ surface: 'console', path }],
   body: createPublisher.input,
   responses: { 201: z.object({ publisher: publisherShape }) },
-  rejects: createPublisher.rejects,
-  async run({ body, act, ask }) {
-    const done = await act(createPublisher, body)
-    if (isRefusal(done)) return done
-    const answer = await ask(getPublisher, { id: done.first('PublisherCreated')?.publisher.id ?? '' })
-    return isRefusal(answer) ? answer : { status: 201, body: answer }
+  command: createPublisher,
+  input: ({ body }) => body,
+  answer: {
+    query: getPublisher,
+    params: ({ outcome }) => ({ id: outcome.first('PublisherCreated')?.publisher.id ?? '' }),
   },
 })
 
 const change = defineWrite({
-  ...one,
+  ...byId,
   name: 'change-publisher',
   summary: 'Change a publisher',
   method: 'PATCH',
   mounts: [{ surface: 'console', path: `${path}/:id` }],
   body: publisherChanges,
   responses: { 200: z.object({ publisher: publisherShape }) },
-  rejects: changePublisher.rejects,
-  async run({ params: { id }, body, act, ask }) {
-    const done = await act(changePublisher, { publisherId: id, changes: body })
-    if (isRefusal(done)) return done
-    const answer = await ask(getPublisher, { id })
-    return isRefusal(answer) ? answer : { status: 200, body: answer }
-  },
+  command: changePublisher,
+  input: ({ params, body }) => ({ publisherId: params.id, changes: body }),
+  answer: { query: getPublisher, params: ({ params }) => params },
 })
 
 const setStatus = defineWrite({
-  ...one,
+  ...byId,
   name: 'set-publisher-status',
   summary: "Change a publisher's status",
   method: 'POST',
   mounts: [{ surface: 'console', path: `${path}/:id/status` }],
   body: publisherStatusInput,
   responses: { 200: z.object({ publisher: publisherShape, changed: z.boolean() }) },
-  rejects: setPublisherStatus.rejects,
-  async run({ params: { id }, body, act, ask }) {
-    const done = await act(setPublisherStatus, { publisherId: id, ...body })
-    if (isRefusal(done)) return done
-    const answer = await ask(getPublisher, { id })
-    return isRefusal(answer) ? answer : { status: 200, body: { ...answer, changed: done.changed } }
-  },
+  command: setPublisherStatus,
+  input: ({ params, body }) => ({ publisherId: params.id, ...body }),
+  answer: { query: getPublisher, params: ({ params }) => params },
+  respond: ({ answer, outcome }) => ({ ...answer, changed: outcome.changed }),
 })
 
 /** Writes of publishers (Supplement §4). */

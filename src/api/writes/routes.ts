@@ -3,36 +3,37 @@ import { removeRoute } from '../../../commands/campaigns/remove-route.ts'
 import { setRoute } from '../../../commands/campaigns/set-route.ts'
 import { getRoute } from '../../../queries/campaigns/get-route.ts'
 import { routeShape } from '../../../queries/campaigns/route-shape.ts'
-import { routeKey, routeSettings } from '../../domain/campaigns/route.ts'
-import { isRefusal } from '../../kernel/refusal.ts'
+import { type routeEvents, routeKey, routeSettings } from '../../domain/campaigns/route.ts'
 import { id } from '../../kernel/wire.ts'
-import { defineWrite, type Write } from './define-write.ts'
+import { defineWrite } from './define-write.ts'
+import type { CommandOutcome } from './write-context.ts'
+import type { Write } from './write-route.ts'
 
 const mounts = [{ surface: 'console', path: '/api/tracking/campaigns/:id/routes/:targetId' }] as const
 const params = z.object({ id, targetId: id })
 const pathRecords = { id: 'campaigns', targetId: 'targets' } as const
 const record = ({ id, targetId }: z.infer<typeof params>) => routeKey(id, targetId)
-const set = z.object({ route: routeShape, created: z.boolean() })
+const routeResponse = z.object({ route: routeShape, created: z.boolean() })
+
+/** Whether the outcome of `set-route` put the target on the plan, where it had not been before. */
+const isCreated = ({ first }: CommandOutcome<typeof routeEvents>) => first('RouteSet')?.before === null
 
 const put = defineWrite({
   name: 'set-route',
-  summary: "Put a target on a campaign's routing plan, or change how it stands there",
+  summary: "Put a target on a campaign's routing plan, or change its settings there",
   method: 'PUT',
   mounts,
   params,
   pathRecords,
   record,
   body: routeSettings.partial(),
-  responses: { 200: set, 201: set },
-  rejects: [...setRoute.rejects, ...getRoute.rejects],
-  async run({ params: { id, targetId }, body, act, ask }) {
-    const done = await act(setRoute, { campaignId: id, targetId, settings: body })
-    if (isRefusal(done)) return done
-    const answer = await ask(getRoute, { id, targetId })
-    if (isRefusal(answer)) return answer
-    const created = done.first('RouteSet')?.before === null
-    return { status: created ? 201 : 200, body: { route: answer.route, created } }
-  },
+  responses: { 200: routeResponse, 201: routeResponse },
+  rejects: getRoute.rejects,
+  command: setRoute,
+  input: ({ params: { id, targetId }, body }) => ({ campaignId: id, targetId, settings: body }),
+  answer: { query: getRoute, params: ({ params }) => params },
+  status: ({ outcome }) => (isCreated(outcome) ? 201 : 200),
+  respond: ({ answer, outcome }) => ({ route: answer.route, created: isCreated(outcome) }),
 })
 
 const remove = defineWrite({
@@ -44,11 +45,9 @@ const remove = defineWrite({
   pathRecords,
   record,
   responses: { 200: z.object({ removed: z.literal(true) }) },
-  rejects: removeRoute.rejects,
-  async run({ params: { id, targetId }, act }) {
-    const done = await act(removeRoute, { campaignId: id, targetId })
-    return isRefusal(done) ? done : { status: 200, body: { removed: true } }
-  },
+  command: removeRoute,
+  input: ({ params: { id, targetId } }) => ({ campaignId: id, targetId }),
+  respond: () => ({ removed: true }),
 })
 
 /** Writes of routing plans (Supplement §5). */

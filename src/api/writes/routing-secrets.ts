@@ -1,31 +1,37 @@
 import { workspace } from '../../domain/configuration/workspace.ts'
 import { ROUTING_KEY } from '../../domain/shared/limits.ts'
 import { keyStem } from '../../domain/supply/routing-key.ts'
+import type { Secrets } from '../../ports/secrets.ts'
 import { secretHash } from '../access.ts'
-import { issueSecret, storedSecret } from '../secret-issuer.ts'
+import { issueSecret, SECRET_CHARACTERS, storedSecret } from '../secret-issuer.ts'
 import type { WriteContext } from './write-context.ts'
 
-type SecretContext = WriteContext<unknown, unknown>
-
-/** What whoever is given a routing key must be told. */
+/** The note beside a new routing key. */
 export const KEY_NOTE = 'Keep this key now: it is not shown again. Only its first characters can be read later.'
 
-/** A new routing key of a lane, which names the campaign and the publisher by their prefixes, and what is kept of it. */
+/** Issues a routing key of a lane. It begins with the prefixes of the lane's campaign and publisher. */
 export async function issueRoutingKey(
-  writing: SecretContext,
+  context: WriteContext,
   { campaignId, publisherId }: { readonly campaignId: string; readonly publisherId: string },
-  act: string,
-) {
-  const state = await writing.tools.writer.stateOf(workspace, writing.tenant.workspaceId)
+  purpose: string,
+): Promise<string> {
+  const state = await context.tools.writer.stateOf(workspace, context.tenant.workspaceId)
   const campaign = state.campaigns.get(campaignId)?.routingKeyPrefix ?? ''
   const publisher = state.publishers.get(publisherId)?.routingPrefix ?? ''
-  const stem = keyStem(campaign, publisher)
-  const secret = await issueSecret(writing, `${act} ${campaignId} ${publisherId}`, stem)
-  return { secret, kept: storedSecret(secret, stem.length + ROUTING_KEY.shown) }
+  return issueSecret(context, `${purpose} ${campaignId} ${publisherId}`, keyStem(campaign, publisher))
 }
 
-/** A new token of a single-step ping URL, as it is kept. */
-export async function issueCompatToken(writing: SecretContext, purpose: string) {
-  const token = await issueSecret(writing, purpose, 'ct_')
-  return { hash: secretHash(token), sealed: writing.tools.secrets.seal(token) }
+/** The stored form of a routing key: its stem with a few characters more, and its hash. */
+export function storedRoutingKey(key: string) {
+  return storedSecret(key, key.length - SECRET_CHARACTERS + ROUTING_KEY.shown)
+}
+
+/** Issues a token of a single-step ping URL. */
+export function issueCompatToken(context: WriteContext, purpose: string): Promise<string> {
+  return issueSecret(context, purpose, 'ct_')
+}
+
+/** The stored form of such a token: its hash, and the sealed token, because the URL can be read again. */
+export function storedCompatToken(secrets: Pick<Secrets, 'seal'>, token: string) {
+  return { hash: secretHash(token), sealed: secrets.seal(token) }
 }

@@ -10,8 +10,8 @@ import { refuseArchived, refuseNotFound } from '../../domain/shared/refusals.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import type { EgressResponse } from '../../ports/egress.ts'
-import { defineWrite, type Write } from './define-write.ts'
-import type { WriteTools } from './write-context.ts'
+import { defineWriteRoute, type Write } from './write-route.ts'
+import type { WriteTools } from './write-tools.ts'
 
 const testResponse = z.object({
   /** Whether somebody answered the dial, or the bidder answered what can be read. */
@@ -91,7 +91,7 @@ function runTest(
 }
 
 /** Tests a target: one dial or one ping, which books and counts nothing. */
-export const testTarget: Write = defineWrite({
+export const testTarget: Write = defineWriteRoute({
   name: 'test-target',
   summary: 'Test a target',
   method: 'POST',
@@ -100,7 +100,7 @@ export const testTarget: Write = defineWrite({
   pathRecords: { id: 'targets' },
   responses: { 200: testResponse },
   rejects: [...recordTargetTest.rejects, 'conflict'],
-  async run({ params: { id }, tenant: { workspaceId }, tools, act }) {
+  async run({ params: { id }, tenant: { workspaceId }, tools, execute }) {
     const { targets } = await tools.writer.stateOf(workspace, workspaceId)
     const target = targets.get(id)
     if (!target) return refuseNotFound('target')
@@ -111,7 +111,7 @@ export const testTarget: Write = defineWrite({
     const body = await trial
     const occurredAt = new Date(tools.clock.now()).toISOString()
     const { ok, result, latencyMs } = body
-    const done = await act(recordTargetTest, { targetId: id, occurredAt, ok, result, latencyMs })
+    const done = await execute(recordTargetTest, { targetId: id, occurredAt, ok, result, latencyMs })
     return isRefusal(done) ? done : { status: 200, body }
   },
 })

@@ -12,33 +12,33 @@ import { price } from '../../domain/money/money.ts'
 import { capFigures } from '../../domain/routing/ledger.ts'
 import { statusNote } from '../../domain/shared/fields.ts'
 import { TARGET } from '../../domain/shared/limits.ts'
-import { isRefusal } from '../../kernel/refusal.ts'
 import type { Secrets } from '../../ports/secrets.ts'
-import { defineWrite, recordRoute, type Write } from './define-write.ts'
+import { defineWrite } from './define-write.ts'
 import { testTarget } from './target-test.ts'
+import { recordRoute, type Write } from './write-route.ts'
 
 const paths = { console: '/api/tracking/targets', rest: '/api/v1/targets' } as const
 const scope = 'targets:write'
-const one = recordRoute('targets')
+const byId = recordRoute('targets')
 
-/** Dialling as a person sends it: the password in plain, to be sealed at once. */
+/** Dialling settings as they are sent: the SIP password is in plain text, and is sealed before anything else. */
 const endpointInput = endpointSettings
   .omit({ sipSecret: true })
   .extend({ sipPassword: z.string().min(1).max(TARGET.sipField).nullable() })
   .partial()
 type EndpointInput = Readonly<z.infer<typeof endpointInput>>
 
-/** Bidding as a person sends it: the values of its headers in plain, to be sealed at once. */
+/** Bidding settings as they are sent: header values are in plain text, and are sealed before anything else. */
 const rtbInput = rtb.partial()
 type RtbInput = Readonly<z.infer<typeof rtbInput>>
 
-/** A password shorter than this would be told, whole or nearly, by its last four characters. */
+/** The last four characters would reveal most of a password shorter than this. */
 const MIN_LENGTH_FOR_LAST4 = 5
 
-/** The bidding of a request with the values of its headers sealed; one that has not changed stays as it was sealed. */
-function sealRtb(secrets: Secrets, sent: RtbInput | undefined, kept: Target | undefined): Pick<TargetInput, 'rtb'> {
+/** The bidding settings of a request with their header values sealed; an unchanged value keeps its present seal. */
+function sealRtb(secrets: Secrets, sent: RtbInput | undefined, target: Target | undefined): Pick<TargetInput, 'rtb'> {
   if (sent?.bidHeaders === undefined) return sent === undefined ? {} : { rtb: sent }
-  const before = kept?.rtb?.bidHeaders ?? {}
+  const before = target?.rtb?.bidHeaders ?? {}
   const bidHeaders = Object.entries(sent.bidHeaders).map(([name, value]) => {
     const old = before[name]
     return [name, old !== undefined && secrets.unseal(old) === value ? old : secrets.seal(value)]
@@ -46,7 +46,7 @@ function sealRtb(secrets: Secrets, sent: RtbInput | undefined, kept: Target | un
   return { rtb: { ...sent, bidHeaders: Object.fromEntries(bidHeaders) } }
 }
 
-/** The dialling of a request with its password sealed. */
+/** The dialling settings of a request with their password sealed. */
 function sealEndpoint(secrets: Secrets, sent: EndpointInput | undefined): Pick<TargetInput, 'endpoint'> {
   if (sent === undefined) return {}
   const { sipPassword, ...plain } = sent
@@ -63,33 +63,28 @@ const create = defineWrite({
   mounts: [{ surface: 'console', path: paths.console }],
   body: newTargetInput.extend({ endpoint: endpointInput.optional(), rtb: rtbInput.optional() }),
   responses: { 201: targetResponse },
-  rejects: createTarget.rejects,
-  async run({ body: { endpoint, rtb, ...sent }, tools: { secrets }, act, ask }) {
-    const kept = { ...sealEndpoint(secrets, endpoint), ...sealRtb(secrets, rtb, undefined) }
-    const done = await act(createTarget, { ...sent, ...kept })
-    if (isRefusal(done)) return done
-    const read = await ask(getTarget, { id: done.first('TargetCreated')?.target.id ?? '' })
-    return isRefusal(read) ? read : { status: 201, body: read }
+  command: createTarget,
+  input({ body: { endpoint, rtb, ...settings }, context: { tools } }) {
+    return { ...settings, ...sealEndpoint(tools.secrets, endpoint), ...sealRtb(tools.secrets, rtb, undefined) }
   },
+  answer: { query: getTarget, params: ({ outcome }) => ({ id: outcome.first('TargetCreated')?.target.id ?? '' }) },
 })
 
 const change = defineWrite({
-  ...one,
+  ...byId,
   name: 'change-target',
   summary: 'Change a target',
   method: 'PATCH',
   mounts: [{ surface: 'console', path: `${paths.console}/:id` }],
   body: targetInput.extend({ endpoint: endpointInput.optional(), rtb: rtbInput.optional() }),
   responses: { 200: targetResponse },
-  rejects: changeTarget.rejects,
-  async run({ params: { id }, body: { endpoint, rtb, ...sent }, tenant, tools: { secrets, writer }, act, ask }) {
-    const { targets } = await writer.stateOf(workspace, tenant.workspaceId)
-    const kept = { ...sealEndpoint(secrets, endpoint), ...sealRtb(secrets, rtb, targets.get(id)) }
-    const done = await act(changeTarget, { targetId: id, changes: { ...sent, ...kept } })
-    if (isRefusal(done)) return done
-    const read = await ask(getTarget, { id })
-    return isRefusal(read) ? read : { status: 200, body: read }
+  command: changeTarget,
+  async input({ params: { id }, body: { endpoint, rtb, ...changes }, context: { tools, tenant } }) {
+    const { targets } = await tools.writer.stateOf(workspace, tenant.workspaceId)
+    const sealed = { ...sealEndpoint(tools.secrets, endpoint), ...sealRtb(tools.secrets, rtb, targets.get(id)) }
+    return { targetId: id, changes: { ...changes, ...sealed } }
   },
+  answer: { query: getTarget, params: ({ params }) => params },
 })
 
 /** The nine fields that a key may change (Document 1, "update"). */
@@ -106,14 +101,14 @@ const keyWritable = targetInput
   })
   .extend({ revenueCents: price.optional() })
 
-/** Every other field that a target is known by, in answers, in what the console sends or in Document 1's own words. */
+/** Every other field of a target: in responses, in console requests or in the words of Document 1. */
 const consoleOnly = [targetResponse.shape.target, targetInput, endpoint, endpointShape, endpointInput, rtb]
   .flatMap(({ shape }) => Object.keys(shape))
   .concat('credentials')
   .filter((field) => !Object.hasOwn(keyWritable.shape, field))
 
 const changeByKey = defineWrite({
-  ...one,
+  ...byId,
   name: 'change-target-caps',
   summary: "Change a target's price, caps, hours or states",
   method: 'PATCH',
@@ -121,16 +116,12 @@ const changeByKey = defineWrite({
   body: keyWritable,
   readOnlyFields: [...new Set(consoleOnly)],
   responses: { 200: targetResponse },
-  rejects: changeTarget.rejects,
-  async run({ params: { id }, body, act, ask }) {
-    const done = await act(changeTarget, { targetId: id, changes: body })
-    if (isRefusal(done)) return done
-    const read = await ask(getTarget, { id })
-    return isRefusal(read) ? read : { status: 200, body: read }
-  },
+  command: changeTarget,
+  input: ({ params, body }) => ({ targetId: params.id, changes: body }),
+  answer: { query: getTarget, params: ({ params }) => params },
 })
 
-/** The two status routes: what a body may name, and who moves. */
+/** The two status routes: which statuses they accept, and on whose behalf. */
 const STATUS_ROUTES = [
   {
     by: 'console',
@@ -150,44 +141,38 @@ const STATUS_ROUTES = [
 
 const setStatus = STATUS_ROUTES.map(({ by, name, summary, mount, status }) =>
   defineWrite({
-    ...one,
+    ...byId,
     name,
     summary,
     method: 'POST',
     mounts: [mount],
     body: z.object({ status, note: statusNote.nullish() }),
     responses: { 200: targetResponse.extend({ changed: z.boolean(), removedRoutes: z.int() }) },
-    rejects: setTargetStatus.rejects,
-    async run({ params: { id }, body, act, ask }) {
-      const done = await act(setTargetStatus, { targetId: id, ...body, by })
-      if (isRefusal(done)) return done
-      const read = await ask(getTarget, { id })
-      if (isRefusal(read)) return read
-      const removedRoutes = done.first('TargetStatusChanged')?.removedFrom.length ?? 0
-      return { status: 200, body: { ...read, changed: done.changed, removedRoutes } }
+    command: setTargetStatus,
+    input: ({ params, body }) => ({ targetId: params.id, ...body, by }),
+    answer: { query: getTarget, params: ({ params }) => params },
+    respond({ answer, outcome }) {
+      const removedRoutes = outcome.first('TargetStatusChanged')?.removedFrom.length ?? 0
+      return { ...answer, changed: outcome.changed, removedRoutes }
     },
   }),
 )
 
 const resetCaps = defineWrite({
-  params: one.params,
-  pathRecords: one.pathRecords,
+  params: byId.params,
+  pathRecords: byId.pathRecords,
   name: 'reset-target-caps',
-  summary: 'Zero what a target has used of its caps',
+  summary: "Reset a target's cap counters to zero",
   method: 'POST',
   mounts: [
     { surface: 'rest', path: `${paths.rest}/:id/reset-caps`, scope },
     { surface: 'console', path: `${paths.console}/:id/reset-caps` },
   ],
   responses: { 200: targetResponse.extend({ reset: capFigures }) },
-  rejects: resetTargetCaps.rejects,
-  async run({ params: { id }, act, ask }) {
-    const done = await act(resetTargetCaps, { targetId: id })
-    if (isRefusal(done)) return done
-    const read = await ask(getTarget, { id })
-    if (isRefusal(read)) return read
-    return { status: 200, body: { ...read, reset: done.first('TargetCapsReset')?.cleared } }
-  },
+  command: resetTargetCaps,
+  input: ({ params }) => ({ targetId: params.id }),
+  answer: { query: getTarget, params: ({ params }) => params },
+  respond: ({ answer, outcome }) => ({ ...answer, reset: outcome.first('TargetCapsReset')?.cleared }),
 })
 
 /** Writes of targets (Document 1, "Targets"). */

@@ -3,8 +3,8 @@ import { changeWorkspace } from '../../../commands/access/change-workspace.ts'
 import { getWorkspace } from '../../../queries/access/get-workspace.ts'
 import { workspaceShape } from '../../../queries/access/workspace-shape.ts'
 import { workspaceChanges } from '../../domain/access/tenant.ts'
-import { isRefusal } from '../../kernel/refusal.ts'
-import { defineWrite, type Write } from './define-write.ts'
+import { defineWrite } from './define-write.ts'
+import type { Write } from './write-route.ts'
 
 const change = defineWrite({
   name: 'change-workspace',
@@ -13,14 +13,11 @@ const change = defineWrite({
   mounts: [{ surface: 'console', path: '/api/tracking/workspace' }],
   body: workspaceChanges,
   responses: { 200: z.object({ workspace: workspaceShape }) },
-  rejects: changeWorkspace.rejects,
   record: (_params, workspaceId) => workspaceId,
-  async run({ body, act, ask }) {
-    const done = await act(changeWorkspace, body)
-    if (isRefusal(done)) return done
-    const answer = await ask(getWorkspace, {})
-    return isRefusal(answer) ? answer : { status: 200, body: { workspace: answer.workspace } }
-  },
+  command: changeWorkspace,
+  input: ({ body }) => body,
+  answer: { query: getWorkspace, params: () => ({}) },
+  respond: ({ answer }) => ({ workspace: answer.workspace }),
 })
 
 /** Writes of the workspace itself (Supplement §10). */

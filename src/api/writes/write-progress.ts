@@ -1,0 +1,73 @@
+import { changedRecords } from '../../domain/configuration/entity-tags.ts'
+import type { RecordedEvent } from '../../kernel/event.ts'
+import type { ApiResponse, ByteStream } from '../../ports/api.ts'
+import type { QueryResponse } from '../../runtime/queries/query-runner.ts'
+import { awaitProjections, etagOf, READ_LAG_HEADER } from '../read-your-writes.ts'
+import type { WriteTools } from './write-tools.ts'
+
+/** The response of a write route; a null body for none at all. */
+export interface WriteResponse {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>> | ByteStream | null
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** What a request has written so far: what its response must wait for, and the revision that it carries. */
+export interface WriteProgress {
+  /** Every event that the request has led to, in log order. */
+  readonly events: readonly RecordedEvent[]
+  /** Log position of the last of them; null while nothing has been written. */
+  readonly position: () => number | null
+  /** Whether the request has changed its record. */
+  readonly isRecordChanged: () => boolean
+  /** Whether the revision of the request's record is still unknown. */
+  readonly needsRevision: () => boolean
+  /** Adds what a command or its effects appended, up to a log position. */
+  readonly add: (events: readonly RecordedEvent[], position: number) => void
+  /** Adds what a query found: whether it lags and, where it read the request's record, that record's revision. */
+  readonly addRead: (read: Pick<QueryResponse, 'lag' | 'revision'>, isOfRecord: boolean) => void
+  /** Completes a response: waits until what was written can be read, and adds the headers that say so. */
+  readonly complete: (response: WriteResponse) => Promise<ApiResponse>
+}
+
+/** The progress of one request; `record` is the record that its `If-Match` and `ETag` are about. */
+export function createWriteProgress(
+  { positions, projections }: Pick<WriteTools, 'positions' | 'projections'>,
+  record: string | null,
+): WriteProgress {
+  const events: RecordedEvent[] = []
+  let position: number | null = null
+  let revision: number | null = null
+  let recordChanged = false
+  let lag = false
+  return {
+    events,
+    position: () => position,
+    isRecordChanged: () => recordChanged,
+    needsRevision: () => record !== null && revision === null,
+    add(added, reached) {
+      position = Math.max(position ?? reached, reached)
+      events.push(...added)
+      for (const event of added) {
+        if (!record || !changedRecords(event).includes(record)) continue
+        revision = event.revision
+        recordChanged = true
+      }
+    },
+    addRead(read, isOfRecord) {
+      lag ||= read.lag
+      if (isOfRecord) revision ??= read.revision
+    },
+    async complete({ status, body, headers = {} }) {
+      if (position === null) return { status, body, position, headers }
+      const types = events.map(({ type }) => type)
+      const written = await awaitProjections(positions, projections, types, position)
+      return {
+        status,
+        body,
+        position,
+        headers: { ...headers, ...written.headers, ...(lag ? READ_LAG_HEADER : {}), ...etagOf(revision) },
+      }
+    },
+  }
+}
