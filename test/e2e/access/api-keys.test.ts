@@ -1,17 +1,16 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type ApiResponse, createApiClient, errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
 import { createKeyClient, type KeyClient } from '../../support/e2e/key-client.ts'
-import { type Server, storeSetups } from '../../support/e2e/server.ts'
-import { platform } from '../../support/e2e/suite.ts'
+import { suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 const FORM = /^svc_live_[A-Za-z0-9_-]{43}$/
 const MINUTE = 60_000
 
-async function prepared(writer: StreamWriter) {
+async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
   const other = await createTenantWorkspace(writer, { name: 'Other' })
   const growth = await createTenantWorkspace(writer, { name: 'Growth', planId: 'growth' })
@@ -19,239 +18,230 @@ async function prepared(writer: StreamWriter) {
   return { main, other, growth, starter }
 }
 
-describe.each(storeSetups)('API keys over $name', (setup) => {
-  let server: Server
-  let the: Awaited<ReturnType<typeof prepared>>
-  let desk: KeyClient
+const { it, describe, beforeAll, the, server } = suite('API keys', world)
+const desk = createKeyClient(server, () => the.main.session)
 
-  platform(setup, prepared, (started, built) => {
-    server = started
-    the = built
-    desk = createKeyClient(server, the.main.session)
+const code = ({ status, body }: ApiResponse) => [status, body?.error?.code]
+const names = ({ body }: ApiResponse) => body.data.map(({ name }: Json) => name)
+
+describe('a new key', () => {
+  it('is shown once, and works at once', async () => {
+    const { apiKey, secret, id } = await desk.create({
+      name: ' Reports ',
+      scopes: ['campaigns:read', 'campaigns:read'],
+    })
+    expect(secret).toMatch(FORM)
+    expect(apiKey).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      name: 'Reports',
+      prefix: secret.slice(0, 12),
+      scopes: ['campaigns:read'],
+      ipAllowlist: [],
+      rateLimitPerMinute: 120,
+      status: 'active',
+      createdBy: { type: 'user', id: expect.any(String), name: 'Main owner' },
+      createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+      lastUsedAt: null,
+      revokesAt: null,
+    })
+    expect(await desk.statusAndCode(secret)).toEqual([200])
+    expect(await desk.read(id)).toMatchObject({ name: 'Reports' })
+    const everywhere = [await desk.send('GET', ''), await desk.send('GET', `/${id}`)]
+    for (const { text } of everywhere) expect(text).not.toContain(secret.slice(12))
   })
 
-  const code = ({ status, body }: ApiResponse) => [status, body?.error?.code]
-  const names = ({ body }: ApiResponse) => body.data.map(({ name }: Json) => name)
-
-  describe('a new key', () => {
-    test('is shown once, and works at once', async () => {
-      const { apiKey, secret, id } = await desk.create({
-        name: ' Reports ',
-        scopes: ['campaigns:read', 'campaigns:read'],
-      })
-      expect(secret).toMatch(FORM)
-      expect(apiKey).toEqual({
-        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-        name: 'Reports',
-        prefix: secret.slice(0, 12),
-        scopes: ['campaigns:read'],
-        ipAllowlist: [],
-        rateLimitPerMinute: 120,
-        status: 'active',
-        createdBy: { type: 'user', id: expect.any(String), name: 'Main owner' },
-        createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
-        lastUsedAt: null,
-        revokesAt: null,
-      })
-      expect(await desk.statusAndCode(secret)).toEqual([200])
-      expect(await desk.read(id)).toMatchObject({ name: 'Reports' })
-      const everywhere = [await desk.send('GET', ''), await desk.send('GET', `/${id}`)]
-      for (const { text } of everywhere) expect(text).not.toContain(secret.slice(12))
-    })
-
-    test('of a sandbox workspace says so', async () => {
-      const sandbox = createKeyClient(server, server.sandbox.sessionToken)
-      expect((await sandbox.create({ name: 'Trial' })).secret).toMatch(/^svc_test_[A-Za-z0-9_-]{43}$/)
-    })
-
-    test('is refused with every problem by its field', async () => {
-      const refused = await desk.send('POST', '', {
-        scopes: ['campaigns:read', 'blocklist:read', 'all'],
-        ipAllowlist: ['2001:db8::/32'],
-        rateLimitPerMinute: 0,
-        status: 'active',
-      })
-      expect(code(refused)).toEqual([400, 'validation_error'])
-      expect(Object.keys(refused.body.error.details).sort()).toEqual([
-        'ipAllowlist.0',
-        'name',
-        'rateLimitPerMinute',
-        'scopes.1',
-        'scopes.2',
-        'status',
-      ])
-    })
-
-    test('asked for twice with one Idempotency-Key is one key, and the very same secret', async () => {
-      const headers = { 'idempotency-key': `once-${the.main.workspaceId}` }
-      const body = { name: 'Once', scopes: [] }
-      const [first, again] = [await desk.send('POST', '', body, headers), await desk.send('POST', '', body, headers)]
-      expect([first.status, again.text]).toEqual([201, first.text])
-      expect((await desk.send('GET', '?q=once')).body.total).toBe(1)
-    })
+  it('of a sandbox workspace says so', async () => {
+    const sandbox = createKeyClient(server, server.sandbox.sessionToken)
+    expect((await sandbox.create({ name: 'Trial' })).secret).toMatch(/^svc_test_[A-Za-z0-9_-]{43}$/)
   })
 
-  test(promised('limit: Scopes per key'), async () => {
-    const many = (count: number) => Array.from({ length: count }, () => 'calls:read')
-    const made = await desk.create({ scopes: many(20) })
-    expect(made.apiKey.scopes).toEqual(['calls:read'])
-    const refused = await desk.send('POST', '', { name: 'Key', scopes: many(21) })
-    expect([code(refused), refused.body.error.details]).toEqual([
-      [400, 'validation_error'],
-      { scopes: 'must have at most 20 items' },
+  it('is refused with every problem by its field', async () => {
+    const refused = await desk.send('POST', '', {
+      scopes: ['campaigns:read', 'blocklist:read', 'all'],
+      ipAllowlist: ['2001:db8::/32'],
+      rateLimitPerMinute: 0,
+      status: 'active',
+    })
+    expect(code(refused)).toEqual([400, 'validation_error'])
+    expect(Object.keys(refused.body.error.details).sort()).toEqual([
+      'ipAllowlist.0',
+      'name',
+      'rateLimitPerMinute',
+      'scopes.1',
+      'scopes.2',
+      'status',
     ])
-    for (const scope of ['x'.repeat(40), 'x'.repeat(41)])
-      expect(code(await desk.send('POST', '', { name: 'Key', scopes: [scope] }))).toEqual([400, 'validation_error'])
-    expect(code(await desk.send('PATCH', `/${made.id}`, { scopes: many(21) }))).toEqual([400, 'validation_error'])
   })
 
-  describe('the list', () => {
-    test('holds revoked keys too, and finds by status and name', async () => {
-      const [kept, gone] = [await desk.create({ name: 'Lister kept' }), await desk.create({ name: 'Lister gone' })]
-      await desk.create({ name: 'Lister turning' }).then(({ id }) => desk.send('POST', `/${id}/rotate`))
-      expect((await desk.send('DELETE', `/${gone.id}`)).body).toEqual({ deleted: gone.id })
-      const find = async (rest: string) => names(await desk.send('GET', `?q=LISTER&sort=name&dir=asc${rest}`))
-      expect(await find('')).toEqual(['Lister gone', 'Lister kept', 'Lister turning'])
-      expect(await find('&status=active')).toEqual(['Lister kept'])
-      expect(await find('&status=rotating')).toEqual(['Lister turning'])
-      expect(await find('&status=revoked')).toEqual(['Lister gone'])
-      expect(await find('&pageSize=1&page=2')).toEqual(['Lister kept'])
-      expect(code(await desk.send('GET', '?status=gone'))).toEqual([400, 'validation_error'])
-      expect(await desk.read(kept.id)).toMatchObject({ status: 'active' })
-    })
+  it('asked for twice with one Idempotency-Key is one key, and the very same secret', async () => {
+    const headers = { 'idempotency-key': `once-${the.main.workspaceId}` }
+    const body = { name: 'Once', scopes: [] }
+    const [first, again] = [await desk.send('POST', '', body, headers), await desk.send('POST', '', body, headers)]
+    expect([first.status, again.text]).toEqual([201, first.text])
+    expect((await desk.send('GET', '?q=once')).body.total).toBe(1)
+  })
+})
 
-    test('holds a workspace’s own keys', async () => {
-      const other = createKeyClient(server, the.other.session)
-      expect(names(await other.send('GET', ''))).toEqual(['Full key'])
-    })
+it(promised('limit: Scopes per key'), async () => {
+  const many = (count: number) => Array.from({ length: count }, () => 'calls:read')
+  const made = await desk.create({ scopes: many(20) })
+  expect(made.apiKey.scopes).toEqual(['calls:read'])
+  const refused = await desk.send('POST', '', { name: 'Key', scopes: many(21) })
+  expect([code(refused), refused.body.error.details]).toEqual([
+    [400, 'validation_error'],
+    { scopes: 'must have at most 20 entries' },
+  ])
+  for (const scope of ['x'.repeat(40), 'x'.repeat(41)])
+    expect(code(await desk.send('POST', '', { name: 'Key', scopes: [scope] }))).toEqual([400, 'validation_error'])
+  expect(code(await desk.send('PATCH', `/${made.id}`, { scopes: many(21) }))).toEqual([400, 'validation_error'])
+})
+
+describe('the list', () => {
+  it('holds revoked keys too, and finds by status and name', async () => {
+    const [kept, gone] = [await desk.create({ name: 'Lister kept' }), await desk.create({ name: 'Lister gone' })]
+    await desk.create({ name: 'Lister turning' }).then(({ id }) => desk.send('POST', `/${id}/rotate`))
+    expect((await desk.send('DELETE', `/${gone.id}`)).body).toEqual({ deleted: gone.id })
+    const find = async (rest: string) => names(await desk.send('GET', `?q=LISTER&sort=name&dir=asc${rest}`))
+    expect(await find('')).toEqual(['Lister gone', 'Lister kept', 'Lister turning'])
+    expect(await find('&status=active')).toEqual(['Lister kept'])
+    expect(await find('&status=rotating')).toEqual(['Lister turning'])
+    expect(await find('&status=revoked')).toEqual(['Lister gone'])
+    expect(await find('&pageSize=1&page=2')).toEqual(['Lister kept'])
+    expect(code(await desk.send('GET', '?status=gone'))).toEqual([400, 'validation_error'])
+    expect(await desk.read(kept.id)).toMatchObject({ status: 'active' })
   })
 
-  describe('a change', () => {
-    test('holds from the next request on, for every secret of the key', async () => {
-      const { id, secret, ask } = await desk.create({ scopes: [], rateLimitPerMinute: 500 })
-      const rotated = await desk.send('POST', `/${id}/rotate`)
-      expect(await desk.statusAndCode(secret)).toEqual([403, 'insufficient_scope'])
-      const changed = await desk.send('PATCH', `/${id}`, { scopes: ['campaigns:read'], rateLimitPerMinute: 600 })
-      expect(changed.body.apiKey).toMatchObject({ scopes: ['campaigns:read'], rateLimitPerMinute: 600, name: 'Key' })
-      expect(await desk.statusAndCode(secret)).toEqual([200])
-      expect(await desk.statusAndCode(rotated.body.key)).toEqual([200])
-      expect((await ask('/api/v1/campaigns')).headers.get('ratelimit-policy')).toBe('"default";q=600;w=60')
-    })
-
-    test('of nothing is refused, and one that has moved since', async () => {
-      const { id } = await desk.create()
-      expect(code(await desk.send('PATCH', `/${id}`, {}))).toEqual([400, 'bad_request'])
-      const { headers } = await desk.send('GET', `/${id}`)
-      const etag = headers.get('etag') ?? ''
-      expect((await desk.send('PATCH', `/${id}`, { name: 'One' }, { 'if-match': etag })).status).toBe(200)
-      expect(code(await desk.send('PATCH', `/${id}`, { name: 'Two' }, { 'if-match': etag }))).toEqual([412, 'conflict'])
-    })
+  it('holds a workspace’s own keys', async () => {
+    const other = createKeyClient(server, the.other.session)
+    expect(names(await other.send('GET', ''))).toEqual(['Full key'])
   })
+})
 
-  test('a key that is not there, is not the workspace’s or is no id at all is one and the same 404', async () => {
-    const other = await createKeyClient(server, the.other.session).create()
-    for (const [method, rest] of [
-      ['GET', ''],
-      ['PATCH', ''],
-      ['DELETE', ''],
-      ['POST', '/rotate'],
-      ['GET', '/requests'],
-    ] as const) {
-      const body = method === 'PATCH' ? { name: 'Mine' } : undefined
-      const answers = await Promise.all([NOBODY, 'x', other.id].map((id) => desk.send(method, `/${id}${rest}`, body)))
-      expect(new Set(answers.map(errorWithoutRequestId)).size, `${method} ${rest}`).toBe(1)
-      for (const answer of answers) expect(code(answer)).toEqual([404, 'not_found'])
-    }
-    expect(await desk.statusAndCode(other.secret)).toEqual([200])
-  })
-
-  describe(promised('limit: Key rotation grace'), () => {
-    test('a day, unless the rotation says otherwise; 0 to 10,080 minutes', async () => {
-      const { id, secret } = await desk.create()
-      for (const graceMinutes of [-1, 10_081, 0.5, '60'])
-        expect(code(await desk.send('POST', `/${id}/rotate`, { graceMinutes }))).toEqual([400, 'validation_error'])
-      const before = Date.now()
-      const { body } = await desk.send('POST', `/${id}/rotate`)
-      expect(body.key).toMatch(FORM)
-      expect(body.apiKey).toMatchObject({ id, status: 'rotating', prefix: body.key.slice(0, 12) })
-      const grace = Date.parse(body.apiKey.revokesAt) - before
-      expect([grace >= 1_440 * MINUTE, grace < 1_441 * MINUTE]).toEqual([true, true])
-      expect([await desk.statusAndCode(secret), await desk.statusAndCode(body.key)]).toEqual([[200], [200]])
-      const longest = await desk.send('POST', `/${id}/rotate`, { graceMinutes: 10_080 })
-      expect(Date.parse(longest.body.apiKey.revokesAt) - before).toBeGreaterThanOrEqual(10_080 * MINUTE)
-    })
-
-    test('none ends the old secret with the answer', async () => {
-      const { id, secret } = await desk.create()
-      const { body } = await desk.send('POST', `/${id}/rotate`, { graceMinutes: 0 })
-      expect(body.apiKey).toMatchObject({ status: 'active', revokesAt: null })
-      expect([await desk.statusAndCode(secret), await desk.statusAndCode(body.key)]).toEqual([
-        [401, 'invalid_key'],
-        [200],
-      ])
-    })
-
-    test('a second rotation inside a grace ends the oldest secret at once', async () => {
-      const { id, secret } = await desk.create()
-      const second = await desk.send('POST', `/${id}/rotate`)
-      const third = await desk.send('POST', `/${id}/rotate`)
-      const tried = await Promise.all([secret, second.body.key, third.body.key].map((key) => desk.statusAndCode(key)))
-      expect(tried).toEqual([[401, 'invalid_key'], [200], [200]])
-    })
-  })
-
-  test('a revoked key ends at once, with every secret, and for ever', async () => {
-    const { id, secret } = await desk.create()
+describe('a change', () => {
+  it('holds from the next request on, for every secret of the key', async () => {
+    const { id, secret, ask } = await desk.create({ scopes: [], rateLimitPerMinute: 500 })
     const rotated = await desk.send('POST', `/${id}/rotate`)
-    expect((await desk.send('DELETE', `/${id}`)).body).toEqual({ deleted: id })
-    for (const key of [secret, rotated.body.key]) expect(await desk.statusAndCode(key)).toEqual([401, 'invalid_key'])
-    expect((await desk.send('DELETE', `/${id}`)).body).toEqual({ deleted: id })
-    for (const [method, rest, body] of [
-      ['PATCH', '', { name: 'Again' }],
-      ['POST', '/rotate', {}],
-    ] as const) {
-      const refused = await desk.send(method, `/${id}${rest}`, body)
-      expect([code(refused), refused.body.error.details]).toEqual([[409, 'conflict'], { status: 'revoked' }])
+    expect(await desk.statusAndCode(secret)).toEqual([403, 'insufficient_scope'])
+    const changed = await desk.send('PATCH', `/${id}`, { scopes: ['campaigns:read'], rateLimitPerMinute: 600 })
+    expect(changed.body.apiKey).toMatchObject({ scopes: ['campaigns:read'], rateLimitPerMinute: 600, name: 'Key' })
+    expect(await desk.statusAndCode(secret)).toEqual([200])
+    expect(await desk.statusAndCode(rotated.body.key)).toEqual([200])
+    expect((await ask('/api/v1/campaigns')).headers.get('ratelimit-policy')).toBe('"default";q=600;w=60')
+  })
+
+  it('of nothing is refused, and one that has moved since', async () => {
+    const { id } = await desk.create()
+    expect(code(await desk.send('PATCH', `/${id}`, {}))).toEqual([400, 'bad_request'])
+    const { headers } = await desk.send('GET', `/${id}`)
+    const etag = headers.get('etag') ?? ''
+    expect((await desk.send('PATCH', `/${id}`, { name: 'One' }, { 'if-match': etag })).status).toBe(200)
+    expect(code(await desk.send('PATCH', `/${id}`, { name: 'Two' }, { 'if-match': etag }))).toEqual([412, 'conflict'])
+  })
+})
+
+it('a key that is not there, is not the workspace’s or is no id at all is one and the same 404', async () => {
+  const other = await createKeyClient(server, the.other.session).create()
+  for (const [method, rest] of [
+    ['GET', ''],
+    ['PATCH', ''],
+    ['DELETE', ''],
+    ['POST', '/rotate'],
+    ['GET', '/requests'],
+  ] as const) {
+    const body = method === 'PATCH' ? { name: 'Mine' } : undefined
+    const answers = await Promise.all([NOBODY, 'x', other.id].map((id) => desk.send(method, `/${id}${rest}`, body)))
+    expect(new Set(answers.map(errorWithoutRequestId)).size, `${method} ${rest}`).toBe(1)
+    for (const answer of answers) expect(code(answer)).toEqual([404, 'not_found'])
+  }
+  expect(await desk.statusAndCode(other.secret)).toEqual([200])
+})
+
+describe(promised('limit: Key rotation grace'), () => {
+  it('a day, unless the rotation says otherwise; 0 to 10,080 minutes', async () => {
+    const { id, secret } = await desk.create()
+    for (const graceMinutes of [-1, 10_081, 0.5, '60'])
+      expect(code(await desk.send('POST', `/${id}/rotate`, { graceMinutes }))).toEqual([400, 'validation_error'])
+    const before = Date.now()
+    const { body } = await desk.send('POST', `/${id}/rotate`)
+    expect(body.key).toMatch(FORM)
+    expect(body.apiKey).toMatchObject({ id, status: 'rotating', prefix: body.key.slice(0, 12) })
+    const grace = Date.parse(body.apiKey.revokesAt) - before
+    expect([grace >= 1_440 * MINUTE, grace < 1_441 * MINUTE]).toEqual([true, true])
+    expect([await desk.statusAndCode(secret), await desk.statusAndCode(body.key)]).toEqual([[200], [200]])
+    const longest = await desk.send('POST', `/${id}/rotate`, { graceMinutes: 10_080 })
+    expect(Date.parse(longest.body.apiKey.revokesAt) - before).toBeGreaterThanOrEqual(10_080 * MINUTE)
+  })
+
+  it('none ends the old secret with the answer', async () => {
+    const { id, secret } = await desk.create()
+    const { body } = await desk.send('POST', `/${id}/rotate`, { graceMinutes: 0 })
+    expect(body.apiKey).toMatchObject({ status: 'active', revokesAt: null })
+    expect([await desk.statusAndCode(secret), await desk.statusAndCode(body.key)]).toEqual([
+      [401, 'invalid_key'],
+      [200],
+    ])
+  })
+
+  it('a second rotation inside a grace ends the oldest secret at once', async () => {
+    const { id, secret } = await desk.create()
+    const second = await desk.send('POST', `/${id}/rotate`)
+    const third = await desk.send('POST', `/${id}/rotate`)
+    const tried = await Promise.all([secret, second.body.key, third.body.key].map((key) => desk.statusAndCode(key)))
+    expect(tried).toEqual([[401, 'invalid_key'], [200], [200]])
+  })
+})
+
+it('a revoked key ends at once, with every secret, and for ever', async () => {
+  const { id, secret } = await desk.create()
+  const rotated = await desk.send('POST', `/${id}/rotate`)
+  expect((await desk.send('DELETE', `/${id}`)).body).toEqual({ deleted: id })
+  for (const key of [secret, rotated.body.key]) expect(await desk.statusAndCode(key)).toEqual([401, 'invalid_key'])
+  expect((await desk.send('DELETE', `/${id}`)).body).toEqual({ deleted: id })
+  for (const [method, rest, body] of [
+    ['PATCH', '', { name: 'Again' }],
+    ['POST', '/rotate', {}],
+  ] as const) {
+    const refused = await desk.send(method, `/${id}${rest}`, body)
+    expect([code(refused), refused.body.error.details]).toEqual([[409, 'conflict'], { status: 'revoked' }])
+  }
+  expect(await desk.read(id)).toMatchObject({ status: 'revoked', revokesAt: expect.any(String) })
+})
+
+describe('the ceiling of the plan', () => {
+  let growth: KeyClient
+  beforeAll(() => {
+    growth = createKeyClient(server, the.growth.session)
+  })
+
+  it('is exact, however many keys are asked for at once', async () => {
+    const body = { name: 'Key', scopes: [] }
+    const answers = await Promise.all(Array.from({ length: 50 }, () => growth.send('POST', '', body)))
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(19)
+    const refused = answers.filter(({ status }) => status !== 201)
+    for (const answer of refused) {
+      expect(code(answer)).toEqual([402, 'plan_upgrade_required'])
+      expect(answer.body.error.details).toEqual({ feature: 'maxApiKeys', limit: 20, current: 20 })
     }
-    expect(await desk.read(id)).toMatchObject({ status: 'revoked', revokesAt: expect.any(String) })
+    const { body: page } = await growth.send('GET', '?pageSize=200')
+    expect(page.total).toBe(20)
+    const [{ id }] = page.data
+    expect((await growth.send('POST', `/${id}/rotate`)).status).toBe(200)
+    expect(code(await growth.send('POST', '', body))).toEqual([402, 'plan_upgrade_required'])
+    await growth.send('DELETE', `/${id}`)
+    expect((await growth.send('POST', '', body)).status).toBe(201)
   })
 
-  describe('the ceiling of the plan', () => {
-    let growth: KeyClient
-    beforeAll(() => {
-      growth = createKeyClient(server, the.growth.session)
-    })
-
-    test('is exact, however many keys are asked for at once', async () => {
-      const body = { name: 'Key', scopes: [] }
-      const answers = await Promise.all(Array.from({ length: 50 }, () => growth.send('POST', '', body)))
-      expect(answers.filter(({ status }) => status === 201)).toHaveLength(19)
-      const refused = answers.filter(({ status }) => status !== 201)
-      for (const answer of refused) {
-        expect(code(answer)).toEqual([402, 'plan_upgrade_required'])
-        expect(answer.body.error.details).toEqual({ feature: 'maxApiKeys', limit: 20, current: 20 })
-      }
-      const { body: page } = await growth.send('GET', '?pageSize=200')
-      expect(page.total).toBe(20)
-      const [{ id }] = page.data
-      expect((await growth.send('POST', `/${id}/rotate`)).status).toBe(200)
-      expect(code(await growth.send('POST', '', body))).toEqual([402, 'plan_upgrade_required'])
-      await growth.send('DELETE', `/${id}`)
-      expect((await growth.send('POST', '', body)).status).toBe(201)
-    })
-
-    test('of a plan without keys is 0', async () => {
-      const refused = await createKeyClient(server, the.starter.session).send('POST', '', { name: 'Key', scopes: [] })
-      expect([code(refused), refused.body.error.details]).toEqual([
-        [402, 'plan_upgrade_required'],
-        { feature: 'maxApiKeys', limit: 0, current: 0 },
-      ])
-    })
+  it('of a plan without keys is 0', async () => {
+    const refused = await createKeyClient(server, the.starter.session).send('POST', '', { name: 'Key', scopes: [] })
+    expect([code(refused), refused.body.error.details]).toEqual([
+      [402, 'plan_upgrade_required'],
+      { feature: 'maxApiKeys', limit: 0, current: 0 },
+    ])
   })
+})
 
-  test('takes no API key itself', async () => {
-    const ask = createApiClient(() => server.baseUrl, the.main.key)
-    for (const path of ['', `/${NOBODY}`, `/${NOBODY}/requests`])
-      expect(code(await ask(`/api/tracking/api-keys${path}`))).toEqual([401, 'unauthorized'])
-  })
+it('takes no API key itself', async () => {
+  const ask = createApiClient(() => server.baseUrl, the.main.key)
+  for (const path of ['', `/${NOBODY}`, `/${NOBODY}/requests`])
+    expect(code(await ask(`/api/tracking/api-keys${path}`))).toEqual([401, 'unauthorized'])
 })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import {
   type ApiResponse,
@@ -8,8 +8,8 @@ import {
   type Json,
   queryString,
 } from '../../support/e2e/api-client.ts'
-import { freshEnvironment, type Server, startServer, storeSetups, waitUntil } from '../../support/e2e/server.ts'
-import { OPERATOR_TOKEN, platform } from '../../support/e2e/suite.ts'
+import { freshEnvironment, startServer, waitUntil } from '../../support/e2e/server.ts'
+import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 /** Stores may hold what an earlier run left: names and addresses are this run's own. */
@@ -19,216 +19,209 @@ const WORKSPACES = '/api/operator/workspaces'
 const PASSPHRASE = 'correct horse battery'
 const codeOf = ({ status, body }: ApiResponse) => [status, body?.error?.code ?? null]
 
-const prepared = async (writer: StreamWriter) => ({
+const world = async (writer: StreamWriter) => ({
   main: await createTenantWorkspace(writer, { name: 'Main', fundCents: 0 }),
 })
 
-describe.each(storeSetups)('the operator over $name', (setup) => {
-  let server: Server
-  let the: Awaited<ReturnType<typeof prepared>>
-  let made = 0
-  let sent: Json
+const { it, beforeEach, the, client } = suite('the operator', world)
 
-  platform(setup, prepared, (started, built) => {
-    server = started
-    the = built
-  })
-  beforeEach(() => {
-    made += 1
-    const owner = { email: `owner-${made}@${RUN}.example`, name: `Owner ${made}`, password: PASSPHRASE }
-    sent = { name: `${RUN} ${made}.`, timezone: 'Europe/Berlin', planId: 'growth', owner }
-  })
+let made = 0
+let sent: Json
 
-  const as = (token: string | null) => createApiClient(() => server.baseUrl, token)
-  const read = (path: string) => as(OPERATOR_TOKEN)(path)
-  const write = (method: string, path: string, body: Json, headers = {}) =>
-    as(OPERATOR_TOKEN)(path, { method, body, headers })
-  const create = async (body: Json = sent) => {
-    const answer = await write('POST', WORKSPACES, body)
-    expect(answer.status).toBe(201)
-    return answer.body
+beforeEach(() => {
+  made += 1
+  const owner = { email: `owner-${made}@${RUN}.example`, name: `Owner ${made}`, password: PASSPHRASE }
+  sent = { name: `${RUN} ${made}.`, timezone: 'Europe/Berlin', planId: 'growth', owner }
+})
+
+const read = (path: string) => client(OPERATOR_TOKEN)(path)
+const write = (method: string, path: string, body: Json, headers = {}) =>
+  client(OPERATOR_TOKEN)(path, { method, body, headers })
+const create = async (body: Json = sent) => {
+  const answer = await write('POST', WORKSPACES, body)
+  expect(answer.status).toBe(201)
+  return answer.body
+}
+
+it('a workspace is made with its owner, who signs in to it', async () => {
+  const { workspace, owner } = await create()
+  const { name, timezone, planId } = sent
+  expect(workspace).toMatchObject({ name, timezone, planId, subscriptionStatus: 'active', sandbox: false })
+  expect(owner).toMatchObject({ email: sent.owner.email, name: sent.owner.name, role: 'owner' })
+  const { email, password } = sent.owner
+  const { body } = await client(null)('/api/auth/sign-in', { method: 'POST', body: { email, password } })
+  expect(body.seats).toEqual([{ agencyId: workspace.id, agencyName: name, role: 'owner' }])
+  expect((await client(body.token)('/api/tracking/users')).body.total).toBe(1)
+  expect((await client(body.token)('/api/tracking/buyers')).body.total).toBe(0)
+})
+
+it('an owner who is registered already gets one more seat, and keeps their password', async () => {
+  const first = await create()
+  const second = await create({ ...sent, name: 'Second', owner: { ...sent.owner, password: 'something else' } })
+  expect([second.owner.id, second.workspace.id === first.workspace.id]).toEqual([first.owner.id, false])
+  const { email, password } = sent.owner
+  const { body } = await client(null)('/api/auth/sign-in', { method: 'POST', body: { email, password } })
+  expect(body.seats).toHaveLength(2)
+})
+
+it('a repeat with the same Idempotency-Key makes no second workspace', async () => {
+  const key = { 'idempotency-key': `make-${made}` }
+  const answers = await Promise.all([1, 2, 3].map(() => write('POST', WORKSPACES, sent, key)))
+  expect(new Set(answers.map(({ body }) => body.workspace.id)).size).toBe(1)
+  expect((await read(`${WORKSPACES}${queryString({ q: sent.name })}`)).body.data).toHaveLength(1)
+})
+
+it.each([
+  [{ timezone: 'Mars/Olympus' }, 'validation_error', ['timezone']],
+  [{ name: '' }, 'validation_error', ['name']],
+  [{ planId: 'huge' }, 'validation_error', ['planId']],
+  [{ sandbox: 'yes' }, 'validation_error', ['sandbox']],
+  [{ owner: { email: 'x', name: '', password: 'short' } }, 'validation_error', ['email', 'name', 'password']],
+  [{ owner: undefined }, 'validation_error', ['owner']],
+  [{ subscriptionStatus: 'active' }, 'validation_error', ['subscriptionStatus']],
+])('%j makes nothing', async (change, code, fields) => {
+  const answer = await write('POST', WORKSPACES, { ...sent, ...change })
+  expect(codeOf(answer)).toEqual([400, code])
+  const named = Object.keys(answer.body.error.details).map((field) => field.replace('owner.', ''))
+  expect(named.toSorted()).toEqual(fields)
+  expect((await read(`${WORKSPACES}${queryString({ q: `${RUN} ${made}.` })}`)).body.total).toBe(0)
+})
+
+it('workspaces are listed with what they hold', async () => {
+  const { workspace } = await create()
+  await write('POST', `${WORKSPACES}/${workspace.id}/credits`, { amountCents: 700, reference: 'opening' })
+  const { body } = await read(
+    `${WORKSPACES}${queryString({ q: sent.name.toUpperCase(), planId: 'growth', sandbox: false })}`,
+  )
+  expect(body).toMatchObject({ page: 1, pageSize: 25, total: 1, totalPages: 1 })
+  expect(body.data).toEqual([{ ...workspace, balanceCents: 700 }])
+  expect((await read(`${WORKSPACES}/${workspace.id}`)).body).toEqual({ workspace: body.data[0] })
+  for (const id of [NOBODY, 'x']) expect(codeOf(await read(`${WORKSPACES}/${id}`))).toEqual([404, 'not_found'])
+  expect((await read(`${WORKSPACES}${queryString({ q: sent.name, planId: 'scale' })}`)).body.total).toBe(0)
+  expect((await read(`${WORKSPACES}?subscriptionStatus=canceled&q=${RUN}`)).body.data).toEqual([])
+  const all = (await read(`${WORKSPACES}?sort=name&dir=asc&pageSize=200&q=${RUN}`)).body.data.map(
+    ({ name }: Json) => name,
+  )
+  expect(all).toEqual(all.toSorted())
+  expect(codeOf(await read(`${WORKSPACES}?planId=huge`))).toEqual([400, 'validation_error'])
+})
+
+it('plan, subscription, zone and name are changed in one go, and hold from the next request on', async () => {
+  const { main } = the
+  const path = `${WORKSPACES}/${main.workspaceId}`
+  const changes = { planId: 'starter', subscriptionStatus: 'past_due', timezone: 'Asia/Tokyo', name: 'Renamed' }
+  const { status, body } = await write('PATCH', path, changes)
+  expect([status, body.workspace]).toMatchObject([200, { id: main.workspaceId, ...changes }])
+  const refused = await client(main.session)('/api/tracking/buyers', { method: 'POST', body: {} })
+  expect(codeOf(refused)).toEqual([402, 'subscription_inactive'])
+  expect(refused.body.error.details).toMatchObject({ status: 'past_due', planId: 'starter' })
+  await write('PATCH', path, { subscriptionStatus: 'active' })
+  const rest = await client(main.key)('/api/v1/buyers')
+  expect([...codeOf(rest), rest.body.error.details]).toEqual([402, 'plan_upgrade_required', { feature: 'apiAccess' }])
+  await write('PATCH', path, { planId: 'scale' })
+  expect((await client(main.key)('/api/v1/buyers')).status).toBe(200)
+
+  for (const [change, code] of [
+    [{}, 'bad_request'],
+    [{ planId: 'growth', timezone: '+01:00' }, 'validation_error'],
+    [{ planId: 'huge' }, 'validation_error'],
+    [{ subscriptionStatus: 'trialing' }, 'validation_error'],
+    [{ sandbox: true }, 'validation_error'],
+  ] as const)
+    expect(codeOf(await write('PATCH', path, change))).toEqual([400, code])
+  const after = (await client(main.session)('/api/tracking/workspace')).body.workspace
+  expect(after).toMatchObject({ planId: 'scale', timezone: 'Asia/Tokyo', name: 'Renamed' })
+})
+
+it('money is added once for each reference', async () => {
+  const { workspace } = await create()
+  const path = `${WORKSPACES}/${workspace.id}/credits`
+  const credit = (body: Json) => write('POST', path, body)
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => credit({ amountCents: 500, reference: 'wire 17', note: 'Thanks' })),
+  )
+  for (const { status, body } of answers) {
+    expect([status, body.balanceCents]).toEqual([200, 500])
+    expect(body.entry).toMatchObject({ kind: 'credit', amountCents: 500, reference: 'wire 17', note: 'Thanks' })
   }
+  expect(new Set(answers.map(({ body }) => body.entry.id)).size).toBe(1)
+  expect(codeOf(await credit({ amountCents: 501, reference: 'wire 17' }))).toEqual([409, 'conflict'])
+  expect((await credit({ amountCents: 10_000_000, reference: 'wire 18' })).body.balanceCents).toBe(10_000_500)
+  for (const amountCents of [0, -1, 1.5, '5', 10_000_001, Number.MAX_SAFE_INTEGER])
+    expect(codeOf(await credit({ amountCents, reference: 'x' }))).toEqual([400, 'validation_error'])
+  expect(codeOf(await credit({ amountCents: 5 }))).toEqual([400, 'validation_error'])
+})
 
-  test('a workspace is made with its owner, who signs in to it', async () => {
-    const { workspace, owner } = await create()
-    const { name, timezone, planId } = sent
-    expect(workspace).toMatchObject({ name, timezone, planId, subscriptionStatus: 'active', sandbox: false })
-    expect(owner).toMatchObject({ email: sent.owner.email, name: sent.owner.name, role: 'owner' })
-    const { email, password } = sent.owner
-    const { body } = await as(null)('/api/auth/sign-in', { method: 'POST', body: { email, password } })
-    expect(body.seats).toEqual([{ agencyId: workspace.id, agencyName: name, role: 'owner' }])
-    expect((await as(body.token)('/api/tracking/users')).body.total).toBe(1)
-    expect((await as(body.token)('/api/tracking/buyers')).body.total).toBe(0)
-  })
-
-  test('an owner who is registered already gets one more seat, and keeps their password', async () => {
-    const first = await create()
-    const second = await create({ ...sent, name: 'Second', owner: { ...sent.owner, password: 'something else' } })
-    expect([second.owner.id, second.workspace.id === first.workspace.id]).toEqual([first.owner.id, false])
-    const { email, password } = sent.owner
-    const { body } = await as(null)('/api/auth/sign-in', { method: 'POST', body: { email, password } })
-    expect(body.seats).toHaveLength(2)
-  })
-
-  test('a repeat with the same Idempotency-Key makes no second workspace', async () => {
-    const key = { 'idempotency-key': `make-${made}` }
-    const answers = await Promise.all([1, 2, 3].map(() => write('POST', WORKSPACES, sent, key)))
-    expect(new Set(answers.map(({ body }) => body.workspace.id)).size).toBe(1)
-    expect((await read(`${WORKSPACES}${queryString({ q: sent.name })}`)).body.data).toHaveLength(1)
-  })
-
-  test.each([
-    [{ timezone: 'Mars/Olympus' }, 'validation_error', ['timezone']],
-    [{ name: '' }, 'validation_error', ['name']],
-    [{ planId: 'huge' }, 'validation_error', ['planId']],
-    [{ sandbox: 'yes' }, 'validation_error', ['sandbox']],
-    [{ owner: { email: 'x', name: '', password: 'short' } }, 'validation_error', ['email', 'name', 'password']],
-    [{ owner: undefined }, 'validation_error', ['owner']],
-    [{ subscriptionStatus: 'active' }, 'validation_error', ['subscriptionStatus']],
-  ])('%j makes nothing', async (change, code, fields) => {
-    const answer = await write('POST', WORKSPACES, { ...sent, ...change })
-    expect(codeOf(answer)).toEqual([400, code])
-    const named = Object.keys(answer.body.error.details).map((field) => field.replace('owner.', ''))
-    expect(named.toSorted()).toEqual(fields)
-    expect((await read(`${WORKSPACES}${queryString({ q: `${RUN} ${made}.` })}`)).body.total).toBe(0)
-  })
-
-  test('workspaces are listed with what they hold', async () => {
-    const { workspace } = await create()
-    await write('POST', `${WORKSPACES}/${workspace.id}/credits`, { amountCents: 700, reference: 'opening' })
-    const { body } = await read(
-      `${WORKSPACES}${queryString({ q: sent.name.toUpperCase(), planId: 'growth', sandbox: false })}`,
-    )
-    expect(body).toMatchObject({ page: 1, pageSize: 25, total: 1, totalPages: 1 })
-    expect(body.data).toEqual([{ ...workspace, balanceCents: 700 }])
-    expect((await read(`${WORKSPACES}/${workspace.id}`)).body).toEqual({ workspace: body.data[0] })
-    for (const id of [NOBODY, 'x']) expect(codeOf(await read(`${WORKSPACES}/${id}`))).toEqual([404, 'not_found'])
-    expect((await read(`${WORKSPACES}${queryString({ q: sent.name, planId: 'scale' })}`)).body.total).toBe(0)
-    expect((await read(`${WORKSPACES}?subscriptionStatus=canceled&q=${RUN}`)).body.data).toEqual([])
-    const all = (await read(`${WORKSPACES}?sort=name&dir=asc&pageSize=200&q=${RUN}`)).body.data.map(
-      ({ name }: Json) => name,
-    )
-    expect(all).toEqual(all.toSorted())
-    expect(codeOf(await read(`${WORKSPACES}?planId=huge`))).toEqual([400, 'validation_error'])
-  })
-
-  test('plan, subscription, zone and name are changed in one go, and hold from the next request on', async () => {
-    const { main } = the
-    const path = `${WORKSPACES}/${main.workspaceId}`
-    const changes = { planId: 'starter', subscriptionStatus: 'past_due', timezone: 'Asia/Tokyo', name: 'Renamed' }
-    const { status, body } = await write('PATCH', path, changes)
-    expect([status, body.workspace]).toMatchObject([200, { id: main.workspaceId, ...changes }])
-    const refused = await as(main.session)('/api/tracking/buyers', { method: 'POST', body: {} })
-    expect(codeOf(refused)).toEqual([402, 'subscription_inactive'])
-    expect(refused.body.error.details).toMatchObject({ status: 'past_due', planId: 'starter' })
-    await write('PATCH', path, { subscriptionStatus: 'active' })
-    const rest = await as(main.key)('/api/v1/buyers')
-    expect([...codeOf(rest), rest.body.error.details]).toEqual([402, 'plan_upgrade_required', { feature: 'apiAccess' }])
-    await write('PATCH', path, { planId: 'scale' })
-    expect((await as(main.key)('/api/v1/buyers')).status).toBe(200)
-
-    for (const [change, code] of [
-      [{}, 'bad_request'],
-      [{ planId: 'growth', timezone: '+01:00' }, 'validation_error'],
-      [{ planId: 'huge' }, 'validation_error'],
-      [{ subscriptionStatus: 'trialing' }, 'validation_error'],
-      [{ sandbox: true }, 'validation_error'],
-    ] as const)
-      expect(codeOf(await write('PATCH', path, change))).toEqual([400, code])
-    const after = (await as(main.session)('/api/tracking/workspace')).body.workspace
-    expect(after).toMatchObject({ planId: 'scale', timezone: 'Asia/Tokyo', name: 'Renamed' })
-  })
-
-  test('money is added once for each reference', async () => {
-    const { workspace } = await create()
-    const path = `${WORKSPACES}/${workspace.id}/credits`
-    const credit = (body: Json) => write('POST', path, body)
+it('a missing or malformed workspace is one and the same 404', async () => {
+  for (const [method, rest, body] of [
+    ['PATCH', '', { planId: 'scale' }],
+    ['POST', '/credits', { amountCents: 1, reference: 'r' }],
+  ] as const) {
     const answers = await Promise.all(
-      Array.from({ length: 8 }, () => credit({ amountCents: 500, reference: 'wire 17', note: 'Thanks' })),
+      [NOBODY, 'x', 'all'].map((id) => write(method, `${WORKSPACES}/${id}${rest}`, body)),
     )
-    for (const { status, body } of answers) {
-      expect([status, body.balanceCents]).toEqual([200, 500])
-      expect(body.entry).toMatchObject({ kind: 'credit', amountCents: 500, reference: 'wire 17', note: 'Thanks' })
-    }
-    expect(new Set(answers.map(({ body }) => body.entry.id)).size).toBe(1)
-    expect(codeOf(await credit({ amountCents: 501, reference: 'wire 17' }))).toEqual([409, 'conflict'])
-    expect((await credit({ amountCents: 10_000_000, reference: 'wire 18' })).body.balanceCents).toBe(10_000_500)
-    for (const amountCents of [0, -1, 1.5, '5', 10_000_001, Number.MAX_SAFE_INTEGER])
-      expect(codeOf(await credit({ amountCents, reference: 'x' }))).toEqual([400, 'validation_error'])
-    expect(codeOf(await credit({ amountCents: 5 }))).toEqual([400, 'validation_error'])
-  })
+    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
+    expect(codeOf(answers[0] as ApiResponse)).toEqual([404, 'not_found'])
+  }
+})
 
-  test('a missing or malformed workspace is one and the same 404', async () => {
-    for (const [method, rest, body] of [
-      ['PATCH', '', { planId: 'scale' }],
-      ['POST', '/credits', { amountCents: 1, reference: 'r' }],
+it('a key with no workspace is known, and opens no workspace', async () => {
+  const { status, body } = await write('POST', '/api/operator/keys', { name: 'Staff', scopes: ['calls:read'] })
+  expect([status, body.key]).toEqual([201, expect.stringMatching(/^svc_live_[\w-]{43}$/)])
+  expect(body.apiKey).toMatchObject({ name: 'Staff', scopes: ['calls:read'], status: 'active' })
+  expect(JSON.stringify(body.apiKey)).not.toContain(body.key)
+  for (const path of ['/api/v1/calls', '/api/v1/buyers', '/api/v1/buyers/x', '/api/tracking/buyers'])
+    expect(codeOf(await client(body.key)(path))).toEqual([403, 'workspace_required'])
+  expect(codeOf(await client(body.key)('/api/tracking/campaigns'))).toEqual([401, 'unauthorized'])
+  for (const wrong of [{ name: 'Staff' }, { name: '', scopes: [] }, { name: 'S', scopes: ['calls:delete'] }])
+    expect(codeOf(await write('POST', '/api/operator/keys', wrong))).toEqual([400, 'validation_error'])
+})
+
+it('a projection is built anew while it is read, once at a time', async () => {
+  const rowOf = async (name: string): Promise<Json> =>
+    (await read('/api/operator/projections')).body.projections.find((row: Json) => row.name === name)
+  const before = await rowOf('workspaces')
+  expect(before).toMatchObject({ version: expect.any(Number), state: 'running', problem: null, rebuild: null })
+  expect(before.position).toBeGreaterThanOrEqual(0)
+  expect(before.lagMs).toBeGreaterThanOrEqual(0)
+
+  // A small projection is built before the next is asked for, or while it is: again until it is.
+  const turnedAway = await waitUntil('A second rebuild is refused', async () => {
+    const ask = () => write('POST', '/api/operator/projections/workspaces/rebuild', {})
+    const asked = await Promise.all([ask(), ask(), ask()])
+    for (const { status, body } of asked) {
+      expect([202, 409]).toContain(status)
+      if (status === 202) expect(body.rebuild).toMatchObject({ name: 'workspaces', share: expect.any(Number) })
+    }
+    return asked.find(({ status }) => status === 409)
+  })
+  expect(turnedAway.body.error).toMatchObject({ code: 'conflict', details: { share: expect.any(Number) } })
+
+  expect((await client(the.main.session)('/api/tracking/workspace')).status).toBe(200)
+  await waitUntil('The projection is built', async () => (await rowOf('workspaces')).rebuild === null)
+  expect((await rowOf('workspaces')).state).toBe('running')
+  expect((await client(the.main.session)('/api/tracking/workspace')).body.workspace.id).toBe(the.main.workspaceId)
+  for (const name of ['nothing', '__proto__', 'workspaces_v2'])
+    expect(codeOf(await write('POST', `/api/operator/projections/${name}/rebuild`, {}))).toEqual([404, 'not_found'])
+})
+
+it('another token than the staff’s opens nothing', async () => {
+  for (const token of [null, 'wrong', `${OPERATOR_TOKEN} `.repeat(2), the.main.session, the.main.key]) {
+    for (const [method, path] of [
+      ['GET', WORKSPACES],
+      ['POST', WORKSPACES],
+      ['PATCH', `${WORKSPACES}/x`],
+      ['POST', `${WORKSPACES}/${NOBODY}/credits`],
+      ['POST', '/api/operator/keys'],
+      ['GET', '/api/operator/projections'],
+      ['POST', '/api/operator/projections/nothing/rebuild'],
     ] as const) {
-      const answers = await Promise.all(
-        [NOBODY, 'x', 'all'].map((id) => write(method, `${WORKSPACES}/${id}${rest}`, body)),
-      )
-      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
-      expect(codeOf(answers[0] as ApiResponse)).toEqual([404, 'not_found'])
+      const answer = await client(token)(path, { method, ...(method === 'GET' ? {} : { body: { nonsense: true } }) })
+      expect(codeOf(answer)).toEqual([401, 'unauthorized'])
     }
-  })
-
-  test('a key with no workspace is known, and opens no workspace', async () => {
-    const { status, body } = await write('POST', '/api/operator/keys', { name: 'Staff', scopes: ['calls:read'] })
-    expect([status, body.key]).toEqual([201, expect.stringMatching(/^svc_live_[\w-]{43}$/)])
-    expect(body.apiKey).toMatchObject({ name: 'Staff', scopes: ['calls:read'], status: 'active' })
-    expect(JSON.stringify(body.apiKey)).not.toContain(body.key)
-    for (const path of ['/api/v1/calls', '/api/v1/buyers', '/api/v1/buyers/x', '/api/tracking/buyers'])
-      expect(codeOf(await as(body.key)(path))).toEqual([403, 'workspace_required'])
-    expect(codeOf(await as(body.key)('/api/tracking/campaigns'))).toEqual([401, 'unauthorized'])
-    for (const wrong of [{ name: 'Staff' }, { name: '', scopes: [] }, { name: 'S', scopes: ['calls:delete'] }])
-      expect(codeOf(await write('POST', '/api/operator/keys', wrong))).toEqual([400, 'validation_error'])
-  })
-
-  test('a projection is built anew while it is read, once at a time', async () => {
-    const rowOf = async (name: string): Promise<Json> =>
-      (await read('/api/operator/projections')).body.projections.find((row: Json) => row.name === name)
-    const before = await rowOf('workspaces')
-    expect(before).toMatchObject({ version: expect.any(Number), state: 'running', problem: null, rebuild: null })
-    expect(before.position).toBeGreaterThanOrEqual(0)
-    expect(before.lagMs).toBeGreaterThanOrEqual(0)
-
-    // A small projection is built before the next is asked for, or while it is: again until it is.
-    const turnedAway = await waitUntil('A second rebuild is refused', async () => {
-      const ask = () => write('POST', '/api/operator/projections/workspaces/rebuild', {})
-      const asked = await Promise.all([ask(), ask(), ask()])
-      for (const { status, body } of asked) {
-        expect([202, 409]).toContain(status)
-        if (status === 202) expect(body.rebuild).toMatchObject({ name: 'workspaces', share: expect.any(Number) })
-      }
-      return asked.find(({ status }) => status === 409)
-    })
-    expect(turnedAway.body.error).toMatchObject({ code: 'conflict', details: { share: expect.any(Number) } })
-
-    expect((await as(the.main.session)('/api/tracking/workspace')).status).toBe(200)
-    await waitUntil('The projection is built', async () => (await rowOf('workspaces')).rebuild === null)
-    expect((await rowOf('workspaces')).state).toBe('running')
-    expect((await as(the.main.session)('/api/tracking/workspace')).body.workspace.id).toBe(the.main.workspaceId)
-    for (const name of ['nothing', '__proto__', 'workspaces_v2'])
-      expect(codeOf(await write('POST', `/api/operator/projections/${name}/rebuild`, {}))).toEqual([404, 'not_found'])
-  })
-
-  test('another token than the staff’s opens nothing', async () => {
-    for (const token of [null, 'wrong', `${OPERATOR_TOKEN} `.repeat(2), the.main.session, the.main.key]) {
-      for (const [method, path] of [
-        ['GET', WORKSPACES],
-        ['POST', WORKSPACES],
-        ['PATCH', `${WORKSPACES}/x`],
-        ['POST', `${WORKSPACES}/${NOBODY}/credits`],
-        ['POST', '/api/operator/keys'],
-        ['GET', '/api/operator/projections'],
-        ['POST', '/api/operator/projections/nothing/rebuild'],
-      ] as const) {
-        const answer = await as(token)(path, { method, ...(method === 'GET' ? {} : { body: { nonsense: true } }) })
-        expect(codeOf(answer)).toEqual([401, 'unauthorized'])
-      }
-    }
-    expect(codeOf(await as(OPERATOR_TOKEN)('/api/tracking/workspace'))).toEqual([401, 'unauthorized'])
-    expect(codeOf(await as(OPERATOR_TOKEN)('/api/v1/buyers'))).toEqual([401, 'invalid_key'])
-  })
+  }
+  expect(codeOf(await client(OPERATOR_TOKEN)('/api/tracking/workspace'))).toEqual([401, 'unauthorized'])
+  expect(codeOf(await client(OPERATOR_TOKEN)('/api/v1/buyers'))).toEqual([401, 'invalid_key'])
 })
 
 test('without a token in the environment there is no operator surface', async () => {

@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type ApiResponse, createApiClient } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
 import { type InProcessPlatform, openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
-import { createKeyClient, type KeyClient } from '../../support/e2e/key-client.ts'
-import { type Server, storeSetups } from '../../support/e2e/server.ts'
-import { platform } from '../../support/e2e/suite.ts'
+import { createKeyClient } from '../../support/e2e/key-client.ts'
+import { suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const PATH = '/api/v1/campaigns'
 
-async function prepared(writer: StreamWriter) {
+async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
   const target = await main.target(await main.buyer({ name: 'Acme' }))
   const line = await main.line({ name: 'Open' }, [target])
@@ -38,140 +37,123 @@ function expectRefused(answer: ApiResponse): void {
   expect([left(answer), wait(answer)]).toEqual([0, after])
 }
 
-describe.each(storeSetups)('rate limits over $name', (setup) => {
-  let server: Server
-  let the: Awaited<ReturnType<typeof prepared>>
-  let desk: KeyClient
+const { it, describe, beforeAll, afterAll, the, server } = suite('rate limits', world, { env: {} })
+const desk = createKeyClient(server, () => the.main.session)
 
-  platform(
-    setup,
-    prepared,
-    (started, built) => {
-      server = started
-      the = built
-      desk = createKeyClient(server, the.main.session)
-    },
-    {},
+describe(promised('limit: REST rate limit per key'), () => {
+  it('is exact with a hundred requests at once, for each key by itself', async () => {
+    const [one, other] = [await desk.create({ rateLimitPerMinute: 60 }), await desk.create({ rateLimitPerMinute: 60 })]
+    const answers = await atOnce(100, () => one.ask(PATH))
+    expect(passed(answers)).toBe(60)
+    const refused = answers.filter(({ status }) => status !== 200)
+    refused.forEach(expectRefused)
+    expect(answers.map(policy).every((text) => text === '"default";q=60;w=60')).toBe(true)
+    expect(
+      answers
+        .filter(({ status }) => status === 200)
+        .map(left)
+        .toSorted((a, b) => a - b),
+    ).toEqual(Array.from({ length: 60 }, (_, n) => n))
+    expect((await other.ask(PATH)).status).toBe(200)
+  })
+
+  it('is 120 for a key that names none, and 1 to 1,200 for one that does', async () => {
+    const usual = await desk.create()
+    const first = await usual.ask(PATH)
+    expect([policy(first), left(first), wait(first)]).toEqual(['"default";q=120;w=60', 119, 60])
+    expect(passed(await atOnce(125, () => usual.ask(PATH)))).toBe(119)
+    const slow = await desk.create({ rateLimitPerMinute: 1 })
+    expect((await slow.ask(PATH)).status).toBe(200)
+    expectRefused(await slow.ask(PATH))
+    const fast = await desk.create({ rateLimitPerMinute: 1_200 })
+    expect(left(await fast.ask(PATH))).toBe(1_199)
+    for (const rateLimitPerMinute of [0, 1_201, -1, 1.5, '120', null]) {
+      const refused = await desk.send('POST', '', { name: 'Key', scopes: [], rateLimitPerMinute })
+      expect(Object.keys(refused.body.error.details)).toEqual(['rateLimitPerMinute'])
+    }
+  })
+
+  it('counts what is refused after it, and nothing that is refused before or by it', async () => {
+    const key = await desk.create({ rateLimitPerMinute: 4 })
+    expect(left(await key.ask('/api/v1/buyers'))).toBe(4)
+    expect(code(await key.ask('/api/v1/buyers'))).toEqual([403, 'insufficient_scope'])
+    expect(left(await key.ask(`${PATH}/nonsense`))).toBe(3)
+    expect(left(await key.ask(`${PATH}?page=0`))).toBe(2)
+    expect(left(await key.ask(PATH))).toBe(1)
+    expect(left(await key.ask(PATH))).toBe(0)
+    for (let n = 0; n < 5; n++) expectRefused(await key.ask(`${PATH}/nonsense`))
+    expect(code(await key.ask('/api/v1/buyers'))).toEqual([403, 'insufficient_scope'])
+    const raised = await desk.send('PATCH', `/${key.id}`, { rateLimitPerMinute: 5 })
+    expect(raised.status).toBe(200)
+    expect(left(await key.ask(PATH))).toBe(0)
+    expectRefused(await key.ask(PATH))
+  })
+
+  it('is one for all secrets of a key, and one on both surfaces', async () => {
+    const key = await desk.create({ rateLimitPerMinute: 3, scopes: ['buyers:read'] })
+    const { body } = await desk.send('POST', `/${key.id}/rotate`)
+    const rotated = createApiClient(() => server.baseUrl, body.key)
+    expect(left(await key.ask('/api/v1/buyers'))).toBe(2)
+    expect(left(await rotated('/api/v1/buyers'))).toBe(1)
+    expect(left(await key.ask('/api/tracking/buyers'))).toBe(0)
+    expectRefused(await rotated('/api/v1/buyers'))
+  })
+})
+
+it(promised('limit: Console rate limit'), async () => {
+  const ask = createApiClient(() => server.baseUrl, the.busy.session)
+  const either = (n: number) => ask(n % 2 ? '/api/tracking/campaigns?pageSize=1' : '/api/auth/session')
+  const answers: ApiResponse[] = []
+  for (let n = 0; n < 650; n += 50) answers.push(...(await atOnce(50, either)))
+  expect(passed(answers)).toBe(600)
+  answers.filter(({ status }) => status !== 200).forEach(expectRefused)
+  expect(answers.every((answer) => policy(answer) === '"default";q=600;w=60')).toBe(true)
+  expect((await createApiClient(() => server.baseUrl, the.main.session)('/api/tracking/campaigns')).status).toBe(200)
+  expect((await createApiClient(() => server.baseUrl, the.busy.key)(PATH)).status).toBe(200)
+})
+
+it('the sandbox counts towards no limit', async () => {
+  const ask = createApiClient(() => server.baseUrl, the.main.session)
+  const before = left(await ask('/api/tracking/campaigns'))
+  const played = await atOnce(5, () =>
+    ask('/api/sandbox/calls', { method: 'POST', body: { to: the.line.e164, mode: 'instant' } }),
   )
+  for (const answer of played) expect([answer.status, policy(answer)]).toEqual([201, null])
+  expect(left(await ask('/api/tracking/campaigns'))).toBe(before - 1)
+})
 
-  describe(promised('limit: REST rate limit per key'), () => {
-    test('is exact with a hundred requests at once, for each key by itself', async () => {
-      const [one, other] = [
-        await desk.create({ rateLimitPerMinute: 60 }),
-        await desk.create({ rateLimitPerMinute: 60 }),
-      ]
-      const answers = await atOnce(100, () => one.ask(PATH))
-      expect(passed(answers)).toBe(60)
-      const refused = answers.filter(({ status }) => status !== 200)
-      refused.forEach(expectRefused)
-      expect(answers.map(policy).every((text) => text === '"default";q=60;w=60')).toBe(true)
-      expect(
-        answers
-          .filter(({ status }) => status === 200)
-          .map(left)
-          .toSorted((a, b) => a - b),
-      ).toEqual(Array.from({ length: 60 }, (_, n) => n))
-      expect((await other.ask(PATH)).status).toBe(200)
-    })
+describe('two processes over the same stores', () => {
+  let other: InProcessPlatform
+  const here = (token: string) => createApiClient(() => server.baseUrl, token)
+  const there = (token: string) => createApiClient(() => other.baseUrl, token)
 
-    test('is 120 for a key that names none, and 1 to 1,200 for one that does', async () => {
-      const usual = await desk.create()
-      const first = await usual.ask(PATH)
-      expect([policy(first), left(first), wait(first)]).toEqual(['"default";q=120;w=60', 119, 60])
-      expect(passed(await atOnce(125, () => usual.ask(PATH)))).toBe(119)
-      const slow = await desk.create({ rateLimitPerMinute: 1 })
-      expect((await slow.ask(PATH)).status).toBe(200)
-      expectRefused(await slow.ask(PATH))
-      const fast = await desk.create({ rateLimitPerMinute: 1_200 })
-      expect(left(await fast.ask(PATH))).toBe(1_199)
-      for (const rateLimitPerMinute of [0, 1_201, -1, 1.5, '120', null]) {
-        const refused = await desk.send('POST', '', { name: 'Key', scopes: [], rateLimitPerMinute })
-        expect(Object.keys(refused.body.error.details)).toEqual(['rateLimitPerMinute'])
-      }
-    })
-
-    test('counts what is refused after it, and nothing that is refused before or by it', async () => {
-      const key = await desk.create({ rateLimitPerMinute: 4 })
-      expect(left(await key.ask('/api/v1/buyers'))).toBe(4)
-      expect(code(await key.ask('/api/v1/buyers'))).toEqual([403, 'insufficient_scope'])
-      expect(left(await key.ask(`${PATH}/nonsense`))).toBe(3)
-      expect(left(await key.ask(`${PATH}?page=0`))).toBe(2)
-      expect(left(await key.ask(PATH))).toBe(1)
-      expect(left(await key.ask(PATH))).toBe(0)
-      for (let n = 0; n < 5; n++) expectRefused(await key.ask(`${PATH}/nonsense`))
-      expect(code(await key.ask('/api/v1/buyers'))).toEqual([403, 'insufficient_scope'])
-      const raised = await desk.send('PATCH', `/${key.id}`, { rateLimitPerMinute: 5 })
-      expect(raised.status).toBe(200)
-      expect(left(await key.ask(PATH))).toBe(0)
-      expectRefused(await key.ask(PATH))
-    })
-
-    test('is one for all secrets of a key, and one on both surfaces', async () => {
-      const key = await desk.create({ rateLimitPerMinute: 3, scopes: ['buyers:read'] })
-      const { body } = await desk.send('POST', `/${key.id}/rotate`)
-      const rotated = createApiClient(() => server.baseUrl, body.key)
-      expect(left(await key.ask('/api/v1/buyers'))).toBe(2)
-      expect(left(await rotated('/api/v1/buyers'))).toBe(1)
-      expect(left(await key.ask('/api/tracking/buyers'))).toBe(0)
-      expectRefused(await rotated('/api/v1/buyers'))
-    })
+  beforeAll(async () => {
+    await server.restart({ ROLES: 'command-api,query-api,projector' })
+    other = await openInProcessPlatform({ ...server.env, ROLES: 'query-api' })
   })
+  afterAll(() => other.close())
 
-  test(promised('limit: Console rate limit'), async () => {
-    const ask = createApiClient(() => server.baseUrl, the.busy.session)
-    const either = (n: number) => ask(n % 2 ? '/api/tracking/campaigns?pageSize=1' : '/api/auth/session')
-    const answers: ApiResponse[] = []
-    for (let n = 0; n < 650; n += 50) answers.push(...(await atOnce(50, either)))
-    expect(passed(answers)).toBe(600)
+  it('keep one limit between them', async () => {
+    const { secret } = await createKeyClient(server, the.shared.session).create({ rateLimitPerMinute: 60 })
+    for (const ask of [here(secret), there(secret)]) expect((await ask('/api/v1/buyers')).status).toBe(403)
+    const answers = await atOnce(120, (n) => (n % 2 ? here(secret) : there(secret))(PATH))
+    expect(passed(answers)).toBe(60)
     answers.filter(({ status }) => status !== 200).forEach(expectRefused)
-    expect(answers.every((answer) => policy(answer) === '"default";q=600;w=60')).toBe(true)
-    expect((await createApiClient(() => server.baseUrl, the.main.session)('/api/tracking/campaigns')).status).toBe(200)
-    expect((await createApiClient(() => server.baseUrl, the.busy.key)(PATH)).status).toBe(200)
+    for (const ask of [here(secret), there(secret)]) expectRefused(await ask(PATH))
   })
 
-  test('the sandbox counts towards no limit', async () => {
-    const ask = createApiClient(() => server.baseUrl, the.main.session)
-    const before = left(await ask('/api/tracking/campaigns'))
-    const played = await atOnce(5, () =>
-      ask('/api/sandbox/calls', { method: 'POST', body: { to: the.line.e164, mode: 'instant' } }),
-    )
-    for (const answer of played) expect([answer.status, policy(answer)]).toEqual([201, null])
-    expect(left(await ask('/api/tracking/campaigns'))).toBe(before - 1)
-  })
-
-  describe('two processes over the same stores', () => {
-    let other: InProcessPlatform
-    const here = (token: string) => createApiClient(() => server.baseUrl, token)
-    const there = (token: string) => createApiClient(() => other.baseUrl, token)
-
-    beforeAll(async () => {
-      await server.restart({ ROLES: 'command-api,query-api,projector' })
-      other = await openInProcessPlatform({ ...server.env, ROLES: 'query-api' })
-    })
-    afterAll(() => other.close())
-
-    test('keep one limit between them', async () => {
-      const { secret } = await createKeyClient(server, the.shared.session).create({ rateLimitPerMinute: 60 })
-      for (const ask of [here(secret), there(secret)]) expect((await ask('/api/v1/buyers')).status).toBe(403)
-      const answers = await atOnce(120, (n) => (n % 2 ? here(secret) : there(secret))(PATH))
-      expect(passed(answers)).toBe(60)
-      answers.filter(({ status }) => status !== 200).forEach(expectRefused)
-      for (const ask of [here(secret), there(secret)]) expectRefused(await ask(PATH))
-    })
-
-    test('know at once that a key was changed, rotated or revoked', async () => {
-      const keys = createKeyClient(server, the.shared.session)
-      for (let n = 0; n < 5; n++) {
-        const { id, secret } = await keys.create()
-        expect((await there(secret)(PATH)).status).toBe(200)
-        await keys.send('PATCH', `/${id}`, { scopes: [] })
-        expect(code(await there(secret)(PATH))).toEqual([403, 'insufficient_scope'])
-        const { body } = await keys.send('POST', `/${id}/rotate`, { graceMinutes: 0 })
-        expect(code(await there(secret)(PATH))).toEqual([401, 'invalid_key'])
-        expect(code(await there(body.key)(PATH))).toEqual([403, 'insufficient_scope'])
-        await keys.send('DELETE', `/${id}`)
-        expect(code(await there(body.key)(PATH))).toEqual([401, 'invalid_key'])
-      }
-    })
+  it('know at once that a key was changed, rotated or revoked', async () => {
+    const keys = createKeyClient(server, the.shared.session)
+    for (let n = 0; n < 5; n++) {
+      const { id, secret } = await keys.create()
+      expect((await there(secret)(PATH)).status).toBe(200)
+      await keys.send('PATCH', `/${id}`, { scopes: [] })
+      expect(code(await there(secret)(PATH))).toEqual([403, 'insufficient_scope'])
+      const { body } = await keys.send('POST', `/${id}/rotate`, { graceMinutes: 0 })
+      expect(code(await there(secret)(PATH))).toEqual([401, 'invalid_key'])
+      expect(code(await there(body.key)(PATH))).toEqual([403, 'insufficient_scope'])
+      await keys.send('DELETE', `/${id}`)
+      expect(code(await there(body.key)(PATH))).toEqual([401, 'invalid_key'])
+    }
   })
 })

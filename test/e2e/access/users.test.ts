@@ -1,17 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { userIdOf } from '../../../src/domain/access/user.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import {
-  type ApiResponse,
-  createApiClient,
-  errorWithoutRequestId,
-  type Json,
-  queryString,
-} from '../../support/e2e/api-client.ts'
+import { type ApiResponse, errorWithoutRequestId, type Json, queryString } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { type Server, storeSetups } from '../../support/e2e/server.ts'
-import { platform } from '../../support/e2e/suite.ts'
+import { suite } from '../../support/e2e/suite.ts'
 import { cancelSubscription, createTenantWorkspace, grantRole } from '../../support/e2e/world.ts'
 
 /** Stores may hold what an earlier run left: addresses are this run's own. */
@@ -21,7 +14,7 @@ const PASSPHRASE = 'correct horse battery'
 const USERS = '/api/tracking/users'
 const codeOf = ({ status, body }: ApiResponse) => [status, body?.error?.code ?? null]
 
-async function prepared(writer: StreamWriter) {
+async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
   const other = await createTenantWorkspace(writer, { name: 'Other' })
   const lapsed = await createTenantWorkspace(writer, { name: 'Lapsed' })
@@ -31,290 +24,281 @@ async function prepared(writer: StreamWriter) {
   return { main, other, lapsed, member }
 }
 
-describe.each(storeSetups)('people of a workspace over $name', (setup) => {
-  let server: Server
-  let the: Awaited<ReturnType<typeof prepared>>
-  let people = 0
-  let person = { email: '', name: '', password: PASSPHRASE }
+const { it, describe, beforeEach, the, client } = suite('people of a workspace', world)
 
-  platform(setup, prepared, (started, built) => {
-    server = started
-    the = built
+let people = 0
+let person = { email: '', name: '', password: PASSPHRASE }
+
+beforeEach(() => {
+  people += 1
+  person = { email: `person-${people}@${PEOPLE}`, name: `Person ${people}`, password: PASSPHRASE }
+})
+
+const write = (method: string, path: string, body: Json, token = the.main.session) =>
+  client(token)(path, { method, body })
+const add = (body: Json, token = the.main.session) => write('POST', USERS, body, token)
+const added = async (role: string, token = the.main.session) => {
+  const { status, body } = await add({ ...person, role }, token)
+  expect(status).toBe(201)
+  return body.user.id
+}
+const enter = async (email: string, password = PASSPHRASE): Promise<string> => {
+  const { status, body } = await write('POST', '/api/auth/sign-in', { email, password }, '')
+  expect(status).toBe(200)
+  return body.token
+}
+
+it('a person who is added signs in, and holds the seat that they were given', async () => {
+  const { status, body } = await add({ ...person, name: ` ${person.name} `, role: 'admin' })
+  expect(status).toBe(201)
+  const { email, name } = person
+  const stamp = expect.stringMatching(/^2026-\d\d-\d\dT[\d:]+\.\d{3}Z$/)
+  expect(body).toEqual({
+    user: { id: userIdOf(email), email, name, role: 'admin', createdAt: stamp, updatedAt: stamp },
   })
-  beforeEach(() => {
-    people += 1
-    person = { email: `person-${people}@${PEOPLE}`, name: `Person ${people}`, password: PASSPHRASE }
-  })
+  expect((await client(the.main.session)(`${USERS}/${body.user.id}`)).body).toEqual(body)
+  const session = await client(await enter(email))('/api/auth/session')
+  expect(session.body.seats).toEqual([{ agencyId: the.main.workspaceId, agencyName: 'Main', role: 'admin' }])
+})
 
-  const as = (token: string | null) => createApiClient(() => server.baseUrl, token)
-  const write = (method: string, path: string, body: Json, token = the.main.session) =>
-    as(token)(path, { method, body })
-  const add = (body: Json, token = the.main.session) => write('POST', USERS, body, token)
-  const added = async (role: string, token = the.main.session) => {
-    const { status, body } = await add({ ...person, role }, token)
-    expect(status).toBe(201)
-    return body.user.id
-  }
-  const enter = async (email: string, password = PASSPHRASE): Promise<string> => {
-    const { status, body } = await write('POST', '/api/auth/sign-in', { email, password }, '')
-    expect(status).toBe(200)
-    return body.token
-  }
+it('a person of another workspace gets the seat; their name and password stay as they are', async () => {
+  const id = await added('owner', the.other.session)
+  const sent = { ...person, email: person.email.toUpperCase(), name: 'Impostor', password: 'stolen stolen' }
+  const { status, body } = await add({ ...sent, role: 'admin' })
+  expect([status, body.user.id, body.user.name, body.user.email]).toEqual([201, id, person.name, person.email])
+  const refused = await write('POST', '/api/auth/sign-in', { email: person.email, password: 'stolen stolen' }, '')
+  expect(codeOf(refused)).toEqual([401, 'unauthorized'])
+  const token = await enter(person.email)
+  const { body: session } = await client(token)('/api/auth/session')
+  expect(session.seats.map(({ agencyName, role }: Json) => [agencyName, role])).toEqual([
+    ['Other', 'owner'],
+    ['Main', 'admin'],
+  ])
+  expect(codeOf(await client(token)(USERS))).toEqual([400, 'bad_request'])
+  expect((await client(token)(`${USERS}?agencyId=${the.other.workspaceId}`)).status).toBe(200)
+})
 
-  test('a person who is added signs in, and holds the seat that they were given', async () => {
-    const { status, body } = await add({ ...person, name: ` ${person.name} `, role: 'admin' })
-    expect(status).toBe(201)
-    const { email, name } = person
-    const stamp = expect.stringMatching(/^2026-\d\d-\d\dT[\d:]+\.\d{3}Z$/)
-    expect(body).toEqual({
-      user: { id: userIdOf(email), email, name, role: 'admin', createdAt: stamp, updatedAt: stamp },
+it('a person holds one seat in a workspace', async () => {
+  await added('admin')
+  expect(codeOf(await add({ ...person, role: 'admin' }))).toEqual([409, 'conflict'])
+  expect(codeOf(await add({ ...person, role: 'owner' }))).toEqual([409, 'conflict'])
+  const race = await Promise.all(
+    Array.from({ length: 10 }, () => add({ ...person, email: `race-${person.email}`, role: 'admin' })),
+  )
+  expect(race.map(({ status }) => status).toSorted()).toEqual([201, ...Array(9).fill(409)])
+})
+
+it.each([
+  [{ email: 'nobody' }, ['email']],
+  [{ name: '' }, ['name']],
+  [{ name: 'x'.repeat(121) }, ['name']],
+  [{ password: 'x'.repeat(7) }, ['password']],
+  [{ role: 'boss' }, ['role']],
+  [{ role: undefined }, ['role']],
+  [{ userId: NOBODY }, ['userId']],
+])('%j is ill-formed', async (change, fields) => {
+  const answer = await add({ ...person, role: 'admin', ...change })
+  expect(codeOf(answer)).toEqual([400, 'validation_error'])
+  expect(Object.keys(answer.body.error.details)).toEqual(fields)
+})
+
+it('a role is changed and a seat is removed at once, in every session', async () => {
+  const id = await added('admin')
+  const sessions = [await enter(person.email), await enter(person.email)]
+  expect((await client(sessions[0] ?? '')('/api/tracking/workspace')).status).toBe(200)
+
+  const { status, body } = await write('PATCH', `${USERS}/${id}`, { role: 'member' })
+  expect([status, body.user.role]).toEqual([200, 'member'])
+  for (const token of sessions)
+    expect(codeOf(await client(token)('/api/tracking/workspace'))).toEqual([403, 'forbidden'])
+  expect((await write('PATCH', `${USERS}/${id}`, { role: 'owner' })).body.user.role).toBe('owner')
+  for (const token of sessions) expect((await client(token)(USERS)).status).toBe(200)
+
+  expect((await write('DELETE', `${USERS}/${id}`, undefined)).body).toEqual({ deleted: id })
+  for (const token of sessions)
+    expect(codeOf(await client(token)('/api/tracking/workspace'))).toEqual([403, 'forbidden'])
+  expect((await client(sessions[0] ?? '')('/api/auth/session')).body.seats).toEqual([])
+  expect(codeOf(await write('DELETE', `${USERS}/${id}`, undefined))).toEqual([404, 'not_found'])
+  expect((await add({ ...person, role: 'admin' })).status).toBe(201)
+})
+
+it('what was removed under an Idempotency-Key is answered as removed again', async () => {
+  const id = await added('member')
+  const remove = (key: string) =>
+    client(the.main.session)(`${USERS}/${id}`, { method: 'DELETE', headers: { 'idempotency-key': key } })
+  const [first, second] = [await remove('once'), await remove('once')]
+  expect([first.status, second.status, second.headers.get('svc-idempotent-replay')]).toEqual([200, 200, 'true'])
+  expect(second.body).toEqual(first.body)
+  expect(codeOf(await remove('again'))).toEqual([404, 'not_found'])
+})
+
+it('a missing, malformed or foreign person is one and the same 404', async () => {
+  const foreign = await added('admin', the.other.session)
+  for (const [method, body] of [
+    ['GET', undefined],
+    ['PATCH', { role: 'admin' }],
+    ['DELETE', undefined],
+  ] as const) {
+    const answers = await Promise.all([NOBODY, 'x', foreign].map((id) => write(method, `${USERS}/${id}`, body)))
+    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
+    expect(answers[0]).toMatchObject({
+      status: 404,
+      body: { error: { code: 'not_found', message: 'User not found.' } },
     })
-    expect((await as(the.main.session)(`${USERS}/${body.user.id}`)).body).toEqual(body)
-    const session = await as(await enter(email))('/api/auth/session')
-    expect(session.body.seats).toEqual([{ agencyId: the.main.workspaceId, agencyName: 'Main', role: 'admin' }])
-  })
+  }
+})
 
-  test('a person of another workspace gets the seat; their name and password stay as they are', async () => {
-    const id = await added('owner', the.other.session)
-    const sent = { ...person, email: person.email.toUpperCase(), name: 'Impostor', password: 'stolen stolen' }
-    const { status, body } = await add({ ...sent, role: 'admin' })
-    expect([status, body.user.id, body.user.name, body.user.email]).toEqual([201, id, person.name, person.email])
-    const refused = await write('POST', '/api/auth/sign-in', { email: person.email, password: 'stolen stolen' }, '')
-    expect(codeOf(refused)).toEqual([401, 'unauthorized'])
-    const token = await enter(person.email)
-    const { body: session } = await as(token)('/api/auth/session')
-    expect(session.seats.map(({ agencyName, role }: Json) => [agencyName, role])).toEqual([
-      ['Other', 'owner'],
-      ['Main', 'admin'],
-    ])
-    expect(codeOf(await as(token)(USERS))).toEqual([400, 'bad_request'])
-    expect((await as(token)(`${USERS}?agencyId=${the.other.workspaceId}`)).status).toBe(200)
-  })
-
-  test('a person holds one seat in a workspace', async () => {
-    await added('admin')
-    expect(codeOf(await add({ ...person, role: 'admin' }))).toEqual([409, 'conflict'])
-    expect(codeOf(await add({ ...person, role: 'owner' }))).toEqual([409, 'conflict'])
-    const race = await Promise.all(
-      Array.from({ length: 10 }, () => add({ ...person, email: `race-${person.email}`, role: 'admin' })),
+it('a workspace keeps an owner, whoever asks and however many at once', async () => {
+  const mine = userIdOf(the.main.email)
+  const owners = async () =>
+    (await client(the.main.session)(`${USERS}${queryString({ role: 'owner', pageSize: 200 })}`)).body.data.map(
+      ({ id }: Json) => id,
     )
-    expect(race.map(({ status }) => status).toSorted()).toEqual([201, ...Array(9).fill(409)])
+  for (const id of await owners()) if (id !== mine) await write('DELETE', `${USERS}/${id}`, undefined)
+  for (const refused of [
+    await write('DELETE', `${USERS}/${mine}`, undefined),
+    await write('PATCH', `${USERS}/${mine}`, { role: 'admin' }),
+    await write('PATCH', `${USERS}/${mine}`, { role: 'member' }),
+  ])
+    expect([...codeOf(refused), refused.body.error.details]).toEqual([409, 'conflict', { role: 'owner' }])
+  expect((await write('PATCH', `${USERS}/${mine}`, { role: 'owner' })).status).toBe(200)
+
+  // Six owners, each of whom demotes all of them at once.
+  const ids = [mine]
+  const tokens = [the.main.session]
+  for (let n = 0; n < 5; n++) {
+    person = { ...person, email: `owner-${n}-${people}@${PEOPLE}` }
+    ids.push(await added('owner'))
+    tokens.push(await enter(person.email))
+  }
+  const answers = await Promise.all(
+    tokens.flatMap((token) => ids.map((id) => write('PATCH', `${USERS}/${id}`, { role: 'admin' }, token))),
+  )
+  expect(new Set(answers.map(({ status }) => status))).toSatisfy((all: Set<number>) => !all.has(500))
+  const left = await owners()
+  expect(left).toHaveLength(1)
+  const keeper = tokens[ids.indexOf(left[0])] ?? ''
+  expect((await write('PATCH', `${USERS}/${mine}`, { role: 'owner' }, keeper)).status).toBe(200)
+})
+
+it('the list is searched, filtered, sorted and paged', async () => {
+  const mark = `list${people}`
+  for (const [n, role] of ['owner', 'admin', 'admin'].entries()) {
+    person = { email: `${mark}-${3 - n}@${PEOPLE}`, name: `${mark} ${n}`, password: PASSPHRASE }
+    await added(role)
+  }
+  const names = async (asked: Record<string, string | number>) =>
+    (await client(the.main.session)(`${USERS}${queryString({ q: mark.toUpperCase(), ...asked })}`)).body.data.map(
+      ({ name }: Json) => name.at(-1),
+    )
+  expect(await names({})).toEqual(['2', '1', '0'])
+  expect(await names({ sort: 'email', dir: 'asc' })).toEqual(['2', '1', '0'])
+  expect(await names({ sort: 'name', dir: 'asc' })).toEqual(['0', '1', '2'])
+  expect(await names({ role: 'admin' })).toEqual(['2', '1'])
+  expect(await names({ page: 2, pageSize: 2 })).toEqual(['0'])
+  const { body } = await client(the.other.session)(`${USERS}${queryString({ q: mark })}`)
+  expect([body.total, body.data]).toEqual([0, []])
+  expect(codeOf(await client(the.main.session)(`${USERS}?role=boss`))).toEqual([400, 'validation_error'])
+})
+
+it('the workspace is read and changed; its new name and zone are seen at once, everywhere', async () => {
+  const { body } = await client(the.other.session)('/api/tracking/workspace')
+  expect(body.workspace).toMatchObject({ id: the.other.workspaceId, name: 'Other', timezone: 'UTC', planId: 'scale' })
+  const changed = await write('PATCH', '/api/tracking/workspace', { timezone: 'Asia/Tokyo' }, the.other.session)
+  expect([changed.status, changed.body.workspace]).toEqual([200, { ...body.workspace, timezone: 'Asia/Tokyo' }])
+  await write('PATCH', '/api/tracking/workspace', { name: 'Ω' }, the.other.session)
+  expect((await client(the.other.session)('/api/auth/session')).body.seats).toMatchObject([{ agencyName: 'Ω' }])
+  await write('PATCH', '/api/tracking/workspace', { name: 'Other' }, the.other.session)
+  for (const [sent, code, fields] of [
+    [{}, 'bad_request', []],
+    [{ timezone: '+01:00' }, 'validation_error', ['timezone']],
+    [{ timezone: 'x'.repeat(65) }, 'validation_error', ['timezone']],
+    [{ name: '' }, 'validation_error', ['name']],
+    [{ name: 'x'.repeat(121) }, 'validation_error', ['name']],
+    [{ planId: 'scale', sandbox: true }, 'validation_error', ['planId', 'sandbox']],
+  ] as const) {
+    const refused = await write('PATCH', '/api/tracking/workspace', sent, the.other.session)
+    expect([...codeOf(refused), Object.keys(refused.body.error.details ?? {}).toSorted()]).toEqual([400, code, fields])
+  }
+})
+
+it('an If-Match that is out of date is refused, of a person as of the workspace itself', async () => {
+  const id = await added('admin', the.other.session)
+  for (const [path, first, second] of [
+    [`${USERS}/${id}`, { role: 'member' }, { role: 'owner' }],
+    ['/api/tracking/workspace', { timezone: 'Europe/Rome' }, { timezone: 'UTC' }],
+  ] as const) {
+    const send = (method: string, body?: Json, tag?: string) =>
+      client(the.other.session)(path, { method, body, headers: tag === undefined ? {} : { 'if-match': tag } })
+    const tagOf = ({ headers }: ApiResponse) => headers.get('etag') ?? 'none'
+    const read = await send('GET')
+    const changed = await send('PATCH', first, tagOf(read))
+    expect(changed.status).toBe(200)
+    expect(tagOf(changed)).not.toBe(tagOf(read))
+    expect(codeOf(await send('PATCH', second, tagOf(read)))).toEqual([412, 'conflict'])
+    const after = await send('GET')
+    expect([tagOf(after), after.body]).toEqual([tagOf(changed), changed.body])
+    expect((await send('PATCH', second, tagOf(after))).status).toBe(200)
+  }
+  expect(
+    codeOf(await client(the.other.session)(`${USERS}/${id}`, { method: 'DELETE', headers: { 'if-match': '"0"' } })),
+  ).toEqual([412, 'conflict'])
+})
+
+describe(promised('console 403 forbidden'), () => {
+  it('no workspace named, and no owner or admin seat on any', async () => {
+    for (const path of [USERS, '/api/tracking/workspace', '/api/tracking/buyers'])
+      expect(codeOf(await client(the.member.session)(path))).toEqual([403, 'forbidden'])
+    expect(codeOf(await add({ ...person, role: 'admin' }, the.member.session))).toEqual([403, 'forbidden'])
   })
 
-  test.each([
-    [{ email: 'nobody' }, ['email']],
-    [{ name: '' }, ['name']],
-    [{ name: 'x'.repeat(121) }, ['name']],
-    [{ password: 'x'.repeat(7) }, ['password']],
-    [{ role: 'boss' }, ['role']],
-    [{ role: undefined }, ['role']],
-    [{ userId: NOBODY }, ['userId']],
-  ])('%j is ill-formed', async (change, fields) => {
-    const answer = await add({ ...person, role: 'admin', ...change })
-    expect(codeOf(answer)).toEqual([400, 'validation_error'])
-    expect(Object.keys(answer.body.error.details)).toEqual(fields)
-  })
-
-  test('a role is changed and a seat is removed at once, in every session', async () => {
+  it('an admin reads the people, and changes none: refused before the path and the body', async () => {
     const id = await added('admin')
-    const sessions = [await enter(person.email), await enter(person.email)]
-    expect((await as(sessions[0] ?? '')('/api/tracking/workspace')).status).toBe(200)
-
-    const { status, body } = await write('PATCH', `${USERS}/${id}`, { role: 'member' })
-    expect([status, body.user.role]).toEqual([200, 'member'])
-    for (const token of sessions) expect(codeOf(await as(token)('/api/tracking/workspace'))).toEqual([403, 'forbidden'])
-    expect((await write('PATCH', `${USERS}/${id}`, { role: 'owner' })).body.user.role).toBe('owner')
-    for (const token of sessions) expect((await as(token)(USERS)).status).toBe(200)
-
-    expect((await write('DELETE', `${USERS}/${id}`, undefined)).body).toEqual({ deleted: id })
-    for (const token of sessions) expect(codeOf(await as(token)('/api/tracking/workspace'))).toEqual([403, 'forbidden'])
-    expect((await as(sessions[0] ?? '')('/api/auth/session')).body.seats).toEqual([])
-    expect(codeOf(await write('DELETE', `${USERS}/${id}`, undefined))).toEqual([404, 'not_found'])
-    expect((await add({ ...person, role: 'admin' })).status).toBe(201)
+    const token = await enter(person.email)
+    expect((await client(token)(`${USERS}/${id}`)).body.user.role).toBe('admin')
+    for (const refused of [
+      await add({ nonsense: true }, token),
+      await write('PATCH', `${USERS}/x`, {}, token),
+      await write('PATCH', `${USERS}/${id}`, { role: 'owner' }, token),
+      await write('DELETE', `${USERS}/${id}`, undefined, token),
+    ])
+      expect(codeOf(refused)).toEqual([403, 'forbidden'])
+    expect((await write('PATCH', '/api/tracking/workspace', { name: 'Main' }, token)).status).toBe(200)
   })
+})
 
-  test('what was removed under an Idempotency-Key is answered as removed again', async () => {
-    const id = await added('member')
-    const remove = (key: string) =>
-      as(the.main.session)(`${USERS}/${id}`, { method: 'DELETE', headers: { 'idempotency-key': key } })
-    const [first, second] = [await remove('once'), await remove('once')]
-    expect([first.status, second.status, second.headers.get('svc-idempotent-replay')]).toEqual([200, 200, 'true'])
-    expect(second.body).toEqual(first.body)
-    expect(codeOf(await remove('again'))).toEqual([404, 'not_found'])
-  })
-
-  test('a missing, malformed or foreign person is one and the same 404', async () => {
-    const foreign = await added('admin', the.other.session)
-    for (const [method, body] of [
-      ['GET', undefined],
-      ['PATCH', { role: 'admin' }],
-      ['DELETE', undefined],
+it(promised('console 404 not_found'), async () => {
+  for (const agencyId of [the.other.workspaceId, NOBODY, 'nonsense', '']) {
+    for (const [method, path, body] of [
+      ['GET', USERS, undefined],
+      ['POST', USERS, { ...person, role: 'admin' }],
+      ['PATCH', '/api/tracking/workspace', { name: 'Mine' }],
     ] as const) {
-      const answers = await Promise.all([NOBODY, 'x', foreign].map((id) => write(method, `${USERS}/${id}`, body)))
-      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
-      expect(answers[0]).toMatchObject({
+      const answer = await write(method, `${path}?agencyId=${agencyId}`, body)
+      expect(answer).toMatchObject({
         status: 404,
-        body: { error: { code: 'not_found', message: 'User not found.' } },
+        body: { error: { code: 'not_found', message: 'Workspace not found.' } },
       })
     }
-  })
+  }
+  // A member is shown no more of the workspace than a stranger.
+  const own = `/api/tracking/workspace?agencyId=${the.member.workspaceId}`
+  expect(codeOf(await client(the.member.session)(own))).toEqual([404, 'not_found'])
+})
 
-  test('a workspace keeps an owner, whoever asks and however many at once', async () => {
-    const mine = userIdOf(the.main.email)
-    const owners = async () =>
-      (await as(the.main.session)(`${USERS}${queryString({ role: 'owner', pageSize: 200 })}`)).body.data.map(
-        ({ id }: Json) => id,
-      )
-    for (const id of await owners()) if (id !== mine) await write('DELETE', `${USERS}/${id}`, undefined)
-    for (const refused of [
-      await write('DELETE', `${USERS}/${mine}`, undefined),
-      await write('PATCH', `${USERS}/${mine}`, { role: 'admin' }),
-      await write('PATCH', `${USERS}/${mine}`, { role: 'member' }),
-    ])
-      expect([...codeOf(refused), refused.body.error.details]).toEqual([409, 'conflict', { role: 'owner' }])
-    expect((await write('PATCH', `${USERS}/${mine}`, { role: 'owner' })).status).toBe(200)
-
-    // Six owners, each of whom demotes all of them at once.
-    const ids = [mine]
-    const tokens = [the.main.session]
-    for (let n = 0; n < 5; n++) {
-      person = { ...person, email: `owner-${n}-${people}@${PEOPLE}` }
-      ids.push(await added('owner'))
-      tokens.push(await enter(person.email))
-    }
-    const answers = await Promise.all(
-      tokens.flatMap((token) => ids.map((id) => write('PATCH', `${USERS}/${id}`, { role: 'admin' }, token))),
-    )
-    expect(new Set(answers.map(({ status }) => status))).toSatisfy((all: Set<number>) => !all.has(500))
-    const left = await owners()
-    expect(left).toHaveLength(1)
-    const keeper = tokens[ids.indexOf(left[0])] ?? ''
-    expect((await write('PATCH', `${USERS}/${mine}`, { role: 'owner' }, keeper)).status).toBe(200)
-  })
-
-  test('the list is searched, filtered, sorted and paged', async () => {
-    const mark = `list${people}`
-    for (const [n, role] of ['owner', 'admin', 'admin'].entries()) {
-      person = { email: `${mark}-${3 - n}@${PEOPLE}`, name: `${mark} ${n}`, password: PASSPHRASE }
-      await added(role)
-    }
-    const names = async (asked: Record<string, string | number>) =>
-      (await as(the.main.session)(`${USERS}${queryString({ q: mark.toUpperCase(), ...asked })}`)).body.data.map(
-        ({ name }: Json) => name.at(-1),
-      )
-    expect(await names({})).toEqual(['2', '1', '0'])
-    expect(await names({ sort: 'email', dir: 'asc' })).toEqual(['2', '1', '0'])
-    expect(await names({ sort: 'name', dir: 'asc' })).toEqual(['0', '1', '2'])
-    expect(await names({ role: 'admin' })).toEqual(['2', '1'])
-    expect(await names({ page: 2, pageSize: 2 })).toEqual(['0'])
-    const { body } = await as(the.other.session)(`${USERS}${queryString({ q: mark })}`)
-    expect([body.total, body.data]).toEqual([0, []])
-    expect(codeOf(await as(the.main.session)(`${USERS}?role=boss`))).toEqual([400, 'validation_error'])
-  })
-
-  test('the workspace is read and changed; its new name and zone are seen at once, everywhere', async () => {
-    const { body } = await as(the.other.session)('/api/tracking/workspace')
-    expect(body.workspace).toMatchObject({ id: the.other.workspaceId, name: 'Other', timezone: 'UTC', planId: 'scale' })
-    const changed = await write('PATCH', '/api/tracking/workspace', { timezone: 'Asia/Tokyo' }, the.other.session)
-    expect([changed.status, changed.body.workspace]).toEqual([200, { ...body.workspace, timezone: 'Asia/Tokyo' }])
-    await write('PATCH', '/api/tracking/workspace', { name: 'Ω' }, the.other.session)
-    expect((await as(the.other.session)('/api/auth/session')).body.seats).toMatchObject([{ agencyName: 'Ω' }])
-    await write('PATCH', '/api/tracking/workspace', { name: 'Other' }, the.other.session)
-    for (const [sent, code, fields] of [
-      [{}, 'bad_request', []],
-      [{ timezone: '+01:00' }, 'validation_error', ['timezone']],
-      [{ timezone: 'x'.repeat(65) }, 'validation_error', ['timezone']],
-      [{ name: '' }, 'validation_error', ['name']],
-      [{ name: 'x'.repeat(121) }, 'validation_error', ['name']],
-      [{ planId: 'scale', sandbox: true }, 'validation_error', ['planId', 'sandbox']],
-    ] as const) {
-      const refused = await write('PATCH', '/api/tracking/workspace', sent, the.other.session)
-      expect([...codeOf(refused), Object.keys(refused.body.error.details ?? {}).toSorted()]).toEqual([
-        400,
-        code,
-        fields,
-      ])
-    }
-  })
-
-  test('an If-Match that is out of date is refused, of a person as of the workspace itself', async () => {
-    const id = await added('admin', the.other.session)
-    for (const [path, first, second] of [
-      [`${USERS}/${id}`, { role: 'member' }, { role: 'owner' }],
-      ['/api/tracking/workspace', { timezone: 'Europe/Rome' }, { timezone: 'UTC' }],
-    ] as const) {
-      const send = (method: string, body?: Json, tag?: string) =>
-        as(the.other.session)(path, { method, body, headers: tag === undefined ? {} : { 'if-match': tag } })
-      const tagOf = ({ headers }: ApiResponse) => headers.get('etag') ?? 'none'
-      const read = await send('GET')
-      const changed = await send('PATCH', first, tagOf(read))
-      expect(changed.status).toBe(200)
-      expect(tagOf(changed)).not.toBe(tagOf(read))
-      expect(codeOf(await send('PATCH', second, tagOf(read)))).toEqual([412, 'conflict'])
-      const after = await send('GET')
-      expect([tagOf(after), after.body]).toEqual([tagOf(changed), changed.body])
-      expect((await send('PATCH', second, tagOf(after))).status).toBe(200)
-    }
-    expect(
-      codeOf(await as(the.other.session)(`${USERS}/${id}`, { method: 'DELETE', headers: { 'if-match': '"0"' } })),
-    ).toEqual([412, 'conflict'])
-  })
-
-  describe(promised('console 403 forbidden'), () => {
-    test('no workspace named, and no owner or admin seat on any', async () => {
-      for (const path of [USERS, '/api/tracking/workspace', '/api/tracking/buyers'])
-        expect(codeOf(await as(the.member.session)(path))).toEqual([403, 'forbidden'])
-      expect(codeOf(await add({ ...person, role: 'admin' }, the.member.session))).toEqual([403, 'forbidden'])
-    })
-
-    test('an admin reads the people, and changes none: refused before the path and the body', async () => {
-      const id = await added('admin')
-      const token = await enter(person.email)
-      expect((await as(token)(`${USERS}/${id}`)).body.user.role).toBe('admin')
-      for (const refused of [
-        await add({ nonsense: true }, token),
-        await write('PATCH', `${USERS}/x`, {}, token),
-        await write('PATCH', `${USERS}/${id}`, { role: 'owner' }, token),
-        await write('DELETE', `${USERS}/${id}`, undefined, token),
-      ])
-        expect(codeOf(refused)).toEqual([403, 'forbidden'])
-      expect((await write('PATCH', '/api/tracking/workspace', { name: 'Main' }, token)).status).toBe(200)
-    })
-  })
-
-  test(promised('console 404 not_found'), async () => {
-    for (const agencyId of [the.other.workspaceId, NOBODY, 'nonsense', '']) {
-      for (const [method, path, body] of [
-        ['GET', USERS, undefined],
-        ['POST', USERS, { ...person, role: 'admin' }],
-        ['PATCH', '/api/tracking/workspace', { name: 'Mine' }],
-      ] as const) {
-        const answer = await write(method, `${path}?agencyId=${agencyId}`, body)
-        expect(answer).toMatchObject({
-          status: 404,
-          body: { error: { code: 'not_found', message: 'Workspace not found.' } },
-        })
-      }
-    }
-    // A member is shown no more of the workspace than a stranger.
-    const own = `/api/tracking/workspace?agencyId=${the.member.workspaceId}`
-    expect(codeOf(await as(the.member.session)(own))).toEqual([404, 'not_found'])
-  })
-
-  test(promised('console 402 subscription_inactive'), async () => {
-    const { session, workspaceId } = the.lapsed
-    for (const path of [USERS, '/api/tracking/workspace', '/api/tracking/buyers'])
-      expect((await as(session)(path)).status).toBe(200)
-    for (const [method, path] of [
-      ['POST', USERS],
-      ['PATCH', `${USERS}/x`],
-      ['DELETE', `${USERS}/${NOBODY}`],
-      ['PATCH', '/api/tracking/workspace'],
-      ['POST', '/api/tracking/buyers'],
-    ] as const) {
-      const answer = await write(method, path, { nonsense: true }, session)
-      expect(codeOf(answer)).toEqual([402, 'subscription_inactive'])
-      expect(answer.body.error.details).toEqual({ status: 'canceled', planId: 'scale', agencyId: workspaceId })
-    }
-  })
+it(promised('console 402 subscription_inactive'), async () => {
+  const { session, workspaceId } = the.lapsed
+  for (const path of [USERS, '/api/tracking/workspace', '/api/tracking/buyers'])
+    expect((await client(session)(path)).status).toBe(200)
+  for (const [method, path] of [
+    ['POST', USERS],
+    ['PATCH', `${USERS}/x`],
+    ['DELETE', `${USERS}/${NOBODY}`],
+    ['PATCH', '/api/tracking/workspace'],
+    ['POST', '/api/tracking/buyers'],
+  ] as const) {
+    const answer = await write(method, path, { nonsense: true }, session)
+    expect(codeOf(answer)).toEqual([402, 'subscription_inactive'])
+    expect(answer.body.error.details).toEqual({ status: 'canceled', planId: 'scale', agencyId: workspaceId })
+  }
 })

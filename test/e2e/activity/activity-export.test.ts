@@ -1,15 +1,14 @@
-import { describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type Json, queryString } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { type Server, storeSetups } from '../../support/e2e/server.ts'
-import { platform } from '../../support/e2e/suite.ts'
+import { suite } from '../../support/e2e/suite.ts'
 import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
 import { cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const path = '/api/tracking/activity'
 
-async function prepared(writer: StreamWriter) {
+async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
   for (const name of ['Acme', 'Brick']) await main.buyer({ name })
   await main.number()
@@ -17,80 +16,66 @@ async function prepared(writer: StreamWriter) {
   await cancelSubscription(lapsed)
   return { main, lapsed }
 }
-type World = Awaited<ReturnType<typeof prepared>>
 
-describe.each(storeSetups)('exports of the activity log over $name', (setup) => {
-  let server: Server
-  let the: World
-  let main: TenantClient
+const { it, describe, main, the, server } = suite('exports of the activity log', world)
 
-  platform(setup, prepared, (started, built) => {
-    server = started
-    the = built
-    main = createTenantClient(server, the.main)
+const list = async (parameters: Json = {}, desk = main) =>
+  (await desk.console(`${path}${queryString(parameters)}`)).body
+const verify = async (desk: TenantClient) => (await desk.console(`${path}/verify`)).body
+
+describe(promised('limit: Exports'), () => {
+  const exported = (parameters: Json = {}, desk = main) => desk.console(`${path}/export.csv${queryString(parameters)}`)
+
+  it('the activity log: a file of the same entries, itself the newest of them', async () => {
+    const answer = await exported()
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present')
+    expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="activity-\d{4}-\d\d-\d\d\.csv"$/)
+    const { data, total } = await list({ pageSize: 200 })
+    expect(data[0]).toMatchObject({
+      kind: 'export',
+      action: 'exported',
+      actor: { type: 'user' },
+      requestId: answer.headers.get('svc-request-id'),
+      changes: [{ field: 'rows', before: null, after: 10_000 }],
+    })
+    const lines = answer.text.trimEnd().split('\r\n')
+    expect(lines[0]).toMatch(/^\uFEFF?id,at,actorType,actorId,actorName,kind,action,severity,/)
+    expect(lines.slice(1).map((line) => line.slice(0, 36))).toEqual(data.map(({ id }: Json) => id))
+    expect(lines).toHaveLength(total + 1)
+    expect(answer.text).toContain(`,'+1310555`)
   })
 
-  const list = async (parameters: Json = {}, desk = main) =>
-    (await desk.console(`${path}${queryString(parameters)}`)).body
-  const verify = async (desk: TenantClient) => (await desk.console(`${path}/verify`)).body
-
-  describe(promised('limit: Exports'), () => {
-    const exported = (parameters: Json = {}, desk = main) =>
-      desk.console(`${path}/export.csv${queryString(parameters)}`)
-
-    test('the activity log: a file of the same entries, itself the newest of them', async () => {
-      const answer = await exported()
-      expect(answer.status).toBe(200)
-      expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present')
-      expect(answer.headers.get('content-disposition')).toMatch(
-        /^attachment; filename="activity-\d{4}-\d\d-\d\d\.csv"$/,
-      )
-      const { data, total } = await list({ pageSize: 200 })
-      expect(data[0]).toMatchObject({
-        kind: 'export',
-        action: 'exported',
-        actor: { type: 'user' },
-        requestId: answer.headers.get('svc-request-id'),
-        changes: [{ field: 'rows', before: null, after: 10_000 }],
-      })
-      const lines = answer.text.trimEnd().split('\r\n')
-      expect(lines[0]).toMatch(/^\uFEFF?id,at,actorType,actorId,actorName,kind,action,severity,/)
-      expect(lines.slice(1).map((line) => line.slice(0, 36))).toEqual(data.map(({ id }: Json) => id))
-      expect(lines).toHaveLength(total + 1)
-      expect(answer.text).toContain(`,'+1310555`)
-    })
-
-    test('takes `limit` from 1 to 50,000, and the filters of the list; each is on record with what was asked', async () => {
-      for (const limit of [0, 50_001, -1, 1.5, 'all']) {
-        const refused = await exported({ limit })
-        expect([refused.status, refused.body.error.code, Object.keys(refused.body.error.details)]).toEqual([
-          400,
-          'validation_error',
-          ['limit'],
-        ])
-      }
-      expect((await exported({ limit: 50_000 })).status).toBe(200)
-      const one = await exported({ limit: 1, kind: 'buyer' })
-      expect(one.text.trimEnd().split('\r\n')).toHaveLength(2)
-      const [newest] = (await list({ kind: 'export' })).data
-      expect(newest.changes).toEqual([
-        { field: 'filters.kind', before: null, after: 'buyer' },
-        { field: 'rows', before: null, after: 1 },
+  it('takes `limit` from 1 to 50,000, and the filters of the list; each is on record with what was asked', async () => {
+    for (const limit of [0, 50_001, -1, 1.5, 'all']) {
+      const refused = await exported({ limit })
+      expect([refused.status, refused.body.error.code, Object.keys(refused.body.error.details)]).toEqual([
+        400,
+        'validation_error',
+        ['limit'],
       ])
-    })
+    }
+    expect((await exported({ limit: 50_000 })).status).toBe(200)
+    const one = await exported({ limit: 1, kind: 'buyer' })
+    expect(one.text.trimEnd().split('\r\n')).toHaveLength(2)
+    const [newest] = (await list({ kind: 'export' })).data
+    expect(newest.changes).toEqual([
+      { field: 'filters.kind', before: null, after: 'buyer' },
+      { field: 'rows', before: null, after: 1 },
+    ])
+  })
 
-    test('a refused one is not on record, nor one that only asks for the headers', async () => {
-      const before = (await list({ kind: 'export' })).total
-      expect((await exported({ limit: 0 })).status).toBe(400)
-      expect((await main.console(`${path}/export.csv`, { method: 'HEAD' })).status).toBe(404)
-      expect((await list({ kind: 'export' })).total).toBe(before)
-    })
+  it('a refused one is not on record, nor one that only asks for the headers', async () => {
+    const before = (await list({ kind: 'export' })).total
+    expect((await exported({ limit: 0 })).status).toBe(400)
+    expect((await main.console(`${path}/export.csv`, { method: 'HEAD' })).status).toBe(404)
+    expect((await list({ kind: 'export' })).total).toBe(before)
+  })
 
-    test('stays open to a workspace whose subscription lapsed', async () => {
-      const lapsed = createTenantClient(server, the.lapsed)
-      expect((await exported({}, lapsed)).status).toBe(200)
-      expect((await list({ kind: 'export' }, lapsed)).total).toBe(1)
-      expect(await verify(lapsed)).toMatchObject({ ok: true })
-    })
+  it('stays open to a workspace whose subscription lapsed', async () => {
+    const lapsed = createTenantClient(server, the.lapsed)
+    expect((await exported({}, lapsed)).status).toBe(200)
+    expect((await list({ kind: 'export' }, lapsed)).total).toBe(1)
+    expect(await verify(lapsed)).toMatchObject({ ok: true })
   })
 })

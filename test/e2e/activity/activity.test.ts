@@ -1,16 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import {
-  type ApiClient,
-  type ApiResponse,
-  createApiClient,
-  type Json,
-  queryString,
-} from '../../support/e2e/api-client.ts'
+import { type ApiClient, type ApiResponse, type Json, queryString } from '../../support/e2e/api-client.ts'
 import { rewriteActivityRows } from '../../support/e2e/rewrite-activity.ts'
-import { type Server, storeSetups } from '../../support/e2e/server.ts'
-import { OPERATOR_TOKEN, platform } from '../../support/e2e/suite.ts'
-import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
+import { createTenantClient } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const PASSWORD = 'correct-horse-battery'
@@ -18,7 +11,7 @@ const SIP_PASSWORD = 'sip-password-never-logged'
 const HEADER = 'Bearer header-never-logged'
 const TEMPLATE = '{"never":"logged"}'
 
-async function prepared(writer: StreamWriter) {
+async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
   const buyer = await main.buyer({ name: 'Acme' })
   const target = await main.target(buyer, { name: 'Desk' })
@@ -32,7 +25,6 @@ async function prepared(writer: StreamWriter) {
   })
   return { main, other, spoilt, buyer, target, publisher, campaignId, numberId, blocking }
 }
-type World = Awaited<ReturnType<typeof prepared>>
 
 /** Every text of an answer that is shown only once. */
 function secretsIn(answer: Json): readonly string[] {
@@ -41,309 +33,296 @@ function secretsIn(answer: Json): readonly string[] {
   )
 }
 
-describe.each(storeSetups)('the activity log over $name', (setup) => {
-  let server: Server
-  let the: World
-  let main: TenantClient
-  let byKey: ApiClient
-  let operator: ApiClient
-  const secrets: string[] = [PASSWORD, SIP_PASSWORD, HEADER, TEMPLATE.replaceAll('"', '\\"'), OPERATOR_TOKEN]
+const { it, main, the, server, client } = suite('the activity log', world)
+const byKey = client((the) => the.blocking)
+const operator = client(OPERATOR_TOKEN)
 
-  platform(setup, prepared, (started, built) => {
-    server = started
-    the = built
-    main = createTenantClient(server, the.main)
-    byKey = createApiClient(() => server.baseUrl, the.blocking)
-    operator = createApiClient(() => server.baseUrl, OPERATOR_TOKEN)
-  })
+const secrets: string[] = [PASSWORD, SIP_PASSWORD, HEADER, TEMPLATE.replaceAll('"', '\\"'), OPERATOR_TOKEN]
 
-  const path = '/api/tracking/activity'
-  const list = async (parameters: Record<string, Json> = {}, desk = main) => {
-    const answer = await desk.console(`${path}${queryString(parameters)}`)
-    expect(answer.status, answer.text).toBe(200)
-    return answer.body
+const path = '/api/tracking/activity'
+const list = async (parameters: Record<string, Json> = {}, desk = main) => {
+  const answer = await desk.console(`${path}${queryString(parameters)}`)
+  expect(answer.status, answer.text).toBe(200)
+  return answer.body
+}
+const verify = async (desk = main, parameters: Record<string, Json> = {}) =>
+  (await desk.console(`${path}/verify${queryString(parameters)}`)).body
+
+/** Does one write, and answers it with the entries that it has left. */
+async function done(ask: ApiClient, method: string, at: string, body?: Json) {
+  const before = (await list({ pageSize: 1 })).total
+  const answer: ApiResponse = await ask(at, { method, body: body ?? {} })
+  expect(answer.status, answer.text).toBeLessThan(300)
+  secrets.push(...secretsIn(answer.body))
+  const { data, total } = await list({ pageSize: 200 })
+  return {
+    body: answer.body,
+    entries: data.slice(0, total - before),
+    requestId: answer.headers.get('svc-request-id'),
   }
-  const verify = async (desk = main, parameters: Record<string, Json> = {}) =>
-    (await desk.console(`${path}/verify${queryString(parameters)}`)).body
+}
 
-  /** Does one write, and answers it with the entries that it has left. */
-  async function done(ask: ApiClient, method: string, at: string, body?: Json) {
-    const before = (await list({ pageSize: 1 })).total
-    const answer: ApiResponse = await ask(at, { method, body: body ?? {} })
-    expect(answer.status, answer.text).toBeLessThan(300)
-    secrets.push(...secretsIn(answer.body))
-    const { data, total } = await list({ pageSize: 200 })
-    return {
-      body: answer.body,
-      entries: data.slice(0, total - before),
-      requestId: answer.headers.get('svc-request-id'),
+const changeOf = (entry: Json, field: string) => entry.changes.find((change: Json) => change.field === field)
+const owner = () => ({ type: 'user', id: expect.any(String), name: 'Main owner' })
+
+it('every write of a user is there under that name, with before and after, and no secret', async () => {
+  const { buyer, target, publisher, campaignId, numberId } = the
+  const lane = `/api/tracking/campaigns/${campaignId}/publishers/${publisher}`
+  let keyId = ''
+  let apiKeyId = ''
+  let sip = ''
+  const steps: readonly (readonly [string, string, string, () => string, Json?, ((body: Json) => void)?])[] = [
+    ['buyer', 'created', 'POST', () => '/api/tracking/buyers', { name: 'Solar', dailyCap: 5 }],
+    ['buyer', 'changed', 'PATCH', () => `/api/tracking/buyers/${buyer}`, { dailyCap: 7 }],
+    [
+      'buyer',
+      'status_changed',
+      'POST',
+      () => `/api/tracking/buyers/${buyer}/status`,
+      { status: 'paused', note: 'Winter' },
+    ],
+    [
+      'target',
+      'created',
+      'POST',
+      () => '/api/tracking/targets',
+      {
+        name: 'Switch',
+        type: 'sip',
+        buyerId: buyer,
+        endpoint: { sipUri: 'sip:a@pbx.example', sipAuthType: 'digest', sipUsername: 'a', sipPassword: SIP_PASSWORD },
+      },
+      ({ target }) => {
+        sip = target.id
+      },
+    ],
+    [
+      'target',
+      'changed',
+      'PATCH',
+      () => `/api/tracking/targets/${sip}`,
+      { endpoint: { sipPassword: `${SIP_PASSWORD}-2` } },
+    ],
+    [
+      'target',
+      'created',
+      'POST',
+      () => '/api/tracking/targets',
+      {
+        name: 'Bidder',
+        type: 'rtb',
+        buyerId: buyer,
+        rtb: { bidUrl: 'https://bids.example/ask', bidHeaders: { authorization: HEADER }, bidBodyTemplate: TEMPLATE },
+      },
+    ],
+    ['campaign', 'created', 'POST', () => '/api/tracking/campaigns', { name: 'Solar leads', verticalId: 'solar' }],
+    ['campaign', 'changed', 'PATCH', () => `/api/tracking/campaigns/${campaignId}`, { dailyCap: 40 }],
+    ['route', 'changed', 'PUT', () => `/api/tracking/campaigns/${campaignId}/routes/${target}`, { priority: 7 }],
+    ['vertical', 'created', 'POST', () => '/api/tracking/verticals', { name: 'Gutters', short: 'Gutters' }],
+    ['publisher', 'created', 'POST', () => '/api/tracking/publishers', { name: 'South' }],
+    [
+      'lane',
+      'opened',
+      'PUT',
+      () => lane,
+      { payoutMode: 'fixed', payoutCents: 300 },
+      ({ lane }) => {
+        keyId = lane.key.id
+      },
+    ],
+    ['lane', 'changed', 'PUT', () => lane, { payoutCents: 400 }],
+    ['lane', 'compat_enabled', 'POST', () => `${lane}/compat`, { enabled: true }],
+    ['publisher_key', 'changed', 'PATCH', () => `/api/publishers/keys/${keyId}`, { requireSignature: true }],
+    ['publisher_key', 'rotated', 'POST', () => `/api/publishers/keys/${keyId}/rotate`],
+    ['publisher_key', 'compat_token_rotated', 'POST', () => `/api/publishers/keys/${keyId}/compat-token/rotate`],
+    ['publisher_key', 'signing_secret_rotated', 'POST', () => `/api/publishers/keys/${keyId}/signing-secret/rotate`],
+    ['pool', 'created', 'POST', () => '/api/tracking/pools', { name: 'Site', campaignId }],
+    ['number', 'labelled', 'PATCH', () => `/api/tracking/numbers/${numberId}`, { label: 'Front' }],
+    ['blocked_caller', 'blocked', 'POST', () => '/api/tracking/blocked-callers', { callerNumber: '+12125550100' }],
+    [
+      'api_key',
+      'created',
+      'POST',
+      () => '/api/tracking/api-keys',
+      { name: 'New key', scopes: ['calls:read'] },
+      ({ apiKey }) => {
+        apiKeyId = apiKey.id
+      },
+    ],
+    ['api_key', 'rotated', 'POST', () => `/api/tracking/api-keys/${apiKeyId}/rotate`, { graceMinutes: 5 }],
+    ['api_key', 'revoked', 'DELETE', () => `/api/tracking/api-keys/${apiKeyId}`],
+    [
+      'user',
+      'seat_granted',
+      'POST',
+      () => '/api/tracking/users',
+      { email: `ann-${the.main.workspaceId}@x.example`, name: 'Ann', role: 'admin', password: PASSWORD },
+    ],
+    ['workspace', 'changed', 'PATCH', () => '/api/tracking/workspace', { timezone: 'America/Chicago' }],
+    ['lane', 'closed', 'DELETE', () => lane],
+  ]
+  for (const [kind, action, method, at, body, learn] of steps) {
+    const made = await done(main.console, method, at(), body)
+    learn?.(made.body)
+    const entry = made.entries.find((one: Json) => one.kind === kind && one.action === action)
+    expect(entry, `${kind} ${action}: ${JSON.stringify(made.entries)}`).toMatchObject({
+      actor: owner(),
+      ip: '127.0.0.1',
+      requestId: made.requestId,
+      entity: { kind },
+      severity: expect.stringMatching(/^(low|medium|high)$/),
+    })
+  }
+  expect((await list({ entityId: buyer, kind: 'buyer' })).data.slice(0, 2)).toMatchObject([
+    { action: 'status_changed', summary: 'Buyer Acme went from active to paused: Winter' },
+    { action: 'changed', changes: [{ field: 'dailyCap', before: 0, after: 7 }] },
+  ])
+  const [secret] = (await list({ entityId: sip })).data
+  expect(changeOf(secret, 'endpoint.sipSecret')).toEqual({ field: 'endpoint.sipSecret', before: '•••', after: '•••' })
+})
+
+it('every write of a key is there under the key’s name', async () => {
+  const { target, campaignId } = the
+  const blocked = await done(byKey, 'POST', '/api/v1/blocked-callers', {
+    callerNumber: '+13105550123',
+    reason: 'Prank',
+  })
+  expect(blocked.entries).toMatchObject([
+    { kind: 'blocked_caller', actor: { type: 'key', name: 'Blocking key' }, requestId: blocked.requestId },
+  ])
+  expect((await done(byKey, 'POST', '/api/v1/blocked-callers', { callerNumber: '+13105550123' })).entries).toEqual([])
+  const changed = await done(byKey, 'PATCH', `/api/v1/targets/${target}`, { dailyCap: 12 })
+  expect(changed.entries).toMatchObject([
+    {
+      kind: 'target',
+      entity: { id: target, name: 'Desk' },
+      actor: { name: 'Blocking key' },
+      changes: [{ field: 'dailyCap', before: 0, after: 12 }],
+    },
+  ])
+  const paused = await done(byKey, 'POST', `/api/v1/campaigns/${campaignId}/status`, {
+    status: 'paused',
+    note: 'Late',
+  })
+  expect(paused.entries).toMatchObject([{ kind: 'campaign', action: 'status_changed', actor: { type: 'key' } }])
+  const gone = await done(byKey, 'DELETE', `/api/v1/blocked-callers/${blocked.body.blockedCaller.id}`)
+  expect(gone.entries).toMatchObject([{ kind: 'blocked_caller', action: 'unblocked', actor: { type: 'key' } }])
+})
+
+it('what the operator does to a workspace is there under that name', async () => {
+  const { main: tenant, campaignId } = the
+  const credited = await done(operator, 'POST', `/api/operator/workspaces/${tenant.workspaceId}/credits`, {
+    amountCents: 1_250,
+    reference: 'wire-7',
+  })
+  expect(credited.entries).toMatchObject([
+    {
+      kind: 'wallet',
+      action: 'credited',
+      entity: { id: 'wire-7' },
+      actor: { type: 'operator', id: null, name: 'Operator' },
+    },
+  ])
+  expect(changeOf(credited.entries[0], 'balanceCents')).toMatchObject({
+    after: changeOf(credited.entries[0], 'balanceCents').before + 1_250,
+  })
+  const restricted = await done(operator, 'POST', `/api/operator/campaigns/${campaignId}/restrict`, {
+    note: 'Complaints',
+  })
+  expect(restricted.entries).toMatchObject([{ kind: 'campaign', severity: 'high', actor: { type: 'operator' } }])
+  const renamed = await done(operator, 'PATCH', `/api/operator/workspaces/${tenant.workspaceId}`, {
+    name: 'Main Media',
+  })
+  expect(renamed.entries).toMatchObject([
+    { kind: 'workspace', changes: [{ field: 'name', before: 'Main', after: 'Main Media' }] },
+  ])
+})
+
+it('is read newest first, in pages, by actor, kind, severity, record, text and window', async () => {
+  const all = await list({ pageSize: 200 })
+  expect(all.data.map(({ position }: Json) => position)).toEqual(
+    all.data.map(({ position }: Json) => position).toSorted((a: number, b: number) => b - a),
+  )
+  const second = await list({ page: 2, pageSize: 3 })
+  expect(second).toMatchObject({ page: 2, pageSize: 3, total: all.total, totalPages: Math.ceil(all.total / 3) })
+  expect(second.data).toEqual(all.data.slice(3, 6))
+  const matching = (holds: (entry: Json) => boolean) => all.data.filter(holds)
+  const user = matching(({ actor }) => actor.type === 'user')[0].actor
+  const { at } = all.data[4]
+  const filters: readonly (readonly [Json, (entry: Json) => boolean])[] = [
+    [{ kind: 'target' }, ({ kind }) => kind === 'target'],
+    [{ severity: 'high' }, ({ severity }) => severity === 'high'],
+    [{ actorId: user.id }, ({ actor }) => actor.id === user.id],
+    [{ entityId: the.buyer }, ({ entity }) => entity.id === the.buyer],
+    [{ q: 'blocking KEY' }, ({ actor, entity }) => actor.name === 'Blocking key' || entity.name === 'Blocking key'],
+    [{ q: 'WINTER' }, ({ summary }) => summary.includes('Winter')],
+    [{ from: at }, (entry) => entry.at >= at],
+    [{ to: at }, (entry) => entry.at < at],
+    [{ q: '.*' }, () => false],
+  ]
+  for (const [parameters, holds] of filters) {
+    expect((await list({ ...parameters, pageSize: 200 })).data, JSON.stringify(parameters)).toEqual(matching(holds))
+  }
+  for (const [field, parameters] of [
+    ['kind', { kind: 'calls' }],
+    ['severity', { severity: 'fatal' }],
+    ['from', { from: 'yesterday' }],
+    ['from', { from: '2026-02-01', to: '2026-01-01' }],
+    ['q', { q: 'x'.repeat(121) }],
+  ] as const) {
+    for (const where of [path, `${path}/export.csv`]) {
+      const answer = await main.console(`${where}${queryString(parameters)}`)
+      expect(answer.status).toBe(400)
+      expect(answer.body.error).toMatchObject({ code: 'validation_error', details: { [field]: expect.any(String) } })
     }
   }
+})
 
-  const changeOf = (entry: Json, field: string) => entry.changes.find((change: Json) => change.field === field)
-  const owner = () => ({ type: 'user', id: expect.any(String), name: 'Main owner' })
+it('is each workspace’s own, and of signed-in people alone', async () => {
+  const other = createTenantClient(server, the.other)
+  const { data } = await list({ pageSize: 200 }, other)
+  expect(data.length).toBeGreaterThan(0)
+  expect(JSON.stringify(data)).not.toContain('Acme')
+  for (const where of ['', '/verify', '/export.csv']) {
+    expect((await main.rest(`${path}${where}`)).body.error.code).toBe('unauthorized')
+    expect((await other.console(`${path}${where}?agencyId=${the.main.workspaceId}`)).status).toBe(404)
+  }
+})
 
-  test('every write of a user is there under that name, with before and after, and no secret', async () => {
-    const { buyer, target, publisher, campaignId, numberId } = the
-    const lane = `/api/tracking/campaigns/${campaignId}/publishers/${publisher}`
-    let keyId = ''
-    let apiKeyId = ''
-    let sip = ''
-    const steps: readonly (readonly [string, string, string, () => string, Json?, ((body: Json) => void)?])[] = [
-      ['buyer', 'created', 'POST', () => '/api/tracking/buyers', { name: 'Solar', dailyCap: 5 }],
-      ['buyer', 'changed', 'PATCH', () => `/api/tracking/buyers/${buyer}`, { dailyCap: 7 }],
-      [
-        'buyer',
-        'status_changed',
-        'POST',
-        () => `/api/tracking/buyers/${buyer}/status`,
-        { status: 'paused', note: 'Winter' },
-      ],
-      [
-        'target',
-        'created',
-        'POST',
-        () => '/api/tracking/targets',
-        {
-          name: 'Switch',
-          type: 'sip',
-          buyerId: buyer,
-          endpoint: { sipUri: 'sip:a@pbx.example', sipAuthType: 'digest', sipUsername: 'a', sipPassword: SIP_PASSWORD },
-        },
-        ({ target }) => {
-          sip = target.id
-        },
-      ],
-      [
-        'target',
-        'changed',
-        'PATCH',
-        () => `/api/tracking/targets/${sip}`,
-        { endpoint: { sipPassword: `${SIP_PASSWORD}-2` } },
-      ],
-      [
-        'target',
-        'created',
-        'POST',
-        () => '/api/tracking/targets',
-        {
-          name: 'Bidder',
-          type: 'rtb',
-          buyerId: buyer,
-          rtb: { bidUrl: 'https://bids.example/ask', bidHeaders: { authorization: HEADER }, bidBodyTemplate: TEMPLATE },
-        },
-      ],
-      ['campaign', 'created', 'POST', () => '/api/tracking/campaigns', { name: 'Solar leads', verticalId: 'solar' }],
-      ['campaign', 'changed', 'PATCH', () => `/api/tracking/campaigns/${campaignId}`, { dailyCap: 40 }],
-      ['route', 'changed', 'PUT', () => `/api/tracking/campaigns/${campaignId}/routes/${target}`, { priority: 7 }],
-      ['vertical', 'created', 'POST', () => '/api/tracking/verticals', { name: 'Gutters', short: 'Gutters' }],
-      ['publisher', 'created', 'POST', () => '/api/tracking/publishers', { name: 'South' }],
-      [
-        'lane',
-        'opened',
-        'PUT',
-        () => lane,
-        { payoutMode: 'fixed', payoutCents: 300 },
-        ({ lane }) => {
-          keyId = lane.key.id
-        },
-      ],
-      ['lane', 'changed', 'PUT', () => lane, { payoutCents: 400 }],
-      ['lane', 'compat_enabled', 'POST', () => `${lane}/compat`, { enabled: true }],
-      ['publisher_key', 'changed', 'PATCH', () => `/api/publishers/keys/${keyId}`, { requireSignature: true }],
-      ['publisher_key', 'rotated', 'POST', () => `/api/publishers/keys/${keyId}/rotate`],
-      ['publisher_key', 'compat_token_rotated', 'POST', () => `/api/publishers/keys/${keyId}/compat-token/rotate`],
-      ['publisher_key', 'signing_secret_rotated', 'POST', () => `/api/publishers/keys/${keyId}/signing-secret/rotate`],
-      ['pool', 'created', 'POST', () => '/api/tracking/pools', { name: 'Site', campaignId }],
-      ['number', 'labelled', 'PATCH', () => `/api/tracking/numbers/${numberId}`, { label: 'Front' }],
-      ['blocked_caller', 'blocked', 'POST', () => '/api/tracking/blocked-callers', { callerNumber: '+12125550100' }],
-      [
-        'api_key',
-        'created',
-        'POST',
-        () => '/api/tracking/api-keys',
-        { name: 'New key', scopes: ['calls:read'] },
-        ({ apiKey }) => {
-          apiKeyId = apiKey.id
-        },
-      ],
-      ['api_key', 'rotated', 'POST', () => `/api/tracking/api-keys/${apiKeyId}/rotate`, { graceMinutes: 5 }],
-      ['api_key', 'revoked', 'DELETE', () => `/api/tracking/api-keys/${apiKeyId}`],
-      [
-        'user',
-        'seat_granted',
-        'POST',
-        () => '/api/tracking/users',
-        { email: `ann-${the.main.workspaceId}@x.example`, name: 'Ann', role: 'admin', password: PASSWORD },
-      ],
-      ['workspace', 'changed', 'PATCH', () => '/api/tracking/workspace', { timezone: 'America/Chicago' }],
-      ['lane', 'closed', 'DELETE', () => lane],
-    ]
-    for (const [kind, action, method, at, body, learn] of steps) {
-      const made = await done(main.console, method, at(), body)
-      learn?.(made.body)
-      const entry = made.entries.find((one: Json) => one.kind === kind && one.action === action)
-      expect(entry, `${kind} ${action}: ${JSON.stringify(made.entries)}`).toMatchObject({
-        actor: owner(),
-        ip: '127.0.0.1',
-        requestId: made.requestId,
-        entity: { kind },
-        severity: expect.stringMatching(/^(low|medium|high)$/),
-      })
-    }
-    expect((await list({ entityId: buyer, kind: 'buyer' })).data.slice(0, 2)).toMatchObject([
-      { action: 'status_changed', summary: 'Buyer Acme went from active to paused: Winter' },
-      { action: 'changed', changes: [{ field: 'dailyCap', before: 0, after: 7 }] },
-    ])
-    const [secret] = (await list({ entityId: sip })).data
-    expect(changeOf(secret, 'endpoint.sipSecret')).toEqual({ field: 'endpoint.sipSecret', before: '•••', after: '•••' })
+it('holds, whole and in windows', async () => {
+  const { data, total } = await list({ pageSize: 200 })
+  expect(await verify()).toEqual({ ok: true, entries: total, head: data[0].hash, brokenAt: null })
+  const { at } = data[3]
+  const since = data.filter((entry: Json) => entry.at >= at).length
+  expect(await verify(main, { from: at })).toMatchObject({ ok: true, entries: since, head: data[0].hash })
+  expect(await verify(main, { to: at })).toMatchObject({ ok: true, entries: total - since })
+  expect((await main.console(`${path}/verify?from=2026-02-01&to=2026-01-01`)).status).toBe(400)
+})
+
+it('does not hold once somebody has changed a stored row, and says where', async () => {
+  const spoilt = createTenantClient(server, the.spoilt)
+  expect(await verify(spoilt)).toMatchObject({ ok: true })
+  let changed = ''
+  await rewriteActivityRows(server.env, the.spoilt.workspaceId, ([, second]) => {
+    changed = second?.id ?? ''
+    return second ? [{ id: second.id, doc: { ...second.doc, summary: 'Nothing happened.' } }] : []
   })
+  expect(await verify(spoilt)).toMatchObject({ ok: false, entries: 1, brokenAt: { id: changed } })
+  await rewriteActivityRows(server.env, the.spoilt.workspaceId, ([, second]) =>
+    second ? [{ id: second.id, doc: null }] : [],
+  )
+  expect(await verify(spoilt)).toMatchObject({ ok: false, entries: 1 })
+  expect(await verify()).toMatchObject({ ok: true })
+})
 
-  test('every write of a key is there under the key’s name', async () => {
-    const { target, campaignId } = the
-    const blocked = await done(byKey, 'POST', '/api/v1/blocked-callers', {
-      callerNumber: '+13105550123',
-      reason: 'Prank',
-    })
-    expect(blocked.entries).toMatchObject([
-      { kind: 'blocked_caller', actor: { type: 'key', name: 'Blocking key' }, requestId: blocked.requestId },
-    ])
-    expect((await done(byKey, 'POST', '/api/v1/blocked-callers', { callerNumber: '+13105550123' })).entries).toEqual([])
-    const changed = await done(byKey, 'PATCH', `/api/v1/targets/${target}`, { dailyCap: 12 })
-    expect(changed.entries).toMatchObject([
-      {
-        kind: 'target',
-        entity: { id: target, name: 'Desk' },
-        actor: { name: 'Blocking key' },
-        changes: [{ field: 'dailyCap', before: 0, after: 12 }],
-      },
-    ])
-    const paused = await done(byKey, 'POST', `/api/v1/campaigns/${campaignId}/status`, {
-      status: 'paused',
-      note: 'Late',
-    })
-    expect(paused.entries).toMatchObject([{ kind: 'campaign', action: 'status_changed', actor: { type: 'key' } }])
-    const gone = await done(byKey, 'DELETE', `/api/v1/blocked-callers/${blocked.body.blockedCaller.id}`)
-    expect(gone.entries).toMatchObject([{ kind: 'blocked_caller', action: 'unblocked', actor: { type: 'key' } }])
-  })
-
-  test('what the operator does to a workspace is there under that name', async () => {
-    const { main: tenant, campaignId } = the
-    const credited = await done(operator, 'POST', `/api/operator/workspaces/${tenant.workspaceId}/credits`, {
-      amountCents: 1_250,
-      reference: 'wire-7',
-    })
-    expect(credited.entries).toMatchObject([
-      {
-        kind: 'wallet',
-        action: 'credited',
-        entity: { id: 'wire-7' },
-        actor: { type: 'operator', id: null, name: 'Operator' },
-      },
-    ])
-    expect(changeOf(credited.entries[0], 'balanceCents')).toMatchObject({
-      after: changeOf(credited.entries[0], 'balanceCents').before + 1_250,
-    })
-    const restricted = await done(operator, 'POST', `/api/operator/campaigns/${campaignId}/restrict`, {
-      note: 'Complaints',
-    })
-    expect(restricted.entries).toMatchObject([{ kind: 'campaign', severity: 'high', actor: { type: 'operator' } }])
-    const renamed = await done(operator, 'PATCH', `/api/operator/workspaces/${tenant.workspaceId}`, {
-      name: 'Main Media',
-    })
-    expect(renamed.entries).toMatchObject([
-      { kind: 'workspace', changes: [{ field: 'name', before: 'Main', after: 'Main Media' }] },
-    ])
-  })
-
-  test('is read newest first, in pages, by actor, kind, severity, record, text and window', async () => {
-    const all = await list({ pageSize: 200 })
-    expect(all.data.map(({ position }: Json) => position)).toEqual(
-      all.data.map(({ position }: Json) => position).toSorted((a: number, b: number) => b - a),
-    )
-    const second = await list({ page: 2, pageSize: 3 })
-    expect(second).toMatchObject({ page: 2, pageSize: 3, total: all.total, totalPages: Math.ceil(all.total / 3) })
-    expect(second.data).toEqual(all.data.slice(3, 6))
-    const matching = (holds: (entry: Json) => boolean) => all.data.filter(holds)
-    const user = matching(({ actor }) => actor.type === 'user')[0].actor
-    const { at } = all.data[4]
-    const filters: readonly (readonly [Json, (entry: Json) => boolean])[] = [
-      [{ kind: 'target' }, ({ kind }) => kind === 'target'],
-      [{ severity: 'high' }, ({ severity }) => severity === 'high'],
-      [{ actorId: user.id }, ({ actor }) => actor.id === user.id],
-      [{ entityId: the.buyer }, ({ entity }) => entity.id === the.buyer],
-      [{ q: 'blocking KEY' }, ({ actor, entity }) => actor.name === 'Blocking key' || entity.name === 'Blocking key'],
-      [{ q: 'WINTER' }, ({ summary }) => summary.includes('Winter')],
-      [{ from: at }, (entry) => entry.at >= at],
-      [{ to: at }, (entry) => entry.at < at],
-      [{ q: '.*' }, () => false],
-    ]
-    for (const [parameters, holds] of filters) {
-      expect((await list({ ...parameters, pageSize: 200 })).data, JSON.stringify(parameters)).toEqual(matching(holds))
-    }
-    for (const [field, parameters] of [
-      ['kind', { kind: 'calls' }],
-      ['severity', { severity: 'fatal' }],
-      ['from', { from: 'yesterday' }],
-      ['from', { from: '2026-02-01', to: '2026-01-01' }],
-      ['q', { q: 'x'.repeat(121) }],
-    ] as const) {
-      for (const where of [path, `${path}/export.csv`]) {
-        const answer = await main.console(`${where}${queryString(parameters)}`)
-        expect(answer.status).toBe(400)
-        expect(answer.body.error).toMatchObject({ code: 'validation_error', details: { [field]: expect.any(String) } })
-      }
-    }
-  })
-
-  test('is each workspace’s own, and of signed-in people alone', async () => {
-    const other = createTenantClient(server, the.other)
-    const { data } = await list({ pageSize: 200 }, other)
-    expect(data.length).toBeGreaterThan(0)
-    expect(JSON.stringify(data)).not.toContain('Acme')
-    for (const where of ['', '/verify', '/export.csv']) {
-      expect((await main.rest(`${path}${where}`)).body.error.code).toBe('unauthorized')
-      expect((await other.console(`${path}${where}?agencyId=${the.main.workspaceId}`)).status).toBe(404)
-    }
-  })
-
-  test('holds, whole and in windows', async () => {
-    const { data, total } = await list({ pageSize: 200 })
-    expect(await verify()).toEqual({ ok: true, entries: total, head: data[0].hash, brokenAt: null })
-    const { at } = data[3]
-    const since = data.filter((entry: Json) => entry.at >= at).length
-    expect(await verify(main, { from: at })).toMatchObject({ ok: true, entries: since, head: data[0].hash })
-    expect(await verify(main, { to: at })).toMatchObject({ ok: true, entries: total - since })
-    expect((await main.console(`${path}/verify?from=2026-02-01&to=2026-01-01`)).status).toBe(400)
-  })
-
-  test('does not hold once somebody has changed a stored row, and says where', async () => {
-    const spoilt = createTenantClient(server, the.spoilt)
-    expect(await verify(spoilt)).toMatchObject({ ok: true })
-    let changed = ''
-    await rewriteActivityRows(server.env, the.spoilt.workspaceId, ([, second]) => {
-      changed = second?.id ?? ''
-      return second ? [{ id: second.id, doc: { ...second.doc, summary: 'Nothing happened.' } }] : []
-    })
-    expect(await verify(spoilt)).toMatchObject({ ok: false, entries: 1, brokenAt: { id: changed } })
-    await rewriteActivityRows(server.env, the.spoilt.workspaceId, ([, second]) =>
-      second ? [{ id: second.id, doc: null }] : [],
-    )
-    expect(await verify(spoilt)).toMatchObject({ ok: false, entries: 1 })
-    expect(await verify()).toMatchObject({ ok: true })
-  })
-
-  test('no secret that was ever sent or issued is in any entry or file', async () => {
-    const { total } = await list({ pageSize: 1 })
-    const pages = await Promise.all(
-      Array.from({ length: Math.ceil(total / 200) }, (_, page) =>
-        main.console(`${path}?page=${page + 1}&pageSize=200`),
-      ),
-    )
-    const everything = [...pages.map(({ text }) => text), (await main.console(`${path}/export.csv`)).text].join('\n')
-    const tokens = secrets.map((secret) => /\/compat\/([^./]+)/.exec(secret)?.[1] ?? secret)
-    expect(tokens.length).toBeGreaterThan(10)
-    for (const token of tokens) expect(everything).not.toContain(token)
-    expect(everything).not.toContain('$argon2')
-  })
+it('no secret that was ever sent or issued is in any entry or file', async () => {
+  const { total } = await list({ pageSize: 1 })
+  const pages = await Promise.all(
+    Array.from({ length: Math.ceil(total / 200) }, (_, page) => main.console(`${path}?page=${page + 1}&pageSize=200`)),
+  )
+  const everything = [...pages.map(({ text }) => text), (await main.console(`${path}/export.csv`)).text].join('\n')
+  const tokens = secrets.map((secret) => /\/compat\/([^./]+)/.exec(secret)?.[1] ?? secret)
+  expect(tokens.length).toBeGreaterThan(10)
+  for (const token of tokens) expect(everything).not.toContain(token)
+  expect(everything).not.toContain('$argon2')
 })

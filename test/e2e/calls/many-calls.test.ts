@@ -1,5 +1,5 @@
 import { v7 } from 'uuid'
-import { describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { callLog } from '../../../projections/calls/call-log.ts'
 import { CALL, EXPORT, LIVE_BOARD } from '../../../src/domain/shared/limits.ts'
 import { type AnyProjection, withDerivedFields } from '../../../src/kernel/projection.ts'
@@ -12,16 +12,10 @@ import { buildNames } from '../../../src/runtime/projections/build-names.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type Json, queryString } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { type Server, type StoreSetup, storeSetups, waitUntil } from '../../support/e2e/server.ts'
-import { platform } from '../../support/e2e/suite.ts'
-import {
-  answerScript,
-  createTenantClient,
-  minutesAgo,
-  stepsOf,
-  type TenantClient,
-} from '../../support/e2e/tenant-client.ts'
-import { createTenantWorkspace, type Tenant } from '../../support/e2e/world.ts'
+import { type Server, type StoreSetup, waitUntil } from '../../support/e2e/server.ts'
+import { suite } from '../../support/e2e/suite.ts'
+import { answerScript, minutesAgo, stepsOf } from '../../support/e2e/tenant-client.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
 import { databaseOf } from '../../support/servers.ts'
 
 const DESK = '+13125550001'
@@ -34,7 +28,7 @@ const pastIn = ({ connectionStrings }: StoreSetup) =>
 /** Calls in progress: more than a board shows, and some that are too old for it. */
 const LIVE = { calls: LIVE_BOARD.calls + 50, talking: 30, old: 7 }
 
-async function prepared(writer: StreamWriter) {
+async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
   const line = await main.line({ name: 'Roofing' }, [
     await main.target(await main.buyer({ name: 'Acme' }), { endpoint: { destinationE164: DESK } }),
@@ -114,69 +108,58 @@ async function passTheHoursOf(views: ReadStore, callId: string): Promise<void> {
   expect(await views.commit([write], { name, expected: stands.position, next: stands })).toBe(true)
 }
 
-describe.each(storeSetups)('more calls than are shown at once, over $name', (setup) => {
-  const past = pastIn(setup)
-  let server: Server
-  let tenant: Tenant
-  let main: TenantClient
-  /** A call whose end nobody tells. */
-  let lost = ''
+const { it, describe, beforeAll, main, the, server, setup } = suite('more calls than are shown at once', world, {
+  env: apart,
+})
 
-  platform(
-    setup,
-    prepared,
-    async (started, { main: built, line }) => {
-      server = started
-      tenant = built
-      main = createTenantClient(server, tenant)
-      const { call } = await main.playCall({
-        to: line.e164,
-        at: minutesAgo(9 * 60),
-        script: { [DESK]: answerScript(5) },
-      })
-      const endless = await main.placeCall({ to: line.e164, script: { [DESK]: answerScript(CALL.stuckSeconds) } })
-      expect(endless.status, endless.text).toBe(201)
-      lost = endless.body.callId
-      await waitUntil('It is talking', async () => (await main.readCall(lost)).call.status === 'in_progress')
-      await server.stop()
-      await inViews(server.env, async (views) => {
-        await store(views, call.id, past)
-        await passTheHoursOf(views, lost)
-      })
-      await server.restart()
-    },
-    apart(setup),
-  )
+/** A call whose end the carrier never reports. */
+let lost = ''
 
-  const exported = (parameters: Json) => main.rest(`/api/v1/calls/export.csv${queryString(parameters)}`)
-  const refsOf = (text: string) =>
-    text
-      .split('\r\n')
-      .slice(1, -1)
-      .map((line) => line.slice(0, line.indexOf(',')))
-  const refs = (first: number, last: number) =>
-    Array.from({ length: last - first }, (_, n) => `CA-${String(last - 1 - n).padStart(10, '0')}`)
-  const at = (n: number) => new Date(Date.parse(PAST.from) + (n / PAST.together) * PAST.everyMs).toISOString()
-  const onRecord = async () => {
-    const { body } = await main.console('/api/tracking/activity?kind=export&pageSize=1')
-    return body.data[0].changes.find(({ field }: Json) => field === 'rows').after
-  }
-
-  test(`a call whose end nobody told is ended by the platform after ${CALL.stuckSeconds / 3_600} hours`, async () => {
-    const { call, story } = await waitUntil('It is over', async () => {
-      const read = await main.readCall(lost)
-      return read.call.endedAt !== null && read
-    })
-    expect(call).toMatchObject({ status: 'terminated', outcome: 'converted', hungUpBy: 'platform', endedReason: null })
-    expect(call.talkSeconds).toBe(Math.round((Date.parse(call.endedAt) - Date.parse(call.answeredAt)) / 1_000))
-    expect(stepsOf(story)).toContain('ended')
-    const { data } = (await main.rest('/api/v1/calls?status=terminated')).body
-    expect(data.map(({ id }: Json) => id)).toEqual([lost])
-    const { live } = (await main.rest('/api/v1/calls/live')).body
-    expect(live.map(({ id }: Json) => id)).not.toContain(lost)
+beforeAll(async () => {
+  const to = the.line.e164
+  const { call } = await main.playCall({ to, at: minutesAgo(9 * 60), script: { [DESK]: answerScript(5) } })
+  const endless = await main.placeCall({ to, script: { [DESK]: answerScript(STUCK_CALL_SECONDS) } })
+  expect(endless.status, endless.text).toBe(201)
+  lost = endless.body.callId
+  await waitUntil('It is talking', async () => (await main.readCall(lost)).call.status === 'in_progress')
+  await server.stop()
+  await inViews(server.env, async (views) => {
+    await store(views, call.id, pastIn(setup))
+    await passTheHoursOf(views, lost)
   })
+  await server.restart()
+})
 
-  test('a file of several batches holds every call once, newest first', async () => {
+const exported = (parameters: Json) => main.rest(`/api/v1/calls/export.csv${queryString(parameters)}`)
+const refsOf = (text: string) =>
+  text
+    .split('\r\n')
+    .slice(1, -1)
+    .map((line) => line.slice(0, line.indexOf(',')))
+const refs = (first: number, last: number) =>
+  Array.from({ length: last - first }, (_, n) => `CA-${String(last - 1 - n).padStart(10, '0')}`)
+const at = (n: number) => new Date(Date.parse(PAST.from) + (n / PAST.together) * PAST.everyMs).toISOString()
+const onRecord = async () => {
+  const { body } = await main.console('/api/tracking/activity?kind=export&pageSize=1')
+  return body.data[0].changes.find(({ field }: Json) => field === 'rows').after
+}
+
+it(`a call whose end nobody told is ended by the platform after ${STUCK_CALL_SECONDS / 3_600} hours`, async () => {
+  const { call, story } = await waitUntil('It is over', async () => {
+    const read = await main.readCall(lost)
+    return read.call.endedAt !== null && read
+  })
+  expect(call).toMatchObject({ status: 'terminated', outcome: 'converted', hungUpBy: 'platform', endedReason: null })
+  expect(call.talkSeconds).toBe(Math.round((Date.parse(call.endedAt) - Date.parse(call.answeredAt)) / 1_000))
+  expect(stepsOf(story)).toContain('ended')
+  const { data } = (await main.rest('/api/v1/calls?status=terminated')).body
+  expect(data.map(({ id }: Json) => id)).toEqual([lost])
+  const { live } = (await main.rest('/api/v1/calls/live')).body
+  expect(live.map(({ id }: Json) => id)).not.toContain(lost)
+})
+
+describe('a file of the call log', () => {
+  it('a file of several batches holds every call once, newest first', async () => {
     const calls = 3 * EXPORT.batch + 1_200
     const { status, text } = await exported({ from: PAST.from, to: at(calls) })
     expect(status).toBe(200)
@@ -191,8 +174,9 @@ describe.each(storeSetups)('more calls than are shown at once, over $name', (set
     expect(await onRecord()).toBe(calls)
   })
 
+  const past = pastIn(setup)
   if (past > EXPORT.calls)
-    test(`a file holds ${EXPORT.calls} calls at the most: the newest`, async () => {
+    it(`a file holds ${EXPORT.calls} calls at the most: the newest`, async () => {
       const { text } = await exported({ from: PAST.from, to: PAST.to })
       const found = refsOf(text)
       expect(found).toHaveLength(EXPORT.calls)
@@ -203,33 +187,34 @@ describe.each(storeSetups)('more calls than are shown at once, over $name', (set
         (await main.rest(`/api/v1/calls${queryString({ from: PAST.from, to: PAST.to, pageSize: 1 })}`)).body.total,
       ).toBe(past)
     })
+})
 
-  test('who leaves while a file is sent is let go of: the platform answers on, and has nothing to say', async () => {
-    for (let n = 0; n < 5; n += 1) {
-      const leaving = new AbortController()
-      const response = await fetch(
-        `${server.baseUrl}/api/tracking/calls/export.csv${queryString({ from: PAST.from, to: PAST.to })}`,
-        {
-          headers: { authorization: `Bearer ${tenant.session}` },
-          signal: leaving.signal,
-        },
-      )
-      expect(response.status).toBe(200)
-      await response.body?.getReader().read()
-      leaving.abort()
-    }
-    expect((await exported({ from: PAST.from, to: at(400) })).status).toBe(200)
-    const { code, stderr } = await server.stop()
-    expect([code, stderr]).toEqual([0, ''])
-    await server.restart()
-  })
+it('who leaves while a file is sent is let go of: the platform answers on, and has nothing to say', async () => {
+  for (let n = 0; n < 5; n += 1) {
+    const leaving = new AbortController()
+    const response = await fetch(
+      `${server.baseUrl}/api/tracking/calls/export.csv${queryString({ from: PAST.from, to: PAST.to })}`,
+      {
+        headers: { authorization: `Bearer ${the.main.session}` },
+        signal: leaving.signal,
+      },
+    )
+    expect(response.status).toBe(200)
+    await response.body?.getReader().read()
+    leaving.abort()
+  }
+  expect((await exported({ from: PAST.from, to: at(400) })).status).toBe(200)
+  const { code, stderr } = await server.stop()
+  expect([code, stderr]).toEqual([0, ''])
+  await server.restart()
+})
 
-  test(`${promised('limit: Live board')}: it holds ${LIVE_BOARD.calls} calls at the most, the newest, and counts all of the last ${LIVE_BOARD.hours} hours`, async () => {
-    for (const answer of [await main.rest('/api/v1/calls/live'), await main.console('/api/tracking/calls/live')]) {
-      expect(answer.headers.get('cache-control')).toBe('no-store')
-      const { live, count, connected } = answer.body
-      expect(live.map(({ ref }: Json) => ref)).toEqual(refs(past, past + LIVE_BOARD.calls).toReversed())
-      expect([count, connected]).toEqual([LIVE.calls, LIVE.talking])
-    }
-  })
+it(`${promised('limit: Live board')}: it holds ${LIVE_BOARD_CALLS} calls at the most, the newest, and counts all of the last ${LIVE_BOARD_HOURS} hours`, async () => {
+  for (const answer of [await main.rest('/api/v1/calls/live'), await main.console('/api/tracking/calls/live')]) {
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    const { live, count, connected } = answer.body
+    const past = pastIn(setup)
+    expect(live.map(({ ref }: Json) => ref)).toEqual(refs(past, past + LIVE_BOARD_CALLS).toReversed())
+    expect([count, connected]).toEqual([LIVE.calls, LIVE.talking])
+  }
 })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { setCampaignStatus } from '../../../commands/campaigns/set-campaign-status.ts'
 import { assignNumber } from '../../../commands/supply/assign-number.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
@@ -10,14 +10,12 @@ import {
   type Json,
 } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { storeSetups } from '../../support/e2e/server.ts'
-import { OPERATOR_TOKEN, platform } from '../../support/e2e/suite.ts'
-import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
 import { archiveCampaign, createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 
-async function prepared(writer: StreamWriter) {
+async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
   const desk = await main.target(await main.buyer({ name: 'Acme' }))
   const line = (name: string) => main.line({ name }, [desk])
@@ -41,204 +39,200 @@ async function prepared(writer: StreamWriter) {
   return { main, ...lines, blocked, stuck, key, reader, foreign }
 }
 
-describe.each(storeSetups)('statuses of campaigns over $name', (setup) => {
-  let the: Awaited<ReturnType<typeof prepared>>
-  let main: TenantClient
-  let byKey: ApiClient
-  let staff: ApiClient
-  let anyone: (token: string) => ApiClient
+const { it, describe, beforeAll, main, the, server } = suite('statuses of campaigns', world)
 
-  platform(setup, prepared, (server, built) => {
-    the = built
-    main = createTenantClient(server, built.main)
-    anyone = (token) => createApiClient(() => server.baseUrl, token)
-    byKey = anyone(built.key)
-    staff = anyone(OPERATOR_TOKEN)
+let byKey: ApiClient
+let staff: ApiClient
+let anyone: (token: string) => ApiClient
+
+beforeAll(() => {
+  anyone = (token) => createApiClient(() => server.baseUrl, token)
+  byKey = anyone(the.key)
+  staff = anyone(OPERATOR_TOKEN)
+})
+
+const send = (ask: ApiClient, path: string, body: Json, method = 'POST') => ask(path, { method, body })
+const set = (id: string, body: Json) => send(main.console, `/api/tracking/campaigns/${id}/status`, body)
+const switched = (id: string, body: Json) => send(byKey, `/api/v1/campaigns/${id}/status`, body)
+const restrict = (id: string, body: Json, to = 'restrict') => send(staff, `/api/operator/campaigns/${id}/${to}`, body)
+const shown = ({ status, text, body }: ApiResponse) => {
+  expect(status, text).toBe(200)
+  return [body.campaign.status, body.changed, body.campaign.statusNote]
+}
+const conflict = ({ status, body }: ApiResponse) => {
+  expect([status, body.error.code]).toEqual([409, 'conflict'])
+  return body.error.details
+}
+function notFound(answers: readonly ApiResponse[]) {
+  expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
+  expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Campaign not found.' })
+}
+
+describe(promised('POST /api/tracking/campaigns/:id/status'), () => {
+  it('leads a campaign through its life', async () => {
+    const { campaignId: id } = the.machine
+    const published = (await main.console(`/api/tracking/campaigns/${id}`)).body.campaign.publishedAt
+    expect(shown(await set(id, { status: 'live' }))).toEqual(['live', false, null])
+    expect(conflict(await set(id, { status: 'archived' }))).toEqual({ status: 'live', allowed: ['paused'] })
+    expect(conflict(await set(id, { status: 'draft' }))).toEqual({ status: 'live', allowed: ['paused'] })
+    expect(shown(await set(id, { status: 'paused', note: 'Winter' }))).toEqual(['paused', true, 'Winter'])
+    expect(shown(await set(id, { status: 'paused', note: 'Again' }))).toEqual(['paused', false, 'Winter'])
+    expect(conflict(await set(id, { status: 'draft' }))).toEqual({ status: 'paused', allowed: ['live', 'archived'] })
+    expect(conflict(await set(id, { status: 'archived' }))).toEqual({ numbers: [the.machine.e164] })
+    expect(shown(await set(id, { status: 'live', note: 'Spring' }))).toEqual(['live', true, null])
+    expect((await main.console(`/api/tracking/campaigns/${id}`)).body.campaign.publishedAt).toBe(published)
   })
 
-  const send = (ask: ApiClient, path: string, body: Json, method = 'POST') => ask(path, { method, body })
-  const set = (id: string, body: Json) => send(main.console, `/api/tracking/campaigns/${id}/status`, body)
-  const switched = (id: string, body: Json) => send(byKey, `/api/v1/campaigns/${id}/status`, body)
-  const restrict = (id: string, body: Json, to = 'restrict') => send(staff, `/api/operator/campaigns/${id}/${to}`, body)
-  const shown = ({ status, text, body }: ApiResponse) => {
-    expect(status, text).toBe(200)
-    return [body.campaign.status, body.changed, body.campaign.statusNote]
-  }
-  const conflict = ({ status, body }: ApiResponse) => {
-    expect([status, body.error.code]).toEqual([409, 'conflict'])
-    return body.error.details
-  }
-  function notFound(answers: readonly ApiResponse[]) {
-    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
-    expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Campaign not found.' })
-  }
-
-  describe(promised('POST /api/tracking/campaigns/:id/status'), () => {
-    test('leads a campaign through its life', async () => {
-      const { campaignId: id } = the.machine
-      const published = (await main.console(`/api/tracking/campaigns/${id}`)).body.campaign.publishedAt
-      expect(shown(await set(id, { status: 'live' }))).toEqual(['live', false, null])
-      expect(conflict(await set(id, { status: 'archived' }))).toEqual({ status: 'live', allowed: ['paused'] })
-      expect(conflict(await set(id, { status: 'draft' }))).toEqual({ status: 'live', allowed: ['paused'] })
-      expect(shown(await set(id, { status: 'paused', note: 'Winter' }))).toEqual(['paused', true, 'Winter'])
-      expect(shown(await set(id, { status: 'paused', note: 'Again' }))).toEqual(['paused', false, 'Winter'])
-      expect(conflict(await set(id, { status: 'draft' }))).toEqual({ status: 'paused', allowed: ['live', 'archived'] })
-      expect(conflict(await set(id, { status: 'archived' }))).toEqual({ numbers: [the.machine.e164] })
-      expect(shown(await set(id, { status: 'live', note: 'Spring' }))).toEqual(['live', true, null])
-      expect((await main.console(`/api/tracking/campaigns/${id}`)).body.campaign.publishedAt).toBe(published)
-    })
-
-    test('archives a campaign to which no number points, and restores it as a draft', async () => {
-      const { campaignId: id } = the.freed
-      const published = (await main.console(`/api/tracking/campaigns/${id}`)).body.campaign.publishedAt
-      expect(shown(await set(id, { status: 'archived', note: 'Over' }))).toEqual(['archived', true, 'Over'])
-      expect(shown(await set(id, { status: 'archived' }))).toEqual(['archived', false, 'Over'])
-      expect(conflict(await set(id, { status: 'live' }))).toEqual({ status: 'archived', allowed: ['draft'] })
-      expect(shown(await set(id, { status: 'draft' }))).toEqual(['draft', true, null])
-      expect(conflict(await set(id, { status: 'paused' }))).toEqual({ status: 'draft', allowed: ['live'] })
-      expect((await main.console(`/api/tracking/campaigns/${id}`)).body.campaign.publishedAt).toBe(published)
-    })
-
-    test('answers the campaign with its checklist and the tag of its record', async () => {
-      const { campaignId: id } = the.staffed
-      const answer = await set(id, { status: 'paused' })
-      const read = await main.console(`/api/tracking/campaigns/${id}`)
-      expect(answer.body.campaign).toEqual(read.body.campaign)
-      expect(answer.headers.get('etag')).toBe(read.headers.get('etag'))
-      expect(shown(await set(id, { status: 'live' }))).toEqual(['live', true, null])
-    })
-
-    test('refuses a launch with the blockers that the checklist shows', async () => {
-      const draft = await send(main.console, '/api/tracking/campaigns', { name: 'Bare', verticalId: 'tax' })
-      const { id, blockers } = draft.body.campaign
-      expect(conflict(await set(id, { status: 'live' }))).toEqual({ blockers })
-      expect((await main.console(`/api/tracking/campaigns/${id}`)).body.campaign.status).toBe('draft')
-    })
-
-    test.each([
-      ['status', {}],
-      ['status', { status: 'restricted' }],
-      ['status', { status: null }],
-      ['note', { status: 'live', note: 'x'.repeat(501) }],
-      ['reason', { status: 'live', reason: 'x' }],
-    ])('%s: validation_error for %o', async (field, body) => {
-      const answer = await set(the.staffed.campaignId, body)
-      expect([answer.status, answer.body.error.code, Object.keys(answer.body.error.details)]).toEqual([
-        400,
-        'validation_error',
-        [field],
-      ])
-    })
-
-    test('a missing, a malformed and another workspace’s campaign are the same 404', async () => {
-      notFound(await Promise.all([NOBODY, 'x', the.foreign.campaignId].map((id) => set(id, { status: 'live' }))))
-    })
+  it('archives a campaign to which no number points, and restores it as a draft', async () => {
+    const { campaignId: id } = the.freed
+    const published = (await main.console(`/api/tracking/campaigns/${id}`)).body.campaign.publishedAt
+    expect(shown(await set(id, { status: 'archived', note: 'Over' }))).toEqual(['archived', true, 'Over'])
+    expect(shown(await set(id, { status: 'archived' }))).toEqual(['archived', false, 'Over'])
+    expect(conflict(await set(id, { status: 'live' }))).toEqual({ status: 'archived', allowed: ['draft'] })
+    expect(shown(await set(id, { status: 'draft' }))).toEqual(['draft', true, null])
+    expect(conflict(await set(id, { status: 'paused' }))).toEqual({ status: 'draft', allowed: ['live'] })
+    expect((await main.console(`/api/tracking/campaigns/${id}`)).body.campaign.publishedAt).toBe(published)
   })
 
-  describe(promised('POST /api/v1/campaigns/:id/status'), () => {
-    test('pauses and resumes, and says whether it did', async () => {
-      const { campaignId: id } = the.rest
-      const note = 'x'.repeat(500)
-      expect(shown(await switched(id, { status: 'paused', note }))).toEqual(['paused', true, note])
-      expect(shown(await switched(id, { status: 'paused' }))).toEqual(['paused', false, note])
-      const resumed = await switched(id, { status: 'live' })
-      expect(shown(resumed)).toEqual(['live', true, null])
-      expect(resumed.body.campaign.checklist.steps).toHaveLength(7)
-      expect(shown(await switched(id, { status: 'live' }))).toEqual(['live', false, null])
-    })
-
-    test('refuses to resume what could not go live', async () => {
-      const { campaignId: id } = the.stuck
-      expect(shown(await switched(id, { status: 'paused' }))[0]).toBe('paused')
-      const paused = { status: 'paused' }
-      expect((await send(main.console, `/api/tracking/targets/${the.blocked}/status`, paused)).status).toBe(200)
-      const { blockers } = (await main.rest(`/api/v1/campaigns/${id}`)).body.campaign
-      expect(blockers).toEqual(['No target on the routing plan is active.'])
-      expect(conflict(await switched(id, { status: 'live' }))).toEqual({ blockers })
-    })
-
-    test('takes no draft, archived or restricted campaign', async () => {
-      const draft = await send(main.console, '/api/tracking/campaigns', { name: 'Draft', verticalId: 'tax' })
-      const { id } = draft.body.campaign
-      for (const status of ['live', 'paused']) {
-        expect(conflict(await switched(id, { status }))).toEqual({ status: 'draft', allowed: [] })
-        const archived = await switched(the.shelved.campaignId, { status })
-        expect(conflict(archived)).toEqual({ status: 'archived', allowed: [] })
-      }
-    })
-
-    test.each([
-      ['status', { status: 'archived' }],
-      ['status', { status: 'draft' }],
-      ['status', {}],
-      ['note', { status: 'paused', note: 'x'.repeat(501) }],
-    ])('%s: validation_error for %o', async (field, body) => {
-      const answer = await switched(the.rest.campaignId, body)
-      expect([answer.status, answer.body.error.code, Object.keys(answer.body.error.details)]).toEqual([
-        400,
-        'validation_error',
-        [field],
-      ])
-    })
-
-    test('needs its scope, and finds only campaigns of its workspace', async () => {
-      const { status, body } = await send(anyone(the.reader), `/api/v1/campaigns/${the.rest.campaignId}/status`, {
-        status: 'paused',
-      })
-      expect([status, body.error.code]).toEqual([403, 'insufficient_scope'])
-      const ids = [NOBODY, 'x', the.foreign.campaignId]
-      notFound(await Promise.all(ids.map((id) => switched(id, { status: 'paused' }))))
-    })
-  })
-
-  test('the staff restricts a campaign, and only the staff lets it go', async () => {
-    const { campaignId: id, e164 } = the.staffed
-    expect(shown(await restrict(id, { note: 'Complaints' }))).toEqual(['restricted', true, 'Complaints'])
-    expect(shown(await restrict(id, { note: 'More' }))).toEqual(['restricted', false, 'Complaints'])
-    for (const status of ['live', 'paused', 'archived', 'draft'])
-      expect(conflict(await set(id, { status }))).toEqual({ status: 'restricted', allowed: [] })
-    const refused = await switched(id, { status: 'live' })
-    expect(conflict(refused)).toEqual({ status: 'restricted', allowed: [] })
-    const { campaign } = (await main.rest(`/api/v1/campaigns/${id}`)).body
-    expect([campaign.canGoLive, campaign.blockers]).toEqual([false, [refused.body.error.message]])
-    const { call } = await main.playCall({ to: e164, from: '+12125550100' })
-    expect(call).toMatchObject({ status: 'rejected', reasonCode: 'campaign_not_live' })
-    expect(shown(await restrict(id, {}, 'unrestrict'))).toEqual(['paused', true, null])
-    expect(shown(await restrict(id, {}, 'unrestrict'))).toEqual(['paused', false, null])
-    expect(shown(await set(id, { status: 'live' }))).toEqual(['live', true, null])
-    expect(conflict(await restrict(id, {}, 'unrestrict'))).toEqual({ status: 'live', allowed: ['restricted'] })
-    const archived = await restrict(the.shelved.campaignId, { note: 'Late' })
-    expect(conflict(archived)).toEqual({ status: 'archived', allowed: [] })
-  })
-
-  test('the staff says why, of a campaign that is there, and nobody else is the staff', async () => {
+  it('answers the campaign with its checklist and the tag of its record', async () => {
     const { campaignId: id } = the.staffed
-    for (const body of [{}, { note: ' ' }, { note: 'x'.repeat(501) }])
-      expect((await restrict(id, body)).body.error).toMatchObject({ code: 'validation_error' })
-    notFound(await Promise.all([NOBODY, 'x'].map((one) => restrict(one, { note: 'Why' }))))
-    for (const ask of [main.console, main.rest])
-      expect((await send(ask, `/api/operator/campaigns/${id}/restrict`, { note: 'Why' })).status).toBe(401)
+    const answer = await set(id, { status: 'paused' })
+    const read = await main.console(`/api/tracking/campaigns/${id}`)
+    expect(answer.body.campaign).toEqual(read.body.campaign)
+    expect(answer.headers.get('etag')).toBe(read.headers.get('etag'))
+    expect(shown(await set(id, { status: 'live' }))).toEqual(['live', true, null])
   })
 
-  test('fifty at once who launch and pause leave a legal history', async () => {
-    const { campaignId: id } = the.raced
-    const answers = await Promise.all(
-      Array.from({ length: 50 }, async (_, n) => {
-        const status = n % 2 === 0 ? 'paused' : 'live'
-        return { status, answer: await (n % 3 === 0 ? set : switched)(id, { status }) }
-      }),
-    )
-    for (const { answer } of answers) expect(answer.status, answer.text).toBe(200)
-    const moves = answers
-      .filter(({ answer }) => answer.body.changed)
-      .map(({ status, answer }) => ({ status, revision: Number(answer.headers.get('etag')?.replaceAll('"', '')) }))
-      .toSorted((one, other) => one.revision - other.revision)
-    expect(moves.length).toBeGreaterThan(0)
-    expect(new Set(moves.map(({ revision }) => revision)).size).toBe(moves.length)
-    moves.forEach(({ status }, n) => {
-      expect(status).toBe(n % 2 === 0 ? 'paused' : 'live')
-    })
-    const { campaign } = (await main.console(`/api/tracking/campaigns/${id}`)).body
-    expect(campaign.status).toBe(moves.at(-1)?.status)
+  it('refuses a launch with the blockers that the checklist shows', async () => {
+    const draft = await send(main.console, '/api/tracking/campaigns', { name: 'Bare', verticalId: 'tax' })
+    const { id, blockers } = draft.body.campaign
+    expect(conflict(await set(id, { status: 'live' }))).toEqual({ blockers })
+    expect((await main.console(`/api/tracking/campaigns/${id}`)).body.campaign.status).toBe('draft')
   })
+
+  it.each([
+    ['status', {}],
+    ['status', { status: 'restricted' }],
+    ['status', { status: null }],
+    ['note', { status: 'live', note: 'x'.repeat(501) }],
+    ['reason', { status: 'live', reason: 'x' }],
+  ])('%s: validation_error for %o', async (field, body) => {
+    const answer = await set(the.staffed.campaignId, body)
+    expect([answer.status, answer.body.error.code, Object.keys(answer.body.error.details)]).toEqual([
+      400,
+      'validation_error',
+      [field],
+    ])
+  })
+
+  it('a missing, a malformed and another workspace’s campaign are the same 404', async () => {
+    notFound(await Promise.all([NOBODY, 'x', the.foreign.campaignId].map((id) => set(id, { status: 'live' }))))
+  })
+})
+
+describe(promised('POST /api/v1/campaigns/:id/status'), () => {
+  it('pauses and resumes, and says whether it did', async () => {
+    const { campaignId: id } = the.rest
+    const note = 'x'.repeat(500)
+    expect(shown(await switched(id, { status: 'paused', note }))).toEqual(['paused', true, note])
+    expect(shown(await switched(id, { status: 'paused' }))).toEqual(['paused', false, note])
+    const resumed = await switched(id, { status: 'live' })
+    expect(shown(resumed)).toEqual(['live', true, null])
+    expect(resumed.body.campaign.checklist.steps).toHaveLength(7)
+    expect(shown(await switched(id, { status: 'live' }))).toEqual(['live', false, null])
+  })
+
+  it('refuses to resume what could not go live', async () => {
+    const { campaignId: id } = the.stuck
+    expect(shown(await switched(id, { status: 'paused' }))[0]).toBe('paused')
+    const paused = { status: 'paused' }
+    expect((await send(main.console, `/api/tracking/targets/${the.blocked}/status`, paused)).status).toBe(200)
+    const { blockers } = (await main.rest(`/api/v1/campaigns/${id}`)).body.campaign
+    expect(blockers).toEqual(['No target on the routing plan is active.'])
+    expect(conflict(await switched(id, { status: 'live' }))).toEqual({ blockers })
+  })
+
+  it('takes no draft, archived or restricted campaign', async () => {
+    const draft = await send(main.console, '/api/tracking/campaigns', { name: 'Draft', verticalId: 'tax' })
+    const { id } = draft.body.campaign
+    for (const status of ['live', 'paused']) {
+      expect(conflict(await switched(id, { status }))).toEqual({ status: 'draft', allowed: [] })
+      const archived = await switched(the.shelved.campaignId, { status })
+      expect(conflict(archived)).toEqual({ status: 'archived', allowed: [] })
+    }
+  })
+
+  it.each([
+    ['status', { status: 'archived' }],
+    ['status', { status: 'draft' }],
+    ['status', {}],
+    ['note', { status: 'paused', note: 'x'.repeat(501) }],
+  ])('%s: validation_error for %o', async (field, body) => {
+    const answer = await switched(the.rest.campaignId, body)
+    expect([answer.status, answer.body.error.code, Object.keys(answer.body.error.details)]).toEqual([
+      400,
+      'validation_error',
+      [field],
+    ])
+  })
+
+  it('needs its scope, and finds only campaigns of its workspace', async () => {
+    const { status, body } = await send(anyone(the.reader), `/api/v1/campaigns/${the.rest.campaignId}/status`, {
+      status: 'paused',
+    })
+    expect([status, body.error.code]).toEqual([403, 'insufficient_scope'])
+    const ids = [NOBODY, 'x', the.foreign.campaignId]
+    notFound(await Promise.all(ids.map((id) => switched(id, { status: 'paused' }))))
+  })
+})
+
+it('the staff restricts a campaign, and only the staff lets it go', async () => {
+  const { campaignId: id, e164 } = the.staffed
+  expect(shown(await restrict(id, { note: 'Complaints' }))).toEqual(['restricted', true, 'Complaints'])
+  expect(shown(await restrict(id, { note: 'More' }))).toEqual(['restricted', false, 'Complaints'])
+  for (const status of ['live', 'paused', 'archived', 'draft'])
+    expect(conflict(await set(id, { status }))).toEqual({ status: 'restricted', allowed: [] })
+  const refused = await switched(id, { status: 'live' })
+  expect(conflict(refused)).toEqual({ status: 'restricted', allowed: [] })
+  const { campaign } = (await main.rest(`/api/v1/campaigns/${id}`)).body
+  expect([campaign.canGoLive, campaign.blockers]).toEqual([false, [refused.body.error.message]])
+  const { call } = await main.playCall({ to: e164, from: '+12125550100' })
+  expect(call).toMatchObject({ status: 'rejected', reasonCode: 'campaign_not_live' })
+  expect(shown(await restrict(id, {}, 'unrestrict'))).toEqual(['paused', true, null])
+  expect(shown(await restrict(id, {}, 'unrestrict'))).toEqual(['paused', false, null])
+  expect(shown(await set(id, { status: 'live' }))).toEqual(['live', true, null])
+  expect(conflict(await restrict(id, {}, 'unrestrict'))).toEqual({ status: 'live', allowed: ['restricted'] })
+  const archived = await restrict(the.shelved.campaignId, { note: 'Late' })
+  expect(conflict(archived)).toEqual({ status: 'archived', allowed: [] })
+})
+
+it('the staff says why, of a campaign that is there, and nobody else is the staff', async () => {
+  const { campaignId: id } = the.staffed
+  for (const body of [{}, { note: ' ' }, { note: 'x'.repeat(501) }])
+    expect((await restrict(id, body)).body.error).toMatchObject({ code: 'validation_error' })
+  notFound(await Promise.all([NOBODY, 'x'].map((one) => restrict(one, { note: 'Why' }))))
+  for (const ask of [main.console, main.rest])
+    expect((await send(ask, `/api/operator/campaigns/${id}/restrict`, { note: 'Why' })).status).toBe(401)
+})
+
+it('fifty at once who launch and pause leave a legal history', async () => {
+  const { campaignId: id } = the.raced
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, async (_, n) => {
+      const status = n % 2 === 0 ? 'paused' : 'live'
+      return { status, answer: await (n % 3 === 0 ? set : switched)(id, { status }) }
+    }),
+  )
+  for (const { answer } of answers) expect(answer.status, answer.text).toBe(200)
+  const moves = answers
+    .filter(({ answer }) => answer.body.changed)
+    .map(({ status, answer }) => ({ status, revision: Number(answer.headers.get('etag')?.replaceAll('"', '')) }))
+    .toSorted((one, other) => one.revision - other.revision)
+  expect(moves.length).toBeGreaterThan(0)
+  expect(new Set(moves.map(({ revision }) => revision)).size).toBe(moves.length)
+  moves.forEach(({ status }, n) => {
+    expect(status).toBe(n % 2 === 0 ? 'paused' : 'live')
+  })
+  const { campaign } = (await main.console(`/api/tracking/campaigns/${id}`)).body
+  expect(campaign.status).toBe(moves.at(-1)?.status)
 })

@@ -1,10 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
-import { type Server, storeSetups } from '../../support/e2e/server.ts'
-import { platform } from '../../support/e2e/suite.ts'
-import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { suite } from '../../support/e2e/suite.ts'
+import type { TenantClient } from '../../support/e2e/tenant-client.ts'
 import { archiveCampaign, createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
@@ -117,7 +116,7 @@ const AT_ODDS: readonly (readonly [string, Json])[] = [
   ['payout.payoutCents', { payout: { mode: 'fixed' } }],
 ]
 
-async function prepared(writer: StreamWriter) {
+async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main', timezone: 'America/Chicago' })
   const shelved = await main.line({ name: 'Shelved' }, [await main.target(await main.buyer({ name: 'Acme' }))])
   await archiveCampaign(main, shelved)
@@ -126,201 +125,191 @@ async function prepared(writer: StreamWriter) {
   return { main, shelved, other, starter }
 }
 
-describe.each(storeSetups)('campaigns over $name', (setup) => {
-  let the: Awaited<ReturnType<typeof prepared>>
-  let main: TenantClient
-  let starter: TenantClient
-  let other: TenantClient
+const { it, describe, main, the, tenant } = suite('campaigns', world)
+const starter = tenant((the) => the.starter)
+const other = tenant((the) => the.other)
 
-  platform(setup, prepared, (server: Server, built) => {
-    the = built
-    main = createTenantClient(server, built.main)
-    starter = createTenantClient(server, built.starter)
-    other = createTenantClient(server, built.other)
+const post = (body: Json, { console }: TenantClient = main) => console(PATH, { method: 'POST', body })
+const create = (more: Json = {}, desk: TenantClient = main) =>
+  post({ name: 'Roofs', verticalId: 'roofing', ...more }, desk)
+const patch = (id: string, body: Json, headers = {}) =>
+  main.console(`${PATH}/${id}`, { method: 'PATCH', body, headers })
+const created = async (more: Json = {}) => {
+  const { status, text, body } = await create(more)
+  expect(status, text).toBe(201)
+  return body.campaign
+}
+const refused = ({ status, body }: Json) => [status, body?.error?.code, Object.keys(body?.error?.details ?? {})]
+
+describe(promised('POST /api/tracking/campaigns'), () => {
+  it('creates a draft with every default and its checklist', async () => {
+    const { status, body, headers } = await create()
+    expect(status).toBe(201)
+    expect(body.campaign).toMatchObject(AS_CREATED)
+    expect(body.campaign.blockers).toHaveLength(4)
+    expect(body.campaign.checklist.steps.map(({ key }: Json) => key)).toEqual([
+      'buyer',
+      'target',
+      'routing',
+      'number',
+      'publishers',
+      'funded',
+      'live',
+    ])
+    expect(body.campaign.routingKeyPrefix).toMatch(/^[A-Z0-9]{2,8}$/)
+    const read = await main.rest(`/api/v1/campaigns/${body.campaign.id}`)
+    expect(read.body).toEqual(body)
+    expect(headers.get('etag') ?? read.headers.get('etag')).toBe(read.headers.get('etag'))
   })
 
-  const post = (body: Json, { console }: TenantClient = main) => console(PATH, { method: 'POST', body })
-  const create = (more: Json = {}, desk: TenantClient = main) =>
-    post({ name: 'Roofs', verticalId: 'roofing', ...more }, desk)
-  const patch = (id: string, body: Json, headers = {}) =>
-    main.console(`${PATH}/${id}`, { method: 'PATCH', body, headers })
-  const created = async (more: Json = {}) => {
-    const { status, text, body } = await create(more)
-    expect(status, text).toBe(201)
-    return body.campaign
-  }
-  const refused = ({ status, body }: Json) => [status, body?.error?.code, Object.keys(body?.error?.details ?? {})]
-
-  describe(promised('POST /api/tracking/campaigns'), () => {
-    test('creates a draft with every default and its checklist', async () => {
-      const { status, body, headers } = await create()
-      expect(status).toBe(201)
-      expect(body.campaign).toMatchObject(AS_CREATED)
-      expect(body.campaign.blockers).toHaveLength(4)
-      expect(body.campaign.checklist.steps.map(({ key }: Json) => key)).toEqual([
-        'buyer',
-        'target',
-        'routing',
-        'number',
-        'publishers',
-        'funded',
-        'live',
-      ])
-      expect(body.campaign.routingKeyPrefix).toMatch(/^[A-Z0-9]{2,8}$/)
-      const read = await main.rest(`/api/v1/campaigns/${body.campaign.id}`)
-      expect(read.body).toEqual(body)
-      expect(headers.get('etag') ?? read.headers.get('etag')).toBe(read.headers.get('etag'))
-    })
-
-    test('keeps every setting that is sent', async () => {
-      const sent = {
-        description: 'Leaks',
-        routingMode: 'weighted',
-        recordCalls: false,
-        repeatCallerPolicy: 'same_target',
-        anonymousPolicy: 'block',
-        unroutedAction: 'forward',
-        unroutedForwardE164: '+13105550199',
-        bufferSeconds: 60,
-        dialTimeoutSeconds: 30,
-        failoverBudgetSeconds: 30,
-        dedupeWindowSeconds: 3_600,
-        dailyCap: 10,
-        concurrencyCap: 2,
-        timezone: 'Europe/London',
-        payout: { mode: 'fixed', payoutCents: 500, revsharePct: null, minPayoutCents: null, maxPayoutCents: null },
-        discloseCallerId: true,
-      }
-      expect(await created({ ...sent, states: ['ny', 'CA', 'Ny'] })).toMatchObject({ ...sent, states: ['NY', 'CA'] })
-    })
-
-    test('folds the zone into the schedule, and gives a schedule without one that of the workspace', async () => {
-      const [folded, own, bare] = [
-        await created({ timezone: 'Europe/London', hoursSchedule: { tz: 'UTC', days: NINE } }),
-        await created({ hoursSchedule: { tz: 'UTC', days: NINE } }),
-        await created({ hoursSchedule: { days: NINE } }),
-      ]
-      expect([folded, own, bare].map(({ hoursSchedule }) => hoursSchedule.tz)).toEqual([
-        'Europe/London',
-        'UTC',
-        'America/Chicago',
-      ])
-      expect([folded, own, bare].map(({ timezone }) => timezone)).toEqual(['Europe/London', 'UTC', 'America/Chicago'])
-      expect(bare.hoursSchedule.days).toMatchObject({ ...NINE, tue: [], sun: [] })
-      expect((await created({ timezone: 'Europe/London' })).hoursSchedule).toBeNull()
-    })
-
-    test.each(ILL_FORMED)('%s: validation_error for %o', async (field, wrong, right) => {
-      expect(refused(await create(wrong))).toEqual([400, 'validation_error', [field]])
-      if (right) expect(await created(right)).toBeTruthy()
-    })
-
-    test.each(AT_ODDS)('%s: bad_request for %o', async (field, wrong) => {
-      expect(refused(await create(wrong))).toEqual([400, 'bad_request', [field]])
-    })
-
-    test('a vertical that is nobody’s is a bad_request, beside whatever else is wrong', async () => {
-      expect(refused(await create({ verticalId: 'unicorns' }))).toEqual([400, 'bad_request', ['verticalId']])
-      const both = await create({ verticalId: 'unicorns', states: ['N'] })
-      expect(refused(both)).toEqual([400, 'bad_request', ['verticalId', 'states']])
-    })
-
-    test('one more than the plan allows is refused, however many come at once', async () => {
-      const answers = await Promise.all(Array.from({ length: 12 }, () => create({}, starter)))
-      expect(answers.filter(({ status }) => status === 201)).toHaveLength(5)
-      for (const { body } of answers.filter(({ status }) => status !== 201))
-        expect(body.error).toMatchObject({
-          code: 'plan_upgrade_required',
-          details: { feature: 'maxTrackingCampaigns', limit: 5, current: 5 },
-        })
-    })
+  it('keeps every setting that is sent', async () => {
+    const sent = {
+      description: 'Leaks',
+      routingMode: 'weighted',
+      recordCalls: false,
+      repeatCallerPolicy: 'same_target',
+      anonymousPolicy: 'block',
+      unroutedAction: 'forward',
+      unroutedForwardE164: '+13105550199',
+      bufferSeconds: 60,
+      dialTimeoutSeconds: 30,
+      failoverBudgetSeconds: 30,
+      dedupeWindowSeconds: 3_600,
+      dailyCap: 10,
+      concurrencyCap: 2,
+      timezone: 'Europe/London',
+      payout: { mode: 'fixed', payoutCents: 500, revsharePct: null, minPayoutCents: null, maxPayoutCents: null },
+      discloseCallerId: true,
+    }
+    expect(await created({ ...sent, states: ['ny', 'CA', 'Ny'] })).toMatchObject({ ...sent, states: ['NY', 'CA'] })
   })
 
-  describe(promised('PATCH /api/tracking/campaigns/:id'), () => {
-    test('changes what is sent and keeps the rest', async () => {
-      const campaign = await created({ description: 'Leaks', states: ['NY'] })
-      const { status, body } = await patch(campaign.id, { name: ' Gutters ', states: [], dailyCap: 7 })
-      expect(status).toBe(200)
-      const { updatedAt, checklist, ...rest } = { ...campaign, name: 'Gutters', states: [], dailyCap: 7 }
-      expect(body.campaign).toMatchObject(rest)
-      expect(body.campaign.checklist).toEqual(checklist)
-      expect(body.campaign.updatedAt > updatedAt).toBe(true)
-    })
+  it('folds the zone into the schedule, and gives a schedule without one that of the workspace', async () => {
+    const [folded, own, bare] = [
+      await created({ timezone: 'Europe/London', hoursSchedule: { tz: 'UTC', days: NINE } }),
+      await created({ hoursSchedule: { tz: 'UTC', days: NINE } }),
+      await created({ hoursSchedule: { days: NINE } }),
+    ]
+    expect([folded, own, bare].map(({ hoursSchedule }) => hoursSchedule.tz)).toEqual([
+      'Europe/London',
+      'UTC',
+      'America/Chicago',
+    ])
+    expect([folded, own, bare].map(({ timezone }) => timezone)).toEqual(['Europe/London', 'UTC', 'America/Chicago'])
+    expect(bare.hoursSchedule.days).toMatchObject({ ...NINE, tue: [], sun: [] })
+    expect((await created({ timezone: 'Europe/London' })).hoursSchedule).toBeNull()
+  })
 
-    test('judges the rules on the campaign as it will be', async () => {
-      const { id } = await created({ unroutedMessage: 'Closed.' })
-      expect(refused(await patch(id, { dialTimeoutSeconds: 91 }))).toEqual([
-        400,
-        'bad_request',
-        ['failoverBudgetSeconds'],
-      ])
-      expect((await patch(id, { dialTimeoutSeconds: 91, failoverBudgetSeconds: 91 })).status).toBe(200)
-      expect((await patch(id, { unroutedAction: 'message' })).status).toBe(200)
-      expect(refused(await patch(id, { unroutedMessage: null }))).toEqual([400, 'bad_request', ['unroutedMessage']])
-      expect(refused(await patch(id, { unroutedAction: 'forward' }))).toEqual([
-        400,
-        'bad_request',
-        ['unroutedForwardE164'],
-      ])
-    })
+  it.each(ILL_FORMED)('%s: validation_error for %o', async (field, wrong, right) => {
+    expect(refused(await create(wrong))).toEqual([400, 'validation_error', [field]])
+    if (right) expect(await created(right)).toBeTruthy()
+  })
 
-    test('folds a zone into the schedule that is there', async () => {
-      const { id } = await created({ hoursSchedule: { tz: 'UTC', days: NINE } })
-      const { body } = await patch(id, { timezone: 'Asia/Tokyo' })
-      expect(body.campaign).toMatchObject({ timezone: 'Asia/Tokyo', hoursSchedule: { tz: 'Asia/Tokyo', days: NINE } })
-      expect((await patch(id, { hoursSchedule: null })).body.campaign.hoursSchedule).toBeNull()
-    })
+  it.each(AT_ODDS)('%s: bad_request for %o', async (field, wrong) => {
+    expect(refused(await create(wrong))).toEqual([400, 'bad_request', [field]])
+  })
 
-    test.each([
-      ['verticalId', { verticalId: 'solar' }],
-      ['status', { status: 'live' }],
-      ['kind', { kind: 'tracking' }],
-      ['routingKeyPrefix', { routingKeyPrefix: 'ABCD' }],
-      ['dailyCap', { dailyCap: -1 }],
-      ['name', { name: null }],
-      ['hoursSchedule.open', { hoursSchedule: { days: NINE, open: true } }],
-    ])('%s: validation_error for %o', async (field, wrong) => {
-      const { id } = await created()
-      expect(refused(await patch(id, wrong))).toEqual([400, 'validation_error', [field]])
-    })
+  it('a vertical that is nobody’s is a bad_request, beside whatever else is wrong', async () => {
+    expect(refused(await create({ verticalId: 'unicorns' }))).toEqual([400, 'bad_request', ['verticalId']])
+    const both = await create({ verticalId: 'unicorns', states: ['N'] })
+    expect(refused(both)).toEqual([400, 'bad_request', ['verticalId', 'states']])
+  })
 
-    test.each(AT_ODDS)('%s: bad_request for %o', async (field, wrong) => {
-      const { id } = await created()
-      expect(refused(await patch(id, wrong))).toEqual([400, 'bad_request', [field]])
-    })
+  it('one more than the plan allows is refused, however many come at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 12 }, () => create({}, starter)))
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(5)
+    for (const { body } of answers.filter(({ status }) => status !== 201))
+      expect(body.error).toMatchObject({
+        code: 'plan_upgrade_required',
+        details: { feature: 'maxTrackingCampaigns', limit: 5, current: 5 },
+      })
+  })
+})
 
-    test('nothing to change is a bad_request; what is so already is not', async () => {
-      const { id, updatedAt } = await created()
-      expect(refused(await patch(id, {}))).toEqual([400, 'bad_request', []])
-      const same = await patch(id, { dailyCap: 0, states: [] })
-      expect([same.status, same.body.campaign.updatedAt]).toEqual([200, updatedAt])
-    })
+describe(promised('PATCH /api/tracking/campaigns/:id'), () => {
+  it('changes what is sent and keeps the rest', async () => {
+    const campaign = await created({ description: 'Leaks', states: ['NY'] })
+    const { status, body } = await patch(campaign.id, { name: ' Gutters ', states: [], dailyCap: 7 })
+    expect(status).toBe(200)
+    const { updatedAt, checklist, ...rest } = { ...campaign, name: 'Gutters', states: [], dailyCap: 7 }
+    expect(body.campaign).toMatchObject(rest)
+    expect(body.campaign.checklist).toEqual(checklist)
+    expect(body.campaign.updatedAt > updatedAt).toBe(true)
+  })
 
-    test('a missing, a malformed and another workspace’s campaign are the same 404', async () => {
-      const foreign = (await create({}, other)).body.campaign.id
-      const answers = await Promise.all([NOBODY, 'x', foreign].map((id) => patch(id, { dailyCap: 1 })))
-      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
-      expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Campaign not found.' })
-    })
+  it('judges the rules on the campaign as it will be', async () => {
+    const { id } = await created({ unroutedMessage: 'Closed.' })
+    expect(refused(await patch(id, { dialTimeoutSeconds: 91 }))).toEqual([
+      400,
+      'bad_request',
+      ['failoverBudgetSeconds'],
+    ])
+    expect((await patch(id, { dialTimeoutSeconds: 91, failoverBudgetSeconds: 91 })).status).toBe(200)
+    expect((await patch(id, { unroutedAction: 'message' })).status).toBe(200)
+    expect(refused(await patch(id, { unroutedMessage: null }))).toEqual([400, 'bad_request', ['unroutedMessage']])
+    expect(refused(await patch(id, { unroutedAction: 'forward' }))).toEqual([
+      400,
+      'bad_request',
+      ['unroutedForwardE164'],
+    ])
+  })
 
-    test('an archived campaign does not change', async () => {
-      const answer = await patch(the.shelved.campaignId, { dailyCap: 1 })
-      expect(answer.status).toBe(409)
-      expect(answer.body.error).toMatchObject({ code: 'conflict', details: { status: 'archived' } })
-      expect(refused(await patch(the.shelved.campaignId, {}))[1]).toBe('bad_request')
-    })
+  it('folds a zone into the schedule that is there', async () => {
+    const { id } = await created({ hoursSchedule: { tz: 'UTC', days: NINE } })
+    const { body } = await patch(id, { timezone: 'Asia/Tokyo' })
+    expect(body.campaign).toMatchObject({ timezone: 'Asia/Tokyo', hoursSchedule: { tz: 'Asia/Tokyo', days: NINE } })
+    expect((await patch(id, { hoursSchedule: null })).body.campaign.hoursSchedule).toBeNull()
+  })
 
-    test('an If-Match that is out of date is refused, and nothing is written', async () => {
-      const { id } = await created()
-      const read = await main.console(`${PATH}/${id}`)
-      const tag = read.headers.get('etag') ?? ''
-      const first = await patch(id, { dailyCap: 1 }, { 'if-match': tag })
-      expect(first.status).toBe(200)
-      const second = await patch(id, { dailyCap: 2 }, { 'if-match': tag })
-      expect(refused(second).slice(0, 2)).toEqual([412, 'conflict'])
-      const after = await main.console(`${PATH}/${id}`)
-      expect(after.body.campaign.dailyCap).toBe(1)
-      expect(after.headers.get('etag')).toBe(first.headers.get('etag'))
-    })
+  it.each([
+    ['verticalId', { verticalId: 'solar' }],
+    ['status', { status: 'live' }],
+    ['kind', { kind: 'tracking' }],
+    ['routingKeyPrefix', { routingKeyPrefix: 'ABCD' }],
+    ['dailyCap', { dailyCap: -1 }],
+    ['name', { name: null }],
+    ['hoursSchedule.open', { hoursSchedule: { days: NINE, open: true } }],
+  ])('%s: validation_error for %o', async (field, wrong) => {
+    const { id } = await created()
+    expect(refused(await patch(id, wrong))).toEqual([400, 'validation_error', [field]])
+  })
+
+  it.each(AT_ODDS)('%s: bad_request for %o', async (field, wrong) => {
+    const { id } = await created()
+    expect(refused(await patch(id, wrong))).toEqual([400, 'bad_request', [field]])
+  })
+
+  it('nothing to change is a bad_request; what is so already is not', async () => {
+    const { id, updatedAt } = await created()
+    expect(refused(await patch(id, {}))).toEqual([400, 'bad_request', []])
+    const same = await patch(id, { dailyCap: 0, states: [] })
+    expect([same.status, same.body.campaign.updatedAt]).toEqual([200, updatedAt])
+  })
+
+  it('a missing, a malformed and another workspace’s campaign are the same 404', async () => {
+    const foreign = (await create({}, other)).body.campaign.id
+    const answers = await Promise.all([NOBODY, 'x', foreign].map((id) => patch(id, { dailyCap: 1 })))
+    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
+    expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Campaign not found.' })
+  })
+
+  it('an archived campaign does not change', async () => {
+    const answer = await patch(the.shelved.campaignId, { dailyCap: 1 })
+    expect(answer.status).toBe(409)
+    expect(answer.body.error).toMatchObject({ code: 'conflict', details: { status: 'archived' } })
+    expect(refused(await patch(the.shelved.campaignId, {}))[1]).toBe('bad_request')
+  })
+
+  it('an If-Match that is out of date is refused, and nothing is written', async () => {
+    const { id } = await created()
+    const read = await main.console(`${PATH}/${id}`)
+    const tag = read.headers.get('etag') ?? ''
+    const first = await patch(id, { dailyCap: 1 }, { 'if-match': tag })
+    expect(first.status).toBe(200)
+    const second = await patch(id, { dailyCap: 2 }, { 'if-match': tag })
+    expect(refused(second).slice(0, 2)).toEqual([412, 'conflict'])
+    const after = await main.console(`${PATH}/${id}`)
+    expect(after.body.campaign.dailyCap).toBe(1)
+    expect(after.headers.get('etag')).toBe(first.headers.get('etag'))
   })
 })

@@ -1,9 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
-import { storeSetups } from '../../support/e2e/server.ts'
-import { platform } from '../../support/e2e/suite.ts'
-import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { suite } from '../../support/e2e/suite.ts'
+import type { TenantClient } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
@@ -23,7 +22,7 @@ const PLATFORM = [
   'other',
 ]
 
-async function prepared(writer: StreamWriter) {
+async function world(writer: StreamWriter) {
   return {
     main: await createTenantWorkspace(writer, { name: 'Main' }),
     bare: await createTenantWorkspace(writer, { name: 'Bare' }),
@@ -31,125 +30,117 @@ async function prepared(writer: StreamWriter) {
   }
 }
 
-describe.each(storeSetups)('verticals over $name', (setup) => {
-  let main: TenantClient
-  let bare: TenantClient
-  let other: TenantClient
+const { it, main, tenant } = suite('verticals', world)
+const bare = tenant((the) => the.bare)
+const other = tenant((the) => the.other)
 
-  platform(setup, prepared, (server, the) => {
-    main = createTenantClient(server, the.main)
-    bare = createTenantClient(server, the.bare)
-    other = createTenantClient(server, the.other)
-  })
+const create = (body: Json, { console }: TenantClient = main) => console(PATH, { method: 'POST', body })
+const created = async (name: string, desk: TenantClient = main) => {
+  const { status, text, body } = await create({ name, short: 'Own' }, desk)
+  expect(status, text).toBe(201)
+  return body.vertical
+}
+const patch = (id: string, body: Json, headers = {}) =>
+  main.console(`${PATH}/${id}`, { method: 'PATCH', body, headers })
+const campaign = (verticalId: string, { console }: TenantClient = main) =>
+  console('/api/tracking/campaigns', { method: 'POST', body: { name: 'Sells', verticalId } })
+const refused = ({ status, body }: Json) => [status, body?.error?.code, Object.keys(body?.error?.details ?? {})]
 
-  const create = (body: Json, { console }: TenantClient = main) => console(PATH, { method: 'POST', body })
-  const created = async (name: string, desk: TenantClient = main) => {
-    const { status, text, body } = await create({ name, short: 'Own' }, desk)
-    expect(status, text).toBe(201)
-    return body.vertical
+it('a workspace begins with the twelve of the platform', async () => {
+  const { status, body } = await bare.console(PATH)
+  expect(status).toBe(200)
+  expect(body.verticals.map(({ id }: Json) => id)).toEqual(PLATFORM)
+  expect(body.verticals[8]).toEqual({ id: 'solar', name: 'Solar', short: 'Solar', active: true, platform: true })
+})
+
+it('its own stand behind them by name, and no other workspace sees them', async () => {
+  const [zoo, ants] = [await created('Zoo tickets'), await created('Ants ünd Käfer')]
+  expect(zoo).toEqual({ id: expect.any(String), name: 'Zoo tickets', short: 'Own', active: true, platform: false })
+  const { body } = await main.console(PATH)
+  expect(body.verticals.slice(12)).toEqual([ants, zoo])
+  expect((await bare.console(PATH)).body.verticals).toHaveLength(12)
+  expect((await main.console(`${PATH}/${zoo.id}`)).body).toEqual({ vertical: zoo })
+})
+
+it.each<readonly [string, Json, Json | null]>([
+  ['name', { short: 'x' }, null],
+  ['name', { name: ' ', short: 'x' }, { name: 'y', short: 'x' }],
+  ['name', { name: 'n'.repeat(81), short: 'x' }, { name: 'n'.repeat(80), short: 'x' }],
+  ['short', { name: 'Short' }, null],
+  ['short', { name: 'Short', short: '' }, null],
+  ['short', { name: 'Short', short: 's'.repeat(41) }, { name: 'Short', short: 's'.repeat(40) }],
+  ['id', { name: 'Short', short: 's', id: 'solar' }, null],
+])('%s: validation_error for %o', async (field, wrong, right) => {
+  expect(refused(await create(wrong))).toEqual([400, 'validation_error', [field]])
+  if (right) expect((await create(right)).status).toBe(201)
+})
+
+it('a name that another has is a conflict, however many come at once', async () => {
+  await created('Pest control')
+  for (const name of ['pest CONTROL ', 'solar']) {
+    const answer = await create({ name, short: 'x' })
+    expect(refused(answer)).toEqual([409, 'conflict', ['name']])
+    expect(answer.body.error.details.name).toBe(name.trim())
   }
-  const patch = (id: string, body: Json, headers = {}) =>
-    main.console(`${PATH}/${id}`, { method: 'PATCH', body, headers })
-  const campaign = (verticalId: string, { console }: TenantClient = main) =>
-    console('/api/tracking/campaigns', { method: 'POST', body: { name: 'Sells', verticalId } })
-  const refused = ({ status, body }: Json) => [status, body?.error?.code, Object.keys(body?.error?.details ?? {})]
+  const answers = await Promise.all(Array.from({ length: 10 }, () => create({ name: 'Raced', short: 'x' })))
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
+  expect((await create({ name: 'Pest control', short: 'x' }, bare)).status).toBe(201)
+})
 
-  test('a workspace begins with the twelve of the platform', async () => {
-    const { status, body } = await bare.console(PATH)
-    expect(status).toBe(200)
-    expect(body.verticals.map(({ id }: Json) => id)).toEqual(PLATFORM)
-    expect(body.verticals[8]).toEqual({ id: 'solar', name: 'Solar', short: 'Solar', active: true, platform: true })
-  })
+it('a campaign sells one of them, and is found by it', async () => {
+  const { id, name } = await created('Windows')
+  const made = await campaign(id)
+  expect(made.status, made.text).toBe(201)
+  const vertical = { id, name, short: 'Own' }
+  expect(made.body.campaign).toMatchObject({ verticalId: id, vertical })
+  const { body } = await main.rest(`/api/v1/campaigns?verticalId=${id}`)
+  expect(body.data.map((row: Json) => [row.id, row.vertical])).toEqual([[made.body.campaign.id, vertical]])
+})
 
-  test('its own stand behind them by name, and no other workspace sees them', async () => {
-    const [zoo, ants] = [await created('Zoo tickets'), await created('Ants ünd Käfer')]
-    expect(zoo).toEqual({ id: expect.any(String), name: 'Zoo tickets', short: 'Own', active: true, platform: false })
-    const { body } = await main.console(PATH)
-    expect(body.verticals.slice(12)).toEqual([ants, zoo])
-    expect((await bare.console(PATH)).body.verticals).toHaveLength(12)
-    expect((await main.console(`${PATH}/${zoo.id}`)).body).toEqual({ vertical: zoo })
-  })
+it('one that is put away takes no new campaign, and those that sell it keep it', async () => {
+  const { id } = await created('Fax machines')
+  const kept = (await campaign(id)).body.campaign
+  const away = await patch(id, { active: false })
+  expect([away.status, away.body.vertical.active]).toEqual([200, false])
+  expect(refused(await campaign(id))).toEqual([400, 'bad_request', ['verticalId']])
+  const { body } = await main.console(`/api/tracking/campaigns/${kept.id}`)
+  expect(body.campaign.vertical).toEqual({ id, name: 'Fax machines', short: 'Own' })
+  const change = { method: 'PATCH', body: { description: 'Still sold' } }
+  expect((await main.console(`/api/tracking/campaigns/${kept.id}`, change)).status).toBe(200)
+  expect((await main.console(PATH)).body.verticals.find((one: Json) => one.id === id).active).toBe(false)
+  expect((await patch(id, { active: false })).status).toBe(200)
+  expect((await patch(id, { active: true })).body.vertical.active).toBe(true)
+  expect((await campaign(id)).status).toBe(201)
+})
 
-  test.each<readonly [string, Json, Json | null]>([
-    ['name', { short: 'x' }, null],
-    ['name', { name: ' ', short: 'x' }, { name: 'y', short: 'x' }],
-    ['name', { name: 'n'.repeat(81), short: 'x' }, { name: 'n'.repeat(80), short: 'x' }],
-    ['short', { name: 'Short' }, null],
-    ['short', { name: 'Short', short: '' }, null],
-    ['short', { name: 'Short', short: 's'.repeat(41) }, { name: 'Short', short: 's'.repeat(40) }],
-    ['id', { name: 'Short', short: 's', id: 'solar' }, null],
-  ])('%s: validation_error for %o', async (field, wrong, right) => {
-    expect(refused(await create(wrong))).toEqual([400, 'validation_error', [field]])
-    if (right) expect((await create(right)).status).toBe(201)
-  })
+it("another workspace's vertical is refused like one that is not there", async () => {
+  const { id } = await created('Theirs', other)
+  for (const verticalId of [id, NOBODY, 'unicorns', '__proto__'])
+    expect(refused(await campaign(verticalId))).toEqual([400, 'bad_request', ['verticalId']])
+})
 
-  test('a name that another has is a conflict, however many come at once', async () => {
-    await created('Pest control')
-    for (const name of ['pest CONTROL ', 'solar']) {
-      const answer = await create({ name, short: 'x' })
-      expect(refused(answer)).toEqual([409, 'conflict', ['name']])
-      expect(answer.body.error.details.name).toBe(name.trim())
-    }
-    const answers = await Promise.all(Array.from({ length: 10 }, () => create({ name: 'Raced', short: 'x' })))
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
-    expect((await create({ name: 'Pest control', short: 'x' }, bare)).status).toBe(201)
-  })
+it.each([
+  ['active', { active: 'no' }],
+  ['active', { active: null }],
+  ['name', { name: 'New' }],
+])('%s: validation_error for %o', async (field, wrong) => {
+  const { id } = await created(`Unchanged ${JSON.stringify(wrong)}`)
+  expect(refused(await patch(id, wrong))).toEqual([400, 'validation_error', [field]])
+})
 
-  test('a campaign sells one of them, and is found by it', async () => {
-    const { id, name } = await created('Windows')
-    const made = await campaign(id)
-    expect(made.status, made.text).toBe(201)
-    const vertical = { id, name, short: 'Own' }
-    expect(made.body.campaign).toMatchObject({ verticalId: id, vertical })
-    const { body } = await main.rest(`/api/v1/campaigns?verticalId=${id}`)
-    expect(body.data.map((row: Json) => [row.id, row.vertical])).toEqual([[made.body.campaign.id, vertical]])
-  })
+it('nothing to change is a bad_request, and a stale tag is refused', async () => {
+  const { id } = await created('Tagged')
+  expect(refused(await patch(id, {}))).toEqual([400, 'bad_request', []])
+  const tag = (await main.console(`${PATH}/${id}`)).headers.get('etag') ?? ''
+  const moved = await patch(id, { active: false }, { 'if-match': tag })
+  expect(moved.status).toBe(200)
+  expect((await patch(id, { active: true }, { 'if-match': tag })).status).toBe(412)
+  expect((await main.console(`${PATH}/${id}`)).headers.get('etag')).toBe(moved.headers.get('etag'))
+})
 
-  test('one that is put away takes no new campaign, and those that sell it keep it', async () => {
-    const { id } = await created('Fax machines')
-    const kept = (await campaign(id)).body.campaign
-    const away = await patch(id, { active: false })
-    expect([away.status, away.body.vertical.active]).toEqual([200, false])
-    expect(refused(await campaign(id))).toEqual([400, 'bad_request', ['verticalId']])
-    const { body } = await main.console(`/api/tracking/campaigns/${kept.id}`)
-    expect(body.campaign.vertical).toEqual({ id, name: 'Fax machines', short: 'Own' })
-    const change = { method: 'PATCH', body: { description: 'Still sold' } }
-    expect((await main.console(`/api/tracking/campaigns/${kept.id}`, change)).status).toBe(200)
-    expect((await main.console(PATH)).body.verticals.find((one: Json) => one.id === id).active).toBe(false)
-    expect((await patch(id, { active: false })).status).toBe(200)
-    expect((await patch(id, { active: true })).body.vertical.active).toBe(true)
-    expect((await campaign(id)).status).toBe(201)
-  })
-
-  test("another workspace's vertical is refused like one that is not there", async () => {
-    const { id } = await created('Theirs', other)
-    for (const verticalId of [id, NOBODY, 'unicorns', '__proto__'])
-      expect(refused(await campaign(verticalId))).toEqual([400, 'bad_request', ['verticalId']])
-  })
-
-  test.each([
-    ['active', { active: 'no' }],
-    ['active', { active: null }],
-    ['name', { name: 'New' }],
-  ])('%s: validation_error for %o', async (field, wrong) => {
-    const { id } = await created(`Unchanged ${JSON.stringify(wrong)}`)
-    expect(refused(await patch(id, wrong))).toEqual([400, 'validation_error', [field]])
-  })
-
-  test('nothing to change is a bad_request, and a stale tag is refused', async () => {
-    const { id } = await created('Tagged')
-    expect(refused(await patch(id, {}))).toEqual([400, 'bad_request', []])
-    const tag = (await main.console(`${PATH}/${id}`)).headers.get('etag') ?? ''
-    const moved = await patch(id, { active: false }, { 'if-match': tag })
-    expect(moved.status).toBe(200)
-    expect((await patch(id, { active: true }, { 'if-match': tag })).status).toBe(412)
-    expect((await main.console(`${PATH}/${id}`)).headers.get('etag')).toBe(moved.headers.get('etag'))
-  })
-
-  test("a missing, a malformed, another workspace's and a platform vertical are the same 404", async () => {
-    const { id } = await created('Elsewhere', other)
-    const answers = await Promise.all([NOBODY, 'x', id, 'solar'].map((one) => patch(one, { active: false })))
-    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
-    expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Vertical not found.' })
-  })
+it("a missing, a malformed, another workspace's and a platform vertical are the same 404", async () => {
+  const { id } = await created('Elsewhere', other)
+  const answers = await Promise.all([NOBODY, 'x', id, 'solar'].map((one) => patch(one, { active: false })))
+  expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
+  expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Vertical not found.' })
 })

@@ -1,11 +1,10 @@
-import { describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { createApiClient, errorWithoutRequestId, type Json, queryString } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
 import { expectLengths, expectRanges, type Range, refusalOf } from '../../support/e2e/ranges.ts'
-import { type Server, storeSetups } from '../../support/e2e/server.ts'
-import { platform } from '../../support/e2e/suite.ts'
-import { createTenantClient, skipsOf, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { suite } from '../../support/e2e/suite.ts'
+import { createTenantClient, skipsOf } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
@@ -35,7 +34,7 @@ const NOTHING_TODAY = {
   payoutCents: 0,
 }
 
-async function prepared(writer: StreamWriter) {
+async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main', timezone: 'America/Chicago' })
   const owner = await main.buyer({ name: 'Owner' })
   const active = await main.target(owner, { name: 'Active' })
@@ -49,359 +48,347 @@ async function prepared(writer: StreamWriter) {
   const blind = await main.apiKey({ name: 'Blind', scopes: ['calls:read'] })
   return { main, owner, active, line, small, readings, foreign, blind }
 }
-type World = Awaited<ReturnType<typeof prepared>>
 
-describe.each(storeSetups)('buyers over $name', (setup) => {
-  let server: Server
-  let the: World
-  let main: TenantClient
-  let small: TenantClient
+const { it, describe, main, the, server, tenant } = suite('buyers', world)
+const small = tenant((the) => the.small)
 
-  platform(setup, prepared, (started, built) => {
-    server = started
-    the = built
-    main = createTenantClient(server, the.main)
-    small = createTenantClient(server, the.small)
+let n = 0
+const create = (body: Json, desk = main) => desk.console(PATH, { method: 'POST', body })
+const made = async (body: Json = {}, desk = main): Promise<Json> => {
+  n += 1
+  const answer = await create({ name: `Buyer ${n}`, ...body }, desk)
+  expect(answer.status, answer.text).toBe(201)
+  return answer.body.buyer
+}
+const change = (id: string, body: Json, desk = main) => desk.console(`${PATH}/${id}`, { method: 'PATCH', body })
+const move = (id: string, status: Json, more: Json = {}, desk = main) =>
+  desk.console(`${PATH}/${id}/status`, { method: 'POST', body: { status, ...more } })
+const read = async (id: string) => (await main.rest(`/api/v1/buyers/${id}`)).body.buyer
+
+describe(promised('POST /api/tracking/buyers'), () => {
+  it('adds one with its counters at zero, in the workspace’s zone', async () => {
+    const { status, body } = await create({ name: '  Acme  ' })
+    expect(status).toBe(201)
+    expect(body).toEqual({
+      buyer: {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        name: 'Acme',
+        company: null,
+        contactName: null,
+        contactEmail: null,
+        contactPhone: null,
+        status: 'active',
+        timezone: 'America/Chicago',
+        concurrencyCap: 0,
+        hourlyCap: 0,
+        dailyCap: 0,
+        monthlyCap: 0,
+        dailyRevenueCapCents: 0,
+        usage: IDLE,
+        liveCalls: 0,
+        externalRef: null,
+        notes: null,
+        today: NOTHING_TODAY,
+        createdAt: expect.any(String),
+        updatedAt: body.buyer.createdAt,
+      },
+    })
+    expect(await read(body.buyer.id)).toEqual(body.buyer)
   })
 
-  let n = 0
-  const create = (body: Json, desk = main) => desk.console(PATH, { method: 'POST', body })
-  const made = async (body: Json = {}, desk = main): Promise<Json> => {
-    n += 1
-    const answer = await create({ name: `Buyer ${n}`, ...body }, desk)
-    expect(answer.status, answer.text).toBe(201)
-    return answer.body.buyer
-  }
-  const change = (id: string, body: Json, desk = main) => desk.console(`${PATH}/${id}`, { method: 'PATCH', body })
-  const move = (id: string, status: Json, more: Json = {}, desk = main) =>
-    desk.console(`${PATH}/${id}/status`, { method: 'POST', body: { status, ...more } })
-  const read = async (id: string) => (await main.rest(`/api/v1/buyers/${id}`)).body.buyer
+  it('keeps everything as it is sent, the address for the team alone', async () => {
+    const sent = {
+      company: 'Acme Inc.',
+      contactName: 'Ada',
+      contactEmail: 'not quite an address',
+      contactPhone: 'ext. 5',
+      timezone: 'Asia/Kathmandu',
+      externalRef: 'crm-9',
+      notes: '🏠\nNew roofs',
+      concurrencyCap: 1,
+      hourlyCap: 2,
+      dailyCap: 3,
+      monthlyCap: 4,
+      dailyRevenueCapCents: 5,
+    }
+    expect(await made(sent)).toMatchObject(sent)
+  })
 
-  describe(promised('POST /api/tracking/buyers'), () => {
-    test('adds one with its counters at zero, in the workspace’s zone', async () => {
-      const { status, body } = await create({ name: '  Acme  ' })
-      expect(status).toBe(201)
-      expect(body).toEqual({
-        buyer: {
-          id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-          name: 'Acme',
-          company: null,
-          contactName: null,
-          contactEmail: null,
-          contactPhone: null,
-          status: 'active',
-          timezone: 'America/Chicago',
-          concurrencyCap: 0,
-          hourlyCap: 0,
-          dailyCap: 0,
-          monthlyCap: 0,
-          dailyRevenueCapCents: 0,
-          usage: IDLE,
-          liveCalls: 0,
-          externalRef: null,
-          notes: null,
-          today: NOTHING_TODAY,
-          createdAt: expect.any(String),
-          updatedAt: body.buyer.createdAt,
-        },
-      })
-      expect(await read(body.buyer.id)).toEqual(body.buyer)
-    })
+  it('holds every figure and text to its range', async () => {
+    await expectRanges(
+      CAPS,
+      (body) => create({ name: `Range ${n++}`, ...body }),
+      ({ buyer }) => buyer,
+    )
+    await expectLengths(TEXTS, (body) => create({ name: `Length ${n++}`, ...body }))
+  })
 
-    test('keeps everything as it is sent, the address for the team alone', async () => {
-      const sent = {
-        company: 'Acme Inc.',
-        contactName: 'Ada',
-        contactEmail: 'not quite an address',
-        contactPhone: 'ext. 5',
-        timezone: 'Asia/Kathmandu',
-        externalRef: 'crm-9',
-        notes: '🏠\nNew roofs',
-        concurrencyCap: 1,
-        hourlyCap: 2,
-        dailyCap: 3,
-        monthlyCap: 4,
-        dailyRevenueCapCents: 5,
-      }
-      expect(await made(sent)).toMatchObject(sent)
-    })
-
-    test('holds every figure and text to its range', async () => {
-      await expectRanges(
-        CAPS,
-        (body) => create({ name: `Range ${n++}`, ...body }),
-        ({ buyer }) => buyer,
-      )
-      await expectLengths(TEXTS, (body) => create({ name: `Length ${n++}`, ...body }))
-    })
-
-    test.each<readonly [Json, string]>([
-      [{ name: undefined }, 'name'],
-      [{ name: 'x' }, 'name'],
-      [{ name: ' x ' }, 'name'],
-      [{ name: 'x'.repeat(121) }, 'name'],
-      [{ name: 7 }, 'name'],
-      [{ timezone: 'Mars/Olympus' }, 'timezone'],
-      [{ timezone: '+01:00' }, 'timezone'],
-      [{ timezone: 'x'.repeat(65) }, 'timezone'],
-      [{ company: 7 }, 'company'],
-      [{ status: 'paused' }, 'status'],
-      [{ id: NOBODY }, 'id'],
-    ])('refuses %j by the field', async (body, field) => {
-      expect(refusalOf(await create({ name: 'Ill formed', ...body }))).toEqual({
-        status: 400,
-        code: 'validation_error',
-        details: { [field]: expect.any(String) },
-      })
-    })
-
-    test('takes names of 2 and of 120 characters', async () => {
-      for (const name of ['ab', 'x'.repeat(120)]) expect((await create({ name })).status).toBe(201)
-    })
-
-    test('refuses a name that is taken, however it is spelt, but not that of an archived buyer', async () => {
-      const { id } = await made({ name: 'Café Lumière' })
-      for (const name of ['CAFÉ lumière', ' café LUMIÈRE ', 'Cafe\u0301 Lumie\u0300re'])
-        expect(refusalOf(await create({ name }))).toEqual({
-          status: 409,
-          code: 'conflict',
-          details: { name: name.trim() },
-        })
-      await move(id, 'archived')
-      expect((await create({ name: 'café lumière' })).status).toBe(201)
-    })
-
-    test('gives a name to one of fifty who want it at once', async () => {
-      const answers = await Promise.all(Array.from({ length: 50 }, () => create({ name: 'Wanted' })))
-      expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array(49).fill(409)])
-      expect((await main.rest('/api/v1/buyers?q=Wanted')).body.total).toBe(1)
-    })
-
-    test('refuses one past the plan, and restoring one past it, and says how many there are', async () => {
-      const ids: string[] = []
-      for (let place = 1; place <= 5; place += 1) ids.push((await made({ name: `Small ${place}` }, small)).id)
-      const full = {
-        status: 402,
-        code: 'plan_upgrade_required',
-        details: { feature: 'maxBuyers', limit: 5, current: 5 },
-      }
-      expect(refusalOf(await create({ name: 'Small 6' }, small))).toEqual(full)
-      expect(refusalOf(await create({ name: 'small 1' }, small))).toMatchObject({ status: 409 })
-      const [first = ''] = ids
-      expect((await move(first, 'archived', {}, small)).status).toBe(200)
-      await made({ name: 'Small 6' }, small)
-      expect(refusalOf(await move(first, 'active', {}, small))).toEqual(full)
+  it.each<readonly [Json, string]>([
+    [{ name: undefined }, 'name'],
+    [{ name: 'x' }, 'name'],
+    [{ name: ' x ' }, 'name'],
+    [{ name: 'x'.repeat(121) }, 'name'],
+    [{ name: 7 }, 'name'],
+    [{ timezone: 'Mars/Olympus' }, 'timezone'],
+    [{ timezone: '+01:00' }, 'timezone'],
+    [{ timezone: 'x'.repeat(65) }, 'timezone'],
+    [{ company: 7 }, 'company'],
+    [{ status: 'paused' }, 'status'],
+    [{ id: NOBODY }, 'id'],
+  ])('refuses %j by the field', async (body, field) => {
+    expect(refusalOf(await create({ name: 'Ill formed', ...body }))).toEqual({
+      status: 400,
+      code: 'validation_error',
+      details: { [field]: expect.any(String) },
     })
   })
 
-  describe(promised('PATCH /api/tracking/buyers/:id'), () => {
-    test('changes what it names, keeps the rest, and answers target counts without today', async () => {
-      const { status, body } = await change(the.owner, { dailyCap: 50, notes: 'Pays late' })
-      expect(status).toBe(200)
-      expect(body.buyer).toMatchObject({
-        name: 'Owner',
-        dailyCap: 50,
-        notes: 'Pays late',
-        targets: { total: 3, active: 1 },
-      })
-      expect(body.buyer).not.toHaveProperty('today')
-      const { today: _today, ...buyer } = await read(the.owner)
-      expect({ ...buyer, targets: body.buyer.targets }).toEqual(body.buyer)
-      expect((await change(the.owner, { notes: null })).body.buyer).toMatchObject({ notes: null, dailyCap: 50 })
-    })
+  it('takes names of 2 and of 120 characters', async () => {
+    for (const name of ['ab', 'x'.repeat(120)]) expect((await create({ name })).status).toBe(201)
+  })
 
-    test('changes nothing when nothing differs', async () => {
-      const buyer = await made({ dailyCap: 5 })
-      const same = await change(buyer.id, { dailyCap: 5, name: buyer.name })
-      expect([same.status, same.body.buyer.updatedAt]).toEqual([200, buyer.updatedAt])
-    })
-
-    test('a cap below its use reverses nothing; the next call meets it', async () => {
-      await change(the.owner, { dailyCap: 0 })
-      const today = new Date(Math.max(new Date().setUTCHours(0, 0, 0, 0), Date.now() - 60_000)).toISOString()
-      const played = () =>
-        main.playCall({
-          to: the.line.e164,
-          at: today,
-          script: { [the.active]: [{ result: 'answer', afterSeconds: 1, talkSeconds: 1 }] },
-        })
-      for (const _call of [1, 2]) expect((await played()).call.outcome).toBe('converted')
-      const lowered = await change(the.owner, { dailyCap: 1 })
-      expect(lowered.body.buyer).toMatchObject({ dailyCap: 1, usage: { day: 2 } })
-      expect(skipsOf((await played()).story)).toEqual([['Active', 'buyer_capped']])
-      await change(the.owner, { dailyCap: 0 })
-      expect((await played()).call.outcome).toBe('converted')
-    })
-
-    test('holds every figure, text and name to its range', async () => {
-      const { id } = await made()
-      await expectRanges(
-        CAPS,
-        (body) => change(id, body),
-        ({ buyer }) => buyer,
-      )
-      await expectLengths(TEXTS, (body) => change(id, body))
-      for (const body of [{ name: 'x' }, { name: 'x'.repeat(121) }, { timezone: 'Mars/Olympus' }, { status: 'paused' }])
-        expect(refusalOf(await change(id, body))).toEqual({
-          status: 400,
-          code: 'validation_error',
-          details: { [Object.keys(body)[0] ?? '']: expect.any(String) },
-        })
-    })
-
-    test('refuses a body that changes nothing, an archived buyer, and another buyer’s name', async () => {
-      const buyer = await made()
-      expect(refusalOf(await change(buyer.id, {}))).toMatchObject({ status: 400, code: 'bad_request' })
-      expect(refusalOf(await change(buyer.id, { name: 'OWNER' }))).toEqual({
+  it('refuses a name that is taken, however it is spelt, but not that of an archived buyer', async () => {
+    const { id } = await made({ name: 'Café Lumière' })
+    for (const name of ['CAFÉ lumière', ' café LUMIÈRE ', 'Cafe\u0301 Lumie\u0300re'])
+      expect(refusalOf(await create({ name }))).toEqual({
         status: 409,
         code: 'conflict',
-        details: { name: 'OWNER' },
+        details: { name: name.trim() },
       })
-      expect((await change(buyer.id, { name: buyer.name.toUpperCase() })).status).toBe(200)
-      await move(buyer.id, 'archived')
-      expect(refusalOf(await change(buyer.id, { notes: 'Late' }))).toEqual({
+    await move(id, 'archived')
+    expect((await create({ name: 'café lumière' })).status).toBe(201)
+  })
+
+  it('gives a name to one of fifty who want it at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 50 }, () => create({ name: 'Wanted' })))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array(49).fill(409)])
+    expect((await main.rest('/api/v1/buyers?q=Wanted')).body.total).toBe(1)
+  })
+
+  it('refuses one past the plan, and restoring one past it, and says how many there are', async () => {
+    const ids: string[] = []
+    for (let place = 1; place <= 5; place += 1) ids.push((await made({ name: `Small ${place}` }, small)).id)
+    const full = {
+      status: 402,
+      code: 'plan_upgrade_required',
+      details: { feature: 'maxBuyers', limit: 5, current: 5 },
+    }
+    expect(refusalOf(await create({ name: 'Small 6' }, small))).toEqual(full)
+    expect(refusalOf(await create({ name: 'small 1' }, small))).toMatchObject({ status: 409 })
+    const [first = ''] = ids
+    expect((await move(first, 'archived', {}, small)).status).toBe(200)
+    await made({ name: 'Small 6' }, small)
+    expect(refusalOf(await move(first, 'active', {}, small))).toEqual(full)
+  })
+})
+
+describe(promised('PATCH /api/tracking/buyers/:id'), () => {
+  it('changes what it names, keeps the rest, and answers target counts without today', async () => {
+    const { status, body } = await change(the.owner, { dailyCap: 50, notes: 'Pays late' })
+    expect(status).toBe(200)
+    expect(body.buyer).toMatchObject({
+      name: 'Owner',
+      dailyCap: 50,
+      notes: 'Pays late',
+      targets: { total: 3, active: 1 },
+    })
+    expect(body.buyer).not.toHaveProperty('today')
+    const { today: _today, ...buyer } = await read(the.owner)
+    expect({ ...buyer, targets: body.buyer.targets }).toEqual(body.buyer)
+    expect((await change(the.owner, { notes: null })).body.buyer).toMatchObject({ notes: null, dailyCap: 50 })
+  })
+
+  it('changes nothing when nothing differs', async () => {
+    const buyer = await made({ dailyCap: 5 })
+    const same = await change(buyer.id, { dailyCap: 5, name: buyer.name })
+    expect([same.status, same.body.buyer.updatedAt]).toEqual([200, buyer.updatedAt])
+  })
+
+  it('a cap below its use reverses nothing; the next call meets it', async () => {
+    await change(the.owner, { dailyCap: 0 })
+    const today = new Date(Math.max(new Date().setUTCHours(0, 0, 0, 0), Date.now() - 60_000)).toISOString()
+    const played = () =>
+      main.playCall({
+        to: the.line.e164,
+        at: today,
+        script: { [the.active]: [{ result: 'answer', afterSeconds: 1, talkSeconds: 1 }] },
+      })
+    for (const _call of [1, 2]) expect((await played()).call.outcome).toBe('converted')
+    const lowered = await change(the.owner, { dailyCap: 1 })
+    expect(lowered.body.buyer).toMatchObject({ dailyCap: 1, usage: { day: 2 } })
+    expect(skipsOf((await played()).story)).toEqual([['Active', 'buyer_capped']])
+    await change(the.owner, { dailyCap: 0 })
+    expect((await played()).call.outcome).toBe('converted')
+  })
+
+  it('holds every figure, text and name to its range', async () => {
+    const { id } = await made()
+    await expectRanges(
+      CAPS,
+      (body) => change(id, body),
+      ({ buyer }) => buyer,
+    )
+    await expectLengths(TEXTS, (body) => change(id, body))
+    for (const body of [{ name: 'x' }, { name: 'x'.repeat(121) }, { timezone: 'Mars/Olympus' }, { status: 'paused' }])
+      expect(refusalOf(await change(id, body))).toEqual({
+        status: 400,
+        code: 'validation_error',
+        details: { [Object.keys(body)[0] ?? '']: expect.any(String) },
+      })
+  })
+
+  it('refuses a body that changes nothing, an archived buyer, and another buyer’s name', async () => {
+    const buyer = await made()
+    expect(refusalOf(await change(buyer.id, {}))).toMatchObject({ status: 400, code: 'bad_request' })
+    expect(refusalOf(await change(buyer.id, { name: 'OWNER' }))).toEqual({
+      status: 409,
+      code: 'conflict',
+      details: { name: 'OWNER' },
+    })
+    expect((await change(buyer.id, { name: buyer.name.toUpperCase() })).status).toBe(200)
+    await move(buyer.id, 'archived')
+    expect(refusalOf(await change(buyer.id, { notes: 'Late' }))).toEqual({
+      status: 409,
+      code: 'conflict',
+      details: { status: 'archived' },
+    })
+  })
+
+  it('tells a malformed, a missing and a foreign id apart by nothing', async () => {
+    const others = ['nope', NOBODY, the.foreign, the.line.campaignId]
+    const bodies = [{ notes: 'x' }, { notes: 5 }]
+    const answers = await Promise.all(others.flatMap((id) => bodies.map((body) => change(id, body))))
+    expect(answers[0]).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
+    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
+  })
+})
+
+describe(promised('POST /api/tracking/buyers/:id/status'), () => {
+  it('moves among all three, counts the active targets, and edits none', async () => {
+    for (const status of ['paused', 'archived', 'paused', 'active', 'archived', 'active']) {
+      const { body } = await move(the.owner, status, { note: 'For a week' })
+      expect(body).toMatchObject({ changed: true, targetsAffected: 1, buyer: { status, today: expect.any(Object) } })
+      expect(body.buyer).toEqual(await read(the.owner))
+    }
+    expect((await main.rest(`/api/v1/targets/${the.active}`)).body.target.status).toBe('active')
+  })
+
+  it('says that it was so already, and counts no targets then', async () => {
+    const { body } = await move(the.owner, 'active')
+    expect(body).toMatchObject({ changed: false, buyer: { status: 'active' } })
+    expect(body).not.toHaveProperty('targetsAffected')
+  })
+
+  it('makes each target of a paused buyer ineligible', async () => {
+    await move(the.owner, 'paused')
+    const { call, story } = await main.playCall({ to: the.line.e164 })
+    expect(skipsOf(story)).toEqual([['Active', 'buyer_paused']])
+    expect(call.reasonCode).toBe('no_eligible_target')
+    await move(the.owner, 'active')
+    expect((await main.playCall({ to: the.line.e164 })).call.outcome).toBe('converted')
+  })
+
+  it('does not restore a buyer whose name is taken', async () => {
+    const first = await made({ name: 'Twin' })
+    await move(first.id, 'archived')
+    const second = await made({ name: 'twin' })
+    for (const status of ['active', 'paused'])
+      expect(refusalOf(await move(first.id, status))).toEqual({
         status: 409,
         code: 'conflict',
-        details: { status: 'archived' },
+        details: { name: 'Twin' },
       })
-    })
+    await change(second.id, { name: 'Twin the second' })
+    expect((await move(first.id, 'paused')).body).toMatchObject({ changed: true, targetsAffected: 0 })
+  })
 
-    test('tells a malformed, a missing and a foreign id apart by nothing', async () => {
-      const others = ['nope', NOBODY, the.foreign, the.line.campaignId]
-      const bodies = [{ notes: 'x' }, { notes: 5 }]
-      const answers = await Promise.all(others.flatMap((id) => bodies.map((body) => change(id, body))))
-      expect(answers[0]).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
-      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
+  it.each<readonly [Json, string]>([
+    [{}, 'status'],
+    [{ status: 'draft' }, 'status'],
+    [{ status: 'active', note: 'x'.repeat(501) }, 'note'],
+    [{ status: 'active', notes: 'x' }, 'notes'],
+  ])('refuses %j by the field', async (body, field) => {
+    expect(refusalOf(await main.console(`${PATH}/${the.owner}/status`, { method: 'POST', body }))).toEqual({
+      status: 400,
+      code: 'validation_error',
+      details: { [field]: expect.any(String) },
     })
   })
 
-  describe(promised('POST /api/tracking/buyers/:id/status'), () => {
-    test('moves among all three, counts the active targets, and edits none', async () => {
-      for (const status of ['paused', 'archived', 'paused', 'active', 'archived', 'active']) {
-        const { body } = await move(the.owner, status, { note: 'For a week' })
-        expect(body).toMatchObject({ changed: true, targetsAffected: 1, buyer: { status, today: expect.any(Object) } })
-        expect(body.buyer).toEqual(await read(the.owner))
-      }
-      expect((await main.rest(`/api/v1/targets/${the.active}`)).body.target.status).toBe('active')
-    })
+  it('takes a note of 500 characters, and finds no buyer of another workspace', async () => {
+    expect((await move(the.owner, 'active', { note: 'x'.repeat(500) })).status).toBe(200)
+    expect(refusalOf(await move(the.foreign, 'paused'))).toMatchObject({ status: 404, code: 'not_found' })
+  })
+})
 
-    test('says that it was so already, and counts no targets then', async () => {
-      const { body } = await move(the.owner, 'active')
-      expect(body).toMatchObject({ changed: false, buyer: { status: 'active' } })
-      expect(body).not.toHaveProperty('targetsAffected')
-    })
+describe(promised('GET /api/v1/buyers'), () => {
+  it('lists by text and status, with target counts, today and pages, the same on both surfaces', async () => {
+    const desk = createTenantClient(server, the.readings)
+    const foreign = { id: the.foreign }
+    const acme = await made({ name: 'Acme Roofing', company: 'Apex', externalRef: 'crm-1' }, desk)
+    const brick = await made({ name: 'Brick', contactName: 'Ada' }, desk)
+    const gone = await made({ name: 'Gone', notes: 'Apex' }, desk)
+    await move(gone.id, 'archived', {}, desk)
+    await move(brick.id, 'paused', {}, desk)
+    const asked = async (parameters: Json) =>
+      (await desk.rest(`/api/v1/buyers${queryString(parameters)}`)).body.data.map(({ id }: Json) => id)
+    expect(await asked({})).toEqual([brick.id, acme.id, foreign.id])
+    expect(await asked({ q: 'APEX' })).toEqual([acme.id])
+    expect(await asked({ q: 'ada' })).toEqual([brick.id])
+    expect(await asked({ q: 'crm-' })).toEqual([acme.id])
+    expect(await asked({ q: 'roof', status: 'paused' })).toEqual([])
+    for (const [status, id] of [
+      ['archived', gone.id],
+      ['paused', brick.id],
+    ])
+      expect(await asked({ status })).toEqual([id])
+    expect(await asked({ sort: 'name', dir: 'asc' })).toEqual([acme.id, brick.id, foreign.id])
+    expect(await asked({ sort: 'nonsense', dir: 'up' })).toEqual([brick.id, acme.id, foreign.id])
+    expect(await asked({ pageSize: 2, page: 2 })).toEqual([foreign.id])
+    const { body } = await desk.rest('/api/v1/buyers?pageSize=500')
+    expect(body).toMatchObject({ page: 1, pageSize: 200, total: 3, totalPages: 1 })
+    expect(body.data[0]).toMatchObject({ targets: { total: 0, active: 0 }, today: NOTHING_TODAY, usage: IDLE })
+    expect((await desk.console('/api/tracking/buyers?pageSize=500')).body).toEqual(body)
+    expect((await desk.rest('/api/tracking/buyers?pageSize=500')).body).toEqual(body)
+  })
 
-    test('makes each target of a paused buyer ineligible', async () => {
-      await move(the.owner, 'paused')
-      const { call, story } = await main.playCall({ to: the.line.e164 })
-      expect(skipsOf(story)).toEqual([['Active', 'buyer_paused']])
-      expect(call.reasonCode).toBe('no_eligible_target')
-      await move(the.owner, 'active')
-      expect((await main.playCall({ to: the.line.e164 })).call.outcome).toBe('converted')
-    })
-
-    test('does not restore a buyer whose name is taken', async () => {
-      const first = await made({ name: 'Twin' })
-      await move(first.id, 'archived')
-      const second = await made({ name: 'twin' })
-      for (const status of ['active', 'paused'])
-        expect(refusalOf(await move(first.id, status))).toEqual({
-          status: 409,
-          code: 'conflict',
-          details: { name: 'Twin' },
-        })
-      await change(second.id, { name: 'Twin the second' })
-      expect((await move(first.id, 'paused')).body).toMatchObject({ changed: true, targetsAffected: 0 })
-    })
-
-    test.each<readonly [Json, string]>([
-      [{}, 'status'],
-      [{ status: 'draft' }, 'status'],
-      [{ status: 'active', note: 'x'.repeat(501) }, 'note'],
-      [{ status: 'active', notes: 'x' }, 'notes'],
-    ])('refuses %j by the field', async (body, field) => {
-      expect(refusalOf(await main.console(`${PATH}/${the.owner}/status`, { method: 'POST', body }))).toEqual({
-        status: 400,
-        code: 'validation_error',
-        details: { [field]: expect.any(String) },
-      })
-    })
-
-    test('takes a note of 500 characters, and finds no buyer of another workspace', async () => {
-      expect((await move(the.owner, 'active', { note: 'x'.repeat(500) })).status).toBe(200)
-      expect(refusalOf(await move(the.foreign, 'paused'))).toMatchObject({ status: 404, code: 'not_found' })
+  it.each([
+    ['status=draft', 'status'],
+    ['page=0', 'page'],
+    ['page=1.5', 'page'],
+    [`q=${'x'.repeat(121)}`, 'q'],
+  ])('refuses %s by the field', async (search, field) => {
+    expect(refusalOf(await main.rest(`/api/v1/buyers?${search}`))).toEqual({
+      status: 400,
+      code: 'validation_error',
+      details: { [field]: expect.any(String) },
     })
   })
 
-  describe(promised('GET /api/v1/buyers'), () => {
-    test('lists by text and status, with target counts, today and pages, the same on both surfaces', async () => {
-      const desk = createTenantClient(server, the.readings)
-      const foreign = { id: the.foreign }
-      const acme = await made({ name: 'Acme Roofing', company: 'Apex', externalRef: 'crm-1' }, desk)
-      const brick = await made({ name: 'Brick', contactName: 'Ada' }, desk)
-      const gone = await made({ name: 'Gone', notes: 'Apex' }, desk)
-      await move(gone.id, 'archived', {}, desk)
-      await move(brick.id, 'paused', {}, desk)
-      const asked = async (parameters: Json) =>
-        (await desk.rest(`/api/v1/buyers${queryString(parameters)}`)).body.data.map(({ id }: Json) => id)
-      expect(await asked({})).toEqual([brick.id, acme.id, foreign.id])
-      expect(await asked({ q: 'APEX' })).toEqual([acme.id])
-      expect(await asked({ q: 'ada' })).toEqual([brick.id])
-      expect(await asked({ q: 'crm-' })).toEqual([acme.id])
-      expect(await asked({ q: 'roof', status: 'paused' })).toEqual([])
-      for (const [status, id] of [
-        ['archived', gone.id],
-        ['paused', brick.id],
-      ])
-        expect(await asked({ status })).toEqual([id])
-      expect(await asked({ sort: 'name', dir: 'asc' })).toEqual([acme.id, brick.id, foreign.id])
-      expect(await asked({ sort: 'nonsense', dir: 'up' })).toEqual([brick.id, acme.id, foreign.id])
-      expect(await asked({ pageSize: 2, page: 2 })).toEqual([foreign.id])
-      const { body } = await desk.rest('/api/v1/buyers?pageSize=500')
-      expect(body).toMatchObject({ page: 1, pageSize: 200, total: 3, totalPages: 1 })
-      expect(body.data[0]).toMatchObject({ targets: { total: 0, active: 0 }, today: NOTHING_TODAY, usage: IDLE })
-      expect((await desk.console('/api/tracking/buyers?pageSize=500')).body).toEqual(body)
-      expect((await desk.rest('/api/tracking/buyers?pageSize=500')).body).toEqual(body)
-    })
-
-    test.each([
-      ['status=draft', 'status'],
-      ['page=0', 'page'],
-      ['page=1.5', 'page'],
-      [`q=${'x'.repeat(121)}`, 'q'],
-    ])('refuses %s by the field', async (search, field) => {
-      expect(refusalOf(await main.rest(`/api/v1/buyers?${search}`))).toEqual({
-        status: 400,
-        code: 'validation_error',
-        details: { [field]: expect.any(String) },
+  it('takes a search of 120 characters, and needs its scope', async () => {
+    expect((await main.rest(`/api/v1/buyers?q=${'x'.repeat(120)}`)).status).toBe(200)
+    const blind = createApiClient(() => server.baseUrl, the.blind)
+    for (const path of ['/api/v1/buyers', '/api/tracking/buyers'])
+      expect(refusalOf(await blind(path))).toMatchObject({
+        status: 403,
+        code: 'insufficient_scope',
+        details: { required: expect.anything(), held: ['calls:read'] },
       })
-    })
+  })
+})
 
-    test('takes a search of 120 characters, and needs its scope', async () => {
-      expect((await main.rest(`/api/v1/buyers?q=${'x'.repeat(120)}`)).status).toBe(200)
-      const blind = createApiClient(() => server.baseUrl, the.blind)
-      for (const path of ['/api/v1/buyers', '/api/tracking/buyers'])
-        expect(refusalOf(await blind(path))).toMatchObject({
-          status: 403,
-          code: 'insufficient_scope',
-          details: { required: expect.anything(), held: ['calls:read'] },
-        })
-    })
+describe(promised('GET /api/v1/buyers/:id'), () => {
+  it('answers the buyer and its non-archived targets in full, oldest first', async () => {
+    const { body } = await main.rest(`/api/v1/buyers/${the.owner}`)
+    expect(body.targets.map(({ name }: Json) => name)).toEqual(['Active', 'Paused', 'Drafted'])
+    expect(body.targets[0]).toMatchObject({ buyer: { id: the.owner, name: 'Owner' }, usage: expect.any(Object) })
+    expect(body.buyer).not.toHaveProperty('targets')
+    expect((await main.console(`${PATH}/${the.owner}`)).body).toEqual(body)
   })
 
-  describe(promised('GET /api/v1/buyers/:id'), () => {
-    test('answers the buyer and its non-archived targets in full, oldest first', async () => {
-      const { body } = await main.rest(`/api/v1/buyers/${the.owner}`)
-      expect(body.targets.map(({ name }: Json) => name)).toEqual(['Active', 'Paused', 'Drafted'])
-      expect(body.targets[0]).toMatchObject({ buyer: { id: the.owner, name: 'Owner' }, usage: expect.any(Object) })
-      expect(body.buyer).not.toHaveProperty('targets')
-      expect((await main.console(`${PATH}/${the.owner}`)).body).toEqual(body)
-    })
-
-    test('tells a malformed, a missing and a foreign id apart by nothing', async () => {
-      const answers = await Promise.all(['nope', NOBODY, the.foreign].map((id) => main.rest(`/api/v1/buyers/${id}`)))
-      expect(answers[0]).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
-      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
-    })
+  it('tells a malformed, a missing and a foreign id apart by nothing', async () => {
+    const answers = await Promise.all(['nope', NOBODY, the.foreign].map((id) => main.rest(`/api/v1/buyers/${id}`)))
+    expect(answers[0]).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
+    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
   })
 })

@@ -1,164 +1,153 @@
 import { createServer, type Server as HttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
 import { refusalOf } from '../../support/e2e/ranges.ts'
-import { storeSetups } from '../../support/e2e/server.ts'
-import { platform } from '../../support/e2e/suite.ts'
-import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 const PATH = '/api/tracking/targets'
 
-async function prepared(writer: StreamWriter) {
+async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
   const buyer = await main.buyer({ name: 'Buyer' })
   const other = await createTenantWorkspace(writer, { name: 'Other' })
   const foreign = await other.target(await other.buyer({ name: 'Foreign' }))
   return { main, buyer, foreign }
 }
-type World = Awaited<ReturnType<typeof prepared>>
 
-describe.each(storeSetups)('trying targets out over $name', (setup) => {
-  let the: World
-  let main: TenantClient
+const { it, describe, beforeAll, afterAll, main, the } = suite('trying targets out', world)
 
-  platform(setup, prepared, (started, built) => {
-    the = built
-    main = createTenantClient(started, the.main)
+let n = 0
+const made = async (body: Json): Promise<Json> => {
+  n += 1
+  const sent = { name: `Target ${n}`, buyerId: the.buyer, ...body }
+  const answer = await main.console(PATH, { method: 'POST', body: sent })
+  expect(answer.status, answer.text).toBe(201)
+  return answer.body.target
+}
+const tryOut = (id: string) => main.console(`${PATH}/${id}/test`, { method: 'POST', body: {} })
+const read = async (id: string) => (await main.console(`${PATH}/${id}`)).body.target
+
+describe(promised('POST /api/tracking/targets/:id/test'), () => {
+  const asked: { readonly headers: Json; readonly body: string }[] = []
+  let answer: Json = {}
+  let status = 200
+  let bidder: HttpServer
+  let bidUrl = ''
+  beforeAll(async () => {
+    bidder = createServer((request, response) => {
+      let body = ''
+      request.on('data', (chunk) => {
+        body += chunk
+      })
+      request.on('end', () => {
+        asked.push({ headers: request.headers, body })
+        if (status !== 0) response.writeHead(status).end(typeof answer === 'string' ? answer : JSON.stringify(answer))
+      })
+    })
+    await new Promise<void>((resolve) => bidder.listen(0, '127.0.0.1', resolve))
+    bidUrl = `http://127.0.0.1:${(bidder.address() as AddressInfo).port}/ask`
+  })
+  afterAll(() => {
+    bidder.closeAllConnections()
+    bidder.close()
   })
 
-  let n = 0
-  const made = async (body: Json): Promise<Json> => {
-    n += 1
-    const sent = { name: `Target ${n}`, buyerId: the.buyer, ...body }
-    const answer = await main.console(PATH, { method: 'POST', body: sent })
-    expect(answer.status, answer.text).toBe(201)
-    return answer.body.target
-  }
-  const tryOut = (id: string) => main.console(`${PATH}/${id}/test`, { method: 'POST', body: {} })
-  const read = async (id: string) => (await main.console(`${PATH}/${id}`)).body.target
+  it.each([
+    ['+13125550001', 'answered', 3_000, null],
+    ['+15005550486', 'busy', 3_000, expect.stringContaining('486')],
+    ['+15005550503', 'failed', 3_000, expect.stringContaining('503')],
+    ['+15005550603', 'rejected', 3_000, expect.stringContaining('603')],
+    ['+15005550480', 'no_answer', 25_000, expect.any(String)],
+  ])('dials %s once: %s', async (destinationE164, result, latencyMs, error) => {
+    const { id } = await made({ type: 'number', endpoint: { destinationE164 } })
+    const before = await read(id)
+    const { body } = await tryOut(id)
+    expect(body).toEqual({ ok: result === 'answered', latencyMs, result, parsed: null, error })
+    const lastHealthCheckAt = expect.stringMatching(/Z$/)
+    expect(await read(id)).toEqual({ ...before, endpoint: { ...before.endpoint, lastHealthCheckAt } })
+  })
 
-  describe(promised('POST /api/tracking/targets/:id/test'), () => {
-    const asked: { readonly headers: Json; readonly body: string }[] = []
-    let answer: Json = {}
-    let status = 200
-    let bidder: HttpServer
-    let bidUrl = ''
-    beforeAll(async () => {
-      bidder = createServer((request, response) => {
-        let body = ''
-        request.on('data', (chunk) => {
-          body += chunk
-        })
-        request.on('end', () => {
-          asked.push({ headers: request.headers, body })
-          if (status !== 0) response.writeHead(status).end(typeof answer === 'string' ? answer : JSON.stringify(answer))
-        })
-      })
-      await new Promise<void>((resolve) => bidder.listen(0, '127.0.0.1', resolve))
-      bidUrl = `http://127.0.0.1:${(bidder.address() as AddressInfo).port}/ask`
+  it('asks a bidder once, marked as a test, and reads the answer by its paths', async () => {
+    const rtb = { bidUrl, bidHeaders: { 'x-key': 's3' }, bidPath: '$.price', bidUnit: 'dollars', acceptPath: '$.ok' }
+    const { id } = await made({ type: 'rtb', rtb })
+    const calls = (await main.rest('/api/v1/calls')).body.total
+    asked.length = 0
+    answer = { ok: true, price: 12.5, destination: '+13125550002' }
+    expect((await tryOut(id)).body).toEqual({
+      ok: true,
+      latencyMs: expect.any(Number),
+      result: 'bid',
+      parsed: {
+        accepted: true,
+        amountCents: 1_250,
+        destination: '+13125550002',
+        durationSeconds: null,
+        expiresInSeconds: null,
+        rejectReason: null,
+      },
+      error: null,
     })
-    afterAll(() => {
-      bidder.closeAllConnections()
-      bidder.close()
+    expect(asked).toHaveLength(1)
+    expect(asked[0]?.headers).toMatchObject({ 'svc-test': '1', 'x-key': 's3', 'content-type': 'application/json' })
+    expect(JSON.parse(asked[0]?.body ?? '')).toMatchObject({ test: true })
+    answer = { ok: false, reason: 'No budget' }
+    expect((await tryOut(id)).body).toMatchObject({
+      ok: true,
+      result: 'rejected',
+      parsed: { rejectReason: 'No budget' },
     })
+    expect((await main.rest('/api/v1/calls')).body.total).toBe(calls)
+    expect(await read(id)).toMatchObject({ health: 'unknown', usage: { total: 0 } })
+  })
 
-    test.each([
-      ['+13125550001', 'answered', 3_000, null],
-      ['+15005550486', 'busy', 3_000, expect.stringContaining('486')],
-      ['+15005550503', 'failed', 3_000, expect.stringContaining('503')],
-      ['+15005550603', 'rejected', 3_000, expect.stringContaining('603')],
-      ['+15005550480', 'no_answer', 25_000, expect.any(String)],
-    ])('dials %s once: %s', async (destinationE164, result, latencyMs, error) => {
-      const { id } = await made({ type: 'number', endpoint: { destinationE164 } })
-      const before = await read(id)
+  it('tells what went wrong at a bidder', async () => {
+    const { id } = await made({ type: 'rtb', rtb: { bidUrl, timeoutMs: 200 } })
+    const outcome = async (code: number, said: Json) => {
+      status = code
+      answer = said
       const { body } = await tryOut(id)
-      expect(body).toEqual({ ok: result === 'answered', latencyMs, result, parsed: null, error })
-      const lastHealthCheckAt = expect.stringMatching(/Z$/)
-      expect(await read(id)).toEqual({ ...before, endpoint: { ...before.endpoint, lastHealthCheckAt } })
-    })
+      return [body.ok, body.result, body.error]
+    }
+    const sentence = expect.any(String)
+    expect(await outcome(204, '')).toEqual([true, 'no_bid', null])
+    expect(await outcome(200, {})).toEqual([true, 'no_bid', null])
+    expect(await outcome(500, {})).toEqual([false, 'error', expect.stringContaining('500')])
+    expect(await outcome(302, {})).toEqual([false, 'error', expect.stringContaining('302')])
+    expect(await outcome(200, '<bid/>')).toEqual([false, 'error', sentence])
+    expect(await outcome(200, 'x'.repeat(65_537))).toEqual([false, 'error', sentence])
+    expect(await outcome(0, '')).toEqual([false, 'timeout', sentence])
+    status = 200
+  })
 
-    test('asks a bidder once, marked as a test, and reads the answer by its paths', async () => {
-      const rtb = { bidUrl, bidHeaders: { 'x-key': 's3' }, bidPath: '$.price', bidUnit: 'dollars', acceptPath: '$.ok' }
-      const { id } = await made({ type: 'rtb', rtb })
-      const calls = (await main.rest('/api/v1/calls')).body.total
-      asked.length = 0
-      answer = { ok: true, price: 12.5, destination: '+13125550002' }
-      expect((await tryOut(id)).body).toEqual({
-        ok: true,
-        latencyMs: expect.any(Number),
-        result: 'bid',
-        parsed: {
-          accepted: true,
-          amountCents: 1_250,
-          destination: '+13125550002',
-          durationSeconds: null,
-          expiresInSeconds: null,
-          rejectReason: null,
-        },
-        error: null,
-      })
-      expect(asked).toHaveLength(1)
-      expect(asked[0]?.headers).toMatchObject({ 'svc-test': '1', 'x-key': 's3', 'content-type': 'application/json' })
-      expect(JSON.parse(asked[0]?.body ?? '')).toMatchObject({ test: true })
-      answer = { ok: false, reason: 'No budget' }
-      expect((await tryOut(id)).body).toMatchObject({
-        ok: true,
-        result: 'rejected',
-        parsed: { rejectReason: 'No budget' },
-      })
-      expect((await main.rest('/api/v1/calls')).body.total).toBe(calls)
-      expect(await read(id)).toMatchObject({ health: 'unknown', usage: { total: 0 } })
+  it.each([
+    'http://169.254.169.254/',
+    'http://127.0.0.2/',
+    'http://[::1]/',
+    'http://2130706434/',
+    'http://8.8.8.8:22/',
+  ])('reaches no address inside, such as %s', async (url) => {
+    const { id } = await made({ type: 'rtb', rtb: { bidUrl: url } })
+    expect((await tryOut(id)).body).toMatchObject({
+      ok: false,
+      result: 'error',
+      parsed: null,
+      error: expect.any(String),
     })
+  })
 
-    test('tells what went wrong at a bidder', async () => {
-      const { id } = await made({ type: 'rtb', rtb: { bidUrl, timeoutMs: 200 } })
-      const outcome = async (code: number, said: Json) => {
-        status = code
-        answer = said
-        const { body } = await tryOut(id)
-        return [body.ok, body.result, body.error]
-      }
-      const sentence = expect.any(String)
-      expect(await outcome(204, '')).toEqual([true, 'no_bid', null])
-      expect(await outcome(200, {})).toEqual([true, 'no_bid', null])
-      expect(await outcome(500, {})).toEqual([false, 'error', expect.stringContaining('500')])
-      expect(await outcome(302, {})).toEqual([false, 'error', expect.stringContaining('302')])
-      expect(await outcome(200, '<bid/>')).toEqual([false, 'error', sentence])
-      expect(await outcome(200, 'x'.repeat(65_537))).toEqual([false, 'error', sentence])
-      expect(await outcome(0, '')).toEqual([false, 'timeout', sentence])
-      status = 200
-    })
-
-    test.each([
-      'http://169.254.169.254/',
-      'http://127.0.0.2/',
-      'http://[::1]/',
-      'http://2130706434/',
-      'http://8.8.8.8:22/',
-    ])('reaches no address inside, such as %s', async (url) => {
-      const { id } = await made({ type: 'rtb', rtb: { bidUrl: url } })
-      expect((await tryOut(id)).body).toMatchObject({
-        ok: false,
-        result: 'error',
-        parsed: null,
-        error: expect.any(String),
-      })
-    })
-
-    test('needs a destination, and a target that is there and not archived', async () => {
-      const { id } = await made({ type: 'number' })
-      const conflict = { status: 409, code: 'conflict' }
-      expect(refusalOf(await tryOut(id))).toEqual({ ...conflict, details: { destination: expect.any(String) } })
-      await main.console(`${PATH}/${id}/status`, { method: 'POST', body: { status: 'archived' } })
-      expect(refusalOf(await tryOut(id))).toEqual({ ...conflict, details: { status: 'archived' } })
-      const absent = await Promise.all(['nope', NOBODY, the.foreign].map(tryOut))
-      expect(absent[0]).toMatchObject({ status: 404 })
-      expect(new Set(absent.map(errorWithoutRequestId)).size).toBe(1)
-    })
+  it('needs a destination, and a target that is there and not archived', async () => {
+    const { id } = await made({ type: 'number' })
+    const conflict = { status: 409, code: 'conflict' }
+    expect(refusalOf(await tryOut(id))).toEqual({ ...conflict, details: { destination: expect.any(String) } })
+    await main.console(`${PATH}/${id}/status`, { method: 'POST', body: { status: 'archived' } })
+    expect(refusalOf(await tryOut(id))).toEqual({ ...conflict, details: { status: 'archived' } })
+    const absent = await Promise.all(['nope', NOBODY, the.foreign].map(tryOut))
+    expect(absent[0]).toMatchObject({ status: 404 })
+    expect(new Set(absent.map(errorWithoutRequestId)).size).toBe(1)
   })
 })

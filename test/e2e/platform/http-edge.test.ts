@@ -1,10 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { unroutedReason } from '../../../src/domain/shared/call-codes.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type ApiResponse, createApiClient, type Json, sendRequest } from '../../support/e2e/api-client.ts'
-import { type Server, storeSetups } from '../../support/e2e/server.ts'
-import { platform } from '../../support/e2e/suite.ts'
-import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const REQUEST_ID = /^req_[0-9a-f]{32}$/
@@ -24,213 +22,197 @@ const RESOURCES = [
 ]
 const FAULTS = ['500', '503']
 
-async function prepared(writer: StreamWriter) {
+async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
   const line = await main.line({ name: 'Open' }, [await main.target(await main.buyer({ name: 'Acme' }))])
   return { main, line }
 }
 
-describe.each(storeSetups)('edge over $name', (setup) => {
-  let server: Server
-  let the: Awaited<ReturnType<typeof prepared>>
-  let main: TenantClient
+const { it, main, the, server } = suite('edge', world)
 
-  platform(setup, prepared, (started, built) => {
-    server = started
-    the = built
-    main = createTenantClient(server, the.main)
+const ask = (path: string) => createApiClient(() => server.baseUrl, null)(path)
+const play = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+  main.console('/api/sandbox/calls', { method: 'POST', body, headers })
+
+/** The error envelope, whole. */
+function expectRefusal({ status, body, headers }: ApiResponse, expected: readonly [number, string, Json]) {
+  const [expectedStatus, code, details] = expected
+  expect(status).toBe(expectedStatus)
+  expect(headers.get('content-type')).toMatch(/^application\/json/)
+  expect(body).toEqual({
+    error: { code, message: expect.stringMatching(/\.$/), details, requestId: headers.get('svc-request-id') },
   })
+}
 
-  const ask = (path: string) => createApiClient(() => server.baseUrl, null)(path)
-  const play = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
-    main.console('/api/sandbox/calls', { method: 'POST', body, headers })
+it('every answer carries a request id, and takes the one that it is sent', async () => {
+  for (const path of ['/healthz', '/api/v1/calls', '/nowhere'])
+    expect((await ask(path)).headers.get('svc-request-id')).toMatch(REQUEST_ID)
+  const sent = await main.rest('/api/v1/calls/x', { headers: { 'svc-request-id': 'mine-1' } })
+  expectRefusal(sent, [404, 'not_found', null])
+  expect(sent.body.error.requestId).toBe('mine-1')
+  const spaced = await main.rest('/api/v1/calls', { headers: { 'svc-request-id': 'two words' } })
+  expect(spaced.headers.get('svc-request-id')).toMatch(REQUEST_ID)
+})
 
-  /** The error envelope, whole. */
-  function expectRefusal({ status, body, headers }: ApiResponse, expected: readonly [number, string, Json]) {
-    const [expectedStatus, code, details] = expected
-    expect(status).toBe(expectedStatus)
-    expect(headers.get('content-type')).toMatch(/^application\/json/)
-    expect(body).toEqual({
-      error: { code, message: expect.stringMatching(/\.$/), details, requestId: headers.get('svc-request-id') },
-    })
+it('a route that is not there', async () => {
+  for (const path of ['/', '/api', '/api/v2/calls', '/api/v1/call', '/api/v1/calls/live/now', '/api/v1/calls/%00'])
+    expect((await main.rest(path)).status).toBe(404)
+  expectRefusal(await ask('/nowhere'), [404, 'not_found', null])
+  expectRefusal(await main.rest('/api/v1/calls', { method: 'POST', body: {} }), [404, 'not_found', null])
+})
+
+it('bodies that cannot be read', async () => {
+  expectRefusal(await play('{"to":'), [400, 'validation_error', { body: expect.any(String) }])
+  expectRefusal(await play('[]'), [400, 'validation_error', { body: expect.any(String) }])
+  expectRefusal(await play(''), [400, 'validation_error', { to: 'is required' }])
+  expectRefusal(await play('to=1', { 'content-type': 'application/x-www-form-urlencoded' }), [
+    415,
+    'unsupported_media_type',
+    null,
+  ])
+  const deep = `${'{"script":'.repeat(40)}1${'}'.repeat(40)}`
+  expectRefusal(await play(deep), [400, 'validation_error', { body: expect.stringContaining('32') }])
+  const large = JSON.stringify({ to: the.line.e164, script: 'x'.repeat(2 * 1024 * 1024) })
+  expectRefusal(await play(large), [413, 'payload_too_large', null])
+  expectRefusal(await play({ to: the.line.e164, colour: 'red', mood: 1 }), [
+    400,
+    'validation_error',
+    { colour: expect.any(String), mood: expect.any(String) },
+  ])
+  expectRefusal(
+    await play('{"to":"+13105550100","__proto__":{"a":1}}'),
+    [400, 'validation_error', { __proto__: expect.any(String) }].slice(0, 2).concat(expect.any(Object)) as [
+      number,
+      string,
+      Json,
+    ],
+  )
+})
+
+it('the credential is judged before the body is read', async () => {
+  const answer = await sendRequest(`${server.baseUrl}/api/sandbox/calls`, { method: 'POST', body: '{"to":' })
+  expectRefusal(answer, [401, 'unauthorized', null])
+})
+
+it('a write can be read at once, and at its position', async () => {
+  for (let n = 0; n < 10; n++) {
+    const placed = await play({ to: the.line.e164, mode: 'instant' })
+    expect(placed.status, placed.text).toBe(201)
+    expect(placed.headers.get('svc-read-lag')).toBeNull()
+    const position = placed.headers.get('svc-position') ?? ''
+    expect(position).not.toBe('')
+    const [first] = (await main.rest('/api/v1/calls?pageSize=1')).body.data
+    expect(first.id).toBe(placed.body.callId)
+    const waited = await main.rest('/api/v1/calls?pageSize=1', { headers: { 'svc-min-position': position } })
+    expect(waited.body.data[0].id).toBe(placed.body.callId)
+    expect(waited.headers.get('svc-position')).not.toBeNull()
   }
+})
 
-  test('every answer carries a request id, and takes the one that it is sent', async () => {
-    for (const path of ['/healthz', '/api/v1/calls', '/nowhere'])
-      expect((await ask(path)).headers.get('svc-request-id')).toMatch(REQUEST_ID)
-    const sent = await main.rest('/api/v1/calls/x', { headers: { 'svc-request-id': 'mine-1' } })
-    expectRefusal(sent, [404, 'not_found', null])
-    expect(sent.body.error.requestId).toBe('mine-1')
-    const spaced = await main.rest('/api/v1/calls', { headers: { 'svc-request-id': 'two words' } })
-    expect(spaced.headers.get('svc-request-id')).toMatch(REQUEST_ID)
-  })
+it('a position that none ever gave', async () => {
+  const answer = await main.rest('/api/v1/calls', { headers: { 'svc-min-position': 'soon' } })
+  expectRefusal(answer, [400, 'validation_error', { 'svc-min-position': expect.any(String) }])
+})
 
-  test('a route that is not there', async () => {
-    for (const path of ['/', '/api', '/api/v2/calls', '/api/v1/call', '/api/v1/calls/live/now', '/api/v1/calls/%00'])
-      expect((await main.rest(path)).status).toBe(404)
-    expectRefusal(await ask('/nowhere'), [404, 'not_found', null])
-    expectRefusal(await main.rest('/api/v1/calls', { method: 'POST', body: {} }), [404, 'not_found', null])
-  })
+it('the same write under the same idempotency key is done once', async () => {
+  const headers = { 'idempotency-key': `once-${the.main.workspaceId}` }
+  const body = { to: the.line.e164, mode: 'instant' }
+  const total = async () => (await main.rest('/api/v1/calls')).body.total
+  const before = await total()
+  const first = await play(body, headers)
+  expect(first.status, first.text).toBe(201)
+  const again = await play(body, headers)
+  expect(again.status).toBe(201)
+  expect(again.text).toBe(first.text)
+  expect(again.headers.get('svc-idempotent-replay')).toBe('true')
+  expect(first.headers.get('svc-idempotent-replay')).toBeNull()
+  expect(await total()).toBe(before + 1)
+  const other = await play({ ...body, from: null }, headers)
+  expect(other.status).toBe(409)
+  expect(other.body.error.code).toBe('conflict')
+  for (const key of ['', 'k'.repeat(129), 'two words'])
+    expect((await play(body, { 'idempotency-key': key })).status).toBe(400)
+})
 
-  test('bodies that cannot be read', async () => {
-    expectRefusal(await play('{"to":'), [400, 'validation_error', { body: expect.any(String) }])
-    expectRefusal(await play('[]'), [400, 'validation_error', { body: expect.any(String) }])
-    expectRefusal(await play(''), [400, 'validation_error', { to: 'is required' }])
-    expectRefusal(await play('to=1', { 'content-type': 'application/x-www-form-urlencoded' }), [
-      415,
-      'unsupported_media_type',
-      null,
-    ])
-    const deep = `${'{"script":'.repeat(40)}1${'}'.repeat(40)}`
-    expectRefusal(await play(deep), [400, 'validation_error', { body: expect.stringContaining('32') }])
-    const large = JSON.stringify({ to: the.line.e164, script: 'x'.repeat(2 * 1024 * 1024) })
-    expectRefusal(await play(large), [413, 'payload_too_large', null])
-    expectRefusal(await play({ to: the.line.e164, colour: 'red', mood: 1 }), [
-      400,
-      'validation_error',
-      { colour: expect.any(String), mood: expect.any(String) },
-    ])
-    expectRefusal(
-      await play('{"to":"+13105550100","__proto__":{"a":1}}'),
-      [400, 'validation_error', { __proto__: expect.any(String) }].slice(0, 2).concat(expect.any(Object)) as [
-        number,
-        string,
-        Json,
-      ],
-    )
+it('answers are closed to guessing, and readable from other origins', async () => {
+  const { headers } = await main.rest('/api/v1/calls')
+  expect(headers.get('x-content-type-options')).toBe('nosniff')
+  const exposed = headers.get('access-control-expose-headers')?.split(', ')
+  for (const name of ['svc-position', 'svc-read-lag', 'svc-idempotent-replay', 'Content-Disposition', 'Content-Range'])
+    expect(exposed).toContain(name)
+  const preflight = await fetch(`${server.baseUrl}/api/v1/calls`, {
+    method: 'OPTIONS',
+    headers: {
+      origin: 'https://app.example',
+      'access-control-request-method': 'GET',
+      'access-control-request-headers': 'authorization',
+    },
   })
+  expect(preflight.status).toBe(204)
+})
 
-  test('the credential is judged before the body is read', async () => {
-    const answer = await sendRequest(`${server.baseUrl}/api/sandbox/calls`, { method: 'POST', body: '{"to":' })
-    expectRefusal(answer, [401, 'unauthorized', null])
-  })
+it('probes, metrics and the documentation need no credential', async () => {
+  expect((await ask('/healthz')).body).toEqual({ status: 'ok' })
+  expect((await ask('/readyz')).body).toEqual({ ready: true, problems: [] })
+  await main.rest('/api/v1/campaigns')
+  const metrics = await ask('/metrics')
+  expect(metrics.status).toBe(200)
+  expect(metrics.headers.get('content-type')).toMatch(/^text\/plain/)
+  expect(metrics.text).toMatch(
+    /http_request_duration_seconds_count\{method="GET",route="\/api\/v1\/campaigns",status="200"\} \d/,
+  )
+  expect(metrics.text).toMatch(/projection_lag_seconds\{projection="call-log"\} /)
+  const docs = await fetch(`${server.baseUrl}/docs`)
+  expect(docs.status).toBe(200)
+  expect(await docs.text()).toContain('html')
+})
 
-  test('a write can be read at once, and at its position', async () => {
-    for (let n = 0; n < 10; n++) {
-      const placed = await play({ to: the.line.e164, mode: 'instant' })
-      expect(placed.status, placed.text).toBe(201)
-      expect(placed.headers.get('svc-read-lag')).toBeNull()
-      const position = placed.headers.get('svc-position') ?? ''
-      expect(position).not.toBe('')
-      const [first] = (await main.rest('/api/v1/calls?pageSize=1')).body.data
-      expect(first.id).toBe(placed.body.callId)
-      const waited = await main.rest('/api/v1/calls?pageSize=1', { headers: { 'svc-min-position': position } })
-      expect(waited.body.data[0].id).toBe(placed.body.callId)
-      expect(waited.headers.get('svc-position')).not.toBeNull()
-    }
-  })
-
-  test('a position that none ever gave', async () => {
-    const answer = await main.rest('/api/v1/calls', { headers: { 'svc-min-position': 'soon' } })
-    expectRefusal(answer, [400, 'validation_error', { 'svc-min-position': expect.any(String) }])
-  })
-
-  test('the same write under the same idempotency key is done once', async () => {
-    const headers = { 'idempotency-key': `once-${the.main.workspaceId}` }
-    const body = { to: the.line.e164, mode: 'instant' }
-    const total = async () => (await main.rest('/api/v1/calls')).body.total
-    const before = await total()
-    const first = await play(body, headers)
-    expect(first.status, first.text).toBe(201)
-    const again = await play(body, headers)
-    expect(again.status).toBe(201)
-    expect(again.text).toBe(first.text)
-    expect(again.headers.get('svc-idempotent-replay')).toBe('true')
-    expect(first.headers.get('svc-idempotent-replay')).toBeNull()
-    expect(await total()).toBe(before + 1)
-    const other = await play({ ...body, from: null }, headers)
-    expect(other.status).toBe(409)
-    expect(other.body.error.code).toBe('conflict')
-    for (const key of ['', 'k'.repeat(129), 'two words'])
-      expect((await play(body, { 'idempotency-key': key })).status).toBe(400)
-  })
-
-  test('answers are closed to guessing, and readable from other origins', async () => {
-    const { headers } = await main.rest('/api/v1/calls')
-    expect(headers.get('x-content-type-options')).toBe('nosniff')
-    const exposed = headers.get('access-control-expose-headers')?.split(', ')
-    for (const name of [
-      'svc-position',
-      'svc-read-lag',
-      'svc-idempotent-replay',
-      'Content-Disposition',
-      'Content-Range',
-    ])
-      expect(exposed).toContain(name)
-    const preflight = await fetch(`${server.baseUrl}/api/v1/calls`, {
-      method: 'OPTIONS',
-      headers: {
-        origin: 'https://app.example',
-        'access-control-request-method': 'GET',
-        'access-control-request-headers': 'authorization',
-      },
-    })
-    expect(preflight.status).toBe(204)
-  })
-
-  test('probes, metrics and the documentation need no credential', async () => {
-    expect((await ask('/healthz')).body).toEqual({ status: 'ok' })
-    expect((await ask('/readyz')).body).toEqual({ ready: true, problems: [] })
-    await main.rest('/api/v1/campaigns')
-    const metrics = await ask('/metrics')
-    expect(metrics.status).toBe(200)
-    expect(metrics.headers.get('content-type')).toMatch(/^text\/plain/)
-    expect(metrics.text).toMatch(
-      /http_request_duration_seconds_count\{method="GET",route="\/api\/v1\/campaigns",status="200"\} \d/,
-    )
-    expect(metrics.text).toMatch(/projection_lag_seconds\{projection="call-log"\} /)
-    const docs = await fetch(`${server.baseUrl}/docs`)
-    expect(docs.status).toBe(200)
-    expect(await docs.text()).toContain('html')
-  })
-
-  test('OpenAPI 3.1 lists the reads with their parameters, their answers and their refusals', async () => {
-    const { body } = await ask('/openapi.json')
-    expect(body.openapi).toMatch(/^3\.1\./)
-    const reads = RESOURCES.flatMap((path) => [`/api/v1/${path}`, `/api/tracking/${path}`])
-    expect(Object.keys(body.paths)).toEqual(expect.arrayContaining([...reads, '/api/sandbox/calls']))
-    for (const path of reads) {
-      const { get } = body.paths[path]
-      const rest = path.startsWith('/api/v1/')
-      const codes = [
-        '200',
-        ...(path.endsWith('{id}') ? ['404'] : []),
-        ...(rest ? ['401', '402', '403', '429'] : ['401', '402', '403', '404', '429']),
-        ...FAULTS,
-      ]
-      expect(Object.keys(get.responses)).toEqual(expect.arrayContaining(codes))
-      expect(get.responses['200'].content['application/json'].schema).toBeDefined()
-      expect(get.security).toBeDefined()
-    }
-    const { parameters } = body.paths['/api/v1/calls'].get
-    const named = parameters.filter((parameter: Json) => parameter.in === 'query').map(({ name }: Json) => name)
-    expect(named).toEqual(
-      expect.arrayContaining([
-        'from',
-        'to',
-        'tz',
-        'campaignId',
-        'outcome',
-        'minTalk',
-        'caller',
-        'tagKey',
-        'reason',
-        'page',
-        'pageSize',
-        'sort',
-        'dir',
-      ]),
-    )
-    const schemaOf = (wanted: string) => parameters.find(({ name }: Json) => name === wanted).schema
-    const usual = ['page', 'pageSize', 'sort', 'dir'].map((name) => schemaOf(name).default)
-    expect(usual).toEqual([1, 25, 'startedAt', 'desc'])
-    expect(schemaOf('reason').enum).toEqual(unroutedReason.options)
-    const { post } = body.paths['/api/sandbox/calls']
-    expect(Object.keys(post.responses)).toEqual(
-      expect.arrayContaining(['201', '400', '401', '403', '404', '409', '413', '415']),
-    )
-    expect(Object.keys(post.requestBody.content['application/json'].schema.properties)).toEqual(
-      expect.arrayContaining(['to', 'from', 'at', 'mode', 'script', 'speed']),
-    )
-  })
+it('OpenAPI 3.1 lists the reads with their parameters, their answers and their refusals', async () => {
+  const { body } = await ask('/openapi.json')
+  expect(body.openapi).toMatch(/^3\.1\./)
+  const reads = RESOURCES.flatMap((path) => [`/api/v1/${path}`, `/api/tracking/${path}`])
+  expect(Object.keys(body.paths)).toEqual(expect.arrayContaining([...reads, '/api/sandbox/calls']))
+  for (const path of reads) {
+    const { get } = body.paths[path]
+    const rest = path.startsWith('/api/v1/')
+    const codes = [
+      '200',
+      ...(path.endsWith('{id}') ? ['404'] : []),
+      ...(rest ? ['401', '402', '403', '429'] : ['401', '402', '403', '404', '429']),
+      ...FAULTS,
+    ]
+    expect(Object.keys(get.responses)).toEqual(expect.arrayContaining(codes))
+    expect(get.responses['200'].content['application/json'].schema).toBeDefined()
+    expect(get.security).toBeDefined()
+  }
+  const { parameters } = body.paths['/api/v1/calls'].get
+  const named = parameters.filter((parameter: Json) => parameter.in === 'query').map(({ name }: Json) => name)
+  expect(named).toEqual(
+    expect.arrayContaining([
+      'from',
+      'to',
+      'tz',
+      'campaignId',
+      'outcome',
+      'minTalk',
+      'caller',
+      'tagKey',
+      'reason',
+      'page',
+      'pageSize',
+      'sort',
+      'dir',
+    ]),
+  )
+  const schemaOf = (wanted: string) => parameters.find(({ name }: Json) => name === wanted).schema
+  const usual = ['page', 'pageSize', 'sort', 'dir'].map((name) => schemaOf(name).default)
+  expect(usual).toEqual([1, 25, 'startedAt', 'desc'])
+  expect(schemaOf('reason').enum).toEqual(unroutedReason.options)
+  const { post } = body.paths['/api/sandbox/calls']
+  expect(Object.keys(post.responses)).toEqual(
+    expect.arrayContaining(['201', '400', '401', '403', '404', '409', '413', '415']),
+  )
+  expect(Object.keys(post.requestBody.content['application/json'].schema.properties)).toEqual(
+    expect.arrayContaining(['to', 'from', 'at', 'mode', 'script', 'speed']),
+  )
 })

@@ -1,9 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import type { Json } from '../../support/e2e/api-client.ts'
-import { storeSetups } from '../../support/e2e/server.ts'
-import { platform } from '../../support/e2e/suite.ts'
-import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const WRITERS = 50
@@ -14,56 +12,48 @@ async function world(writer: StreamWriter) {
   return { main, shared: await main.buyer({ name: 'Shared' }) }
 }
 
-describe.each(storeSetups)('fifty writers on one workspace over $name', (setup) => {
-  let the: Awaited<ReturnType<typeof world>>
-  let main: TenantClient
+const { it, main, the } = suite('fifty writers on one workspace', world)
 
-  platform(setup, world, (server, built) => {
-    the = built
-    main = createTenantClient(server, the.main)
-  })
+const buyers = (method: string, path: string, body: Json) =>
+  main.console(`/api/tracking/buyers${path}`, { method, body })
 
-  const buyers = (method: string, path: string, body: Json) =>
-    main.console(`/api/tracking/buyers${path}`, { method, body })
+it('lose nothing, and none of them hears of the others', async () => {
+  const ids = await Promise.all(
+    Array.from({ length: WRITERS }, async (_, n) => {
+      const created = await buyers('POST', '', { name: `Buyer ${n}` })
+      expect(created.status, created.text).toBe(201)
+      const { id } = created.body.buyer
+      for (let edit = 1; edit <= EDITS; edit += 1) {
+        const changed = await buyers('PATCH', `/${id}`, { notes: `Edit ${edit} of ${n}` })
+        expect(changed.status, changed.text).toBe(200)
+        expect(changed.body.buyer.notes).toBe(`Edit ${edit} of ${n}`)
+        expect(changed.headers.get('svc-read-lag')).toBeNull()
+      }
+      expect((await buyers('PATCH', `/${the.shared}`, { externalRef: `Writer ${n}` })).status).toBe(200)
+      return id
+    }),
+  )
+  const { body } = await main.console('/api/tracking/buyers?pageSize=200')
+  const notes = new Map(body.data.map(({ id, notes }: Json) => [id, notes]))
+  expect(ids.map((id) => notes.get(id))).toEqual(ids.map((_, n) => `Edit ${EDITS} of ${n}`))
+  const told = await main.console('/api/tracking/activity?kind=buyer&pageSize=1')
+  expect(told.body.total).toBe(1 + WRITERS * (1 + EDITS + 1))
+  expect((await main.console('/api/tracking/activity/verify')).body).toMatchObject({ ok: true, brokenAt: null })
+})
 
-  test('lose nothing, and none of them hears of the others', async () => {
-    const ids = await Promise.all(
-      Array.from({ length: WRITERS }, async (_, n) => {
-        const created = await buyers('POST', '', { name: `Buyer ${n}` })
-        expect(created.status, created.text).toBe(201)
-        const { id } = created.body.buyer
-        for (let edit = 1; edit <= EDITS; edit += 1) {
-          const changed = await buyers('PATCH', `/${id}`, { notes: `Edit ${edit} of ${n}` })
-          expect(changed.status, changed.text).toBe(200)
-          expect(changed.body.buyer.notes).toBe(`Edit ${edit} of ${n}`)
-          expect(changed.headers.get('svc-read-lag')).toBeNull()
-        }
-        expect((await buyers('PATCH', `/${the.shared}`, { externalRef: `Writer ${n}` })).status).toBe(200)
-        return id
+it('of edits that name what they have read, exactly one wins each time', async () => {
+  const { headers } = await main.console(`/api/tracking/buyers/${the.shared}`)
+  const etag = headers.get('etag') ?? ''
+  const answers = await Promise.all(
+    Array.from({ length: WRITERS }, (_, n) =>
+      main.console(`/api/tracking/buyers/${the.shared}`, {
+        method: 'PATCH',
+        body: { company: `Company ${n}` },
+        headers: { 'if-match': etag },
       }),
-    )
-    const { body } = await main.console('/api/tracking/buyers?pageSize=200')
-    const notes = new Map(body.data.map(({ id, notes }: Json) => [id, notes]))
-    expect(ids.map((id) => notes.get(id))).toEqual(ids.map((_, n) => `Edit ${EDITS} of ${n}`))
-    const told = await main.console('/api/tracking/activity?kind=buyer&pageSize=1')
-    expect(told.body.total).toBe(1 + WRITERS * (1 + EDITS + 1))
-    expect((await main.console('/api/tracking/activity/verify')).body).toMatchObject({ ok: true, brokenAt: null })
-  })
-
-  test('of edits that name what they have read, exactly one wins each time', async () => {
-    const { headers } = await main.console(`/api/tracking/buyers/${the.shared}`)
-    const etag = headers.get('etag') ?? ''
-    const answers = await Promise.all(
-      Array.from({ length: WRITERS }, (_, n) =>
-        main.console(`/api/tracking/buyers/${the.shared}`, {
-          method: 'PATCH',
-          body: { company: `Company ${n}` },
-          headers: { 'if-match': etag },
-        }),
-      ),
-    )
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-    const lost = answers.filter(({ status }) => status !== 200)
-    for (const { status, body } of lost) expect([status, body.error.code]).toEqual([412, 'conflict'])
-  })
+    ),
+  )
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+  const lost = answers.filter(({ status }) => status !== 200)
+  for (const { status, body } of lost) expect([status, body.error.code]).toEqual([412, 'conflict'])
 })

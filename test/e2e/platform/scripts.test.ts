@@ -1,11 +1,10 @@
-import { describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { runScript, type Server, storeSetups } from '../../support/e2e/server.ts'
-import { platform } from '../../support/e2e/suite.ts'
-import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { runScript } from '../../support/e2e/server.ts'
+import { suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
-async function prepared(writer: StreamWriter) {
+async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
   const buyer = await main.buyer({ name: 'Acme' })
   const busy = await main.target(buyer, { name: 'Busy desk' })
@@ -13,50 +12,41 @@ async function prepared(writer: StreamWriter) {
   return { main, busy, line: await main.line({ name: 'Solar' }, [busy, free]) }
 }
 
-describe.each(storeSetups)('scripts beside a running platform over $name', (setup) => {
-  let server: Server
-  let the: Awaited<ReturnType<typeof prepared>>
-  let main: TenantClient
-  platform(setup, prepared, (started, built) => {
-    server = started
-    the = built
-    main = createTenantClient(started, built.main)
-  })
+const { it, main, the, server } = suite('scripts beside a running platform', world)
 
-  test('npm run explain takes the decisions on a call again, and prints its waterfall', async () => {
-    const script = { [the.busy]: [{ result: 'busy' }] }
-    const { call, story } = await main.playCall({ to: the.line.e164, script })
-    const { code, stdout, stderr } = await runScript(server.env, 'explain', call.id)
-    expect(code, stderr).toBe(0)
-    expect(stdout).toContain(`${call.ref}: ${story.summary.sentence}`)
-    for (const { sentence } of story.steps) expect(stdout).toContain(sentence)
-    expect(stdout).toMatch(/route-call: the same .*\n(.*\n)*.*fail-over: the same/)
-    expect(stdout).toMatch(/All \d+ decisions would be taken as they were\.\n$/)
-  })
+it('npm run explain takes the decisions on a call again, and prints its waterfall', async () => {
+  const script = { [the.busy]: [{ result: 'busy' }] }
+  const { call, story } = await main.playCall({ to: the.line.e164, script })
+  const { code, stdout, stderr } = await runScript(server.env, 'explain', call.id)
+  expect(code, stderr).toBe(0)
+  expect(stdout).toContain(`${call.ref}: ${story.summary.sentence}`)
+  for (const { sentence } of story.steps) expect(stdout).toContain(sentence)
+  expect(stdout).toMatch(/route-call: the same .*\n(.*\n)*.*fail-over: the same/)
+  expect(stdout).toMatch(/All \d+ decisions would be taken as they were\.\n$/)
+})
 
-  test.each([
-    [[], 'Name one call by its id: npm run explain -- <call id>'],
-    [['CA-0000000001'], '"CA-0000000001" is no call id: it is a UUID, not the public reference.'],
-    [['01900000-0000-7000-8000-000000000000'], 'There is no call 01900000-0000-7000-8000-000000000000.'],
-  ])('npm run explain of %j ends with a sentence', async (words, sentence) => {
-    expect(await runScript(server.env, 'explain', ...words)).toEqual({ code: 1, stdout: '', stderr: `${sentence}\n` })
-  })
+it.each([
+  [[], 'Name one call by its id: npm run explain -- <call id>'],
+  [['CA-0000000001'], '"CA-0000000001" is no call id: it is a UUID, not the public reference.'],
+  [['01900000-0000-7000-8000-000000000000'], 'There is no call 01900000-0000-7000-8000-000000000000.'],
+])('npm run explain of %j ends with a sentence', async (words, sentence) => {
+  expect(await runScript(server.env, 'explain', ...words)).toEqual({ code: 1, stdout: '', stderr: `${sentence}\n` })
+})
 
-  test('npm run rebuild builds a read model anew, which answers as before', async () => {
-    const read = () => main.console('/api/tracking/verticals')
-    const before = await read()
-    const { code, stdout, stderr } = await runScript(server.env, 'rebuild', 'verticals')
-    expect(code, stderr).toBe(0)
-    expect(stdout).toContain('Rebuilt verticals.')
-    expect((await read()).body).toEqual(before.body)
-  })
+it('npm run rebuild builds a read model anew, which answers as before', async () => {
+  const read = () => main.console('/api/tracking/verticals')
+  const before = await read()
+  const { code, stdout, stderr } = await runScript(server.env, 'rebuild', 'verticals')
+  expect(code, stderr).toBe(0)
+  expect(stdout).toContain('Rebuilt verticals.')
+  expect((await read()).body).toEqual(before.body)
+})
 
-  test.each([
-    [[], /^Name projections to rebuild, or --all\. There are .*verticals/],
-    [['horoscopes'], /^There is no projection "horoscopes"; there are .*verticals/],
-  ])('npm run rebuild of %j ends with a sentence', async (words, sentence) => {
-    const { code, stdout, stderr } = await runScript(server.env, 'rebuild', ...words)
-    expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toMatch(sentence)
-  })
+it.each([
+  [[], /^Name projections to rebuild, or --all\. There are .*verticals/],
+  [['horoscopes'], /^There is no projection "horoscopes"; there are .*verticals/],
+])('npm run rebuild of %j ends with a sentence', async (words, sentence) => {
+  const { code, stdout, stderr } = await runScript(server.env, 'rebuild', ...words)
+  expect([code, stdout]).toEqual([1, ''])
+  expect(stderr).toMatch(sentence)
 })

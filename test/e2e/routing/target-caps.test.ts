@@ -1,23 +1,17 @@
-import { describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
 import { refusalOf } from '../../support/e2e/ranges.ts'
-import { storeSetups, waitUntil } from '../../support/e2e/server.ts'
-import { platform } from '../../support/e2e/suite.ts'
-import {
-  answerScript,
-  createTenantClient,
-  setBidHeaders,
-  skipsOf,
-  type TenantClient,
-} from '../../support/e2e/tenant-client.ts'
+import { waitUntil } from '../../support/e2e/server.ts'
+import { suite } from '../../support/e2e/suite.ts'
+import { answerScript, setBidHeaders, skipsOf } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 const ZEROS = { hour: 0, day: 0, month: 0, total: 0, dayRevenueCents: 0 }
 
-async function prepared(writer: StreamWriter) {
+async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
   const buyer = await main.buyer({ name: 'Buyer' })
   const one = async (name: string, settings: object = {}) => {
@@ -40,110 +34,104 @@ async function prepared(writer: StreamWriter) {
   const foreign = await other.target(await other.buyer({ name: 'Theirs' }))
   return { main, buyer, bidder, caps, talking, dialled, quiet, logged, foreign }
 }
-type World = Awaited<ReturnType<typeof prepared>>
 
-describe.each(storeSetups)('caps of targets over $name', (setup) => {
-  let the: World
-  let main: TenantClient
+const { it, describe, beforeAll, main, the } = suite('caps of targets', world)
 
-  platform(setup, prepared, async (started, built) => {
-    the = built
-    main = createTenantClient(started, the.main)
-    await setBidHeaders(main, the.bidder, { 'x-key': 'secret' })
+beforeAll(async () => {
+  await setBidHeaders(main, the.bidder, { 'x-key': 'secret' })
+})
+
+const reset = (id: string, body?: Json) =>
+  main.rest(`/api/v1/targets/${id}/reset-caps`, { method: 'POST', ...(body === undefined ? {} : { body }) })
+const target = async (id: string) => (await main.rest(`/api/v1/targets/${id}`)).body.target
+const buyer = async () => (await main.rest(`/api/v1/buyers/${the.buyer}`)).body.buyer
+/** A short call that ends now, in the hour that the reset clears. */
+const play = ({ e164, targetId }: { readonly e164: string; readonly targetId: string }) =>
+  main.playCall({ to: e164, script: { [targetId]: answerScript(1) } })
+
+describe(promised('POST /api/v1/targets/:id/reset-caps'), () => {
+  it.each(['hourlyCap', 'dailyCap', 'monthlyCap', 'totalCap'] as const)(
+    'lets a target whose %s is full take calls again at once',
+    async (cap) => {
+      const line = the.caps[cap]
+      expect((await play(line)).call.outcome).toBe('converted')
+      expect(skipsOf((await play(line)).story)).toEqual([[cap.slice(0, -3), 'capped']])
+      const before = await target(line.targetId)
+      const buyerBefore = await buyer()
+      const { liveCalls: _live, ...counted } = before.usage
+      expect(counted.total).toBe(1)
+      const { status, body } = await reset(line.targetId)
+      expect(status).toBe(200)
+      expect(body.reset).toEqual(counted)
+      expect(body.target).toEqual({ ...before, usage: { liveCalls: 0, ...ZEROS } })
+      expect(await buyer()).toEqual(buyerBefore)
+      expect((await reset(line.targetId)).body.reset).toEqual(ZEROS)
+      expect((await play(line)).call.outcome).toBe('converted')
+      expect(skipsOf((await play(line)).story)).toEqual([[cap.slice(0, -3), 'capped']])
+    },
+  )
+
+  it('a call that fills a cap with its dial is played to its end, and not past now', async () => {
+    const { e164, targetId } = the.dialled
+    const { call } = await main.playCall({ to: e164, script: { [targetId]: answerScript(120) } })
+    expect(call).toMatchObject({ outcome: 'converted', talkSeconds: 120 })
+    expect(Date.parse(call.endedAt)).toBeLessThanOrEqual(Date.now())
+    expect(skipsOf((await play(the.dialled)).story)).toEqual([['dialled', 'capped']])
   })
 
-  const reset = (id: string, body?: Json) =>
-    main.rest(`/api/v1/targets/${id}/reset-caps`, { method: 'POST', ...(body === undefined ? {} : { body }) })
-  const target = async (id: string) => (await main.rest(`/api/v1/targets/${id}`)).body.target
-  const buyer = async () => (await main.rest(`/api/v1/buyers/${the.buyer}`)).body.buyer
-  /** A short call that ends now, in the hour that the reset clears. */
-  const play = ({ e164, targetId }: { readonly e164: string; readonly targetId: string }) =>
-    main.playCall({ to: e164, script: { [targetId]: answerScript(1) } })
-
-  describe(promised('POST /api/v1/targets/:id/reset-caps'), () => {
-    test.each(['hourlyCap', 'dailyCap', 'monthlyCap', 'totalCap'] as const)(
-      'lets a target whose %s is full take calls again at once',
-      async (cap) => {
-        const line = the.caps[cap]
-        expect((await play(line)).call.outcome).toBe('converted')
-        expect(skipsOf((await play(line)).story)).toEqual([[cap.slice(0, -3), 'capped']])
-        const before = await target(line.targetId)
-        const buyerBefore = await buyer()
-        const { liveCalls: _live, ...counted } = before.usage
-        expect(counted.total).toBe(1)
-        const { status, body } = await reset(line.targetId)
-        expect(status).toBe(200)
-        expect(body.reset).toEqual(counted)
-        expect(body.target).toEqual({ ...before, usage: { liveCalls: 0, ...ZEROS } })
-        expect(await buyer()).toEqual(buyerBefore)
-        expect((await reset(line.targetId)).body.reset).toEqual(ZEROS)
-        expect((await play(line)).call.outcome).toBe('converted')
-        expect(skipsOf((await play(line)).story)).toEqual([[cap.slice(0, -3), 'capped']])
-      },
-    )
-
-    test('a call that fills a cap with its dial is played to its end, and not past now', async () => {
-      const { e164, targetId } = the.dialled
-      const { call } = await main.playCall({ to: e164, script: { [targetId]: answerScript(120) } })
-      expect(call).toMatchObject({ outcome: 'converted', talkSeconds: 120 })
-      expect(Date.parse(call.endedAt)).toBeLessThanOrEqual(Date.now())
-      expect(skipsOf((await play(the.dialled)).story)).toEqual([['dialled', 'capped']])
+  it('leaves calls in progress live, and never counts them in the new window', async () => {
+    const { e164, targetId } = the.talking
+    const script = { [targetId]: answerScript(60, { hungUpBy: 'buyer' }) }
+    const first = await main.placeCall({ to: e164, mode: 'live', speed: 20, from: '+13105550191', script })
+    await waitUntil('The first call talks', async () => (await target(targetId)).usage.day === 1)
+    const { body } = await reset(targetId, {})
+    expect(body.reset).toMatchObject({ day: 1, total: 1, dayRevenueCents: 0 })
+    expect(body.target).toMatchObject({ liveCalls: 1, usage: { liveCalls: 1, ...ZEROS } })
+    const ended = await waitUntil('The first call has settled', async () => {
+      const { call } = await main.readCall(first.body.callId)
+      return call.outcome === 'converted' && call
     })
+    expect(ended).toMatchObject({ revenueCents: 1_000 })
+    await waitUntil('Its place is free', async () => (await target(targetId)).liveCalls === 0)
+    expect((await target(targetId)).usage).toEqual({ liveCalls: 0, ...ZEROS })
+    expect((await reset(targetId)).body.reset).toEqual(ZEROS)
+    const second = await main.playCall({ to: e164, from: '+13105550192', script: { [targetId]: answerScript(1) } })
+    expect(second.call.outcome).toBe('converted')
+    expect((await target(targetId)).usage).toMatchObject({ day: 1, total: 1, dayRevenueCents: 1_000 })
+  })
 
-    test('leaves calls in progress live, and never counts them in the new window', async () => {
-      const { e164, targetId } = the.talking
-      const script = { [targetId]: answerScript(60, { hungUpBy: 'buyer' }) }
-      const first = await main.placeCall({ to: e164, mode: 'live', speed: 20, from: '+13105550191', script })
-      await waitUntil('The first call talks', async () => (await target(targetId)).usage.day === 1)
-      const { body } = await reset(targetId, {})
-      expect(body.reset).toMatchObject({ day: 1, total: 1, dayRevenueCents: 0 })
-      expect(body.target).toMatchObject({ liveCalls: 1, usage: { liveCalls: 1, ...ZEROS } })
-      const ended = await waitUntil('The first call has settled', async () => {
-        const { call } = await main.readCall(first.body.callId)
-        return call.outcome === 'converted' && call
-      })
-      expect(ended).toMatchObject({ revenueCents: 1_000 })
-      await waitUntil('Its place is free', async () => (await target(targetId)).liveCalls === 0)
-      expect((await target(targetId)).usage).toEqual({ liveCalls: 0, ...ZEROS })
-      expect((await reset(targetId)).body.reset).toEqual(ZEROS)
-      const second = await main.playCall({ to: e164, from: '+13105550192', script: { [targetId]: answerScript(1) } })
-      expect(second.call.outcome).toBe('converted')
-      expect((await target(targetId)).usage).toMatchObject({ day: 1, total: 1, dayRevenueCents: 1_000 })
-    })
+  it('answers figures of nothing for a target that has taken no call, and blanks a bidder', async () => {
+    expect((await reset(the.quiet.targetId)).body.reset).toEqual(ZEROS)
+    const { status, body } = await reset(the.bidder)
+    expect([status, body.reset, body.target.rtb.bidHeaders]).toEqual([200, ZEROS, { 'x-key': '•••' }])
+  })
 
-    test('answers figures of nothing for a target that has taken no call, and blanks a bidder', async () => {
-      expect((await reset(the.quiet.targetId)).body.reset).toEqual(ZEROS)
-      const { status, body } = await reset(the.bidder)
-      expect([status, body.reset, body.target.rtb.bidHeaders]).toEqual([200, ZEROS, { 'x-key': '•••' }])
-    })
+  it('is in the activity log each time, with the figures that it cleared', async () => {
+    const { e164, targetId } = the.logged
+    for (const calls of [0, 1]) {
+      if (calls > 0) await play({ e164, targetId })
+      await reset(targetId)
+    }
+    const { body } = await main.console('/api/tracking/activity')
+    const resets = body.data.filter((row: Json) => row.entity.id === targetId && row.action === 'caps_reset')
+    const totals = resets.map(({ changes }: Json) => changes.find(({ field }: Json) => field === 'total')?.before)
+    expect(totals).toEqual([1, undefined])
+  })
 
-    test('is in the activity log each time, with the figures that it cleared', async () => {
-      const { e164, targetId } = the.logged
-      for (const calls of [0, 1]) {
-        if (calls > 0) await play({ e164, targetId })
-        await reset(targetId)
-      }
-      const { body } = await main.console('/api/tracking/activity')
-      const resets = body.data.filter((row: Json) => row.entity.id === targetId && row.action === 'caps_reset')
-      const totals = resets.map(({ changes }: Json) => changes.find(({ field }: Json) => field === 'total')?.before)
-      expect(totals).toEqual([1, undefined])
-    })
+  it('is there in the console too, where the bidder is shown in full', async () => {
+    const path = `/api/tracking/targets/${the.bidder}/reset-caps`
+    const { status, body } = await main.console(path, { method: 'POST' })
+    expect([status, body.reset, body.target.rtb.bidHeaders]).toEqual([200, ZEROS, { 'x-key': 'secret' }])
+  })
 
-    test('is there in the console too, where the bidder is shown in full', async () => {
-      const path = `/api/tracking/targets/${the.bidder}/reset-caps`
-      const { status, body } = await main.console(path, { method: 'POST' })
-      expect([status, body.reset, body.target.rtb.bidHeaders]).toEqual([200, ZEROS, { 'x-key': 'secret' }])
-    })
-
-    test('finds nothing that is not there, and takes no body but an empty one', async () => {
-      const answers = await Promise.all(['nope', NOBODY, the.foreign].map((id) => reset(id)))
-      expect(answers[0]).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
-      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
-      expect(refusalOf(await reset(the.quiet.targetId, { hour: true }))).toEqual({
-        status: 400,
-        code: 'validation_error',
-        details: { hour: expect.any(String) },
-      })
+  it('finds nothing that is not there, and takes no body but an empty one', async () => {
+    const answers = await Promise.all(['nope', NOBODY, the.foreign].map((id) => reset(id)))
+    expect(answers[0]).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
+    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
+    expect(refusalOf(await reset(the.quiet.targetId, { hour: true }))).toEqual({
+      status: 400,
+      code: 'validation_error',
+      details: { hour: expect.any(String) },
     })
   })
 })

@@ -1,11 +1,9 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
 import { expectLengths, expectRanges, refusalOf } from '../../support/e2e/ranges.ts'
-import { type Server, storeSetups } from '../../support/e2e/server.ts'
-import { platform } from '../../support/e2e/suite.ts'
-import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { suite } from '../../support/e2e/suite.ts'
 import { archiveCampaign, cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
@@ -70,7 +68,7 @@ const ILL_FORMED: readonly (readonly [string, Json])[] = [
   ['publisherId', { publisherId: NOBODY }],
 ]
 
-async function prepared(writer: StreamWriter) {
+async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
   const target = await main.target(await main.buyer({ name: 'Acme' }))
   const line = await main.line({ name: 'Solar', bufferSeconds: 30 }, [target])
@@ -93,329 +91,319 @@ async function prepared(writer: StreamWriter) {
   return { main, line, shelved, taken, owned, ended, gone, other, abroad, foreign, lapsed, late, stale }
 }
 
-describe.each(storeSetups)('lanes over $name', (setup) => {
-  let server: Server
-  let the: Awaited<ReturnType<typeof prepared>>
-  let main: TenantClient
-  let lapsed: TenantClient
-  let publisherId: string
+const { it, describe, beforeEach, main, the, server, tenant } = suite('lanes', world)
+const lapsed = tenant((the) => the.lapsed)
 
-  platform(setup, prepared, (started, built) => {
-    server = started
-    the = built
-    main = createTenantClient(started, built.main)
-    lapsed = createTenantClient(started, built.lapsed)
+let publisherId: string
+
+/** A publisher of each test's own. */
+beforeEach(async () => {
+  const { body } = await main.console('/api/tracking/publishers', { method: 'POST', body: { name: 'Blue Leads' } })
+  publisherId = body.publisher.id
+})
+
+const path = (publisher = publisherId, campaign = the.line.campaignId) =>
+  `/api/tracking/campaigns/${campaign}/publishers/${publisher}`
+const put = (body: Json = {}, at = path(), headers = {}) => main.console(at, { method: 'PUT', body, headers })
+const opened = async (body: Json = {}) => {
+  const answer = await put(body)
+  expect(answer.status, answer.text).toBe(201)
+  return answer.body
+}
+const compat = (enabled: Json, at = path()) => main.console(`${at}/compat`, { method: 'POST', body: { enabled } })
+const lane = async (at = path()) => (await main.console(at)).body.lane
+const refused = ({ status, body }: Json) => [status, body?.error?.code, Object.keys(body?.error?.details ?? {})]
+const places = (): readonly (readonly [string, string])[] => [
+  [NOBODY, the.line.campaignId],
+  ['x', the.line.campaignId],
+  [the.foreign, the.line.campaignId],
+]
+
+describe(promised('PUT /api/tracking/campaigns/:id/publishers/:publisherId'), () => {
+  it('opens a lane with its defaults, and answers the key this once', async () => {
+    const { lane: shown, created, key, keyNote } = await opened()
+    expect(created).toBe(true)
+    expect(keyNote).toMatch(/not shown again/)
+    expect(shown).toMatchObject({ ...AS_OPENED, publisherId, publisher: { id: publisherId, status: 'onboarding' } })
+    expect(Object.keys(shown).toSorted()).toEqual(FIELDS)
+    expect(Object.keys(shown.publisher).toSorted()).toEqual(['id', 'name', 'routingPrefix', 'status'])
+    expect(Object.keys(shown.key).toSorted()).toEqual(KEY_FIELDS)
+    expect(shown.key).toMatchObject({
+      state: 'active',
+      protocol: 'rtb_v1',
+      environment: 'production',
+      requireSignature: false,
+      lastUsedAt: null,
+      useCount: 0,
+    })
+    expect(shown.termsFrozenAt).toBe(shown.assignedAt)
+    expect(key).toMatch(new RegExp(`^rk_live_SOLA_${shown.publisher.routingPrefix}_[\\w-]{43}$`))
+    expect(key.startsWith(shown.key.prefix)).toBe(true)
+    expect(shown.key.prefix.length).toBeLessThan(key.length - 32)
+    const again = await main.console(path())
+    expect(again.body).toEqual({ lane: shown })
+    expect(again.text).not.toContain(key)
   })
 
-  /** A publisher of each test's own. */
-  beforeEach(async () => {
-    const { body } = await main.console('/api/tracking/publishers', { method: 'POST', body: { name: 'Blue Leads' } })
-    publisherId = body.publisher.id
+  it('changes what it names of a lane that is there, and leaves the key alone', async () => {
+    const first = await opened({ payoutMode: 'fixed', payoutCents: 500, dailyCap: 5 })
+    const { status, body } = await put({ dailyCap: 9, bufferSeconds: 0, states: ['ny', 'NY', 'ca'] })
+    expect(status).toBe(200)
+    expect(Object.keys(body).toSorted()).toEqual(['created', 'lane'])
+    expect(body).toMatchObject({
+      created: false,
+      lane: {
+        dailyCap: 9,
+        payoutCents: 500,
+        bufferSeconds: 0,
+        effectiveBufferSeconds: 0,
+        states: ['NY', 'CA'],
+        key: first.lane.key,
+        assignedAt: first.lane.assignedAt,
+      },
+    })
+    expect(body.lane.termsFrozenAt > first.lane.termsFrozenAt).toBe(true)
+    const same = await put({ dailyCap: 9 })
+    expect([same.status, same.body.lane.termsFrozenAt]).toEqual([200, body.lane.termsFrozenAt])
   })
 
-  const path = (publisher = publisherId, campaign = the.line.campaignId) =>
-    `/api/tracking/campaigns/${campaign}/publishers/${publisher}`
-  const put = (body: Json = {}, at = path(), headers = {}) => main.console(at, { method: 'PUT', body, headers })
-  const opened = async (body: Json = {}) => {
-    const answer = await put(body)
-    expect(answer.status, answer.text).toBe(201)
-    return answer.body
-  }
-  const compat = (enabled: Json, at = path()) => main.console(`${at}/compat`, { method: 'POST', body: { enabled } })
-  const lane = async (at = path()) => (await main.console(at)).body.lane
-  const refused = ({ status, body }: Json) => [status, body?.error?.code, Object.keys(body?.error?.details ?? {})]
-  const places = (): readonly (readonly [string, string])[] => [
-    [NOBODY, the.line.campaignId],
-    ['x', the.line.campaignId],
-    [the.foreign, the.line.campaignId],
-  ]
+  it('takes every figure to its ends and no further', async () => {
+    await opened({ payoutMode: 'inherit' })
+    await expectRanges(
+      [
+        ['payoutCents', 0, 10_000_000],
+        ['maxPayoutCents', 0, 10_000_000],
+        ['bufferSeconds', 0, 3_600],
+        ['dedupeWindowSeconds', 0, 7_776_000],
+        ['hourlyCap', 0, 1_000_000],
+        ['dailyCap', 0, 1_000_000],
+        ['monthlyCap', 0, 10_000_000],
+        ['concurrencyCap', 0, 10_000],
+        ['dailyPayoutCapCents', 0, 1_000_000_000],
+      ],
+      put,
+      (body) => body.lane,
+    )
+    await expectRanges([['minPayoutCents', 0, 10_000_000]], put, (body) => body.lane)
+    await expectLengths(
+      [
+        ['notesPublic', 4_000],
+        ['notesInternal', 4_000],
+      ],
+      put,
+    )
+    for (const revsharePct of [0, 33.3, 100])
+      expect((await put({ payoutMode: 'revshare', revsharePct })).body.lane.revsharePct).toBe(revsharePct)
+    expect((await put({ states: codes.slice(0, 62) })).status).toBe(200)
+    const wide = { hoursSchedule: { days: NINE }, timezone: 'Europe/London' }
+    expect((await put(wide)).body.lane.hoursSchedule).toMatchObject({ tz: 'Europe/London', days: NINE })
+    const none = { states: null, hoursSchedule: null, timezone: null, bufferSeconds: null, notesPublic: null }
+    expect((await put(none)).body.lane).toMatchObject({ ...none, effectiveBufferSeconds: 30 })
+  })
 
-  describe(promised('PUT /api/tracking/campaigns/:id/publishers/:publisherId'), () => {
-    test('opens a lane with its defaults, and answers the key this once', async () => {
-      const { lane: shown, created, key, keyNote } = await opened()
-      expect(created).toBe(true)
-      expect(keyNote).toMatch(/not shown again/)
-      expect(shown).toMatchObject({ ...AS_OPENED, publisherId, publisher: { id: publisherId, status: 'onboarding' } })
-      expect(Object.keys(shown).toSorted()).toEqual(FIELDS)
-      expect(Object.keys(shown.publisher).toSorted()).toEqual(['id', 'name', 'routingPrefix', 'status'])
-      expect(Object.keys(shown.key).toSorted()).toEqual(KEY_FIELDS)
-      expect(shown.key).toMatchObject({
-        state: 'active',
-        protocol: 'rtb_v1',
-        environment: 'production',
-        requireSignature: false,
-        lastUsedAt: null,
-        useCount: 0,
-      })
-      expect(shown.termsFrozenAt).toBe(shown.assignedAt)
-      expect(key).toMatch(new RegExp(`^rk_live_SOLA_${shown.publisher.routingPrefix}_[\\w-]{43}$`))
-      expect(key.startsWith(shown.key.prefix)).toBe(true)
-      expect(shown.key.prefix.length).toBeLessThan(key.length - 32)
-      const again = await main.console(path())
-      expect(again.body).toEqual({ lane: shown })
-      expect(again.text).not.toContain(key)
-    })
+  it.each(ILL_FORMED)('%s: validation_error for %o, and no lane is opened', async (field, wrong) => {
+    expect(refused(await put(wrong))).toEqual([400, 'validation_error', [field]])
+    expect((await main.console(path())).status).toBe(404)
+  })
 
-    test('changes what it names of a lane that is there, and leaves the key alone', async () => {
-      const first = await opened({ payoutMode: 'fixed', payoutCents: 500, dailyCap: 5 })
-      const { status, body } = await put({ dailyCap: 9, bufferSeconds: 0, states: ['ny', 'NY', 'ca'] })
-      expect(status).toBe(200)
-      expect(Object.keys(body).toSorted()).toEqual(['created', 'lane'])
-      expect(body).toMatchObject({
-        created: false,
-        lane: {
-          dailyCap: 9,
-          payoutCents: 500,
-          bufferSeconds: 0,
-          effectiveBufferSeconds: 0,
-          states: ['NY', 'CA'],
-          key: first.lane.key,
-          assignedAt: first.lane.assignedAt,
-        },
-      })
-      expect(body.lane.termsFrozenAt > first.lane.termsFrozenAt).toBe(true)
-      const same = await put({ dailyCap: 9 })
-      expect([same.status, same.body.lane.termsFrozenAt]).toEqual([200, body.lane.termsFrozenAt])
-    })
+  it('judges companions on the terms as they will be', async () => {
+    await opened({ payoutMode: 'fixed', payoutCents: 500 })
+    expect((await put({ payoutMode: 'inherit' })).status).toBe(200)
+    expect((await put({ payoutMode: 'fixed' })).status).toBe(200)
+    expect(refused(await put({ payoutCents: null }))).toEqual([400, 'validation_error', ['payoutCents']])
+    expect((await put({ maxPayoutCents: 100 })).status).toBe(200)
+    expect(refused(await put({ minPayoutCents: 101 }))).toEqual([400, 'validation_error', ['minPayoutCents']])
+  })
 
-    test('takes every figure to its ends and no further', async () => {
-      await opened({ payoutMode: 'inherit' })
-      await expectRanges(
-        [
-          ['payoutCents', 0, 10_000_000],
-          ['maxPayoutCents', 0, 10_000_000],
-          ['bufferSeconds', 0, 3_600],
-          ['dedupeWindowSeconds', 0, 7_776_000],
-          ['hourlyCap', 0, 1_000_000],
-          ['dailyCap', 0, 1_000_000],
-          ['monthlyCap', 0, 10_000_000],
-          ['concurrencyCap', 0, 10_000],
-          ['dailyPayoutCapCents', 0, 1_000_000_000],
-        ],
-        put,
-        (body) => body.lane,
-      )
-      await expectRanges([['minPayoutCents', 0, 10_000_000]], put, (body) => body.lane)
-      await expectLengths(
-        [
-          ['notesPublic', 4_000],
-          ['notesInternal', 4_000],
-        ],
-        put,
-      )
-      for (const revsharePct of [0, 33.3, 100])
-        expect((await put({ payoutMode: 'revshare', revsharePct })).body.lane.revsharePct).toBe(revsharePct)
-      expect((await put({ states: codes.slice(0, 62) })).status).toBe(200)
-      const wide = { hoursSchedule: { days: NINE }, timezone: 'Europe/London' }
-      expect((await put(wide)).body.lane.hoursSchedule).toMatchObject({ tz: 'Europe/London', days: NINE })
-      const none = { states: null, hoursSchedule: null, timezone: null, bufferSeconds: null, notesPublic: null }
-      expect((await put(none)).body.lane).toMatchObject({ ...none, effectiveBufferSeconds: 30 })
-    })
+  it('a missing, a malformed and a foreign campaign or publisher are the same 404', async () => {
+    const publishers = await Promise.all(places().map(([one, campaign]) => put({}, path(one, campaign))))
+    expect(new Set(publishers.map(errorWithoutRequestId)).size).toBe(1)
+    expect(publishers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Publisher not found.' })
+    const campaigns = await Promise.all(
+      [NOBODY, 'x', the.abroad.campaignId].map((one) => put({}, path(publisherId, one))),
+    )
+    expect(new Set(campaigns.map(errorWithoutRequestId)).size).toBe(1)
+    expect(campaigns[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Campaign not found.' })
+  })
 
-    test.each(ILL_FORMED)('%s: validation_error for %o, and no lane is opened', async (field, wrong) => {
-      expect(refused(await put(wrong))).toEqual([400, 'validation_error', [field]])
+  it('an archived campaign and a terminated publisher take no lane, a lapsed workspace changes none', async () => {
+    const archived = await put({}, path(publisherId, the.shelved.campaignId))
+    expect(refusalOf(archived)).toEqual({ status: 409, code: 'conflict', details: { status: 'archived' } })
+    const ended = await put({}, path(the.gone))
+    expect(refusalOf(ended)).toEqual({ status: 409, code: 'conflict', details: { status: 'terminated' } })
+    const unpaid = await lapsed.console(path(the.late, the.stale.campaignId), { method: 'PUT', body: {} })
+    expect(refusalOf(unpaid)).toMatchObject({ status: 402, code: 'subscription_inactive' })
+  })
+
+  it('terms of a lane that is there may still be changed on an archived campaign', async () => {
+    const kept = await put({ dailyCap: 3 }, path(the.taken, the.ended.campaignId))
+    expect([kept.status, kept.body.lane.dailyCap]).toEqual([200, 3])
+  })
+
+  it('twenty at once open one lane with one key', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => put({ dailyCap: n + 1 })))
+    const [first, ...more] = answers.filter(({ status }) => status === 201)
+    expect(more).toEqual([])
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(19)
+    expect((await lane()).key.id).toBe(first?.body.lane.key.id)
+  })
+
+  it('sent again under its Idempotency-Key it answers the same key', async () => {
+    const headers = { 'idempotency-key': `open-${publisherId}` }
+    const [first, second] = [await put({}, path(), headers), await put({}, path(), headers)]
+    expect([second.status, second.headers.get('svc-idempotent-replay')]).toEqual([201, 'true'])
+    expect(second.body).toEqual(first.body)
+  })
+
+  it('an If-Match that is out of date is refused', async () => {
+    await opened()
+    const tag = (await main.console(path())).headers.get('etag') ?? ''
+    expect((await put({ dailyCap: 1 }, path(), { 'if-match': tag })).status).toBe(200)
+    expect(refused(await put({ dailyCap: 2 }, path(), { 'if-match': tag })).slice(0, 2)).toEqual([412, 'conflict'])
+    expect((await lane()).dailyCap).toBe(1)
+  })
+
+  it('an If-Match where there is no lane yet is refused, and opens none', async () => {
+    for (const tag of ['"1"', '*']) {
+      expect(refused(await put({}, path(), { 'if-match': tag })).slice(0, 2)).toEqual([412, 'conflict'])
       expect((await main.console(path())).status).toBe(404)
-    })
+    }
+    await opened()
+    expect((await put({ dailyCap: 1 }, path(), { 'if-match': '*' })).status).toBe(200)
+  })
+})
 
-    test('judges companions on the terms as they will be', async () => {
-      await opened({ payoutMode: 'fixed', payoutCents: 500 })
-      expect((await put({ payoutMode: 'inherit' })).status).toBe(200)
-      expect((await put({ payoutMode: 'fixed' })).status).toBe(200)
-      expect(refused(await put({ payoutCents: null }))).toEqual([400, 'validation_error', ['payoutCents']])
-      expect((await put({ maxPayoutCents: 100 })).status).toBe(200)
-      expect(refused(await put({ minPayoutCents: 101 }))).toEqual([400, 'validation_error', ['minPayoutCents']])
-    })
-
-    test('a missing, a malformed and a foreign campaign or publisher are the same 404', async () => {
-      const publishers = await Promise.all(places().map(([one, campaign]) => put({}, path(one, campaign))))
-      expect(new Set(publishers.map(errorWithoutRequestId)).size).toBe(1)
-      expect(publishers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Publisher not found.' })
-      const campaigns = await Promise.all(
-        [NOBODY, 'x', the.abroad.campaignId].map((one) => put({}, path(publisherId, one))),
-      )
-      expect(new Set(campaigns.map(errorWithoutRequestId)).size).toBe(1)
-      expect(campaigns[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Campaign not found.' })
-    })
-
-    test('an archived campaign and a terminated publisher take no lane, a lapsed workspace changes none', async () => {
-      const archived = await put({}, path(publisherId, the.shelved.campaignId))
-      expect(refusalOf(archived)).toEqual({ status: 409, code: 'conflict', details: { status: 'archived' } })
-      const ended = await put({}, path(the.gone))
-      expect(refusalOf(ended)).toEqual({ status: 409, code: 'conflict', details: { status: 'terminated' } })
-      const unpaid = await lapsed.console(path(the.late, the.stale.campaignId), { method: 'PUT', body: {} })
-      expect(refusalOf(unpaid)).toMatchObject({ status: 402, code: 'subscription_inactive' })
-    })
-
-    test('terms of a lane that is there may still be changed on an archived campaign', async () => {
-      const kept = await put({ dailyCap: 3 }, path(the.taken, the.ended.campaignId))
-      expect([kept.status, kept.body.lane.dailyCap]).toEqual([200, 3])
-    })
-
-    test('twenty at once open one lane with one key', async () => {
-      const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => put({ dailyCap: n + 1 })))
-      const [first, ...more] = answers.filter(({ status }) => status === 201)
-      expect(more).toEqual([])
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(19)
-      expect((await lane()).key.id).toBe(first?.body.lane.key.id)
-    })
-
-    test('sent again under its Idempotency-Key it answers the same key', async () => {
-      const headers = { 'idempotency-key': `open-${publisherId}` }
-      const [first, second] = [await put({}, path(), headers), await put({}, path(), headers)]
-      expect([second.status, second.headers.get('svc-idempotent-replay')]).toEqual([201, 'true'])
-      expect(second.body).toEqual(first.body)
-    })
-
-    test('an If-Match that is out of date is refused', async () => {
-      await opened()
-      const tag = (await main.console(path())).headers.get('etag') ?? ''
-      expect((await put({ dailyCap: 1 }, path(), { 'if-match': tag })).status).toBe(200)
-      expect(refused(await put({ dailyCap: 2 }, path(), { 'if-match': tag })).slice(0, 2)).toEqual([412, 'conflict'])
-      expect((await lane()).dailyCap).toBe(1)
-    })
-
-    test('an If-Match where there is no lane yet is refused, and opens none', async () => {
-      for (const tag of ['"1"', '*']) {
-        expect(refused(await put({}, path(), { 'if-match': tag })).slice(0, 2)).toEqual([412, 'conflict'])
-        expect((await main.console(path())).status).toBe(404)
-      }
-      await opened()
-      expect((await put({ dailyCap: 1 }, path(), { 'if-match': '*' })).status).toBe(200)
-    })
+describe(promised('GET /api/tracking/campaigns/:id/publishers'), () => {
+  it('lists the lanes of the campaign, the oldest first, without any key', async () => {
+    const { key } = await opened()
+    const { status, body, text } = await main.console(`/api/tracking/campaigns/${the.line.campaignId}/publishers`)
+    expect(status).toBe(200)
+    const at = body.lanes.map(({ assignedAt }: Json) => assignedAt)
+    expect(at).toEqual(at.toSorted())
+    expect(body.lanes.at(-1)).toEqual(await lane())
+    expect(text).not.toContain(key)
+    const owned = await main.console(`/api/tracking/campaigns/${the.owned.campaignId}/publishers`)
+    expect(owned.body.lanes).toMatchObject([{ publisherId: the.taken, numbers: 1 }])
   })
 
-  describe(promised('GET /api/tracking/campaigns/:id/publishers'), () => {
-    test('lists the lanes of the campaign, the oldest first, without any key', async () => {
-      const { key } = await opened()
-      const { status, body, text } = await main.console(`/api/tracking/campaigns/${the.line.campaignId}/publishers`)
-      expect(status).toBe(200)
-      const at = body.lanes.map(({ assignedAt }: Json) => assignedAt)
-      expect(at).toEqual(at.toSorted())
-      expect(body.lanes.at(-1)).toEqual(await lane())
-      expect(text).not.toContain(key)
-      const owned = await main.console(`/api/tracking/campaigns/${the.owned.campaignId}/publishers`)
-      expect(owned.body.lanes).toMatchObject([{ publisherId: the.taken, numbers: 1 }])
-    })
+  it('none for a campaign without lanes; 404 for one that is not there; open to a lapsed workspace', async () => {
+    const list = (id: string, desk = main) => desk.console(`/api/tracking/campaigns/${id}/publishers`)
+    expect((await list(the.shelved.campaignId)).body).toEqual({ lanes: [] })
+    const answers = await Promise.all([NOBODY, 'x', the.abroad.campaignId].map((id) => list(id)))
+    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
+    expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Campaign not found.' })
+    expect((await list(the.stale.campaignId, lapsed)).body.lanes).toHaveLength(1)
+  })
+})
 
-    test('none for a campaign without lanes; 404 for one that is not there; open to a lapsed workspace', async () => {
-      const list = (id: string, desk = main) => desk.console(`/api/tracking/campaigns/${id}/publishers`)
-      expect((await list(the.shelved.campaignId)).body).toEqual({ lanes: [] })
-      const answers = await Promise.all([NOBODY, 'x', the.abroad.campaignId].map((id) => list(id)))
-      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
-      expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Campaign not found.' })
-      expect((await list(the.stale.campaignId, lapsed)).body.lanes).toHaveLength(1)
-    })
+describe(promised('GET /api/tracking/campaigns/:id/publishers/:publisherId'), () => {
+  it('shows the single-step ping URL in full when it is switched on', async () => {
+    await opened()
+    const { url } = (await compat(true)).body.compat
+    expect(await lane()).toMatchObject({ compat: { enabled: true, url }, key: { protocol: 'rtb_v1_compat' } })
+    const { lanes } = (await main.rest(`/api/v1/publishers/${publisherId}`)).body.publisher
+    expect(lanes[0].compat).toEqual({ enabled: true })
   })
 
-  describe(promised('GET /api/tracking/campaigns/:id/publishers/:publisherId'), () => {
-    test('shows the single-step ping URL in full when it is switched on', async () => {
-      await opened()
-      const { url } = (await compat(true)).body.compat
-      expect(await lane()).toMatchObject({ compat: { enabled: true, url }, key: { protocol: 'rtb_v1_compat' } })
-      const { lanes } = (await main.rest(`/api/v1/publishers/${publisherId}`)).body.publisher
-      expect(lanes[0].compat).toEqual({ enabled: true })
-    })
+  it('a publisher without a lane, or that is not there, is the same 404', async () => {
+    const answers = await Promise.all(
+      [...places(), [publisherId, the.line.campaignId] as const, [the.taken, the.abroad.campaignId] as const].map(
+        ([publisher, campaign]) => main.console(path(publisher, campaign)),
+      ),
+    )
+    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
+    expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Lane not found.' })
+  })
+})
 
-    test('a publisher without a lane, or that is not there, is the same 404', async () => {
-      const answers = await Promise.all(
-        [...places(), [publisherId, the.line.campaignId] as const, [the.taken, the.abroad.campaignId] as const].map(
-          ([publisher, campaign]) => main.console(path(publisher, campaign)),
-        ),
-      )
-      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
-      expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Lane not found.' })
-    })
+describe(promised('DELETE /api/tracking/campaigns/:id/publishers/:publisherId'), () => {
+  const close = (at = path()) => main.console(at, { method: 'DELETE' })
+
+  it('closes the lane, revokes its key and switches the single-step ping off', async () => {
+    const { lane: before } = await opened()
+    await compat(true)
+    const { status, body } = await close()
+    expect([status, body]).toEqual([
+      200,
+      {
+        removed: true,
+        campaignId: the.line.campaignId,
+        publisherId,
+        revokedKeys: 1,
+        numbersStillAssigned: 0,
+        note: expect.any(String),
+      },
+    ])
+    const { key } = (await main.console(`/api/publishers/keys/${before.key.id}`)).body
+    expect(key).toMatchObject({ state: 'revoked', compat: { enabled: false, url: null } })
+    expect((await close()).status).toBe(404)
   })
 
-  describe(promised('DELETE /api/tracking/campaigns/:id/publishers/:publisherId'), () => {
-    const close = (at = path()) => main.console(at, { method: 'DELETE' })
-
-    test('closes the lane, revokes its key and switches the single-step ping off', async () => {
-      const { lane: before } = await opened()
-      await compat(true)
-      const { status, body } = await close()
-      expect([status, body]).toEqual([
-        200,
-        {
-          removed: true,
-          campaignId: the.line.campaignId,
-          publisherId,
-          revokedKeys: 1,
-          numbersStillAssigned: 0,
-          note: expect.any(String),
-        },
-      ])
-      const { key } = (await main.console(`/api/publishers/keys/${before.key.id}`)).body
-      expect(key).toMatchObject({ state: 'revoked', compat: { enabled: false, url: null } })
-      expect((await close()).status).toBe(404)
-    })
-
-    test('opened again it has a new key, its defaults, and the old key stays revoked', async () => {
-      const first = await opened({ dailyCap: 5 })
-      await close()
-      const second = await opened()
-      expect(second.key).not.toBe(first.key)
-      expect(second.lane.key.id).not.toBe(first.lane.key.id)
-      expect(second.lane.dailyCap).toBe(0)
-      expect((await main.console(`/api/publishers/keys/${first.lane.key.id}`)).body.key.state).toBe('revoked')
-    })
-
-    test("the publisher's numbers keep ringing", async () => {
-      const at = path(the.taken, the.owned.campaignId)
-      const { body } = await close(at)
-      expect(body).toMatchObject({ revokedKeys: 1, numbersStillAssigned: 1 })
-      expect(body.note).toMatch(/keep ringing/)
-      const { call } = await main.playCall({ to: the.owned.e164 })
-      expect(call.status).toBe('completed')
-      expect((await put({}, at)).status).toBe(201)
-    })
-
-    test('of no lane it is the same 404 as of nothing', async () => {
-      const answers = await Promise.all([...places().map(([one, campaign]) => close(path(one, campaign))), close()])
-      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
-      expect(refusalOf(answers[0] ?? expect.fail())).toEqual({ status: 404, code: 'not_found', details: null })
-    })
+  it('opened again it has a new key, its defaults, and the old key stays revoked', async () => {
+    const first = await opened({ dailyCap: 5 })
+    await close()
+    const second = await opened()
+    expect(second.key).not.toBe(first.key)
+    expect(second.lane.key.id).not.toBe(first.lane.key.id)
+    expect(second.lane.dailyCap).toBe(0)
+    expect((await main.console(`/api/publishers/keys/${first.lane.key.id}`)).body.key.state).toBe('revoked')
   })
 
-  describe(promised('POST /api/tracking/campaigns/:id/publishers/:publisherId/compat'), () => {
-    test('mints a token, keeps it when asked again, forgets it, and mints another', async () => {
-      await opened()
-      const on = await compat(true)
-      expect(on.status).toBe(200)
-      const { url } = on.body.compat
-      expect(on.body).toEqual({ compat: { enabled: true, url: expect.any(String) }, changed: true })
-      expect(url).toMatch(new RegExp(`^${server.baseUrl}/api/rtb/compat/[\\w-]{43,}\\.json$`))
-      expect((await compat(true)).body).toEqual({ compat: { enabled: true, url }, changed: false })
-      expect((await compat(false)).body).toEqual({ compat: { enabled: false, url: null }, changed: true })
-      expect((await compat(false)).body).toEqual({ compat: { enabled: false, url: null }, changed: false })
-      expect((await compat(true)).body.compat.url).not.toBe(url)
-    })
+  it("the publisher's numbers keep ringing", async () => {
+    const at = path(the.taken, the.owned.campaignId)
+    const { body } = await close(at)
+    expect(body).toMatchObject({ revokedKeys: 1, numbersStillAssigned: 1 })
+    expect(body.note).toMatch(/keep ringing/)
+    const { call } = await main.playCall({ to: the.owned.e164 })
+    expect(call.status).toBe('completed')
+    expect((await put({}, at)).status).toBe(201)
+  })
 
-    test('the token stands nowhere in the activity log', async () => {
-      await opened()
-      const { url } = (await compat(true)).body.compat
-      const token = /compat\/(.+)\.json$/.exec(url)?.[1] ?? expect.fail()
-      const rows = await main.console('/api/tracking/activity?pageSize=200')
-      expect(rows.status).toBe(200)
-      expect(rows.text).toContain(publisherId)
-      expect(rows.text).not.toContain(token)
-    })
+  it('of no lane it is the same 404 as of nothing', async () => {
+    const answers = await Promise.all([...places().map(([one, campaign]) => close(path(one, campaign))), close()])
+    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
+    expect(refusalOf(answers[0] ?? expect.fail())).toEqual({ status: 404, code: 'not_found', details: null })
+  })
+})
 
-    test('no lane is 404, a revoked key 409, anything but a boolean 400', async () => {
-      const answers = await Promise.all([compat(true), ...places().map(([one]) => compat(true, path(one)))])
-      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
-      expect(answers[0]?.body.error.message).toBe('Lane not found.')
-      expect((await compat('no')).status).toBe(404)
-      await opened()
-      await compat(true)
-      for (const wrong of [undefined, null, 'true', 1])
-        expect(refused(await compat(wrong))).toEqual([400, 'validation_error', ['enabled']])
-      await main.console(`/api/tracking/publishers/${publisherId}/status`, {
-        method: 'POST',
-        body: { status: 'terminated' },
-      })
-      expect(await lane()).toMatchObject({ key: { state: 'revoked' }, compat: { enabled: false, url: null } })
-      expect(refusalOf(await compat(true))).toEqual({ status: 409, code: 'conflict', details: { status: 'revoked' } })
+describe(promised('POST /api/tracking/campaigns/:id/publishers/:publisherId/compat'), () => {
+  it('mints a token, keeps it when asked again, forgets it, and mints another', async () => {
+    await opened()
+    const on = await compat(true)
+    expect(on.status).toBe(200)
+    const { url } = on.body.compat
+    expect(on.body).toEqual({ compat: { enabled: true, url: expect.any(String) }, changed: true })
+    expect(url).toMatch(new RegExp(`^${server.baseUrl}/api/rtb/compat/[\\w-]{43,}\\.json$`))
+    expect((await compat(true)).body).toEqual({ compat: { enabled: true, url }, changed: false })
+    expect((await compat(false)).body).toEqual({ compat: { enabled: false, url: null }, changed: true })
+    expect((await compat(false)).body).toEqual({ compat: { enabled: false, url: null }, changed: false })
+    expect((await compat(true)).body.compat.url).not.toBe(url)
+  })
+
+  it('the token stands nowhere in the activity log', async () => {
+    await opened()
+    const { url } = (await compat(true)).body.compat
+    const token = /compat\/(.+)\.json$/.exec(url)?.[1] ?? expect.fail()
+    const rows = await main.console('/api/tracking/activity?pageSize=200')
+    expect(rows.status).toBe(200)
+    expect(rows.text).toContain(publisherId)
+    expect(rows.text).not.toContain(token)
+  })
+
+  it('no lane is 404, a revoked key 409, anything but a boolean 400', async () => {
+    const answers = await Promise.all([compat(true), ...places().map(([one]) => compat(true, path(one)))])
+    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
+    expect(answers[0]?.body.error.message).toBe('Lane not found.')
+    expect((await compat('no')).status).toBe(404)
+    await opened()
+    await compat(true)
+    for (const wrong of [undefined, null, 'true', 1])
+      expect(refused(await compat(wrong))).toEqual([400, 'validation_error', ['enabled']])
+    await main.console(`/api/tracking/publishers/${publisherId}/status`, {
+      method: 'POST',
+      body: { status: 'terminated' },
     })
+    expect(await lane()).toMatchObject({ key: { state: 'revoked' }, compat: { enabled: false, url: null } })
+    expect(refusalOf(await compat(true))).toEqual({ status: 409, code: 'conflict', details: { status: 'revoked' } })
   })
 })

@@ -1,12 +1,10 @@
-import { describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { createPool } from '../../../commands/supply/create-pool.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type ApiResponse, errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
 import { createNumberClient } from '../../support/e2e/number-client.ts'
-import { storeSetups } from '../../support/e2e/server.ts'
-import { platform } from '../../support/e2e/suite.ts'
-import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { suite } from '../../support/e2e/suite.ts'
 import { archiveCampaign, createTenantWorkspace, type Tenant } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
@@ -19,7 +17,7 @@ async function poolOf({ act }: Tenant, campaignId: string, key: number, settings
   return created.pool.id
 }
 
-async function prepared(writer: StreamWriter) {
+async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
   const desk = await main.target(await main.buyer({ name: 'Acme' }))
   const [blue, red] = [await main.publisher({ name: 'Blue Leads' }), await main.publisher({ name: 'Red Leads' })]
@@ -39,195 +37,188 @@ async function prepared(writer: StreamWriter) {
   return { main, blue, red, west, east, shelved, bluePool, eastPool, foreign }
 }
 
-describe.each(storeSetups)('moves of numbers over $name', (setup) => {
-  let the: Awaited<ReturnType<typeof prepared>>
-  let main: TenantClient
-  let numberId = ''
+const { it, describe, main, the } = suite('moves of numbers', world)
 
-  platform(setup, prepared, (server, built) => {
-    the = built
-    main = createTenantClient(server, built.main)
+let numberId = ''
+
+const patch = (id: string, body: Json, headers = {}) =>
+  main.console(`/api/tracking/numbers/${id}`, { method: 'PATCH', body, headers })
+const read = async (id: string) => (await main.console(`/api/tracking/numbers/${id}`)).body.number
+const place = ({ campaign, publisher, pool }: Json) => [campaign?.id ?? null, publisher?.id ?? null, pool?.id ?? null]
+const moved = async (id: string, body: Json) => {
+  const answer = await patch(id, body)
+  expect(answer.status, answer.text).toBe(200)
+  return place(answer.body.number)
+}
+const refusal = ({ status, body }: ApiResponse) => [status, body.error.code, body.error.details]
+const fallBackOn = async (fallbackNumberId: string) => {
+  const body = { fallbackNumberId }
+  const answer = await main.console(`/api/tracking/pools/${the.bluePool}`, { method: 'PATCH', body })
+  expect(answer.status, answer.text).toBe(200)
+}
+const buy = async (query: Json = { endsWith: '4' }) => {
+  const { status, text, body } = await createNumberClient(main.console).buy(query)
+  expect(status, text).toBe(201)
+  return body.number
+}
+
+describe(promised('PATCH /api/tracking/numbers/:id'), () => {
+  it('assigns, relabels and moves, in one request or in several', async () => {
+    numberId = (await buy()).id
+    const { campaignId: west } = the.west
+    const answer = await patch(numberId, { campaignId: west, publisherId: the.blue, label: 'Van' })
+    expect([answer.status, answer.body.warnings]).toEqual([200, []])
+    expect(answer.body.number).toMatchObject({
+      id: numberId,
+      role: 'tracking',
+      label: 'Van',
+      campaign: { id: west, name: 'West', status: 'live' },
+      publisher: { id: the.blue, name: 'Blue Leads' },
+      webhookStatus: 'ready',
+      calls30d: 0,
+    })
+    expect(await moved(numberId, { label: null })).toEqual([west, the.blue, null])
+    expect((await read(numberId)).label).toBeNull()
+    expect(await moved(numberId, { publisherId: null })).toEqual([west, null, null])
+    expect(await moved(numberId, { publisherId: the.blue })).toEqual([west, the.blue, null])
+    expect(await moved(numberId, { campaignId: west })).toEqual([west, the.blue, null])
+    const at = answer.headers.get('etag')
+    expect(at).toMatch(/^"\d+"$/)
   })
 
-  const patch = (id: string, body: Json, headers = {}) =>
-    main.console(`/api/tracking/numbers/${id}`, { method: 'PATCH', body, headers })
-  const read = async (id: string) => (await main.console(`/api/tracking/numbers/${id}`)).body.number
-  const place = ({ campaign, publisher, pool }: Json) => [campaign?.id ?? null, publisher?.id ?? null, pool?.id ?? null]
-  const moved = async (id: string, body: Json) => {
-    const answer = await patch(id, body)
-    expect(answer.status, answer.text).toBe(200)
-    return place(answer.body.number)
-  }
-  const refusal = ({ status, body }: ApiResponse) => [status, body.error.code, body.error.details]
-  const fallBackOn = async (fallbackNumberId: string) => {
-    const body = { fallbackNumberId }
-    const answer = await main.console(`/api/tracking/pools/${the.bluePool}`, { method: 'PATCH', body })
-    expect(answer.status, answer.text).toBe(200)
-  }
-  const buy = async (query: Json = { endsWith: '4' }) => {
-    const { status, text, body } = await createNumberClient(main.console).buy(query)
-    expect(status, text).toBe(201)
-    return body.number
-  }
-
-  describe(promised('PATCH /api/tracking/numbers/:id'), () => {
-    test('assigns, relabels and moves, in one request or in several', async () => {
-      numberId = (await buy()).id
-      const { campaignId: west } = the.west
-      const answer = await patch(numberId, { campaignId: west, publisherId: the.blue, label: 'Van' })
-      expect([answer.status, answer.body.warnings]).toEqual([200, []])
-      expect(answer.body.number).toMatchObject({
-        id: numberId,
-        role: 'tracking',
-        label: 'Van',
-        campaign: { id: west, name: 'West', status: 'live' },
-        publisher: { id: the.blue, name: 'Blue Leads' },
-        webhookStatus: 'ready',
-        calls30d: 0,
-      })
-      expect(await moved(numberId, { label: null })).toEqual([west, the.blue, null])
-      expect((await read(numberId)).label).toBeNull()
-      expect(await moved(numberId, { publisherId: null })).toEqual([west, null, null])
-      expect(await moved(numberId, { publisherId: the.blue })).toEqual([west, the.blue, null])
-      expect(await moved(numberId, { campaignId: west })).toEqual([west, the.blue, null])
-      const at = answer.headers.get('etag')
-      expect(at).toMatch(/^"\d+"$/)
-    })
-
-    test('another campaign drops publisher and pool, and no campaign drops everything', async () => {
-      const [west, east] = [the.west.campaignId, the.east.campaignId]
-      expect(await moved(numberId, { poolId: the.bluePool })).toEqual([west, the.blue, the.bluePool])
-      expect(await moved(numberId, { campaignId: east })).toEqual([east, null, null])
-      expect(await moved(numberId, { campaignId: west, publisherId: the.blue })).toEqual([west, the.blue, null])
-      expect(await moved(numberId, { campaignId: null })).toEqual([null, null, null])
-      expect((await read(numberId)).role).toBe('unassigned')
-      expect(await moved(numberId, { poolId: the.bluePool })).toEqual([west, the.blue, the.bluePool])
-      expect(await moved(numberId, { poolId: null })).toEqual([west, the.blue, null])
-      expect(await moved(numberId, { campaignId: null, publisherId: null, poolId: null })).toEqual([null, null, null])
-    })
-
-    test('a number that failed is pointed at the platform again, and the warning says how that went', async () => {
-      const failing = await buy({ endsWith: '0005' })
-      expect(failing.webhookStatus).toBe('failed')
-      const { body } = await patch(failing.id, { campaignId: the.east.campaignId })
-      expect(body.number).toMatchObject({ webhookStatus: 'failed', webhookError: expect.any(String) })
-      expect(body.warnings).toEqual([expect.stringContaining('does not deliver')])
-      const again = await patch(failing.id, { campaignId: the.east.campaignId })
-      expect(again.body.warnings).toEqual(body.warnings)
-      expect((await patch(failing.id, { label: 'Failing' })).body.warnings).toEqual([])
-      expect((await main.placeCall({ to: failing.e164, mode: 'instant' })).status).toBe(409)
-    })
-
-    test('warns of a pool that lost its fallback, and of a live campaign without a number', async () => {
-      const { numberId: only, campaignId } = the.west
-      await fallBackOn(only)
-      const { body } = await patch(only, { campaignId: the.east.campaignId })
-      expect(body.warnings.toSorted()).toEqual([
-        expect.stringMatching(/^The live campaign “West” now has no number/),
-        expect.stringMatching(/^The pool “Blue pool” has lost its fallback number/),
-      ])
-      expect((await patch(only, { campaignId, publisherId: the.blue })).body.warnings).toEqual([])
-    })
-
-    test('400: nothing to update, or a publisher or pool without a campaign', async () => {
-      expect(refusal(await patch(numberId, {}))).toEqual([400, 'bad_request', null])
-      const nowhere = [400, 'bad_request', { campaignId: expect.any(String) }]
-      expect(refusal(await patch(numberId, { publisherId: the.blue }))).toEqual(nowhere)
-      expect(refusal(await patch(numberId, { campaignId: null, poolId: the.bluePool }))).toEqual(nowhere)
-      expect(refusal(await patch(numberId, { campaignId: null, publisherId: the.blue }))).toEqual(nowhere)
-    })
-
-    test.each<[string, Json, Json]>([
-      ['label', 'a'.repeat(120), 'a'.repeat(121)],
-      ['label', null, 7],
-      ['campaignId', null, 'west'],
-      ['publisherId', null, 7],
-      ['poolId', null, ''],
-      ['status', undefined, 'active'],
-    ])('takes %s %j, and refuses %j', async (field, taken, refused) => {
-      const bad = await patch(numberId, { [field]: refused })
-      expect(refusal(bad)).toEqual([400, 'validation_error', { [field]: expect.any(String) }])
-      if (taken !== undefined) expect((await patch(numberId, { [field]: taken })).status).toBe(200)
-    })
-
-    test('404: the number, and a campaign, publisher or pool that is not the workspace’s', async () => {
-      const absent = await Promise.all(
-        [NOBODY, 'nonsense', the.foreign.numberId].map((id) => patch(id, { label: 'Mine' })),
-      )
-      expect(absent[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Number not found.' })
-      expect(new Set(absent.map(errorWithoutRequestId)).size).toBe(1)
-      const { campaignId: west } = the.west
-      const wanted: readonly [Json, string][] = [
-        [{ campaignId: the.foreign.campaignId }, 'Campaign not found.'],
-        [{ campaignId: NOBODY }, 'Campaign not found.'],
-        [{ campaignId: west, publisherId: the.foreign.publisherId }, 'Publisher not found.'],
-        [{ poolId: the.foreign.poolId }, 'Pool not found.'],
-      ]
-      for (const [body, message] of wanted) {
-        const answer = await patch(numberId, body)
-        expect([answer.status, answer.body.error.message], JSON.stringify(body)).toEqual([404, message])
-      }
-    })
-
-    test('409: an archived campaign', async () => {
-      expect(refusal(await patch(numberId, { campaignId: the.shelved.campaignId }))).toEqual([
-        409,
-        'conflict',
-        { status: 'archived' },
-      ])
-    })
-
-    test('of many moves at once one is made, and the others answer 409', async () => {
-      const { id } = await buy()
-      const [west, east] = [the.west.campaignId, the.east.campaignId]
-      const answers = await Promise.all(
-        Array.from({ length: 10 }, (_, n) => patch(id, { campaignId: n % 2 === 0 ? west : east })),
-      )
-      const statuses = answers.map(({ status }) => status).toSorted()
-      expect(statuses).toEqual([200, ...Array(9).fill(409)])
-      const [made] = answers.filter(({ status }) => status === 200)
-      expect(place(await read(id))).toEqual(place(made?.body.number))
-      for (const { status, body } of answers) if (status === 409) expect(body.error.code).toBe('conflict')
-      expect(await moved(id, { campaignId: null })).toEqual([null, null, null])
-    })
-
-    test('keeps to the record that the request has read', async () => {
-      const { headers } = await main.console(`/api/tracking/numbers/${numberId}`)
-      const tag = headers.get('etag') ?? ''
-      const first = await patch(numberId, { label: 'First' }, { 'if-match': tag })
-      expect([first.status, first.headers.get('etag') === tag]).toEqual([200, false])
-      expect((await patch(numberId, { label: 'Second' }, { 'if-match': tag })).status).toBe(412)
-    })
+  it('another campaign drops publisher and pool, and no campaign drops everything', async () => {
+    const [west, east] = [the.west.campaignId, the.east.campaignId]
+    expect(await moved(numberId, { poolId: the.bluePool })).toEqual([west, the.blue, the.bluePool])
+    expect(await moved(numberId, { campaignId: east })).toEqual([east, null, null])
+    expect(await moved(numberId, { campaignId: west, publisherId: the.blue })).toEqual([west, the.blue, null])
+    expect(await moved(numberId, { campaignId: null })).toEqual([null, null, null])
+    expect((await read(numberId)).role).toBe('unassigned')
+    expect(await moved(numberId, { poolId: the.bluePool })).toEqual([west, the.blue, the.bluePool])
+    expect(await moved(numberId, { poolId: null })).toEqual([west, the.blue, null])
+    expect(await moved(numberId, { campaignId: null, publisherId: null, poolId: null })).toEqual([null, null, null])
   })
 
-  test(
-    promised(
-      'endpoints 409 publisher_not_on_campaign, pool_campaign_mismatch, pool_publisher_mismatch, number_is_fallback',
-    ),
-    async () => {
-      const { id } = await buy()
-      const [west, east] = [the.west.campaignId, the.east.campaignId]
-      expect(refusal(await patch(id, { campaignId: west, publisherId: the.red }))).toEqual([
-        409,
-        'publisher_not_on_campaign',
-        { publisherId: the.red, campaignId: west },
-      ])
-      const elsewhere = [409, 'pool_campaign_mismatch', { poolId: the.eastPool, poolCampaignId: east }]
-      expect(refusal(await patch(id, { campaignId: west, poolId: the.eastPool }))).toEqual(elsewhere)
-      await moved(id, { campaignId: west })
-      expect(refusal(await patch(id, { poolId: the.eastPool }))).toEqual(elsewhere)
-      expect(refusal(await patch(id, { poolId: the.bluePool, publisherId: null }))).toEqual([
-        409,
-        'pool_publisher_mismatch',
-        { poolId: the.bluePool, poolPublisherId: the.blue },
-      ])
-      await fallBackOn(id)
-      expect(refusal(await patch(id, { poolId: the.bluePool }))).toEqual([
-        409,
-        'number_is_fallback',
-        { poolId: the.bluePool },
-      ])
-      expect(place(await read(id))).toEqual([west, null, null])
-    },
-  )
+  it('a number that failed is pointed at the platform again, and the warning says how that went', async () => {
+    const failing = await buy({ endsWith: '0005' })
+    expect(failing.webhookStatus).toBe('failed')
+    const { body } = await patch(failing.id, { campaignId: the.east.campaignId })
+    expect(body.number).toMatchObject({ webhookStatus: 'failed', webhookError: expect.any(String) })
+    expect(body.warnings).toEqual([expect.stringContaining('does not deliver')])
+    const again = await patch(failing.id, { campaignId: the.east.campaignId })
+    expect(again.body.warnings).toEqual(body.warnings)
+    expect((await patch(failing.id, { label: 'Failing' })).body.warnings).toEqual([])
+    expect((await main.placeCall({ to: failing.e164, mode: 'instant' })).status).toBe(409)
+  })
+
+  it('warns of a pool that lost its fallback, and of a live campaign without a number', async () => {
+    const { numberId: only, campaignId } = the.west
+    await fallBackOn(only)
+    const { body } = await patch(only, { campaignId: the.east.campaignId })
+    expect(body.warnings.toSorted()).toEqual([
+      expect.stringMatching(/^The live campaign “West” now has no number/),
+      expect.stringMatching(/^The pool “Blue pool” has lost its fallback number/),
+    ])
+    expect((await patch(only, { campaignId, publisherId: the.blue })).body.warnings).toEqual([])
+  })
+
+  it('400: nothing to update, or a publisher or pool without a campaign', async () => {
+    expect(refusal(await patch(numberId, {}))).toEqual([400, 'bad_request', null])
+    const nowhere = [400, 'bad_request', { campaignId: expect.any(String) }]
+    expect(refusal(await patch(numberId, { publisherId: the.blue }))).toEqual(nowhere)
+    expect(refusal(await patch(numberId, { campaignId: null, poolId: the.bluePool }))).toEqual(nowhere)
+    expect(refusal(await patch(numberId, { campaignId: null, publisherId: the.blue }))).toEqual(nowhere)
+  })
+
+  it.each<[string, Json, Json]>([
+    ['label', 'a'.repeat(120), 'a'.repeat(121)],
+    ['label', null, 7],
+    ['campaignId', null, 'west'],
+    ['publisherId', null, 7],
+    ['poolId', null, ''],
+    ['status', undefined, 'active'],
+  ])('takes %s %j, and refuses %j', async (field, taken, refused) => {
+    const bad = await patch(numberId, { [field]: refused })
+    expect(refusal(bad)).toEqual([400, 'validation_error', { [field]: expect.any(String) }])
+    if (taken !== undefined) expect((await patch(numberId, { [field]: taken })).status).toBe(200)
+  })
+
+  it('404: the number, and a campaign, publisher or pool that is not the workspace’s', async () => {
+    const absent = await Promise.all(
+      [NOBODY, 'nonsense', the.foreign.numberId].map((id) => patch(id, { label: 'Mine' })),
+    )
+    expect(absent[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Number not found.' })
+    expect(new Set(absent.map(errorWithoutRequestId)).size).toBe(1)
+    const { campaignId: west } = the.west
+    const wanted: readonly [Json, string][] = [
+      [{ campaignId: the.foreign.campaignId }, 'Campaign not found.'],
+      [{ campaignId: NOBODY }, 'Campaign not found.'],
+      [{ campaignId: west, publisherId: the.foreign.publisherId }, 'Publisher not found.'],
+      [{ poolId: the.foreign.poolId }, 'Pool not found.'],
+    ]
+    for (const [body, message] of wanted) {
+      const answer = await patch(numberId, body)
+      expect([answer.status, answer.body.error.message], JSON.stringify(body)).toEqual([404, message])
+    }
+  })
+
+  it('409: an archived campaign', async () => {
+    expect(refusal(await patch(numberId, { campaignId: the.shelved.campaignId }))).toEqual([
+      409,
+      'conflict',
+      { status: 'archived' },
+    ])
+  })
+
+  it('of many moves at once one is made, and the others answer 409', async () => {
+    const { id } = await buy()
+    const [west, east] = [the.west.campaignId, the.east.campaignId]
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => patch(id, { campaignId: n % 2 === 0 ? west : east })),
+    )
+    const statuses = answers.map(({ status }) => status).toSorted()
+    expect(statuses).toEqual([200, ...Array(9).fill(409)])
+    const [made] = answers.filter(({ status }) => status === 200)
+    expect(place(await read(id))).toEqual(place(made?.body.number))
+    for (const { status, body } of answers) if (status === 409) expect(body.error.code).toBe('conflict')
+    expect(await moved(id, { campaignId: null })).toEqual([null, null, null])
+  })
+
+  it('keeps to the record that the request has read', async () => {
+    const { headers } = await main.console(`/api/tracking/numbers/${numberId}`)
+    const tag = headers.get('etag') ?? ''
+    const first = await patch(numberId, { label: 'First' }, { 'if-match': tag })
+    expect([first.status, first.headers.get('etag') === tag]).toEqual([200, false])
+    expect((await patch(numberId, { label: 'Second' }, { 'if-match': tag })).status).toBe(412)
+  })
 })
+
+it(
+  promised(
+    'endpoints 409 publisher_not_on_campaign, pool_campaign_mismatch, pool_publisher_mismatch, number_is_fallback',
+  ),
+  async () => {
+    const { id } = await buy()
+    const [west, east] = [the.west.campaignId, the.east.campaignId]
+    expect(refusal(await patch(id, { campaignId: west, publisherId: the.red }))).toEqual([
+      409,
+      'publisher_not_on_campaign',
+      { publisherId: the.red, campaignId: west },
+    ])
+    const elsewhere = [409, 'pool_campaign_mismatch', { poolId: the.eastPool, poolCampaignId: east }]
+    expect(refusal(await patch(id, { campaignId: west, poolId: the.eastPool }))).toEqual(elsewhere)
+    await moved(id, { campaignId: west })
+    expect(refusal(await patch(id, { poolId: the.eastPool }))).toEqual(elsewhere)
+    expect(refusal(await patch(id, { poolId: the.bluePool, publisherId: null }))).toEqual([
+      409,
+      'pool_publisher_mismatch',
+      { poolId: the.bluePool, poolPublisherId: the.blue },
+    ])
+    await fallBackOn(id)
+    expect(refusal(await patch(id, { poolId: the.bluePool }))).toEqual([
+      409,
+      'number_is_fallback',
+      { poolId: the.bluePool },
+    ])
+    expect(place(await read(id))).toEqual([west, null, null])
+  },
+)

@@ -1,16 +1,15 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
 import { expectLengths, expectRanges, refusalOf } from '../../support/e2e/ranges.ts'
-import { type Server, storeSetups } from '../../support/e2e/server.ts'
-import { platform } from '../../support/e2e/suite.ts'
+import { suite } from '../../support/e2e/suite.ts'
 import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
 import { cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 
-async function prepared(writer: StreamWriter) {
+async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
   const line = await main.line({ name: 'Solar' }, [await main.target(await main.buyer({ name: 'Acme' }))])
   const unpaid = async (name: string) => {
@@ -24,281 +23,265 @@ async function prepared(writer: StreamWriter) {
   return { main, line, other, lapsed }
 }
 
-describe.each(storeSetups)('publisher keys over $name', (setup) => {
-  let server: Server
-  let the: Awaited<ReturnType<typeof prepared>>
-  let main: TenantClient
-  let lapsed: TenantClient
-  let foreignKey: string
-  let unpaidKey: string
-  let publisherId: string
-  let keyId: string
-  let issued: string
+const { it, describe, beforeAll, beforeEach, main, the, server } = suite('publisher keys', world, { env: {} })
 
-  const laneOf = (publisher: string, campaign: string) => `/api/tracking/campaigns/${campaign}/publishers/${publisher}`
+let lapsed: TenantClient
+let foreignKey: string
+let unpaidKey: string
+let publisherId: string
+let keyId: string
+let issued: string
 
-  platform(
-    setup,
-    prepared,
-    async (started, built) => {
-      server = started
-      the = built
-      main = createTenantClient(started, built.main)
-      lapsed = createTenantClient(started, built.lapsed.tenant)
-      const keyOf = async ({ tenant, publisherId, line }: typeof built.other) =>
-        (await createTenantClient(started, tenant).console(laneOf(publisherId, line.campaignId))).body.lane.key.id
-      foreignKey = await keyOf(built.other)
-      unpaidKey = await keyOf(built.lapsed)
-    },
-    {},
-  )
+const laneOf = (publisher: string, campaign: string) => `/api/tracking/campaigns/${campaign}/publishers/${publisher}`
 
-  /** A lane of each test's own. */
-  beforeEach(async () => {
-    const made = await main.console('/api/tracking/publishers', { method: 'POST', body: { name: 'Blue Leads' } })
-    publisherId = made.body.publisher.id
-    const { body } = await main.console(lane(), { method: 'PUT', body: {} })
-    keyId = body.lane.key.id
-    issued = body.key
+beforeAll(async () => {
+  lapsed = createTenantClient(server, the.lapsed.tenant)
+  const keyOf = async ({ tenant, publisherId, line }: typeof the.other) =>
+    (await createTenantClient(server, tenant).console(laneOf(publisherId, line.campaignId))).body.lane.key.id
+  foreignKey = await keyOf(the.other)
+  unpaidKey = await keyOf(the.lapsed)
+})
+
+/** A lane of each test's own. */
+beforeEach(async () => {
+  const made = await main.console('/api/tracking/publishers', { method: 'POST', body: { name: 'Blue Leads' } })
+  publisherId = made.body.publisher.id
+  const { body } = await main.console(lane(), { method: 'PUT', body: {} })
+  keyId = body.lane.key.id
+  issued = body.key
+})
+
+const lane = () => laneOf(publisherId, the.line.campaignId)
+const at = (id = keyId) => `/api/publishers/keys/${id}`
+const key = async () => (await main.console(at())).body.key
+const patch = (body: Json, id = keyId, { console } = main) => console(at(id), { method: 'PATCH', body })
+const post = (path: string, body: Json = {}, id = keyId, { console } = main) =>
+  console(`${at(id)}/${path}`, { method: 'POST', body })
+const compat = async (enabled: boolean) =>
+  (await main.console(`${lane()}/compat`, { method: 'POST', body: { enabled } })).body.compat
+const terminate = () =>
+  main.console(`/api/tracking/publishers/${publisherId}/status`, { method: 'POST', body: { status: 'terminated' } })
+const refused = ({ status, body }: Json) => [status, body?.error?.code, Object.keys(body?.error?.details ?? {})]
+/** What every write of a key refuses: keys that are not there, that are revoked, and workspaces that do not pay. */
+async function expectRefusals(send: (id: string, desk?: TenantClient) => ReturnType<TenantClient['console']>) {
+  const answers = await Promise.all([NOBODY, 'x', foreignKey].map((id) => send(id)))
+  expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
+  expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Publisher key not found.' })
+  expect(refusalOf(await send(unpaidKey, lapsed))).toMatchObject({ status: 402, code: 'subscription_inactive' })
+  await compat(true)
+  await terminate()
+  const dead = await send(keyId)
+  expect(refusalOf(dead)).toEqual({ status: 409, code: 'conflict', details: { status: 'revoked' } })
+}
+
+it('a key is read by itself, with its settings and never with a secret', async () => {
+  const { status, body, text, headers } = await main.console(at())
+  expect(status).toBe(200)
+  expect(body.key).toEqual({
+    id: keyId,
+    campaignId: the.line.campaignId,
+    publisherId,
+    prefix: expect.stringMatching(/^rk_live_SOLA_/),
+    state: 'active',
+    protocol: 'rtb_v1',
+    environment: 'production',
+    requireSignature: false,
+    label: null,
+    ratePerMinute: 120,
+    ratePerHour: 5_000,
+    ratePerDay: 50_000,
+    lastUsedAt: null,
+    useCount: 0,
+    issuedAt: expect.any(String),
+    revokedAt: null,
+    graceEndsAt: null,
+    hasSigningSecret: false,
+    compat: { enabled: false, url: null },
   })
+  expect(text).not.toMatch(/hash|sealed|secrets"/)
+  expect(headers.get('etag')).toMatch(/^"\d+"$/)
+  const answers = await Promise.all([NOBODY, 'x', foreignKey].map((id) => main.console(at(id))))
+  expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
+  expect(answers[0]?.status).toBe(404)
+})
 
-  const lane = () => laneOf(publisherId, the.line.campaignId)
-  const at = (id = keyId) => `/api/publishers/keys/${id}`
-  const key = async () => (await main.console(at())).body.key
-  const patch = (body: Json, id = keyId, { console } = main) => console(at(id), { method: 'PATCH', body })
-  const post = (path: string, body: Json = {}, id = keyId, { console } = main) =>
-    console(`${at(id)}/${path}`, { method: 'POST', body })
-  const compat = async (enabled: boolean) =>
-    (await main.console(`${lane()}/compat`, { method: 'POST', body: { enabled } })).body.compat
-  const terminate = () =>
-    main.console(`/api/tracking/publishers/${publisherId}/status`, { method: 'POST', body: { status: 'terminated' } })
-  const refused = ({ status, body }: Json) => [status, body?.error?.code, Object.keys(body?.error?.details ?? {})]
-  /** What every write of a key refuses: keys that are not there, that are revoked, and workspaces that do not pay. */
-  async function expectRefusals(send: (id: string, desk?: TenantClient) => ReturnType<TenantClient['console']>) {
-    const answers = await Promise.all([NOBODY, 'x', foreignKey].map((id) => send(id)))
-    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
-    expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Publisher key not found.' })
-    expect(refusalOf(await send(unpaidKey, lapsed))).toMatchObject({ status: 402, code: 'subscription_inactive' })
-    await compat(true)
-    await terminate()
-    const dead = await send(keyId)
-    expect(refusalOf(dead)).toEqual({ status: 409, code: 'conflict', details: { status: 'revoked' } })
-  }
-
-  test('a key is read by itself, with its settings and never with a secret', async () => {
-    const { status, body, text, headers } = await main.console(at())
+describe(promised('PATCH /api/publishers/keys/:keyId'), () => {
+  it('changes what is sent, on the lane as well', async () => {
+    const sent = { requireSignature: true, environment: 'test', label: 'Main feed' }
+    const { status, body } = await patch(sent)
     expect(status).toBe(200)
-    expect(body.key).toEqual({
-      id: keyId,
-      campaignId: the.line.campaignId,
-      publisherId,
-      prefix: expect.stringMatching(/^rk_live_SOLA_/),
-      state: 'active',
-      protocol: 'rtb_v1',
-      environment: 'production',
-      requireSignature: false,
-      label: null,
-      ratePerMinute: 120,
-      ratePerHour: 5_000,
-      ratePerDay: 50_000,
-      lastUsedAt: null,
-      useCount: 0,
-      issuedAt: expect.any(String),
-      revokedAt: null,
-      graceEndsAt: null,
-      hasSigningSecret: false,
-      compat: { enabled: false, url: null },
-    })
-    expect(text).not.toMatch(/hash|sealed|secrets"/)
-    expect(headers.get('etag')).toMatch(/^"\d+"$/)
-    const answers = await Promise.all([NOBODY, 'x', foreignKey].map((id) => main.console(at(id))))
-    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
-    expect(answers[0]?.status).toBe(404)
+    expect(body).toEqual({ key: { ...(await key()), ...sent } })
+    const { key: shown } = (await main.console(lane())).body.lane
+    expect(shown).toMatchObject({ requireSignature: true, environment: 'test' })
+    expect((await patch({ label: null })).body.key).toMatchObject({ ...sent, label: null })
   })
 
-  describe(promised('PATCH /api/publishers/keys/:keyId'), () => {
-    test('changes what is sent, on the lane as well', async () => {
-      const sent = { requireSignature: true, environment: 'test', label: 'Main feed' }
-      const { status, body } = await patch(sent)
-      expect(status).toBe(200)
-      expect(body).toEqual({ key: { ...(await key()), ...sent } })
-      const { key: shown } = (await main.console(lane())).body.lane
-      expect(shown).toMatchObject({ requireSignature: true, environment: 'test' })
-      expect((await patch({ label: null })).body.key).toMatchObject({ ...sent, label: null })
-    })
-
-    test.each([
-      ['requireSignature', { requireSignature: 'true' }],
-      ['environment', { environment: 'staging' }],
-      ['ratePerMinute', { ratePerMinute: null }],
-      ['state', { state: 'revoked' }],
-      ['protocol', { protocol: 'legacy' }],
-      ['prefix', { prefix: 'rk_' }],
-    ])('%s: validation_error for %o', async (field, wrong) => {
-      expect(refused(await patch(wrong))).toEqual([400, 'validation_error', [field]])
-      expect(await key()).toMatchObject({ environment: 'production', state: 'active' })
-    })
-
-    test('nothing to change is a bad_request; what is so already is not', async () => {
-      expect(refused(await patch({}))).toEqual([400, 'bad_request', []])
-      expect((await patch({ environment: 'production' })).status).toBe(200)
-      await expectLengths([['label', 120]], patch)
-    })
-
-    test('of what is not there, revoked or not paid for', () =>
-      expectRefusals((id, desk) => patch({ label: 'x' }, id, desk)))
-
-    test('an If-Match that is out of date is refused', async () => {
-      const tag = (await main.console(at())).headers.get('etag') ?? ''
-      const send = (label: string) =>
-        main.console(at(), { method: 'PATCH', body: { label }, headers: { 'if-match': tag } })
-      const first = await send('one')
-      expect([first.status, first.headers.get('etag') === tag]).toEqual([200, false])
-      expect(refused(await send('two')).slice(0, 2)).toEqual([412, 'conflict'])
-    })
+  it.each([
+    ['requireSignature', { requireSignature: 'true' }],
+    ['environment', { environment: 'staging' }],
+    ['ratePerMinute', { ratePerMinute: null }],
+    ['state', { state: 'revoked' }],
+    ['protocol', { protocol: 'legacy' }],
+    ['prefix', { prefix: 'rk_' }],
+  ])('%s: validation_error for %o', async (field, wrong) => {
+    expect(refused(await patch(wrong))).toEqual([400, 'validation_error', [field]])
+    expect(await key()).toMatchObject({ environment: 'production', state: 'active' })
   })
 
-  describe(promised('limit: Publisher key default rate'), () => {
-    test('120 a minute, 5,000 an hour, 50,000 a day, and each key may have its own', async () => {
-      expect(await key()).toMatchObject({ ratePerMinute: 120, ratePerHour: 5_000, ratePerDay: 50_000 })
-      await expectRanges(
-        [
-          ['ratePerMinute', 1, 6_000],
-          ['ratePerHour', 1, 360_000],
-          ['ratePerDay', 1, 8_640_000],
-        ],
-        patch,
-        (body) => body.key,
-      )
-    })
+  it('nothing to change is a bad_request; what is so already is not', async () => {
+    expect(refused(await patch({}))).toEqual([400, 'bad_request', []])
+    expect((await patch({ environment: 'production' })).status).toBe(200)
+    await expectLengths([['label', 120]], patch)
   })
 
-  describe(promised('limit: Routing key rotation grace'), () => {
-    const graceOf = ({ body }: Json) => Date.parse(body.key.graceEndsAt) - Date.now()
+  it('of what is not there, revoked or not paid for', () =>
+    expectRefusals((id, desk) => patch({ label: 'x' }, id, desk)))
 
-    test('an hour unless told otherwise, 0 to kill at once, up to seven days', async () => {
-      const usual = await post('rotate')
-      expect(usual.status).toBe(200)
-      expect(usual.body.key).toMatchObject({ id: keyId, state: 'rotating' })
-      expect(Math.round(graceOf(usual) / 60_000)).toBe(60)
-      expect(Math.round(graceOf(await post('rotate', { graceMinutes: 10_080 })) / 60_000)).toBe(10_080)
-      const atOnce = await post('rotate', { graceMinutes: 0 })
-      expect(atOnce.body.key).toMatchObject({ state: 'active', graceEndsAt: null })
-      for (const graceMinutes of [-1, 10_081, 1.5, '60', null])
-        expect(refused(await post('rotate', { graceMinutes }))).toEqual([400, 'validation_error', ['graceMinutes']])
-    })
+  it('an If-Match that is out of date is refused', async () => {
+    const tag = (await main.console(at())).headers.get('etag') ?? ''
+    const send = (label: string) =>
+      main.console(at(), { method: 'PATCH', body: { label }, headers: { 'if-match': tag } })
+    const first = await send('one')
+    expect([first.status, first.headers.get('etag') === tag]).toEqual([200, false])
+    expect(refused(await send('two')).slice(0, 2)).toEqual([412, 'conflict'])
+  })
+})
+
+describe(promised('limit: Publisher key default rate'), () => {
+  it('120 a minute, 5,000 an hour, 50,000 a day, and each key may have its own', async () => {
+    expect(await key()).toMatchObject({ ratePerMinute: 120, ratePerHour: 5_000, ratePerDay: 50_000 })
+    await expectRanges(
+      [
+        ['ratePerMinute', 1, 6_000],
+        ['ratePerHour', 1, 360_000],
+        ['ratePerDay', 1, 8_640_000],
+      ],
+      patch,
+      (body) => body.key,
+    )
+  })
+})
+
+describe(promised('limit: Routing key rotation grace'), () => {
+  const graceOf = ({ body }: Json) => Date.parse(body.key.graceEndsAt) - Date.now()
+
+  it('an hour unless told otherwise, 0 to kill at once, up to seven days', async () => {
+    const usual = await post('rotate')
+    expect(usual.status).toBe(200)
+    expect(usual.body.key).toMatchObject({ id: keyId, state: 'rotating' })
+    expect(Math.round(graceOf(usual) / 60_000)).toBe(60)
+    expect(Math.round(graceOf(await post('rotate', { graceMinutes: 10_080 })) / 60_000)).toBe(10_080)
+    const atOnce = await post('rotate', { graceMinutes: 0 })
+    expect(atOnce.body.key).toMatchObject({ state: 'active', graceEndsAt: null })
+    for (const graceMinutes of [-1, 10_081, 1.5, '60', null])
+      expect(refused(await post('rotate', { graceMinutes }))).toEqual([400, 'validation_error', ['graceMinutes']])
+  })
+})
+
+describe('POST /api/publishers/keys/:keyId/rotate', () => {
+  it('answers another key of the same id, this once', async () => {
+    const before = await key()
+    const { body } = await post('rotate')
+    expect(Object.keys(body).toSorted()).toEqual(['key', 'routingKey'])
+    expect(body.routingKey).toMatch(/^rk_live_SOLA_[A-Z0-9]+_[\w-]{43}$/)
+    expect(body.routingKey).not.toBe(issued)
+    expect(body.routingKey.startsWith(body.key.prefix)).toBe(true)
+    expect(body.key).toMatchObject({ id: keyId, issuedAt: before.issuedAt })
+    expect(body.key.prefix).not.toBe(before.prefix)
+    const read = await main.console(lane())
+    expect(read.body.lane.key).toMatchObject({ id: keyId, state: 'rotating', prefix: body.key.prefix })
+    expect(read.text).not.toContain(body.routingKey)
   })
 
-  describe('POST /api/publishers/keys/:keyId/rotate', () => {
-    test('answers another key of the same id, this once', async () => {
-      const before = await key()
-      const { body } = await post('rotate')
-      expect(Object.keys(body).toSorted()).toEqual(['key', 'routingKey'])
-      expect(body.routingKey).toMatch(/^rk_live_SOLA_[A-Z0-9]+_[\w-]{43}$/)
-      expect(body.routingKey).not.toBe(issued)
-      expect(body.routingKey.startsWith(body.key.prefix)).toBe(true)
-      expect(body.key).toMatchObject({ id: keyId, issuedAt: before.issuedAt })
-      expect(body.key.prefix).not.toBe(before.prefix)
-      const read = await main.console(lane())
-      expect(read.body.lane.key).toMatchObject({ id: keyId, state: 'rotating', prefix: body.key.prefix })
-      expect(read.text).not.toContain(body.routingKey)
-    })
-
-    test('an If-Match that is out of date is refused', async () => {
-      const headers = { 'if-match': (await main.console(at())).headers.get('etag') ?? '' }
-      const send = () => main.console(`${at()}/rotate`, { method: 'POST', body: {}, headers })
-      expect((await send()).status).toBe(200)
-      const { prefix } = await key()
-      expect(refused(await send()).slice(0, 2)).toEqual([412, 'conflict'])
-      expect((await key()).prefix).toBe(prefix)
-    })
-
-    test('sent again under its Idempotency-Key it answers the same key, and rotates once', async () => {
-      const send = () =>
-        main.console(`${at()}/rotate`, {
-          method: 'POST',
-          body: { graceMinutes: 0 },
-          headers: { 'idempotency-key': keyId },
-        })
-      const [first, second] = [await send(), await send()]
-      expect(second.body).toEqual(first.body)
-      expect((await key()).prefix).toBe(first.body.key.prefix)
-    })
-
-    test('of what is not there, revoked or not paid for', () =>
-      expectRefusals((id, desk) => post('rotate', {}, id, desk)))
+  it('an If-Match that is out of date is refused', async () => {
+    const headers = { 'if-match': (await main.console(at())).headers.get('etag') ?? '' }
+    const send = () => main.console(`${at()}/rotate`, { method: 'POST', body: {}, headers })
+    expect((await send()).status).toBe(200)
+    const { prefix } = await key()
+    expect(refused(await send()).slice(0, 2)).toEqual([412, 'conflict'])
+    expect((await key()).prefix).toBe(prefix)
   })
 
-  describe(promised('POST /api/publishers/keys/:keyId/compat-token/rotate'), () => {
-    test('answers another URL, which the lane shows from then on', async () => {
-      const before = await compat(true)
-      const { status, body } = await post('compat-token/rotate')
-      expect([status, body]).toEqual([200, { compat: { enabled: true, url: expect.any(String) } }])
-      expect(body.compat.url).not.toBe(before.url)
-      expect(body.compat.url).toMatch(new RegExp(`^${server.baseUrl}/api/rtb/compat/[\\w-]+\\.json$`))
-      expect((await main.console(lane())).body.lane.compat).toEqual(body.compat)
-    })
-
-    test('answers the same URL after a restart: only a process with the master key can', async () => {
-      const { url } = await compat(true)
-      const token = /[^/]+\.json$/.exec(url)?.[0] ?? expect.fail()
-      await server.restart()
-      expect((await main.console(lane())).body.lane.compat.url).toBe(`${server.baseUrl}/api/rtb/compat/${token}`)
-    })
-
-    test('while the single-step ping is off it is a conflict', async () => {
-      const off = { status: 409, code: 'conflict', details: { compat: { enabled: false } } }
-      expect(refusalOf(await post('compat-token/rotate'))).toEqual(off)
-      await compat(true)
-      await compat(false)
-      expect(refusalOf(await post('compat-token/rotate'))).toEqual(off)
-      expect(refused(await post('compat-token/rotate', { token: 'mine' }))).toEqual([
-        400,
-        'validation_error',
-        ['token'],
-      ])
-    })
-
-    test('of what is not there, revoked or not paid for', () =>
-      expectRefusals((id, desk) => post('compat-token/rotate', {}, id, desk)))
+  it('sent again under its Idempotency-Key it answers the same key, and rotates once', async () => {
+    const send = () =>
+      main.console(`${at()}/rotate`, {
+        method: 'POST',
+        body: { graceMinutes: 0 },
+        headers: { 'idempotency-key': keyId },
+      })
+    const [first, second] = [await send(), await send()]
+    expect(second.body).toEqual(first.body)
+    expect((await key()).prefix).toBe(first.body.key.prefix)
   })
 
-  describe(promised('POST /api/publishers/keys/:keyId/signing-secret/rotate'), () => {
-    test('answers a secret this once', async () => {
-      const { status, body } = await post('signing-secret/rotate')
-      expect([status, Object.keys(body).toSorted()]).toEqual([200, ['note', 'signingSecret']])
-      expect(body.signingSecret).toMatch(/^rks_[\w-]{43}$/)
-      const read = await main.console(at())
-      expect(read.body.key.hasSigningSecret).toBe(true)
-      expect(read.text).not.toContain(body.signingSecret)
-      expect(refused(await post('signing-secret/rotate', { secret: 'mine' }))).toEqual([
-        400,
-        'validation_error',
-        ['secret'],
-      ])
-    })
+  it('of what is not there, revoked or not paid for', () => expectRefusals((id, desk) => post('rotate', {}, id, desk)))
+})
 
-    test('of what is not there, revoked or not paid for', () =>
-      expectRefusals((id, desk) => post('signing-secret/rotate', {}, id, desk)))
+describe(promised('POST /api/publishers/keys/:keyId/compat-token/rotate'), () => {
+  it('answers another URL, which the lane shows from then on', async () => {
+    const before = await compat(true)
+    const { status, body } = await post('compat-token/rotate')
+    expect([status, body]).toEqual([200, { compat: { enabled: true, url: expect.any(String) } }])
+    expect(body.compat.url).not.toBe(before.url)
+    expect(body.compat.url).toMatch(new RegExp(`^${server.baseUrl}/api/rtb/compat/[\\w-]+\\.json$`))
+    expect((await main.console(lane())).body.lane.compat).toEqual(body.compat)
   })
 
-  describe(promised('limit: Signing secret rotation'), () => {
-    test('has no grace: it names none, takes none, and says so', async () => {
-      const first = (await post('signing-secret/rotate')).body
-      const second = (await post('signing-secret/rotate')).body
-      expect(second.signingSecret).not.toBe(first.signingSecret)
-      expect(second.note).toMatch(/stopped working/)
-      expect(refused(await post('signing-secret/rotate', { graceMinutes: 5 }))).toEqual([
-        400,
-        'validation_error',
-        ['graceMinutes'],
-      ])
-      expect(await key()).toMatchObject({ state: 'active', graceEndsAt: null })
-    })
+  it('answers the same URL after a restart: only a process with the master key can', async () => {
+    const { url } = await compat(true)
+    const token = /[^/]+\.json$/.exec(url)?.[0] ?? expect.fail()
+    await server.restart()
+    expect((await main.console(lane())).body.lane.compat.url).toBe(`${server.baseUrl}/api/rtb/compat/${token}`)
   })
 
-  test('a terminated publisher keeps its keys as revoked for ever', async () => {
-    await terminate()
-    expect(await key()).toMatchObject({ state: 'revoked', revokedAt: expect.any(String), graceEndsAt: null })
+  it('while the single-step ping is off it is a conflict', async () => {
+    const off = { status: 409, code: 'conflict', details: { compat: { enabled: false } } }
+    expect(refusalOf(await post('compat-token/rotate'))).toEqual(off)
+    await compat(true)
+    await compat(false)
+    expect(refusalOf(await post('compat-token/rotate'))).toEqual(off)
+    expect(refused(await post('compat-token/rotate', { token: 'mine' }))).toEqual([400, 'validation_error', ['token']])
   })
+
+  it('of what is not there, revoked or not paid for', () =>
+    expectRefusals((id, desk) => post('compat-token/rotate', {}, id, desk)))
+})
+
+describe(promised('POST /api/publishers/keys/:keyId/signing-secret/rotate'), () => {
+  it('answers a secret this once', async () => {
+    const { status, body } = await post('signing-secret/rotate')
+    expect([status, Object.keys(body).toSorted()]).toEqual([200, ['note', 'signingSecret']])
+    expect(body.signingSecret).toMatch(/^rks_[\w-]{43}$/)
+    const read = await main.console(at())
+    expect(read.body.key.hasSigningSecret).toBe(true)
+    expect(read.text).not.toContain(body.signingSecret)
+    expect(refused(await post('signing-secret/rotate', { secret: 'mine' }))).toEqual([
+      400,
+      'validation_error',
+      ['secret'],
+    ])
+  })
+
+  it('of what is not there, revoked or not paid for', () =>
+    expectRefusals((id, desk) => post('signing-secret/rotate', {}, id, desk)))
+})
+
+describe(promised('limit: Signing secret rotation'), () => {
+  it('has no grace: it names none, takes none, and says so', async () => {
+    const first = (await post('signing-secret/rotate')).body
+    const second = (await post('signing-secret/rotate')).body
+    expect(second.signingSecret).not.toBe(first.signingSecret)
+    expect(second.note).toMatch(/stopped working/)
+    expect(refused(await post('signing-secret/rotate', { graceMinutes: 5 }))).toEqual([
+      400,
+      'validation_error',
+      ['graceMinutes'],
+    ])
+    expect(await key()).toMatchObject({ state: 'active', graceEndsAt: null })
+  })
+})
+
+it('a terminated publisher keeps its keys as revoked for ever', async () => {
+  await terminate()
+  expect(await key()).toMatchObject({ state: 'revoked', revokedAt: expect.any(String), graceEndsAt: null })
 })

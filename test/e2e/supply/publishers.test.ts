@@ -1,11 +1,10 @@
-import { describe, expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { errorWithoutRequestId, type Json, queryString } from '../../support/e2e/api-client.ts'
 import { promised } from '../../support/e2e/document-1.ts'
 import { expectLengths, refusalOf } from '../../support/e2e/ranges.ts'
-import { storeSetups } from '../../support/e2e/server.ts'
-import { platform } from '../../support/e2e/suite.ts'
-import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
+import { suite } from '../../support/e2e/suite.ts'
+import type { TenantClient } from '../../support/e2e/tenant-client.ts'
 import { cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
@@ -47,7 +46,7 @@ const ILL_FORMED: readonly (readonly [string, Json])[] = [
   ['__proto__', JSON.parse('{"__proto__": {"status": "live"}}')],
 ]
 
-async function prepared(writer: StreamWriter) {
+async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main', timezone: 'America/Chicago' })
   const listed = await createTenantWorkspace(writer, { name: 'Listed' })
   const target = await listed.target(await listed.buyer({ name: 'Acme' }))
@@ -64,265 +63,255 @@ async function prepared(writer: StreamWriter) {
   return { main, listed, north, south, roofs, walls, other, foreign, starter, lapsed }
 }
 
-describe.each(storeSetups)('publishers over $name', (setup) => {
-  let the: Awaited<ReturnType<typeof prepared>>
-  let main: TenantClient
-  let listed: TenantClient
-  let starter: TenantClient
-  let lapsed: TenantClient
-  let made = 0
+const { it, describe, main, the, tenant } = suite('publishers', world)
+const listed = tenant((the) => the.listed)
+const starter = tenant((the) => the.starter)
+const lapsed = tenant((the) => the.lapsed)
 
-  platform(setup, prepared, (server, built) => {
-    the = built
-    main = createTenantClient(server, built.main)
-    listed = createTenantClient(server, built.listed)
-    starter = createTenantClient(server, built.starter)
-    lapsed = createTenantClient(server, built.lapsed)
+let made = 0
+
+const create = (more: Json = {}, { console }: TenantClient = main) => {
+  made += 1
+  return console(PATH, { method: 'POST', body: { name: `Publisher ${made}`, ...more } })
+}
+const created = async (more: Json = {}) => {
+  const { status, text, body } = await create(more)
+  expect(status, text).toBe(201)
+  return body.publisher
+}
+const patch = (id: string, body: Json, headers = {}) =>
+  main.console(`${PATH}/${id}`, { method: 'PATCH', body, headers })
+const move = (id: string, status: Json, more: Json = {}) =>
+  main.console(`${PATH}/${id}/status`, { method: 'POST', body: { status, ...more } })
+const refused = ({ status, body }: Json) => [status, body?.error?.code, Object.keys(body?.error?.details ?? {})]
+
+describe('POST /api/tracking/publishers', () => {
+  it('creates an onboarding publisher with every default', async () => {
+    const { status, body } = await create({ name: '  Blue Leads  ' })
+    expect(status).toBe(201)
+    expect(body.publisher).toMatchObject({ ...AS_CREATED, name: 'Blue Leads', routingPrefix: 'BLUE' })
+    expect(Object.keys(body.publisher).toSorted()).toEqual(FIELDS)
+    expect((await main.console(`${PATH}/${body.publisher.id}`)).body).toEqual(body)
   })
 
-  const create = (more: Json = {}, { console }: TenantClient = main) => {
-    made += 1
-    return console(PATH, { method: 'POST', body: { name: `Publisher ${made}`, ...more } })
-  }
-  const created = async (more: Json = {}) => {
-    const { status, text, body } = await create(more)
-    expect(status, text).toBe(201)
-    return body.publisher
-  }
-  const patch = (id: string, body: Json, headers = {}) =>
-    main.console(`${PATH}/${id}`, { method: 'PATCH', body, headers })
-  const move = (id: string, status: Json, more: Json = {}) =>
-    main.console(`${PATH}/${id}/status`, { method: 'POST', body: { status, ...more } })
-  const refused = ({ status, body }: Json) => [status, body?.error?.code, Object.keys(body?.error?.details ?? {})]
-
-  describe('POST /api/tracking/publishers', () => {
-    test('creates an onboarding publisher with every default', async () => {
-      const { status, body } = await create({ name: '  Blue Leads  ' })
-      expect(status).toBe(201)
-      expect(body.publisher).toMatchObject({ ...AS_CREATED, name: 'Blue Leads', routingPrefix: 'BLUE' })
-      expect(Object.keys(body.publisher).toSorted()).toEqual(FIELDS)
-      expect((await main.console(`${PATH}/${body.publisher.id}`)).body).toEqual(body)
-    })
-
-    test('keeps every setting that is sent, the prefix in upper case', async () => {
-      const sent = {
-        source: 'Conference',
-        contactName: 'Bea',
-        contactEmail: 'bea at example',
-        contactPhone: '+1 (310) 555-0100',
-        contactIm: '@bea',
-        timezone: 'Europe/London',
-        portalEnabled: true,
-        payoutSchedule: 'weekly',
-        payoutMethod: 'paypal',
-      }
-      expect(await created({ ...sent, routingPrefix: 'bea2' })).toMatchObject({ ...sent, routingPrefix: 'BEA2' })
-    })
-
-    test('makes a prefix of any name, and another one where that is taken', async () => {
-      const prefixes = [
-        await created({ name: 'Cobra' }),
-        await created({ name: 'Cobra' }),
-        await created({ name: '日本' }),
-      ]
-      expect(prefixes.map(({ routingPrefix }) => routingPrefix)).toEqual(['COBR', 'COBR2', 'XX'])
-      expect(refused(await create({ routingPrefix: 'cObR' }))).toEqual([409, 'conflict', ['routingPrefix']])
-    })
-
-    test.each(ILL_FORMED)('%s: validation_error for %o', async (field, wrong) => {
-      expect(refused(await create(wrong))).toEqual([400, 'validation_error', [field]])
-    })
-
-    test('takes the longest texts and none longer', async () => {
-      const lengths = [
-        ['name', 120],
-        ['source', 200],
-        ['contactName', 200],
-        ['contactEmail', 254],
-        ['contactPhone', 40],
-        ['contactIm', 200],
-      ] as const
-      await expectLengths(lengths, create)
-    })
-
-    test('fifty at once with one prefix make one, and no more than the plan allows are made', async () => {
-      const same = await Promise.all(Array.from({ length: 50 }, () => create({ routingPrefix: 'RACE' })))
-      expect(same.map(({ status }) => status).toSorted()).toEqual([201, ...Array.from({ length: 49 }, () => 409)])
-      const many = await Promise.all(Array.from({ length: 12 }, () => create({}, starter)))
-      expect(many.filter(({ status }) => status === 201)).toHaveLength(5)
-      for (const answer of many.filter(({ status }) => status !== 201))
-        expect(refusalOf(answer)).toEqual({
-          status: 402,
-          code: 'plan_upgrade_required',
-          details: { feature: 'maxPublishers', limit: 5, current: 5 },
-        })
-    })
-
-    test('a lapsed workspace adds none', async () => {
-      expect(refusalOf(await create({}, lapsed))).toMatchObject({ status: 402, code: 'subscription_inactive' })
-    })
+  it('keeps every setting that is sent, the prefix in upper case', async () => {
+    const sent = {
+      source: 'Conference',
+      contactName: 'Bea',
+      contactEmail: 'bea at example',
+      contactPhone: '+1 (310) 555-0100',
+      contactIm: '@bea',
+      timezone: 'Europe/London',
+      portalEnabled: true,
+      payoutSchedule: 'weekly',
+      payoutMethod: 'paypal',
+    }
+    expect(await created({ ...sent, routingPrefix: 'bea2' })).toMatchObject({ ...sent, routingPrefix: 'BEA2' })
   })
 
-  describe('PATCH /api/tracking/publishers/:id', () => {
-    test('changes what is sent and keeps the rest', async () => {
-      const publisher = await created({ contactName: 'Ann' })
-      const { status, body } = await patch(publisher.id, { contactName: null, routingPrefix: 'p4tch' })
-      expect(status).toBe(200)
-      const { updatedAt, ...rest } = { ...publisher, contactName: null, routingPrefix: 'P4TCH' }
-      expect(body.publisher).toMatchObject(rest)
-      expect(body.publisher.updatedAt > updatedAt).toBe(true)
-    })
+  it('makes a prefix of any name, and another one where that is taken', async () => {
+    const prefixes = [
+      await created({ name: 'Cobra' }),
+      await created({ name: 'Cobra' }),
+      await created({ name: '日本' }),
+    ]
+    expect(prefixes.map(({ routingPrefix }) => routingPrefix)).toEqual(['COBR', 'COBR2', 'XX'])
+    expect(refused(await create({ routingPrefix: 'cObR' }))).toEqual([409, 'conflict', ['routingPrefix']])
+  })
 
-    test.each(ILL_FORMED)('%s: validation_error for %o', async (field, wrong) => {
-      const { id } = await created()
-      expect(refused(await patch(id, wrong))).toEqual([400, 'validation_error', [field]])
-    })
+  it.each(ILL_FORMED)('%s: validation_error for %o', async (field, wrong) => {
+    expect(refused(await create(wrong))).toEqual([400, 'validation_error', [field]])
+  })
 
-    test('nothing to change, a prefix that is taken, a terminated publisher', async () => {
-      const { id, updatedAt, routingPrefix } = await created({ portalEnabled: true })
-      expect(refused(await patch(id, {}))).toEqual([400, 'bad_request', []])
-      const same = await patch(id, { portalEnabled: true, routingPrefix: routingPrefix.toLowerCase() })
-      expect([same.status, same.body.publisher.updatedAt]).toEqual([200, updatedAt])
-      await created({ routingPrefix: 'TAKEN' })
-      expect(refused(await patch(id, { routingPrefix: 'taken' }))).toEqual([409, 'conflict', ['routingPrefix']])
-      await move(id, 'terminated')
-      expect(refusalOf(await patch(id, { name: 'Later' }))).toEqual({
-        status: 409,
-        code: 'conflict',
-        details: { status: 'terminated' },
+  it('takes the longest texts and none longer', async () => {
+    const lengths = [
+      ['name', 120],
+      ['source', 200],
+      ['contactName', 200],
+      ['contactEmail', 254],
+      ['contactPhone', 40],
+      ['contactIm', 200],
+    ] as const
+    await expectLengths(lengths, create)
+  })
+
+  it('fifty at once with one prefix make one, and no more than the plan allows are made', async () => {
+    const same = await Promise.all(Array.from({ length: 50 }, () => create({ routingPrefix: 'RACE' })))
+    expect(same.map(({ status }) => status).toSorted()).toEqual([201, ...Array.from({ length: 49 }, () => 409)])
+    const many = await Promise.all(Array.from({ length: 12 }, () => create({}, starter)))
+    expect(many.filter(({ status }) => status === 201)).toHaveLength(5)
+    for (const answer of many.filter(({ status }) => status !== 201))
+      expect(refusalOf(answer)).toEqual({
+        status: 402,
+        code: 'plan_upgrade_required',
+        details: { feature: 'maxPublishers', limit: 5, current: 5 },
       })
-    })
+  })
 
-    test('a missing, a malformed and another workspace’s publisher are the same 404', async () => {
-      const answers = await Promise.all([NOBODY, 'x', the.foreign].map((id) => patch(id, { name: 'Mine' })))
-      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
-      expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Publisher not found.' })
-    })
+  it('a lapsed workspace adds none', async () => {
+    expect(refusalOf(await create({}, lapsed))).toMatchObject({ status: 402, code: 'subscription_inactive' })
+  })
+})
 
-    test('an If-Match that is out of date is refused', async () => {
-      const { id } = await created()
-      const tag = (await main.console(`${PATH}/${id}`)).headers.get('etag') ?? ''
-      const first = await patch(id, { source: 'a' }, { 'if-match': tag })
-      expect([first.status, first.headers.get('etag') === tag]).toEqual([200, false])
-      expect(refused(await patch(id, { source: 'b' }, { 'if-match': tag })).slice(0, 2)).toEqual([412, 'conflict'])
+describe('PATCH /api/tracking/publishers/:id', () => {
+  it('changes what is sent and keeps the rest', async () => {
+    const publisher = await created({ contactName: 'Ann' })
+    const { status, body } = await patch(publisher.id, { contactName: null, routingPrefix: 'p4tch' })
+    expect(status).toBe(200)
+    const { updatedAt, ...rest } = { ...publisher, contactName: null, routingPrefix: 'P4TCH' }
+    expect(body.publisher).toMatchObject(rest)
+    expect(body.publisher.updatedAt > updatedAt).toBe(true)
+  })
+
+  it.each(ILL_FORMED)('%s: validation_error for %o', async (field, wrong) => {
+    const { id } = await created()
+    expect(refused(await patch(id, wrong))).toEqual([400, 'validation_error', [field]])
+  })
+
+  it('nothing to change, a prefix that is taken, a terminated publisher', async () => {
+    const { id, updatedAt, routingPrefix } = await created({ portalEnabled: true })
+    expect(refused(await patch(id, {}))).toEqual([400, 'bad_request', []])
+    const same = await patch(id, { portalEnabled: true, routingPrefix: routingPrefix.toLowerCase() })
+    expect([same.status, same.body.publisher.updatedAt]).toEqual([200, updatedAt])
+    await created({ routingPrefix: 'TAKEN' })
+    expect(refused(await patch(id, { routingPrefix: 'taken' }))).toEqual([409, 'conflict', ['routingPrefix']])
+    await move(id, 'terminated')
+    expect(refusalOf(await patch(id, { name: 'Later' }))).toEqual({
+      status: 409,
+      code: 'conflict',
+      details: { status: 'terminated' },
     })
   })
 
-  describe('POST /api/tracking/publishers/:id/status', () => {
-    const ALLOWED: Readonly<Record<string, readonly string[]>> = {
-      onboarding: ['live', 'terminated'],
-      live: ['paused', 'review', 'terminated'],
-      paused: ['live', 'review', 'terminated'],
-      review: ['live', 'paused', 'terminated'],
-      terminated: [],
+  it('a missing, a malformed and another workspace’s publisher are the same 404', async () => {
+    const answers = await Promise.all([NOBODY, 'x', the.foreign].map((id) => patch(id, { name: 'Mine' })))
+    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
+    expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Publisher not found.' })
+  })
+
+  it('an If-Match that is out of date is refused', async () => {
+    const { id } = await created()
+    const tag = (await main.console(`${PATH}/${id}`)).headers.get('etag') ?? ''
+    const first = await patch(id, { source: 'a' }, { 'if-match': tag })
+    expect([first.status, first.headers.get('etag') === tag]).toEqual([200, false])
+    expect(refused(await patch(id, { source: 'b' }, { 'if-match': tag })).slice(0, 2)).toEqual([412, 'conflict'])
+  })
+})
+
+describe('POST /api/tracking/publishers/:id/status', () => {
+  const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+    onboarding: ['live', 'terminated'],
+    live: ['paused', 'review', 'terminated'],
+    paused: ['live', 'review', 'terminated'],
+    review: ['live', 'paused', 'terminated'],
+    terminated: [],
+  }
+  const WAY: Readonly<Record<string, readonly string[]>> = {
+    onboarding: [],
+    live: ['live'],
+    paused: ['live', 'paused'],
+    review: ['live', 'review'],
+    terminated: ['terminated'],
+  }
+
+  it.each(Object.keys(ALLOWED))('every move from %s', async (from) => {
+    for (const to of Object.keys(ALLOWED)) {
+      const { id } = await created()
+      for (const step of WAY[from] ?? []) expect((await move(id, step)).status).toBe(200)
+      const answer = await move(id, to, { note: 'Because' })
+      if (from === to) expect(answer.body).toMatchObject({ publisher: { status: to }, changed: false })
+      else if (ALLOWED[from]?.includes(to))
+        expect(answer.body).toMatchObject({ publisher: { status: to, statusNote: 'Because' }, changed: true })
+      else
+        expect(refusalOf(answer)).toEqual({
+          status: 409,
+          code: 'conflict',
+          details: { status: from, allowed: ALLOWED[from] },
+        })
     }
-    const WAY: Readonly<Record<string, readonly string[]>> = {
-      onboarding: [],
-      live: ['live'],
-      paused: ['live', 'paused'],
-      review: ['live', 'review'],
-      terminated: ['terminated'],
-    }
-
-    test.each(Object.keys(ALLOWED))('every move from %s', async (from) => {
-      for (const to of Object.keys(ALLOWED)) {
-        const { id } = await created()
-        for (const step of WAY[from] ?? []) expect((await move(id, step)).status).toBe(200)
-        const answer = await move(id, to, { note: 'Because' })
-        if (from === to) expect(answer.body).toMatchObject({ publisher: { status: to }, changed: false })
-        else if (ALLOWED[from]?.includes(to))
-          expect(answer.body).toMatchObject({ publisher: { status: to, statusNote: 'Because' }, changed: true })
-        else
-          expect(refusalOf(answer)).toEqual({
-            status: 409,
-            code: 'conflict',
-            details: { status: from, allowed: ALLOWED[from] },
-          })
-      }
-    })
-
-    test('a publisher joins when it first goes live', async () => {
-      const { id } = await created()
-      const { joinedAt } = (await move(id, 'live')).body.publisher
-      expect(joinedAt).toEqual(expect.any(String))
-      await move(id, 'paused')
-      expect((await move(id, 'live')).body.publisher.joinedAt).toBe(joinedAt)
-    })
-
-    test('a status that there is not, a note that is too long, a publisher that is not there', async () => {
-      const { id } = await created()
-      expect(refused(await move(id, 'archived'))).toEqual([400, 'validation_error', ['status']])
-      expect(refused(await move(id, undefined))).toEqual([400, 'validation_error', ['status']])
-      expect(refused(await move(id, 'live', { note: 'x'.repeat(501) }))).toEqual([400, 'validation_error', ['note']])
-      expect((await move(id, 'live', { note: 'x'.repeat(500) })).status).toBe(200)
-      const answers = await Promise.all([NOBODY, 'x', the.foreign].map((one) => move(one, 'live')))
-      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
-      expect(answers[0]?.status).toBe(404)
-    })
   })
 
-  describe(promised('GET /api/v1/publishers'), () => {
-    const names = async (filter: Json) =>
-      (await listed.rest(`/api/v1/publishers${queryString(filter)}`)).body.data.map(({ name }: Json) => name)
-
-    test('lists all but the terminated, the newest first, with their lanes; on the console too', async () => {
-      const { status, body } = await listed.rest('/api/v1/publishers')
-      expect([status, body.total, body.page, body.pageSize, body.totalPages]).toEqual([200, 2, 1, 25, 1])
-      expect(body.data.map(({ name }: Json) => name)).toEqual(['South Search', 'North Media'])
-      expect(body.data.map(({ lanes }: Json) => lanes.map(({ campaign }: Json) => campaign.name))).toEqual([
-        [],
-        ['Roofs', 'Walls'],
-      ])
-      expect((await listed.console(PATH)).body).toEqual(body)
-    })
-
-    test.each([
-      [{ q: 'ORTH' }, ['North Media']],
-      [{ q: 'zed' }, ['South Search']],
-      [{ q: 'nell' }, ['North Media']],
-      [{ q: '%' }, []],
-      [{ status: 'terminated' }, ['Gone']],
-      [{ status: 'onboarding' }, ['South Search']],
-      [{ sort: 'name', dir: 'asc' }, ['North Media', 'South Search']],
-      [{ sort: 'status', dir: 'desc' }, ['South Search', 'North Media']],
-      [{ sort: 'nothing', dir: 'sideways' }, ['South Search', 'North Media']],
-      [{ pageSize: 1, page: 2 }, ['North Media']],
-    ])('by %o', async (filter, expected) => {
-      expect(await names(filter)).toEqual(expected)
-    })
-
-    test.each([
-      ['q', { q: 'x'.repeat(121) }],
-      ['status', { status: 'archived' }],
-      ['page', { page: 0 }],
-      ['pageSize', { pageSize: 'many' }],
-    ])('%s: validation_error for %o', async (field, filter) => {
-      expect(refused(await listed.rest(`/api/v1/publishers${queryString(filter)}`))).toEqual([
-        400,
-        'validation_error',
-        [field],
-      ])
-    })
+  it('a publisher joins when it first goes live', async () => {
+    const { id } = await created()
+    const { joinedAt } = (await move(id, 'live')).body.publisher
+    expect(joinedAt).toEqual(expect.any(String))
+    await move(id, 'paused')
+    expect((await move(id, 'live')).body.publisher.joinedAt).toBe(joinedAt)
   })
 
-  describe(promised('GET /api/v1/publishers/:id'), () => {
-    test('answers the publisher with its lanes, the oldest first; on the console too', async () => {
-      const read = await listed.rest(`/api/v1/publishers/${the.north}`)
-      expect(read.status).toBe(200)
-      expect(read.body.publisher.lanes).toMatchObject([
-        { campaignId: the.roofs.campaignId, dailyCap: 3, compat: { enabled: false }, numbers: 1 },
-        { campaignId: the.walls.campaignId, dailyCap: 0 },
-      ])
-      expect(Object.keys(read.body.publisher).toSorted()).toEqual(FIELDS)
-      const console = await listed.console(`${PATH}/${the.north}`)
-      expect(console.body).toEqual(read.body)
-      expect(console.headers.get('etag')).toBe(read.headers.get('etag'))
-    })
+  it('a status that there is not, a note that is too long, a publisher that is not there', async () => {
+    const { id } = await created()
+    expect(refused(await move(id, 'archived'))).toEqual([400, 'validation_error', ['status']])
+    expect(refused(await move(id, undefined))).toEqual([400, 'validation_error', ['status']])
+    expect(refused(await move(id, 'live', { note: 'x'.repeat(501) }))).toEqual([400, 'validation_error', ['note']])
+    expect((await move(id, 'live', { note: 'x'.repeat(500) })).status).toBe(200)
+    const answers = await Promise.all([NOBODY, 'x', the.foreign].map((one) => move(one, 'live')))
+    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
+    expect(answers[0]?.status).toBe(404)
+  })
+})
 
-    test('a missing, a malformed and another workspace’s publisher are the same 404', async () => {
-      const answers = await Promise.all([NOBODY, 'x', the.foreign].map((id) => listed.rest(`/api/v1/publishers/${id}`)))
-      expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
-      expect(refusalOf(answers[0] ?? expect.fail())).toEqual({ status: 404, code: 'not_found', details: null })
-    })
+describe(promised('GET /api/v1/publishers'), () => {
+  const names = async (filter: Json) =>
+    (await listed.rest(`/api/v1/publishers${queryString(filter)}`)).body.data.map(({ name }: Json) => name)
+
+  it('lists all but the terminated, the newest first, with their lanes; on the console too', async () => {
+    const { status, body } = await listed.rest('/api/v1/publishers')
+    expect([status, body.total, body.page, body.pageSize, body.totalPages]).toEqual([200, 2, 1, 25, 1])
+    expect(body.data.map(({ name }: Json) => name)).toEqual(['South Search', 'North Media'])
+    expect(body.data.map(({ lanes }: Json) => lanes.map(({ campaign }: Json) => campaign.name))).toEqual([
+      [],
+      ['Roofs', 'Walls'],
+    ])
+    expect((await listed.console(PATH)).body).toEqual(body)
+  })
+
+  it.each([
+    [{ q: 'ORTH' }, ['North Media']],
+    [{ q: 'zed' }, ['South Search']],
+    [{ q: 'nell' }, ['North Media']],
+    [{ q: '%' }, []],
+    [{ status: 'terminated' }, ['Gone']],
+    [{ status: 'onboarding' }, ['South Search']],
+    [{ sort: 'name', dir: 'asc' }, ['North Media', 'South Search']],
+    [{ sort: 'status', dir: 'desc' }, ['South Search', 'North Media']],
+    [{ sort: 'nothing', dir: 'sideways' }, ['South Search', 'North Media']],
+    [{ pageSize: 1, page: 2 }, ['North Media']],
+  ])('by %o', async (filter, expected) => {
+    expect(await names(filter)).toEqual(expected)
+  })
+
+  it.each([
+    ['q', { q: 'x'.repeat(121) }],
+    ['status', { status: 'archived' }],
+    ['page', { page: 0 }],
+    ['pageSize', { pageSize: 'many' }],
+  ])('%s: validation_error for %o', async (field, filter) => {
+    expect(refused(await listed.rest(`/api/v1/publishers${queryString(filter)}`))).toEqual([
+      400,
+      'validation_error',
+      [field],
+    ])
+  })
+})
+
+describe(promised('GET /api/v1/publishers/:id'), () => {
+  it('answers the publisher with its lanes, the oldest first; on the console too', async () => {
+    const read = await listed.rest(`/api/v1/publishers/${the.north}`)
+    expect(read.status).toBe(200)
+    expect(read.body.publisher.lanes).toMatchObject([
+      { campaignId: the.roofs.campaignId, dailyCap: 3, compat: { enabled: false }, numbers: 1 },
+      { campaignId: the.walls.campaignId, dailyCap: 0 },
+    ])
+    expect(Object.keys(read.body.publisher).toSorted()).toEqual(FIELDS)
+    const console = await listed.console(`${PATH}/${the.north}`)
+    expect(console.body).toEqual(read.body)
+    expect(console.headers.get('etag')).toBe(read.headers.get('etag'))
+  })
+
+  it('a missing, a malformed and another workspace’s publisher are the same 404', async () => {
+    const answers = await Promise.all([NOBODY, 'x', the.foreign].map((id) => listed.rest(`/api/v1/publishers/${id}`)))
+    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
+    expect(refusalOf(answers[0] ?? expect.fail())).toEqual({ status: 404, code: 'not_found', details: null })
   })
 })

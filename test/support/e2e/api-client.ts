@@ -61,11 +61,16 @@ export async function sendRequest(
 /** Asks a path of a server with one credential. */
 export type ApiClient = (path: string, sent?: RequestOptions) => Promise<ApiResponse>
 
+/** A bearer token; a function is asked at each request. */
+export type Token = string | null | (() => string | null)
+
 /** A client that presents one bearer token; none for null. */
-export function createApiClient(baseUrl: () => string, token: string | null): ApiClient {
-  const credential: Readonly<Record<string, string>> = token === null ? {} : { authorization: `Bearer ${token}` }
-  return (path, { headers, ...sent } = {}) =>
-    sendRequest(`${baseUrl()}${path}`, { ...sent, headers: { ...credential, ...headers } })
+export function createApiClient(baseUrl: () => string, token: Token): ApiClient {
+  return (path, { headers, ...sent } = {}) => {
+    const current = typeof token === 'function' ? token() : token
+    const credential: Readonly<Record<string, string>> = current === null ? {} : { authorization: `Bearer ${current}` }
+    return sendRequest(`${baseUrl()}${path}`, { ...sent, headers: { ...credential, ...headers } })
+  }
 }
 
 /** Query string of what is not undefined. */

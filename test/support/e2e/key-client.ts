@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { type ApiClient, type ApiResponse, createApiClient, type Json } from './api-client.ts'
+import { type ApiClient, type ApiResponse, createApiClient, type Json, type Token } from './api-client.ts'
 import type { Server } from './server.ts'
 
 /** An API key made over the console: as it was answered, its secret, and how to use it. */
@@ -26,7 +26,7 @@ export interface KeyClient {
 }
 
 /** Opens it for a session. */
-export function createKeyClient(server: Pick<Server, 'baseUrl'>, session: string): KeyClient {
+export function createKeyClient(server: Pick<Server, 'baseUrl'>, session: Token): KeyClient {
   const console = createApiClient(() => server.baseUrl, session)
   const of = (secret: string) => createApiClient(() => server.baseUrl, secret)
   const send: KeyClient['send'] = (method, path, body, headers = {}) =>

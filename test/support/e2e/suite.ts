@@ -1,17 +1,21 @@
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll } from 'vitest'
+import * as vitest from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { LEFT_RUNNING } from '../servers.ts'
-import { freshEnvironment, type Server, type StoreSetup, startServer } from './server.ts'
-import { createWorldBeside, createWorldIn } from './world.ts'
+import { type ApiClient, createApiClient } from './api-client.ts'
+import { freshEnvironment, type Server, type StoreSetup, startServer, storeSetups } from './server.ts'
+import { createTenantClient, type TenantClient } from './tenant-client.ts'
+import { createWorldBeside, createWorldIn, type Tenant } from './world.ts'
 
-/** What the staff of a shared platform present. */
+/** The operator's token on a shared platform. */
 export const OPERATOR_TOKEN = 'operator-of-these-tests'
+
+type Environment = Readonly<Record<string, string>>
 
 const sharedPlatforms = new Map<string, Promise<Server>>()
 
-/** The platform that suites share, for each of them makes workspaces of its own: started once, ended with the run. */
+/** The platform that the suites of a worker share: each makes workspaces of its own. Started once, ended with the run. */
 function sharedPlatform(setup: StoreSetup): Promise<Server> {
   const known = sharedPlatforms.get(setup.name)
   if (known) return known
@@ -24,27 +28,111 @@ function sharedPlatform(setup: StoreSetup): Promise<Server> {
   return starting
 }
 
-/**
- * Gives a group of tests a platform over a set of stores: `world` prepares its workspaces through the commands, `begin`
- * is told of both. A group that ends its platform, or needs an environment of its own, names that: it gets one alone.
- */
-export function platform<World>(
-  setup: StoreSetup,
-  world: (writer: StreamWriter) => Promise<World>,
-  begin: (server: Server, the: World) => void | Promise<void>,
-  alone: Readonly<Record<string, string>> | null = null,
-): void {
-  let own: Server | undefined
-  beforeAll(async () => {
-    if (alone === null) {
-      const server = await sharedPlatform(setup)
-      await begin(server, await createWorldBeside(server.env, world))
-      return
-    }
-    const environment = { ...freshEnvironment(setup), ...alone }
-    const the = await createWorldIn(environment, world)
-    own = await startServer(environment)
-    await begin(own, the)
+/** The value that `current` returns at each access, for names that are destructured before there is one. */
+function late<Value extends object>(current: () => Value): Value {
+  return new Proxy(Object.create(null), {
+    get: (_, key) => Reflect.get(current(), key),
+    ownKeys: () => Reflect.ownKeys(current()),
+    getOwnPropertyDescriptor: (_, key) => {
+      const found = Reflect.getOwnPropertyDescriptor(current(), key)
+      return found && { ...found, configurable: true }
+    },
   })
-  afterAll(() => own?.dispose())
+}
+
+/** `api` of vitest, whose calls `declare` may put off; `each` included. */
+function deferred<Api extends object>(api: Api, declare: (declaration: () => unknown) => void): Api {
+  return new Proxy(api, {
+    apply: (_, self, args) => declare(() => Reflect.apply(Object(api), self, args)),
+    get: (_, key) => {
+      const member = Reflect.get(api, key)
+      if (key !== 'each') return member
+      return (...cases: readonly unknown[]) =>
+        (...args: readonly unknown[]) =>
+          declare(() => Reflect.apply(Reflect.apply(Object(member), api, cases), undefined, args))
+    },
+  })
+}
+
+interface Options {
+  /** `embedded`: the suite does not depend on a store (see `test/e2e/README.md`) and runs over the embedded stores only. */
+  readonly stores?: 'every' | 'embedded'
+  /** Environment of a platform of the suite's own. Without it, the suite uses the shared one and may neither stop nor restart it. */
+  readonly env?: Environment | ((setup: StoreSetup) => Environment)
+}
+
+/** What a test file uses: vitest's functions, run over each set of stores, and the world that they meet there. */
+export interface Suite<World> {
+  readonly it: typeof vitest.test
+  readonly describe: typeof vitest.describe
+  /** Runs once per set of stores, after the world is made. */
+  readonly beforeAll: typeof vitest.beforeAll
+  readonly beforeEach: typeof vitest.beforeEach
+  readonly afterAll: typeof vitest.afterAll
+  /** The world over the stores at hand; its fields are there once tests run. */
+  readonly the: World
+  readonly server: Server
+  readonly setup: StoreSetup
+  /** Client of the world's main tenant. */
+  readonly main: TenantClient
+  readonly tenant: (pick: (the: World) => Tenant) => TenantClient
+  readonly client: (token: string | null | ((the: World) => string | null)) => ApiClient
+}
+
+/**
+ * Declares a suite of black-box tests: a platform over each set of stores that is there, with a world made by `world` through
+ * the commands. Vitest runs the declarations of a file first and its groups afterwards, so tests declared at the top of the
+ * file are collected here and run once per set of stores.
+ */
+export function suite<World extends { readonly main: Tenant }>(
+  name: string,
+  world: (writer: StreamWriter) => Promise<World>,
+  { stores = 'every', env }: Options = {},
+): Suite<World> {
+  const declarations: (() => unknown)[] = []
+  let collecting = false
+  const declare = (declaration: () => unknown) => {
+    if (collecting) declaration()
+    else declarations.push(declaration)
+  }
+  let current: { readonly setup: StoreSetup; readonly server: Server; readonly the: World } | null = null
+  const present = () => {
+    if (current === null) throw new Error(`${name}: the world is there only while tests run`)
+    return current
+  }
+
+  vitest.describe.each(stores === 'embedded' ? storeSetups.slice(0, 1) : storeSetups)(`${name} over $name`, (setup) => {
+    let own: Server | undefined
+    vitest.beforeAll(async () => {
+      if (env === undefined) {
+        const server = await sharedPlatform(setup)
+        current = { setup, server, the: await createWorldBeside(server.env, world) }
+        return
+      }
+      const environment = { ...freshEnvironment(setup), ...(typeof env === 'function' ? env(setup) : env) }
+      const the = await createWorldIn(environment, world)
+      own = await startServer(environment)
+      current = { setup, server: own, the }
+    })
+    vitest.afterAll(() => own?.dispose())
+    collecting = true
+    for (const declaration of declarations) declaration()
+  })
+
+  const server = late(() => present().server)
+  const tenant = (pick: (the: World) => Tenant) => createTenantClient(server, () => pick(present().the))
+  return {
+    it: deferred(vitest.test, declare),
+    describe: deferred(vitest.describe, declare),
+    beforeAll: deferred(vitest.beforeAll, declare),
+    beforeEach: deferred(vitest.beforeEach, declare),
+    afterAll: deferred(vitest.afterAll, declare),
+    the: late(() => present().the),
+    setup: late(() => present().setup),
+    server,
+    main: tenant(({ main }) => main),
+    tenant,
+    client: (token) =>
+      createApiClient(() => server.baseUrl, typeof token === 'function' ? () => token(present().the) : token),
+  }
 }

@@ -26,9 +26,16 @@ export interface TenantClient {
 }
 
 /** Opens the desk of a tenant; what its key may not read, its session does. */
-export function createTenantClient(server: Server, { key, session }: Tenant): TenantClient {
-  const rest = createApiClient(() => server.baseUrl, key)
-  const console = createApiClient(() => server.baseUrl, session)
+export function createTenantClient(server: Pick<Server, 'baseUrl'>, tenant: Tenant | (() => Tenant)): TenantClient {
+  const current = typeof tenant === 'function' ? tenant : () => tenant
+  const rest = createApiClient(
+    () => server.baseUrl,
+    () => current().key,
+  )
+  const console = createApiClient(
+    () => server.baseUrl,
+    () => current().session,
+  )
   const placeCall = (call: Json) => console('/api/sandbox/calls', { method: 'POST', body: call })
   const readCall = async (id: string) => {
     const byKey = await rest(`/api/v1/calls/${id}`)
