@@ -25,7 +25,7 @@ const code = ({ status, body }: ApiResponse) => [status, body?.error?.code]
 const names = ({ body }: ApiResponse) => body.data.map(({ name }: Json) => name)
 
 describe('a new key', () => {
-  it('is shown once, and works at once', async () => {
+  it('shows its secret once, and works at once', async () => {
     const { apiKey, secret, id } = await desk.create({
       name: ' Reports ',
       scopes: ['campaigns:read', 'campaigns:read'],
@@ -50,12 +50,12 @@ describe('a new key', () => {
     for (const { text } of everywhere) expect(text).not.toContain(secret.slice(12))
   })
 
-  it('of a sandbox workspace says so', async () => {
+  it('has the sandbox prefix in a sandbox workspace', async () => {
     const sandbox = createKeyClient(server, server.sandbox.sessionToken)
     expect((await sandbox.create({ name: 'Trial' })).secret).toMatch(/^svc_test_[A-Za-z0-9_-]{43}$/)
   })
 
-  it('is refused with every problem by its field', async () => {
+  it('is refused with each problem under its field', async () => {
     const refused = await desk.send('POST', '', {
       scopes: ['campaigns:read', 'blocklist:read', 'all'],
       ipAllowlist: ['2001:db8::/32'],
@@ -73,7 +73,7 @@ describe('a new key', () => {
     ])
   })
 
-  it('asked for twice with one Idempotency-Key is one key, and the very same secret', async () => {
+  it('requested twice with one Idempotency-Key is one key with the same secret', async () => {
     const headers = { 'idempotency-key': `once-${the.main.workspaceId}` }
     const body = { name: 'Once', scopes: [] }
     const [first, again] = [await desk.send('POST', '', body, headers), await desk.send('POST', '', body, headers)]
@@ -97,7 +97,7 @@ it(promised('limit: Scopes per key'), async () => {
 })
 
 describe('the list', () => {
-  it('holds revoked keys too, and finds by status and name', async () => {
+  it('lists revoked keys too, and filters by status and name', async () => {
     const [kept, gone] = [await desk.create({ name: 'Lister kept' }), await desk.create({ name: 'Lister gone' })]
     await desk.create({ name: 'Lister turning' }).then(({ id }) => desk.send('POST', `/${id}/rotate`))
     expect((await desk.send('DELETE', `/${gone.id}`)).body).toEqual({ deleted: gone.id })
@@ -111,14 +111,14 @@ describe('the list', () => {
     expect(await desk.read(kept.id)).toMatchObject({ status: 'active' })
   })
 
-  it('holds a workspace’s own keys', async () => {
+  it('lists only keys of the workspace', async () => {
     const other = createKeyClient(server, the.other.session)
     expect(names(await other.send('GET', ''))).toEqual(['Full key'])
   })
 })
 
 describe('a change', () => {
-  it('holds from the next request on, for every secret of the key', async () => {
+  it('applies from the next request on, for every secret of the key', async () => {
     const { id, secret, ask } = await desk.create({ scopes: [], rateLimitPerMinute: 500 })
     const rotated = await desk.send('POST', `/${id}/rotate`)
     expect(await desk.statusAndCode(secret)).toEqual([403, 'insufficient_scope'])
@@ -129,7 +129,7 @@ describe('a change', () => {
     expect((await ask('/api/v1/campaigns')).headers.get('ratelimit-policy')).toBe('"default";q=600;w=60')
   })
 
-  it('of nothing is refused, and one that has moved since', async () => {
+  it('is refused when empty or when the key changed meanwhile', async () => {
     const { id } = await desk.create()
     expect(code(await desk.send('PATCH', `/${id}`, {}))).toEqual([400, 'bad_request'])
     const { headers } = await desk.send('GET', `/${id}`)
@@ -139,7 +139,7 @@ describe('a change', () => {
   })
 })
 
-it('a key that is not there, is not the workspace’s or is no id at all is one and the same 404', async () => {
+it('a missing, a malformed and another workspace’s key give the same 404', async () => {
   const other = await createKeyClient(server, the.other.session).create()
   for (const [method, rest] of [
     ['GET', ''],
@@ -157,7 +157,7 @@ it('a key that is not there, is not the workspace’s or is no id at all is one 
 })
 
 describe(promised('limit: Key rotation grace'), () => {
-  it('a day, unless the rotation says otherwise; 0 to 10,080 minutes', async () => {
+  it('is a day by default; 0 to 10,080 minutes', async () => {
     const { id, secret } = await desk.create()
     for (const graceMinutes of [-1, 10_081, 0.5, '60'])
       expect(code(await desk.send('POST', `/${id}/rotate`, { graceMinutes }))).toEqual([400, 'validation_error'])
@@ -172,7 +172,7 @@ describe(promised('limit: Key rotation grace'), () => {
     expect(Date.parse(longest.body.apiKey.revokesAt) - before).toBeGreaterThanOrEqual(10_080 * MINUTE)
   })
 
-  it('none ends the old secret with the answer', async () => {
+  it('of 0 ends the old secret with the response', async () => {
     const { id, secret } = await desk.create()
     const { body } = await desk.send('POST', `/${id}/rotate`, { graceMinutes: 0 })
     expect(body.apiKey).toMatchObject({ status: 'active', revokesAt: null })
@@ -182,7 +182,7 @@ describe(promised('limit: Key rotation grace'), () => {
     ])
   })
 
-  it('a second rotation inside a grace ends the oldest secret at once', async () => {
+  it('a second rotation within a grace ends the oldest secret at once', async () => {
     const { id, secret } = await desk.create()
     const second = await desk.send('POST', `/${id}/rotate`)
     const third = await desk.send('POST', `/${id}/rotate`)
@@ -191,7 +191,7 @@ describe(promised('limit: Key rotation grace'), () => {
   })
 })
 
-it('a revoked key ends at once, with every secret, and for ever', async () => {
+it('a revoked key stops working at once and permanently, with every secret', async () => {
   const { id, secret } = await desk.create()
   const rotated = await desk.send('POST', `/${id}/rotate`)
   expect((await desk.send('DELETE', `/${id}`)).body).toEqual({ deleted: id })
@@ -213,7 +213,7 @@ describe('the ceiling of the plan', () => {
     growth = createKeyClient(server, the.growth.session)
   })
 
-  it('is exact, however many keys are asked for at once', async () => {
+  it('is exact under concurrent requests', async () => {
     const body = { name: 'Key', scopes: [] }
     const answers = await Promise.all(Array.from({ length: 50 }, () => growth.send('POST', '', body)))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(19)
@@ -231,7 +231,7 @@ describe('the ceiling of the plan', () => {
     expect((await growth.send('POST', '', body)).status).toBe(201)
   })
 
-  it('of a plan without keys is 0', async () => {
+  it('is 0 on a plan without keys', async () => {
     const refused = await createKeyClient(server, the.starter.session).send('POST', '', { name: 'Key', scopes: [] })
     expect([code(refused), refused.body.error.details]).toEqual([
       [402, 'plan_upgrade_required'],
@@ -240,7 +240,7 @@ describe('the ceiling of the plan', () => {
   })
 })
 
-it('takes no API key itself', async () => {
+it('the routes of API keys accept no API key', async () => {
   const ask = createApiClient(() => server.baseUrl, the.main.key)
   for (const path of ['', `/${NOBODY}`, `/${NOBODY}/requests`])
     expect(code(await ask(`/api/tracking/api-keys${path}`))).toEqual([401, 'unauthorized'])

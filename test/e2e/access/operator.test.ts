@@ -43,7 +43,7 @@ const create = async (body: Json = sent) => {
   return answer.body
 }
 
-it('a workspace is made with its owner, who signs in to it', async () => {
+it('a workspace is created with its owner, who can sign in', async () => {
   const { workspace, owner } = await create()
   const { name, timezone, planId } = sent
   expect(workspace).toMatchObject({ name, timezone, planId, subscriptionStatus: 'active', sandbox: false })
@@ -55,7 +55,7 @@ it('a workspace is made with its owner, who signs in to it', async () => {
   expect((await client(body.token)('/api/tracking/buyers')).body.total).toBe(0)
 })
 
-it('an owner who is registered already gets one more seat, and keeps their password', async () => {
+it('a registered owner gets another seat and keeps their password', async () => {
   const first = await create()
   const second = await create({ ...sent, name: 'Second', owner: { ...sent.owner, password: 'something else' } })
   expect([second.owner.id, second.workspace.id === first.workspace.id]).toEqual([first.owner.id, false])
@@ -64,7 +64,7 @@ it('an owner who is registered already gets one more seat, and keeps their passw
   expect(body.seats).toHaveLength(2)
 })
 
-it('a repeat with the same Idempotency-Key makes no second workspace', async () => {
+it('a repeat with the same Idempotency-Key creates no second workspace', async () => {
   const key = { 'idempotency-key': `make-${made}` }
   const answers = await Promise.all([1, 2, 3].map(() => write('POST', WORKSPACES, sent, key)))
   expect(new Set(answers.map(({ body }) => body.workspace.id)).size).toBe(1)
@@ -79,7 +79,7 @@ it.each([
   [{ owner: { email: 'x', name: '', password: 'short' } }, 'validation_error', ['email', 'name', 'password']],
   [{ owner: undefined }, 'validation_error', ['owner']],
   [{ subscriptionStatus: 'active' }, 'validation_error', ['subscriptionStatus']],
-])('%j makes nothing', async (change, code, fields) => {
+])('%j creates no workspace', async (change, code, fields) => {
   const answer = await write('POST', WORKSPACES, { ...sent, ...change })
   expect(codeOf(answer)).toEqual([400, code])
   const named = Object.keys(answer.body.error.details).map((field) => field.replace('owner.', ''))
@@ -87,7 +87,7 @@ it.each([
   expect((await read(`${WORKSPACES}${queryString({ q: `${RUN} ${made}.` })}`)).body.total).toBe(0)
 })
 
-it('workspaces are listed with what they hold', async () => {
+it('workspaces are listed with their counts', async () => {
   const { workspace } = await create()
   await write('POST', `${WORKSPACES}/${workspace.id}/credits`, { amountCents: 700, reference: 'opening' })
   const { body } = await read(
@@ -106,7 +106,7 @@ it('workspaces are listed with what they hold', async () => {
   expect(codeOf(await read(`${WORKSPACES}?planId=huge`))).toEqual([400, 'validation_error'])
 })
 
-it('plan, subscription, zone and name are changed in one go, and hold from the next request on', async () => {
+it('plan, subscription, zone and name change together, and apply from the next request on', async () => {
   const { main } = the
   const path = `${WORKSPACES}/${main.workspaceId}`
   const changes = { planId: 'starter', subscriptionStatus: 'past_due', timezone: 'Asia/Tokyo', name: 'Renamed' }
@@ -133,7 +133,7 @@ it('plan, subscription, zone and name are changed in one go, and hold from the n
   expect(after).toMatchObject({ planId: 'scale', timezone: 'Asia/Tokyo', name: 'Renamed' })
 })
 
-it('money is added once for each reference', async () => {
+it('a credit is added once per reference', async () => {
   const { workspace } = await create()
   const path = `${WORKSPACES}/${workspace.id}/credits`
   const credit = (body: Json) => write('POST', path, body)
@@ -152,7 +152,7 @@ it('money is added once for each reference', async () => {
   expect(codeOf(await credit({ amountCents: 5 }))).toEqual([400, 'validation_error'])
 })
 
-it('a missing or malformed workspace is one and the same 404', async () => {
+it('a missing and a malformed workspace give the same 404', async () => {
   for (const [method, rest, body] of [
     ['PATCH', '', { planId: 'scale' }],
     ['POST', '/credits', { amountCents: 1, reference: 'r' }],
@@ -165,7 +165,7 @@ it('a missing or malformed workspace is one and the same 404', async () => {
   }
 })
 
-it('a key with no workspace is known, and opens no workspace', async () => {
+it('a platform key is valid, and opens no workspace', async () => {
   const { status, body } = await write('POST', '/api/operator/keys', { name: 'Staff', scopes: ['calls:read'] })
   expect([status, body.key]).toEqual([201, expect.stringMatching(/^svc_live_[\w-]{43}$/)])
   expect(body.apiKey).toMatchObject({ name: 'Staff', scopes: ['calls:read'], status: 'active' })
@@ -177,7 +177,7 @@ it('a key with no workspace is known, and opens no workspace', async () => {
     expect(codeOf(await write('POST', '/api/operator/keys', wrong))).toEqual([400, 'validation_error'])
 })
 
-it('a projection is built anew while it is read, once at a time', async () => {
+it('a projection is rebuilt while it is read, once at a time', async () => {
   const rowOf = async (name: string): Promise<Json> =>
     (await read('/api/operator/projections')).body.projections.find((row: Json) => row.name === name)
   const before = await rowOf('workspaces')
@@ -205,7 +205,7 @@ it('a projection is built anew while it is read, once at a time', async () => {
     expect(codeOf(await write('POST', `/api/operator/projections/${name}/rebuild`, {}))).toEqual([404, 'not_found'])
 })
 
-it('another token than the staff’s opens nothing', async () => {
+it('another token than the operator’s opens nothing', async () => {
   for (const token of [null, 'wrong', `${OPERATOR_TOKEN} `.repeat(2), the.main.session, the.main.key]) {
     for (const [method, path] of [
       ['GET', WORKSPACES],
@@ -224,7 +224,7 @@ it('another token than the staff’s opens nothing', async () => {
   expect(codeOf(await client(OPERATOR_TOKEN)('/api/v1/buyers'))).toEqual([401, 'invalid_key'])
 })
 
-test('without a token in the environment there is no operator surface', async () => {
+test('without OPERATOR_TOKEN there is no operator surface', async () => {
   const server = await startServer(freshEnvironment({ name: 'SQLite', connectionStrings: () => ({}) }))
   try {
     for (const token of [null, '', 'undefined', 'null']) {

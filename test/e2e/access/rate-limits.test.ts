@@ -41,7 +41,7 @@ const { it, describe, beforeAll, afterAll, the, server } = suite('rate limits', 
 const desk = createKeyClient(server, () => the.main.session)
 
 describe(promised('limit: REST rate limit per key'), () => {
-  it('is exact with a hundred requests at once, for each key by itself', async () => {
+  it('is exact for a hundred concurrent requests, per key', async () => {
     const [one, other] = [await desk.create({ rateLimitPerMinute: 60 }), await desk.create({ rateLimitPerMinute: 60 })]
     const answers = await atOnce(100, () => one.ask(PATH))
     expect(passed(answers)).toBe(60)
@@ -57,7 +57,7 @@ describe(promised('limit: REST rate limit per key'), () => {
     expect((await other.ask(PATH)).status).toBe(200)
   })
 
-  it('is 120 for a key that names none, and 1 to 1,200 for one that does', async () => {
+  it('is 120 by default, and 1 to 1,200 where a key sets it', async () => {
     const usual = await desk.create()
     const first = await usual.ask(PATH)
     expect([policy(first), left(first), wait(first)]).toEqual(['"default";q=120;w=60', 119, 60])
@@ -73,7 +73,7 @@ describe(promised('limit: REST rate limit per key'), () => {
     }
   })
 
-  it('counts what is refused after it, and nothing that is refused before or by it', async () => {
+  it('counts requests refused after it, and none refused before or by it', async () => {
     const key = await desk.create({ rateLimitPerMinute: 4 })
     expect(left(await key.ask('/api/v1/buyers'))).toBe(4)
     expect(code(await key.ask('/api/v1/buyers'))).toEqual([403, 'insufficient_scope'])
@@ -89,7 +89,7 @@ describe(promised('limit: REST rate limit per key'), () => {
     expectRefused(await key.ask(PATH))
   })
 
-  it('is one for all secrets of a key, and one on both surfaces', async () => {
+  it('is shared by all secrets of a key and by both surfaces', async () => {
     const key = await desk.create({ rateLimitPerMinute: 3, scopes: ['buyers:read'] })
     const { body } = await desk.send('POST', `/${key.id}/rotate`)
     const rotated = createApiClient(() => server.baseUrl, body.key)
@@ -112,7 +112,7 @@ it(promised('limit: Console rate limit'), async () => {
   expect((await createApiClient(() => server.baseUrl, the.busy.key)(PATH)).status).toBe(200)
 })
 
-it('the sandbox counts towards no limit', async () => {
+it('sandbox calls count towards no rate limit', async () => {
   const ask = createApiClient(() => server.baseUrl, the.main.session)
   const before = left(await ask('/api/tracking/campaigns'))
   const played = await atOnce(5, () =>
@@ -133,7 +133,7 @@ describe('two processes over the same stores', () => {
   })
   afterAll(() => other.close())
 
-  it('keep one limit between them', async () => {
+  it('share one limit', async () => {
     const { secret } = await createKeyClient(server, the.shared.session).create({ rateLimitPerMinute: 60 })
     for (const ask of [here(secret), there(secret)]) expect((await ask('/api/v1/buyers')).status).toBe(403)
     const answers = await atOnce(120, (n) => (n % 2 ? here(secret) : there(secret))(PATH))
@@ -142,7 +142,7 @@ describe('two processes over the same stores', () => {
     for (const ask of [here(secret), there(secret)]) expectRefused(await ask(PATH))
   })
 
-  it('know at once that a key was changed, rotated or revoked', async () => {
+  it('apply a changed, rotated or revoked key at once', async () => {
     const keys = createKeyClient(server, the.shared.session)
     for (let n = 0; n < 5; n++) {
       const { id, secret } = await keys.create()

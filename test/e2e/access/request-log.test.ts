@@ -26,7 +26,7 @@ const logged = (key: CreatedKey, total: number) =>
     return page.total >= total && page
   })
 
-it('holds every request of a key, refused ones too, newest first', async () => {
+it('the request log holds every request of a key, refused ones too, newest first', async () => {
   const key = await desk.create({ scopes: ['buyers:read'], rateLimitPerMinute: 5 })
   const asked = [
     ['/api/v1/buyers?page=1&pageSize=2', 200, null],
@@ -83,7 +83,7 @@ it('holds every request of a key, refused ones too, newest first', async () => {
     expect(code(await desk.send('GET', `/${key.id}/requests${queryString(filter)}`))).toEqual([400, 'validation_error'])
 })
 
-it('holds no body, no secret, and no request of a key that does not work', async () => {
+it('the request log holds no body, no secret, and no request of an invalid key', async () => {
   const key = await desk.create({ name: 'Quiet', scopes: ['buyers:read'] })
   const body = { note: 'a body that must not be kept' }
   await key.ask('/api/v1/buyers', { method: 'POST', body })
@@ -100,7 +100,7 @@ it('holds no body, no secret, and no request of a key that does not work', async
   expect((await log(key)).total).toBe(2)
 })
 
-it('outlives its key, and a restart loses nothing of it', async () => {
+it('the request log survives its key and a restart', async () => {
   const key = await desk.create({ scopes: ['buyers:read'] })
   await key.ask('/api/v1/buyers')
   await key.ask('/api/v1/buyers?page=2')

@@ -73,7 +73,7 @@ async function tokenOf(email: string, password = PASSPHRASE): Promise<string> {
   return body.token
 }
 
-it('the right password opens a session of twelve hours, told with its user and their seats', async () => {
+it('a correct password opens a session of twelve hours, with its user and seats', async () => {
   const { email, agencyId, id } = await somebody()
   const before = Date.now()
   const { status, body } = await enter(email.toUpperCase(), PASSPHRASE)
@@ -92,7 +92,7 @@ it('the right password opens a session of twelve hours, told with its user and t
   expect((await client(token)('/api/tracking/workspace')).body.workspace.id).toBe(agencyId)
 })
 
-it('every seat is told, a mere member’s too, in the order they were granted', async () => {
+it('a session lists every seat, also as member, in the order granted', async () => {
   const { body } = await client(the.main.session)('/api/auth/session')
   expect(body.seats).toEqual([
     { agencyId: the.main.workspaceId, agencyName: 'Main', role: 'owner' },
@@ -100,7 +100,7 @@ it('every seat is told, a mere member’s too, in the order they were granted', 
   ])
 })
 
-it('a wrong password and an unknown address are the same to see, and take as long', async () => {
+it('a wrong password and an unknown address give the same answer in the same time', async () => {
   const { email } = await somebody()
   const answers = [
     await enter(email, 'wrong'),
@@ -133,13 +133,13 @@ it.each([
   [{ email: ['a@b.example'], password: { $ne: '' } }, ['email', 'password']],
   [{ email: 'a@b.example', password: 'x', agencyId: 'x' }, ['agencyId']],
   [[], ['body']],
-])('%j is ill-formed', async (body, fields) => {
+])('%j is a validation_error', async (body, fields) => {
   const answer = await post('/api/auth/sign-in', body)
   expect(codeOf(answer)).toEqual([400, 'validation_error'])
   expect(Object.keys(answer.body.error.details).toSorted()).toEqual(fields)
 })
 
-it('ten failures close an address, to whoever knows the password as well; nobody else is held up', async () => {
+it('ten failures lock an address, for the correct password too, and no other address', async () => {
   const { email } = await somebody()
   const another = await somebody()
   for (let n = 0; n < SIGN_IN_FAILURES.address; n++)
@@ -154,7 +154,7 @@ it('ten failures close an address, to whoever knows the password as well; nobody
   expect((await enter(another.email, PASSPHRASE)).status).toBe(200)
 })
 
-it('many at once get no further than ten, and a success does not count', async () => {
+it('concurrent attempts get no further than ten, and a success does not count', async () => {
   const { email } = await somebody()
   const right = await Promise.all(Array.from({ length: 15 }, () => enter(email, PASSPHRASE)))
   expect(right.map(({ status }) => status)).toEqual(Array(15).fill(200))
@@ -163,7 +163,7 @@ it('many at once get no further than ten, and a success does not count', async (
   expect(wrong.filter(({ status }) => status === 429)).toHaveLength(40 - SIGN_IN_FAILURES.address)
 })
 
-it('a hundred failures close a source, whatever the addresses', async () => {
+it('a hundred failures lock a source, whatever the addresses', async () => {
   const { email } = await somebody()
   const from = '2001:db8::17'
   const wrong = await Promise.all(
@@ -174,7 +174,7 @@ it('a hundred failures close a source, whatever the addresses', async () => {
   expect((await enter(email, PASSPHRASE, '2001:db8::18')).status).toBe(200)
 })
 
-it('the same Idempotency-Key answers the same session', async () => {
+it('a sign-in repeated with its Idempotency-Key answers the same session', async () => {
   const { email } = await somebody()
   const another = await somebody()
   const key = { 'idempotency-key': 'once' }
@@ -185,7 +185,7 @@ it('the same Idempotency-Key answers the same session', async () => {
   expect((await enter(email, PASSPHRASE, '192.0.2.10', key)).body.token).not.toBe(first.body.token)
 })
 
-it('signing out ends this session, at once and alone', async () => {
+it('signing out ends this session only, at once', async () => {
   const { email } = await somebody()
   const [one, other] = [await tokenOf(email), await tokenOf(email)]
   const answer = await post('/api/auth/sign-out', undefined, one)
@@ -196,7 +196,7 @@ it('signing out ends this session, at once and alone', async () => {
   expect((await client(other)('/api/auth/session')).status).toBe(200)
 })
 
-it('another password ends every other session, and is the one from then on', async () => {
+it('a password change ends every other session', async () => {
   const { email } = await somebody()
   const [one, other] = [await tokenOf(email), await tokenOf(email)]
   const change = (current: string, next: Json, token = one) => post('/api/auth/password', { current, next }, token)
@@ -219,7 +219,7 @@ it('another password ends every other session, and is the one from then on', asy
   expect((await change(next, 'x'.repeat(PASSWORD.max))).status).toBe(204)
 })
 
-it('a session cannot be used to guess the password', async () => {
+it('wrong current passwords lock the password change', async () => {
   const { email } = await somebody()
   const token = await tokenOf(email)
   const guess = (current: string) => post('/api/auth/password', { current, next: 'another passphrase' }, token)
@@ -227,7 +227,7 @@ it('a session cannot be used to guess the password', async () => {
   expect(codeOf(await guess(PASSPHRASE))).toEqual([429, 'rate_limited'])
 })
 
-it('a session that is used slides; one with more than eleven hours left is let be', async () => {
+it('a session in use is extended; one with more than eleven hours left is not', async () => {
   const endOf = async (token: string) => {
     const { body } = await client(token)('/api/auth/session')
     return (Date.parse(body.expiresAt) - Date.now()) / HOUR_MS
@@ -256,7 +256,7 @@ describe(promised('console 401 unauthorized'), () => {
     }
   })
 
-  it('an expired session, and an API key', async () => {
+  it('an expired session and an API key are unauthorized', async () => {
     for (const token of [the.dying, the.main.key])
       expect(codeOf(await client(token)('/api/tracking/workspace'))).toEqual([401, 'unauthorized'])
   })

@@ -48,7 +48,7 @@ const enter = async (email: string, password = PASSPHRASE): Promise<string> => {
   return body.token
 }
 
-it('a person who is added signs in, and holds the seat that they were given', async () => {
+it('an added user signs in, and has the seat granted', async () => {
   const { status, body } = await add({ ...person, name: ` ${person.name} `, role: 'admin' })
   expect(status).toBe(201)
   const { email, name } = person
@@ -61,7 +61,7 @@ it('a person who is added signs in, and holds the seat that they were given', as
   expect(session.body.seats).toEqual([{ agencyId: the.main.workspaceId, agencyName: 'Main', role: 'admin' }])
 })
 
-it('a person of another workspace gets the seat; their name and password stay as they are', async () => {
+it('a user of another workspace gets the seat and keeps name and password', async () => {
   const id = await added('owner', the.other.session)
   const sent = { ...person, email: person.email.toUpperCase(), name: 'Impostor', password: 'stolen stolen' }
   const { status, body } = await add({ ...sent, role: 'admin' })
@@ -78,7 +78,7 @@ it('a person of another workspace gets the seat; their name and password stay as
   expect((await client(token)(`${USERS}?agencyId=${the.other.workspaceId}`)).status).toBe(200)
 })
 
-it('a person holds one seat in a workspace', async () => {
+it('a user has one seat per workspace', async () => {
   await added('admin')
   expect(codeOf(await add({ ...person, role: 'admin' }))).toEqual([409, 'conflict'])
   expect(codeOf(await add({ ...person, role: 'owner' }))).toEqual([409, 'conflict'])
@@ -96,13 +96,13 @@ it.each([
   [{ role: 'boss' }, ['role']],
   [{ role: undefined }, ['role']],
   [{ userId: NOBODY }, ['userId']],
-])('%j is ill-formed', async (change, fields) => {
+])('%j is a validation_error', async (change, fields) => {
   const answer = await add({ ...person, role: 'admin', ...change })
   expect(codeOf(answer)).toEqual([400, 'validation_error'])
   expect(Object.keys(answer.body.error.details)).toEqual(fields)
 })
 
-it('a role is changed and a seat is removed at once, in every session', async () => {
+it('a changed role and a removed seat apply at once in every session', async () => {
   const id = await added('admin')
   const sessions = [await enter(person.email), await enter(person.email)]
   expect((await client(sessions[0] ?? '')('/api/tracking/workspace')).status).toBe(200)
@@ -122,7 +122,7 @@ it('a role is changed and a seat is removed at once, in every session', async ()
   expect((await add({ ...person, role: 'admin' })).status).toBe(201)
 })
 
-it('what was removed under an Idempotency-Key is answered as removed again', async () => {
+it('a repeated removal with its Idempotency-Key gives the same answer', async () => {
   const id = await added('member')
   const remove = (key: string) =>
     client(the.main.session)(`${USERS}/${id}`, { method: 'DELETE', headers: { 'idempotency-key': key } })
@@ -132,7 +132,7 @@ it('what was removed under an Idempotency-Key is answered as removed again', asy
   expect(codeOf(await remove('again'))).toEqual([404, 'not_found'])
 })
 
-it('a missing, malformed or foreign person is one and the same 404', async () => {
+it('a missing, a malformed and a foreign user give the same 404', async () => {
   const foreign = await added('admin', the.other.session)
   for (const [method, body] of [
     ['GET', undefined],
@@ -148,7 +148,7 @@ it('a missing, malformed or foreign person is one and the same 404', async () =>
   }
 })
 
-it('a workspace keeps an owner, whoever asks and however many at once', async () => {
+it('a workspace keeps an owner, also under concurrent removals', async () => {
   const mine = userIdOf(the.main.email)
   const owners = async () =>
     (await client(the.main.session)(`${USERS}${queryString({ role: 'owner', pageSize: 200 })}`)).body.data.map(
@@ -181,7 +181,7 @@ it('a workspace keeps an owner, whoever asks and however many at once', async ()
   expect((await write('PATCH', `${USERS}/${mine}`, { role: 'owner' }, keeper)).status).toBe(200)
 })
 
-it('the list is searched, filtered, sorted and paged', async () => {
+it('the list of users is searched, filtered, sorted and paged', async () => {
   const mark = `list${people}`
   for (const [n, role] of ['owner', 'admin', 'admin'].entries()) {
     person = { email: `${mark}-${3 - n}@${PEOPLE}`, name: `${mark} ${n}`, password: PASSPHRASE }
@@ -201,7 +201,7 @@ it('the list is searched, filtered, sorted and paged', async () => {
   expect(codeOf(await client(the.main.session)(`${USERS}?role=boss`))).toEqual([400, 'validation_error'])
 })
 
-it('the workspace is read and changed; its new name and zone are seen at once, everywhere', async () => {
+it('a changed name and zone of the workspace show at once everywhere', async () => {
   const { body } = await client(the.other.session)('/api/tracking/workspace')
   expect(body.workspace).toMatchObject({ id: the.other.workspaceId, name: 'Other', timezone: 'UTC', planId: 'scale' })
   const changed = await write('PATCH', '/api/tracking/workspace', { timezone: 'Asia/Tokyo' }, the.other.session)
@@ -222,7 +222,7 @@ it('the workspace is read and changed; its new name and zone are seen at once, e
   }
 })
 
-it('an If-Match that is out of date is refused, of a person as of the workspace itself', async () => {
+it('an outdated If-Match is refused, of a person as of the workspace itself', async () => {
   const id = await added('admin', the.other.session)
   for (const [path, first, second] of [
     [`${USERS}/${id}`, { role: 'member' }, { role: 'owner' }],
@@ -246,13 +246,13 @@ it('an If-Match that is out of date is refused, of a person as of the workspace 
 })
 
 describe(promised('console 403 forbidden'), () => {
-  it('no workspace named, and no owner or admin seat on any', async () => {
+  it('a user without an owner or admin seat who names no workspace is forbidden', async () => {
     for (const path of [USERS, '/api/tracking/workspace', '/api/tracking/buyers'])
       expect(codeOf(await client(the.member.session)(path))).toEqual([403, 'forbidden'])
     expect(codeOf(await add({ ...person, role: 'admin' }, the.member.session))).toEqual([403, 'forbidden'])
   })
 
-  it('an admin reads the people, and changes none: refused before the path and the body', async () => {
+  it('an admin reads users and changes none: refused before the path and the body', async () => {
     const id = await added('admin')
     const token = await enter(person.email)
     expect((await client(token)(`${USERS}/${id}`)).body.user.role).toBe('admin')

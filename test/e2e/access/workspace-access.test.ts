@@ -35,7 +35,7 @@ const { it, the, server } = suite('credentials', world)
 const ask = (token: string | null, path: string) => createApiClient(() => server.baseUrl, token)(path)
 const codeOf = ({ status, body }: ApiResponse) => [status, body?.error?.code]
 
-it('a REST request without a key, or with one that is none', async () => {
+it('a REST request without a key is a missing_key, with an invalid one an invalid_key', async () => {
   expect(codeOf(await ask(null, '/api/v1/calls'))).toEqual([401, 'missing_key'])
   for (const key of ['x', 'svc_live_', `svc_live_${'a'.repeat(43)}`, the.main.session])
     expect(codeOf(await ask(key, '/api/v1/calls'))).toEqual([401, 'invalid_key'])
@@ -52,7 +52,7 @@ it('the scheme of the credential is read in any case', async () => {
   expect(status).toBe(200)
 })
 
-it('the buyer reads of the console take a key as well, and no other console route does', async () => {
+it('the console’s buyer reads accept keys, and no other console route does', async () => {
   const buyers = await ask(the.main.key, '/api/tracking/buyers')
   expect([buyers.status, buyers.body.total]).toEqual([200, 1])
   const [{ id }] = buyers.body.data
@@ -61,7 +61,7 @@ it('the buyer reads of the console take a key as well, and no other console rout
   expect(codeOf(await ask(the.main.key, '/api/tracking/targets'))).toEqual([401, 'unauthorized'])
 })
 
-it('a key without the scope is told which it needs and which it holds', async () => {
+it('a refusal for a missing scope names the scope needed and the scopes held', async () => {
   expect((await ask(the.keys.calls, '/api/v1/calls')).status).toBe(200)
   for (const [path, scope] of Object.entries({
     numbers: 'numbers:read',
@@ -78,7 +78,7 @@ it('a key without the scope is told which it needs and which it holds', async ()
     expect(codeOf(await ask(the.keys.none, `/api/v1/${path}`))).toEqual([403, 'insufficient_scope'])
 })
 
-it('a key with an allowlist works from there alone; the scope is judged first', async () => {
+it('a key with an allowlist works from its addresses only; the scope is checked first', async () => {
   expect((await ask(the.keys.here, '/api/v1/calls')).status).toBe(200)
   expect(codeOf(await ask(the.keys.elsewhere, '/api/v1/calls'))).toEqual([403, 'ip_not_allowed'])
   expect(codeOf(await ask(the.keys.elsewhereWithout, '/api/v1/calls'))).toEqual([403, 'insufficient_scope'])
@@ -96,7 +96,7 @@ it('a lapsed subscription refuses REST reads, before any scope, and leaves conso
     expect((await ask(the.lapsed.session, `/api/tracking/${path}`)).status).toBe(200)
 })
 
-it('a plan without API access still has its console', async () => {
+it('a plan without API access has its console', async () => {
   expect((await ask(the.starter.session, '/api/tracking/calls')).status).toBe(200)
 })
 
@@ -107,7 +107,7 @@ it('a session opens no REST route, and a key no console route', async () => {
   expect(codeOf(await ask(null, '/api/tracking/calls'))).toEqual([401, 'unauthorized'])
 })
 
-it('sandbox calls take a session of the workspace', async () => {
+it('sandbox calls need a session of the workspace', async () => {
   const play = (token: string | null, agencyId = '') =>
     createApiClient(() => server.baseUrl, token)(`/api/sandbox/calls${agencyId}`, {
       method: 'POST',
@@ -132,7 +132,7 @@ it('a user of several workspaces names one; a user of one need not', async () =>
   expect((await ask(the.main.session, '/api/tracking/calls')).status).toBe(200)
 })
 
-it('a workspace that is not the user’s, is not there or is no id at all is one and the same 404', async () => {
+it('another user’s workspace, a missing one and a malformed id give the same 404', async () => {
   const named = [the.main.workspaceId, NOBODY, 'nonsense', '']
   const answers = await Promise.all(named.map((id) => ask(the.second.session, `/api/tracking/calls?agencyId=${id}`)))
   expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
@@ -142,7 +142,7 @@ it('a workspace that is not the user’s, is not there or is no id at all is one
   })
 })
 
-it('a mere member holds no seat; an admin does', async () => {
+it('a member may not enter; an admin may', async () => {
   expect(codeOf(await ask(the.member.session, '/api/tracking/calls'))).toEqual([403, 'forbidden'])
   expect(codeOf(await ask(the.member.session, `/api/tracking/calls?agencyId=${the.member.workspaceId}`))).toEqual([
     404,
@@ -152,12 +152,12 @@ it('a mere member holds no seat; an admin does', async () => {
   expect((await ask(the.admin.session, `/api/tracking/calls?agencyId=${the.main.workspaceId}`)).status).toBe(404)
 })
 
-it('a key’s workspace is its own, whatever agencyId says', async () => {
+it('a key opens its own workspace whatever agencyId says', async () => {
   const { body } = await ask(the.main.key, `/api/v1/campaigns?agencyId=${the.third.workspaceId}`)
   expect(body.data.map(({ name }: { readonly name: string }) => name)).toEqual(['Open'])
 })
 
-it('the credential is judged before the path, and the path before the query', async () => {
+it('the credential is checked before the path, and the path before the query', async () => {
   expect(codeOf(await ask(null, '/api/v1/calls/x?page=0'))).toEqual([401, 'missing_key'])
   expect(codeOf(await ask(the.lapsed.key, '/api/v1/calls/x'))).toEqual([402, 'subscription_inactive'])
   expect(codeOf(await ask(the.main.key, '/api/v1/calls/x'))).toEqual([404, 'not_found'])

@@ -26,7 +26,7 @@ const verify = async (desk: TenantClient) => (await desk.console(`${path}/verify
 describe(promised('limit: Exports'), () => {
   const exported = (parameters: Json = {}, desk = main) => desk.console(`${path}/export.csv${queryString(parameters)}`)
 
-  it('the activity log: a file of the same entries, itself the newest of them', async () => {
+  it('the activity log: a file of the same entries, its own entry the newest', async () => {
     const answer = await exported()
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present')
@@ -46,7 +46,7 @@ describe(promised('limit: Exports'), () => {
     expect(answer.text).toContain(`,'+1310555`)
   })
 
-  it('takes `limit` from 1 to 50,000, and the filters of the list; each is on record with what was asked', async () => {
+  it('accepts `limit` from 1 to 50,000 and the filters of the list, and records them', async () => {
     for (const limit of [0, 50_001, -1, 1.5, 'all']) {
       const refused = await exported({ limit })
       expect([refused.status, refused.body.error.code, Object.keys(refused.body.error.details)]).toEqual([
@@ -65,14 +65,14 @@ describe(promised('limit: Exports'), () => {
     ])
   })
 
-  it('a refused one is not on record, nor one that only asks for the headers', async () => {
+  it('a refused export and a HEAD request are not recorded', async () => {
     const before = (await list({ kind: 'export' })).total
     expect((await exported({ limit: 0 })).status).toBe(400)
     expect((await main.console(`${path}/export.csv`, { method: 'HEAD' })).status).toBe(404)
     expect((await list({ kind: 'export' })).total).toBe(before)
   })
 
-  it('stays open to a workspace whose subscription lapsed', async () => {
+  it('an export stays open to a lapsed workspace', async () => {
     const lapsed = createTenantClient(server, the.lapsed)
     expect((await exported({}, lapsed)).status).toBe(200)
     expect((await list({ kind: 'export' }, lapsed)).total).toBe(1)

@@ -65,7 +65,7 @@ async function done(ask: ApiClient, method: string, at: string, body?: Json) {
 const changeOf = (entry: Json, field: string) => entry.changes.find((change: Json) => change.field === field)
 const owner = () => ({ type: 'user', id: expect.any(String), name: 'Main owner' })
 
-it('every write of a user is there under that name, with before and after, and no secret', async () => {
+it('every write of a user is logged under their name, with before and after, and no secret', async () => {
   const { buyer, target, publisher, campaignId, numberId } = the
   const lane = `/api/tracking/campaigns/${campaignId}/publishers/${publisher}`
   let keyId = ''
@@ -181,7 +181,7 @@ it('every write of a user is there under that name, with before and after, and n
   expect(changeOf(secret, 'endpoint.sipSecret')).toEqual({ field: 'endpoint.sipSecret', before: '•••', after: '•••' })
 })
 
-it('every write of a key is there under the key’s name', async () => {
+it('every write of a key is logged under the key’s name', async () => {
   const { target, campaignId } = the
   const blocked = await done(byKey, 'POST', '/api/v1/blocked-callers', {
     callerNumber: '+13105550123',
@@ -209,7 +209,7 @@ it('every write of a key is there under the key’s name', async () => {
   expect(gone.entries).toMatchObject([{ kind: 'blocked_caller', action: 'unblocked', actor: { type: 'key' } }])
 })
 
-it('what the operator does to a workspace is there under that name', async () => {
+it('writes of the operator are logged in the workspace under that name', async () => {
   const { main: tenant, campaignId } = the
   const credited = await done(operator, 'POST', `/api/operator/workspaces/${tenant.workspaceId}/credits`, {
     amountCents: 1_250,
@@ -238,7 +238,7 @@ it('what the operator does to a workspace is there under that name', async () =>
   ])
 })
 
-it('is read newest first, in pages, by actor, kind, severity, record, text and window', async () => {
+it('the log is read newest first, in pages, by actor, kind, severity, record, text and window', async () => {
   const all = await list({ pageSize: 200 })
   expect(all.data.map(({ position }: Json) => position)).toEqual(
     all.data.map(({ position }: Json) => position).toSorted((a: number, b: number) => b - a),
@@ -278,7 +278,7 @@ it('is read newest first, in pages, by actor, kind, severity, record, text and w
   }
 })
 
-it('is each workspace’s own, and of signed-in people alone', async () => {
+it('the log is each workspace’s own, and needs a session', async () => {
   const other = createTenantClient(server, the.other)
   const { data } = await list({ pageSize: 200 }, other)
   expect(data.length).toBeGreaterThan(0)
@@ -289,7 +289,7 @@ it('is each workspace’s own, and of signed-in people alone', async () => {
   }
 })
 
-it('holds, whole and in windows', async () => {
+it('the chain verifies, whole and in windows', async () => {
   const { data, total } = await list({ pageSize: 200 })
   expect(await verify()).toEqual({ ok: true, entries: total, head: data[0].hash, brokenAt: null })
   const { at } = data[3]
@@ -299,7 +299,7 @@ it('holds, whole and in windows', async () => {
   expect((await main.console(`${path}/verify?from=2026-02-01&to=2026-01-01`)).status).toBe(400)
 })
 
-it('does not hold once somebody has changed a stored row, and says where', async () => {
+it('the chain does not verify after a stored row was changed, and names the place', async () => {
   const spoilt = createTenantClient(server, the.spoilt)
   expect(await verify(spoilt)).toMatchObject({ ok: true })
   let changed = ''
@@ -315,7 +315,7 @@ it('does not hold once somebody has changed a stored row, and says where', async
   expect(await verify()).toMatchObject({ ok: true })
 })
 
-it('no secret that was ever sent or issued is in any entry or file', async () => {
+it('no entry or file contains a secret that was sent or issued', async () => {
   const { total } = await list({ pageSize: 1 })
   const pages = await Promise.all(
     Array.from({ length: Math.ceil(total / 200) }, (_, page) => main.console(`${path}?page=${page + 1}&pageSize=200`)),

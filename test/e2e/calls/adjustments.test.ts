@@ -46,7 +46,7 @@ const convert = (id: string, body: Json = {}) =>
 const codeOf = ({ status, body }: Json) => [status, body.error?.code]
 const was = { converted: true, revenueCents: 1_000, payoutCents: 500 }
 
-it('a key corrects a figure, and the rest follows', async () => {
+it('a key corrects a figure, and dependent figures follow', async () => {
   const call = await play(60)
   const answer = await byKey(call.id, { revenueCents: 601, reason: ' Half of it was hold music ' })
   expect(answer.status, answer.text).toBe(200)
@@ -77,7 +77,7 @@ it('a key corrects a figure, and the rest follows', async () => {
   expect(story.money).toMatchObject({ ...after, profitCents: 300, adjustments: [answer.body.adjustment] })
 })
 
-it('a person takes a conversion back, and a key gives it again; the history keeps both, oldest first', async () => {
+it('a user withdraws a conversion and a key grants it again; the history keeps both, oldest first', async () => {
   const { id } = await play(60)
   const back = await byUser(id, { converted: false, reason: 'Wrong number' })
   expect(back.body.call).toMatchObject({
@@ -108,14 +108,14 @@ it('a person takes a conversion back, and a key gives it again; the history keep
   expect(again.body.call.adjustments).toEqual([back.body.adjustment, again.body.adjustment])
 })
 
-it('a call that was too short converts by hand, and its profit may be below zero', async () => {
+it('a call that was too short is converted by an adjustment, and its profit may be negative', async () => {
   const { id } = await play(10)
   const { body } = await byUser(id, { converted: true, revenueCents: 5, payoutCents: 10 })
   expect(body.call).toMatchObject({ converted: true, conversionSource: 'manual', profitCents: -5 })
   expect(body.call.convertedAt).toBe(body.adjustment.at)
 })
 
-it('what was corrected stays through a conversion, and until it is corrected again', async () => {
+it('an adjusted figure survives a conversion, until it is adjusted again', async () => {
   const { id } = await play(10)
   await byKey(id, { revenueCents: 77 })
   expect((await convert(id, { revenueCents: 5_000 })).body).toMatchObject({
@@ -126,7 +126,7 @@ it('what was corrected stays through a conversion, and until it is corrected aga
   expect((await byKey(id, { revenueCents: 78 })).body.call).toMatchObject({ revenueCents: 78, payoutCents: 1 })
 })
 
-it('before the settlement a correction is kept, and the call settles by it', async () => {
+it('an adjustment before the settlement is applied when the call settles', async () => {
   const { id } = await play(60, { to: the.quick.e164, at: undefined })
   const { body } = await byKey(id, { payoutCents: 7 })
   expect(body.adjustment).toMatchObject({ before: was, after: { ...was, payoutCents: 7 } })
@@ -143,7 +143,7 @@ it('before the settlement a correction is kept, and the call settles by it', asy
   expect(call).toMatchObject({ converted: true, revenueCents: 1_000, payoutCents: 7, profitCents: 993 })
 })
 
-it('lists, totals and counters follow at once', async () => {
+it('lists, totals and counters show an adjustment at once', async () => {
   const [one, other] = [await play(60), await play(60)]
   const listed = async () => (await main.rest('/api/v1/calls?pageSize=200')).body
   const sums = ({ data }: Json) =>
@@ -173,7 +173,7 @@ it('lists, totals and counters follow at once', async () => {
   expect(after.target.usage.dayRevenueCents - before.target.usage.dayRevenueCents).toBe(7_000)
 })
 
-it('a correction fills a cap of revenue, and another frees it', async () => {
+it('an adjustment fills a revenue cap, and another frees it', async () => {
   const { id } = await play(60)
   const next = async () => (await play(60)).reasonCode
   await byKey(id, { revenueCents: 100_000 })
@@ -194,7 +194,7 @@ it('figures of a call that reached no buyer may be set, but it does not convert'
   expect(codeOf(await byKey(missed.id, { converted: true }))).toEqual([409, 'conflict'])
 })
 
-it('a live call has no books to correct', async () => {
+it('a live call cannot be adjusted', async () => {
   const { body } = await main.placeCall({ to: the.line.e164, script: { [DESK]: answerScript(600) } })
   expect(codeOf(await byKey(body.callId, { revenueCents: 5 }))).toEqual([409, 'conflict'])
 })
@@ -211,7 +211,7 @@ it(`${promised('limit: Adjustments per call')}: fifty are taken of a call, the f
   expect(call.adjustments.map(({ after }: Json) => after.revenueCents)).toEqual(Array.from({ length: 50 }, (_, n) => n))
 })
 
-it('many at once are taken one after the other', async () => {
+it('concurrent adjustments are applied one after another', async () => {
   const { id } = await play(60)
   const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => byKey(id, { revenueCents: 2_000 + n })))
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
@@ -222,7 +222,7 @@ it('many at once are taken one after the other', async () => {
   expect(call.revenueCents).toBe(call.adjustments.at(-1).after.revenueCents)
 })
 
-it('one with an Idempotency-Key is answered again as it was', async () => {
+it('an adjustment repeated with its Idempotency-Key gives the same answer', async () => {
   const { id } = await play(60)
   const key = { 'idempotency-key': `adjust-${id}` }
   const [one, other] = [await byKey(id, { revenueCents: 5 }, key), await byKey(id, { revenueCents: 5 }, key)]
@@ -279,7 +279,7 @@ it('who may: a key with the scope, and nobody of another workspace', async () =>
   }
 })
 
-it('it stands in the activity log under the user’s name, with what was and what is', async () => {
+it('an adjustment is logged under the user’s name, with before and after', async () => {
   const { id, ref } = await play(60)
   await byUser(id, { converted: false, reason: 'Fraud' })
   const { body } = await main.console(`/api/tracking/activity?entityId=${id}`)

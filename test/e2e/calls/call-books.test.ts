@@ -83,7 +83,7 @@ it('usage is talk in whole minutes rounded up at the rate of the plan, charged o
   expect(theirs.call).toMatchObject({ usageCents: 8, usageRateCents: 4 })
 })
 
-it('usage of a call that ended just now is not due yet', async () => {
+it('usage of a call that has just ended is not due yet', async () => {
   const { call, story } = await main.playCall({ to: the.lines.plain.e164, script: converting })
   expect(call).toMatchObject({ outcome: 'converted', usageCents: 0 })
   expect(Date.now() - Date.parse(call.endedAt)).toBeLessThan(20_000)
@@ -165,7 +165,7 @@ it('a full lane leaves the call unpaid', async () => {
   })
 })
 
-it('a call settles once its buffer is over, and by itself', async () => {
+it('a call settles without a request once its buffer is over', async () => {
   const { call, story } = await main.playCall({ to: the.lines.buffered.e164, script: converting })
   expect(call).toMatchObject({
     status: 'completed',
@@ -186,7 +186,7 @@ it('a call settles once its buffer is over, and by itself', async () => {
   expect(past.call).toMatchObject({ outcome: 'converted' })
 })
 
-it('a live call is on the board while it lasts, and follows its plan', async () => {
+it('a live call is on the board until it ends, and follows its plan', async () => {
   const before = (await main.rest('/api/v1/calls/live')).body.count
   const placed = await main.placeCall({
     to: the.lines.fixed.e164,

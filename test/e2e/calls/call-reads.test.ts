@@ -140,7 +140,7 @@ it('a page of rows, newest first, with the stats of all of them and the window a
   })
 })
 
-it('a row tells who called, who took it, and what it earned', async () => {
+it('a row shows caller, buyer, target and earnings', async () => {
   const { body } = await list({ ...FEBRUARY, outcome: 'converted', dir: 'asc' })
   expect(body.data[0]).toEqual({
     id: expect.any(String),
@@ -267,14 +267,14 @@ describe(promised('limit: Call log'), () => {
     expect(Object.keys(body.error.details).sort()).toEqual(fields)
   })
 
-  it('a window of 366 days, and one of no length, are taken', async () => {
+  it('accepts a window of 366 days, and an empty one', async () => {
     expect((await list({ from: '2025-03-01', to: '2026-03-02' })).body.total).toBe(6)
     const none = await list({ from: '2026-02-10', to: '2026-02-10' })
     expect(none).toMatchObject({ status: 200, body: { total: 0, totalPages: 0 } })
   })
 })
 
-it('without from and to: from the start of the day six days ago in the zone, to now', async () => {
+it('the default window is from the start of the day six days ago in the zone, to now', async () => {
   for (const tz of [undefined, 'Asia/Kolkata']) {
     const { body } = await list({ tz })
     const zone = tz ?? ZONE
@@ -316,7 +316,7 @@ it.each([
   }
 })
 
-it('an id of no known version is that of nobody', async () => {
+it('an id of an unknown version finds no call', async () => {
   const campaignId = '11111111-1111-1111-1111-111111111111'
   const { status, body } = await main.rest(`/api/v1/calls${queryString({ ...FEBRUARY, campaignId })}`)
   expect([status, body.total, body.data]).toEqual([200, 0, []])
@@ -324,7 +324,7 @@ it('an id of no known version is that of nobody', async () => {
   expect(error.code).toBe('not_found')
 })
 
-it('a call on its own page has its story in it and beside it', async () => {
+it('a single call has its story inside it and beside it', async () => {
   const { data } = (await main.rest(`/api/v1/calls${queryString(FEBRUARY)}`)).body
   const { call, story } = (await main.rest(`/api/v1/calls/${data[0].id}`)).body
   expect(call).toMatchObject(data[0])
@@ -332,7 +332,7 @@ it('a call on its own page has its story in it and beside it', async () => {
   expect(story.steps.length).toBeGreaterThan(0)
 })
 
-it('the console reads the same, byte for byte but for its own paths', async () => {
+it('the console reads calls byte for byte as REST, except for its own paths', async () => {
   const [id] = ids.keys()
   for (const path of [`calls${queryString({ ...FEBRUARY, minTalk: 1 })}`, `calls/${id}`]) {
     const rest = await main.rest(`/api/v1/${path}`)
@@ -342,7 +342,7 @@ it('the console reads the same, byte for byte but for its own paths', async () =
   }
 })
 
-it('a call keeps its names and sentences, whatever its records are called since', async () => {
+it('a call keeps its names and sentences when its records are renamed', async () => {
   const [id = ''] = [...ids].find(([, name]) => name === 'long') ?? []
   const before = await main.readCall(id)
   const records = {
@@ -363,7 +363,7 @@ it('a call keeps its names and sentences, whatever its records are called since'
   expect(names).toEqual(['Roofing', 'North', 'Acme', 'Desk'])
 })
 
-it('the calls of one workspace are not those of another', async () => {
+it('a workspace does not see the calls of another', async () => {
   const other = createTenantClient(server, the.other)
   expect((await other.rest(`/api/v1/calls${queryString(FEBRUARY)}`)).body).toMatchObject({ total: 0, data: [] })
   expect(

@@ -43,7 +43,7 @@ const many = (count: number, from = 0) =>
 const observed = () => ({ dialedNumber: the.line.e164, publisher: 'North', callerAreaCode: '310', callerState: 'CA' })
 const sources = { dialedNumber: 'system', publisher: 'system', callerAreaCode: 'system', callerState: 'system' }
 
-it('a call arrives with what was observed; a key and a person add to it', async () => {
+it('a call arrives with observed tags; a key and a user add tags', async () => {
   const { id, tags, tagSources } = await play()
   expect({ tags, tagSources }).toEqual({ tags: observed(), tagSources: sources })
   const keyed = await byKey(id, { 'crm.stage': 'won', score: 4.5, vip: true, empty: '' })
@@ -77,7 +77,7 @@ it('a call arrives with what was observed; a key and a person add to it', async 
   expect({ tags: call.tags, tagSources: call.tagSources }).toEqual(userd.body)
 })
 
-it('calls are found by the tags that they have now', async () => {
+it('calls are found by their current tags', async () => {
   const { id } = await play()
   const mark = `mark-${id}`
   const found = async (filter: Json) =>
@@ -88,7 +88,7 @@ it('calls are found by the tags that they have now', async () => {
   expect(await found({ tagKey: 'deal.id', tagValue: mark })).toEqual([])
 })
 
-it('what is so already changes nothing, and is not logged', async () => {
+it('tags without a change are not logged', async () => {
   const { id } = await play()
   await byKey(id, { color: 'red' })
   expect((await byUser(id, { color: 'red', gone: null })).body.tagSources.color).toBe('api')
@@ -96,7 +96,7 @@ it('what is so already changes nothing, and is not logged', async () => {
   expect(body.data).toHaveLength(1)
 })
 
-it('a live call takes tags too', async () => {
+it('a live call accepts tags', async () => {
   const { body } = await main.placeCall({ to: the.line.e164, script: { [DESK]: answerScript(600) } })
   expect((await byKey(body.callId, { color: 'red' })).body.tags.color).toBe('red')
 })
@@ -147,7 +147,7 @@ it(`${promised('limit: Tags')}: keys of 64 letters, digits, dots, hyphens and un
   }
 })
 
-it('what holds no tags is refused', async () => {
+it('a body without tags is refused', async () => {
   const { id } = await play()
   expect(codeOf(await byKey(id, {}))).toEqual([400, 'bad_request'])
   for (const tags of [undefined, null, [], 'red'])
@@ -162,7 +162,7 @@ it('what holds no tags is refused', async () => {
   expect((await main.readCall(id)).call.tags).toEqual(observed())
 })
 
-it('many at once all keep their own', async () => {
+it('concurrent tag requests all keep their tags', async () => {
   const { id } = await play()
   await Promise.all(Array.from({ length: 30 }, (_, n) => byKey(id, { [`own-${n}`]: n })))
   expect((await main.readCall(id)).call.tags).toMatchObject(
@@ -181,7 +181,7 @@ it('who may: a key with the scope, and nobody of another workspace', async () =>
   }
 })
 
-it('it stands in the activity log, each tag as it was and as it is', async () => {
+it('tag changes are logged with old and new values', async () => {
   const { id, ref } = await play()
   await byUser(id, { color: 'red', callerState: null, token: 'of a stranger' })
   const { body } = await main.console(`/api/tracking/activity?entityId=${id}`)

@@ -154,7 +154,7 @@ describe(promised('limit: Exports'), () => {
     expect(bytes.toString().replaceAll('\r\n', '')).not.toMatch(/[\r\n]/)
   })
 
-  it('is on record with the severity of high, before it is given out, with its filter and its rows', async () => {
+  it('is logged with severity high before it is sent, with its filter and row count', async () => {
     const answer = await exported({ ...FEBRUARY, campaignId: the.roofing.campaignId, tz: 'Asia/Tokyo' })
     const [entry] = (await onRecord()).data
     expect(entry).toMatchObject({
@@ -176,7 +176,7 @@ describe(promised('limit: Exports'), () => {
     expect(cellsOf(answer.text)).toHaveLength(3)
   })
 
-  it('takes the longest filters of the list, and holds no line where no call passes them', async () => {
+  it('accepts the longest filters of the list, and is empty where no call matches', async () => {
     const none = await exported({ ...FEBRUARY, tagKey: 'k'.repeat(64), tagValue: 'v'.repeat(512) })
     expect(none.status, none.text).toBe(200)
     expect(cellsOf(none.text)).toHaveLength(1)
@@ -199,7 +199,7 @@ describe(promised('limit: Exports'), () => {
     expect(starts).toEqual(starts.toSorted().toReversed())
   })
 
-  it('tells the wall clock of the zone that is asked, on both sides of a change of the clocks', async () => {
+  it('shows local times of the requested zone, on both sides of a clock change', async () => {
     const local = async (at: string, tz: string) => {
       const { call } = await main.playCall({ to: the.solar.e164, from: null, at })
       const to = new Date(Date.parse(at) + 1).toISOString()
@@ -211,7 +211,7 @@ describe(promised('limit: Exports'), () => {
     expect(await local('2026-03-29T00:45:00.000Z', 'Asia/Kathmandu')).toBe('2026-03-29 06:30:00')
   })
 
-  it('the console gives out the same file', async () => {
+  it('the console sends the same file', async () => {
     const console = await main.console(`/api/tracking/calls/export.csv${queryString(FEBRUARY)}`)
     expect(console.status).toBe(200)
     expect(console.text).toBe((await exported(FEBRUARY)).text)
@@ -228,14 +228,14 @@ describe(promised('limit: Exports'), () => {
     ['a skip reason', { reason: 'buyer_capped' }, 'bad_request', ['reason']],
     ['minTalk above maxTalk', { minTalk: 2, maxTalk: 1 }, 'bad_request', ['minTalk']],
     ['a caller under 4 digits', { caller: '123' }, 'bad_request', ['caller']],
-  ])('refuses %s, and puts nothing on record', async (_name, parameters, code, fields) => {
+  ])('refuses %s, and logs nothing', async (_name, parameters, code, fields) => {
     const before = (await onRecord()).total
     const { status, body } = await exported(parameters)
     expect([status, body.error.code, Object.keys(body.error.details)]).toEqual([400, code, fields])
     expect((await onRecord()).total).toBe(before)
   })
 
-  it('asks for `calls:read`, has no HEAD, and knows no calls of others', async () => {
+  it('needs `calls:read`, has no HEAD, and contains no calls of other workspaces', async () => {
     const before = (await onRecord()).total
     const path = '/api/v1/calls/export.csv'
     const refused = await main.rest(path, { headers: { authorization: `Bearer ${the.stranger}` } })

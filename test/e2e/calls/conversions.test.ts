@@ -148,7 +148,7 @@ it('of many at once one is taken', async () => {
   expect((await main.readCall(id)).call.revenueCents).toBe(revenueCents)
 })
 
-it('one with an Idempotency-Key is answered again as it was', async () => {
+it('an adjustment repeated with its Idempotency-Key gives the same answer', async () => {
   const { id } = await play(10)
   const key = { 'idempotency-key': `conversion-${id}` }
   const [one, other] = [await byKey(id, {}, key), await byKey(id, {}, key)]

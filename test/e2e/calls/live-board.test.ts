@@ -53,7 +53,7 @@ async function eventually(events: EventStreamClient, holds: (data: Json) => bool
 }
 const board = async (desk = main) => desk.rest('/api/v1/calls/live')
 
-it('a call in progress has its row, which follows it down the plan, and is gone with its end', async () => {
+it('the row of a live call follows it down the plan, and disappears at its end', async () => {
   const script = { [FIRST]: [{ result: 'busy', afterSeconds: 3 }], [SECOND]: answerScript(3_600) }
   const placed = await main.placeCall({
     to: the.line.e164,
@@ -99,7 +99,7 @@ it('a call in progress has its row, which follows it down the plan, and is gone 
 })
 
 describe('as a stream', () => {
-  it('tells the board at once, and again whenever it moves', async () => {
+  it('sends the board at once, and again at each change', async () => {
     const events = await open(the.main.session)
     expect(events.status).toBe(200)
     expect(Object.fromEntries(events.headers)).toMatchObject({
@@ -124,7 +124,7 @@ describe('as a stream', () => {
     events.close()
   })
 
-  it('tells nothing of the calls of other workspaces, nor of what leaves the board as it was', async () => {
+  it('sends nothing for calls of other workspaces, nor for events that do not change the board', async () => {
     const quiet = createTenantClient(server, the.quiet.tenant)
     const events = await open(the.quiet.tenant.session)
     await events.next()
@@ -145,7 +145,7 @@ describe('as a stream', () => {
     events.close()
   })
 
-  it('ends when its session ends, and when its seat is taken away', async () => {
+  it('ends with its session, and with its seat', async () => {
     const losing = await open(the.leaving.tenant.session, `?agencyId=${the.losing.tenant.workspaceId}`)
     const leaving = await open(the.leaving.tenant.session, `?agencyId=${the.leaving.tenant.workspaceId}`)
     await Promise.all([losing.next(), leaving.next()])
@@ -177,7 +177,7 @@ describe('as a stream', () => {
     for (const events of all) events.close()
   })
 
-  it('takes a session alone, and has no HEAD', async () => {
+  it('accepts only a session, and has no HEAD', async () => {
     for (const token of [null, the.main.key, 'sess_unknown']) expect((await open(token)).status).toBe(401)
     expect((await main.console(STREAM, { method: 'HEAD' })).status).toBe(404)
   })

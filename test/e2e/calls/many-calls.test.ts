@@ -144,7 +144,7 @@ const onRecord = async () => {
   return body.data[0].changes.find(({ field }: Json) => field === 'rows').after
 }
 
-it(`a call whose end nobody told is ended by the platform after ${STUCK_CALL_SECONDS / 3_600} hours`, async () => {
+it(`a call whose end the carrier never reported is ended by the platform after ${STUCK_CALL_SECONDS / 3_600} hours`, async () => {
   const { call, story } = await waitUntil('It is over', async () => {
     const read = await main.readCall(lost)
     return read.call.endedAt !== null && read
@@ -176,7 +176,7 @@ describe('a file of the call log', () => {
 
   const past = pastIn(setup)
   if (past > EXPORT.calls)
-    it(`a file holds ${EXPORT.calls} calls at the most: the newest`, async () => {
+    it(`a file holds at most ${EXPORT.calls} calls: the newest`, async () => {
       const { text } = await exported({ from: PAST.from, to: PAST.to })
       const found = refsOf(text)
       expect(found).toHaveLength(EXPORT.calls)
@@ -189,7 +189,7 @@ describe('a file of the call log', () => {
     })
 })
 
-it('who leaves while a file is sent is let go of: the platform answers on, and has nothing to say', async () => {
+it('a client that disconnects during an export leaves the platform running and without an error', async () => {
   for (let n = 0; n < 5; n += 1) {
     const leaving = new AbortController()
     const response = await fetch(

@@ -49,7 +49,7 @@ async function listen(url: string, headers: Readonly<Record<string, string>> = {
 }
 const audio = (headers: Readonly<Record<string, string>> = {}) => listen(recording.url, headers)
 
-it('a call that a buyer took is recorded, and lists it with the path on the surface that was asked', async () => {
+it('a call that a buyer answered lists its recording, with a path on the requested surface', async () => {
   const base = `calls/${call.id}/recordings/${recording.id}/audio`
   expect(call).toMatchObject({ hasRecording: true, recordingsReason: null, talkSeconds: 12 })
   expect(call.recordings).toEqual([
@@ -72,7 +72,7 @@ it('a call that a buyer took is recorded, and lists it with the path on the surf
   expect(await found(false)).not.toContain(call.id)
 })
 
-it('a call that is not to be recorded, or that nobody took, has none, and says why', async () => {
+it('a call without recording, and an unanswered call, have none and a reason', async () => {
   const silent = await onConsole(main, { to: the.silent.e164, script: { [DESK]: answerScript(12) } })
   expect(silent.call).toMatchObject({ recordings: [], recordingsReason: 'not_saved', hasRecording: false })
   const missed = await onConsole(main, { to: the.line.e164, script: { [DESK]: [{ result: 'busy' }] } })
@@ -105,7 +105,7 @@ it.each([
   ['bytes=190000-999999999', 190_000, 192_043],
   ['bytes=-500', 191_544, 192_043],
   ['bytes=-999999999', 0, 192_043],
-])('a part of it: %s', async (range, first, last) => {
+])('a range of the recording: %s', async (range, first, last) => {
   const whole = (await audio()).bytes
   const part = await audio({ range })
   expect(part.status).toBe(206)
@@ -115,24 +115,27 @@ it.each([
   expect(part.bytes.equals(whole.subarray(first, last + 1))).toBe(true)
 })
 
-it.each(['bytes=192044-', 'bytes=500000-600000', 'bytes=-0'])('what is not there: %s', async (range) => {
-  const { status, headers, bytes } = await audio({ range })
-  expect(status).toBe(416)
-  expect(headers.get('content-range')).toBe('bytes */192044')
-  expect(JSON.parse(bytes.toString()).error.code).toBe('range_not_satisfiable')
-})
+it.each(['bytes=192044-', 'bytes=500000-600000', 'bytes=-0'])(
+  'a range outside the recording is refused: %s',
+  async (range) => {
+    const { status, headers, bytes } = await audio({ range })
+    expect(status).toBe(416)
+    expect(headers.get('content-range')).toBe('bytes */192044')
+    expect(JSON.parse(bytes.toString()).error.code).toBe('range_not_satisfiable')
+  },
+)
 
 it.each([
   [{ range: 'bytes=0-9,20-29' }],
   [{ range: 'bytes=9-5' }],
   [{ range: 'lines=0-9' }],
   [{ range: 'bytes=0-9', 'if-range': '"some tag"' }],
-])('the whole for %o', async (headers) => {
+])('the whole recording is sent for %o', async (headers) => {
   const { status, bytes } = await audio(headers)
   expect([status, bytes.length]).toEqual([200, 192_044])
 })
 
-it('HEAD tells of the whole, and sends nothing', async () => {
+it('HEAD describes the whole recording, and sends nothing', async () => {
   for (const headers of [{}, { range: 'bytes=0-9' }]) {
     const answer = await listen(recording.url, headers, 'HEAD')
     expect([answer.status, answer.bytes.length]).toEqual([200, 0])
@@ -142,7 +145,7 @@ it('HEAD tells of the whole, and sends nothing', async () => {
   expect((await listen(recording.url.replace(recording.id, NOBODY), {}, 'HEAD')).status).toBe(404)
 })
 
-it('a key plays it with `calls:read` alone', async () => {
+it('a key needs `calls:read` to play a recording', async () => {
   const path = recording.url.replace('/api/tracking', '/api/v1')
   const heard = (key: string) => listen(path, { authorization: `Bearer ${key}` })
   expect((await heard(the.reader)).status).toBe(200)
@@ -151,7 +154,7 @@ it('a key plays it with `calls:read` alone', async () => {
   expect(JSON.parse(refused.bytes.toString()).error.code).toBe('insufficient_scope')
 })
 
-it('what is malformed, missing, of another call or of another workspace is the same 404', async () => {
+it('malformed, missing and foreign recordings, and those of another call, give the same 404', async () => {
   const other = createTenantClient(server, the.other)
   const foreign = (await onConsole(other, { to: the.theirs.e164 })).call
   const second = (await onConsole(main, { to: the.line.e164 })).call
@@ -171,7 +174,7 @@ it('what is malformed, missing, of another call or of another workspace is the s
   expect((await other.console(foreign.recordings[0].url)).status).toBe(200)
 })
 
-it('is gone when the carrier holds it no more: 410, though the call still lists it', async () => {
+it('a recording that the carrier no longer has is 410, and stays listed', async () => {
   const old = await onConsole(main, { to: the.line.e164, at: minutesAgo(31 * DAY_MINUTES) })
   expect(old.call).toMatchObject({ hasRecording: true, recordingsReason: null })
   const gone = await main.console(old.call.recordings[0].url)
@@ -180,7 +183,7 @@ it('is gone when the carrier holds it no more: 410, though the call still lists 
   expect((await main.console(late.call.recordings[0].url)).status).toBe(200)
 })
 
-it('is the same after a restart', async () => {
+it('a recording is identical after a restart', async () => {
   const before = (await audio()).bytes
   await server.restart()
   expect((await audio()).bytes.equals(before)).toBe(true)

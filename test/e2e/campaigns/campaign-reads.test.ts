@@ -85,7 +85,7 @@ describe(promised('GET /api/v1/campaigns'), () => {
     expect(named(await list(order))).toEqual(found)
   })
 
-  it('pages, and clamps the size of a page', async () => {
+  it('pages campaigns, and clamps the page size', async () => {
     const first = await list({ sort: 'name', dir: 'asc', pageSize: 1 })
     expect([named(first), first.body.total, first.body.totalPages]).toEqual([['Alpha'], 2, 2])
     expect(named(await list({ sort: 'name', dir: 'asc', pageSize: 1, page: 2 }))).toEqual(['Bravo'])
@@ -161,7 +161,7 @@ describe(promised('GET /api/v1/campaigns/:id'), () => {
     )
   })
 
-  it('its blockers are what a launch would be refused with', async () => {
+  it('blockers equal the refusal of a launch', async () => {
     const made = await poor.console('/api/tracking/campaigns', {
       method: 'POST',
       body: { name: 'Bare', verticalId: 'tax' },
@@ -180,7 +180,7 @@ describe(promised('GET /api/v1/campaigns/:id'), () => {
     expect(launch.body.error.details).toEqual({ blockers: body.campaign.blockers })
   })
 
-  it('a missing, a malformed and another workspace’s campaign are the same 404', async () => {
+  it('a missing, a malformed and another workspace’s campaign give the same 404', async () => {
     const answers = await Promise.all([NOBODY, 'x', the.foreign.campaignId].map((id) => both(`/campaigns/${id}`)))
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Campaign not found.' })

@@ -69,7 +69,7 @@ function notFound(answers: readonly ApiResponse[]) {
 }
 
 describe(promised('POST /api/tracking/campaigns/:id/status'), () => {
-  it('leads a campaign through its life', async () => {
+  it('moves a campaign through its life cycle', async () => {
     const { campaignId: id } = the.machine
     const published = (await main.console(`/api/tracking/campaigns/${id}`)).body.campaign.publishedAt
     expect(shown(await set(id, { status: 'live' }))).toEqual(['live', false, null])
@@ -83,7 +83,7 @@ describe(promised('POST /api/tracking/campaigns/:id/status'), () => {
     expect((await main.console(`/api/tracking/campaigns/${id}`)).body.campaign.publishedAt).toBe(published)
   })
 
-  it('archives a campaign to which no number points, and restores it as a draft', async () => {
+  it('archives a campaign without numbers, and restores it as a draft', async () => {
     const { campaignId: id } = the.freed
     const published = (await main.console(`/api/tracking/campaigns/${id}`)).body.campaign.publishedAt
     expect(shown(await set(id, { status: 'archived', note: 'Over' }))).toEqual(['archived', true, 'Over'])
@@ -125,13 +125,13 @@ describe(promised('POST /api/tracking/campaigns/:id/status'), () => {
     ])
   })
 
-  it('a missing, a malformed and another workspace’s campaign are the same 404', async () => {
+  it('a missing, a malformed and another workspace’s campaign give the same 404', async () => {
     notFound(await Promise.all([NOBODY, 'x', the.foreign.campaignId].map((id) => set(id, { status: 'live' }))))
   })
 })
 
 describe(promised('POST /api/v1/campaigns/:id/status'), () => {
-  it('pauses and resumes, and says whether it did', async () => {
+  it('pauses and resumes, and answers whether it changed', async () => {
     const { campaignId: id } = the.rest
     const note = 'x'.repeat(500)
     expect(shown(await switched(id, { status: 'paused', note }))).toEqual(['paused', true, note])
@@ -142,7 +142,7 @@ describe(promised('POST /api/v1/campaigns/:id/status'), () => {
     expect(shown(await switched(id, { status: 'live' }))).toEqual(['live', false, null])
   })
 
-  it('refuses to resume what could not go live', async () => {
+  it('refuses to resume a campaign that could not go live', async () => {
     const { campaignId: id } = the.stuck
     expect(shown(await switched(id, { status: 'paused' }))[0]).toBe('paused')
     const paused = { status: 'paused' }
@@ -152,7 +152,7 @@ describe(promised('POST /api/v1/campaigns/:id/status'), () => {
     expect(conflict(await switched(id, { status: 'live' }))).toEqual({ blockers })
   })
 
-  it('takes no draft, archived or restricted campaign', async () => {
+  it('refuses draft, archived and restricted campaigns', async () => {
     const draft = await send(main.console, '/api/tracking/campaigns', { name: 'Draft', verticalId: 'tax' })
     const { id } = draft.body.campaign
     for (const status of ['live', 'paused']) {
@@ -186,7 +186,7 @@ describe(promised('POST /api/v1/campaigns/:id/status'), () => {
   })
 })
 
-it('the staff restricts a campaign, and only the staff lets it go', async () => {
+it('the operator restricts a campaign, and only the operator unrestricts it', async () => {
   const { campaignId: id, e164 } = the.staffed
   expect(shown(await restrict(id, { note: 'Complaints' }))).toEqual(['restricted', true, 'Complaints'])
   expect(shown(await restrict(id, { note: 'More' }))).toEqual(['restricted', false, 'Complaints'])
@@ -206,7 +206,7 @@ it('the staff restricts a campaign, and only the staff lets it go', async () => 
   expect(conflict(archived)).toEqual({ status: 'archived', allowed: [] })
 })
 
-it('the staff says why, of a campaign that is there, and nobody else is the staff', async () => {
+it('a restriction needs a reason, an existing campaign and the operator', async () => {
   const { campaignId: id } = the.staffed
   for (const body of [{}, { note: ' ' }, { note: 'x'.repeat(501) }])
     expect((await restrict(id, body)).body.error).toMatchObject({ code: 'validation_error' })
@@ -215,7 +215,7 @@ it('the staff says why, of a campaign that is there, and nobody else is the staf
     expect((await send(ask, `/api/operator/campaigns/${id}/restrict`, { note: 'Why' })).status).toBe(401)
 })
 
-it('fifty at once who launch and pause leave a legal history', async () => {
+it('fifty concurrent launches and pauses leave a legal history', async () => {
   const { campaignId: id } = the.raced
   const answers = await Promise.all(
     Array.from({ length: 50 }, async (_, n) => {

@@ -184,7 +184,7 @@ describe(promised('POST /api/tracking/campaigns'), () => {
     expect(await created({ ...sent, states: ['ny', 'CA', 'Ny'] })).toMatchObject({ ...sent, states: ['NY', 'CA'] })
   })
 
-  it('folds the zone into the schedule, and gives a schedule without one that of the workspace', async () => {
+  it('applies the zone to the schedule, and uses the workspace’s zone for a schedule without one', async () => {
     const [folded, own, bare] = [
       await created({ timezone: 'Europe/London', hoursSchedule: { tz: 'UTC', days: NINE } }),
       await created({ hoursSchedule: { tz: 'UTC', days: NINE } }),
@@ -209,13 +209,13 @@ describe(promised('POST /api/tracking/campaigns'), () => {
     expect(refused(await create(wrong))).toEqual([400, 'bad_request', [field]])
   })
 
-  it('a vertical that is nobody’s is a bad_request, beside whatever else is wrong', async () => {
+  it('an unknown vertical is a bad_request, beside other problems', async () => {
     expect(refused(await create({ verticalId: 'unicorns' }))).toEqual([400, 'bad_request', ['verticalId']])
     const both = await create({ verticalId: 'unicorns', states: ['N'] })
     expect(refused(both)).toEqual([400, 'bad_request', ['verticalId', 'states']])
   })
 
-  it('one more than the plan allows is refused, however many come at once', async () => {
+  it('one campaign more than the plan allows is refused, also for concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 12 }, () => create({}, starter)))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(5)
     for (const { body } of answers.filter(({ status }) => status !== 201))
@@ -237,7 +237,7 @@ describe(promised('PATCH /api/tracking/campaigns/:id'), () => {
     expect(body.campaign.updatedAt > updatedAt).toBe(true)
   })
 
-  it('judges the rules on the campaign as it will be', async () => {
+  it('checks the rules on the campaign as it is after the change', async () => {
     const { id } = await created({ unroutedMessage: 'Closed.' })
     expect(refused(await patch(id, { dialTimeoutSeconds: 91 }))).toEqual([
       400,
@@ -254,7 +254,7 @@ describe(promised('PATCH /api/tracking/campaigns/:id'), () => {
     ])
   })
 
-  it('folds a zone into the schedule that is there', async () => {
+  it('applies a zone to the existing schedule', async () => {
     const { id } = await created({ hoursSchedule: { tz: 'UTC', days: NINE } })
     const { body } = await patch(id, { timezone: 'Asia/Tokyo' })
     expect(body.campaign).toMatchObject({ timezone: 'Asia/Tokyo', hoursSchedule: { tz: 'Asia/Tokyo', days: NINE } })
@@ -279,14 +279,14 @@ describe(promised('PATCH /api/tracking/campaigns/:id'), () => {
     expect(refused(await patch(id, wrong))).toEqual([400, 'bad_request', [field]])
   })
 
-  it('nothing to change is a bad_request; what is so already is not', async () => {
+  it('an empty change is a bad_request; a change without effect is not', async () => {
     const { id, updatedAt } = await created()
     expect(refused(await patch(id, {}))).toEqual([400, 'bad_request', []])
     const same = await patch(id, { dailyCap: 0, states: [] })
     expect([same.status, same.body.campaign.updatedAt]).toEqual([200, updatedAt])
   })
 
-  it('a missing, a malformed and another workspace’s campaign are the same 404', async () => {
+  it('a missing, a malformed and another workspace’s campaign give the same 404', async () => {
     const foreign = (await create({}, other)).body.campaign.id
     const answers = await Promise.all([NOBODY, 'x', foreign].map((id) => patch(id, { dailyCap: 1 })))
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
@@ -300,7 +300,7 @@ describe(promised('PATCH /api/tracking/campaigns/:id'), () => {
     expect(refused(await patch(the.shelved.campaignId, {}))[1]).toBe('bad_request')
   })
 
-  it('an If-Match that is out of date is refused, and nothing is written', async () => {
+  it('an outdated If-Match is refused, and nothing is written', async () => {
     const { id } = await created()
     const read = await main.console(`${PATH}/${id}`)
     const tag = read.headers.get('etag') ?? ''

@@ -39,7 +39,7 @@ const draft = async () => {
 const notFound = ({ status, body }: ApiResponse, message: string) =>
   expect([status, body.error.code, body.error.message]).toEqual([404, 'not_found', message])
 
-it('a target is put on the plan, and what is named of it changed', async () => {
+it('PUT adds a target to the plan, and changes the fields sent of one on it', async () => {
   const campaignId = await draft()
   const made = await put(the.desk, {}, { campaignId })
   expect(made.status, made.text).toBe(201)
@@ -68,7 +68,7 @@ it('a target is put on the plan, and what is named of it changed', async () => {
   })
 })
 
-it('the plan stands in the order of priority, then as it was added', async () => {
+it('a plan is in the order of priority, then of addition', async () => {
   const campaignId = await draft()
   await put(the.third, { priority: 50 }, { campaignId })
   await put(the.spare, { priority: 50, active: false }, { campaignId })
@@ -107,7 +107,7 @@ it.each([
   await remove(the.third)
 })
 
-it('the next call goes by the plan as it is', async () => {
+it('the next call uses the changed plan', async () => {
   const script = { [the.desk]: answerScript(60), [the.spare]: answerScript(60) }
   const call = async (from: string) => (await main.playCall({ to: the.line.e164, from, script })).call
   expect((await call('+12125550101')).target.id).toBe(the.desk)
@@ -130,7 +130,7 @@ it('a target leaves the plan once', async () => {
   expect((await put(the.desk, {}, { campaignId })).status).toBe(201)
 })
 
-it('what is archived does not change', async () => {
+it('the plan of an archived campaign does not change', async () => {
   const { campaignId } = the.shelved
   expect((await plan(campaignId)).body.routes).toHaveLength(1)
   for (const answer of [
@@ -143,7 +143,7 @@ it('what is archived does not change', async () => {
   }
 })
 
-it('a missing, a malformed and another workspace’s campaign or target are not found', async () => {
+it('plans: a missing, a malformed and another workspace’s campaign or target are not found', async () => {
   const campaigns = [NOBODY, 'x', the.foreign.campaignId]
   for (const ask of [plan, (campaignId: string) => put(the.desk, {}, { campaignId })]) {
     const answers = await Promise.all(campaigns.map(ask))
@@ -156,7 +156,7 @@ it('a missing, a malformed and another workspace’s campaign or target are not 
   for (const targetId of [NOBODY, 'x', the.theirs]) notFound(await remove(targetId), 'Route not found.')
 })
 
-it('a route is read by itself, with the tag that its writes carry and are held to', async () => {
+it('a single route has the ETag that its writes return and check', async () => {
   const campaignId = await draft()
   const made = await put(the.desk, {}, { campaignId })
   const read = () => main.console(`${planOf(campaignId)}/${the.desk}`)
@@ -180,7 +180,7 @@ it('a target that is archived leaves every plan', async () => {
   expect((await plan(campaignId)).body.routes).toEqual([])
 })
 
-it('many who put the same target on a plan at once create one route', async () => {
+it('concurrent additions of one target to a plan create one route', async () => {
   const campaignId = await draft()
   const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => put(the.desk, { weight: n }, { campaignId })))
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)

@@ -46,14 +46,14 @@ const campaign = (verticalId: string, { console }: TenantClient = main) =>
   console('/api/tracking/campaigns', { method: 'POST', body: { name: 'Sells', verticalId } })
 const refused = ({ status, body }: Json) => [status, body?.error?.code, Object.keys(body?.error?.details ?? {})]
 
-it('a workspace begins with the twelve of the platform', async () => {
+it('a workspace begins with the twelve platform verticals', async () => {
   const { status, body } = await bare.console(PATH)
   expect(status).toBe(200)
   expect(body.verticals.map(({ id }: Json) => id)).toEqual(PLATFORM)
   expect(body.verticals[8]).toEqual({ id: 'solar', name: 'Solar', short: 'Solar', active: true, platform: true })
 })
 
-it('its own stand behind them by name, and no other workspace sees them', async () => {
+it('own verticals follow the platform verticals by name, and no other workspace sees them', async () => {
   const [zoo, ants] = [await created('Zoo tickets'), await created('Ants ünd Käfer')]
   expect(zoo).toEqual({ id: expect.any(String), name: 'Zoo tickets', short: 'Own', active: true, platform: false })
   const { body } = await main.console(PATH)
@@ -75,7 +75,7 @@ it.each<readonly [string, Json, Json | null]>([
   if (right) expect((await create(right)).status).toBe(201)
 })
 
-it('a name that another has is a conflict, however many come at once', async () => {
+it('a vertical name in use is a conflict, also for concurrent requests', async () => {
   await created('Pest control')
   for (const name of ['pest CONTROL ', 'solar']) {
     const answer = await create({ name, short: 'x' })
@@ -87,7 +87,7 @@ it('a name that another has is a conflict, however many come at once', async () 
   expect((await create({ name: 'Pest control', short: 'x' }, bare)).status).toBe(201)
 })
 
-it('a campaign sells one of them, and is found by it', async () => {
+it('a campaign with an own vertical is found by it', async () => {
   const { id, name } = await created('Windows')
   const made = await campaign(id)
   expect(made.status, made.text).toBe(201)
@@ -97,7 +97,7 @@ it('a campaign sells one of them, and is found by it', async () => {
   expect(body.data.map((row: Json) => [row.id, row.vertical])).toEqual([[made.body.campaign.id, vertical]])
 })
 
-it('one that is put away takes no new campaign, and those that sell it keep it', async () => {
+it('a deactivated vertical accepts no new campaign, and its campaigns keep it', async () => {
   const { id } = await created('Fax machines')
   const kept = (await campaign(id)).body.campaign
   const away = await patch(id, { active: false })
@@ -113,7 +113,7 @@ it('one that is put away takes no new campaign, and those that sell it keep it',
   expect((await campaign(id)).status).toBe(201)
 })
 
-it("another workspace's vertical is refused like one that is not there", async () => {
+it("another workspace's vertical is refused like a missing one", async () => {
   const { id } = await created('Theirs', other)
   for (const verticalId of [id, NOBODY, 'unicorns', '__proto__'])
     expect(refused(await campaign(verticalId))).toEqual([400, 'bad_request', ['verticalId']])
@@ -128,7 +128,7 @@ it.each([
   expect(refused(await patch(id, wrong))).toEqual([400, 'validation_error', [field]])
 })
 
-it('nothing to change is a bad_request, and a stale tag is refused', async () => {
+it('an empty change of a vertical is a bad_request, and a stale tag is refused', async () => {
   const { id } = await created('Tagged')
   expect(refused(await patch(id, {}))).toEqual([400, 'bad_request', []])
   const tag = (await main.console(`${PATH}/${id}`)).headers.get('etag') ?? ''
@@ -138,7 +138,7 @@ it('nothing to change is a bad_request, and a stale tag is refused', async () =>
   expect((await main.console(`${PATH}/${id}`)).headers.get('etag')).toBe(moved.headers.get('etag'))
 })
 
-it("a missing, a malformed, another workspace's and a platform vertical are the same 404", async () => {
+it("a missing, a malformed, another workspace's and a platform vertical give the same 404", async () => {
   const { id } = await created('Elsewhere', other)
   const answers = await Promise.all([NOBODY, 'x', id, 'solar'].map((one) => patch(one, { active: false })))
   expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)

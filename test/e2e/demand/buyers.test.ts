@@ -66,7 +66,7 @@ const move = (id: string, status: Json, more: Json = {}, desk = main) =>
 const read = async (id: string) => (await main.rest(`/api/v1/buyers/${id}`)).body.buyer
 
 describe(promised('POST /api/tracking/buyers'), () => {
-  it('adds one with its counters at zero, in the workspace’s zone', async () => {
+  it('adds a buyer with its counters at zero, in the workspace’s zone', async () => {
     const { status, body } = await create({ name: '  Acme  ' })
     expect(status).toBe(201)
     expect(body).toEqual({
@@ -96,7 +96,7 @@ describe(promised('POST /api/tracking/buyers'), () => {
     expect(await read(body.buyer.id)).toEqual(body.buyer)
   })
 
-  it('keeps everything as it is sent, the address for the team alone', async () => {
+  it('keeps every field as sent, and shows the address to the team only', async () => {
     const sent = {
       company: 'Acme Inc.',
       contactName: 'Ada',
@@ -114,7 +114,7 @@ describe(promised('POST /api/tracking/buyers'), () => {
     expect(await made(sent)).toMatchObject(sent)
   })
 
-  it('holds every figure and text to its range', async () => {
+  it('accepts every figure and text within its range and none outside', async () => {
     await expectRanges(
       CAPS,
       (body) => create({ name: `Range ${n++}`, ...body }),
@@ -143,11 +143,11 @@ describe(promised('POST /api/tracking/buyers'), () => {
     })
   })
 
-  it('takes names of 2 and of 120 characters', async () => {
+  it('accepts names of 2 and of 120 characters', async () => {
     for (const name of ['ab', 'x'.repeat(120)]) expect((await create({ name })).status).toBe(201)
   })
 
-  it('refuses a name that is taken, however it is spelt, but not that of an archived buyer', async () => {
+  it('refuses a name in use in any spelling, but not that of an archived buyer', async () => {
     const { id } = await made({ name: 'Café Lumière' })
     for (const name of ['CAFÉ lumière', ' café LUMIÈRE ', 'Cafe\u0301 Lumie\u0300re'])
       expect(refusalOf(await create({ name }))).toEqual({
@@ -159,13 +159,13 @@ describe(promised('POST /api/tracking/buyers'), () => {
     expect((await create({ name: 'café lumière' })).status).toBe(201)
   })
 
-  it('gives a name to one of fifty who want it at once', async () => {
+  it('gives a name to one of fifty concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => create({ name: 'Wanted' })))
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array(49).fill(409)])
     expect((await main.rest('/api/v1/buyers?q=Wanted')).body.total).toBe(1)
   })
 
-  it('refuses one past the plan, and restoring one past it, and says how many there are', async () => {
+  it('refuses to add or restore a target beyond the plan, and says how many there are', async () => {
     const ids: string[] = []
     for (let place = 1; place <= 5; place += 1) ids.push((await made({ name: `Small ${place}` }, small)).id)
     const full = {
@@ -183,7 +183,7 @@ describe(promised('POST /api/tracking/buyers'), () => {
 })
 
 describe(promised('PATCH /api/tracking/buyers/:id'), () => {
-  it('changes what it names, keeps the rest, and answers target counts without today', async () => {
+  it('changes the fields sent, keeps the rest, and answers target counts without today', async () => {
     const { status, body } = await change(the.owner, { dailyCap: 50, notes: 'Pays late' })
     expect(status).toBe(200)
     expect(body.buyer).toMatchObject({
@@ -204,7 +204,7 @@ describe(promised('PATCH /api/tracking/buyers/:id'), () => {
     expect([same.status, same.body.buyer.updatedAt]).toEqual([200, buyer.updatedAt])
   })
 
-  it('a cap below its use reverses nothing; the next call meets it', async () => {
+  it('a cap below its use reverses nothing; the next call is refused by it', async () => {
     await change(the.owner, { dailyCap: 0 })
     const today = new Date(Math.max(new Date().setUTCHours(0, 0, 0, 0), Date.now() - 60_000)).toISOString()
     const played = () =>
@@ -221,7 +221,7 @@ describe(promised('PATCH /api/tracking/buyers/:id'), () => {
     expect((await played()).call.outcome).toBe('converted')
   })
 
-  it('holds every figure, text and name to its range', async () => {
+  it('accepts every figure, text and name within its range and none outside', async () => {
     const { id } = await made()
     await expectRanges(
       CAPS,
@@ -254,7 +254,7 @@ describe(promised('PATCH /api/tracking/buyers/:id'), () => {
     })
   })
 
-  it('tells a malformed, a missing and a foreign id apart by nothing', async () => {
+  it('a malformed, a missing and a foreign id give the same 404', async () => {
     const others = ['nope', NOBODY, the.foreign, the.line.campaignId]
     const bodies = [{ notes: 'x' }, { notes: 5 }]
     const answers = await Promise.all(others.flatMap((id) => bodies.map((body) => change(id, body))))
@@ -264,7 +264,7 @@ describe(promised('PATCH /api/tracking/buyers/:id'), () => {
 })
 
 describe(promised('POST /api/tracking/buyers/:id/status'), () => {
-  it('moves among all three, counts the active targets, and edits none', async () => {
+  it('moves among all three statuses, counts the active targets, and edits none', async () => {
     for (const status of ['paused', 'archived', 'paused', 'active', 'archived', 'active']) {
       const { body } = await move(the.owner, status, { note: 'For a week' })
       expect(body).toMatchObject({ changed: true, targetsAffected: 1, buyer: { status, today: expect.any(Object) } })
@@ -273,7 +273,7 @@ describe(promised('POST /api/tracking/buyers/:id/status'), () => {
     expect((await main.rest(`/api/v1/targets/${the.active}`)).body.target.status).toBe('active')
   })
 
-  it('says that it was so already, and counts no targets then', async () => {
+  it('answers an unchanged status as such, and counts no targets then', async () => {
     const { body } = await move(the.owner, 'active')
     expect(body).toMatchObject({ changed: false, buyer: { status: 'active' } })
     expect(body).not.toHaveProperty('targetsAffected')
@@ -288,7 +288,7 @@ describe(promised('POST /api/tracking/buyers/:id/status'), () => {
     expect((await main.playCall({ to: the.line.e164 })).call.outcome).toBe('converted')
   })
 
-  it('does not restore a buyer whose name is taken', async () => {
+  it('does not restore a buyer whose name is in use', async () => {
     const first = await made({ name: 'Twin' })
     await move(first.id, 'archived')
     const second = await made({ name: 'twin' })
@@ -315,7 +315,7 @@ describe(promised('POST /api/tracking/buyers/:id/status'), () => {
     })
   })
 
-  it('takes a note of 500 characters, and finds no buyer of another workspace', async () => {
+  it('accepts a note of 500 characters, and finds no buyer of another workspace', async () => {
     expect((await move(the.owner, 'active', { note: 'x'.repeat(500) })).status).toBe(200)
     expect(refusalOf(await move(the.foreign, 'paused'))).toMatchObject({ status: 404, code: 'not_found' })
   })
@@ -365,7 +365,7 @@ describe(promised('GET /api/v1/buyers'), () => {
     })
   })
 
-  it('takes a search of 120 characters, and needs its scope', async () => {
+  it('accepts a search of 120 characters, and needs its scope', async () => {
     expect((await main.rest(`/api/v1/buyers?q=${'x'.repeat(120)}`)).status).toBe(200)
     const blind = createApiClient(() => server.baseUrl, the.blind)
     for (const path of ['/api/v1/buyers', '/api/tracking/buyers'])
@@ -386,7 +386,7 @@ describe(promised('GET /api/v1/buyers/:id'), () => {
     expect((await main.console(`${PATH}/${the.owner}`)).body).toEqual(body)
   })
 
-  it('tells a malformed, a missing and a foreign id apart by nothing', async () => {
+  it('a malformed, a missing and a foreign id give the same 404', async () => {
     const answers = await Promise.all(['nope', NOBODY, the.foreign].map((id) => main.rest(`/api/v1/buyers/${id}`)))
     expect(answers[0]).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)

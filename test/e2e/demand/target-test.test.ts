@@ -72,7 +72,7 @@ describe(promised('POST /api/tracking/targets/:id/test'), () => {
     expect(await read(id)).toEqual({ ...before, endpoint: { ...before.endpoint, lastHealthCheckAt } })
   })
 
-  it('asks a bidder once, marked as a test, and reads the answer by its paths', async () => {
+  it('sends a bidder one request, marked as a test, and reads the answer by its paths', async () => {
     const rtb = { bidUrl, bidHeaders: { 'x-key': 's3' }, bidPath: '$.price', bidUnit: 'dollars', acceptPath: '$.ok' }
     const { id } = await made({ type: 'rtb', rtb })
     const calls = (await main.rest('/api/v1/calls')).body.total
@@ -105,7 +105,7 @@ describe(promised('POST /api/tracking/targets/:id/test'), () => {
     expect(await read(id)).toMatchObject({ health: 'unknown', usage: { total: 0 } })
   })
 
-  it('tells what went wrong at a bidder', async () => {
+  it('reports what failed at a bidder', async () => {
     const { id } = await made({ type: 'rtb', rtb: { bidUrl, timeoutMs: 200 } })
     const outcome = async (code: number, said: Json) => {
       status = code
@@ -140,7 +140,7 @@ describe(promised('POST /api/tracking/targets/:id/test'), () => {
     })
   })
 
-  it('needs a destination, and a target that is there and not archived', async () => {
+  it('needs a destination, and an existing target that is not archived', async () => {
     const { id } = await made({ type: 'number' })
     const conflict = { status: 409, code: 'conflict' }
     expect(refusalOf(await tryOut(id))).toEqual({ ...conflict, details: { destination: expect.any(String) } })

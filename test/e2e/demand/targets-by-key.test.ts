@@ -109,7 +109,7 @@ describe(promised('GET /api/v1/targets'), () => {
     })
   })
 
-  it('does not find a campaign of another workspace, and takes a search of 120 characters', async () => {
+  it('does not find a campaign of another workspace, and accepts a search of 120 characters', async () => {
     for (const campaignId of [the.theirs.campaignId, NOBODY])
       expect(refusalOf(await main.rest(`/api/v1/targets?campaignId=${campaignId}`))).toMatchObject({
         status: 404,
@@ -120,7 +120,7 @@ describe(promised('GET /api/v1/targets'), () => {
 })
 
 describe(promised('GET /api/v1/targets/:id'), () => {
-  it('answers one with today and its place on every plan', async () => {
+  it('answers the target with today and its place on every plan', async () => {
     expect(await read(the.pbx)).toMatchObject({
       id: the.pbx,
       kind: 'delivery',
@@ -140,7 +140,7 @@ describe(promised('GET /api/v1/targets/:id'), () => {
     })
   })
 
-  it('tells a malformed, a missing and a foreign id apart by nothing', async () => {
+  it('a malformed, a missing and a foreign id give the same 404', async () => {
     const answers = await Promise.all(['nope', NOBODY, the.foreign].map((id) => main.rest(`/api/v1/targets/${id}`)))
     expect(answers[0]).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
@@ -148,7 +148,7 @@ describe(promised('GET /api/v1/targets/:id'), () => {
 })
 
 describe(promised('PATCH /api/v1/targets/:id'), () => {
-  it('changes the nine fields together or singly, and keeps the rest', async () => {
+  it('changes the nine fields together or one by one, and keeps the rest', async () => {
     const days = {
       mon: [
         ['09:00', '12:00'],
@@ -173,7 +173,7 @@ describe(promised('PATCH /api/v1/targets/:id'), () => {
     expect(cleared.body.target).toMatchObject({ states: [], hoursSchedule: null, dailyCap: 9 })
   })
 
-  it('holds every figure to its range, and states to 62', async () => {
+  it('accepts every figure within its range, and at most 62 states', async () => {
     await expectRanges(
       NINE,
       (body) => change(the.free, body),
@@ -256,7 +256,7 @@ describe(promised('PATCH /api/v1/targets/:id'), () => {
     })
   })
 
-  it('refuses a price on a bidder, an archived target, and ids that are not there', async () => {
+  it('refuses a price on a bidder, an archived target and missing ids', async () => {
     expect(refusalOf(await change(the.bidder, { revenueCents: 5 }))).toEqual({
       status: 400,
       code: 'bad_request',
@@ -276,7 +276,7 @@ describe(promised('PATCH /api/v1/targets/:id'), () => {
 })
 
 describe(promised('POST /api/v1/targets/:id/status'), () => {
-  it('pauses without leaving a plan, and resumes as it was', async () => {
+  it('pauses a target without removing it from a plan, and resumes it', async () => {
     const { routes } = await read(the.desk)
     const paused = await move(the.desk, { status: 'paused', note: 'Lunch' })
     expect(paused.body).toEqual({ target: await read(the.desk), changed: true, removedRoutes: 0 })
@@ -287,7 +287,7 @@ describe(promised('POST /api/v1/targets/:id/status'), () => {
     expect((await main.playCall({ to: the.line.e164 })).call.target).toMatchObject({ id: the.desk })
   })
 
-  it('leaves drafts and the archive to the console', async () => {
+  it('refuses drafts and archived targets, which the console changes', async () => {
     for (const [id, status] of [
       [the.draft, 'draft'],
       [the.archived, 'archived'],
@@ -314,7 +314,7 @@ describe(promised('POST /api/v1/targets/:id/status'), () => {
     })
   })
 
-  it('takes a note of 500 characters, blanks a bidder, and finds nothing that is not there', async () => {
+  it('accepts a note of 500 characters, masks a bidder, and answers 404 for a missing target', async () => {
     const answer = await move(the.bidder, { status: 'paused', note: 'x'.repeat(500) })
     expect(answer.body.target.rtb).toMatchObject({ bidHeaders: { 'x-key': '•••' }, bidBodyTemplate: '•••' })
     const answers = await Promise.all(['nope', NOBODY, the.foreign].map((id) => move(id, { status: 'paused' })))
@@ -323,7 +323,7 @@ describe(promised('POST /api/v1/targets/:id/status'), () => {
   })
 })
 
-it('each scope opens its own half, and no key opens the console’s', async () => {
+it('each scope allows its own routes of targets, and no key the console’s', async () => {
   const reader = createApiClient(() => server.baseUrl, the.reader)
   const writer = createApiClient(() => server.baseUrl, the.writes)
   const patch = { method: 'PATCH', body: { dailyCap: 50 } }

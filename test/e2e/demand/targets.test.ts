@@ -115,7 +115,7 @@ describe(promised('POST /api/tracking/targets'), () => {
     expect(await read(target.id)).toEqual(target)
   })
 
-  it('keeps hours, states, filters and dialling as they are sent', async () => {
+  it('keeps hours, states, filters and dialling as sent', async () => {
     const days = { mon: [['09:00', '24:00']], sun: [] }
     const sent = {
       externalRef: 'crm-1',
@@ -145,7 +145,7 @@ describe(promised('POST /api/tracking/targets'), () => {
     })
   })
 
-  it('seals a sip password, and tells no more of it than its last four', async () => {
+  it('seals a sip password, and shows only its last four characters', async () => {
     const dialled = {
       sipUri: 'sip:desk@pbx.example',
       sipAuthType: 'digest',
@@ -171,7 +171,7 @@ describe(promised('POST /api/tracking/targets'), () => {
     expect(await shown(null)).toEqual([false, null])
   })
 
-  it('adds a bidder, shown in full to its owner and blanked for a key', async () => {
+  it('adds a bidder, shown in full to its owner and masked for a key', async () => {
     const target = await made({ type: 'rtb', rtb: BIDDER })
     expect(target).toMatchObject({
       kind: 'external_rtb',
@@ -192,7 +192,7 @@ describe(promised('POST /api/tracking/targets'), () => {
     expect((await read(target.id)).rtb).toMatchObject(BIDDER)
   })
 
-  it('holds every figure and text to its range', async () => {
+  it('accepts every figure and text within its range and none outside', async () => {
     await expectRanges(
       FIGURES,
       (body) => create({ ...NUMBER, ...body }),
@@ -255,7 +255,7 @@ describe(promised('POST /api/tracking/targets'), () => {
     })
   })
 
-  it('does not find a buyer of another workspace, and adds nothing to an archived one', async () => {
+  it('does not find a buyer of another workspace, and adds no target to an archived one', async () => {
     for (const buyerId of [the.foreignBuyer, NOBODY])
       expect(refusalOf(await create({ ...NUMBER, buyerId }))).toMatchObject({ status: 404, code: 'not_found' })
     const { body } = await main.console('/api/tracking/buyers', { method: 'POST', body: { name: 'Shelved' } })
@@ -268,7 +268,7 @@ describe(promised('POST /api/tracking/targets'), () => {
     expect(refusalOf(await change(target.id, { buyerId }))).toEqual(conflict)
   })
 
-  it('refuses one past the plan, and restoring one past it', async () => {
+  it('refuses to add or restore a target beyond the plan', async () => {
     const small = createTenantClient(server, the.small)
     const body = { ...NUMBER, buyerId: the.smallBuyer }
     const ids: string[] = []
@@ -284,7 +284,7 @@ describe(promised('POST /api/tracking/targets'), () => {
 })
 
 describe(promised('PATCH /api/tracking/targets/:id'), () => {
-  it('changes what it names and keeps the rest, also within dialling and bidding', async () => {
+  it('changes the fields sent and keeps the rest, also within dialling and bidding', async () => {
     const target = await made({ ...NUMBER, revenueCents: 500 })
     const { status, body } = await change(target.id, {
       name: 'Renamed',
@@ -315,7 +315,7 @@ describe(promised('PATCH /api/tracking/targets/:id'), () => {
     expect(body.target).toMatchObject({ states: [], hoursSchedule: null })
   })
 
-  it('refuses the type, an empty body, an archived target, and ids that are not there', async () => {
+  it('refuses the type, an empty body, an archived target and missing ids', async () => {
     const target = await made()
     expect(refusalOf(await change(target.id, { type: 'sip' }))).toMatchObject({
       status: 400,
@@ -337,7 +337,7 @@ describe(promised('PATCH /api/tracking/targets/:id'), () => {
 })
 
 describe(promised('POST /api/tracking/targets/:id/status'), () => {
-  it('makes every move of the machine, and takes an archived target off every plan', async () => {
+  it('makes every allowed move, and removes an archived target from every plan', async () => {
     const one = async (status: string) => {
       const { body } = await move(the.planned, { status, note: 'Because' })
       expect(body.target).toEqual(await read(the.planned))
@@ -352,7 +352,7 @@ describe(promised('POST /api/tracking/targets/:id/status'), () => {
     expect(await one('active')).toEqual([true, 0, 'active', 0])
   })
 
-  it('refuses every other move, and names those that there are', async () => {
+  it('refuses every other move, and names the allowed ones', async () => {
     const { id } = await made()
     const refused = async (status: string) => refusalOf(await move(id, { status }))
     const conflict = (status: string, allowed: readonly string[]) => ({
@@ -369,7 +369,7 @@ describe(promised('POST /api/tracking/targets/:id/status'), () => {
     for (const status of ['active', 'paused']) expect(await refused(status)).toEqual(conflict('archived', ['draft']))
   })
 
-  it('activates nothing without a destination, and reads its body strictly', async () => {
+  it('does not activate a target without a destination, and reads its body strictly', async () => {
     const { id } = await made({ type: 'sip' })
     expect(refusalOf(await move(id, { status: 'active' }))).toEqual({
       status: 409,

@@ -48,7 +48,7 @@ beforeAll(async () => {
   ask = (await sandbox()).ask
 })
 
-it('is empty before its first entry', async () => {
+it('a wallet is empty before its first entry', async () => {
   const { ask: other } = await sandbox()
   expect(await entries({}, other)).toEqual({
     balanceCents: 0,
@@ -77,7 +77,7 @@ it('a credit answers its entry and the balance, and is read back at once', async
   expect(wallet).toMatchObject({ balanceCents: 2_000, entries: { total: 2, data: [{ balanceCents: 2_000 }, entry] } })
 })
 
-it('a reference is credited once, whatever comes at the same time', async () => {
+it('a reference is credited once, also under concurrent requests', async () => {
   const { ask: own } = await sandbox()
   const same = { amountCents: 100, reference: 'the same' }
   const answers = await Promise.all(Array.from({ length: 30 }, () => credit(same, own)))
@@ -106,13 +106,13 @@ it.each([
   [{ reference: 'usage:1' }, 'reference'],
   [{ note: 'from nowhere' }, 'note'],
   [{ kind: 'refund' }, 'kind'],
-])('refuses %j, naming %s', async (change, field) => {
+])('a credit of %j is refused, naming %s', async (change, field) => {
   const answer = await credit({ amountCents: 100, reference: randomUUID(), ...change })
   expect(codeOf(answer)).toEqual([400, 'validation_error'])
   expect(Object.keys(answer.body.error.details)).toEqual([field])
 })
 
-it('takes the smallest and the largest credit and the longest reference', async () => {
+it('accepts the smallest and the largest credit and the longest reference', async () => {
   const { ask: own } = await sandbox()
   const longest = '💶'.repeat(WALLET.reference / 2)
   for (const amountCents of [1, CENTS.credit]) {
@@ -125,7 +125,7 @@ it('takes the smallest and the largest credit and the longest reference', async 
   })
 })
 
-it('no workspace but a sandbox one credits itself', async () => {
+it('only a sandbox workspace credits itself', async () => {
   const own = client(the.main.session)
   expect(codeOf(await credit({ amountCents: 100, reference: 'mine' }, own))).toEqual([403, 'forbidden'])
   expect((await entries({}, own)).balanceCents).toBe(5_000)
@@ -137,21 +137,21 @@ it('no workspace but a sandbox one credits itself', async () => {
   expect(references(await entries({}, own))).toEqual(['wire 7', 'opening'])
 })
 
-it('is read on a lapsed subscription, and not written', async () => {
+it('the wallet is readable and not writable on a lapsed subscription', async () => {
   const own = client(the.lapsed.session)
   expect((await entries({}, own)).balanceCents).toBe(700)
   expect((await own(`${PATH}/export.csv`)).status).toBe(200)
   expect(codeOf(await credit({ amountCents: 100, reference: 'x' }, own))).toEqual([402, 'subscription_inactive'])
 })
 
-it('is for people of the workspace alone', async () => {
+it('the wallet is visible to users of the workspace only', async () => {
   expect(codeOf(await client(null)(PATH))).toEqual([401, 'unauthorized'])
   expect(codeOf(await client(the.main.key)(PATH))).toEqual([401, 'unauthorized'])
   const foreign = await ask(`${PATH}?agencyId=${the.main.workspaceId}`)
   expect(codeOf(foreign)).toEqual([404, 'not_found'])
 })
 
-it('pages, filters and turns its book', async () => {
+it('the wallet is paged, filtered and sorted', async () => {
   const { ask: own } = await sandbox()
   for (const n of [1, 2, 3, 4, 5]) await credit({ amountCents: n, reference: `credit ${n}` }, own)
   expect(references(await entries({ pageSize: 2 }, own))).toEqual(['credit 5', 'credit 4'])
@@ -176,7 +176,7 @@ it.each([
   [{ kind: 'gift' }, 'kind'],
   [{ from: 'yesterday' }, 'from'],
   [{ from: '2026-02-02', to: '2026-02-01' }, 'from'],
-])('refuses the question %j, naming %s', async (asked, field) => {
+])('the wallet refuses the query %j, naming %s', async (asked, field) => {
   for (const path of field.startsWith('page') ? [PATH] : [PATH, `${PATH}/export.csv`]) {
     const answer = await ask(`${path}${queryString(asked)}`)
     expect(codeOf(answer)).toEqual([400, 'validation_error'])
@@ -184,7 +184,7 @@ it.each([
   }
 })
 
-it('shows what an order has put aside, until it is charged or given back', async () => {
+it('the wallet shows the reservation of an order until it is charged or released', async () => {
   const { ask: own } = await sandbox()
   await credit({ amountCents: 1_000, reference: 'for numbers' }, own)
   const post = (path: string, body: Json) => own(`/api/tracking/numbers/${path}`, { method: 'POST', body })
@@ -225,7 +225,7 @@ describe('as a file', () => {
     ])
   })
 
-  it('has the byte order mark in its bytes, also when it is empty', async () => {
+  it('has the byte order mark, also when it is empty', async () => {
     const { session } = the.lapsed
     const response = await fetch(`${server.baseUrl}${PATH}/export.csv?kind=refund`, {
       headers: { authorization: `Bearer ${session}` },
@@ -235,7 +235,7 @@ describe('as a file', () => {
     expect(new TextDecoder().decode(bytes)).toBe('id,at,kind,amountCents,balanceCents,reference,note\r\n')
   })
 
-  it('holds what is asked for alone, and charges as negative numbers', async () => {
+  it('holds only the filtered entries, and charges as negative numbers', async () => {
     const { ask: own } = await sandbox()
     await credit({ amountCents: 1_000, reference: 'for a number' }, own)
     const post = (path: string, body: Json) => own(`/api/tracking/numbers/${path}`, { method: 'POST', body })
@@ -248,7 +248,7 @@ describe('as a file', () => {
     expect(rest).toEqual([''])
   })
 
-  it('is on record in the activity log', async () => {
+  it('is logged in the activity log', async () => {
     const { ask: own } = await sandbox()
     await own(`${PATH}/export.csv?kind=credit`)
     const { body } = await own('/api/tracking/activity?pageSize=1')

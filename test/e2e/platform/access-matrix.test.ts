@@ -247,7 +247,7 @@ describe('every route', () => {
   )
 
   test.each(those(({ method }) => method === 'PATCH' || method === 'PUT'))(
-    '%s on a record that has moved since it was read',
+    '%s with an outdated If-Match',
     async (_name, route) => {
       const edit = (tag: string) => request(route, credentialOf(route), own, EDITS[route.name], { 'if-match': tag })
       const stale = await edit('"999999"')
@@ -260,7 +260,7 @@ describe('every route', () => {
     },
   )
 
-  test('is a test of this matrix: none is left out', () => {
+  test('every route is in this matrix', () => {
     expect(Object.keys(CHANGES).filter((name) => !app.routes.some((route) => route.name === name))).toEqual([])
   })
 })
@@ -276,7 +276,7 @@ describe('OpenAPI', () => {
     expect(listed.toSorted()).toEqual(app.routes.map((route) => `${route.method} ${spelt(route)}`).toSorted())
   })
 
-  test.each(routes)('tells of %s what it answers, and with which codes it refuses', (_name, route) => {
+  test.each(routes)('lists the responses and refusal codes of %s', (_name, route) => {
     const { responses, parameters = [], requestBody } = document.paths[spelt(route)][route.method.toLowerCase()]
     for (const status of Object.keys(route.responses)) expect(Object.keys(responses)).toContain(status)
     for (const { status, code } of refusalsOf(route)) {
@@ -300,7 +300,7 @@ describe('OpenAPI', () => {
       return name
     })
 
-  test.each(routes)('tells of %s which headers it takes, and which it answers', (_name, route) => {
+  test.each(routes)('lists the request and response headers of %s', (_name, route) => {
     const { responses, parameters = [] } = document.paths[spelt(route)][route.method.toLowerCase()]
     const taken = referred(
       'parameters',

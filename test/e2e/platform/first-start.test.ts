@@ -41,7 +41,7 @@ describe.each(storeSetups)('first start over $name', (setup) => {
     expect(tookMs).toBeLessThan(60_000)
   })
 
-  test('writes what a person needs, for that person alone', () => {
+  test('writes sandbox.json, readable by its owner only', () => {
     const { sandbox } = server
     expect(statSync(join(server.dataDir, 'sandbox.json')).mode & 0o777).toBe(0o600)
     expect(Object.keys(sandbox)).toEqual([
@@ -80,7 +80,7 @@ describe.each(storeSetups)('first start over $name', (setup) => {
     expect(JSON.parse(stdout).data).toHaveLength(3)
   })
 
-  test('has played about 200 calls of several outcomes, whose stats add up', async () => {
+  test('has about 200 calls of several outcomes, whose stats add up', async () => {
     const { rows, last } = await everyRow(ask)
     const { stats, total } = last
     expect(total).toBeGreaterThanOrEqual(190)
@@ -108,7 +108,7 @@ describe.each(storeSetups)('first start over $name', (setup) => {
     expect(rows.map(({ status }) => status)).not.toContain('terminated')
   })
 
-  test('shows every reason and skip that one workspace can', async () => {
+  test('shows every unrouted and skip reason that one workspace can have', async () => {
     const { rows } = await everyRow(ask)
     expect(new Set(rows.map(({ reasonCode }) => reasonCode).filter(Boolean))).toEqual(
       new Set([
@@ -137,7 +137,7 @@ describe.each(storeSetups)('first start over $name', (setup) => {
     )
   })
 
-  test('a later start opens a fresh session and keeps the key, the password and the data', async () => {
+  test('a later start opens a new session and keeps the key, the password and the data', async () => {
     const before = server.sandbox
     const rows = await everyRow(ask)
     await server.restart()

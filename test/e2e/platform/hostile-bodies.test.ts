@@ -133,7 +133,7 @@ const writes = app.routes
   .map((route) => [`${route.method} ${route.path}`, route] as const)
 
 describe('a hostile body', () => {
-  test.each(writes)('to %s is refused by name, and nothing is appended', async (_name, route) => {
+  test.each(writes)('%s refuses hostile bodies by field, and appends nothing', async (_name, route) => {
     const declared = refusalsOf(route).map(({ status, code }) => `${status} ${code}`)
     await fc.assert(
       fc.asyncProperty(bodiesOf(route), async (text) => {

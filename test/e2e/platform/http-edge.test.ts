@@ -44,7 +44,7 @@ function expectRefusal({ status, body, headers }: ApiResponse, expected: readonl
   })
 }
 
-it('every answer carries a request id, and takes the one that it is sent', async () => {
+it('every response has a request id, the one sent if there is one', async () => {
   for (const path of ['/healthz', '/api/v1/calls', '/nowhere'])
     expect((await ask(path)).headers.get('svc-request-id')).toMatch(REQUEST_ID)
   const sent = await main.rest('/api/v1/calls/x', { headers: { 'svc-request-id': 'mine-1' } })
@@ -54,14 +54,14 @@ it('every answer carries a request id, and takes the one that it is sent', async
   expect(spaced.headers.get('svc-request-id')).toMatch(REQUEST_ID)
 })
 
-it('a route that is not there', async () => {
+it('an unknown route is a not_found', async () => {
   for (const path of ['/', '/api', '/api/v2/calls', '/api/v1/call', '/api/v1/calls/live/now', '/api/v1/calls/%00'])
     expect((await main.rest(path)).status).toBe(404)
   expectRefusal(await ask('/nowhere'), [404, 'not_found', null])
   expectRefusal(await main.rest('/api/v1/calls', { method: 'POST', body: {} }), [404, 'not_found', null])
 })
 
-it('bodies that cannot be read', async () => {
+it('unreadable bodies are refused', async () => {
   expectRefusal(await play('{"to":'), [400, 'validation_error', { body: expect.any(String) }])
   expectRefusal(await play('[]'), [400, 'validation_error', { body: expect.any(String) }])
   expectRefusal(await play(''), [400, 'validation_error', { to: 'is required' }])
@@ -89,12 +89,12 @@ it('bodies that cannot be read', async () => {
   )
 })
 
-it('the credential is judged before the body is read', async () => {
+it('the credential is checked before the body is read', async () => {
   const answer = await sendRequest(`${server.baseUrl}/api/sandbox/calls`, { method: 'POST', body: '{"to":' })
   expectRefusal(answer, [401, 'unauthorized', null])
 })
 
-it('a write can be read at once, and at its position', async () => {
+it('a write is readable at once, and at its position', async () => {
   for (let n = 0; n < 10; n++) {
     const placed = await play({ to: the.line.e164, mode: 'instant' })
     expect(placed.status, placed.text).toBe(201)
@@ -109,12 +109,12 @@ it('a write can be read at once, and at its position', async () => {
   }
 })
 
-it('a position that none ever gave', async () => {
+it('an invalid position is refused', async () => {
   const answer = await main.rest('/api/v1/calls', { headers: { 'svc-min-position': 'soon' } })
   expectRefusal(answer, [400, 'validation_error', { 'svc-min-position': expect.any(String) }])
 })
 
-it('the same write under the same idempotency key is done once', async () => {
+it('a write repeated with its Idempotency-Key is done once', async () => {
   const headers = { 'idempotency-key': `once-${the.main.workspaceId}` }
   const body = { to: the.line.e164, mode: 'instant' }
   const total = async () => (await main.rest('/api/v1/calls')).body.total
@@ -134,7 +134,7 @@ it('the same write under the same idempotency key is done once', async () => {
     expect((await play(body, { 'idempotency-key': key })).status).toBe(400)
 })
 
-it('answers are closed to guessing, and readable from other origins', async () => {
+it('responses have security headers, and are readable from other origins', async () => {
   const { headers } = await main.rest('/api/v1/calls')
   expect(headers.get('x-content-type-options')).toBe('nosniff')
   const exposed = headers.get('access-control-expose-headers')?.split(', ')

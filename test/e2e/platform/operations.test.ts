@@ -20,7 +20,7 @@ const idsOf = async () => {
   return body.data.map(({ id }: { readonly id: string }) => id)
 }
 
-it('stopped, it finishes what it has accepted and ends with 0', async () => {
+it('a process that is stopped finishes what it has accepted and exits with 0', async () => {
   const sent = Array.from({ length: 40 }, () =>
     main.placeCall({ to: the.line.e164, mode: 'instant' }).catch(() => null),
   )
@@ -37,7 +37,7 @@ it('stopped, it finishes what it has accepted and ends with 0', async () => {
   expect(body.total).toBe(0)
 })
 
-it('killed in the middle of a live call, it takes the call up again and settles it once', async () => {
+it('a process killed during a live call resumes the call after its restart and settles it once', async () => {
   const placed = await main.placeCall({ to: the.line.e164, speed: 60, script: { [DESK]: answerScript(90) } })
   expect(placed.status, placed.text).toBe(201)
   await server.kill()
@@ -57,7 +57,7 @@ it('killed in the middle of a live call, it takes the call up again and settles 
   ])
 })
 
-it('it says nothing of secrets and callers in its log', async () => {
+it('a process logs no secrets and no callers', async () => {
   await main.placeCall({ to: the.line.e164, from: '+14155550177', mode: 'instant' })
   const ended = await server.stop()
   expect(ended.stdout + ended.stderr).not.toMatch(/\+14155550177/)

@@ -17,7 +17,7 @@ const { it, main, the } = suite('fifty writers on one workspace', world)
 const buyers = (method: string, path: string, body: Json) =>
   main.console(`/api/tracking/buyers${path}`, { method, body })
 
-it('lose nothing, and none of them hears of the others', async () => {
+it('concurrent writers lose nothing and cause no conflict for each other', async () => {
   const ids = await Promise.all(
     Array.from({ length: WRITERS }, async (_, n) => {
       const created = await buyers('POST', '', { name: `Buyer ${n}` })
@@ -41,7 +41,7 @@ it('lose nothing, and none of them hears of the others', async () => {
   expect((await main.console('/api/tracking/activity/verify')).body).toMatchObject({ ok: true, brokenAt: null })
 })
 
-it('of edits that name what they have read, exactly one wins each time', async () => {
+it('of concurrent edits with the same If-Match, exactly one wins', async () => {
   const { headers } = await main.console(`/api/tracking/buyers/${the.shared}`)
   const etag = headers.get('etag') ?? ''
   const answers = await Promise.all(

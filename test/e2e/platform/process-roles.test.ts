@@ -40,7 +40,7 @@ describe.each(cases)('$what over $name', ({ setup, roles }) => {
     removed()
   })
 
-  test('a write is answered when it can be read, and not before', async () => {
+  test('a write is answered only once it is readable', async () => {
     for (const name of ['One', 'Two', 'Three']) {
       const made = await ask('/api/tracking/buyers', { method: 'POST', body: { name } })
       expect([made.status, made.headers.get('svc-read-lag')]).toEqual([201, null])

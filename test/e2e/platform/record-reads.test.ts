@@ -130,7 +130,7 @@ it.each<readonly [(typeof KINDS)[number], (world: World) => Record<string, Json>
   ['numbers', () => ({ q: 'spare' }), ['Spare line']],
   ['numbers', ({ solar }) => ({ q: solar.e164.slice(-4) }), ['Solar']],
   ['numbers', () => ({ q: '(310) 555-01' }), ['Roofing', 'Solar', 'Shelved', 'Spare line']],
-])('%s: a filter finds what it says', async (kind, filter, found) => {
+])('%s: filters find the matching records', async (kind, filter, found) => {
   const { status, body, text } = await list(kind, { dir: 'asc', ...filter(the) })
   expect(status, text).toBe(200)
   expect(namesOf(body)).toEqual(found)
@@ -164,7 +164,7 @@ it.each<readonly [(typeof KINDS)[number], Record<string, Json>, number, string]>
   expect(Object.keys(answer.body.error.details)).toEqual([field])
 })
 
-it('targets on the plan of a campaign that is not there', async () => {
+it('targets by a missing campaign are an empty list', async () => {
   for (const campaignId of [NOBODY, the.foreign.campaignId])
     expect(await list('targets', { campaignId })).toMatchObject({
       status: 404,
@@ -188,7 +188,7 @@ it.each(KINDS)('%s: pages, the clamp, and an unknown order', async (kind) => {
   expect(values).toEqual([...values].sort())
 })
 
-it.each(READ)('%s: a malformed, an unknown and a foreign id are one and the same 404', async (kind) => {
+it.each(READ)('%s: a malformed, an unknown and a foreign id give the same 404', async (kind) => {
   const foreign =
     (await createTenantClient(server, the.other).rest(`/api/v1/${kind}`)).body.data[0]?.id ?? the.foreign.campaignId
   for (const [ask, surface] of [
@@ -238,7 +238,7 @@ it("bidders' headers and templates are blank for keys, in full for the console b
   })
 })
 
-it('a number as the documents show it', async () => {
+it('a number has the documented fields', async () => {
   const { body } = await list('numbers', { q: 'Roofing' })
   expect(body.data[0]).toEqual({
     id: the.roofing.numberId,
@@ -272,7 +272,7 @@ it('a number as the documents show it', async () => {
   })
 })
 
-it('a campaign tells what keeps it from going live, and its list row does not', async () => {
+it('a single campaign lists its blockers, and its list row does not', async () => {
   const rows = (await list('campaigns')).body.data
   for (const row of rows)
     for (const field of ['blockers', 'canGoLive', 'checklist']) expect(row).not.toHaveProperty(field)
@@ -303,7 +303,7 @@ it('a campaign tells what keeps it from going live, and its list row does not', 
   expect(new Date(campaign.publishedAt).toISOString()).toBe(campaign.publishedAt)
 })
 
-it('a publisher with its lanes, and never a routing key', async () => {
+it('a publisher shows its lanes, and never a routing key', async () => {
   const { publisher } = (await main.rest(`/api/v1/publishers/${the.north}`)).body
   expect(publisher).toMatchObject({
     name: 'North Media',
@@ -340,7 +340,7 @@ it('a publisher with its lanes, and never a routing key', async () => {
   expect((await main.rest(`/api/v1/publishers/${the.fresh}`)).body.publisher.lanes).toEqual([])
 })
 
-it('a target with the plans that it is on', async () => {
+it('a target shows the plans that it is on', async () => {
   const { target } = (await main.rest(`/api/v1/targets/${the.pbx}`)).body
   expect(target).toMatchObject({
     type: 'sip',
@@ -367,7 +367,7 @@ it('a target with the plans that it is on', async () => {
   })
 })
 
-it('calls move usage, today and the counts, at once and everywhere', async () => {
+it('calls update usage, today and the counts at once everywhere', async () => {
   const at = new Date(Math.max(new Date().setUTCHours(0, 0, 0, 0), Date.now() - 30 * 60_000)).toISOString()
   const sent = { to: the.roofing.e164, at, from: '+13105550123' }
   await main.playCall({ ...sent, script: { [the.desk]: answerScript(1) } })

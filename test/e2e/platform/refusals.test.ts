@@ -36,7 +36,7 @@ describe(promised('endpoints 402 plan_upgrade_required'), () => {
       ['campaigns', 'maxTrackingCampaigns', 5, (n) => ({ name: `Campaign ${n}`, verticalId: 'tax' })],
       ['publishers', 'maxPublishers', 5, (n) => ({ name: `Publisher ${n}` })],
       ['targets', 'maxTargets', 10, (n, buyerId) => ({ name: `Target ${n}`, type: 'number', buyerId })],
-    ])('%s past %s of the plan', async (kind, feature, limit, body) => {
+    ])('%s beyond %s of the plan', async (kind, feature, limit, body) => {
       const buyers = await send(starter, 'GET', 'buyers')
       const buyerId = buyers.body.data[0]?.id ?? NOBODY
       const held = (await send(starter, 'GET', kind)).body.total
@@ -50,7 +50,7 @@ describe(promised('endpoints 402 plan_upgrade_required'), () => {
     })
   })
 
-  it('what is archived makes room, and taking it back needs room', async () => {
+  it('archiving a record frees its place in the plan, and restoring one needs a free place', async () => {
     const [first] = (await send(starter, 'GET', 'buyers')).body.data
     const set = (status: string) => send(starter, 'POST', `buyers/${first.id}/status`, { status })
     expect((await set('archived')).status).toBe(200)
@@ -62,7 +62,7 @@ describe(promised('endpoints 402 plan_upgrade_required'), () => {
 })
 
 describe(promised('endpoints 400 bad_request'), () => {
-  it('a rule across fields', async () => {
+  it('a broken rule across fields', async () => {
     const answer = await send(main, 'POST', 'campaigns', {
       name: 'Odd',
       verticalId: 'tax',
@@ -72,13 +72,13 @@ describe(promised('endpoints 400 bad_request'), () => {
     expect(answer.body.error.details).toEqual({ unroutedMessage: expect.any(String) })
   })
 
-  it('nothing to update', async () => {
+  it('an empty change', async () => {
     const paths = [`buyers/${the.buyer}`, `campaigns/${the.line.campaignId}`, `numbers/${the.line.numberId}`]
     for (const path of paths) expect(code(await send(main, 'PATCH', path))).toEqual([400, 'bad_request'])
     expect(code(await byKey('PATCH', `targets/${the.target}`))).toEqual([400, 'bad_request'])
   })
 
-  it('what is no phone number', async () => {
+  it('an invalid phone number', async () => {
     const answer = await byKey('POST', 'blocked-callers', { callerNumber: '12' })
     expect(code(answer)).toEqual([400, 'bad_request'])
     expect(answer.body.error.details).toEqual({ callerNumber: expect.any(String) })
@@ -111,7 +111,7 @@ describe(promised('endpoints 404 not_found'), () => {
 })
 
 describe(promised('endpoints 409 conflict'), () => {
-  it('a state that does not allow it', async () => {
+  it('a status that does not allow the change', async () => {
     const { campaignId } = the.shelved
     const change = await send(main, 'PATCH', `campaigns/${campaignId}`, { dailyCap: 1 })
     expect(code(change)).toEqual([409, 'conflict'])
@@ -121,13 +121,13 @@ describe(promised('endpoints 409 conflict'), () => {
     expect(move.body.error.details).toEqual({ status: 'archived', allowed: [] })
   })
 
-  it('a name that another record has', async () => {
+  it('a name that another record uses', async () => {
     const answer = await send(main, 'POST', 'buyers', { name: ' ACME ' })
     expect(code(answer)).toEqual([409, 'conflict'])
     expect(answer.body.error.details).toEqual({ name: 'ACME' })
   })
 
-  it('what comes after bad fields, and before a full plan', async () => {
+  it('the order of refusals: bad fields, bad request, full plan', async () => {
     const both = await send(main, 'PATCH', `campaigns/${the.shelved.campaignId}`, { states: ['N'] })
     expect(code(both)).toEqual([400, 'bad_request'])
     const [held] = (await send(starter, 'GET', 'buyers')).body.data

@@ -139,7 +139,7 @@ describe('where a request comes from', () => {
       ])
   })
 
-  it('is believed of a trusted hop alone', async () => {
+  it('the source address of a request is used from a trusted hop only', async () => {
     const range = await desk.create({ ipAllowlist: ['203.0.113.0/24'] })
     const six = await desk.create({ ipAllowlist: ['2001:db8::1'] })
     const here = await desk.create({ ipAllowlist: ['127.0.0.1'] })

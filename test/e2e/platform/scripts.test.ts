@@ -14,7 +14,7 @@ async function world(writer: StreamWriter) {
 
 const { it, main, the, server } = suite('scripts beside a running platform', world)
 
-it('npm run explain takes the decisions on a call again, and prints its waterfall', async () => {
+it('npm run explain replays the decisions on a call, and prints its waterfall', async () => {
   const script = { [the.busy]: [{ result: 'busy' }] }
   const { call, story } = await main.playCall({ to: the.line.e164, script })
   const { code, stdout, stderr } = await runScript(server.env, 'explain', call.id)
@@ -33,7 +33,7 @@ it.each([
   expect(await runScript(server.env, 'explain', ...words)).toEqual({ code: 1, stdout: '', stderr: `${sentence}\n` })
 })
 
-it('npm run rebuild builds a read model anew, which answers as before', async () => {
+it('npm run rebuild rebuilds a read model, which answers as before', async () => {
   const read = () => main.console('/api/tracking/verticals')
   const before = await read()
   const { code, stdout, stderr } = await runScript(server.env, 'rebuild', 'verticals')

@@ -49,7 +49,7 @@ async function expectSentence(env: Readonly<Record<string, string>>, naming: Reg
   expect(code).toBe(1)
 }
 
-test('the port is taken', async () => {
+test('a port in use ends the start with one sentence', async () => {
   const other = createServer()
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   const address = other.address()
@@ -82,20 +82,20 @@ test.each([
   await expectSentence(environment(more), naming)
 })
 
-test('a data directory that is a file', async () => {
+test('a data directory that is a file ends the start with one sentence', async () => {
   const file = join(home(), 'var')
   writeFileSync(file, '')
   await expectSentence(environment({ DATA_DIR: file }), /DATA_DIR.*var/)
 })
 
-test.each(['events.db', 'views.db'])('%s of a newer version', async (name) => {
+test.each(['events.db', 'views.db'])('%s of a newer version ends the start with one sentence', async (name) => {
   const directory = join(home(), 'var')
   mkdirSync(directory)
   writeFileSync(join(directory, name), emptyDatabase(1000))
   await expectSentence(environment({ DATA_DIR: directory }), /written by version 1000 .* version \d+ at most/)
 })
 
-test('a database that is no database', async () => {
+test('a file that is no database ends the start with one sentence', async () => {
   const directory = join(home(), 'var')
   mkdirSync(directory)
   writeFileSync(join(directory, 'events.db'), 'This is a letter, and not a database at all.'.repeat(100))

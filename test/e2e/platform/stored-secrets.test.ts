@@ -100,7 +100,7 @@ async function issueAll(baseUrl: string, tenant: Awaited<ReturnType<typeof creat
 }
 
 describe('what is stored', () => {
-  test('holds no secret in plain: not the log of events, nor the read models, nor what is logged', async () => {
+  test('no secret is in plain text in the event log, the read models or the process log', async () => {
     const environment = freshEnvironment({ name: 'SQLite', connectionStrings: () => ({}) })
     const { baseUrl, createWorld, close } = await openInProcessPlatform({ ...environment, OPERATOR_TOKEN })
     const tenant = await createWorld((writer) => createTenantWorkspace(writer, { name: 'Secretive' }))

@@ -127,7 +127,7 @@ describe.each(storeSetups)('a platform whose calls come from Telnyx, over $name'
   /** Where the first call's recording is played. */
   let url = ''
 
-  test('a call is failed over, connected, recorded and told of', async () => {
+  test('a call is failed over, connected, recorded and reported', async () => {
     const [busy, desk] = ['+13125550486', '+13125550200']
     const { e164: to } = await lineOf({}, [
       { endpoint: { destinationE164: busy } },
@@ -152,7 +152,7 @@ describe.each(storeSetups)('a platform whose calls come from Telnyx, over $name'
     )
   })
 
-  test('its recording is played, and what the carrier does not give out is told', async () => {
+  test('a recording is played, and a failure of the carrier is reported', async () => {
     const listen = (method = 'GET', headers = {}) => ask(url, { method, headers })
 
     const whole = await listen()
@@ -194,7 +194,7 @@ describe.each(storeSetups)('a platform whose calls come from Telnyx, over $name'
     expect((await listen()).text).toBe(AUDIO.toString())
   })
 
-  test('a caller who gives up is missed, and the dial is hung up', async () => {
+  test('a call abandoned by its caller is missed, and the dial is hung up', async () => {
     const desk = '+13125550201'
     const { e164: to } = await lineOf({}, [{ endpoint: { destinationE164: desk } }])
     calls.place({
@@ -208,7 +208,7 @@ describe.each(storeSetups)('a platform whose calls come from Telnyx, over $name'
     await waitUntil('The dial is hung up', async () => calls.done.some(({ command }) => command === 'hangup'))
   })
 
-  test('a number of nobody, or one that does not deliver, is refused', async () => {
+  test('an unknown number, and one that does not deliver, is refused', async () => {
     const rejected = () => calls.done.filter(({ command }) => command === 'reject').length
     const { e164: undelivered } = await tenant.number({ e164: newNumber(), ready: false })
     for (const to of ['+13105550000', undelivered]) {
@@ -226,7 +226,7 @@ describe.each(storeSetups)('a platform whose calls come from Telnyx, over $name'
     expect(body).toMatchObject({ ok: false, result: 'rejected', error: 'The dial ended with rejected (SIP 603).' })
   })
 
-  test('a target whose equipment is unavailable, and asks for no time, is switched off for half a minute', async () => {
+  test('a target that answers 503 without Retry-After is suppressed for half a minute', async () => {
     const desk = '+13125550503'
     const { e164: to, plan } = await lineOf({}, [{ endpoint: { destinationE164: desk } }])
     calls.place({ to, from: '+14155550199', script: { [desk]: [{ result: 'unavailable', afterSeconds: 0 }] } })
@@ -237,7 +237,7 @@ describe.each(storeSetups)('a platform whose calls come from Telnyx, over $name'
     expect(Date.parse(body.target.suppressedUntil) - Date.parse(attempt.endedAt)).toBe(30_000)
   })
 
-  test('webhooks are answered at once, also while the carrier answers nothing itself', async () => {
+  test('webhooks are answered at once, also while the carrier’s API does not answer', async () => {
     const { e164: to } = await lineOf({}, [{}])
     const before = answeredMs.length
     double.failNext('silent')
@@ -247,14 +247,14 @@ describe.each(storeSetups)('a platform whose calls come from Telnyx, over $name'
     await callOf(to, 'abandoned')
   })
 
-  test('there is no sandbox', async () => {
+  test('a platform with Telnyx has no sandbox', async () => {
     const { status, body } = await ask('/api/sandbox/calls', { method: 'POST', body: { to: '+13105550100' } })
     expect([status, body.error.code]).toEqual([404, 'not_found'])
   })
 
   const genuine = (body: string, offsetSeconds = 0) => calls.signedAt(Date.now() + offsetSeconds * 1_000, 'any', body)
 
-  test('what is forged, stale or cut off is refused', async () => {
+  test('forged, stale and truncated webhooks are refused', async () => {
     const { body, headers } = genuine('{"data":{}}')
     const signature = headers['telnyx-signature-ed25519'] ?? ''
     const bare = { 'content-type': 'application/json' }
@@ -269,7 +269,7 @@ describe.each(storeSetups)('a platform whose calls come from Telnyx, over $name'
     expect(await refusalOf(await post(early.body, { ...early.headers }))).toEqual([401, 'invalid_signature', null])
   })
 
-  test('what is genuine and cannot be read is refused, and what is of another kind is left alone', async () => {
+  test('genuine but unreadable webhooks are refused, and those of another kind are ignored', async () => {
     for (const body of ['not JSON', '{"data":', '[]', '{"data":{"id":"1"}}', '"\u0000📞"']) {
       const { headers } = genuine(body)
       const [status, code, details] = await refusalOf(await post(body, { ...headers }))
@@ -281,13 +281,13 @@ describe.each(storeSetups)('a platform whose calls come from Telnyx, over $name'
     expect([answer.status, await answer.json()]).toEqual([200, { taken: false }])
   })
 
-  test('a body is as large as it may be, and no larger', async () => {
+  test('a webhook of the largest size is accepted, a larger one refused', async () => {
     const at = (bytes: number) => post(new Uint8Array(bytes).fill(0x20), { 'content-type': 'application/json' })
     expect((await refusalOf(await at(REQUEST.webhookBytes))).slice(0, 2)).toEqual([401, 'invalid_signature'])
     expect((await refusalOf(await at(REQUEST.webhookBytes + 1))).slice(0, 2)).toEqual([413, 'payload_too_large'])
   })
 
-  test('nothing else answers there', async () => {
+  test('no other route answers under the webhook path', async () => {
     for (const method of ['GET', 'PUT', 'DELETE']) {
       const response = await fetch(`${baseUrl}/api/carrier/telnyx`, { method })
       expect(response.status, method).toBe(404)

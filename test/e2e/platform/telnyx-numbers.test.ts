@@ -38,7 +38,7 @@ describe('a platform whose carrier is Telnyx', () => {
     expect(codeOf(await post('/api/sandbox/calls', { to, mode: 'instant' }))).toEqual([404, 'not_found'])
   })
 
-  test('searches and rents numbers there, at its own prices', async () => {
+  test('searches and rents numbers at Telnyx, at its own prices', async () => {
     const found = await search({ areaCode: 310, contains: '3*0', limit: 2 })
     expect(found.status, found.text).toBe(200)
     expect(found.body.results).toHaveLength(2)
@@ -60,7 +60,7 @@ describe('a platform whose carrier is Telnyx', () => {
     expect(double.orders()).toBe(1)
   })
 
-  test('tells what Telnyx says when it refuses, and when it is away', async () => {
+  test('passes the message of Telnyx on when it refuses or is unavailable', async () => {
     const errors = [{ code: '10015', title: 'Bad Request', detail: 'There is no such rate center.' }]
     double.failNext({ status: 422, body: { errors } })
     const refused = await search({ rateCenter: 'NOWHERE' })
@@ -81,7 +81,7 @@ describe('the configuration of Telnyx', () => {
     [{ TELNYX_API_KEY: 'KEY', TELNYX_CONNECTION_ID: '1', TELNYX_PUBLIC_KEY: 'AAAA' }, 'TELNYX_PUBLIC_KEY'],
     [{ TELNYX_API_KEY: 'KEY', TELNYX_CONNECTION_ID: '1', TELNYX_API_BASE: 'nowhere' }, 'TELNYX_API_BASE'],
     [{ CARRIER_URL: 'twilio:' }, 'CARRIER_URL'],
-  ])('%j is not enough: %s is named in one sentence', async (env, name) => {
+  ])('%j is incomplete: one sentence names %s', async (env, name) => {
     const { code, stderr } = await startExpectingFailure({ ...fresh(), CARRIER_URL: 'telnyx:', ...env })
     expect(code).toBe(1)
     expect(stderr).toContain(name)

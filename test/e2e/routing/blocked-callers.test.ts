@@ -203,7 +203,7 @@ describe(promised('DELETE /api/v1/blocked-callers/:id'), () => {
     expect(anew.body.blockedCaller.id).not.toBe(whole.id)
   })
 
-  it('tells a malformed, a missing and a foreign id apart by nothing', async () => {
+  it('a malformed, a missing and a foreign id give the same 404', async () => {
     const foreign = (await post({ callerNumber: someone() }, other)).body.blockedCaller
     const answers = await Promise.all([remove('nope'), remove(v7()), remove(foreign.id)])
     expect(answers[0]).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })

@@ -166,7 +166,7 @@ it('a lane pays once for a caller inside its window; the terms say why', async (
   expect(paid.call).toMatchObject({ payoutCents: 400, publisher: { name: 'North' } })
 })
 
-it('hours go by the clock of their zone, across midnight and a change of the clocks', async () => {
+it('hours use the local time of their zone, across midnight and clock changes', async () => {
   const { e164: to } = the.lines.late
   const open = async (instant: string) => skipsOf((await played({ to, at: instant })).story).length === 0
   // A Friday night in winter, UTC−5, …

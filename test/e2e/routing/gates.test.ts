@@ -114,7 +114,7 @@ function expectTurnedAway({ call, story }: Json, gate: string, reason: string, s
   expect(story.attempts).toEqual([])
 }
 
-it('a call that passes them all lists all eight, in order', async () => {
+it('a call that passes every gate lists all eight, in order', async () => {
   const { story } = await main.playCall({ to: the.lines.open.e164 })
   expect(detailsOf(story, 'gates')).toEqual([{ passed: GATES, failed: null }])
 })
@@ -230,7 +230,7 @@ it('same_target tries the target that connected last time first', async () => {
   expect(detailsOf(second.story, 'plan')[0].targets.map(({ name }: Json) => name)).toEqual(['Desk', 'Off'])
 })
 
-it('same_target still tries it first after a call that nobody answered', async () => {
+it('same_target still tries that target first after an unanswered call', async () => {
   const { e164: to } = the.lines.same
   const from = '+14155550125'
   await main.playCall({ to, from, at: minutesAgo(50) })
@@ -240,7 +240,7 @@ it('same_target still tries it first after a call that nobody answered', async (
   expect(detailsOf(third.story, 'plan')[0].targets.map(({ name }: Json) => name)).toEqual(['Desk', 'Off'])
 })
 
-it('what a turned-away caller hears: a message', async () => {
+it('a refused caller hears a message', async () => {
   const { e164: to } = the.lines.message
   const at = '2026-01-05T10:00:00.000Z'
   await main.playCall({ to, at })
@@ -249,7 +249,7 @@ it('what a turned-away caller hears: a message', async () => {
   expect(detailsOf(story, 'unrouted')[0]).toMatchObject({ action: 'message', message: 'Try tomorrow.' })
 })
 
-it('a forwarded call is unrouted, talks to nobody and books nothing', async () => {
+it('a forwarded call is unrouted, reaches no buyer and has no books', async () => {
   const { e164: to } = the.lines.forward
   const at = '2026-01-05T10:00:00.000Z'
   await main.playCall({ to, at })
@@ -266,7 +266,7 @@ it('a forwarded call is unrouted, talks to nobody and books nothing', async () =
   expect(detailsOf(story, 'unrouted')[0]).toMatchObject({ action: 'forward' })
 })
 
-it('a call that is being forwarded is found by the reason that it shows, and is unrouted once it has ended', async () => {
+it('a call being forwarded is found by its reason, and is unrouted once it has ended', async () => {
   const { e164: to, campaignId } = the.lines.forward
   await main.playCall({ to })
   const { body } = await main.placeCall({ to, callerHangsUpAfterSeconds: 4 })

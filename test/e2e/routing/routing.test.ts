@@ -427,7 +427,7 @@ it('a target rings for its own time-out, and the waterfall ends with the budget'
   })
 })
 
-it('an instant call ends now, whoever chance puts first', async () => {
+it('an instant call ends now, whichever target is drawn first', async () => {
   const script = { [the.t.first]: [{ result: 'busy', afterSeconds: 25 }], [the.t.second]: answerScript(40) }
   const { e164: to } = the.lines.drawn
   for (let n = 0; n < 12; n += 1) {
@@ -443,7 +443,7 @@ it('an instant call ends now, whoever chance puts first', async () => {
   expect([status, body.error.details]).toEqual([400, { at: 'the call would end after now' }])
 })
 
-it('an instant call is over by now, also where a longer one would have come before what turns it away', async () => {
+it('an instant call has ended by now, also where a longer script would have run before its refusal', async () => {
   const { e164: to } = the.lines.once
   const call = (talk: number) =>
     main.playCall({
@@ -462,7 +462,7 @@ it('an instant call is over by now, also where a longer one would have come befo
   expect(names.slice(0, 2)).toEqual(['Once', 'Second'])
 })
 
-it('weighted: a weight of 0 comes only when nothing else is left', async () => {
+it('weighted: a target of weight 0 is dialled only when no other is left', async () => {
   for (let n = 0; n < 5; n++) {
     const { call, story } = await main.playCall({ to: the.lines.weighted.e164, at: noon() })
     expect(call).toMatchObject({ routingMode: 'weighted', target: { name: 'Second' } })

@@ -51,7 +51,7 @@ const play = ({ e164, targetId }: { readonly e164: string; readonly targetId: st
 
 describe(promised('POST /api/v1/targets/:id/reset-caps'), () => {
   it.each(['hourlyCap', 'dailyCap', 'monthlyCap', 'totalCap'] as const)(
-    'lets a target whose %s is full take calls again at once',
+    'lets a target with a full %s take calls again at once',
     async (cap) => {
       const line = the.caps[cap]
       expect((await play(line)).call.outcome).toBe('converted')
@@ -79,7 +79,7 @@ describe(promised('POST /api/v1/targets/:id/reset-caps'), () => {
     expect(skipsOf((await play(the.dialled)).story)).toEqual([['dialled', 'capped']])
   })
 
-  it('leaves calls in progress live, and never counts them in the new window', async () => {
+  it('keeps calls in progress live, and never counts them in the new window', async () => {
     const { e164, targetId } = the.talking
     const script = { [targetId]: answerScript(60, { hungUpBy: 'buyer' }) }
     const first = await main.placeCall({ to: e164, mode: 'live', speed: 20, from: '+13105550191', script })
@@ -100,13 +100,13 @@ describe(promised('POST /api/v1/targets/:id/reset-caps'), () => {
     expect((await target(targetId)).usage).toMatchObject({ day: 1, total: 1, dayRevenueCents: 1_000 })
   })
 
-  it('answers figures of nothing for a target that has taken no call, and blanks a bidder', async () => {
+  it('answers zeros for a target without calls, and masks a bidder', async () => {
     expect((await reset(the.quiet.targetId)).body.reset).toEqual(ZEROS)
     const { status, body } = await reset(the.bidder)
     expect([status, body.reset, body.target.rtb.bidHeaders]).toEqual([200, ZEROS, { 'x-key': '•••' }])
   })
 
-  it('is in the activity log each time, with the figures that it cleared', async () => {
+  it('is logged each time, with the figures that it cleared', async () => {
     const { e164, targetId } = the.logged
     for (const calls of [0, 1]) {
       if (calls > 0) await play({ e164, targetId })
@@ -118,13 +118,13 @@ describe(promised('POST /api/v1/targets/:id/reset-caps'), () => {
     expect(totals).toEqual([1, undefined])
   })
 
-  it('is there in the console too, where the bidder is shown in full', async () => {
+  it('is available on the console too, where the bidder is shown in full', async () => {
     const path = `/api/tracking/targets/${the.bidder}/reset-caps`
     const { status, body } = await main.console(path, { method: 'POST' })
     expect([status, body.reset, body.target.rtb.bidHeaders]).toEqual([200, ZEROS, { 'x-key': 'secret' }])
   })
 
-  it('finds nothing that is not there, and takes no body but an empty one', async () => {
+  it('answers 404 for a missing target, and accepts only an empty body', async () => {
     const answers = await Promise.all(['nope', NOBODY, the.foreign].map((id) => reset(id)))
     expect(answers[0]).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)

@@ -47,7 +47,7 @@ const passedOver = ({ call, story }: { readonly call: Json; readonly story: Json
   ...skipsOf(story).map(([, reason]) => reason),
 ]
 
-it('five failures in a row switch a target off for a minute, to the millisecond', async () => {
+it('five failures in a row suppress a target for exactly a minute', async () => {
   const line = the.lines.trips
   const from = minutesAgo(120)
   expect(await target(line.targetId)).toMatchObject({
@@ -100,7 +100,7 @@ it('five failures in a row switch a target off for a minute, to the millisecond'
   })
 })
 
-it('each further failure doubles the time, to a quarter of an hour', async () => {
+it('each further failure doubles the suppression, up to a quarter of an hour', async () => {
   const line = the.lines.doubles
   let from = minutesAgo(180)
   await failing(line, from, 5)
@@ -114,7 +114,7 @@ it('each further failure doubles the time, to a quarter of an hour', async () =>
   expect(await target(line.targetId)).toMatchObject({ health: 'down', consecutiveFailures: 11 })
 })
 
-it('a connection between failures starts the row anew, and every kind of failure counts', async () => {
+it('a connection between failures resets the count, and every kind of failure counts', async () => {
   const line = the.lines.heals
   const from = minutesAgo(60)
   await failing(line, from, 4)
@@ -147,7 +147,7 @@ it.each([
   expect((await dial(line, until, answerScript(1))).call.outcome).toBe('converted')
 })
 
-it('the next target of the plan takes the call meanwhile', async () => {
+it('the next target of the plan takes calls during a suppression', async () => {
   const from = minutesAgo(30)
   const script = { [the.first]: FAILS('unavailable', { retryAfterSeconds: 300 }), [the.second]: answerScript(5) }
   const { call } = await main.playCall({ to: the.both.e164, at: from, script })
@@ -157,7 +157,7 @@ it('the next target of the plan takes the call meanwhile', async () => {
   expect(skipsOf(next.story)).toEqual([['first', 'suppressed']])
 })
 
-it('a caller who gives up says nothing of the target', async () => {
+it('an abandoned call does not affect the target’s health', async () => {
   const { e164, targetId } = the.lines['gives up']
   const { call } = await main.playCall({
     to: e164,
@@ -168,7 +168,7 @@ it('a caller who gives up says nothing of the target', async () => {
   expect(await target(targetId)).toMatchObject({ health: 'unknown', consecutiveFailures: 0 })
 })
 
-it('is shown while it lasts on every surface, moves no configuration, and is not healed by a reset of caps', async () => {
+it('a suppression shows on every surface, changes no configuration, and survives a reset of caps', async () => {
   const { e164, targetId } = the.lines.now
   const before = await main.rest(`/api/v1/targets/${targetId}`)
   for (let n = 0; n < 5; n += 1) await main.playCall({ to: e164, script: { [targetId]: FAILS('rejected') } })

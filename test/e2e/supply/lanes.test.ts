@@ -120,7 +120,7 @@ const places = (): readonly (readonly [string, string])[] => [
 ]
 
 describe(promised('PUT /api/tracking/campaigns/:id/publishers/:publisherId'), () => {
-  it('opens a lane with its defaults, and answers the key this once', async () => {
+  it('opens a lane with its defaults, and returns the key in this response only', async () => {
     const { lane: shown, created, key, keyNote } = await opened()
     expect(created).toBe(true)
     expect(keyNote).toMatch(/not shown again/)
@@ -145,7 +145,7 @@ describe(promised('PUT /api/tracking/campaigns/:id/publishers/:publisherId'), ()
     expect(again.text).not.toContain(key)
   })
 
-  it('changes what it names of a lane that is there, and leaves the key alone', async () => {
+  it('changes the fields sent of an existing lane, and keeps the key', async () => {
     const first = await opened({ payoutMode: 'fixed', payoutCents: 500, dailyCap: 5 })
     const { status, body } = await put({ dailyCap: 9, bufferSeconds: 0, states: ['ny', 'NY', 'ca'] })
     expect(status).toBe(200)
@@ -167,7 +167,7 @@ describe(promised('PUT /api/tracking/campaigns/:id/publishers/:publisherId'), ()
     expect([same.status, same.body.lane.termsFrozenAt]).toEqual([200, body.lane.termsFrozenAt])
   })
 
-  it('takes every figure to its ends and no further', async () => {
+  it('accepts every figure within its range and none outside', async () => {
     await opened({ payoutMode: 'inherit' })
     await expectRanges(
       [
@@ -206,7 +206,7 @@ describe(promised('PUT /api/tracking/campaigns/:id/publishers/:publisherId'), ()
     expect((await main.console(path())).status).toBe(404)
   })
 
-  it('judges companions on the terms as they will be', async () => {
+  it('checks related terms as they are after the change', async () => {
     await opened({ payoutMode: 'fixed', payoutCents: 500 })
     expect((await put({ payoutMode: 'inherit' })).status).toBe(200)
     expect((await put({ payoutMode: 'fixed' })).status).toBe(200)
@@ -215,7 +215,7 @@ describe(promised('PUT /api/tracking/campaigns/:id/publishers/:publisherId'), ()
     expect(refused(await put({ minPayoutCents: 101 }))).toEqual([400, 'validation_error', ['minPayoutCents']])
   })
 
-  it('a missing, a malformed and a foreign campaign or publisher are the same 404', async () => {
+  it('a missing, a malformed and a foreign campaign or publisher give the same 404', async () => {
     const publishers = await Promise.all(places().map(([one, campaign]) => put({}, path(one, campaign))))
     expect(new Set(publishers.map(errorWithoutRequestId)).size).toBe(1)
     expect(publishers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Publisher not found.' })
@@ -226,7 +226,7 @@ describe(promised('PUT /api/tracking/campaigns/:id/publishers/:publisherId'), ()
     expect(campaigns[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Campaign not found.' })
   })
 
-  it('an archived campaign and a terminated publisher take no lane, a lapsed workspace changes none', async () => {
+  it('an archived campaign and a terminated publisher accept no lane, a lapsed workspace changes none', async () => {
     const archived = await put({}, path(publisherId, the.shelved.campaignId))
     expect(refusalOf(archived)).toEqual({ status: 409, code: 'conflict', details: { status: 'archived' } })
     const ended = await put({}, path(the.gone))
@@ -235,12 +235,12 @@ describe(promised('PUT /api/tracking/campaigns/:id/publishers/:publisherId'), ()
     expect(refusalOf(unpaid)).toMatchObject({ status: 402, code: 'subscription_inactive' })
   })
 
-  it('terms of a lane that is there may still be changed on an archived campaign', async () => {
+  it('terms of an existing lane may change on an archived campaign', async () => {
     const kept = await put({ dailyCap: 3 }, path(the.taken, the.ended.campaignId))
     expect([kept.status, kept.body.lane.dailyCap]).toEqual([200, 3])
   })
 
-  it('twenty at once open one lane with one key', async () => {
+  it('twenty concurrent requests open one lane with one key', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => put({ dailyCap: n + 1 })))
     const [first, ...more] = answers.filter(({ status }) => status === 201)
     expect(more).toEqual([])
@@ -248,14 +248,14 @@ describe(promised('PUT /api/tracking/campaigns/:id/publishers/:publisherId'), ()
     expect((await lane()).key.id).toBe(first?.body.lane.key.id)
   })
 
-  it('sent again under its Idempotency-Key it answers the same key', async () => {
+  it('a repeat with the same Idempotency-Key answers the same key', async () => {
     const headers = { 'idempotency-key': `open-${publisherId}` }
     const [first, second] = [await put({}, path(), headers), await put({}, path(), headers)]
     expect([second.status, second.headers.get('svc-idempotent-replay')]).toEqual([201, 'true'])
     expect(second.body).toEqual(first.body)
   })
 
-  it('an If-Match that is out of date is refused', async () => {
+  it('an outdated If-Match is refused', async () => {
     await opened()
     const tag = (await main.console(path())).headers.get('etag') ?? ''
     expect((await put({ dailyCap: 1 }, path(), { 'if-match': tag })).status).toBe(200)
@@ -263,7 +263,7 @@ describe(promised('PUT /api/tracking/campaigns/:id/publishers/:publisherId'), ()
     expect((await lane()).dailyCap).toBe(1)
   })
 
-  it('an If-Match where there is no lane yet is refused, and opens none', async () => {
+  it('an If-Match on a lane that does not exist is refused, and opens none', async () => {
     for (const tag of ['"1"', '*']) {
       expect(refused(await put({}, path(), { 'if-match': tag })).slice(0, 2)).toEqual([412, 'conflict'])
       expect((await main.console(path())).status).toBe(404)
@@ -286,7 +286,7 @@ describe(promised('GET /api/tracking/campaigns/:id/publishers'), () => {
     expect(owned.body.lanes).toMatchObject([{ publisherId: the.taken, numbers: 1 }])
   })
 
-  it('none for a campaign without lanes; 404 for one that is not there; open to a lapsed workspace', async () => {
+  it('lists none for a campaign without lanes; 404 for a missing campaign; open to a lapsed workspace', async () => {
     const list = (id: string, desk = main) => desk.console(`/api/tracking/campaigns/${id}/publishers`)
     expect((await list(the.shelved.campaignId)).body).toEqual({ lanes: [] })
     const answers = await Promise.all([NOBODY, 'x', the.abroad.campaignId].map((id) => list(id)))
@@ -305,7 +305,7 @@ describe(promised('GET /api/tracking/campaigns/:id/publishers/:publisherId'), ()
     expect(lanes[0].compat).toEqual({ enabled: true })
   })
 
-  it('a publisher without a lane, or that is not there, is the same 404', async () => {
+  it('a publisher without a lane and a missing publisher give the same 404', async () => {
     const answers = await Promise.all(
       [...places(), [publisherId, the.line.campaignId] as const, [the.taken, the.abroad.campaignId] as const].map(
         ([publisher, campaign]) => main.console(path(publisher, campaign)),
@@ -339,7 +339,7 @@ describe(promised('DELETE /api/tracking/campaigns/:id/publishers/:publisherId'),
     expect((await close()).status).toBe(404)
   })
 
-  it('opened again it has a new key, its defaults, and the old key stays revoked', async () => {
+  it('a lane opened again has a new key and its defaults, and the old key stays revoked', async () => {
     const first = await opened({ dailyCap: 5 })
     await close()
     const second = await opened()
@@ -349,7 +349,7 @@ describe(promised('DELETE /api/tracking/campaigns/:id/publishers/:publisherId'),
     expect((await main.console(`/api/publishers/keys/${first.lane.key.id}`)).body.key.state).toBe('revoked')
   })
 
-  it("the publisher's numbers keep ringing", async () => {
+  it('the numbers of its publisher still take calls', async () => {
     const at = path(the.taken, the.owned.campaignId)
     const { body } = await close(at)
     expect(body).toMatchObject({ revokedKeys: 1, numbersStillAssigned: 1 })
@@ -359,7 +359,7 @@ describe(promised('DELETE /api/tracking/campaigns/:id/publishers/:publisherId'),
     expect((await put({}, at)).status).toBe(201)
   })
 
-  it('of no lane it is the same 404 as of nothing', async () => {
+  it('a publisher without a lane and a missing one give the same 404', async () => {
     const answers = await Promise.all([...places().map(([one, campaign]) => close(path(one, campaign))), close()])
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     expect(refusalOf(answers[0] ?? expect.fail())).toEqual({ status: 404, code: 'not_found', details: null })
@@ -367,7 +367,7 @@ describe(promised('DELETE /api/tracking/campaigns/:id/publishers/:publisherId'),
 })
 
 describe(promised('POST /api/tracking/campaigns/:id/publishers/:publisherId/compat'), () => {
-  it('mints a token, keeps it when asked again, forgets it, and mints another', async () => {
+  it('creates a token, keeps it on a repeat, drops it when switched off, and then creates another', async () => {
     await opened()
     const on = await compat(true)
     expect(on.status).toBe(200)
@@ -380,7 +380,7 @@ describe(promised('POST /api/tracking/campaigns/:id/publishers/:publisherId/comp
     expect((await compat(true)).body.compat.url).not.toBe(url)
   })
 
-  it('the token stands nowhere in the activity log', async () => {
+  it('the activity log does not contain the token', async () => {
     await opened()
     const { url } = (await compat(true)).body.compat
     const token = /compat\/(.+)\.json$/.exec(url)?.[1] ?? expect.fail()
@@ -390,7 +390,7 @@ describe(promised('POST /api/tracking/campaigns/:id/publishers/:publisherId/comp
     expect(rows.text).not.toContain(token)
   })
 
-  it('no lane is 404, a revoked key 409, anything but a boolean 400', async () => {
+  it('answers 404 without a lane, 409 for a revoked key, 400 for anything but a boolean', async () => {
     const answers = await Promise.all([compat(true), ...places().map(([one]) => compat(true, path(one)))])
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     expect(answers[0]?.body.error.message).toBe('Lane not found.')

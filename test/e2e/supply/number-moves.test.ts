@@ -86,7 +86,7 @@ describe(promised('PATCH /api/tracking/numbers/:id'), () => {
     expect(at).toMatch(/^"\d+"$/)
   })
 
-  it('another campaign drops publisher and pool, and no campaign drops everything', async () => {
+  it('a move to another campaign clears publisher and pool, a move off its campaign clears everything', async () => {
     const [west, east] = [the.west.campaignId, the.east.campaignId]
     expect(await moved(numberId, { poolId: the.bluePool })).toEqual([west, the.blue, the.bluePool])
     expect(await moved(numberId, { campaignId: east })).toEqual([east, null, null])
@@ -98,7 +98,7 @@ describe(promised('PATCH /api/tracking/numbers/:id'), () => {
     expect(await moved(numberId, { campaignId: null, publisherId: null, poolId: null })).toEqual([null, null, null])
   })
 
-  it('a number that failed is pointed at the platform again, and the warning says how that went', async () => {
+  it('a failed number is connected to the platform again, and the warning reports the result', async () => {
     const failing = await buy({ endsWith: '0005' })
     expect(failing.webhookStatus).toBe('failed')
     const { body } = await patch(failing.id, { campaignId: the.east.campaignId })
@@ -169,7 +169,7 @@ describe(promised('PATCH /api/tracking/numbers/:id'), () => {
     ])
   })
 
-  it('of many moves at once one is made, and the others answer 409', async () => {
+  it('one of many concurrent moves succeeds, the others answer 409', async () => {
     const { id } = await buy()
     const [west, east] = [the.west.campaignId, the.east.campaignId]
     const answers = await Promise.all(
@@ -183,7 +183,7 @@ describe(promised('PATCH /api/tracking/numbers/:id'), () => {
     expect(await moved(id, { campaignId: null })).toEqual([null, null, null])
   })
 
-  it('keeps to the record that the request has read', async () => {
+  it('compares with the record that the request read', async () => {
     const { headers } = await main.console(`/api/tracking/numbers/${numberId}`)
     const tag = headers.get('etag') ?? ''
     const first = await patch(numberId, { label: 'First' }, { 'if-match': tag })

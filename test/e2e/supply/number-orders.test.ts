@@ -57,7 +57,7 @@ const settled = (id: string, asks = growth) =>
   })
 
 describe(promised('POST /api/tracking/numbers/purchase'), () => {
-  it('brings an unassigned number that is ready, charges its setup once, and says the same again', async () => {
+  it('delivers an unassigned ready number, charges its setup once, and answers a repeat identically', async () => {
     const before = await wallet()
     const body = growth.purchaseBody(await growth.find({ endsWith: '1234' }), {
       label: 'Billboard',
@@ -95,7 +95,7 @@ describe(promised('POST /api/tracking/numbers/purchase'), () => {
     expect(entries.data[0]).toMatchObject({ kind: 'setup', amountCents: -100, note: `Setup of ${body.e164}` })
   })
 
-  it('answers 202 while the carrier is at it, with the number in the list once it is there', async () => {
+  it('answers 202 while the carrier works on the order, and lists the number once delivered', async () => {
     const before = await wallet()
     const slow = await growth.buy({ endsWith: '0001' })
     expect([slow.status, slow.body.order.status, slow.body.number]).toEqual([202, 'pending', null])
@@ -109,7 +109,7 @@ describe(promised('POST /api/tracking/numbers/purchase'), () => {
     )
   })
 
-  it('goes on after the process was killed in the middle', async () => {
+  it('continues after the process was killed', async () => {
     const before = await wallet()
     const slow = await growth.buy({ endsWith: '0001' })
     await server.kill()
@@ -119,18 +119,18 @@ describe(promised('POST /api/tracking/numbers/purchase'), () => {
     await waitUntil('The setup is charged', async () => (await spent(before)) === 100)
   })
 
-  it('a carrier that is away leaves the order pending', async () => {
+  it('an unavailable carrier leaves the order pending', async () => {
     const { status, body } = await growth.buy({ endsWith: '0006' })
     expect([status, body.order.status, body.number]).toEqual([202, 'pending', null])
   })
 
-  it('a number that cannot be connected is bought all the same, and says why it does not deliver', async () => {
+  it('a number that cannot be connected is bought, and shows why it does not deliver', async () => {
     const { status, body } = await growth.buy({ endsWith: '0005' })
     expect([status, body.number.webhookStatus]).toEqual([201, 'failed'])
     expect(body.number.webhookError).toContain('cannot be pointed')
   })
 
-  it('one request sent fifty times at once is one order, one number and one charge', async () => {
+  it('fifty concurrent copies of one request make one order, one number and one charge', async () => {
     const [before, held] = [await wallet(), await listed()]
     const body = growth.purchaseBody(await growth.find({ endsWith: '5' }))
     const answers = await Promise.all(Array.from({ length: 50 }, () => growth.purchase(body)))
@@ -139,13 +139,13 @@ describe(promised('POST /api/tracking/numbers/purchase'), () => {
     expect([await spent(before), (await listed()) - held]).toEqual([100, 1])
   })
 
-  it('costs nothing where the plan charges no setup, even with an empty wallet', async () => {
+  it('is free on a plan without setup fees, even with an empty wallet', async () => {
     const { status, body } = await createNumberClient(consoleOf(the.scale)).buy({ endsWith: '6' })
     expect([status, body.order.status]).toEqual([201, 'completed'])
     expect(await wallet(consoleOf(the.scale))).toEqual([0, 0])
   })
 
-  it('refuses a quote that is not for this: 400', async () => {
+  it('refuses an altered, expired or foreign quote: 400', async () => {
     const [one, other] = (await growth.search({ limit: 2 })).body.results
     const quoted = { ...one, quoteToken: other.quoteToken }
     const mine = { ...one, userId: userIdOf(the.main.email), workspaceId: the.main.workspaceId }
@@ -159,7 +159,7 @@ describe(promised('POST /api/tracking/numbers/purchase'), () => {
     expect((await growth.purchase(growth.purchaseBody({ ...one, quoteToken: made(14) }))).status).toBe(201)
   })
 
-  it('an order that exists needs no quote that still holds', async () => {
+  it('an existing order needs no valid quote', async () => {
     const body = growth.purchaseBody(await growth.find())
     expect((await growth.purchase(body)).status).toBe(201)
     expect((await growth.purchase({ ...body, quoteToken: 'long gone' })).status).toBe(201)
@@ -180,7 +180,7 @@ describe(promised('POST /api/tracking/numbers/purchase'), () => {
     expect((await growth.purchase(growth.purchaseBody(found, { [field]: taken }))).status).toBe(201)
   })
 
-  it('refuses a body without what it needs', async () => {
+  it('refuses a body without its required fields', async () => {
     const { body } = await growth.purchase({})
     expect(Object.keys(body.error.details).toSorted()).toEqual(['e164', 'quoteToken', 'requestId'])
     const wish = growth.purchaseBody(await growth.find(), { price: 0 })
@@ -201,7 +201,7 @@ describe(promised('POST /api/tracking/numbers/purchase'), () => {
     expect(refusal(await poor.purchase(growth.purchaseBody(await poor.find(), { requestId })))).toEqual(conflict)
   })
 
-  it('refuses a number that is being ordered, or held: 409', async () => {
+  it('refuses a number that is being ordered or is held: 409', async () => {
     const found = await growth.find({ endsWith: '0002' })
     expect((await growth.purchase(growth.purchaseBody(found))).status).toBe(202)
     expect(refusal(await growth.purchase(growth.purchaseBody(found)))).toEqual([409, 'conflict', ['e164']])
@@ -291,7 +291,7 @@ describe('GET /api/tracking/numbers/orders', () => {
     expect(theirs.body.total).toBe(1)
   })
 
-  it('an order of nobody, or of another workspace, is not found', async () => {
+  it('a missing order and another workspace’s order are not found', async () => {
     const [theirs] = (await consoleOf(the.scale)('/api/tracking/numbers/orders')).body.data
     for (const id of [NOBODY, 'not-a-uuid', theirs.id]) {
       const { status, body } = await growth.order(id)
@@ -327,7 +327,7 @@ describe('POST /api/operator/orders/:id', () => {
     expect(await wallet()).toEqual(before)
   })
 
-  it('refuses orders that are not there, not in review, and statuses that end nothing', async () => {
+  it('refuses missing orders, orders not in review, and statuses that do not complete an order', async () => {
     expect((await resolve(NOBODY, { status: 'completed' })).status).toBe(404)
     expect((await resolve('nonsense', { status: 'completed' })).status).toBe(404)
     const pending = await growth.buy({ endsWith: '0006', areaCode: '415' })

@@ -19,7 +19,7 @@ const growth = createNumberClient(ask)
 const starter = createNumberClient(client((the) => the.starter.session))
 
 describe(promised('POST /api/tracking/numbers/search'), () => {
-  it('answers numbers with the tariff of the plan, and a token for each', async () => {
+  it('answers numbers with the prices of the plan, and a token for each', async () => {
     const { status, body } = await growth.search({ areaCode: 212, limit: 3 })
     expect(status).toBe(200)
     expect(Object.keys(body)).toEqual(['results', 'price', 'meta'])
@@ -45,7 +45,7 @@ describe(promised('POST /api/tracking/numbers/search'), () => {
     expect(free.body.results[0]).toMatchObject({ type: 'toll_free', region: null, monthlyCents: 400 })
   })
 
-  it('asks for twenty in the United States when nothing is said, and writes nothing', async () => {
+  it('finds twenty numbers in the United States by default, and writes nothing', async () => {
     const before = await ask('/api/tracking/wallet')
     const { body } = await growth.search()
     expect(body.results).toHaveLength(20)
@@ -58,7 +58,7 @@ describe(promised('POST /api/tracking/numbers/search'), () => {
     expect((await ask('/api/tracking/wallet')).body).toEqual(before.body)
   })
 
-  it('honours every field', async () => {
+  it('applies every field', async () => {
     const found = async (query: Json) => (await growth.search({ limit: 5, ...query })).body.results
     const all = async (query: Json, of: (result: Json) => unknown, is: unknown) => {
       const results = await found(query)
@@ -119,7 +119,7 @@ describe(promised('POST /api/tracking/numbers/search'), () => {
     expect(Object.keys(body.error.details)[0]).toMatch(new RegExp(`^${field}`))
   })
 
-  it('refuses fields that it does not know', async () => {
+  it('refuses unknown fields', async () => {
     const { status, body } = await growth.search({ colour: 'gold' })
     expect([status, Object.keys(body.error.details)]).toEqual([400, ['colour']])
   })

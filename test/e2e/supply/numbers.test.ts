@@ -101,7 +101,7 @@ describe(promised('GET /api/v1/numbers'), () => {
     })
   })
 
-  it('counts the calls of thirty days, and knows the last; a number alone counts none', async () => {
+  it('counts the calls of thirty days and shows the last; a single number counts none', async () => {
     await main.playCall({ to: the.busy.e164, at: minutesAgo(60) })
     const { call } = await main.playCall({ to: the.busy.e164, at: minutesAgo(30) })
     await main.playCall({ to: the.busy.e164, at: minutesAgo(31 * 24 * 60) })
@@ -149,7 +149,7 @@ describe(promised('GET /api/v1/numbers'), () => {
     expect(await labels({ q: 'a'.repeat(40) })).toEqual([])
   })
 
-  it('is the same for the console, and shows nothing of others', async () => {
+  it('is the same on the console, and shows no number of another workspace', async () => {
     const [rest, console] = [await byKey('/api/v1/numbers'), await main.console('/api/tracking/numbers')]
     expect(console.body).toEqual(rest.body)
     expect(rest.body.data.map(({ label }: Json) => label)).not.toContain('Theirs')
@@ -162,7 +162,7 @@ describe(promised('GET /api/v1/numbers'), () => {
 })
 
 describe(promised('POST /api/tracking/numbers/:id/release'), () => {
-  it('takes the number off its campaign, keeps it, and refuses a second request', async () => {
+  it('removes the number from its campaign, keeps it, and refuses a second request', async () => {
     const { numberId } = the.released
     await main.console(`/api/tracking/numbers/${numberId}`, {
       method: 'PATCH',
@@ -183,7 +183,7 @@ describe(promised('POST /api/tracking/numbers/:id/release'), () => {
     expect(moved.status).toBe(409)
   })
 
-  it('is allowed on a lapsed subscription, where nothing else is', async () => {
+  it('is allowed on a lapsed subscription, unlike other changes', async () => {
     const { numberId } = the.theirs
     const label = await lapsed(`/api/tracking/numbers/${numberId}`, { method: 'PATCH', body: { label: 'No' } })
     expect([label.status, label.body.error.code]).toEqual([402, 'subscription_inactive'])
@@ -192,7 +192,7 @@ describe(promised('POST /api/tracking/numbers/:id/release'), () => {
     expect((await release(numberId, lapsed)).status).toBe(409)
   })
 
-  it('takes no body, and knows only numbers of the workspace', async () => {
+  it('accepts no body, and finds only numbers of the workspace', async () => {
     const path = `/api/tracking/numbers/${the.moving.numberId}/release`
     expect((await main.console(path, { method: 'POST', body: { now: true } })).status).toBe(400)
     const answers = await Promise.all([NOBODY, 'nonsense', the.theirs.numberId].map((id) => release(id)))
@@ -206,7 +206,7 @@ describe('the platform’s staff', () => {
   const set = (id: string, status: string) =>
     staff(`/api/operator/numbers/${id}/status`, { method: 'POST', body: { status } })
 
-  it('completes a release that was asked for, and the number may be rented again', async () => {
+  it('completes a requested release, and the number may be rented again', async () => {
     const buyer = createNumberClient(main.console)
     const number = await buyer.buyDelivered({ label: 'Short stay' })
     expect(refused(await complete(number.id))).toEqual([409, 'conflict', { status: 'active' }])
@@ -248,7 +248,7 @@ describe('the platform’s staff', () => {
     expect((await set(numberId, 'lost')).status).toBe(400)
   })
 
-  it('finds numbers of every workspace, and nobody else does this', async () => {
+  it('finds numbers of every workspace, and only the operator may', async () => {
     expect((await complete(the.theirs.numberId)).status).toBe(200)
     for (const id of [NOBODY, 'nonsense']) {
       expect((await complete(id)).body.error.message).toBe('Number not found.')

@@ -126,7 +126,7 @@ describe('POST /api/tracking/pools', () => {
     expect(refused(await create(wrong))).toEqual([400, 'validation_error', [field]])
   })
 
-  it('names and times to live to their ends', async () => {
+  it('accepts names and times to live within their ranges and none outside', async () => {
     await expectLengths([['name', 120]], create)
     await expectRanges([['ttlSeconds', 60, 86_400]], create, (body) => body.pool)
     const hosts = Array.from({ length: 51 }, (_, n) => `h${n}.example.com`)
@@ -135,7 +135,7 @@ describe('POST /api/tracking/pools', () => {
     expect(refused(await create({ campaignId: undefined }))).toEqual([400, 'validation_error', ['campaignId']])
   })
 
-  it('what is not the workspace’s is 404, what does not fit 409, what is not paid for 402', async () => {
+  it('answers 404 for records of another workspace, 409 for a conflict, 402 on a lapsed subscription', async () => {
     const foreign = the.abroad.numberId
     expect((await create({ campaignId: the.abroad.campaignId })).body.error.message).toBe('Campaign not found.')
     expect((await create({ publisherId: NOBODY })).body.error.message).toBe('Publisher not found.')
@@ -184,7 +184,7 @@ describe('PATCH /api/tracking/pools/:id', () => {
     },
   )
 
-  it('nothing to change, and what does not fit', async () => {
+  it('refuses an empty change and conflicting settings', async () => {
     const { id, updatedAt } = await created()
     expect(refused(await patch(id, {}))).toEqual([400, 'bad_request', []])
     expect((await patch(id, { status: 'active' })).body.pool.updatedAt).toBe(updatedAt)
@@ -192,7 +192,7 @@ describe('PATCH /api/tracking/pools/:id', () => {
     expect(refused(await patch(id, { fallbackNumberId: the.elsewhere.numberId }))[1]).toBe('conflict')
   })
 
-  it('a missing, a malformed and another workspace’s pool are the same 404, on every route', async () => {
+  it('a missing, a malformed and another workspace’s pool give the same 404 on every route', async () => {
     const foreign = (await create({ campaignId: the.abroad.campaignId }, other)).body.pool.id
     for (const send of [
       (id: string) => patch(id, { name: 'Mine' }),
@@ -219,7 +219,7 @@ describe('a pool with numbers', () => {
     expect(joined.status, joined.text).toBe(200)
   })
 
-  it('counts them, and a number of its rotation is no fallback', async () => {
+  it('counts its numbers, and refuses a number of its rotation as fallback', async () => {
     expect(await read(pool.id)).toMatchObject({ counts: { numbers: 1, leased: 0 } })
     expect(refusalOf(await patch(pool.id, { fallbackNumberId: numberId }))).toMatchObject({
       status: 409,
@@ -228,14 +228,14 @@ describe('a pool with numbers', () => {
     })
   })
 
-  it('moves them to the publisher that it is given', async () => {
+  it('moves its numbers to its new publisher', async () => {
     expect((await patch(pool.id, { publisherId: the.south })).status).toBe(200)
     expect(await numberOf(numberId)).toMatchObject({ publisher: { id: the.south }, pool: { id: pool.id } })
     expect((await patch(pool.id, { publisherId: null })).body.pool.publisherId).toBeNull()
     expect(await numberOf(numberId)).toMatchObject({ publisher: null, campaign: { id: campaignId } })
   })
 
-  it('frees them when it is deleted: they stay with campaign and publisher', async () => {
+  it('releases its numbers when deleted: they keep campaign and publisher', async () => {
     const { status, body } = await remove(pool.id)
     expect([status, body]).toEqual([200, { deleted: pool.id, numbersFreed: 1 }])
     expect(await numberOf(numberId)).toMatchObject({
@@ -246,7 +246,7 @@ describe('a pool with numbers', () => {
     expect((await remove(pool.id)).status).toBe(404)
   })
 
-  it('loses the fallback that leaves the campaign, and its fallback joins no rotation', async () => {
+  it('loses a fallback that leaves the campaign, and refuses its fallback in a rotation', async () => {
     const spare = unused()
     await assign(spare, { campaignId })
     expect((await patch(pool.id, { fallbackNumberId: spare })).status).toBe(200)
@@ -262,7 +262,7 @@ describe('a pool with numbers', () => {
 })
 
 describe('POST /api/tracking/pools/:id/key/rotate', () => {
-  it('puts another public key in place of the one before', async () => {
+  it('replaces the public key', async () => {
     const pool = await created()
     const { status, body } = await main.console(`${PATH}/${pool.id}/key/rotate`, { method: 'POST', body: {} })
     expect(status).toBe(200)

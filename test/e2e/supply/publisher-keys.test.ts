@@ -74,7 +74,7 @@ async function expectRefusals(send: (id: string, desk?: TenantClient) => ReturnT
   expect(refusalOf(dead)).toEqual({ status: 409, code: 'conflict', details: { status: 'revoked' } })
 }
 
-it('a key is read by itself, with its settings and never with a secret', async () => {
+it('a key can be read, with its settings and without any secret', async () => {
   const { status, body, text, headers } = await main.console(at())
   expect(status).toBe(200)
   expect(body.key).toEqual({
@@ -128,16 +128,16 @@ describe(promised('PATCH /api/publishers/keys/:keyId'), () => {
     expect(await key()).toMatchObject({ environment: 'production', state: 'active' })
   })
 
-  it('nothing to change is a bad_request; what is so already is not', async () => {
+  it('an empty change is a bad_request; a change without effect is not', async () => {
     expect(refused(await patch({}))).toEqual([400, 'bad_request', []])
     expect((await patch({ environment: 'production' })).status).toBe(200)
     await expectLengths([['label', 120]], patch)
   })
 
-  it('of what is not there, revoked or not paid for', () =>
+  it('refuses a missing key, a revoked key and a lapsed workspace', () =>
     expectRefusals((id, desk) => patch({ label: 'x' }, id, desk)))
 
-  it('an If-Match that is out of date is refused', async () => {
+  it('an outdated If-Match is refused', async () => {
     const tag = (await main.console(at())).headers.get('etag') ?? ''
     const send = (label: string) =>
       main.console(at(), { method: 'PATCH', body: { label }, headers: { 'if-match': tag } })
@@ -148,7 +148,7 @@ describe(promised('PATCH /api/publishers/keys/:keyId'), () => {
 })
 
 describe(promised('limit: Publisher key default rate'), () => {
-  it('120 a minute, 5,000 an hour, 50,000 a day, and each key may have its own', async () => {
+  it('120 a minute, 5,000 an hour, 50,000 a day by default, with own rates for each key', async () => {
     expect(await key()).toMatchObject({ ratePerMinute: 120, ratePerHour: 5_000, ratePerDay: 50_000 })
     await expectRanges(
       [
@@ -165,7 +165,7 @@ describe(promised('limit: Publisher key default rate'), () => {
 describe(promised('limit: Routing key rotation grace'), () => {
   const graceOf = ({ body }: Json) => Date.parse(body.key.graceEndsAt) - Date.now()
 
-  it('an hour unless told otherwise, 0 to kill at once, up to seven days', async () => {
+  it('an hour by default, 0 to revoke at once, up to seven days', async () => {
     const usual = await post('rotate')
     expect(usual.status).toBe(200)
     expect(usual.body.key).toMatchObject({ id: keyId, state: 'rotating' })
@@ -179,7 +179,7 @@ describe(promised('limit: Routing key rotation grace'), () => {
 })
 
 describe('POST /api/publishers/keys/:keyId/rotate', () => {
-  it('answers another key of the same id, this once', async () => {
+  it('answers a new secret of the same key, in this response only', async () => {
     const before = await key()
     const { body } = await post('rotate')
     expect(Object.keys(body).toSorted()).toEqual(['key', 'routingKey'])
@@ -193,7 +193,7 @@ describe('POST /api/publishers/keys/:keyId/rotate', () => {
     expect(read.text).not.toContain(body.routingKey)
   })
 
-  it('an If-Match that is out of date is refused', async () => {
+  it('an outdated If-Match is refused', async () => {
     const headers = { 'if-match': (await main.console(at())).headers.get('etag') ?? '' }
     const send = () => main.console(`${at()}/rotate`, { method: 'POST', body: {}, headers })
     expect((await send()).status).toBe(200)
@@ -202,7 +202,7 @@ describe('POST /api/publishers/keys/:keyId/rotate', () => {
     expect((await key()).prefix).toBe(prefix)
   })
 
-  it('sent again under its Idempotency-Key it answers the same key, and rotates once', async () => {
+  it('a repeat with the same Idempotency-Key answers the same secret, and rotates once', async () => {
     const send = () =>
       main.console(`${at()}/rotate`, {
         method: 'POST',
@@ -214,11 +214,12 @@ describe('POST /api/publishers/keys/:keyId/rotate', () => {
     expect((await key()).prefix).toBe(first.body.key.prefix)
   })
 
-  it('of what is not there, revoked or not paid for', () => expectRefusals((id, desk) => post('rotate', {}, id, desk)))
+  it('refuses a missing key, a revoked key and a lapsed workspace', () =>
+    expectRefusals((id, desk) => post('rotate', {}, id, desk)))
 })
 
 describe(promised('POST /api/publishers/keys/:keyId/compat-token/rotate'), () => {
-  it('answers another URL, which the lane shows from then on', async () => {
+  it('answers another URL, which the lane then shows', async () => {
     const before = await compat(true)
     const { status, body } = await post('compat-token/rotate')
     expect([status, body]).toEqual([200, { compat: { enabled: true, url: expect.any(String) } }])
@@ -234,7 +235,7 @@ describe(promised('POST /api/publishers/keys/:keyId/compat-token/rotate'), () =>
     expect((await main.console(lane())).body.lane.compat.url).toBe(`${server.baseUrl}/api/rtb/compat/${token}`)
   })
 
-  it('while the single-step ping is off it is a conflict', async () => {
+  it('answers a conflict while the single-step ping is off', async () => {
     const off = { status: 409, code: 'conflict', details: { compat: { enabled: false } } }
     expect(refusalOf(await post('compat-token/rotate'))).toEqual(off)
     await compat(true)
@@ -243,12 +244,12 @@ describe(promised('POST /api/publishers/keys/:keyId/compat-token/rotate'), () =>
     expect(refused(await post('compat-token/rotate', { token: 'mine' }))).toEqual([400, 'validation_error', ['token']])
   })
 
-  it('of what is not there, revoked or not paid for', () =>
+  it('refuses a missing key, a revoked key and a lapsed workspace', () =>
     expectRefusals((id, desk) => post('compat-token/rotate', {}, id, desk)))
 })
 
 describe(promised('POST /api/publishers/keys/:keyId/signing-secret/rotate'), () => {
-  it('answers a secret this once', async () => {
+  it('answers the secret in this response only', async () => {
     const { status, body } = await post('signing-secret/rotate')
     expect([status, Object.keys(body).toSorted()]).toEqual([200, ['note', 'signingSecret']])
     expect(body.signingSecret).toMatch(/^rks_[\w-]{43}$/)
@@ -262,12 +263,12 @@ describe(promised('POST /api/publishers/keys/:keyId/signing-secret/rotate'), () 
     ])
   })
 
-  it('of what is not there, revoked or not paid for', () =>
+  it('refuses a missing key, a revoked key and a lapsed workspace', () =>
     expectRefusals((id, desk) => post('signing-secret/rotate', {}, id, desk)))
 })
 
 describe(promised('limit: Signing secret rotation'), () => {
-  it('has no grace: it names none, takes none, and says so', async () => {
+  it('has no grace: the response has none, and a request with one is refused', async () => {
     const first = (await post('signing-secret/rotate')).body
     const second = (await post('signing-secret/rotate')).body
     expect(second.signingSecret).not.toBe(first.signingSecret)
@@ -281,7 +282,7 @@ describe(promised('limit: Signing secret rotation'), () => {
   })
 })
 
-it('a terminated publisher keeps its keys as revoked for ever', async () => {
+it('a terminated publisher keeps its keys, permanently revoked', async () => {
   await terminate()
   expect(await key()).toMatchObject({ state: 'revoked', revokedAt: expect.any(String), graceEndsAt: null })
 })

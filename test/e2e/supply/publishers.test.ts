@@ -109,7 +109,7 @@ describe('POST /api/tracking/publishers', () => {
     expect(await created({ ...sent, routingPrefix: 'bea2' })).toMatchObject({ ...sent, routingPrefix: 'BEA2' })
   })
 
-  it('makes a prefix of any name, and another one where that is taken', async () => {
+  it('derives a prefix from any name, and another one where it is taken', async () => {
     const prefixes = [
       await created({ name: 'Cobra' }),
       await created({ name: 'Cobra' }),
@@ -123,7 +123,7 @@ describe('POST /api/tracking/publishers', () => {
     expect(refused(await create(wrong))).toEqual([400, 'validation_error', [field]])
   })
 
-  it('takes the longest texts and none longer', async () => {
+  it('accepts the longest texts and none longer', async () => {
     const lengths = [
       ['name', 120],
       ['source', 200],
@@ -135,7 +135,7 @@ describe('POST /api/tracking/publishers', () => {
     await expectLengths(lengths, create)
   })
 
-  it('fifty at once with one prefix make one, and no more than the plan allows are made', async () => {
+  it('fifty concurrent requests with one prefix create one publisher, and never more than the plan allows', async () => {
     const same = await Promise.all(Array.from({ length: 50 }, () => create({ routingPrefix: 'RACE' })))
     expect(same.map(({ status }) => status).toSorted()).toEqual([201, ...Array.from({ length: 49 }, () => 409)])
     const many = await Promise.all(Array.from({ length: 12 }, () => create({}, starter)))
@@ -148,7 +148,7 @@ describe('POST /api/tracking/publishers', () => {
       })
   })
 
-  it('a lapsed workspace adds none', async () => {
+  it('a lapsed workspace adds no publisher', async () => {
     expect(refusalOf(await create({}, lapsed))).toMatchObject({ status: 402, code: 'subscription_inactive' })
   })
 })
@@ -168,7 +168,7 @@ describe('PATCH /api/tracking/publishers/:id', () => {
     expect(refused(await patch(id, wrong))).toEqual([400, 'validation_error', [field]])
   })
 
-  it('nothing to change, a prefix that is taken, a terminated publisher', async () => {
+  it('refuses an empty change, a prefix in use and a terminated publisher', async () => {
     const { id, updatedAt, routingPrefix } = await created({ portalEnabled: true })
     expect(refused(await patch(id, {}))).toEqual([400, 'bad_request', []])
     const same = await patch(id, { portalEnabled: true, routingPrefix: routingPrefix.toLowerCase() })
@@ -183,13 +183,13 @@ describe('PATCH /api/tracking/publishers/:id', () => {
     })
   })
 
-  it('a missing, a malformed and another workspace’s publisher are the same 404', async () => {
+  it('a missing, a malformed and another workspace’s publisher give the same 404', async () => {
     const answers = await Promise.all([NOBODY, 'x', the.foreign].map((id) => patch(id, { name: 'Mine' })))
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Publisher not found.' })
   })
 
-  it('an If-Match that is out of date is refused', async () => {
+  it('an outdated If-Match is refused', async () => {
     const { id } = await created()
     const tag = (await main.console(`${PATH}/${id}`)).headers.get('etag') ?? ''
     const first = await patch(id, { source: 'a' }, { 'if-match': tag })
@@ -231,7 +231,7 @@ describe('POST /api/tracking/publishers/:id/status', () => {
     }
   })
 
-  it('a publisher joins when it first goes live', async () => {
+  it('sets the joining date when a publisher first goes live', async () => {
     const { id } = await created()
     const { joinedAt } = (await move(id, 'live')).body.publisher
     expect(joinedAt).toEqual(expect.any(String))
@@ -239,7 +239,7 @@ describe('POST /api/tracking/publishers/:id/status', () => {
     expect((await move(id, 'live')).body.publisher.joinedAt).toBe(joinedAt)
   })
 
-  it('a status that there is not, a note that is too long, a publisher that is not there', async () => {
+  it('refuses an unknown status, a note that is too long and a missing publisher', async () => {
     const { id } = await created()
     expect(refused(await move(id, 'archived'))).toEqual([400, 'validation_error', ['status']])
     expect(refused(await move(id, undefined))).toEqual([400, 'validation_error', ['status']])
@@ -309,7 +309,7 @@ describe(promised('GET /api/v1/publishers/:id'), () => {
     expect(console.headers.get('etag')).toBe(read.headers.get('etag'))
   })
 
-  it('a missing, a malformed and another workspace’s publisher are the same 404', async () => {
+  it('a missing, a malformed and another workspace’s publisher give the same 404', async () => {
     const answers = await Promise.all([NOBODY, 'x', the.foreign].map((id) => listed.rest(`/api/v1/publishers/${id}`)))
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     expect(refusalOf(answers[0] ?? expect.fail())).toEqual({ status: 404, code: 'not_found', details: null })

@@ -55,7 +55,7 @@ const becomes = (tenant: Tenant, numberId: string, status: string) =>
 const credit = (tenant: Tenant, amountCents: number) =>
   staff(`/api/operator/workspaces/${tenant.workspaceId}/credits`, { amountCents, reference: randomUUID() })
 
-it('a number whose day has come is billed, and paid until the same day of the next month', async () => {
+it('a number is billed when its rent falls due, and paid until the same day of the next month', async () => {
   const { tenant, numberId, e164 } = the.funded
   const [entry] = await waitUntil('The rent is charged', async () => {
     const charged = await renewalsOf(tenant)
@@ -76,7 +76,7 @@ it('a number whose day has come is billed, and paid until the same day of the ne
   expect(await renewalsOf(tenant)).toHaveLength(1)
 })
 
-it('months that were missed are billed one after another, each once', async () => {
+it('missed months are billed one after another, each once', async () => {
   const { tenant, numberId } = the.late
   const dates = [the.dates.months]
   for (let next = monthAfter(the.dates.months); Date.parse(next) <= Date.now(); ) {
@@ -91,7 +91,7 @@ it('months that were missed are billed one after another, each once', async () =
   expect((await walletOf(tenant)).balanceCents).toBe(10_000 - dates.length * RENT)
 })
 
-it('without money the number is past due, takes calls, and is paid for when money comes, the oldest first', async () => {
+it('a number without funds is past due, takes calls, and is paid when funds arrive, the oldest first', async () => {
   const { tenant, first, second } = the.broke
   await becomes(tenant, first.numberId, 'past_due')
   await becomes(tenant, second.numberId, 'past_due')
@@ -126,7 +126,7 @@ it('a number whose release is requested is billed until it is released', async (
   await becomes(tenant, numberId, 'active')
 })
 
-it('a restart bills nothing again', async () => {
+it('a restart does not repeat a bill', async () => {
   const { tenant } = the.late
   const before = await walletOf(tenant)
   await server.restart()
