@@ -222,7 +222,7 @@ it('a changed name and zone of the workspace show at once everywhere', async () 
   }
 })
 
-it('an outdated If-Match is refused, of a person as of the workspace itself', async () => {
+it('an outdated If-Match is refused, on a user and on the workspace', async () => {
   const id = await added('admin', the.other.session)
   for (const [path, first, second] of [
     [`${USERS}/${id}`, { role: 'member' }, { role: 'owner' }],

@@ -160,13 +160,13 @@ describe('as a stream', () => {
     expect((await open(the.leaving.tenant.session)).status).toBe(401)
   })
 
-  it(`is open ${LIVE_STREAM.most} times in a workspace, and once more when one is left`, async () => {
+  it(`is open ${LIVE_STREAM.max} times in a workspace, and once more when one is left`, async () => {
     const { session } = the.crowded.tenant
-    const all = await Promise.all(Array.from({ length: LIVE_STREAM.most }, () => open(session)))
+    const all = await Promise.all(Array.from({ length: LIVE_STREAM.max }, () => open(session)))
     for (const events of all) expect((await events.next())?.event).toBe('live')
     const refused = await createTenantClient(server, the.crowded.tenant).console(STREAM)
     expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited'])
-    expect(refused.body.error.details.streams).toBe(LIVE_STREAM.most)
+    expect(refused.body.error.details.streams).toBe(LIVE_STREAM.max)
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await main.console(STREAM)).status).toBe(200)
     all[0]?.close()

@@ -118,7 +118,7 @@ let lost = ''
 beforeAll(async () => {
   const to = the.line.e164
   const { call } = await main.playCall({ to, at: minutesAgo(9 * 60), script: { [DESK]: answerScript(5) } })
-  const endless = await main.placeCall({ to, script: { [DESK]: answerScript(STUCK_CALL_SECONDS) } })
+  const endless = await main.placeCall({ to, script: { [DESK]: answerScript(CALL.stuckSeconds) } })
   expect(endless.status, endless.text).toBe(201)
   lost = endless.body.callId
   await waitUntil('It is talking', async () => (await main.readCall(lost)).call.status === 'in_progress')
@@ -144,7 +144,7 @@ const onRecord = async () => {
   return body.data[0].changes.find(({ field }: Json) => field === 'rows').after
 }
 
-it(`a call whose end the carrier never reported is ended by the platform after ${STUCK_CALL_SECONDS / 3_600} hours`, async () => {
+it(`a call whose end the carrier never reported is ended by the platform after ${CALL.stuckSeconds / 3_600} hours`, async () => {
   const { call, story } = await waitUntil('It is over', async () => {
     const read = await main.readCall(lost)
     return read.call.endedAt !== null && read
@@ -209,12 +209,12 @@ it('a client that disconnects during an export leaves the platform running and w
   await server.restart()
 })
 
-it(`${promised('limit: Live board')}: it holds ${LIVE_BOARD_CALLS} calls at the most, the newest, and counts all of the last ${LIVE_BOARD_HOURS} hours`, async () => {
+it(`${promised('limit: Live board')}: it holds ${LIVE_BOARD.calls} calls at the most, the newest, and counts all of the last ${LIVE_BOARD.hours} hours`, async () => {
   for (const answer of [await main.rest('/api/v1/calls/live'), await main.console('/api/tracking/calls/live')]) {
     expect(answer.headers.get('cache-control')).toBe('no-store')
     const { live, count, connected } = answer.body
     const past = pastIn(setup)
-    expect(live.map(({ ref }: Json) => ref)).toEqual(refs(past, past + LIVE_BOARD_CALLS).toReversed())
+    expect(live.map(({ ref }: Json) => ref)).toEqual(refs(past, past + LIVE_BOARD.calls).toReversed())
     expect([count, connected]).toEqual([LIVE.calls, LIVE.talking])
   }
 })

@@ -165,7 +165,7 @@ describe(promised('POST /api/tracking/buyers'), () => {
     expect((await main.rest('/api/v1/buyers?q=Wanted')).body.total).toBe(1)
   })
 
-  it('refuses to add or restore a target beyond the plan, and says how many there are', async () => {
+  it('refuses to add or restore a buyer beyond the plan, and states the count', async () => {
     const ids: string[] = []
     for (let place = 1; place <= 5; place += 1) ids.push((await made({ name: `Small ${place}` }, small)).id)
     const full = {

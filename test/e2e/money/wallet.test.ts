@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
-import { CENTS, LARGEST_PAGE_SIZE, WALLET } from '../../../src/domain/shared/limits.ts'
+import { CENTS, PAGE, WALLET } from '../../../src/domain/shared/limits.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type ApiClient, type ApiResponse, type Json, queryString } from '../../support/e2e/api-client.ts'
 import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
@@ -158,7 +158,7 @@ it('the wallet is paged, filtered and sorted', async () => {
   expect(references(await entries({ pageSize: 2, page: 3 }, own))).toEqual(['credit 1'])
   expect(references(await entries({ pageSize: 2, dir: 'asc' }, own))).toEqual(['credit 1', 'credit 2'])
   expect((await entries({ pageSize: 999 }, own)).entries).toMatchObject({
-    pageSize: LARGEST_PAGE_SIZE,
+    pageSize: PAGE.max,
     totalPages: 1,
   })
   expect((await entries({ kind: 'usage' }, own)).entries.total).toBe(0)

@@ -131,7 +131,7 @@ it('a connection between failures resets the count, and every kind of failure co
 it.each([
   ['asks', { retryAfterSeconds: 600 }, 600],
   ['says nothing', {}, SUPPRESSION_SECONDS.unavailable],
-  ['asks for too much', { retryAfterSeconds: 7_200 }, SUPPRESSION_SECONDS.longestAsked],
+  ['asks for too much', { retryAfterSeconds: 7_200 }, SUPPRESSION_SECONDS.retryAfterMax],
 ] as const)('a 503 that %s switches the target off at once', async (name, more, seconds) => {
   const line = the.lines[name]
   const from = minutesAgo(120)

@@ -6,24 +6,32 @@ import { LEFT_RUNNING } from '../servers.ts'
 import { type ApiClient, createApiClient } from './api-client.ts'
 import { freshEnvironment, type Server, type StoreSetup, startServer, storeSetups } from './server.ts'
 import { createTenantClient, type TenantClient } from './tenant-client.ts'
-import { createWorldBeside, createWorldIn, type Tenant } from './world.ts'
+import { createWorldIn, openWorldMaker, type Tenant, type WorldMaker } from './world.ts'
 
 /** The operator's token on a shared platform. */
 export const OPERATOR_TOKEN = 'operator-of-these-tests'
 
 type Environment = Readonly<Record<string, string>>
 
-const sharedPlatforms = new Map<string, Promise<Server>>()
+interface SharedPlatform {
+  readonly server: Server
+  readonly createWorld: WorldMaker
+}
+
+const sharedPlatforms = new Map<string, Promise<SharedPlatform>>()
+
+async function startSharedPlatform(setup: StoreSetup): Promise<SharedPlatform> {
+  const server = await startServer({ ...freshEnvironment(setup), OPERATOR_TOKEN })
+  const left = process.env[LEFT_RUNNING]
+  if (left) writeFileSync(join(left, String(server.pid)), dirname(server.dataDir))
+  return { server, createWorld: await openWorldMaker(server.env) }
+}
 
 /** The platform that the suites of a worker share: each makes workspaces of its own. Started once, ended with the run. */
-function sharedPlatform(setup: StoreSetup): Promise<Server> {
+function sharedPlatform(setup: StoreSetup): Promise<SharedPlatform> {
   const known = sharedPlatforms.get(setup.name)
   if (known) return known
-  const starting = startServer({ ...freshEnvironment(setup), OPERATOR_TOKEN }).then((server) => {
-    const left = process.env[LEFT_RUNNING]
-    if (left) writeFileSync(join(left, String(server.pid)), dirname(server.dataDir))
-    return server
-  })
+  const starting = startSharedPlatform(setup)
   sharedPlatforms.set(setup.name, starting)
   return starting
 }
@@ -105,8 +113,8 @@ export function suite<World extends { readonly main: Tenant }>(
     let own: Server | undefined
     vitest.beforeAll(async () => {
       if (env === undefined) {
-        const server = await sharedPlatform(setup)
-        current = { setup, server, the: await createWorldBeside(server.env, world) }
+        const { server, createWorld } = await sharedPlatform(setup)
+        current = { setup, server, the: await createWorld(world) }
         return
       }
       const environment = { ...freshEnvironment(setup), ...(typeof env === 'function' ? env(setup) : env) }

@@ -231,26 +231,33 @@ export function cancelSubscription({ act }: Tenant): Promise<unknown> {
   return act(changeSubscription, { subscriptionStatus: 'canceled' })
 }
 
-/** Prepares workspaces in the stores that an environment names, through the commands. */
+/** Opens a process of the command API over the stores that an environment names; its writer makes worlds. */
+function openCommandApi(env: Readonly<Record<string, string>>): Promise<App> {
+  return openApp(readConfig({ ...env, ROLES: 'command-api' }), openLogger({ level: 'silent' }))
+}
+
+/** Makes a world in the stores that an environment names, through the commands. No platform runs over them yet. */
 export async function createWorldIn<World>(
   env: Readonly<Record<string, string>>,
   build: (writer: StreamWriter) => Promise<World>,
-  then: (app: App) => Promise<void> = async () => {},
 ): Promise<World> {
-  const app = await openApp(readConfig({ ...env, ROLES: 'command-api' }), openLogger({ level: 'silent' }))
+  const app = await openCommandApi(env)
   try {
-    const world = await build(app.writer)
-    await then(app)
-    return world
+    return await build(app.writer)
   } finally {
     await app.close()
   }
 }
 
-/** Prepares workspaces beside a platform that runs, and waits until it can read them. */
-export function createWorldBeside<World>(
-  env: Readonly<Record<string, string>>,
-  build: (writer: StreamWriter) => Promise<World>,
-): Promise<World> {
-  return createWorldIn(env, build, untilProjected)
+/** Makes worlds beside a running platform. */
+export type WorldMaker = <World>(build: (writer: StreamWriter) => Promise<World>) => Promise<World>
+
+/** A maker whose process stays open; each world is there once the platform has projected it. */
+export async function openWorldMaker(env: Readonly<Record<string, string>>): Promise<WorldMaker> {
+  const app = await openCommandApi(env)
+  return async (build) => {
+    const world = await build(app.writer)
+    await untilProjected(app)
+    return world
+  }
 }
