@@ -11,12 +11,12 @@ describe('Document 1', () => {
       limitRows.filter((row) => !laterLimits.has(row)),
     ],
   ] as const)('has a test of its name for every %s', async (_kind, lines) => {
-    const known = await linesNamedBy('promised')
+    const known = await linesNamedBy('documentLine')
     expect(lines.filter((line) => !known.has(line))).toEqual([])
   })
 
   test('has none for what is not built yet, so that the list of it cannot outlive it', async () => {
-    const known = await linesNamedBy('promised')
+    const known = await linesNamedBy('documentLine')
     expect([...laterLimits].filter((line) => known.has(line))).toEqual([])
   })
 })

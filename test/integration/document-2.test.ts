@@ -12,12 +12,12 @@ describe('Document 2', () => {
     ['status that a call ends with', endRows],
     ['attribution', attributionRows],
   ] as const)('has a test of its name for every %s, but those of what is not built yet', async (_kind, rows) => {
-    const known = await linesNamedBy('shown')
+    const known = await linesNamedBy('documentCode')
     expect(rows.filter((row) => !known.has(row) && !laterCodes.has(row))).toEqual([])
   })
 
   test('has none for what is not built yet, so that the list of it cannot outlive it', async () => {
-    const known = await linesNamedBy('shown')
+    const known = await linesNamedBy('documentCode')
     expect([...laterCodes].filter((row) => known.has(row))).toEqual([])
   })
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type ApiResponse, createApiClient, errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { createKeyClient, type KeyClient } from '../../support/e2e/key-client.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
@@ -82,7 +82,7 @@ describe('a new key', () => {
   })
 })
 
-it(promised('limit: Scopes per key'), async () => {
+it(documentLine('limit: Scopes per key'), async () => {
   const many = (count: number) => Array.from({ length: count }, () => 'calls:read')
   const made = await desk.create({ scopes: many(20) })
   expect(made.apiKey.scopes).toEqual(['calls:read'])
@@ -156,7 +156,7 @@ it('a missing, a malformed and another workspace’s key give the same 404', asy
   expect(await desk.statusAndCode(other.secret)).toEqual([200])
 })
 
-describe(promised('limit: Key rotation grace'), () => {
+describe(documentLine('limit: Key rotation grace'), () => {
   it('is a day by default; 0 to 10,080 minutes', async () => {
     const { id, secret } = await desk.create()
     for (const graceMinutes of [-1, 10_081, 0.5, '60'])

@@ -8,7 +8,7 @@ import {
   type Json,
   queryString,
 } from '../../support/e2e/api-client.ts'
-import { freshEnvironment, startServer, waitUntil } from '../../support/e2e/server.ts'
+import { embeddedStores, freshEnvironment, startServer, waitUntil } from '../../support/e2e/server.ts'
 import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
@@ -225,7 +225,7 @@ it('another token than the operator’s opens nothing', async () => {
 })
 
 test('without OPERATOR_TOKEN there is no operator surface', async () => {
-  const server = await startServer(freshEnvironment({ name: 'SQLite', connectionStrings: () => ({}) }))
+  const server = await startServer(freshEnvironment(embeddedStores))
   try {
     for (const token of [null, '', 'undefined', 'null']) {
       const ask = createApiClient(() => server.baseUrl, token)

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type ApiResponse, createApiClient } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { type InProcessPlatform, openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
 import { createKeyClient } from '../../support/e2e/key-client.ts'
 import { suite } from '../../support/e2e/suite.ts'
@@ -40,7 +40,7 @@ function expectRefused(answer: ApiResponse): void {
 const { it, describe, beforeAll, afterAll, the, server } = suite('rate limits', world, { env: {} })
 const desk = createKeyClient(server, () => the.main.session)
 
-describe(promised('limit: REST rate limit per key'), () => {
+describe(documentLine('limit: REST rate limit per key'), () => {
   it('is exact for a hundred concurrent requests, per key', async () => {
     const [one, other] = [await desk.create({ rateLimitPerMinute: 60 }), await desk.create({ rateLimitPerMinute: 60 })]
     const answers = await atOnce(100, () => one.ask(PATH))
@@ -100,7 +100,7 @@ describe(promised('limit: REST rate limit per key'), () => {
   })
 })
 
-it(promised('limit: Console rate limit'), async () => {
+it(documentLine('limit: Console rate limit'), async () => {
   const ask = createApiClient(() => server.baseUrl, the.busy.session)
   const either = (n: number) => ask(n % 2 ? '/api/tracking/campaigns?pageSize=1' : '/api/auth/session')
   const answers: ApiResponse[] = []

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type ApiResponse, type Json, queryString } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { type CreatedKey, createKeyClient } from '../../support/e2e/key-client.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
 import { suite } from '../../support/e2e/suite.ts'
@@ -110,7 +110,7 @@ it('the request log survives its key and a restart', async () => {
   expect((await log(key)).total).toBe(2)
 })
 
-it(promised('limit: Request log query stored'), async () => {
+it(documentLine('limit: Request log query stored'), async () => {
   const key = await desk.create({ scopes: ['buyers:read'] })
   const sent = (bytes: number) => {
     const start = 'caller=%2B13125550100&q='
@@ -126,7 +126,7 @@ describe('pages', () => {
   const rows = 201
   let busy: CreatedKey
 
-  it(promised('limit: Default page size'), async () => {
+  it(documentLine('limit: Default page size'), async () => {
     busy = await desk.create({ name: 'Busy', scopes: ['buyers:read'], rateLimitPerMinute: 1_200 })
     for (let n = 0; n < rows; n += 40)
       await Promise.all(Array.from({ length: Math.min(40, rows - n) }, () => busy.ask('/api/v1/buyers')))
@@ -137,7 +137,7 @@ describe('pages', () => {
     expect([body.pageSize, body.data.length]).toEqual([25, 25])
   })
 
-  it(promised('limit: Largest page size'), async () => {
+  it(documentLine('limit: Largest page size'), async () => {
     for (const [pageSize, size] of [
       [199, 199],
       [200, 200],

@@ -6,7 +6,7 @@ import { userIdOf } from '../../../src/domain/access/user.ts'
 import { PASSWORD, SIGN_IN_FAILURES } from '../../../src/domain/shared/limits.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type ApiResponse, errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace, grantRole, type Tenant } from '../../support/e2e/world.ts'
@@ -240,7 +240,7 @@ it('a session in use is extended; one with more than eleven hours left is not', 
   expect(await endOf(the.fresh)).toBeLessThan(11.5)
 })
 
-describe(promised('console 401 unauthorized'), () => {
+describe(documentLine('console 401 unauthorized'), () => {
   const paths = ['/api/auth/session', '/api/tracking/users', '/api/tracking/workspace', '/api/tracking/buyers']
 
   it.each([

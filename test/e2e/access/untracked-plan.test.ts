@@ -1,8 +1,8 @@
 import { afterAll, expect, test, vi } from 'vitest'
 import { createApiClient } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
-import { freshEnvironment } from '../../support/e2e/server.ts'
+import { embeddedStores, freshEnvironment } from '../../support/e2e/server.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 // Every tier that there is has call tracking: one that has not is made for this platform alone.
@@ -16,12 +16,10 @@ vi.mock('../../../src/domain/access/plans.ts', async (original) => {
   }
 })
 
-const { baseUrl, createWorld, close } = await openInProcessPlatform(
-  freshEnvironment({ name: 'SQLite', connectionStrings: () => ({}) }),
-)
+const { baseUrl, createWorld, close } = await openInProcessPlatform(freshEnvironment(embeddedStores))
 afterAll(close)
 
-test(promised('console 402 plan_upgrade_required'), async () => {
+test(documentLine('console 402 plan_upgrade_required'), async () => {
   const { tenant, other } = await createWorld(async (writer) => ({
     tenant: await createTenantWorkspace(writer, { planId: 'starter' }),
     other: await createTenantWorkspace(writer, { planId: 'growth' }),

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { userIdOf } from '../../../src/domain/access/user.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type ApiResponse, errorWithoutRequestId, type Json, queryString } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { cancelSubscription, createTenantWorkspace, grantRole } from '../../support/e2e/world.ts'
 
@@ -245,7 +245,7 @@ it('an outdated If-Match is refused, on a user and on the workspace', async () =
   ).toEqual([412, 'conflict'])
 })
 
-describe(promised('console 403 forbidden'), () => {
+describe(documentLine('console 403 forbidden'), () => {
   it('a user without an owner or admin seat who names no workspace is forbidden', async () => {
     for (const path of [USERS, '/api/tracking/workspace', '/api/tracking/buyers'])
       expect(codeOf(await client(the.member.session)(path))).toEqual([403, 'forbidden'])
@@ -267,7 +267,7 @@ describe(promised('console 403 forbidden'), () => {
   })
 })
 
-it(promised('console 404 not_found'), async () => {
+it(documentLine('console 404 not_found'), async () => {
   for (const agencyId of [the.other.workspaceId, NOBODY, 'nonsense', '']) {
     for (const [method, path, body] of [
       ['GET', USERS, undefined],
@@ -286,7 +286,7 @@ it(promised('console 404 not_found'), async () => {
   expect(codeOf(await client(the.member.session)(own))).toEqual([404, 'not_found'])
 })
 
-it(promised('console 402 subscription_inactive'), async () => {
+it(documentLine('console 402 subscription_inactive'), async () => {
   const { session, workspaceId } = the.lapsed
   for (const path of [USERS, '/api/tracking/workspace', '/api/tracking/buyers'])
     expect((await client(session)(path)).status).toBe(200)

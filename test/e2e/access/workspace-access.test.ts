@@ -30,7 +30,7 @@ async function world(writer: StreamWriter) {
   return { main, line, keys, second, third, lapsed, starter, member, admin }
 }
 
-const { it, the, server } = suite('credentials', world)
+const { it, the, server } = suite('credentials', world, { stores: 'embedded' })
 
 const ask = (token: string | null, path: string) => createApiClient(() => server.baseUrl, token)(path)
 const codeOf = ({ status, body }: ApiResponse) => [status, body?.error?.code]

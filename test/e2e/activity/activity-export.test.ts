@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type Json, queryString } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
 import { cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
@@ -23,7 +23,7 @@ const list = async (parameters: Json = {}, desk = main) =>
   (await desk.console(`${path}${queryString(parameters)}`)).body
 const verify = async (desk: TenantClient) => (await desk.console(`${path}/verify`)).body
 
-describe(promised('limit: Exports'), () => {
+describe(documentLine('limit: Exports'), () => {
   const exported = (parameters: Json = {}, desk = main) => desk.console(`${path}/export.csv${queryString(parameters)}`)
 
   it('the activity log: a file of the same entries, its own entry the newest', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type ApiClient, createApiClient, type Json } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript, createTenantClient, minutesAgo } from '../../support/e2e/tenant-client.ts'
@@ -199,7 +199,7 @@ it('a live call cannot be adjusted', async () => {
   expect(codeOf(await byKey(body.callId, { revenueCents: 5 }))).toEqual([409, 'conflict'])
 })
 
-it(`${promised('limit: Adjustments per call')}: fifty are taken of a call, the fifty-first is not`, async () => {
+it(`${documentLine('limit: Adjustments per call')}: fifty are taken of a call, the fifty-first is not`, async () => {
   const { id } = await play(60)
   for (let n = 0; n < 50; n += 1) expect((await byKey(id, { revenueCents: n })).status).toBe(200)
   const answer = await byKey(id, { revenueCents: 50 })
@@ -230,7 +230,7 @@ it('an adjustment repeated with its Idempotency-Key gives the same answer', asyn
   expect((await main.readCall(id)).call.adjustments).toHaveLength(1)
 })
 
-it(`${promised('limit: Largest figure on one call')}: what is past it, names nothing or changes nothing is refused`, async () => {
+it(`${documentLine('limit: Largest figure on one call')}: what is past it, names nothing or changes nothing is refused`, async () => {
   const { id } = await play(60)
   for (const body of [{}, was, { revenueCents: 1_000 }, { converted: true }]) {
     expect(codeOf(await byKey(id, body))).toEqual([400, 'bad_request'])

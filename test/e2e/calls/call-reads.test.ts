@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type Json, queryString } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript, createTenantClient } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
@@ -224,7 +224,7 @@ it.each<readonly [string, (the: World) => Record<string, Json>, readonly Name[]]
     })
 })
 
-describe(promised('limit: Call log'), () => {
+describe(documentLine('limit: Call log'), () => {
   it.each<readonly [string, Record<string, Json>, string, readonly string[]]>([
     ['campaignId', { campaignId: 'x' }, 'validation_error', ['campaignId']],
     ['several ids', { buyerId: '1', targetId: '2' }, 'validation_error', ['buyerId', 'targetId']],

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type ApiClient, createApiClient, type Json, queryString } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript, createTenantClient, minutesAgo } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
@@ -101,7 +101,7 @@ it('a live call accepts tags', async () => {
   expect((await byKey(body.callId, { color: 'red' })).body.tags.color).toBe('red')
 })
 
-it(`${promised('limit: Tags')}: a value is cut to 512 characters, and never in the middle of one`, async () => {
+it(`${documentLine('limit: Tags')}: a value is cut to 512 characters, and never in the middle of one`, async () => {
   const { id } = await play()
   const face = `${'z'.repeat(511)}😀`
   const sent = { exact: 'x'.repeat(512), long: 'y'.repeat(2_000), face: `${face}!`, faces: '😀'.repeat(513) }
@@ -112,7 +112,7 @@ it(`${promised('limit: Tags')}: a value is cut to 512 characters, and never in t
   expect(found.body.data.map((row: Json) => row.id)).toEqual([id])
 })
 
-it(`${promised('limit: Tags')}: forty keys fit into a request, eighty tags on a call`, async () => {
+it(`${documentLine('limit: Tags')}: forty keys fit into a request, eighty tags on a call`, async () => {
   const { id } = await play()
   const over = await byKey(id, many(41))
   expect(codeOf(over)).toEqual([400, 'bad_request'])
@@ -125,7 +125,7 @@ it(`${promised('limit: Tags')}: forty keys fit into a request, eighty tags on a 
   expect(Object.keys((await main.readCall(id)).call.tags)).toHaveLength(80)
 })
 
-it(`${promised('limit: Tags')}: keys of 64 letters, digits, dots, hyphens and underscores`, async () => {
+it(`${documentLine('limit: Tags')}: keys of 64 letters, digits, dots, hyphens and underscores`, async () => {
   const { id } = await play()
   for (const key of ['x'.repeat(64), 'A.b-c_9', 'constructor', '0'])
     expect(Object.entries((await byKey(id, { [key]: 'v' })).body.tags)).toContainEqual([key, 'v'])

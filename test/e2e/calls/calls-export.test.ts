@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type Json, queryString } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript, createTenantClient } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
@@ -59,7 +59,7 @@ beforeAll(async () => {
 const exported = (parameters: Json = {}, desk = main) => desk.rest(`/api/v1/calls/export.csv${queryString(parameters)}`)
 const onRecord = async () => (await main.console('/api/tracking/activity?kind=export&pageSize=1')).body
 
-describe(promised('limit: Exports'), () => {
+describe(documentLine('limit: Exports'), () => {
   it('the call log: every column of every call, newest first', async () => {
     const { status, headers, text } = await exported(FEBRUARY)
     expect(status).toBe(200)

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type ApiClient, createApiClient, type Json } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript, createTenantClient, minutesAgo, stepsOf } from '../../support/e2e/tenant-client.ts'
@@ -116,7 +116,7 @@ it('one without a figure earns the frozen price; a mark of a person is manual', 
   })
 })
 
-it(`${promised('limit: Conversion postback window')}: a call takes one; the same again changes nothing`, async () => {
+it(`${documentLine('limit: Conversion postback window')}: a call takes one; the same again changes nothing`, async () => {
   const { id } = await play(10)
   expect((await byKey(id, { externalId: 'crm-2' })).body.changed).toBe(true)
   const again = await byKey(id, { externalId: 'crm-2', revenueCents: 5 })
@@ -184,7 +184,7 @@ it('before the settlement it is kept, and the call settles by it', async () => {
   expect(stepsOf(story).filter((step) => step === 'settled')).toHaveLength(1)
 })
 
-it(`${promised('limit: Conversion postback window')}: it is taken for 72 hours from the end`, async () => {
+it(`${documentLine('limit: Conversion postback window')}: it is taken for 72 hours from the end`, async () => {
   const [open, shut] = [
     await play(10, { at: minutesAgo(72 * HOUR - 2) }),
     await play(10, { at: minutesAgo(72 * HOUR + 1) }),

@@ -11,7 +11,7 @@ import type { Doc, ReadStore } from '../../../src/ports/read-store.ts'
 import { buildNames } from '../../../src/runtime/projections/build-names.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type Json, queryString } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { type Server, type StoreSetup, waitUntil } from '../../support/e2e/server.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript, minutesAgo, stepsOf } from '../../support/e2e/tenant-client.ts'
@@ -209,7 +209,7 @@ it('a client that disconnects during an export leaves the platform running and w
   await server.restart()
 })
 
-it(`${promised('limit: Live board')}: it holds ${LIVE_BOARD.calls} calls at the most, the newest, and counts all of the last ${LIVE_BOARD.hours} hours`, async () => {
+it(`${documentLine('limit: Live board')}: it holds ${LIVE_BOARD.calls} calls at the most, the newest, and counts all of the last ${LIVE_BOARD.hours} hours`, async () => {
   for (const answer of [await main.rest('/api/v1/calls/live'), await main.console('/api/tracking/calls/live')]) {
     expect(answer.headers.get('cache-control')).toBe('no-store')
     const { live, count, connected } = answer.body

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript, createTenantClient, minutesAgo, type TenantClient } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
@@ -30,7 +30,7 @@ async function onConsole({ playCall, console }: TenantClient, call: Json) {
   return (await console(`/api/tracking/calls/${id}`)).body
 }
 
-const { it, beforeAll, main, the, server } = suite('recordings', world, { env: {} })
+const { it, beforeAll, main, the, server } = suite('recordings', world, { stores: 'embedded', env: {} })
 
 let call: Json
 let recording: Json
@@ -79,7 +79,7 @@ it('a call without recording, and an unanswered call, have none and a reason', a
   expect(missed.call).toMatchObject({ recordings: [], recordingsReason: 'never_answered', hasRecording: false })
 })
 
-it(`${promised('limit: Recording playback cache')}: plays: a WAV file of the length of the talk, to be kept by the browser alone`, async () => {
+it(`${documentLine('limit: Recording playback cache')}: plays: a WAV file of the length of the talk, to be kept by the browser alone`, async () => {
   const { status, headers, bytes } = await audio()
   expect(status).toBe(200)
   expect(Object.fromEntries(headers)).toMatchObject({

@@ -3,7 +3,7 @@ import { changeCampaign } from '../../../commands/campaigns/change-campaign.ts'
 import { setCampaignStatus } from '../../../commands/campaigns/set-campaign-status.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { errorWithoutRequestId, type Json, queryString } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript } from '../../support/e2e/tenant-client.ts'
 import { archiveCampaign, createTenantWorkspace } from '../../support/e2e/world.ts'
@@ -41,7 +41,7 @@ async function both(path: string) {
 const list = (parameters: Record<string, Json> = {}) => both(`/campaigns${queryString(parameters)}`)
 const named = ({ body }: Json) => body.data.map(({ name }: Json) => name)
 
-describe(promised('GET /api/v1/campaigns'), () => {
+describe(documentLine('GET /api/v1/campaigns'), () => {
   it.each<readonly [Record<string, Json>, readonly string[]]>([
     [{}, ['Alpha', 'Bravo']],
     [{ status: 'live' }, ['Bravo']],
@@ -125,7 +125,7 @@ describe(promised('GET /api/v1/campaigns'), () => {
   })
 })
 
-describe(promised('GET /api/v1/campaigns/:id'), () => {
+describe(documentLine('GET /api/v1/campaigns/:id'), () => {
   it('shows every setting, the checklist and today’s figures', async () => {
     const { campaignId, e164 } = the.bravo
     await main.playCall({ to: e164, from: '+12125550100', script: { [the.desk]: answerScript(60) } })

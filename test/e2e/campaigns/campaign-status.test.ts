@@ -9,7 +9,7 @@ import {
   errorWithoutRequestId,
   type Json,
 } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
 import { archiveCampaign, createTenantWorkspace } from '../../support/e2e/world.ts'
 
@@ -55,7 +55,7 @@ const send = (ask: ApiClient, path: string, body: Json, method = 'POST') => ask(
 const set = (id: string, body: Json) => send(main.console, `/api/tracking/campaigns/${id}/status`, body)
 const switched = (id: string, body: Json) => send(byKey, `/api/v1/campaigns/${id}/status`, body)
 const restrict = (id: string, body: Json, to = 'restrict') => send(staff, `/api/operator/campaigns/${id}/${to}`, body)
-const shown = ({ status, text, body }: ApiResponse) => {
+const shownFields = ({ status, text, body }: ApiResponse) => {
   expect(status, text).toBe(200)
   return [body.campaign.status, body.changed, body.campaign.statusNote]
 }
@@ -68,28 +68,28 @@ function notFound(answers: readonly ApiResponse[]) {
   expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Campaign not found.' })
 }
 
-describe(promised('POST /api/tracking/campaigns/:id/status'), () => {
+describe(documentLine('POST /api/tracking/campaigns/:id/status'), () => {
   it('moves a campaign through its life cycle', async () => {
     const { campaignId: id } = the.machine
     const published = (await main.console(`/api/tracking/campaigns/${id}`)).body.campaign.publishedAt
-    expect(shown(await set(id, { status: 'live' }))).toEqual(['live', false, null])
+    expect(shownFields(await set(id, { status: 'live' }))).toEqual(['live', false, null])
     expect(conflict(await set(id, { status: 'archived' }))).toEqual({ status: 'live', allowed: ['paused'] })
     expect(conflict(await set(id, { status: 'draft' }))).toEqual({ status: 'live', allowed: ['paused'] })
-    expect(shown(await set(id, { status: 'paused', note: 'Winter' }))).toEqual(['paused', true, 'Winter'])
-    expect(shown(await set(id, { status: 'paused', note: 'Again' }))).toEqual(['paused', false, 'Winter'])
+    expect(shownFields(await set(id, { status: 'paused', note: 'Winter' }))).toEqual(['paused', true, 'Winter'])
+    expect(shownFields(await set(id, { status: 'paused', note: 'Again' }))).toEqual(['paused', false, 'Winter'])
     expect(conflict(await set(id, { status: 'draft' }))).toEqual({ status: 'paused', allowed: ['live', 'archived'] })
     expect(conflict(await set(id, { status: 'archived' }))).toEqual({ numbers: [the.machine.e164] })
-    expect(shown(await set(id, { status: 'live', note: 'Spring' }))).toEqual(['live', true, null])
+    expect(shownFields(await set(id, { status: 'live', note: 'Spring' }))).toEqual(['live', true, null])
     expect((await main.console(`/api/tracking/campaigns/${id}`)).body.campaign.publishedAt).toBe(published)
   })
 
   it('archives a campaign without numbers, and restores it as a draft', async () => {
     const { campaignId: id } = the.freed
     const published = (await main.console(`/api/tracking/campaigns/${id}`)).body.campaign.publishedAt
-    expect(shown(await set(id, { status: 'archived', note: 'Over' }))).toEqual(['archived', true, 'Over'])
-    expect(shown(await set(id, { status: 'archived' }))).toEqual(['archived', false, 'Over'])
+    expect(shownFields(await set(id, { status: 'archived', note: 'Over' }))).toEqual(['archived', true, 'Over'])
+    expect(shownFields(await set(id, { status: 'archived' }))).toEqual(['archived', false, 'Over'])
     expect(conflict(await set(id, { status: 'live' }))).toEqual({ status: 'archived', allowed: ['draft'] })
-    expect(shown(await set(id, { status: 'draft' }))).toEqual(['draft', true, null])
+    expect(shownFields(await set(id, { status: 'draft' }))).toEqual(['draft', true, null])
     expect(conflict(await set(id, { status: 'paused' }))).toEqual({ status: 'draft', allowed: ['live'] })
     expect((await main.console(`/api/tracking/campaigns/${id}`)).body.campaign.publishedAt).toBe(published)
   })
@@ -100,7 +100,7 @@ describe(promised('POST /api/tracking/campaigns/:id/status'), () => {
     const read = await main.console(`/api/tracking/campaigns/${id}`)
     expect(answer.body.campaign).toEqual(read.body.campaign)
     expect(answer.headers.get('etag')).toBe(read.headers.get('etag'))
-    expect(shown(await set(id, { status: 'live' }))).toEqual(['live', true, null])
+    expect(shownFields(await set(id, { status: 'live' }))).toEqual(['live', true, null])
   })
 
   it('refuses a launch with the blockers that the checklist shows', async () => {
@@ -130,21 +130,21 @@ describe(promised('POST /api/tracking/campaigns/:id/status'), () => {
   })
 })
 
-describe(promised('POST /api/v1/campaigns/:id/status'), () => {
+describe(documentLine('POST /api/v1/campaigns/:id/status'), () => {
   it('pauses and resumes, and answers whether it changed', async () => {
     const { campaignId: id } = the.rest
     const note = 'x'.repeat(500)
-    expect(shown(await switched(id, { status: 'paused', note }))).toEqual(['paused', true, note])
-    expect(shown(await switched(id, { status: 'paused' }))).toEqual(['paused', false, note])
+    expect(shownFields(await switched(id, { status: 'paused', note }))).toEqual(['paused', true, note])
+    expect(shownFields(await switched(id, { status: 'paused' }))).toEqual(['paused', false, note])
     const resumed = await switched(id, { status: 'live' })
-    expect(shown(resumed)).toEqual(['live', true, null])
+    expect(shownFields(resumed)).toEqual(['live', true, null])
     expect(resumed.body.campaign.checklist.steps).toHaveLength(7)
-    expect(shown(await switched(id, { status: 'live' }))).toEqual(['live', false, null])
+    expect(shownFields(await switched(id, { status: 'live' }))).toEqual(['live', false, null])
   })
 
   it('refuses to resume a campaign that could not go live', async () => {
     const { campaignId: id } = the.stuck
-    expect(shown(await switched(id, { status: 'paused' }))[0]).toBe('paused')
+    expect(shownFields(await switched(id, { status: 'paused' }))[0]).toBe('paused')
     const paused = { status: 'paused' }
     expect((await send(main.console, `/api/tracking/targets/${the.blocked}/status`, paused)).status).toBe(200)
     const { blockers } = (await main.rest(`/api/v1/campaigns/${id}`)).body.campaign
@@ -188,8 +188,8 @@ describe(promised('POST /api/v1/campaigns/:id/status'), () => {
 
 it('the operator restricts a campaign, and only the operator unrestricts it', async () => {
   const { campaignId: id, e164 } = the.staffed
-  expect(shown(await restrict(id, { note: 'Complaints' }))).toEqual(['restricted', true, 'Complaints'])
-  expect(shown(await restrict(id, { note: 'More' }))).toEqual(['restricted', false, 'Complaints'])
+  expect(shownFields(await restrict(id, { note: 'Complaints' }))).toEqual(['restricted', true, 'Complaints'])
+  expect(shownFields(await restrict(id, { note: 'More' }))).toEqual(['restricted', false, 'Complaints'])
   for (const status of ['live', 'paused', 'archived', 'draft'])
     expect(conflict(await set(id, { status }))).toEqual({ status: 'restricted', allowed: [] })
   const refused = await switched(id, { status: 'live' })
@@ -198,9 +198,9 @@ it('the operator restricts a campaign, and only the operator unrestricts it', as
   expect([campaign.canGoLive, campaign.blockers]).toEqual([false, [refused.body.error.message]])
   const { call } = await main.playCall({ to: e164, from: '+12125550100' })
   expect(call).toMatchObject({ status: 'rejected', reasonCode: 'campaign_not_live' })
-  expect(shown(await restrict(id, {}, 'unrestrict'))).toEqual(['paused', true, null])
-  expect(shown(await restrict(id, {}, 'unrestrict'))).toEqual(['paused', false, null])
-  expect(shown(await set(id, { status: 'live' }))).toEqual(['live', true, null])
+  expect(shownFields(await restrict(id, {}, 'unrestrict'))).toEqual(['paused', true, null])
+  expect(shownFields(await restrict(id, {}, 'unrestrict'))).toEqual(['paused', false, null])
+  expect(shownFields(await set(id, { status: 'live' }))).toEqual(['live', true, null])
   expect(conflict(await restrict(id, {}, 'unrestrict'))).toEqual({ status: 'live', allowed: ['restricted'] })
   const archived = await restrict(the.shelved.campaignId, { note: 'Late' })
   expect(conflict(archived)).toEqual({ status: 'archived', allowed: [] })

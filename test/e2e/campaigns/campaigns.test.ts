@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import type { TenantClient } from '../../support/e2e/tenant-client.ts'
 import { archiveCampaign, createTenantWorkspace } from '../../support/e2e/world.ts'
@@ -141,7 +141,7 @@ const created = async (more: Json = {}) => {
 }
 const refused = ({ status, body }: Json) => [status, body?.error?.code, Object.keys(body?.error?.details ?? {})]
 
-describe(promised('POST /api/tracking/campaigns'), () => {
+describe(documentLine('POST /api/tracking/campaigns'), () => {
   it('creates a draft with every default and its checklist', async () => {
     const { status, body, headers } = await create()
     expect(status).toBe(201)
@@ -226,7 +226,7 @@ describe(promised('POST /api/tracking/campaigns'), () => {
   })
 })
 
-describe(promised('PATCH /api/tracking/campaigns/:id'), () => {
+describe(documentLine('PATCH /api/tracking/campaigns/:id'), () => {
   it('changes what is sent and keeps the rest', async () => {
     const campaign = await created({ description: 'Leaks', states: ['NY'] })
     const { status, body } = await patch(campaign.id, { name: ' Gutters ', states: [], dailyCap: 7 })

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { createApiClient, errorWithoutRequestId, type Json, queryString } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { expectLengths, expectRanges, type Range, refusalOf } from '../../support/e2e/ranges.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { createTenantClient, skipsOf } from '../../support/e2e/tenant-client.ts'
@@ -65,7 +65,7 @@ const move = (id: string, status: Json, more: Json = {}, desk = main) =>
   desk.console(`${PATH}/${id}/status`, { method: 'POST', body: { status, ...more } })
 const read = async (id: string) => (await main.rest(`/api/v1/buyers/${id}`)).body.buyer
 
-describe(promised('POST /api/tracking/buyers'), () => {
+describe(documentLine('POST /api/tracking/buyers'), () => {
   it('adds a buyer with its counters at zero, in the workspace’s zone', async () => {
     const { status, body } = await create({ name: '  Acme  ' })
     expect(status).toBe(201)
@@ -182,7 +182,7 @@ describe(promised('POST /api/tracking/buyers'), () => {
   })
 })
 
-describe(promised('PATCH /api/tracking/buyers/:id'), () => {
+describe(documentLine('PATCH /api/tracking/buyers/:id'), () => {
   it('changes the fields sent, keeps the rest, and answers target counts without today', async () => {
     const { status, body } = await change(the.owner, { dailyCap: 50, notes: 'Pays late' })
     expect(status).toBe(200)
@@ -263,7 +263,7 @@ describe(promised('PATCH /api/tracking/buyers/:id'), () => {
   })
 })
 
-describe(promised('POST /api/tracking/buyers/:id/status'), () => {
+describe(documentLine('POST /api/tracking/buyers/:id/status'), () => {
   it('moves among all three statuses, counts the active targets, and edits none', async () => {
     for (const status of ['paused', 'archived', 'paused', 'active', 'archived', 'active']) {
       const { body } = await move(the.owner, status, { note: 'For a week' })
@@ -321,7 +321,7 @@ describe(promised('POST /api/tracking/buyers/:id/status'), () => {
   })
 })
 
-describe(promised('GET /api/v1/buyers'), () => {
+describe(documentLine('GET /api/v1/buyers'), () => {
   it('lists by text and status, with target counts, today and pages, the same on both surfaces', async () => {
     const desk = createTenantClient(server, the.readings)
     const foreign = { id: the.foreign }
@@ -377,7 +377,7 @@ describe(promised('GET /api/v1/buyers'), () => {
   })
 })
 
-describe(promised('GET /api/v1/buyers/:id'), () => {
+describe(documentLine('GET /api/v1/buyers/:id'), () => {
   it('answers the buyer and its non-archived targets in full, oldest first', async () => {
     const { body } = await main.rest(`/api/v1/buyers/${the.owner}`)
     expect(body.targets.map(({ name }: Json) => name)).toEqual(['Active', 'Paused', 'Drafted'])

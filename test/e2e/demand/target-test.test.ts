@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { refusalOf } from '../../support/e2e/ranges.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
@@ -32,7 +32,7 @@ const made = async (body: Json): Promise<Json> => {
 const tryOut = (id: string) => main.console(`${PATH}/${id}/test`, { method: 'POST', body: {} })
 const read = async (id: string) => (await main.console(`${PATH}/${id}`)).body.target
 
-describe(promised('POST /api/tracking/targets/:id/test'), () => {
+describe(documentLine('POST /api/tracking/targets/:id/test'), () => {
   const asked: { readonly headers: Json; readonly body: string }[] = []
   let answer: Json = {}
   let status = 200

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { setBuyerStatus } from '../../../commands/demand/set-buyer-status.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { createApiClient, errorWithoutRequestId, type Json, queryString } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { expectRanges, type Range, refusalOf } from '../../support/e2e/ranges.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { setBidHeaders, skipsOf } from '../../support/e2e/tenant-client.ts'
@@ -64,7 +64,7 @@ const read = async (id: string) => (await main.rest(`/api/v1/targets/${id}`)).bo
 const change = (id: string, body: Json) => main.rest(`/api/v1/targets/${id}`, { method: 'PATCH', body })
 const move = (id: string, body: Json) => main.rest(`/api/v1/targets/${id}/status`, { method: 'POST', body })
 
-describe(promised('GET /api/v1/targets'), () => {
+describe(documentLine('GET /api/v1/targets'), () => {
   it('lists by text, status, buyer, type, kind, health and campaign, the same on both surfaces', async () => {
     const names = async (parameters: Json) =>
       (await main.rest(`/api/v1/targets${queryString(parameters)}`)).body.data.map(({ name }: Json) => name)
@@ -119,7 +119,7 @@ describe(promised('GET /api/v1/targets'), () => {
   })
 })
 
-describe(promised('GET /api/v1/targets/:id'), () => {
+describe(documentLine('GET /api/v1/targets/:id'), () => {
   it('answers the target with today and its place on every plan', async () => {
     expect(await read(the.pbx)).toMatchObject({
       id: the.pbx,
@@ -147,7 +147,7 @@ describe(promised('GET /api/v1/targets/:id'), () => {
   })
 })
 
-describe(promised('PATCH /api/v1/targets/:id'), () => {
+describe(documentLine('PATCH /api/v1/targets/:id'), () => {
   it('changes the nine fields together or one by one, and keeps the rest', async () => {
     const days = {
       mon: [
@@ -185,7 +185,7 @@ describe(promised('PATCH /api/v1/targets/:id'), () => {
     await change(the.free, { states: [] })
   })
 
-  it(promised('endpoints 400 field_not_writable'), async () => {
+  it(documentLine('endpoints 400 field_not_writable'), async () => {
     const before = await read(the.desk)
     const refused = {
       name: 'Other',
@@ -228,7 +228,7 @@ describe(promised('PATCH /api/v1/targets/:id'), () => {
     expect(await read(the.desk)).toEqual(before)
   })
 
-  it(promised('endpoints 400 validation_error'), async () => {
+  it(documentLine('endpoints 400 validation_error'), async () => {
     for (const [body, fields] of [
       [{ dailyCap: 'many' }, ['dailyCap']],
       [{ dailyCap: null, colour: 'red' }, ['colour', 'dailyCap']],
@@ -275,7 +275,7 @@ describe(promised('PATCH /api/v1/targets/:id'), () => {
   })
 })
 
-describe(promised('POST /api/v1/targets/:id/status'), () => {
+describe(documentLine('POST /api/v1/targets/:id/status'), () => {
   it('pauses a target without removing it from a plan, and resumes it', async () => {
     const { routes } = await read(the.desk)
     const paused = await move(the.desk, { status: 'paused', note: 'Lunch' })

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { expectLengths, expectRanges, type Range, refusalOf } from '../../support/e2e/ranges.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { createTenantClient } from '../../support/e2e/tenant-client.ts'
@@ -54,7 +54,7 @@ const change = (id: string, body: Json) => main.console(`${PATH}/${id}`, { metho
 const move = (id: string, body: Json, desk = main) => desk.console(`${PATH}/${id}/status`, { method: 'POST', body })
 const read = async (id: string) => (await main.console(`${PATH}/${id}`)).body.target
 
-describe(promised('POST /api/tracking/targets'), () => {
+describe(documentLine('POST /api/tracking/targets'), () => {
   it('adds a number as a draft, with every default', async () => {
     const target = await made({ ...NUMBER, name: '  Front desk ' })
     expect(target).toEqual({
@@ -160,15 +160,15 @@ describe(promised('POST /api/tracking/targets'), () => {
       endpoint: { ...dialled, mode: 'sip', sipPort: 5061, hasSipSecret: true, sipSecretLast4: 'orse' },
     })
     expect(JSON.stringify(target)).not.toMatch(/correct|sipPassword|"sealed"/)
-    const shown = async (password: string | null) => {
+    const shownFields = async (password: string | null) => {
       const { body } = await change(target.id, { endpoint: { sipPassword: password } })
       return [body.target.endpoint.hasSipSecret, body.target.endpoint.sipSecretLast4]
     }
-    expect(await shown('12345')).toEqual([true, '2345'])
-    expect(await shown('1234')).toEqual([true, null])
+    expect(await shownFields('12345')).toEqual([true, '2345'])
+    expect(await shownFields('1234')).toEqual([true, null])
     await change(target.id, { endpoint: { sipRealm: 'pbx' } })
     expect((await read(target.id)).endpoint).toMatchObject({ sipRealm: 'pbx', hasSipSecret: true })
-    expect(await shown(null)).toEqual([false, null])
+    expect(await shownFields(null)).toEqual([false, null])
   })
 
   it('adds a bidder, shown in full to its owner and masked for a key', async () => {
@@ -183,7 +183,7 @@ describe(promised('POST /api/tracking/targets'), () => {
     const blank = { bidHeaders: { 'x-key': '•••' }, bidBodyTemplate: '•••', bidUrl: BIDDER.bidUrl }
     const listed = (await main.rest('/api/v1/targets?type=rtb')).body.data.find(({ id }: Json) => id === target.id)
     const owned = (await main.console(`/api/tracking/buyers/${the.buyer}`)).body.targets
-    for (const shown of [
+    for (const shownFields of [
       (await main.rest(`/api/v1/targets/${target.id}`)).body.target,
       listed,
       owned.find(({ id }: Json) => id === target.id),
@@ -283,7 +283,7 @@ describe(promised('POST /api/tracking/targets'), () => {
   })
 })
 
-describe(promised('PATCH /api/tracking/targets/:id'), () => {
+describe(documentLine('PATCH /api/tracking/targets/:id'), () => {
   it('changes the fields sent and keeps the rest, also within dialling and bidding', async () => {
     const target = await made({ ...NUMBER, revenueCents: 500 })
     const { status, body } = await change(target.id, {
@@ -336,7 +336,7 @@ describe(promised('PATCH /api/tracking/targets/:id'), () => {
   })
 })
 
-describe(promised('POST /api/tracking/targets/:id/status'), () => {
+describe(documentLine('POST /api/tracking/targets/:id/status'), () => {
   it('makes every allowed move, and removes an archived target from every plan', async () => {
     const one = async (status: string) => {
       const { body } = await move(the.planned, { status, note: 'Because' })

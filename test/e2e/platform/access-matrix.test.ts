@@ -6,14 +6,14 @@ import type { ApiRoute } from '../../../src/ports/api.ts'
 import { type ApiResponse, errorWithoutRequestId, type Json, sendRequest } from '../../support/e2e/api-client.ts'
 import { createRecords, pathOf, type Records, recordKindsOf } from '../../support/e2e/create-records.ts'
 import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
-import { freshEnvironment } from '../../support/e2e/server.ts'
+import { embeddedStores, freshEnvironment } from '../../support/e2e/server.ts'
 import { archiveCampaign, cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const OPERATOR_TOKEN = 'matrix-operator'
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 
 const { app, baseUrl, createWorld, close } = await openInProcessPlatform({
-  ...freshEnvironment({ name: 'SQLite', connectionStrings: () => ({}) }),
+  ...freshEnvironment(embeddedStores),
   OPERATOR_TOKEN,
 })
 afterAll(close)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ApiClient, createApiClient, type Json, queryString } from '../../support/e2e/api-client.ts'
-import { freshEnvironment, type Server, startServer, storeSetups } from '../../support/e2e/server.ts'
+import { embeddedStores, freshEnvironment, type Server, startServer, storeSetups } from '../../support/e2e/server.ts'
 
 const run = promisify(execFile)
 
@@ -155,9 +155,9 @@ describe.each(storeSetups)('first start over $name', (setup) => {
   })
 })
 
-describe.each(storeSetups.slice(0, 1))('first start without a seed over $name', (setup) => {
+describe('first start without a seed', () => {
   test('SANDBOX_SEED=0 begins with the workspace and no calls', async () => {
-    const server = await startServer(freshEnvironment(setup))
+    const server = await startServer(freshEnvironment(embeddedStores))
     try {
       const ask = createApiClient(() => server.baseUrl, server.sandbox.apiKey)
       const calls = await ask(`/api/v1/calls${queryString(WIDE)}`)

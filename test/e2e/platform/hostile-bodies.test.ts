@@ -6,7 +6,7 @@ import type { ApiRoute } from '../../../src/ports/api.ts'
 import { sendRequest } from '../../support/e2e/api-client.ts'
 import { createRecords, pathOf } from '../../support/e2e/create-records.ts'
 import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
-import { freshEnvironment } from '../../support/e2e/server.ts'
+import { embeddedStores, freshEnvironment } from '../../support/e2e/server.ts'
 import { createTenantWorkspace, grantRole } from '../../support/e2e/world.ts'
 
 const OPERATOR_TOKEN = 'hostile-operator'
@@ -15,7 +15,7 @@ const CREDENTIALS = 8
 const RUNS = 20
 
 const { app, baseUrl, createWorld, close } = await openInProcessPlatform({
-  ...freshEnvironment({ name: 'SQLite', connectionStrings: () => ({}) }),
+  ...freshEnvironment(embeddedStores),
   OPERATOR_TOKEN,
 })
 afterAll(close)

@@ -210,8 +210,8 @@ it.each(READ)('%s: a malformed, an unknown and a foreign id give the same 404', 
 
 it.each(KINDS)('%s: the console reads what the API reads', async (kind) => {
   const [rest, console] = await Promise.all([list(kind), main.console(`/api/tracking/${kind}`)])
-  const shown = (body: Json) => ({ ...body, data: body.data.map(({ rtb: _rtb, ...row }: Json) => row) })
-  expect(shown(console.body)).toEqual(shown(rest.body))
+  const withoutBidding = (body: Json) => ({ ...body, data: body.data.map(({ rtb: _rtb, ...row }: Json) => row) })
+  expect(withoutBidding(console.body)).toEqual(withoutBidding(rest.body))
 })
 
 it("bidders' headers and templates are blank for keys, in full for the console but in buyer reads", async () => {

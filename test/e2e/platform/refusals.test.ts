@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type ApiResponse, errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import type { TenantClient } from '../../support/e2e/tenant-client.ts'
 import { archiveCampaign, createTenantWorkspace } from '../../support/e2e/world.ts'
@@ -20,7 +20,7 @@ async function world(writer: StreamWriter) {
   return { main: { ...main, key: rest }, buyer, target, line, shelved, starter }
 }
 
-const { it, describe, main, the, tenant } = suite('refusals of Document 1', world)
+const { it, describe, main, the, tenant } = suite('refusals of Document 1', world, { stores: 'embedded' })
 const starter = tenant((the) => the.starter)
 
 const send = ({ console }: Pick<TenantClient, 'console'>, method: string, path: string, body: Json = {}) =>
@@ -29,8 +29,8 @@ const byKey = (method: string, path: string, body: Json = {}) =>
   main.rest(`/api/v1/${path}`, { method, ...(method === 'GET' ? {} : { body }) })
 const code = ({ status, body }: ApiResponse) => [status, body?.error?.code]
 
-describe(promised('endpoints 402 plan_upgrade_required'), () => {
-  describe(promised('limit: Plan limits'), () => {
+describe(documentLine('endpoints 402 plan_upgrade_required'), () => {
+  describe(documentLine('limit: Plan limits'), () => {
     it.each<readonly [string, string, number, (n: number, buyerId: string) => Json]>([
       ['buyers', 'maxBuyers', 5, (n) => ({ name: `Buyer ${n}` })],
       ['campaigns', 'maxTrackingCampaigns', 5, (n) => ({ name: `Campaign ${n}`, verticalId: 'tax' })],
@@ -61,7 +61,7 @@ describe(promised('endpoints 402 plan_upgrade_required'), () => {
   })
 })
 
-describe(promised('endpoints 400 bad_request'), () => {
+describe(documentLine('endpoints 400 bad_request'), () => {
   it('a broken rule across fields', async () => {
     const answer = await send(main, 'POST', 'campaigns', {
       name: 'Odd',
@@ -85,7 +85,7 @@ describe(promised('endpoints 400 bad_request'), () => {
   })
 })
 
-describe(promised('endpoints 404 not_found'), () => {
+describe(documentLine('endpoints 404 not_found'), () => {
   it.each([
     ['Buyer', 'GET', 'buyers/:id'],
     ['Buyer', 'PATCH', 'buyers/:id'],
@@ -110,7 +110,7 @@ describe(promised('endpoints 404 not_found'), () => {
   })
 })
 
-describe(promised('endpoints 409 conflict'), () => {
+describe(documentLine('endpoints 409 conflict'), () => {
   it('a status that does not allow the change', async () => {
     const { campaignId } = the.shelved
     const change = await send(main, 'PATCH', `campaigns/${campaignId}`, { dailyCap: 1 })

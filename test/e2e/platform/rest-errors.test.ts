@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type ApiResponse, createApiClient } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { createKeyClient } from '../../support/e2e/key-client.ts'
 import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
 import { cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
@@ -17,7 +17,10 @@ async function world(writer: StreamWriter) {
   return { main, lapsed, small }
 }
 
-const { it, describe, the, server } = suite('errors common to REST', world, { env: { OPERATOR_TOKEN } })
+const { it, describe, the, server } = suite('errors common to REST', world, {
+  stores: 'embedded',
+  env: { OPERATOR_TOKEN },
+})
 const desk = createKeyClient(server, () => the.main.session)
 
 const ask = (token: string | null, path = PATH, headers: Readonly<Record<string, string>> = {}) =>
@@ -25,7 +28,7 @@ const ask = (token: string | null, path = PATH, headers: Readonly<Record<string,
 const code = ({ status, body }: ApiResponse) => [status, body?.error?.code]
 const details = ({ body }: ApiResponse) => body.error.details
 
-it(promised('REST 401 missing_key'), async () => {
+it(documentLine('REST 401 missing_key'), async () => {
   for (const path of READS.map((read) => `/api/v1/${read}`)) {
     const answer = await ask(null, path)
     expect([code(answer), details(answer), answer.headers.get('www-authenticate')]).toEqual([
@@ -38,7 +41,7 @@ it(promised('REST 401 missing_key'), async () => {
     expect(code(await ask(null, PATH, { authorization }))).toEqual([401, 'missing_key'])
 })
 
-it(promised('REST 401 invalid_key'), async () => {
+it(documentLine('REST 401 invalid_key'), async () => {
   const { id, secret } = await desk.create()
   const strangers = ['x', 'svc_live_', `${secret}x`, secret.slice(0, -1), secret.toUpperCase(), the.main.session]
   for (const token of strangers) expect(code(await ask(token))).toEqual([401, 'invalid_key'])
@@ -51,7 +54,7 @@ it(promised('REST 401 invalid_key'), async () => {
   expect(answer.headers.get('ratelimit')).toBeNull()
 })
 
-it(promised('REST 402 subscription_inactive'), async () => {
+it(documentLine('REST 402 subscription_inactive'), async () => {
   for (const path of READS.map((read) => `/api/v1/${read}`)) {
     const answer = await ask(the.lapsed.key, path)
     expect([code(answer), details(answer)]).toEqual([
@@ -61,7 +64,7 @@ it(promised('REST 402 subscription_inactive'), async () => {
   }
 })
 
-it(promised('REST 402 plan_upgrade_required'), async () => {
+it(documentLine('REST 402 plan_upgrade_required'), async () => {
   const small = createKeyClient(server, the.small.session)
   const { secret } = await small.create({ scopes: [] })
   expect(code(await ask(secret))).toEqual([403, 'insufficient_scope'])
@@ -73,7 +76,7 @@ it(promised('REST 402 plan_upgrade_required'), async () => {
   expect([code(answer), details(answer)]).toEqual([[402, 'plan_upgrade_required'], { feature: 'apiAccess' }])
 })
 
-it(promised('REST 403 insufficient_scope'), async () => {
+it(documentLine('REST 403 insufficient_scope'), async () => {
   const { secret } = await desk.create({ scopes: ['campaigns:read', 'blocklist:write'] })
   const answer = await ask(secret, '/api/v1/buyers')
   expect([code(answer), details(answer)]).toEqual([
@@ -84,7 +87,7 @@ it(promised('REST 403 insufficient_scope'), async () => {
   expect((await ask(secret, '/api/v1/blocked-callers')).status).toBe(200)
 })
 
-it(promised('REST 403 ip_not_allowed'), async () => {
+it(documentLine('REST 403 ip_not_allowed'), async () => {
   const { secret } = await desk.create({ ipAllowlist: ['203.0.113.0/24'] })
   const answer = await ask(secret)
   expect([code(answer), details(answer)]).toEqual([[403, 'ip_not_allowed'], null])
@@ -104,7 +107,7 @@ it('403 workspace_required', async () => {
   expect(answer.headers.get('ratelimit-policy')).toBe('"default";q=120;w=60')
 })
 
-it(promised('REST 429 rate_limited'), async () => {
+it(documentLine('REST 429 rate_limited'), async () => {
   const { secret } = await desk.create({ rateLimitPerMinute: 1 })
   expect((await ask(secret)).status).toBe(200)
   const answer = await ask(secret, `${PATH}/nonsense`)
@@ -112,7 +115,7 @@ it(promised('REST 429 rate_limited'), async () => {
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
 })
 
-it(promised('limit: Request body'), async () => {
+it(documentLine('limit: Request body'), async () => {
   const largest = 2 * 1024 * 1024
   const padded = (bytes: number) => JSON.stringify({ name: 'Padded', scopes: [] }).padEnd(bytes)
   expect((await desk.send('POST', '', padded(largest))).status).toBe(201)
@@ -123,7 +126,7 @@ it(promised('limit: Request body'), async () => {
 describe('where a request comes from', () => {
   const from = (forwarded: string) => ({ 'x-forwarded-for': forwarded })
 
-  it(promised('limit: IP allowlist'), async () => {
+  it(documentLine('limit: IP allowlist'), async () => {
     const addresses = (count: number) => Array.from({ length: count }, (_, n) => `198.51.100.${n}`)
     expect((await desk.create({ ipAllowlist: addresses(50) })).apiKey.ipAllowlist).toHaveLength(50)
     for (const ipAllowlist of [addresses(51), ['2001:db8::/64'], ['10.0.0.0/33'], ['fe80::1%eth0'], ['host'], [4]]) {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createApiClient, type Json } from '../../support/e2e/api-client.ts'
 import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
-import { freshEnvironment } from '../../support/e2e/server.ts'
+import { embeddedStores, freshEnvironment } from '../../support/e2e/server.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const OPERATOR_TOKEN = `operator-${randomUUID()}`
@@ -101,7 +101,7 @@ async function issueAll(baseUrl: string, tenant: Awaited<ReturnType<typeof creat
 
 describe('what is stored', () => {
   test('no secret is in plain text in the event log, the read models or the process log', async () => {
-    const environment = freshEnvironment({ name: 'SQLite', connectionStrings: () => ({}) })
+    const environment = freshEnvironment(embeddedStores)
     const { baseUrl, createWorld, close } = await openInProcessPlatform({ ...environment, OPERATOR_TOKEN })
     const tenant = await createWorld((writer) => createTenantWorkspace(writer, { name: 'Secretive' }))
     const secrets = await issueAll(baseUrl, tenant)

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type ApiResponse, createApiClient, type Json } from '../../support/e2e/api-client.ts'
 import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
-import { freshEnvironment, startExpectingFailure, waitUntil } from '../../support/e2e/server.ts'
+import { embeddedStores, freshEnvironment, startExpectingFailure, waitUntil } from '../../support/e2e/server.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 import { startTelnyxDouble } from '../../support/fixtures/telnyx-double.ts'
 
-const fresh = () => freshEnvironment({ name: 'SQLite', connectionStrings: () => ({}) })
+const fresh = () => freshEnvironment(embeddedStores)
 /** A key of nobody's: no webhook comes here. */
 const PUBLIC_KEY = Buffer.alloc(32, 7).toString('base64')
 const codeOf = ({ status, body }: ApiResponse) => [status, body?.error?.code ?? null]

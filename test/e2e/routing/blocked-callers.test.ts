@@ -2,7 +2,7 @@ import { v7 } from 'uuid'
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { createApiClient, errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { refusalOf } from '../../support/e2e/ranges.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { minutesAgo } from '../../support/e2e/tenant-client.ts'
@@ -32,7 +32,7 @@ const post = (body: Json, desk = main) => desk.rest(PATH, { method: 'POST', body
 const remove = (id: string, desk = main) => desk.rest(`${PATH}/${id}`, { method: 'DELETE' })
 const list = async (search = '', desk = main) => (await desk.rest(`${PATH}${search}`)).body
 
-describe(promised('POST /api/v1/blocked-callers'), () => {
+describe(documentLine('POST /api/v1/blocked-callers'), () => {
   it('blocks a caller from the whole workspace, or from one campaign, as separate rows', async () => {
     const caller = someone()
     const whole = await post({ callerNumber: `+1 (${caller.slice(0, 3)}) ${caller.slice(3, 6)}-${caller.slice(6)}` })
@@ -138,7 +138,7 @@ describe(promised('POST /api/v1/blocked-callers'), () => {
   })
 })
 
-describe(promised('GET /api/v1/blocked-callers'), () => {
+describe(documentLine('GET /api/v1/blocked-callers'), () => {
   it('lists a workspace’s own, newest first, by caller, reason, campaign and scope', async () => {
     const { campaignId } = the.theirs
     const made: Json[] = []
@@ -189,7 +189,7 @@ describe(promised('GET /api/v1/blocked-callers'), () => {
   })
 })
 
-describe(promised('DELETE /api/v1/blocked-callers/:id'), () => {
+describe(documentLine('DELETE /api/v1/blocked-callers/:id'), () => {
   it('lifts one block, and leaves the other of the same caller', async () => {
     const caller = someone()
     const whole = (await post({ callerNumber: caller })).body.blockedCaller

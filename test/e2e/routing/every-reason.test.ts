@@ -3,7 +3,7 @@ import { setLane } from '../../../commands/supply/set-lane.ts'
 import { skipReason, unroutedReason } from '../../../src/domain/shared/call-codes.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import type { Json } from '../../support/e2e/api-client.ts'
-import { shown } from '../../support/e2e/document-2.ts'
+import { documentCode } from '../../support/e2e/document-2.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript, detailsOf, skipsOf } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
@@ -69,7 +69,7 @@ async function world(writer: StreamWriter) {
   return { main, t, lines, stray, publisherId, eastId: await main.publisher({ name: 'East' }) }
 }
 
-const { it, main, the } = suite('reasons and attributions', world)
+const { it, main, the } = suite('reasons and attributions', world, { stores: 'embedded' })
 
 /** Plays a call and reads it as a key does. */
 async function played(call: Json): Promise<{ readonly call: Json; readonly story: Json }> {
@@ -80,7 +80,7 @@ async function played(call: Json): Promise<{ readonly call: Json; readonly story
   return answer.body
 }
 
-it(`${shown('skip: suppressed')}: a target that failed five times in a row, for a minute`, async () => {
+it(`${documentCode('skip: suppressed')}: a target that failed five times in a row, for a minute`, async () => {
   const call = { to: the.lines.weary.e164, at: at('10:00:00'), script: { [the.t.weary]: [{ result: 'busy' }] } }
   for (let n = 0; n < 5; n++) expect(skipsOf((await played(call)).story)).toEqual([])
   const { story } = await played({ ...call, at: at('10:00:30') })
@@ -88,7 +88,7 @@ it(`${shown('skip: suppressed')}: a target that failed five times in a row, for 
   expect(skipsOf((await played({ ...call, at: at('10:01:03') })).story)).toEqual([])
 })
 
-it(`${shown('skip: spend_capped')}: a target that has earned its day’s revenue, counted at settlement in UTC`, async () => {
+it(`${documentCode('skip: spend_capped')}: a target that has earned its day’s revenue, counted at settlement in UTC`, async () => {
   const { e164: to } = the.lines.spend
   for (const clock of ['10:00:00', '11:00:00'])
     expect((await played({ to, at: at(clock) })).call).toMatchObject({
@@ -116,7 +116,7 @@ it('a call that crosses midnight takes the caps of the day of its dial, and earn
   expect(skipsOf((await played({ to, at: at('09:00:00', 9) })).story)).toEqual([['Spender', 'spend_capped']])
 })
 
-it(`${shown('skip: duplicate')}: a caller who reached the target inside its window, hidden callers never`, async () => {
+it(`${documentCode('skip: duplicate')}: a caller who reached the target inside its window, hidden callers never`, async () => {
   const { e164: to } = the.lines.duplicate
   const target = async (clock: string, from: string | null = CALIFORNIAN, script = {}) =>
     (await played({ to, from, at: at(clock), script })).call.target.name
@@ -134,7 +134,7 @@ it(`${shown('skip: duplicate')}: a caller who reached the target inside its wind
   expect(await target('11:10:02')).toBe('Once')
 })
 
-it(`${shown('skip: tag_filter')}: a call whose tags do not pass every filter of the target`, async () => {
+it(`${documentCode('skip: tag_filter')}: a call whose tags do not pass every filter of the target`, async () => {
   const { e164: to } = the.lines.tags
   expect((await played({ to, from: TEXAN })).call.target.name).toBe('Picky')
   for (const [from, tag] of [
@@ -182,7 +182,7 @@ it('hours use the local time of their zone, across midnight and clock changes', 
   expect([await open('2026-11-01T05:29:59Z'), await open('2026-11-01T07:00:00Z')]).toEqual([false, false])
 })
 
-it(`${shown('attribution: routing_key')}: a SIP call is on the account of the key that it carries, while that works`, async () => {
+it(`${documentCode('attribution: routing_key')}: a SIP call is on the account of the key that it carries, while that works`, async () => {
   const lane = `/api/tracking/campaigns/${the.lines.keyed.campaignId}/publishers/${the.eastId}`
   const opened = await main.console(lane, { method: 'PUT', body: { payoutMode: 'fixed', payoutCents: 250 } })
   expect(opened.status, opened.text).toBe(201)

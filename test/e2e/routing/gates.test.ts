@@ -6,7 +6,7 @@ import { assignNumber } from '../../../commands/supply/assign-number.ts'
 import { setLane } from '../../../commands/supply/set-lane.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type Json, queryString } from '../../support/e2e/api-client.ts'
-import { shown } from '../../support/e2e/document-2.ts'
+import { documentCode } from '../../support/e2e/document-2.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript, createTenantClient, detailsOf, minutesAgo, stepsOf } from '../../support/e2e/tenant-client.ts'
@@ -84,7 +84,7 @@ async function world(writer: StreamWriter) {
   return { main, lines, south, stray, lapsed, lapsedLine, poor, poorLine }
 }
 
-const { it, main, the, server } = suite('gates', world)
+const { it, main, the, server } = suite('gates', world, { stores: 'embedded' })
 
 /** A call that a gate turns away: everything that the documents say of one. */
 function expectTurnedAway({ call, story }: Json, gate: string, reason: string, sentence: string | RegExp) {
@@ -119,20 +119,20 @@ it('a call that passes every gate lists all eight, in order', async () => {
   expect(detailsOf(story, 'gates')).toEqual([{ passed: GATES, failed: null }])
 })
 
-it(`subscription: a lapsed workspace takes no calls (${shown('unrouted: workspace_inactive')})`, async () => {
+it(`subscription: a lapsed workspace takes no calls (${documentCode('unrouted: workspace_inactive')})`, async () => {
   const lapsed = createTenantClient(server, the.lapsed)
   const turned = await lapsed.playCall({ to: the.lapsedLine.e164 })
   expectTurnedAway(turned, 'subscription', 'workspace_inactive', /subscription/i)
 })
 
-it(`wallet: a workspace whose usage emptied its wallet takes no more (${shown('unrouted: workspace_unfunded')})`, async () => {
+it(`wallet: a workspace whose usage emptied its wallet takes no more (${documentCode('unrouted: workspace_unfunded')})`, async () => {
   const poor = createTenantClient(server, the.poor)
   const first = await poor.playCall({ to: the.poorLine.e164, at: minutesAgo(30) })
   expect(first.call).toMatchObject({ outcome: 'converted', usageCents: 3 })
   expectTurnedAway(await poor.playCall({ to: the.poorLine.e164 }), 'wallet', 'workspace_unfunded', /wallet.*-2/i)
 })
 
-it(`campaign status: a paused campaign and a lane switched off are not live (${shown('unrouted: campaign_not_live')})`, async () => {
+it(`campaign status: a paused campaign and a lane switched off are not live (${documentCode('unrouted: campaign_not_live')})`, async () => {
   expectTurnedAway(
     await main.playCall({ to: the.lines.paused.e164 }),
     'campaign_status',
@@ -144,7 +144,7 @@ it(`campaign status: a paused campaign and a lane switched off are not live (${s
   expect(lane.call).toMatchObject({ publisher: { name: 'South' }, payoutCents: 0 })
 })
 
-it(`a call on a number with no campaign is recorded without one (${shown('attribution: direct')})`, async () => {
+it(`a call on a number with no campaign is recorded without one (${documentCode('attribution: direct')})`, async () => {
   const placed = await main.placeCall({ to: the.stray.e164, mode: 'instant' })
   expect(placed.status, placed.text).toBe(201)
   const { call } = await main.readCall(placed.body.callId)
@@ -157,7 +157,7 @@ it(`a call on a number with no campaign is recorded without one (${shown('attrib
   })
 })
 
-it(`blocked caller: workspace-wide and on one campaign, by the last ten digits (${shown('unrouted: caller_blocked')})`, async () => {
+it(`blocked caller: workspace-wide and on one campaign, by the last ten digits (${documentCode('unrouted: caller_blocked')})`, async () => {
   const { blocking, open } = the.lines
   expectTurnedAway(
     await main.playCall({ to: open.e164, from: '+14155550199' }),
@@ -171,7 +171,7 @@ it(`blocked caller: workspace-wide and on one campaign, by the last ten digits (
   expect(elsewhere.call.reasonCode).toBeNull()
 })
 
-it(`anonymous caller: a hidden number is turned away where the campaign says so (${shown('unrouted: anonymous_blocked')})`, async () => {
+it(`anonymous caller: a hidden number is turned away where the campaign says so (${documentCode('unrouted: anonymous_blocked')})`, async () => {
   const turned = await main.playCall({ to: the.lines.anonymous.e164, from: null })
   expectTurnedAway(turned, 'anonymous_caller', 'anonymous_blocked', /Known callers/)
   expect(turned.call).toMatchObject({ callerNumber: null, callerState: null })
@@ -179,12 +179,12 @@ it(`anonymous caller: a hidden number is turned away where the campaign says so 
   expect(open.call).toMatchObject({ outcome: 'converted', callerNumber: null })
 })
 
-it(`hours: a closed campaign says the context-free sentence (${shown('unrouted: campaign_closed')})`, async () => {
+it(`hours: a closed campaign says the context-free sentence (${documentCode('unrouted: campaign_closed')})`, async () => {
   const turned = await main.playCall({ to: the.lines.shut.e164, at: wednesdayNoon() })
   expectTurnedAway(turned, 'hours', 'campaign_closed', 'The call arrived outside campaign hours.')
 })
 
-it(`campaign cap: the daily cap counts admitted calls of the UTC day of the call (${shown('unrouted: campaign_capped')})`, async () => {
+it(`campaign cap: the daily cap counts admitted calls of the UTC day of the call (${documentCode('unrouted: campaign_capped')})`, async () => {
   const { e164: to } = the.lines.daily
   const days = [2, 3].map(
     (ago) => `${new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)}T10:00:00.000Z`,
@@ -205,7 +205,7 @@ it('campaign cap: concurrency counts the calls in progress, and frees when they 
   expect((await main.playCall({ to })).call.reasonCode).toBeNull()
 })
 
-it(`repeat caller: the same caller is turned away inside the window, hidden ones never (${shown('unrouted: repeat_blocked')})`, async () => {
+it(`repeat caller: the same caller is turned away inside the window, hidden ones never (${documentCode('unrouted: repeat_blocked')})`, async () => {
   const { e164: to } = the.lines.once
   const from = '+14155550123'
   expect((await main.playCall({ to, from, at: minutesAgo(300) })).call.reasonCode).toBeNull()

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { refusalOf } from '../../support/e2e/ranges.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
 import { suite } from '../../support/e2e/suite.ts'
@@ -49,7 +49,7 @@ const buyer = async () => (await main.rest(`/api/v1/buyers/${the.buyer}`)).body.
 const play = ({ e164, targetId }: { readonly e164: string; readonly targetId: string }) =>
   main.playCall({ to: e164, script: { [targetId]: answerScript(1) } })
 
-describe(promised('POST /api/v1/targets/:id/reset-caps'), () => {
+describe(documentLine('POST /api/v1/targets/:id/reset-caps'), () => {
   it.each(['hourlyCap', 'dailyCap', 'monthlyCap', 'totalCap'] as const)(
     'lets a target with a full %s take calls again at once',
     async (cap) => {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { expectLengths, expectRanges, refusalOf } from '../../support/e2e/ranges.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { archiveCampaign, cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
@@ -119,7 +119,7 @@ const places = (): readonly (readonly [string, string])[] => [
   [the.foreign, the.line.campaignId],
 ]
 
-describe(promised('PUT /api/tracking/campaigns/:id/publishers/:publisherId'), () => {
+describe(documentLine('PUT /api/tracking/campaigns/:id/publishers/:publisherId'), () => {
   it('opens a lane with its defaults, and returns the key in this response only', async () => {
     const { lane: shown, created, key, keyNote } = await opened()
     expect(created).toBe(true)
@@ -273,7 +273,7 @@ describe(promised('PUT /api/tracking/campaigns/:id/publishers/:publisherId'), ()
   })
 })
 
-describe(promised('GET /api/tracking/campaigns/:id/publishers'), () => {
+describe(documentLine('GET /api/tracking/campaigns/:id/publishers'), () => {
   it('lists the lanes of the campaign, the oldest first, without any key', async () => {
     const { key } = await opened()
     const { status, body, text } = await main.console(`/api/tracking/campaigns/${the.line.campaignId}/publishers`)
@@ -296,7 +296,7 @@ describe(promised('GET /api/tracking/campaigns/:id/publishers'), () => {
   })
 })
 
-describe(promised('GET /api/tracking/campaigns/:id/publishers/:publisherId'), () => {
+describe(documentLine('GET /api/tracking/campaigns/:id/publishers/:publisherId'), () => {
   it('shows the single-step ping URL in full when it is switched on', async () => {
     await opened()
     const { url } = (await compat(true)).body.compat
@@ -316,7 +316,7 @@ describe(promised('GET /api/tracking/campaigns/:id/publishers/:publisherId'), ()
   })
 })
 
-describe(promised('DELETE /api/tracking/campaigns/:id/publishers/:publisherId'), () => {
+describe(documentLine('DELETE /api/tracking/campaigns/:id/publishers/:publisherId'), () => {
   const close = (at = path()) => main.console(at, { method: 'DELETE' })
 
   it('closes the lane, revokes its key and switches the single-step ping off', async () => {
@@ -366,7 +366,7 @@ describe(promised('DELETE /api/tracking/campaigns/:id/publishers/:publisherId'),
   })
 })
 
-describe(promised('POST /api/tracking/campaigns/:id/publishers/:publisherId/compat'), () => {
+describe(documentLine('POST /api/tracking/campaigns/:id/publishers/:publisherId/compat'), () => {
   it('creates a token, keeps it on a repeat, drops it when switched off, and then creates another', async () => {
     await opened()
     const on = await compat(true)

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { createPool } from '../../../commands/supply/create-pool.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type ApiResponse, errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { createNumberClient } from '../../support/e2e/number-client.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { archiveCampaign, createTenantWorkspace, type Tenant } from '../../support/e2e/world.ts'
@@ -62,7 +62,7 @@ const buy = async (query: Json = { endsWith: '4' }) => {
   return body.number
 }
 
-describe(promised('PATCH /api/tracking/numbers/:id'), () => {
+describe(documentLine('PATCH /api/tracking/numbers/:id'), () => {
   it('assigns, relabels and moves, in one request or in several', async () => {
     numberId = (await buy()).id
     const { campaignId: west } = the.west
@@ -193,7 +193,7 @@ describe(promised('PATCH /api/tracking/numbers/:id'), () => {
 })
 
 it(
-  promised(
+  documentLine(
     'endpoints 409 publisher_not_on_campaign, pool_campaign_mismatch, pool_publisher_mismatch, number_is_fallback',
   ),
   async () => {

@@ -9,7 +9,7 @@ import { createSecrets } from '../../../src/main/secrets.ts'
 import { systemRandom } from '../../../src/main/system.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import type { ApiClient, ApiResponse, Json } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { createNumberClient } from '../../support/e2e/number-client.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
 import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
@@ -56,7 +56,7 @@ const settled = (id: string, asks = growth) =>
     return ['completed', 'failed'].includes(body.order.status) && body
   })
 
-describe(promised('POST /api/tracking/numbers/purchase'), () => {
+describe(documentLine('POST /api/tracking/numbers/purchase'), () => {
   it('delivers an unassigned ready number, charges its setup once, and answers a repeat identically', async () => {
     const before = await wallet()
     const body = growth.purchaseBody(await growth.find({ endsWith: '1234' }), {
@@ -225,7 +225,7 @@ describe(promised('POST /api/tracking/numbers/purchase'), () => {
   })
 })
 
-it(promised('endpoints 402 insufficient_funds'), async () => {
+it(documentLine('endpoints 402 insufficient_funds'), async () => {
   const asks = consoleOf(the.poor)
   const poor = createNumberClient(asks)
   const body = poor.purchaseBody(await poor.find({ endsWith: '7' }))
@@ -244,7 +244,7 @@ it(promised('endpoints 402 insufficient_funds'), async () => {
   expect((await poor.buy({ endsWith: '7' })).body.error.details).toEqual({ setupCents: 100, availableCents: 0 })
 })
 
-it(promised('endpoints 422 (order body)'), async () => {
+it(documentLine('endpoints 422 (order body)'), async () => {
   const before = await wallet()
   const body = growth.purchaseBody(await growth.find({ endsWith: '0003' }))
   const failed = await growth.purchase(body)

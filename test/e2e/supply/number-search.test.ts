@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import type { Json } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { createNumberClient } from '../../support/e2e/number-client.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
@@ -13,12 +13,12 @@ const world = async (writer: StreamWriter) => ({
 
 const long = (length: number, letter = 'a') => letter.repeat(length)
 
-const { it, describe, main, client } = suite('searching numbers', world)
+const { it, describe, main, client } = suite('searching numbers', world, { stores: 'embedded' })
 const ask = main.console
 const growth = createNumberClient(ask)
 const starter = createNumberClient(client((the) => the.starter.session))
 
-describe(promised('POST /api/tracking/numbers/search'), () => {
+describe(documentLine('POST /api/tracking/numbers/search'), () => {
   it('answers numbers with the prices of the plan, and a token for each', async () => {
     const { status, body } = await growth.search({ areaCode: 212, limit: 3 })
     expect(status).toBe(200)
@@ -125,7 +125,7 @@ describe(promised('POST /api/tracking/numbers/search'), () => {
   })
 })
 
-it(promised('endpoints 502 upstream_error'), async () => {
+it(documentLine('endpoints 502 upstream_error'), async () => {
   const refused = await growth.search({ areaCode: '999' })
   expect([refused.status, refused.body.error.code, refused.body.error.message]).toEqual([
     502,
@@ -140,10 +140,13 @@ it(promised('endpoints 502 upstream_error'), async () => {
   ])
 })
 
-const unavailable = suite('a platform without number ordering', world, { env: { NUMBER_ORDERING: '0' } })
+const unavailable = suite('a platform without number ordering', world, {
+  stores: 'embedded',
+  env: { NUMBER_ORDERING: '0' },
+})
 const buyer = createNumberClient(unavailable.main.console)
 
-unavailable.it(promised('endpoints 503 error'), async () => {
+unavailable.it(documentLine('endpoints 503 error'), async () => {
   const wish = buyer.purchaseBody({ e164: '+14155351234', quoteToken: 'any' })
   for (const { status, body } of [await buyer.search(), await buyer.purchase(wish)])
     expect([status, body.error.code]).toEqual([503, 'error'])

@@ -9,7 +9,7 @@ import {
   type Json,
   queryString,
 } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { createNumberClient } from '../../support/e2e/number-client.ts'
 import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
 import { createTenantClient, minutesAgo } from '../../support/e2e/tenant-client.ts'
@@ -61,7 +61,7 @@ const rowOf = async (e164: string) => (await byKey(`/api/v1/numbers?q=${e164.sli
 const release = (id: string, ask = main.console) => ask(`/api/tracking/numbers/${id}/release`, { method: 'POST' })
 const refused = ({ status, body }: ApiResponse) => [status, body.error.code, body.error.details]
 
-describe(promised('GET /api/v1/numbers'), () => {
+describe(documentLine('GET /api/v1/numbers'), () => {
   it('answers each number with its attribution', async () => {
     const busy = await rowOf(the.busy.e164)
     expect(busy).toEqual({
@@ -161,7 +161,7 @@ describe(promised('GET /api/v1/numbers'), () => {
   })
 })
 
-describe(promised('POST /api/tracking/numbers/:id/release'), () => {
+describe(documentLine('POST /api/tracking/numbers/:id/release'), () => {
   it('removes the number from its campaign, keeps it, and refuses a second request', async () => {
     const { numberId } = the.released
     await main.console(`/api/tracking/numbers/${numberId}`, {

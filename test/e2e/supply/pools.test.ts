@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { errorWithoutRequestId, type Json, queryString } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { expectLengths, expectRanges, refusalOf } from '../../support/e2e/ranges.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { archiveCampaign, cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
@@ -159,7 +159,7 @@ describe('POST /api/tracking/pools', () => {
   })
 })
 
-describe(promised('limit: Pool parameters kept'), () => {
+describe(documentLine('limit: Pool parameters kept'), () => {
   it('a pool lists 20 keys, and no 21st', async () => {
     expect((await created({ params: params(20) })).params).toHaveLength(20)
     expect(refused(await create({ params: params(21) }))).toEqual([400, 'validation_error', ['params']])

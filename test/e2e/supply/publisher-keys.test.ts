@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { expectLengths, expectRanges, refusalOf } from '../../support/e2e/ranges.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
@@ -105,7 +105,7 @@ it('a key can be read, with its settings and without any secret', async () => {
   expect(answers[0]?.status).toBe(404)
 })
 
-describe(promised('PATCH /api/publishers/keys/:keyId'), () => {
+describe(documentLine('PATCH /api/publishers/keys/:keyId'), () => {
   it('changes what is sent, on the lane as well', async () => {
     const sent = { requireSignature: true, environment: 'test', label: 'Main feed' }
     const { status, body } = await patch(sent)
@@ -147,7 +147,7 @@ describe(promised('PATCH /api/publishers/keys/:keyId'), () => {
   })
 })
 
-describe(promised('limit: Publisher key default rate'), () => {
+describe(documentLine('limit: Publisher key default rate'), () => {
   it('120 a minute, 5,000 an hour, 50,000 a day by default, with own rates for each key', async () => {
     expect(await key()).toMatchObject({ ratePerMinute: 120, ratePerHour: 5_000, ratePerDay: 50_000 })
     await expectRanges(
@@ -162,7 +162,7 @@ describe(promised('limit: Publisher key default rate'), () => {
   })
 })
 
-describe(promised('limit: Routing key rotation grace'), () => {
+describe(documentLine('limit: Routing key rotation grace'), () => {
   const graceOf = ({ body }: Json) => Date.parse(body.key.graceEndsAt) - Date.now()
 
   it('an hour by default, 0 to revoke at once, up to seven days', async () => {
@@ -218,7 +218,7 @@ describe('POST /api/publishers/keys/:keyId/rotate', () => {
     expectRefusals((id, desk) => post('rotate', {}, id, desk)))
 })
 
-describe(promised('POST /api/publishers/keys/:keyId/compat-token/rotate'), () => {
+describe(documentLine('POST /api/publishers/keys/:keyId/compat-token/rotate'), () => {
   it('answers another URL, which the lane then shows', async () => {
     const before = await compat(true)
     const { status, body } = await post('compat-token/rotate')
@@ -248,7 +248,7 @@ describe(promised('POST /api/publishers/keys/:keyId/compat-token/rotate'), () =>
     expectRefusals((id, desk) => post('compat-token/rotate', {}, id, desk)))
 })
 
-describe(promised('POST /api/publishers/keys/:keyId/signing-secret/rotate'), () => {
+describe(documentLine('POST /api/publishers/keys/:keyId/signing-secret/rotate'), () => {
   it('answers the secret in this response only', async () => {
     const { status, body } = await post('signing-secret/rotate')
     expect([status, Object.keys(body).toSorted()]).toEqual([200, ['note', 'signingSecret']])
@@ -267,7 +267,7 @@ describe(promised('POST /api/publishers/keys/:keyId/signing-secret/rotate'), () 
     expectRefusals((id, desk) => post('signing-secret/rotate', {}, id, desk)))
 })
 
-describe(promised('limit: Signing secret rotation'), () => {
+describe(documentLine('limit: Signing secret rotation'), () => {
   it('has no grace: the response has none, and a request with one is refused', async () => {
     const first = (await post('signing-secret/rotate')).body
     const second = (await post('signing-secret/rotate')).body

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { errorWithoutRequestId, type Json, queryString } from '../../support/e2e/api-client.ts'
-import { promised } from '../../support/e2e/document-1.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
 import { expectLengths, refusalOf } from '../../support/e2e/ranges.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import type { TenantClient } from '../../support/e2e/tenant-client.ts'
@@ -251,7 +251,7 @@ describe('POST /api/tracking/publishers/:id/status', () => {
   })
 })
 
-describe(promised('GET /api/v1/publishers'), () => {
+describe(documentLine('GET /api/v1/publishers'), () => {
   const names = async (filter: Json) =>
     (await listed.rest(`/api/v1/publishers${queryString(filter)}`)).body.data.map(({ name }: Json) => name)
 
@@ -295,7 +295,7 @@ describe(promised('GET /api/v1/publishers'), () => {
   })
 })
 
-describe(promised('GET /api/v1/publishers/:id'), () => {
+describe(documentLine('GET /api/v1/publishers/:id'), () => {
   it('answers the publisher with its lanes, the oldest first; on the console too', async () => {
     const read = await listed.rest(`/api/v1/publishers/${the.north}`)
     expect(read.status).toBe(200)

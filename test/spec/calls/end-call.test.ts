@@ -4,7 +4,7 @@ import { failOver } from '../../../commands/routing/fail-over.ts'
 import { call } from '../../../src/domain/calls/call.ts'
 import { ledger } from '../../../src/domain/routing/ledger.ts'
 import { isRefusal } from '../../../src/kernel/refusal.ts'
-import { shown } from '../../support/e2e/document-2.ts'
+import { documentCode } from '../../support/e2e/document-2.ts'
 import {
   callEventsOf,
   callStateOf,
@@ -81,7 +81,7 @@ describe('a call that a buyer answered', () => {
     ])
   })
 
-  it(`may be terminated by the platform, when nobody else ended it (${shown('status: terminated')})`, () => {
+  it(`may be terminated by the platform, when nobody else ended it (${documentCode('status: terminated')})`, () => {
     ends(
       routeArrival(world),
       noticeSteps.answer(1, 4),

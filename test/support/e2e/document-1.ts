@@ -104,7 +104,7 @@ export const limitRows = [
 type Promised = (typeof endpoints)[number] | (typeof errorRows)[number] | (typeof limitRows)[number]
 
 /** The name of a test (or of a group of them) that holds the document to one of its lines. */
-export function promised(line: Promised): string {
+export function documentLine(line: Promised): string {
   return line
 }
 

@@ -63,7 +63,7 @@ type Coded =
   | (typeof attributionRows)[number]
 
 /** The name of a test, or a part of it, that shows what a code stands for. */
-export function shown(code: Coded): string {
+export function documentCode(code: Coded): string {
   return code
 }
 

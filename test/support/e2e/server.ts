@@ -40,8 +40,11 @@ function realStores(): readonly StoreSetup[] {
   return [{ name: 'EventStoreDB and MongoDB', connectionStrings }]
 }
 
-/** Every set of stores that is there: the whole suite passes over each. */
-export const storeSetups: readonly StoreSetup[] = [{ name: 'SQLite', connectionStrings: () => ({}) }, ...realStores()]
+/** The stores of a platform without servers. */
+export const embeddedStores: StoreSetup = { name: 'SQLite', connectionStrings: () => ({}) }
+
+/** Every set of stores that is available. */
+export const storeSetups: readonly StoreSetup[] = [embeddedStores, ...realStores()]
 
 /** What a process said and how it ended. */
 export interface ProcessResult {

@@ -4,7 +4,7 @@ import * as vitest from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { LEFT_RUNNING } from '../servers.ts'
 import { type ApiClient, createApiClient } from './api-client.ts'
-import { freshEnvironment, type Server, type StoreSetup, startServer, storeSetups } from './server.ts'
+import { embeddedStores, freshEnvironment, type Server, type StoreSetup, startServer, storeSetups } from './server.ts'
 import { createTenantClient, type TenantClient } from './tenant-client.ts'
 import { createWorldIn, openWorldMaker, type Tenant, type WorldMaker } from './world.ts'
 
@@ -80,6 +80,7 @@ export interface Suite<World> {
   /** The world over the stores at hand; its fields are there once tests run. */
   readonly the: World
   readonly server: Server
+  /** The stores at hand; also known while a `describe` declares its tests. */
   readonly setup: StoreSetup
   /** Client of the world's main tenant. */
   readonly main: TenantClient
@@ -103,24 +104,27 @@ export function suite<World extends { readonly main: Tenant }>(
     if (collecting) declaration()
     else declarations.push(declaration)
   }
-  let current: { readonly setup: StoreSetup; readonly server: Server; readonly the: World } | null = null
+  let current: { readonly server: Server; readonly the: World } | null = null
+  let setupAtHand = embeddedStores
   const present = () => {
     if (current === null) throw new Error(`${name}: the world is there only while tests run`)
     return current
   }
 
-  vitest.describe.each(stores === 'embedded' ? storeSetups.slice(0, 1) : storeSetups)(`${name} over $name`, (setup) => {
+  vitest.describe.each(stores === 'embedded' ? [embeddedStores] : storeSetups)(`${name} over $name`, (setup) => {
     let own: Server | undefined
+    setupAtHand = setup
     vitest.beforeAll(async () => {
+      setupAtHand = setup
       if (env === undefined) {
         const { server, createWorld } = await sharedPlatform(setup)
-        current = { setup, server, the: await createWorld(world) }
+        current = { server, the: await createWorld(world) }
         return
       }
       const environment = { ...freshEnvironment(setup), ...(typeof env === 'function' ? env(setup) : env) }
       const the = await createWorldIn(environment, world)
       own = await startServer(environment)
-      current = { setup, server: own, the }
+      current = { server: own, the }
     })
     vitest.afterAll(() => own?.dispose())
     collecting = true
@@ -136,7 +140,7 @@ export function suite<World extends { readonly main: Tenant }>(
     beforeEach: deferred(vitest.beforeEach, declare),
     afterAll: deferred(vitest.afterAll, declare),
     the: late(() => present().the),
-    setup: late(() => present().setup),
+    setup: late(() => setupAtHand),
     server,
     main: tenant(({ main }) => main),
     tenant,

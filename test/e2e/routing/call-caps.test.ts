@@ -1,0 +1,134 @@
+import { expect } from 'vitest'
+import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
+import type { Json } from '../../support/e2e/api-client.ts'
+import { documentCode } from '../../support/e2e/document-2.ts'
+import { waitUntil } from '../../support/e2e/server.ts'
+import { suite } from '../../support/e2e/suite.ts'
+import { answerScript, detailsOf, skipsOf } from '../../support/e2e/tenant-client.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
+
+/** Noon of the sixth of January 2026, a Tuesday, and of other days of that month. */
+const noon = (day = 6) => `2026-01-${String(day).padStart(2, '0')}T12:00:00.000Z`
+
+async function world(writer: StreamWriter) {
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
+  const { target, line, buyer } = main
+  const acme = await buyer({ name: 'Acme' })
+  const narrow = await buyer({ name: 'Narrow', dailyCap: 1 })
+  const single = await buyer({ name: 'Single', concurrencyCap: 1 })
+  const rich = await buyer({ name: 'Rich', dailyRevenueCapCents: 1_500 })
+  const t = {
+    second: await target(acme, { name: 'Second', endpoint: { destinationE164: '+13125550002' }, revenueCents: 2_000 }),
+    single: await target(acme, { name: 'One line', concurrencyCap: 1 }),
+    claimed: await target(acme, { name: 'Claimed', dailyCap: 1, capCountsOn: 'claimed' }),
+    connected: await target(acme, { name: 'Connected', dailyCap: 1 }),
+    converted: await target(acme, {
+      name: 'Converted',
+      dailyCap: 1,
+      capCountsOn: 'converted',
+      durationThresholdSeconds: 30,
+    }),
+    lifetime: await target(acme, { name: 'Lifetime', totalCap: 1 }),
+    hourly: await target(acme, { name: 'Hourly', hourlyCap: 1 }),
+    narrow: await target(narrow, { name: 'Narrow desk' }),
+    single1: await target(single, { name: 'Single desk' }),
+    rich: await target(rich, { name: 'Rich desk', revenueCents: 1_500 }),
+  }
+  const lines = {
+    single: await line({ name: 'Line' }, [t.single, t.second]),
+    claimed: await line({ name: 'Claimed' }, [t.claimed, t.second]),
+    connected: await line({ name: 'Connected' }, [t.connected, t.second]),
+    converted: await line({ name: 'Converted' }, [t.converted, t.second]),
+    lifetime: await line({ name: 'Lifetime' }, [t.lifetime, t.second]),
+    hourly: await line({ name: 'Hourly' }, [t.hourly, t.second]),
+    narrow: await line({ name: 'Narrow' }, [t.narrow, t.second]),
+    single1: await line({ name: 'Single' }, [t.single1, t.second]),
+    rich: await line({ name: 'Rich' }, [t.rich, t.second]),
+  }
+  return { main, t, lines }
+}
+
+const { it, main, the } = suite('caps of calls and revenue', world)
+
+it(`a concurrency cap of one lets one live call through, whoever calls meanwhile (${documentCode('skip: concurrency')})`, async () => {
+  for (const { line, name, reason } of [
+    { line: the.lines.single, name: 'One line', reason: 'concurrency' },
+    { line: the.lines.single1, name: 'Single desk', reason: 'buyer_capped' },
+  ]) {
+    const { e164: to } = line
+    const burst = Array.from({ length: 4 }, () =>
+      main.placeCall({
+        to,
+        speed: 100,
+        script: { [the.t.single]: answerScript(200), [the.t.single1]: answerScript(200) },
+      }),
+    )
+    const placed = (await Promise.all(burst)).map(({ body }) => body.callId)
+    const during = await main.playCall({ to })
+    expect(skipsOf(during.story)).toEqual([[name, reason]])
+    expect(detailsOf(during.story, 'skipped')[0]).toMatchObject({ window: 'concurrency', cap: 1, count: 1 })
+    const calls = await Promise.all(
+      placed.map((id) =>
+        waitUntil('The call ends', async () => {
+          const read = await main.readCall(id)
+          return read.call.outcome !== 'live' && read
+        }),
+      ),
+    )
+    expect(calls.filter(({ call }) => call.target.name === name)).toHaveLength(1)
+    expect((await main.playCall({ to })).call.target.name).toBe(name)
+  }
+})
+
+it(`a cap that counts at the dial is taken by a call that was not answered (${documentCode('skip: capped')})`, async () => {
+  const { e164: to } = the.lines.claimed
+  const missed = await main.playCall({ to, at: noon(), script: { [the.t.claimed]: [{ result: 'busy' }] } })
+  expect(missed.call.target.name).toBe('Second')
+  const { story } = await main.playCall({ to, at: noon() })
+  expect(skipsOf(story)).toEqual([['Claimed', 'capped']])
+  expect(detailsOf(story, 'skipped')[0]).toMatchObject({ window: 'daily', cap: 1, count: 1 })
+  expect(story.steps.find(({ step }: Json) => step === 'skipped').sentence).toMatch(/Claimed.*daily cap.*1 of 1/)
+  expect((await main.playCall({ to, at: noon(7) })).call.target.name).toBe('Claimed')
+})
+
+it('a cap that counts on connection is given back by a call that was not answered', async () => {
+  const { e164: to } = the.lines.connected
+  await main.playCall({ to, at: noon(), script: { [the.t.connected]: [{ result: 'busy' }] } })
+  expect((await main.playCall({ to, at: noon() })).call.target.name).toBe('Connected')
+  expect(skipsOf((await main.playCall({ to, at: noon() })).story)).toEqual([['Connected', 'capped']])
+})
+
+it('a cap that counts on conversion is given back at settlement by a call that did not convert', async () => {
+  const { e164: to } = the.lines.converted
+  const short = await main.playCall({ to, at: noon(), script: { [the.t.converted]: answerScript(29) } })
+  expect(short.call).toMatchObject({ target: { name: 'Converted' }, converted: false, outcome: 'connected' })
+  expect((await main.playCall({ to, at: noon() })).call).toMatchObject({
+    target: { name: 'Converted' },
+    converted: true,
+  })
+  expect(skipsOf((await main.playCall({ to, at: noon() })).story)).toEqual([['Converted', 'capped']])
+})
+
+it('hourly and lifetime caps; each window of a past call is its own', async () => {
+  await main.playCall({ to: the.lines.hourly.e164, at: noon() })
+  expect(skipsOf((await main.playCall({ to: the.lines.hourly.e164, at: '2026-01-06T12:30:00Z' })).story)).toEqual([
+    ['Hourly', 'capped'],
+  ])
+  expect((await main.playCall({ to: the.lines.hourly.e164, at: '2026-01-06T13:00:00Z' })).call.target.name).toBe(
+    'Hourly',
+  )
+  await main.playCall({ to: the.lines.lifetime.e164, at: noon() })
+  expect(skipsOf((await main.playCall({ to: the.lines.lifetime.e164, at: noon(20) })).story)).toEqual([
+    ['Lifetime', 'capped'],
+  ])
+})
+
+it(`a buyer's call cap and revenue cap pass over all of its targets (${documentCode('skip: buyer_capped')})`, async () => {
+  await main.playCall({ to: the.lines.narrow.e164, at: noon() })
+  const narrow = await main.playCall({ to: the.lines.narrow.e164, at: noon() })
+  expect(skipsOf(narrow.story)).toEqual([['Narrow desk', 'buyer_capped']])
+  await main.playCall({ to: the.lines.rich.e164, at: noon() })
+  const rich = await main.playCall({ to: the.lines.rich.e164, at: noon() })
+  expect(skipsOf(rich.story)).toEqual([['Rich desk', 'buyer_capped']])
+  expect(detailsOf(rich.story, 'skipped')[0]).toMatchObject({ capCents: 1_500, cents: 1_500 })
+})
