@@ -160,15 +160,15 @@ describe(documentLine('POST /api/tracking/targets'), () => {
       endpoint: { ...dialled, mode: 'sip', sipPort: 5061, hasSipSecret: true, sipSecretLast4: 'orse' },
     })
     expect(JSON.stringify(target)).not.toMatch(/correct|sipPassword|"sealed"/)
-    const shownFields = async (password: string | null) => {
+    const shown = async (password: string | null) => {
       const { body } = await change(target.id, { endpoint: { sipPassword: password } })
       return [body.target.endpoint.hasSipSecret, body.target.endpoint.sipSecretLast4]
     }
-    expect(await shownFields('12345')).toEqual([true, '2345'])
-    expect(await shownFields('1234')).toEqual([true, null])
+    expect(await shown('12345')).toEqual([true, '2345'])
+    expect(await shown('1234')).toEqual([true, null])
     await change(target.id, { endpoint: { sipRealm: 'pbx' } })
     expect((await read(target.id)).endpoint).toMatchObject({ sipRealm: 'pbx', hasSipSecret: true })
-    expect(await shownFields(null)).toEqual([false, null])
+    expect(await shown(null)).toEqual([false, null])
   })
 
   it('adds a bidder, shown in full to its owner and masked for a key', async () => {
@@ -183,7 +183,7 @@ describe(documentLine('POST /api/tracking/targets'), () => {
     const blank = { bidHeaders: { 'x-key': '•••' }, bidBodyTemplate: '•••', bidUrl: BIDDER.bidUrl }
     const listed = (await main.rest('/api/v1/targets?type=rtb')).body.data.find(({ id }: Json) => id === target.id)
     const owned = (await main.console(`/api/tracking/buyers/${the.buyer}`)).body.targets
-    for (const shownFields of [
+    for (const shown of [
       (await main.rest(`/api/v1/targets/${target.id}`)).body.target,
       listed,
       owned.find(({ id }: Json) => id === target.id),
