@@ -89,7 +89,7 @@ it(documentLine('limit: Scopes per key'), async () => {
   const refused = await desk.send('POST', '', { name: 'Key', scopes: many(21) })
   expect([code(refused), refused.body.error.details]).toEqual([
     [400, 'validation_error'],
-    { scopes: 'must have at most 20 entries' },
+    { scopes: 'must have at most 20 items' },
   ])
   for (const scope of ['x'.repeat(40), 'x'.repeat(41)])
     expect(code(await desk.send('POST', '', { name: 'Key', scopes: [scope] }))).toEqual([400, 'validation_error'])
