@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StartedTestContainer } from 'testcontainers'
 
-/** The real servers that a suite can join, by the variable that names a running one. */
+/** The real servers that suites use, by the variable with the URL of a running one. */
 const SERVERS = {
   EVENTSTORE_URL: {
     image: 'eventstore/eventstore:23.10.0-bookworm-slim',
@@ -21,17 +21,17 @@ const SERVERS = {
 
 type Variable = keyof typeof SERVERS
 
-/** Connection string of an EventStoreDB for tests; null, said aloud, when there is none. */
+/** Connection string of an EventStoreDB for tests; null with a warning when there is none. */
 export function eventStoreUrl(): string | null {
   return urlOf('EVENTSTORE_URL', 'EventStoreDB')
 }
 
-/** Connection string of a MongoDB for tests; null, said aloud, when there is none. */
+/** Connection string of a MongoDB for tests; null with a warning when there is none. */
 export function mongoUrl(): string | null {
   return urlOf('MONGODB_URL', 'MongoDB')
 }
 
-/** The same MongoDB with a database of one's own. */
+/** The connection string with another database. */
 export function databaseOf(url: string, database: string): string {
   return url.replace(/^(mongodb(?:\+srv)?:\/\/[^/?]+)(?:\/[^?]*)?/, `$1/${database}`)
 }
@@ -45,12 +45,12 @@ function urlOf(variable: Variable, server: string): string | null {
 
 const containers: StartedTestContainer[] = []
 
-/** Variable that names the folder in which shared platforms are noted: their process ids, each with a folder to remove. */
+/** Variable with the folder that lists shared platforms: a file for each process id, holding a folder to remove. */
 export const LEFT_RUNNING = 'RINGLEDGER_TESTS_LEFT_RUNNING'
 
 let leftRunning = ''
 
-/** Global set-up of vitest: starts the servers that no variable names, when a container engine answers. */
+/** Global setup of vitest: starts the servers that no variable names, if a container engine answers. */
 export async function setup(): Promise<void> {
   leftRunning = mkdtempSync(join(tmpdir(), 'ringledger-running-'))
   process.env[LEFT_RUNNING] = leftRunning
@@ -76,11 +76,11 @@ function endProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended by itself, which the tests that needed it have told.
+    // It has ended already; the tests that needed it have failed.
   }
 }
 
-/** Global tear-down of vitest. */
+/** Global teardown of vitest. */
 export async function teardown(): Promise<void> {
   for (const pid of readdirSync(leftRunning)) {
     endProcess(Number(pid))

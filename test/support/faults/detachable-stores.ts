@@ -2,9 +2,9 @@ import { renameSync } from 'node:fs'
 import { openFaultProxy } from './fault-proxy.ts'
 import type { Environment } from './platform-process.ts'
 
-/** A store that a test takes away from the platform and gives back. */
+/** A store that a test can take away from the platform and give back. */
 export interface DetachableStore {
-  /** The connection string that the platform is to use. */
+  /** The connection string for the platform. */
   readonly url: string
   readonly detach: () => void
   readonly attach: () => void
@@ -13,7 +13,7 @@ export interface DetachableStore {
 
 const SQLITE = 'sqlite:'
 
-/** A file leaves by moving elsewhere. */
+/** A database file is detached by renaming it. */
 function detachableFile(url: string): DetachableStore {
   const file = url.slice(SQLITE.length)
   return {
@@ -24,13 +24,13 @@ function detachableFile(url: string): DetachableStore {
   }
 }
 
-/** A server leaves by the way to it being cut. */
+/** A server is detached by cutting the connection through a proxy. */
 async function detachableServer(url: string): Promise<DetachableStore> {
   const way = await openFaultProxy(url)
   return { url: way.url, detach: way.cut, attach: way.mend, close: way.close }
 }
 
-/** The two stores of an environment, each of which can leave. */
+/** Opens the event log and the read store of an environment as detachable stores. */
 export async function openDetachableStores(
   env: Environment,
 ): Promise<{ readonly log: DetachableStore; readonly views: DetachableStore }> {

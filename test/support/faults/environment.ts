@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { StoreSetup } from '../e2e/server.ts'
 import { type Environment, freePort } from './platform-process.ts'
 
-/** The environment of a platform that seeds nothing and writes below a directory of its own. */
+/** The environment of a platform that seeds nothing and writes below its own directory. */
 export interface FaultEnvironment {
   readonly env: Environment
   readonly dataDir: string
@@ -14,7 +14,7 @@ export interface FaultEnvironment {
   readonly remove: () => void
 }
 
-/** A fresh environment over the stores of a setup, on a port that is free. */
+/** Creates an environment with the stores of a setup and a free port. */
 export async function createFaultEnvironment(setup?: StoreSetup): Promise<FaultEnvironment> {
   const directory = mkdtempSync(join(tmpdir(), 'ringledger-faults-'))
   const dataDir = join(directory, 'var')

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { openFaultProxy } from './fault-proxy.ts'
 
-/** A way to the server of `workerData`, cut and mended by messages: from another thread its end meets a client in any turn. */
+/** A proxy to the server in `workerData`, cut and restored by messages. In its own thread it can cut at any moment. */
 const proxy = await openFaultProxy(workerData)
 parentPort?.postMessage(proxy.url)
 parentPort?.on('message', (act: 'cut' | 'mend') => {

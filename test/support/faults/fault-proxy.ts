@@ -1,19 +1,19 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A way to a server that can be cut, so that a test may take the server away from one client alone. */
+/** A TCP proxy that can be cut, so that a test can take a server away from one client. */
 export interface FaultProxy {
-  /** The URL with this way's address in place of the server's. */
+  /** The server's URL with the address of the proxy. */
   readonly url: string
-  /** Breaks every connection, and those to come until `mend`. */
+  /** Breaks all connections, and new ones until `mend`. */
   readonly cut: () => void
   readonly mend: () => void
-  /** Holds back whatever is under way, as a server does that hangs. */
+  /** Holds back all data, as a server does that hangs. */
   readonly stall: () => void
   readonly close: () => Promise<void>
 }
 
-/** Opens a way to the server that a URL names by its first host and port. */
+/** Opens a proxy to the first host and port in a URL. */
 export async function openFaultProxy(url: string): Promise<FaultProxy> {
   const [, before = '', host = '', port = '', after = ''] =
     /^(.*?\/\/(?:[^@/]*@)?)([^:/?,]+):(\d+)(.*)$/.exec(url) ?? []

@@ -3,19 +3,19 @@ import type { ScriptedDial } from '../../../src/ports/call-script.ts'
 import { createApiClient } from '../e2e/api-client.ts'
 import type { FaultWorld } from './world.ts'
 
-/** Between two calls of one client: the load leaves the machine room to end them. */
+/** The pause (ms) between two calls of a client, in which the machine can end calls. */
 const PAUSE_MS = 25
 const HOUR_MS = 3_600_000
 
-/** Clients that place calls, and convert, adjust and tag them, for as long as they are let, whoever dies meanwhile. */
+/** Clients that place calls and convert, adjust and tag them until they are stopped, across crashes of the platform. */
 export interface Load {
   /** Ids of the calls that were answered with 201. */
   readonly acknowledged: ReadonlySet<string>
-  /** Types and streams of the events that acts on calls must have left, for they were answered with 200. */
+  /** Types and streams of the events that must exist, because their action was answered with 200. */
   readonly written: ReadonlySet<string>
-  /** Answers that nobody should get from a platform that is there or not, as text: there are none. */
+  /** Answers that the platform must never give, as text. */
   readonly strange: readonly string[]
-  /** Ends it, and waits for what is under way. */
+  /** Stops the clients and waits for their open requests. */
   readonly stop: () => Promise<void>
 }
 
@@ -35,7 +35,7 @@ function scriptedDial(chance: Chance): ScriptedDial {
   }
 }
 
-/** A call as the sandbox takes it: instant or live, now or an hour ago, with a fate for every target. */
+/** A random call for the sandbox: instant or live, now or an hour ago, with a script for every target. */
 export function someCall({ lines, targets }: FaultWorld, chance: Chance): Readonly<Record<string, unknown>> {
   const line = lines[Math.floor(chance() * lines.length)] ?? lines[0]
   const instant = chance() < 0.5
@@ -54,16 +54,16 @@ export function someCall({ lines, targets }: FaultWorld, chance: Chance): Readon
   }
 }
 
-/** Share of the calls after which something is done to one of the client's own. */
+/** Share of the calls after which the client acts on one of its calls. */
 const ACTION_SHARE = 0.5
 
 const cents = (chance: Chance, most: number) => Math.floor(chance() * most) * 100
 
 interface CallAction {
   readonly path: string
-  /** The event that it leaves, unless it is refused. */
+  /** The event of the action, unless it is refused. */
   readonly type: string
-  /** What it sends; `n` was never sent before. */
+  /** The body of the request; `n` is different in each. */
   readonly body: (chance: Chance, n: number) => object
 }
 
@@ -82,12 +82,12 @@ const CALL_ACTIONS: readonly CallAction[] = [
   { path: 'tags', type: 'CallTagged', body: (_chance, n) => ({ tags: { source: `mark ${n}` } }) },
 ]
 
-/** How everybody is asked to wait: who asks faster than a person may, and by a platform that is away. */
+/** Answers that ask the client to wait: the rate limit, and an unavailable platform. */
 const RETRY_STATUSES: ReadonlySet<number> = new Set([429, 503])
-/** How an act on a call that lives, is hardly begun or reads so already is answered. */
+/** Answers to an action on a call that is still live, not yet known, or already in that state. */
 const REFUSED_STATUSES: ReadonlySet<number> = new Set([...RETRY_STATUSES, 400, 404, 409])
 
-/** Begins a load on servers that may be away at any time; `nextBase` says where the next call is sent. */
+/** Starts a load on servers that may be unavailable at any time. `nextBase` gives the base URL of the next call. */
 export function startLoad(world: FaultWorld, clients: number, nextBase: () => string, chance: Chance): Load {
   const acknowledged = new Set<string>()
   const written = new Set<string>()

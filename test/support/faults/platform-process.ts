@@ -10,22 +10,22 @@ const OUTPUT_KEPT = 4_000
 
 export type Environment = Readonly<Record<string, string>>
 
-/** A process of the platform that is started and killed again and again on one port. */
+/** A process of the platform on one port that can be started and killed repeatedly. */
 export interface PlatformProcess {
   readonly baseUrl: string
-  /** What it said last. */
+  /** The end of its output. */
   readonly lastOutput: () => string
-  /** Starts it; it may be killed before it answers. */
+  /** Starts the process without waiting until it answers. */
   readonly start: () => void
-  /** Waits until it answers requests. @throws Error with its last words, when it ended instead */
+  /** Waits until it answers requests. @throws Error with its output when it ends instead */
   readonly waitUntilAnswering: () => Promise<void>
-  /** Kills it where it stands. */
+  /** Kills it at once (SIGKILL). */
   readonly kill: () => Promise<void>
-  /** Asks it to end, and answers its exit code. */
+  /** Stops it gracefully (SIGTERM); returns its exit code. */
   readonly stop: () => Promise<number | null>
 }
 
-/** A port that nobody listens on. */
+/** A free port. */
 export async function freePort(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -35,7 +35,7 @@ export async function freePort(): Promise<string> {
   return String(typeof address === 'object' && address ? address.port : 0)
 }
 
-/** A platform that seeds nothing, over the stores that its environment names. */
+/** A platform without seed, over the stores named in its environment. */
 export function createPlatformProcess(env: Environment): PlatformProcess {
   const baseUrl = `http://127.0.0.1:${env.PORT}`
   let running: ChildProcess | null = null

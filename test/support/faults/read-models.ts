@@ -9,7 +9,7 @@ import { waitUntil } from '../e2e/server.ts'
 
 const CATCH_UP_MS = 600_000
 
-/** Folds into a store whatever the log holds that it has not yet. */
+/** Projects the rest of a log into a store. */
 export async function catchUp(log: EventLog, store: ReadStore): Promise<void> {
   const stop = new AbortController()
   const head = await log.head()
@@ -31,7 +31,7 @@ export async function catchUp(log: EventLog, store: ReadStore): Promise<void> {
   await runner.done
 }
 
-/** One hash for each read model: of its documents and their ids, in order of id. */
+/** One hash for each read model, over its documents and their ids in order of id. */
 export async function readModelHashes(store: ReadStore): Promise<Readonly<Record<string, string>>> {
   const pointers = await readAliases(store)
   const hashed = projections.map(async ({ name }) => {
@@ -49,7 +49,7 @@ export async function readModelHashes(store: ReadStore): Promise<Readonly<Record
   return Object.fromEntries(await Promise.all(hashed))
 }
 
-/** JSON with its keys in order. */
+/** JSON with sorted keys. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

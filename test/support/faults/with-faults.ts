@@ -1,13 +1,13 @@
 /**
- * What happens to one call: `fail` throws before it is done, `lose` does it and throws instead of answering, `vanish`
- * does it and never answers. A promise holds it back until it resolves, to one of these or to nothing.
+ * A fault of one call. `fail` throws and does nothing, `lose` does the work and throws instead of answering, `vanish`
+ * does it and never answers. A promise delays the call until it resolves, to one of these or to nothing.
  */
 export type Fault = 'fail' | 'lose' | 'vanish' | Promise<unknown>
 
-/** Decides over the n-th call (1, 2, …) of a method; undefined lets it through. */
+/** Decides on the n-th call (1, 2, …) of a method; undefined means no fault. */
 export type FaultPlan = (method: string, nth: number) => Fault | undefined
 
-/** A port whose calls may be interfered with. `away` makes the error that a failed or lost call throws. */
+/** Decorates a port with faults. `away` creates the error that a failed or lost call throws. */
 export function withFaults<Port extends object>(port: Port, away: () => Error, interfere: FaultPlan): Port {
   const calls = new Map<string, number>()
   return new Proxy(port, {

@@ -5,13 +5,13 @@ import { type CampaignLine, createTenantWorkspace, type Tenant } from '../e2e/wo
 export interface FaultWorld {
   readonly tenant: Tenant
   readonly lines: readonly CampaignLine[]
-  /** Targets that a script may name. */
+  /** Phone numbers or addresses of targets that a script may name. */
   readonly targets: readonly string[]
 }
 
 const LARGE_WALLET_CENTS = 5_000_000
 
-/** Builds the workspace through the commands. */
+/** Builds the workspace through commands. */
 export async function buildFaultWorld(writer: StreamWriter): Promise<FaultWorld> {
   const tenant = await createTenantWorkspace(writer, { name: 'Faults', fundCents: LARGE_WALLET_CENTS })
   const acme = await tenant.buyer({ name: 'Acme' })

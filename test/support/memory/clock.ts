@@ -1,19 +1,19 @@
 import type { Clock } from '../../../src/ports/clock.ts'
 
-/** A clock that moves by hand. */
+/** A clock that tests move by hand. */
 export interface ManualClock extends Clock {
-  /** Moves time on, waking what is due in order and letting each wake have its consequences first. */
+  /** Moves time on, running timers in order and letting the consequences of each run first. */
   advance(ms: number): Promise<void>
-  /** Moves time on in one leap, as a machine does that was asleep: all that fell due meanwhile wakes at its end. */
+  /** Moves time on at once, as after a suspended machine: every timer that fell due runs at the end. */
   jump(ms: number): Promise<void>
 }
 
-/** Lets everything that is ready to run run, for so many turns of the event loop. */
+/** Lets everything run that is ready to run, for a number of turns of the event loop. */
 export async function flushEventLoop(turns = 20): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** A manual clock, standing at `start` (ms since the epoch). */
+/** Creates a manual clock at `start` (ms since the epoch). */
 export function createManualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
   let time = start
   let wakes: { readonly instant: number; readonly wake: () => void }[] = []
@@ -50,7 +50,7 @@ export function createManualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
   }
 }
 
-/** Moves time on in small steps until the condition holds; throws when it does not within `limitMs` of that time. */
+/** Moves time on in small steps until a condition holds. @throws Error when it does not hold within `limitMs` */
 export async function advanceUntil(clock: ManualClock, condition: () => boolean, limitMs = 60_000): Promise<void> {
   const end = clock.now() + limitMs
   await flushEventLoop()

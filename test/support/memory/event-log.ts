@@ -1,10 +1,10 @@
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import { type EventLog, type LogPage, START } from '../../../src/ports/event-log.ts'
 
-/** Positions of this log leave gaps, as those of a real one do. */
+/** Positions have gaps, as in a real log. */
 const STRIDE = 3
 
-/** An event log in memory, exact in everything but durability. */
+/** An event log in memory: a full implementation of the port except for durability. */
 export function createMemoryLog(): EventLog & { readonly events: readonly RecordedEvent[] } {
   const events: RecordedEvent[] = []
   const revisions = new Map<string, number>()

@@ -1,6 +1,6 @@
 import type { Conditions, Doc, Filter, Scalar, Sort, StoredDocument } from '../../../src/ports/read-store.ts'
 
-/** Value at a dotted path, null where there is none; `_position` is the position that the document was folded to. */
+/** The value at a dotted path, or null; `_position` is the position of the document. */
 export function valueAt(stored: StoredDocument, path: string): unknown {
   if (path === '_position') return stored.position
   let value: unknown = stored.doc
@@ -37,7 +37,7 @@ function meets(value: unknown, conditions: Conditions): boolean {
   return (Array.isArray(value) ? value : [value]).some((one) => typeof one === 'string' && pattern.test(one))
 }
 
-/** Whether a document passes a filter. */
+/** Whether a document matches a filter. */
 export function matches(stored: StoredDocument, filter: Filter): boolean {
   return Object.entries(filter).every(([path, condition]) => {
     if (condition === undefined) return true
@@ -58,7 +58,7 @@ function order(a: unknown, b: unknown): number {
   return typeof a === 'boolean' ? Number(a) - Number(b) : compare(a as string | number, b as string | number)
 }
 
-/** Order of documents by fields, then by id. */
+/** Compares documents by fields, then by id. */
 export function bySort(sort: Sort): (a: StoredDocument, b: StoredDocument) => number {
   const fields = Object.entries(sort)
   return (a, b) => {

@@ -1,6 +1,6 @@
 import type { Random } from '../../../src/ports/random.ts'
 
-/** Chance that repeats itself for the same seed (mulberry32). Its ids have the form of UUIDv7. */
+/** A random port with a seed (mulberry32). Its ids have the form of UUIDv7. */
 export function createSeededRandom(seed = 1): Random {
   let state = seed >>> 0
   const next = () => {

@@ -1,8 +1,8 @@
 import type { Conditions, Doc, Filter, Page, Scalar, StoredDocument } from '../../../src/ports/read-store.ts'
 
-/** What a read store must answer, spelt out over documents in memory: the port's semantics, without an index. */
+/** The semantics of the read store port, written as plain code over documents in memory without an index. */
 
-/** Documents that a page holds. */
+/** The documents of a page. */
 export function findIn(
   documents: readonly StoredDocument[],
   { filter, sort = {}, skip = 0, limit }: Page,
@@ -18,7 +18,7 @@ export function findIn(
   return ordered.slice(skip, limit === undefined ? undefined : skip + limit)
 }
 
-/** Values that a page holds at a path. */
+/** The values of a page at a path. */
 export function pluckIn(documents: readonly StoredDocument[], path: string, page: Page): readonly Scalar[] {
   return findIn(documents, page).map((document) => {
     const value = at(document, path)
@@ -26,7 +26,7 @@ export function pluckIn(documents: readonly StoredDocument[], path: string, page
   })
 }
 
-/** Sums by group, in no order. */
+/** Sums by group, in no particular order. */
 export function sumIn(
   documents: readonly StoredDocument[],
   filter: Filter,
@@ -43,7 +43,7 @@ export function sumIn(
   }))
 }
 
-/** Whether a document meets a filter. */
+/** Whether a document matches a filter. */
 export function matches(document: StoredDocument, filter: Filter): boolean {
   return Object.entries(filter).every(([path, condition]) => {
     if (condition === undefined) return true
@@ -86,7 +86,7 @@ function meets(value: unknown, condition: Scalar | Conditions): boolean {
   )
 }
 
-/** Value at a dotted path; a missing one is null. */
+/** The value at a dotted path; null when there is none. */
 function at(document: StoredDocument, path: string): unknown {
   if (path === '_position') return document.position
   const walk = (value: unknown, key: string) =>
@@ -98,7 +98,7 @@ function scalarAt(document: StoredDocument, path: string): Scalar {
   return at(document, path) as Scalar
 }
 
-/** Null before any value; text by code unit. */
+/** Null comes first; text compares by code unit. */
 function compare(one: unknown, other: unknown): number {
   if (one === other) return 0
   if (one === null || other === null) return one === null ? -1 : 1

@@ -12,17 +12,17 @@ import { bySort, matches, valueAt } from './filter.ts'
 
 interface StoredVersion {
   readonly position: number
-  /** A copy of the document, nobody else's; null for one removed, whose position still guards. */
+  /** A frozen copy of the document; null for a removed one, whose position still rejects older writes. */
   readonly doc: Doc | null
 }
 
 export interface MemoryReadStore extends ReadStore {
-  /** Everything that a collection holds, by id. */
+  /** All documents of a collection, by id. */
   all(collection: string): Readonly<Record<string, Doc>>
   readonly commits: number
 }
 
-/** A read store in memory. Unless `atomic`, a batch that loses the race for the checkpoint has been written nevertheless. */
+/** A read store in memory. Unless `atomic`, a batch is written even if its checkpoint update fails. */
 export function createMemoryReadStore({ atomic = true } = {}): MemoryReadStore {
   const collections = new Map<string, Map<string, StoredVersion>>()
   const checkpoints = new Map<string, Checkpoint>()
@@ -100,7 +100,7 @@ export function createMemoryReadStore({ atomic = true } = {}): MemoryReadStore {
   }
 }
 
-/** A document that whoever reads it cannot change. */
+/** Freezes a document deeply, so that readers cannot change it. */
 function deepFreeze<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null) return value
   for (const inner of Object.values(value)) deepFreeze(inner)

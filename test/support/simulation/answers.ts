@@ -9,7 +9,9 @@ import { SIMULATED_START } from './world.ts'
 const SUMS = ['revenueCents', 'payoutCents', 'profitCents', 'usageCents'] as const
 const MOST_ROWS = 200
 
-/** What a process answers of the calls: every one of them in full and over, and totals that are the sums of the rows. */
+/**
+ * Checks what a process answers to queries: every call can be read and is over, and totals equal the sums of the rows.
+ */
 export async function answerViolations(
   ask: SimulatedProcess['ask'],
   events: readonly RecordedEvent[],

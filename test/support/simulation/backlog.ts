@@ -8,17 +8,17 @@ import { readActivePositions } from '../../../src/runtime/projections/build-name
 import type { Oracle } from '../oracle/oracle.ts'
 import { simulatedProjections } from './process.ts'
 
-/** How far a system is from having nothing left to do. */
+/** The work that a simulated system has left to do. */
 export interface Backlog {
-  /** Projections and reactions that have not passed all that was written. */
+  /** Projections and reactions whose position is behind the head of the log. */
   readonly behind: readonly string[]
-  /** Whether a call has still something to come. */
+  /** Whether any call has work left to do. */
   readonly open: boolean
-  /** When the next piece of work falls due (ms); null for none. */
+  /** The instant (ms) of the next scheduled job; null when there is none. */
   readonly nextDue: number | null
 }
 
-/** Looks at the stores of a system whose processes all wait. */
+/** Reads the backlog from the stores while all processes are idle. */
 export async function backlogOf(
   stores: { readonly log: EventLog; readonly ops: OperationalStore; readonly views: ReadStore },
   oracle: Pick<Oracle, 'open'>,

@@ -5,7 +5,7 @@ import { routeCall } from '../../../commands/routing/route-call.ts'
 import type { WorkspaceState } from '../../../src/domain/configuration/workspace.ts'
 import type { Bug } from './process.ts'
 
-/** The configuration as if no target took but so many calls a day. */
+/** The configuration with the daily caps of all targets removed. */
 function withoutDailyCaps(state: WorkspaceState): WorkspaceState {
   return { ...state, targets: state.targets.map((target) => ({ ...target, dailyCap: 0 })) }
 }
@@ -31,19 +31,19 @@ const settleAgain: typeof settleCall = {
   decide: (input, state, context) => settleCall.decide(input, state && { ...state, settled: null }, context),
 }
 
-/** Three mistakes of the kind that simulations are for; the last two show by faults alone. */
+/** Three seeded bugs of the kind that the simulation must find. The last two show under faults only. */
 export const bugs = {
-  /** Claims look at every cap of a target but that of its day. */
+  /** A claim checks every cap of a target except the daily one. */
   forgottenCap: {
     name: 'a claim that forgets a cap',
     commands: { 'route-call': routeIgnoringCaps, 'fail-over': failOverIgnoringCaps },
   },
-  /** Books that were written are written again by whoever comes late. */
+  /** A call that is settled already is settled again by the next process. */
   settledTwice: {
     name: 'a settlement that is not idempotent',
     commands: { 'settle-call': settleAgain },
   },
-  /** Who takes up what a dead process has left does not release calls. */
+  /** The process that recovers the work of a dead one does not release calls. */
   lostRelease: {
     name: 'a release that is lost with the crash',
     recovery: (tools) => ({

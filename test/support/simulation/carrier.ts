@@ -2,29 +2,29 @@ import type { Carrier, CarrierNotice, DialCommand, ReleaseCommand } from '../../
 import type { Chance } from './chance.ts'
 import type { Agenda } from './time.ts'
 
-/** A caller on the line, as the carrier has it. */
+/** A call as the carrier has it. */
 interface Line {
   readonly workspaceId: string
   readonly callId: string
   readonly carrierCallId: string
   over: boolean
-  /** Dials that ring or talk, by attempt. */
+  /** Dials that ring or are connected, by attempt. */
   readonly up: Map<number, { readonly targetId: string; readonly record: boolean; connected: boolean }>
   released: boolean
-  /** Takes off the agenda what its end leaves without a point. */
+  /** Cancels what is scheduled for the call, once the call is over. */
   readonly cancels: (() => void)[]
 }
 
-/** How the callers and the called are. */
+/** How callers and called parties behave. */
 export interface CallerBehaviour {
-  /** Seconds that a caller waits at most for somebody to answer. */
+  /** The range of seconds that a caller waits for an answer. */
   readonly patience: readonly [number, number]
   readonly talk: readonly [number, number]
-  /** Share of dials that are answered. */
+  /** Share of the dials that are answered, from 0 to 1. */
   readonly answers: number
 }
 
-/** What is placed on the carrier. */
+/** A call that is placed on the carrier. */
 export interface PlacedCall {
   readonly workspaceId: string
   readonly callId: string
@@ -32,18 +32,18 @@ export interface PlacedCall {
   readonly from: string | null
 }
 
-/** The telephone company outside the platform: it knows no crash but its own, and does a command once. */
+/** The carrier outside the platform. It never crashes, and executes each command once. */
 export interface SimulatedCarrier {
   readonly place: (call: PlacedCall) => void
   readonly commands: Pick<Carrier, 'dial' | 'release'>
-  /** Calls that are on the line. */
+  /** Number of calls on the line. */
   readonly liveCalls: () => number
-  /** What it was asked that no carrier may be asked. */
+  /** A sentence for each command that no carrier may be given. */
   readonly broken: readonly string[]
 }
 
 const MOST_SECONDS = 1_200
-/** Share of the talks that were to be recorded of which something is kept, and how long it is (ms). */
+/** Share of the talks with recording on that leave a recording, and how long (ms) it can be fetched. */
 const RECORDED = 0.7
 const RECORDING_LIFE_MS = 30 * 24 * 3_600_000
 const RELEASE_SECONDS: Readonly<Record<ReleaseCommand['action']['kind'], number>> = {
@@ -54,12 +54,12 @@ const RELEASE_SECONDS: Readonly<Record<ReleaseCommand['action']['kind'], number>
 const FAILURES = ['no_answer', 'busy', 'rejected', 'failed'] as const
 const SIP_CODES = { no_answer: null, busy: 486, rejected: 603, failed: 503 } as const
 
-/** A carrier; `tell` takes what it has to say, and sees to it that it is heard. */
+/** Creates a carrier. `tell` delivers its notices, retrying until they are accepted. */
 export function createSimulatedCarrier(options: {
   readonly agenda: Agenda
   readonly chance: Chance
   readonly manners: CallerBehaviour
-  /** Calls that a target may have at once. */
+  /** The number of calls that each target may have at once. */
   readonly lineCaps: ReadonlyMap<string, number>
   readonly tell: (notice: CarrierNotice) => void
 }): SimulatedCarrier {
@@ -82,14 +82,14 @@ export function createSimulatedCarrier(options: {
     line.over = true
     line.up.clear()
     for (const cancel of line.cancels) cancel()
-    // Which of the two is told first is chance, as it is with a carrier that saves on another machine.
+    // The notices come in either order, as from a carrier that saves recordings on another machine.
     const early = chance.odds(0.2)
     if (recorded && early) keep(line)
     tell({ type: 'call-ended', ...keyOf(line), hungUpBy, recorded, at: instant() })
     if (recorded && !early) agenda.at(agenda.now() + 1_000 * chance.between(0, 5), () => keep(line))
   }
 
-  /** The talk is saved, and can be played for a while. */
+  /** Saves the recording of a talk, which then expires after a while. */
   function keep(line: Line): void {
     tell({
       type: 'recording-saved',

@@ -2,9 +2,9 @@ import { createRandom } from '../../../src/domain/routing/random.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { Random } from '../../../src/ports/random.ts'
 
-/** Every choice that a simulated run makes: the same seed makes the same ones. */
+/** Every random choice of a simulated run. The same seed makes the same choices. */
 export interface Chance {
-  /** A whole number from 0 up to, and without, `count`. */
+  /** A whole number from 0 to `count` - 1. */
   readonly pick: (count: number) => number
   readonly odds: (probability: number) => boolean
   readonly between: (least: number, most: number) => number
@@ -12,7 +12,7 @@ export interface Chance {
   readonly among: <Item>(items: readonly Item[]) => Item
 }
 
-/** Chance from a seed. */
+/** Creates the choices of a seed. */
 export function chanceFrom(seed: number): Chance {
   const next = createRandom(seed)
   const pick = (count: number) => Math.floor(next() * count)
@@ -29,7 +29,7 @@ export function chanceFrom(seed: number): Chance {
   }
 }
 
-/** The random port over a seed. Its ids are of the simulated time, as UUIDv7 are of the real one. */
+/** The random port over a seed. Its ids carry the simulated time, as UUIDv7 carry the real one. */
 export function simulatedRandom(seed: number, clock: Pick<Clock, 'now'>): Random {
   const next = createRandom(seed)
   const word = () => Math.floor(next() * 2 ** 32)

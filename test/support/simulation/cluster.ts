@@ -3,25 +3,25 @@ import { type Bug, type SharedPorts, type SimulatedProcess, startProcess } from 
 import type { Profile } from './profile.ts'
 import type { Fate, PendingCall } from './steps.ts'
 
-/** A carrier or a person who is not answered asks again after so long (ms). */
+/** How long (ms) the carrier and users wait for an answer before they retry. */
 const ANSWER_TIMEOUT_MS = 10_000
 const RETRY_MS = [250, 2_000] as const
-/** How long (ms) a place stays empty after a crash. */
+/** How long (ms) it takes until a crashed process is replaced. */
 const DOWN_MS = [0, 500, 5_000, 40_000]
 
-/** The machine room: processes that start, die and are started again, and that are asked to do things. */
+/** A supervisor of simulated processes: it starts, kills and restarts them, and routes requests to them. */
 export interface Cluster {
   readonly start: () => void
-  /** Ends a process where it stands; what it was about to do has happened or not. Another takes its place in time. */
+  /** Kills a process at once; its pending calls happen or not. A replacement starts later. */
   readonly kill: (process: SimulatedProcess) => void
   readonly processes: () => readonly SimulatedProcess[]
   readonly ownerOf: (step: PendingCall) => SimulatedProcess | null
   readonly crashes: () => number
-  /** Has some process do something, until it is done: one that is slow, away or dead is not waited for. */
+  /** Sends a request to some process until one succeeds. Slow, unavailable and dead processes are not waited for. */
   readonly retryUntilDone: (what: string, work: (process: SimulatedProcess) => Promise<unknown>) => void
 }
 
-/** An empty room over a machine. */
+/** Creates a cluster without processes. */
 export function createCluster(options: {
   readonly machine: SharedPorts
   readonly chance: Chance

@@ -27,7 +27,7 @@ import { simulatedRandom } from './chance.ts'
 import type { PendingCalls, PortName } from './steps.ts'
 import { type Agenda, processClock } from './time.ts'
 
-/** What outlives a process, and the room that it runs in. */
+/** The ports that outlive a process, and its scheduler. */
 export interface SharedPorts {
   readonly log: EventLog
   readonly ops: OperationalStore
@@ -35,41 +35,41 @@ export interface SharedPorts {
   readonly commands: Pick<Carrier, 'dial' | 'release'>
   readonly agenda: Agenda
   readonly steps: PendingCalls
-  /** Whether a port is out of reach at this moment. */
+  /** Whether a port is unavailable now. */
   readonly isAway: (port: PortName) => boolean
 }
 
-/** A mistake that is put into a process from outside, to see that it is found. */
+/** A bug that is put into a process from outside, to show that the simulation finds it. */
 export interface Bug {
   readonly name: string
-  /** What the process decides by instead, by the command's name. */
+  /** Commands that replace the real ones, by name. */
   readonly commands?: Readonly<Record<string, AnyCommand>>
-  /** What the reactions work with when they take up what was left. */
+  /** Replaces the tools of the reactions while they recover unfinished work. */
   readonly recovery?: (tools: NumberTools) => NumberTools
 }
 
-/** A process of the platform: writer, flow, reactions, timers, projections and queries over one machine. */
+/** A process of the platform: writer, reactions, scheduled jobs, projections and queries over shared ports. */
 export interface SimulatedProcess {
   readonly name: string
-  /** By which its steps are known. */
+  /** Identifies the process in its pending calls. */
   readonly owner: object
-  /** Takes what the carrier tells; resolves when it is durable. */
+  /** Handles a notice of the carrier; resolves once its outcome is durable. */
   readonly listen: (notice: CarrierNotice) => Promise<void>
   readonly handle: (command: AnyCommand, input: unknown, call: CommandContext) => Promise<CommandResult | Refusal>
   readonly ask: QueryRunner['run']
-  /** Reactions and projections that stand still for ever, with why. */
+  /** Reactions and projections that have halted, each with the reason. */
   readonly halted: () => readonly string[]
   readonly alive: () => boolean
-  /** Ends it where it stands. */
+  /** Kills the process at once. */
   readonly kill: () => void
 }
 
-/** The read models of calls, counts and money: those of configuration alone are built as well without a simulation. */
+/** The read models of calls, counters and money. Those of configuration alone need no simulation. */
 export const simulatedProjections: readonly AnyProjection[] = projections.filter(({ events }) =>
   [ledger, call, wallet].some((entity) => Object.keys(entity.events).some((type) => type in events)),
 )
 
-/** Calls that take their turn among all others; the rest, which only read, go through at once. */
+/** Port calls that wait for their turn. All others only read, and pass at once. */
 const TURNS: ReadonlySet<string> = new Set([
   'log.append',
   'log.read',
@@ -91,7 +91,7 @@ const UNAVAILABLE: Readonly<Record<PortName, () => Error>> = {
   carrier: () => new CarrierUnavailable('The carrier does not answer.'),
 }
 
-/** A log whose tail is late as well. */
+/** A log whose tail subscription is delayed too. */
 function withDelayedTail(log: EventLog, plain: EventLog, turn: () => Promise<unknown>): EventLog {
   return {
     ...log,
@@ -109,7 +109,7 @@ const withBug = (writer: StreamWriter, bug: Bug | null): StreamWriter => ({
   handle: (command, input, call) => writer.handle(bug?.commands?.[command.name] ?? command, input, call),
 })
 
-/** Starts a process over a machine. */
+/** Starts a process over shared ports. */
 export function startProcess(
   machine: SharedPorts,
   {
@@ -124,7 +124,7 @@ export function startProcess(
   let alive = true
   const clock = processClock(agenda, () => alive, skewMs)
   const random = simulatedRandom(seed, clock)
-  /** What a dead process still waits for never comes. */
+  /** Calls of a dead process never resolve. */
   const turn = (port: PortName, step: string) =>
     alive ? steps.turn(owner, port, step) : new Promise<undefined>(() => undefined)
   const interfering =
@@ -195,7 +195,7 @@ export function startProcess(
     alive: () => alive,
     kill() {
       alive = false
-      // It can do nothing any more; but the runtime keeps whoever waits for a signal until the signal comes.
+      // The process does nothing any more. The signal lets the runtime drop what still waits.
       stop.abort()
       void workers.close()
     },

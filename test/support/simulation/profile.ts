@@ -1,40 +1,40 @@
 import type { CallerBehaviour } from './carrier.ts'
 import type { Chance } from './chance.ts'
 
-/** How rough a run is: probabilities are of one step, one notice, one choice. */
+/** The fault profile of a run. Probabilities are per port call, per notice or per choice. */
 export interface Profile {
   readonly processes: number
   readonly calls: number
-  /** Seconds in which the calls are placed. */
+  /** Seconds within which the calls are placed. */
   readonly span: number
-  /** Seconds for which faults go on afterwards: usage falls due two minutes after a call. */
+  /** Seconds for which faults continue afterwards: usage falls due two minutes after a call. */
   readonly aftermath: number
   readonly actions: number
-  /** A step of the log, of a store or of the carrier that fails, or whose answer is lost. */
+  /** Calls to a port that fail, and calls that succeed but lose their answer. */
   readonly failures: number
   readonly lostAnswers: number
-  /** A process that dies over an append, and over any other step. */
+  /** Crashes during an append, and during any other port call. */
   readonly crashesAppending: number
   readonly crashes: number
-  /** Ports that are out of reach for a while, so many times. */
+  /** Number of times that a port is unavailable for a while. */
   readonly outages: number
-  /** Notices that come twice, late, or never. */
+  /** Notices that are delivered twice, late, or never. */
   readonly duplicateNotices: number
   readonly lateNotices: number
   readonly lostNotices: number
-  /** Commands that the carrier says to have taken, and has not. */
+  /** Commands that the carrier confirms and does not execute. */
   readonly ignoredCommands: number
-  /** While something waits for its turn, time goes on now and then. */
+  /** Chance that time moves on although calls wait for their turn. */
   readonly timeMoves: number
-  /** How far (ms) time leaps at most when nothing happens. */
+  /** The steps (ms) in which time moves on while nothing happens. */
   readonly timeStepsMs: readonly number[]
-  /** How far (ms) the clocks of processes go wrong at most. */
+  /** The greatest error (ms) of the clock of a process. */
   readonly skewMs: number
   readonly atomic: boolean
   readonly callers: CallerBehaviour
 }
 
-/** The rough house of a run. One in eight is a calm one, to see that what is found is the faults' doing. */
+/** Draws the profile of a run. One in eight runs has no faults, as a control. */
 export function profileFrom(chance: Chance): Profile {
   const calm = chance.odds(0.125)
   const some = (most: number) => (calm || chance.odds(0.3) ? 0 : chance.between(1, 100) * (most / 100))

@@ -1,33 +1,33 @@
 import type { Fault } from '../faults/with-faults.ts'
 import type { Chance } from './chance.ts'
 
-/** What becomes of a step when its turn comes: it is done, or one of the faults; `gone` never happens. */
+/** What happens to a pending call: it is done, or meets a fault; `gone` means that it never happens. */
 export type Fate = Exclude<Fault, Promise<unknown>> | 'done' | 'gone'
 
 export type PortName = 'log' | 'ops' | 'views' | 'carrier'
 
-/** A call of a process to something outside it, which waits for its turn. */
+/** A call of a process to a port, waiting for its turn. */
 export interface PendingCall {
-  /** Who waits for it. */
+  /** The process that made the call. */
   readonly owner: object
   readonly port: PortName
-  /** Port and method: `log.append`. */
+  /** Port and method, such as `log.append`. */
   readonly name: string
   readonly meet: (fate: Fate) => void
 }
 
-/** All that waits for its turn, of every process. */
+/** The pending calls of all processes. */
 export interface PendingCalls {
-  /** Resolves when the turn has come, to what is to happen then. */
+  /** Adds a call; resolves with its fault once it is its turn. */
   readonly turn: (owner: object, port: PortName, name: string) => Promise<Fault | undefined>
   readonly count: () => number
-  /** Takes one out, by chance; null when nothing waits. */
+  /** Removes one call at random; null when there is none. */
   readonly draw: (chance: Chance) => PendingCall | null
-  /** Takes out all that an owner waits for. */
+  /** Removes all calls of a process. */
   readonly drawAll: (owner: object) => readonly PendingCall[]
 }
 
-/** Steps, none at first. */
+/** Creates an empty set of pending calls. */
 export function createPendingCalls(): PendingCalls {
   let waiting: PendingCall[] = []
   return {
@@ -48,7 +48,7 @@ export function createPendingCalls(): PendingCalls {
   }
 }
 
-/** Lets all that is ready to run run. */
+/** Lets everything run that is ready to run. */
 export async function flushEventLoop(turns = 2): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -19,12 +19,12 @@ import { createAgenda } from './time.ts'
 import { someAction, someCaller } from './user-actions.ts'
 import { copyEvents, SIMULATED_START, type SimulatedWorld, simulatedCommandCall } from './world.ts'
 
-/** A run that has not come to rest after so many steps never will. */
+/** A run that takes more port calls than this does not come to an end. */
 const MOST_STEPS = 20_000
-/** Looks in a row at which nothing was left to do; more of them while a call is open, for what a dead process held. */
+/** Idle checks in a row that end a run. An open call needs more of them, until the leases of dead processes expire. */
 const IDLE_CHECKS = 12
 const IDLE_CHECKS_WITHOUT_OPEN_CALL = 3
-/** How far (ms) time goes when all that is left is to wait for what is late. */
+/** How far (ms) time moves while only late events are left. */
 const WAIT_MS = 2_500
 const PORTS: readonly PortName[] = ['log', 'ops', 'views', 'carrier']
 const OUTAGES_MS = [500, 5_000, 60_000]
@@ -32,35 +32,35 @@ const OUTAGES_MS = [500, 5_000, 60_000]
 export interface RunOptions {
   readonly seed: number
   readonly bug?: Bug | null
-  /** Dies over the n-th append (from 1), before or after it landed. */
+  /** Crashes at the n-th append (from 1), before or after it is written. */
   readonly dyingAt?: { readonly append: number; readonly landed: boolean } | null
   readonly profile?: Partial<Profile>
-  /** Hears of everything that happens. */
+  /** Receives a line for everything that happens. */
   readonly trace?: (line: string) => void
 }
 
-/** How a run went. */
+/** The result of a run. */
 export interface SimulationRun {
   readonly seed: number
-  /** One sentence for each rule that was broken. */
+  /** A sentence for each rule that was broken. */
   readonly broken: readonly string[]
   readonly steps: number
   readonly appends: number
   readonly crashes: number
-  /** What was written beyond the workspace's configuration. */
+  /** The events after those of the configuration. */
   readonly events: readonly RecordedEvent[]
-  /** Of all that was written, in order: the same for the same seed. */
+  /** Hash of all events in order: the same for the same seed. */
   readonly digest: string
 }
 
-/** Everything that was written but for the ids of commands, which are the machine's own. */
+/** Hash of all events without the ids of commands, which differ between runs. */
 function digestOf(events: readonly RecordedEvent[]): string {
   const hash = createHash('sha256')
   for (const { meta, ...event } of events) hash.update(JSON.stringify([event, meta.at, meta.eventId, meta.reads]))
   return hash.digest('hex')
 }
 
-/** Runs the whole system once: rough as the seed wills, then calm until nothing is left to do. */
+/** Runs the whole system once: with faults as the seed draws them, then without until no work is left. */
 export async function runSystem(world: SimulatedWorld, options: RunOptions): Promise<SimulationRun> {
   const { seed, bug = null, dyingAt = null } = options
   const chance = chanceFrom(seed)
@@ -72,9 +72,9 @@ export async function runSystem(world: SimulatedWorld, options: RunOptions): Pro
   await copyEvents(log, world.events)
   const broken: string[] = []
   const acknowledged = new Set<string>()
-  /** Calls whose arrival was never told: the carrier does not go on to tell of their end for ever. */
+  /** Calls whose arrival was never delivered: the carrier sends nothing more about them. */
   const unknown = new Set<string>()
-  /** Calls whose answer was never told: they have no recording that anybody could take. */
+  /** Calls whose answer was never delivered: their recording cannot be accepted. */
   const unanswered = new Set<string>()
   /** Calls whose recording was acknowledged. */
   const recorded = new Set<string>()
@@ -98,7 +98,7 @@ export async function runSystem(world: SimulatedWorld, options: RunOptions): Pro
     lineCaps: world.concurrency,
     tell,
   })
-  /** Says yes each time, and now and then does nothing. */
+  /** Confirms every command, and sometimes does not execute it. */
   const heeding =
     <Command>(method: (command: Command) => Promise<void>) =>
     async (command: Command) => {
@@ -157,7 +157,7 @@ export async function runSystem(world: SimulatedWorld, options: RunOptions): Pro
     }
   }
 
-  /** Lets a step meet its fate. */
+  /** Decides what happens to a pending call. */
   function meet(step: PendingCall): void {
     const owner = room.ownerOf(step)
     const appending = step.name === 'log.append'
@@ -181,7 +181,7 @@ export async function runSystem(world: SimulatedWorld, options: RunOptions): Pro
     broken.push(...carrier.broken)
   }
 
-  /** Moves time on: to what comes next, or past much that falls due in between. */
+  /** Moves time on to the next event, skipping timers that fall due in between. */
   function moveOn(leap: number): void {
     const event = agenda.next(true) ?? Number.POSITIVE_INFINITY
     agenda.moveTo(Math.min(event, Math.max(agenda.next() ?? 0, agenda.now() + leap)))

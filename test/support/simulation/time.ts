@@ -1,13 +1,16 @@
 import type { Clock } from '../../../src/ports/clock.ts'
 
-/** What lies ahead: things that happen at instants (ms since the epoch), each once. */
+/** Simulated time: things that happen once at an instant (ms since the epoch). */
 export interface Agenda {
   readonly now: () => number
-  /** Puts something on the agenda; the answer takes it off. `wake` marks what only looks whether there is something to do. */
+  /** Schedules something; the result cancels it. `wake` marks timers that only check for work. */
   readonly at: (instant: number, run: () => void, wake?: boolean) => () => void
-  /** The first instant at which something is due; of what is no mere wake alone, if `eventful`. Null for none. */
+  /**
+   * The next instant at which something is scheduled; with `eventful`, timers that only check for work do not count.
+   * Null for none.
+   */
   readonly next: (eventful?: boolean) => number | null
-  /** Moves time on to an instant, and does all that is due by then in its order, late as it may be. */
+  /** Moves time on to an instant and runs everything due by then, in order. */
   readonly moveTo: (instant: number) => void
 }
 
@@ -17,14 +20,14 @@ interface Item {
   readonly wake: boolean
 }
 
-/** An agenda that stands at `start`. */
+/** Creates an agenda whose time is `start`. */
 export function createAgenda(start: number): Agenda {
   let time = start
   let items: Item[] = []
   return {
     now: () => time,
     at(instant, run, wake = false) {
-      // The time is told in whole milliseconds, as a machine's is.
+      // Time has whole milliseconds, as on a real machine.
       const item = { instant: Math.ceil(instant), run, wake }
       items.push(item)
       return () => {
@@ -44,7 +47,7 @@ export function createAgenda(start: number): Agenda {
   }
 }
 
-/** The clock of a process: what it has set itself is gone with it. `skewMs` is how far it goes wrong. */
+/** The clock of a process. Its timers die with it. `skewMs` is its error. */
 export function processClock(agenda: Agenda, alive: () => boolean, skewMs = 0): Clock {
   return {
     now: () => agenda.now() + skewMs,

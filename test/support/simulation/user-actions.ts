@@ -15,19 +15,19 @@ import type { AnyCommand } from '../../../src/kernel/command.ts'
 import type { Chance } from './chance.ts'
 import type { SimulatedWorld } from './world.ts'
 
-/** What somebody asks of the platform. */
+/** A command of a user. */
 export interface UserAction {
   readonly command: AnyCommand
   readonly input: unknown
 }
 
-/** A caller of a small town: they meet each other's windows. */
+/** One of few callers, so that deduplication windows are met. */
 export function someCaller(chance: Chance): string | null {
   if (chance.odds(0.1)) return null
   return chance.among(['+12125550101', '+12125550102', '+13105550103', '+13105550104', '+14155550105', '+15125550106'])
 }
 
-/** Acts on calls that may not have arrived yet are refused, as they are anywhere. */
+/** Actions on a call. If the call has not arrived yet, they are refused, as in production. */
 const CALL_ACTIONS: readonly ((chance: Chance, callId: string) => UserAction)[] = [
   (chance, callId) => ({
     command: postConversion,
@@ -50,7 +50,7 @@ const CALL_ACTIONS: readonly ((chance: Chance, callId: string) => UserAction)[] 
 
 type ActionGenerator = (chance: Chance, world: SimulatedWorld) => UserAction
 
-/** What people do while calls go on: what is edited is what the world leaves to them. */
+/** Actions of users while calls go on. They edit only the records that the world sets aside for it. */
 const ACTIONS: readonly ActionGenerator[] = [
   (chance, { edited }) => ({
     command: setTargetStatus,
@@ -105,7 +105,7 @@ const ACTIONS: readonly ActionGenerator[] = [
   }),
 ]
 
-/** Something that somebody does, to the workspace or to one of these calls. */
+/** A random action on the workspace, or on one of these calls. */
 export function someAction(chance: Chance, world: SimulatedWorld, calls: readonly string[]): UserAction {
   if (calls.length > 0 && chance.odds(0.4)) return chance.among(CALL_ACTIONS)(chance, chance.among(calls))
   return chance.among(ACTIONS)(chance, world)

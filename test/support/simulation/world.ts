@@ -12,25 +12,25 @@ import { createMemoryLog } from '../memory/event-log.ts'
 import { createMemoryOperationalStore } from '../memory/operational-store.ts'
 import { simulatedRandom } from './chance.ts'
 
-/** Two minutes before an hour, a day and a month end at once. */
+/** Two minutes before an hour, a day and a month end at the same instant. */
 export const SIMULATED_START = Date.UTC(2026, 10, 30, 23, 58)
 const CONFIGURED_AT = SIMULATED_START - 60_000
 const OPENING_CENTS = 40
 
-/** A workspace whose calls meet every kind of cap, failover, buffers and terms, the same in every process. */
+/** A workspace whose calls meet every kind of cap, failover, buffer and terms. It is the same in every run. */
 export interface SimulatedWorld {
   readonly lines: readonly CampaignLine[]
-  /** Buyers and targets whose settings nobody touches, and those that are edited, paused and reset. */
+  /** Buyers and targets whose settings never change, and those that are edited, paused and reset. */
   readonly steady: { readonly targets: readonly string[]; readonly buyers: readonly string[] }
   readonly edited: { readonly targets: readonly string[]; readonly buyers: readonly string[] }
   readonly publisherId: string
-  /** Calls that a target may have at once, of those that nobody touches. */
+  /** The concurrency caps of the targets that are never edited. */
   readonly concurrency: ReadonlyMap<string, number>
-  /** How it came to be. */
+  /** The events of the configuration. */
   readonly events: readonly RecordedEvent[]
 }
 
-/** On whose behalf a simulated person or machine acts. */
+/** The metadata of a simulated user's command. */
 export function simulatedCommandCall(commandId: string): CommandContext {
   return {
     workspaceId: WORKSPACE,
@@ -43,7 +43,7 @@ export function simulatedCommandCall(commandId: string): CommandContext {
   }
 }
 
-/** Builds the workspace through the commands. */
+/** Builds the workspace through commands. */
 export async function buildSimulatedWorld(): Promise<SimulatedWorld> {
   const log = createMemoryLog()
   const clock = createManualClock(CONFIGURED_AT)
@@ -53,7 +53,7 @@ export async function buildSimulatedWorld(): Promise<SimulatedWorld> {
   let commands = 0
   const handle = async (command: AnyCommand, input: unknown) => {
     commands += 1
-    // Ids tell the order in which things were made.
+    // Ids are ordered by the time at which they are made.
     await clock.advance(1)
     const outcome = await writer.handle(command, command.input.parse(input), simulatedCommandCall(`world-${commands}`))
     if (isRefusal(outcome)) throw new Error(`${command.name}: ${JSON.stringify(outcome)}`)
@@ -107,7 +107,7 @@ export async function buildSimulatedWorld(): Promise<SimulatedWorld> {
   }
 }
 
-/** Puts events into an empty log as they lie in another. */
+/** Copies events into an empty log. */
 export async function copyEvents(log: ReturnType<typeof createMemoryLog>, events: readonly RecordedEvent[]) {
   for (const event of events) await log.append(event.stream, event.revision - 1, [event])
 }
