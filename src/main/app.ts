@@ -25,6 +25,7 @@ import type { Secrets } from '../ports/secrets.ts'
 import type { Simulator } from '../ports/simulated-carrier.ts'
 import { createRateLimiter } from '../runtime/rates/rate-limiter.ts'
 import { createSharedRateLimiter } from '../runtime/rates/shared-rate-limiter.ts'
+import { createJobRunner } from '../runtime/reactions/job-runner.ts'
 import { createStreamWriter, type StreamWriter } from '../runtime/write/stream-writer.ts'
 import { type CarrierPorts, openTelnyxCarrier } from './carrier.ts'
 import { type Config, isSingleProcess } from './config.ts'
@@ -65,7 +66,8 @@ export interface App {
 /** Opens the carrier that the configuration names; each of the two apart too, where it is that. */
 async function openCarrier({ telnyx: settings, roles }: Config, ports: SimulatorPorts & CarrierPorts) {
   if (settings) {
-    const telnyx = await openTelnyxCarrier(settings, { ...ports, recovers: roles.has('worker') })
+    const runJobs = roles.has('worker') ? createJobRunner(ports) : null
+    const telnyx = await openTelnyxCarrier(settings, { ...ports, runJobs })
     return { carrier: telnyx, simulator: null, telnyx }
   }
   const simulator = await openSimulator(ports)

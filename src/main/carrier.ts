@@ -3,23 +3,23 @@ import type { TelnyxCarrier, TelnyxPorts, TelnyxSettings } from '../adapters/tel
 import { workspace } from '../domain/configuration/workspace.ts'
 import { isDelivering } from '../domain/supply/number.ts'
 import { collectionOf } from '../kernel/projection.ts'
+import type { CommandHandler } from '../ports/command-handler.ts'
 import type { ReadStore } from '../ports/read-store.ts'
 import type { Secrets } from '../ports/secrets.ts'
-import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 
-/** What a carrier's calls are found their place with. */
+/** What the look-ups of a carrier read. */
 export interface CarrierPorts {
-  readonly writer: Pick<StreamWriter, 'stateOf'>
+  readonly writer: CommandHandler
   readonly views: Pick<ReadStore, 'find'>
   readonly secrets: Pick<Secrets, 'seal' | 'unseal'>
 }
 
-/** Workspaces that a number is looked for in: all that have ever held it, the newest first. */
+/** How many of the workspaces that have held a number are checked, newest first. */
 const HOLDERS = 20
 
 type Lookups = Pick<TelnyxPorts, 'workspaceOf' | 'numberOf' | 'dialSettings'>
 
-/** Whose a number is, and how targets are dialled, by the configuration as it stands at that moment. */
+/** The workspace of a number and the dial settings of a target, by the configuration at that moment. */
 export function carrierLookups({ writer, views, secrets }: CarrierPorts): Lookups {
   return {
     async workspaceOf(e164) {
@@ -48,7 +48,7 @@ export function carrierLookups({ writer, views, secrets }: CarrierPorts): Lookup
   }
 }
 
-/** Opens Telnyx, whose SDK is loaded only then, with all that its calls need of the platform. */
+/** Opens Telnyx with what its calls need of the platform. Its SDK is loaded only then. */
 export async function openTelnyxCarrier(
   settings: TelnyxSettings,
   ports: Omit<TelnyxPorts, keyof Lookups> & CarrierPorts,

@@ -1,49 +1,62 @@
 import type { CarrierNotice, NoticeListener } from '../../ports/carrier.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Random } from '../../ports/random.ts'
 import type { Secrets } from '../../ports/secrets.ts'
+import type { Perform } from './attempts.ts'
+import { DEFAULT_SETTINGS, type DialSettings } from './dial-settings.ts'
 import { unsealHeaders } from './headers.ts'
-import type { Session } from './session.ts'
+import { commandIdOf, DONE, type StepOutcome } from './run-command.ts'
+import type { ReceivedWebhook, Session } from './session.ts'
+import { receiveWebhook, recognizeCall } from './session-commands.ts'
 import type { Sessions } from './sessions.ts'
-import type { Step } from './step.ts'
-import { commandIdOf, type DialSettings, type StepOutcome, type Voice } from './voice.ts'
+import type { Voice } from './voice.ts'
 
 export interface PerformerPorts {
   readonly clock: Clock
-  readonly random: Random
   readonly secrets: Pick<Secrets, 'unseal'>
   readonly voice: Voice
   readonly sessions: Sessions
   readonly listener: NoticeListener
-  /** The workspace whose number this is, if it takes calls on it; null when none does. */
+  /** The workspace that takes calls on a number; null when none does. */
   readonly workspaceOf: (e164: string) => Promise<string | null>
-  /** How a target is dialled now; null for one that has no settings of its own. */
+  /** The current dial settings of a target, its secrets unsealed; null when it has none of its own. */
   readonly dialSettings: (workspaceId: string, targetId: string) => Promise<DialSettings | null>
 }
 
-const DONE: StepOutcome = { outcome: 'done', leg: null, sentence: null }
-const DEFAULT_SETTINGS: DialSettings = { sendDigits: null, sip: null }
+/** Creates the function that does steps: commands to Telnyx, notices to the platform. */
+export function createPerformer(ports: PerformerPorts): Perform {
+  const { clock, secrets, voice, sessions, listener, workspaceOf, dialSettings } = ports
 
-/** Does steps: at Telnyx, or by telling the platform. */
-export function createPerformer(ports: PerformerPorts) {
-  const { clock, random, secrets, voice, sessions, listener, workspaceOf, dialSettings } = ports
+  function unsealed(notice: CarrierNotice): CarrierNotice {
+    if (notice.type !== 'call-arrived') return notice
+    return { ...notice, sipHeaders: unsealHeaders(notice.sipHeaders, secrets) }
+  }
 
-  /** Does a step. @throws Error when it is to be done again */
-  async function perform(id: string, session: Session, { name, act }: Step, refusals: number): Promise<StepOutcome> {
-    // What was refused was not done: it is another command when it is sent once more.
+  /** Asks Telnyx whether a call still exists; if not, records its end as if the lost webhook had arrived. */
+  async function poll(id: string, leg: string, { lastActivityAt }: Session): Promise<StepOutcome> {
+    const { alive, endedAt } = await voice.statusOf(leg)
+    if (alive) return DONE
+    const known = endedAt ?? lastActivityAt
+    const at = new Date(known === null ? clock.now() : Date.parse(known)).toISOString()
+    const news = { type: 'ended', cause: 'unspecified', source: 'unknown', sipCode: null } as const
+    const webhook: ReceivedWebhook = { webhookId: `look:${leg}`, leg, purpose: null, at, news }
+    await sessions.execute(receiveWebhook, { sessionId: id, webhook })
+    return DONE
+  }
+
+  return async (id, session, { name, act }, refusals) => {
+    // A refused command was not executed: sent again, it needs another id.
     const command = commandIdOf(id, refusals === 0 ? name : `${name}#${refusals}`)
     switch (act.do) {
       case 'recognize': {
         const workspaceId = act.to === null ? null : await workspaceOf(act.to)
-        const data = { sessionId: id, workspaceId, callId: random.uuid() }
-        await sessions.add(id, ({ recognized }) => (recognized ? null : { type: 'TelnyxCallRecognized', data }))
+        await sessions.execute(recognizeCall, { sessionId: id, workspaceId })
         return DONE
       }
-      case 'tell':
-        await listener(opened(act.notice))
+      case 'notify':
+        await listener(unsealed(act.notice))
         return DONE
-      case 'look':
-        return look(id, act.leg, session)
+      case 'poll':
+        return poll(id, act.leg, session)
       case 'dial': {
         const { workspaceId, targetId } = act.dial
         return voice.dial(act.caller, id, act.dial, (await dialSettings(workspaceId, targetId)) ?? DEFAULT_SETTINGS)
@@ -59,25 +72,4 @@ export function createPerformer(ports: PerformerPorts) {
         return voice[act.do](act.leg, command)
     }
   }
-
-  function opened(notice: CarrierNotice): CarrierNotice {
-    if (notice.type !== 'call-arrived') return notice
-    return { ...notice, sipHeaders: unsealHeaders(notice.sipHeaders, secrets) }
-  }
-
-  /** Asks whether a call is still there; its end is taken as told where it is not. */
-  async function look(id: string, leg: string, { lastActivityAt }: Session): Promise<StepOutcome> {
-    const { alive, endedAt } = await voice.look(leg)
-    if (alive) return DONE
-    const at =
-      endedAt === null ? (lastActivityAt ?? new Date(clock.now()).toISOString()) : new Date(endedAt).toISOString()
-    const news = { type: 'ended', cause: 'unspecified', source: 'unknown', sipCode: null } as const
-    const told = { webhookId: `look:${leg}`, leg, purpose: null, at, news }
-    await sessions.add(id, ({ webhooks }) =>
-      webhooks.includes(told.webhookId) ? null : { type: 'TelnyxWebhookTaken', data: told },
-    )
-    return DONE
-  }
-
-  return perform
 }

@@ -2,20 +2,21 @@ import type { Carrier, ProbeCommand, ProbeResult } from '../../ports/carrier.ts'
 import { CarrierRefused } from '../../ports/carrier-numbers.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { dialOutcomeOf } from './causes.ts'
+import { DEFAULT_SETTINGS, type DialSettings } from './dial-settings.ts'
 import { RING_GRACE_MS } from './pending-dial.ts'
 import type { Leg } from './session.ts'
 import type { Sessions } from './sessions.ts'
-import type { DialSettings, Voice } from './voice.ts'
+import type { Voice } from './voice.ts'
 
-/** How often (ms) a probe is looked at: its webhooks may come to another process. */
+/** How often (ms) the session of a probe is read: its webhooks may arrive at another process. */
 const POLL_MS = 200
 
 interface ProbePorts {
   readonly clock: Clock
   readonly voice: Pick<Voice, 'probe' | 'hangup'>
-  readonly sessions: Pick<Sessions, 'at' | 'forget'>
+  readonly sessions: Pick<Sessions, 'stateOf'>
   readonly dialSettings: (workspaceId: string, targetId: string) => Promise<DialSettings | null>
-  /** A number of the workspace's that a call may be said to come from; null when it has none. */
+  /** A number of the workspace that may serve as caller id; null when it has none. */
   readonly numberOf: (workspaceId: string) => Promise<string | null>
 }
 
@@ -28,7 +29,7 @@ function probeResultOf({ initiated, answeredAt, ended }: Leg, began: number): Pr
   return { outcome: outcome === 'abandoned' ? 'failed' : outcome, sipCode: ended?.sipCode ?? null, ms }
 }
 
-/** Dials with nobody attached, and waits for what its webhooks tell; once it is answered it is hung up. */
+/** Dials a destination without a caller and waits for its webhooks; an answered dial is hung up. */
 export function createProbe({ clock, voice, sessions, dialSettings, numberOf }: ProbePorts): Carrier['probe'] {
   const pause = () => new Promise<void>((resolve) => clock.schedule(clock.now() + POLL_MS, resolve))
 
@@ -36,21 +37,17 @@ export function createProbe({ clock, voice, sessions, dialSettings, numberOf }: 
     const { commandId, workspaceId, targetId, callerId, ringSeconds } = command
     const from = callerId ?? (await numberOf(workspaceId))
     if (from === null) throw new CarrierRefused('The workspace has no number that the dial could come from.')
-    const how = (await dialSettings(workspaceId, targetId)) ?? { sendDigits: null, sip: null }
+    const settings = (await dialSettings(workspaceId, targetId)) ?? DEFAULT_SETTINGS
     const began = clock.now()
-    const { outcome, leg, sentence } = await voice.probe(command, from, how)
+    const { outcome, leg, sentence } = await voice.probe(command, from, settings)
     if (outcome !== 'done' || leg === null) throw new CarrierRefused(sentence ?? 'The carrier did not take the dial.')
-    const patience = began + ringSeconds * 1_000 + RING_GRACE_MS
-    try {
-      while (clock.now() < patience) {
-        const { legs } = await sessions.at(commandId)
-        const known = legs.find(({ id }) => id === leg)
-        const result = known && probeResultOf(known, began)
-        if (result) return result
-        await pause()
-      }
-    } finally {
-      sessions.forget(commandId)
+    const deadline = began + ringSeconds * 1_000 + RING_GRACE_MS
+    while (clock.now() < deadline) {
+      const { legs } = await sessions.stateOf(commandId)
+      const known = legs.find(({ id }) => id === leg)
+      const result = known && probeResultOf(known, began)
+      if (result) return result
+      await pause()
     }
     await voice.hangup(leg, commandId).catch(() => undefined)
     return { outcome: 'no_answer', sipCode: null, ms: clock.now() - began }

@@ -25,7 +25,7 @@ export function ringbackAttempt({ session }: RecognizedCall): number | null {
 /** Ends the ringing tone that the caller hears, where there is one. */
 export function stopRingbackStep(known: RecognizedCall): Step | null {
   const attempt = ringbackAttempt(known)
-  return attempt === null ? null : step(`quiet:${attempt}`, { do: 'quiet', leg: known.caller.id })
+  return attempt === null ? null : step(`quiet:${attempt}`, { do: 'stopRingback', leg: known.caller.id })
 }
 
 function dismissCallerStep({ session, caller }: RecognizedCall): Step | null {

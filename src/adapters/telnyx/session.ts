@@ -169,7 +169,7 @@ function attemptOf(step: string): number | null {
 /** All that is known of a call's session at Telnyx: `telnyx-<session id>`. Every process that takes it up goes on from here. */
 export const session = defineEntity({
   name: 'telnyx',
-  version: 1,
+  version: 2,
   events: sessionEvents,
   initial: {
     webhooks: [],
@@ -184,22 +184,26 @@ export const session = defineEntity({
   evolve: {
     TelnyxWebhookTaken: (state, { data }) => {
       const { webhookId, leg, news, at } = data
-      const heard = { ...state, webhooks: [...state.webhooks, webhookId], movedAt: later(state.lastActivityAt, at) }
-      if (news.type === 'recorded') return { ...heard, recordings: [...state.recordings, { ...news, at }] }
-      return leg === null ? heard : withLeg(heard, leg, (known) => applyWebhook(known, data))
+      const received: Session = {
+        ...state,
+        webhooks: [...state.webhooks, webhookId],
+        lastActivityAt: later(state.lastActivityAt, at),
+      }
+      if (news.type === 'recorded') return { ...received, recordings: [...state.recordings, { ...news, at }] }
+      return leg === null ? received : withLeg(received, leg, (known) => applyWebhook(known, data))
     },
     TelnyxCallRecognized: (state, { data }) => ({ ...state, recognized: data }),
     TelnyxDialAsked: (state, { data }) => ({ ...state, dials: [...state.dials, data] }),
     TelnyxReleaseAsked: (state, { data }) => ({ ...state, releases: [...state.releases, data] }),
     TelnyxStepTaken: (state, { data }): Session => {
-      const done = {
+      const next: Session = {
         ...state,
-        taken: { ...state.completed, [data.step]: data },
-        movedAt: later(state.lastActivityAt, data.at),
+        completed: { ...state.completed, [data.step]: data },
+        lastActivityAt: later(state.lastActivityAt, data.at),
       }
       const attempt = attemptOf(data.step)
-      if (attempt === null || data.leg === null) return done
-      return withLeg(done, data.leg, (leg) => ({ ...leg, purpose: leg.purpose ?? { attempt } }))
+      if (attempt === null || data.leg === null) return next
+      return withLeg(next, data.leg, (leg) => ({ ...leg, purpose: leg.purpose ?? { attempt } }))
     },
   },
 })

@@ -36,7 +36,7 @@ const notifyArrival: Rule = ({ session, key, sessionId, caller: { initiated } })
   if (!initiated?.to || isCompleted(session, 'tell:arrived')) return null
   const { to, from, sipHeaders, at } = initiated
   const notice = { type: 'call-arrived', ...key, carrierCallId: sessionId, to, from, sipHeaders, at } as const
-  return step('tell:arrived', { do: 'tell', notice })
+  return step('tell:arrived', { do: 'notify', notice })
 }
 
 /** That a buyer was put through is told before anything that came after it. */
@@ -48,7 +48,7 @@ const notifyAnswer: Rule = (known) => {
   const at = dialing.leg.answeredAt
   const whisperAccepted = whisperAcceptance(true, dialing)
   const notice = { type: 'dial-answered', ...key, attempt, whisperAccepted, at } as const
-  return step(`tell:answered:${attempt}`, { do: 'tell', notice })
+  return step(`tell:answered:${attempt}`, { do: 'notify', notice })
 }
 
 /** A dial that failed before the call was over is told before its end. */
@@ -58,14 +58,14 @@ const notifyFailure: Rule = (known) => {
   if (!dialing || !failure || (known.end && known.end.at < failure.at)) return null
   const { attempt } = dialing.dial
   const notice = { type: 'dial-failed', ...known.key, attempt, retryAfterSeconds: null, ...failure } as const
-  return step(`tell:failed:${attempt}`, { do: 'tell', notice })
+  return step(`tell:failed:${attempt}`, { do: 'notify', notice })
 }
 
 const notifyEnd: Rule = ({ session, key, end }) => {
   if (!end || isCompleted(session, 'tell:ended')) return null
   const recorded = hasOutcome(session, 'record', 'done')
   const notice = { type: 'call-ended', ...key, hungUpBy: end.hungUpBy, recorded, at: end.at } as const
-  return step('tell:ended', { do: 'tell', notice })
+  return step('tell:ended', { do: 'notify', notice })
 }
 
 /** A call that is over is hung up wherever it is not yet. */
@@ -81,7 +81,7 @@ const notifyRecordings: Rule = ({ session, key }) => {
   const expiresAt = toInstant(toMs(at) + RECORDING_DAYS * DAY_MS)
   const recording = { carrierRecordingId, format, channels, durationSeconds, expiresAt, at }
   return step(`tell:recorded:${carrierRecordingId}`, {
-    do: 'tell',
+    do: 'notify',
     notice: { type: 'recording-saved', ...key, ...recording },
   })
 }
@@ -128,7 +128,7 @@ const startRecording: Rule = ({ session, caller }) => {
 /** A call that nothing is heard of is asked after: its end may have been lost. */
 const checkStatus: Rule = ({ session: { lastActivityAt }, caller, now }) =>
   lastActivityAt !== null && now >= toMs(lastActivityAt) + SILENCE_MS
-    ? step(`look:${lastActivityAt}`, { do: 'look', leg: caller.id })
+    ? step(`look:${lastActivityAt}`, { do: 'poll', leg: caller.id })
     : null
 
 /** What is done next with a call that is somebody's, while it lasts and once it is over: the first that applies. */
@@ -171,7 +171,7 @@ export function nextStep(session: Session, now: number, failing: ReadonlySet<str
   const known = recognizedCallOf(session, now)
   const steps = known ? (known.end ? OVER : LIVE).map((rule) => rule(known)) : [firstStep(session)]
   const silent = [...failing].some((name) => name.startsWith('tell:'))
-  return steps.find((one) => one !== null && !failing.has(one.name) && !(silent && one.act.do === 'tell')) ?? null
+  return steps.find((one) => one !== null && !failing.has(one.name) && !(silent && one.act.do === 'notify')) ?? null
 }
 
 /** When a call is to be looked at again though nothing is heard of it (ms); null when never. */

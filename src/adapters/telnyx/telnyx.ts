@@ -1,85 +1,87 @@
 import type { KeyObject } from 'node:crypto'
 import { isRefusal, type Refusal, refuse } from '../../kernel/refusal.ts'
 import type { Carrier, NoticeListener } from '../../ports/carrier.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { CommandHandler } from '../../ports/command-handler.ts'
+import type { RunJobs } from '../../ports/job-runner.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import { openClient, type TelnyxAccount } from './client.ts'
+import type { DialSettings } from './dial-settings.ts'
 import { createDriver } from './driver.ts'
 import { withSealedHeaders } from './headers.ts'
 import { createTelnyxNumbers } from './numbers.ts'
+import { createPerformer } from './performer.ts'
 import { createProbe } from './probe.ts'
 import { createTelnyxRecordings } from './recordings.ts'
-import { createSessions, type SessionPorts } from './sessions.ts'
-import { createVoice, type DialSettings } from './voice.ts'
+import { receiveWebhook, requestDial, requestRelease } from './session-commands.ts'
+import { createSessionQueue } from './session-queue.ts'
+import { openSessions } from './sessions.ts'
+import { createVoice } from './voice.ts'
 import { isAuthentic, parseWebhook, type RawRequest } from './webhook.ts'
 
-export interface TelnyxPorts extends SessionPorts {
+export interface TelnyxPorts {
+  readonly writer: CommandHandler
   readonly ops: OperationalStore
+  readonly clock: Clock
   readonly secrets: Pick<Secrets, 'seal' | 'unseal'>
   readonly listener: NoticeListener
-  /** The workspace whose number this is, if it takes calls on it; null when none does. */
+  /** The workspace that takes calls on a number; null when none does. */
   readonly workspaceOf: (e164: string) => Promise<string | null>
-  /** A number of the workspace's that a call may be said to come from; null when it has none. */
+  /** A number of the workspace that may serve as caller id; null when it has none. */
   readonly numberOf: (workspaceId: string) => Promise<string | null>
-  /** How a target is dialled now, its secrets opened; null for one that has no settings of its own. */
+  /** The current dial settings of a target, its secrets unsealed; null when it has none of its own. */
   readonly dialSettings: (workspaceId: string, targetId: string) => Promise<DialSettings | null>
-  /** Whether this process takes up what others have left behind. */
-  readonly recovers: boolean
+  /** Runs sessions that are due, also those that other processes left behind; null in a process without workers. */
+  readonly runJobs: RunJobs | null
 }
 
-/** The account, what its webhooks are signed under, and whether numbers are rented there. */
+/** The account, the public key of its webhooks' signatures, and whether numbers are rented there. */
 export interface TelnyxSettings extends TelnyxAccount {
   readonly publicKey: KeyObject
   readonly rents: boolean
 }
 
-/** Telnyx: the carrier port, and the webhooks by which it tells. */
+/** Telnyx: the carrier port, and its webhooks. */
 export interface TelnyxCarrier extends Carrier {
   /**
-   * Takes a webhook: resolves once it can no longer be lost, to whether it was one of ours. What it leads to follows.
-   * @throws LogUnavailable, StoreUnavailable when it is to be sent again
+   * Takes a webhook and resolves when it is durable: true when it concerns calls, false for any other kind. Its effects
+   * follow later.
+   * @throws LogUnavailable, StoreUnavailable when Telnyx is to send it again
    */
   readonly receiveWebhook: (request: RawRequest) => Promise<boolean | Refusal<'invalid-signature' | 'validation-error'>>
 }
 
 /** Opens Telnyx as the carrier. */
 export function openTelnyx(settings: TelnyxSettings, ports: TelnyxPorts): TelnyxCarrier {
-  const { clock } = ports
+  const { clock, writer, secrets } = ports
   const client = openClient(settings)
   const voice = createVoice(client, settings)
-  const sessions = createSessions(ports)
-  const driver = createDriver({ ...ports, voice, sessions })
+  const sessions = openSessions(writer)
+  const perform = createPerformer({ ...ports, voice, sessions })
+  const driver = createDriver({ ...ports, sessions, queue: createSessionQueue(ports), perform })
 
   return {
     name: 'Telnyx',
-    async dial({ carrierCallId, ...dial }) {
-      await sessions.add(carrierCallId, ({ dials }) =>
-        dials.some(({ commandId }) => commandId === dial.commandId) ? null : { type: 'TelnyxDialAsked', data: dial },
-      )
-      await driver.moved(carrierCallId)
+    async dial({ carrierCallId: sessionId, ...dial }) {
+      await sessions.execute(requestDial, { sessionId, dial })
+      await driver.resume(sessionId)
     },
-    async release({ carrierCallId, ...release }) {
-      await sessions.add(carrierCallId, ({ releases }) =>
-        releases.some(({ commandId }) => commandId === release.commandId)
-          ? null
-          : { type: 'TelnyxReleaseAsked', data: release },
-      )
-      await driver.moved(carrierCallId)
+    async release({ carrierCallId: sessionId, ...release }) {
+      await sessions.execute(requestRelease, { sessionId, release })
+      await driver.resume(sessionId)
     },
     probe: createProbe({ ...ports, voice, sessions }),
     numbers: settings.rents ? createTelnyxNumbers(settings) : null,
     recordings: createTelnyxRecordings(client),
     async receiveWebhook(request) {
       if (!isAuthentic(request, settings.publicKey, clock.now())) return refuse('invalid-signature')
-      const heard = parseWebhook(request.bytes)
-      if (heard === null) return false
-      if (isRefusal(heard)) return heard
-      const { session } = heard
-      const told = withSealedHeaders(heard.received, ports.secrets)
-      await sessions.add(session, ({ webhooks }) =>
-        webhooks.includes(told.webhookId) ? null : { type: 'TelnyxWebhookTaken', data: told },
-      )
-      await driver.moved(session)
+      const webhook = parseWebhook(request.bytes)
+      if (webhook === null) return false
+      if (isRefusal(webhook)) return webhook
+      const { session: sessionId, received } = webhook
+      await sessions.execute(receiveWebhook, { sessionId, webhook: withSealedHeaders(received, secrets) })
+      await driver.resume(sessionId)
       return true
     },
     close: () => driver.close(),
