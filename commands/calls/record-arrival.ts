@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { call } from '../../src/domain/calls/call.ts'
-import { ledgerEvents } from '../../src/domain/routing/ledger.ts'
+import { ledgerEvents } from '../../src/domain/routing/ledger-events.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
 /** What the ledger decided on an arrival, as it wrote it. */

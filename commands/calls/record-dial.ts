@@ -1,5 +1,5 @@
 import { call, ringingAttempt } from '../../src/domain/calls/call.ts'
-import { ledgerEvents } from '../../src/domain/routing/ledger.ts'
+import { ledgerEvents } from '../../src/domain/routing/ledger-events.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
 /** The ledger claimed the next target: it is dialled, unless the call has ended or was answered meanwhile. Known by the attempt. */

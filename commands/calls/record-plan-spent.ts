@@ -1,5 +1,5 @@
 import { call } from '../../src/domain/calls/call.ts'
-import { ledgerEvents } from '../../src/domain/routing/ledger.ts'
+import { ledgerEvents } from '../../src/domain/routing/ledger-events.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
 /** The ledger found no further target: the call is unrouted, unless it has ended or was answered meanwhile. */

@@ -1,7 +1,8 @@
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { withCapNotifications } from '../../src/domain/routing/cap-notifications.ts'
 import { callCountedEvents } from '../../src/domain/routing/event-builders.ts'
-import { ledger, ledgerEvents } from '../../src/domain/routing/ledger.ts'
+import { ledger } from '../../src/domain/routing/ledger.ts'
+import { ledgerEvents } from '../../src/domain/routing/ledger-events.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
 /**

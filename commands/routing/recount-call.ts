@@ -44,7 +44,7 @@ export const recountCall = defineCommand({
     const open = claim ? state.calls.get(callId) : undefined
     // The settlement has not been counted: what is counted now is what the books say since.
     const first = open ? callCountedEvents(open, { callId, occurredAt, ...whose, ...after }) : []
-    const known = getEntry(state.booked, callId) ?? lookUp(countedCallMemory, callId) ?? NOT_COUNTED
+    const known = getEntry(state.countedCalls, callId) ?? lookUp(countedCallMemory, callId) ?? NOT_COUNTED
     const before = first.length > 0 ? { ...NOT_COUNTED, ...after, resetSince: open?.resetSince ?? false } : known
     if (before.change >= change) return []
     const wasReset = (state.resets.get(targetId ?? '') ?? -1) > (before.revision ?? Number.POSITIVE_INFINITY)

@@ -48,7 +48,7 @@ export const routeCall = defineCommand({
   decide(input, state, { reads, lookUp, seed: drawn }) {
     const { callId, carrierCallId, routingKeyHash, caller, occurredAt: at } = input
     const seed = input.seed ?? drawn
-    if (getEntry(state.known, callId) || lookUp(callMemory, callId)) return []
+    if (getEntry(state.seenCalls, callId) || lookUp(callMemory, callId)) return []
     const called = calledNumberOf(reads.workspace, input)
     if (!called) return refuse('number-not-found')
     const lastSeen = createLastSeen(state, lookUp)

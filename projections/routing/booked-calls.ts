@@ -1,6 +1,6 @@
 import { countedCallOf, recountedCallOf } from '../../src/domain/routing/counted-call.ts'
 import { countedCallMemory as memory } from '../../src/domain/routing/counted-call-memory.ts'
-import { ledgerEvents } from '../../src/domain/routing/ledger.ts'
+import { ledgerEvents } from '../../src/domain/routing/ledger-events.ts'
 import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 

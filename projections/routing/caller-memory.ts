@@ -5,7 +5,7 @@ import {
   type KeyedSighting,
   laterSighting,
 } from '../../src/domain/routing/callers.ts'
-import { ledgerEvents } from '../../src/domain/routing/ledger.ts'
+import { ledgerEvents } from '../../src/domain/routing/ledger-events.ts'
 import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import type { RecordedOf } from '../../src/kernel/event.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'

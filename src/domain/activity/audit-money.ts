@@ -1,6 +1,6 @@
 import type { walletEvents } from '../money/wallet.ts'
 import type { blocklistEvents } from '../routing/blocklist.ts'
-import type { ledgerEvents } from '../routing/ledger.ts'
+import type { ledgerEvents } from '../routing/ledger-events.ts'
 import { changesBetween } from './activity-changes.ts'
 import type { AuditEntry, AuditFormatters } from './audit-formatter.ts'
 import { auditEntry, created } from './audit-formatter.ts'

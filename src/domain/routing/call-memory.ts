@@ -11,6 +11,6 @@ const known = z.object({ workspaceId: id, seq: z.int() })
 export const callMemory: DecisionMemory<Readonly<z.infer<typeof known>>> = { name: 'call-log', doc: known }
 
 /** The look-up that makes it certain whether a call is known; none where the fold would know. */
-export function callLookups({ known }: LedgerState, callId: string): readonly MemoryLookup[] {
-  return wouldContain(known, callId) ? [] : [{ memory: callMemory, id: callId }]
+export function callLookups({ seenCalls }: LedgerState, callId: string): readonly MemoryLookup[] {
+  return wouldContain(seenCalls, callId) ? [] : [{ memory: callMemory, id: callId }]
 }

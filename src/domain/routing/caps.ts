@@ -1,6 +1,6 @@
 import { type Windows, windowsOf } from '../shared/windows.ts'
+import type { Counter } from './counters.ts'
 import type { Skip } from './decision.ts'
-import type { Counter } from './ledger.ts'
 import type { CapWindow } from './notified-caps.ts'
 
 /** What a rule found: the sentence that passes a target over, and the figures that it names. */

@@ -11,6 +11,6 @@ const doc = countedCall.extend({ workspaceId: id })
 export const countedCallMemory: DecisionMemory<Readonly<z.infer<typeof doc>>> = { name: 'booked-calls', doc }
 
 /** The look-up that makes it certain what is counted of a call; none where the fold knows. */
-export function countedCallLookups({ booked }: LedgerState, callId: string): readonly MemoryLookup[] {
-  return wouldContain(booked, callId) ? [] : [{ memory: countedCallMemory, id: callId }]
+export function countedCallLookups({ countedCalls }: LedgerState, callId: string): readonly MemoryLookup[] {
+  return wouldContain(countedCalls, callId) ? [] : [{ memory: countedCallMemory, id: callId }]
 }

@@ -31,7 +31,7 @@ export function lateFailureEvents(
   failure: DialFailure,
   workspace: WorkspaceState,
 ) {
-  const dialled = getEntry(state.unheard, callId)
+  const dialled = getEntry(state.dialsWithoutOutcome, callId)
   if (dialled?.attempt !== attempt || !isTargetFailure(failure.outcome)) return []
   const counted = { callId, attempt, targetId: dialled.target.id, ...failure }
   return [

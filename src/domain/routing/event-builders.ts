@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { callerKey } from './callers.ts'
-import type { ledgerEvents, OpenCall } from './ledger.ts'
+import type { ledgerEvents } from './ledger-events.ts'
+import type { OpenCall } from './open-call.ts'
 
 /** The claim of an open call counts as connected; nothing when it does already, or when there is none. */
 export function claimConnectedEvents(

@@ -8,7 +8,8 @@ import { windowsOf } from '../shared/windows.ts'
 import { laneId } from '../supply/lane.ts'
 import { type BlocklistState, blockKey, callerLast10 } from './blocklist.ts'
 import { type CallerSighting, isInsideWindow } from './callers.ts'
-import { counterOf, type LedgerState } from './ledger.ts'
+import { counterOf } from './counters.ts'
+import type { LedgerState } from './ledger.ts'
 
 /** A caller at the gates: everything that a gate may look at. */
 export interface GateInput {

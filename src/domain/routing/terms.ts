@@ -7,8 +7,9 @@ import { windowsOf } from '../shared/windows.ts'
 import { type Lane, laneId } from '../supply/lane.ts'
 import { isInsideWindow, type LastSeen, laneCallerKey } from './callers.ts'
 import { slotsTakenAt } from './caps.ts'
+import { counterOf } from './counters.ts'
 import type { Terms } from './decision.ts'
-import { counterOf, type LedgerState } from './ledger.ts'
+import type { LedgerState } from './ledger.ts'
 
 interface TermsInput {
   readonly workspace: WorkspaceState

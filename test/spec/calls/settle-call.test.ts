@@ -7,7 +7,8 @@ import { countSettlement } from '../../../commands/routing/count-settlement.ts'
 import { releaseCall } from '../../../commands/routing/release-call.ts'
 import { call } from '../../../src/domain/calls/call.ts'
 import { usageReference, wallet } from '../../../src/domain/money/wallet.ts'
-import { counterOf, ledger } from '../../../src/domain/routing/ledger.ts'
+import { counterOf } from '../../../src/domain/routing/counters.ts'
+import { ledger } from '../../../src/domain/routing/ledger.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
 import {
   CREDITED,

@@ -6,15 +6,10 @@ import { countAnswer } from '../../../commands/routing/count-answer.ts'
 import { countSettlement } from '../../../commands/routing/count-settlement.ts'
 import { failOver } from '../../../commands/routing/fail-over.ts'
 import { releaseCall } from '../../../commands/routing/release-call.ts'
+import { type CounterKind, counterKey, counterOf } from '../../../src/domain/routing/counters.ts'
 import type { Claim } from '../../../src/domain/routing/decision.ts'
-import {
-  type CounterKind,
-  counterKey,
-  counterOf,
-  type LedgerState,
-  ledger,
-  ledgerEvents,
-} from '../../../src/domain/routing/ledger.ts'
+import { type LedgerState, ledger } from '../../../src/domain/routing/ledger.ts'
+import { ledgerEvents } from '../../../src/domain/routing/ledger-events.ts'
 import { createRandom } from '../../../src/domain/routing/random.ts'
 import { windowsOf } from '../../../src/domain/shared/windows.ts'
 import type { AnyCommand } from '../../../src/kernel/command.ts'

@@ -6,7 +6,7 @@ import { rotateRoutingKey } from '../../../commands/supply/rotate-routing-key.ts
 import { setLane } from '../../../commands/supply/set-lane.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { callerKey, laneCallerKey, targetCallerKey } from '../../../src/domain/routing/callers.ts'
-import { counterOf } from '../../../src/domain/routing/ledger.ts'
+import { counterOf } from '../../../src/domain/routing/counters.ts'
 import { laneId } from '../../../src/domain/supply/lane.ts'
 import type { AnyCommand } from '../../../src/kernel/command.ts'
 import {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { type CallRecord, callRecord } from '../../../src/domain/calls/call-record.ts'
 import { tagsOf } from '../../../src/domain/calls/tags.ts'
-import { ledgerEvents } from '../../../src/domain/routing/ledger.ts'
+import { ledgerEvents } from '../../../src/domain/routing/ledger-events.ts'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import { answeredClaim } from './books.ts'
 import type { SearchModel } from './calls.ts'

@@ -1,4 +1,4 @@
-import { ledgerEvents } from '../../../src/domain/routing/ledger.ts'
+import { ledgerEvents } from '../../../src/domain/routing/ledger-events.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
 import { createSlotBook } from './slot-book.ts'
 import { CALL_CAPS, type Cap, isCounted, isUsedUp, type Limits, type Slot, usedCaps } from './slots.ts'

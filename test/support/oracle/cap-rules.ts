@@ -1,5 +1,5 @@
 import { type WorkspaceState, workspace } from '../../../src/domain/configuration/workspace.ts'
-import { ledgerEvents } from '../../../src/domain/routing/ledger.ts'
+import { ledgerEvents } from '../../../src/domain/routing/ledger-events.ts'
 import { streamOf } from '../../../src/kernel/entity.ts'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import { emptyFold, foldEvents } from '../../../src/runtime/write/fold.ts'

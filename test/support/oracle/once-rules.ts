@@ -1,7 +1,7 @@
 import { simulatedCallEvents } from '../../../src/adapters/simulator/simulated-call.ts'
 import { callEvents } from '../../../src/domain/calls/call.ts'
 import { walletEvents } from '../../../src/domain/money/wallet.ts'
-import { ledgerEvents } from '../../../src/domain/routing/ledger.ts'
+import { ledgerEvents } from '../../../src/domain/routing/ledger-events.ts'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import type { Rule } from './rule.ts'
 

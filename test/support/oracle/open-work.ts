@@ -1,5 +1,6 @@
 import { callEvents } from '../../../src/domain/calls/call.ts'
-import { ledger, ledgerEvents } from '../../../src/domain/routing/ledger.ts'
+import { ledger } from '../../../src/domain/routing/ledger.ts'
+import { ledgerEvents } from '../../../src/domain/routing/ledger-events.ts'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import { emptyFold, foldEvents } from '../../../src/runtime/write/fold.ts'
 

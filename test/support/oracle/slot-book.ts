@@ -1,5 +1,5 @@
 import type { Claim } from '../../../src/domain/routing/decision.ts'
-import { ledgerEvents } from '../../../src/domain/routing/ledger.ts'
+import { ledgerEvents } from '../../../src/domain/routing/ledger-events.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
 import { isCounted, type Slot } from './slots.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { setTargetStatus } from '../../../../commands/demand/set-target-status.ts'
 import { routeCall } from '../../../../commands/routing/route-call.ts'
-import { ledgerEvents } from '../../../../src/domain/routing/ledger.ts'
+import { ledgerEvents } from '../../../../src/domain/routing/ledger-events.ts'
 import type { NewEvent } from '../../../../src/kernel/event.ts'
 import { isRefusal } from '../../../../src/kernel/refusal.ts'
 import { changeSteps } from '../../../support/fixtures/call-world.ts'

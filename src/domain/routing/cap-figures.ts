@@ -1,15 +1,10 @@
 import { windowsOf } from '../shared/windows.ts'
-import { type CapFigures, counterOf, type LedgerState, type OpenCall } from './ledger.ts'
-import type { CapScope } from './notified-caps.ts'
+import { counterOf } from './counters.ts'
+import type { LedgerState } from './ledger.ts'
+import type { CapFigures } from './ledger-events.ts'
+import { hasUncountedSlot } from './open-call.ts'
 
-/** Whether a call holds a slot of a target or buyer without having been counted yet. */
-export function hasUncountedSlot({ claim, connected, resetSince }: OpenCall, scope: CapScope, id: string): boolean {
-  if (claim?.[scope].id !== id || claim.capCountsOn === 'claimed') return false
-  if (scope === 'target' && resetSince) return false
-  return claim.capCountsOn === 'converted' || !connected
-}
-
-/** What is counted of a target's caps in the windows of an instant, as `usage` reads; slots only held are left out. */
+/** How much of its caps a target has used in the windows of an instant. Slots that a dial only holds are left out. */
 export function capFiguresOf(state: LedgerState, targetId: string, at: string): CapFigures {
   const { taken, total, cents } = counterOf(state, 'target', targetId)
   const held = [...state.calls.values()].filter((open) => hasUncountedSlot(open, 'target', targetId))

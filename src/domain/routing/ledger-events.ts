@@ -1,0 +1,104 @@
+import { z } from 'zod'
+import type { Upcast } from '../../kernel/entity.ts'
+import { id, instant } from '../../kernel/wire.ts'
+import { figures } from '../money/figures.ts'
+import { gateCode } from '../shared/call-codes.ts'
+import { sha256 } from '../shared/fields.ts'
+import { bookedFor } from './counted-call.ts'
+import { addNumberPool, arrival, claim, planned, routingSettings, skip, terms, unrouted } from './decision.ts'
+import { targetCapped } from './notified-caps.ts'
+import { dialFailure, targetWentDown } from './target-health.ts'
+
+const callKey = { callId: id, occurredAt: instant }
+const gates = z.object({ passed: z.array(gateCode).readonly(), failed: gateCode.nullable() })
+/** Inputs of a decision beside the folds that it read. What its look-ups found is in the event's metadata (`recalled`). */
+const inputs = z.object({ seed: z.int(), routingKeyHash: sha256.nullable() })
+
+/** The target's caps were reset after the claim: the call counts on the buyer only. */
+const resetSince = z.boolean()
+
+/** How much of its caps a target has used, in the UTC windows of an instant. */
+export const capFigures = z.object({
+  hour: z.int(),
+  day: z.int(),
+  month: z.int(),
+  total: z.int(),
+  dayRevenueCents: z.int(),
+})
+export type CapFigures = Readonly<z.infer<typeof capFigures>>
+
+/** Events of `ledger-<workspaceId>`. These names are the storage format. */
+export const ledgerEvents = {
+  CallAdmitted: z.object({
+    arrival,
+    gates,
+    terms,
+    settings: routingSettings,
+    plan: z.array(planned).readonly(),
+    skipped: z.array(skip).readonly(),
+    claim: claim.nullable(),
+    unrouted: unrouted.nullable(),
+    inputs,
+  }),
+  CallRefused: z.object({ arrival, gates, terms, unrouted, inputs }),
+  TargetClaimed: z.object({ ...callKey, claim, skipped: z.array(skip).readonly() }),
+  PlanSpent: z.object({ ...callKey, skipped: z.array(skip).readonly(), unrouted }),
+  ClaimReleased: z.object({ ...callKey, attempt: z.int(), targetId: id, buyerId: id, ...dialFailure.shape }),
+  /** A failure reported after its call was released: it changes only the target's health. */
+  TargetFailureCounted: z.object({ ...callKey, attempt: z.int(), targetId: id, ...dialFailure.shape }),
+  TargetWentDown: targetWentDown,
+  TargetCapped: targetCapped,
+  ClaimConnected: z.object({
+    ...callKey,
+    attempt: z.int(),
+    targetId: id,
+    buyerId: id,
+    capCountsOn: claim.shape.capCountsOn,
+    /** Instant of the dial, in whose windows the call counts. */
+    claimedAt: instant,
+    /** Key of the caller on the campaign; null for a hidden caller. */
+    callerKey: z.string().nullable(),
+    resetSince,
+  }),
+  CallReleased: z.object({
+    ...callKey,
+    campaignId: id.nullable(),
+    publisherId: id.nullable(),
+    targetId: id.nullable(),
+    buyerId: id.nullable(),
+  }),
+  CallCounted: z.object({ ...callKey, ...bookedFor.shape, ...figures.shape, resetSince }),
+  /** The books of a counted call changed. `occurredAt` is the settlement, on whose day they count. */
+  CallRecounted: z.object({
+    ...callKey,
+    /** Number of the change of the books, from 1. */
+    change: z.int().min(1),
+    ...bookedFor.shape,
+    /** Figures as they were counted before. */
+    before: figures,
+    after: figures,
+    /** Ledger revision at which the call was counted first; null where that is not known. */
+    revision: z.int().nullable(),
+    resetSince,
+  }),
+  TargetCapsReset: z.object({ targetId: id, targetName: z.string(), occurredAt: instant, cleared: capFigures }),
+}
+
+/** Version 1 was written before caps could be reset. */
+const addResetSince: Upcast = (data) => ({ ...z.looseObject({}).parse(data), resetSince: false })
+const seeded = z.looseObject({ inputs: z.object({ seed: z.int() }) })
+/** Version 1 held the results of look-ups among its inputs, and no routing key. */
+const dropRecalled: Upcast = (data) => {
+  const { inputs, ...rest } = seeded.parse(data)
+  return { ...rest, inputs: { seed: inputs.seed, routingKeyHash: null } }
+}
+/** Version 1 held no SIP code. */
+const addSipCode: Upcast = (data) => ({ ...z.looseObject({}).parse(data), sipCode: null, retryAfterSeconds: null })
+
+export const ledgerUpcasts = {
+  CallAdmitted: [dropRecalled, addNumberPool],
+  CallRefused: [dropRecalled, addNumberPool],
+  ClaimReleased: [addSipCode],
+  ClaimConnected: [addResetSince],
+  CallCounted: [addResetSince],
+}
