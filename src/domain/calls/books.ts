@@ -5,7 +5,7 @@ import type { Books, Corrections, Posted } from './call-changes.ts'
 /** Seconds after the end of a call at which its usage is charged (Supplement §3). */
 export const USAGE_DELAY_SECONDS = 120
 
-/** What the publisher earns from a converted call of this revenue, by terms frozen at its arrival: whole cents. */
+/** Payout of a converted call in whole cents, by the terms frozen at its arrival. */
 export function payoutFor(terms: Terms, revenueCents: number): number {
   if (terms.payoutMode === 'none' || terms.payoutWithheld !== null) return 0
   if (terms.payoutMode === 'fixed') return terms.payoutCents ?? 0
@@ -13,7 +13,7 @@ export function payoutFor(terms: Terms, revenueCents: number): number {
   return Math.min(terms.maxPayoutCents ?? Number.POSITIVE_INFINITY, Math.max(terms.minPayoutCents ?? 0, share))
 }
 
-/** All that the books of a call that ended follow from. */
+/** The facts that determine the books of a call that ended. */
 export interface BookFacts {
   readonly terms: Terms
   /** Price and threshold of the target that answered; null when none did. */
@@ -29,7 +29,7 @@ type Conversion = Pick<Books, 'converted' | 'source' | 'reason'>
 
 const noConversion = (reason: string): Conversion => ({ converted: false, source: null, reason })
 
-/** Whether a call converts by itself: by its talk, else by a posted conversion. */
+/** Whether a call converts without a correction: by its talk time, else by a posted conversion. */
 function conversionOf({ sold, dialled, talkSeconds, posted }: BookFacts): Conversion {
   if (sold === null) return noConversion(dialled ? 'not_answered' : 'no_buyer')
   const { durationThresholdSeconds } = sold
@@ -38,16 +38,16 @@ function conversionOf({ sold, dialled, talkSeconds, posted }: BookFacts): Conver
   return noConversion(`under_threshold:${talkSeconds}s_of_${durationThresholdSeconds}s`)
 }
 
-/** A conversion as somebody corrected it; one that was corrected to what it is anyway keeps its own source. */
+/** A conversion after a correction; a correction to the value that it has already keeps its source. */
 function applyCorrection(own: Conversion, converted: boolean | undefined): Conversion {
   if (converted === undefined || converted === own.converted) return own
   return { converted, source: converted ? 'manual' : null, reason: 'manual' }
 }
 
 /**
- * The books of a call that ended, from its facts alone, in whatever order they came: settlement, conversions and
- * corrections all read so. A converted call earns what was posted, else the frozen price; the payout follows the frozen
- * terms; a corrected figure stands as it was set.
+ * The books of a call that ended, from its facts alone, in whatever order they came: settlements, conversions and
+ * corrections all use it. A converted call earns the posted revenue, else the frozen price; the payout follows the frozen
+ * terms; a corrected figure replaces the computed one.
  */
 export function booksOf(facts: BookFacts): Books {
   const { terms, sold, posted, corrections } = facts
@@ -58,12 +58,12 @@ export function booksOf(facts: BookFacts): Books {
   return { ...conversion, revenueCents, payoutCents: corrections.payoutCents ?? owed }
 }
 
-/** Minutes begun. */
+/** Billed minutes: a started minute counts. */
 export function billedMinutes(talkSeconds: number): number {
   return Math.ceil(talkSeconds / 60)
 }
 
-/** The platform's charge for a call: minutes begun at the frozen rate, half-up to a cent. */
+/** Usage charge of a call in cents: billed minutes at the frozen rate, rounded half up. */
 export function usageFor(talkSeconds: number, usageRateCents: number): number {
   return toCents(billedMinutes(talkSeconds) * usageRateCents)
 }

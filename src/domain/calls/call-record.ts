@@ -7,7 +7,7 @@ import { callEvents } from './call.ts'
 
 const flag = z.union([z.literal(0), z.literal(1)])
 
-/** A call as the call log keeps it: the list's row, the live board's row, and the facts of its own page. */
+/** Document of the call log: the fields of the list, of the live board, and of the call's own page. */
 export const callRecord = z.object({
   workspaceId: id,
   seq: z.int(),
@@ -17,7 +17,7 @@ export const callRecord = z.object({
   status: callStatus,
   outcome: callOutcome,
   callerNumber: z.string().nullable(),
-  /** Digits of the caller from the last to the first, so that what a number ends with is a range. */
+  /** The caller's digits reversed, so that a filter on a number's last digits is an index range. */
   callerReversed: z.string().nullable(),
   callerState: z.string().nullable(),
   callerCity: z.string().nullable(),
@@ -38,7 +38,7 @@ export const callRecord = z.object({
   reasonCode: z.string().nullable(),
   reasonSentence: z.string().nullable(),
   hasRecording: z.boolean(),
-  /** By stored key (`domain/tags.ts`). */
+  /** Tags by stored key (`tags.ts`). */
   tags: z.record(z.string(), z.string()),
   tagSources: z.record(z.string(), z.string()),
   direction: z.literal('inbound'),
@@ -54,7 +54,7 @@ export const callRecord = z.object({
   settledAt: instant.nullable(),
   convertedAt: instant.nullable(),
   conversionSource: callEvents.CallSettled.shape.source,
-  // One of the five is 1, as the outcome says: they are what sums count.
+  // Flags by outcome, which sums add up (a converted call is connected as well).
   liveCount: flag,
   connectedCount: flag,
   convertedCount: flag,
@@ -65,7 +65,7 @@ export const callRecord = z.object({
 })
 export type CallRecord = z.infer<typeof callRecord>
 
-/** Digits of a number from the last to the first. */
+/** The digits of a number in reverse order. */
 export function reverseDigits(number: string): string {
   return number.replace(/\D/g, '').split('').toReversed().join('')
 }

@@ -19,7 +19,7 @@ const FAILURES: Readonly<Record<DialOutcome, (target: string, rang: string) => s
   abandoned: (target, rang) => whileRinging('caller', target, rang),
 }
 
-/** What became of a dial, in words. */
+/** Sentence of a failed dial. */
 export function failureSentence(
   target: string,
   outcome: DialOutcome,
@@ -30,12 +30,12 @@ export function failureSentence(
   return sipCode === null ? sentence : `${sentence.slice(0, -1)} (SIP ${sipCode}).`
 }
 
-/** How a dial ended that was ringing when the call did, in words. */
+/** Sentence of a dial that was ringing when the call ended. */
 export function abandonedSentence(hungUpBy: keyof typeof ENDERS, target: string, rangSeconds: number): string {
   return whileRinging(hungUpBy, target, pluralize(rangSeconds, 'second'))
 }
 
-/** How a call ended, in words. */
+/** Sentence of the end of a call. */
 export function endedSentence(hungUpBy: keyof typeof ENDERS, talkSeconds: number, connected: boolean): string {
   return connected ? `${ENDERS[hungUpBy]} after ${pluralize(talkSeconds, 'second')} of talk.` : `${ENDERS[hungUpBy]}.`
 }
@@ -45,7 +45,7 @@ export function dollars(cents: number): string {
   return `${cents < 0 ? '-' : ''}$${(Math.abs(cents) / 100).toFixed(2)}`
 }
 
-/** What the books say, in words. */
+/** Sentence of a call's books. */
 export function settledSentence(books: {
   readonly converted: boolean
   readonly revenueCents: number

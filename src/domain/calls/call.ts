@@ -23,7 +23,7 @@ import { applyTagChanges, type Tags } from './tags.ts'
 
 const callKey = { callId: id, occurredAt: instant }
 
-/** These names are the storage format. Sentences are written at the time and never change. */
+/** Events of `call-<id>`. These names are the storage format. Sentences are recorded and never change. */
 export const callEvents = {
   CallArrived: z.object({
     arrival,
@@ -76,9 +76,9 @@ export const callEvents = {
     target: named.nullable(),
     buyer: named.nullable(),
     sentence: z.string(),
-    /** When the books are written: the end plus the effective buffer. */
+    /** When the call settles: the end plus the effective buffer. */
     settlesAt: instant,
-    /** The platform's charge for the call. */
+    /** Usage charge of the call. */
     usageCents: cents,
     /** When usage is charged; null when there is none. */
     usageDueAt: instant.nullable(),
@@ -91,18 +91,18 @@ export const callEvents = {
   }),
   UsageCharged: z.object({ ...callKey, usageCents: cents, minutes: z.int() }),
   ...callChangeEvents,
-  /** Some time after the end, mostly; `occurredAt` is when the carrier saved it. */
+  /** Usually after the end; `occurredAt` is when the carrier saved the recording. */
   RecordingSaved: z.object({ ...callKey, carrierCallId: z.string(), recording }),
 }
 
-/** A dial as it stands. */
+/** A dial and its present outcome. */
 export interface Attempt {
   readonly claim: Claim
   readonly outcome: 'ringing' | 'answered' | z.infer<typeof dialOutcome>
   readonly rangSeconds: number
 }
 
-/** One call's life. Null before it arrived. */
+/** State of one call. */
 export interface CallState {
   readonly workspaceId: string | null
   readonly arrival: Arrival
@@ -117,16 +117,16 @@ export interface CallState {
     readonly settlesAt: string
     readonly usageDueAt: string | null
   } | null
-  /** The books as they stand, since when, and how often they changed; null before the settlement. */
+  /** The present books, the instant of the settlement, and the number of changes since; null before the settlement. */
   readonly settled: (Books & { readonly at: string; readonly changes: number }) | null
-  /** The conversions that were posted, and by which commands: a person's mark, a buyer's postback, or this after that. */
+  /** Posted conversions with their commands: a person's mark, a buyer's postback, or a postback after a mark. */
   readonly posts: readonly (Posted & { readonly commandId: string })[]
   readonly corrections: Corrections
-  /** The commands that adjusted it. */
+  /** Ids of the commands that adjusted the call. */
   readonly adjustedBy: readonly string[]
   readonly tags: Tags
   readonly usageCharged: boolean
-  /** The carrier's own ids of the recordings that are saved. */
+  /** The carrier's ids of the saved recordings. */
   readonly recordings: readonly string[]
 }
 
@@ -149,7 +149,7 @@ const pickBooks = ({ converted, source, reason, revenueCents, payoutCents }: Boo
   payoutCents,
 })
 
-/** A call: `call-<id>`. */
+/** One call's life: `call-<id>`. Its state is null before the arrival. */
 export const call = defineEntity({
   name: 'call',
   version: 3,
@@ -198,17 +198,17 @@ export const call = defineEntity({
   },
 })
 
-/** The dial that is ringing; null when none is. */
+/** The attempt that is ringing; null when none is. */
 export function ringingAttempt(state: CallState): Attempt | null {
   return state.attempts.find(({ outcome }) => outcome === 'ringing') ?? null
 }
 
-/** The dial that a buyer answered; null when none did. */
+/** The attempt that a buyer answered; null when none did. */
 export function answeredAttempt(state: CallState): Attempt | null {
   return state.attempts.find(({ outcome }) => outcome === 'answered') ?? null
 }
 
-/** Whole seconds from one instant to another, rounded once; never below 0. */
+/** Seconds from one instant to another, rounded; never below 0. */
 export function secondsBetween(from: string, to: string): number {
   return Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1_000))
 }

@@ -32,7 +32,7 @@ export const CALL_HEADINGS = [
 const HOUR_LENGTH = '2026-01-01T00'.length
 const INSTANT_LENGTH = '2026-01-01T00:00:00.000Z'.length
 
-/** Where a line names its start: behind the first comma, for a ref is `CA-` and digits (`callRef`), and needs no quotes. */
+/** Index of `startedAt` in a row: after the first comma, since a ref is `CA-` and digits and never quoted (`callRef`). */
 const startedAtIndex = (line: string): number => line.indexOf(',') + 1
 
 /**
@@ -53,18 +53,18 @@ function nameOf(record: CallRecord['campaign']): string {
   return record === null ? '' : csvCell(record.name)
 }
 
-/** When the call of a line started. */
+/** Start of a row's call. */
 export function rowStartedAt(line: string): string {
   const start = startedAtIndex(line)
   return line.slice(start, start + INSTANT_LENGTH)
 }
 
-/** Bytes that a character takes at the most: two of them make one of four bytes. */
+/** UTF-8 bytes per UTF-16 code unit at most: a character of four bytes has two units. */
 const MAX_BYTES_PER_UNIT = 3
-/** Bytes beside those of plain text that lines are given room for at once. */
+/** Extra bytes allocated at once for characters beyond ASCII. */
 const SPARE_BYTES = 64 * 1024
 
-/** A buffer in shared memory that begins as another does. */
+/** A buffer in shared memory, with a copy of another one at its beginning. */
 function createSharedBuffer(size: number, begins: Uint8Array = new Uint8Array()): Buffer {
   const buffer = Buffer.from(new SharedArrayBuffer(size))
   buffer.set(begins)
@@ -72,9 +72,9 @@ function createSharedBuffer(size: number, begins: Uint8Array = new Uint8Array())
 }
 
 /**
- * Lines of calls, newest or oldest first, in UTF-8, with their starts on the wall clock of a zone. In shared memory: what
- * a thread is handed otherwise counts as garbage of its own, which it would stop to collect time and again. Written line
- * by line, for a text of all of them would be made only to be copied.
+ * CSV rows in UTF-8, with their local starts in a time zone. The buffer is shared memory: transferred buffers count as
+ * garbage of the receiving thread, which would collect often. Rows are written one by one, since a joined string would
+ * only be copied.
  */
 export function encodeRows(zone: string, lines: readonly string[]): Uint8Array {
   let left = lines.reduce((sum, { length }) => sum + length, 0)

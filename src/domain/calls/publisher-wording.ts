@@ -4,7 +4,7 @@ const NOT_ACCEPTING = 'The campaign was not accepting calls.'
 const NO_BUYER = 'No buyer was available.'
 const OTHER = 'The call was not connected to a buyer.'
 
-/** What a publisher is told of each reason: plain words about the traffic, and nothing of what is stored. */
+/** The sentence that publishers read for each reason: plain words about the traffic, without stored details. */
 const WORDING: ReadonlyMap<string, string> = new Map(
   Object.entries({
     workspace_inactive: NOT_ACCEPTING,
@@ -22,8 +22,8 @@ const WORDING: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * The sentence by which a publisher reads why a call was not routed; skip reasons and unknown codes say no more than that
- * (Document 2, What a publisher is told).
+ * Sentence for publishers why a call was not routed; skip reasons and unknown codes get a generic one (Document 2, What a
+ * publisher is told).
  */
 export function publisherSentence(code: string): string {
   return WORDING.get(code) ?? OTHER

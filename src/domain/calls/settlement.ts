@@ -5,7 +5,7 @@ import { answeredAttempt, type CallState } from './call.ts'
 import type { Books } from './call-changes.ts'
 import { settledSentence } from './call-sentences.ts'
 
-/** The books of a call of so much talk, as its facts give them; with what was posted or corrected otherwise, as they would be. */
+/** The books of a call by its facts and talk time. `changes` replaces its posts or corrections, to preview a change. */
 export function computeBooks(
   state: CallState,
   talkSeconds: number,
@@ -17,7 +17,7 @@ export function computeBooks(
   return booksOf({ terms, sold, dialled: attempts.length > 0, talkSeconds, posted, corrections })
 }
 
-/** The settlement of a call whose end is known, at an instant. */
+/** `CallSettled` of a call that ended, at an instant. */
 export function settlementEvent(state: CallState, callId: string, talkSeconds: number, occurredAt: string) {
   const { campaign, publisher } = state.arrival
   const claim = answeredAttempt(state)?.claim ?? null
@@ -39,7 +39,7 @@ export function settlementEvent(state: CallState, callId: string, talkSeconds: n
   }
 }
 
-/** What becomes of books that were written when they read otherwise now; nothing before the settlement. */
+/** `BooksChanged` when the books of a settled call differ from `after`; none before the settlement. */
 export function booksChangedEvents(
   state: CallState,
   callId: string,

@@ -31,28 +31,28 @@ export const storyStep = z.object({
 })
 export type StoryStep = Readonly<z.infer<typeof storyStep>>
 
-/** One dial as it stands; `outcome` and `endedAt` are null while they are open. */
+/** One dial; `outcome` and `endedAt` are null while it is open. */
 export const storyAttempt = z.object({
   attemptNo: z.int(),
   startedAt: instant,
   endedAt: instant.nullable(),
   rangSeconds: z.int(),
   outcome: z.enum(['answered', ...dialOutcome.options]).nullable(),
-  /** What became of it, in words. */
+  /** Sentence of the outcome. */
   result: z.string(),
   targetId: id,
   targetName: z.string(),
   buyerId: id,
   buyerName: z.string(),
   deliveryMode: z.enum(['pstn', 'sip']),
-  /** Masked to its trailing digits. */
+  /** Masked except for the trailing digits. */
   destination: z.string(),
   sipCode: z.int().nullable(),
   whisperAccepted: z.boolean().nullable(),
 })
 export type StoryAttempt = Readonly<z.infer<typeof storyAttempt>>
 
-/** What was heard or decided, without its payload. */
+/** An event of a call, without its payload. */
 export const storyEvent = z.object({
   id: z.string(),
   at: instant,
@@ -61,7 +61,7 @@ export const storyEvent = z.object({
 })
 export type StoryEvent = Readonly<z.infer<typeof storyEvent>>
 
-/** A change of figures by a person or a key, as a call's history keeps it (Supplement §6, `adjust`). */
+/** An adjustment of figures by a person or a key (Supplement §6, `adjust`). */
 export const adjustment = z.object({
   id,
   at: instant,
@@ -115,12 +115,12 @@ function planStep({ arrival: { occurredAt: at }, plan }: DataOf<'CallArrived'>):
   }
 }
 
-/** What an arrival adds; a caller turned away at the gates gets no plan. */
-export function arrivalSteps(told: DataOf<'CallArrived'>): readonly StoryStep[] {
-  return [incomingStep(told), gatesStep(told), ...(told.gates.failed === null ? [planStep(told)] : [])]
+/** Steps of an arrival; a call refused at the gates has no plan. */
+export function arrivalSteps(data: DataOf<'CallArrived'>): readonly StoryStep[] {
+  return [incomingStep(data), gatesStep(data), ...(data.gates.failed === null ? [planStep(data)] : [])]
 }
 
-/** One step for each target passed over. */
+/** One step for each skipped target. */
 export function skipSteps(skipped: readonly Skip[], at: string): readonly StoryStep[] {
   return skipped.map(({ targetId, targetName, reason, sentence, figures }) => ({
     at,
@@ -132,7 +132,7 @@ export function skipSteps(skipped: readonly Skip[], at: string): readonly StoryS
   }))
 }
 
-/** A target is being rung. */
+/** Step of a dial. */
 export function dialStep({ claim }: DataOf<'TargetDialed'>): StoryStep {
   const { attempt, target, buyer, deliveryMode, ringSeconds, occurredAt } = claim
   const destination = maskDestination(claim.destination)
@@ -146,9 +146,9 @@ export function dialStep({ claim }: DataOf<'TargetDialed'>): StoryStep {
   }
 }
 
-/** A dial ended without an answer. */
-export function failureStep({ occurredAt, attempt, target, ...told }: DataOf<'TargetFailed'>): StoryStep {
-  const { outcome, sipCode, rangSeconds, sentence } = told
+/** Step of a dial that ended without an answer. */
+export function failureStep({ occurredAt, attempt, target, ...failure }: DataOf<'TargetFailed'>): StoryStep {
+  const { outcome, sipCode, rangSeconds, sentence } = failure
   return {
     at: occurredAt,
     step: 'result',
@@ -159,25 +159,25 @@ export function failureStep({ occurredAt, attempt, target, ...told }: DataOf<'Ta
   }
 }
 
-/** What a dial that was answered came to, in words. */
+/** Sentence of an answered dial. */
 export function answerSentence({ target, rangSeconds }: DataOf<'TargetAnswered'>): string {
   return `${target.name} answered after ${pluralize(rangSeconds, 'second')}.`
 }
 
-/** A buyer answered. */
-export function answerStep(told: DataOf<'TargetAnswered'>): StoryStep {
-  const { occurredAt, attempt, target, buyer, rangSeconds, whisperAccepted } = told
+/** Step of an answered dial. */
+export function answerStep(data: DataOf<'TargetAnswered'>): StoryStep {
+  const { occurredAt, attempt, target, buyer, rangSeconds, whisperAccepted } = data
   return {
     at: occurredAt,
     step: 'connected',
     title: `Connected to ${buyer.name}`,
-    sentence: answerSentence(told),
+    sentence: answerSentence(data),
     tone: 'success',
     detail: { attemptNo: attempt, target, buyer, rangSeconds, whisperAccepted },
   }
 }
 
-/** Nobody takes the call. */
+/** Step of a call that no target takes. */
 export function unroutedStep({ occurredAt, unrouted }: DataOf<'CallUnrouted'>): StoryStep {
   const { reason, sentence, action, message, forwardE164 } = unrouted
   const { label, owner } = reasonOf(reason)
@@ -191,13 +191,13 @@ export function unroutedStep({ occurredAt, unrouted }: DataOf<'CallUnrouted'>): 
   }
 }
 
-/** The call is over. */
+/** Step of the end of a call. */
 export function endStep({ occurredAt, status, hungUpBy, talkSeconds, sentence }: DataOf<'CallEnded'>): StoryStep {
   const detail = { status, hungUpBy, talkSeconds }
   return { at: occurredAt, step: 'ended', title: 'Call ended', sentence, tone: 'info', detail }
 }
 
-/** The books are written. */
+/** Step of a settlement. */
 export function settlementStep({ occurredAt, converted, sentence, ...books }: DataOf<'CallSettled'>): StoryStep {
   const { source, reason, revenueCents, payoutCents } = books
   return {
@@ -210,7 +210,7 @@ export function settlementStep({ occurredAt, converted, sentence, ...books }: Da
   }
 }
 
-/** Books that were written read otherwise. */
+/** Step of a change of the books after the settlement. */
 export function booksChangedStep({
   occurredAt,
   before,
@@ -229,7 +229,7 @@ export function booksChangedStep({
   }
 }
 
-/** The dial that a claim begins. */
+/** Attempt of a dial that begins to ring. */
 export function attemptOf({ claim }: DataOf<'TargetDialed'>): StoryAttempt {
   return {
     attemptNo: claim.attempt,

@@ -4,25 +4,25 @@ import { TAG } from '../shared/limits.ts'
 
 const TAG_KEY = new RegExp(`^[A-Za-z0-9._-]{1,${TAG.key}}$`)
 
-/** Whether a tag's key is spelt as it must be (Document 1, Limits, "Tags"). */
+/** Whether a tag's key has a valid format (Document 1, Limits, "Tags"). */
 export function isTagKey(key: string): boolean {
   return TAG_KEY.test(key)
 }
 
-// A dot in a key would read as a step of a path, so documents keep another sign for it, which no key may hold.
+// A dot in a key would separate a path of fields, so documents store another character, which no key may contain.
 const DOT = '․'
 
-/** A tag's key as documents keep it. */
+/** A tag's key as documents store it. */
 export function storedTag(key: string): string {
   return key.replaceAll('.', DOT)
 }
 
-/** Tags by their own keys again, from what documents keep. */
+/** Tags by their own keys, from the stored ones. */
 export function tagsOf(stored: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(stored).map(([key, value]) => [key.replaceAll(DOT, '.'), value]))
 }
 
-/** The same as JSON. */
+/** Tags by their own keys as JSON, from the stored ones. */
 export function tagsText(stored: Readonly<Record<string, string>>): string {
   const text = JSON.stringify(stored)
   return text.includes(DOT) ? JSON.stringify(tagsOf(stored)) : text
@@ -31,25 +31,25 @@ export function tagsText(stored: Readonly<Record<string, string>>): string {
 /** Tags by key. */
 export type Tags = PersistentMap<string, string>
 
-/** One tag as it was and as it is; null where there was, or is, none. */
+/** One tag before and after a change; null where there is none. */
 export const tagChange = z.object({ key: z.string(), before: z.string().nullable(), after: z.string().nullable() })
 export type TagChange = Readonly<z.infer<typeof tagChange>>
 
-/** A value as a tag keeps it: a text, cut to its length in characters, whatever each is made of. */
+/** A tag's value: text, truncated to the maximum number of characters (code points). */
 export function tagValue(value: string | number | boolean): string {
   const text = String(value)
   if (text.length <= TAG.value) return text.toWellFormed()
-  // No character has more than two parts.
+  // A code point has at most two code units.
   return [...text.slice(0, 2 * TAG.value)].slice(0, TAG.value).join('').toWellFormed()
 }
 
-/** Tags as a request names them; null removes. */
+/** Tags in a request; null removes a tag. */
 export const tagsInput = z.record(
   z.string().regex(TAG_KEY, { error: `must be 1 to ${TAG.key} letters, digits, dots, hyphens or underscores` }),
   z.union([z.string(), z.number(), z.boolean(), z.null()], { error: 'must be a text, a number, a boolean or null' }),
 )
 
-/** What a request comes to on tags that are there: each key that it changes. */
+/** The changes that a request makes to present tags. */
 export function tagChanges(tags: Tags, sent: z.infer<typeof tagsInput>): readonly TagChange[] {
   return Object.entries(sent).flatMap(([key, value]) => {
     const [before, after] = [tags.get(key) ?? null, value === null ? null : tagValue(value)]

@@ -9,7 +9,7 @@ export const blockScope = z.enum(['workspace', 'campaign'])
 
 const last10 = z.string().regex(/^\d{7,10}$/)
 
-/** A caller that is turned away, from one campaign or, with `campaignId` null, from all. */
+/** A blocked caller: on one campaign, or on the whole workspace when `campaignId` is null. */
 export const block = z.object({
   id,
   callerLast10: last10,
@@ -31,7 +31,7 @@ export interface BlocklistState {
   readonly keys: PersistentMap<string, string>
 }
 
-/** Key of a block: a caller holds at most one for each campaign and one for the workspace. */
+/** Key of a block: a caller has at most one on each campaign and one on the workspace. */
 export function blockKey(campaignId: string | null, callerLast10: string): string {
   return `${campaignId ?? '*'}:${callerLast10}`
 }
@@ -58,13 +58,13 @@ export const blocklist = defineEntity({
   },
 })
 
-/** Display form of a caller's last ten digits: as a North American number where they are one, else as they are. */
+/** Display form of a caller's last ten digits: `(415) 555-4821`; fewer than ten are returned as they are. */
 export function formattedLast10(callerLast10: string): string {
   const digits = /^(\d{3})(\d{3})(\d{4})$/.exec(callerLast10)
   return digits ? `(${digits[1]}) ${digits[2]}-${digits[3]}` : callerLast10
 }
 
-/** The last ten digits by which a caller is blocked; null when the text is no phone number (7 to 15 digits). */
+/** The last ten digits, by which a caller is blocked; null when the text is not a phone number (7 to 15 digits). */
 export function callerLast10(number: string): string | null {
   const digits = number.replace(/\D/g, '')
   return digits.length < BLOCK.digits.min || digits.length > BLOCK.digits.max ? null : digits.slice(-10)

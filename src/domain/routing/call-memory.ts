@@ -4,13 +4,13 @@ import { id } from '../../kernel/wire.ts'
 import { wouldContain } from '../shared/windowed-map.ts'
 import type { LedgerState } from './ledger.ts'
 
-/** The fields of a call log document that prove that a call is known. */
-const known = z.object({ workspaceId: id, seq: z.int() })
+/** Fields of a call-log document that show that a call was routed. */
+const callDoc = z.object({ workspaceId: id, seq: z.int() })
 
-/** Calls beyond the hour that the ledger's fold remembers, by id: documents of the projection of this name. */
-export const callMemory: DecisionMemory<Readonly<z.infer<typeof known>>> = { name: 'call-log', doc: known }
+/** Calls older than the hour that the ledger's fold covers, by id: documents of the projection `call-log`. */
+export const callMemory: DecisionMemory<Readonly<z.infer<typeof callDoc>>> = { name: 'call-log', doc: callDoc }
 
-/** The look-up that makes it certain whether a call is known; none where the fold would know. */
+/** Look-ups needed to decide whether a call was routed before; none when the fold covers the call. */
 export function callLookups({ seenCalls }: LedgerState, callId: string): readonly MemoryLookup[] {
   return wouldContain(seenCalls, callId) ? [] : [{ memory: callMemory, id: callId }]
 }

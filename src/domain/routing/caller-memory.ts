@@ -5,22 +5,22 @@ import { getEntry } from '../shared/windowed-map.ts'
 import { callerSighting, isInsideWindow, type LastSeen, laterSighting } from './callers.ts'
 import type { LedgerState } from './ledger.ts'
 
-/** A caller's latest appearance, beyond the hour that the ledger's fold covers. */
+/** Document of a caller's latest sighting, older than the hour that the ledger's fold covers. */
 export const callerMemoryDoc = callerSighting.extend({ workspaceId: id })
 
-/** Callers by the keys of `callers.ts`: documents of the projection of this name. */
+/** Callers by the keys of `callers.ts`: documents of the projection `caller-memory`. */
 export const callerMemory: DecisionMemory<Readonly<z.infer<typeof callerMemoryDoc>>> = {
   name: 'caller-memory',
   doc: callerMemoryDoc,
 }
 
-/** What a decision will ask about a caller: whether they appeared inside a window of so many seconds; null asks when at all. */
+/** A caller's key and the window that a decision checks, in seconds; null when it needs the latest sighting of any age. */
 export interface CallerWindow {
   readonly key: string
   readonly windowSeconds: number | null
 }
 
-/** The look-ups that make the answers certain at an instant; none where the fold settles it, or where there is no window. */
+/** Look-ups that a decision at an instant needs: none where the fold has the answer, or where the window is 0. */
 export function callerLookups(
   { callers }: Pick<LedgerState, 'callers'>,
   questions: readonly CallerWindow[],
@@ -34,7 +34,7 @@ export function callerLookups(
     .map(({ key }) => ({ memory: callerMemory, id: key }))
 }
 
-/** Tells when callers were last seen, from the fold and from what was recalled. */
+/** Finds callers' latest sightings in the fold and in what was looked up. */
 export function createLastSeen({ callers }: Pick<LedgerState, 'callers'>, recall: DecisionContext['lookUp']): LastSeen {
   return (key) => laterSighting(getEntry(callers, key), recall(callerMemory, key))
 }

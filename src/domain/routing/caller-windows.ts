@@ -9,7 +9,7 @@ import type { Sender } from './sender.ts'
 
 const getTarget = memoizedGet<Target>()
 
-/** What a look at targets asks about a caller: whom each of them was connected to inside its window. */
+/** Caller windows that the eligibility check of targets needs: calls of the caller that each target took. */
 export function callerWindowsOfTargets(
   { targets }: Pick<WorkspaceState, 'targets'>,
   targetIds: readonly string[],
@@ -22,7 +22,7 @@ export function callerWindowsOfTargets(
   })
 }
 
-/** What the decision on an arrival asks about its caller; nothing of a hidden one. */
+/** Caller windows that the decision on an arrival needs; none for a hidden caller. */
 export function callerWindowsOfArrival(
   workspace: WorkspaceState,
   { campaignId, publisherId }: Sender,

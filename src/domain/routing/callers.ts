@@ -4,37 +4,37 @@ import { CALL } from '../shared/limits.ts'
 import { laneId } from '../supply/lane.ts'
 import type { Arrival } from './decision.ts'
 
-/** A caller's latest appearance somewhere: when it was, and for a connection with which target. */
+/** A caller's latest sighting: its instant and, for a connection, the target. */
 export const callerSighting = z.object({ at: instant, targetId: z.string().nullable() })
 export type CallerSighting = Readonly<z.infer<typeof callerSighting>>
 
-/** Tells of a caller's latest appearance, by its key; null where there was none. */
+/** Returns a caller's latest sighting by its key; null where there was none. */
 export type LastSeen = (key: string) => CallerSighting | null
 
-/** An appearance, under the key by which it is remembered. */
+/** A sighting with its key. */
 export type KeyedSighting = readonly [key: string, seen: CallerSighting]
 
-/** Key under which a campaign remembers whom it let in. */
+/** Key of a caller that a campaign admitted. */
 export function callerKey(campaignId: string, caller: string): string {
   return `${campaignId}:${caller}`
 }
 
-/** Key under which a campaign remembers who connected the caller last. */
+/** Key of a campaign's last connection of a caller; `admission` is its `callerKey`. */
 export function connectionKey(admission: string): string {
   return `connected:${admission}`
 }
 
-/** Key under which a target remembers whom it was connected to. */
+/** Key of a caller that a target was connected to. */
 export function targetCallerKey(targetId: string, caller: string): string {
   return `target:${targetId}:${caller}`
 }
 
-/** Key under which a lane, by its `laneId`, remembers whom it sent. */
+/** Key of a caller that a lane sent; `lane` is its `laneId`. */
 export function laneCallerKey(lane: string, caller: string): string {
   return `lane:${lane}:${caller}`
 }
 
-/** An admitted caller, as campaign and lane remember it; hidden callers are remembered by nobody. */
+/** Sightings of an admitted caller by campaign and lane; none for a hidden caller. */
 export function admissionSightings({
   campaign,
   publisher,
@@ -49,7 +49,7 @@ export function admissionSightings({
   return [[callerKey(campaign.id, caller), seen], ...sent]
 }
 
-/** A connected caller, as campaign and target remember it. `admission` is the `callerKey` of the call; null of a hidden caller. */
+/** Sightings of a connected caller by campaign and target. `admission` is the `callerKey` of the call; null for a hidden caller. */
 export function connectionSightings(admission: string | null, targetId: string, at: string): readonly KeyedSighting[] {
   if (admission === null) return []
   const caller = admission.slice(admission.indexOf(':') + 1)
@@ -60,15 +60,16 @@ export function connectionSightings(admission: string | null, targetId: string, 
   ]
 }
 
-/** The later of two appearances, in whatever order calls are played; of two at one instant the second. */
+/** The later of two sightings, in whatever order calls are played; the second of two at one instant. */
 export function laterSighting(one: CallerSighting | null, other: CallerSighting | null): CallerSighting | null {
   if (!one || !other) return one ?? other
   return one.at > other.at ? one : other
 }
 
 /**
- * Whether an appearance lies inside a window of so many seconds that ends at an instant; it is outside as the window ends.
- * One that is known already though dated later, by another's clock or of a call that is still on, is no farther away.
+ * Whether a sighting lies inside a window, in seconds, that ends at an instant; a sighting exactly at its far edge is
+ * outside. A sighting dated later (another clock, or a call in progress) counts up to the length of the window, at most
+ * that of a stuck call.
  */
 export function isInsideWindow(seen: CallerSighting | null, windowSeconds: number, at: string): boolean {
   if (!seen) return false

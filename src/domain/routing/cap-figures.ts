@@ -4,7 +4,7 @@ import type { LedgerState } from './ledger.ts'
 import type { CapFigures } from './ledger-events.ts'
 import { hasUncountedSlot } from './open-call.ts'
 
-/** How much of its caps a target has used in the windows of an instant. Slots that a dial only holds are left out. */
+/** How much of its caps a target has used in the windows of an instant. Held slots that do not count yet are left out. */
 export function capFiguresOf(state: LedgerState, targetId: string, at: string): CapFigures {
   const { taken, total, cents } = counterOf(state, 'target', targetId)
   const held = [...state.calls.values()].filter((open) => hasUncountedSlot(open, 'target', targetId))

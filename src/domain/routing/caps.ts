@@ -3,13 +3,13 @@ import type { Counter } from './counters.ts'
 import type { Skip } from './decision.ts'
 import type { CapWindow } from './notified-caps.ts'
 
-/** What a rule found: the sentence that passes a target over, and the figures that it names. */
+/** Why a rule skips a target: the sentence, and the figures that it names. */
 export interface SkipDetail {
   readonly sentence: string
   readonly figures?: Skip['figures']
 }
 
-/** Whose cap it is, as sentences name it. */
+/** Owner of a cap, as sentences name it. */
 type CapOwner = 'Target' | 'Buyer'
 type WithName = { readonly name: string }
 
@@ -35,13 +35,13 @@ export const CAPS: readonly {
   { window: 'total', name: 'lifetime', capOf: ({ totalCap }) => totalCap ?? 0 },
 ]
 
-/** Slots taken of each window at an instant. */
+/** Slots taken in each window of an instant. */
 export function slotsTakenAt({ taken, total }: Counter, at: string): Readonly<Record<Window, number>> {
   const { hour, day, month } = windowsOf(at)
   return { hour: taken.get(hour, 0), day: taken.get(day, 0), month: taken.get(month, 0), total }
 }
 
-/** The first call cap that is full at an instant; null where there is room under each. */
+/** Checks the call caps at an instant: the first one that is reached; null when there is room under each. */
 export function checkCallCaps(
   kind: CapOwner,
   caps: CallCaps & WithName,
@@ -60,7 +60,7 @@ export function checkCallCaps(
   }
 }
 
-/** A full concurrency cap; null where there is room. */
+/** Checks the concurrency cap; null when there is room. */
 export function checkConcurrencyCap(
   kind: CapOwner,
   { name, concurrencyCap: cap }: WithName & { readonly concurrencyCap: number },
@@ -75,7 +75,7 @@ export function checkConcurrencyCap(
   }
 }
 
-/** A revenue cap that the settlements of an instant's day have reached; null where they have not. */
+/** Checks the daily revenue cap against the settlements of the instant's UTC day; null when it is not reached. */
 export function checkRevenueCap(
   kind: CapOwner,
   { name, dailyRevenueCapCents: capCents }: WithName & { readonly dailyRevenueCapCents: number },

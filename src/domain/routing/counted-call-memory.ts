@@ -7,10 +7,10 @@ import type { LedgerState } from './ledger.ts'
 
 const doc = countedCall.extend({ workspaceId: id })
 
-/** What is counted of calls beyond the hour that the ledger's fold remembers, by call: documents of the projection of this name. */
+/** Counts of calls older than the hour that the ledger's fold covers, by call: documents of the projection `booked-calls`. */
 export const countedCallMemory: DecisionMemory<Readonly<z.infer<typeof doc>>> = { name: 'booked-calls', doc }
 
-/** The look-up that makes it certain what is counted of a call; none where the fold knows. */
+/** Look-ups needed to know what is counted of a call; none when the fold covers the call. */
 export function countedCallLookups({ countedCalls }: LedgerState, callId: string): readonly MemoryLookup[] {
   return wouldContain(countedCalls, callId) ? [] : [{ memory: countedCallMemory, id: callId }]
 }

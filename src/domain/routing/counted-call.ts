@@ -3,12 +3,12 @@ import { id, instant } from '../../kernel/wire.ts'
 import { figures, figuresOf } from '../money/figures.ts'
 import { claim } from './decision.ts'
 
-/** What is counted of a call's books: by which change of them (0 by the settlement), and where. */
+/** The figures of a call that are counted, and the number of the books' change that set them (0: the settlement). */
 export const countedCall = figures.extend({
   change: z.int().min(0),
-  /** Revision of the ledger at which the call was counted first; null of one that never connected. */
+  /** Ledger revision at which the call was counted first; null for a call that never connected. */
   revision: z.int().nullable(),
-  /** The target's caps were reset since the dial: only the buyer counts the call. */
+  /** The target's caps were reset after the dial: the call counts on the buyer only. */
   resetSince: z.boolean(),
 })
 export type CountedCall = Readonly<z.infer<typeof countedCall>>
@@ -25,7 +25,7 @@ export const NOT_COUNTED: CountedCall = {
 
 type CountedFigures = Omit<CountedCall, 'change' | 'revision'>
 
-/** As a settlement was counted, at a revision of the ledger. */
+/** A call as its settlement counts it. `revision` is that of the ledger event. */
 export function countedCallOf({ resetSince, ...counted }: CountedFigures, revision: number): CountedCall {
   return { ...figuresOf(counted), change: 0, revision, resetSince }
 }
@@ -37,7 +37,7 @@ interface Recount {
   readonly resetSince: boolean
 }
 
-/** As a change was counted. */
+/** A call as a change of its books counts it; `known` is what was counted before, where that is known. */
 export function recountedCallOf(
   known: CountedCall | null,
   { change, after, revision, resetSince }: Recount,
@@ -45,7 +45,7 @@ export function recountedCallOf(
   return { ...after, change, revision: known?.revision ?? revision, resetSince }
 }
 
-/** For whom a call's books count, by the claim that connected; null where there is none. */
+/** Records on which a call's books count, from the claim that connected; null where there is none. */
 export const bookedFor = z.object({
   campaignId: id.nullable(),
   publisherId: id.nullable(),

@@ -13,7 +13,7 @@ import type { Sender } from './sender.ts'
 import { termsFor } from './terms.ts'
 import { planTargets } from './waterfall.ts'
 
-/** All that the decision on an arriving call goes by; the same inputs give the same decision. */
+/** All inputs of the decision on an arriving call: the same inputs give the same decision. */
 export interface ArrivalInput {
   readonly workspace: WorkspaceState
   readonly blocklist: BlocklistState
@@ -21,7 +21,7 @@ export interface ArrivalInput {
   readonly ledger: LedgerState
   readonly number: TrackingNumber
   readonly sender: Sender
-  /** SHA-256 of the routing key that the call carries. */
+  /** SHA-256 of the routing key that the call carries; null when it carries none. */
   readonly routingKeyHash: string | null
   readonly callId: string
   readonly carrierCallId: string
@@ -89,8 +89,8 @@ function settingsOf(campaign: Campaign | null, at: string): RoutingSettings {
 }
 
 /**
- * The whole decision on an arriving call, as one pure function: gates, terms, plan, skips and the first claim
- * (Architecture §3, "Routing is one decision"). Answers the one ledger event that says it all.
+ * The decision on an arriving call as one pure function: gates, terms, plan, skips and the first claim (Architecture §3,
+ * "Routing is one decision"). Returns one ledger event, which holds all of it.
  */
 export function decideArrival(arriving: ArrivalInput) {
   const { workspace, ledger, sender, routingKeyHash, caller, seed, lastSeen, at } = arriving
@@ -101,18 +101,18 @@ export function decideArrival(arriving: ArrivalInput) {
   const { callerState, tags, dialedNumber } = arrival
   const admission = campaign && caller && callerKey(campaign.id, caller)
   const seen = admission ? lastSeen(admission) : null
-  const passage = evaluateGates({ ...arriving, campaign, publisherId, seen })
+  const gateResult = evaluateGates({ ...arriving, campaign, publisherId, seen })
   const terms = termsFor({ workspace, ledger, campaign, publisherId, caller, callerState, lastSeen, at })
   const facts = { arrival, terms, inputs: { seed, routingKeyHash } }
-  if (passage.failed || !campaign) {
-    const { code = 'campaign_status', reason = 'campaign_not_live', sentence = '' } = passage.failed ?? {}
-    const gates = { passed: passage.passed, failed: code }
+  if (gateResult.failed || !campaign) {
+    const { code = 'campaign_status', reason = 'campaign_not_live', sentence = '' } = gateResult.failed ?? {}
+    const gates = { passed: gateResult.passed, failed: code }
     return {
       type: 'CallRefused',
       data: { ...facts, gates, unrouted: { reason, sentence, ...settings.unrouted } },
     } as const
   }
-  const gates = { passed: passage.passed, failed: null }
+  const gates = { passed: gateResult.passed, failed: null }
   const ordered = orderedPlan(workspace, campaign, seed)
   const sticks = campaign.repeatCallerPolicy === 'same_target' && isRepeatCaller({ campaign, caller, seen, at })
   const first = sticks && admission ? lastSeen(connectionKey(admission))?.targetId : null

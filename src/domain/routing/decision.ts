@@ -6,7 +6,7 @@ import { payout, percent, price } from '../money/money.ts'
 import { attribution, skipReason, unroutedReason } from '../shared/call-codes.ts'
 import { e164, named } from '../shared/fields.ts'
 
-/** What becomes of a caller whom nobody took. */
+/** What happens to a caller that no target takes. */
 export const unroutedAction = z.object({
   action: campaignSettings.shape.unroutedAction,
   message: z.string().nullable(),
@@ -14,11 +14,11 @@ export const unroutedAction = z.object({
 })
 export type UnroutedAction = Readonly<z.infer<typeof unroutedAction>>
 
-/** The end of a call that reached no buyer. `sentence` is written at the time and never changes. */
+/** Why a call reached no buyer, and what happens to its caller. `sentence` is recorded and never changes. */
 export const unrouted = z.object({ reason: unroutedReason, sentence: z.string(), ...unroutedAction.shape })
 export type Unrouted = Readonly<z.infer<typeof unrouted>>
 
-/** One target passed over, with the figures that its sentence names. */
+/** A skipped target, with the figures that its sentence names. */
 export const skip = z.object({
   targetId: id,
   targetName: z.string(),
@@ -28,11 +28,11 @@ export const skip = z.object({
 })
 export type Skip = Readonly<z.infer<typeof skip>>
 
-/** A call as it arrives: who, on what, for whom. Everything here is frozen. */
+/** An arriving call: caller, number, campaign and publisher, frozen as they are at the arrival. */
 export const arrival = z.object({
   callId: id,
   carrierCallId: z.string(),
-  /** Number of the call in its workspace, from 1; `ref` spells it. */
+  /** Number of the call in its workspace, from 1; `ref` is its public form. */
   seq: z.int().min(1),
   ref: z.string(),
   occurredAt: instant,
@@ -41,7 +41,7 @@ export const arrival = z.object({
   callerCity: z.string().nullable(),
   dialedNumber: z.string(),
   numberId: id.nullable(),
-  /** The pool that the number was in. */
+  /** Pool of the number at the arrival. */
   numberPoolId: id.nullable(),
   attribution,
   campaign: named.nullable(),
@@ -54,7 +54,7 @@ export const arrival = z.object({
 export type Arrival = Readonly<z.infer<typeof arrival>>
 
 const arrived = z.looseObject({ arrival: z.looseObject({}) })
-/** Arrivals of before named no pool. */
+/** Version 1 of an arrival held no pool. */
 export const addNumberPool: Upcast = (data) => {
   const { arrival, ...rest } = arrived.parse(data)
   return { ...rest, arrival: { ...arrival, numberPoolId: null } }
@@ -71,12 +71,12 @@ export const terms = z.object({
   payoutWithheld: z.enum(['publisher_not_live', 'lane_closed', 'lane_state', 'lane_capped', 'duplicate']).nullable(),
   /** Effective buffer before settlement. */
   bufferSeconds: z.int(),
-  /** Cents for a connected minute, two decimals. */
+  /** Cents per connected minute, two decimals. */
   usageRateCents: z.number(),
 })
 export type Terms = Readonly<z.infer<typeof terms>>
 
-/** One target of a plan, with its price and threshold as they were at the arrival. */
+/** A target on a plan, with its price and threshold at the arrival. */
 export const planned = z.object({
   targetId: id,
   targetName: z.string(),
@@ -88,7 +88,7 @@ export const planned = z.object({
 })
 export type Planned = Readonly<z.infer<typeof planned>>
 
-/** One target about to be dialled, and the slots that the dial holds. */
+/** A target that is being dialled, and the terms of the dial. It holds a slot of each call cap. */
 export const claim = z.object({
   attempt: z.int().min(1),
   target: named,
@@ -106,17 +106,17 @@ export const claim = z.object({
 })
 export type Claim = Readonly<z.infer<typeof claim>>
 
-/** What a campaign's settings say about routing a call that has arrived; they hold for the whole call. */
+/** Routing settings of the campaign, frozen for the whole call. */
 export const routingSettings = z.object({
   dialTimeoutSeconds: z.int(),
-  /** When the waterfall's time is spent. */
+  /** End of the failover budget. */
   deadline: instant,
   states: z.array(z.string()).readonly(),
   unrouted: unroutedAction,
 })
 export type RoutingSettings = Readonly<z.infer<typeof routingSettings>>
 
-/** Public reference of a call from its number. */
+/** Public reference of a call: `CA-` and its number in ten digits. */
 export function callRef(seq: number): string {
   return `CA-${String(seq).padStart(10, '0')}`
 }

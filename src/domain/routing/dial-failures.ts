@@ -4,7 +4,7 @@ import { getEntry } from '../shared/windowed-map.ts'
 import type { Dial, LedgerState } from './ledger.ts'
 import { type DialFailure, downSentence, healthAfterFailure, isTargetFailure } from './target-health.ts'
 
-/** What a target's failure tells beside itself: that it is down, once until a call connects. Bidders are never told of so. */
+/** `TargetWentDown` when a failure makes a target go down: once until a call connects there. Never for bidding targets. */
 export function targetDownEvents(
   { health }: LedgerState,
   callId: string,
@@ -23,7 +23,7 @@ export function targetDownEvents(
   return [{ type: 'TargetWentDown' as const, data }]
 }
 
-/** A failure that is heard of when the call has been released already: the target's health still counts it, once. */
+/** Events of a failure reported after its call was released: the target's health counts it, once. */
 export function lateFailureEvents(
   state: LedgerState,
   callId: string,

@@ -14,7 +14,7 @@ import type { LedgerState } from './ledger.ts'
 import { checkTagFilters } from './tag-filters.ts'
 import { suppressionEndAt, type TargetHealth } from './target-health.ts'
 
-/** What a call brings to the look at a target. */
+/** The call, and the state that the eligibility rules read. */
 export interface EligibilityContext {
   readonly workspace: WorkspaceState
   readonly ledger: LedgerState
@@ -27,18 +27,18 @@ export interface EligibilityContext {
   readonly at: string
 }
 
-/** A target looked at for a call, at the moment of the look. */
+/** A target under check, for one call. */
 interface Candidate extends EligibilityContext {
   readonly target: Target
   readonly buyer: Buyer
-  /** What the ledger counts of the target, and of the buyer: looked for when there is a cap to hold it against. */
+  /** Counters of the target and of its buyer, read only when there is a cap to compare them with. */
   readonly counter: () => Counter
   readonly buyerCounter: () => Counter
 }
 
 interface Rule {
   readonly reason: SkipReason
-  /** Why the target cannot take the call; null when it can, as far as this rule goes. */
+  /** Why the target cannot take the call; null when this rule does not skip it. */
   readonly check: (candidate: Candidate) => SkipDetail | null
 }
 
@@ -84,8 +84,8 @@ function checkDuplicate({ target, caller, lastSeen, at }: Candidate): SkipDetail
 }
 
 /**
- * The skip reasons in their documented order (Document 2, Skip reasons). A row is a reason; `lookAt` is their one
- * interpreter. The last three of the document are what a bidder's answer comes to.
+ * The skip reasons in their documented order (Document 2, Skip reasons). A row is a reason; `checkEligibility` is the one
+ * interpreter. The document's last three reasons come from bidders' answers.
  */
 const RULES: readonly Rule[] = [
   {
@@ -132,7 +132,7 @@ const RULES: readonly Rule[] = [
   },
 ]
 
-/** A planned target that can take the call now, or why it is passed over. */
+/** The target and buyer when a planned target can take the call now, else its skip. */
 export function checkEligibility(
   planned: Planned,
   look: EligibilityContext,
@@ -151,8 +151,8 @@ export function checkEligibility(
     buyerCounter: () => counterOf(ledger, 'buyer', buyer.id),
   }
   for (const { reason, check } of RULES) {
-    const finding = check(candidate)
-    if (finding) return { targetId, targetName, reason, sentence: finding.sentence, figures: finding.figures ?? {} }
+    const detail = check(candidate)
+    if (detail) return { targetId, targetName, reason, sentence: detail.sentence, figures: detail.figures ?? {} }
   }
   return { target, buyer }
 }

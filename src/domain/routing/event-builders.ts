@@ -3,7 +3,7 @@ import { callerKey } from './callers.ts'
 import type { ledgerEvents } from './ledger-events.ts'
 import type { OpenCall } from './open-call.ts'
 
-/** The claim of an open call counts as connected; nothing when it does already, or when there is none. */
+/** `ClaimConnected` for an open call; none when it has connected already, or has no claim. */
 export function claimConnectedEvents(
   { arrival, claim, connected, resetSince }: OpenCall,
   callId: string,
@@ -26,7 +26,7 @@ export function claimConnectedEvents(
   return [{ type: 'ClaimConnected' as const, data }]
 }
 
-/** An open call is no longer live; nothing when it is not already. */
+/** `CallReleased` for an open call; none when it was released already. */
 export function callReleasedEvents({ arrival, claim, live }: OpenCall, callId: string, occurredAt: string) {
   if (!live) return []
   const data = {
@@ -42,7 +42,7 @@ export function callReleasedEvents({ arrival, claim, live }: OpenCall, callId: s
 
 type SettledCall = Omit<z.infer<typeof ledgerEvents.CallCounted>, 'resetSince'>
 
-/** The books of an open call that connected are counted; whatever was lost before is caught up with. Nothing of it is open afterwards. */
+/** `CallCounted` for an open call that connected, after its connection and release where those are missing. */
 export function callCountedEvents(open: OpenCall, data: SettledCall) {
   if (!open.claim) return []
   return [

@@ -11,7 +11,7 @@ import { type CallerSighting, isInsideWindow } from './callers.ts'
 import { counterOf } from './counters.ts'
 import type { LedgerState } from './ledger.ts'
 
-/** A caller at the gates: everything that a gate may look at. */
+/** Everything that a gate may read. */
 export interface GateInput {
   readonly workspace: WorkspaceState
   readonly blocklist: BlocklistState
@@ -20,7 +20,7 @@ export interface GateInput {
   readonly campaign: Campaign | null
   readonly publisherId: string | null
   readonly caller: string | null
-  /** The caller's latest admission by the campaign before this one, where one is remembered. */
+  /** The caller's latest earlier admission by the campaign; null where there is none. */
   readonly seen: CallerSighting | null
   /** Instant of the arrival. */
   readonly at: string
@@ -29,11 +29,11 @@ export interface GateInput {
 interface Gate {
   readonly code: GateCode
   readonly reason: UnroutedReason
-  /** The sentence that turns the caller away; null lets it pass. */
-  readonly check: (knock: GateInput) => string | null
+  /** The sentence of a refusal; null when the call passes. */
+  readonly check: (input: GateInput) => string | null
 }
 
-/** Whether the campaign saw the caller inside its window before the arrival. */
+/** Whether the campaign admitted the caller inside its duplicate window before the arrival. */
 export function isRepeatCaller({
   campaign,
   caller,
@@ -74,7 +74,7 @@ function checkCampaignCaps({ campaign, ledger, at }: GateInput): string | null {
   return null
 }
 
-/** The gates in their documented order (Document 1, Life of a call). A row is a gate; `pass` is their one interpreter. */
+/** The gates in their documented order (Document 1, Life of a call). A row is a gate; `evaluateGates` is the one interpreter. */
 const GATES: readonly Gate[] = [
   {
     code: 'subscription',
@@ -112,24 +112,24 @@ const GATES: readonly Gate[] = [
   {
     code: 'repeat_caller',
     reason: 'repeat_blocked',
-    check: (knock) =>
-      knock.campaign?.repeatCallerPolicy === 'block' && isRepeatCaller(knock)
-        ? `The caller reached campaign ${knock.campaign.name} less than ${formatDuration(knock.campaign.dedupeWindowSeconds)} ago.`
+    check: (input) =>
+      input.campaign?.repeatCallerPolicy === 'block' && isRepeatCaller(input)
+        ? `The caller reached campaign ${input.campaign.name} less than ${formatDuration(input.campaign.dedupeWindowSeconds)} ago.`
         : null,
   },
 ]
 
-/** How a call fared at the gates: what it passed, and what turned it away, if anything did. */
+/** The gates that a call passed, and the one that refused it; null when none did. */
 export interface GateResult {
   readonly passed: readonly GateCode[]
   readonly failed: { readonly code: GateCode; readonly reason: UnroutedReason; readonly sentence: string } | null
 }
 
-/** Tries the gates in order, up to the first that refuses. */
-export function evaluateGates(knock: GateInput): GateResult {
+/** Evaluates the gates in order, up to the first that refuses. */
+export function evaluateGates(input: GateInput): GateResult {
   const passed: GateCode[] = []
   for (const { code, reason, check } of GATES) {
-    const sentence = check(knock)
+    const sentence = check(input)
     if (sentence !== null) return { passed, failed: { code, reason, sentence } }
     passed.push(code)
   }

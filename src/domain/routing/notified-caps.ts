@@ -16,7 +16,7 @@ export const targetCapped = z.object({
   occurredAt: instant,
   scope: capScope,
   window: capWindow,
-  /** The instant in whose window the cap is reached: the dial's for calls, the settlement's for revenue. */
+  /** Instant in whose window the cap is reached: that of the dial for calls, of the settlement for revenue. */
   countedAt: instant,
   figures: z.union([z.object({ cap: z.int(), count: z.int() }), z.object({ capCents: z.int(), cents: cents })]),
   target: named,
@@ -25,10 +25,10 @@ export const targetCapped = z.object({
 })
 export type TargetCapped = Readonly<z.infer<typeof targetCapped>>
 
-/** Caps that were told to be reached, by window and its name: the cap as it was then. */
+/** Caps that were notified as reached, by window and window name: the cap as it was then. */
 export type NotifiedCaps = PersistentMap<string, number>
 
-/** Nothing told. */
+/** No cap notified. */
 export const NO_NOTIFIED_CAPS: NotifiedCaps = PersistentMap()
 
 const WINDOW_NAMES: Readonly<Record<CapWindow, (at: string) => string>> = {
@@ -41,21 +41,21 @@ const WINDOW_NAMES: Readonly<Record<CapWindow, (at: string) => string>> = {
 
 const keyOf = (window: CapWindow, at: string) => `${window}/${WINDOW_NAMES[window](at)}`
 
-/** The cap that was told to be reached in the window of an instant; null when none was. */
-export function notifiedCap(told: NotifiedCaps | undefined, window: CapWindow, at: string): number | null {
-  return told?.get(keyOf(window, at)) ?? null
+/** The cap that was notified as reached in the window of an instant; null when none was. */
+export function notifiedCap(notified: NotifiedCaps | undefined, window: CapWindow, at: string): number | null {
+  return notified?.get(keyOf(window, at)) ?? null
 }
 
-/** With one more; windows that nobody can ask for any more at `now` are dropped. */
+/** Notified caps with one more; windows past their retention at `now` are dropped. */
 export function addNotifiedCap(
-  told: NotifiedCaps,
+  notified: NotifiedCaps,
   { window, countedAt, figures }: TargetCapped,
   now: string,
 ): NotifiedCaps {
-  const stays = (key: string) => {
+  const isInRetention = (key: string) => {
     const [, name = ''] = key.split('/')
     return name === '' || isRetained(name, now)
   }
   const cap = 'cap' in figures ? figures.cap : figures.capCents
-  return told.filter((_cap, key) => stays(key)).set(keyOf(window, countedAt), cap)
+  return notified.filter((_cap, key) => isInRetention(key)).set(keyOf(window, countedAt), cap)
 }

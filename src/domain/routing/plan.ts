@@ -13,43 +13,43 @@ const byPriority: Ordering = (targets, random) => weightedOrder(targets, random,
 const byPrice: Ordering = (targets) =>
   [...targets].sort((a, b) => b.revenueCents - a.revenueCents || a.priority - b.priority)
 
-/** How each routing mode orders the plan (Supplement §6). Until bids are asked for, `highest_bid` goes by the static price. */
+/** How each routing mode orders the plan (Supplement §6). Without bidding, `highest_bid` orders by the static price. */
 const ORDERINGS: Readonly<Record<Campaign['routingMode'], Ordering>> = {
   priority: byPriority,
   weighted: weightedOrder,
   highest_bid: byPrice,
 }
 
-/** A place on a plan. */
+/** A route with its target. */
 interface RoutedTarget {
   readonly route: Route
   readonly target: Target
 }
 
-/** Plans by their routes, as they were last read: they seldom change, and calls arrive all the time. */
+/** Plans by the map of their campaign's routes: routes change seldom, and every call reads them. */
 const planCache = new WeakMap<
   object,
   { readonly targets: WorkspaceState['targets']; readonly plan: readonly Planned[] }
 >()
 
-/** What a plan is made of: active routes to targets that are in use, from the earliest route on. */
+/** The unordered plan of a campaign: its active routes to targets in use, oldest route first. Memoized. */
 export function campaignPlan({ routes, targets }: WorkspaceState, { id }: Pick<Campaign, 'id'>): readonly Planned[] {
   const onCampaign = routes.get(id)
   if (!onCampaign) return []
-  const known = planCache.get(onCampaign)
-  if (known?.targets === targets) return known.plan
+  const cached = planCache.get(onCampaign)
+  if (cached?.targets === targets) return cached.plan
   const places = [...onCampaign.values()].flatMap((route): readonly RoutedTarget[] => {
     const target = targets.get(route.targetId)
     const used = target && (target.status === 'active' || target.status === 'paused')
     return route.active && used ? [{ route, target }] : []
   })
-  // A map's own order tells how it was built; a draw must not: ids grow, so this is the order of the routes' making.
+  // The order of a persistent map depends on how it was built, and a weighted draw must not: ids grow, so sort by id.
   const plan = places.sort((a, b) => (a.route.id < b.route.id ? -1 : 1)).map(plannedTarget)
   planCache.set(onCampaign, { targets, plan })
   return plan
 }
 
-/** Route override, else the target's own price; 0 for a delivery target, whatever the route says. */
+/** Price of a call: the route's override, else the target's own price; always 0 for a delivery target. */
 function priceOf({ route: { revenueOverrideCents }, target }: RoutedTarget): number {
   return targetKindOf(target) === 'delivery' ? 0 : (revenueOverrideCents ?? target.revenueCents ?? 0)
 }
@@ -65,10 +65,7 @@ function plannedTarget({ route, target }: RoutedTarget): Planned {
   }
 }
 
-/**
- * The targets that a call may try, in order. Prices and thresholds are those of now, for a call that arrives now. The
- * same seed gives the same order.
- */
+/** The targets that a call may try, in order, with their present prices and thresholds. The same seed gives the same order. */
 export function orderedPlan(workspace: WorkspaceState, campaign: Campaign, seed: number): readonly Planned[] {
   return ORDERINGS[campaign.routingMode](campaignPlan(workspace, campaign), createRandom(seed))
 }

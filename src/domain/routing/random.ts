@@ -1,4 +1,4 @@
-/** Numbers in [0, 1) from a recorded seed: the same seed gives the same row (mulberry32). */
+/** Random numbers in [0, 1) from a seed: the same seed gives the same sequence (mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -9,7 +9,7 @@ export function createRandom(seed: number): () => number {
   }
 }
 
-/** All items by rank, and in weighted random order without replacement within one; those of weight 0 come when nothing else is left of it. */
+/** All items by rank; within a rank in weighted random order without replacement, items of weight 0 last. */
 export function weightedOrder<Item extends { readonly weight: number }>(
   items: readonly Item[],
   random: () => number,

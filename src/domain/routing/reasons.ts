@@ -1,9 +1,9 @@
 import type { SkipReason, UnroutedReason } from '../shared/call-codes.ts'
 
-/** What a reason is called, and who can do something about it. Neither ever changes (Document 2, reason codes). */
+/** Label of a reason code, and who can act on it. Neither ever changes (Document 2, reason codes). */
 export interface Reason {
   readonly label: string
-  /** `platform` only for a code that is not known. */
+  /** `platform` only for an unknown code. */
   readonly owner: 'workspace' | 'campaign' | 'target' | 'buyer' | 'platform'
 }
 
@@ -41,12 +41,12 @@ const SKIPPED = {
 
 const REASONS: ReadonlyMap<string, Reason> = new Map(Object.entries({ ...UNROUTED, ...SKIPPED }))
 
-/** A code's label and owner. Codes are only ever added: one that is not known here reads as not routed. */
+/** Label and owner of a code. Codes are only added, never removed: an unknown code reads as not routed. */
 export function reasonOf(code: string): Reason {
   return REASONS.get(code) ?? { label: 'Not routed', owner: 'platform' }
 }
 
-/** The sentence of a code as it was written at the time; of a code that is not known and came without, that much. */
+/** The sentence that was recorded with a code; a generic one where none was. */
 export function reasonSentence(code: string, written: string): string {
   return written || `The call was not routed (${code}).`
 }

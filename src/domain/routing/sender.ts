@@ -2,23 +2,23 @@ import type { WorkspaceState } from '../configuration/workspace.ts'
 import type { Attribution, TrackingNumber } from '../supply/number.ts'
 import type { Arrival } from './decision.ts'
 
-/** The header by which a SIP call says whose routing key sent it; header names are in no case (RFC 3261 §7.3.1). */
+/** SIP header that carries a routing key. Header names are case-insensitive (RFC 3261 §7.3.1). */
 const ROUTING_KEY_HEADER = 'x-svc-routing-key'
 
-/** On whose account a call is, and how that is known. */
+/** The campaign and publisher that a call is attributed to, and by what. */
 export interface Sender extends Pick<Attribution, 'campaignId' | 'publisherId'> {
   readonly attribution: Arrival['attribution']
 }
 
-/** The routing key that a call carries; null where it carries none. */
+/** The routing key in a call's SIP headers; null where there is none. */
 export function routingKeyIn(sipHeaders: Readonly<Record<string, string>>): string | null {
   const header = Object.entries(sipHeaders).find(([name]) => name.toLowerCase() === ROUTING_KEY_HEADER)
   return header?.[1].trim() || null
 }
 
 /**
- * On whose account a call is (Supplement §6, Arrival): a key that works at its arrival says so before the number does.
- * A key that is unknown or works no more says nothing.
+ * Attributes a call to a campaign and publisher (Supplement §6, Arrival): by its routing key where that is valid at the
+ * arrival, else by the number that was called. An unknown or expired key is ignored.
  */
 export function senderOf(
   { routingKeys }: Pick<WorkspaceState, 'routingKeys'>,

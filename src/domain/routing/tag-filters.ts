@@ -6,12 +6,12 @@ import type { Arrival } from './decision.ts'
 type Values = readonly string[]
 
 interface Op {
-  /** Whether a tag's value holds; undefined where the call has no such tag. */
+  /** Whether a tag's value passes; the value is undefined where the call has no such tag. */
   readonly matches: (tag: string | undefined, values: Values) => boolean
   readonly words: (values: string) => string
 }
 
-/** How each operator compares, to the letter. A tag that is not there equals nothing, so it passes what only excludes values. */
+/** The operators: all compare case-sensitively. A missing tag equals no value, so it passes `neq` and `nin`. */
 const OPS: Readonly<Record<TagFilter['op'], Op>> = {
   eq: { matches: (tag, [value]) => tag === value, words: (value) => `is ${value}` },
   neq: { matches: (tag, [value]) => tag !== value, words: (value) => `is not ${value}` },
@@ -25,7 +25,7 @@ const OPS: Readonly<Record<TagFilter['op'], Op>> = {
   },
 }
 
-/** Values of a filter that a sentence repeats. */
+/** Values of a filter that its sentence quotes at most. */
 const QUOTED_VALUES = 3
 
 function quotedValues(values: Values): string {
@@ -37,7 +37,7 @@ function quotedValues(values: Values): string {
 const valuesOf = (value: TagFilter['value']): Values =>
   value === null ? [] : typeof value === 'string' ? [value] : value
 
-/** The first filter that a call's tags do not pass, all of which must hold; null when they pass. Tags are those of the arrival. */
+/** Checks the tags of an arrival against filters, all of which must pass: the first that fails; null when all pass. */
 export function checkTagFilters(who: string, filters: readonly TagFilter[], tags: Arrival['tags']): SkipDetail | null {
   const tagOf = (key: string) => (Object.hasOwn(tags, key) ? tags[key]?.value : undefined)
   const failed = filters.find(({ key, op, value }) => !OPS[op].matches(tagOf(key), valuesOf(value)))

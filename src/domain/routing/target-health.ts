@@ -4,13 +4,13 @@ import { type DialOutcome, dialOutcome } from '../shared/call-codes.ts'
 import { named } from '../shared/fields.ts'
 import { SUPPRESSION_SECONDS, TARGET_FAILURES } from '../shared/limits.ts'
 
-/** How a target's dials go; `unknown` until the first has been answered or has failed (Supplement §5, Health). */
+/** Health of a target; `unknown` until its first dial was answered or failed (Supplement §5, Health). */
 export const healthStatus = z.enum(['unknown', 'healthy', 'degraded', 'down'])
 
-/** A target's health after its latest dial, and the time for which its failures switch it off. */
+/** A target's health after its latest dial, and the time for which its failures suppress it. */
 export const targetHealth = z.object({
   health: healthStatus.exclude(['unknown']),
-  /** How the latest failure ended, with the SIP code where there was one; it stays when a call connects. */
+  /** Outcome of the latest failure, with its SIP code where there was one; it stays when a call connects. */
   lastError: z.string().nullable(),
   consecutiveFailures: z.int().min(0),
   suppressedFrom: instant.nullable(),
@@ -18,7 +18,7 @@ export const targetHealth = z.object({
 })
 export type TargetHealth = Readonly<z.infer<typeof targetHealth>>
 
-/** How a dial failed, as the carrier told it. */
+/** A failed dial, as the carrier reported it. */
 export const dialFailure = z.object({
   outcome: dialOutcome,
   sipCode: z.int().nullable(),
@@ -27,7 +27,7 @@ export const dialFailure = z.object({
 })
 export type DialFailure = Readonly<z.infer<typeof dialFailure>>
 
-/** A target's third failure in a row (Document 2, `target.down`); what the call is else stands in its own stream. */
+/** A target's third failure in a row (Document 2, `target.down`). The rest of the call is in its own stream. */
 export const targetWentDown = z.object({
   callId: id,
   occurredAt: instant,
@@ -43,7 +43,7 @@ export const targetWentDown = z.object({
 
 const SERVICE_UNAVAILABLE = 503
 
-/** Whether a dial's end says anything of the target: a caller who gives up does not. */
+/** Whether an outcome is a failure of the target: a caller who gives up is not. */
 export function isTargetFailure(outcome: DialOutcome): outcome is Exclude<DialOutcome, 'abandoned'> {
   return outcome !== 'abandoned'
 }
@@ -51,7 +51,7 @@ export function isTargetFailure(outcome: DialOutcome): outcome is Exclude<DialOu
 const errorOf = ({ outcome, sipCode }: Pick<DialFailure, 'outcome' | 'sipCode'>) =>
   sipCode === null ? outcome : `${outcome} (SIP ${sipCode})`
 
-/** Seconds for which a failure switches its target off: for its place in the row, or because the equipment asks for it. */
+/** Seconds for which a failure suppresses its target: by the number of failures in a row, or as the equipment asks (503). */
 function suppressionSeconds(failures: number, { sipCode, retryAfterSeconds }: DialFailure): number {
   const { first, max, unavailable, retryAfterMax } = SUPPRESSION_SECONDS
   const further = failures - TARGET_FAILURES.suppressed
@@ -63,7 +63,7 @@ function suppressionSeconds(failures: number, { sipCode, retryAfterSeconds }: Di
 type Suppression = Pick<TargetHealth, 'suppressedFrom' | 'suppressedUntil'>
 const NOT_SUPPRESSED: Suppression = { suppressedFrom: null, suppressedUntil: null }
 
-/** A suppression with one more: never shorter than it was, and one stretch where the two touch. */
+/** Extends a suppression by another one: never shorter than before; two that touch become one. */
 function extendSuppression(
   { suppressedFrom, suppressedUntil }: Suppression,
   from: string,
@@ -78,7 +78,7 @@ function extendSuppression(
   }
 }
 
-/** A target's health after one more failed dial; null stands for a target that has not been heard of. */
+/** A target's health after one more failed dial; `before` is null for a target without health. */
 export function healthAfterFailure(before: TargetHealth | null, failure: DialFailure): TargetHealth {
   const consecutiveFailures = (before?.consecutiveFailures ?? 0) + 1
   return {
@@ -93,19 +93,19 @@ export function healthAfterFailure(before: TargetHealth | null, failure: DialFai
   }
 }
 
-/** A target's health after a call has connected: whatever was, is over. */
+/** A target's health after a call connected: healthy, without failures or suppression. */
 export function healthAfterConnection(before: TargetHealth | null): TargetHealth {
   return { health: 'healthy', lastError: before?.lastError ?? null, consecutiveFailures: 0, ...NOT_SUPPRESSED }
 }
 
-/** Until when a target is switched off at an instant; null when it is not. A call dated before the failures is not held back by them. */
+/** End of the suppression of a target at an instant; null when it is not suppressed then. A call dated before the failures is not affected. */
 export function suppressionEndAt(health: TargetHealth | null, at: string): string | null {
   const { suppressedFrom, suppressedUntil } = health ?? NOT_SUPPRESSED
   if (suppressedFrom === null || suppressedUntil === null) return null
   return suppressedFrom <= at && at < suppressedUntil ? suppressedUntil : null
 }
 
-/** Why a target counts as down, in words. */
+/** The sentence of `target.down`. */
 export function downSentence(target: string, { consecutiveFailures, lastError }: TargetHealth): string {
   return `Target ${target} failed ${consecutiveFailures} dials in a row; the last one was ${lastError}.`
 }

@@ -24,12 +24,12 @@ interface TermsInput {
 
 type WithheldReason = NonNullable<Terms['payoutWithheld']>
 
-/** The least that a converted call earns by these terms. */
+/** The minimum that a converted call earns by these terms, in cents. */
 function minimumPayout({ mode, payoutCents, minPayoutCents }: PayoutTerms): number {
   return (mode === 'fixed' ? payoutCents : minPayoutCents) ?? 0
 }
 
-/** A lane has what a cap allows; of its earnings also where this call's would not fit any more. */
+/** Whether a cap of the lane is reached, or this call's minimum payout would pass its daily payout cap. */
 function isLaneCapped(lane: Lane, { ledger, campaign, at }: TermsInput): boolean {
   const counter = counterOf(ledger, 'lane', laneId(lane.campaignId, lane.publisherId))
   const taken = slotsTakenAt(counter, at)
@@ -45,14 +45,14 @@ function isLaneCapped(lane: Lane, { ledger, campaign, at }: TermsInput): boolean
   return spent || caps.some(([cap, count]) => cap > 0 && count >= cap)
 }
 
-/** The same lane sent the caller before, inside its window. */
+/** Whether the lane sent the caller before, inside its duplicate window. */
 function isLaneDuplicate(lane: Lane, { caller, lastSeen, at }: TermsInput): boolean {
   const { campaignId, publisherId, dedupeWindowSeconds } = lane
   if (dedupeWindowSeconds === 0 || caller === null) return false
   return isInsideWindow(lastSeen(laneCallerKey(laneId(campaignId, publisherId), caller)), dedupeWindowSeconds, at)
 }
 
-/** Why a dialled call earns its publisher nothing, in this order (Supplement §4, lane rules on a dialled call). */
+/** Reasons why a dialled call earns its publisher nothing, in this order (Supplement §4, lane rules on a dialled call). */
 const WITHHOLDING_RULES: readonly (readonly [WithheldReason, (lane: Lane, arriving: TermsInput) => boolean])[] = [
   ['publisher_not_live', ({ publisherId }, { workspace }) => workspace.publishers.get(publisherId)?.status !== 'live'],
   [
@@ -73,7 +73,7 @@ function payoutTermsOf(lane: Lane, campaign: Campaign): PayoutTerms {
   return lane.payoutMode === 'inherit' ? campaign.payout : { ...lane, mode: lane.payoutMode }
 }
 
-/** The money terms of a call that arrives now: frozen, so that no later change re-prices it. */
+/** The money terms of a call that arrives now. They are frozen on the call: no later change re-prices it. */
 export function termsFor(arriving: TermsInput): Terms {
   const { workspace, campaign, publisherId } = arriving
   const lane = campaign && publisherId ? (workspace.lanes.get(laneId(campaign.id, publisherId)) ?? null) : null

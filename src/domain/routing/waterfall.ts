@@ -4,7 +4,7 @@ import { pluralize } from '../shared/format.ts'
 import type { Claim, Planned, RoutingSettings, Skip, Unrouted } from './decision.ts'
 import { checkEligibility, type EligibilityContext } from './eligibility.ts'
 
-/** A caller looking for a target: what is left of the plan, and how far the waterfall has come. */
+/** Input of the waterfall: the call, the rest of its plan, and the dials so far. */
 export interface WaterfallInput extends EligibilityContext {
   readonly plan: readonly Planned[]
   readonly settings: RoutingSettings
@@ -14,7 +14,7 @@ export interface WaterfallInput extends EligibilityContext {
   readonly attempts: number
 }
 
-/** Targets passed over, and the one claimed, or why there is none. */
+/** Skipped targets, and the claim or the reason why there is none. */
 export type WaterfallResult = { readonly skipped: readonly Skip[] } & (
   | { readonly claim: Claim; readonly unrouted: null }
   | { readonly claim: null; readonly unrouted: Unrouted }
@@ -28,7 +28,7 @@ const CALLER_IDS: Readonly<
   fixed: ({ callerIdE164 }) => callerIdE164,
 }
 
-/** Whole seconds left of the waterfall's time. */
+/** Whole seconds left of the failover budget. */
 function secondsLeft({ settings, at }: WaterfallInput): number {
   return Math.floor((Date.parse(settings.deadline) - Date.parse(at)) / 1_000)
 }
@@ -59,7 +59,7 @@ function claimOf(
   }
 }
 
-/** Why nobody takes the call; `left` are targets that no time was left for. */
+/** Why no target takes the call; `left` targets were not tried when the failover budget was spent. */
 function unroutedResult(search: WaterfallInput, skipped: readonly Skip[], left = 0): Unrouted {
   const { attempts, settings, campaignName } = search
   if (attempts > 0) {
@@ -75,7 +75,7 @@ function unroutedResult(search: WaterfallInput, skipped: readonly Skip[], left =
   return { reason: 'no_eligible_target', sentence, ...settings.unrouted }
 }
 
-/** Goes down what is left of the plan to the first target that can take the call now (Supplement §6, Eligibility). Pure. */
+/** Selects the first target on the rest of the plan that can take the call now (Supplement §6, Eligibility). */
 export function selectTarget(search: WaterfallInput): WaterfallResult {
   const skipped: Skip[] = []
   if (search.attempts > 0 && secondsLeft(search) < 1) {
@@ -93,7 +93,7 @@ export function selectTarget(search: WaterfallInput): WaterfallResult {
   return { skipped, claim: null, unrouted: unroutedResult(search, skipped) }
 }
 
-/** The same at planning, where every target is looked at: those behind the one claimed that cannot take the call are out too. */
+/** Selects the first target when the plan is made: targets behind it that cannot take the call are skipped as well. */
 export function planTargets(search: WaterfallInput): WaterfallResult {
   const found = selectTarget(search)
   if (!found.claim) return found

@@ -1,30 +1,30 @@
 import type { Map as PersistentMap } from 'immutable'
 
-/** Answers what a map's `get` answers. */
+/** `get` of a persistent map. */
 export type MapGet<Value> = (map: PersistentMap<string, Value>, key: string) => Value | undefined
 
 /**
- * Makes a look-up that remembers what it found, by the map: a change makes another one, and the old goes with what was
- * found in it. A persistent map hashes a UUID anew each time that it is asked, which costs many times the rest, and a
- * decision asks the same few hundred records of a configuration that seldom changes. For keys of records alone: what
- * strangers may choose (callers) would fill memory.
+ * Creates a memoized `get`, cached per map: a changed map is another object, and the cache of the old one is collected
+ * with it. A persistent map hashes the key on every read, which costs most of the read, and a decision reads the same few
+ * hundred records of a configuration that seldom changes. Use it for ids of records only: keys that callers choose would
+ * fill the cache.
  */
 export function memoizedGet<Value>(): MapGet<Value> {
-  type Found = Map<string, Value | undefined>
-  const foundIn = new WeakMap<PersistentMap<string, Value>, Found>()
-  let latest: { readonly map: PersistentMap<string, Value>; readonly found: Found } | null = null
-  const looking = (map: PersistentMap<string, Value>): Found => {
-    const found: Found = foundIn.get(map) ?? new Map()
-    foundIn.set(map, found)
-    latest = { map, found }
-    return found
+  type Cache = Map<string, Value | undefined>
+  const caches = new WeakMap<PersistentMap<string, Value>, Cache>()
+  let latest: { readonly map: PersistentMap<string, Value>; readonly cache: Cache } | null = null
+  const cacheOf = (map: PersistentMap<string, Value>): Cache => {
+    const cache: Cache = caches.get(map) ?? new Map()
+    caches.set(map, cache)
+    latest = { map, cache }
+    return cache
   }
   return (map, key) => {
-    const found = latest?.map === map ? latest.found : looking(map)
-    const known = found.get(key)
-    if (known !== undefined || found.has(key)) return known
+    const cache = latest?.map === map ? latest.cache : cacheOf(map)
+    const cached = cache.get(key)
+    if (cached !== undefined || cache.has(key)) return cached
     const value = map.get(key)
-    found.set(key, value)
+    cache.set(key, value)
     return value
   }
 }
