@@ -15,9 +15,9 @@ import type { EventLog } from '../ports/event-log.ts'
 import { type ChangeNotifier, createChangeNotifier } from '../runtime/change-notifier.ts'
 import { createLiveTail } from '../runtime/live-tail.ts'
 import type { QueryResponse, QueryRunner } from '../runtime/queries/query-runner.ts'
-import type { SessionCheck } from './access.ts'
 import { noParams } from './no-params.ts'
 import { prefetchFirst } from './prefetch-first.ts'
+import type { SessionCheck } from './session-check.ts'
 
 /** The live board as a stream: its route, and the end of all that are open. */
 export interface LiveStream {

@@ -27,9 +27,9 @@ import type { CommandContext } from '../ports/command-handler.ts'
 import type { Random } from '../ports/random.ts'
 import type { PlacedCall, Simulator } from '../ports/simulated-carrier.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
-import { secretHash } from './access.ts'
 import { noParams } from './no-params.ts'
 import type { ReadYourWrites } from './read-your-writes.ts'
+import { secretHash } from './secret-hash.ts'
 
 const MAX_HANG_UP_SECONDS = 14_400
 

@@ -1,7 +1,7 @@
 import { SECRET } from '../domain/shared/limits.ts'
 import type { Principal } from '../ports/api.ts'
-import { secretHash } from './access.ts'
 import { digest, RETENTION_MS } from './idempotency.ts'
+import { secretHash } from './secret-hash.ts'
 import type { WriteTools } from './writes/write-tools.ts'
 
 /** Random bytes of a secret: 256 bits. */

@@ -1,4 +1,4 @@
-import { secretHash } from '../api/access.ts'
+import { secretHash } from '../api/secret-hash.ts'
 import { workspace } from '../domain/configuration/workspace.ts'
 import type { Actor, RecordedEvent } from '../kernel/event.ts'
 import type { AnyReaction } from '../kernel/reaction.ts'

@@ -14,8 +14,8 @@ import {
   userIdOf,
 } from '../../domain/access/user.ts'
 import { isRefusal, refuse } from '../../kernel/refusal.ts'
-import { secretHash } from '../access.ts'
 import { hashPassword, isCorrectPassword } from '../passwords.ts'
+import { secretHash } from '../secret-hash.ts'
 import { issueSecret } from '../secret-issuer.ts'
 import { signInSubjects } from '../sign-in-limiter.ts'
 import { defineWrite } from './define-write.ts'

@@ -2,7 +2,7 @@ import { workspace } from '../../domain/configuration/workspace.ts'
 import { ROUTING_KEY } from '../../domain/shared/limits.ts'
 import { keyStem } from '../../domain/supply/routing-key.ts'
 import type { Secrets } from '../../ports/secrets.ts'
-import { secretHash } from '../access.ts'
+import { secretHash } from '../secret-hash.ts'
 import { issueSecret, SECRET_CHARACTERS, storedSecret } from '../secret-issuer.ts'
 import type { WriteContext } from './write-context.ts'
 

@@ -1,5 +1,5 @@
 import type { CallsExportBatch, ExportBatchRequest } from '../../../queries/calls/calls-export.ts'
-import { type CredentialStore, withCoalescing, withCredentialCache } from '../../api/access.ts'
+import { type CredentialStore, withCoalescing, withCredentialCache } from '../../api/credential-store.ts'
 import type { ReadStore } from '../../ports/read-store.ts'
 import { type CheckpointTracker, createCheckpointTracker } from '../../runtime/projections/checkpoint-tracker.ts'
 import type { ProjectionProgress } from '../../runtime/projections/projection-progress.ts'
@@ -88,7 +88,7 @@ export async function openReadSide(options: {
     // Before the position, so that whoever waited for it is not given what stood before it.
     for (const { name, workspaces } of told) moves.recordChange(name, workspaces)
     reached(told)
-    if (apart() || told.some(({ name, touched }) => touched && ACCESS.has(name))) remembered.forget()
+    if (apart() || told.some(({ name, touched }) => touched && ACCESS.has(name))) remembered.clear()
   }
   const projector = projects
     ? await startThread<ProjectorCalls>(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { signIn } from '../../../commands/access/sign-in.ts'
-import { secretHash } from '../../../src/api/access.ts'
+import { secretHash } from '../../../src/api/secret-hash.ts'
 import { userIdOf } from '../../../src/domain/access/user.ts'
 import { PASSWORD, SIGN_IN_FAILURES } from '../../../src/domain/shared/limits.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { secretHash } from '../../../src/api/access.ts'
+import { secretHash } from '../../../src/api/secret-hash.ts'
 import { issueSecret, storedSecret } from '../../../src/api/secret-issuer.ts'
 import { createSecrets } from '../../../src/main/secrets.ts'
 import { createManualClock } from '../../support/memory/clock.ts'

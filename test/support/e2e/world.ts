@@ -20,7 +20,7 @@ import { reportNumberDelivery } from '../../../commands/supply/report-number-del
 import { setLane } from '../../../commands/supply/set-lane.ts'
 import { setPublisherStatus } from '../../../commands/supply/set-publisher-status.ts'
 import { openLogger } from '../../../src/adapters/http/logger.ts'
-import { secretHash } from '../../../src/api/access.ts'
+import { secretHash } from '../../../src/api/secret-hash.ts'
 import type { PlanId } from '../../../src/domain/access/plans.ts'
 import { scopes } from '../../../src/domain/access/scopes.ts'
 import { userIdOf } from '../../../src/domain/access/user.ts'
