@@ -8,9 +8,9 @@ import { type Feature, planIds, planOf } from './plans.ts'
 import { hasScope } from './scopes.ts'
 import { refuseNotOwner, role } from './seat.ts'
 
-// Who may ask for what: Document 1, "Authentication" and "Errors"; the order is Supplement §1.13.
+// Authentication and authorization: Document 1, "Authentication" and "Errors"; the order of checks is Supplement 1.13.
 
-/** An API key as it is judged. Secrets are kept as SHA-256, in hex; a rotated one expires at the end of its grace. */
+/** A stored API key. Secrets are SHA-256 hashes in hex; a rotated secret expires at the end of its grace. */
 export const keyCredential = z
   .object({
     kind: z.literal('key'),
@@ -28,7 +28,7 @@ export const keyCredential = z
   .readonly()
 export type KeyCredential = z.output<typeof keyCredential>
 
-/** A signed-in user's session as it is judged. A seat of a mere member opens nothing. */
+/** A stored session of a user. A seat with the role `member` gives no access. */
 export const sessionCredential = z
   .object({
     kind: z.literal('session'),
@@ -44,7 +44,7 @@ export type SessionCredential = z.output<typeof sessionCredential>
 export const credential = z.discriminatedUnion('kind', [keyCredential, sessionCredential])
 export type Credential = z.output<typeof credential>
 
-/** What a workspace's standing lets its people and keys do. */
+/** The fields of a workspace that decide what its users and keys may do. */
 export const workspaceAccess = z
   .object({
     id,
@@ -56,18 +56,18 @@ export const workspaceAccess = z
   .readonly()
 export type WorkspaceAccess = z.output<typeof workspaceAccess>
 
-/** What a route asks of the one who calls it. */
+/** What a route requires of its caller. */
 export interface AccessRequirements {
   readonly surface: Mount['surface']
   /** Null for any valid key. */
   readonly scope: string | null
-  /** A write is refused on a lapsed subscription where a read is not. */
+  /** A lapsed subscription refuses writes on surfaces where it allows reads. */
   readonly write: boolean
   /** Whether an admin is not enough. */
   readonly ownerOnly?: boolean
 }
 
-/** What the request itself says. */
+/** What a request presents to be identified. */
 export interface RequestCredentials {
   /** SHA-256 of the bearer token, in hex; null when none was sent. */
   readonly secretHash: string | null
@@ -78,7 +78,7 @@ export interface RequestCredentials {
   readonly now: string
 }
 
-/** Refusals that a credential can meet. */
+/** The refusals of authentication and authorization. */
 export type AccessRefusal = Refusal<
   | 'missing-key'
   | 'invalid-key'
@@ -100,19 +100,19 @@ function isKeyValid(key: KeyCredential, { secretHash, now }: RequestCredentials)
   return key.secrets.some(({ hash, expiresAt }) => hash === secretHash && (expiresAt === null || now < expiresAt))
 }
 
-function identifyKey(held: Credential | null, presented: RequestCredentials): Identification {
-  if (presented.secretHash === null) return refuse('missing-key')
-  if (held?.kind !== 'key' || !isKeyValid(held, presented)) return refuse('invalid-key')
-  return held.workspaceId === null ? refuse('workspace-required') : { workspaceId: held.workspaceId }
+function identifyKey(credential: Credential | null, request: RequestCredentials): Identification {
+  if (request.secretHash === null) return refuse('missing-key')
+  if (credential?.kind !== 'key' || !isKeyValid(credential, request)) return refuse('invalid-key')
+  return credential.workspaceId === null ? refuse('workspace-required') : { workspaceId: credential.workspaceId }
 }
 
 const workspaceNotFound = refuse('not-found', null, 'Workspace not found.')
 
-function identifyUser(held: Credential | null, presented: RequestCredentials): Identification {
-  if (!isSessionOpen(held, presented.now)) return refuse('unauthorized')
-  const seats = held.seats.filter(({ role }) => role !== 'member')
-  if (presented.agencyId !== null) {
-    const named = presented.agencyId.toLowerCase()
+function identifyUser(credential: Credential | null, request: RequestCredentials): Identification {
+  if (!isSessionOpen(credential, request.now)) return refuse('unauthorized')
+  const seats = credential.seats.filter(({ role }) => role !== 'member')
+  if (request.agencyId !== null) {
+    const named = request.agencyId.toLowerCase()
     const seat = seats.find(({ agencyId }) => agencyId === named)
     return seat ? { workspaceId: seat.agencyId } : workspaceNotFound
   }
@@ -122,7 +122,7 @@ function identifyUser(held: Credential | null, presented: RequestCredentials): I
   return refuse(
     'bad-request',
     { agencyId: 'must name one of your workspaces' },
-    'You hold a seat on several workspaces: name one.',
+    'You hold a seat in several workspaces. Name one of them with agencyId.',
   )
 }
 
@@ -132,64 +132,64 @@ const identifyBySurface = {
   sandbox: identifyUser,
 } as const
 
-/** Whether a session opens: it is there, and it has not expired. */
-export function isSessionOpen(held: Credential | null, now: string): held is SessionCredential {
-  return held?.kind === 'session' && held.expiresAt > now
+/** Whether a stored credential is a session that has not expired. */
+export function isSessionOpen(credential: Credential | null, now: string): credential is SessionCredential {
+  return credential?.kind === 'session' && credential.expiresAt > now
 }
 
-/** Surfaces that take a credential. */
+/** Surfaces that require a credential. */
 export type GuardedSurface = keyof typeof identifyBySurface
 
 /**
- * The workspace that a credential acts in, or why it is none: `missing-key`, `invalid-key`, `workspace-required` for
- * keys; `unauthorized`, `forbidden`, `not-found`, `bad-request` (details name `agencyId`) for users.
- * `held` is the stored credential that the presented secret belongs to; null when there is none.
+ * Authentication: the workspace in which a credential acts, or a refusal. Keys: `missing-key`, `invalid-key`,
+ * `workspace-required`. Users: `unauthorized`, `forbidden`, `not-found`, `bad-request` (details name `agencyId`).
+ * `credential` is the stored one of the presented secret; null when there is none.
  */
 export function identify(
   surface: GuardedSurface,
-  held: Credential | null,
-  presented: RequestCredentials,
+  credential: Credential | null,
+  request: RequestCredentials,
 ): Identification {
-  return identifyBySurface[surface](held, presented)
+  return identifyBySurface[surface](credential, request)
 }
 
 type Check = (
-  asked: AccessRequirements,
-  held: Credential,
+  route: AccessRequirements,
+  credential: Credential,
   workspace: WorkspaceAccess,
-  presented: RequestCredentials,
+  request: RequestCredentials,
 ) => AccessRefusal | null
 
-const checkSubscription: Check = (_asked, _held, { subscriptionStatus, planId, id: agencyId }) =>
+const checkSubscription: Check = (_route, _credential, { subscriptionStatus, planId, id: agencyId }) =>
   subscriptionStatus === 'active'
     ? null
     : refuse('subscription-inactive', { status: subscriptionStatus, planId, agencyId })
 
 function checkFeature(name: Feature): Check {
-  return (_asked, _held, { planId }) =>
+  return (_route, _credential, { planId }) =>
     planOf(planId).features[name] ? null : refuse('plan-upgrade-required', { feature: name })
 }
 
 const onWrites =
   (check: Check): Check =>
-  (asked, ...rest) =>
-    asked.write ? check(asked, ...rest) : null
+  (route, ...rest) =>
+    route.write ? check(route, ...rest) : null
 
-const checkScope: Check = ({ scope: required }, held) =>
-  required === null || held.kind !== 'key' || hasScope(held.scopes, required)
+const checkScope: Check = ({ scope: required }, credential) =>
+  required === null || credential.kind !== 'key' || hasScope(credential.scopes, required)
     ? null
-    : refuse('insufficient-scope', { required: [required], held: held.scopes })
+    : refuse('insufficient-scope', { required: [required], held: credential.scopes })
 
-const checkAddress: Check = (_asked, held, _workspace, { ip }) =>
-  held.kind !== 'key' || isAddressAllowed(held.ipAllowlist, ip) ? null : refuse('ip-not-allowed')
+const checkAddress: Check = (_route, credential, _workspace, { ip }) =>
+  credential.kind !== 'key' || isAddressAllowed(credential.ipAllowlist, ip) ? null : refuse('ip-not-allowed')
 
-const checkOwnership: Check = ({ ownerOnly = false }, held, { id }) =>
+const checkOwnership: Check = ({ ownerOnly = false }, credential, { id }) =>
   !ownerOnly ||
-  (held.kind === 'session' && held.seats.some(({ agencyId, role }) => agencyId === id && role === 'owner'))
+  (credential.kind === 'session' && credential.seats.some(({ agencyId, role }) => agencyId === id && role === 'owner'))
     ? null
     : refuseNotOwner()
 
-/** What each surface checks, in order. A sandbox call is the carrier's act: a lapsed workspace must still be able to miss one. */
+/** The checks of each surface, in order. A sandbox call stands for the carrier, so a lapsed workspace can still miss a call. */
 const checks: Readonly<Record<GuardedSurface, readonly Check[]>> = {
   rest: [checkSubscription, checkFeature('callTracking'), checkFeature('apiAccess'), checkScope, checkAddress],
   console: [onWrites(checkSubscription), checkFeature('callTracking'), checkOwnership],
@@ -197,26 +197,26 @@ const checks: Readonly<Record<GuardedSurface, readonly Check[]>> = {
 }
 
 /**
- * The first check that an identified credential fails in its workspace, null when it passes all. A workspace that is
- * not there answers as a key without one, or as a workspace that is not the user's.
+ * Authorization: the refusal of the first failed check of an identified credential in its workspace; null when all pass.
+ * A workspace that does not exist is refused as a key without one, or as a workspace that is not the user's.
  */
 export function authorize(
-  asked: AccessRequirements & { readonly surface: GuardedSurface },
-  held: Credential,
+  route: AccessRequirements & { readonly surface: GuardedSurface },
+  credential: Credential,
   workspace: WorkspaceAccess | null,
-  presented: RequestCredentials,
+  request: RequestCredentials,
 ): AccessRefusal | null {
-  if (workspace === null) return asked.surface === 'rest' ? refuse('workspace-required') : workspaceNotFound
-  for (const check of checks[asked.surface]) {
-    const refusal = check(asked, held, workspace, presented)
+  if (workspace === null) return route.surface === 'rest' ? refuse('workspace-required') : workspaceNotFound
+  for (const check of checks[route.surface]) {
+    const refusal = check(route, credential, workspace, request)
     if (refusal) return refusal
   }
   return null
 }
 
-/** How the activity log names a credential. */
-export function actorOf(held: Credential): Actor {
-  return held.kind === 'key'
-    ? { type: 'key', id: held.keyId, name: held.name }
-    : { type: 'user', id: held.userId, name: held.name }
+/** The actor that the activity log records for a credential. */
+export function actorOf(credential: Credential): Actor {
+  return credential.kind === 'key'
+    ? { type: 'key', id: credential.keyId, name: credential.name }
+    : { type: 'user', id: credential.userId, name: credential.name }
 }

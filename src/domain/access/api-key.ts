@@ -10,7 +10,7 @@ import type { SliceOf } from '../shared/slice.ts'
 import { allowlistEntry } from './allowlist.ts'
 import { scopes } from './scopes.ts'
 
-/** What a person sets of an API key (Supplement §2). */
+/** The settings of an API key (Supplement §2). */
 export const apiKeySettings = z.object({
   name: nameSchema(NAME.apiKey),
   scopes: z.array(z.enum(scopes)).max(API_KEY.scopes).readonly(),
@@ -20,12 +20,12 @@ export const apiKeySettings = z.object({
 
 export const apiKeyStatus = z.enum(['active', 'rotating', 'revoked'])
 
-/** An API key: its secrets only as hashes. */
+/** An API key; secrets are stored as hashes only. */
 export const apiKey = apiKeySettings.extend({
   id,
-  /** First characters of the key, to tell it by. */
+  /** First characters of the key, shown to recognise it. */
   prefix: z.string(),
-  /** `rotating` is never stored: a key is, while the grace of an older secret runs (`standingOf`). */
+  /** `rotating` is never stored; it follows from the grace of an older secret (`apiKeyStatusAt`). */
   status: apiKeyStatus,
   secrets: z.array(z.object({ hash: sha256, expiresAt: instant.nullable() })).readonly(),
   createdBy: z.string().nullable(),
@@ -35,24 +35,24 @@ export type ApiKey = Readonly<z.infer<typeof apiKey>>
 export type ApiKeySettings = Readonly<z.infer<typeof apiKeySettings>>
 export const apiKeyChanges = apiKeySettings.partial()
 
-/** What a person says of a new key. */
+/** The input of a new key. */
 export const newApiKey = apiKeySettings.extend({
   ipAllowlist: apiKeySettings.shape.ipAllowlist.default([]),
   rateLimitPerMinute: apiKeySettings.shape.rateLimitPerMinute.default(API_KEY.ratePerMinute.default),
 })
 
-/** What a person says of a rotation. */
+/** The input of a rotation. */
 export const apiKeyRotation = z.object({
   graceMinutes: cap(API_KEY.graceMinutes.max).default(API_KEY.graceMinutes.default),
 })
 
-/** What is kept of a key's secret: its first characters, to tell it by, and its SHA-256. */
+/** The stored form of a key's secret: its first characters, to recognise it, and its SHA-256. */
 export const keptSecret = z.object({ prefix: z.string().min(1).max(SECRET.prefix), hash: sha256 })
 
-/** What a new key is made of: the key itself is made outside. */
+/** A new key with the stored form of its secret, which the caller generates. */
 export const issuedApiKey = newApiKey.extend(keptSecret.shape)
 
-/** The key that is made of it. */
+/** The API key of an issued one. */
 export function apiKeyOf(
   { hash, ...sent }: z.infer<typeof issuedApiKey>,
   { now, newId, actor }: Pick<DecisionContext, 'now' | 'newId' | 'actor'>,
@@ -61,18 +61,18 @@ export function apiKeyOf(
   return { ...withUniqueScopes(sent), id: newId(), status: 'active', secrets, createdBy: actor.id, createdAt: now }
 }
 
-/** What a key began with before it was rotated; null where that was not said yet. */
+/** The prefix of a key before its rotation; null in events recorded before this field existed. */
 export const keyPrefix = z.object({ prefix: z.string() }).nullable()
-/** At first a rotation did not say what the key had begun with. */
+/** Upcast: early rotation events have no `before`. */
 export const unsaidPrefix: Upcast = (data) => ({ before: null, ...z.looseObject({}).parse(data) })
 
 const hashes = z.array(sha256).readonly()
 
-/** These names are the storage format. `hashes` are those of every secret that the key has at the time. */
+/** These names are the storage format. `hashes` are those of all secrets that the key has at that time. */
 export const apiKeyEvents = {
   ApiKeyCreated: z.object({ apiKey }),
   ApiKeyChanged: z.object({ apiKeyId: id, name: z.string(), hashes, before: apiKeyChanges, after: apiKeyChanges }),
-  /** The key as it is from now on; `ended` are the hashes of the secrets that stop at once. */
+  /** The key after the rotation; `ended` are the hashes of secrets that stop working at once. */
   ApiKeyRotated: z.object({
     apiKey,
     before: keyPrefix,
@@ -113,14 +113,14 @@ export function hashesOf({ secrets }: Pick<ApiKey, 'secrets'>): readonly string[
   return secrets.map(({ hash }) => hash)
 }
 
-/** How many keys count against the plan. */
+/** Number of keys that count against the plan's limit. */
 export function apiKeyCount({ apiKeys }: ApiKeys): number {
   return apiKeys.count(({ status }) => status !== 'revoked')
 }
 
 /**
- * How a key stands at an instant, of what is stored of it: `rotating` while an older secret's grace runs. `revokesAt` is
- * the end of that grace or, of a revoked key, when that was.
+ * The status of a stored key at an instant: `rotating` while the grace of an older secret lasts. `revokesAt` is the end of
+ * that grace or, for a revoked key, when it was revoked.
  */
 export function apiKeyStatusAt(
   { status, revokesAt }: { readonly status: ApiKey['status']; readonly revokesAt: string | null },
@@ -131,7 +131,7 @@ export function apiKeyStatusAt(
   return inGrace ? { status: 'rotating', revokesAt } : { status: 'active', revokesAt: null }
 }
 
-/** When the older secret of a key stops working; null where there is none. */
+/** When the older secret of a key stops working; null without one. */
 export function apiKeyGraceEnd({ secrets }: Pick<ApiKey, 'secrets'>): string | null {
   return secrets.find(({ expiresAt }) => expiresAt !== null)?.expiresAt ?? null
 }

@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import { type PlanId, type PlanLimit, planOf } from './plans.ts'
 
-/** Refuses one more record than the plan allows (`details`: feature, limit, current); null when there is room. */
+/** Refuses one record more than the plan allows (`details`: feature, limit, current); null below the limit. */
 export function planLimitExceeded(
   planId: PlanId,
   feature: PlanLimit,

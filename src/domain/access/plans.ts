@@ -1,7 +1,7 @@
-/** What a plan may switch on. */
+/** Features that a plan includes or not. */
 export type Feature = 'callTracking' | 'apiAccess' | 'webhooks' | 'asOf'
 
-/** What a plan counts. */
+/** Kinds of records that a plan limits. */
 export type PlanLimit =
   | 'maxTrackingCampaigns'
   | 'maxNumbers'
@@ -11,10 +11,10 @@ export type PlanLimit =
   | 'maxApiKeys'
   | 'maxWebhooks'
 
-/** A tier that a workspace is on. */
+/** A plan of a workspace. */
 export interface Plan {
   readonly features: Readonly<Record<Feature, boolean>>
-  /** Records that are not archived; null for no ceiling. */
+  /** Maximum of records that are not archived; null for unlimited. */
   readonly ceilings: Readonly<Record<PlanLimit, number | null>>
   /** Cents for a connected minute, two decimals. */
   readonly usageRateCents: number
@@ -24,7 +24,7 @@ export interface Plan {
   readonly monthlyCents: { readonly local: number; readonly tollFree: number }
 }
 
-/** The three tiers (Supplement §2, "Plans"). */
+/** The three plans (Supplement §2, "Plans"). */
 export const plans = {
   starter: {
     features: { callTracking: true, apiAccess: false, webhooks: false, asOf: false },
@@ -75,16 +75,16 @@ export const plans = {
 
 export type PlanId = keyof typeof plans
 
-/** The ids of the tiers, as a schema enumerates them. */
+/** The ids of the plans, as a schema enumerates them. */
 export const planIds = ['starter', 'growth', 'scale'] as const satisfies readonly PlanId[]
 
-/** Cents a month for a number of a type. */
+/** Monthly rent of a number of a type, in cents. */
 export function monthlyRent(planId: PlanId, type: string): number {
   const { local, tollFree } = planOf(planId).monthlyCents
   return type === 'toll_free' ? tollFree : local
 }
 
-/** The plan of an id. */
+/** The plan with this id. */
 export function planOf(planId: PlanId): Plan {
   return plans[planId]
 }

@@ -7,13 +7,13 @@ import { apiKey } from './api-key.ts'
 
 /** These names are the storage format. */
 export const platformEvents = {
-  /** The id that a workspace is to have: asked for again, the same command gives the same. */
+  /** Reserves the id of a new workspace: a repeated command returns the same id. */
   WorkspaceOpened: z.object({ workspaceId: id, name: nameSchema(NAME.workspace) }),
   /** A key with no workspace. */
   PlatformKeyCreated: z.object({ apiKey }),
 }
 
-/** What belongs to no workspace: one stream, `platform-all`. No rule needs to know what is in it. */
+/** What belongs to no workspace: the one stream `platform-all`. No rule reads its state. */
 export const platform = defineEntity({
   name: 'platform',
   version: 1,
@@ -24,5 +24,5 @@ export const platform = defineEntity({
   evolve: {},
 })
 
-/** Id of the platform's one stream. */
+/** Id of the platform's only stream. */
 export const PLATFORM_ID = 'all'

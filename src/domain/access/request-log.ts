@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { redactSecrets } from '../../kernel/redact-secrets.ts'
 import { REQUEST_LOG } from '../shared/limits.ts'
 
-/** What is kept of a request of an API key (Supplement §2): no body, and no secret. */
+/** A logged request of an API key (Supplement §2): no body, no secret. */
 export const requestRecord = z.object({
   method: z.string(),
   path: z.string(),
@@ -15,17 +15,17 @@ export const requestRecord = z.object({
 })
 export type RequestRecord = Readonly<z.infer<typeof requestRecord>>
 
-/** The series of an API key's requests in the operational store. */
+/** Name of the series of an API key's requests in the operational store. */
 export function requestSeries(keyId: string): string {
   return `requests:${keyId}`
 }
 
-/** The entry of the operational store that says when an API key was last used: milliseconds since the epoch. */
+/** Key of the operational store's entry with the last use of an API key, in milliseconds since the epoch. */
 export function lastUseKey(keyId: string): string {
   return `key-used:${keyId}`
 }
 
-/** The labels by which requests are picked. */
+/** The labels by which requests are filtered. */
 export function requestLabels({ method, status }: Pick<RequestRecord, 'method' | 'status'>): readonly string[] {
   return [method, String(status)]
 }
@@ -41,7 +41,7 @@ function decodeText(text: string): string {
   }
 }
 
-/** Text without secrets as it was sent; where it is encoded so that they only show when read, without all of it. */
+/** Text without secrets. Text whose secrets show only after decoding is replaced as a whole. */
 function redactText(text: string): string {
   const plain = decodeText(text)
   if (redactSecrets(plain) === plain) return text
@@ -56,7 +56,7 @@ function redactPair(pair: string): string {
   return `${name}=${SECRET_NAME.test(decodeText(name)) ? REDACTED : redactText(value)}`
 }
 
-/** As many names as fit. */
+/** The parameter names of a query, as many as fit. */
 function parameterNames(query: string): string {
   const names = query.split('&').map((pair) => redactText(pair.split('=', 1)[0] ?? ''))
   let kept = ''
@@ -68,13 +68,13 @@ function parameterNames(query: string): string {
   return kept
 }
 
-/** A query as it is kept: as sent up to 4 KB, past that only its names (Document 1, "Limits"); never the value of a secret. */
+/** The logged form of a query: as sent up to 4 KB, beyond that only its names (Document 1, "Limits"); never a secret's value. */
 function redactQuery(query: string): string {
   if (Buffer.byteLength(query) > REQUEST_LOG.queryBytes) return parameterNames(query)
   return query.split('&').map(redactPair).join('&')
 }
 
-/** A request as it is kept. */
+/** The logged form of a request: redacted and cut to the limits of the log. */
 export function redactRequest({ query, path, userAgent, ...request }: RequestRecord): RequestRecord {
   return {
     method: request.method,

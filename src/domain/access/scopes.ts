@@ -1,4 +1,4 @@
-/** Scopes that can be put on an API key (Document 1, "Authentication"; `calls:write` by Supplement §2). */
+/** Scopes that an API key can have (Document 1, "Authentication"; `calls:write` by Supplement §2). */
 export const scopes = [
   'numbers:read',
   'blocklist:write',
@@ -16,12 +16,12 @@ export const scopes = [
 
 export type Scope = (typeof scopes)[number]
 
-/** Scopes that come with another and cannot be named on a key. */
+/** Scopes that another scope includes; a key cannot name them. */
 const implied: Readonly<Record<string, readonly string[]>> = {
   'blocklist:write': ['blocklist:read'],
 }
 
-/** Whether the scopes on a key cover the one that a route asks for. */
+/** Whether the scopes of a key include the one that a route requires. */
 export function hasScope(held: readonly string[], required: string): boolean {
   return held.includes(required) || held.some((scope) => implied[scope]?.includes(required) === true)
 }

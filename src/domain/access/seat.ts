@@ -9,11 +9,11 @@ import type { SliceOf } from '../shared/slice.ts'
 export const role = z.enum(['owner', 'admin', 'member'])
 export type Role = z.infer<typeof role>
 
-/** What a person may do in a workspace. */
+/** A person's seat in a workspace. */
 export const seat = z.object({ userId: id, email: z.string(), name: z.string(), role })
 export type Seat = Readonly<z.infer<typeof seat>>
 
-/** Key of a person's seat in a workspace. */
+/** Id of a person's seat in a workspace. */
 export function seatId(workspaceId: string, userId: string): string {
   return `${workspaceId}:${userId}`
 }
@@ -25,7 +25,7 @@ export const seatEvents = {
   SeatRemoved: z.object({ workspaceId: id, userId: id, name: z.string(), role }),
 }
 
-/** At first a seat stood in its user's own stream, and did not say whose it was: both are empty there. */
+/** Upcast: early seat events are in the user's own stream and have neither e-mail address nor name. */
 const withEmptyPerson: Upcast = (data) => ({ ...z.looseObject({}).parse(data), email: '', name: '' })
 export const seatUpcasts = { SeatGranted: [withEmptyPerson] }
 
@@ -46,20 +46,20 @@ export const evolveSeats: SliceOf<Seats, typeof seatEvents> = {
   SeatRemoved: (state, { data: { userId } }) => ({ ...state, seats: state.seats.delete(userId) }),
 }
 
-/** 403: only an owner may do this. */
+/** 403: the action requires an owner. */
 export function refuseNotOwner() {
   return refuse('forbidden', null, 'Only an owner of the workspace may do this.')
 }
 
-/** Refuses a user who is no owner, by the seats as they stand at the decision; null for an owner and for the platform. */
+/** Refuses a user who is not an owner by the current seats; null for an owner and for the platform. */
 export function refuseUnlessOwner({ seats }: Seats, { type, id }: Actor) {
   return type !== 'user' || seats.get(id ?? '')?.role === 'owner' ? null : refuseNotOwner()
 }
 
-/** Refuses to take the ownership of a workspace's only owner; null where another is left, or there is none to take. */
+/** Refuses a change that would leave the workspace without an owner; null for any other seat. */
 export function refuseLastOwner({ seats }: Seats, { role }: Seat) {
   const owners = seats.count((held) => held.role === 'owner')
   return role !== 'owner' || owners > 1
     ? null
-    : refuse('conflict', { role: 'owner' }, 'A workspace keeps an owner: make somebody else one first.')
+    : refuse('conflict', { role: 'owner' }, 'A workspace must have an owner. Make another person an owner first.')
 }

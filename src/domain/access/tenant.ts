@@ -10,7 +10,7 @@ import { planIds } from './plans.ts'
 export const planId = z.enum(planIds)
 export const subscriptionStatus = z.enum(['active', 'past_due', 'canceled'])
 
-/** The tenant itself. */
+/** The record of a workspace. */
 export const workspaceRecord = z.object({
   id,
   name: nameSchema(NAME.workspace),
@@ -22,12 +22,12 @@ export const workspaceRecord = z.object({
 })
 export type Workspace = Readonly<z.infer<typeof workspaceRecord>>
 
-/** What a workspace begins with. */
+/** The input of a new workspace. */
 export const newWorkspace = workspaceRecord
   .pick({ name: true, timezone: true, planId: true })
   .extend({ sandbox: z.boolean().default(false) })
 
-/** What the people of a workspace set of it. */
+/** The settings that users of a workspace can change. */
 export const workspaceChanges = workspaceRecord.pick({ name: true, timezone: true }).partial()
 
 /** These names are the storage format. */
@@ -38,7 +38,7 @@ export const tenantEvents = {
   WorkspaceChanged: z.object({ name: z.string(), before: workspaceChanges, after: workspaceChanges }),
 }
 
-/** At first these did not say what the workspace was called. */
+/** Upcasts: early events have no workspace name. */
 const withEmptyName: Upcast = (data) => ({ name: '', ...z.looseObject({}).parse(data) })
 const withNewName: Upcast = (data) => {
   const { after } = z.looseObject({ after: workspaceChanges }).parse(data)
@@ -70,12 +70,12 @@ export const evolveTenants: SliceOf<Tenants, typeof tenantEvents> = {
   }),
 }
 
-/** What moves a workspace to a plan: nothing where it is on it. */
+/** The event that moves a workspace to a plan; none when it is on that plan. */
 export function planChangedEvents({ name, planId: from }: Workspace, to: Workspace['planId']) {
   return from === to ? [] : [{ type: 'PlanChanged' as const, data: { name, from, to } }]
 }
 
-/** What moves a workspace's subscription: nothing where it stands so. */
+/** The event that changes a workspace's subscription status; none when it has that status. */
 export function subscriptionChangedEvents(
   { name, subscriptionStatus: from }: Workspace,
   to: Workspace['subscriptionStatus'],

@@ -5,15 +5,16 @@ import { defineEntity } from '../../kernel/entity.ts'
 import { id, instant } from '../../kernel/wire.ts'
 import { nameSchema, sha256 } from '../shared/fields.ts'
 import { NAME, PASSWORD, SESSION, TEXT } from '../shared/limits.ts'
+import { HOUR_MS } from '../shared/time.ts'
 
 export const email = z.email().max(TEXT.email)
-/** As a person chooses one. */
+/** A new password. */
 export const newPassword = z.string().min(PASSWORD.min).max(PASSWORD.max)
-/** As a person claims to know one. */
+/** A password to be verified. */
 export const submittedPassword = z.string().min(1).max(PASSWORD.max)
-/** Somebody to register. */
+/** The input of a new user. */
 export const newPerson = z.object({ email, name: nameSchema(NAME.user), password: newPassword })
-/** argon2id, with its salt and its cost. */
+/** An argon2id hash with its salt and cost. */
 export const passwordHash = z.string().min(1)
 
 /** These names are the storage format. */
@@ -23,12 +24,12 @@ export const userEvents = {
     userId: id,
     sessionHash: sha256,
     expiresAt: instant,
-    /** Sessions of the user that had ended by themselves, or were one too many, forgotten at this sign-in. */
+    /** Sessions that this sign-in removes: expired ones, and those over the limit per user. */
     expired: z.array(sha256).readonly(),
   }),
   SessionExtended: z.object({ userId: id, sessionHash: sha256, expiresAt: instant }),
   SignedOut: z.object({ userId: id, sessionHash: sha256 }),
-  /** `ended` are the sessions that the change ended: all but the one that it was made in. */
+  /** `ended` are the sessions that the change ends: all but the one in which it was made. */
   PasswordChanged: z.object({ userId: id, passwordHash, ended: z.array(sha256).readonly() }),
 }
 
@@ -39,13 +40,13 @@ export interface UserState {
     readonly name: string
     readonly passwordHash: string
   } | null
-  /** When each session ends, by the hash of its token. */
+  /** End of each session, by the hash of its token. */
   readonly sessions: PersistentMap<string, string>
 }
 
 const initial: UserState = { user: null, sessions: PersistentMap() }
 
-/** A person who signs in: `user-<userId>`. */
+/** A user, stream `user-<userId>`. */
 export const user = defineEntity({
   name: 'user',
   version: 2,
@@ -72,26 +73,24 @@ export const user = defineEntity({
   },
 })
 
-/** What the token of a session begins with; 256 random bits follow. */
+/** Prefix of a session's token; 256 random bits follow. */
 export const SESSION_PREFIX = 'sess_'
 
-const HOUR_MS = 3_600_000
-
-/** When a session that is used now ends from now on; null where that is as it was near enough, or it has ended. */
+/** The new end of a session that is used now; null when it has ended, or more than `SESSION.renewBelowHours` are left. */
 export function renewedSessionEnd(expiresAt: string, now: string): string | null {
   const left = Date.parse(expiresAt) - Date.parse(now)
   return left > 0 && left < SESSION.renewBelowHours * HOUR_MS ? sessionEnd(Date.parse(now)) : null
 }
 
-/** When a session that was last used at an instant (ms) ends. */
+/** End of a session that was last used at an instant (ms). */
 export function sessionEnd(at: number): string {
   return new Date(at + SESSION.hours * HOUR_MS).toISOString()
 }
 
-/** Namespace of user ids; changing it would lose every user. */
+/** UUID namespace of user ids. Changing it would lose every user. */
 const USERS = '6f2c1c52-7d0b-5c43-9b7e-2f4a9d1e8c30'
 
-/** A user's id, which is the address itself: unique by its stream, whatever the case. */
+/** A user's id, derived from the e-mail address in lower case: one user for each address. */
 export function userIdOf(address: string): string {
   return v5(address.trim().toLowerCase(), USERS)
 }

@@ -1,44 +1,38 @@
 import { JSONPathEnvironment, type JSONPathQuery, type JSONValue } from 'json-p3'
+import { memoize } from '../shared/memoize.ts'
 
-/** What JSON holds. */
+/** A JSON value. */
 export type Json = JSONValue
 
 const environment = new JSONPathEnvironment()
-// A regular expression of somebody else's would run on the thread that answers calls.
+// Regular expressions of customers would run on the thread that routes calls.
 for (const name of ['match', 'search']) environment.functionRegister.delete(name)
 
-/** What makes a path walk the whole answer, once for each place where it stands: a descent, a filter, a look from the root. */
+/** Path segments that each traverse the whole answer: a recursive descent, a filter, a further root. */
 const WALKS = /\.\.|\?|(?<!^)\$/g
 const WALKS_MAX = 1
 
-const pathCache = new Map<string, JSONPathQuery>()
-/** Paths come from requests, so what is remembered of them is bounded. */
+/** Cached paths: they come from requests, so the cache is bounded. */
 const PATH_CACHE_MAX = 2_000
 
-/** A path made ready. @throws Error naming what is wrong with it */
-function compilePath(path: string): JSONPathQuery {
-  const before = pathCache.get(path)
-  if (before) return before
-  const query = environment.compile(path)
-  if (pathCache.size >= PATH_CACHE_MAX) pathCache.clear()
-  pathCache.set(path, query)
-  return query
-}
+/** @throws Error that says what is wrong with the path */
+const compilePath = memoize((path: string): JSONPathQuery => environment.compile(path), PATH_CACHE_MAX)
 
-/** What is wrong with a path into a bidder's answer (JSONPath, RFC 9535), as a sentence; null when nothing is. */
+/** What is wrong with a path into a bidder's answer (JSONPath, RFC 9535), as a sentence; null when it is valid. */
 export function pathProblem(path: string): string | null {
-  if ((path.match(WALKS)?.length ?? 0) > WALKS_MAX) return 'Holds more than one descent, filter or second root.'
+  if ((path.match(WALKS)?.length ?? 0) > WALKS_MAX)
+    return 'Must use at most one of: a recursive descent (..), a filter (?), a further root ($).'
   try {
     compilePath(path)
     return null
   } catch (error) {
-    return `Not a JSONPath: ${error instanceof Error ? error.message : String(error)}.`
+    return `Must be a JSONPath (RFC 9535): ${error instanceof Error ? error.message : String(error)}.`
   }
 }
 
 /**
- * The first value that a path finds in a bidder's answer; undefined where it finds none, or where the answer is too deep
- * to be walked. The path has no problem.
+ * The first value at a path in a bidder's answer; undefined when there is none, or the answer is too deep to traverse. The
+ * path must be valid (`pathProblem`).
  */
 export function valueAt(path: string, answer: Json): unknown {
   try {

@@ -10,7 +10,7 @@ import type { SliceOf } from '../shared/slice.ts'
 export const buyerStatus = z.enum(['active', 'paused', 'archived'])
 export type BuyerStatus = z.infer<typeof buyerStatus>
 
-/** What a person sets of a buyer (Document 1, Buyer). */
+/** The settings of a buyer (Document 1, Buyer). */
 export const buyerSettings = z.object({
   name: nameSchema(NAME.buyer),
   company: nullableText(TEXT.contact),
@@ -62,7 +62,7 @@ export const evolveBuyers: SliceOf<Buyers, typeof buyerEvents> = {
   }),
 }
 
-/** A buyer as one begins, before anything is set; in the workspace's zone. */
+/** The settings of a new buyer, in the workspace's time zone. */
 export function defaultBuyer(name: string, zone: string): BuyerSettings {
   return {
     name,
@@ -86,7 +86,7 @@ export function isBuyerNameTaken({ buyers }: Buyers, name: string, exceptId: str
   return buyers.some((other) => other.id !== exceptId && other.status !== 'archived' && isSameName(other.name, name))
 }
 
-/** How many buyers count against the plan. */
+/** Number of buyers that count against the plan's limit. */
 export function buyerCount({ buyers }: Buyers): number {
   return buyers.count(({ status }) => status !== 'archived')
 }

@@ -3,12 +3,12 @@ import { cap, id, instant, wholeNumber } from '../../kernel/wire.ts'
 import { e164, nullableText } from '../shared/fields.ts'
 import { CENTS, RTB, SECONDS, TAG, TARGET, TEXT } from '../shared/limits.ts'
 
-/** A spoken sentence before the caller is put through; with a digit, the buyer must press it. */
+/** A sentence spoken to the buyer before the call connects; with `acceptDigit`, the buyer must press it to accept. */
 export const whisper = z.object({
   text: z.string().min(1).max(TARGET.whisper),
   acceptDigit: z
     .string()
-    .regex(/^[0-9*#]$/)
+    .regex(/^[0-9*#]$/, { error: 'must be one digit, * or #' })
     .nullable()
     .default(null),
 })
@@ -16,9 +16,9 @@ export const whisper = z.object({
 export const sipUri = z
   .string()
   .max(TARGET.sipUri)
-  .regex(/^sips?:[^\s@]+@[^\s@]+$/i)
+  .regex(/^sips?:[^\s@]+@[^\s@]+$/i, { error: 'must be a SIP address, for example sip:desk@example.com' })
 
-/** What a person sets of the dialling of a number or sip target (Document 1, Target `endpoint`; Supplement §5). */
+/** The dial settings of a number or sip target (Document 1, Target `endpoint`; Supplement §5). */
 export const endpointSettings = z.object({
   destinationE164: e164.nullable(),
   sipUri: sipUri.nullable(),
@@ -27,16 +27,16 @@ export const endpointSettings = z.object({
   sendDigits: z
     .string()
     .max(TARGET.digits)
-    .regex(/^[0-9*#wW]+$/)
+    .regex(/^[0-9*#wW]+$/, { error: 'must be digits, *, #, w or W (pauses)' })
     .nullable(),
   sipTransport: z.enum(['udp', 'tcp', 'tls']),
   sipPort: wholeNumber({ min: 1, max: 65_535 }).nullable(),
   sipAuthType: z.enum(['none', 'digest']),
   sipUsername: nullableText(TARGET.sipField),
   sipRealm: nullableText(TARGET.sipField),
-  /** The password sealed under the master key. Only its last four characters are ever shown, of a short one nothing. */
+  /** The password, sealed under the master key. Only its last four characters are shown; none of a short password. */
   sipSecret: z.object({ sealed: z.string(), last4: z.string().max(4).nullable() }).nullable(),
-  /** Null takes the campaign's dial time-out. */
+  /** Null: the campaign's dial time-out. */
   ringTimeoutSeconds: wholeNumber(SECONDS.ringTimeout).nullable(),
   whisper: whisper.nullable(),
 })
@@ -48,18 +48,18 @@ export const endpoint = endpointSettings.extend({
 export type Endpoint = Readonly<z.infer<typeof endpoint>>
 
 const path = nullableText(RTB.path)
-/** A header as it may stand in a request: one line of what HTTP lets through. */
+/** A request header: a token as name, one line of visible characters as value (RFC 9110). */
 const headerName = z
   .string()
   .max(TEXT.reference)
-  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/)
+  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, { error: 'must be a header name: letters, digits and dashes' })
 const headerValue = z
   .string()
   .max(RTB.header)
-  .regex(/^[\t\x20-\x7e\x80-\xff]*$/)
+  .regex(/^[\t\x20-\x7e\x80-\xff]*$/, { error: 'must be a single line of Latin-1 characters' })
 const bidLimit = cap(CENTS.price).nullable()
 
-/** The bidding configuration of an rtb target, as it is sent and shown (Supplement §5). */
+/** The bidding settings of an rtb target, in requests and responses (Supplement §5). */
 export const rtb = z.object({
   bidUrl: z
     .url({ protocol: /^https?$/ })
@@ -70,7 +70,7 @@ export const rtb = z.object({
     .string()
     .min(1)
     .max(TARGET.sipField)
-    .regex(/^[\x20-\x7e]+$/),
+    .regex(/^[\x20-\x7e]+$/, { error: 'must be a single line of ASCII characters' }),
   timeoutMs: wholeNumber(RTB.timeoutMs),
   bidHeaders: z
     .record(headerName, headerValue)
@@ -91,17 +91,19 @@ export const rtb = z.object({
   minBidCents: bidLimit,
   maxBidCents: bidLimit,
   modifierPct: z.number().min(-RTB.modifierPct).max(RTB.modifierPct),
-  /** What is dialled when a bid names nothing. */
+  /** Dialled when a bid names no destination. */
   destination: z.object({ type: z.enum(['number', 'sip']), value: z.string().max(TARGET.sipUri) }).nullable(),
 })
 export type Rtb = Readonly<z.infer<typeof rtb>>
 
-/** The bidding configuration as it is kept: the values of the headers, which may be secrets, sealed under the master key. */
+/** The stored bidding settings: header values may be secrets and are sealed under the master key. */
 export const storedRtb = rtb.extend({ bidHeaders: z.record(headerName, z.string().max(RTB.sealedHeader)) })
 
-/** A condition on a call's tags; all of a target's must hold. */
+/** A condition on a call's tags. A target takes a call only when all its filters match. */
 export const tagFilter = z.object({
-  key: z.string().regex(new RegExp(`^[A-Za-z0-9._-]{1,${TAG.key}}$`)),
+  key: z.string().regex(new RegExp(`^[A-Za-z0-9._-]{1,${TAG.key}}$`), {
+    error: `must be 1 to ${TAG.key} letters, digits, dots, dashes or underscores`,
+  }),
   op: z.enum(['eq', 'neq', 'in', 'nin', 'exists', 'missing', 'prefix']),
   value: z
     .union([z.string().max(TAG.value), z.array(z.string().max(TAG.value)).max(TAG.values).readonly()])
@@ -110,7 +112,7 @@ export const tagFilter = z.object({
 })
 export type TagFilter = Readonly<z.infer<typeof tagFilter>>
 
-/** Dialling as it begins, before anything is set. */
+/** The dial settings of a new target. */
 export function defaultEndpoint(id: string, mode: Endpoint['mode']): Endpoint {
   return {
     id,
@@ -132,7 +134,7 @@ export function defaultEndpoint(id: string, mode: Endpoint['mode']): Endpoint {
   }
 }
 
-/** Bidding as it begins, before anything is set. */
+/** The bidding settings of a new rtb target. */
 export const DEFAULT_RTB: Rtb = {
   bidUrl: null,
   method: 'POST',

@@ -12,21 +12,25 @@ const PATHS = ['bidPath', 'acceptPath', 'destinationPath', 'durationPath', 'expi
 
 function destinationProblem({ type, value }: NonNullable<Rtb['destination']>): string | null {
   const spelt = type === 'number' ? e164 : sipUri
-  return spelt.safeParse(value).success ? null : `Not a ${type === 'number' ? 'number in E.164' : 'sip address'}.`
+  return spelt.safeParse(value).success
+    ? null
+    : type === 'number'
+      ? 'Must be a phone number in E.164 format, for example +13105550100.'
+      : 'Must be a SIP address, for example sip:desk@example.com.'
 }
 
 function rtbProblems(rtb: Rtb): readonly Problem[] {
   const { minBidCents, maxBidCents, destination } = rtb
   const above = minBidCents !== null && maxBidCents !== null && minBidCents > maxBidCents
   return [
-    ['rtb.minBidCents', above ? 'Must not be above maxBidCents.' : null],
+    ['rtb.minBidCents', above ? 'Must be at most maxBidCents.' : null],
     ['rtb.destination.value', destination && destinationProblem(destination)],
     ...Object.keys(rtb.bidHeaders).map((name): Problem => [`rtb.bidHeaders.${name}`, headerProblem(name)]),
     ...PATHS.map((name): Problem => [`rtb.${name}`, rtb[name] === null ? null : pathProblem(rtb[name])]),
   ]
 }
 
-/** The kind of value that each operator compares with. */
+/** The kind of value that each operator requires. */
 const VALUE_KINDS: Readonly<Record<TagFilter['op'], 'text' | 'list' | 'nothing'>> = {
   eq: 'text',
   neq: 'text',
@@ -43,35 +47,47 @@ const kindOfValue = (value: TagFilter['value']) =>
 function tagFilterProblem({ op, value }: TagFilter, place: number): Problem {
   const wanted = VALUE_KINDS[op]
   const fits = kindOfValue(value) === wanted
-  const sentence = wanted === 'nothing' ? `${op} takes no value.` : `${op} takes a ${wanted}.`
+  const sentence =
+    wanted === 'nothing'
+      ? `Must be left out: the operator ${op} takes no value.`
+      : `Must be a ${wanted} with the operator ${op}.`
   return [`tagFilters.${place}.value`, fits ? null : sentence]
 }
 
-/** What is wrong with a target as it will be, across its fields, and with what was sent; null when nothing is. */
+/** What is wrong with a target after a request, across its fields, and with the request; null when it is valid. */
 export function targetProblems(
   type: Target['type'],
   settings: TargetSettings,
-  sent: TargetInput,
+  input: TargetInput,
 ): Readonly<Record<string, string>> | null {
   const { revenueCents, endpoint, rtb } = settings
   const rules: readonly Problem[] = [
-    ['revenueCents', type === 'rtb' && revenueCents !== null ? 'A bidding target has no price of its own.' : null],
     [
       'revenueCents',
-      type !== 'rtb' && revenueCents === null ? 'A number or sip target has a price; 0 for none.' : null,
+      type === 'rtb' && revenueCents !== null ? 'Must be null: a target of type rtb has no fixed price.' : null,
     ],
-    ['endpoint', type === 'rtb' && sent.endpoint ? 'A bidding target is not dialled.' : null],
-    ['rtb', type !== 'rtb' && sent.rtb ? 'Only a bidding target asks for bids.' : null],
-    ['endpoint.sipUri', type === 'number' && endpoint?.sipUri ? 'A number target has no sip address.' : null],
-    ['endpoint.destinationE164', type === 'sip' && endpoint?.destinationE164 ? 'A sip target has no number.' : null],
+    [
+      'revenueCents',
+      type !== 'rtb' && revenueCents === null ? 'Required for a target of type number or sip; 0 means no price.' : null,
+    ],
+    ['endpoint', type === 'rtb' && input.endpoint ? 'Must be left out: a target of type rtb has no endpoint.' : null],
+    ['rtb', type !== 'rtb' && input.rtb ? 'Must be left out: only a target of type rtb has bidding settings.' : null],
+    [
+      'endpoint.sipUri',
+      type === 'number' && endpoint?.sipUri ? 'Must be null: a target of type number has no SIP address.' : null,
+    ],
+    [
+      'endpoint.destinationE164',
+      type === 'sip' && endpoint?.destinationE164 ? 'Must be null: a target of type sip has no phone number.' : null,
+    ],
     [
       'endpoint.callerIdE164',
-      endpoint?.callerIdMode === 'fixed' && !endpoint.callerIdE164 ? 'Required when the caller id is fixed.' : null,
+      endpoint?.callerIdMode === 'fixed' && !endpoint.callerIdE164 ? 'Required when callerIdMode is fixed.' : null,
     ],
     ...(rtb ? rtbProblems(rtb) : []),
     ...settings.tagFilters.map(tagFilterProblem),
     ['timezone', zoneProblem(settings.timezone)],
-    ['hoursSchedule', sent.hoursSchedule ? scheduleProblem(sent.hoursSchedule) : null],
+    ['hoursSchedule', input.hoursSchedule ? scheduleProblem(input.hoursSchedule) : null],
     ['states', statesProblem(settings.states)],
   ]
   return problemsOf(rules)

@@ -19,10 +19,10 @@ export const targetKind = z.enum(['static', 'delivery', 'external_rtb'])
 export type TargetStatus = z.infer<typeof targetStatus>
 export type TargetKind = z.infer<typeof targetKind>
 
-/** Who moves a target: a person in the console, or a key. */
+/** Who changes a target's status: a user in the console, or an API key. */
 export const targetMover = z.enum(['console', 'key'])
 
-/** Moves that the console may make (Supplement §5), and those of a key (Document 1, Target). */
+/** Allowed transitions: of the console (Supplement §5), and of a key (Document 1, Target). */
 export const TARGET_TRANSITIONS: Readonly<
   Record<z.infer<typeof targetMover>, Readonly<Record<TargetStatus, readonly TargetStatus[]>>>
 > = {
@@ -35,11 +35,11 @@ export const TARGET_TRANSITIONS: Readonly<
   key: { draft: [], active: ['paused'], paused: ['active'], archived: [] },
 }
 
-/** How a test of a target ended: what became of the dial, or of the ping. */
+/** The result of a target's test: of the dial, or of the ping. */
 export const targetTestResult = z.enum(['answered', ...dialOutcome.options, ...bidResult.options])
 export type TargetTestResult = z.infer<typeof targetTestResult>
 
-/** What a person sets of a target (Document 1, Target). */
+/** The settings of a target (Document 1, Target). */
 export const targetSettings = z.object({
   name: nameSchema(NAME.target),
   externalRef: nullableText(TEXT.reference),
@@ -64,7 +64,7 @@ export const targetSettings = z.object({
 export type TargetSettings = Readonly<z.infer<typeof targetSettings>>
 export const targetChanges = targetSettings.partial()
 
-/** Settings as a request sends them: any of them, schedule, dialling and bidding in part. */
+/** Settings in a request: any of them; dial and bidding settings in part. */
 export const targetInput = targetSettings
   .extend({
     states: states.nullable(),
@@ -75,7 +75,7 @@ export const targetInput = targetSettings
   .partial()
 export type TargetInput = Readonly<z.infer<typeof targetInput>>
 
-/** A new target as a request sends it. */
+/** The input of a new target. */
 export const newTargetInput = targetInput.required({ name: true, buyerId: true }).extend({ type: targetType })
 
 export const target = targetSettings.extend({
@@ -97,10 +97,10 @@ export const targetEvents = {
     from: targetStatus,
     to: targetStatus,
     note: statusNote.nullable(),
-    /** Campaigns from whose plans an archived target was taken. */
+    /** Campaigns whose routing plan an archived target left. */
     removedFrom: z.array(id).readonly(),
   }),
-  /** A test reached the target's destination, or did not; nothing is booked or counted. */
+  /** The result of a test. It books and counts nothing. */
   TargetTested: z.object({
     targetId: id,
     name: z.string(),
@@ -115,28 +115,28 @@ export interface Targets {
   readonly targets: PersistentMap<string, Target>
 }
 
-/** The kind that follows from type and price: `delivery` is handed over and books nothing. */
+/** The kind that follows from type and price; `delivery` has no price and books no revenue. */
 export function targetKindOf({ type, revenueCents }: Pick<Target, 'type' | 'revenueCents'>): TargetKind {
   if (type === 'rtb') return 'external_rtb'
   return revenueCents ? 'static' : 'delivery'
 }
 
-/** What is dialled or asked: E.164, sip address or bid URL; null while there is none. */
+/** Where a target's calls or pings go: E.164, SIP address or bid URL; null while it has none. */
 export function destinationOf({ endpoint, rtb }: Pick<Target, 'endpoint' | 'rtb'>): string | null {
   return endpoint?.destinationE164 ?? endpoint?.sipUri ?? rtb?.bidUrl ?? null
 }
 
-/** A target after a test of it: when its endpoint was last looked at. No change of its configuration. */
+/** A target with the time of its last test. Its configuration does not change. */
 export function withHealthCheck<T extends Pick<Target, 'endpoint'>>(target: T, at: string): T {
   return { ...target, endpoint: target.endpoint && { ...target.endpoint, lastHealthCheckAt: at } }
 }
 
-/** 409: there is nothing to dial or to ask. */
+/** 409: the target has no destination. */
 export function refuseNoDestination() {
   return refuse(
     'conflict',
     { destination: 'Required before the target can take calls.' },
-    'The target has no destination.',
+    'The target has no destination. Set one before it takes calls.',
   )
 }
 
@@ -155,7 +155,7 @@ export const evolveTargets: SliceOf<Targets, Omit<typeof targetEvents, 'TargetSt
   }),
 }
 
-/** A target as one begins, before anything is set (Supplement §5); in the workspace's zone. */
+/** The settings of a new target (Supplement §5), in the workspace's time zone. */
 export function defaultTarget(
   type: Target['type'],
   name: string,
@@ -184,13 +184,13 @@ export function defaultTarget(
   }
 }
 
-/** The settings after a request; dialling that is sent to a bidding target, or the reverse, is left out. */
+/** The settings after a request. Dial settings for an rtb target, and bidding settings for any other, are ignored. */
 export function applyTargetInput(
   settings: TargetSettings,
-  { hoursSchedule, endpoint, rtb, states, ...sent }: TargetInput,
+  { hoursSchedule, endpoint, rtb, states, ...input }: TargetInput,
 ): TargetSettings {
   const next = applyPatch(settings, {
-    ...sent,
+    ...input,
     states: states === undefined ? undefined : normalizeStates(states ?? []),
     endpoint: settings.endpoint && endpoint && applyPatch(settings.endpoint, endpoint),
     rtb: settings.rtb && rtb && applyPatch(settings.rtb, rtb),
@@ -199,12 +199,12 @@ export function applyTargetInput(
   return { ...next, hoursSchedule: patchSchedule(settings.hoursSchedule, hoursSchedule, zones) }
 }
 
-/** How many targets count against the plan. */
+/** Number of targets that count against the plan's limit. */
 export function targetCount({ targets }: Targets): number {
   return targets.count(({ status }) => status !== 'archived')
 }
 
-/** Campaigns on whose plan a target stands. */
+/** Ids of the campaigns whose routing plan contains a target. */
 export function campaignsRoutingTo(
   { routes }: { readonly routes: PersistentMap<string, PersistentMap<string, unknown>> },
   targetId: string,

@@ -1,7 +1,7 @@
 import { expandMacros, type MacroValues } from '../shared/macros.ts'
 import type { Rtb } from './endpoint.ts'
 
-/** A request to a bidder, ready to be sent. */
+/** A request to a bidder. */
 export interface PingRequest {
   readonly url: string
   readonly method: Rtb['method']
@@ -9,7 +9,7 @@ export interface PingRequest {
   readonly body: string | null
 }
 
-/** Headers that belong to the connection or to the platform, in lower case: nobody sets them. */
+/** Headers that belong to the connection or to the platform, in lower case. A target cannot set them. */
 const RESERVED_HEADERS = new Set([
   'connection',
   'content-length',
@@ -24,13 +24,15 @@ const RESERVED_HEADERS = new Set([
   'upgrade',
 ])
 
-/** What is wrong with a header's name, as a sentence; null when nothing is. */
+/** What is wrong with a header's name, as a sentence; null when it is valid. */
 export function headerProblem(name: string): string | null {
   const lower = name.toLowerCase()
-  return RESERVED_HEADERS.has(lower) || lower.startsWith('svc-') ? 'Is set by the platform.' : null
+  return RESERVED_HEADERS.has(lower) || lower.startsWith('svc-')
+    ? 'Must be left out: the platform sets this header.'
+    : null
 }
 
-/** A made-up caller, of a number kept for fiction: the tokens of a caller never leave in a URL but as the hash. */
+/** A sample caller with a fictional number. In URLs, caller tokens are replaced by the caller's hash. */
 const SAMPLE_MACROS: MacroValues = {
   'event.name': 'target.test',
   'call.ref': 'CA-0000000000',
@@ -56,13 +58,13 @@ const SAMPLE_URL_MACROS: MacroValues = {
 const JSON_TYPE = /[/+]json\b/i
 const FORM_TYPE = /^application\/x-www-form-urlencoded\b/i
 
-/** How a value is written into a body of a content type. */
+/** The escaping of a value in a body of a content type. */
 function escaperFor(contentType: string): (value: string) => string {
   if (JSON_TYPE.test(contentType)) return (value) => JSON.stringify(value).slice(1, -1)
   return FORM_TYPE.test(contentType) ? encodeURIComponent : (value) => value
 }
 
-/** What a bidder is asked with that has no template of its own. */
+/** The body for a bidder without a template. */
 const DEFAULT_BODY = JSON.stringify({
   test: true,
   caller: {
@@ -72,7 +74,7 @@ const DEFAULT_BODY = JSON.stringify({
   },
 })
 
-/** The one ping of a test: with a made-up caller, and marked (`svc-test`) so that a bidder can tell it from a call. */
+/** A test ping: with a sample caller, and the header `svc-test` that tells the bidder that it is a test. */
 export function createTestPing({ method, contentType, bidHeaders, bidBodyTemplate }: Rtb, bidUrl: string): PingRequest {
   const own = Object.entries(bidHeaders).map(([name, value]) => [name.toLowerCase(), value] as const)
   const typed: Readonly<Record<string, string>> = method === 'POST' ? { 'content-type': contentType } : {}

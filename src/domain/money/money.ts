@@ -4,12 +4,12 @@ import { CENTS } from '../shared/limits.ts'
 
 /** A price or fee, in cents. */
 export const price = cap(CENTS.price)
-/** What a publisher may be paid for one call, in cents. */
+/** A publisher's payout for one call, in cents. */
 export const payout = cap(CENTS.payout)
-/** A share of revenue, 0 to 100. */
+/** A share of revenue in percent, 0 to 100. */
 export const percent = z.number().min(0).max(100)
 
-/** Parts of a cent that count as different; binary fractions such as 14.499999999999998 stand for the 14.5 that was meant. */
+/** Parts of a cent that are significant: 14.499999999999998 is the binary form of 14.5 and rounds as 14.5 does. */
 const GRAIN = 1_000_000
 
 /** Rounds half-up to a whole cent (Supplement 1.16). */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { payout, percent } from './money.ts'
 
-/** What a publisher earns on a campaign whose lane says nothing else (Supplement §4). */
+/** A campaign's payout terms, for publishers whose lane inherits them (Supplement §4). */
 export const payoutTerms = z.object({
   mode: z.enum(['fixed', 'revshare']),
   payoutCents: payout.nullable(),
@@ -18,18 +18,17 @@ interface Figures {
   readonly maxPayoutCents: number | null
 }
 
-/** What is wrong with payout figures under a mode, by field; empty when nothing is. */
+/** What is wrong with payout figures under a mode, as sentences by field; empty when they are valid. */
 export function payoutProblems(
   mode: 'inherit' | 'fixed' | 'revshare',
   terms: Figures,
 ): Readonly<Record<string, string>> {
   const { payoutCents, revsharePct, minPayoutCents, maxPayoutCents } = terms
   return {
-    ...(mode === 'fixed' && payoutCents === null && { payoutCents: 'Required when the payout is fixed.' }),
-    ...(mode === 'revshare' &&
-      revsharePct === null && { revsharePct: 'Required when the payout is a share of revenue.' }),
+    ...(mode === 'fixed' && payoutCents === null && { payoutCents: 'Required when the payout mode is fixed.' }),
+    ...(mode === 'revshare' && revsharePct === null && { revsharePct: 'Required when the payout mode is revshare.' }),
     ...(minPayoutCents !== null &&
       maxPayoutCents !== null &&
-      minPayoutCents > maxPayoutCents && { minPayoutCents: 'The floor must not be above the ceiling.' }),
+      minPayoutCents > maxPayoutCents && { minPayoutCents: 'Must be at most maxPayoutCents.' }),
   }
 }

@@ -5,7 +5,7 @@ import { wholeNumber } from '../../kernel/wire.ts'
 import { CENTS, WALLET } from '../shared/limits.ts'
 import { entryId, PLATFORM_REFERENCE, recentEntry, type WalletState, walletEntries } from './wallet.ts'
 
-/** Money that is added. The reference is the payer's own: it is credited once. */
+/** A credit. `reference` is chosen by the payer and is credited once. */
 export const creditInput = z.object({
   amountCents: wholeNumber({ min: 1, max: CENTS.credit }),
   reference: z
@@ -15,12 +15,15 @@ export const creditInput = z.object({
     .max(WALLET.reference)
     .refine(
       (reference) => !PLATFORM_REFERENCE.test(reference),
-      'must not begin with setup:, renewal: or usage:, which are the platform’s own',
+      'must not begin with setup:, renewal: or usage:, which are reserved for the platform',
     ),
   note: z.string().max(WALLET.note).nullish(),
 })
 
-/** What a credit writes: nothing where its reference has been credited with the same amount. */
+/**
+ * Decides a credit: no event when the reference was already credited with the same amount; `conflict` when it belongs to
+ * another entry.
+ */
 export function decideCredit(
   { amountCents, reference, note }: z.infer<typeof creditInput>,
   state: WalletState,
@@ -28,7 +31,7 @@ export function decideCredit(
 ) {
   const entry = recentEntry(state, reference) ?? lookUp(walletEntries, entryId(workspaceId, reference))
   if (entry?.kind === 'credit' && entry.amountCents === amountCents) return []
-  if (entry) return refuse('conflict', { reference }, 'The reference belongs to another entry.')
+  if (entry) return refuse('conflict', { reference }, 'The reference is already used by another wallet entry.')
   const balanceCents = state.balanceCents + amountCents
   return [
     {

@@ -28,9 +28,9 @@ export const walletEvents = {
     callId: id.nullable(),
     occurredAt: instant,
   }),
-  /** Put aside for a charge of the same reference; `reservedCents` is all that is put aside after. */
+  /** Reserved for a later charge with the same reference; `reservedCents` is the sum of all reservations after. */
   WalletReserved: z.object({ reference, amountCents: z.int().min(1), reservedCents: z.int(), occurredAt: instant }),
-  /** Given back, because nothing is to be charged. */
+  /** A reservation that is released, because nothing will be charged. */
   WalletReservationReleased: z.object({
     reference,
     amountCents: z.int().min(1),
@@ -39,13 +39,13 @@ export const walletEvents = {
   }),
 }
 
-/** One entry of the wallet's book. `amountCents` is negative for a charge; `balanceCents` is the balance after. */
+/** One wallet entry. `amountCents` is negative for a charge; `balanceCents` is the balance after. */
 export const walletEntry = z.object({
   workspaceId: z.string(),
   reference,
   /** The entry's id on the wire: that of its event. */
   eventId: z.string(),
-  /** Place in the book: entries of one millisecond follow one another too. */
+  /** Position in the wallet's stream: orders entries of the same millisecond. */
   revision: z.int().min(0),
   at: instant,
   kind: z.enum(['credit', 'setup', 'renewal', 'usage', 'refund']),
@@ -56,10 +56,10 @@ export const walletEntry = z.object({
 })
 export type WalletEntry = Readonly<z.infer<typeof walletEntry>>
 
-/** Entries beyond the hour that the fold remembers: documents of the projection of this name. */
+/** Look-up of entries older than the fold remembers, in the projection of this name. */
 export const walletEntries: DecisionMemory<WalletEntry> = { name: 'wallet-entries', doc: walletEntry }
 
-/** Key of an entry in the read model. */
+/** Id of an entry's document in the read model. */
 export function entryId(workspaceId: string, reference: string): string {
   return `${workspaceId}:${reference}`
 }
@@ -70,7 +70,7 @@ export interface WalletState {
   readonly balanceCents: number
   /** Sum of the reservations. */
   readonly reservedCents: number
-  /** What is put aside, by the reference of the charge to come. */
+  /** Reserved amounts by the reference of the later charge. */
   readonly reservations: PersistentMap<string, number>
   /** Entries of the last hour at least, by reference. */
   readonly references: WindowedMap<WalletEntry>
@@ -91,7 +91,7 @@ const initial: WalletState = {
   references: createWindowedMap(),
 }
 
-/** The wallet without what was put aside under a reference: it was charged, or is not needed. */
+/** The wallet without the reservation of a reference: it was charged, or released. */
 function withoutReservation(state: WalletState, reference: string): WalletState {
   const amountCents = state.reservations.get(reference) ?? 0
   return {
@@ -101,7 +101,7 @@ function withoutReservation(state: WalletState, reference: string): WalletState 
   }
 }
 
-/** The workspace's money: `wallet-<workspaceId>`, each entry once for its reference. */
+/** A workspace's wallet, stream `wallet-<workspaceId>`; each reference has one entry. */
 export const wallet = defineEntity({
   name: 'wallet',
   version: 2,
@@ -136,35 +136,35 @@ const entryOrigin = ({ stream, revision, meta }: Omit<RecordedWalletEvent<unknow
   at: meta.at,
 })
 
-/** The entry that a credit writes. */
+/** The entry of a credit event. */
 export function creditEntry(event: RecordedWalletEvent<z.infer<typeof walletEvents.WalletCredited>>): WalletEntry {
   const { reference, kind, amountCents, balanceCents, note } = event.data
   return { ...entryOrigin(event), reference, kind, amountCents, balanceCents, note, callId: null }
 }
 
-/** The entry that a charge writes. */
+/** The entry of a charge event. */
 export function chargeEntry(event: RecordedWalletEvent<z.infer<typeof walletEvents.WalletCharged>>): WalletEntry {
   const { reference, kind, amountCents, balanceCents, note, callId } = event.data
   return { ...entryOrigin(event), reference, kind, amountCents: -amountCents, balanceCents, note, callId }
 }
 
-/** What may be spent: the balance without what is reserved. */
+/** What can be spent, in cents: the balance less the reservations. */
 export function availableCents({ balanceCents, reservedCents }: WalletState): number {
   return balanceCents - reservedCents
 }
 
-/** The entry of a reference, where the fold still knows it. */
+/** The entry of a reference, if the fold still remembers it. */
 export function recentEntry(state: WalletState, reference: string): WalletEntry | null {
   return getEntry(state.references, reference)
 }
 
-/** The look-ups that make a reference's entry known for certain: none where the fold knows it, or there is nothing yet. */
+/** The look-ups needed to know the entry of a reference: none when the fold remembers it, or the wallet is empty. */
 export function entryLookups(state: WalletState, reference: string) {
   if (state.workspaceId === null || recentEntry(state, reference)) return []
   return [{ memory: walletEntries, id: entryId(state.workspaceId, reference) }]
 }
 
-/** How the references of the platform's own entries begin (`setupReference`, `renewalReference`, `usageReference`): nobody else's may. */
+/** Prefixes of references reserved for the platform (`setupReference`, `renewalReference`, `usageReference`). */
 export const PLATFORM_REFERENCE = /^(setup|renewal|usage):/
 
 /** The reference of a call's usage charge. */

@@ -84,13 +84,13 @@ describe('a path into an answer', () => {
   )
 
   test.each([
-    ['bid', 'Not a JSONPath'],
-    ['$.', 'Not a JSONPath'],
+    ['bid', 'Must be a JSONPath'],
+    ['$.', 'Must be a JSONPath'],
     ['$..a..b', 'more than one'],
     ['$..[?@.a==1]', 'more than one'],
     ['$[?$.a[?@.b==1]]', 'more than one'],
-    ["$[?match(@.a, '(a+)+b')]", 'Not a JSONPath'],
-    ["$[?search(@.a, 'a')]", 'Not a JSONPath'],
+    ["$[?match(@.a, '(a+)+b')]", 'Must be a JSONPath'],
+    ["$[?search(@.a, 'a')]", 'Must be a JSONPath'],
   ])('may not be %s', (path, sentence) => {
     expect(pathProblem(path)).toContain(sentence)
   })
