@@ -5,8 +5,8 @@ import type { Campaign, CampaignStatus } from './campaign.ts'
 type Transitions = Readonly<Record<CampaignStatus, readonly CampaignStatus[]>>
 
 /**
- * The moves of each who may make some: a person on the console, an API key, the platform's staff (Document 1, Campaign
- * transitions; Supplement §2 and §5).
+ * Allowed transitions of a campaign by who requests them: a user on the console, an API key, the platform's staff
+ * (Document 1, Campaign transitions; Supplement §2 and §5).
  */
 export const CAMPAIGN_TRANSITIONS = {
   console: { draft: ['live'], live: ['paused'], paused: ['live', 'archived'], archived: ['draft'], restricted: [] },
@@ -21,10 +21,10 @@ export const CAMPAIGN_TRANSITIONS = {
 } as const satisfies Readonly<Record<string, Transitions>>
 export type CampaignMover = keyof typeof CAMPAIGN_TRANSITIONS
 
-/** Why the staff restricts a campaign: its owner reads it as the status note. */
+/** Why the staff restricts a campaign; shown to its owner as the status note. */
 export const restrictionNote = statusNote.trim().min(1)
 
-/** Refuses a move that its maker does not have from where the campaign is; null when it is there already, or may be made. */
+/** Refuses a transition that `mover` may not request; null when it is allowed, or the campaign already has that status. */
 export function refuseCampaignTransition(
   { status }: Pick<Campaign, 'status'>,
   to: CampaignStatus,

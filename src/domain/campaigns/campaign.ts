@@ -16,7 +16,7 @@ export const campaignStatus = z.enum(['draft', 'live', 'paused', 'restricted', '
 export type CampaignStatus = z.infer<typeof campaignStatus>
 export const routingMode = z.enum(['priority', 'weighted', 'highest_bid'])
 
-/** What a person sets of a campaign (Document 1, Campaign; `payout` and `discloseCallerId` by Supplement §4 and §5). */
+/** The settings of a campaign (Document 1, Campaign; `payout` and `discloseCallerId` by Supplement §4 and §5). */
 export const campaignSettings = z.object({
   name: nameSchema(NAME.campaign),
   description: nullableText(CAMPAIGN.description),
@@ -42,7 +42,7 @@ export const campaignSettings = z.object({
 export type CampaignSettings = Readonly<z.infer<typeof campaignSettings>>
 export const campaignChanges = campaignSettings.partial()
 
-/** Settings as a request sends them: any of them, the schedule and the payout in part. */
+/** Settings in a request: any of them; the payout in part. */
 export const campaignInput = campaignSettings
   .extend({ hoursSchedule: scheduleInput.nullable(), payout: payoutTerms.partial() })
   .partial()
@@ -78,7 +78,7 @@ export interface Campaigns {
   readonly campaigns: PersistentMap<string, Campaign>
 }
 
-/** A campaign after a move: its note is kept, and cleared when it goes live; it is published when it first does. */
+/** A campaign after a transition. Going live clears the note, and the first time sets `publishedAt`. */
 export function withCampaignStatus<C extends Pick<Campaign, 'status' | 'statusNote' | 'publishedAt' | 'updatedAt'>>(
   campaign: C,
   to: CampaignStatus,
@@ -113,7 +113,7 @@ export const evolveCampaigns: SliceOf<Campaigns, typeof campaignEvents> = {
   }),
 }
 
-/** A campaign as one begins, before anything is set (Supplement §5); in the workspace's zone. */
+/** The settings of a new campaign (Supplement §5), in the workspace's time zone. */
 export function defaultCampaign(name: string, zone: string): CampaignSettings {
   return {
     name,
@@ -139,41 +139,41 @@ export function defaultCampaign(name: string, zone: string): CampaignSettings {
   }
 }
 
-/** The settings after a request. The zone is that of the schedule, whichever of the two was sent. */
+/** The settings after a request. The campaign and its schedule share one time zone, whichever of the two was sent. */
 export function applyCampaignInput(
   settings: CampaignSettings,
-  { hoursSchedule, payout, ...sent }: CampaignInput,
+  { hoursSchedule, payout, ...input }: CampaignInput,
 ): CampaignSettings {
   const next = applyPatch(settings, {
-    ...sent,
-    states: sent.states && normalizeStates(sent.states),
+    ...input,
+    states: input.states && normalizeStates(input.states),
     payout: payout && applyPatch(settings.payout, payout),
   })
-  const zones = { input: sent.timezone, record: next.timezone }
+  const zones = { input: input.timezone, record: next.timezone }
   const schedule = patchSchedule(settings.hoursSchedule, hoursSchedule, zones)
   return { ...next, timezone: (hoursSchedule && schedule?.tz) || next.timezone, hoursSchedule: schedule }
 }
 
-/** What is wrong with a campaign as it will be, across its fields, and with what was sent; null when nothing is. */
+/** What is wrong with a campaign after a request, across its fields, and with the request; null when it is valid. */
 export function campaignProblems(
   { unroutedAction, unroutedMessage, unroutedForwardE164, ...settings }: CampaignSettings,
-  sent: CampaignInput,
+  input: CampaignInput,
 ): Readonly<Record<string, string>> | null {
   const rules: readonly Problem[] = [
     [
       'unroutedMessage',
-      unroutedAction === 'message' && !unroutedMessage?.trim() ? 'Required when the action is message.' : null,
+      unroutedAction === 'message' && !unroutedMessage?.trim() ? 'Required when unroutedAction is message.' : null,
     ],
     [
       'unroutedForwardE164',
-      unroutedAction === 'forward' && !unroutedForwardE164 ? 'Required when the action is forward.' : null,
+      unroutedAction === 'forward' && !unroutedForwardE164 ? 'Required when unroutedAction is forward.' : null,
     ],
     [
       'failoverBudgetSeconds',
       settings.failoverBudgetSeconds < settings.dialTimeoutSeconds ? 'Must be at least dialTimeoutSeconds.' : null,
     ],
-    ['timezone', sent.timezone === undefined ? null : zoneProblem(sent.timezone)],
-    ['hoursSchedule', sent.hoursSchedule ? scheduleProblem(sent.hoursSchedule) : null],
+    ['timezone', input.timezone === undefined ? null : zoneProblem(input.timezone)],
+    ['hoursSchedule', input.hoursSchedule ? scheduleProblem(input.hoursSchedule) : null],
     ['states', statesProblem(settings.states)],
     ...Object.entries(payoutProblems(settings.payout.mode, settings.payout)).map(
       ([field, problem]): Problem => [`payout.${field}`, problem],
@@ -182,7 +182,7 @@ export function campaignProblems(
   return problemsOf(rules)
 }
 
-/** How many campaigns count against the plan. */
+/** Number of campaigns that count against the plan's limit. */
 export function campaignCount({ campaigns }: Campaigns): number {
   return campaigns.count(({ status }) => status !== 'archived')
 }

@@ -6,7 +6,7 @@ import { price } from '../money/money.ts'
 import { ROUTE } from '../shared/limits.ts'
 import type { SliceOf } from '../shared/slice.ts'
 
-/** How a target stands on a campaign's routing plan. */
+/** The settings of a route: a target on a campaign's routing plan. */
 export const routeSettings = z.object({
   priority: wholeNumber(ROUTE.priority),
   weight: wholeNumber(ROUTE.weight),
@@ -18,7 +18,7 @@ export type RouteSettings = Readonly<z.infer<typeof routeSettings>>
 export const route = routeSettings.extend({ id, campaignId: id, targetId: id, createdAt: instant })
 export type Route = Readonly<z.infer<typeof route>>
 
-/** A route as one begins (Supplement §5). */
+/** The settings of a new route (Supplement §5). */
 export const DEFAULT_ROUTE = {
   priority: ROUTE.priority.default,
   weight: ROUTE.weight.default,
@@ -30,7 +30,7 @@ export const DEFAULT_ROUTE = {
 export const routeEvents = {
   RouteSet: z.object({
     route,
-    /** The route as it stood; null for a new one. */
+    /** The settings before; null for a new route. */
     before: routeSettings.nullable(),
     campaignName: z.string(),
     targetName: z.string(),

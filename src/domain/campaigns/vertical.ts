@@ -7,10 +7,10 @@ import { isSameName } from '../shared/names.ts'
 import { applyPatch } from '../shared/patch.ts'
 import type { SliceOf } from '../shared/slice.ts'
 
-/** Id of a vertical: the platform's are slugs, a workspace's own are UUIDs. */
+/** Id of a vertical: a slug for the platform's, a UUID for a workspace's own. */
 export const verticalId = z.string().min(1).max(CAMPAIGN.verticalId)
 
-/** What a campaign sells, as the platform or a workspace names it (Document 1, Campaign; Supplement §5). */
+/** What a campaign sells: a vertical of the platform or of a workspace (Document 1, Campaign; Supplement §5). */
 export const vertical = z.object({
   id: verticalId,
   name: nameSchema(NAME.vertical),
@@ -18,11 +18,11 @@ export const vertical = z.object({
 })
 export type Vertical = Readonly<z.infer<typeof vertical>>
 
-/** A workspace's own vertical; no campaign is begun with one that is not active. */
+/** A workspace's own vertical. A new campaign needs an active one. */
 export const ownVertical = vertical.extend({ id, active: z.boolean(), createdAt: instant })
 export type OwnVertical = Readonly<z.infer<typeof ownVertical>>
 
-/** What a person changes of a vertical. */
+/** The fields of a vertical that can change. */
 export const verticalChanges = ownVertical.pick({ active: true }).partial()
 
 /** These names are the storage format. */
@@ -62,19 +62,19 @@ export const PLATFORM_VERTICALS: readonly Vertical[] = [
 
 const byId = new Map(PLATFORM_VERTICALS.map((vertical) => [vertical.id, vertical]))
 
-/** The platform vertical of this id; null when there is none. */
+/** The platform vertical with this id; null when there is none. */
 export function platformVertical(id: string): Vertical | null {
   return byId.get(id) ?? null
 }
 
-/** What is wrong with a vertical for a new campaign, as a sentence; null when nothing is. */
+/** What is wrong with a vertical for a new campaign, as a sentence; null when it can be used. */
 export function verticalProblem({ verticals }: Verticals, id: string): string | null {
   const own = verticals.get(id)
-  if (own) return own.active ? null : 'The vertical is not active.'
-  return platformVertical(id) ? null : 'Neither a platform vertical nor one of the workspace’s own.'
+  if (own) return own.active ? null : 'The vertical is not active. Use an active one.'
+  return platformVertical(id) ? null : 'Must be the id of a platform vertical or of one of the workspace’s own.'
 }
 
-/** Whether a vertical of the platform or of the workspace is called so already. */
+/** Whether a vertical of the platform or of the workspace already has this name. */
 export function isVerticalNameTaken({ verticals }: Verticals, name: string): boolean {
   return [...PLATFORM_VERTICALS, ...verticals.values()].some((known) => isSameName(known.name, name))
 }

@@ -19,12 +19,12 @@ import {
 import { type Pool, type poolEvents, poolsWithFallback } from '../supply/pool.ts'
 import type { WorkspaceState } from './workspace.ts'
 
-// Whose calls a number brings: Document 1, "Attribution rules".
+// A number's campaign, publisher and pool: Document 1, "Attribution rules".
 
-/** The attribution that a request asks for; what is left out keeps its value. */
+/** The attribution in a request; a missing field keeps its value. */
 export type AttributionInput = Patch<Attribution>
 
-/** What may be changed of a number: where its calls go, and its owner's name for it. */
+/** The fields of a number that can change: its attribution and its label. */
 export const numberChanges = z.object({
   campaignId: id.nullable().optional(),
   publisherId: id.nullable().optional(),
@@ -32,23 +32,27 @@ export const numberChanges = z.object({
   label: nullableText(NUMBER.label).optional(),
 })
 
-/** Refuses to decide on a number whose attribution is no longer what it was; a missing one is for the rules. */
+/** A precondition: refuses when a number's attribution differs from `then`. A missing number is left to the rules. */
 export function requireAttribution(numberId: string, then: Attribution) {
   return ({ numbers }: Numbers) => {
     const number = numbers.get(numberId)
     if (!number || isDeepStrictEqual(attributionOf(number), attributionOf(then))) return null
-    return refuse('conflict', attributionOf(number), 'The number was moved meanwhile.')
+    return refuse(
+      'conflict',
+      attributionOf(number),
+      'The number was assigned elsewhere in the meantime. Read it and try again.',
+    )
   }
 }
 
-/** Whether a request speaks of the attribution at all. */
+/** Whether a request contains any field of the attribution. */
 export function hasAttributionInput({ campaignId, publisherId, poolId }: AttributionInput): boolean {
   return campaignId !== undefined || publisherId !== undefined || poolId !== undefined
 }
 
 /**
- * The attribution after a request. Another campaign drops the publisher and pool that are not named again; a pool
- * implies its campaign where there is none, and its publisher; without a campaign there is nothing else either.
+ * The attribution after a request. A new campaign clears publisher and pool unless the request names them. A pool implies
+ * its publisher, and its campaign for a number without one. Without a campaign all three are null.
  */
 export function nextAttribution(old: Attribution, sent: AttributionInput, pool: Pool | null): Attribution {
   const campaignId = sent.campaignId === undefined ? (old.campaignId ?? pool?.campaignId ?? null) : sent.campaignId
@@ -59,7 +63,7 @@ export function nextAttribution(old: Attribution, sent: AttributionInput, pool: 
   return { campaignId, publisherId, poolId }
 }
 
-const NO_CAMPAIGN = { campaignId: 'is required where a publisher or a pool is named' }
+const NO_CAMPAIGN = { campaignId: 'is required when publisherId or poolId is sent' }
 
 type NumberRefusal = Refusal<
   | 'bad-request'
@@ -73,7 +77,7 @@ type NumberRefusal = Refusal<
   | 'number-is-fallback'
 >
 
-/** A move as it will be, with the names that its event freezes. */
+/** A change of attribution, with the names that its event records. */
 export interface AttributionChange {
   readonly before: Attribution
   readonly after: Attribution
@@ -81,7 +85,7 @@ export interface AttributionChange {
   readonly publisherName: string | null
 }
 
-/** What a request makes of a number's attribution, or why it cannot be: 400, then 404, then 409. */
+/** The change that a request makes to a number's attribution, or a refusal: 400, then 404, then 409. */
 export function decideAttribution(
   state: WorkspaceState,
   number: TrackingNumber,
@@ -113,7 +117,7 @@ export function decideAttribution(
   )
 }
 
-/** Why a number cannot earn for its publisher there, or be in its pool; null when it can. */
+/** Refuses a publisher or pool that does not fit the campaign; null when both fit. */
 function refusePool(
   state: WorkspaceState,
   number: Pick<TrackingNumber, 'id'> & Attribution,
@@ -131,7 +135,7 @@ function refusePool(
   return needed ? refuse('number-is-fallback', { poolId: needed.id }) : null
 }
 
-/** What pools lose when a number is on a campaign, or on none, from now on: the fallback that it was. */
+/** Events of pools that lose their fallback when a number moves to a campaign, or to none. */
 export function fallbackLostEvents(
   state: WorkspaceState,
   { id: numberId, e164 }: Pick<TrackingNumber, 'id' | 'e164'>,
@@ -144,7 +148,7 @@ export function fallbackLostEvents(
   }))
 }
 
-/** Why a number cannot be moved or given up, as a sentence; null when it can. */
+/** Why a number cannot be assigned or released, as a sentence; null when it can. */
 export function immovableReason({
   status,
   role,
@@ -152,10 +156,12 @@ export function immovableReason({
 }: Pick<TrackingNumber, 'status' | 'role' | 'releaseRequestedAt'>): string | null {
   if (status === 'released') return 'The number has been released.'
   if (releaseRequestedAt !== null) return 'The release of the number has been requested.'
-  return role === 'unassigned' || role === 'tracking' ? null : 'The number does another feature’s job.'
+  return role === 'unassigned' || role === 'tracking'
+    ? null
+    : 'The number is used by another feature and cannot be moved.'
 }
 
-/** The sentences that an assignment and its events give reason for, as the workspace stands after them. */
+/** Warnings about an assignment and its events, given the workspace's state after them. */
 export function assignmentWarnings(
   { numbers, campaigns }: WorkspaceState,
   numberId: string,

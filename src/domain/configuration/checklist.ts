@@ -22,7 +22,7 @@ export const checklist = z.object({
   steps: z.array(checklistStep),
 })
 
-/** What a campaign's launch is judged by; counts are of what stands on its plan, on it, or pays for it. */
+/** The facts that decide whether a campaign can launch: counts of its plan, numbers and lanes, and the wallet's balance. */
 export interface LaunchFacts {
   readonly campaignId: string
   readonly status: CampaignStatus
@@ -32,7 +32,7 @@ export interface LaunchFacts {
   readonly activeRoutes: number
   /** Numbers on the campaign that deliver their calls. */
   readonly readyNumbers: number
-  /** Lanes on the campaign whose routing key works. */
+  /** Lanes on the campaign with a routing key that is not revoked. */
   readonly keyedLanes: number
   readonly lanes: number
   readonly balanceCents: number
@@ -41,15 +41,15 @@ export interface LaunchFacts {
 interface Rule {
   readonly key: z.infer<typeof stepKey>
   readonly label: string
-  /** Whether a launch is refused while the step is open; the others are advice. */
+  /** Whether an open step refuses the launch; other steps are advice. */
   readonly required: boolean
   readonly optional: boolean
   readonly to: (campaignId: string) => string
   readonly done: (facts: LaunchFacts) => boolean
   readonly open: string
   readonly closed: string
-  /** Why a launch is refused whatever else is done; null where nothing stands in its way. */
-  readonly bar?: (facts: LaunchFacts) => string | null
+  /** Why the launch is refused although the step is done; null when it is not. */
+  readonly blocker?: (facts: LaunchFacts) => string | null
 }
 
 /** The steps in the order shown (Supplement §5). */
@@ -123,18 +123,18 @@ const RULES: readonly Rule[] = [
     done: ({ status }) => status === 'live',
     open: 'The campaign is not live.',
     closed: 'The campaign is live.',
-    bar: (facts) => refuseCampaignTransition(facts, 'live', 'console')?.message ?? null,
+    blocker: (facts) => refuseCampaignTransition(facts, 'live', 'console')?.message ?? null,
   },
 ]
 
-/** The go-live checklist: `blockers` is exactly what a launch would be refused with. */
+/** The go-live checklist; `blockers` are the sentences with which a launch would be refused. */
 export function checklistOf(facts: LaunchFacts) {
-  const steps = RULES.map(({ key, label, required, optional, to, done, open, closed, bar }) => {
-    const is = done(facts)
-    const barred = bar?.(facts) ?? null
-    const blocking = barred !== null || (required && !is)
-    const sentence = barred ?? (is ? closed : open)
-    return { key, label, done: is, blocking, optional, to: to(facts.campaignId), sentence }
+  const steps = RULES.map(({ key, label, required, optional, to, done, open, closed, blocker }) => {
+    const isDone = done(facts)
+    const blocked = blocker?.(facts) ?? null
+    const blocking = blocked !== null || (required && !isDone)
+    const sentence = blocked ?? (isDone ? closed : open)
+    return { key, label, done: isDone, blocking, optional, to: to(facts.campaignId), sentence }
   })
   const blockers = steps.filter(({ blocking }) => blocking).map(({ sentence }) => sentence)
   const warnings = steps.filter(({ optional, done }) => optional && !done).map(({ sentence }) => sentence)
@@ -142,7 +142,7 @@ export function checklistOf(facts: LaunchFacts) {
   return { blockers, canGoLive, checklist: { ready: canGoLive, warnings, steps } }
 }
 
-/** The facts of a campaign as its workspace stands. */
+/** The launch facts of a campaign in the workspace's current state. */
 export function launchFacts(state: WorkspaceState, campaignId: string, balanceCents: number): LaunchFacts {
   const plan = [...(state.routes.get(campaignId)?.values() ?? [])]
   const targets = plan.flatMap(({ targetId }) => state.targets.get(targetId) ?? [])

@@ -32,7 +32,7 @@ type RecordEvents = typeof tenantEvents &
   typeof apiKeyEvents &
   typeof verticalEvents
 
-/** A lane shows its key, so what changes the one changes both. */
+/** A lane shows its key, so an event about the key changes both records. */
 function keyAndLaneIds({
   keyId,
   campaignId,
@@ -46,8 +46,8 @@ function keyAndLaneIds({
 }
 
 /**
- * The records whose own configuration an event changes, by id (a lane's is its `laneId`, a route's its `routeKey`, a
- * seat's its `seatId`): what an `ETag` counts (Supplement 1.17). An event of another kind changes none.
+ * Ids of the records whose configuration an event changes, for their `ETag` (Supplement 1.17). A lane's id is its `laneId`,
+ * a route's its `routeKey`, a seat's its `seatId`. Other events change none.
  */
 const records = matchEvent<RecordEvents, string | readonly string[]>({
   WorkspaceCreated: ({ data: { workspace } }) => workspace.id,
@@ -120,13 +120,13 @@ export function changedRecords(event: RecordedEvent): readonly string[] {
   return ids === null ? [] : typeof ids === 'string' ? [ids] : ids
 }
 
-/** When each record last moved. */
+/** When each record last changed. */
 export interface Revisions {
-  /** Revision of the workspace's stream at which each record's configuration last moved, by the record's id. */
+  /** Revision of the workspace's stream at which each record last changed, by the record's id. */
   readonly revisions: PersistentMap<string, number>
 }
 
-/** Refuses to decide on a record that is not at one of these revisions of its own, or, for `*`, that there is none of. */
+/** A precondition (`If-Match`): refuses when the record has none of these entity tags; `*` matches any existing record. */
 export function requireRecordAt(id: string, tags: readonly string[]) {
   return ({ revisions }: Revisions) => {
     const revision = revisions.get(id)
@@ -135,7 +135,7 @@ export function requireRecordAt(id: string, tags: readonly string[]) {
   }
 }
 
-/** The entity tag of a revision: strong. */
+/** The strong entity tag of a revision. */
 export function entityTagOf(revision: number): string {
   return `"${revision}"`
 }

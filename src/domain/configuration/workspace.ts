@@ -17,7 +17,7 @@ import { evolvePublishers, publisherEvents } from '../supply/publisher.ts'
 import { routingKeyEvents, routingKeyUpcasts } from '../supply/routing-key.ts'
 import { changedRecords, type Revisions } from './entity-tags.ts'
 
-/** All configuration of a workspace: the whole of what routing goes by, at any revision. */
+/** The configuration of a workspace: everything that routing decides by. */
 export interface WorkspaceState
   extends Tenants,
     Seats,
@@ -86,7 +86,7 @@ const evolve: SliceOf<WorkspaceState, typeof events> = {
   ...evolveVerticals,
 }
 
-/** The configuration of a workspace: `workspace-<id>`. */
+/** The configuration of a workspace, stream `workspace-<id>`. */
 export const workspace = defineEntity({
   name: 'workspace',
   version: 4,

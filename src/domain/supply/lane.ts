@@ -50,11 +50,11 @@ export const laneTerms = z.object({
 export type LaneTerms = Readonly<z.infer<typeof laneTerms>>
 export const laneTermsChanges = laneTerms.partial()
 
-/** Terms as a request sends them: any of them. */
+/** Terms in a request: any of them. */
 export const laneInput = laneTerms.extend({ hoursSchedule: scheduleInput.nullable() }).partial()
 export type LaneInput = Readonly<z.infer<typeof laneInput>>
 
-/** A publisher's standing on one campaign. */
+/** A publisher's lane on one campaign. */
 export const lane = laneTerms.extend({
   campaignId: id,
   publisherId: id,
@@ -64,10 +64,10 @@ export const lane = laneTerms.extend({
 })
 export type Lane = Readonly<z.infer<typeof lane>>
 
-/** A lane as it is opened: the single-step ping is off, and from then on the key's to tell. */
+/** A lane as `LaneOpened` stores it. `compatEnabled` is always false there; the key's `compat` tells the current state. */
 const openedLane = lane.extend({ compatEnabled: z.boolean() })
 
-/** The lane that an opening leaves. */
+/** The lane of a `LaneOpened` event. */
 export function storedLane({ compatEnabled: _off, ...kept }: Readonly<z.infer<typeof openedLane>>): Lane {
   return kept
 }
@@ -99,7 +99,7 @@ export interface Lanes extends Publishers {
   readonly routingKeys: PersistentMap<string, RoutingKey>
 }
 
-/** Key of a lane, in the state and in the read models. */
+/** Id of a lane, in the state and in the read models. */
 export function laneId(campaignId: string, publisherId: string): string {
   return `${campaignId}:${publisherId}`
 }
@@ -107,7 +107,7 @@ export function laneId(campaignId: string, publisherId: string): string {
 const revokeKeys = (keys: Lanes['routingKeys'], ids: readonly string[], at: string): Lanes['routingKeys'] =>
   ids.reduce((left, id) => left.update(id, (key) => key && revokeKey(key, at)), keys)
 
-/** Routing keys of a publisher that still work; on one campaign, when it is named. */
+/** A publisher's routing keys that are not revoked; of one campaign if `campaignId` is given. */
 export function liveKeys({ routingKeys }: Lanes, publisherId: string, campaignId?: string): readonly RoutingKey[] {
   return [
     ...routingKeys
@@ -117,7 +117,7 @@ export function liveKeys({ routingKeys }: Lanes, publisherId: string, campaignId
   ]
 }
 
-/** Whose key it is, for the events about it. */
+/** The common fields of events about a routing key. */
 export function keyEventBase(
   { campaigns, publishers }: Campaigns & Publishers,
   { id: keyId, campaignId, publisherId }: Pick<RoutingKey, 'id' | 'campaignId' | 'publisherId'>,
@@ -205,23 +205,23 @@ export const DEFAULT_TERMS: LaneTerms = {
   notesInternal: null,
 }
 
-/** The terms after a request; a schedule that names no zone is in the lane's, or else the workspace's. */
+/** The terms after a request. A schedule without a zone takes the lane's, else the workspace's. */
 export function applyLaneInput(
   terms: LaneTerms,
-  { hoursSchedule, ...sent }: LaneInput,
+  { hoursSchedule, ...input }: LaneInput,
   workspaceZone: string,
 ): LaneTerms {
-  const next = applyPatch(terms, { ...sent, states: sent.states && normalizeStates(sent.states) })
+  const next = applyPatch(terms, { ...input, states: input.states && normalizeStates(input.states) })
   const zones = { input: undefined, record: next.timezone ?? workspaceZone }
   return { ...next, hoursSchedule: patchSchedule(terms.hoursSchedule, hoursSchedule, zones) }
 }
 
-/** What is wrong with a lane's terms as they will be, and with what was sent; null when nothing is. */
-export function laneProblems(terms: LaneTerms, sent: LaneInput): Readonly<Record<string, string>> | null {
+/** What is wrong with a lane's terms after a request, and with the request; null when they are valid. */
+export function laneProblems(terms: LaneTerms, input: LaneInput): Readonly<Record<string, string>> | null {
   const rules: readonly Problem[] = [
     ...Object.entries(payoutProblems(terms.payoutMode, terms)),
     ['timezone', terms.timezone && zoneProblem(terms.timezone)],
-    ['hoursSchedule', sent.hoursSchedule ? scheduleProblem(sent.hoursSchedule) : null],
+    ['hoursSchedule', input.hoursSchedule ? scheduleProblem(input.hoursSchedule) : null],
     ['states', terms.states && statesProblem(terms.states)],
   ]
   return problemsOf(rules)

@@ -12,7 +12,7 @@ import { monthAfter } from './renewal.ts'
 export const orderStatus = z.enum(['pending', 'submitted', 'review', 'completed', 'failed'])
 export type OrderStatus = z.infer<typeof orderStatus>
 
-/** Where an order may go from each status (Supplement §3). */
+/** Allowed transitions of an order's status (Supplement §3). */
 export const ORDER_TRANSITIONS: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
   pending: ['submitted', 'review', 'completed', 'failed'],
   submitted: ['review', 'completed', 'failed'],
@@ -21,7 +21,7 @@ export const ORDER_TRANSITIONS: Readonly<Record<OrderStatus, readonly OrderStatu
   failed: [],
 }
 
-/** What is bought, at which price. */
+/** The ordered number with its prices. */
 export const orderedNumber = z.object({
   e164,
   type: numberType,
@@ -31,14 +31,14 @@ export const orderedNumber = z.object({
   monthlyCents: price,
 })
 
-/** What the buyer wants to know it by. */
+/** The buyer's own labels of an order. */
 export const orderNotes = z.object({
   label: nullableText(NUMBER.label),
   tags: z.array(z.string().max(NUMBER_ORDER.tag)).max(NUMBER_ORDER.tags).readonly(),
   customerReference: nullableText(NUMBER_ORDER.customerReference),
 })
 
-/** What ends the review of an order; `error` says why it brings no number. */
+/** The result of an order's review; `error` is the reason when it fails. */
 export const orderResolution = z.object({
   status: orderStatus.extract(['completed', 'failed']),
   error: z.string().trim().min(1).max(NUMBER.statusNote).optional(),
@@ -47,14 +47,14 @@ export const orderResolution = z.object({
 /** An order of a number (Document 1, Purchase order). */
 export const numberOrder = orderedNumber.extend(orderNotes.shape).extend({
   id,
-  /** Minted by whoever asked for it: the same again is the same order. */
+  /** Chosen by the client: a repeated request is the same order. */
   requestId: id,
   userId: id.nullable(),
   status: orderStatus,
-  /** A sentence, of a failed order. */
+  /** Why the order failed, as a sentence. */
   error: z.string().nullable(),
   carrierOrderId: z.string().nullable(),
-  /** The number, once the order is completed. */
+  /** Id of the delivered number; null before completion. */
   numberId: id.nullable(),
   createdAt: instant,
   updatedAt: instant,
@@ -72,11 +72,11 @@ const orderChange = z.object({
 /** These names are the storage format. */
 export const orderEvents = {
   NumberOrderPlaced: z.object({ order: numberOrder }),
-  /** The carrier has told how far it is. */
+  /** The carrier reported a new status. */
   NumberOrderAdvanced: orderChange.extend({ to: orderStatus }),
   NumberOrderCompleted: orderChange.extend({ numberId: id }),
   NumberOrderFailed: orderChange.extend({ error: z.string() }),
-  /** The wallet held less than the setup fee when it came to that: the order is as if it had never been. */
+  /** The wallet no longer covered the setup fee: the order is removed. */
   NumberOrderDeclined: z.object({ orderId: id, e164, requestId: id, setupCents: price }),
 }
 
@@ -86,7 +86,7 @@ export interface Orders {
   readonly orderIds: PersistentMap<string, string>
 }
 
-/** An order after an event of its own. */
+/** An order after one of its events. */
 export function applyOrderChange<
   O extends Pick<NumberOrder, 'status' | 'error' | 'carrierOrderId' | 'numberId' | 'updatedAt'>,
 >(order: O, change: Pick<O, 'status' | 'carrierOrderId'> & Partial<Pick<O, 'error' | 'numberId'>>, at: string): O {
@@ -120,32 +120,32 @@ export const evolveOrders: SliceOf<Orders, typeof orderEvents> = {
   }),
 }
 
-/** Whether an order is still with the carrier: it is asked again until it says more. */
+/** Whether the order waits for the carrier, which is polled until it reports more. */
 export function isAwaitingCarrier({ status }: Pick<NumberOrder, 'status'>): boolean {
   return status === 'pending' || status === 'submitted'
 }
 
-/** Whether an order may yet become a number. */
+/** Whether an order can still become a number. */
 export function isInFlight({ status }: Pick<NumberOrder, 'status'>): boolean {
   return ORDER_TRANSITIONS[status].length > 0
 }
 
-/** Orders that may yet become numbers: they count against the plan, and hold the number that they are for. */
+/** Orders that can still become numbers: they count against the plan and reserve their phone number. */
 export function ordersInFlight({ orders }: Orders): readonly NumberOrder[] {
   return [...orders.filter(isInFlight).values()]
 }
 
-/** The order of a request; null where there is none. */
+/** The order of a `requestId`; null when there is none. */
 export function orderByRequest({ orders, orderIds }: Orders, requestId: string): NumberOrder | null {
   return orders.get(orderIds.get(requestId) ?? '') ?? null
 }
 
-/** The reference of an order's setup fee: reserved, then charged or given back. */
+/** The wallet reference of an order's setup fee: reserved, then charged or released. */
 export function setupReference(orderId: string): string {
   return `setup:${orderId}`
 }
 
-/** Setup fees of orders in flight that the wallet has not put aside yet. */
+/** Setup fees of orders in flight that the wallet has not reserved yet, in cents. */
 export function unreservedCents(
   open: readonly Pick<NumberOrder, 'id' | 'setupCents'>[],
   reservations: PersistentMap<string, number>,
@@ -154,7 +154,7 @@ export function unreservedCents(
   return unreserved.reduce((sum, { setupCents }) => sum + setupCents, 0)
 }
 
-/** How far the carrier, or a person, says that an order is. */
+/** A status reported by the carrier, or by staff after a review. */
 export interface OrderUpdate {
   readonly status: OrderStatus
   readonly error: string | null
@@ -162,32 +162,32 @@ export interface OrderUpdate {
 }
 
 /**
- * What comes of an order by news of it: nothing where it says nothing new, or goes back. A completed order brings the
- * number, and the wish to have it pointed at us, in the same breath.
+ * The events of a reported status: none when it is not new, or goes backwards. A completed order provisions the number and
+ * requests its delivery in the same batch.
  */
 export function orderUpdateEvents(
   state: Numbers,
   order: NumberOrder,
-  news: OrderUpdate,
+  update: OrderUpdate,
   { now, newId }: { readonly now: string; readonly newId: () => string },
 ): readonly EventOf<typeof orderEvents & typeof numberEvents>[] {
   const { id: orderId, e164, status: from, setupCents } = order
-  const carrierOrderId = news.carrierOrderId ?? order.carrierOrderId
-  const told = { orderId, e164, from, setupCents, carrierOrderId }
-  const goesOn = ORDER_TRANSITIONS[from].includes(news.status)
-  if (!goesOn && (!isInFlight(order) || carrierOrderId === order.carrierOrderId)) return []
-  if (news.status === 'failed') {
+  const carrierOrderId = update.carrierOrderId ?? order.carrierOrderId
+  const base = { orderId, e164, from, setupCents, carrierOrderId }
+  const advances = ORDER_TRANSITIONS[from].includes(update.status)
+  if (!advances && (!isInFlight(order) || carrierOrderId === order.carrierOrderId)) return []
+  if (update.status === 'failed') {
     return [
-      { type: 'NumberOrderFailed', data: { ...told, error: news.error ?? 'The carrier could not fill the order.' } },
+      { type: 'NumberOrderFailed', data: { ...base, error: update.error ?? 'The carrier could not fill the order.' } },
     ]
   }
-  if (news.status !== 'completed')
-    return [{ type: 'NumberOrderAdvanced', data: { ...told, to: goesOn ? news.status : from } }]
-  const held = state.numberIds.get(e164)
-  if (held !== undefined) return [{ type: 'NumberOrderCompleted', data: { ...told, numberId: held } }]
+  if (update.status !== 'completed')
+    return [{ type: 'NumberOrderAdvanced', data: { ...base, to: advances ? update.status : from } }]
+  const existing = state.numberIds.get(e164)
+  if (existing !== undefined) return [{ type: 'NumberOrderCompleted', data: { ...base, numberId: existing } }]
   const number = newNumber({ ...order, renewsAt: monthAfter(now) }, { id: newId(), now })
   return [
-    { type: 'NumberOrderCompleted', data: { ...told, numberId: number.id } },
+    { type: 'NumberOrderCompleted', data: { ...base, numberId: number.id } },
     { type: 'NumberProvisioned', data: { number } },
     { type: 'NumberDeliveryRequested', data: { numberId: number.id, e164 } },
   ]

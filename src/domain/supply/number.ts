@@ -9,7 +9,7 @@ import { initialRenewal, type Renewal } from './renewal.ts'
 
 export const numberType = z.enum(['local', 'toll_free', 'mobile', 'national', 'shared_cost'])
 export const numberStatus = z.enum(['active', 'past_due', 'suspended', 'released', 'draft'])
-/** Where a number goes from each status, but for its release (Supplement §3). */
+/** Allowed transitions of a number's status, except its release (Supplement §3). */
 export const NUMBER_TRANSITIONS: Readonly<
   Record<z.infer<typeof numberStatus>, readonly z.infer<typeof numberStatus>[]>
 > = {
@@ -73,10 +73,10 @@ export const numberEvents = {
     webhookStatus: webhookStatus.extract(['ready', 'failed']),
     webhookError: z.string().nullable(),
   }),
-  /** The carrier is to point the number's calls at the platform. */
+  /** Asks for the carrier to deliver the number's calls to the platform. */
   NumberDeliveryRequested: z.object({ numberId: id, e164 }),
   NumberReleaseRequested: z.object({ numberId: id, e164, before: attribution }),
-  /** A month's rent was paid: `before` is when the month began, `after` when the next one does. */
+  /** A month's rent was paid: `before` is the start of that month, `after` the start of the next. */
   NumberRenewed: z.object({
     numberId: id,
     e164,
@@ -85,7 +85,7 @@ export const numberEvents = {
     amountCents: z.int().min(1),
     reference: z.string(),
   }),
-  /** The wallet did not hold a month's rent. */
+  /** The wallet balance did not cover a month's rent. */
   NumberRenewalFailed: z.object({
     numberId: id,
     e164,
@@ -94,7 +94,7 @@ export const numberEvents = {
     availableCents: z.int(),
     retryAt: instant,
   }),
-  /** `note` says why, to a person. Every move between statuses is one of these, the release too. */
+  /** Every status transition, including the release. `note` is the reason in words. */
   NumberStatusChanged: z.object({
     numberId: id,
     e164,
@@ -108,11 +108,11 @@ export interface Numbers {
   readonly numbers: PersistentMap<string, TrackingNumber>
   /** Number id by E.164, of numbers that are not released. */
   readonly numberIds: PersistentMap<string, string>
-  /** How each number's rent stands, by its id. */
+  /** Rent of each number, by its id. */
   readonly renewals: PersistentMap<string, Renewal>
 }
 
-/** A number after an assignment: the carrier is pointed at the platform again, unless it already was. */
+/** A number after an assignment. Delivery is requested again unless it is already `ready`. */
 export function withAttribution<
   N extends Pick<TrackingNumber, 'role' | 'webhookStatus' | 'webhookError'> & Attribution,
 >(number: N, { campaignId, publisherId, poolId }: Attribution): N {
@@ -128,7 +128,7 @@ export function withAttribution<
   }
 }
 
-/** A number in another status; one that is released leaves its campaign. */
+/** A number after a status transition. A released number leaves its campaign. */
 export function withNumberStatus<
   N extends Pick<TrackingNumber, 'status' | 'role' | 'webhookStatus' | 'webhookError'> & Attribution,
 >(number: N, status: TrackingNumber['status']): N {
@@ -178,23 +178,23 @@ export const evolveNumbers: SliceOf<Numbers, typeof numberEvents> = {
   }),
 }
 
-/** Since when rent has been owed, once a number has moved to a status. */
+/** The rent record after a number's transition to a status. */
 function renewalAfter(renewal: Renewal, status: TrackingNumber['status'], at: string): Renewal {
   if (status === 'suspended') return { ...renewal, pastDueSince: renewal.pastDueSince ?? at }
   return { ...renewal, pastDueSince: status === 'past_due' ? at : null }
 }
 
-/** National display form of an E.164 number; the number itself where none is known. */
+/** National display form of an E.164 number; the number itself when it has none. */
 export function nationalFormat(number: string): string {
   return parsePhoneNumberFromString(number)?.formatNational() ?? number
 }
 
-/** A number as the carrier delivers it: active, on no campaign, not yet pointed at us. */
+/** A number delivered by the carrier: active, unassigned, with delivery pending. */
 export function newNumber(
-  bought: Pick<TrackingNumber, 'e164' | 'type' | 'label' | 'region' | 'locality' | 'monthlyCents' | 'renewsAt'>,
+  purchase: Pick<TrackingNumber, 'e164' | 'type' | 'label' | 'region' | 'locality' | 'monthlyCents' | 'renewsAt'>,
   { id, now }: { readonly id: string; readonly now: string },
 ): TrackingNumber {
-  const { e164, type, label, region, locality, monthlyCents, renewsAt } = bought
+  const { e164, type, label, region, locality, monthlyCents, renewsAt } = purchase
   const national = nationalFormat(e164)
   return {
     id,
@@ -218,7 +218,7 @@ export function newNumber(
   }
 }
 
-/** Whether calls on the number are delivered: paid for or nearly, ours to keep, and the carrier pointed at us. */
+/** Whether the number's calls are delivered: active or past due, `ready`, and no release requested. */
 export function isDelivering({
   status,
   webhookStatus,
@@ -227,12 +227,12 @@ export function isDelivering({
   return (status === 'active' || status === 'past_due') && webhookStatus === 'ready' && releaseRequestedAt === null
 }
 
-/** How many numbers count against the plan. */
+/** Number of numbers that count against the plan's limit. */
 export function numberCount({ numbers }: Numbers): number {
   return numbers.count(({ status }) => status !== 'released')
 }
 
-/** A number's attribution alone. */
+/** The attribution fields of a number. */
 export function attributionOf({ campaignId, publisherId, poolId }: Attribution): Attribution {
   return { campaignId, publisherId, poolId }
 }

@@ -10,10 +10,10 @@ import type { SliceOf } from '../shared/slice.ts'
 import { type Attribution, attributionOf, type Numbers, type TrackingNumber } from './number.ts'
 import type { Publishers } from './publisher.ts'
 
-/** A pool's public key: an identifier that stands in web pages, not a secret. */
-export const poolKey = z.string().regex(/^pk_[0-9a-f]{24}$/)
+/** A pool's public key: an identifier in web pages, not a secret. */
+export const poolKey = z.string().regex(/^pk_[0-9a-f]{24}$/, { error: 'must be pk_ and 24 hexadecimal digits' })
 
-/** A query parameter of the page whose value becomes a tag; with `prefix`, every parameter that begins so. */
+/** A query parameter of the page whose value becomes a tag; with `prefix`, every parameter that begins with the key. */
 const param = z.object({
   key: z
     .string()
@@ -25,7 +25,7 @@ const param = z.object({
 })
 
 const LABEL = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
-/** A host on whose pages the pool answers, or with `*.` the sub-domains of one. */
+/** A host whose pages may use the pool; `*.` stands for its sub-domains. */
 const domain = z
   .string()
   .max(253)
@@ -34,7 +34,7 @@ const domain = z
     error: 'must be a host such as example.com or *.example.com, without scheme or port',
   })
 
-/** What a person sets of a number pool (Supplement §9); its campaign is fixed at creation. */
+/** The settings of a number pool (Supplement §9); its campaign is fixed at creation. */
 export const poolSettings = z.object({
   name: nameSchema(NAME.pool),
   publisherId: id.nullable(),
@@ -43,17 +43,19 @@ export const poolSettings = z.object({
   params: z
     .array(param)
     .max(POOL.params)
-    .refine((params) => new Set(params.map(({ key }) => key)).size === params.length, { error: 'names a key twice' })
+    .refine((params) => new Set(params.map(({ key }) => key)).size === params.length, {
+      error: 'must not contain a key twice',
+    })
     .readonly(),
-  /** Empty: pages of any host. */
+  /** An empty list allows pages of any host. */
   domains: z.array(domain).max(POOL.domains).readonly(),
-  /** The number that is answered when every number is held. It is on the pool's campaign and in no rotation. */
+  /** The number used when all others are leased. It is on the pool's campaign and in no rotation. */
   fallbackNumberId: id.nullable(),
   display: z.enum(['e164', 'national', 'formatted']),
 })
 export type PoolSettings = Readonly<z.infer<typeof poolSettings>>
 export const poolChanges = poolSettings.partial()
-/** What a new pool is made of. */
+/** The input of a new pool. */
 export const newPool = poolChanges.required({ name: true })
 
 export const pool = poolSettings.extend({
@@ -70,7 +72,7 @@ export const poolEvents = {
   PoolCreated: z.object({ pool, campaignName: z.string(), publisherName: z.string().nullable() }),
   PoolChanged: z.object({ poolId: id, name: z.string(), before: poolChanges, after: poolChanges }),
   PoolKeyRotated: z.object({ poolId: id, name: z.string(), before: poolKey, after: poolKey }),
-  /** Its fallback number has left the campaign. */
+  /** The fallback number left the campaign. */
   PoolFallbackLost: z.object({ poolId: id, name: z.string(), numberId: id, e164 }),
   PoolDeleted: z.object({ poolId: id, name: z.string(), numbersFreed: z.int() }),
 }
@@ -95,7 +97,7 @@ export const evolvePools: SliceOf<Pools, typeof poolEvents> = {
   PoolDeleted: (state, { data }) => ({ ...state, pools: state.pools.delete(data.poolId) }),
 }
 
-/** A pool as one begins, before anything is set (Supplement §9). */
+/** The settings of a new pool (Supplement §9). */
 export function defaultPool(name: string): PoolSettings {
   return {
     name,
@@ -114,17 +116,17 @@ export function numbersInPool({ numbers }: Numbers, poolId: string): readonly Tr
   return [...numbers.filter((number) => number.poolId === poolId).values()]
 }
 
-/** The pools whose fallback a number is: it stays out of their rotation, and they lose it when it leaves their campaign. */
+/** The pools that use a number as fallback. It stays out of their rotation; they lose it when it leaves their campaign. */
 export function poolsWithFallback({ pools }: Pools, numberId: string): readonly Pool[] {
   return [...pools.filter(({ fallbackNumberId }) => fallbackNumberId === numberId).values()]
 }
 
-/** The settings after a request; each domain once. */
-export function applyPoolInput(settings: PoolSettings, sent: Patch<PoolSettings>): PoolSettings {
-  return applyPatch(settings, { ...sent, domains: sent.domains && [...new Set(sent.domains)] })
+/** The settings after a request, with each domain once. */
+export function applyPoolInput(settings: PoolSettings, input: Patch<PoolSettings>): PoolSettings {
+  return applyPatch(settings, { ...input, domains: input.domains && [...new Set(input.domains)] })
 }
 
-/** Why a number cannot be the fallback of a campaign's pool; null when it can. */
+/** Refuses a number as fallback of a campaign's pool; null when it can be. */
 export function fallbackConflict(
   { campaignId, poolId }: Pick<TrackingNumber, 'campaignId' | 'poolId'>,
   poolCampaignId: string,
@@ -132,15 +134,19 @@ export function fallbackConflict(
   if (campaignId !== poolCampaignId)
     return refuse(
       'conflict',
-      { fallbackNumberId: 'is not on the campaign' },
+      { fallbackNumberId: "must be a number on the pool's campaign" },
       "The number is not on the pool's campaign.",
     )
   return poolId === null
     ? null
-    : refuse('conflict', { fallbackNumberId: 'is in rotation', poolId }, 'The number is in the rotation of a pool.')
+    : refuse(
+        'conflict',
+        { fallbackNumberId: 'must be in no rotation', poolId },
+        'The number is in the rotation of a pool.',
+      )
 }
 
-/** The numbers of a pool with part of their attribution changed, as events. */
+/** Events that change part of the attribution of all numbers of a pool. */
 export function attributionEvents(
   state: Numbers,
   { id: poolId }: Pool,
@@ -163,7 +169,7 @@ export function attributionEvents(
   })
 }
 
-/** Names of a pool's campaign and of publishers, for the events. */
+/** Names of a pool's campaign and of publishers, as its events record them. */
 export function poolEventNames({ campaigns, publishers }: Campaigns & Publishers, { campaignId }: Pool) {
   return {
     campaignName: campaigns.get(campaignId)?.name ?? null,

@@ -9,10 +9,10 @@ import type { SliceOf } from '../shared/slice.ts'
 
 export const publisherStatus = z.enum(['onboarding', 'live', 'paused', 'review', 'terminated'])
 export type PublisherStatus = z.infer<typeof publisherStatus>
-/** A move as it is asked for. */
+/** A requested status change. */
 export const publisherStatusInput = z.object({ status: publisherStatus, note: statusNote.nullish() })
 
-/** Moves between statuses; `terminated` is final (Supplement §4). */
+/** Allowed transitions; `terminated` is final (Supplement §4). */
 export const PUBLISHER_TRANSITIONS: Readonly<Record<PublisherStatus, readonly PublisherStatus[]>> = {
   onboarding: ['live', 'terminated'],
   live: ['paused', 'review', 'terminated'],
@@ -21,7 +21,7 @@ export const PUBLISHER_TRANSITIONS: Readonly<Record<PublisherStatus, readonly Pu
   terminated: [],
 }
 
-/** What a person sets of a publisher (Document 1, Publisher). */
+/** The settings of a publisher (Document 1, Publisher). */
 export const publisherSettings = z.object({
   name: nameSchema(NAME.publisher),
   routingPrefix: z.string().regex(new RegExp(`^[A-Za-z0-9]{${PREFIX.min},${PREFIX.max}}$`), {
@@ -65,7 +65,7 @@ export const publisherEvents = {
     from: publisherStatus,
     to: publisherStatus,
     note: statusNote.nullable(),
-    /** Routing keys that the move revoked, with the campaign of each. */
+    /** Routing keys that the transition revoked, with the campaign of each. */
     revoked: z.array(z.object({ keyId: id, campaignId: id })).readonly(),
   }),
 }
@@ -74,7 +74,7 @@ export interface Publishers {
   readonly publishers: PersistentMap<string, Publisher>
 }
 
-/** The publisher after a move: it joined when it first went live. */
+/** The publisher after a transition. The first time live sets `joinedAt`. */
 export function withPublisherStatus<P extends Pick<Publisher, 'status' | 'statusNote' | 'joinedAt' | 'updatedAt'>>(
   publisher: P,
   to: PublisherStatus,
@@ -107,17 +107,17 @@ export const evolvePublishers: SliceOf<
   }),
 }
 
-/** The routing prefixes that publishers have, terminated ones too: references that name them stay unambiguous. */
+/** The routing prefixes of all publishers, including terminated ones, so that references stay unambiguous. */
 export function takenPrefixes({ publishers }: Publishers): ReadonlySet<string> {
   return new Set(publishers.map(({ routingPrefix }) => routingPrefix).values())
 }
 
-/** 409: another publisher holds the prefix. */
+/** 409: another publisher has the prefix. */
 export function refusePrefixTaken(routingPrefix: string) {
   return refuse('conflict', { routingPrefix }, `Another publisher has the routing prefix ${routingPrefix}.`)
 }
 
-/** A publisher as one begins, before anything is set; in the workspace's zone. */
+/** The settings of a new publisher, in the workspace's time zone. */
 export function defaultPublisher(name: string, routingPrefix: string, zone: string): PublisherSettings {
   return {
     name,
@@ -134,7 +134,7 @@ export function defaultPublisher(name: string, routingPrefix: string, zone: stri
   }
 }
 
-/** How many publishers count against the plan. */
+/** Number of publishers that count against the plan's limit. */
 export function publisherCount({ publishers }: Publishers): number {
   return publishers.count(({ status }) => status !== 'terminated')
 }

@@ -1,6 +1,6 @@
 import { QUALITY } from '../shared/limits.ts'
 
-/** A publisher's score, 0 to 100, over the calls of its last thirty days; null on too few (Supplement §4). */
+/** A publisher's quality score, 0 to 100, over its calls of the last 30 days; null below `QUALITY.calls` calls (Supplement §4). */
 export function qualityScore({
   calls,
   connected,

@@ -1,6 +1,7 @@
 import { RENEWAL } from '../shared/limits.ts'
+import { addMs, DAY_MS } from '../shared/time.ts'
 
-/** What of a number decides over its rent. */
+/** The fields of a number that its rent depends on. */
 interface BilledNumber {
   readonly id: string
   readonly status: string
@@ -9,26 +10,25 @@ interface BilledNumber {
   readonly purchasedAt: string | null
 }
 
-/** How a number's rent stands. */
+/** The rent of a number. */
 export interface Renewal {
-  /** The day of the month that it falls due on. */
+  /** Day of the month on which rent falls due. */
   readonly day: number
-  /** When the number became past due; null while it is not. */
+  /** When the number became past due; null otherwise. */
   readonly pastDueSince: string | null
-  /** When the oldest month that is not paid is tried again; null before the first failure. */
+  /** When the oldest unpaid month is tried again; null before the first failure. */
   readonly retryAt: string | null
 }
 
-const DAY_MS = 86_400_000
 const MONTHS_OF_YEAR = 12
 const UNBILLED: readonly string[] = ['draft', 'released']
-/** Whether a number is billed: it is neither not yet ours, nor ours no longer. */
+/** Whether a number with this status is billed: it is neither a draft nor released. */
 export const isBilled = (status: string): boolean => !UNBILLED.includes(status)
 const dayOf = (instant: string) => new Date(instant).getUTCDate()
 
 /**
- * The instant a month later, in UTC, on the given day of the month or the month's last where it has no such day. The
- * day is the one that the number was first billed on, so that a short month does not move all that follow.
+ * The instant one month later, in UTC, on the given day of the month, or on the month's last day if it has no such day.
+ * `day` is the day of the first bill, so that a short month does not shift later ones.
  */
 export function monthAfter(instant: string, day = dayOf(instant)): string {
   const from = new Date(instant)
@@ -39,14 +39,14 @@ export function monthAfter(instant: string, day = dayOf(instant)): string {
   return new Date(midnight + (from.getTime() % DAY_MS)).toISOString()
 }
 
-/** How the rent of a new number stands. One that is first billed a month after its purchase keeps the day of that. */
+/** The rent of a new number. When it is first billed a month after its purchase, the purchase sets the day. */
 export function initialRenewal({ renewsAt, purchasedAt }: Pick<BilledNumber, 'renewsAt' | 'purchasedAt'>): Renewal {
   const follows = purchasedAt !== null && (renewsAt === null || renewsAt === monthAfter(purchasedAt))
   const day = follows ? dayOf(purchasedAt) : renewsAt === null ? 1 : dayOf(renewsAt)
   return { day, pastDueSince: null, retryAt: null }
 }
 
-/** When a number's next month is to be paid; null for one that is not billed: no date is known, it costs nothing, or it is not ours. */
+/** When a number's next month is due; null when it is not billed: no date, no rent, a draft or released. */
 export function nextBillingAt({
   status,
   renewsAt,
@@ -55,13 +55,13 @@ export function nextBillingAt({
   return monthlyCents > 0 && isBilled(status) ? renewsAt : null
 }
 
-/** The beginning of the oldest month whose rent a number owes at an instant; null when it owes none. */
+/** The start of the oldest month whose rent a number owes at an instant; null when it owes none. */
 export function rentOwedSince(number: BilledNumber | undefined, now: string): string | null {
   const due = number ? nextBillingAt(number) : null
   return due !== null && due <= now ? due : null
 }
 
-/** Ids of the numbers that owe rent at an instant, the longest overdue first. */
+/** Ids of numbers that owe rent at an instant, longest overdue first. */
 export function numbersOwingRent(numbers: Iterable<BilledNumber>, now: string): readonly string[] {
   const owed = [...numbers].flatMap((number) => {
     const since = rentOwedSince(number, now)
@@ -75,29 +75,29 @@ export function suspensionAt(pastDueSince: string): string {
   return addDays(pastDueSince, RENEWAL.suspendAfterDays)
 }
 
-/** When a renewal that has failed is tried again: a day later, or when the number is to be suspended if that is sooner. */
+/** When a failed renewal is tried again: after a day, or at the suspension if that is sooner. */
 export function renewalRetryAt(now: string, suspends: string): string {
   const next = addDays(now, RENEWAL.retryAfterDays)
   return suspends > now && suspends < next ? suspends : next
 }
 
 function addDays(instant: string, days: number): string {
-  return new Date(Date.parse(instant) + days * DAY_MS).toISOString()
+  return addMs(instant, days * DAY_MS)
 }
 
-/** The month of a number's rent that a charge in the wallet pays. */
+/** The month of rent that a wallet charge pays. */
 export interface PaidMonth {
   readonly numberId: string
-  /** The date that the month begins on, as `2026-11-21`. */
+  /** First date of the month, as `2026-11-21`. */
   readonly date: string
 }
 
-/** The reference of the charge for the month that begins at an instant. */
+/** The wallet reference of the charge for the month that begins at an instant. */
 export function renewalReference(numberId: string, renewsAt: string): string {
   return `renewal:${numberId}:${renewsAt.slice(0, 10)}`
 }
 
-/** The month that a charge of this reference pays; null for a reference of another kind. */
+/** The month that a charge with this reference pays; null for a reference of another kind. */
 export function paidMonth(reference: string): PaidMonth | null {
   const [, numberId, date] = /^renewal:([0-9a-f-]{36}):(\d{4}-\d{2}-\d{2})$/.exec(reference) ?? []
   return numberId && date ? { numberId, date } : null

@@ -5,11 +5,11 @@ import { nullableText, sha256 } from '../shared/fields.ts'
 import { API_KEY, PUBLISHER_RATE, ROUTING_KEY } from '../shared/limits.ts'
 import { applyPatch } from '../shared/patch.ts'
 
-/** `expired` is what a secret is whose grace is over: the key it belonged to goes on with the next one. */
+/** State of a key; `expired` is the state of a secret whose grace is over, while its key works with the next one. */
 export const keyState = z.enum(['active', 'rotating', 'revoked', 'expired'])
 export const keyProtocol = z.enum(['rtb_v1', 'rtb_v1_compat', 'legacy'])
 
-/** A publisher's routing key as it is issued: never the key, only its hash and its first characters. */
+/** A newly issued routing key: never the key itself, only its hash and first characters. */
 export const issuedKey = z.object({
   id,
   campaignId: id,
@@ -24,7 +24,7 @@ export const issuedKey = z.object({
 })
 type IssuedKey = Readonly<z.infer<typeof issuedKey>>
 
-/** What a person sets of a routing key (Supplement §4). A ping must be within all three rates. */
+/** The settings of a routing key (Supplement §4). A ping must be within all three rates. */
 export const routingKeySettings = issuedKey.pick({ requireSignature: true, environment: true }).extend({
   label: nullableText(ROUTING_KEY.label),
   ratePerMinute: wholeNumber(PUBLISHER_RATE.minute),
@@ -34,26 +34,26 @@ export const routingKeySettings = issuedKey.pick({ requireSignature: true, envir
 export type RoutingKeySettings = Readonly<z.infer<typeof routingKeySettings>>
 export const routingKeyChanges = routingKeySettings.partial()
 
-/** How long the secret before goes on working; 0 stops it at once. */
+/** How long the previous secret still works; 0 stops it at once. */
 export const routingKeyRotation = z.object({
   graceMinutes: cap(API_KEY.graceMinutes.max).default(ROUTING_KEY.graceMinutes.default),
 })
 
-/** A text sealed under the master key, in which alone it can be read again. */
+/** A text encrypted under the master key. */
 export const sealed = z.string().min(1)
-/** The token of a single-step ping URL: found by its hash, shown again from what is sealed. */
+/** The token of a single-step ping URL: looked up by its hash, shown again by unsealing it. */
 export const compatToken = z.object({ hash: sha256, sealed })
 
-/** What is kept of a routing key. */
+/** A stored routing key. */
 export const routingKey = issuedKey
   .omit({ hash: true, state: true })
   .extend(routingKeySettings.shape)
   .extend({
-    /** The secret in use, which has no end, and behind it the one before while its grace runs. */
+    /** The current secret, which does not expire, then the previous one during its grace. */
     secrets: z.array(z.object({ hash: sha256, expiresAt: instant.nullable() })).readonly(),
     /** Null while the single-step ping is off. */
     compat: compatToken.nullable(),
-    /** The signing secret, sealed; null until one is asked for. */
+    /** The signing secret, sealed; null until one is created. */
     signing: sealed.nullable(),
     revokedAt: instant.nullable(),
   })
@@ -64,7 +64,7 @@ const keyFields = { keyId: id, campaignId: id, publisherId: id, campaignName: z.
 /** These names are the storage format. */
 export const routingKeyEvents = {
   RoutingKeyChanged: z.object({ ...keyFields, before: routingKeyChanges, after: routingKeyChanges }),
-  /** The secret before goes on working until `graceEndsAt`; null when it stopped at once. */
+  /** The previous secret works until `graceEndsAt`; null when it stopped at once. */
   RoutingKeyRotated: z.object({
     ...keyFields,
     before: keyPrefix,
@@ -84,7 +84,7 @@ type DataOf<Type extends keyof typeof routingKeyEvents> = {
 
 type KeyRecord = Omit<RoutingKey, 'id'>
 
-/** What is kept of a key that has just been issued. */
+/** The stored form of a newly issued key. */
 export function newRoutingKey({ hash, state: _state, ...key }: IssuedKey): RoutingKey {
   return {
     ...key,
@@ -99,12 +99,12 @@ export function newRoutingKey({ hash, state: _state, ...key }: IssuedKey): Routi
   }
 }
 
-/** A key from an instant on at which it is revoked: its single-step ping URL is dead as well. */
+/** A key revoked at an instant. Its single-step ping URL stops working too. */
 export function revokeKey<K extends KeyRecord>(key: K, at: string): K {
   return { ...key, secrets: [], compat: null, revokedAt: at }
 }
 
-/** What each event makes of the key it is about. */
+/** The key after each of its events. */
 export const routingKeyReducers = {
   RoutingKeyChanged: <K extends KeyRecord>(key: K, { data }: DataOf<'RoutingKeyChanged'>): K => ({
     ...key,
@@ -131,27 +131,27 @@ export const routingKeyReducers = {
   }),
 }
 
-/** How the routing keys of a lane begin: with the campaign's prefix and the publisher's. */
+/** The beginning of a lane's routing keys: the campaign's prefix and the publisher's. */
 export function keyStem(campaignPrefix: string, publisherPrefix: string): string {
   return `rk_live_${campaignPrefix}_${publisherPrefix}_`
 }
 
-/** Where a single-step ping goes. */
+/** URL of a single-step ping. */
 export function compatUrl(publicUrl: string, token: string): string {
   return `${publicUrl}/api/rtb/compat/${token}.json`
 }
 
-/** Whether a routing key still opens its lane. */
+/** Whether a routing key is not revoked. */
 export function isLiveKey({ revokedAt }: Pick<RoutingKey, 'revokedAt'>): boolean {
   return revokedAt === null
 }
 
-/** When the secret before stops working; null where there is none, or at an instant after that. */
+/** When the previous secret stops working; null when there is none, or it already has. */
 export function routingKeyGraceEnd({ secrets }: Pick<RoutingKey, 'secrets'>, now: string): string | null {
   return secrets.find(({ expiresAt }) => expiresAt !== null && now < expiresAt)?.expiresAt ?? null
 }
 
-/** How a key stands at an instant (ISO, UTC). */
+/** The state of a key at an instant (ISO 8601, UTC). */
 export function keyStateAt(key: Pick<RoutingKey, 'revokedAt' | 'secrets'>, now: string): z.infer<typeof keyState> {
   if (!isLiveKey(key)) return 'revoked'
   return routingKeyGraceEnd(key, now) === null ? 'active' : 'rotating'

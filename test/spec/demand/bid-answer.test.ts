@@ -86,9 +86,9 @@ describe('a path into an answer', () => {
   test.each([
     ['bid', 'Must be a JSONPath'],
     ['$.', 'Must be a JSONPath'],
-    ['$..a..b', 'more than one'],
-    ['$..[?@.a==1]', 'more than one'],
-    ['$[?$.a[?@.b==1]]', 'more than one'],
+    ['$..a..b', 'at most one'],
+    ['$..[?@.a==1]', 'at most one'],
+    ['$[?$.a[?@.b==1]]', 'at most one'],
     ["$[?match(@.a, '(a+)+b')]", 'Must be a JSONPath'],
     ["$[?search(@.a, 'a')]", 'Must be a JSONPath'],
   ])('may not be %s', (path, sentence) => {
