@@ -35,7 +35,10 @@ const UNAVAILABLE_CODES = new Set([3, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 22, 26]
 const BUSY_CODES = new Set([5, 6])
 const CONSTRAINT_CODE = 19
 
-class FileUnavailable extends Error {}
+/** The file cannot be reached: it is unreadable, full, locked for too long, or gone. */
+export class FileUnavailable extends Error {
+  override readonly name = 'FileUnavailable'
+}
 
 function primaryCodeOf(error: unknown): number | null {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : null
@@ -138,11 +141,16 @@ export function createFileCheck(path: string): () => void {
   }
 }
 
-/** Runs `work`; an error that says the file is away becomes the port's own. */
-export function withUnavailable<Result>(away: (message: string) => Error, work: () => Result): Result {
+/** Runs `work`; an error that says that the file is unavailable becomes the one that `unavailable` creates. */
+export function withUnavailable<Result>(unavailable: (message: string) => Error, work: () => Result): Result {
   try {
     return work()
   } catch (error) {
-    throw isUnavailable(error) ? away(error instanceof Error ? error.message : String(error)) : error
+    throw isUnavailable(error) ? unavailable(error instanceof Error ? error.message : String(error)) : error
   }
+}
+
+/** Runs `work`; an error that says that the file is unavailable becomes a FileUnavailable, which crosses threads by its name. */
+export function withFileUnavailable<Result>(work: () => Result): Result {
+  return withUnavailable((message) => new FileUnavailable(message), work)
 }

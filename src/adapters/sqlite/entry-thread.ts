@@ -1,33 +1,27 @@
-import { inTransaction, openDatabase } from './database.ts'
+import { inTransaction, openDatabase, withFileUnavailable } from './database.ts'
 import { createEntryHandler, type EntryCall, READ_CALLS } from './entries.ts'
+import { groupPerTick } from './group-per-tick.ts'
 import { VIEW_LAYOUT } from './view-layout.ts'
-import { type ReceivedCall, serve } from './worker.ts'
+import { serveFile } from './worker.ts'
 
 const CACHE_KIB = 8 * 1024
 
-serve<EntryCall>((path) => {
+/** Handlers of the operational store's thread. */
+export type EntryCalls = {
+  /** Runs a call; the result is the row, rows or value that its method needs (`operational-store.ts`). */
+  readonly run: (call: EntryCall) => Promise<unknown>
+}
+
+serveFile<EntryCalls>((path) => {
   const { db, checkFile } = openDatabase(path, { ...VIEW_LAYOUT, cacheKiB: CACHE_KIB })
-  const answerOne = createEntryHandler(db)
-
-  /** All that waits goes in one transaction; the file's faults are the only errors, and they hit all of it. */
-  const answerAll = (batch: readonly ReceivedCall<EntryCall>[]): readonly unknown[] => {
+  const handle = createEntryHandler(db)
+  const runGroup = (calls: readonly EntryCall[]) => {
     checkFile()
-    const work = () => batch.map(({ call }) => answerOne(call))
-    return batch.every(({ call }) => READ_CALLS.has(call[0])) ? work() : inTransaction(db, work)
+    const work = () => calls.map(handle)
+    return calls.every(([method]) => READ_CALLS.has(method)) ? work() : inTransaction(db, work)
   }
-
   return {
-    answer(batch) {
-      try {
-        const values = answerAll(batch)
-        batch.forEach(({ reply }, index) => {
-          reply.answer(values[index])
-        })
-      } catch (error) {
-        for (const { reply } of batch) reply.fail(error)
-      }
-    },
-    poll() {},
+    handlers: { run: groupPerTick((calls: readonly EntryCall[]) => withFileUnavailable(() => runGroup(calls))) },
     close: () => db.close(),
   }
 })

@@ -2,21 +2,15 @@ import { type EventLog, LogUnavailable } from '../../ports/event-log.ts'
 import { openChangeSignal, watchExternalWrites } from './change-signal.ts'
 import { openDatabase, withUnavailable } from './database.ts'
 import { packAppend } from './event-appends.ts'
-import type { EventRead } from './event-read-thread.ts'
-import {
-  EVENT_LAYOUT,
-  type EventReads,
-  type EventRow,
-  pageOf,
-  prepareEventReads,
-  READ_LIMIT,
-  type RowPage,
-  toRecordedEvent,
-} from './event-table.ts'
+import type { EventReadCalls } from './event-read-thread.ts'
+import { EVENT_LAYOUT, type EventReads, pageOf, prepareEventReads, READ_LIMIT, toRecordedEvent } from './event-table.ts'
+import type { EventWrites } from './event-thread.ts'
 import { follow } from './follow.ts'
-import { openThread } from './worker-client.ts'
+import { openFileThread } from './worker-client.ts'
 
-const away = (message: string): LogUnavailable => new LogUnavailable(message)
+const unavailable = (message: string): LogUnavailable => new LogUnavailable(message)
+
+const threadOf = (module: string): URL => new URL(module, import.meta.url)
 
 /**
  * Opens the event log in a file, which several processes may share. Writes run in a thread of its own and reads in another;
@@ -24,24 +18,24 @@ const away = (message: string): LogUnavailable => new LogUnavailable(message)
  * @throws LogUnavailable when the file cannot be opened; an Error of one sentence when a newer version wrote it.
  */
 export async function openSqliteEventLog(path: string): Promise<EventLog> {
-  const writer = await openThread(new URL('./event-thread.ts', import.meta.url), path, away)
-  const reader = await openThread(new URL('./event-read-thread.ts', import.meta.url), path, away)
-  const ask = (read: EventRead): Promise<unknown> => reader.call(read)
+  const writer = await openFileThread<EventWrites>(threadOf('./event-thread.ts'), path, LogUnavailable)
+  const reader = await openFileThread<EventReadCalls>(threadOf('./event-read-thread.ts'), path, LogUnavailable)
   const closed = new AbortController()
   const log: EventLog = {
     async append(stream, expected, events) {
       if (events.length === 0) throw new TypeError('An append holds at least one event.')
-      const position = (await writer.call(packAppend(stream, expected, events))) as number | null
+      const packed = packAppend(stream, expected, events)
+      const position = await (await writer.remote()).append(packed)
       return position === null
         ? { ok: false, conflict: true }
         : { ok: true, revision: expected + events.length, position }
     },
     async read(stream, from, limit = READ_LIMIT) {
-      const rows = (await ask(['stream', stream, from, limit])) as readonly EventRow[]
+      const rows = await (await reader.remote()).stream([stream, from, limit])
       return rows.map(toRecordedEvent)
     },
     async readAll(after, limit = READ_LIMIT, types) {
-      return pageOf((await ask(['all', after, limit, types])) as RowPage)
+      return pageOf(await (await reader.remote()).all([after, limit, types]))
     },
     follow: (after, signal) =>
       follow(
@@ -49,7 +43,7 @@ export async function openSqliteEventLog(path: string): Promise<EventLog> {
         after,
         signal,
       ),
-    head: async () => (await ask(['head'])) as number,
+    head: async () => (await reader.remote()).head([]),
     async close() {
       closed.abort()
       await Promise.all([writer.close(), reader.close()])
@@ -64,12 +58,12 @@ export async function openSqliteEventLog(path: string): Promise<EventLog> {
  * @throws LogUnavailable when the file cannot be opened; an Error of one sentence when a newer version wrote it.
  */
 export async function openSqliteEventReader(path: string): Promise<EventLog> {
-  const { db, checkFile } = withUnavailable(away, () => openDatabase(path, EVENT_LAYOUT))
+  const { db, checkFile } = withUnavailable(unavailable, () => openDatabase(path, EVENT_LAYOUT))
   const reads = prepareEventReads(db)
   const closed = new AbortController()
   const read = async <Result>(work: (reads: EventReads) => Result): Promise<Result> =>
-    withUnavailable(away, () => {
-      if (closed.signal.aborted) throw away(`${path} was closed.`)
+    withUnavailable(unavailable, () => {
+      if (closed.signal.aborted) throw unavailable(`${path} was closed.`)
       checkFile()
       return work(reads)
     })
@@ -83,7 +77,7 @@ export async function openSqliteEventReader(path: string): Promise<EventLog> {
     return { ...wake, stop }
   }
   const log: EventLog = {
-    append: () => Promise.reject(away(`${path} was opened for reading only.`)),
+    append: () => Promise.reject(unavailable(`${path} was opened for reading only.`)),
     read: (stream, from, limit = READ_LIMIT) => read((table) => table.stream(stream, from, limit).map(toRecordedEvent)),
     readAll: (after, limit = READ_LIMIT, types) => read((table) => pageOf(table.all(after, limit, types))),
     follow: (after, signal) =>

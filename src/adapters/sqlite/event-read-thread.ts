@@ -1,34 +1,29 @@
-import { openDatabase } from './database.ts'
-import { EVENT_LAYOUT, prepareEventReads } from './event-table.ts'
-import { serve } from './worker.ts'
+import { openDatabase, withFileUnavailable } from './database.ts'
+import { EVENT_LAYOUT, type EventReads, type EventRow, prepareEventReads, type RowPage } from './event-table.ts'
+import { serveFile } from './worker.ts'
 
-/** A read, as the log's reading thread is asked for it. */
-export type EventRead =
-  | readonly ['stream', stream: string, from: number, limit: number]
-  | readonly ['all', after: number, limit: number, types: ReadonlySet<string> | undefined]
-  | readonly ['head']
+/** Handlers of the log's reading thread, each with the arguments of the read in `EventReads`. */
+export type EventReadCalls = {
+  readonly stream: (call: Parameters<EventReads['stream']>) => readonly EventRow[]
+  readonly all: (call: Parameters<EventReads['all']>) => RowPage
+  readonly head: (call: []) => number
+}
 
-/** Reads have a thread and a connection of their own: none waits for the disk to take an append, and none sees what it has not. */
-serve<EventRead>((path) => {
-  const database = openDatabase(path, EVENT_LAYOUT)
-  const reads = prepareEventReads(database.db)
-  const rowsOf = (call: EventRead): unknown => {
-    database.checkFile()
-    if (call[0] === 'stream') return reads.stream(call[1], call[2], call[3])
-    if (call[0] === 'all') return reads.all(call[1], call[2], call[3])
-    return reads.head()
-  }
+/** Reads have a thread and a connection of their own, so that none waits for the disk to take an append. */
+serveFile<EventReadCalls>((path) => {
+  const { db, checkFile } = openDatabase(path, EVENT_LAYOUT)
+  const reads = prepareEventReads(db)
+  const checked = <Result>(read: () => Result): Result =>
+    withFileUnavailable(() => {
+      checkFile()
+      return read()
+    })
   return {
-    answer(batch) {
-      for (const { call, reply } of batch) {
-        try {
-          reply.answer(rowsOf(call))
-        } catch (error) {
-          reply.fail(error)
-        }
-      }
+    handlers: {
+      stream: (call) => checked(() => reads.stream(...call)),
+      all: (call) => checked(() => reads.all(...call)),
+      head: () => checked(() => reads.head()),
     },
-    poll: () => undefined,
-    close: () => database.db.close(),
+    close: () => db.close(),
   }
 })

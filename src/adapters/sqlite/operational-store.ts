@@ -1,33 +1,33 @@
 import type { OperationalStore } from '../../ports/operational-store.ts'
 import { StoreUnavailable } from '../../ports/read-store.ts'
 import { type EntryCall, type EntryRow, entryOf, type LogRow, logRecordOf } from './entries.ts'
-import { openThread } from './worker-client.ts'
+import type { EntryCalls } from './entry-thread.ts'
+import { openFileThread } from './worker-client.ts'
 
 /**
  * Opens the operational store in a file, which may be that of the read models; it works in a thread of its own.
  * @throws StoreUnavailable when the file cannot be opened; an Error of one sentence when a newer version wrote it.
  */
 export async function openSqliteOperationalStore(path: string): Promise<OperationalStore> {
-  const away = (message: string) => new StoreUnavailable(message)
-  const thread = await openThread(new URL('./entry-thread.ts', import.meta.url), path, away)
-  const ask = async <Answer>(...call: EntryCall): Promise<Answer> => (await thread.call(call)) as Answer
+  const thread = await openFileThread<EntryCalls>(new URL('./entry-thread.ts', import.meta.url), path, StoreUnavailable)
+  const run = async <Result>(...call: EntryCall): Promise<Result> => (await (await thread.remote()).run(call)) as Result
   return {
     async get(key, now) {
-      const row = await ask<EntryRow | null>('get', key, now)
+      const row = await run<EntryRow | null>('get', key, now)
       return row && entryOf(row)
     },
     async list(prefix, now, { after = null, limit = null } = {}) {
-      const rows = await ask<readonly EntryRow[]>('list', prefix, now, after, limit)
+      const rows = await run<readonly EntryRow[]>('list', prefix, now, after, limit)
       return rows.map(entryOf)
     },
-    put: (key, value, expiresAt) => ask('put', key, jsonOf(value), expiresAt),
-    putIf: (key, version, value, expiresAt, now) => ask('putIf', key, version, jsonOf(value), expiresAt, now),
-    delete: (key) => ask('delete', key),
-    increment: (key, by, expiresAt, now) => ask('increment', key, by, expiresAt, now),
-    acquireLease: (key, owner, until, now) => ask('claim', key, owner, until, now),
-    releaseLease: (key, owner) => ask('release', key, owner),
+    put: (key, value, expiresAt) => run('put', key, jsonOf(value), expiresAt),
+    putIf: (key, version, value, expiresAt, now) => run('putIf', key, version, jsonOf(value), expiresAt, now),
+    delete: (key) => run('delete', key),
+    increment: (key, by, expiresAt, now) => run('increment', key, by, expiresAt, now),
+    acquireLease: (key, owner, until, now) => run('claim', key, owner, until, now),
+    releaseLease: (key, owner) => run('release', key, owner),
     appendLog: (notes) =>
-      ask(
+      run(
         'note',
         notes.map(({ series, id, at, labels, value, expiresAt }) => [
           series,
@@ -35,7 +35,7 @@ export async function openSqliteOperationalStore(path: string): Promise<Operatio
         ]),
       ),
     async queryLog(series, now, { labels = [], from = 0, to = Number.MAX_SAFE_INTEGER, skip, limit }) {
-      const [total, rows] = await ask<readonly [number, readonly LogRow[]]>(
+      const [total, rows] = await run<readonly [number, readonly LogRow[]]>(
         'notes',
         now,
         { series, labels, from, to },
@@ -44,7 +44,7 @@ export async function openSqliteOperationalStore(path: string): Promise<Operatio
       )
       return { total, records: rows.map(logRecordOf) }
     },
-    deleteExpired: (now) => ask('sweep', now),
+    deleteExpired: (now) => run('sweep', now),
     close: () => thread.close(),
   }
 }

@@ -1,149 +1,87 @@
-import { setImmediate } from 'node:timers'
 import { Worker } from 'node:worker_threads'
-import {
-  type Answers,
-  type CallFault,
-  type Calls,
-  CELLS,
-  GATHERING,
-  type Opened,
-  POSTED,
-  type Start,
-} from './protocol.ts'
+import { type Channel, connectRpc, type Handlers, type Remote } from '../../kernel/async/thread-rpc.ts'
+import type { WorkerLifecycle, WorkerStart } from './worker.ts'
 
-/** A worker thread that owns one file and answers calls in batches. */
-export interface Thread {
-  /** Answers what the thread answers. Calls of one turn of the event loop travel together. */
-  call(call: unknown): Promise<unknown>
-  /** Lets what was asked finish, then ends the thread; later calls are refused. */
-  close(): Promise<void>
+/** A worker thread that owns one file. */
+export interface FileThread<H extends Handlers> {
+  /** Handlers of the running thread; starts it again if it died. @throws when it cannot start, and after `close` */
+  readonly remote: () => Promise<Remote<H>>
+  /** Lets pending calls finish, then ends the thread; later calls are refused. */
+  readonly close: () => Promise<void>
 }
 
-/** Makes an error of the port from a sentence. */
-export type CreateUnavailable = (message: string) => Error
+/** Class of the port's error for an unavailable file. */
+export type UnavailableType = new (message: string) => Error
 
-interface Caller {
-  readonly resolve: (answer: unknown) => void
-  readonly reject: (error: Error) => void
-}
-
-interface Running {
+interface RunningThread<H extends Handlers> {
   readonly worker: Worker
-  readonly callers: Map<number, Caller>
+  readonly remote: Remote<H>
 }
-
-/** So many calls are posted at once while the turn still gathers: the thread works on them meanwhile. */
-const CHUNK = 8
 
 /**
- * Starts the thread of a module that calls `serve` (served.ts), and starts it again at the next call when it died.
- * @throws what `away` makes when the file cannot be opened; an Error when a newer version wrote it.
+ * Starts the thread of a module that calls `serveFile` (worker.ts).
+ * @throws Unavailable when the file cannot be opened; an Error when a newer version of the program wrote it.
  */
-export async function openThread(module: URL, path: string, away: CreateUnavailable): Promise<Thread> {
-  const cells = new Int32Array(new SharedArrayBuffer(CELLS * Int32Array.BYTES_PER_ELEMENT))
-  const run = () => start(module, { path, cells }, away)
-  let running: Running | null = await run()
+export async function openFileThread<H extends Handlers>(
+  module: URL,
+  path: string,
+  Unavailable: UnavailableType,
+): Promise<FileThread<H>> {
+  let thread: Promise<RunningThread<H & WorkerLifecycle>> | null = null
   let closed = false
-  let next = 0
-  let gathering = false
-  let calls: unknown[] = []
-  let callers: Caller[] = []
-
-  const post = (): void => {
-    if (!running || calls.length === 0) return
-    callers.forEach((caller, index) => {
-      running?.callers.set(next + index, caller)
-    })
-    running.worker.postMessage({ first: next, calls } satisfies Calls)
-    next += calls.length
-    calls = []
-    callers = []
-    Atomics.add(cells, POSTED, 1)
-    Atomics.notify(cells, POSTED)
+  const start = () => {
+    const started = startThread<H & WorkerLifecycle>(module, path, Unavailable)
+    const forget = () => {
+      if (thread === started) thread = null
+    }
+    started.then(({ worker }) => worker.once('exit', forget), forget)
+    return started
   }
-  const endTurn = (): void => {
-    gathering = false
-    Atomics.store(cells, GATHERING, 0)
-    if (running) post()
-    else restart()
+  const running = () => {
+    if (closed) throw new Unavailable(`${path} was closed.`)
+    thread ??= start()
+    return thread
   }
-  const restart = (): void => {
-    run().then(
-      (started) => {
-        adopt(started)
-        post()
-      },
-      (error: Error) => {
-        const refused = callers
-        calls = []
-        callers = []
-        for (const { reject } of refused) reject(error)
-      },
-    )
-  }
-  const adopt = (started: Running): void => {
-    running = started
-    started.worker.once('exit', () => {
-      running = null
-    })
-  }
-  const ask = (call: unknown): Promise<unknown> =>
-    new Promise((resolve, reject) => {
-      calls.push(call)
-      callers.push({ resolve, reject })
-      if (!gathering) {
-        gathering = true
-        Atomics.store(cells, GATHERING, 1)
-        setImmediate(endTurn)
-      }
-      if (calls.length >= CHUNK) post()
-    })
-
-  adopt(running)
+  await running()
   return {
-    call: (call) => (closed ? Promise.reject(away(`${path} was closed.`)) : ask(call)),
+    remote: async () => (await running()).remote,
     async close() {
       if (closed) return
+      const last = thread
       closed = true
-      if (!running) return
-      const { worker } = running
-      const ended = new Promise((resolve) => worker.once('exit', resolve))
-      await Promise.allSettled([ask(null), ended])
+      const ended = await last?.catch(() => null)
+      if (!ended) return
+      await ended.remote.close(null).catch(() => undefined)
+      await ended.worker.terminate()
     },
   }
 }
 
-function start(module: URL, workerData: Start, away: CreateUnavailable): Promise<Running> {
-  return new Promise((resolve, reject) => {
-    const callers = new Map<number, Caller>()
-    const worker = new Worker(module, { workerData })
-    let last = away(`The thread of ${workerData.path} ended.`)
-    worker.once('message', (opened: Opened) => {
-      if (opened.fault) return reject(revive(opened.fault, away))
-      worker.on('message', (answers: Answers) => settle(answers, callers, away))
-      resolve({ worker, callers })
-    })
-    worker.once('error', (error) => {
-      last = away(error instanceof Error ? error.message : String(error))
-    })
-    worker.once('exit', () => {
-      reject(last)
-      for (const caller of callers.values()) caller.reject(last)
-      callers.clear()
-    })
+async function startThread<H extends WorkerLifecycle>(
+  module: URL,
+  path: string,
+  Unavailable: UnavailableType,
+): Promise<RunningThread<H>> {
+  const worker = new Worker(module, { workerData: { path } satisfies WorkerStart })
+  let reason = `The thread of ${path} ended.`
+  worker.once('error', (error) => {
+    reason = error instanceof Error ? error.message : String(error)
   })
+  const remote = connectRpc<H>(channelOf(worker), () => new Unavailable(reason), { FileUnavailable: Unavailable })
+  try {
+    await remote.ready(null)
+    return { worker, remote }
+  } catch (error) {
+    await worker.terminate()
+    throw error
+  }
 }
 
-function settle({ ids, values, faults }: Answers, callers: Map<number, Caller>, away: CreateUnavailable): void {
-  ids.forEach((id, index) => {
-    const caller = callers.get(id)
-    callers.delete(id)
-    const fault = faults?.[index]
-    if (fault) caller?.reject(revive(fault, away))
-    else caller?.resolve(values[index])
-  })
-}
-
-function revive(fault: CallFault, away: CreateUnavailable): Error {
-  return fault.away ? away(fault.message) : new Error(fault.message)
+/** A worker emits `exit` where a port emits `close`. */
+function channelOf(worker: Worker): Channel {
+  return {
+    postMessage: (message) => worker.postMessage(message),
+    on: (event: 'message' | 'close', listener: (message?: unknown) => void) =>
+      worker.on(event === 'close' ? 'exit' : event, listener),
+  }
 }

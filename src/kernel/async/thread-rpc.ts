@@ -8,7 +8,8 @@ export interface Channel {
   on(event: 'close', listener: () => void): unknown
 }
 
-type Handlers = Readonly<Record<string, (argument: never) => unknown>>
+/** Functions of one argument, by name. */
+export type Handlers = Readonly<Record<string, (argument: never) => unknown>>
 
 /** The handlers of another thread, each as an async function of one argument. */
 export type Remote<H extends Handlers> = {
