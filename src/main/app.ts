@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { openEgress } from '../adapters/egress/egress.ts'
 import { openHttpServer } from '../adapters/http/server.ts'
+import { createSimulatedNumbers } from '../adapters/simulator/numbers.ts'
 import { openSimulator, type SimulatorPorts } from '../adapters/simulator/simulator.ts'
 import { createAuthenticator } from '../api/access.ts'
 import { telnyxRoutes } from '../api/carrier-webhooks.ts'
@@ -65,14 +66,18 @@ export interface App {
   readonly close: () => Promise<void>
 }
 
-/** Opens the carrier that the configuration names; each of the two apart too, where it is that. */
-async function openCarrier({ telnyx: settings, roles }: Config, ports: SimulatorPorts & CarrierPorts) {
+/** Opens the carrier that the configuration names, as `carrier` and by its own name. */
+async function openCarrier(
+  { telnyx: settings, roles, numberOrdering }: Config,
+  ports: Omit<SimulatorPorts, 'numbers'> & CarrierPorts,
+) {
   if (settings) {
     const runJobs = roles.has('worker') ? createJobRunner(ports) : null
     const telnyx = await openTelnyxCarrier(settings, { ...ports, runJobs })
     return { carrier: telnyx, simulator: null, telnyx }
   }
-  const simulator = await openSimulator(ports)
+  const numbers = numberOrdering ? createSimulatedNumbers({ ...ports, areaCodes }) : null
+  const simulator = await openSimulator({ ...ports, numbers })
   return { carrier: simulator, simulator, telnyx: null }
 }
 
@@ -123,8 +128,7 @@ export async function openApp(
       )
     },
   })
-  const numberPlan = config.numberOrdering ? areaCodes : null
-  const ports = { log, ops, clock, random, secrets, owner, areaCodes: numberPlan, listener: flow.handleCarrierNotice }
+  const ports = { log, ops, clock, random, secrets, owner, listener: flow.handleCarrierNotice }
   const { carrier, simulator, telnyx } = await openCarrier(config, { ...ports, writer, views })
 
   const workers = roles.has('worker') ? runWorkers({ log, ops, views, flow, clock, owner, logger }) : NO_WORKERS

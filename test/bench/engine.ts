@@ -78,7 +78,7 @@ export async function openEngine(directory: string, secrets: readonly string[] =
     random,
     secrets: createSecrets(Buffer.from(random.bytes(32)), random),
     owner: random.uuid(),
-    areaCodes: null,
+    numbers: null,
     listener: flow.handleCarrierNotice,
   })
 

@@ -1,6 +1,5 @@
-import { createSimulatedNumbers } from '../../src/adapters/simulator/numbers.ts'
 import { createTelnyxNumbers } from '../../src/adapters/telnyx/numbers.ts'
-import { areaCodes } from '../../src/domain/shared/nanp.ts'
+import { openSimulatedNumbers } from '../support/fixtures/simulated-numbers.ts'
 import { startTelnyxDouble } from '../support/fixtures/telnyx-double.ts'
 import { createManualClock } from '../support/memory/clock.ts'
 import { createMemoryLog } from '../support/memory/event-log.ts'
@@ -15,7 +14,7 @@ carrierNumbersContract('the simulator', async () => {
     createManualClock(),
     createSeededRandom(1),
   ]
-  return { numbers: createSimulatedNumbers({ log, ops, clock, random, areaCodes }), close: async () => {} }
+  return { numbers: openSimulatedNumbers({ log, ops, clock, random }), close: async () => {} }
 })
 
 carrierNumbersContract('Telnyx', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createSimulatedNumbers } from '../../src/adapters/simulator/numbers.ts'
-import { areaCodes, stateOf } from '../../src/domain/shared/nanp.ts'
+import { stateOf } from '../../src/domain/shared/nanp.ts'
 import { CarrierRefused, CarrierUnavailable, type NumberQuery } from '../../src/ports/carrier-numbers.ts'
 import { ANY_NUMBER } from '../support/fixtures/number-query.ts'
+import { openSimulatedNumbers } from '../support/fixtures/simulated-numbers.ts'
 import { idOf } from '../support/fixtures/spec.ts'
 import { createManualClock } from '../support/memory/clock.ts'
 import { createMemoryLog } from '../support/memory/event-log.ts'
@@ -12,7 +12,7 @@ import { createSeededRandom } from '../support/memory/random.ts'
 function carrier() {
   const clock = createManualClock()
   const [log, ops] = [createMemoryLog(), createMemoryOperationalStore()]
-  const open = () => createSimulatedNumbers({ log, ops, clock, random: createSeededRandom(1), areaCodes })
+  const open = () => openSimulatedNumbers({ log, ops, clock, random: createSeededRandom(1) })
   const numbers = open()
   const found = async (query: Partial<NumberQuery>) => (await numbers.search({ ...ANY_NUMBER, ...query })).results
   const order = (e164: string, commandId = e164) =>

@@ -2,10 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { createWorkspace } from '../../commands/access/create-workspace.ts'
 import { creditWallet } from '../../commands/money/credit-wallet.ts'
 import { placeNumberOrder } from '../../commands/supply/place-number-order.ts'
-import { createSimulatedNumbers } from '../../src/adapters/simulator/numbers.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { wallet } from '../../src/domain/money/wallet.ts'
-import { areaCodes } from '../../src/domain/shared/nanp.ts'
 import { orderByRequest } from '../../src/domain/supply/number-order.ts'
 import type { AnyCommand } from '../../src/kernel/command.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
@@ -19,6 +17,7 @@ import { runReactions } from '../../src/runtime/reactions/reaction-runner.ts'
 import { createStreamWriter } from '../../src/runtime/write/stream-writer.ts'
 import { type FaultPlan, withFaults } from '../support/faults/with-faults.ts'
 import { projections } from '../support/fixtures/registry.ts'
+import { openSimulatedNumbers } from '../support/fixtures/simulated-numbers.ts'
 import { idOf, NOW, WORKSPACE } from '../support/fixtures/spec.ts'
 import { createManualClock } from '../support/memory/clock.ts'
 import { createMemoryLog } from '../support/memory/event-log.ts'
@@ -35,7 +34,7 @@ const AWAY = 'The process is gone.'
 async function house() {
   const clock = createManualClock(Date.parse(NOW))
   const [log, ops] = [createMemoryLog(), createMemoryOperationalStore()]
-  const rented = createSimulatedNumbers({ log, ops, clock, random: createSeededRandom(9), areaCodes })
+  const rented = openSimulatedNumbers({ log, ops, clock, random: createSeededRandom(9) })
   let processes = 0
 
   function process(interfere: FaultPlan = () => undefined) {

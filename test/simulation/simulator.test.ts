@@ -66,7 +66,7 @@ function exchange() {
       random: createSeededRandom(processes),
       secrets: { seal: (text) => `sealed ${text}`, unseal: (sealed) => sealed.replace(/^sealed /, '') },
       owner: `process-${processes}`,
-      areaCodes: null,
+      numbers: null,
       listener: async ({ type }) => {
         told.push(type)
       },

@@ -80,7 +80,7 @@ export const simulatedNumber = defineEntity({
   },
 })
 
-/** The stream of a number. */
-export function streamOfNumber(e164: string): string {
-  return `${simulatedNumber.name}-number_${e164.slice(1)}`
+/** The id of a number's stream. */
+export function numberStreamId(e164: string): string {
+  return `number_${e164.slice(1)}`
 }
