@@ -1,5 +1,5 @@
-import type { RebuildProgress } from '../runtime/projections/rebuild.ts'
-import { rebuildProjections } from '../runtime/projections/rebuild-run.ts'
+import type { RebuildProgress } from '../runtime/projections/rebuild-progress.ts'
+import { rebuildProjections } from '../runtime/projections/rebuild-projections.ts'
 import { ConfigurationError, readConfig } from './config.ts'
 import { followed, projections, upcasts } from './registry.ts'
 import { openLogReader, openReadStore } from './stores.ts'

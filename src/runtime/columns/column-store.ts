@@ -1,7 +1,7 @@
 import { START } from '../../ports/event-log.ts'
 import type { Doc, Filter, ReadStore, StoredDocument } from '../../ports/read-store.ts'
-import { delegate } from '../projections/active-builds.ts'
 import { parseCollectionName } from '../projections/build-names.ts'
+import { delegate } from '../projections/delegate-store.ts'
 import { type Selection, select, type Term, termsOf } from './column-filter.ts'
 import { type Group, sumColumns } from './column-sum.ts'
 import { type ColumnKind, createTable, put, rowFor, type Table } from './columns.ts'

@@ -3,7 +3,7 @@ import { sleep } from '../../kernel/async/sleep.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { START } from '../../ports/event-log.ts'
 import type { ReadStore } from '../../ports/read-store.ts'
-import { readActivePositions } from './build-names.ts'
+import { readActivePositions } from './build-alias.ts'
 
 /** How far each projection has read, as this process knows it, and waiting for it (Supplement 1.6, 1.7). */
 export interface CheckpointTracker {

@@ -1,27 +1,28 @@
 import type { AnyProjection } from '../../kernel/projection.ts'
 import type { Checkpoint, ReadStore } from '../../ports/read-store.ts'
-import { BUILD_ALIASES, buildNames, readAliases } from './build-names.ts'
+import { ensureAliases, readAliases } from './build-alias.ts'
+import { buildNames } from './build-names.ts'
 
-/** How far a projection has come, as its store tells: by any process, of any other. */
+/** How far a projection has read, from the store's checkpoints: any process can read it, whichever runs the projection. */
 export interface ProjectionProgress {
   readonly name: string
-  /** Version of the build that is read. */
+  /** Version of the active build. */
   readonly version: number
-  /** Null before its first batch. */
+  /** Checkpoint of the active build; null before its first batch. */
   readonly active: Checkpoint | null
-  /** The build that is being made beside it; null for none. */
+  /** The build that is being built beside it; null for none. */
   readonly building: { readonly checkpoint: Checkpoint | null } | null
 }
 
-/** The builds of projections. @throws StoreUnavailable */
+/** Progress of projections. @throws StoreUnavailable */
 export async function readProgress(
   store: ReadStore,
   projections: readonly AnyProjection[],
 ): Promise<readonly ProjectionProgress[]> {
-  await store.ensure([{ name: BUILD_ALIASES, indexes: [], columns: [] }])
-  const [pointers, checkpoints] = [await readAliases(store), await store.checkpoints()]
+  await ensureAliases(store)
+  const [aliases, checkpoints] = [await readAliases(store), await store.checkpoints()]
   return projections.map((projection) => {
-    const { active, building } = pointers.get(projection.name)?.alias ?? {
+    const { active, building } = aliases.get(projection.name)?.alias ?? {
       active: buildNames(projection),
       building: null,
     }

@@ -1,7 +1,7 @@
 import type { Doc, ReadStore, StoredDocument } from '../../ports/read-store.ts'
-import { delegate } from '../projections/active-builds.ts'
 import { parseCollectionName } from '../projections/build-names.ts'
 import type { CheckpointTracker } from '../projections/checkpoint-tracker.ts'
+import { delegate } from '../projections/delegate-store.ts'
 import type { ChangeCounters } from './response-cache.ts'
 
 function workspaceOf({ workspaceId }: Doc): readonly string[] | null {

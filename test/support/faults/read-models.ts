@@ -3,7 +3,7 @@ import { followed, projections, upcasts } from '../../../src/main/registry.ts'
 import { systemClock } from '../../../src/main/system.ts'
 import type { EventLog } from '../../../src/ports/event-log.ts'
 import type { ReadStore } from '../../../src/ports/read-store.ts'
-import { readAliases } from '../../../src/runtime/projections/build-names.ts'
+import { readAliases } from '../../../src/runtime/projections/build-alias.ts'
 import { runProjections } from '../../../src/runtime/projections/projection-runner.ts'
 import { waitUntil } from '../e2e/server.ts'
 

@@ -4,7 +4,7 @@ import { timers } from '../../../src/main/registry.ts'
 import type { EventLog } from '../../../src/ports/event-log.ts'
 import type { OperationalStore } from '../../../src/ports/operational-store.ts'
 import type { ReadStore } from '../../../src/ports/read-store.ts'
-import { readActivePositions } from '../../../src/runtime/projections/build-names.ts'
+import { readActivePositions } from '../../../src/runtime/projections/build-alias.ts'
 import type { Oracle } from '../oracle/oracle.ts'
 import { simulatedProjections } from './process.ts'
 

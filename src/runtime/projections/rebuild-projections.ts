@@ -1,16 +1,19 @@
 import { sleep } from '../../kernel/async/sleep.ts'
-import { BUILD_ALIASES, readAliases } from './build-names.ts'
+import { ensureAliases, readAliases } from './build-alias.ts'
 import { type ProjectionRunnerOptions, runProjections } from './projection-runner.ts'
-import { requestRebuild, syncAliases } from './rebuild.ts'
+import { requestRebuild, syncAliases } from './switch-build.ts'
+
+/** How often the switch is checked (ms). */
+const CHECK_EVERY_MS = 50
 
 /**
- * Builds projections anew beside those that are read, and resolves when all are switched; the builds before them are
- * dropped by the next runner. Where a server runs too, whichever of the two is first does the work.
+ * Rebuilds projections beside the builds that are read, and resolves when all are switched; the next runner drops the
+ * old builds. A server that runs at the same time may do part of the work.
  * @throws Error with the reason when a reducer halts one of them, StoreUnavailable before the start
  */
 export async function rebuildProjections(options: ProjectionRunnerOptions): Promise<void> {
   const { store, projections, clock, signal } = options
-  await store.ensure([{ name: BUILD_ALIASES, indexes: [], columns: [] }])
+  await ensureAliases(store)
   await syncAliases(store, projections, clock.now())
   const before = await readAliases(store)
   await Promise.all(projections.map((projection) => requestRebuild(store, projection)))
@@ -26,13 +29,13 @@ export async function rebuildProjections(options: ProjectionRunnerOptions): Prom
   })
   try {
     while (!signal.aborted && halted === null) {
-      // A store that is away for a while only makes the rebuild late.
+      // A store that is unavailable for a while only delays the rebuild.
       const now = await readAliases(store).catch(() => null)
       const waiting = projections.filter(
         ({ name }) => now?.get(name)?.alias.active.collection === before.get(name)?.alias.active.collection,
       )
       if (now !== null && waiting.length === 0) return
-      await sleep(clock, 50, signal)
+      await sleep(clock, CHECK_EVERY_MS, signal)
     }
   } finally {
     stop.abort()
