@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { AnyCommand } from '../../kernel/command.ts'
 import type { Actor, RecordedEvent } from '../../kernel/event.ts'
 import type { AnyReaction } from '../../kernel/reaction.ts'
@@ -7,8 +8,8 @@ import type { CommandContext, CommandResult } from '../../ports/command-handler.
 import type { StreamWriter } from '../write/stream-writer.ts'
 import { createExclusiveTasks, type LeaseOwner } from './exclusive-task.ts'
 
-/** Handled events that are remembered until the reactions' own reading has passed them. */
-const HANDLED = 200_000
+/** Processed events that are remembered, so that the reactions skip them when they read the log. */
+const MAX_PROCESSED = 200_000
 
 /** The event, or the due work (its id null), on whose account a command is handled. */
 export interface EffectCause {
@@ -31,7 +32,7 @@ export interface EffectTools<Tools> {
 /** Commands, and their effects at once. */
 export interface Effects<Tools> {
   /** Handles a command, then runs the effects of its events. An effect that fails is left to its reaction. */
-  readonly handle: (command: AnyCommand, input: unknown, call: CommandContext) => Promise<CommandResult | Refusal>
+  readonly handle: (command: AnyCommand, input: unknown, context: CommandContext) => Promise<CommandResult | Refusal>
   /** Runs the effects of events at once; resolves to the events that they led to. */
   readonly processEvents: (events: readonly RecordedEvent[]) => Promise<readonly RecordedEvent[]>
   /** Does what a reaction would do, and its effects; resolves to the events that this led to. */
@@ -42,45 +43,66 @@ export interface Effects<Tools> {
   readonly tools: Tools
 }
 
-/** A set that forgets its oldest half when it is full. */
-function createRecentIds(size: number) {
-  let newer = new Set<string>()
-  let older = new Set<string>()
+/** Creates a set that forgets the least recently added ids when it is full. */
+function createRecentIds(maxSize: number) {
+  const ids = new LRUCache<string, true>({ maxSize, sizeCalculation: () => 1 })
+  return { has: (id: string) => ids.has(id), add: (id: string) => void ids.set(id, true) }
+}
+
+/** Runs the steps of reactions on events at once, and remembers which succeeded. */
+function createProcessor<Tools>(
+  reactions: readonly AnyReaction<Tools>[],
+  onFailure: (event: RecordedEvent, error: unknown) => void,
+) {
+  const processed = createRecentIds(MAX_PROCESSED)
+  const idOf = (reaction: string, eventId: string) => `${reaction} ${eventId}`
+
+  async function complete(reaction: string, step: Promise<unknown>, event: RecordedEvent): Promise<void> {
+    try {
+      await step
+      processed.add(idOf(reaction, event.meta.eventId))
+    } catch (error) {
+      onFailure(event, error)
+    }
+  }
+
   return {
-    has: (id: string) => newer.has(id) || older.has(id),
-    add(id: string): void {
-      newer.add(id)
-      if (newer.size < size / 2) return
-      older = newer
-      newer = new Set()
+    isProcessed: (reaction: string, eventId: string) => processed.has(idOf(reaction, eventId)),
+    /** Steps start in the order of the events. One that fails is retried by the reaction runner. */
+    async process(events: readonly RecordedEvent[], tools: Tools): Promise<void> {
+      const steps: Promise<void>[] = []
+      for (const event of events) {
+        for (const { name, on } of reactions) {
+          const step = on[event.type]
+          if (step) steps.push(complete(name, step(tools, event), event))
+        }
+      }
+      await Promise.all(steps)
     },
   }
 }
 
-type Steps<Tools> = Readonly<Record<string, ((tools: Tools, event: RecordedEvent) => Promise<unknown>) | undefined>>
-
 /**
- * Runs the effects of events in the process that appended them, by the very tables that the reactions follow the log
- * with: what a crash leaves undone, a reaction does.
+ * Runs the effects of events in the process that appended them, by the same tables with which the reactions follow the
+ * log: what a crash leaves undone, a reaction does.
  */
 export function createEffects<Tools>(options: {
   readonly writer: StreamWriter
   readonly reactions: readonly AnyReaction<Tools>[]
-  /** Completes the tools by what the domain's effects need. */
+  /** Adds to the tools what the domain's effects need. */
   readonly toolsOf: (base: EffectTools<Tools>) => Tools
   readonly clock: Clock
   readonly claims: LeaseOwner
   readonly newCommandId: () => string
-  /** On whose account effects issue commands. */
+  /** The actor of the commands that effects handle. */
   readonly actor: Actor
   readonly onFailure: (event: RecordedEvent, error: unknown) => void
 }): Effects<Tools> {
-  const { writer, reactions, toolsOf, clock, claims, newCommandId, actor, onFailure } = options
-  const done = createRecentIds(HANDLED)
-  const lone = createExclusiveTasks(claims, clock)
-  const doneBy = (reaction: string, eventId: string) => `${reaction} ${eventId}`
+  const { writer, toolsOf, clock, claims, newCommandId, actor } = options
+  const { process, isProcessed } = createProcessor(options.reactions, options.onFailure)
+  const runExclusive = createExclusiveTasks<RecordedEvent>(claims, clock)
 
-  const callOf = ({ meta }: EffectCause): CommandContext => ({
+  const contextOf = ({ meta }: EffectCause): CommandContext => ({
     workspaceId: meta.workspaceId ?? '',
     actor,
     commandId: newCommandId(),
@@ -90,60 +112,38 @@ export function createEffects<Tools>(options: {
     ip: null,
   })
 
-  /** The tools of effects; `hear` receives every event that they lead to. */
-  function toolsWith(hear: (events: readonly RecordedEvent[]) => void): Tools {
+  /** Tools that pass every event to which an effect leads to `collect`. */
+  function createTools(collect: (events: readonly RecordedEvent[]) => void): Tools {
     const tools: Tools = toolsOf({
       run: async (command, input, cause) => {
-        const outcome = await writer.handle(command, input, callOf(cause))
+        const outcome = await writer.handle(command, input, contextOf(cause))
         if (isRefusal(outcome)) return outcome
-        hear(outcome.events)
-        await follow(outcome.events, tools)
+        collect(outcome.events)
+        await process(outcome.events, tools)
         return null
       },
       now: () => clock.now(),
-      runExclusive: async (what, work) => hear(await lone(what, () => runEffects(work))),
+      runExclusive: async (name, work) => collect(await runExclusive(name, () => runEffects(work))),
     })
     return tools
   }
 
   async function runEffects(work: (tools: Tools) => Promise<unknown>): Promise<readonly RecordedEvent[]> {
-    const events: RecordedEvent[] = []
-    await work(toolsWith((heard) => events.push(...heard)))
-    return events
+    const collected: RecordedEvent[] = []
+    await work(createTools((events) => collected.push(...events)))
+    return collected
   }
 
-  const tools = toolsWith(() => undefined)
-
-  async function take(reaction: string, step: Promise<unknown>, event: RecordedEvent): Promise<void> {
-    try {
-      await step
-      done.add(doneBy(reaction, event.meta.eventId))
-    } catch (error) {
-      onFailure(event, error)
-    }
-  }
-
-  /** Runs the effects of events. Steps begin in the order of the events; one that fails is left to its reaction. */
-  async function follow(events: readonly RecordedEvent[], by = tools): Promise<void> {
-    const going: Promise<void>[] = []
-    for (const event of events) {
-      for (const { name, on } of reactions) {
-        const step = (on as Steps<Tools>)[event.type]
-        if (step) going.push(take(name, step(by, event), event))
-      }
-    }
-    await Promise.all(going)
-  }
-
+  const tools = createTools(() => undefined)
   return {
     tools,
-    async handle(command, input, call) {
-      const outcome = await writer.handle(command, input, call)
-      if (!isRefusal(outcome)) await follow(outcome.events)
+    async handle(command, input, context) {
+      const outcome = await writer.handle(command, input, context)
+      if (!isRefusal(outcome)) await process(outcome.events, tools)
       return outcome
     },
-    processEvents: (events) => runEffects((by) => follow(events, by)),
+    processEvents: (events) => runEffects((by) => process(events, by)),
     runEffects,
-    isProcessed: (reaction, eventId) => done.has(doneBy(reaction, eventId)),
+    isProcessed,
   }
 }

@@ -1,37 +1,33 @@
+import { createSingleFlight } from '../../kernel/async/single-flight.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
 
-/** How long a piece of work is held for one process; one that died gives it up with that. */
-const HELD_MS = 15_000
+/** How long a task's lease lasts (ms), so that another process can run the task when this one dies. */
+const LEASE_MS = 15_000
 
-/** Where processes claim work, and under which name this one does. */
+/** Where processes acquire leases, and the name of this process there. */
 export interface LeaseOwner {
   readonly ops: Pick<OperationalStore, 'acquireLease' | 'releaseLease'>
   readonly owner: string
 }
 
-/**
- * Does each piece of work by its name one at a time: who comes while it is under way here shares what it comes to, and
- * gets nothing while another process is at it.
- */
-export function createExclusiveTasks({ ops, owner }: LeaseOwner, clock: Clock) {
-  const underWay = new Map<string, Promise<unknown>>()
+/** Runs a task by its name; resolves to its results, empty when another process runs it. @throws StoreUnavailable */
+export type RunExclusive<Result> = (name: string, task: () => Promise<readonly Result[]>) => Promise<readonly Result[]>
 
-  async function claimed<Result>(key: string, work: () => Promise<readonly Result[]>): Promise<readonly Result[]> {
-    const now = clock.now()
-    if (!(await ops.acquireLease(key, owner, now + HELD_MS, now))) return []
-    try {
-      return await work()
-    } finally {
-      await ops.releaseLease(key, owner).catch(() => undefined)
-    }
-  }
+/** Lease-guarded single-flight: one run of a task at a time, over all processes. Callers in this process share its results. */
+export function createExclusiveTasks<Result>({ ops, owner }: LeaseOwner, clock: Clock): RunExclusive<Result> {
+  const singleFlight = createSingleFlight<readonly Result[]>()
 
-  return <Result>(what: string, work: () => Promise<readonly Result[]>): Promise<readonly Result[]> => {
-    const going = underWay.get(what)
-    if (going) return going as Promise<readonly Result[]>
-    const mine = claimed(`lone:${what}`, work).finally(() => underWay.delete(what))
-    underWay.set(what, mine)
-    return mine
+  return (name, task) => {
+    const key = `lone:${name}`
+    return singleFlight(key, async () => {
+      const now = clock.now()
+      if (!(await ops.acquireLease(key, owner, now + LEASE_MS, now))) return []
+      try {
+        return await task()
+      } finally {
+        await ops.releaseLease(key, owner).catch(() => undefined)
+      }
+    })
   }
 }

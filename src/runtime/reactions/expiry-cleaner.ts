@@ -4,12 +4,12 @@ import type { OperationalStore } from '../../ports/operational-store.ts'
 
 const CLEAN_EVERY_MS = 60_000
 
-/** Removes what has expired from the operational store, once a minute until the signal; one of several processes does. */
+/** Deletes expired entries of the operational store, once a minute until the signal, in one of the processes that share it. */
 export async function runExpiryCleaner(options: {
   readonly ops: Pick<OperationalStore, 'acquireLease' | 'deleteExpired'>
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Names this process among those that share the store. */
+  /** Name of this process among those that share the store. */
   readonly owner: string
 }): Promise<void> {
   const { ops, clock, signal, owner } = options
@@ -18,7 +18,7 @@ export async function runExpiryCleaner(options: {
     try {
       if (await ops.acquireLease('claim:sweep', owner, now + CLEAN_EVERY_MS, now)) await ops.deleteExpired(now)
     } catch {
-      // A store that is away is swept when it is back.
+      // The next turn cleans what this one could not, when the store is available again.
     }
     await sleep(clock, CLEAN_EVERY_MS, signal)
   }

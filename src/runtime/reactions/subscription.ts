@@ -2,41 +2,41 @@ import type { RecordedEvent } from '../../kernel/event.ts'
 import type { AnyReaction } from '../../kernel/reaction.ts'
 import { START } from '../../ports/event-log.ts'
 
-/** An event on its way through a reaction. `at` is when it was recorded (ms). */
+/** One event to be processed by one reaction. `at` is when it was recorded (ms since the epoch). */
 export interface ReactionJob {
   readonly event: RecordedEvent
   readonly at: number
   done: boolean
 }
 
-/** One reaction on its way through the log: what it has read, what waits, what runs, what is done. */
+/** One reaction's subscription to the log, guarded by a lease. Positions are log positions, instants ms since the epoch. */
 export interface Subscription<Tools> {
   readonly reaction: AnyReaction<Tools>
   state: 'contending' | 'owner' | 'halted'
-  /** Everything up to here is in `jobs` or done. */
+  /** Every event up to here is in `jobs` or done. */
   read: number
-  /** Everything up to here is done. */
+  /** Every event up to here is done. */
   position: number
-  /** Position and version of the checkpoint as the store has it. */
+  /** Position and version of the checkpoint as stored. */
   committed: number
   version: number
   committedAt: number
-  /** Jobs neither done nor behind `position`, in log order. */
+  /** Jobs after `position`, in log order. */
   jobs: ReactionJob[]
-  /** Those of them that have not been started, in log order. */
+  /** Those that have not been dispatched, in log order. */
   queue: ReactionJob[]
-  /** Streams at work, each with the jobs that wait for their turn in it. */
+  /** Streams with a running job, each with the jobs that wait for it: one job per stream runs at a time. */
   readonly streams: Map<string, ReactionJob[]>
   running: number
-  /** When the claim ends (ms), and when it is asked for again. */
+  /** When the lease ends, and when it is renewed. */
   leaseUntil: number
   leaseDueAt: number
-  /** Grows with each change of owner, so that what an earlier term started counts no more. */
+  /** Fencing token: grows when ownership ends, so that jobs of an earlier epoch change nothing. */
   epoch: number
   problem: string | null
 }
 
-/** A reaction that owns nothing yet. */
+/** A subscription without a lease. */
 export function createSubscription<Tools>(reaction: AnyReaction<Tools>): Subscription<Tools> {
   return {
     reaction,
@@ -57,49 +57,50 @@ export function createSubscription<Tools>(reaction: AnyReaction<Tools>): Subscri
   }
 }
 
-/** Begins a term at a checkpoint. */
+/** Begins ownership at a checkpoint. */
 export function startEpoch<Tools>(
-  lane: Subscription<Tools>,
-  checkpoint: { readonly position: number; readonly version: number },
+  subscription: Subscription<Tools>,
+  { position, version }: { readonly position: number; readonly version: number },
 ): void {
-  lane.state = 'owner'
-  lane.read = checkpoint.position
-  lane.position = checkpoint.position
-  lane.committed = checkpoint.position
-  lane.version = checkpoint.version
+  subscription.state = 'owner'
+  subscription.read = position
+  subscription.position = position
+  subscription.committed = position
+  subscription.version = version
 }
 
-/** Ends a term: what it has not finished is another's. */
-export function endEpoch<Tools>(lane: Subscription<Tools>, state: 'contending' | 'halted'): void {
-  lane.state = state
-  lane.epoch += 1
-  lane.jobs = []
-  lane.queue = []
-  lane.streams.clear()
-  lane.running = 0
+/** Ends ownership. The next owner processes the events that are not done. */
+export function endEpoch<Tools>(subscription: Subscription<Tools>, state: 'contending' | 'halted'): void {
+  subscription.state = state
+  subscription.epoch += 1
+  subscription.jobs = []
+  subscription.queue = []
+  subscription.streams.clear()
+  subscription.running = 0
 }
 
-/** Takes what concerns the reaction from a page. */
+/** Enqueues the events of a page that the reaction handles. */
 export function enqueue<Tools>(
-  lane: Subscription<Tools>,
+  subscription: Subscription<Tools>,
   page: { readonly events: readonly RecordedEvent[]; readonly position: number },
 ): void {
   for (const event of page.events) {
-    if (event.position <= lane.read || lane.reaction.on[event.type] === undefined) continue
+    if (event.position <= subscription.read || subscription.reaction.on[event.type] === undefined) continue
     const job = { event, at: Date.parse(event.meta.at), done: false }
-    lane.jobs.push(job)
-    lane.queue.push(job)
+    subscription.jobs.push(job)
+    subscription.queue.push(job)
   }
-  lane.read = Math.max(lane.read, page.position)
-  advancePosition(lane)
+  subscription.read = Math.max(subscription.read, page.position)
+  advancePosition(subscription)
 }
 
-/** Moves `position` over what is done without a gap. */
-export function advancePosition<Tools>(lane: Subscription<Tools>): void {
-  const open = lane.jobs.findIndex(({ done }) => !done)
-  const done = open === -1 ? lane.jobs.length : open
-  const last = lane.jobs[done - 1]
-  if (last) lane.position = Math.max(lane.position, last.event.position)
-  lane.jobs = done > 0 ? lane.jobs.slice(done) : lane.jobs
-  if (lane.jobs.length === 0) lane.position = Math.max(lane.position, lane.read)
+/** Moves `position` to the last event before the first one that is not done. */
+export function advancePosition<Tools>(subscription: Subscription<Tools>): void {
+  const { jobs } = subscription
+  const open = jobs.findIndex(({ done }) => !done)
+  const done = open === -1 ? jobs.length : open
+  const last = jobs[done - 1]
+  if (last) subscription.position = Math.max(subscription.position, last.event.position)
+  if (done > 0) subscription.jobs = jobs.slice(done)
+  if (subscription.jobs.length === 0) subscription.position = Math.max(subscription.position, subscription.read)
 }

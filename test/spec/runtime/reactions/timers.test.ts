@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { type ReadStore, StoreUnavailable } from '../../../../src/ports/read-store.ts'
-import { runTimers, type TimerKinds } from '../../../../src/runtime/reactions/timers.ts'
+import type { TimerKinds } from '../../../../src/runtime/reactions/timer-jobs.ts'
+import { runTimers } from '../../../../src/runtime/reactions/timers.ts'
 import { withFaults } from '../../../support/faults/with-faults.ts'
 import { createManualClock } from '../../../support/memory/clock.ts'
 import { createMemoryOperationalStore } from '../../../support/memory/operational-store.ts'
