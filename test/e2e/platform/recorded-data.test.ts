@@ -8,7 +8,7 @@ import { isReproduced } from '../../../src/explain/explanation.ts'
 import { explain } from '../../../src/main/explain.ts'
 import { projectionNames, rebuild } from '../../../src/main/rebuild.ts'
 import { openReadStore } from '../../../src/main/stores.ts'
-import { readAliases } from '../../../src/runtime/projections/build-names.ts'
+import { readAliases } from '../../../src/runtime/projections/build-alias.ts'
 import { freshEnvironment, startServer } from '../../support/e2e/server.ts'
 
 const RECORDED = join(import.meta.dirname, '../../support/fixtures/recorded-data')
