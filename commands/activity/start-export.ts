@@ -1,7 +1,7 @@
 import { activity, activityEvents } from '../../src/domain/activity/activity.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
-/** Puts an export on record, before anything of it is given out (Document 1, "Limits", Exports). */
+/** Records an export before any of it is sent (Document 1, "Limits", Exports). */
 export const startExport = defineCommand({
   name: 'start-export',
   entity: activity,

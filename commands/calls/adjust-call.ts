@@ -8,7 +8,7 @@ import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** The figures that an adjustment sets, and why (Supplement §6, `adjust`). */
+/** Figures that an adjustment sets, and its reason (Supplement §6, `adjust`). */
 export const adjustmentInput = z.object({
   converted: z.boolean().optional(),
   revenueCents: figureCents.optional(),
@@ -16,7 +16,7 @@ export const adjustmentInput = z.object({
   reason: z.string().trim().min(1).max(ADJUSTMENT.reason),
 })
 
-/** Corrects the figures of a call that ended. What is named stays as it was set; what is not goes on following from the facts. */
+/** Corrects figures of a call that ended. A figure in the request keeps its value; the others still follow from the facts. */
 export const adjustCall = defineCommand({
   name: 'adjust-call',
   entity: call,

@@ -12,7 +12,7 @@ const input = z.object({
   callId: id,
   hungUpBy: z.enum(['caller', 'agent', 'platform', 'unknown']),
   recorded: z.boolean(),
-  /** The platform ended it because nobody else did. */
+  /** The platform ended a stuck call. */
   terminated: z.boolean().default(false),
   occurredAt: instant,
 })
@@ -29,7 +29,7 @@ function statusAtEnd(state: CallState, terminated: boolean): CallStatus {
 
 const addSeconds = (instant: string, seconds: number) => new Date(Date.parse(instant) + seconds * 1_000).toISOString()
 
-/** The dial that rings when the call ends is over too. */
+/** `TargetFailed` for the dial that was ringing when the call ended. */
 function abandonedEvents(state: CallState, { callId, hungUpBy, occurredAt }: z.infer<typeof input>) {
   const dial = ringingAttempt(state)
   if (!dial) return []
@@ -56,8 +56,8 @@ function abandonedEvents(state: CallState, { callId, hungUpBy, occurredAt }: z.i
 }
 
 /**
- * The carrier says that the call is over. A call that connected nobody has nothing to hold back, so its books are
- * written with its end; so are those of a call without a buffer.
+ * Ends a call, as the carrier or the platform reports. A call without a buffer, or that did not connect, settles at once.
+ * Idempotent by call.
  */
 export const endCall = defineCommand({
   name: 'end-call',
@@ -65,13 +65,13 @@ export const endCall = defineCommand({
   input,
   id: ({ callId }) => callId,
   rejects: ['call-not-found'],
-  decide(told, state) {
-    const { callId, hungUpBy, recorded, terminated, occurredAt } = told
+  decide(end, state) {
+    const { callId, hungUpBy, recorded, terminated, occurredAt } = end
     if (!state) return refuseNotFound('call')
     if (state.ended) return []
     const { arrival, terms, unrouted } = state
     const dial = answeredAttempt(state)
-    const gaveUp = abandonedEvents(state, told)
+    const gaveUp = abandonedEvents(state, end)
     const last = (dial ?? state.attempts.at(-1))?.claim
     const talkSeconds = state.answeredAt ? secondsBetween(state.answeredAt, occurredAt) : 0
     const rang = [

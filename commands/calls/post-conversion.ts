@@ -10,7 +10,7 @@ import { id } from '../../src/kernel/wire.ts'
 
 const HOUR_MS = 3_600_000
 
-/** What a conversion says (Supplement §6, `conversion`). */
+/** Input of a conversion (Supplement §6, `conversion`). */
 export const conversionInput = z.object({
   converted: z.literal(true, { error: 'must be true: a correction (adjust) takes a conversion back' }),
   revenueCents: figureCents.optional(),
@@ -24,9 +24,9 @@ export const conversionInput = z.object({
 })
 
 /**
- * A call converted: by a buyer's postback through a key, by a person's mark otherwise. Each call takes one postback, and
- * one mark before it, known by their `externalId` and by their command; before the settlement they are kept, and the call
- * settles by the last. What a postback leaves out stays as the mark had it.
+ * Converts a call: a key posts a buyer's postback, a person sets a mark. A call takes one postback, and one mark before it;
+ * repeats are recognized by `externalId` and command. A call that has not settled yet settles by the last one. A postback
+ * without revenue or note keeps those of the mark.
  */
 export const postConversion = defineCommand({
   name: 'post-conversion',
@@ -41,7 +41,7 @@ export const postConversion = defineCommand({
     if (!answeredAttempt(state))
       return refuse('conflict', null, 'The call reached no buyer, so there is nothing to convert.')
     const again = posts.some(
-      (post) => post.commandId === commandId || (externalId !== null && post.externalId === externalId),
+      (one) => one.commandId === commandId || (externalId !== null && one.externalId === externalId),
     )
     if (again) return []
     const source = actor.type === 'key' ? ('postback' as const) : ('manual' as const)
@@ -51,15 +51,15 @@ export const postConversion = defineCommand({
     }
     const closesAt = new Date(Date.parse(ended.at) + CONVERSION.windowHours * HOUR_MS).toISOString()
     if (now > closesAt) return refuse('window-closed', { closedAt: closesAt })
-    const told = {
+    const post = {
       source,
       revenueCents: revenueCents ?? last?.revenueCents ?? null,
       note: note ?? last?.note ?? null,
       externalId,
     }
     const before = computeBooks(state, ended.talkSeconds)
-    const after = computeBooks(state, ended.talkSeconds, { posts: [...posts, { ...told, commandId }] })
-    const facts = { callId, ref: arrival.ref, occurredAt: now, ...told }
+    const after = computeBooks(state, ended.talkSeconds, { posts: [...posts, { ...post, commandId }] })
+    const facts = { callId, ref: arrival.ref, occurredAt: now, ...post }
     return [
       { type: 'ConversionPosted', data: { ...facts, before: figuresOf(before), after: figuresOf(after) } },
       ...booksChangedEvents(state, callId, after, now, source === 'manual' ? note : null),

@@ -11,7 +11,7 @@ const input = z.object({
   occurredAt: instant,
 })
 
-/** The carrier says that a dialled target answered. Known by the attempt; late or repeated notices change nothing. */
+/** Records that a dialled target answered. Idempotent by attempt: late or repeated notices change nothing. */
 export const recordAnswer = defineCommand({
   name: 'record-answer',
   entity: call,

@@ -3,13 +3,13 @@ import { call } from '../../src/domain/calls/call.ts'
 import { ledgerEvents } from '../../src/domain/routing/ledger-events.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
-/** What the ledger decided on an arrival, as it wrote it. */
+/** Data of the ledger's decision on an arrival. */
 const input = z.union([
   ledgerEvents.CallAdmitted,
   ledgerEvents.CallRefused.transform((refused) => ({ ...refused, plan: [], skipped: [], claim: null })),
 ])
 
-/** The call's own stream begins with what the ledger decided: its arrival, and its first dial or its end. Known by the call itself. */
+/** Begins a call's stream with the ledger's decision: the arrival, and the first dial or the reason for none. Idempotent by call. */
 export const recordArrival = defineCommand({
   name: 'record-arrival',
   entity: call,

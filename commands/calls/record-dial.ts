@@ -2,7 +2,7 @@ import { call, ringingAttempt } from '../../src/domain/calls/call.ts'
 import { ledgerEvents } from '../../src/domain/routing/ledger-events.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
-/** The ledger claimed the next target: it is dialled, unless the call has ended or was answered meanwhile. Known by the attempt. */
+/** Records the dial of the target that the ledger claimed, unless the call has ended or was answered. Idempotent by attempt. */
 export const recordDial = defineCommand({
   name: 'record-dial',
   entity: call,

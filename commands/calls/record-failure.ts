@@ -16,22 +16,25 @@ const input = z.object({
   occurredAt: instant,
 })
 
-/** The carrier says that a dial ended without an answer. Known by the attempt; late or repeated notices change nothing. */
+/** Records that a dial ended without an answer. Idempotent by attempt: late or repeated notices change nothing. */
 export const recordFailure = defineCommand({
   name: 'record-failure',
   entity: call,
   input,
   id: ({ callId }) => callId,
   rejects: ['call-not-found'],
-  decide({ attempt, occurredAt, outcome, ...told }, state) {
+  decide({ attempt, occurredAt, outcome, ...failure }, state) {
     if (!state) return refuseNotFound('call')
     const dial = ringingAttempt(state)
     if (!dial || dial.claim.attempt !== attempt || state.ended) return []
     const { target, buyer, occurredAt: dialedAt } = dial.claim
     const rangSeconds = secondsBetween(dialedAt, occurredAt)
-    const sentence = failureSentence(target.name, outcome, rangSeconds, told.sipCode)
+    const sentence = failureSentence(target.name, outcome, rangSeconds, failure.sipCode)
     return [
-      { type: 'TargetFailed', data: { ...told, occurredAt, attempt, target, buyer, outcome, rangSeconds, sentence } },
+      {
+        type: 'TargetFailed',
+        data: { ...failure, occurredAt, attempt, target, buyer, outcome, rangSeconds, sentence },
+      },
     ]
   },
 })

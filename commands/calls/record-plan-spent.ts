@@ -2,7 +2,7 @@ import { call } from '../../src/domain/calls/call.ts'
 import { ledgerEvents } from '../../src/domain/routing/ledger-events.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
-/** The ledger found no further target: the call is unrouted, unless it has ended or was answered meanwhile. */
+/** Records that the ledger found no further target: the call is unrouted, unless it has ended or was answered. */
 export const recordPlanSpent = defineCommand({
   name: 'record-plan-spent',
   entity: call,

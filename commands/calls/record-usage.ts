@@ -4,7 +4,7 @@ import { call } from '../../src/domain/calls/call.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { cents, id, instant } from '../../src/kernel/wire.ts'
 
-/** The wallet was charged for a call's minutes: the call says so too, once. */
+/** Records on the call that the wallet was charged for its minutes, once. */
 export const recordUsage = defineCommand({
   name: 'record-usage',
   entity: call,

@@ -7,8 +7,8 @@ import { refuse } from '../../src/kernel/refusal.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 
 /**
- * The carrier has saved a recording of the call: before its end or after it, once or again. A call that was not to be
- * recorded, or that no buyer took, has none; whether one took it may be told later than the recording.
+ * Records a saved recording of a call, before or after its end. Idempotent by the carrier's recording id. Ignored for a
+ * call that is not recorded or that ended without an answer; refused before the answer, so that the notice is repeated.
  */
 export const saveRecording = defineCommand({
   name: 'save-recording',

@@ -4,7 +4,7 @@ import { settlementEvent } from '../../src/domain/calls/settlement.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** The buffer is over: the call's books are written, once, as of the instant that they fell due. */
+/** Settles a call after its buffer, once, at the instant at which the settlement was due. */
 export const settleCall = defineCommand({
   name: 'settle-call',
   entity: call,

@@ -7,7 +7,7 @@ import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Sets and removes tags of a call, live or over. Known by the tags themselves: what is so already changes nothing. */
+/** Sets and removes tags of a call, in progress or ended. Idempotent: a tag that has the value already does not change. */
 export const tagCall = defineCommand({
   name: 'tag-call',
   entity: call,

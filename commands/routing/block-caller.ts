@@ -8,7 +8,7 @@ import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Turns a caller away, from one campaign or, without one, from all. */
+/** Blocks a caller on one campaign or, without one, on the whole workspace. A caller that is blocked already stays so. */
 export const blockCaller = defineCommand({
   name: 'block-caller',
   entity: blocklist,

@@ -6,7 +6,7 @@ import { ledger } from '../../src/domain/routing/ledger.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 
-/** A claimed target answered: the slot that the dial held is counted. Known by call and attempt. */
+/** Counts the slot that a dial held when its target answers. Idempotent by call and attempt. */
 export const countAnswer = defineCommand({
   name: 'count-answer',
   entity: ledger,

@@ -6,8 +6,8 @@ import { ledgerEvents } from '../../src/domain/routing/ledger-events.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
 /**
- * A connected call's books are written: its revenue counts, and its slot, where conversions count, is counted or given
- * back. Nothing of the call is open afterwards, whatever was lost before. Known by the call.
+ * Counts the settlement of a connected call: its revenue and payout and, where conversions count, its slot, which is given
+ * back when the call did not convert. The call is not open afterwards. Idempotent by call.
  */
 export const countSettlement = defineCommand({
   name: 'count-settlement',

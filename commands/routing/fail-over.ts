@@ -20,9 +20,8 @@ const input = z.object({
 })
 
 /**
- * A dial got no answer: its slots are given back, its target's health is judged, and the next target that can take the
- * call now is claimed. Where the call was released before this was heard of, the health is all that is left to judge.
- * Known by call and attempt.
+ * A dial ended without an answer: gives its slots back, updates its target's health, and claims the next target that can
+ * take the call now. When the call was released before, only the health is updated. Idempotent by call and attempt.
  */
 export const failOver = defineCommand({
   name: 'fail-over',

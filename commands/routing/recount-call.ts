@@ -12,8 +12,8 @@ import { defineCommand } from '../../src/kernel/command.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 
 /**
- * The books of a settled call changed: revenue, payout and, where conversions count, its slot follow, in the windows that
- * the call was counted in. Known by the call and the number of the change: one that comes late, or again, counts nothing.
+ * Counts a change of a settled call's books: revenue, payout and, where conversions count, its slot, in the windows in
+ * which the call counts. Idempotent by call and number of the change: a repeated or outdated change counts nothing.
  */
 export const recountCall = defineCommand({
   name: 'recount-call',
@@ -42,7 +42,7 @@ export const recountCall = defineCommand({
     const capCountsOn = claim?.capCountsOn ?? null
     const whose = { campaignId, publisherId, targetId, buyerId, capCountsOn, claimedAt: claim?.occurredAt ?? null }
     const open = claim ? state.calls.get(callId) : undefined
-    // The settlement has not been counted: what is counted now is what the books say since.
+    // The settlement is not counted yet: count it with the present figures.
     const first = open ? callCountedEvents(open, { callId, occurredAt, ...whose, ...after }) : []
     const known = getEntry(state.countedCalls, callId) ?? lookUp(countedCallMemory, callId) ?? NOT_COUNTED
     const before = first.length > 0 ? { ...NOT_COUNTED, ...after, resetSince: open?.resetSince ?? false } : known

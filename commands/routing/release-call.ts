@@ -7,8 +7,8 @@ import { defineCommand } from '../../src/kernel/command.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 
 /**
- * A call is over: it no longer counts among the live ones. One that connected keeps its claim until it is counted; that
- * it connected is said again here, in case the answer itself was lost on its way. Known by the call.
+ * A call is over: it no longer counts as in progress. A call that connected keeps its claim until its settlement is
+ * counted; its connection is counted here when the answer itself was lost. Idempotent by call.
  */
 export const releaseCall = defineCommand({
   name: 'release-call',

@@ -7,8 +7,8 @@ import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
 /**
- * Zeroes what a target has used of its caps, and starts each window from now. Calls claimed before never count there
- * again, however late they settle; the buyer's counters, the caps and the calls in progress stay as they are.
+ * Resets the cap counters of a target to zero. Calls that were claimed before never count on the target again, however
+ * late they settle. The buyer's counters, the caps and the calls in progress stay as they are.
  */
 export const resetTargetCaps = defineCommand({
   name: 'reset-target-caps',

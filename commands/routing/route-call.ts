@@ -20,20 +20,20 @@ const input = z.object({
   carrierCallId: z.string(),
   to: e164,
   caller: e164.nullable(),
-  /** SHA-256 of the routing key that a SIP call carries. */
+  /** SHA-256 of the routing key in a SIP call's headers; null when there is none. */
   routingKeyHash: sha256.nullable().default(null),
-  /** Drawn before, where the call was rehearsed. */
+  /** The seed of the dry run, where there was one. */
   seed: z.int().nullable().default(null),
   occurredAt: instant,
 })
 
-/** The number that was called, and on whose account the call is. */
+/** The number that was called, and the campaign and publisher of the call; undefined for an unknown number. */
 function calledNumberOf(workspace: WorkspaceState, { to, routingKeyHash, occurredAt }: z.infer<typeof input>) {
   const number = workspace.numbers.get(workspace.numberIds.get(to) ?? '')
   return number && { number, sender: senderOf(workspace, number, routingKeyHash, occurredAt) }
 }
 
-/** A call has arrived: gates, plan and first claim, decided on all that is known at this moment. Known by its call id. */
+/** Routes an arriving call: gates, terms, plan and first claim. Idempotent by call id. */
 export const routeCall = defineCommand({
   name: 'route-call',
   entity: ledger,
@@ -52,10 +52,10 @@ export const routeCall = defineCommand({
     const called = calledNumberOf(reads.workspace, input)
     if (!called) return refuse('number-not-found')
     const lastSeen = createLastSeen(state, lookUp)
-    const told = { ...called, callId, carrierCallId, routingKeyHash, caller, at }
+    const arriving = { ...called, callId, carrierCallId, routingKeyHash, caller, at }
     return withCapNotifications(
       state,
-      [decideArrival({ ...reads, ...told, ledger: state, lastSeen, seed })],
+      [decideArrival({ ...reads, ...arriving, ledger: state, lastSeen, seed })],
       reads.workspace,
     )
   },

@@ -4,7 +4,7 @@ import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Lifts one block; a block of the same caller at another scope stays. */
+/** Removes one block; blocks of the same caller at other scopes stay. */
 export const unblockCaller = defineCommand({
   name: 'unblock-caller',
   entity: blocklist,

@@ -10,18 +10,18 @@ const doc = activityEntry
   .extend({ workspaceId: id, entryId: z.string(), seq: z.int(), head: z.boolean() })
 type Doc = Readonly<z.infer<typeof doc>>
 
-/** The newest entry of a chain after an event. */
+/** The newest entry of a chain after an event: the head. */
 function headAfter(before: Doc | null, event: RecordedEvent, workspaceId: string): Doc | null {
   const entry = entryOf(event)
   if (entry === null) return before
-  const { id: entryId, ...kept } = entry
+  const { id: entryId, ...fields } = entry
   const [seq, previous] = before ? [before.seq + 1, before.hash] : [1, NO_HASH]
-  return { ...kept, hash: hashAfter(previous, entry), workspaceId, entryId, seq, head: true }
+  return { ...fields, hash: hashAfter(previous, entry), workspaceId, entryId, seq, head: true }
 }
 
 /**
- * The activity log: its entries by their events' ids, each with its place in its workspace's chain, and the newest of
- * each workspace under the workspace's own id as well (`head`). An entry counts once the head has reached it.
+ * The activity log: entries by event id, each with its place in its workspace's chain (`seq`), and a copy of the newest
+ * one of each workspace under the workspace's id (`head`). Readers ignore entries beyond the head.
  */
 export const activity = defineProjection({
   name: 'activity',

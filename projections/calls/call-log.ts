@@ -24,7 +24,7 @@ type BookFigures = Pick<CallRecord, 'converted' | 'revenueCents' | 'payoutCents'
   readonly source: CallRecord['conversionSource']
 }
 
-/** A call with its books as they read from an instant on. A call that no longer counts as converted was connected. */
+/** A call with its books as of an instant. The outcome of a call that no longer converts is `connected` again. */
 function applyBooks(
   doc: CallRecord,
   { converted, revenueCents, payoutCents, source }: BookFigures,
@@ -45,31 +45,31 @@ function applyBooks(
 }
 
 function applyTags(doc: CallRecord, { changes, source }: z.infer<typeof callEvents.CallTagged>): CallRecord {
-  const gone = new Set(changes.map(({ key }) => storedTag(key)))
-  const kept = (tags: CallRecord['tags']) => Object.entries(tags).filter(([key]) => !gone.has(key))
+  const changed = new Set(changes.map(({ key }) => storedTag(key)))
+  const unchanged = (tags: CallRecord['tags']) => Object.entries(tags).filter(([key]) => !changed.has(key))
   const set = changes.flatMap(({ key, after }) => (after === null ? [] : [[storedTag(key), after] as const]))
   return {
     ...doc,
-    tags: Object.fromEntries([...kept(doc.tags), ...set]),
-    tagSources: Object.fromEntries([...kept(doc.tagSources), ...set.map(([key]) => [key, source] as const)]),
+    tags: Object.fromEntries([...unchanged(doc.tags), ...set]),
+    tagSources: Object.fromEntries([...unchanged(doc.tagSources), ...set.map(([key]) => [key, source] as const)]),
   }
 }
 
-/** One document a call, by its id: the call log's row, the live board's row, and the facts of the call's own page. */
+/** One document for each call, by call id: the call log's row, the live board's row, and the facts of the call's own page. */
 export const callLog = defineProjection({
   name: 'call-log',
   version: 4,
   events: callEvents,
   doc: callRecord,
   indexes: [
-    // The list, the live board, which looks back a few hours only, and the file, which is read from the index alone.
+    // The list, the live board, which looks back a few hours only, and the export, which reads the index alone.
     { workspaceId: 1, startedMs: -1, _id: 1, row: 1 },
-    // When each number last took a call.
+    // The last call of each number.
     { workspaceId: 1, numberId: 1, startedMs: -1 },
-    // Who called: a look-up by caller is the one filter that few of very many calls pass.
+    // The caller: the one selective filter over very many calls.
     { workspaceId: 1, callerReversed: 1 },
   ],
-  // What pages of calls are filtered and sorted by.
+  // Fields that pages of calls are filtered and sorted by.
   columns: [
     'talkSeconds',
     'revenueCents',

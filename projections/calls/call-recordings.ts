@@ -6,7 +6,7 @@ import { defineProjection } from '../../src/kernel/projection.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 
 const savedRecording = recording.extend({ carrierCallId: z.string(), createdAt: instant })
-/** A recording as it can be listed and played. */
+/** A saved recording, as it is listed and played. */
 export type SavedRecording = Readonly<z.infer<typeof savedRecording>>
 
 const events = { RecordingSaved: callEvents.RecordingSaved }
@@ -16,7 +16,7 @@ function savedRecordingOf({ data }: RecordedOf<typeof events>): SavedRecording {
   return { ...recording, carrierCallId, createdAt: occurredAt }
 }
 
-/** The recordings of a call that has any, by the call's id, in the order in which they were saved. */
+/** Recordings of each call that has any, by call id, in the order in which they were saved. */
 export const callRecordings = defineProjection({
   name: 'call-recordings',
   version: 1,

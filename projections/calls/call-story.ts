@@ -28,7 +28,7 @@ import { cents, id } from '../../src/kernel/wire.ts'
 
 const doc = z.object({
   workspaceId: id,
-  /** Where the call stands, in one sentence. */
+  /** The call's present state in one sentence. */
   summary: z.string(),
   steps: z.array(storyStep).readonly(),
   attempts: z.array(storyAttempt).readonly(),
@@ -39,7 +39,7 @@ const doc = z.object({
   corrections: corrections.nullable(),
   /** Oldest first. */
   adjustments: z.array(adjustment).readonly(),
-  /** What somebody wrote to a conversion, or to taking it back. */
+  /** The note on a conversion, or on its correction. */
   conversionNote: z.string().nullable(),
 })
 type Doc = z.infer<typeof doc>
@@ -63,7 +63,7 @@ function withAttempt(doc: Doc, attemptNo: number, changes: Partial<StoryAttempt>
   return doc.attempts.map((each) => (each.attemptNo === attemptNo ? { ...each, ...changes } : each))
 }
 
-/** A call's waterfall, by the call's id: sentences as they were written, kept in the order in which they were. */
+/** A call's waterfall, by call id, with the sentences as they were recorded, in their order. */
 export const callStory = defineProjection({
   name: 'call-story',
   version: 3,

@@ -3,7 +3,7 @@ import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Blocked callers, by the id of the block. */
+/** Blocked callers, by block id. */
 export const blockedCallers = defineProjection({
   name: 'blocked-callers',
   version: 1,

@@ -6,7 +6,7 @@ import { defineProjection } from '../../src/kernel/projection.ts'
 
 const { CallCounted, CallRecounted } = ledgerEvents
 
-/** What is counted of each call, by its id: the memory of those that the ledger's fold has forgotten. */
+/** What is counted of each call, by call id: decisions look up calls that the ledger's fold has dropped. */
 export const bookedCalls = defineProjection({
   name: memory.name,
   version: 1,

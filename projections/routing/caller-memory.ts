@@ -25,13 +25,13 @@ function createDoc(event: RecordedOf<typeof events>, id: string) {
 
 type Doc = ReturnType<typeof createDoc>
 
-/** A call dated in the past does not hide a later one. */
+/** Keeps the later sighting: calls may be dated in the past. */
 const updateDoc = (doc: Doc, event: RecordedOf<typeof events>, id: string): Doc => {
   const seen = createDoc(event, id)
   return doc && seen && laterSighting(doc, seen) === seen ? seen : doc
 }
 
-/** Callers whom campaigns, lanes and targets saw last: the memory of those whom the ledger's fold has forgotten. */
+/** Latest sightings of callers by campaigns, lanes and targets: decisions look up those that the ledger's fold has dropped. */
 export const callerMemory = defineProjection({
   name: memory.name,
   version: 2,

@@ -55,7 +55,7 @@ function addCents(doc: Doc, cents: number, at: string, now: string): Doc {
     : { ...doc, revenueDays: addCount(doc.revenueDays, day, cents, now) }
 }
 
-/** A document after an event: slots that a dial only holds do not show. */
+/** A document after the counts of an event; held slots that do not count yet are left out. */
 function applyCounts(doc: Doc, event: LedgerEvent, now: string): Doc {
   const change = countsOf(event)?.[doc.kind]
   if (!change) return doc
@@ -123,7 +123,7 @@ function create(event: Event, id: string): Doc | null {
 
 /** Counters of targets, buyers, lanes and campaigns, by `counterKey`, with the health of targets. */
 export const capCounters = defineProjection({
-  // Named before its file: the collection keeps the name.
+  // The name of the collection; the usage that is billed is another thing.
   name: 'usage',
   version: 2,
   events,

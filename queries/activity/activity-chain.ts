@@ -5,37 +5,37 @@ import type { Filter, ReadStore } from '../../src/ports/read-store.ts'
 import { type ActivityDocument, activityEntryOf, readLogHead } from '../shared/activity-filter.ts'
 import { readAll } from '../shared/documents.ts'
 
-/** A place in a chain: how many entries there are up to it, and the hash of the last of them. */
+/** A position in a chain: the number of entries up to it, and the hash of the last one. */
 type ChainPosition = Pick<ActivityDocument, 'seq' | 'hash'>
 
 const CHAIN_START: ChainPosition = { seq: 0, hash: NO_HASH }
 
-/** How a stretch of a chain was found: how many of its entries hold, the last of them, and the first that does not follow. */
+/** Result of a check: the number of valid entries, the last of them, and the first invalid entry; null when all are valid. */
 export interface ChainCheck {
   readonly entries: number
   readonly last: ActivityDocument | null
   readonly broken: ActivityDocument | null
 }
 
-/** A stretch of a chain, with the entries right before and behind it; null where the chain begins or ends. */
-interface Stretch {
+/** Bounds of a range of a chain: the entries right before and after it; null where the chain begins or ends. */
+interface ChainRange {
   readonly before: ActivityDocument | null
-  readonly behind: ActivityDocument | null
+  readonly after: ActivityDocument | null
 }
 
-/** Whether an entry is the one that follows: at the next place, its hash made of the hash before and of itself. */
+/** Whether an entry follows a position: its `seq` is the next one, and its hash is that of the previous hash and itself. */
 function isSuccessor({ seq, hash }: ChainPosition, entry: ActivityDocument): boolean {
   const { hash: own, ...rest } = activityEntryOf(entry)
   return entry.seq === seq + 1 && own === hashAfter(hash, rest)
 }
 
-/** Whether an entry is as the head has it; beyond the head only what is being written now may stand, which is newer. */
+/** Whether an entry agrees with the head: the same hash at its `seq`; beyond it only newer entries, which are being written. */
 function isConsistentWithHead(head: ActivityDocument | null, { seq, hash, position }: ActivityDocument): boolean {
   if (head === null) return false
   return seq === head.seq ? hash === head.hash : seq < head.seq || position > head.position
 }
 
-/** The first entry of a workspace that a filter names, by its place; the last for -1. */
+/** The first entry of a workspace that passes a filter, by `seq`; the last one for -1. */
 async function findEntry(
   views: ReadStore,
   workspaceId: string,
@@ -48,14 +48,14 @@ async function findEntry(
 }
 
 /**
- * The stretch whose entries lie in a window. What lies around it is found by place where the window holds an entry, so
- * that entries that are gone from either end of it leave a gap.
+ * Bounds of the entries in a time window. They are found by `seq` where the window contains an entry, so that entries
+ * missing at either end leave a gap.
  */
-async function stretchOf(
+async function chainRangeOf(
   views: ReadStore,
   workspaceId: string,
   { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
-): Promise<Stretch> {
+): Promise<ChainRange> {
   const find = (filter: Filter, seq: 1 | -1) => findEntry(views, workspaceId, filter, seq)
   const within = { ...(from === undefined ? {} : { $gte: from }), ...(to === undefined ? {} : { $lt: to }) }
   const around = async (edge: string | undefined, way: 1 | -1): Promise<ActivityDocument | null> => {
@@ -64,19 +64,19 @@ async function stretchOf(
     if (inner) return find({ seq: way === 1 ? { $gt: inner.seq } : { $lt: inner.seq } }, way)
     return find({ at: way === 1 ? { $gte: edge } : { $lt: edge } }, way)
   }
-  return { before: await around(from, -1), behind: await around(to, 1) }
+  return { before: await around(from, -1), after: await around(to, 1) }
 }
 
-/** The entries of a stretch and those around it, in order, a batch at a time; several that claim one place come all. */
+/** Entries of a range with its bounds, in order, in batches; all entries of one `seq` are returned. */
 async function* readEntries(
   views: ReadStore,
   workspaceId: string,
-  { before, behind }: Stretch,
+  { before, after }: ChainRange,
 ): AsyncGenerator<ActivityDocument> {
-  const upTo = behind ? { $lte: behind.seq } : {}
+  const upTo = after ? { $lte: after.seq } : {}
   const since = before ? { $gte: before.seq } : {}
   for (let last: ActivityDocument | undefined; ; ) {
-    // Of the place that a batch ended at, one has been seen: a forged one behind it begins the next.
+    // The next batch begins at the last `seq` and skips one entry of it, so that a forged second one is found.
     const seq = { ...upTo, ...(last ? { $gte: last.seq } : since) }
     const filter = { workspaceId, head: false, ...(Object.keys(seq).length > 0 ? { seq } : {}) }
     const page = { filter, sort: { seq: 1 }, skip: last ? 1 : 0, limit: ACTIVITY.verifyBatch } as const
@@ -87,28 +87,28 @@ async function* readEntries(
   }
 }
 
-/** Makes every hash of a window of a workspace's chain again, those of the entries around it too, and holds it to the head. */
+/** Recomputes every hash of a window of a workspace's chain, including its bounds, and compares the chain with its head. */
 export async function checkChain(
   views: ReadStore,
   workspaceId: string,
   window: { readonly from?: string | undefined; readonly to?: string | undefined },
 ): Promise<ChainCheck> {
   const head = await readLogHead(views, workspaceId)
-  const stretch = await stretchOf(views, workspaceId, window)
-  const { before, behind } = stretch
+  const range = await chainRangeOf(views, workspaceId, window)
+  const { before, after } = range
   let place = before
     ? ((await findEntry(views, workspaceId, { seq: { $lt: before.seq } }, -1)) ?? CHAIN_START)
     : CHAIN_START
   let [entries, last]: [number, ActivityDocument | null] = [0, null]
   const within = (seq: number) =>
-    seq > (before?.seq ?? 0) && seq < (behind?.seq ?? Number.POSITIVE_INFINITY) && seq <= (head?.seq ?? 0)
-  for await (const entry of readEntries(views, workspaceId, stretch)) {
+    seq > (before?.seq ?? 0) && seq < (after?.seq ?? Number.POSITIVE_INFINITY) && seq <= (head?.seq ?? 0)
+  for await (const entry of readEntries(views, workspaceId, range)) {
     if (!isSuccessor(place, entry) || !isConsistentWithHead(head, entry)) return { entries, last, broken: entry }
     place = entry
     if (!within(entry.seq)) continue
     entries += 1
     last = entry
   }
-  const cut = behind === null && head !== null && place.seq < head.seq
+  const cut = after === null && head !== null && place.seq < head.seq
   return { entries, last, broken: cut ? { ...head, id: head.entryId } : null }
 }

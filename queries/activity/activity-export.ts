@@ -8,7 +8,7 @@ import type { ReadStore } from '../../src/ports/read-store.ts'
 import { activityEntryOf, activityFilter, activityFilters, readLogHead } from '../shared/activity-filter.ts'
 import { readAll } from '../shared/documents.ts'
 
-/** What an export of the activity log is asked. */
+/** Query of an export of the activity log. */
 export const activityExportQuery = z.object({
   ...activityFilters,
   limit: queryInteger({ min: 1, max: EXPORT.activity.max })
@@ -20,7 +20,7 @@ export const activityExportQuery = z.object({
 const changedFields = ({ changes }: ActivityEntry, side: 'before' | 'after') =>
   JSON.stringify(Object.fromEntries(changes.map((change) => [change.field, change[side]])))
 
-/** The columns of the activity log as a file; changes are two columns of JSON, as it was and as it is. */
+/** Columns of the exported activity log; changes are two columns of JSON, before and after. */
 export const activityColumns: readonly CsvColumn<ActivityEntry>[] = [
   { heading: 'id', of: ({ id }) => id },
   { heading: 'at', of: ({ at }) => at },
@@ -42,7 +42,7 @@ export const activityColumns: readonly CsvColumn<ActivityEntry>[] = [
   { heading: 'hash', of: ({ hash }) => hash },
 ]
 
-/** The entries that a query names, newest first, a batch at a time and `limit` in all: what comes meanwhile moves none of them. */
+/** Entries that pass a query, newest first, in batches, `limit` in all. Entries added meanwhile do not shift them. */
 export async function* activityBatches(
   views: Pick<ReadStore, 'get' | 'find'>,
   workspaceId: string,

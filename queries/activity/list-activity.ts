@@ -14,7 +14,7 @@ import {
 import { readPage } from '../shared/documents.ts'
 import { pageFields, pageResponse } from '../shared/listing.ts'
 
-/** Who did what, newest first unless the query says otherwise (Document 1, shared convention 7; Supplement §10). */
+/** The activity log, newest first unless the query orders otherwise (Document 1, shared convention 7; Supplement §10). */
 export const listActivity = defineQuery({
   name: 'list-activity',
   summary: 'List the activity log',

@@ -7,9 +7,9 @@ import { windowProblem } from '../shared/activity-filter.ts'
 import { checkChain } from './activity-chain.ts'
 
 /**
- * Whether the activity log is as it was written: its hash chain made again. `entries` hold; `head` is the hash of the
- * last of them; `brokenAt` is the first entry that does not follow the one before it or, where the newest are gone, the
- * newest that was ever there.
+ * Verifies the hash chain of the activity log. `entries` is the number of valid entries; `head` the hash of the last of
+ * them; `brokenAt` the first entry that does not follow its predecessor or, where the newest entries are missing, the
+ * newest entry that the log ever had.
  */
 export const verifyActivity = defineQuery({
   name: 'verify-activity',

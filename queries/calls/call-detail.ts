@@ -13,13 +13,13 @@ import type { DocOf } from '../shared/documents.ts'
 import { type CallDoc, callRow, callRowOf } from './call-row.ts'
 import { recordingOf, recordingShape } from './recording-shape.ts'
 
-/** A call's waterfall with the terms frozen on it. */
+/** Document of a call's story. */
 export type StoryDoc = DocOf<typeof callStory>
 
 const { direction, attribution, routingMode, deliveryMode, attemptCount, answeredAt, endedAt } = callRecord.shape
 const { hungUpBy, callerState, callerCity, tagSources, settledAt, convertedAt, conversionSource } = callRecord.shape
 
-/** A call as its own page answers it: the row, and all that is known besides (Document 2, Call detail). */
+/** A call in full: the row and all further fields (Document 2, Call detail). */
 export const callDetail = callRow.extend({
   direction,
   attribution,
@@ -55,8 +55,8 @@ export const callDetail = callRow.extend({
 })
 
 /**
- * What the call is worth when it converts, as frozen at its arrival: the price of the target last dialled, and the
- * payout that the terms make of it. Null where no dial has said it yet.
+ * Figures of the call if it converts, frozen at its arrival: the price of the target dialled last, and the payout by the
+ * terms. Null where no dial has determined them yet.
  */
 export function frozenOf({ terms, sold }: StoryDoc): z.infer<typeof callDetail>['frozen'] {
   const unknown = sold === null && terms.payoutMode === 'revshare' && terms.payoutWithheld === null
@@ -76,7 +76,7 @@ function recordingsReason(
   return answeredAt === null ? 'never_answered' : 'not_saved'
 }
 
-/** The detail of a call. */
+/** The detail of a call for a response. */
 export function callDetailOf(
   doc: CallDoc,
   story: StoryDoc,
@@ -109,7 +109,7 @@ export function callDetailOf(
     corrections: story.corrections,
     adjustments: story.adjustments,
     conversionNote: story.conversionNote,
-    recordings: recordings.map((kept) => recordingOf(kept, doc.id, surface)),
+    recordings: recordings.map((recording) => recordingOf(recording, doc.id, surface)),
     recordingsReason: recordingsReason(doc, recordings),
   }
 }

@@ -39,7 +39,7 @@ export const callFilters = {
 const callQuery = z.object(callFilters)
 type CallQuery = Readonly<z.infer<typeof callQuery>>
 
-/** What each filter must be beyond its type; a problem is a sentence. */
+/** Rules of the filters beyond their types; each returns a sentence, or null when the filter is valid. */
 const RULES: Readonly<{ [Field in keyof CallQuery]?: (query: CallQuery) => string | null }> = {
   tz: ({ tz }) => (tz === undefined ? null : zoneProblem(tz)),
   minTalk: ({ minTalk, maxTalk }) =>
@@ -65,7 +65,7 @@ function problemsOf(query: CallQuery): Readonly<Record<string, string>> {
   )
 }
 
-/** The window asked for, in ms: from the first instant of the day six days ago to now, unless the query says otherwise. */
+/** The queried window in ms: by default from midnight six days ago to now. */
 function callWindow({ from, to }: CallQuery, timezone: string, now: string) {
   const nowMs = Date.parse(now)
   return {
@@ -79,13 +79,13 @@ function windowProblem(fromMs: number, toMs: number): string | null {
   return toMs - fromMs > CALL_LOG.windowDays * DAY_MS ? `must be at most ${CALL_LOG.windowDays} days before to` : null
 }
 
-/** A full number is exactly that caller (ten digits: with or without the country code 1), less is what the number ends with. */
+/** A full number matches that caller alone (ten digits: with or without the country code 1); fewer digits match the end of a number. */
 function callerCondition(caller: string): Filter[string] {
   const reversed = reverseDigits(caller)
   const full = caller.trim().startsWith('+') && e164.safeParse(`+${caller.replace(/\D/g, '')}`).success
   if (full || reversed.length > 10) return reversed
   if (reversed.length === 10) return { $in: [reversed, `${reversed}1`] }
-  // The sign behind 9 ends the range of what begins so.
+  // `:` is the character after `9`: the end of the range of this prefix.
   return { $gte: reversed, $lt: `${reversed}:` }
 }
 
@@ -98,7 +98,7 @@ function tagCondition(key: string | undefined, value: string | undefined): Filte
   return key === undefined ? {} : { [`tags.${storedTag(key)}`]: value ?? { $ne: null } }
 }
 
-/** Documents of the call log by field. */
+/** Conditions on fields of the call log. */
 type CallFields = { readonly [Path in keyof CallRecord | `${string}.id`]?: Filter[string] }
 
 function fieldConditions(query: CallQuery): CallFields {
@@ -118,7 +118,7 @@ function fieldConditions(query: CallQuery): CallFields {
   }
 }
 
-/** Which calls are asked for, and the window and zone that they are asked in. */
+/** The filter of a query, with its window and time zone. */
 export interface CallSelection {
   readonly filter: Filter
   readonly from: string
@@ -126,7 +126,7 @@ export interface CallSelection {
   readonly timezone: string
 }
 
-/** The calls that a query asks for; a refusal naming each field that makes no sense beside the others. */
+/** The calls that a query selects; a refusal that names each invalid field. */
 export function selectCalls({
   query,
   tenant,

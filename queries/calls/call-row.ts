@@ -9,7 +9,7 @@ import type { DocOf, WithId } from '../shared/documents.ts'
 /** A document of the call log. */
 export type CallDoc = WithId<DocOf<typeof callLog>>
 
-/** A call as lists answer it (Document 2, Call). */
+/** A call in a list (Document 2, Call). */
 export const callRow = z.object({
   id,
   ref: z.string(),
@@ -38,10 +38,10 @@ export type CallRow = z.infer<typeof callRow>
 
 const rows = new WeakMap<CallDoc, CallRow>()
 
-/** The row of a call: the same object for the same document. */
+/** The row of a call, memoized: the same object for the same document. */
 export function callRowOf(doc: CallDoc): CallRow {
-  const known = rows.get(doc)
-  if (known) return known
+  const cached = rows.get(doc)
+  if (cached) return cached
   const row = rowFrom(doc)
   rows.set(doc, row)
   return row

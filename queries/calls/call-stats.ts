@@ -4,7 +4,7 @@ import { collectionOf } from '../../src/kernel/projection.ts'
 import type { Filter, ReadStore } from '../../src/ports/read-store.ts'
 import { rate } from '../shared/rate.ts'
 
-/** Figures of a set of calls; rates are null when nothing is below the line. */
+/** Figures of a set of calls; a rate is null when its denominator is 0. */
 export const callStats = z.object({
   count: z.int(),
   connected: z.int(),
@@ -31,7 +31,7 @@ const SUMMED = [
   'talkSeconds',
 ] as const
 
-/** Figures of all calls that a filter names. */
+/** Figures of all calls that pass a filter. */
 export async function callStatsOf(views: ReadStore, filter: Filter): Promise<z.infer<typeof callStats>> {
   const [whole] = await views.sum(collectionOf(callLog), filter, [], SUMMED)
   const { count, sums } = whole ?? { count: 0, sums: [] }

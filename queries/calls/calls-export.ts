@@ -6,22 +6,22 @@ import { collectionOf } from '../../src/kernel/projection.ts'
 import type { Filter, Page, ReadStore } from '../../src/ports/read-store.ts'
 import { readAll } from '../shared/documents.ts'
 
-/** What the file begins with. */
+/** The heading row of the file. */
 export const callsHead = csvHeader(CALL_HEADINGS.map((heading) => ({ heading })))
 
-/** Which lines of the file are wanted: everything in it can cross a thread. */
+/** One batch of the export; everything in it can be sent to another thread. */
 export interface CallsExportRequest {
-  /** The calls, whenever they started. */
+  /** Filter of the calls, apart from their start. */
   readonly filter: Filter
   readonly fromMs: number
   /** Calls that started before this. */
   readonly belowMs: number
   readonly timezone: string
-  /** Lines at the most. */
+  /** Maximum number of rows. */
   readonly most: number
 }
 
-/** Lines of the file. `belowMs` is where the next ones begin; null when there are none. */
+/** Rows of the file in UTF-8. `belowMs` is where the next batch begins; null when this is the last one. */
 export interface CallsExportBatch {
   readonly bytes: Uint8Array
   readonly rows: number
@@ -30,17 +30,17 @@ export interface CallsExportBatch {
 
 type Views = Pick<ReadStore, 'find' | 'pluck'>
 
-/** Lines of a page of calls, as they are kept. */
+/** Stored CSV rows of a page of calls. */
 async function readCsvRows(views: Views, page: Page): Promise<readonly string[]> {
   const lines = await views.pluck(collectionOf(callLog), 'row', page)
   if (lines.every((line) => typeof line === 'string')) return lines
-  // What an earlier version of the call log keeps has no lines, and is read until this one is built.
+  // Documents of an earlier version have no CSV row; they are read until the present version is built.
   return (await readAll(views, callLog, page)).map(csvRowOf)
 }
 
 /**
- * The next calls, newest first: a batch of them, cut where no call that started in the same millisecond is left behind, so
- * that what arrives meanwhile moves none of them. Calls of one millisecond that fill a batch make it larger.
+ * The next batch, newest first. It never ends between two calls that started in the same millisecond, so that calls which
+ * arrive meanwhile do not shift the following batches; calls of one millisecond that fill a batch enlarge it.
  */
 export async function readCallsExport(
   views: Views,

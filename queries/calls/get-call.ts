@@ -31,7 +31,10 @@ export const getCall = defineQuery({
       readOne(views, callRecordings, workspaceId, params.id),
     ])
     if (!call || !story) return refuse('call-not-found')
-    const told = storyOf(call, story)
-    return { call: { ...callDetailOf(call, story, recorded?.recordings ?? [], surface), story: told }, story: told }
+    const storyResponse = storyOf(call, story)
+    return {
+      call: { ...callDetailOf(call, story, recorded?.recordings ?? [], surface), story: storyResponse },
+      story: storyResponse,
+    }
   },
 })

@@ -10,7 +10,7 @@ import { callFilters, selectCalls } from './call-filter.ts'
 import { callRow, callRowOf } from './call-row.ts'
 import { callStats, callStatsOf } from './call-stats.ts'
 
-/** The field that an order goes by, where it is not the start; what a call bills is its revenue. */
+/** Sort fields of the document, other than the start; `billedCents` is the revenue. */
 const FIELDS: Readonly<Record<string, string>> = { talkSeconds: 'talkSeconds', billedCents: 'revenueCents' }
 
 /** The call log: a page of calls, and the figures of all that pass the filters. */
@@ -27,12 +27,12 @@ export const listCalls = defineQuery({
   reads: [callLog],
   rejects: ['bad-request'],
   async run({ views }: QueryPorts, { query, tenant, now }) {
-    const asked = selectCalls({ query, tenant, now })
-    if (isRefusal(asked)) return asked
-    const { filter, ...window } = asked
+    const selection = selectCalls({ query, tenant, now })
+    if (isRefusal(selection)) return selection
+    const { filter, ...window } = selection
     const sort = FIELDS[query.sort] ?? 'startedMs'
     const docs = await readAll(views, callLog, { filter, ...pageOptions({ ...query, sort }) })
-    // After the page, so that the figures count what it shows.
+    // After the page, so that the figures include its calls.
     const stats = await callStatsOf(views, filter)
     return { ...pageResponse(docs.map(callRowOf), query, stats.count), stats, ...window }
   },

@@ -14,7 +14,7 @@ import type { CallDoc } from './call-row.ts'
 
 const HOUR_MS = 3_600_000
 const TALKING = 'in_progress'
-/** Statuses that are shown (Document 2, calls in progress). */
+/** Statuses on the live board (Document 2, calls in progress). */
 const ON_BOARD = ['routing', 'ringing', TALKING] as const
 
 /** A call in progress (Document 2, Live call row). */
@@ -56,7 +56,7 @@ function liveRowOf(doc: CallDoc, at: string): z.infer<typeof liveCallRow> {
   }
 }
 
-/** How many there are in all, and how many talk: as the rows say, or of more than a board holds as the store does. */
+/** Number of calls on the board, and of those that are connected: from the rows, or from the store when the board is full. */
 async function countLiveCalls(views: ReadStore, filter: Filter, rows: readonly CallDoc[]) {
   if (rows.length < LIVE_BOARD.calls)
     return { count: rows.length, connected: rows.filter(({ status }) => status === TALKING).length }

@@ -6,7 +6,7 @@ import { instant } from '../../src/kernel/wire.ts'
 
 const { id, format, channels, durationSeconds, expiresAt } = recording.shape
 
-/** A recording as its call lists it (Document 2, Call detail); `url` is the path of its audio on the surface that was asked. */
+/** A recording as its call lists it (Document 2, Call detail); `url` is the path of its audio on the surface of the request. */
 export const recordingShape = z.object({
   id,
   format,
@@ -17,13 +17,13 @@ export const recordingShape = z.object({
   url: z.string(),
 })
 
-/** Where recordings are played, by surface. */
+/** Paths of recordings' audio, by surface. */
 export const AUDIO_PATHS = {
   rest: '/api/v1/calls/:id/recordings/:rid/audio',
   console: '/api/tracking/calls/:id/recordings/:rid/audio',
 } as const
 
-/** A recording of a call. */
+/** A recording for a response. */
 export function recordingOf(
   { id, format, channels, durationSeconds, createdAt, expiresAt }: SavedRecording,
   callId: string,

@@ -20,7 +20,7 @@ export const storyShape = z.object({
   summary: z.object({ outcome: callOutcome, sentence: z.string() }),
   steps: z.array(storyStep).readonly(),
   attempts: z.array(attempt),
-  /** Bidding endpoints asked for a price. */
+  /** Requests to bidding endpoints. */
   pings: z.array(z.record(z.string(), z.unknown())),
   money: z.object({
     converted: z.boolean(),
@@ -44,10 +44,10 @@ export const storyShape = z.object({
 })
 type Story = z.infer<typeof storyShape>
 
-function attemptShape(kept: StoryAttempt): Story['attempts'][number] {
-  const lost = kept.outcome === 'answered' ? null : kept.outcome
-  const tone = kept.outcome === null ? 'info' : lost === null ? 'success' : 'warning'
-  return { ...kept, tone, agentName: null, sipText: sipText(kept.sipCode), lossCode: lost }
+function attemptOf(stored: StoryAttempt): Story['attempts'][number] {
+  const lost = stored.outcome === 'answered' ? null : stored.outcome
+  const tone = stored.outcome === null ? 'info' : lost === null ? 'success' : 'warning'
+  return { ...stored, tone, agentName: null, sipText: sipText(stored.sipCode), lossCode: lost }
 }
 
 function moneyOf(doc: CallDoc, story: StoryDoc): Story['money'] {
@@ -78,7 +78,7 @@ export function storyOf(doc: CallDoc, story: StoryDoc): Story {
   return {
     summary: { outcome: doc.outcome, sentence: story.summary },
     steps: story.steps,
-    attempts: story.attempts.map(attemptShape),
+    attempts: story.attempts.map(attemptOf),
     pings: [],
     money: moneyOf(doc, story),
     events: story.events,

@@ -6,7 +6,7 @@ import type { Tenant } from '../../src/kernel/query.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
 import { rate } from '../shared/rate.ts'
 
-/** Today's figures of a record, on the workspace calendar; rates are null when nothing is below the line. */
+/** Today's figures of a record, on the workspace calendar; a rate is null when its denominator is 0. */
 export const today = z.object({
   calls: z.int(),
   connected: z.int(),
@@ -33,7 +33,7 @@ function todayFigures(
   }
 }
 
-/** Today's figures of records by their ids; a record without calls has none in the answer, so ask `todayFor`. */
+/** Today's figures of records, by record id; read them with `todayFor`, since records without calls are left out. */
 export async function todayOf(
   views: ReadStore,
   { tenant, now }: { readonly tenant: Tenant; readonly now: string },
@@ -53,7 +53,7 @@ export async function todayOf(
   return new Map(groups.map(({ key: [id], count, sums }) => [String(id), todayFigures(count, sums)]))
 }
 
-/** Today's figures of one record among many. */
+/** Today's figures of one record; zeros where it has no calls. */
 export function todayFor(figuresById: ReadonlyMap<string, Today>, id: string): Today {
   return figuresById.get(id) ?? todayFigures(0, [])
 }

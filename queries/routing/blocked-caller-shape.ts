@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Block, blockScope, formattedLast10 } from '../../src/domain/routing/blocklist.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 
-/** A blocked caller as it is answered; `campaign` is null on a block of the whole workspace. */
+/** A blocked caller in a response; `campaign` is null for a block of the whole workspace. */
 export const blockedCallerShape = z.object({
   id,
   callerLast10: z.string(),
@@ -13,7 +13,7 @@ export const blockedCallerShape = z.object({
   createdAt: instant,
 })
 
-/** A block with its campaign, if it has one. */
+/** The response for a block, with its campaign where it has one. */
 export function blockedCallerOf(
   { id, callerLast10, campaignId, reason, createdAt }: Block,
   campaign: { readonly id: string; readonly name: string } | undefined,

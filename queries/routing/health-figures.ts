@@ -4,7 +4,7 @@ import { readAll } from '../shared/documents.ts'
 
 const KIND = 'target:'
 
-/** The targets of a health; one that has not been dialled yet is `unknown`. */
+/** Filter for targets of a health; a target without a finished dial is `unknown`. */
 export async function healthFilter(views: ReadStore, workspaceId: string, health: string): Promise<Filter> {
   const unknown = health === 'unknown'
   const known = unknown ? { $nin: [null, health] } : health

@@ -12,23 +12,23 @@ import { pageFields, pageResponse } from '../shared/listing.ts'
 import { digitsIn } from '../shared/number-search.ts'
 import { blockedCallerOf, blockedCallerShape } from './blocked-caller-shape.ts'
 
-/** Digits of a caller that are kept. */
+/** Digits of a caller that a block stores. */
 const LAST_DIGITS = 10
 
-/** Digits match the caller, as it is kept: by its last ten; text matches the reason. */
+/** Digits match the last ten digits of the caller; text matches the reason. */
 function textFilter(text: string | undefined): Filter {
   if (!text) return {}
   const digits = digitsIn(text).slice(-LAST_DIGITS)
   return { $or: [{ reason: contains(text) }, ...(digits ? [{ callerLast10: contains(digits) }] : [])] }
 }
 
-/** Blocks of one campaign, which makes `scope` moot, or of a scope. */
+/** Blocks of one campaign, in which case `scope` has no effect, or of a scope. */
 function scopeFilter(campaignId: string | undefined, scope: z.infer<typeof blockScope> | undefined): Filter {
   if (campaignId) return { campaignId }
   return scope ? { campaignId: scope === 'workspace' ? null : { $ne: null } } : {}
 }
 
-/** Callers who are turned away, newest block first. */
+/** Blocked callers, newest block first. */
 export const listBlockedCallers = defineQuery({
   name: 'list-blocked-callers',
   summary: 'List blocked callers',

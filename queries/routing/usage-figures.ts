@@ -17,13 +17,13 @@ export const usage = z.object({
 /** How much of its caps a lane has used. */
 export const laneUsage = usage.omit({ total: true, dayRevenueCents: true }).extend({ dayPayoutCents: z.int() })
 
-/** How a target's dials have gone. */
+/** Health of a target. */
 export const health = targetHealth.omit({ suppressedFrom: true }).extend({ health: healthStatus })
 type Health = Readonly<z.infer<typeof health>>
 
 type WindowCounts = Readonly<Record<string, number>>
 
-/** What is counted of one record, as the ledger's read model keeps it. */
+/** Counters of one record in the read model. */
 interface Counters {
   readonly liveCalls: number
   readonly hours: WindowCounts
@@ -56,7 +56,7 @@ export async function countersOf(
   return new Map(ids.map((id) => [id, found.get(`${kind}:${id}`) ?? NONE]))
 }
 
-/** Calls of a record now. */
+/** Calls in progress of a record. */
 export function liveCallsOf(counters: ReadonlyMap<string, Counters>, id: string): number {
   return (counters.get(id) ?? NONE).liveCalls
 }
@@ -81,11 +81,11 @@ export function laneUsageOf(counters: ReadonlyMap<string, Counters>, id: string,
   return { liveCalls, hour, day, month, dayPayoutCents }
 }
 
-/** A target's health at an instant: a suppression that is over is not told of. */
+/** A target's health at an instant; a suppression that is over is left out. */
 export function healthOf(counters: ReadonlyMap<string, Counters>, id: string, now: string): Health {
-  const known = counters.get(id)?.health ?? null
-  if (known === null) return UNKNOWN
-  const { health, lastError, consecutiveFailures, suppressedUntil } = known
+  const stored = counters.get(id)?.health ?? null
+  if (stored === null) return UNKNOWN
+  const { health, lastError, consecutiveFailures, suppressedUntil } = stored
   const isOver = suppressedUntil === null || suppressedUntil <= now
   return { health, lastError, consecutiveFailures, suppressedUntil: isOver ? null : suppressedUntil }
 }

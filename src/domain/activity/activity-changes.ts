@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Change } from './activity-entry.ts'
 
-/** What stands for a value that is never shown: that there is one is not a secret. */
+/** Placeholder of a secret value: that the value exists is not secret. */
 export const HIDDEN = '•••'
 
-/** Fields whose values are secrets, or may hold some: they are logged as changed, never printed, at any depth. */
+/** Fields whose values are, or may contain, secrets: logged as changed, never printed, at any depth. */
 const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'bidBodyTemplate',
   'bidHeaders',
@@ -30,17 +30,17 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'tokenHash',
 ])
 
-/** Addresses at which bidders are asked: who calls them may have to name a key, as a user or in the query. */
+/** URLs of bidders: they may contain a key, as user information or in the query. */
 const ADDRESS_FIELDS: ReadonlySet<string> = new Set(['bidUrl', 'confirmUrl'])
 
 function redactUrl(url: string): string {
   return url.replace(/\/\/[^/?#@]*@/, `//${HIDDEN}@`).replace(/([?&][^=&#]*=)[^&#]+/g, `$1${HIDDEN}`)
 }
 
-/** Fields that every record has of itself: they say nothing that the entry does not. */
+/** Fields that every record has: the entry itself shows them. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(['id', 'kind', 'createdAt', 'updatedAt', 'createdBy'])
 
-/** Settings that are told field by field. */
+/** Groups of settings that are logged field by field. */
 const GROUPS: ReadonlySet<string> = new Set(['endpoint', 'rtb', 'payout', 'filters', 'tags'])
 
 type Fields = Readonly<Record<string, unknown>>
@@ -48,10 +48,10 @@ type Fields = Readonly<Record<string, unknown>>
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Only a text that every store keeps as it is can be hashed: half a character would become another. */
+/** Replaces lone surrogates, which stores do not preserve: the hash is over what is stored. */
 const wellFormed = (value: unknown) => (typeof value === 'string' ? value.toWellFormed() : (value ?? null))
 
-/** A value as it may be printed. */
+/** A value with its secrets replaced. */
 function redact(field: string, value: unknown): unknown {
   if (SECRET_FIELDS.has(field)) return value === null || value === undefined ? null : HIDDEN
   if (ADDRESS_FIELDS.has(field) && typeof value === 'string') return redactUrl(value.toWellFormed())
@@ -60,14 +60,14 @@ function redact(field: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name.toWellFormed(), redact(name, inner)]))
 }
 
-/** A field of a record's own: names come from people, and may be those that every object inherits. */
+/** A field of a record; names come from people, and may be those of inherited properties. */
 const ownField = (fields: Fields, name: string) => (Object.hasOwn(fields, name) ? (fields[name] ?? null) : null)
 
 function namesOf(before: Fields, after: Fields): readonly string[] {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])]
 }
 
-/** What differs between a record as it was and as it is, field by field, with what is secret hidden. */
+/** Differences between two versions of a record, field by field, with secrets replaced. */
 export function changesBetween(before: object | null, after: object | null, group = ''): readonly Change[] {
   const [old, next]: readonly [Fields, Fields] = [{ ...before }, { ...after }]
   return namesOf(old, next).flatMap((name): readonly Change[] => {

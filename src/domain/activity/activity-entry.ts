@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { instant } from '../../kernel/wire.ts'
 import { actor } from '../shared/fields.ts'
 
-/** What an entry is about, as it is filtered by. */
+/** Kinds of records that an entry can be about. */
 export const activityKinds = [
   'workspace',
   'user',
@@ -28,15 +28,15 @@ export const activityKinds = [
 export const activityKind = z.enum(activityKinds)
 export type ActivityKind = z.infer<typeof activityKind>
 
-/** `high` touches access, secrets or what cannot be taken back; `medium` traffic or money; `low` the rest. */
+/** `high`: access, secrets, or what cannot be undone; `medium`: traffic or money; `low`: the rest. */
 export const severity = z.enum(['low', 'medium', 'high'])
 export type Severity = z.infer<typeof severity>
 
-/** A field as it was and as it is; null where there was, or is, nothing. */
+/** A field before and after; null where there is no value. */
 export const change = z.object({ field: z.string(), before: z.unknown(), after: z.unknown() })
 export type Change = Readonly<z.infer<typeof change>>
 
-/** One entry of the activity log (Supplement §10) without its hash: exactly what the hash is made of. */
+/** One entry of the activity log (Supplement §10) without its hash: exactly the hashed fields. */
 export const unhashedEntry = z.object({
   id: z.string(),
   at: instant,
@@ -53,14 +53,14 @@ export const unhashedEntry = z.object({
 })
 export type UnhashedEntry = Readonly<z.infer<typeof unhashedEntry>>
 
-/** An entry as the log answers it. */
+/** An entry of the activity log. */
 export const activityEntry = unhashedEntry.extend({ hash: z.string() })
 export type ActivityEntry = Readonly<z.infer<typeof activityEntry>>
 
-/** What stands before the first entry of a chain. */
+/** Previous hash of the first entry of a chain. */
 export const NO_HASH = ''
 
-/** JSON in the one spelling that a value has: no blanks, fields in the order of their names. */
+/** Canonical JSON of a value: no white space, fields sorted by name. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
@@ -68,7 +68,7 @@ export function canonicalJson(value: unknown): string {
   return `{${fields.map(([name, inner]) => `${JSON.stringify(name)}:${canonicalJson(inner)}`).join(',')}}`
 }
 
-/** The hash of an entry that follows another: SHA-256 of the hash before and the entry's canonical JSON, in hex. */
+/** Hash of an entry: SHA-256 of the previous hash and the entry's canonical JSON, in hex. */
 export function hashAfter(previous: string, entry: UnhashedEntry): string {
   return createHash('sha256').update(previous).update(canonicalJson(entry)).digest('hex')
 }

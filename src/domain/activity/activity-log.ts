@@ -19,7 +19,7 @@ import { supplyAudit } from './audit-supply.ts'
 const { TargetCapsReset } = ledgerEvents
 const { ConversionPosted, CallAdjusted, CallTagged } = callEvents
 
-/** The events that the activity log tells of: every write of configuration, money or access (Document 1, convention 7). */
+/** Events in the activity log: every write of configuration, money or access (Document 1, convention 7). */
 export const loggedEvents = {
   ...workspace.events,
   ...walletEvents,
@@ -41,22 +41,22 @@ const auditFormatters: AuditFormatters<typeof loggedEvents> = {
 }
 const formatEvent = matchEvent<typeof loggedEvents, AuditEntry | null>(auditFormatters)
 
-/** A person's own stream is theirs in every workspace: no log is told of it. */
+/** Streams of one workspace. A user's stream belongs to no workspace, so no log has it. */
 const STREAMS: ReadonlySet<string> = new Set([workspace, wallet, blocklist, ledger, activity].map(({ name }) => name))
 
-/** The workspace whose stream an event stands in; a call's stream is the call's. */
+/** The workspace that an event's stream belongs to; the stream of a call names it in its metadata. */
 function streamWorkspace({ stream, meta }: RecordedEvent): string | null {
   const { category, id } = parseStreamName(stream)
   if (category === call.name) return meta.workspaceId
   return STREAMS.has(category) ? id : null
 }
 
-/** The workspace in whose log an event is told; null for one that is not told at all. */
+/** The workspace whose log has an event; null for one that is not logged. */
 export function workspaceOf(event: RecordedEvent): string | null {
   return formatEvent(event) === null ? null : streamWorkspace(event)
 }
 
-/** The entry of an event in the log; null for one that is not told. */
+/** The log entry of an event; null for one that is not logged. */
 export function entryOf(event: RecordedEvent): UnhashedEntry | null {
   const row = formatEvent(event)
   if (row === null) return null

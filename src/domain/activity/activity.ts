@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { defineEntity } from '../../kernel/entity.ts'
 import { EXPORT } from '../shared/limits.ts'
 
-/** What can be taken out as a file. */
+/** What can be exported as a file. */
 export const exportKind = z.enum(['activity', 'wallet', 'calls'])
 export type ExportKind = z.infer<typeof exportKind>
 
-/** These names are the storage format. `filters` are the parameters as they were asked; `rows` how many it holds, or the most that were asked for; null for all. */
+/** These names are the storage format. `filters` are the request's parameters; `rows` is the number of rows, or the requested limit; null for all. */
 export const activityEvents = {
   ExportStarted: z.object({
     kind: exportKind,
@@ -15,7 +15,7 @@ export const activityEvents = {
   }),
 }
 
-/** Acts that change no configuration, and are logged nevertheless: `activity-<workspaceId>`. Nothing is decided by them. */
+/** Logged acts that change no configuration: `activity-<workspaceId>`. No decision depends on them. */
 export const activity = defineEntity({
   name: 'activity',
   version: 1,

@@ -24,7 +24,7 @@ const EXPORTED = {
 
 type AccessEvents = typeof tenantEvents & typeof seatEvents & typeof apiKeyEvents & typeof activityEvents
 
-/** What is told of the workspace itself, of who may do what in it, and of what was taken out of it. */
+/** Entries of workspaces, seats, API keys and exports. */
 export const accessAudit: AuditFormatters<AccessEvents> = {
   WorkspaceCreated: (event) =>
     created(workspace(event, event.data.workspace.name), 'created', 'high', event.data.workspace),

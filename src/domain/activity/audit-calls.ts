@@ -13,7 +13,7 @@ const call = ({ callId, ref }: OfCall): Entity => ({ kind: 'call', id: callId, n
 
 type CallEvents = Pick<typeof callEvents, 'ConversionPosted' | 'CallAdjusted' | 'CallTagged'>
 
-/** What is told of what people and keys do to single calls. */
+/** Entries of conversions, adjustments and tags of single calls. */
 export const callsAudit: AuditFormatters<CallEvents> = {
   ConversionPosted: ({ data }) => {
     const { source, revenueCents, note, externalId, before, after } = data

@@ -2,7 +2,7 @@ import type { EventSchemas, RecordedOf } from '../../kernel/event.ts'
 import { changesBetween } from './activity-changes.ts'
 import type { ActivityKind, Change, Severity } from './activity-entry.ts'
 
-/** What the activity log tells of an event. */
+/** The part of a log entry that its event's data determine. */
 export interface AuditEntry {
   readonly kind: ActivityKind
   readonly action: string
@@ -12,12 +12,12 @@ export interface AuditEntry {
   readonly changes: readonly Change[]
 }
 
-/** What is told of each event of a concept; null for one that the log leaves out. */
+/** One formatter for each event of a set; a formatter returns null for an event that is not logged. */
 export type AuditFormatters<S extends EventSchemas> = {
   readonly [K in keyof S & string]: (event: RecordedOf<S, K>) => AuditEntry | null
 }
 
-/** How each kind of record is called in a sentence. */
+/** Names of record kinds in a summary. */
 const KIND_LABELS: Readonly<Record<ActivityKind, string>> = {
   workspace: 'Workspace',
   user: 'User',
@@ -40,17 +40,17 @@ const KIND_LABELS: Readonly<Record<ActivityKind, string>> = {
   export: 'Export of',
 }
 
-/** Statuses from which a record does not simply come back. */
+/** Statuses that end a record or take it out of use: their change has high severity. */
 const FINAL: ReadonlySet<string> = new Set(['archived', 'terminated', 'restricted', 'released', 'canceled'])
 
-/** A record by its kind, id and name; empty where the event does not tell it. */
+/** A record by kind, id and name; the name is empty where the event has none. */
 export interface Entity {
   readonly kind: ActivityKind
   readonly id: string
   readonly name: string
 }
 
-/** An entry: what became of a record, as the end of a sentence that begins with its name. */
+/** Creates an entry. `became` ends the summary, a sentence that begins with the record's name. */
 export function auditEntry(
   entity: Entity,
   action: string,
@@ -63,12 +63,12 @@ export function auditEntry(
   return { kind: entity.kind, action, severity, entity: { ...entity, name }, summary, changes }
 }
 
-/** A record that begins, with all that it begins with. */
+/** Entry of a new record, with all its fields. */
 export function created(entity: Entity, action: string, severity: Severity, record: object): AuditEntry {
   return auditEntry(entity, action, severity, `was ${action}.`, changesBetween(null, record))
 }
 
-/** A record some of whose fields changed. */
+/** Entry of a record whose fields changed. */
 export function updated(
   entity: Entity,
   before: object | null,
@@ -80,7 +80,7 @@ export function updated(
   return auditEntry(entity, action, severity, fields === '' ? `was ${action}.` : `was ${action}: ${fields}.`, changes)
 }
 
-/** A record that moved from one status to another, with the note that came with it. */
+/** Entry of a record whose status changed, with the note on the change. */
 export function statusChanged(
   entity: Entity,
   from: string,

@@ -7,7 +7,7 @@ import { auditEntry, created } from './audit-formatter.ts'
 
 const dollars = (cents: number) => `$${(cents / 100).toFixed(2)}`
 
-/** How a charge or credit is told, by its kind; usage is a call's own affair, and stands in its books. */
+/** Wording of charges and credits by kind; usage is not logged, since each call's books show it. */
 const MONEY = {
   credit: { action: 'credited', severity: 'medium', became: 'credited' },
   refund: { action: 'refunded', severity: 'medium', became: 'refunded' },
@@ -34,11 +34,11 @@ function walletEntry({ kind, reference, amountCents, balanceCents, note }: Entry
 
 type MoneyEvents = typeof walletEvents & typeof blocklistEvents & Pick<typeof ledgerEvents, 'TargetCapsReset'>
 
-/** What is told of the wallet, of blocked callers and of counters that were set back. */
+/** Entries of the wallet, of blocked callers and of cap resets. */
 export const moneyAudit: AuditFormatters<MoneyEvents> = {
   WalletCredited: ({ data }) => walletEntry(data, 1),
   WalletCharged: ({ data }) => walletEntry(data, -1),
-  // Put aside for an order, which tells of it.
+  // Reserved for a number order, which is logged itself.
   WalletReserved: () => null,
   WalletReservationReleased: () => null,
   CallerBlocked: ({ data: { block, campaignName } }) =>

@@ -11,7 +11,7 @@ const order = ({ orderId, e164 }: { readonly orderId: string; readonly e164: str
   name: e164,
 })
 
-/** What is told of numbers, and of how they are bought. */
+/** Entries of numbers and number orders. */
 export const numbersAudit: AuditFormatters<typeof numberEvents & typeof orderEvents> = {
   NumberProvisioned: ({ data: { number: made } }) => created(number(made.id, made.e164), 'provisioned', 'medium', made),
   NumberAssigned: ({ data: { numberId, e164, before, after, campaignName, publisherName } }) => {

@@ -29,7 +29,7 @@ type SalesEvents = typeof buyerEvents &
   typeof routeEvents &
   typeof verticalEvents
 
-/** What is told of those who take calls, and of the plans that bring calls to them. */
+/** Entries of buyers, targets, campaigns, routes and verticals. */
 export const salesAudit: AuditFormatters<SalesEvents> = {
   BuyerCreated: ({ data: { buyer: made } }) => created(buyer(made.id, made.name), 'created', 'low', made),
   BuyerChanged: ({ data: { buyerId, name, before, after } }) => updated(buyer(buyerId, name), before, after),

@@ -30,7 +30,7 @@ const key = ({ keyId, publisherName, campaignName }: LaneNamed & { readonly keyI
 
 type SupplyEvents = typeof publisherEvents & typeof laneEvents & typeof routingKeyEvents & typeof poolEvents
 
-/** What is told of those who send calls, and of how: never a key, a token or a secret. */
+/** Entries of publishers, lanes, routing keys and pools: never with a key, a token or a secret. */
 export const supplyAudit: AuditFormatters<SupplyEvents> = {
   PublisherCreated: ({ data: { publisher: made } }) => created(publisher(made.id, made.name), 'created', 'low', made),
   PublisherChanged: ({ data: { publisherId, name, before, after } }) =>

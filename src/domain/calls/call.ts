@@ -150,12 +150,12 @@ const pickBooks = ({ converted, source, reason, revenueCents, payoutCents }: Boo
 })
 
 /** One call's life: `call-<id>`. Its state is null before the arrival. */
-export const call = defineEntity({
+export const call = defineEntity<CallState | null, typeof callEvents>({
   name: 'call',
   version: 3,
   events: callEvents,
   upcasts: { CallArrived: [addNumberPool] },
-  initial: null as CallState | null,
+  initial: null,
   evolve: {
     CallArrived: (_state, { data: { arrival, terms }, meta }) => ({
       workspaceId: meta.workspaceId,

@@ -33,11 +33,11 @@ const HOUR_LENGTH = '2026-01-01T00'.length
 const INSTANT_LENGTH = '2026-01-01T00:00:00.000Z'.length
 
 /** Index of `startedAt` in a row: after the first comma, since a ref is `CA-` and digits and never quoted (`callRef`). */
-const startedAtIndex = (line: string): number => line.indexOf(',') + 1
+const startedAtIndex = (row: string): number => row.indexOf(',') + 1
 
 /**
- * A call's line of the file, its start on the wall clock of UTC (`linesIn` puts in that of who asks, which is as long).
- * Straight code, for it is made whenever a call changes: only what people or callers wrote can need quotes or a guard.
+ * CSV row of a call, with its local start in UTC (`encodeRows` replaces it by that of the reader's zone, which is as long).
+ * Concatenated by hand, since it runs on every change of a call: only text from people or callers may need quotes.
  */
 export function csvRowOf(call: Omit<CallRecord, 'row'>): string {
   const { ref, startedAt, status, outcome, campaign, publisher, buyer, target, reasonCode, reasonSentence } = call
