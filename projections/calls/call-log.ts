@@ -58,12 +58,12 @@ function applyTags(doc: CallRecord, { changes, source }: z.infer<typeof callEven
 /** One document for each call, by call id: the call log's row, the live board's row, and the facts of the call's own page. */
 export const callLog = defineProjection({
   name: 'call-log',
-  version: 4,
+  version: 5,
   events: callEvents,
   doc: callRecord,
   indexes: [
     // The list, the live board, which looks back a few hours only, and the export, which reads the index alone.
-    { workspaceId: 1, startedMs: -1, _id: 1, row: 1 },
+    { workspaceId: 1, startedMs: -1, _id: 1, csvRow: 1 },
     // The last call of each number.
     { workspaceId: 1, numberId: 1, startedMs: -1 },
     // The caller: the one selective filter over very many calls.
@@ -133,7 +133,7 @@ export const callLog = defineProjection({
         convertedAt: null,
         conversionSource: null,
         ...COUNTS.live,
-        row: '',
+        csvRow: '',
       }
     },
   },
@@ -185,7 +185,7 @@ export const callLog = defineProjection({
     UsageCharged: (doc, { data }) => ({ ...doc, usageCents: data.usageCents }),
     RecordingSaved: (doc) => ({ ...doc, hasRecording: true }),
   },
-  derive: (doc) => ({ ...doc, row: csvRowOf(doc) }),
+  derive: (doc) => ({ ...doc, csvRow: csvRowOf(doc) }),
 })
 
 /** What `runtime/column-store.ts` keeps of the calls, so that no sum over them reads documents. */

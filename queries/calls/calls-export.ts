@@ -32,7 +32,7 @@ type Views = Pick<ReadStore, 'find' | 'pluck'>
 
 /** Stored CSV rows of a page of calls. */
 async function readCsvRows(views: Views, page: Page): Promise<readonly string[]> {
-  const lines = await views.pluck(collectionOf(callLog), 'row', page)
+  const lines = await views.pluck(collectionOf(callLog), 'csvRow', page)
   if (lines.every((line) => typeof line === 'string')) return lines
   // Documents of an earlier version have no CSV row; they are read until the present version is built.
   return (await readAll(views, callLog, page)).map(csvRowOf)

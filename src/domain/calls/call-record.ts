@@ -60,8 +60,8 @@ export const callRecord = z.object({
   convertedCount: flag,
   unroutedCount: flag,
   missedCount: flag,
-  /** Its row of the file (`call-line.ts`), made of the rest. */
-  row: z.string(),
+  /** The call's row in the exported file (`csv-row.ts`), derived from the other fields. */
+  csvRow: z.string(),
 })
 export type CallRecord = z.infer<typeof callRecord>
 

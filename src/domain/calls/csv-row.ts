@@ -39,7 +39,7 @@ const startedAtIndex = (row: string): number => row.indexOf(',') + 1
  * CSV row of a call, with its local start in UTC (`encodeRows` replaces it by that of the reader's zone, which is as long).
  * Concatenated by hand, since it runs on every change of a call: only text from people or callers may need quotes.
  */
-export function csvRowOf(call: Omit<CallRecord, 'row'>): string {
+export function csvRowOf(call: Omit<CallRecord, 'csvRow'>): string {
   const { ref, startedAt, status, outcome, campaign, publisher, buyer, target, reasonCode, reasonSentence } = call
   const started = `${startedAt},${startedAt.slice(0, 10)} ${startedAt.slice(11, 19)}`
   const numbers = `${csvCell(call.callerNumber)},${csvCell(call.dialedNumber)}`

@@ -17,23 +17,23 @@ const NOW_MS = Date.parse(NOW)
 const projected = await project(callLog, recordedEvents(call, playCalls(callWorld(), {}).calls))
 const template = callLog.doc.parse(projected[nthCallId(1)])
 
-/** Calls that started so many milliseconds before now, each with its line, or as a build of before kept them. */
-async function holding(before: readonly number[], lined = true) {
+/** A store of calls that started the given milliseconds before now, with CSV rows or, as in an earlier version, without. */
+async function storeOfCalls(before: readonly number[], stored = true) {
   const store = createMemoryReadStore()
   const collection = collectionOf(callLog)
   const writes = before.map((ms, n) => {
     const [seq, startedMs] = [n + 1, NOW_MS - ms]
     const at = { seq, ref: callRef(seq), startedMs, startedAt: new Date(startedMs).toISOString() }
-    const { row, ...facts } = withDerivedFields(callLog, { ...template, ...at })
-    const doc: Doc = lined ? { ...facts, row } : facts
+    const { csvRow, ...facts } = withDerivedFields(callLog, { ...template, ...at })
+    const doc: Doc = stored ? { ...facts, csvRow } : facts
     return { collection, id: `c${n}`, position: n, doc }
   })
   await store.commit(writes, { name: 'calls', expected: null, next: { position: before.length, at: null } })
   return store
 }
 
-/** The refs of each batch, and all of the text. */
-async function read(store: Awaited<ReturnType<typeof holding>>, most: number = EXPORT.calls) {
+/** The refs of each batch, and the whole text. */
+async function read(store: Awaited<ReturnType<typeof storeOfCalls>>, most: number = EXPORT.calls) {
   const batches: (readonly string[])[] = []
   let text = ''
   let belowMs: number | null = NOW_MS + 1
@@ -58,13 +58,13 @@ const each = (count: number, msOf: (n: number) => number) => Array.from({ length
 describe('lines of the call log', () => {
   it('come newest first in batches, each call once', async () => {
     const count = EXPORT.batch * 2 + 10
-    const found = await read(await holding(each(count, (n) => n)))
+    const found = await read(await storeOfCalls(each(count, (n) => n)))
     expect(sizes(found)).toEqual([EXPORT.batch, EXPORT.batch, 10])
     expect(found.batches.flat()).toEqual(refsOf(1, count))
   })
 
   it('are cut where no call of one millisecond is left behind', async () => {
-    const found = await read(await holding(each(EXPORT.batch + 20, (n) => Math.floor(n / 3))))
+    const found = await read(await storeOfCalls(each(EXPORT.batch + 20, (n) => Math.floor(n / 3))))
     expect(sizes(found)).toEqual([
       Math.floor(EXPORT.batch / 3) * 3,
       EXPORT.batch + 20 - Math.floor(EXPORT.batch / 3) * 3,
@@ -73,23 +73,23 @@ describe('lines of the call log', () => {
   })
 
   it('come in a larger batch where one millisecond fills it', async () => {
-    const found = await read(await holding(each(EXPORT.batch + 700, (n) => (n < EXPORT.batch + 500 ? 0 : n))))
+    const found = await read(await storeOfCalls(each(EXPORT.batch + 700, (n) => (n < EXPORT.batch + 500 ? 0 : n))))
     expect(new Set(found.batches.flat()).size).toBe(EXPORT.batch + 700)
     expect(sizes(found)[0]).toBeGreaterThanOrEqual(EXPORT.batch + 500)
   })
 
   it('are no more than was asked, the newest of them', async () => {
-    const store = await holding(each(EXPORT.batch + 20, (n) => Math.floor(n / 3)))
+    const store = await storeOfCalls(each(EXPORT.batch + 20, (n) => Math.floor(n / 3)))
     for (const most of [1, 7, EXPORT.batch, EXPORT.batch + 1]) {
       const { batches } = await read(store, most)
       expect(batches.flat()).toHaveLength(most)
     }
-    expect((await read(await holding([]))).batches).toEqual([[]])
+    expect((await read(await storeOfCalls([]))).batches).toEqual([[]])
   })
 
   it('are the same from a call log of before, which kept no lines', async () => {
     const before = each(40, (n) => n * 900_000)
-    expect((await read(await holding(before, false))).text).toBe((await read(await holding(before))).text)
+    expect((await read(await storeOfCalls(before, false))).text).toBe((await read(await storeOfCalls(before))).text)
   })
 })
 
@@ -98,7 +98,7 @@ describe('batches of the file', () => {
   const drained = () => new Promise((resolve) => setImmediate(resolve))
 
   it('are made one ahead of who reads, and no further', async () => {
-    const store = await holding(each(EXPORT.batch * 4, (n) => n))
+    const store = await storeOfCalls(each(EXPORT.batch * 4, (n) => n))
     const asks: ExportBatchRequest[] = []
     const batches = linesOf((ask) => {
       asks.push(ask)
@@ -114,7 +114,7 @@ describe('batches of the file', () => {
   })
 
   it('fail when they are read, not before', async () => {
-    const store = await holding(each(EXPORT.batch * 2, (n) => n))
+    const store = await storeOfCalls(each(EXPORT.batch * 2, (n) => n))
     let asked = 0
     const batches = linesOf(async (ask) => {
       asked += 1

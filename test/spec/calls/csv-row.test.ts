@@ -71,7 +71,7 @@ describe("a call's line of the file", () => {
   it('is what the call log derives, whatever it held before', () => {
     fc.assert(
       fc.property(calls, (call) => {
-        expect(withDerivedFields(callLog, call)).toEqual({ ...call, row: csvRowOf(call) })
+        expect(withDerivedFields(callLog, call)).toEqual({ ...call, csvRow: csvRowOf(call) })
       }),
     )
   })
