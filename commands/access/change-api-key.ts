@@ -6,7 +6,7 @@ import { refuseEmptyChange, refuseNotFound, refuseRevoked } from '../../src/doma
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Changes what is set of an API key, from the next request on. */
+/** Changes the settings of an API key, from the next request on. */
 export const changeApiKey = defineCommand({
   name: 'change-api-key',
   entity: workspace,

@@ -6,13 +6,13 @@ import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Gives a user another password, and ends every session but the one that it is done in. Passwords come as hashes alone. */
+/** Changes a user's password and ends all other sessions. Passwords arrive as hashes only. */
 export const changePassword = defineCommand({
   name: 'change-password',
   entity: user,
   input: z.object({
     userId: id,
-    /** What the current password was verified against. */
+    /** The hash that the current password was verified against. */
     verified: passwordHash,
     passwordHash,
     sessionHash: sha256,
@@ -21,7 +21,8 @@ export const changePassword = defineCommand({
   rejects: ['user-not-found', 'conflict'],
   decide({ userId, verified, passwordHash, sessionHash }, { user, sessions }) {
     if (!user) return refuseNotFound('user')
-    if (verified !== user.passwordHash) return refuse('conflict', null, 'The password was changed meanwhile.')
+    if (verified !== user.passwordHash)
+      return refuse('conflict', null, 'The password was changed in the meantime. Try again with the current one.')
     const ended = [...sessions.delete(sessionHash).keys()]
     return [{ type: 'PasswordChanged', data: { userId, passwordHash, ended } }]
   },

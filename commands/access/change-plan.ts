@@ -4,7 +4,7 @@ import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
-/** Moves a workspace to another plan. Records past the new plan's ceilings stay; no more can be made. */
+/** Moves a workspace to another plan. Records over the new plan's limits stay; no more can be created. */
 export const changePlan = defineCommand({
   name: 'change-plan',
   entity: workspace,

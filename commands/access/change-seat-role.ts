@@ -5,7 +5,7 @@ import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Gives the holder of a seat another role; the last owner stays one. */
+/** Changes the role of a seat. The last owner keeps that role. */
 export const changeSeatRole = defineCommand({
   name: 'change-seat-role',
   entity: workspace,

@@ -4,7 +4,7 @@ import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
-/** Sets how a workspace's subscription stands; anything but `active` turns callers away. */
+/** Sets a workspace's subscription status. With any status but `active`, calls are not routed. */
 export const changeSubscription = defineCommand({
   name: 'change-subscription',
   entity: workspace,

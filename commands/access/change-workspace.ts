@@ -6,12 +6,10 @@ import {
 } from '../../src/domain/access/tenant.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { diff } from '../../src/domain/shared/patch.ts'
-import { refuseEmptyChange, refuseNotFound } from '../../src/domain/shared/refusals.ts'
-import { zoneProblem } from '../../src/domain/shared/zones.ts'
+import { refuseEmptyChange, refuseNotFound, refuseUnknownZone } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
-import { refuse } from '../../src/kernel/refusal.ts'
 
-/** Changes what is set of a workspace, and what it stands on: all of it or nothing. */
+/** Changes a workspace's settings, plan and subscription status, all or none. */
 export const changeWorkspace = defineCommand({
   name: 'change-workspace',
   entity: workspace,
@@ -21,8 +19,8 @@ export const changeWorkspace = defineCommand({
     if (!workspace) return refuseNotFound('workspace')
     if (Object.keys(changes).length === 0) return refuseEmptyChange()
     const { name, timezone, planId, subscriptionStatus } = changes
-    const problem = timezone === undefined ? null : zoneProblem(timezone)
-    if (problem) return refuse('validation-error', { timezone: problem })
+    const unknownZone = refuseUnknownZone(timezone)
+    if (unknownZone) return unknownZone
     const named = { ...workspace, name: name ?? workspace.name }
     const difference = diff<Pick<Workspace, 'name' | 'timezone'>>(workspace, { name, timezone })
     return [

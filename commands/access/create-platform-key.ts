@@ -8,5 +8,5 @@ export const createPlatformKey = defineCommand({
   entity: platform,
   input: issuedApiKey,
   id: () => PLATFORM_ID,
-  decide: (sent, _state, context) => [{ type: 'PlatformKeyCreated', data: { apiKey: apiKeyOf(sent, context) } }],
+  decide: (input, _state, context) => [{ type: 'PlatformKeyCreated', data: { apiKey: apiKeyOf(input, context) } }],
 })

@@ -4,30 +4,29 @@ import { email, userIdOf } from '../../src/domain/access/user.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { nameSchema } from '../../src/domain/shared/fields.ts'
 import { NAME } from '../../src/domain/shared/limits.ts'
-import { zoneProblem } from '../../src/domain/shared/zones.ts'
+import { refuseUnknownZone } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
-import { refuse } from '../../src/kernel/refusal.ts'
 
-/** Begins a workspace, with its first owner at once; one that is there already stays as it is. */
+/** Creates a workspace with its first owner. An existing workspace stays as it is. */
 export const createWorkspace = defineCommand({
   name: 'create-workspace',
   entity: workspace,
   input: newWorkspace.extend({
-    /** A registered person. */
+    /** A registered user. */
     owner: z.object({ email, name: nameSchema(NAME.user) }).optional(),
   }),
   rejects: ['validation-error'],
-  decide({ owner, ...sent }, { workspace }, { now, workspaceId }) {
+  decide({ owner, ...input }, { workspace }, { now, workspaceId }) {
     if (workspace) return []
-    const problem = zoneProblem(sent.timezone)
-    if (problem) return refuse('validation-error', { timezone: problem })
-    const created = { ...sent, id: workspaceId, subscriptionStatus: 'active', createdAt: now } as const
+    const unknownZone = refuseUnknownZone(input.timezone)
+    if (unknownZone) return unknownZone
+    const created = { ...input, id: workspaceId, subscriptionStatus: 'active', createdAt: now } as const
     const seat = owner && {
       ...owner,
       userId: userIdOf(owner.email),
       role: 'owner' as const,
       workspaceId,
-      workspaceName: sent.name,
+      workspaceName: input.name,
     }
     return [
       { type: 'WorkspaceCreated', data: { workspace: created } },

@@ -4,7 +4,7 @@ import { sha256 } from '../../src/domain/shared/fields.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Lets a session that is in use last again as long as a fresh one; one that has ended, or was extended lately, stays as it is. */
+/** Renews a session that is in use to its full duration. An expired or recently renewed session stays as it is. */
 export const extendSession = defineCommand({
   name: 'extend-session',
   entity: user,

@@ -8,7 +8,7 @@ import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 
-/** Gives a registered person a seat in the workspace. */
+/** Gives a registered user a seat in the workspace. */
 export const grantSeat = defineCommand({
   name: 'grant-seat',
   entity: workspace,
@@ -20,7 +20,7 @@ export const grantSeat = defineCommand({
     const refused = refuseUnlessOwner(state, actor)
     if (refused) return refused
     const userId = userIdOf(email)
-    if (seats.has(userId)) return refuse('conflict', { email }, 'That person holds a seat already.')
+    if (seats.has(userId)) return refuse('conflict', { email }, 'This person already has a seat in the workspace.')
     return [{ type: 'SeatGranted', data: { userId, email, name, role, workspaceId, workspaceName: workspace.name } }]
   },
 })

@@ -5,7 +5,7 @@ import { NAME } from '../../src/domain/shared/limits.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 
-/** Registers a person under an e-mail address. The password comes as its hash alone. */
+/** Registers a user under an e-mail address. The password arrives as its hash only. */
 export const registerUser = defineCommand({
   name: 'register-user',
   entity: user,
@@ -13,7 +13,7 @@ export const registerUser = defineCommand({
   id: ({ email }) => userIdOf(email),
   rejects: ['conflict'],
   decide({ email, name, passwordHash }, { user }) {
-    if (user) return refuse('conflict', { email }, 'That address is registered already.')
+    if (user) return refuse('conflict', { email }, 'This e-mail address is already registered.')
     return [{ type: 'UserRegistered', data: { userId: userIdOf(email), email, name, passwordHash } }]
   },
 })

@@ -5,7 +5,7 @@ import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Takes a person's seat away; the last owner keeps theirs. */
+/** Removes a seat. The last owner's seat stays. */
 export const removeSeat = defineCommand({
   name: 'remove-seat',
   entity: workspace,

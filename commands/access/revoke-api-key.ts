@@ -5,7 +5,7 @@ import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Revokes an API key at once and for ever, with every secret of it. */
+/** Revokes an API key and all its secrets, at once and finally. */
 export const revokeApiKey = defineCommand({
   name: 'revoke-api-key',
   entity: workspace,

@@ -7,7 +7,7 @@ import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 
-/** Opens a session for a user whose password has been verified; the token comes as its hash alone. */
+/** Opens a session for a user whose password was verified. The token arrives as its hash only. */
 export const signIn = defineCommand({
   name: 'sign-in',
   entity: user,
@@ -15,7 +15,7 @@ export const signIn = defineCommand({
     userId: id,
     sessionHash: sha256,
     expiresAt: instant,
-    /** What the password was verified against; left out where the platform itself opens the session. */
+    /** The hash that the password was verified against; missing when the platform itself opens the session. */
     verified: passwordHash.optional(),
   }),
   id: ({ userId }) => userId,
@@ -26,7 +26,7 @@ export const signIn = defineCommand({
     if (sessions.get(sessionHash) === expiresAt) return []
     const others = [...sessions.delete(sessionHash)].toSorted(([, one], [, other]) => (one < other ? -1 : 1))
     const tooMany = others.length + 1 - SESSION.perUser
-    const expired = others.filter(([, end], place) => end <= now || place < tooMany).map(([hash]) => hash)
+    const expired = others.filter(([, end], index) => end <= now || index < tooMany).map(([hash]) => hash)
     return [{ type: 'SignedIn', data: { userId, sessionHash, expiresAt, expired } }]
   },
 })

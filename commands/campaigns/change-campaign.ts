@@ -12,7 +12,7 @@ import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Changes what is set of a campaign, from the next call on; the rules are judged on the campaign as it will be. */
+/** Changes the settings of a campaign, from the next call on. The rules apply to the campaign after the change. */
 export const changeCampaign = defineCommand({
   name: 'change-campaign',
   entity: workspace,

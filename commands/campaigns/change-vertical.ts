@@ -6,7 +6,7 @@ import { refuseEmptyChange, refuseNotFound } from '../../src/domain/shared/refus
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Puts a vertical of the workspace's own away, or takes it up again; campaigns that sell it keep it. */
+/** Deactivates or reactivates a workspace's own vertical. Campaigns that use it keep it. */
 export const changeVertical = defineCommand({
   name: 'change-vertical',
   entity: workspace,

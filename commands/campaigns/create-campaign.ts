@@ -20,13 +20,13 @@ export const createCampaign = defineCommand({
   entity: workspace,
   input: campaignInput.required({ name: true }).extend({ verticalId }),
   rejects: ['bad-request', 'workspace-not-found', 'plan-upgrade-required'],
-  decide({ verticalId, ...sent }, state, { now, newId }) {
+  decide({ verticalId, ...input }, state, { now, newId }) {
     const { workspace } = state
     if (!workspace) return refuseNotFound('workspace')
-    const settings = applyCampaignInput(defaultCampaign(sent.name, workspace.timezone), sent)
+    const settings = applyCampaignInput(defaultCampaign(input.name, workspace.timezone), input)
     const problems = {
       ...problemsOf([['verticalId', verticalProblem(state, verticalId)]]),
-      ...campaignProblems(settings, sent),
+      ...campaignProblems(settings, input),
     }
     if (Object.keys(problems).length > 0) return refuse('bad-request', problems)
     const over = planLimitExceeded(workspace.planId, 'maxTrackingCampaigns', campaignCount(state))

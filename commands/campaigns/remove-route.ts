@@ -4,7 +4,7 @@ import { refuseArchived, refuseNotFound } from '../../src/domain/shared/refusals
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Takes a target off a campaign's routing plan. */
+/** Removes a target from a campaign's routing plan. */
 export const removeRoute = defineCommand({
   name: 'remove-route',
   entity: workspace,

@@ -5,7 +5,7 @@ import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Takes a campaign out of its owner's hands: it takes no calls, and only the platform's staff lets it go again. */
+/** Restricts a campaign: it takes no calls until the platform's staff lifts the restriction. */
 export const restrictCampaign = defineCommand({
   name: 'restrict-campaign',
   entity: workspace,

@@ -7,7 +7,7 @@ import { refuseArchived, refuseNotFound } from '../../src/domain/shared/refusals
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Puts a target on a campaign's routing plan, or changes how it stands there. */
+/** Adds a target to a campaign's routing plan, or changes its route. */
 export const setRoute = defineCommand({
   name: 'set-route',
   entity: workspace,

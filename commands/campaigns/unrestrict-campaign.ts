@@ -6,7 +6,7 @@ import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Gives a restricted campaign back to its owner, paused. */
+/** Lifts a campaign's restriction. The campaign is paused then. */
 export const unrestrictCampaign = defineCommand({
   name: 'unrestrict-campaign',
   entity: workspace,

@@ -2,13 +2,17 @@ import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { type BuyerSettings, buyerChanges, isBuyerNameTaken } from '../../src/domain/demand/buyer.ts'
 import { diff } from '../../src/domain/shared/patch.ts'
-import { refuseArchived, refuseEmptyChange, refuseNameTaken, refuseNotFound } from '../../src/domain/shared/refusals.ts'
-import { zoneProblem } from '../../src/domain/shared/zones.ts'
+import {
+  refuseArchived,
+  refuseEmptyChange,
+  refuseNameTaken,
+  refuseNotFound,
+  refuseUnknownZone,
+} from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
-import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Changes what is set of a buyer; a cap lowered below its use reverses nothing. */
+/** Changes the settings of a buyer. A cap below the current use reverses nothing. */
 export const changeBuyer = defineCommand({
   name: 'change-buyer',
   entity: workspace,
@@ -18,8 +22,8 @@ export const changeBuyer = defineCommand({
     const buyer = state.buyers.get(buyerId)
     if (!buyer) return refuseNotFound('buyer')
     if (Object.keys(changes).length === 0) return refuseEmptyChange()
-    const problem = changes.timezone === undefined ? null : zoneProblem(changes.timezone)
-    if (problem) return refuse('validation-error', { timezone: problem })
+    const unknownZone = refuseUnknownZone(changes.timezone)
+    if (unknownZone) return unknownZone
     if (buyer.status === 'archived') return refuseArchived('Buyer')
     const difference = diff<BuyerSettings>(buyer, changes)
     if (!difference) return []

@@ -8,7 +8,7 @@ import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Changes what is set of a target, from the next call on; its type is fixed. */
+/** Changes the settings of a target, from the next call on. Its type is fixed. */
 export const changeTarget = defineCommand({
   name: 'change-target',
   entity: workspace,

@@ -6,19 +6,19 @@ import { refuseArchived, refuseNotFound } from '../../src/domain/shared/refusals
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 
-/** Adds a target of a buyer, as a draft and on no plan. */
+/** Adds a target to a buyer, as a draft and on no routing plan. */
 export const createTarget = defineCommand({
   name: 'create-target',
   entity: workspace,
   input: newTargetInput,
   rejects: ['bad-request', 'workspace-not-found', 'buyer-not-found', 'conflict', 'plan-upgrade-required'],
-  decide({ type, ...sent }, state, { now, newId }) {
+  decide({ type, ...input }, state, { now, newId }) {
     const { workspace } = state
     if (!workspace) return refuseNotFound('workspace')
-    const { buyerId, name } = sent
-    const plain = defaultTarget(type, name, { buyerId, endpointId: newId(), zone: workspace.timezone })
-    const settings = applyTargetInput(plain, sent)
-    const problems = targetProblems(type, settings, sent)
+    const { buyerId, name } = input
+    const initial = defaultTarget(type, name, { buyerId, endpointId: newId(), zone: workspace.timezone })
+    const settings = applyTargetInput(initial, input)
+    const problems = targetProblems(type, settings, input)
     if (problems) return refuse('bad-request', problems)
     const buyer = state.buyers.get(buyerId)
     if (!buyer) return refuseNotFound('buyer')

@@ -3,7 +3,7 @@ import { targetEvents } from '../../src/domain/demand/target.ts'
 import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
-/** A target was tested: who did it and what came of it are kept; nothing is booked or counted. */
+/** Records a target's test and its result. It books and counts nothing. */
 export const recordTargetTest = defineCommand({
   name: 'record-target-test',
   entity: workspace,

@@ -7,7 +7,7 @@ import { refuseNameTaken, refuseNotFound } from '../../src/domain/shared/refusal
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Activates, pauses, archives or restores a buyer. No target is edited: each becomes ineligible by its buyer. */
+/** Activates, pauses, archives or restores a buyer. Its targets stay as they are; a buyer that is not active makes them ineligible. */
 export const setBuyerStatus = defineCommand({
   name: 'set-buyer-status',
   entity: workspace,

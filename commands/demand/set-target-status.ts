@@ -15,7 +15,7 @@ import { refuseNotFound, refuseTransition } from '../../src/domain/shared/refusa
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Activates, pauses, archives or restores a target. Paused it stays on every plan; archived it leaves them all. */
+/** Activates, pauses, archives or restores a target. A paused target stays on its routing plans; an archived one leaves them. */
 export const setTargetStatus = defineCommand({
   name: 'set-target-status',
   entity: workspace,

@@ -4,7 +4,7 @@ import { creditInput, decideCredit } from '../../src/domain/money/wallet-credit.
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 
-/** Adds play money to a sandbox workspace's wallet: no other workspace credits itself (Supplement §3, "Wallet"). */
+/** Credits play money to a sandbox workspace's wallet. Other workspaces cannot credit themselves (Supplement §3, "Wallet"). */
 export const creditSandboxWallet = defineCommand({
   name: 'credit-sandbox-wallet',
   entity: wallet,
@@ -12,6 +12,6 @@ export const creditSandboxWallet = defineCommand({
   reads: { workspace },
   lookups: ({ reference }, state) => entryLookups(state, reference),
   rejects: ['sandbox-only', 'conflict'],
-  decide: (sent, state, context) =>
-    context.reads.workspace.workspace?.sandbox ? decideCredit(sent, state, context) : refuse('sandbox-only'),
+  decide: (input, state, context) =>
+    context.reads.workspace.workspace?.sandbox ? decideCredit(input, state, context) : refuse('sandbox-only'),
 })

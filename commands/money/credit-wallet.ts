@@ -2,7 +2,7 @@ import { entryLookups, wallet } from '../../src/domain/money/wallet.ts'
 import { creditInput, decideCredit } from '../../src/domain/money/wallet-credit.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
-/** Adds money to the wallet, once for each reference: by the platform's staff, to whom it was paid. */
+/** Credits a payment to the wallet, once for each reference; requested by the platform's staff. */
 export const creditWallet = defineCommand({
   name: 'credit-wallet',
   entity: wallet,

@@ -12,8 +12,8 @@ import { isRefusal, refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 
 /**
- * Assigns, moves or relabels a number, all of it at once or nothing (Document 1, "Attribution rules"). A number that
- * comes to a campaign and is not ready is to be pointed at the platform again.
+ * Assigns, moves or relabels a number, all or none (Document 1, "Attribution rules"). For a number on a campaign that is
+ * not `ready`, delivery to the platform is requested again.
  */
 export const assignNumber = defineCommand({
   name: 'assign-number',
@@ -31,12 +31,12 @@ export const assignNumber = defineCommand({
     'pool-publisher-mismatch',
     'number-is-fallback',
   ],
-  decide({ numberId, label, ...sent }, state) {
+  decide({ numberId, label, ...input }, state) {
     const number = state.numbers.get(numberId)
     if (!number) return refuseNotFound('number')
     const { e164, webhookStatus, status } = number
-    if (!hasAttributionInput(sent) && label === undefined) return refuseEmptyChange()
-    const move = hasAttributionInput(sent) ? decideAttribution(state, number, sent) : null
+    if (!hasAttributionInput(input) && label === undefined) return refuseEmptyChange()
+    const move = hasAttributionInput(input) ? decideAttribution(state, number, input) : null
     if (isRefusal(move)) return move
     if (status === 'released') return refuse('conflict', { status }, 'The number has been released.')
     const relabelled = label === undefined || label === number.label ? [] : [{ before: number.label, after: label }]
@@ -47,7 +47,7 @@ export const assignNumber = defineCommand({
     if (move === null) return labels
     const { campaignId } = move.after
     const moved = !isDeepStrictEqual(move.before, move.after)
-    // Sent again to the campaign where it is, a number that failed is tried again.
+    // A request that assigns a failed number to its own campaign retries the delivery.
     const connects = campaignId !== null && (moved ? webhookStatus !== 'ready' : webhookStatus === 'failed')
     return [
       ...(moved ? [{ type: 'NumberAssigned' as const, data: { numberId, e164, ...move } }] : []),

@@ -15,7 +15,7 @@ import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Changes what is set of a pool. Its numbers take its publisher. */
+/** Changes the settings of a pool. Its numbers take over its publisher. */
 export const changePool = defineCommand({
   name: 'change-pool',
   entity: workspace,
@@ -45,8 +45,8 @@ export const changePool = defineCommand({
     const conflict = fallback && fallbackConflict(fallback, campaignId)
     if (conflict) return conflict
     const { publisherId: another } = difference.after
-    const follow =
+    const moved =
       another === undefined ? [] : attributionEvents(state, pool, { publisherId: another }, poolEventNames(state, pool))
-    return [{ type: 'PoolChanged', data: { poolId, name, ...difference } }, ...follow]
+    return [{ type: 'PoolChanged', data: { poolId, name, ...difference } }, ...moved]
   },
 })

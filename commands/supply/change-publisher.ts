@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { diff } from '../../src/domain/shared/patch.ts'
-import { refuseEmptyChange, refuseNotFound } from '../../src/domain/shared/refusals.ts'
-import { zoneProblem } from '../../src/domain/shared/zones.ts'
+import { refuseEmptyChange, refuseNotFound, refuseUnknownZone } from '../../src/domain/shared/refusals.ts'
 import {
   type PublisherSettings,
   publisherChanges,
@@ -13,7 +12,7 @@ import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Changes what is set of a publisher. Keys that were issued under another prefix go on working. */
+/** Changes the settings of a publisher. Keys issued under an earlier prefix still work. */
 export const changePublisher = defineCommand({
   name: 'change-publisher',
   entity: workspace,
@@ -23,12 +22,12 @@ export const changePublisher = defineCommand({
     const publisher = state.publishers.get(publisherId)
     if (!publisher) return refuseNotFound('publisher')
     if (Object.keys(changes).length === 0) return refuseEmptyChange()
-    const problem = changes.timezone === undefined ? null : zoneProblem(changes.timezone)
-    if (problem) return refuse('validation-error', { timezone: problem })
+    const unknownZone = refuseUnknownZone(changes.timezone)
+    if (unknownZone) return unknownZone
     const { name, status } = publisher
     if (status === 'terminated') return refuse('conflict', { status }, 'The publisher is terminated, which is final.')
-    const wanted = { ...changes, routingPrefix: changes.routingPrefix?.toUpperCase() }
-    const difference = diff<PublisherSettings>(publisher, wanted)
+    const patch = { ...changes, routingPrefix: changes.routingPrefix?.toUpperCase() }
+    const difference = diff<PublisherSettings>(publisher, patch)
     if (!difference) return []
     const { routingPrefix } = difference.after
     if (routingPrefix !== undefined && takenPrefixes(state).has(routingPrefix)) return refusePrefixTaken(routingPrefix)

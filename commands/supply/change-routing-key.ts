@@ -7,7 +7,7 @@ import { isLiveKey, type RoutingKeySettings, routingKeyChanges } from '../../src
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Changes what is set of a publisher's routing key. */
+/** Changes the settings of a publisher's routing key. */
 export const changeRoutingKey = defineCommand({
   name: 'change-routing-key',
   entity: workspace,

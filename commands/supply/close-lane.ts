@@ -5,7 +5,7 @@ import { laneId, liveKeys } from '../../src/domain/supply/lane.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Closes a lane and revokes its keys at once. The publisher's numbers keep ringing. */
+/** Closes a lane and revokes its keys at once. The publisher's numbers still take calls. */
 export const closeLane = defineCommand({
   name: 'close-lane',
   entity: workspace,

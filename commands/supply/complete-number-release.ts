@@ -5,7 +5,7 @@ import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Completes a release that was asked for: the number is nobody's any more, and may be rented again. */
+/** Completes a requested release: the number is free and can be rented again. */
 export const completeNumberRelease = defineCommand({
   name: 'complete-number-release',
   entity: workspace,
@@ -17,7 +17,7 @@ export const completeNumberRelease = defineCommand({
     const { e164, status: before, releaseRequestedAt } = number
     if (before === 'released') return []
     if (releaseRequestedAt === null) {
-      return refuse('conflict', { status: before }, 'Nobody has asked for the release of the number.')
+      return refuse('conflict', { status: before }, 'No release of the number has been requested.')
     }
     const after = 'released' as const
     return [{ type: 'NumberStatusChanged', data: { numberId, e164, before, after, note: null } }]

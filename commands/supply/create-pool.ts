@@ -7,7 +7,7 @@ import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Adds a number pool to a campaign, without numbers; `publicKey` is the one that its pages will name. */
+/** Adds an empty number pool to a campaign; pages use it by its `publicKey`. */
 export const createPool = defineCommand({
   name: 'create-pool',
   entity: workspace,
@@ -17,8 +17,8 @@ export const createPool = defineCommand({
     settings: newPool,
   }),
   rejects: ['campaign-not-found', 'publisher-not-found', 'number-not-found', 'conflict', 'publisher-not-on-campaign'],
-  decide({ campaignId, publicKey, settings: sent }, state, { now, newId }) {
-    const settings = applyPoolInput(defaultPool(sent.name), sent)
+  decide({ campaignId, publicKey, settings: input }, state, { now, newId }) {
+    const settings = applyPoolInput(defaultPool(input.name), input)
     const campaign = state.campaigns.get(campaignId)
     if (!campaign) return refuseNotFound('campaign')
     const publisher = settings.publisherId === null ? null : state.publishers.get(settings.publisherId)

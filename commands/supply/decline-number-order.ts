@@ -3,7 +3,7 @@ import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Takes back an order whose setup fee the wallet does not hold any more, before the carrier has heard of it. */
+/** Removes an order whose setup fee the wallet no longer covers, before it reaches the carrier. */
 export const declineNumberOrder = defineCommand({
   name: 'decline-number-order',
   entity: workspace,

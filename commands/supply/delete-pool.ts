@@ -5,7 +5,7 @@ import { attributionEvents, numbersInPool, poolEventNames } from '../../src/doma
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Removes a pool. Its numbers are free of it, and stay with their campaign and publisher. */
+/** Deletes a pool. Its numbers leave it and stay with their campaign and publisher. */
 export const deletePool = defineCommand({
   name: 'delete-pool',
   entity: workspace,

@@ -1,13 +1,6 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import {
-  availableCents,
-  entryId,
-  entryLookups,
-  recentEntry,
-  wallet,
-  walletEntries,
-} from '../../src/domain/money/wallet.ts'
+import { availableCents, entryLookups, findEntry, wallet } from '../../src/domain/money/wallet.ts'
 import type { TrackingNumber } from '../../src/domain/supply/number.ts'
 import {
   type Renewal,
@@ -19,16 +12,16 @@ import {
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Where a number that could not be paid for moves at an instant; null where it stays. */
-function unpaid(status: TrackingNumber['status'], since: string, now: string) {
-  if (status === 'active') return { after: 'past_due' as const, note: 'The wallet does not hold the rent.' }
+/** The transition of a number whose rent is not covered; null when it keeps its status. */
+function transitionWhenUnpaid(status: TrackingNumber['status'], since: string, now: string) {
+  if (status === 'active') return { after: 'past_due' as const, note: 'The wallet balance does not cover the rent.' }
   if (status !== 'past_due' || now < suspensionAt(since)) return null
   return { after: 'suspended' as const, note: 'The rent has not been paid for seven days.' }
 }
 
-const NEVER: Pick<Renewal, 'pastDueSince' | 'retryAt'> = { pastDueSince: null, retryAt: null }
+const NOT_MISSED: Pick<Renewal, 'pastDueSince' | 'retryAt'> = { pastDueSince: null, retryAt: null }
 
-/** The wallet does not hold a number's rent: it is past due, in time suspended, and the charge is tried again. */
+/** Records that the wallet does not cover a number's rent: past due, later suspended; the charge is tried again. */
 export const missRenewal = defineCommand({
   name: 'miss-renewal',
   entity: workspace,
@@ -38,25 +31,26 @@ export const missRenewal = defineCommand({
     const renewsAt = numbers.get(numberId)?.renewsAt
     return renewsAt ? entryLookups(reads.wallet, renewalReference(numberId, renewsAt)) : []
   },
-  decide({ numberId }, { numbers, renewals }, { now, workspaceId, reads, lookUp }) {
+  decide({ numberId }, { numbers, renewals }, context) {
+    const { now, reads } = context
     const number = numbers.get(numberId)
     const renewsAt = rentOwedSince(number, now)
     if (!number || renewsAt === null) return []
     const { e164, status, monthlyCents: amountCents } = number
-    const renewal = renewals.get(numberId) ?? NEVER
+    const renewal = renewals.get(numberId) ?? NOT_MISSED
     const reference = renewalReference(numberId, renewsAt)
-    const charged = recentEntry(reads.wallet, reference) ?? lookUp(walletEntries, entryId(workspaceId, reference))
+    const charged = findEntry(reads.wallet, reference, context)
     const available = availableCents(reads.wallet)
-    // Tried already today, paid for meanwhile, or about to be.
+    // Already tried today, paid in the meantime, or covered by now.
     if ((renewal.retryAt !== null && now < renewal.retryAt) || charged || available >= amountCents) return []
     const since = renewal.pastDueSince ?? now
     const failed = { numberId, e164, renewsAt, amountCents, availableCents: available }
-    const again = {
+    const failure = {
       type: 'NumberRenewalFailed' as const,
       data: { ...failed, retryAt: renewalRetryAt(now, suspensionAt(since)) },
     }
-    const moves = unpaid(status, since, now)
-    if (moves === null) return [again]
-    return [again, { type: 'NumberStatusChanged', data: { numberId, e164, before: status, ...moves } }]
+    const transition = transitionWhenUnpaid(status, since, now)
+    if (transition === null) return [failure]
+    return [failure, { type: 'NumberStatusChanged', data: { numberId, e164, before: status, ...transition } }]
   },
 })

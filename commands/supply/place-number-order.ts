@@ -15,8 +15,8 @@ import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 
 /**
- * Places an order of a number, once for each `requestId`. It is judged as a whole before anything is written: a refused
- * order leaves nothing behind, so that the same request may come again.
+ * Places an order of a number, once for each `requestId`. A refused order leaves nothing behind, so that the same request
+ * can be repeated.
  */
 export const placeNumberOrder = defineCommand({
   name: 'place-number-order',
@@ -28,9 +28,9 @@ export const placeNumberOrder = defineCommand({
     const { workspace } = state
     const { e164, setupCents } = ordered
     if (!workspace) return refuseNotFound('workspace')
-    const known = orderByRequest(state, requestId)
-    if (known?.e164 === e164 && known.userId === actor.id) return []
-    if (known) return refuse('conflict', { requestId }, 'The requestId was used for another order.')
+    const existing = orderByRequest(state, requestId)
+    if (existing?.e164 === e164 && existing.userId === actor.id) return []
+    if (existing) return refuse('conflict', { requestId }, 'The requestId is already used by another order.')
     if (state.numberIds.has(e164)) return refuse('conflict', { e164 }, `The workspace already holds ${e164}.`)
     const open = ordersInFlight(state)
     if (open.some((order) => order.e164 === e164)) {

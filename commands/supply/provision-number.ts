@@ -10,7 +10,7 @@ import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { instant } from '../../src/kernel/wire.ts'
 
-/** Takes over a number that the carrier has delivered: active, unassigned, at the plan's monthly rent. */
+/** Adds a number that the carrier delivered: active, unassigned, at the plan's monthly rent. */
 export const provisionNumber = defineCommand({
   name: 'provision-number',
   entity: workspace,
@@ -23,14 +23,16 @@ export const provisionNumber = defineCommand({
     renewsAt: instant.nullable().default(null),
   }),
   rejects: ['workspace-not-found', 'conflict', 'plan-upgrade-required'],
-  decide(sent, state, { now, newId }) {
+  decide(input, state, { now, newId }) {
     const { workspace } = state
     if (!workspace) return refuseNotFound('workspace')
-    if (state.numberIds.has(sent.e164))
-      return refuse('conflict', { e164: sent.e164 }, `The workspace already holds ${sent.e164}.`)
+    if (state.numberIds.has(input.e164))
+      return refuse('conflict', { e164: input.e164 }, `The workspace already holds ${input.e164}.`)
     const over = planLimitExceeded(workspace.planId, 'maxNumbers', numberCount(state))
     if (over) return over
-    const monthlyCents = monthlyRent(workspace.planId, sent.type)
-    return [{ type: 'NumberProvisioned', data: { number: newNumber({ ...sent, monthlyCents }, { id: newId(), now }) } }]
+    const monthlyCents = monthlyRent(workspace.planId, input.type)
+    return [
+      { type: 'NumberProvisioned', data: { number: newNumber({ ...input, monthlyCents }, { id: newId(), now }) } },
+    ]
   },
 })

@@ -6,7 +6,7 @@ import { orderStatus, orderUpdateEvents } from '../../src/domain/supply/number-o
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Records how far the carrier says that an order is. A completed order brings its number; one that is over stays so. */
+/** Records an order's status as the carrier reports it. A completed order provisions its number; an ended one stays ended. */
 export const recordNumberOrder = defineCommand({
   name: 'record-number-order',
   entity: workspace,
@@ -17,8 +17,8 @@ export const recordNumberOrder = defineCommand({
     carrierOrderId: z.string().min(1).max(TEXT.reference).nullable(),
   }),
   rejects: ['order-not-found'],
-  decide({ orderId, ...news }, state, context) {
+  decide({ orderId, ...update }, state, context) {
     const order = state.orders.get(orderId)
-    return order ? orderUpdateEvents(state, order, news, context) : refuseNotFound('order')
+    return order ? orderUpdateEvents(state, order, update, context) : refuseNotFound('order')
   },
 })

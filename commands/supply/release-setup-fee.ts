@@ -4,7 +4,7 @@ import { setupReference } from '../../src/domain/supply/number-order.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Gives back what was put aside for an order that brought no number. */
+/** Releases the reserved setup fee of an order that brought no number. */
 export const releaseSetupFee = defineCommand({
   name: 'release-setup-fee',
   entity: wallet,

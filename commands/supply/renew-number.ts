@@ -3,7 +3,7 @@ import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { monthAfter, nextBillingAt, paidMonth } from '../../src/domain/supply/renewal.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 
-/** A month's rent has been charged: the number is paid until the next, and active again once it owes nothing. */
+/** Records a paid month of rent. The number becomes active again once it owes nothing. */
 export const renewNumber = defineCommand({
   name: 'renew-number',
   entity: workspace,

@@ -5,7 +5,7 @@ import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Records whether the carrier has been pointed at the platform: `error` says why not, null that it has. */
+/** Records whether the carrier delivers a number's calls to the platform; `error` is the reason when it does not. */
 export const reportNumberDelivery = defineCommand({
   name: 'report-number-delivery',
   entity: workspace,

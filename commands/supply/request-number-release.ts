@@ -7,7 +7,7 @@ import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Asks for a number to be given up: it leaves its campaign and takes no more calls, and is billed until staff complete it. */
+/** Requests the release of a number: it leaves its campaign, takes no calls, and is billed until staff complete the release. */
 export const requestNumberRelease = defineCommand({
   name: 'request-number-release',
   entity: workspace,
@@ -16,8 +16,8 @@ export const requestNumberRelease = defineCommand({
   decide({ numberId }, state) {
     const number = state.numbers.get(numberId)
     if (!number) return refuseNotFound('number')
-    const fixed = immovableReason(number)
-    if (fixed) return refuse('conflict', null, fixed)
+    const problem = immovableReason(number)
+    if (problem) return refuse('conflict', null, problem)
     const { e164 } = number
     return [
       { type: 'NumberReleaseRequested', data: { numberId, e164, before: attributionOf(number) } },

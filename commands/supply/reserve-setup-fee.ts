@@ -7,7 +7,7 @@ import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Puts an order's setup fee aside before the carrier is asked, once; there is nothing to put aside for one that is over. */
+/** Reserves an order's setup fee before it goes to the carrier, once; nothing for an order that has ended. */
 export const reserveSetupFee = defineCommand({
   name: 'reserve-setup-fee',
   entity: wallet,

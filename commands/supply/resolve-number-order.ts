@@ -4,7 +4,7 @@ import { orderResolution, orderUpdateEvents } from '../../src/domain/supply/numb
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Ends the review of an order, as the platform's staff does: it brings the number, or `error` says why not. */
+/** Ends an order's review by the platform's staff: it provisions the number, or fails with `error`. */
 export const resolveNumberOrder = defineCommand({
   name: 'resolve-number-order',
   entity: workspace,

@@ -7,7 +7,7 @@ import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Gives a lane's single-step ping another URL; the one before is dead at once. */
+/** Gives a lane's single-step ping a new URL. The previous one stops working at once. */
 export const rotateCompatToken = defineCommand({
   name: 'rotate-compat-token',
   entity: workspace,
@@ -18,7 +18,11 @@ export const rotateCompatToken = defineCommand({
     if (!key) return refuseNotFound('routing-key')
     if (!isLiveKey(key)) return refuseRevoked('The key')
     if (key.compat === null)
-      return refuse('conflict', { compat: { enabled: false } }, 'The single-step ping of this lane is switched off.')
+      return refuse(
+        'conflict',
+        { compat: { enabled: false } },
+        'The single-step ping of this lane is off. Switch it on first.',
+      )
     return [{ type: 'CompatTokenRotated', data: { ...keyEventBase(state, key), token } }]
   },
 })

@@ -5,7 +5,7 @@ import { poolKey } from '../../src/domain/supply/pool.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Gives a pool another public key; pages that name the old one are answered by no pool from then on. */
+/** Gives a pool a new public key. Pages with the old one no longer find the pool. */
 export const rotatePoolKey = defineCommand({
   name: 'rotate-pool-key',
   entity: workspace,

@@ -1,14 +1,15 @@
 import { keptSecret } from '../../src/domain/access/api-key.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { refuseNotFound, refuseRevoked } from '../../src/domain/shared/refusals.ts'
+import { addMs, MINUTE_MS } from '../../src/domain/shared/time.ts'
 import { keyEventBase } from '../../src/domain/supply/lane.ts'
 import { isLiveKey, routingKeyRotation } from '../../src/domain/supply/routing-key.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
 /**
- * Gives a routing key another secret, of which `key` is what is kept. The one before goes on working until its grace
- * ends; one whose grace runs already stops at once.
+ * Gives a routing key a new secret; `key` is its stored form. The previous secret works until its grace ends; one that is
+ * already in its grace stops at once.
  */
 export const rotateRoutingKey = defineCommand({
   name: 'rotate-routing-key',
@@ -19,7 +20,7 @@ export const rotateRoutingKey = defineCommand({
     const key = state.routingKeys.get(keyId)
     if (!key) return refuseNotFound('routing-key')
     if (!isLiveKey(key)) return refuseRevoked('The key')
-    const graceEndsAt = graceMinutes === 0 ? null : new Date(Date.parse(now) + graceMinutes * 60_000).toISOString()
+    const graceEndsAt = graceMinutes === 0 ? null : addMs(now, graceMinutes * MINUTE_MS)
     const before = { prefix: key.prefix }
     return [{ type: 'RoutingKeyRotated', data: { ...keyEventBase(state, key), before, prefix, hash, graceEndsAt } }]
   },

@@ -6,7 +6,7 @@ import { isLiveKey, sealed } from '../../src/domain/supply/routing-key.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Gives a routing key another signing secret, here sealed; the one before stops working at once. */
+/** Gives a routing key a new signing secret, sealed. The previous one stops working at once. */
 export const rotateSigningSecret = defineCommand({
   name: 'rotate-signing-secret',
   entity: workspace,

@@ -16,8 +16,8 @@ import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 
 /**
- * Opens a publisher's lane onto a campaign, or changes the terms of one that is open. `key` is what is kept of the
- * routing key that a new lane is given; an open lane's key is untouched.
+ * Opens a publisher's lane on a campaign, or changes the terms of an open one. `key` is the stored form of the routing key
+ * of a new lane; an open lane keeps its key.
  */
 export const setLane = defineCommand({
   name: 'set-lane',
@@ -29,14 +29,14 @@ export const setLane = defineCommand({
     key: keptSecret,
   }),
   rejects: ['validation-error', 'campaign-not-found', 'publisher-not-found', 'conflict'],
-  decide({ campaignId, publisherId, terms: sent, key }, state, { now, newId }) {
+  decide({ campaignId, publisherId, terms: input, key }, state, { now, newId }) {
     const campaign = state.campaigns.get(campaignId)
     if (!state.workspace || !campaign) return refuseNotFound('campaign')
     const publisher = state.publishers.get(publisherId)
     if (!publisher) return refuseNotFound('publisher')
     const open = state.lanes.get(laneId(campaignId, publisherId))
-    const terms = applyLaneInput(open ?? DEFAULT_TERMS, sent, state.workspace.timezone)
-    const problems = laneProblems(terms, sent)
+    const terms = applyLaneInput(open ?? DEFAULT_TERMS, input, state.workspace.timezone)
+    const problems = laneProblems(terms, input)
     if (problems) return refuse('validation-error', problems)
     const names = { campaignName: campaign.name, publisherName: publisher.name }
     if (open) {

@@ -5,7 +5,7 @@ import { NUMBER_TRANSITIONS, numberStatus } from '../../src/domain/supply/number
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Moves a number along its machine by hand, as the platform's staff does; a release has a command of its own. */
+/** Changes a number's status on request of the platform's staff. A release has its own command. */
 export const setNumberStatus = defineCommand({
   name: 'set-number-status',
   entity: workspace,

@@ -5,7 +5,7 @@ import { PUBLISHER_TRANSITIONS, publisherStatusInput } from '../../src/domain/su
 import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Moves a publisher through its statuses; terminating it is final and revokes every routing key. */
+/** Changes a publisher's status. Terminating is final and revokes every routing key. */
 export const setPublisherStatus = defineCommand({
   name: 'set-publisher-status',
   entity: workspace,

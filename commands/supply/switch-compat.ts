@@ -7,8 +7,8 @@ import { defineCommand } from '../../src/kernel/command.ts'
 import { id } from '../../src/kernel/wire.ts'
 
 /**
- * Switches the single-step ping of a lane on, for which its key speaks the compatible protocol from then on, or off,
- * by which its token is forgotten. `token` is what is kept of the one that switching on needs.
+ * Switches the single-step ping of a lane on or off. On: the key uses the compatible protocol from then on, and `token` is
+ * the stored form of its new token. Off: the token is removed.
  */
 export const switchCompat = defineCommand({
   name: 'switch-compat',
@@ -21,9 +21,9 @@ export const switchCompat = defineCommand({
     const key = lane.keyId === null ? undefined : state.routingKeys.get(lane.keyId)
     if (!key || !isLiveKey(key)) return refuseRevoked("The lane's key")
     if (enabled === (key.compat !== null)) return []
-    const about = keyEventBase(state, key)
-    if (!enabled) return [{ type: 'CompatDisabled', data: about }]
+    const base = keyEventBase(state, key)
+    if (!enabled) return [{ type: 'CompatDisabled', data: base }]
     const protocol = 'rtb_v1_compat' as const
-    return [{ type: 'CompatEnabled', data: { ...about, protocol, token } }]
+    return [{ type: 'CompatEnabled', data: { ...base, protocol, token } }]
   },
 })

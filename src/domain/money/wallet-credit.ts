@@ -3,7 +3,7 @@ import type { DecisionContext } from '../../kernel/command.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { wholeNumber } from '../../kernel/wire.ts'
 import { CENTS, WALLET } from '../shared/limits.ts'
-import { entryId, PLATFORM_REFERENCE, recentEntry, type WalletState, walletEntries } from './wallet.ts'
+import { findEntry, PLATFORM_REFERENCE, type WalletState } from './wallet.ts'
 
 /** A credit. `reference` is chosen by the payer and is credited once. */
 export const creditInput = z.object({
@@ -27,16 +27,23 @@ export const creditInput = z.object({
 export function decideCredit(
   { amountCents, reference, note }: z.infer<typeof creditInput>,
   state: WalletState,
-  { now, workspaceId, lookUp }: Pick<DecisionContext, 'now' | 'workspaceId' | 'lookUp'>,
+  context: Pick<DecisionContext, 'now' | 'workspaceId' | 'lookUp'>,
 ) {
-  const entry = recentEntry(state, reference) ?? lookUp(walletEntries, entryId(workspaceId, reference))
+  const entry = findEntry(state, reference, context)
   if (entry?.kind === 'credit' && entry.amountCents === amountCents) return []
   if (entry) return refuse('conflict', { reference }, 'The reference is already used by another wallet entry.')
   const balanceCents = state.balanceCents + amountCents
   return [
     {
       type: 'WalletCredited' as const,
-      data: { reference, kind: 'credit' as const, amountCents, balanceCents, note: note ?? null, occurredAt: now },
+      data: {
+        reference,
+        kind: 'credit' as const,
+        amountCents,
+        balanceCents,
+        note: note ?? null,
+        occurredAt: context.now,
+      },
     },
   ]
 }

@@ -1,6 +1,6 @@
 import { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
-import type { DecisionMemory } from '../../kernel/command.ts'
+import type { DecisionContext, DecisionMemory } from '../../kernel/command.ts'
 import { defineEntity } from '../../kernel/entity.ts'
 import { id, instant } from '../../kernel/wire.ts'
 import { WALLET } from '../shared/limits.ts'
@@ -156,6 +156,23 @@ export function availableCents({ balanceCents, reservedCents }: WalletState): nu
 /** The entry of a reference, if the fold still remembers it. */
 export function recentEntry(state: WalletState, reference: string): WalletEntry | null {
   return getEntry(state.references, reference)
+}
+
+/** The entry of a reference: from the fold, else by the look-up that the command declares with `entryLookups`. */
+export function findEntry(
+  state: WalletState,
+  reference: string,
+  { workspaceId, lookUp }: Pick<DecisionContext, 'workspaceId' | 'lookUp'>,
+): WalletEntry | null {
+  return recentEntry(state, reference) ?? lookUp(walletEntries, entryId(workspaceId, reference))
+}
+
+/** The event of a charge, with the balance after it. */
+export function chargedEvent(
+  { balanceCents }: WalletState,
+  charge: Omit<z.infer<typeof walletEvents.WalletCharged>, 'balanceCents'>,
+) {
+  return { type: 'WalletCharged' as const, data: { ...charge, balanceCents: balanceCents - charge.amountCents } }
 }
 
 /** The look-ups needed to know the entry of a reference: none when the fold remembers it, or the wallet is empty. */
