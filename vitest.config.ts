@@ -9,17 +9,20 @@ const all = (folder: string) => `test/${folder}/**/*.test.ts`
 
 const servers = ['test/support/servers.ts']
 
-const systems = { globalSetup: servers, testTimeout: 180_000, hookTimeout: 120_000, maxWorkers: 1 }
+const systems = { globalSetup: servers, testTimeout: 180_000, hookTimeout: 120_000 }
 
-/** Suites that run the platform in their own process: they share none, and each begins with modules of its own. */
-const alone = ['access-matrix', 'hostile-bodies', 'stored-secrets', 'untracked-plan'].map(
+/** End-to-end suites that run the platform in their own process: they share none, and each needs fresh modules. */
+const inProcess = ['access-matrix', 'hostile-bodies', 'stored-secrets', 'untracked-plan'].map(
   (name) => `test/e2e/**/${name}.test.ts`,
 )
 
 /** Systems and models in memory: a core each, and nothing of the machine's time. */
 const histories = ['model', 'system', 'system-bugs', 'system-crashes'].map((name) => `test/simulation/${name}.test.ts`)
 
-/** Cheap first; what starts whole systems runs alone, so that its time limits mean something on two cores. */
+/**
+ * Cheap groups first. End-to-end suites run on two workers, each with platforms of its own: while one waits for a platform, the
+ * other works. Simulations of faults run one at a time, so that their time limits are meaningful on two cores.
+ */
 export default defineConfig({
   test: {
     watch: false,
@@ -31,8 +34,9 @@ export default defineConfig({
         hookTimeout: 60_000,
         maxWorkers: 2,
       }),
-      suite('whole', 2, [all('e2e')], { ...systems, exclude: alone, isolate: false }),
-      suite('apart', 3, [...alone, all('simulation')], { ...systems, exclude: histories }),
+      suite('in-process', 2, inProcess, { ...systems, maxWorkers: 2 }),
+      suite('whole', 2, [all('e2e')], { ...systems, exclude: inProcess, isolate: false, maxWorkers: 2 }),
+      suite('faults', 3, [all('simulation')], { ...systems, exclude: histories, maxWorkers: 1 }),
     ],
   },
 })
