@@ -1,12 +1,17 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type ApiResponse, createApiClient, errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
+import {
+  type ApiResponse,
+  createApiClient,
+  errorWithoutRequestId,
+  type Json,
+  UNKNOWN_ID,
+} from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { createKeyClient, type KeyClient } from '../../support/e2e/key-client.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 const FORM = /^svc_live_[A-Za-z0-9_-]{43}$/
 const MINUTE = 60_000
 
@@ -149,7 +154,7 @@ it('a missing, a malformed and another workspace’s key give the same 404', asy
     ['GET', '/requests'],
   ] as const) {
     const body = method === 'PATCH' ? { name: 'Mine' } : undefined
-    const answers = await Promise.all([NOBODY, 'x', other.id].map((id) => desk.send(method, `/${id}${rest}`, body)))
+    const answers = await Promise.all([UNKNOWN_ID, 'x', other.id].map((id) => desk.send(method, `/${id}${rest}`, body)))
     expect(new Set(answers.map(errorWithoutRequestId)).size, `${method} ${rest}`).toBe(1)
     for (const answer of answers) expect(code(answer)).toEqual([404, 'not_found'])
   }
@@ -242,6 +247,6 @@ describe('the ceiling of the plan', () => {
 
 it('the routes of API keys accept no API key', async () => {
   const ask = createApiClient(() => server.baseUrl, the.main.key)
-  for (const path of ['', `/${NOBODY}`, `/${NOBODY}/requests`])
+  for (const path of ['', `/${UNKNOWN_ID}`, `/${UNKNOWN_ID}/requests`])
     expect(code(await ask(`/api/tracking/api-keys${path}`))).toEqual([401, 'unauthorized'])
 })

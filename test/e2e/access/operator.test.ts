@@ -2,22 +2,21 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import {
-  type ApiResponse,
   createApiClient,
   errorWithoutRequestId,
   type Json,
   queryString,
+  statusAndCode,
+  UNKNOWN_ID,
 } from '../../support/e2e/api-client.ts'
 import { embeddedStores, freshEnvironment, startServer, waitUntil } from '../../support/e2e/server.ts'
 import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
-/** Stores may hold what an earlier run left: names and addresses are this run's own. */
+/** The stores may hold data of earlier runs: names and addresses are unique per run. */
 const RUN = randomUUID()
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 const WORKSPACES = '/api/operator/workspaces'
 const PASSPHRASE = 'correct horse battery'
-const codeOf = ({ status, body }: ApiResponse) => [status, body?.error?.code ?? null]
 
 const world = async (writer: StreamWriter) => ({
   main: await createTenantWorkspace(writer, { name: 'Main', fundCents: 0 }),
@@ -81,7 +80,7 @@ it.each([
   [{ subscriptionStatus: 'active' }, 'validation_error', ['subscriptionStatus']],
 ])('%j creates no workspace', async (change, code, fields) => {
   const answer = await write('POST', WORKSPACES, { ...sent, ...change })
-  expect(codeOf(answer)).toEqual([400, code])
+  expect(statusAndCode(answer)).toEqual([400, code])
   const named = Object.keys(answer.body.error.details).map((field) => field.replace('owner.', ''))
   expect(named.toSorted()).toEqual(fields)
   expect((await read(`${WORKSPACES}${queryString({ q: `${RUN} ${made}.` })}`)).body.total).toBe(0)
@@ -96,14 +95,15 @@ it('workspaces are listed with their counts', async () => {
   expect(body).toMatchObject({ page: 1, pageSize: 25, total: 1, totalPages: 1 })
   expect(body.data).toEqual([{ ...workspace, balanceCents: 700 }])
   expect((await read(`${WORKSPACES}/${workspace.id}`)).body).toEqual({ workspace: body.data[0] })
-  for (const id of [NOBODY, 'x']) expect(codeOf(await read(`${WORKSPACES}/${id}`))).toEqual([404, 'not_found'])
+  for (const id of [UNKNOWN_ID, 'x'])
+    expect(statusAndCode(await read(`${WORKSPACES}/${id}`))).toEqual([404, 'not_found'])
   expect((await read(`${WORKSPACES}${queryString({ q: sent.name, planId: 'scale' })}`)).body.total).toBe(0)
   expect((await read(`${WORKSPACES}?subscriptionStatus=canceled&q=${RUN}`)).body.data).toEqual([])
   const all = (await read(`${WORKSPACES}?sort=name&dir=asc&pageSize=200&q=${RUN}`)).body.data.map(
     ({ name }: Json) => name,
   )
   expect(all).toEqual(all.toSorted())
-  expect(codeOf(await read(`${WORKSPACES}?planId=huge`))).toEqual([400, 'validation_error'])
+  expect(statusAndCode(await read(`${WORKSPACES}?planId=huge`))).toEqual([400, 'validation_error'])
 })
 
 it('plan, subscription, zone and name change together, and apply from the next request on', async () => {
@@ -113,11 +113,15 @@ it('plan, subscription, zone and name change together, and apply from the next r
   const { status, body } = await write('PATCH', path, changes)
   expect([status, body.workspace]).toMatchObject([200, { id: main.workspaceId, ...changes }])
   const refused = await client(main.session)('/api/tracking/buyers', { method: 'POST', body: {} })
-  expect(codeOf(refused)).toEqual([402, 'subscription_inactive'])
+  expect(statusAndCode(refused)).toEqual([402, 'subscription_inactive'])
   expect(refused.body.error.details).toMatchObject({ status: 'past_due', planId: 'starter' })
   await write('PATCH', path, { subscriptionStatus: 'active' })
   const rest = await client(main.key)('/api/v1/buyers')
-  expect([...codeOf(rest), rest.body.error.details]).toEqual([402, 'plan_upgrade_required', { feature: 'apiAccess' }])
+  expect([...statusAndCode(rest), rest.body.error.details]).toEqual([
+    402,
+    'plan_upgrade_required',
+    { feature: 'apiAccess' },
+  ])
   await write('PATCH', path, { planId: 'scale' })
   expect((await client(main.key)('/api/v1/buyers')).status).toBe(200)
 
@@ -128,7 +132,7 @@ it('plan, subscription, zone and name change together, and apply from the next r
     [{ subscriptionStatus: 'trialing' }, 'validation_error'],
     [{ sandbox: true }, 'validation_error'],
   ] as const)
-    expect(codeOf(await write('PATCH', path, change))).toEqual([400, code])
+    expect(statusAndCode(await write('PATCH', path, change))).toEqual([400, code])
   const after = (await client(main.session)('/api/tracking/workspace')).body.workspace
   expect(after).toMatchObject({ planId: 'scale', timezone: 'Asia/Tokyo', name: 'Renamed' })
 })
@@ -145,11 +149,11 @@ it('a credit is added once per reference', async () => {
     expect(body.entry).toMatchObject({ kind: 'credit', amountCents: 500, reference: 'wire 17', note: 'Thanks' })
   }
   expect(new Set(answers.map(({ body }) => body.entry.id)).size).toBe(1)
-  expect(codeOf(await credit({ amountCents: 501, reference: 'wire 17' }))).toEqual([409, 'conflict'])
+  expect(statusAndCode(await credit({ amountCents: 501, reference: 'wire 17' }))).toEqual([409, 'conflict'])
   expect((await credit({ amountCents: 10_000_000, reference: 'wire 18' })).body.balanceCents).toBe(10_000_500)
   for (const amountCents of [0, -1, 1.5, '5', 10_000_001, Number.MAX_SAFE_INTEGER])
-    expect(codeOf(await credit({ amountCents, reference: 'x' }))).toEqual([400, 'validation_error'])
-  expect(codeOf(await credit({ amountCents: 5 }))).toEqual([400, 'validation_error'])
+    expect(statusAndCode(await credit({ amountCents, reference: 'x' }))).toEqual([400, 'validation_error'])
+  expect(statusAndCode(await credit({ amountCents: 5 }))).toEqual([400, 'validation_error'])
 })
 
 it('a missing and a malformed workspace give the same 404', async () => {
@@ -158,10 +162,10 @@ it('a missing and a malformed workspace give the same 404', async () => {
     ['POST', '/credits', { amountCents: 1, reference: 'r' }],
   ] as const) {
     const answers = await Promise.all(
-      [NOBODY, 'x', 'all'].map((id) => write(method, `${WORKSPACES}/${id}${rest}`, body)),
+      [UNKNOWN_ID, 'x', 'all'].map((id) => write(method, `${WORKSPACES}/${id}${rest}`, body)),
     )
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
-    expect(codeOf(answers[0] as ApiResponse)).toEqual([404, 'not_found'])
+    expect(statusAndCode(answers[0] ?? expect.fail())).toEqual([404, 'not_found'])
   }
 })
 
@@ -171,10 +175,10 @@ it('a platform key is valid, and opens no workspace', async () => {
   expect(body.apiKey).toMatchObject({ name: 'Staff', scopes: ['calls:read'], status: 'active' })
   expect(JSON.stringify(body.apiKey)).not.toContain(body.key)
   for (const path of ['/api/v1/calls', '/api/v1/buyers', '/api/v1/buyers/x', '/api/tracking/buyers'])
-    expect(codeOf(await client(body.key)(path))).toEqual([403, 'workspace_required'])
-  expect(codeOf(await client(body.key)('/api/tracking/campaigns'))).toEqual([401, 'unauthorized'])
+    expect(statusAndCode(await client(body.key)(path))).toEqual([403, 'workspace_required'])
+  expect(statusAndCode(await client(body.key)('/api/tracking/campaigns'))).toEqual([401, 'unauthorized'])
   for (const wrong of [{ name: 'Staff' }, { name: '', scopes: [] }, { name: 'S', scopes: ['calls:delete'] }])
-    expect(codeOf(await write('POST', '/api/operator/keys', wrong))).toEqual([400, 'validation_error'])
+    expect(statusAndCode(await write('POST', '/api/operator/keys', wrong))).toEqual([400, 'validation_error'])
 })
 
 it('a projection is rebuilt while it is read, once at a time', async () => {
@@ -185,7 +189,7 @@ it('a projection is rebuilt while it is read, once at a time', async () => {
   expect(before.position).toBeGreaterThanOrEqual(0)
   expect(before.lagMs).toBeGreaterThanOrEqual(0)
 
-  // A small projection is built before the next is asked for, or while it is: again until it is.
+  // A small projection may be rebuilt before the second request: repeat until they overlap.
   const turnedAway = await waitUntil('A second rebuild is refused', async () => {
     const ask = () => write('POST', '/api/operator/projections/workspaces/rebuild', {})
     const asked = await Promise.all([ask(), ask(), ask()])
@@ -202,7 +206,10 @@ it('a projection is rebuilt while it is read, once at a time', async () => {
   expect((await rowOf('workspaces')).state).toBe('running')
   expect((await client(the.main.session)('/api/tracking/workspace')).body.workspace.id).toBe(the.main.workspaceId)
   for (const name of ['nothing', '__proto__', 'workspaces_v2'])
-    expect(codeOf(await write('POST', `/api/operator/projections/${name}/rebuild`, {}))).toEqual([404, 'not_found'])
+    expect(statusAndCode(await write('POST', `/api/operator/projections/${name}/rebuild`, {}))).toEqual([
+      404,
+      'not_found',
+    ])
 })
 
 it('another token than the operator’s opens nothing', async () => {
@@ -211,17 +218,17 @@ it('another token than the operator’s opens nothing', async () => {
       ['GET', WORKSPACES],
       ['POST', WORKSPACES],
       ['PATCH', `${WORKSPACES}/x`],
-      ['POST', `${WORKSPACES}/${NOBODY}/credits`],
+      ['POST', `${WORKSPACES}/${UNKNOWN_ID}/credits`],
       ['POST', '/api/operator/keys'],
       ['GET', '/api/operator/projections'],
       ['POST', '/api/operator/projections/nothing/rebuild'],
     ] as const) {
       const answer = await client(token)(path, { method, ...(method === 'GET' ? {} : { body: { nonsense: true } }) })
-      expect(codeOf(answer)).toEqual([401, 'unauthorized'])
+      expect(statusAndCode(answer)).toEqual([401, 'unauthorized'])
     }
   }
-  expect(codeOf(await client(OPERATOR_TOKEN)('/api/tracking/workspace'))).toEqual([401, 'unauthorized'])
-  expect(codeOf(await client(OPERATOR_TOKEN)('/api/v1/buyers'))).toEqual([401, 'invalid_key'])
+  expect(statusAndCode(await client(OPERATOR_TOKEN)('/api/tracking/workspace'))).toEqual([401, 'unauthorized'])
+  expect(statusAndCode(await client(OPERATOR_TOKEN)('/api/v1/buyers'))).toEqual([401, 'invalid_key'])
 })
 
 test('without OPERATOR_TOKEN there is no operator surface', async () => {
@@ -229,9 +236,9 @@ test('without OPERATOR_TOKEN there is no operator surface', async () => {
   try {
     for (const token of [null, '', 'undefined', 'null']) {
       const ask = createApiClient(() => server.baseUrl, token)
-      expect(codeOf(await ask(WORKSPACES))).toEqual([404, 'not_found'])
-      expect(codeOf(await ask('/api/operator/projections'))).toEqual([404, 'not_found'])
-      expect(codeOf(await ask(WORKSPACES, { method: 'POST', body: {} }))).toEqual([404, 'not_found'])
+      expect(statusAndCode(await ask(WORKSPACES))).toEqual([404, 'not_found'])
+      expect(statusAndCode(await ask('/api/operator/projections'))).toEqual([404, 'not_found'])
+      expect(statusAndCode(await ask(WORKSPACES, { method: 'POST', body: {} }))).toEqual([404, 'not_found'])
     }
   } finally {
     await server.dispose()

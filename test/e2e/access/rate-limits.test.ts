@@ -24,7 +24,7 @@ const policy = ({ headers }: ApiResponse) => headers.get('ratelimit-policy')
 const left = ({ headers }: ApiResponse) => Number(/^"default";r=(\d+);t=\d+$/.exec(headers.get('ratelimit') ?? '')?.[1])
 const wait = ({ headers }: ApiResponse) => Number(/;t=(\d+)$/.exec(headers.get('ratelimit') ?? '')?.[1])
 
-/** Asks many times at once. */
+/** Sends concurrent requests. */
 function atOnce(count: number, ask: (n: number) => Promise<ApiResponse>): Promise<readonly ApiResponse[]> {
   return Promise.all(Array.from({ length: count }, (_, n) => ask(n)))
 }

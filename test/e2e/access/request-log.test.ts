@@ -19,7 +19,7 @@ const desk = createKeyClient(server, () => the.main.session)
 const code = ({ status, body }: ApiResponse) => [status, body?.error?.code]
 const log = async ({ id }: CreatedKey, filter: Json = {}) =>
   (await desk.send('GET', `/${id}/requests${queryString(filter)}`)).body
-/** The log once so many requests stand in it. */
+/** The log once it has `total` requests. */
 const logged = (key: CreatedKey, total: number) =>
   waitUntil(`${total} requests in the log`, async () => {
     const page = await log(key)

@@ -5,20 +5,19 @@ import { secretHash } from '../../../src/api/secret-hash.ts'
 import { userIdOf } from '../../../src/domain/access/user.ts'
 import { PASSWORD, SIGN_IN_FAILURES } from '../../../src/domain/shared/limits.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type ApiResponse, errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
+import { errorWithoutRequestId, type Json, statusAndCode } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace, grantRole, type Tenant } from '../../support/e2e/world.ts'
 
-/** Stores may hold what an earlier run left: addresses and tokens are this run's own. */
+/** The stores may hold data of earlier runs: addresses and tokens are unique per run. */
 const RUN = randomUUID()
 const HOUR_MS = 3_600_000
 const OPERATOR = 'operator-of-sign-in'
 const PASSPHRASE = 'correct horse battery'
-const codeOf = ({ status, body }: ApiResponse) => [status, body?.error?.code ?? null]
 
-/** A session that ends after so many hours. */
+/** Creates a session that ends after `hours`. */
 async function sessionFor({ act, email }: Tenant, token: string, hours: number): Promise<string> {
   const expiresAt = new Date(Date.now() + hours * HOUR_MS).toISOString()
   await act(signIn, { userId: userIdOf(email), sessionHash: secretHash(token), expiresAt })
@@ -49,7 +48,7 @@ const post = (path: string, body: Json, token: string | null = null, headers = {
 const enter = (email: string, password: string, from = '192.0.2.1', headers = {}) =>
   post('/api/auth/sign-in', { email, password }, null, { 'x-forwarded-for': from, ...headers })
 
-/** Somebody with a workspace of their own, whom nobody has signed in yet. */
+/** Creates a user with a workspace, not signed in yet. */
 async function somebody() {
   people += 1
   const email = `somebody-${people}@${RUN}.example`
@@ -107,7 +106,7 @@ it('a wrong password and an unknown address give the same answer in the same tim
     await enter(`unknown@${RUN}.example`, 'wrong'),
     await enter(`unknown@${RUN}.example`, PASSPHRASE),
   ]
-  expect(answers.map(codeOf)).toEqual(Array(3).fill([401, 'unauthorized']))
+  expect(answers.map(statusAndCode)).toEqual(Array(3).fill([401, 'unauthorized']))
   expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
   const msOf = async (address: string) => {
     const began = performance.now()
@@ -120,7 +119,7 @@ it('a wrong password and an unknown address give the same answer in the same tim
     times.unknown.push(await msOf(`stranger@${RUN}.example`))
   }
   const median = (all: readonly number[]) => all.toSorted((one, other) => one - other)[3] ?? 0
-  // A look-up that found nobody and verified nothing would take a tenth of it.
+  // Without a password verification it would take a tenth of the time.
   expect(median(times.unknown)).toBeGreaterThan(median(times.known) / 3)
   expect(median(times.unknown)).toBeLessThan(median(times.known) * 3)
 })
@@ -135,7 +134,7 @@ it.each([
   [[], ['body']],
 ])('%j is a validation_error', async (body, fields) => {
   const answer = await post('/api/auth/sign-in', body)
-  expect(codeOf(answer)).toEqual([400, 'validation_error'])
+  expect(statusAndCode(answer)).toEqual([400, 'validation_error'])
   expect(Object.keys(answer.body.error.details).toSorted()).toEqual(fields)
 })
 
@@ -143,10 +142,10 @@ it('ten failures lock an address, for the correct password too, and no other add
   const { email } = await somebody()
   const another = await somebody()
   for (let n = 0; n < SIGN_IN_FAILURES.address; n++)
-    expect(codeOf(await enter(email, `wrong ${n}`, `203.0.113.${n}`))).toEqual([401, 'unauthorized'])
+    expect(statusAndCode(await enter(email, `wrong ${n}`, `203.0.113.${n}`))).toEqual([401, 'unauthorized'])
   for (const spelling of [email, email.toUpperCase()]) {
     const answer = await enter(spelling, PASSPHRASE)
-    expect(codeOf(answer)).toEqual([429, 'rate_limited'])
+    expect(statusAndCode(answer)).toEqual([429, 'rate_limited'])
     const wait = Number(answer.headers.get('retry-after'))
     expect(wait).toBeGreaterThan((SIGN_IN_FAILURES.minutes - 2) * 60)
     expect(wait).toBeLessThanOrEqual(SIGN_IN_FAILURES.minutes * 60)
@@ -170,7 +169,7 @@ it('a hundred failures lock a source, whatever the addresses', async () => {
     Array.from({ length: SIGN_IN_FAILURES.source }, (_, n) => enter(`guess-${n}@${RUN}.example`, 'wrong', from)),
   )
   expect(wrong.map(({ status }) => status)).toEqual(Array(SIGN_IN_FAILURES.source).fill(401))
-  expect(codeOf(await enter(email, PASSPHRASE, from))).toEqual([429, 'rate_limited'])
+  expect(statusAndCode(await enter(email, PASSPHRASE, from))).toEqual([429, 'rate_limited'])
   expect((await enter(email, PASSPHRASE, '2001:db8::18')).status).toBe(200)
 })
 
@@ -181,7 +180,7 @@ it('a sign-in repeated with its Idempotency-Key answers the same session', async
   const first = await enter(email, PASSPHRASE, '192.0.2.9', key)
   const second = await enter(email, PASSPHRASE, '192.0.2.9', key)
   expect([second.body, second.headers.get('svc-idempotent-replay')]).toEqual([first.body, 'true'])
-  expect(codeOf(await enter(another.email, PASSPHRASE, '192.0.2.9', key))).toEqual([409, 'conflict'])
+  expect(statusAndCode(await enter(another.email, PASSPHRASE, '192.0.2.9', key))).toEqual([409, 'conflict'])
   expect((await enter(email, PASSPHRASE, '192.0.2.10', key)).body.token).not.toBe(first.body.token)
 })
 
@@ -190,9 +189,9 @@ it('signing out ends this session only, at once', async () => {
   const [one, other] = [await tokenOf(email), await tokenOf(email)]
   const answer = await post('/api/auth/sign-out', undefined, one)
   expect([answer.status, answer.text]).toEqual([204, ''])
-  expect(codeOf(await client(one)('/api/auth/session'))).toEqual([401, 'unauthorized'])
-  expect(codeOf(await client(one)('/api/tracking/workspace'))).toEqual([401, 'unauthorized'])
-  expect(codeOf(await post('/api/auth/sign-out', {}, one))).toEqual([401, 'unauthorized'])
+  expect(statusAndCode(await client(one)('/api/auth/session'))).toEqual([401, 'unauthorized'])
+  expect(statusAndCode(await client(one)('/api/tracking/workspace'))).toEqual([401, 'unauthorized'])
+  expect(statusAndCode(await post('/api/auth/sign-out', {}, one))).toEqual([401, 'unauthorized'])
   expect((await client(other)('/api/auth/session')).status).toBe(200)
 })
 
@@ -202,19 +201,23 @@ it('a password change ends every other session', async () => {
   const change = (current: string, next: Json, token = one) => post('/api/auth/password', { current, next }, token)
 
   const wrong = await change('not it', 'another passphrase')
-  expect(codeOf(wrong)).toEqual([400, 'bad_request'])
+  expect(statusAndCode(wrong)).toEqual([400, 'bad_request'])
   expect(Object.keys(wrong.body.error.details)).toEqual(['current'])
   for (const next of ['x'.repeat(PASSWORD.min - 1), 'x'.repeat(PASSWORD.max + 1), null]) {
     const refused = await change(PASSPHRASE, next)
-    expect([...codeOf(refused), Object.keys(refused.body.error.details)]).toEqual([400, 'validation_error', ['next']])
+    expect([...statusAndCode(refused), Object.keys(refused.body.error.details)]).toEqual([
+      400,
+      'validation_error',
+      ['next'],
+    ])
   }
   expect((await client(other)('/api/auth/session')).status).toBe(200)
 
   const next = 'ω'.repeat(PASSWORD.min)
   expect((await change(PASSPHRASE, next)).status).toBe(204)
-  expect(codeOf(await client(other)('/api/auth/session'))).toEqual([401, 'unauthorized'])
+  expect(statusAndCode(await client(other)('/api/auth/session'))).toEqual([401, 'unauthorized'])
   expect((await client(one)('/api/auth/session')).status).toBe(200)
-  expect(codeOf(await enter(email, PASSPHRASE))).toEqual([401, 'unauthorized'])
+  expect(statusAndCode(await enter(email, PASSPHRASE))).toEqual([401, 'unauthorized'])
   expect((await enter(email, next)).status).toBe(200)
   expect((await change(next, 'x'.repeat(PASSWORD.max))).status).toBe(204)
 })
@@ -224,7 +227,7 @@ it('wrong current passwords lock the password change', async () => {
   const token = await tokenOf(email)
   const guess = (current: string) => post('/api/auth/password', { current, next: 'another passphrase' }, token)
   for (let n = 0; n < SIGN_IN_FAILURES.address; n++) expect((await guess(`wrong ${n}`)).status).toBe(400)
-  expect(codeOf(await guess(PASSPHRASE))).toEqual([429, 'rate_limited'])
+  expect(statusAndCode(await guess(PASSPHRASE))).toEqual([429, 'rate_limited'])
 })
 
 it('a session in use is extended; one with more than eleven hours left is not', async () => {
@@ -250,7 +253,7 @@ describe(documentLine('console 401 unauthorized'), () => {
   ])('%s', async (_name, token) => {
     for (const path of paths) {
       const answer = await client(token)(path)
-      expect(codeOf(answer)).toEqual([401, 'unauthorized'])
+      expect(statusAndCode(answer)).toEqual([401, 'unauthorized'])
       expect(answer.body.error.details).toBeNull()
       expect(answer.headers.get('www-authenticate')).toBe('Bearer')
     }
@@ -258,6 +261,6 @@ describe(documentLine('console 401 unauthorized'), () => {
 
   it('an expired session and an API key are unauthorized', async () => {
     for (const token of [the.dying, the.main.key])
-      expect(codeOf(await client(token)('/api/tracking/workspace'))).toEqual([401, 'unauthorized'])
+      expect(statusAndCode(await client(token)('/api/tracking/workspace'))).toEqual([401, 'unauthorized'])
   })
 })

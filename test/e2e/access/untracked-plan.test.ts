@@ -5,7 +5,7 @@ import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
 import { embeddedStores, freshEnvironment } from '../../support/e2e/server.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
-// Every tier that there is has call tracking: one that has not is made for this platform alone.
+// Every plan has call tracking: this platform gets one without.
 vi.mock('../../../src/domain/access/plans.ts', async (original) => {
   const actual = await original<typeof import('../../../src/domain/access/plans.ts')>()
   const { starter } = actual.plans
@@ -35,7 +35,7 @@ test(documentLine('console 402 plan_upgrade_required'), async () => {
       ])
     }
   }
-  // The account is the user's own: it is on no plan.
+  // The account belongs to the user and is on no plan.
   expect((await ask('/api/auth/session')).status).toBe(200)
   expect((await createApiClient(() => baseUrl, other.session)('/api/tracking/users')).status).toBe(200)
 })

@@ -2,17 +2,22 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { userIdOf } from '../../../src/domain/access/user.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type ApiResponse, errorWithoutRequestId, type Json, queryString } from '../../support/e2e/api-client.ts'
+import {
+  type ApiResponse,
+  errorWithoutRequestId,
+  type Json,
+  queryString,
+  statusAndCode,
+  UNKNOWN_ID,
+} from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { cancelSubscription, createTenantWorkspace, grantRole } from '../../support/e2e/world.ts'
 
-/** Stores may hold what an earlier run left: addresses are this run's own. */
+/** The stores may hold data of earlier runs: addresses are unique per run. */
 const PEOPLE = `${randomUUID()}.example`
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 const PASSPHRASE = 'correct horse battery'
 const USERS = '/api/tracking/users'
-const codeOf = ({ status, body }: ApiResponse) => [status, body?.error?.code ?? null]
 
 async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
@@ -67,21 +72,21 @@ it('a user of another workspace gets the seat and keeps name and password', asyn
   const { status, body } = await add({ ...sent, role: 'admin' })
   expect([status, body.user.id, body.user.name, body.user.email]).toEqual([201, id, person.name, person.email])
   const refused = await write('POST', '/api/auth/sign-in', { email: person.email, password: 'stolen stolen' }, '')
-  expect(codeOf(refused)).toEqual([401, 'unauthorized'])
+  expect(statusAndCode(refused)).toEqual([401, 'unauthorized'])
   const token = await enter(person.email)
   const { body: session } = await client(token)('/api/auth/session')
   expect(session.seats.map(({ agencyName, role }: Json) => [agencyName, role])).toEqual([
     ['Other', 'owner'],
     ['Main', 'admin'],
   ])
-  expect(codeOf(await client(token)(USERS))).toEqual([400, 'bad_request'])
+  expect(statusAndCode(await client(token)(USERS))).toEqual([400, 'bad_request'])
   expect((await client(token)(`${USERS}?agencyId=${the.other.workspaceId}`)).status).toBe(200)
 })
 
 it('a user has one seat per workspace', async () => {
   await added('admin')
-  expect(codeOf(await add({ ...person, role: 'admin' }))).toEqual([409, 'conflict'])
-  expect(codeOf(await add({ ...person, role: 'owner' }))).toEqual([409, 'conflict'])
+  expect(statusAndCode(await add({ ...person, role: 'admin' }))).toEqual([409, 'conflict'])
+  expect(statusAndCode(await add({ ...person, role: 'owner' }))).toEqual([409, 'conflict'])
   const race = await Promise.all(
     Array.from({ length: 10 }, () => add({ ...person, email: `race-${person.email}`, role: 'admin' })),
   )
@@ -95,10 +100,10 @@ it.each([
   [{ password: 'x'.repeat(7) }, ['password']],
   [{ role: 'boss' }, ['role']],
   [{ role: undefined }, ['role']],
-  [{ userId: NOBODY }, ['userId']],
+  [{ userId: UNKNOWN_ID }, ['userId']],
 ])('%j is a validation_error', async (change, fields) => {
   const answer = await add({ ...person, role: 'admin', ...change })
-  expect(codeOf(answer)).toEqual([400, 'validation_error'])
+  expect(statusAndCode(answer)).toEqual([400, 'validation_error'])
   expect(Object.keys(answer.body.error.details)).toEqual(fields)
 })
 
@@ -110,15 +115,15 @@ it('a changed role and a removed seat apply at once in every session', async () 
   const { status, body } = await write('PATCH', `${USERS}/${id}`, { role: 'member' })
   expect([status, body.user.role]).toEqual([200, 'member'])
   for (const token of sessions)
-    expect(codeOf(await client(token)('/api/tracking/workspace'))).toEqual([403, 'forbidden'])
+    expect(statusAndCode(await client(token)('/api/tracking/workspace'))).toEqual([403, 'forbidden'])
   expect((await write('PATCH', `${USERS}/${id}`, { role: 'owner' })).body.user.role).toBe('owner')
   for (const token of sessions) expect((await client(token)(USERS)).status).toBe(200)
 
   expect((await write('DELETE', `${USERS}/${id}`, undefined)).body).toEqual({ deleted: id })
   for (const token of sessions)
-    expect(codeOf(await client(token)('/api/tracking/workspace'))).toEqual([403, 'forbidden'])
+    expect(statusAndCode(await client(token)('/api/tracking/workspace'))).toEqual([403, 'forbidden'])
   expect((await client(sessions[0] ?? '')('/api/auth/session')).body.seats).toEqual([])
-  expect(codeOf(await write('DELETE', `${USERS}/${id}`, undefined))).toEqual([404, 'not_found'])
+  expect(statusAndCode(await write('DELETE', `${USERS}/${id}`, undefined))).toEqual([404, 'not_found'])
   expect((await add({ ...person, role: 'admin' })).status).toBe(201)
 })
 
@@ -129,7 +134,7 @@ it('a repeated removal with its Idempotency-Key gives the same answer', async ()
   const [first, second] = [await remove('once'), await remove('once')]
   expect([first.status, second.status, second.headers.get('svc-idempotent-replay')]).toEqual([200, 200, 'true'])
   expect(second.body).toEqual(first.body)
-  expect(codeOf(await remove('again'))).toEqual([404, 'not_found'])
+  expect(statusAndCode(await remove('again'))).toEqual([404, 'not_found'])
 })
 
 it('a missing, a malformed and a foreign user give the same 404', async () => {
@@ -139,7 +144,7 @@ it('a missing, a malformed and a foreign user give the same 404', async () => {
     ['PATCH', { role: 'admin' }],
     ['DELETE', undefined],
   ] as const) {
-    const answers = await Promise.all([NOBODY, 'x', foreign].map((id) => write(method, `${USERS}/${id}`, body)))
+    const answers = await Promise.all([UNKNOWN_ID, 'x', foreign].map((id) => write(method, `${USERS}/${id}`, body)))
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     expect(answers[0]).toMatchObject({
       status: 404,
@@ -160,10 +165,10 @@ it('a workspace keeps an owner, also under concurrent removals', async () => {
     await write('PATCH', `${USERS}/${mine}`, { role: 'admin' }),
     await write('PATCH', `${USERS}/${mine}`, { role: 'member' }),
   ])
-    expect([...codeOf(refused), refused.body.error.details]).toEqual([409, 'conflict', { role: 'owner' }])
+    expect([...statusAndCode(refused), refused.body.error.details]).toEqual([409, 'conflict', { role: 'owner' }])
   expect((await write('PATCH', `${USERS}/${mine}`, { role: 'owner' })).status).toBe(200)
 
-  // Six owners, each of whom demotes all of them at once.
+  // Each of six owners demotes all six concurrently.
   const ids = [mine]
   const tokens = [the.main.session]
   for (let n = 0; n < 5; n++) {
@@ -198,7 +203,7 @@ it('the list of users is searched, filtered, sorted and paged', async () => {
   expect(await names({ page: 2, pageSize: 2 })).toEqual(['0'])
   const { body } = await client(the.other.session)(`${USERS}${queryString({ q: mark })}`)
   expect([body.total, body.data]).toEqual([0, []])
-  expect(codeOf(await client(the.main.session)(`${USERS}?role=boss`))).toEqual([400, 'validation_error'])
+  expect(statusAndCode(await client(the.main.session)(`${USERS}?role=boss`))).toEqual([400, 'validation_error'])
 })
 
 it('a changed name and zone of the workspace show at once everywhere', async () => {
@@ -218,7 +223,11 @@ it('a changed name and zone of the workspace show at once everywhere', async () 
     [{ planId: 'scale', sandbox: true }, 'validation_error', ['planId', 'sandbox']],
   ] as const) {
     const refused = await write('PATCH', '/api/tracking/workspace', sent, the.other.session)
-    expect([...codeOf(refused), Object.keys(refused.body.error.details ?? {}).toSorted()]).toEqual([400, code, fields])
+    expect([...statusAndCode(refused), Object.keys(refused.body.error.details ?? {}).toSorted()]).toEqual([
+      400,
+      code,
+      fields,
+    ])
   }
 })
 
@@ -235,21 +244,23 @@ it('an outdated If-Match is refused, on a user and on the workspace', async () =
     const changed = await send('PATCH', first, tagOf(read))
     expect(changed.status).toBe(200)
     expect(tagOf(changed)).not.toBe(tagOf(read))
-    expect(codeOf(await send('PATCH', second, tagOf(read)))).toEqual([412, 'conflict'])
+    expect(statusAndCode(await send('PATCH', second, tagOf(read)))).toEqual([412, 'conflict'])
     const after = await send('GET')
     expect([tagOf(after), after.body]).toEqual([tagOf(changed), changed.body])
     expect((await send('PATCH', second, tagOf(after))).status).toBe(200)
   }
   expect(
-    codeOf(await client(the.other.session)(`${USERS}/${id}`, { method: 'DELETE', headers: { 'if-match': '"0"' } })),
+    statusAndCode(
+      await client(the.other.session)(`${USERS}/${id}`, { method: 'DELETE', headers: { 'if-match': '"0"' } }),
+    ),
   ).toEqual([412, 'conflict'])
 })
 
 describe(documentLine('console 403 forbidden'), () => {
   it('a user without an owner or admin seat who names no workspace is forbidden', async () => {
     for (const path of [USERS, '/api/tracking/workspace', '/api/tracking/buyers'])
-      expect(codeOf(await client(the.member.session)(path))).toEqual([403, 'forbidden'])
-    expect(codeOf(await add({ ...person, role: 'admin' }, the.member.session))).toEqual([403, 'forbidden'])
+      expect(statusAndCode(await client(the.member.session)(path))).toEqual([403, 'forbidden'])
+    expect(statusAndCode(await add({ ...person, role: 'admin' }, the.member.session))).toEqual([403, 'forbidden'])
   })
 
   it('an admin reads users and changes none: refused before the path and the body', async () => {
@@ -262,13 +273,13 @@ describe(documentLine('console 403 forbidden'), () => {
       await write('PATCH', `${USERS}/${id}`, { role: 'owner' }, token),
       await write('DELETE', `${USERS}/${id}`, undefined, token),
     ])
-      expect(codeOf(refused)).toEqual([403, 'forbidden'])
+      expect(statusAndCode(refused)).toEqual([403, 'forbidden'])
     expect((await write('PATCH', '/api/tracking/workspace', { name: 'Main' }, token)).status).toBe(200)
   })
 })
 
 it(documentLine('console 404 not_found'), async () => {
-  for (const agencyId of [the.other.workspaceId, NOBODY, 'nonsense', '']) {
+  for (const agencyId of [the.other.workspaceId, UNKNOWN_ID, 'nonsense', '']) {
     for (const [method, path, body] of [
       ['GET', USERS, undefined],
       ['POST', USERS, { ...person, role: 'admin' }],
@@ -281,9 +292,9 @@ it(documentLine('console 404 not_found'), async () => {
       })
     }
   }
-  // A member is shown no more of the workspace than a stranger.
+  // A member sees as little of the workspace as any other user.
   const own = `/api/tracking/workspace?agencyId=${the.member.workspaceId}`
-  expect(codeOf(await client(the.member.session)(own))).toEqual([404, 'not_found'])
+  expect(statusAndCode(await client(the.member.session)(own))).toEqual([404, 'not_found'])
 })
 
 it(documentLine('console 402 subscription_inactive'), async () => {
@@ -293,12 +304,12 @@ it(documentLine('console 402 subscription_inactive'), async () => {
   for (const [method, path] of [
     ['POST', USERS],
     ['PATCH', `${USERS}/x`],
-    ['DELETE', `${USERS}/${NOBODY}`],
+    ['DELETE', `${USERS}/${UNKNOWN_ID}`],
     ['PATCH', '/api/tracking/workspace'],
     ['POST', '/api/tracking/buyers'],
   ] as const) {
     const answer = await write(method, path, { nonsense: true }, session)
-    expect(codeOf(answer)).toEqual([402, 'subscription_inactive'])
+    expect(statusAndCode(answer)).toEqual([402, 'subscription_inactive'])
     expect(answer.body.error.details).toEqual({ status: 'canceled', planId: 'scale', agencyId: workspaceId })
   }
 })

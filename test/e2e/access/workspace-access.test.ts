@@ -1,10 +1,8 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type ApiResponse, createApiClient, errorWithoutRequestId } from '../../support/e2e/api-client.ts'
+import { type ApiResponse, createApiClient, errorWithoutRequestId, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { cancelSubscription, createTenantWorkspace, grantRole } from '../../support/e2e/world.ts'
-
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 
 async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
@@ -74,7 +72,7 @@ it('a refusal for a missing scope names the scope needed and the scopes held', a
     expect(codeOf(answer)).toEqual([403, 'insufficient_scope'])
     expect(answer.body.error.details).toEqual({ required: [scope], held: ['calls:read'] })
   }
-  for (const path of ['calls', 'calls/live', `calls/${NOBODY}`, 'calls/x'])
+  for (const path of ['calls', 'calls/live', `calls/${UNKNOWN_ID}`, 'calls/x'])
     expect(codeOf(await ask(the.keys.none, `/api/v1/${path}`))).toEqual([403, 'insufficient_scope'])
 })
 
@@ -133,7 +131,7 @@ it('a user of several workspaces names one; a user of one need not', async () =>
 })
 
 it('another user’s workspace, a missing one and a malformed id give the same 404', async () => {
-  const named = [the.main.workspaceId, NOBODY, 'nonsense', '']
+  const named = [the.main.workspaceId, UNKNOWN_ID, 'nonsense', '']
   const answers = await Promise.all(named.map((id) => ask(the.second.session, `/api/tracking/calls?agencyId=${id}`)))
   expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
   expect(answers[0]).toMatchObject({

@@ -26,7 +26,7 @@ async function world(writer: StreamWriter) {
   return { main, other, spoilt, buyer, target, publisher, campaignId, numberId, blocking }
 }
 
-/** Every text of an answer that is shown only once. */
+/** Every secret in a response. */
 function secretsIn(answer: Json): readonly string[] {
   return [answer?.key, answer?.routingKey, answer?.signingSecret, answer?.compat?.url].filter(
     (text) => typeof text === 'string',
@@ -48,7 +48,7 @@ const list = async (parameters: Record<string, Json> = {}, desk = main) => {
 const verify = async (desk = main, parameters: Record<string, Json> = {}) =>
   (await desk.console(`${path}/verify${queryString(parameters)}`)).body
 
-/** Does one write, and answers it with the entries that it has left. */
+/** Sends one write; returns its body and the log entries it caused. */
 async function done(ask: ApiClient, method: string, at: string, body?: Json) {
   const before = (await list({ pageSize: 1 })).total
   const answer: ApiResponse = await ask(at, { method, body: body ?? {} })

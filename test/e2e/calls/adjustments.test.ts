@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type ApiClient, createApiClient, type Json } from '../../support/e2e/api-client.ts'
+import { type ApiClient, createApiClient, type Json, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
 import { suite } from '../../support/e2e/suite.ts'
@@ -8,7 +8,6 @@ import { answerScript, createTenantClient, minutesAgo } from '../../support/e2e/
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const DESK = '+13125550001'
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 const LARGEST = 100_000_000
 
 async function world(writer: StreamWriter) {
@@ -168,7 +167,7 @@ it('lists, totals and counters show an adjustment at once', async () => {
   )
   const [top] = (await main.rest('/api/v1/calls?sort=billedCents&pageSize=1')).body.data
   expect(top).toMatchObject({ id: one.id, revenueCents: 9_000 })
-  // The counters of a call from before midnight are yesterday's.
+  // A call from before midnight counts for yesterday.
   if (one.settledAt.slice(0, 10) !== new Date().toISOString().slice(0, 10)) return
   expect(after.target.usage.dayRevenueCents - before.target.usage.dayRevenueCents).toBe(7_000)
 })
@@ -273,7 +272,7 @@ it('who may: a key with the scope, and nobody of another workspace', async () =>
     ),
   ).toEqual([403, 'insufficient_scope'])
   const other = createTenantClient(server, the.other)
-  for (const each of [id, NOBODY, 'nonsense']) {
+  for (const each of [id, UNKNOWN_ID, 'nonsense']) {
     expect(codeOf(await post(other.rest, 'v1', each, { revenueCents: 'x' }))).toEqual([404, 'not_found'])
     expect(codeOf(await post(other.console, 'tracking', each, { revenueCents: 5 }))).toEqual([404, 'not_found'])
   }

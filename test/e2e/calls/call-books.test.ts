@@ -1,14 +1,13 @@
 import { expect } from 'vitest'
 import { assignNumber } from '../../../commands/supply/assign-number.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { errorWithoutRequestId } from '../../support/e2e/api-client.ts'
+import { errorWithoutRequestId, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript, createTenantClient, minutesAgo, stepsOf } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const DESK = '+13125550001'
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 const AT = '2026-01-06T12:00:00.000Z'
 const SHUT = { tz: 'UTC', days: { mon: [['00:00', '00:01']], tue: [], wed: [], thu: [], fri: [], sat: [], sun: [] } }
 
@@ -242,7 +241,7 @@ it('a live call is on the board until it ends, and follows its plan', async () =
     return read.call.outcome !== 'live' && read
   })
   expect(call).toMatchObject({ status: 'completed', talkSeconds: 3, converted: false, payoutCents: 0 })
-  // The call's own end is told first; what it held is given back a moment later.
+  // The call's end is visible first; its slot is released a moment later.
   await waitUntil('The board and the target are free of it', async () => {
     const board = (await main.rest('/api/v1/calls/live')).body.count
     const { liveCalls } = (await main.rest(`/api/v1/targets/${the.desk}`)).body.target
@@ -277,7 +276,7 @@ it('where a sandbox call cannot be placed', async () => {
 it('a call is known in its own workspace alone', async () => {
   const { call } = await main.playCall({ to: the.lines.plain.e164, at: AT })
   const other = createTenantClient(server, the.other)
-  const paths = [call.id, NOBODY, 'CA-0000000001', 'nonsense'].map((id) => `/api/v1/calls/${id}`)
+  const paths = [call.id, UNKNOWN_ID, 'CA-0000000001', 'nonsense'].map((id) => `/api/v1/calls/${id}`)
   const answers = await Promise.all(paths.map((path) => other.rest(path)))
   expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
   expect(answers[0]).toMatchObject({

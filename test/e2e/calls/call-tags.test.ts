@@ -1,13 +1,12 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type ApiClient, createApiClient, type Json, queryString } from '../../support/e2e/api-client.ts'
+import { type ApiClient, createApiClient, type Json, queryString, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript, createTenantClient, minutesAgo } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const DESK = '+13125550001'
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 
 async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
@@ -175,7 +174,7 @@ it('who may: a key with the scope, and nobody of another workspace', async () =>
   const readOnly = createApiClient(() => server.baseUrl, the.readOnly)
   expect(codeOf(await post(readOnly, 'v1', id, { a: 1 }))).toEqual([403, 'insufficient_scope'])
   const other = createTenantClient(server, the.other)
-  for (const each of [id, NOBODY, 'nonsense']) {
+  for (const each of [id, UNKNOWN_ID, 'nonsense']) {
     expect(codeOf(await post(other.rest, 'v1', each, 'nonsense'))).toEqual([404, 'not_found'])
     expect(codeOf(await post(other.console, 'tracking', each, { a: 1 }))).toEqual([404, 'not_found'])
   }

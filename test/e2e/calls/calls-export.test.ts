@@ -27,7 +27,7 @@ async function world(writer: StreamWriter) {
 }
 type World = Awaited<ReturnType<typeof world>>
 
-/** Cells of a file's lines, quotes taken off (RFC 4180). */
+/** Cells of a CSV file, without quotes (RFC 4180). */
 function cellsOf(text: string): readonly (readonly string[])[] {
   const lines: string[][] = [[]]
   for (const [, quoted, plain = '', end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type ApiClient, createApiClient, type Json } from '../../support/e2e/api-client.ts'
+import { type ApiClient, createApiClient, type Json, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
 import { suite } from '../../support/e2e/suite.ts'
@@ -9,7 +9,6 @@ import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const DESK = '+13125550001'
 const DELIVERY = '+13125550002'
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 const HOUR = 60
 
 async function world(writer: StreamWriter) {
@@ -95,7 +94,7 @@ it('a postback converts a settled call, at once and everywhere', async () => {
   expect(more(({ stats }) => stats.payoutCents)).toBe(451)
   expect(more(({ stats }) => stats.profitCents)).toBe(450)
   expect(more(({ stats }) => stats.count)).toBe(0)
-  // The counters of a call from before midnight are yesterday's.
+  // A call from before midnight counts for yesterday.
   if (call.settledAt.slice(0, 10) !== new Date().toISOString().slice(0, 10)) return
   expect(more(({ target }) => target.usage.dayRevenueCents)).toBe(901)
   expect(more(({ target }) => target.usage.day)).toBe(1)
@@ -256,7 +255,7 @@ it('who may: a key with the scope, and nobody of another workspace', async () =>
   expect(codeOf(answer)).toEqual([403, 'insufficient_scope'])
   expect(answer.body.error.details).toEqual({ required: ['calls:write'], held: ['calls:read'] })
   const other = createTenantClient(server, the.other)
-  for (const each of [id, NOBODY, 'nonsense']) {
+  for (const each of [id, UNKNOWN_ID, 'nonsense']) {
     expect(codeOf(await post(other.rest, 'v1', each, { converted: 'nonsense' }))).toEqual([404, 'not_found'])
     expect(codeOf(await post(other.console, 'tracking', each))).toEqual([404, 'not_found'])
   }

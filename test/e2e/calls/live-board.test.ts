@@ -43,7 +43,7 @@ async function world(writer: StreamWriter) {
 const { it, describe, main, the, server } = suite('live board', world, { env: {} })
 
 const open = (session: string | null, query = '') => openEventStream(`${server.baseUrl}${STREAM}${query}`, session)
-/** Events until one holds. */
+/** The first event that satisfies a condition. */
 async function eventually(events: EventStreamClient, holds: (data: Json) => boolean): Promise<Json> {
   for (;;) {
     const event = await events.next()
@@ -133,7 +133,7 @@ describe('as a stream', () => {
     )
     const { call } = await quiet.playCall({ to: the.quiet.line.e164 })
     const { body } = await quiet.placeCall({ to: the.quiet.line.e164, speed: 20 })
-    // A call that is played in an instant may be seen on its way through: each board that is told is another.
+    // An instant call may appear on a board: successive boards differ.
     const told: string[] = ['']
     await eventually(events, ({ live }) => {
       const ids = live.map(({ id, status, attemptNo }: Json) => [id, status, attemptNo])

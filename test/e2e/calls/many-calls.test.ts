@@ -20,12 +20,12 @@ import { databaseOf } from '../../support/servers.ts'
 
 const DESK = '+13125550001'
 const BATCH = 5_000
-/** Calls of the past, all in one month, of which some share a millisecond with others. */
+/** Calls of one past month, groups of which share a millisecond. */
 const PAST = { from: '2026-02-01T00:00:00.000Z', to: '2026-03-01', everyMs: 20, together: 4 }
-/** Calls of the past: several batches, or, where the stores are files and take them in seconds, more than a file holds. */
+/** Number of past calls: over the fast embedded stores more than a file holds, else several batches. */
 const pastIn = ({ connectionStrings }: StoreSetup) =>
   Object.hasOwn(connectionStrings(), 'READ_STORE_URL') ? 5 * EXPORT.batch : EXPORT.calls + 500
-/** Calls in progress: more than a board shows, and some that are too old for it. */
+/** Live calls: more than a board shows, and some too old for it. */
 const LIVE = { calls: LIVE_BOARD.calls + 50, talking: 30, old: 7 }
 
 async function world(writer: StreamWriter) {
@@ -35,7 +35,7 @@ async function world(writer: StreamWriter) {
   ])
   return { main, line }
 }
-/** Read models that no other suite shares: they hold more than the events tell of. */
+/** Separate read models, because they contain documents without events. */
 function apart({ connectionStrings }: StoreSetup): Readonly<Record<string, string>> {
   const { READ_STORE_URL: url } = connectionStrings()
   return url === undefined ? {} : { READ_STORE_URL: databaseOf(url, `many-${v7()}`) }
@@ -44,7 +44,7 @@ function apart({ connectionStrings }: StoreSetup): Readonly<Record<string, strin
 // A projection of any document.
 const anyCallLog: AnyProjection = callLog
 
-/** A call of the log as another, that began at an instant (ms). */
+/** A copy of a call with another reference and start (ms). */
 function another(doc: Doc, n: number, startedMs: number, more: Doc = {}): Doc {
   const startedAt = new Date(startedMs).toISOString()
   const ref = `CA-${String(n).padStart(10, '0')}`
@@ -61,7 +61,7 @@ const LIVING = {
   settledAt: null,
 }
 
-/** The calls that are stored, made of one that was played. */
+/** The stored calls: copies of a played one. */
 function* callsLike(doc: Doc, past: number, now: number): Generator<Doc> {
   const begin = Date.parse(PAST.from)
   let n = 0
@@ -73,14 +73,14 @@ function* callsLike(doc: Doc, past: number, now: number): Generator<Doc> {
   }
 }
 
-/** Opens the read models of a platform that does not run meanwhile. */
+/** Opens the read models of a stopped platform. */
 async function inViews(env: Server['env'], work: (views: ReadStore) => Promise<void>): Promise<void> {
   const views = await openReadStore(readConfig(env).readStoreUrl)
   await work(views)
   await views.close()
 }
 
-/** Stores calls among those of the log, as if events had brought them. */
+/** Writes the calls into the call log, as a projection does. */
 async function store(views: ReadStore, callId: string, past: number): Promise<void> {
   const { collection, checkpoint: name } = buildNames(callLog)
   const [played, stands] = [await views.get(collection, callId), await views.checkpoint(name)]
@@ -97,7 +97,7 @@ async function store(views: ReadStore, callId: string, past: number): Promise<vo
   await write()
 }
 
-/** Makes a call's longest time be over now, as if its hours had passed. */
+/** Makes the time limit of a call due now. */
 async function passTheHoursOf(views: ReadStore, callId: string): Promise<void> {
   const { collection, checkpoint: name } = buildNames(timers)
   const id = `stuck:${callId}`

@@ -1,15 +1,14 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
+import { errorWithoutRequestId, type Json, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript, createTenantClient, minutesAgo, type TenantClient } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const DESK = '+13125550001'
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 const DAY_MINUTES = 24 * 60
-/** Bytes of a second, and of what stands before the first. */
+/** Bytes per second, and of the WAV header. */
 const [SECOND, HEADER] = [16_000, 44]
 
 async function world(writer: StreamWriter) {
@@ -24,7 +23,7 @@ async function world(writer: StreamWriter) {
   return { main, line, silent, other, theirs, reader, stranger }
 }
 
-/** Plays a call and reads it on the console, whose own paths its recordings name. */
+/** Plays a call and reads it on the console, with the console's paths of recordings. */
 async function onConsole({ playCall, console }: TenantClient, call: Json) {
   const { id } = (await playCall(call)).call
   return (await console(`/api/tracking/calls/${id}`)).body
@@ -142,7 +141,7 @@ it('HEAD describes the whole recording, and sends nothing', async () => {
     expect(answer.headers.get('content-length')).toBe('192044')
     expect(answer.headers.get('content-type')).toBe('audio/wav')
   }
-  expect((await listen(recording.url.replace(recording.id, NOBODY), {}, 'HEAD')).status).toBe(404)
+  expect((await listen(recording.url.replace(recording.id, UNKNOWN_ID), {}, 'HEAD')).status).toBe(404)
 })
 
 it('a key needs `calls:read` to play a recording', async () => {
@@ -163,8 +162,8 @@ it('malformed, missing and foreign recordings, and those of another call, give t
     [
       path('x', recording.id),
       path(call.id, 'x'),
-      path(NOBODY, recording.id),
-      path(call.id, NOBODY),
+      path(UNKNOWN_ID, recording.id),
+      path(call.id, UNKNOWN_ID),
       path(second.id, recording.id),
       path(foreign.id, foreign.recordings[0].id),
     ].map((url) => main.console(url)),

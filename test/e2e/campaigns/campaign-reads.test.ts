@@ -2,13 +2,11 @@ import { expect } from 'vitest'
 import { changeCampaign } from '../../../commands/campaigns/change-campaign.ts'
 import { setCampaignStatus } from '../../../commands/campaigns/set-campaign-status.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { errorWithoutRequestId, type Json, queryString } from '../../support/e2e/api-client.ts'
+import { errorWithoutRequestId, type Json, queryString, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript } from '../../support/e2e/tenant-client.ts'
 import { archiveCampaign, createTenantWorkspace } from '../../support/e2e/world.ts'
-
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 
 async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
@@ -32,7 +30,7 @@ async function world(writer: StreamWriter) {
 const { it, describe, main, the, tenant } = suite('reads of campaigns', world)
 const poor = tenant((the) => the.poor)
 
-/** The same answer on both surfaces. */
+/** Reads on both surfaces, which must answer the same. */
 async function both(path: string) {
   const [rest, console] = await Promise.all([main.rest(`/api/v1${path}`), main.console(`/api/tracking${path}`)])
   expect(errorWithoutRequestId(console)).toBe(errorWithoutRequestId(rest))
@@ -181,7 +179,7 @@ describe(documentLine('GET /api/v1/campaigns/:id'), () => {
   })
 
   it('a missing, a malformed and another workspace’s campaign give the same 404', async () => {
-    const answers = await Promise.all([NOBODY, 'x', the.foreign.campaignId].map((id) => both(`/campaigns/${id}`)))
+    const answers = await Promise.all([UNKNOWN_ID, 'x', the.foreign.campaignId].map((id) => both(`/campaigns/${id}`)))
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Campaign not found.' })
   })

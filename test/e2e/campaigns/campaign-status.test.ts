@@ -8,12 +8,11 @@ import {
   createApiClient,
   errorWithoutRequestId,
   type Json,
+  UNKNOWN_ID,
 } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
 import { archiveCampaign, createTenantWorkspace } from '../../support/e2e/world.ts'
-
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 
 async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
@@ -126,7 +125,7 @@ describe(documentLine('POST /api/tracking/campaigns/:id/status'), () => {
   })
 
   it('a missing, a malformed and another workspace’s campaign give the same 404', async () => {
-    notFound(await Promise.all([NOBODY, 'x', the.foreign.campaignId].map((id) => set(id, { status: 'live' }))))
+    notFound(await Promise.all([UNKNOWN_ID, 'x', the.foreign.campaignId].map((id) => set(id, { status: 'live' }))))
   })
 })
 
@@ -181,7 +180,7 @@ describe(documentLine('POST /api/v1/campaigns/:id/status'), () => {
       status: 'paused',
     })
     expect([status, body.error.code]).toEqual([403, 'insufficient_scope'])
-    const ids = [NOBODY, 'x', the.foreign.campaignId]
+    const ids = [UNKNOWN_ID, 'x', the.foreign.campaignId]
     notFound(await Promise.all(ids.map((id) => switched(id, { status: 'paused' }))))
   })
 })
@@ -210,7 +209,7 @@ it('a restriction needs a reason, an existing campaign and the operator', async 
   const { campaignId: id } = the.staffed
   for (const body of [{}, { note: ' ' }, { note: 'x'.repeat(501) }])
     expect((await restrict(id, body)).body.error).toMatchObject({ code: 'validation_error' })
-  notFound(await Promise.all([NOBODY, 'x'].map((one) => restrict(one, { note: 'Why' }))))
+  notFound(await Promise.all([UNKNOWN_ID, 'x'].map((one) => restrict(one, { note: 'Why' }))))
   for (const ask of [main.console, main.rest])
     expect((await send(ask, `/api/operator/campaigns/${id}/restrict`, { note: 'Why' })).status).toBe(401)
 })

@@ -1,12 +1,11 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
+import { errorWithoutRequestId, type Json, statusCodeAndFields, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import type { TenantClient } from '../../support/e2e/tenant-client.ts'
 import { archiveCampaign, createTenantWorkspace } from '../../support/e2e/world.ts'
 
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 const PATH = '/api/tracking/campaigns'
 const NINE = { mon: [['09:00', '17:00']] }
 const AS_CREATED = {
@@ -49,7 +48,7 @@ const AS_CREATED = {
 const TWO_LETTERS = Array.from({ length: 63 }, (_, n) => String.fromCharCode(65 + Math.floor(n / 26), 65 + (n % 26)))
 const inSix = Array.from({ length: 6 }, (_, n) => [`0${n}:00`, `0${n}:30`])
 
-/** What is refused as `validation_error`, with the field that `details` names; and the nearest that is taken. */
+/** Bodies refused as `validation_error`, with the field in `details`, and the nearest valid body. */
 const ILL_FORMED: readonly (readonly [string, Json, Json | null])[] = [
   ['name', { name: '' }, { name: 'x' }],
   ['name', { name: '  ' }, null],
@@ -99,7 +98,7 @@ const ILL_FORMED: readonly (readonly [string, Json, Json | null])[] = [
   ['payout.payoutCents', { payout: { payoutCents: 10_000_001 } }, { payout: { payoutCents: 10_000_000 } }],
 ]
 
-/** What is refused as `bad_request`, with the field that `details` names. */
+/** Bodies refused as `bad_request`, with the field in `details`. */
 const AT_ODDS: readonly (readonly [string, Json])[] = [
   ['unroutedMessage', { unroutedAction: 'message' }],
   ['unroutedForwardE164', { unroutedAction: 'forward' }],
@@ -139,7 +138,6 @@ const created = async (more: Json = {}) => {
   expect(status, text).toBe(201)
   return body.campaign
 }
-const refused = ({ status, body }: Json) => [status, body?.error?.code, Object.keys(body?.error?.details ?? {})]
 
 describe(documentLine('POST /api/tracking/campaigns'), () => {
   it('creates a draft with every default and its checklist', async () => {
@@ -201,18 +199,18 @@ describe(documentLine('POST /api/tracking/campaigns'), () => {
   })
 
   it.each(ILL_FORMED)('%s: validation_error for %o', async (field, wrong, right) => {
-    expect(refused(await create(wrong))).toEqual([400, 'validation_error', [field]])
+    expect(statusCodeAndFields(await create(wrong))).toEqual([400, 'validation_error', [field]])
     if (right) expect(await created(right)).toBeTruthy()
   })
 
   it.each(AT_ODDS)('%s: bad_request for %o', async (field, wrong) => {
-    expect(refused(await create(wrong))).toEqual([400, 'bad_request', [field]])
+    expect(statusCodeAndFields(await create(wrong))).toEqual([400, 'bad_request', [field]])
   })
 
   it('an unknown vertical is a bad_request, beside other problems', async () => {
-    expect(refused(await create({ verticalId: 'unicorns' }))).toEqual([400, 'bad_request', ['verticalId']])
+    expect(statusCodeAndFields(await create({ verticalId: 'unicorns' }))).toEqual([400, 'bad_request', ['verticalId']])
     const both = await create({ verticalId: 'unicorns', states: ['N'] })
-    expect(refused(both)).toEqual([400, 'bad_request', ['verticalId', 'states']])
+    expect(statusCodeAndFields(both)).toEqual([400, 'bad_request', ['verticalId', 'states']])
   })
 
   it('one campaign more than the plan allows is refused, also for concurrent requests', async () => {
@@ -239,15 +237,19 @@ describe(documentLine('PATCH /api/tracking/campaigns/:id'), () => {
 
   it('checks the rules on the campaign as it is after the change', async () => {
     const { id } = await created({ unroutedMessage: 'Closed.' })
-    expect(refused(await patch(id, { dialTimeoutSeconds: 91 }))).toEqual([
+    expect(statusCodeAndFields(await patch(id, { dialTimeoutSeconds: 91 }))).toEqual([
       400,
       'bad_request',
       ['failoverBudgetSeconds'],
     ])
     expect((await patch(id, { dialTimeoutSeconds: 91, failoverBudgetSeconds: 91 })).status).toBe(200)
     expect((await patch(id, { unroutedAction: 'message' })).status).toBe(200)
-    expect(refused(await patch(id, { unroutedMessage: null }))).toEqual([400, 'bad_request', ['unroutedMessage']])
-    expect(refused(await patch(id, { unroutedAction: 'forward' }))).toEqual([
+    expect(statusCodeAndFields(await patch(id, { unroutedMessage: null }))).toEqual([
+      400,
+      'bad_request',
+      ['unroutedMessage'],
+    ])
+    expect(statusCodeAndFields(await patch(id, { unroutedAction: 'forward' }))).toEqual([
       400,
       'bad_request',
       ['unroutedForwardE164'],
@@ -271,24 +273,24 @@ describe(documentLine('PATCH /api/tracking/campaigns/:id'), () => {
     ['hoursSchedule.open', { hoursSchedule: { days: NINE, open: true } }],
   ])('%s: validation_error for %o', async (field, wrong) => {
     const { id } = await created()
-    expect(refused(await patch(id, wrong))).toEqual([400, 'validation_error', [field]])
+    expect(statusCodeAndFields(await patch(id, wrong))).toEqual([400, 'validation_error', [field]])
   })
 
   it.each(AT_ODDS)('%s: bad_request for %o', async (field, wrong) => {
     const { id } = await created()
-    expect(refused(await patch(id, wrong))).toEqual([400, 'bad_request', [field]])
+    expect(statusCodeAndFields(await patch(id, wrong))).toEqual([400, 'bad_request', [field]])
   })
 
   it('an empty change is a bad_request; a change without effect is not', async () => {
     const { id, updatedAt } = await created()
-    expect(refused(await patch(id, {}))).toEqual([400, 'bad_request', []])
+    expect(statusCodeAndFields(await patch(id, {}))).toEqual([400, 'bad_request', []])
     const same = await patch(id, { dailyCap: 0, states: [] })
     expect([same.status, same.body.campaign.updatedAt]).toEqual([200, updatedAt])
   })
 
   it('a missing, a malformed and another workspace’s campaign give the same 404', async () => {
     const foreign = (await create({}, other)).body.campaign.id
-    const answers = await Promise.all([NOBODY, 'x', foreign].map((id) => patch(id, { dailyCap: 1 })))
+    const answers = await Promise.all([UNKNOWN_ID, 'x', foreign].map((id) => patch(id, { dailyCap: 1 })))
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Campaign not found.' })
   })
@@ -297,7 +299,7 @@ describe(documentLine('PATCH /api/tracking/campaigns/:id'), () => {
     const answer = await patch(the.shelved.campaignId, { dailyCap: 1 })
     expect(answer.status).toBe(409)
     expect(answer.body.error).toMatchObject({ code: 'conflict', details: { status: 'archived' } })
-    expect(refused(await patch(the.shelved.campaignId, {}))[1]).toBe('bad_request')
+    expect(statusCodeAndFields(await patch(the.shelved.campaignId, {}))[1]).toBe('bad_request')
   })
 
   it('an outdated If-Match is refused, and nothing is written', async () => {
@@ -307,7 +309,7 @@ describe(documentLine('PATCH /api/tracking/campaigns/:id'), () => {
     const first = await patch(id, { dailyCap: 1 }, { 'if-match': tag })
     expect(first.status).toBe(200)
     const second = await patch(id, { dailyCap: 2 }, { 'if-match': tag })
-    expect(refused(second).slice(0, 2)).toEqual([412, 'conflict'])
+    expect(statusCodeAndFields(second).slice(0, 2)).toEqual([412, 'conflict'])
     const after = await main.console(`${PATH}/${id}`)
     expect(after.body.campaign.dailyCap).toBe(1)
     expect(after.headers.get('etag')).toBe(first.headers.get('etag'))

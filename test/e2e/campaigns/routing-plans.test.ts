@@ -1,11 +1,9 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type ApiResponse, errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
+import { type ApiResponse, errorWithoutRequestId, type Json, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript } from '../../support/e2e/tenant-client.ts'
 import { archiveCampaign, createTenantWorkspace } from '../../support/e2e/world.ts'
-
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 
 async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
@@ -144,16 +142,16 @@ it('the plan of an archived campaign does not change', async () => {
 })
 
 it('plans: a missing, a malformed and another workspace’s campaign or target are not found', async () => {
-  const campaigns = [NOBODY, 'x', the.foreign.campaignId]
+  const campaigns = [UNKNOWN_ID, 'x', the.foreign.campaignId]
   for (const ask of [plan, (campaignId: string) => put(the.desk, {}, { campaignId })]) {
     const answers = await Promise.all(campaigns.map(ask))
     for (const answer of answers) notFound(answer, 'Campaign not found.')
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
   }
-  for (const targetId of [NOBODY, the.theirs]) notFound(await put(targetId), 'Target not found.')
+  for (const targetId of [UNKNOWN_ID, the.theirs]) notFound(await put(targetId), 'Target not found.')
   expect((await put('x')).status).toBe(404)
   for (const campaignId of campaigns) notFound(await remove(the.desk, { campaignId }), 'Route not found.')
-  for (const targetId of [NOBODY, 'x', the.theirs]) notFound(await remove(targetId), 'Route not found.')
+  for (const targetId of [UNKNOWN_ID, 'x', the.theirs]) notFound(await remove(targetId), 'Route not found.')
 })
 
 it('a single route has the ETag that its writes return and check', async () => {

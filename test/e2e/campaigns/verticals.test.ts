@@ -1,11 +1,10 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
+import { errorWithoutRequestId, type Json, statusCodeAndFields, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import type { TenantClient } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 const PATH = '/api/tracking/verticals'
 const PLATFORM = [
   'auto-insurance',
@@ -44,7 +43,6 @@ const patch = (id: string, body: Json, headers = {}) =>
   main.console(`${PATH}/${id}`, { method: 'PATCH', body, headers })
 const campaign = (verticalId: string, { console }: TenantClient = main) =>
   console('/api/tracking/campaigns', { method: 'POST', body: { name: 'Sells', verticalId } })
-const refused = ({ status, body }: Json) => [status, body?.error?.code, Object.keys(body?.error?.details ?? {})]
 
 it('a workspace begins with the twelve platform verticals', async () => {
   const { status, body } = await bare.console(PATH)
@@ -71,7 +69,7 @@ it.each<readonly [string, Json, Json | null]>([
   ['short', { name: 'Short', short: 's'.repeat(41) }, { name: 'Short', short: 's'.repeat(40) }],
   ['id', { name: 'Short', short: 's', id: 'solar' }, null],
 ])('%s: validation_error for %o', async (field, wrong, right) => {
-  expect(refused(await create(wrong))).toEqual([400, 'validation_error', [field]])
+  expect(statusCodeAndFields(await create(wrong))).toEqual([400, 'validation_error', [field]])
   if (right) expect((await create(right)).status).toBe(201)
 })
 
@@ -79,7 +77,7 @@ it('a vertical name in use is a conflict, also for concurrent requests', async (
   await created('Pest control')
   for (const name of ['pest CONTROL ', 'solar']) {
     const answer = await create({ name, short: 'x' })
-    expect(refused(answer)).toEqual([409, 'conflict', ['name']])
+    expect(statusCodeAndFields(answer)).toEqual([409, 'conflict', ['name']])
     expect(answer.body.error.details.name).toBe(name.trim())
   }
   const answers = await Promise.all(Array.from({ length: 10 }, () => create({ name: 'Raced', short: 'x' })))
@@ -102,7 +100,7 @@ it('a deactivated vertical accepts no new campaign, and its campaigns keep it', 
   const kept = (await campaign(id)).body.campaign
   const away = await patch(id, { active: false })
   expect([away.status, away.body.vertical.active]).toEqual([200, false])
-  expect(refused(await campaign(id))).toEqual([400, 'bad_request', ['verticalId']])
+  expect(statusCodeAndFields(await campaign(id))).toEqual([400, 'bad_request', ['verticalId']])
   const { body } = await main.console(`/api/tracking/campaigns/${kept.id}`)
   expect(body.campaign.vertical).toEqual({ id, name: 'Fax machines', short: 'Own' })
   const change = { method: 'PATCH', body: { description: 'Still sold' } }
@@ -115,8 +113,8 @@ it('a deactivated vertical accepts no new campaign, and its campaigns keep it', 
 
 it("another workspace's vertical is refused like a missing one", async () => {
   const { id } = await created('Theirs', other)
-  for (const verticalId of [id, NOBODY, 'unicorns', '__proto__'])
-    expect(refused(await campaign(verticalId))).toEqual([400, 'bad_request', ['verticalId']])
+  for (const verticalId of [id, UNKNOWN_ID, 'unicorns', '__proto__'])
+    expect(statusCodeAndFields(await campaign(verticalId))).toEqual([400, 'bad_request', ['verticalId']])
 })
 
 it.each([
@@ -125,12 +123,12 @@ it.each([
   ['name', { name: 'New' }],
 ])('%s: validation_error for %o', async (field, wrong) => {
   const { id } = await created(`Unchanged ${JSON.stringify(wrong)}`)
-  expect(refused(await patch(id, wrong))).toEqual([400, 'validation_error', [field]])
+  expect(statusCodeAndFields(await patch(id, wrong))).toEqual([400, 'validation_error', [field]])
 })
 
 it('an empty change of a vertical is a bad_request, and a stale tag is refused', async () => {
   const { id } = await created('Tagged')
-  expect(refused(await patch(id, {}))).toEqual([400, 'bad_request', []])
+  expect(statusCodeAndFields(await patch(id, {}))).toEqual([400, 'bad_request', []])
   const tag = (await main.console(`${PATH}/${id}`)).headers.get('etag') ?? ''
   const moved = await patch(id, { active: false }, { 'if-match': tag })
   expect(moved.status).toBe(200)
@@ -140,7 +138,7 @@ it('an empty change of a vertical is a bad_request, and a stale tag is refused',
 
 it("a missing, a malformed, another workspace's and a platform vertical give the same 404", async () => {
   const { id } = await created('Elsewhere', other)
-  const answers = await Promise.all([NOBODY, 'x', id, 'solar'].map((one) => patch(one, { active: false })))
+  const answers = await Promise.all([UNKNOWN_ID, 'x', id, 'solar'].map((one) => patch(one, { active: false })))
   expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
   expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Vertical not found.' })
 })

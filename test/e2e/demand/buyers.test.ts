@@ -1,13 +1,18 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { createApiClient, errorWithoutRequestId, type Json, queryString } from '../../support/e2e/api-client.ts'
+import {
+  createApiClient,
+  errorWithoutRequestId,
+  type Json,
+  queryString,
+  UNKNOWN_ID,
+} from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { expectLengths, expectRanges, type Range, refusalOf } from '../../support/e2e/ranges.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { createTenantClient, skipsOf } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 const PATH = '/api/tracking/buyers'
 const CAPS: readonly Range[] = [
   ['concurrencyCap', 0, 100_000],
@@ -134,7 +139,7 @@ describe(documentLine('POST /api/tracking/buyers'), () => {
     [{ timezone: 'x'.repeat(65) }, 'timezone'],
     [{ company: 7 }, 'company'],
     [{ status: 'paused' }, 'status'],
-    [{ id: NOBODY }, 'id'],
+    [{ id: UNKNOWN_ID }, 'id'],
   ])('refuses %j by the field', async (body, field) => {
     expect(refusalOf(await create({ name: 'Ill formed', ...body }))).toEqual({
       status: 400,
@@ -255,7 +260,7 @@ describe(documentLine('PATCH /api/tracking/buyers/:id'), () => {
   })
 
   it('a malformed, a missing and a foreign id give the same 404', async () => {
-    const others = ['nope', NOBODY, the.foreign, the.line.campaignId]
+    const others = ['nope', UNKNOWN_ID, the.foreign, the.line.campaignId]
     const bodies = [{ notes: 'x' }, { notes: 5 }]
     const answers = await Promise.all(others.flatMap((id) => bodies.map((body) => change(id, body))))
     expect(answers[0]).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
@@ -387,7 +392,7 @@ describe(documentLine('GET /api/v1/buyers/:id'), () => {
   })
 
   it('a malformed, a missing and a foreign id give the same 404', async () => {
-    const answers = await Promise.all(['nope', NOBODY, the.foreign].map((id) => main.rest(`/api/v1/buyers/${id}`)))
+    const answers = await Promise.all(['nope', UNKNOWN_ID, the.foreign].map((id) => main.rest(`/api/v1/buyers/${id}`)))
     expect(answers[0]).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
   })

@@ -1,14 +1,13 @@
 import { createServer, type Server as HttpServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
+import { errorWithoutRequestId, type Json, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
+import { listenLocally } from '../../support/e2e/listen.ts'
 import { refusalOf } from '../../support/e2e/ranges.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 const PATH = '/api/tracking/targets'
 
 async function world(writer: StreamWriter) {
@@ -49,8 +48,7 @@ describe(documentLine('POST /api/tracking/targets/:id/test'), () => {
         if (status !== 0) response.writeHead(status).end(typeof answer === 'string' ? answer : JSON.stringify(answer))
       })
     })
-    await new Promise<void>((resolve) => bidder.listen(0, '127.0.0.1', resolve))
-    bidUrl = `http://127.0.0.1:${(bidder.address() as AddressInfo).port}/ask`
+    bidUrl = `http://127.0.0.1:${await listenLocally(bidder)}/ask`
   })
   afterAll(() => {
     bidder.closeAllConnections()
@@ -146,7 +144,7 @@ describe(documentLine('POST /api/tracking/targets/:id/test'), () => {
     expect(refusalOf(await tryOut(id))).toEqual({ ...conflict, details: { destination: expect.any(String) } })
     await main.console(`${PATH}/${id}/status`, { method: 'POST', body: { status: 'archived' } })
     expect(refusalOf(await tryOut(id))).toEqual({ ...conflict, details: { status: 'archived' } })
-    const absent = await Promise.all(['nope', NOBODY, the.foreign].map(tryOut))
+    const absent = await Promise.all(['nope', UNKNOWN_ID, the.foreign].map(tryOut))
     expect(absent[0]).toMatchObject({ status: 404 })
     expect(new Set(absent.map(errorWithoutRequestId)).size).toBe(1)
   })

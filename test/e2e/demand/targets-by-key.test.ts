@@ -1,14 +1,19 @@
 import { expect } from 'vitest'
 import { setBuyerStatus } from '../../../commands/demand/set-buyer-status.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { createApiClient, errorWithoutRequestId, type Json, queryString } from '../../support/e2e/api-client.ts'
+import {
+  createApiClient,
+  errorWithoutRequestId,
+  type Json,
+  queryString,
+  UNKNOWN_ID,
+} from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { expectRanges, type Range, refusalOf } from '../../support/e2e/ranges.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { setBidHeaders, skipsOf } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 const NINE: readonly Range[] = [
   ['revenueCents', 0, 100_000_000],
   ['concurrencyCap', 0, 100_000],
@@ -110,7 +115,7 @@ describe(documentLine('GET /api/v1/targets'), () => {
   })
 
   it('does not find a campaign of another workspace, and accepts a search of 120 characters', async () => {
-    for (const campaignId of [the.theirs.campaignId, NOBODY])
+    for (const campaignId of [the.theirs.campaignId, UNKNOWN_ID])
       expect(refusalOf(await main.rest(`/api/v1/targets?campaignId=${campaignId}`))).toMatchObject({
         status: 404,
         code: 'not_found',
@@ -141,7 +146,7 @@ describe(documentLine('GET /api/v1/targets/:id'), () => {
   })
 
   it('a malformed, a missing and a foreign id give the same 404', async () => {
-    const answers = await Promise.all(['nope', NOBODY, the.foreign].map((id) => main.rest(`/api/v1/targets/${id}`)))
+    const answers = await Promise.all(['nope', UNKNOWN_ID, the.foreign].map((id) => main.rest(`/api/v1/targets/${id}`)))
     expect(answers[0]).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
   })
@@ -212,7 +217,7 @@ describe(documentLine('PATCH /api/v1/targets/:id'), () => {
     const answer = await change(the.desk, { ...refused, dailyCap: 1 })
     expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'field_not_writable' })
     expect(Object.keys(answer.body.error.details).sort()).toEqual(Object.keys(refused).sort())
-    // It wins over what else is wrong with the body.
+    // It precedes other problems of the body.
     const both = await change(the.desk, { name: 'Other', dailyCap: 'many', colour: 'red' })
     expect(refusalOf(both)).toEqual({
       status: 400,
@@ -269,7 +274,7 @@ describe(documentLine('PATCH /api/v1/targets/:id'), () => {
       code: 'conflict',
       details: { status: 'archived' },
     })
-    const answers = await Promise.all(['nope', NOBODY, the.foreign].map((id) => change(id, { dailyCap: 5 })))
+    const answers = await Promise.all(['nope', UNKNOWN_ID, the.foreign].map((id) => change(id, { dailyCap: 5 })))
     expect(answers[0]).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
   })
@@ -317,7 +322,7 @@ describe(documentLine('POST /api/v1/targets/:id/status'), () => {
   it('accepts a note of 500 characters, masks a bidder, and answers 404 for a missing target', async () => {
     const answer = await move(the.bidder, { status: 'paused', note: 'x'.repeat(500) })
     expect(answer.body.target.rtb).toMatchObject({ bidHeaders: { 'x-key': '•••' }, bidBodyTemplate: '•••' })
-    const answers = await Promise.all(['nope', NOBODY, the.foreign].map((id) => move(id, { status: 'paused' })))
+    const answers = await Promise.all(['nope', UNKNOWN_ID, the.foreign].map((id) => move(id, { status: 'paused' })))
     expect(answers[0]?.status).toBe(404)
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
   })

@@ -1,13 +1,12 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
+import { errorWithoutRequestId, type Json, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { expectLengths, expectRanges, type Range, refusalOf } from '../../support/e2e/ranges.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { createTenantClient } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 const PATH = '/api/tracking/targets'
 const FIGURES: readonly Range[] = [
   ['revenueCents', 0, 100_000_000],
@@ -236,7 +235,7 @@ describe(documentLine('POST /api/tracking/targets'), () => {
     [{ capCountsOn: 'never' }, 400, 'validation_error', 'capCountsOn'],
     [{ endpoint: { destinationE164: '3125550001' } }, 400, 'validation_error', 'endpoint.destinationE164'],
     [{ endpoint: { sipSecret: { sealed: 'x', last4: null } } }, 400, 'validation_error', 'endpoint.sipSecret'],
-    [{ endpoint: { id: NOBODY } }, 400, 'validation_error', 'endpoint.id'],
+    [{ endpoint: { id: UNKNOWN_ID } }, 400, 'validation_error', 'endpoint.id'],
     [{ timezone: 'Mars/Olympus' }, 400, 'bad_request', 'timezone'],
     [{ states: ['NYC'] }, 400, 'bad_request', 'states'],
     [{ hoursSchedule: { days: { mon: [] } } }, 400, 'bad_request', 'hoursSchedule'],
@@ -256,7 +255,7 @@ describe(documentLine('POST /api/tracking/targets'), () => {
   })
 
   it('does not find a buyer of another workspace, and adds no target to an archived one', async () => {
-    for (const buyerId of [the.foreignBuyer, NOBODY])
+    for (const buyerId of [the.foreignBuyer, UNKNOWN_ID])
       expect(refusalOf(await create({ ...NUMBER, buyerId }))).toMatchObject({ status: 404, code: 'not_found' })
     const { body } = await main.console('/api/tracking/buyers', { method: 'POST', body: { name: 'Shelved' } })
     const buyerId = body.buyer.id
@@ -330,7 +329,7 @@ describe(documentLine('PATCH /api/tracking/targets/:id'), () => {
       code: 'conflict',
       details: { status: 'archived' },
     })
-    const absent = await Promise.all(['nope', NOBODY, the.foreign].map((id) => change(id, { dailyCap: 1 })))
+    const absent = await Promise.all(['nope', UNKNOWN_ID, the.foreign].map((id) => change(id, { dailyCap: 1 })))
     expect(absent[0]?.status).toBe(404)
     expect(new Set(absent.map(errorWithoutRequestId)).size).toBe(1)
   })

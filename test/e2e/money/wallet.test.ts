@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { CENTS, PAGE, WALLET } from '../../../src/domain/shared/limits.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type ApiClient, type ApiResponse, type Json, queryString } from '../../support/e2e/api-client.ts'
+import { type ApiClient, type Json, queryString, statusAndCode } from '../../support/e2e/api-client.ts'
 import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
 import { cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const PATH = '/api/tracking/wallet'
-const codeOf = ({ status, body }: ApiResponse) => [status, body?.error?.code ?? null]
 
 async function world(writer: StreamWriter) {
   const lapsed = await createTenantWorkspace(writer, { name: 'Lapsed', fundCents: 700 })
@@ -21,7 +20,7 @@ let ask: ApiClient
 
 const staff = (path: string, body: Json) => client(OPERATOR_TOKEN)(path, { method: 'POST', body })
 
-/** A fresh sandbox workspace, as the platform's staff makes one; answers its owner's session. */
+/** Creates a sandbox workspace as the operator; returns a client of its owner's session. */
 async function sandbox(planId = 'growth') {
   const owner = { email: `${randomUUID()}@wallet.example`, name: 'Ann', password: 'correct horse battery' }
   const made = await staff('/api/operator/workspaces', {
@@ -85,7 +84,7 @@ it('a reference is credited once, also under concurrent requests', async () => {
   expect(new Set(answers.map(({ body }) => body.entry.id)).size).toBe(1)
   expect(await entries({}, own)).toMatchObject({ balanceCents: 100, entries: { total: 1 } })
   const other = await credit({ amountCents: 101, reference: 'the same' }, own)
-  expect(codeOf(other)).toEqual([409, 'conflict'])
+  expect(statusAndCode(other)).toEqual([409, 'conflict'])
   expect(other.body.error.details).toEqual({ reference: 'the same' })
   expect((await entries({}, own)).balanceCents).toBe(100)
 })
@@ -108,7 +107,7 @@ it.each([
   [{ kind: 'refund' }, 'kind'],
 ])('a credit of %j is refused, naming %s', async (change, field) => {
   const answer = await credit({ amountCents: 100, reference: randomUUID(), ...change })
-  expect(codeOf(answer)).toEqual([400, 'validation_error'])
+  expect(statusAndCode(answer)).toEqual([400, 'validation_error'])
   expect(Object.keys(answer.body.error.details)).toEqual([field])
 })
 
@@ -127,7 +126,7 @@ it('accepts the smallest and the largest credit and the longest reference', asyn
 
 it('only a sandbox workspace credits itself', async () => {
   const own = client(the.main.session)
-  expect(codeOf(await credit({ amountCents: 100, reference: 'mine' }, own))).toEqual([403, 'forbidden'])
+  expect(statusAndCode(await credit({ amountCents: 100, reference: 'mine' }, own))).toEqual([403, 'forbidden'])
   expect((await entries({}, own)).balanceCents).toBe(5_000)
   const paid = await staff(`/api/operator/workspaces/${the.main.workspaceId}/credits`, {
     amountCents: 250,
@@ -141,14 +140,14 @@ it('the wallet is readable and not writable on a lapsed subscription', async () 
   const own = client(the.lapsed.session)
   expect((await entries({}, own)).balanceCents).toBe(700)
   expect((await own(`${PATH}/export.csv`)).status).toBe(200)
-  expect(codeOf(await credit({ amountCents: 100, reference: 'x' }, own))).toEqual([402, 'subscription_inactive'])
+  expect(statusAndCode(await credit({ amountCents: 100, reference: 'x' }, own))).toEqual([402, 'subscription_inactive'])
 })
 
 it('the wallet is visible to users of the workspace only', async () => {
-  expect(codeOf(await client(null)(PATH))).toEqual([401, 'unauthorized'])
-  expect(codeOf(await client(the.main.key)(PATH))).toEqual([401, 'unauthorized'])
+  expect(statusAndCode(await client(null)(PATH))).toEqual([401, 'unauthorized'])
+  expect(statusAndCode(await client(the.main.key)(PATH))).toEqual([401, 'unauthorized'])
   const foreign = await ask(`${PATH}?agencyId=${the.main.workspaceId}`)
-  expect(codeOf(foreign)).toEqual([404, 'not_found'])
+  expect(statusAndCode(foreign)).toEqual([404, 'not_found'])
 })
 
 it('the wallet is paged, filtered and sorted', async () => {
@@ -179,7 +178,7 @@ it.each([
 ])('the wallet refuses the query %j, naming %s', async (asked, field) => {
   for (const path of field.startsWith('page') ? [PATH] : [PATH, `${PATH}/export.csv`]) {
     const answer = await ask(`${path}${queryString(asked)}`)
-    expect(codeOf(answer)).toEqual([400, 'validation_error'])
+    expect(statusAndCode(answer)).toEqual([400, 'validation_error'])
     expect(Object.keys(answer.body.error.details)).toEqual([field])
   }
 })
@@ -215,7 +214,7 @@ describe('as a file', () => {
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present')
     expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="wallet-\d{4}-\d\d-\d\d\.csv"$/)
-    // Reading it as text has dropped the mark.
+    // `text()` removes the byte order mark.
     expect(answer.text.split('\r\n')).toEqual([
       'id,at,kind,amountCents,balanceCents,reference,note',
       `${data[0].id},${data[0].at},credit,300,600,'+1 310,`,

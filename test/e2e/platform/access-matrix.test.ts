@@ -3,14 +3,19 @@ import { changePlan } from '../../../commands/access/change-plan.ts'
 import { requestHeaderNames, responseHeaderNames } from '../../../src/adapters/http/header-docs.ts'
 import { refusalsOf } from '../../../src/adapters/http/refusals.ts'
 import type { ApiRoute } from '../../../src/ports/api.ts'
-import { type ApiResponse, errorWithoutRequestId, type Json, sendRequest } from '../../support/e2e/api-client.ts'
+import {
+  type ApiResponse,
+  errorWithoutRequestId,
+  type Json,
+  sendRequest,
+  UNKNOWN_ID,
+} from '../../support/e2e/api-client.ts'
 import { createRecords, pathOf, type Records, recordKindsOf } from '../../support/e2e/create-records.ts'
 import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
 import { embeddedStores, freshEnvironment } from '../../support/e2e/server.ts'
 import { archiveCampaign, cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const OPERATOR_TOKEN = 'matrix-operator'
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 
 const { app, baseUrl, createWorld, close } = await openInProcessPlatform({
   ...freshEnvironment(embeddedStores),
@@ -51,7 +56,7 @@ const request = (
     ...(route.method === 'GET' ? {} : { body }),
   })
 
-/** A key that was revoked, and one whose rotation is in its grace. */
+/** A revoked key, and one within the grace of its rotation. */
 async function turned() {
   const console = (path: string, method: string, body: Json = {}) =>
     sendRequest(`${baseUrl}/api/tracking/api-keys${path}`, {
@@ -70,7 +75,7 @@ async function turned() {
   return { revoked: revoked.key, graced: graced.key, scopes }
 }
 
-/** Archives (terminates, releases) every record of the workspace that is to be away. */
+/** Archives (terminates, releases) every record of the workspace with archived records. */
 async function putAway(): Promise<void> {
   await createWorld(() => archiveCampaign(away, shelved))
   const post = (path: string, status: string, token = away.session) =>
@@ -89,7 +94,7 @@ async function putAway(): Promise<void> {
   }
 }
 
-/** What a body must hold for a request to reach the state of its record. */
+/** Bodies with which a request reaches the check of its record's state. */
 const CHANGES: Readonly<Record<string, Json>> = {
   'change-campaign': { description: 'Changed' },
   'set-campaign-status-by-key': { status: 'paused' },
@@ -102,7 +107,7 @@ const CHANGES: Readonly<Record<string, Json>> = {
   'set-route': { weight: 7 },
 }
 
-/** What each record is changed to by whoever read it first. */
+/** The concurrent edit of each record. */
 const EDITS: Readonly<Record<string, Json>> = {
   ...CHANGES,
   'change-api-key': { name: 'Changed' },
@@ -115,16 +120,16 @@ const EDITS: Readonly<Record<string, Json>> = {
   'administer-workspace': { name: 'Changed again' },
 }
 
-/** Headers of any answer over HTTP: the documentation does not repeat them. */
+/** Headers of every HTTP response, which the documentation leaves out. */
 const COMMON =
   /^(connection|content-length|content-type|date|keep-alive|strict-transport-security|transfer-encoding|x-.+|access-control-.+)$/
 
-/** That an answer is one that its route declares, its headers too. */
+/** Expects a response that its route declares, with its headers. */
 function expectDeclared(route: ApiRoute, { status, headers, body, text }: ApiResponse): void {
   const where = `${route.method} ${route.path}: ${status} ${text.slice(0, 300)}`
   const told = responseHeaderNames(route, status).map((name) => name.toLowerCase())
   expect(told, where).toEqual(expect.arrayContaining([...headers.keys()].filter((name) => !COMMON.test(name))))
-  // An order that failed answers as itself, with 422 (Document 1, "purchase").
+  // A failed order is answered with its own body and 422 (Document 1, "purchase").
   if (status < 400 || String(status) in route.responses) {
     expect(Object.keys(route.responses), where).toContain(String(status))
     return
@@ -191,7 +196,7 @@ describe('every route', () => {
     async (_name, route) => {
       const kind = recordKindsOf(route)[0] ?? ''
       const answers = await Promise.all(
-        [theirs, { ...own, [kind]: NOBODY }, { ...own, [kind]: 'x' }].map((records) =>
+        [theirs, { ...own, [kind]: UNKNOWN_ID }, { ...own, [kind]: 'x' }].map((records) =>
           request(route, credentialOf(route), records),
         ),
       )
@@ -207,7 +212,7 @@ describe('every route', () => {
     '%s on no record, whatever the body',
     async (_name, route) => {
       const kind = recordKindsOf(route)[0] ?? ''
-      for (const id of [NOBODY, 'x']) {
+      for (const id of [UNKNOWN_ID, 'x']) {
         const answer = await request(route, credentialOf(route), { ...own, [kind]: id }, 'no object')
         expectDeclared(route, answer)
         expect(codeOf(answer)).toEqual([404, 'not_found'])
@@ -289,7 +294,7 @@ describe('OpenAPI', () => {
     expect(requestBody !== undefined).toBe(route.body !== null)
   })
 
-  /** Names behind the references to one kind of component, each of which is there. */
+  /** Names of the referenced components of one kind, each of which must exist. */
   const referred = (kind: 'headers' | 'parameters', told: readonly Json[]) =>
     told.map(({ $ref }) => {
       const name = $ref.replace(`#/components/${kind}/`, '')

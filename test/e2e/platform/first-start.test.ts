@@ -8,7 +8,7 @@ import { embeddedStores, freshEnvironment, type Server, startServer, storeSetups
 
 const run = promisify(execFile)
 
-/** Days that hold every call of the seed, whatever the workspace's zone. */
+/** A window with every call of the seed in any time zone. */
 const WIDE = { from: new Date(Date.now() - 10 * 86_400_000).toISOString() }
 
 async function everyRow(ask: ApiClient): Promise<{ readonly rows: readonly Json[]; readonly last: Json }> {

@@ -10,7 +10,7 @@ import { embeddedStores, freshEnvironment } from '../../support/e2e/server.ts'
 import { createTenantWorkspace, grantRole } from '../../support/e2e/world.ts'
 
 const OPERATOR_TOKEN = 'hostile-operator'
-/** Requests of one credential in a minute stay below every limit. */
+/** Number of credentials, so that each stays below its rate limit. */
 const CREDENTIALS = 8
 const RUNS = 20
 
@@ -35,7 +35,7 @@ const helpers = await createWorld((writer) =>
 
 let turn = 0
 
-/** A credential for a route, another one each time. */
+/** The next credential for a route. */
 function credentialFor({ surface }: ApiRoute): string {
   turn += 1
   const helper = helpers[turn % CREDENTIALS]
@@ -45,7 +45,7 @@ function credentialFor({ surface }: ApiRoute): string {
 
 const deep = (levels: number): unknown => (levels === 0 ? 0 : { a: deep(levels - 1) })
 
-/** Values that no field was made for. */
+/** Values that no field accepts. */
 const hostile = fc.oneof(
   fc.constantFrom<unknown>(
     null,
@@ -81,13 +81,13 @@ const hostile = fc.oneof(
 
 const unknownFields = fc.constantFrom('__proto__', 'constructor', 'id', 'workspaceId', 'status ', 'Name', '$where', '')
 
-/** The fields that a body may have, as its schema says. */
+/** The fields of a body's schema. */
 function fieldsOf(schema: z.ZodType): readonly string[] {
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
   return Object.keys(json.properties ?? {})
 }
 
-/** Bodies as JSON text: some fields of the schema with hostile values, some that it does not have, or no object at all. */
+/** Bodies as JSON text: some fields of the schema with hostile values, unknown fields, or no object at all. */
 function bodiesOf({ body }: ApiRoute): fc.Arbitrary<string> {
   const known = body === null ? [] : fieldsOf(body)
   const entry = fc.tuple(known.length > 0 ? fc.oneof(fc.constantFrom(...known), unknownFields) : unknownFields, hostile)
@@ -107,7 +107,7 @@ function bodiesOf({ body }: ApiRoute): fc.Arbitrary<string> {
   return fc.oneof({ weight: 6, arbitrary: object }, { weight: 1, arbitrary: other })
 }
 
-/** Fields of a body that its schema refuses, at the top. */
+/** Top-level fields of a body that its schema refuses. */
 function refusedFields(schema: z.ZodType | null, text: string): readonly string[] {
   const value: unknown = JSON.parse(text)
   if (schema === null || typeof value !== 'object' || value === null || Array.isArray(value)) return []
@@ -146,14 +146,14 @@ describe('a hostile body', () => {
         expect(answer.status, answer.text).toBeLessThan(500)
         if (answer.status < 400 || String(answer.status) in route.responses) return
         expect(declared, answer.text).toContain(`${answer.status} ${answer.body.error.code}`)
-        // What falls due meanwhile may be appended; nothing of this request is.
+        // Due jobs may append meanwhile; this request appends nothing.
         const { events } = await app.log.readAll(before)
         const asked = answer.headers.get('svc-request-id')
         expect(events.filter(({ meta }) => meta.correlationId === asked)).toEqual([])
         if (answer.body.error.code !== 'validation_error') return
         const named = Object.keys(answer.body.error.details ?? {})
         expect(named.length, answer.text).toBeGreaterThan(0)
-        // What would reach the prototype is refused before anything is read of the body.
+        // Keys that would reach the prototype are refused before the body is validated.
         if (!parses(text) || named.includes('body') || named.some((name) => name.includes('__proto__'))) return
         for (const field of refusedFields(route.body, text))
           expect(

@@ -34,7 +34,7 @@ const ask = (path: string) => createApiClient(() => server.baseUrl, null)(path)
 const play = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
   main.console('/api/sandbox/calls', { method: 'POST', body, headers })
 
-/** The error envelope, whole. */
+/** Expects the complete error envelope. */
 function expectRefusal({ status, body, headers }: ApiResponse, expected: readonly [number, string, Json]) {
   const [expectedStatus, code, details] = expected
   expect(status).toBe(expectedStatus)
@@ -79,14 +79,7 @@ it('unreadable bodies are refused', async () => {
     'validation_error',
     { colour: expect.any(String), mood: expect.any(String) },
   ])
-  expectRefusal(
-    await play('{"to":"+13105550100","__proto__":{"a":1}}'),
-    [400, 'validation_error', { __proto__: expect.any(String) }].slice(0, 2).concat(expect.any(Object)) as [
-      number,
-      string,
-      Json,
-    ],
-  )
+  expectRefusal(await play('{"to":"+13105550100","__proto__":{"a":1}}'), [400, 'validation_error', expect.any(Object)])
 })
 
 it('the credential is checked before the body is read', async () => {

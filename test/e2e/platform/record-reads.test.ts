@@ -3,14 +3,13 @@ import { setCampaignStatus } from '../../../commands/campaigns/set-campaign-stat
 import { changeTarget } from '../../../commands/demand/change-target.ts'
 import { setBuyerStatus } from '../../../commands/demand/set-buyer-status.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { errorWithoutRequestId, type Json, queryString } from '../../support/e2e/api-client.ts'
+import { errorWithoutRequestId, type Json, queryString, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript, createTenantClient, setBidHeaders, type TenantClient } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 const KINDS = ['numbers', 'campaigns', 'buyers', 'targets', 'publishers'] as const
-/** Kinds of which one can be read by its id. */
+/** Kinds whose records can be read by id. */
 const READ = ['campaigns', 'buyers', 'targets', 'publishers'] as const
 const NOTHING_TODAY = {
   calls: 0,
@@ -126,7 +125,7 @@ it.each<readonly [(typeof KINDS)[number], (world: World) => Record<string, Json>
   ['numbers', () => ({ assigned: false }), ['Spare line']],
   ['numbers', ({ solar }) => ({ campaignId: solar.campaignId, assigned: false }), ['Solar']],
   ['numbers', ({ north }) => ({ publisherId: north }), ['Roofing']],
-  ['numbers', () => ({ poolId: NOBODY }), []],
+  ['numbers', () => ({ poolId: UNKNOWN_ID }), []],
   ['numbers', () => ({ q: 'spare' }), ['Spare line']],
   ['numbers', ({ solar }) => ({ q: solar.e164.slice(-4) }), ['Solar']],
   ['numbers', () => ({ q: '(310) 555-01' }), ['Roofing', 'Solar', 'Shelved', 'Spare line']],
@@ -165,7 +164,7 @@ it.each<readonly [(typeof KINDS)[number], Record<string, Json>, number, string]>
 })
 
 it('targets by a missing campaign are an empty list', async () => {
-  for (const campaignId of [NOBODY, the.foreign.campaignId])
+  for (const campaignId of [UNKNOWN_ID, the.foreign.campaignId])
     expect(await list('targets', { campaignId })).toMatchObject({
       status: 404,
       body: { error: { code: 'not_found', message: 'Campaign not found.' } },
@@ -196,7 +195,7 @@ it.each(READ)('%s: a malformed, an unknown and a foreign id give the same 404', 
     [main.console, 'tracking'],
   ] as const) {
     const answers = await Promise.all(
-      ['1', NOBODY, foreign, `${NOBODY}0`].map((id) => ask(`/api/${surface}/${kind}/${id}`)),
+      ['1', UNKNOWN_ID, foreign, `${UNKNOWN_ID}0`].map((id) => ask(`/api/${surface}/${kind}/${id}`)),
     )
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     expect(answers[0]).toMatchObject({

@@ -1,12 +1,10 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type ApiResponse, errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
+import { type ApiResponse, errorWithoutRequestId, type Json, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import type { TenantClient } from '../../support/e2e/tenant-client.ts'
 import { archiveCampaign, createTenantWorkspace } from '../../support/e2e/world.ts'
-
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 
 async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
@@ -38,7 +36,7 @@ describe(documentLine('endpoints 402 plan_upgrade_required'), () => {
       ['targets', 'maxTargets', 10, (n, buyerId) => ({ name: `Target ${n}`, type: 'number', buyerId })],
     ])('%s beyond %s of the plan', async (kind, feature, limit, body) => {
       const buyers = await send(starter, 'GET', 'buyers')
-      const buyerId = buyers.body.data[0]?.id ?? NOBODY
+      const buyerId = buyers.body.data[0]?.id ?? UNKNOWN_ID
       const held = (await send(starter, 'GET', kind)).body.total
       for (let n = held; n < limit; n += 1) {
         const made = await send(starter, 'POST', kind, body(n, buyerId))
@@ -98,7 +96,7 @@ describe(documentLine('endpoints 404 not_found'), () => {
     ['Vertical', 'PATCH', 'verticals/:id'],
   ])('%s of %s %s', async (kind, method, path) => {
     const answers = await Promise.all(
-      [NOBODY, 'x', 'null', "' or 1=1"].map((id) =>
+      [UNKNOWN_ID, 'x', 'null', "' or 1=1"].map((id) =>
         send(main, method, path.replace(':id', encodeURIComponent(id)), {}),
       ),
     )

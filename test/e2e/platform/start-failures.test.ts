@@ -3,9 +3,10 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { listenLocally } from '../../support/e2e/listen.ts'
 import { startExpectingFailure } from '../../support/e2e/server.ts'
 
-/** An empty SQLite database of one page, with the version that its application gave it. */
+/** An empty SQLite database of one page with an application version. */
 function emptyDatabase(userVersion: number): Buffer {
   const page = Buffer.alloc(4_096)
   page.write('SQLite format 3\0', 'latin1')
@@ -41,7 +42,7 @@ const environment = (more: Readonly<Record<string, string>> = {}) => ({
   ...more,
 })
 
-/** One sentence on standard error, and nothing else there. */
+/** Expects exactly one sentence on standard error. */
 async function expectSentence(env: Readonly<Record<string, string>>, naming: RegExp) {
   const { code, stderr } = await startExpectingFailure(env)
   expect(stderr).toMatch(/^Ringledger cannot start: [^\n]+\n$/)
@@ -51,9 +52,7 @@ async function expectSentence(env: Readonly<Record<string, string>>, naming: Reg
 
 test('a port in use ends the start with one sentence', async () => {
   const other = createServer()
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
-  const address = other.address()
-  const port = typeof address === 'object' && address ? String(address.port) : ''
+  const port = String(await listenLocally(other))
   await expectSentence(environment({ PORT: port }), new RegExp(`127\\.0\\.0\\.1:${port}.*another process`))
   await new Promise((resolve) => other.close(resolve))
 })

@@ -9,14 +9,14 @@ import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const OPERATOR_TOKEN = `operator-${randomUUID()}`
 
-/** Every byte that stands in a directory, by file. */
+/** The bytes of every file in a directory. */
 function everyByte(directory: string): readonly (readonly [string, Buffer])[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => [entry.name, readFileSync(join(entry.parentPath, entry.name))])
 }
 
-/** Every spelling in which a secret could stand in a file. */
+/** Every encoding in which a file could contain a secret. */
 const spellings = (secret: string) => [
   Buffer.from(secret),
   Buffer.from(JSON.stringify(secret).slice(1, -1)),
@@ -24,7 +24,7 @@ const spellings = (secret: string) => [
   Buffer.from(Buffer.from(secret).toString('hex')),
 ]
 
-/** Issues and hands in every kind of secret that there is, and answers them by what they are. */
+/** Issues or sends every kind of secret; returns them by kind. */
 async function issueAll(baseUrl: string, tenant: Awaited<ReturnType<typeof createTenantWorkspace>>) {
   const secrets: Record<string, string> = {
     'operator token': OPERATOR_TOKEN,

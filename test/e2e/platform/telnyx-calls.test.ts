@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { REQUEST } from '../../../src/domain/shared/limits.ts'
 import { createApiClient, type Json } from '../../support/e2e/api-client.ts'
 import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
+import { listenLocally } from '../../support/e2e/listen.ts'
 import { freshEnvironment, storeSetups, waitUntil } from '../../support/e2e/server.ts'
 import { createTenantWorkspace, type Tenant } from '../../support/e2e/world.ts'
 import { createTelnyxCalls } from '../../support/fixtures/telnyx-calls.ts'
@@ -35,11 +35,12 @@ describe.each(storeSetups)('a platform whose calls come from Telnyx, over $name'
     },
   })
 
-  /** How Telnyx answers for recordings, and where it keeps their bytes. */
+  /** The double's answer for recordings. */
   let recorded: 'there' | 'deleted' | 'forbidden' | 'away' = 'there'
   const AUDIO = Buffer.from('ID3 this is a recording')
-  /** Statuses that the bytes are answered with, one request after another; whatever is asked for, when there are none. */
+  /** Statuses of the next requests for the bytes; 206 when empty. */
   const stored: number[] = []
+  let storePort = 0
   const store = createServer((request, response) => {
     const [, first = '0', last = '0'] = /bytes=(\d+)-(\d+)/.exec(request.headers.range ?? '') ?? []
     response
@@ -47,8 +48,7 @@ describe.each(storeSetups)('a platform whose calls come from Telnyx, over $name'
       .end(AUDIO.subarray(Number(first), Number(last) + 1))
   })
   const recording = (id: string) => {
-    const { port } = store.address() as AddressInfo
-    const there = { data: { id, download_urls: { mp3: `http://127.0.0.1:${port}/${id}` } } }
+    const there = { data: { id, download_urls: { mp3: `http://127.0.0.1:${storePort}/${id}` } } }
     const answers = {
       there: { status: 200, body: there },
       deleted: { status: 404, body: { errors: [{ code: '10005', title: 'Resource not found' }] } },
@@ -59,7 +59,7 @@ describe.each(storeSetups)('a platform whose calls come from Telnyx, over $name'
   }
 
   beforeAll(async () => {
-    await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve))
+    storePort = await listenLocally(store)
     ends.push(async () => {
       store.closeAllConnections()
       store.close()
@@ -83,7 +83,7 @@ describe.each(storeSetups)('a platform whose calls come from Telnyx, over $name'
   })
 
   let numbers = 0
-  /** A number that no other run over the same stores has held. */
+  /** A number that no other run over the same stores uses. */
   const newNumber = () => {
     numbers += 1
     return `+1310${String(Date.now() % 10_000_000)
@@ -96,7 +96,7 @@ describe.each(storeSetups)('a platform whose calls come from Telnyx, over $name'
     const plan: string[] = []
     for (const target of targets) plan.push(await tenant.target(buyer, { ...target, name: `Target ${newNumber()}` }))
     const line = await tenant.line({ name: `Line ${newNumber()}`, ...settings }, plan)
-    // Calls find their workspace by the read model.
+    // A call finds its workspace by the read model.
     await waitUntil('The number can be called', async () => {
       const { body } = await ask(`/api/tracking/numbers?q=${line.e164.slice(1)}`)
       return body.data?.[0]?.webhookStatus === 'ready'
@@ -124,7 +124,7 @@ describe.each(storeSetups)('a platform whose calls come from Telnyx, over $name'
     return [response.status, body.error?.code, body.error?.details ?? null]
   }
 
-  /** Where the first call's recording is played. */
+  /** Path of the first call's recording. */
   let url = ''
 
   test('a call is failed over, connected, recorded and reported', async () => {
@@ -188,7 +188,7 @@ describe.each(storeSetups)('a platform whose calls come from Telnyx, over $name'
     await refuses(410, 'recording_expired')
     stored.push(503, 503)
     await refuses(502, 'upstream_error')
-    // It is found, and yet not given out: that is told too, as long as nothing of it has been sent.
+    // A failure of the storage host is reported as long as nothing has been sent.
     stored.push(206, 503, 206, 503)
     await refuses(502, 'upstream_error')
     expect((await listen()).text).toBe(AUDIO.toString())

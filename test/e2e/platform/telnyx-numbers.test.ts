@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, test } from 'vitest'
-import { type ApiResponse, createApiClient, type Json } from '../../support/e2e/api-client.ts'
+import { createApiClient, type Json, statusAndCode } from '../../support/e2e/api-client.ts'
 import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
 import { embeddedStores, freshEnvironment, startExpectingFailure, waitUntil } from '../../support/e2e/server.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 import { startTelnyxDouble } from '../../support/fixtures/telnyx-double.ts'
 
 const fresh = () => freshEnvironment(embeddedStores)
-/** A key of nobody's: no webhook comes here. */
+/** An unused key: no webhook is sent. */
 const PUBLIC_KEY = Buffer.alloc(32, 7).toString('base64')
-const codeOf = ({ status, body }: ApiResponse) => [status, body?.error?.code ?? null]
 
 const double = await startTelnyxDouble()
 const { baseUrl, createWorld, close } = await openInProcessPlatform({
@@ -35,7 +34,7 @@ describe('a platform whose carrier is Telnyx', () => {
   test('is ready, and has no sandbox', async () => {
     await waitUntil('It is ready', async () => (await fetch(`${baseUrl}/readyz`)).status === 200)
     const { numberId: _id, e164: to } = await tenant.number()
-    expect(codeOf(await post('/api/sandbox/calls', { to, mode: 'instant' }))).toEqual([404, 'not_found'])
+    expect(statusAndCode(await post('/api/sandbox/calls', { to, mode: 'instant' }))).toEqual([404, 'not_found'])
   })
 
   test('searches and rents numbers at Telnyx, at its own prices', async () => {
@@ -64,11 +63,11 @@ describe('a platform whose carrier is Telnyx', () => {
     const errors = [{ code: '10015', title: 'Bad Request', detail: 'There is no such rate center.' }]
     double.failNext({ status: 422, body: { errors } })
     const refused = await search({ rateCenter: 'NOWHERE' })
-    expect(codeOf(refused)).toEqual([502, 'upstream_error'])
+    expect(statusAndCode(refused)).toEqual([502, 'upstream_error'])
     expect(refused.body.error.message).toBe('There is no such rate center.')
     double.failNext({ status: 503, body: 'down', contentType: 'text/plain' })
     const away = await search()
-    expect(codeOf(away)).toEqual([502, 'upstream_error'])
+    expect(statusAndCode(away)).toEqual([502, 'upstream_error'])
     expect(away.body.error.message).toBe('The carrier answered 503.')
   })
 })

@@ -26,7 +26,7 @@ const { it, describe, main, the, server, tenant } = suite('blocked callers', wor
 const other = tenant((the) => the.other)
 
 let n = 5550200
-/** A caller whom nobody has blocked. */
+/** The next caller, not blocked yet. */
 const someone = () => `415${n++}`
 const post = (body: Json, desk = main) => desk.rest(PATH, { method: 'POST', body })
 const remove = (id: string, desk = main) => desk.rest(`${PATH}/${id}`, { method: 'DELETE' })

@@ -10,7 +10,7 @@ import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const TEXAN = '+15125550123'
 const CALIFORNIAN = '+13105550123'
-/** Open from Friday evening to Saturday's small hours in New York, across its midnight. */
+/** Open in New York from Friday evening to early Saturday, across midnight. */
 const LATE = {
   tz: 'America/New_York',
   days: {
@@ -24,7 +24,7 @@ const LATE = {
   },
 }
 
-/** Some day of the last weeks, counted from one three weeks ago: of those, counters keep every window of a day. */
+/** A day of the last weeks, counted from three weeks ago: for these days the counters keep every daily window. */
 const THREE_WEEKS_AGO = Date.now() - 21 * 86_400_000
 const at = (clock: string, day = 6) =>
   `${new Date(THREE_WEEKS_AGO + day * 86_400_000).toISOString().slice(0, 10)}T${clock}.000Z`

@@ -23,7 +23,7 @@ const GATES = [
   'repeat_caller',
 ]
 const SHUT = { tz: 'UTC', days: { mon: [['00:00', '00:01']], tue: [], wed: [], thu: [], fri: [], sat: [], sun: [] } }
-/** An instant at which `SHUT` is shut: the last Wednesday noon. */
+/** The last Wednesday noon, when `SHUT` is closed. */
 function wednesdayNoon(): string {
   const day = new Date(Date.now() - 86_400_000)
   while (day.getUTCDay() !== 3) day.setUTCDate(day.getUTCDate() - 1)
@@ -61,12 +61,12 @@ async function world(writer: StreamWriter) {
   await main.act(setCampaignStatus, { campaignId: lines.paused.campaignId, status: 'paused', note: 'Resting' })
   await main.act(blockCaller, { callerNumber: '+14155550199' })
   await main.act(blockCaller, { callerNumber: '(415) 555-0198', campaignId: lines.blocking.campaignId })
-  const publisherId = (await main.act(setLane, {
+  const publisherId: Json = await main.act(setLane, {
     campaignId: lines.open.campaignId,
     publisherId: await main.publisher({ name: 'South' }),
     terms: { active: false },
     key: { prefix: 'rk_x', hash: 'f'.repeat(64) },
-  })) as Json
+  })
   const south = await main.number()
   await main.act(assignNumber, {
     numberId: south.numberId,
@@ -86,7 +86,7 @@ async function world(writer: StreamWriter) {
 
 const { it, main, the, server } = suite('gates', world, { stores: 'embedded' })
 
-/** A call that a gate turns away: everything that the documents say of one. */
+/** Expects all that the documents state of a call refused by a gate. */
 function expectTurnedAway({ call, story }: Json, gate: string, reason: string, sentence: string | RegExp) {
   expect(call).toMatchObject({
     status: 'rejected',

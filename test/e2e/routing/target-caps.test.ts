@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
+import { errorWithoutRequestId, type Json, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { refusalOf } from '../../support/e2e/ranges.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
@@ -8,7 +8,6 @@ import { suite } from '../../support/e2e/suite.ts'
 import { answerScript, setBidHeaders, skipsOf } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 const ZEROS = { hour: 0, day: 0, month: 0, total: 0, dayRevenueCents: 0 }
 
 async function world(writer: StreamWriter) {
@@ -125,7 +124,7 @@ describe(documentLine('POST /api/v1/targets/:id/reset-caps'), () => {
   })
 
   it('answers 404 for a missing target, and accepts only an empty body', async () => {
-    const answers = await Promise.all(['nope', NOBODY, the.foreign].map((id) => reset(id)))
+    const answers = await Promise.all(['nope', UNKNOWN_ID, the.foreign].map((id) => reset(id)))
     expect(answers[0]).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     expect(refusalOf(await reset(the.quiet.targetId, { hour: true }))).toEqual({

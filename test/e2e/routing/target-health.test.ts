@@ -7,8 +7,6 @@ import { answerScript, detailsOf, minutesAgo, skipsOf } from '../../support/e2e/
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 import { instantAfter } from '../../support/fixtures/call-world.ts'
 
-const NAMES = ['trips', 'doubles', 'heals', 'asks', 'says nothing', 'asks for too much', 'now', 'gives up'] as const
-
 async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
   const buyer = await main.buyer({ name: 'Buyer' })
@@ -16,9 +14,16 @@ async function world(writer: StreamWriter) {
     const targetId = await main.target(buyer, { name })
     return { targetId, ...(await main.line({ name }, [targetId])) }
   }
-  const lines = Object.fromEntries(
-    await Promise.all(NAMES.map(async (name) => [name, await one(name)] as const)),
-  ) as Readonly<Record<(typeof NAMES)[number], Awaited<ReturnType<typeof one>>>>
+  const lines = {
+    trips: await one('trips'),
+    doubles: await one('doubles'),
+    heals: await one('heals'),
+    asks: await one('asks'),
+    'says nothing': await one('says nothing'),
+    'asks for too much': await one('asks for too much'),
+    now: await one('now'),
+    'gives up': await one('gives up'),
+  }
   const first = await main.target(buyer, { name: 'first' })
   const second = await main.target(buyer, { name: 'second' })
   const both = await main.line({ name: 'both' }, [first, second])
@@ -35,7 +40,7 @@ const { it, main, the } = suite('health of targets', world)
 const target = async (id: string) => (await main.rest(`/api/v1/targets/${id}`)).body.target
 const dial = ({ e164, targetId }: Line, at: string, answer: readonly object[] = FAILS()) =>
   main.playCall({ to: e164, at, script: { [targetId]: answer } })
-/** Calls a minute apart from an instant on, each of which fails two seconds after it came. */
+/** Calls one minute apart, each failing two seconds after its arrival. */
 async function failing(line: Line, from: string, count: number): Promise<void> {
   for (let n = 0; n < count; n += 1) {
     const { call } = await dial(line, instantAfter(n * 60, from))

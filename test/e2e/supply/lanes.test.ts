@@ -1,12 +1,11 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
+import { errorWithoutRequestId, type Json, statusCodeAndFields, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { expectLengths, expectRanges, refusalOf } from '../../support/e2e/ranges.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { archiveCampaign, cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
 
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 const AS_OPENED = {
   active: true,
   payoutMode: 'inherit',
@@ -47,7 +46,7 @@ const KEY_FIELDS = [
 const NINE = { mon: [['09:00', '17:00']] }
 const codes = Array.from({ length: 63 }, (_, n) => String.fromCharCode(65 + Math.floor(n / 26), 65 + (n % 26)))
 
-/** What is refused as `validation_error`, with the fields that `details` names. */
+/** Bodies refused as `validation_error`, with the fields in `details`. */
 const ILL_FORMED: readonly (readonly [string, Json])[] = [
   ['active', { active: 1 }],
   ['payoutMode', { payoutMode: 'gift' }],
@@ -65,7 +64,7 @@ const ILL_FORMED: readonly (readonly [string, Json])[] = [
   ['blockWhenCapped', { blockWhenCapped: 'no' }],
   ['key', { key: 'rk_live_mine' }],
   ['compat', { compat: { enabled: true } }],
-  ['publisherId', { publisherId: NOBODY }],
+  ['publisherId', { publisherId: UNKNOWN_ID }],
 ]
 
 async function world(writer: StreamWriter) {
@@ -96,7 +95,7 @@ const lapsed = tenant((the) => the.lapsed)
 
 let publisherId: string
 
-/** A publisher of each test's own. */
+/** Each test has a publisher of its own. */
 beforeEach(async () => {
   const { body } = await main.console('/api/tracking/publishers', { method: 'POST', body: { name: 'Blue Leads' } })
   publisherId = body.publisher.id
@@ -112,9 +111,8 @@ const opened = async (body: Json = {}) => {
 }
 const compat = (enabled: Json, at = path()) => main.console(`${at}/compat`, { method: 'POST', body: { enabled } })
 const lane = async (at = path()) => (await main.console(at)).body.lane
-const refused = ({ status, body }: Json) => [status, body?.error?.code, Object.keys(body?.error?.details ?? {})]
 const places = (): readonly (readonly [string, string])[] => [
-  [NOBODY, the.line.campaignId],
+  [UNKNOWN_ID, the.line.campaignId],
   ['x', the.line.campaignId],
   [the.foreign, the.line.campaignId],
 ]
@@ -202,7 +200,7 @@ describe(documentLine('PUT /api/tracking/campaigns/:id/publishers/:publisherId')
   })
 
   it.each(ILL_FORMED)('%s: validation_error for %o, and no lane is opened', async (field, wrong) => {
-    expect(refused(await put(wrong))).toEqual([400, 'validation_error', [field]])
+    expect(statusCodeAndFields(await put(wrong))).toEqual([400, 'validation_error', [field]])
     expect((await main.console(path())).status).toBe(404)
   })
 
@@ -210,9 +208,13 @@ describe(documentLine('PUT /api/tracking/campaigns/:id/publishers/:publisherId')
     await opened({ payoutMode: 'fixed', payoutCents: 500 })
     expect((await put({ payoutMode: 'inherit' })).status).toBe(200)
     expect((await put({ payoutMode: 'fixed' })).status).toBe(200)
-    expect(refused(await put({ payoutCents: null }))).toEqual([400, 'validation_error', ['payoutCents']])
+    expect(statusCodeAndFields(await put({ payoutCents: null }))).toEqual([400, 'validation_error', ['payoutCents']])
     expect((await put({ maxPayoutCents: 100 })).status).toBe(200)
-    expect(refused(await put({ minPayoutCents: 101 }))).toEqual([400, 'validation_error', ['minPayoutCents']])
+    expect(statusCodeAndFields(await put({ minPayoutCents: 101 }))).toEqual([
+      400,
+      'validation_error',
+      ['minPayoutCents'],
+    ])
   })
 
   it('a missing, a malformed and a foreign campaign or publisher give the same 404', async () => {
@@ -220,7 +222,7 @@ describe(documentLine('PUT /api/tracking/campaigns/:id/publishers/:publisherId')
     expect(new Set(publishers.map(errorWithoutRequestId)).size).toBe(1)
     expect(publishers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Publisher not found.' })
     const campaigns = await Promise.all(
-      [NOBODY, 'x', the.abroad.campaignId].map((one) => put({}, path(publisherId, one))),
+      [UNKNOWN_ID, 'x', the.abroad.campaignId].map((one) => put({}, path(publisherId, one))),
     )
     expect(new Set(campaigns.map(errorWithoutRequestId)).size).toBe(1)
     expect(campaigns[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Campaign not found.' })
@@ -259,13 +261,16 @@ describe(documentLine('PUT /api/tracking/campaigns/:id/publishers/:publisherId')
     await opened()
     const tag = (await main.console(path())).headers.get('etag') ?? ''
     expect((await put({ dailyCap: 1 }, path(), { 'if-match': tag })).status).toBe(200)
-    expect(refused(await put({ dailyCap: 2 }, path(), { 'if-match': tag })).slice(0, 2)).toEqual([412, 'conflict'])
+    expect(statusCodeAndFields(await put({ dailyCap: 2 }, path(), { 'if-match': tag })).slice(0, 2)).toEqual([
+      412,
+      'conflict',
+    ])
     expect((await lane()).dailyCap).toBe(1)
   })
 
   it('an If-Match on a lane that does not exist is refused, and opens none', async () => {
     for (const tag of ['"1"', '*']) {
-      expect(refused(await put({}, path(), { 'if-match': tag })).slice(0, 2)).toEqual([412, 'conflict'])
+      expect(statusCodeAndFields(await put({}, path(), { 'if-match': tag })).slice(0, 2)).toEqual([412, 'conflict'])
       expect((await main.console(path())).status).toBe(404)
     }
     await opened()
@@ -289,7 +294,7 @@ describe(documentLine('GET /api/tracking/campaigns/:id/publishers'), () => {
   it('lists none for a campaign without lanes; 404 for a missing campaign; open to a lapsed workspace', async () => {
     const list = (id: string, desk = main) => desk.console(`/api/tracking/campaigns/${id}/publishers`)
     expect((await list(the.shelved.campaignId)).body).toEqual({ lanes: [] })
-    const answers = await Promise.all([NOBODY, 'x', the.abroad.campaignId].map((id) => list(id)))
+    const answers = await Promise.all([UNKNOWN_ID, 'x', the.abroad.campaignId].map((id) => list(id)))
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Campaign not found.' })
     expect((await list(the.stale.campaignId, lapsed)).body.lanes).toHaveLength(1)
@@ -398,7 +403,7 @@ describe(documentLine('POST /api/tracking/campaigns/:id/publishers/:publisherId/
     await opened()
     await compat(true)
     for (const wrong of [undefined, null, 'true', 1])
-      expect(refused(await compat(wrong))).toEqual([400, 'validation_error', ['enabled']])
+      expect(statusCodeAndFields(await compat(wrong))).toEqual([400, 'validation_error', ['enabled']])
     await main.console(`/api/tracking/publishers/${publisherId}/status`, {
       method: 'POST',
       body: { status: 'terminated' },

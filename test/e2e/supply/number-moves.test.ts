@@ -1,13 +1,12 @@
 import { expect } from 'vitest'
 import { createPool } from '../../../commands/supply/create-pool.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type ApiResponse, errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
+import { type ApiResponse, errorWithoutRequestId, type Json, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { createNumberClient } from '../../support/e2e/number-client.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { archiveCampaign, createTenantWorkspace, type Tenant } from '../../support/e2e/world.ts'
 
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 const keys = 'abcdef'
 
 async function poolOf({ act }: Tenant, campaignId: string, key: number, settings: Json): Promise<string> {
@@ -144,14 +143,14 @@ describe(documentLine('PATCH /api/tracking/numbers/:id'), () => {
 
   it('404: the number, and a campaign, publisher or pool that is not the workspace’s', async () => {
     const absent = await Promise.all(
-      [NOBODY, 'nonsense', the.foreign.numberId].map((id) => patch(id, { label: 'Mine' })),
+      [UNKNOWN_ID, 'nonsense', the.foreign.numberId].map((id) => patch(id, { label: 'Mine' })),
     )
     expect(absent[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Number not found.' })
     expect(new Set(absent.map(errorWithoutRequestId)).size).toBe(1)
     const { campaignId: west } = the.west
     const wanted: readonly [Json, string][] = [
       [{ campaignId: the.foreign.campaignId }, 'Campaign not found.'],
-      [{ campaignId: NOBODY }, 'Campaign not found.'],
+      [{ campaignId: UNKNOWN_ID }, 'Campaign not found.'],
       [{ campaignId: west, publisherId: the.foreign.publisherId }, 'Publisher not found.'],
       [{ poolId: the.foreign.poolId }, 'Pool not found.'],
     ]

@@ -8,7 +8,8 @@ import { userIdOf } from '../../../src/domain/access/user.ts'
 import { createSecrets } from '../../../src/main/secrets.ts'
 import { systemRandom } from '../../../src/main/system.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import type { ApiClient, ApiResponse, Json } from '../../support/e2e/api-client.ts'
+import type { ApiClient, Json } from '../../support/e2e/api-client.ts'
+import { statusCodeAndFields, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { createNumberClient } from '../../support/e2e/number-client.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
@@ -16,7 +17,6 @@ import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace, grantRole, type Tenant } from '../../support/e2e/world.ts'
 
 const FUND_CENTS = 100_000
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 
 async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Growth', planId: 'growth' })
@@ -48,7 +48,6 @@ const spent = async (before: readonly number[]) => {
   const [balance = 0] = await wallet()
   return (before[0] ?? 0) - balance
 }
-const refusal = ({ status, body }: ApiResponse) => [status, body.error?.code, Object.keys(body.error?.details ?? {})]
 const listed = async () => (await ask('/api/tracking/numbers')).body.total
 const settled = (id: string, asks = growth) =>
   waitUntil('The order is over', async () => {
@@ -153,9 +152,17 @@ describe(documentLine('POST /api/tracking/numbers/purchase'), () => {
     const secrets = createSecrets(Buffer.from(key, 'base64'), systemRandom)
     const made = (minutes: number) => quoteToken(secrets, mine, new Date(Date.now() - minutes * 60_000).toISOString())
     for (const found of [quoted, { ...one, quoteToken: 'x' }, { ...one, quoteToken: made(15) }])
-      expect(refusal(await growth.purchase(growth.purchaseBody(found)))).toEqual([400, 'bad_request', ['quoteToken']])
+      expect(statusCodeAndFields(await growth.purchase(growth.purchaseBody(found)))).toEqual([
+        400,
+        'bad_request',
+        ['quoteToken'],
+      ])
     const colleague = createNumberClient(consoleOf(the.partner, the.main.workspaceId))
-    expect(refusal(await colleague.purchase(growth.purchaseBody(one)))).toEqual([400, 'bad_request', ['quoteToken']])
+    expect(statusCodeAndFields(await colleague.purchase(growth.purchaseBody(one)))).toEqual([
+      400,
+      'bad_request',
+      ['quoteToken'],
+    ])
     expect((await growth.purchase(growth.purchaseBody({ ...one, quoteToken: made(14) }))).status).toBe(201)
   })
 
@@ -184,7 +191,7 @@ describe(documentLine('POST /api/tracking/numbers/purchase'), () => {
     const { body } = await growth.purchase({})
     expect(Object.keys(body.error.details).toSorted()).toEqual(['e164', 'quoteToken', 'requestId'])
     const wish = growth.purchaseBody(await growth.find(), { price: 0 })
-    expect(refusal(await growth.purchase(wish))).toEqual([400, 'validation_error', ['price']])
+    expect(statusCodeAndFields(await growth.purchase(wish))).toEqual([400, 'validation_error', ['price']])
   })
 
   it('refuses a requestId of another number, person or workspace: 409', async () => {
@@ -192,22 +199,26 @@ describe(documentLine('POST /api/tracking/numbers/purchase'), () => {
     expect((await growth.purchase(first)).status).toBe(201)
     const { requestId } = first
     const conflict = [409, 'conflict', ['requestId']]
-    expect(refusal(await growth.purchase(growth.purchaseBody(await growth.find(), { requestId })))).toEqual(conflict)
-    const colleague = createNumberClient(consoleOf(the.partner, the.main.workspaceId))
-    expect(refusal(await colleague.purchase(growth.purchaseBody(await colleague.find(), { requestId })))).toEqual(
+    expect(statusCodeAndFields(await growth.purchase(growth.purchaseBody(await growth.find(), { requestId })))).toEqual(
       conflict,
     )
+    const colleague = createNumberClient(consoleOf(the.partner, the.main.workspaceId))
+    expect(
+      statusCodeAndFields(await colleague.purchase(growth.purchaseBody(await colleague.find(), { requestId }))),
+    ).toEqual(conflict)
     const poor = createNumberClient(consoleOf(the.poor))
-    expect(refusal(await poor.purchase(growth.purchaseBody(await poor.find(), { requestId })))).toEqual(conflict)
+    expect(statusCodeAndFields(await poor.purchase(growth.purchaseBody(await poor.find(), { requestId })))).toEqual(
+      conflict,
+    )
   })
 
   it('refuses a number that is being ordered or is held: 409', async () => {
     const found = await growth.find({ endsWith: '0002' })
     expect((await growth.purchase(growth.purchaseBody(found))).status).toBe(202)
-    expect(refusal(await growth.purchase(growth.purchaseBody(found)))).toEqual([409, 'conflict', ['e164']])
+    expect(statusCodeAndFields(await growth.purchase(growth.purchaseBody(found)))).toEqual([409, 'conflict', ['e164']])
     const bought = await growth.find()
     expect((await growth.purchase(growth.purchaseBody(bought))).status).toBe(201)
-    expect(refusal(await growth.purchase(growth.purchaseBody(bought)))).toEqual([409, 'conflict', ['e164']])
+    expect(statusCodeAndFields(await growth.purchase(growth.purchaseBody(bought)))).toEqual([409, 'conflict', ['e164']])
   })
 
   it('counts orders in flight against the plan, but not for the same request again: 402', async () => {
@@ -293,7 +304,7 @@ describe('GET /api/tracking/numbers/orders', () => {
 
   it('a missing order and another workspace’s order are not found', async () => {
     const [theirs] = (await consoleOf(the.scale)('/api/tracking/numbers/orders')).body.data
-    for (const id of [NOBODY, 'not-a-uuid', theirs.id]) {
+    for (const id of [UNKNOWN_ID, 'not-a-uuid', theirs.id]) {
       const { status, body } = await growth.order(id)
       expect([status, body.error.code, body.error.message]).toEqual([404, 'not_found', 'Order not found.'])
     }
@@ -328,7 +339,7 @@ describe('POST /api/operator/orders/:id', () => {
   })
 
   it('refuses missing orders, orders not in review, and statuses that do not complete an order', async () => {
-    expect((await resolve(NOBODY, { status: 'completed' })).status).toBe(404)
+    expect((await resolve(UNKNOWN_ID, { status: 'completed' })).status).toBe(404)
     expect((await resolve('nonsense', { status: 'completed' })).status).toBe(404)
     const pending = await growth.buy({ endsWith: '0006', areaCode: '415' })
     const early = await resolve(pending.body.order.id, { status: 'failed' })

@@ -8,14 +8,13 @@ import {
   errorWithoutRequestId,
   type Json,
   queryString,
+  UNKNOWN_ID,
 } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { createNumberClient } from '../../support/e2e/number-client.ts'
 import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
 import { createTenantClient, minutesAgo } from '../../support/e2e/tenant-client.ts'
 import { cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
-
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 
 async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
@@ -124,7 +123,7 @@ describe(documentLine('GET /api/v1/numbers'), () => {
     expect(await labels({ assigned: true })).toEqual(['Busy', 'Laned', 'Pooled'])
     expect(await labels({ assigned: false })).toEqual(['Spare (east)', 'Going', 'Machine'])
     expect(await labels({ assigned: false, campaignId: the.busy.campaignId })).toEqual(['Busy'])
-    expect(await labels({ campaignId: NOBODY })).toEqual([])
+    expect(await labels({ campaignId: UNKNOWN_ID })).toEqual([])
     expect(await labels({ status: 'suspended' })).toEqual([])
   })
 
@@ -154,7 +153,7 @@ describe(documentLine('GET /api/v1/numbers'), () => {
     expect(console.body).toEqual(rest.body)
     expect(rest.body.data.map(({ label }: Json) => label)).not.toContain('Theirs')
     const answers = await Promise.all(
-      [NOBODY, 'nonsense', the.theirs.numberId].map((id) => byKey(`/api/v1/numbers/${id}`)),
+      [UNKNOWN_ID, 'nonsense', the.theirs.numberId].map((id) => byKey(`/api/v1/numbers/${id}`)),
     )
     expect(answers[0]?.status).toBe(404)
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
@@ -195,7 +194,7 @@ describe(documentLine('POST /api/tracking/numbers/:id/release'), () => {
   it('accepts no body, and finds only numbers of the workspace', async () => {
     const path = `/api/tracking/numbers/${the.moving.numberId}/release`
     expect((await main.console(path, { method: 'POST', body: { now: true } })).status).toBe(400)
-    const answers = await Promise.all([NOBODY, 'nonsense', the.theirs.numberId].map((id) => release(id)))
+    const answers = await Promise.all([UNKNOWN_ID, 'nonsense', the.theirs.numberId].map((id) => release(id)))
     expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Number not found.' })
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
   })
@@ -250,7 +249,7 @@ describe('the platform’s staff', () => {
 
   it('finds numbers of every workspace, and only the operator may', async () => {
     expect((await complete(the.theirs.numberId)).status).toBe(200)
-    for (const id of [NOBODY, 'nonsense']) {
+    for (const id of [UNKNOWN_ID, 'nonsense']) {
       expect((await complete(id)).body.error.message).toBe('Number not found.')
       expect((await set(id, 'active')).status).toBe(404)
     }

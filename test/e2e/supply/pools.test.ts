@@ -1,12 +1,17 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { errorWithoutRequestId, type Json, queryString } from '../../support/e2e/api-client.ts'
+import {
+  errorWithoutRequestId,
+  type Json,
+  queryString,
+  statusCodeAndFields,
+  UNKNOWN_ID,
+} from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { expectLengths, expectRanges, refusalOf } from '../../support/e2e/ranges.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { archiveCampaign, cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
 
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 const PATH = '/api/tracking/pools'
 const AS_CREATED = {
   publisherId: null,
@@ -19,7 +24,7 @@ const AS_CREATED = {
   counts: { numbers: 0, leased: 0 },
 }
 const params = (count: number) => Array.from({ length: count }, (_, n) => ({ key: `k${n}` }))
-/** What is refused as `validation_error`, with the field that `details` names. */
+/** Bodies refused as `validation_error`, with the field in `details`. */
 const ILL_FORMED: readonly (readonly [string, Json])[] = [
   ['name', { name: ' ' }],
   ['status', { status: 'archived' }],
@@ -86,7 +91,6 @@ const read = async (id: string) => (await main.console(`${PATH}/${id}`)).body.po
 const numberOf = async (id: string) =>
   (await main.console('/api/tracking/numbers?pageSize=200')).body.data.find((row: Json) => row.id === id)
 const assign = (id: string, body: Json) => main.console(`/api/tracking/numbers/${id}`, { method: 'PATCH', body })
-const refused = ({ status, body }: Json) => [status, body?.error?.code, Object.keys(body?.error?.details ?? {})]
 
 describe('POST /api/tracking/pools', () => {
   it('creates an active pool with every default and a public key of its own', async () => {
@@ -123,7 +127,7 @@ describe('POST /api/tracking/pools', () => {
   })
 
   it.each(ILL_FORMED)('%s: validation_error for %o', async (field, wrong) => {
-    expect(refused(await create(wrong))).toEqual([400, 'validation_error', [field]])
+    expect(statusCodeAndFields(await create(wrong))).toEqual([400, 'validation_error', [field]])
   })
 
   it('accepts names and times to live within their ranges and none outside', async () => {
@@ -131,14 +135,18 @@ describe('POST /api/tracking/pools', () => {
     await expectRanges([['ttlSeconds', 60, 86_400]], create, (body) => body.pool)
     const hosts = Array.from({ length: 51 }, (_, n) => `h${n}.example.com`)
     expect((await create({ domains: hosts.slice(0, 50) })).status).toBe(201)
-    expect(refused(await create({ domains: hosts }))).toEqual([400, 'validation_error', ['domains']])
-    expect(refused(await create({ campaignId: undefined }))).toEqual([400, 'validation_error', ['campaignId']])
+    expect(statusCodeAndFields(await create({ domains: hosts }))).toEqual([400, 'validation_error', ['domains']])
+    expect(statusCodeAndFields(await create({ campaignId: undefined }))).toEqual([
+      400,
+      'validation_error',
+      ['campaignId'],
+    ])
   })
 
   it('answers 404 for records of another workspace, 409 for a conflict, 402 on a lapsed subscription', async () => {
     const foreign = the.abroad.numberId
     expect((await create({ campaignId: the.abroad.campaignId })).body.error.message).toBe('Campaign not found.')
-    expect((await create({ publisherId: NOBODY })).body.error.message).toBe('Publisher not found.')
+    expect((await create({ publisherId: UNKNOWN_ID })).body.error.message).toBe('Publisher not found.')
     expect((await create({ fallbackNumberId: foreign })).body.error.message).toBe('Number not found.')
     expect(refusalOf(await create({ campaignId: the.shelved.campaignId }))).toMatchObject({
       status: 409,
@@ -150,7 +158,7 @@ describe('POST /api/tracking/pools', () => {
       code: 'publisher_not_on_campaign',
       details: { publisherId: the.laneless, campaignId },
     })
-    expect(refused(await create({ fallbackNumberId: the.elsewhere.numberId }))).toEqual([
+    expect(statusCodeAndFields(await create({ fallbackNumberId: the.elsewhere.numberId }))).toEqual([
       409,
       'conflict',
       ['fallbackNumberId'],
@@ -162,7 +170,7 @@ describe('POST /api/tracking/pools', () => {
 describe(documentLine('limit: Pool parameters kept'), () => {
   it('a pool lists 20 keys, and no 21st', async () => {
     expect((await created({ params: params(20) })).params).toHaveLength(20)
-    expect(refused(await create({ params: params(21) }))).toEqual([400, 'validation_error', ['params']])
+    expect(statusCodeAndFields(await create({ params: params(21) }))).toEqual([400, 'validation_error', ['params']])
   })
 })
 
@@ -177,19 +185,19 @@ describe('PATCH /api/tracking/pools/:id', () => {
     expect((await patch(pool.id, { domains: [] })).body.pool.domains).toEqual([])
   })
 
-  it.each([...ILL_FORMED, ['campaignId', { campaignId: NOBODY }] as const])(
+  it.each([...ILL_FORMED, ['campaignId', { campaignId: UNKNOWN_ID }] as const])(
     '%s: validation_error for %o',
     async (field, wrong) => {
-      expect(refused(await patch((await created()).id, wrong))).toEqual([400, 'validation_error', [field]])
+      expect(statusCodeAndFields(await patch((await created()).id, wrong))).toEqual([400, 'validation_error', [field]])
     },
   )
 
   it('refuses an empty change and conflicting settings', async () => {
     const { id, updatedAt } = await created()
-    expect(refused(await patch(id, {}))).toEqual([400, 'bad_request', []])
+    expect(statusCodeAndFields(await patch(id, {}))).toEqual([400, 'bad_request', []])
     expect((await patch(id, { status: 'active' })).body.pool.updatedAt).toBe(updatedAt)
-    expect(refused(await patch(id, { publisherId: the.laneless }))[1]).toBe('publisher_not_on_campaign')
-    expect(refused(await patch(id, { fallbackNumberId: the.elsewhere.numberId }))[1]).toBe('conflict')
+    expect(statusCodeAndFields(await patch(id, { publisherId: the.laneless }))[1]).toBe('publisher_not_on_campaign')
+    expect(statusCodeAndFields(await patch(id, { fallbackNumberId: the.elsewhere.numberId }))[1]).toBe('conflict')
   })
 
   it('a missing, a malformed and another workspace’s pool give the same 404 on every route', async () => {
@@ -200,7 +208,7 @@ describe('PATCH /api/tracking/pools/:id', () => {
       (id: string) => main.console(`${PATH}/${id}/key/rotate`, { method: 'POST', body: {} }),
       remove,
     ]) {
-      const answers = await Promise.all([NOBODY, 'x', foreign].map(send))
+      const answers = await Promise.all([UNKNOWN_ID, 'x', foreign].map(send))
       expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
       expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Pool not found.' })
     }
@@ -302,6 +310,10 @@ describe('GET /api/tracking/pools', () => {
     ['q', { q: 'x'.repeat(121) }],
     ['page', { page: 0 }],
   ])('%s: validation_error for %o', async (field, filter) => {
-    expect(refused(await main.console(`${PATH}${queryString(filter)}`))).toEqual([400, 'validation_error', [field]])
+    expect(statusCodeAndFields(await main.console(`${PATH}${queryString(filter)}`))).toEqual([
+      400,
+      'validation_error',
+      [field],
+    ])
   })
 })

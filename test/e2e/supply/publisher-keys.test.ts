@@ -1,13 +1,11 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { errorWithoutRequestId, type Json } from '../../support/e2e/api-client.ts'
+import { errorWithoutRequestId, type Json, statusCodeAndFields, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { expectLengths, expectRanges, refusalOf } from '../../support/e2e/ranges.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { createTenantClient, type TenantClient } from '../../support/e2e/tenant-client.ts'
 import { cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
-
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 
 async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
@@ -42,7 +40,7 @@ beforeAll(async () => {
   unpaidKey = await keyOf(the.lapsed)
 })
 
-/** A lane of each test's own. */
+/** Each test has a lane of its own. */
 beforeEach(async () => {
   const made = await main.console('/api/tracking/publishers', { method: 'POST', body: { name: 'Blue Leads' } })
   publisherId = made.body.publisher.id
@@ -61,10 +59,9 @@ const compat = async (enabled: boolean) =>
   (await main.console(`${lane()}/compat`, { method: 'POST', body: { enabled } })).body.compat
 const terminate = () =>
   main.console(`/api/tracking/publishers/${publisherId}/status`, { method: 'POST', body: { status: 'terminated' } })
-const refused = ({ status, body }: Json) => [status, body?.error?.code, Object.keys(body?.error?.details ?? {})]
-/** What every write of a key refuses: keys that are not there, that are revoked, and workspaces that do not pay. */
+/** Expects a write to refuse missing keys, revoked keys and lapsed workspaces. */
 async function expectRefusals(send: (id: string, desk?: TenantClient) => ReturnType<TenantClient['console']>) {
-  const answers = await Promise.all([NOBODY, 'x', foreignKey].map((id) => send(id)))
+  const answers = await Promise.all([UNKNOWN_ID, 'x', foreignKey].map((id) => send(id)))
   expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
   expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Publisher key not found.' })
   expect(refusalOf(await send(unpaidKey, lapsed))).toMatchObject({ status: 402, code: 'subscription_inactive' })
@@ -100,7 +97,7 @@ it('a key can be read, with its settings and without any secret', async () => {
   })
   expect(text).not.toMatch(/hash|sealed|secrets"/)
   expect(headers.get('etag')).toMatch(/^"\d+"$/)
-  const answers = await Promise.all([NOBODY, 'x', foreignKey].map((id) => main.console(at(id))))
+  const answers = await Promise.all([UNKNOWN_ID, 'x', foreignKey].map((id) => main.console(at(id))))
   expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
   expect(answers[0]?.status).toBe(404)
 })
@@ -124,12 +121,12 @@ describe(documentLine('PATCH /api/publishers/keys/:keyId'), () => {
     ['protocol', { protocol: 'legacy' }],
     ['prefix', { prefix: 'rk_' }],
   ])('%s: validation_error for %o', async (field, wrong) => {
-    expect(refused(await patch(wrong))).toEqual([400, 'validation_error', [field]])
+    expect(statusCodeAndFields(await patch(wrong))).toEqual([400, 'validation_error', [field]])
     expect(await key()).toMatchObject({ environment: 'production', state: 'active' })
   })
 
   it('an empty change is a bad_request; a change without effect is not', async () => {
-    expect(refused(await patch({}))).toEqual([400, 'bad_request', []])
+    expect(statusCodeAndFields(await patch({}))).toEqual([400, 'bad_request', []])
     expect((await patch({ environment: 'production' })).status).toBe(200)
     await expectLengths([['label', 120]], patch)
   })
@@ -143,7 +140,7 @@ describe(documentLine('PATCH /api/publishers/keys/:keyId'), () => {
       main.console(at(), { method: 'PATCH', body: { label }, headers: { 'if-match': tag } })
     const first = await send('one')
     expect([first.status, first.headers.get('etag') === tag]).toEqual([200, false])
-    expect(refused(await send('two')).slice(0, 2)).toEqual([412, 'conflict'])
+    expect(statusCodeAndFields(await send('two')).slice(0, 2)).toEqual([412, 'conflict'])
   })
 })
 
@@ -174,7 +171,11 @@ describe(documentLine('limit: Routing key rotation grace'), () => {
     const atOnce = await post('rotate', { graceMinutes: 0 })
     expect(atOnce.body.key).toMatchObject({ state: 'active', graceEndsAt: null })
     for (const graceMinutes of [-1, 10_081, 1.5, '60', null])
-      expect(refused(await post('rotate', { graceMinutes }))).toEqual([400, 'validation_error', ['graceMinutes']])
+      expect(statusCodeAndFields(await post('rotate', { graceMinutes }))).toEqual([
+        400,
+        'validation_error',
+        ['graceMinutes'],
+      ])
   })
 })
 
@@ -198,7 +199,7 @@ describe('POST /api/publishers/keys/:keyId/rotate', () => {
     const send = () => main.console(`${at()}/rotate`, { method: 'POST', body: {}, headers })
     expect((await send()).status).toBe(200)
     const { prefix } = await key()
-    expect(refused(await send()).slice(0, 2)).toEqual([412, 'conflict'])
+    expect(statusCodeAndFields(await send()).slice(0, 2)).toEqual([412, 'conflict'])
     expect((await key()).prefix).toBe(prefix)
   })
 
@@ -241,7 +242,11 @@ describe(documentLine('POST /api/publishers/keys/:keyId/compat-token/rotate'), (
     await compat(true)
     await compat(false)
     expect(refusalOf(await post('compat-token/rotate'))).toEqual(off)
-    expect(refused(await post('compat-token/rotate', { token: 'mine' }))).toEqual([400, 'validation_error', ['token']])
+    expect(statusCodeAndFields(await post('compat-token/rotate', { token: 'mine' }))).toEqual([
+      400,
+      'validation_error',
+      ['token'],
+    ])
   })
 
   it('refuses a missing key, a revoked key and a lapsed workspace', () =>
@@ -256,7 +261,7 @@ describe(documentLine('POST /api/publishers/keys/:keyId/signing-secret/rotate'),
     const read = await main.console(at())
     expect(read.body.key.hasSigningSecret).toBe(true)
     expect(read.text).not.toContain(body.signingSecret)
-    expect(refused(await post('signing-secret/rotate', { secret: 'mine' }))).toEqual([
+    expect(statusCodeAndFields(await post('signing-secret/rotate', { secret: 'mine' }))).toEqual([
       400,
       'validation_error',
       ['secret'],
@@ -273,7 +278,7 @@ describe(documentLine('limit: Signing secret rotation'), () => {
     const second = (await post('signing-secret/rotate')).body
     expect(second.signingSecret).not.toBe(first.signingSecret)
     expect(second.note).toMatch(/stopped working/)
-    expect(refused(await post('signing-secret/rotate', { graceMinutes: 5 }))).toEqual([
+    expect(statusCodeAndFields(await post('signing-secret/rotate', { graceMinutes: 5 }))).toEqual([
       400,
       'validation_error',
       ['graceMinutes'],

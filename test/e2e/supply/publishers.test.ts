@@ -1,13 +1,18 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { errorWithoutRequestId, type Json, queryString } from '../../support/e2e/api-client.ts'
+import {
+  errorWithoutRequestId,
+  type Json,
+  queryString,
+  statusCodeAndFields,
+  UNKNOWN_ID,
+} from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { expectLengths, refusalOf } from '../../support/e2e/ranges.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import type { TenantClient } from '../../support/e2e/tenant-client.ts'
 import { cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
 
-const NOBODY = '01900000-0000-7000-8000-000000000000'
 const PATH = '/api/tracking/publishers'
 const AS_CREATED = {
   status: 'onboarding',
@@ -26,7 +31,7 @@ const AS_CREATED = {
   lanes: [],
 }
 const FIELDS = [...Object.keys(AS_CREATED), 'id', 'name', 'routingPrefix', 'createdAt', 'updatedAt'].toSorted()
-/** What is refused as `validation_error`, with the field that `details` names. */
+/** Bodies refused as `validation_error`, with the field in `details`. */
 const ILL_FORMED: readonly (readonly [string, Json])[] = [
   ['name', { name: 'x' }],
   ['name', { name: ' x ' }],
@@ -83,7 +88,6 @@ const patch = (id: string, body: Json, headers = {}) =>
   main.console(`${PATH}/${id}`, { method: 'PATCH', body, headers })
 const move = (id: string, status: Json, more: Json = {}) =>
   main.console(`${PATH}/${id}/status`, { method: 'POST', body: { status, ...more } })
-const refused = ({ status, body }: Json) => [status, body?.error?.code, Object.keys(body?.error?.details ?? {})]
 
 describe('POST /api/tracking/publishers', () => {
   it('creates an onboarding publisher with every default', async () => {
@@ -116,11 +120,11 @@ describe('POST /api/tracking/publishers', () => {
       await created({ name: '日本' }),
     ]
     expect(prefixes.map(({ routingPrefix }) => routingPrefix)).toEqual(['COBR', 'COBR2', 'XX'])
-    expect(refused(await create({ routingPrefix: 'cObR' }))).toEqual([409, 'conflict', ['routingPrefix']])
+    expect(statusCodeAndFields(await create({ routingPrefix: 'cObR' }))).toEqual([409, 'conflict', ['routingPrefix']])
   })
 
   it.each(ILL_FORMED)('%s: validation_error for %o', async (field, wrong) => {
-    expect(refused(await create(wrong))).toEqual([400, 'validation_error', [field]])
+    expect(statusCodeAndFields(await create(wrong))).toEqual([400, 'validation_error', [field]])
   })
 
   it('accepts the longest texts and none longer', async () => {
@@ -165,16 +169,20 @@ describe('PATCH /api/tracking/publishers/:id', () => {
 
   it.each(ILL_FORMED)('%s: validation_error for %o', async (field, wrong) => {
     const { id } = await created()
-    expect(refused(await patch(id, wrong))).toEqual([400, 'validation_error', [field]])
+    expect(statusCodeAndFields(await patch(id, wrong))).toEqual([400, 'validation_error', [field]])
   })
 
   it('refuses an empty change, a prefix in use and a terminated publisher', async () => {
     const { id, updatedAt, routingPrefix } = await created({ portalEnabled: true })
-    expect(refused(await patch(id, {}))).toEqual([400, 'bad_request', []])
+    expect(statusCodeAndFields(await patch(id, {}))).toEqual([400, 'bad_request', []])
     const same = await patch(id, { portalEnabled: true, routingPrefix: routingPrefix.toLowerCase() })
     expect([same.status, same.body.publisher.updatedAt]).toEqual([200, updatedAt])
     await created({ routingPrefix: 'TAKEN' })
-    expect(refused(await patch(id, { routingPrefix: 'taken' }))).toEqual([409, 'conflict', ['routingPrefix']])
+    expect(statusCodeAndFields(await patch(id, { routingPrefix: 'taken' }))).toEqual([
+      409,
+      'conflict',
+      ['routingPrefix'],
+    ])
     await move(id, 'terminated')
     expect(refusalOf(await patch(id, { name: 'Later' }))).toEqual({
       status: 409,
@@ -184,7 +192,7 @@ describe('PATCH /api/tracking/publishers/:id', () => {
   })
 
   it('a missing, a malformed and another workspace’s publisher give the same 404', async () => {
-    const answers = await Promise.all([NOBODY, 'x', the.foreign].map((id) => patch(id, { name: 'Mine' })))
+    const answers = await Promise.all([UNKNOWN_ID, 'x', the.foreign].map((id) => patch(id, { name: 'Mine' })))
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Publisher not found.' })
   })
@@ -194,7 +202,10 @@ describe('PATCH /api/tracking/publishers/:id', () => {
     const tag = (await main.console(`${PATH}/${id}`)).headers.get('etag') ?? ''
     const first = await patch(id, { source: 'a' }, { 'if-match': tag })
     expect([first.status, first.headers.get('etag') === tag]).toEqual([200, false])
-    expect(refused(await patch(id, { source: 'b' }, { 'if-match': tag })).slice(0, 2)).toEqual([412, 'conflict'])
+    expect(statusCodeAndFields(await patch(id, { source: 'b' }, { 'if-match': tag })).slice(0, 2)).toEqual([
+      412,
+      'conflict',
+    ])
   })
 })
 
@@ -241,11 +252,15 @@ describe('POST /api/tracking/publishers/:id/status', () => {
 
   it('refuses an unknown status, a note that is too long and a missing publisher', async () => {
     const { id } = await created()
-    expect(refused(await move(id, 'archived'))).toEqual([400, 'validation_error', ['status']])
-    expect(refused(await move(id, undefined))).toEqual([400, 'validation_error', ['status']])
-    expect(refused(await move(id, 'live', { note: 'x'.repeat(501) }))).toEqual([400, 'validation_error', ['note']])
+    expect(statusCodeAndFields(await move(id, 'archived'))).toEqual([400, 'validation_error', ['status']])
+    expect(statusCodeAndFields(await move(id, undefined))).toEqual([400, 'validation_error', ['status']])
+    expect(statusCodeAndFields(await move(id, 'live', { note: 'x'.repeat(501) }))).toEqual([
+      400,
+      'validation_error',
+      ['note'],
+    ])
     expect((await move(id, 'live', { note: 'x'.repeat(500) })).status).toBe(200)
-    const answers = await Promise.all([NOBODY, 'x', the.foreign].map((one) => move(one, 'live')))
+    const answers = await Promise.all([UNKNOWN_ID, 'x', the.foreign].map((one) => move(one, 'live')))
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     expect(answers[0]?.status).toBe(404)
   })
@@ -287,7 +302,7 @@ describe(documentLine('GET /api/v1/publishers'), () => {
     ['page', { page: 0 }],
     ['pageSize', { pageSize: 'many' }],
   ])('%s: validation_error for %o', async (field, filter) => {
-    expect(refused(await listed.rest(`/api/v1/publishers${queryString(filter)}`))).toEqual([
+    expect(statusCodeAndFields(await listed.rest(`/api/v1/publishers${queryString(filter)}`))).toEqual([
       400,
       'validation_error',
       [field],
@@ -310,7 +325,9 @@ describe(documentLine('GET /api/v1/publishers/:id'), () => {
   })
 
   it('a missing, a malformed and another workspace’s publisher give the same 404', async () => {
-    const answers = await Promise.all([NOBODY, 'x', the.foreign].map((id) => listed.rest(`/api/v1/publishers/${id}`)))
+    const answers = await Promise.all(
+      [UNKNOWN_ID, 'x', the.foreign].map((id) => listed.rest(`/api/v1/publishers/${id}`)),
+    )
     expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
     expect(refusalOf(answers[0] ?? expect.fail())).toEqual({ status: 404, code: 'not_found', details: null })
   })

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { monthAfter } from '../../../src/domain/supply/renewal.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import type { ApiResponse, Json } from '../../support/e2e/api-client.ts'
+import type { Json } from '../../support/e2e/api-client.ts'
+import { statusAndCode } from '../../support/e2e/api-client.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
 import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace, type Tenant } from '../../support/e2e/world.ts'
@@ -11,7 +12,6 @@ const DAY_MS = 86_400_000
 /** Rent of a local number on the plan growth. */
 const RENT = 250
 const ago = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString()
-const codeOf = ({ status, body }: ApiResponse) => [status, body?.error?.code ?? null]
 
 async function world(writer: StreamWriter) {
   const open = (name: string, fundCents: number) => createTenantWorkspace(writer, { name, planId: 'growth', fundCents })
@@ -102,7 +102,7 @@ it('a number without funds is past due, takes calls, and is paid when funds arri
 
   const suspend = await staff(`/api/operator/numbers/${second.numberId}/status`, { status: 'suspended' })
   expect(suspend.status, suspend.text).toBe(200)
-  expect(codeOf(await call(second.e164))).toEqual([409, 'conflict'])
+  expect(statusAndCode(await call(second.e164))).toEqual([409, 'conflict'])
 
   expect((await credit(tenant, RENT + 1)).status).toBe(200)
   await becomes(tenant, first.numberId, 'active')

@@ -1,12 +1,12 @@
-/** A JSON value that a test looks into, whatever its shape. */
-// biome-ignore lint/suspicious/noExplicitAny: an answer's shape is what the tests assert.
+/** A JSON value of any shape. */
+// biome-ignore lint/suspicious/noExplicitAny: the tests assert the shape.
 export type Json = any
 
-/** What came back over the wire. */
+/** A response, with its body as text and parsed. */
 export interface ApiResponse {
   readonly status: number
   readonly headers: Headers
-  /** The parsed body; null for none. */
+  /** The parsed body; null where it is not JSON. */
   readonly body: Json
   readonly text: string
 }
@@ -14,7 +14,7 @@ export interface ApiResponse {
 interface RequestOptions {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent as JSON; a string is sent as it is. */
+  /** Sent as JSON; a string is sent unchanged. */
   readonly body?: unknown
 }
 
@@ -26,12 +26,12 @@ function parseJson(text: string): Json {
   }
 }
 
-/** A stream of events does not end by itself. */
+/** Whether the response is an event stream, which ends only when a side closes it. */
 function isEventStream({ headers }: Response): boolean {
   return headers.get('content-type')?.startsWith('text/event-stream') ?? false
 }
 
-/** What comes first of a stream; the rest is not waited for. */
+/** The first chunk of a stream, as text; closes the stream. */
 async function readFirstChunk({ body }: Response): Promise<string> {
   const reader = body?.getReader()
   const first = await reader?.read()
@@ -39,10 +39,10 @@ async function readFirstChunk({ body }: Response): Promise<string> {
   return new TextDecoder().decode(first?.value)
 }
 
-/** No answer takes longer than this (ms): one that does has been lost. */
+/** Time limit of a response (ms). */
 const RESPONSE_TIMEOUT_MS = 30_000
 
-/** Sends one request with nothing but what it is given. @throws TimeoutError when no answer comes */
+/** Sends one request without further headers. @throws TimeoutError when there is no response in time */
 export async function sendRequest(
   url: string,
   { method = 'GET', headers = {}, body }: RequestOptions = {},
@@ -58,13 +58,13 @@ export async function sendRequest(
   return { status: response.status, headers: response.headers, body: parseJson(text), text }
 }
 
-/** Asks a path of a server with one credential. */
+/** Sends requests to paths of one server with one credential. */
 export type ApiClient = (path: string, sent?: RequestOptions) => Promise<ApiResponse>
 
-/** A bearer token; a function is asked at each request. */
+/** A bearer token; a function is called for each request. */
 export type Token = string | null | (() => string | null)
 
-/** A client that presents one bearer token; none for null. */
+/** Creates a client with one bearer token; without a credential for null. */
 export function createApiClient(baseUrl: () => string, token: Token): ApiClient {
   return (path, { headers, ...sent } = {}) => {
     const current = typeof token === 'function' ? token() : token
@@ -73,14 +73,27 @@ export function createApiClient(baseUrl: () => string, token: Token): ApiClient 
   }
 }
 
-/** Query string of what is not undefined. */
+/** Query string of the defined parameters. */
 export function queryString(parameters: Readonly<Record<string, string | number | boolean | undefined>>): string {
   const sent = new URLSearchParams()
   for (const [key, value] of Object.entries(parameters)) if (value !== undefined) sent.set(key, String(value))
   return sent.size === 0 ? '' : `?${sent}`
 }
 
-/** An error body without its request id, as text: what must not tell two refusals apart. */
+/** Status and error body without the request id, as text: refusals that must be indistinguishable are equal here. */
 export function errorWithoutRequestId({ status, body }: ApiResponse): string {
   return JSON.stringify([status, { ...body, error: { ...body?.error, requestId: null } }])
+}
+
+/** A well-formed id that no record has. */
+export const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000'
+
+/** Status and error code of a response; the code of a success is null. */
+export function statusAndCode({ status, body }: ApiResponse): readonly [number, string | null] {
+  return [status, body?.error?.code ?? null]
+}
+
+/** Status, error code and names of the error's details. */
+export function statusCodeAndFields({ status, body }: ApiResponse): readonly [number, string | undefined, string[]] {
+  return [status, body?.error?.code, Object.keys(body?.error?.details ?? {})]
 }

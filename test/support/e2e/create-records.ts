@@ -2,10 +2,10 @@ import type { ApiRoute } from '../../../src/ports/api.ts'
 import { type ApiClient, createApiClient, type Json } from './api-client.ts'
 import type { Tenant } from './world.ts'
 
-/** One record of each kind that a path can name, by what the path calls it. */
+/** Ids of one record of each kind, by the path segment that names the kind. */
 export type Records = Readonly<Record<string, string>>
 
-/** Sends a request that must succeed, and answers its body. */
+/** Sends a request and returns its body. @throws Error when it fails */
 async function requireSuccess(ask: ApiClient, method: string, path: string, body: Json): Promise<Json> {
   const answer = await ask(path, { method, body })
   if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
@@ -14,7 +14,7 @@ async function requireSuccess(ask: ApiClient, method: string, path: string, body
 
 const newId = () => crypto.randomUUID()
 
-/** Makes one record of each kind in a workspace, over HTTP as its owner would. */
+/** Creates one record of each kind in a workspace, over HTTP as its owner. */
 export async function createRecords(baseUrl: string, tenant: Tenant): Promise<Records> {
   const ask = createApiClient(() => baseUrl, tenant.session)
   const post = (path: string, body: Json = {}) => requireSuccess(ask, 'POST', `/api/tracking/${path}`, body)
@@ -76,14 +76,14 @@ async function createLine(tenant: Tenant): Promise<string> {
   return e164
 }
 
-/** Parameters that stand behind no word of their own, by name. */
+/** Kinds of parameters whose preceding path segment does not name the kind. */
 const KIND_OF_PARAMETER: Readonly<Record<string, string>> = {
   publisherId: 'publishers',
   targetId: 'targets',
   keyId: 'keys',
 }
 
-/** The kinds of record that a route's path names, in order. @throws Error for a parameter that stands for nothing known */
+/** The kinds of record that a route's path names, in order. */
 export function recordKindsOf({ path }: Pick<ApiRoute, 'path'>): readonly string[] {
   const parts = path.split('/')
   return parts.flatMap((part, index) => {
@@ -93,7 +93,7 @@ export function recordKindsOf({ path }: Pick<ApiRoute, 'path'>): readonly string
   })
 }
 
-/** A route's path with records in place of its parameters; `stranger` takes the place of the one of that kind. */
+/** A route's path with record ids for its parameters. @throws Error when there is no record of a kind */
 export function pathOf(route: Pick<ApiRoute, 'path'>, records: Records): string {
   const kinds = recordKindsOf(route)
   let next = 0

@@ -1,4 +1,4 @@
-// What Document 1 promises, by its own headings: every one of them names a test (see `test/integration/document-1.test.ts`).
+// Lines of Document 1; each must mark a test (checked by `test/integration/document-1.test.ts`).
 
 /** Every endpoint heading. */
 export const endpoints = [
@@ -103,12 +103,12 @@ export const limitRows = [
 
 type Promised = (typeof endpoints)[number] | (typeof errorRows)[number] | (typeof limitRows)[number]
 
-/** The name of a test (or of a group of them) that holds the document to one of its lines. */
+/** Marks a test, or a group of tests, as proof of a line of Document 1; returns the line, for the title. */
 export function documentLine(line: Promised): string {
   return line
 }
 
-/** Rows of the table of limits that speak of what a later issue builds or finishes: bids, pools' leases, reports, deliveries. */
+/** Rows of the table of limits that belong to later issues: bids, pools' leases, reports, deliveries. */
 export const laterLimits: ReadonlySet<string> = new Set<(typeof limitRows)[number]>([
   'limit: Signed-request clock tolerance',
   'limit: Public number-insertion endpoints',

@@ -1,4 +1,4 @@
-// What Document 2 promises of a call's way: every code names a test (see `test/integration/document-2.test.ts`).
+// Codes of Document 2; each must mark a test (checked by `test/integration/document-2.test.ts`).
 
 /** Every row of the table of unrouted reasons; a gate refuses by each of the first eight. */
 export const unroutedRows = [
@@ -62,12 +62,12 @@ type Coded =
   | (typeof endRows)[number]
   | (typeof attributionRows)[number]
 
-/** The name of a test, or a part of it, that shows what a code stands for. */
+/** Marks a test as proof of a code of Document 2; returns the code, for the title. */
 export function documentCode(code: Coded): string {
   return code
 }
 
-/** Codes that come with auctions, and statuses that no tracking call ends with. */
+/** Codes that belong to auctions, and statuses that no tracking call ends with. */
 export const laterCodes: ReadonlySet<string> = new Set<Coded>([
   'skip: no_bid',
   'skip: timeout',

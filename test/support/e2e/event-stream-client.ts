@@ -8,13 +8,13 @@ export interface ServerSentEvent {
   readonly data: Json
 }
 
-/** A stream of events as a client reads it. */
+/** A client of an event stream. */
 export interface EventStreamClient {
   readonly status: number
   readonly headers: Headers
-  /** The next event; null when the stream has ended. Signs of life are passed over. */
+  /** The next event; null when the stream has ended. Skips keep-alive comments. */
   readonly next: () => Promise<ServerSentEvent | null>
-  /** Hangs up. */
+  /** Closes the connection. */
   readonly close: () => void
 }
 
@@ -28,7 +28,7 @@ function parseEvent(text: string): ServerSentEvent | null {
 }
 
 /**
- * Opens a stream of events. No event is waited for longer than 20 s. It is read with a connection of its own: `fetch` of
+ * Opens an event stream; `next` waits for an event for 20 s at most. The stream has its own connection: `fetch` of
  * Node 24 may keep the connection of a stream that was aborted, and a stopping server waits for those.
  */
 export async function openEventStream(url: string, token: string | null): Promise<EventStreamClient> {
@@ -37,7 +37,7 @@ export async function openEventStream(url: string, token: string | null): Promis
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     asked.once('response', resolve).once('error', reject)
   })
-  // Who leaves hears no more of it.
+  // Ignores the error of a closed connection.
   asked.on('error', () => undefined)
   response.setEncoding('utf8')
   const parts: AsyncIterator<string> = response[Symbol.asyncIterator]()

@@ -7,22 +7,22 @@ import { projections } from '../../../src/main/registry.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { waitUntil } from './server.ts'
 
-/** A platform in this very process, so that a test may look into its declarations and its log. */
+/** A platform in the test's process, so that a test may read its declarations and its log. */
 export interface InProcessPlatform {
   readonly app: App
   readonly baseUrl: string
-  /** Makes workspaces through the commands, and waits until they can be read. */
+  /** Makes a world through the commands, and waits until it is projected. */
   readonly createWorld: <World>(build: (writer: StreamWriter) => Promise<World>) => Promise<World>
   readonly close: () => Promise<void>
 }
 
-/** Waits until all that is in the log can be read. */
+/** Waits until every projection has processed the whole log. */
 export async function untilProjected({ readBack }: App): Promise<void> {
   const types = projections.flatMap(({ events }) => Object.keys(events))
   await waitUntil('What was prepared is read', async () => Object.keys((await readBack(types)).headers).length === 0)
 }
 
-/** Opens a platform over the stores that an environment names; what it logs goes to `platform.log` in its data directory. */
+/** Opens a platform over the stores that an environment names; it logs to `platform.log` in its data directory. */
 export async function openInProcessPlatform(env: Readonly<Record<string, string>>): Promise<InProcessPlatform> {
   const config = readConfig(env)
   const stream = pino.destination({ dest: join(config.dataDir, 'platform.log'), sync: true })

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { type ApiClient, type ApiResponse, createApiClient, type Json, type Token } from './api-client.ts'
 import type { Server } from './server.ts'
 
-/** An API key made over the console: as it was answered, its secret, and how to use it. */
+/** An API key created over the console, with its secret and a client that uses it. */
 export interface CreatedKey {
   readonly apiKey: Json
   readonly id: string
@@ -10,9 +10,9 @@ export interface CreatedKey {
   readonly ask: ApiClient
 }
 
-/** How a person minds the API keys of a workspace. */
+/** Manages the API keys of a workspace over the console. */
 export interface KeyClient {
-  /** Sends to the keys' console route. */
+  /** Sends to the console routes of API keys. */
   readonly send: (
     method: string,
     path: string,
@@ -21,11 +21,11 @@ export interface KeyClient {
   ) => Promise<ApiResponse>
   readonly create: (settings?: Json) => Promise<CreatedKey>
   readonly read: (id: string) => Promise<Json>
-  /** Answers the request's status and, of an error, its code. */
+  /** Sends a GET with a key; returns the status and, for an error, its code. */
   readonly statusAndCode: (secret: string, path?: string) => Promise<readonly unknown[]>
 }
 
-/** Opens it for a session. */
+/** Creates the client of a session. */
 export function createKeyClient(server: Pick<Server, 'baseUrl'>, session: Token): KeyClient {
   const console = createApiClient(() => server.baseUrl, session)
   const of = (secret: string) => createApiClient(() => server.baseUrl, secret)

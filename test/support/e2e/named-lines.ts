@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 
 const tests = new URL('../../', import.meta.url)
 
-/** The lines of a document that some test names, by the function that it names them with. */
+/** The document lines that tests name as arguments of the `marker` function. */
 export async function linesNamedBy(marker: string): Promise<ReadonlySet<string>> {
   const files = (await readdir(tests, { recursive: true })).filter((file) => file.endsWith('.test.ts'))
   const texts = await Promise.all(files.map((file) => readFile(new URL(file, tests), 'utf8')))

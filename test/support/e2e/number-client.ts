@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import type { ApiClient, ApiResponse, Json } from './api-client.ts'
 
-/** Somebody who buys numbers on the console. */
+/** Searches and buys numbers on the console. */
 export interface NumberClient {
   readonly search: (body?: Json) => Promise<ApiResponse>
-  /** The first number that a search finds. */
+  /** The first number found by a search. */
   readonly find: (query?: Json) => Promise<Json>
-  /** A purchase's body for a number that was found; with a request of its own unless `more` names one. */
+  /** The purchase body for a number found; with a new `requestId` unless `more` has one. */
   readonly purchaseBody: (found: Json, more?: Json) => Json
   readonly purchase: (body: Json) => Promise<ApiResponse>
   /** Finds a number and buys it. */
@@ -17,7 +17,7 @@ export interface NumberClient {
   readonly order: (id: string) => Promise<ApiResponse>
 }
 
-/** Buys with one session. */
+/** Creates the client of a session. */
 export function createNumberClient(ask: ApiClient): NumberClient {
   const post = (path: string, body: Json) => ask(`/api/tracking/numbers/${path}`, { method: 'POST', body })
   const search = (body: Json = {}) => post('search', body)

@@ -1,12 +1,12 @@
 import { expect } from 'vitest'
 import type { ApiClient, Json } from './api-client.ts'
 
-/** A whole-number field with the ends of its range. */
+/** An integer field with its range. */
 export type Range = readonly [field: string, min: number, max: number]
 
 /**
- * Sends each field on both sides of both ends of its range, and as no whole number: inside it is taken and answered,
- * outside it is refused by name. `read` finds the record in an answer.
+ * Sends each field at and beyond both ends of its range, and as a non-integer: values inside are accepted and returned,
+ * others refused by field. `read` extracts the record from a response body.
  */
 export async function expectRanges(
   ranges: readonly Range[],
@@ -27,7 +27,7 @@ export async function expectRanges(
   }
 }
 
-/** Sends each text at its longest and one character longer: the first is taken, the second refused by name. */
+/** Sends each text at its maximum length and one character longer: the first is accepted, the second refused by field. */
 export async function expectLengths(
   lengths: readonly (readonly [field: string, max: number])[],
   send: (body: Json) => ReturnType<ApiClient>,
@@ -41,7 +41,7 @@ export async function expectLengths(
   }
 }
 
-/** An answer as a refusal: status, code and the fields or values that it names. */
+/** Status, error code and details of a refusal. */
 export function refusalOf({ status, body }: Awaited<ReturnType<ApiClient>>): Json {
   return { status, code: body?.error?.code, details: body?.error?.details }
 }

@@ -4,7 +4,7 @@ import { readConfig } from '../../../src/main/config.ts'
 import { openReadStore } from '../../../src/main/stores.ts'
 import type { Doc, StoredDocument } from '../../../src/ports/read-store.ts'
 
-/** Writes into a platform's read models behind its back: rows of the activity log as `forge` makes them of what stands there. */
+/** Rewrites rows of the activity log directly in a platform's read models; `forge` maps the stored rows to the new ones. */
 export async function rewriteActivityRows(
   env: Readonly<Record<string, string>>,
   workspaceId: string,

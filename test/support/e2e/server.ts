@@ -10,21 +10,21 @@ import { databaseOf, eventStoreUrl, mongoUrl } from '../servers.ts'
 const SCRIPTS = join(import.meta.dirname, '../../../scripts')
 const START_TIMEOUT_MS = 60_000
 const POLL_MS = 25
-/** Every start reads the same sources in three threads: they are compiled once. */
+/** Compile cache of the started processes: each start loads the same sources in several threads. */
 const COMPILE_CACHE = join(tmpdir(), 'ringledger-compiled')
 
 type Environment = Readonly<Record<string, string>>
 
-/** The stores that the platform runs over. */
+/** A set of stores that the platform runs over. */
 export interface StoreSetup {
   readonly name: string
-  /** Connection strings of stores that hold none of the workspaces that the caller is going to make. */
+  /** Connection strings, as environment variables. */
   readonly connectionStrings: () => Environment
 }
 
 /**
- * Several suites share one event log, and with it one sandbox workspace: each would make the same secrets and calls for
- * it. They share the read models of that log too: each would read all of it anew, and it grows from suite to suite.
+ * Suites share one event log, and with it one sandbox workspace, whose secrets derive from this key. They also share the
+ * read models of that log, so that no suite projects the whole log again.
  */
 const SHARED_MASTER_KEY = Buffer.alloc(32, 'ringledger').toString('base64')
 
@@ -46,33 +46,33 @@ export const embeddedStores: StoreSetup = { name: 'SQLite', connectionStrings: (
 /** Every set of stores that is available. */
 export const storeSetups: readonly StoreSetup[] = [embeddedStores, ...realStores()]
 
-/** What a process said and how it ended. */
+/** Output and exit code of a process. */
 export interface ProcessResult {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
-/** A running platform. `restart` keeps its stores, and by its end everything that it wrote is gone. */
+/** A running platform. `restart` keeps its stores, `dispose` removes its directory. */
 export interface Server {
   readonly env: Environment
   readonly pid: number
   readonly dataDir: string
   readonly baseUrl: string
   readonly sandbox: Sandbox
-  /** What it has printed since its last start. */
+  /** Its standard output since its last start. */
   readonly stdout: () => string
-  /** Asks it to end (SIGTERM), and waits for that. */
+  /** Sends SIGTERM and waits for the end. */
   readonly stop: () => Promise<ProcessResult>
-  /** Kills it where it stands. */
+  /** Sends SIGKILL and waits for the end. */
   readonly kill: () => Promise<void>
-  /** Starts it again over the same stores, after it has ended. */
+  /** Stops it if it runs, and starts it again over the same stores. */
   readonly restart: (more?: Environment) => Promise<void>
-  /** Ends it and removes its directory. */
+  /** Stops it and removes its directory. */
   readonly dispose: () => Promise<void>
 }
 
-/** A directory of one's own, and the environment of a platform that writes nowhere else. */
+/** The environment of a platform with a new data directory. */
 export function freshEnvironment(setup: StoreSetup): Environment {
   const dataDir = join(mkdtempSync(join(tmpdir(), 'ringledger-')), 'var')
   return { PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'warn', SANDBOX_SEED: '0', ...setup.connectionStrings() }
@@ -101,12 +101,12 @@ function launch(env: Environment, script = 'start', words: readonly string[] = [
   return { child, output, result }
 }
 
-/** Runs one of the scripts to its end, as `npm run` would. */
+/** Runs a script to its end, as `npm run` does. */
 export function runScript(env: Environment, script: string, ...words: readonly string[]): Promise<ProcessResult> {
   return launch(env, script, words).result
 }
 
-/** Starts the platform where it cannot run, and answers what it said and how it ended. */
+/** Starts a platform that cannot run; returns its output and exit code. */
 export async function startExpectingFailure(env: Environment): Promise<ProcessResult> {
   const { child, result } = launch(env)
   const timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS)
@@ -115,7 +115,7 @@ export async function startExpectingFailure(env: Environment): Promise<ProcessRe
   return end
 }
 
-/** Asks until the answer is there. @throws Error when it is not within the bound (ms) */
+/** Polls until `ask` returns a value. @throws Error when there is none within the bound (ms) */
 export async function waitUntil<Value>(
   what: string,
   ask: () => Promise<Value | null | undefined | false>,
@@ -142,7 +142,7 @@ async function untilReady({ child, output }: LaunchedProcess): Promise<string> {
   )
 }
 
-/** Starts the real platform as a process of its own on a free port, and waits until it is ready. */
+/** Starts the real platform in a separate process on a free port, and waits until it is ready. */
 export async function startServer(env: Environment): Promise<Server> {
   const dataDir = env.DATA_DIR ?? ''
   const file = join(dataDir, 'sandbox.json')

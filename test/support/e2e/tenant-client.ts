@@ -3,7 +3,7 @@ import { type ApiClient, type ApiResponse, createApiClient, type Json } from './
 import type { Server } from './server.ts'
 import type { Tenant } from './world.ts'
 
-/** Dials of a script by what answers them. */
+/** A script entry for a dial that is answered after two seconds. */
 export const answerScript = (talkSeconds: number, more = {}) => [
   { result: 'answer', afterSeconds: 2, talkSeconds, ...more },
 ]
@@ -13,19 +13,19 @@ export function minutesAgo(minutes: number): string {
   return new Date(Date.now() - minutes * 60_000).toISOString()
 }
 
-/** How a person uses one workspace: its key, its session, and calls played in it. */
+/** API client of a tenant: with its key, with its session, and for calls of its sandbox. */
 export interface TenantClient {
   readonly rest: ApiClient
   readonly console: ApiClient
-  /** Sends a sandbox call, whatever comes of it. */
+  /** Places a sandbox call and returns the response. */
   readonly placeCall: (call: Json) => Promise<ApiResponse>
-  /** Plays an instant call and reads it back. */
+  /** Plays an instant call, which must be accepted, and reads it. */
   readonly playCall: (call: Json) => Promise<{ readonly call: Json; readonly story: Json }>
   /** Reads a call with its story. */
   readonly readCall: (id: string) => Promise<{ readonly call: Json; readonly story: Json }>
 }
 
-/** Opens the desk of a tenant; what its key may not read, its session does. */
+/** Creates the client of a tenant. Calls are read with its key, or with its session where the key may not. */
 export function createTenantClient(server: Pick<Server, 'baseUrl'>, tenant: Tenant | (() => Tenant)): TenantClient {
   const current = typeof tenant === 'function' ? tenant : () => tenant
   const rest = createApiClient(
@@ -39,7 +39,7 @@ export function createTenantClient(server: Pick<Server, 'baseUrl'>, tenant: Tena
   const placeCall = (call: Json) => console('/api/sandbox/calls', { method: 'POST', body: call })
   const readCall = async (id: string) => {
     const byKey = await rest(`/api/v1/calls/${id}`)
-    // Without API access, or once its subscription has lapsed, a workspace has its sessions alone.
+    // Without API access, or with a lapsed subscription, only sessions work.
     const answer = [401, 402].includes(byKey.status) ? await console(`/api/tracking/calls/${id}`) : byKey
     expect(answer.status, answer.text).toBe(200)
     return answer.body
@@ -57,7 +57,7 @@ export function createTenantClient(server: Pick<Server, 'baseUrl'>, tenant: Tena
   }
 }
 
-/** Gives a bidder headers over HTTP, as its owner would: their values are sealed on the way in. */
+/** Sets a bidder's headers over HTTP, where their values are sealed. */
 export async function setBidHeaders({ console }: TenantClient, targetId: string, bidHeaders: Json): Promise<void> {
   const answer = await console(`/api/tracking/targets/${targetId}`, { method: 'PATCH', body: { rtb: { bidHeaders } } })
   expect(answer.status, answer.text).toBe(200)
@@ -73,7 +73,7 @@ export function detailsOf(story: Json, step: string): readonly Json[] {
   return story.steps.filter((found: Json) => found.step === step).map(({ detail }: Json) => detail)
 }
 
-/** Names of the targets passed over, with the reasons. */
+/** Names of the skipped targets, with their skip reasons. */
 export function skipsOf(story: Json): readonly (readonly [string, string])[] {
   return detailsOf(story, 'skipped').map(({ targetName, reason }) => [targetName, reason])
 }

@@ -35,33 +35,33 @@ import { createTenant, execute, openSession } from '../../../src/seed/tenants.ts
 import type { Json } from './api-client.ts'
 import { untilProjected } from './in-process-platform.ts'
 
-/** Settings as a person would send them. */
+/** Settings of a record, as sent over HTTP. */
 type Settings = Readonly<Record<string, unknown>>
 
-/** A target on a plan: its id, or with how it stands there. */
+/** A target on a plan: its id, or the settings of its route. */
 type PlanEntry = string | (Settings & { readonly targetId: string })
 
-/** A campaign with a number that is ready. */
+/** A campaign with a ready number. */
 export interface CampaignLine {
   readonly campaignId: string
   readonly numberId: string
   readonly e164: string
 }
 
-/** Configures a workspace by the commands that its screens send. */
+/** Creates records of a workspace by the commands of its screens. */
 export interface WorkspaceBuilder {
   readonly buyer: (settings: Settings) => Promise<string>
-  /** An active target, unless its settings hold another status. */
+  /** A target, active unless its settings have another status. */
   readonly target: (buyerId: string, settings?: Settings) => Promise<string>
   readonly publisher: (settings: Settings) => Promise<string>
-  /** A live campaign over a plan, with a ready number; with a publisher, the number is that publisher's, by a lane of those terms. */
+  /** A live campaign with a plan and a ready number; with `lane`, the number belongs to that publisher, on a lane with those terms. */
   readonly line: (
     settings: Settings,
     plan: readonly PlanEntry[],
     lane?: { readonly publisherId: string; readonly terms?: Settings },
   ) => Promise<CampaignLine>
   /**
-   * A number on no campaign, which the carrier delivers from unless `ready` is false; one that is never to deliver ends
+   * A number without campaign, ready unless `ready` is false. A number that must never become ready ends
    * with 0005.
    */
   readonly number: (settings?: Settings) => Promise<{ readonly numberId: string; readonly e164: string }>
@@ -72,9 +72,9 @@ export interface Tenant extends WorkspaceBuilder {
   readonly name: string
   readonly email: string
   readonly session: string
-  /** Holds every scope; null on a plan without keys. */
+  /** A key with every scope; null on a plan without keys. */
   readonly key: string | null
-  /** Handles any command as the platform. */
+  /** Executes any command as the platform. */
   readonly act: (command: AnyCommand, input: unknown) => Promise<readonly RecordedEvent[]>
   readonly apiKey: (settings: Settings) => Promise<string>
 }
@@ -83,7 +83,7 @@ function newToken(prefix: string): string {
   return `${prefix}${randomBytes(32).toString('base64url')}`
 }
 
-/** What the first event of a kind made, from its data. */
+/** The id of the record created by the first event of a type. */
 function createdId(events: readonly RecordedEvent[], type: string, record: string): string {
   const data: Json = events.find((event) => event.type === type)?.data
   return data[record].id
@@ -91,7 +91,7 @@ function createdId(events: readonly RecordedEvent[], type: string, record: strin
 
 const fourDigits = (n: number) => String(n).padStart(4, '0')
 
-/** Configures a workspace through `handle`; `token` makes the secrets of its routing keys. */
+/** Creates a builder that runs its commands through `handle`; `token` generates the secrets of routing keys. */
 export function createWorkspaceBuilder(handle: Tenant['act'], token = newToken): WorkspaceBuilder {
   let numbers = 100
   let desks = 100
@@ -152,7 +152,7 @@ export function createWorkspaceBuilder(handle: Tenant['act'], token = newToken):
   }
 }
 
-/** Makes a workspace with an owner, a session and, where its plan has them, a key. */
+/** Creates a workspace with an owner, a session and, where its plan has API access, a key. */
 export async function createTenantWorkspace(
   writer: StreamWriter,
   {
@@ -171,7 +171,7 @@ export async function createTenantWorkspace(
   const email = `${workspaceId}@tenant.example`
   const owner = { email, name: `${name} owner`, password: newToken('') }
   await createTenant(writer, { workspaceId, name, timezone, planId, sandbox: false, owner })
-  // Each at an instant of its own: what is made one after another is listed so, however fast the machine.
+  // One millisecond per command, so that lists order records as they were created.
   const handle = async (command: AnyCommand, input: unknown) => {
     const done = await execute(writer, workspaceId, command, input)
     const now = Date.now()
@@ -198,7 +198,7 @@ export async function createTenantWorkspace(
   }
 }
 
-/** Gives a tenant's owner a further seat, elsewhere or in another role. */
+/** Grants a user a seat of a tenant, or changes the role of the seat. */
 export async function grantRole(
   writer: StreamWriter,
   email: string,
@@ -220,13 +220,13 @@ export async function grantRole(
   await tenant.act(changeSeatRole, { userId, role })
 }
 
-/** Archives a live campaign: its number is taken from it first. */
+/** Archives a live campaign, after removing its number. */
 export async function archiveCampaign({ act }: Tenant, { campaignId, numberId }: CampaignLine): Promise<void> {
   await act(assignNumber, { numberId, campaignId: null })
   for (const status of ['paused', 'archived']) await act(setCampaignStatus, { campaignId, status })
 }
 
-/** Lets a workspace's subscription lapse. */
+/** Cancels a workspace's subscription. */
 export function cancelSubscription({ act }: Tenant): Promise<unknown> {
   return act(changeSubscription, { subscriptionStatus: 'canceled' })
 }
