@@ -3,7 +3,7 @@ import { type Entity, streamOf, upcast } from '../../kernel/entity.ts'
 import type { NewEvent, RecordedEvent } from '../../kernel/event.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
 import type { EventLog } from '../../ports/event-log.ts'
-import { lookupKey } from './decider.ts'
+import { lookupKey } from './decision-inputs.ts'
 import { emptyFold, type Fold, foldEvents } from './fold.ts'
 
 /** Events of a page when a stream is read. */
