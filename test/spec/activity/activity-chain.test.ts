@@ -87,7 +87,7 @@ const tampering: readonly (readonly [string, (log: Log) => Promise<unknown>, num
 ]
 
 describe('the chain of the activity log', () => {
-  test('is SHA-256 over the hash before and the entry’s canonical JSON, so that anybody can make it again', async () => {
+  test('is SHA-256 over the previous hash and the entry’s canonical JSON, so that anybody can recompute it', async () => {
     const { store } = await createActivityLog(12)
     const { data } = await runQuery<Page>(listActivity, store)
     let previous = ''
@@ -101,11 +101,11 @@ describe('the chain of the activity log', () => {
     expect(await runQuery(verifyActivity, store)).toEqual({ ok: true, entries: 12, head: previous, brokenAt: null })
   })
 
-  test('canonical JSON does not depend on the order of fields', () => {
+  test('is over canonical JSON, which does not depend on the order of fields', () => {
     expect(canonicalJson({ b: [1, { d: null, c: 'é"' }], a: true })).toBe('{"a":true,"b":[1,{"c":"é\\"","d":null}]}')
   })
 
-  test('holds over more entries than are read at a time, and of nobody there is nothing to hold', async () => {
+  test('is valid over more entries than one batch, and empty for an unknown workspace', async () => {
     const log = await createActivityLog(2 * ACTIVITY.verifyBatch + 5)
     expect(await log.check()).toMatchObject({ entries: 2 * ACTIVITY.verifyBatch + 5, broken: null })
     expect(await runQuery(verifyActivity, log.store, { workspaceId: idOf(5) })).toEqual({
@@ -116,7 +116,7 @@ describe('the chain of the activity log', () => {
     })
   })
 
-  test('a forged entry right behind a batch is found', async () => {
+  test('is broken by a forged entry right after a batch', async () => {
     for (const id of [idOf(1), 'ffffffff-0000-7000-8000-000000000000']) {
       const log = await createActivityLog(ACTIVITY.verifyBatch + 5)
       await log.put({ id, doc: { ...log.row(ACTIVITY.verifyBatch).doc, summary: 'Forged.' } })
@@ -124,7 +124,7 @@ describe('the chain of the activity log', () => {
     }
   })
 
-  test.each(tampering)('is broken where %s', async (_what, tamper, place) => {
+  test.each(tampering)('is broken when %s', async (_what, tamper, place) => {
     const log = await createActivityLog(10)
     await tamper(log)
     const { broken, entries } = await log.check()
@@ -136,7 +136,7 @@ describe('the chain of the activity log', () => {
     })
   })
 
-  test('a window is checked with what stands around it, and counts its own', async () => {
+  test('is checked in a window together with its neighbours, and counts only entries of the window', async () => {
     const log = await createActivityLog(10)
     const window = { from: minuteOf(3), to: minuteOf(6) }
     expect(await log.check(window)).toMatchObject({ entries: 3, broken: null, last: { seq: 6 } })
@@ -148,18 +148,15 @@ describe('the chain of the activity log', () => {
     expect((await log.check({ from: minuteOf(8) })).broken).toMatchObject({ seq: 9 })
   })
 
-  test.each([1, 4, 5, 6, 7, 10])(
-    'a window whose entry %i is gone is broken, be it all that the window held',
-    async (n) => {
-      const log = await createActivityLog(10)
-      await log.put({ ...log.row(n), doc: null })
-      expect((await log.check({ from: minuteOf(n - 1), to: minuteOf(n) })).broken).not.toBeNull()
-      expect((await log.check({ from: minuteOf(n - 1) })).broken).not.toBeNull()
-      expect((await log.check({ to: minuteOf(n) })).broken).not.toBeNull()
-    },
-  )
+  test.each([1, 4, 5, 6, 7, 10])('is broken in a window whose entry %i is missing, even the only one', async (n) => {
+    const log = await createActivityLog(10)
+    await log.put({ ...log.row(n), doc: null })
+    expect((await log.check({ from: minuteOf(n - 1), to: minuteOf(n) })).broken).not.toBeNull()
+    expect((await log.check({ from: minuteOf(n - 1) })).broken).not.toBeNull()
+    expect((await log.check({ to: minuteOf(n) })).broken).not.toBeNull()
+  })
 
-  test('what stands beyond the head is being written: it is not shown, and breaks nothing', async () => {
+  test('ignores entries beyond the head, which are being written', async () => {
     const log = await createActivityLog(10)
     const head = { ...log.row(9).doc, head: true }
     await log.put({ id: WORKSPACE, doc: head })
@@ -179,7 +176,7 @@ describe('an export of the activity log', () => {
     return { sizes, ids }
   }
 
-  test('takes the newest, as many as were asked for, in batches', async () => {
+  test('returns the newest entries up to the limit, in batches', async () => {
     const log = await createActivityLog(EXPORT.activity.default + 1)
     const usual = await taken(log, {})
     expect(usual.ids.size).toBe(EXPORT.activity.default)
@@ -190,14 +187,14 @@ describe('an export of the activity log', () => {
     expect((await taken(log, { from: minuteOf(10_000) })).ids.size).toBe(1)
   })
 
-  test('is refused for more rows than there may be, or none', () => {
+  test('is refused for a limit above the maximum, or of 0', () => {
     for (const limit of ['0', '-1', '1.5', 'x', String(EXPORT.activity.max + 1)])
       expect(activityExportQuery.safeParse({ limit }).success, limit).toBe(false)
     for (const limit of ['1', String(EXPORT.activity.max)])
       expect(activityExportQuery.safeParse({ limit }).success).toBe(true)
   })
 
-  test('stands still while entries come', async () => {
+  test('is not shifted by new entries', async () => {
     const store = createMemoryReadStore()
     const events = recordedMinutely(buyerChanges(EXPORT.batch + 10))
     await fillStore(store, [activity], events.slice(0, -5))

@@ -35,7 +35,7 @@ function poisoned(value: unknown, secret = false): unknown {
 }
 
 describe('an entry of the activity log', () => {
-  test('tells who did what from where, with every field as it was and as it is', () => {
+  test('names actor, action and IP address, with every field before and after', () => {
     const entry = told(workspace, 'BuyerChanged', {
       buyerId: idOf(9),
       name: 'Solar Co',
@@ -61,7 +61,7 @@ describe('an entry of the activity log', () => {
     })
   })
 
-  test('keeps the note of a status, and takes what ends a record for grave', () => {
+  test('keeps the note of a status change, with high severity for final statuses', () => {
     const moved = (to: string, note: string | null) =>
       told(workspace, 'BuyerStatusChanged', {
         buyerId: idOf(9),
@@ -87,7 +87,7 @@ describe('an entry of the activity log', () => {
     })
   })
 
-  test('tells of money, but not of what each call costs', () => {
+  test('logs wallet entries, except for the usage of calls', () => {
     const charge = { reference: 'r-1', amountCents: 250, balanceCents: 750, note: null, callId: null, occurredAt: NOW }
     expect(told(wallet, 'WalletCharged', { ...charge, kind: 'renewal' })).toMatchObject({
       kind: 'wallet',
@@ -106,7 +106,7 @@ describe('an entry of the activity log', () => {
     expect(inLog(wallet, { type: 'WalletCharged', data: { ...charge, kind: 'setup' } })).toEqual([WORKSPACE])
   })
 
-  test('is in the log of the workspace whose stream it stands in; a person’s own stream is in none', () => {
+  test('is in the log of the workspace that its stream belongs to; a user’s stream is in none', () => {
     const seat = {
       userId: idOf(1),
       email: 'a@b.example',
@@ -121,7 +121,7 @@ describe('an entry of the activity log', () => {
     expect(inLog(blocklist, { type: 'CallerUnblocked', data: unblocked })).toEqual([WORKSPACE])
   })
 
-  test('spells half characters as every store keeps them', () => {
+  test('replaces lone surrogates, which stores do not preserve', () => {
     const entry = told(workspace, 'BuyerChanged', {
       buyerId: idOf(9),
       name: 'So\ud800lar',
@@ -133,8 +133,8 @@ describe('an entry of the activity log', () => {
   })
 })
 
-describe('changes', () => {
-  test('of settings within settings are told one by one; what is secret only as changed', () => {
+describe('changesBetween', () => {
+  test('lists nested settings one by one, and secrets only as changed', () => {
     const before = {
       endpoint: { sipUri: null, sipSecret: null },
       rtb: { bidHeaders: { 'x-key': 'old' }, bidPath: '$.bid' },
@@ -150,7 +150,7 @@ describe('changes', () => {
     ])
   })
 
-  test('of an address hide who asks there, and the values of its query', () => {
+  test('hides user information and query values of a URL', () => {
     const rtb = (bidUrl: string) => ({ rtb: { bidUrl, confirmUrl: null } })
     const after = rtb('https://me:word@bids.example/ask?zip={{zip}}&api_key=k3y#part')
     expect(changesBetween(rtb('https://bids.example/ask'), after)).toEqual([
@@ -162,7 +162,7 @@ describe('changes', () => {
     ])
   })
 
-  test('of a name that every object inherits are its own alone', () => {
+  test('reads own properties only, whatever their names', () => {
     const filters = Object.fromEntries([
       ['constructor', 'a'],
       ['__proto__', 'b'],
@@ -173,17 +173,17 @@ describe('changes', () => {
     ])
   })
 
-  test('of nothing are none', () => {
+  test('returns nothing for equal records', () => {
     expect(changesBetween({ name: 'A', states: ['NY'] }, { states: ['NY'], name: 'A' })).toEqual([])
     expect(changesBetween(null, null)).toEqual([])
   })
 })
 
-describe('no secret is in any entry', () => {
+describe('an entry has no secret', () => {
   const types = Object.keys(loggedEvents)
   const schemaOf = (type: string) => Object.entries(loggedEvents).find(([name]) => name === type)?.[1] ?? z.never()
 
-  test.each(types)('of %s', (type) => {
+  test.each(types)('of the event %s', (type) => {
     fc.assert(
       fc.property(arbitraryOf(schemaOf(type), createPool(), type), (data) => {
         const entry = told(workspace, type, poisoned(data))
@@ -193,7 +193,7 @@ describe('no secret is in any entry', () => {
     )
   })
 
-  test('though there are secrets to be looked for', () => {
+  test('though the events contain secrets', () => {
     const found = types.filter((type) => {
       const samples = fc.sample(arbitraryOf(schemaOf(type), createPool(), type), { numRuns: 50, seed: 1 })
       return samples.some((data) => JSON.stringify(poisoned(data)).includes(CANARY))
@@ -203,7 +203,7 @@ describe('no secret is in any entry', () => {
 })
 
 describe('start-export', () => {
-  test('puts on record what was asked for, each time', () => {
+  test('records the query of each export', () => {
     const asked = { kind: 'activity', filters: { kind: 'buyer' }, rows: 10_000 }
     given(activity)
       .when(startExport, asked)

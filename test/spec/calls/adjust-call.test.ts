@@ -30,7 +30,7 @@ const adjust = (events: readonly NewEvent[], sent: object, more: object = BY_KEY
 const was = { converted: true, revenueCents: 4_000, payoutCents: 2_000 }
 
 describe('adjust-call', () => {
-  it('sets what it names, works out the rest, and keeps the figures of before and after', () => {
+  it('sets the named figures, computes the others, and records the figures before and after', () => {
     const is = { converted: true, revenueCents: 1_000, payoutCents: 500 }
     adjust(converted, { revenueCents: 1_000 }).gives([
       {
@@ -54,7 +54,7 @@ describe('adjust-call', () => {
     ])
   })
 
-  it('takes a conversion back, and gives one', () => {
+  it('removes and adds a conversion', () => {
     const back = { converted: false, revenueCents: 0, payoutCents: 0, source: null, reason: 'manual' }
     adjust(converted, { converted: false }).gives([{ type: 'CallAdjusted' }, { type: 'BooksChanged', data: back }])
     adjust(short, { converted: true }).gives([
@@ -63,7 +63,7 @@ describe('adjust-call', () => {
     ])
   })
 
-  it('adds to the corrections that there are; each stays until it is set again', () => {
+  it('adds to earlier corrections; each stays until it is set again', () => {
     const first = adjust(converted, { revenueCents: 1_000 })
     const second = adjust(first.events, { payoutCents: 50 })
     second.gives([
@@ -80,7 +80,7 @@ describe('adjust-call', () => {
       .gives([{ type: 'ConversionPosted' }])
   })
 
-  it('before the settlement is kept, and the call settles by it', () => {
+  it('before the settlement is recorded, and the call settles by it', () => {
     const buffered = lasting(60, changeSteps.campaign({ bufferSeconds: 60 }))
     const adjusted = adjust(buffered, { payoutCents: 7 })
     adjusted.gives([{ type: 'CallAdjusted', data: { before: was, after: { revenueCents: 4_000, payoutCents: 7 } } }])
@@ -89,7 +89,7 @@ describe('adjust-call', () => {
       .gives([{ type: 'CallSettled', data: { converted: true, revenueCents: 4_000, payoutCents: 7 } }])
   })
 
-  it('sets figures of a call that connected nobody, but does not convert it', () => {
+  it('sets figures of a call that did not connect, but does not convert it', () => {
     const missed = callEventsOf(routeArrival(callWorld()), noticeSteps.end(8))
     adjust(missed, { payoutCents: 7 }).gives([
       { type: 'CallAdjusted' },
@@ -98,13 +98,13 @@ describe('adjust-call', () => {
     adjust(missed, { converted: true }).gives({ refused: 'conflict' })
   })
 
-  it('is refused when nothing changes, or nothing is named', () => {
+  it('is refused when no figure changes or is named', () => {
     adjust(converted, {}).gives({ refused: 'bad-request' })
     adjust(converted, was).gives({ refused: 'bad-request', details: was })
     adjust(short, { converted: false, payoutCents: 0 }).gives({ refused: 'bad-request' })
   })
 
-  it('is refused of a live call, and of another workspace', () => {
+  it('is refused for a live call and for a call of another workspace', () => {
     const live = callEventsOf(routeArrival(callWorld()), noticeSteps.answer(1, 4))
     adjust(live, { revenueCents: 5 }).gives({ refused: 'conflict', details: { outcome: 'live' } })
     adjust(live, {}).gives({ refused: 'bad-request' })
@@ -112,14 +112,14 @@ describe('adjust-call', () => {
     adjust(converted, { revenueCents: 5 }, { workspaceId: nthCallId(9) }).gives({ refused: 'call-not-found' })
   })
 
-  it('is known by its command', () => {
+  it('is idempotent by command', () => {
     const { events } = adjust(converted, { revenueCents: 5 })
     const itself = events.findIndex(({ type }) => type === 'CallAdjusted')
     adjust(events, { revenueCents: 5 }, { commandId: `command-${itself}` }).gives([])
     adjust(events, { revenueCents: 6 }, { commandId: `command-${itself}` }).gives([])
   })
 
-  it('is taken fifty times of a call', () => {
+  it('is accepted fifty times per call', () => {
     const times = (count: number) =>
       Array.from({ length: count }).reduce<readonly NewEvent[]>(
         (events, _, n) => adjust(events, { revenueCents: n }).events,
@@ -140,12 +140,12 @@ describe('adjust-call', () => {
     ['reason', { reason: '   ' }],
     ['reason', { reason: 'x'.repeat(ADJUSTMENT.reason + 1) }],
     ['reason', { reason: undefined }],
-  ])('is well formed: %s in %j', (field, sent) => {
+  ])('refuses invalid input: %s in %j', (field, sent) => {
     const parsed = adjustCall.input.safeParse({ callId, reason: 'Agreed', ...sent })
     expect(parsed.error?.issues.map(({ path }) => path[0])).toEqual([field])
   })
 
-  it('holds figures and reasons of the greatest size', () => {
+  it('accepts figures and reasons of the maximum size', () => {
     const most = {
       revenueCents: CALL.figureCents,
       payoutCents: CALL.figureCents,

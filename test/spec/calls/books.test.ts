@@ -28,7 +28,7 @@ const share = (
 const fixed: Terms = { ...none, payoutMode: 'fixed', payoutCents: 1_500, minPayoutCents: 2_000, maxPayoutCents: 1_000 }
 
 describe('payoutFor', () => {
-  it('is nothing without terms, and whatever is fixed, floor and ceiling aside', () => {
+  it('is 0 without terms, and the fixed amount regardless of minimum and maximum', () => {
     expect([payoutFor(none, 4_000), payoutFor(fixed, 4_000), payoutFor(fixed, 0)]).toEqual([0, 1_500, 1_500])
   })
 
@@ -42,7 +42,7 @@ describe('payoutFor', () => {
     [0.29, 5_000, 15],
     [100, 1, 1],
     [0, 4_000, 0],
-  ])('of a share of %d %% of %d cents is %d, half-up', (pct, revenue, payout) => {
+  ])('rounds %d %% of %d cents half up to %d', (pct, revenue, payout) => {
     expect(payoutFor(share(pct), revenue)).toBe(payout)
   })
 
@@ -56,7 +56,7 @@ describe('payoutFor', () => {
     [share(50, 300, 300), 4_000, 300],
     [share(50, 300), 0, 300],
     [share(50, null, 0), 4_000, 0],
-  ])('is held between floor and ceiling: %j of %d cents', (terms, revenue, payout) => {
+  ])('is kept between minimum and maximum: %j of %d cents', (terms, revenue, payout) => {
     expect(payoutFor(terms, revenue)).toBe(payout)
   })
 
@@ -68,7 +68,7 @@ describe('payoutFor', () => {
     },
   )
 
-  it('rounds half-up exactly, for every share of two decimals', () => {
+  it('rounds half up exactly for every share of two decimals', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 10_000 }),
@@ -112,11 +112,11 @@ describe('booksOf', () => {
     })
   })
 
-  it('books nothing a second before, and says what was wanting', () => {
+  it('does not convert one second below the threshold, and gives the reason', () => {
     expect(booksOf(facts(29))).toEqual({ ...nothing, reason: 'under_threshold:29s_of_30s' })
   })
 
-  it('converts on connection at a threshold of 0, and books what a delivery is worth: nothing', () => {
+  it('converts on connection at a threshold of 0, and books 0 for a delivery', () => {
     const delivered = { terms: share(50), sold: { revenueCents: 0, durationThresholdSeconds: 0 } }
     expect(booksOf(facts(0, delivered))).toMatchObject({ converted: true, revenueCents: 0, payoutCents: 0 })
   })
@@ -124,7 +124,7 @@ describe('booksOf', () => {
   it.each([
     [false, 'no_buyer'],
     [true, 'not_answered'],
-  ])('books nothing where nobody answered; dialled %j: %s', (dialled, reason) => {
+  ])('books nothing when no target answered; dialled %j: %s', (dialled, reason) => {
     expect(booksOf(facts(0, { sold: null, dialled }))).toEqual({ ...nothing, reason })
   })
 
@@ -138,7 +138,7 @@ describe('booksOf', () => {
     })
   })
 
-  it('earns what was posted, and pays its share of that', () => {
+  it('books the posted revenue, and the payout of it', () => {
     const paid = { terms: share(50), posted: posting(901) }
     expect(booksOf(facts(29, paid))).toMatchObject({ source: 'postback', revenueCents: 901, payoutCents: 451 })
     expect(booksOf(facts(30, paid))).toMatchObject({ source: 'duration', revenueCents: 901, payoutCents: 451 })
@@ -155,14 +155,11 @@ describe('booksOf', () => {
     [{ converted: true }, 30, { converted: true, source: 'duration', reason: 'duration' }],
     [{ converted: false }, 29, { ...nothing, reason: 'under_threshold:29s_of_30s' }],
     [{ revenueCents: 600 }, 29, { ...nothing, revenueCents: 600 }],
-  ])(
-    'keeps each figure that was corrected, and works out the rest: %j after %d seconds',
-    (corrections, talk, books) => {
-      expect(booksOf(facts(talk, { terms: share(50), corrections }))).toMatchObject(books)
-    },
-  )
+  ])('keeps each corrected figure and computes the others: %j after %d seconds', (corrections, talk, books) => {
+    expect(booksOf(facts(talk, { terms: share(50), corrections }))).toMatchObject(books)
+  })
 
-  it('corrections win over what was posted', () => {
+  it('prefers corrections to posted figures', () => {
     const both = { terms: share(50), posted: posting(901), corrections: { revenueCents: 100 } }
     expect(booksOf(facts(29, both))).toMatchObject({ source: 'postback', revenueCents: 100, payoutCents: 50 })
     expect(booksOf(facts(29, { ...both, corrections: { converted: false } }))).toMatchObject(nothing)
@@ -176,7 +173,7 @@ describe('usage', () => {
     [60, 1],
     [61, 2],
     [3_600, 60],
-  ])('%d seconds are %d minutes begun', (seconds, minutes) => {
+  ])('%d seconds are %d billed minutes', (seconds, minutes) => {
     expect(billedMinutes(seconds)).toBe(minutes)
   })
 
@@ -192,7 +189,7 @@ describe('usage', () => {
     expect(usageFor(seconds, rate)).toBe(cents)
   })
 
-  it('rounds half-up exactly, for every rate of two decimals', () => {
+  it('rounds half up exactly for every rate of two decimals', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2_000 }), fc.integer({ min: 1, max: 5_000 }), (hundredths, minutes) => {
         expect(usageFor(minutes * 60, hundredths / 100)).toBe(Number((BigInt(hundredths * minutes) + 50n) / 100n))

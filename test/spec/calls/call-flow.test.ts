@@ -33,12 +33,12 @@ async function releasesAfter(end: object): Promise<readonly ReleaseCommand[]> {
   return releases
 }
 
-it('tells the carrier to hang up on a call that the platform ends', async () => {
+it('hangs up at the carrier when the platform ends a call', async () => {
   expect(await releasesAfter({ hungUpBy: 'platform', terminated: true })).toMatchObject([
     { action: { kind: 'hangup' } },
   ])
 })
 
-it('tells it nothing where the carrier has said so itself', async () => {
+it('sends the carrier nothing when the carrier reported the end', async () => {
   expect(await releasesAfter({})).toEqual([])
 })

@@ -12,7 +12,7 @@ const callId = nthCallId(1)
 const seconds = (n: number) => Date.parse(NOW) + n * 1_000
 
 describe('timers', () => {
-  it('looks after a call that goes on for longer than any carrier keeps one up', async () => {
+  it('schedules a check of a call that lasts longer than any carrier allows', async () => {
     expect(await due({ overAfter: null })).toEqual({
       [`stuck:${callId}`]: {
         workspaceId: WORKSPACE,
@@ -24,7 +24,7 @@ describe('timers', () => {
     })
   })
 
-  it('leaves settlement and usage to be done when a connected call ends, the usage with its amount', async () => {
+  it('schedules settlement and usage, with its amount, when a connected call ends', async () => {
     expect(await due({ settled: false })).toEqual({
       [`settle:${callId}`]: {
         workspaceId: WORKSPACE,
@@ -43,7 +43,7 @@ describe('timers', () => {
     })
   })
 
-  it('leaves nothing once both are done, nor after a call that connected nobody', async () => {
+  it('schedules nothing once both are done, nor after a call that did not connect', async () => {
     expect(await due({})).toEqual({})
     expect(await due({ dials: [], overAfter: 5 })).toEqual({})
   })

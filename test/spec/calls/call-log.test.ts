@@ -15,7 +15,7 @@ async function rowOf(script: CallScript, on = world) {
 }
 
 describe('the call log', () => {
-  it('begins with a call that looks for a target, and follows the dial', async () => {
+  it('begins with a call in routing, and follows the dial', async () => {
     expect(await rowOf({ dials: [], overAfter: null })).toMatchObject({
       workspaceId: WORKSPACE,
       seq: 1,
@@ -72,7 +72,7 @@ describe('the call log', () => {
     })
   })
 
-  it('is connected, and no more, below the threshold', async () => {
+  it('shows a call below the threshold as connected, not converted', async () => {
     const strict = callWorld(changeSteps.target({ durationThresholdSeconds: 90 }))
     expect(await rowOf({}, strict)).toMatchObject({
       outcome: 'connected',
@@ -85,7 +85,7 @@ describe('the call log', () => {
     })
   })
 
-  it('keeps the target last tried of an unrouted call, and no buyer', async () => {
+  it('keeps the target of an unrouted call that was dialled last, without buyer', async () => {
     const dials = [
       ['no_answer', 25],
       ['busy', 2],
@@ -107,7 +107,7 @@ describe('the call log', () => {
     })
   })
 
-  it('calls a call missed whose caller gave up while it rang', async () => {
+  it('shows a call as missed when its caller gave up while it rang', async () => {
     expect(await rowOf({ dials: [], overAfter: 8 })).toMatchObject({
       status: 'abandoned',
       outcome: 'missed',
@@ -118,7 +118,7 @@ describe('the call log', () => {
     })
   })
 
-  it('hides a hidden caller, and says that a call was forwarded', async () => {
+  it('has no number of a hidden caller, and shows that a call was forwarded', async () => {
     const forwarding = callWorld(
       changeSteps.campaign({
         anonymousPolicy: 'block',

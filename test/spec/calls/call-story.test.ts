@@ -21,7 +21,7 @@ async function storyOf(script: CallScript, on: Parameters<typeof playCalls>[0] =
 const tells = (story: Awaited<ReturnType<typeof storyOf>>) => story.steps.map(({ step, sentence }) => [step, sentence])
 
 describe('a call story', () => {
-  it('tells every step down the plan in order, in the sentences of the time', async () => {
+  it('has every step of the plan in order, with the recorded sentences', async () => {
     const story = await storyOf({
       dials: [
         ['busy', 2],
@@ -81,7 +81,7 @@ describe('a call story', () => {
     ])
   })
 
-  it('leaves a trail of what was heard from the carrier and decided here', async () => {
+  it('lists the events by source: carrier or system', async () => {
     const { events } = await storyOf({ dials: [['answer', 4]] })
     expect(events.map(({ source, type }) => `${source} ${type}`)).toEqual([
       'carrier call.arrived',
@@ -94,7 +94,7 @@ describe('a call story', () => {
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
   })
 
-  it('has no plan for a caller turned away at a gate, and says which gate it was', async () => {
+  it('has no plan for a call refused at a gate, and names the gate', async () => {
     const blocking = callWorld(changeSteps.campaign({ anonymousPolicy: 'block' }))
     const story = await storyOf({ caller: null, dials: [], overAfter: 1 }, blocking)
     expect(story.steps.map(({ step }) => step)).toEqual(['incoming', 'gates', 'unrouted', 'ended', 'settled'])
@@ -108,7 +108,7 @@ describe('a call story', () => {
     expect(story.attempts).toEqual([])
   })
 
-  it('says where a call stands while it rings', async () => {
+  it('has a summary of the present state while a call rings', async () => {
     const story = await storyOf({ dials: [['no_answer', 20]], overAfter: null })
     expect(story.summary).toBe('Target 2 is ringing.')
     expect(story.attempts[1]).toMatchObject({ outcome: null, endedAt: null, rangSeconds: 0 })

@@ -67,7 +67,7 @@ describe('record-arrival', () => {
     expect(ringingAttempt(callStateOf(begun))?.claim.target.name).toBe('Front desk')
   })
 
-  it('begins a call that nobody can take, and one that is refused, with its end in sight', () => {
+  it('begins a call that no target can take, or that is refused, as unrouted', () => {
     const empty = callWorld(changeSteps.target({ states: ['NY'] }))
     given(call)
       .when(recordArrival, decisionEvent(routeArrival(empty)).data)
@@ -87,7 +87,7 @@ describe('record-arrival', () => {
       ])
   })
 
-  it('happens once', () => {
+  it('record-arrival changes nothing the second time', () => {
     given(call, begun).when(recordArrival, decisionEvent(arrival).data).gives([])
     given(call, ended).when(recordArrival, decisionEvent(arrival).data).gives([])
   })
@@ -124,7 +124,7 @@ describe('record-plan-spent', () => {
   const failedTwice = given(call, dialledTwice).when(...noticeSteps.failure(2, 'no_answer', 30)).events
   const unrouted = given(call, failedTwice).when(recordPlanSpent, planSpent)
 
-  it('ends the search', () => {
+  it('records that the call is unrouted', () => {
     unrouted.gives([
       {
         type: 'CallUnrouted',
@@ -144,7 +144,7 @@ describe('record-plan-spent', () => {
 })
 
 describe('record-answer', () => {
-  it('says who answered, and after how long', () => {
+  it('records who answered, and after how long', () => {
     const { state, ...taken } = given(call, begun).when(...noticeSteps.answer(1, 4.5, true))
     taken.gives([
       {
@@ -175,7 +175,7 @@ describe('record-answer', () => {
       .gives([])
   })
 
-  it('is refused before the arrival, so that it is told again', () => {
+  it('is refused before the arrival, so that the notice is repeated', () => {
     given(call)
       .when(...noticeSteps.answer(1, 20))
       .gives({ refused: 'call-not-found' })
@@ -183,7 +183,7 @@ describe('record-answer', () => {
 })
 
 describe('record-failure', () => {
-  it('says what became of the dial, in words too', () => {
+  it('records the outcome of the dial with its sentence', () => {
     given(call, begun)
       .when(...noticeSteps.failure(1, 'busy', 5, 486))
       .gives([
@@ -213,7 +213,7 @@ describe('record-failure', () => {
       .gives([])
   })
 
-  it('is refused before the arrival, so that it is told again', () => {
+  it('is refused before the arrival, so that the notice is repeated', () => {
     given(call)
       .when(...noticeSteps.failure(1, 'no_answer', 25))
       .gives({ refused: 'call-not-found' })
@@ -231,24 +231,24 @@ describe('secondsBetween', () => {
   })
 })
 
-describe('the sentences of a call', () => {
+describe('sentences of a call', () => {
   it.each([
     ['no_answer', 25, null, 'Desk did not answer in 25 seconds.'],
     ['no_answer', 1, 480, 'Desk did not answer in 1 second (SIP 480).'],
     ['rejected', 3, 603, 'Desk rejected the call (SIP 603).'],
     ['failed', 0, 503, 'The call to Desk failed (SIP 503).'],
     ['abandoned', 8, null, 'The caller hung up after 8 seconds, while Desk was ringing.'],
-  ] as const)('say %s', (outcome, rang, sipCode, sentence) => {
+  ] as const)('of a failed dial: %s', (outcome, rang, sipCode, sentence) => {
     expect(failureSentence('Desk', outcome, rang, sipCode)).toBe(sentence)
   })
 
-  it('say who ended it, and after how much talk', () => {
+  it('of its end name who ended it and the talk time', () => {
     expect(endedSentence('agent', 61, true)).toBe('The buyer hung up after 61 seconds of talk.')
     expect(endedSentence('caller', 0, false)).toBe('The caller hung up.')
     expect(endedSentence('platform', 1, true)).toBe('The platform ended the call after 1 second of talk.')
   })
 
-  it('say what was booked', () => {
+  it('of its books name the figures', () => {
     const books = { converted: true, revenueCents: 4_000, payoutCents: 1_250, reason: 'duration' }
     expect(settledSentence(books)).toBe('Converted: $40.00 revenue, $12.50 payout.')
     const none = { converted: false, revenueCents: 0, payoutCents: 0 }

@@ -55,7 +55,7 @@ const refsOf = (from: number, to: number) => Array.from({ length: to - from + 1 
 const sizes = ({ batches }: { readonly batches: readonly (readonly string[])[] }) => batches.map((refs) => refs.length)
 const each = (count: number, msOf: (n: number) => number) => Array.from({ length: count }, (_, n) => msOf(n))
 
-describe('lines of the call log', () => {
+describe('rows of the call export', () => {
   it('come newest first in batches, each call once', async () => {
     const count = EXPORT.batch * 2 + 10
     const found = await read(await storeOfCalls(each(count, (n) => n)))
@@ -63,7 +63,7 @@ describe('lines of the call log', () => {
     expect(found.batches.flat()).toEqual(refsOf(1, count))
   })
 
-  it('are cut where no call of one millisecond is left behind', async () => {
+  it('never split the calls of one millisecond between batches', async () => {
     const found = await read(await storeOfCalls(each(EXPORT.batch + 20, (n) => Math.floor(n / 3))))
     expect(sizes(found)).toEqual([
       Math.floor(EXPORT.batch / 3) * 3,
@@ -72,13 +72,13 @@ describe('lines of the call log', () => {
     expect(new Set(found.batches.flat()).size).toBe(EXPORT.batch + 20)
   })
 
-  it('come in a larger batch where one millisecond fills it', async () => {
+  it('come in a larger batch when one millisecond fills it', async () => {
     const found = await read(await storeOfCalls(each(EXPORT.batch + 700, (n) => (n < EXPORT.batch + 500 ? 0 : n))))
     expect(new Set(found.batches.flat()).size).toBe(EXPORT.batch + 700)
     expect(sizes(found)[0]).toBeGreaterThanOrEqual(EXPORT.batch + 500)
   })
 
-  it('are no more than was asked, the newest of them', async () => {
+  it('are the newest ones up to the limit', async () => {
     const store = await storeOfCalls(each(EXPORT.batch + 20, (n) => Math.floor(n / 3)))
     for (const most of [1, 7, EXPORT.batch, EXPORT.batch + 1]) {
       const { batches } = await read(store, most)
@@ -87,17 +87,17 @@ describe('lines of the call log', () => {
     expect((await read(await storeOfCalls([]))).batches).toEqual([[]])
   })
 
-  it('are the same from a call log of before, which kept no lines', async () => {
+  it('are the same from an earlier version of the call log, which stored no rows', async () => {
     const before = each(40, (n) => n * 900_000)
     expect((await read(await storeOfCalls(before, false))).text).toBe((await read(await storeOfCalls(before))).text)
   })
 })
 
-describe('batches of the file', () => {
+describe('batches of the call export', () => {
   const window = { file: 'a', filter: { workspaceId: WORKSPACE }, fromMs: 0, belowMs: NOW_MS + 1, timezone: 'UTC' }
   const drained = () => new Promise((resolve) => setImmediate(resolve))
 
-  it('are made one ahead of who reads, and no further', async () => {
+  it('are prefetched one ahead of the reader', async () => {
     const store = await storeOfCalls(each(EXPORT.batch * 4, (n) => n))
     const asks: ExportBatchRequest[] = []
     const batches = linesOf((ask) => {

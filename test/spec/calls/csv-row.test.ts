@@ -56,8 +56,8 @@ const calls = fc
   })
   .map(({ given, seq, free }) => callRecord.parse({ ...Object(given), ...free, seq, ref: callRef(seq) }))
 
-describe("a call's line of the file", () => {
-  it('is, with its local time, what the columns give by the general rules', () => {
+describe('the CSV row of a call', () => {
+  it('equals the columns by the general CSV rules, with its local time', () => {
     fc.assert(
       fc.property(calls, fc.constantFrom('UTC', 'America/New_York', 'Asia/Kathmandu'), (call, zone) => {
         const line = csvRowOf(call)
@@ -68,7 +68,7 @@ describe("a call's line of the file", () => {
     )
   })
 
-  it('is what the call log derives, whatever it held before', () => {
+  it('is derived by the call log, whatever the document had before', () => {
     fc.assert(
       fc.property(calls, (call) => {
         expect(withDerivedFields(callLog, call)).toEqual({ ...call, csvRow: csvRowOf(call) })
@@ -76,7 +76,7 @@ describe("a call's line of the file", () => {
     )
   })
 
-  it('stands among others in their order', () => {
+  it('keeps the order of rows', () => {
     fc.assert(
       fc.property(fc.array(calls), (some) => {
         const all = some.map((call) => rowOf(call, 'Europe/London')).join('')
@@ -85,7 +85,7 @@ describe("a call's line of the file", () => {
     )
   })
 
-  it('finds room among any number of others, however wide their signs are', () => {
+  it('fits into the buffer for any number of rows and any characters', () => {
     fc.assert(
       fc.property(fc.array(calls, { minLength: 1, maxLength: 5 }), hostile, (some, name) => {
         const wide = { id: 'b', name: `${'日'.repeat(50_000)}${name}` }

@@ -36,8 +36,8 @@ function failedBy(outcome: string, ...steps: readonly SetupStep[]) {
   return ends(arrival, failure, [recordPlanSpent, data ?? {}], noticeSteps.end(21, { hungUpBy: 'platform' }))
 }
 
-describe('a call that a buyer answered', () => {
-  it('is completed, with its talk and ring and when what is due falls due', () => {
+describe('the end of an answered call', () => {
+  it('is completed, with talk and ring seconds and the due instants', () => {
     ends(routeArrival(world), noticeSteps.answer(1, 4), noticeSteps.end(65.5, { hungUpBy: 'agent' })).gives([
       {
         type: 'CallEnded',
@@ -63,7 +63,7 @@ describe('a call that a buyer answered', () => {
     ])
   })
 
-  it('waits for the buffer before its books are written', () => {
+  it('does not settle before the end of the buffer', () => {
     const buffered = callWorld(changeSteps.campaign({ bufferSeconds: 300 }))
     ends(routeArrival(buffered), noticeSteps.answer(1, 4), noticeSteps.end(64)).gives([
       { type: 'CallEnded', data: { settlesAt: instantAfter(364), usageDueAt: instantAfter(184) } },
@@ -74,14 +74,14 @@ describe('a call that a buyer answered', () => {
     ])
   })
 
-  it('owes no usage when there was no talk', () => {
+  it('has no usage without talk time', () => {
     ends(routeArrival(world), noticeSteps.answer(1, 4), noticeSteps.end(4.2)).gives([
       { type: 'CallEnded', data: { talkSeconds: 0, usageCents: 0, usageDueAt: null, status: 'completed' } },
       { type: 'CallSettled', data: { converted: true } },
     ])
   })
 
-  it(`may be terminated by the platform, when nobody else ended it (${documentCode('status: terminated')})`, () => {
+  it(`is terminated when the platform ends a stuck call (${documentCode('status: terminated')})`, () => {
     ends(
       routeArrival(world),
       noticeSteps.answer(1, 4),
@@ -93,8 +93,8 @@ describe('a call that a buyer answered', () => {
   })
 })
 
-describe('a caller who gives up', () => {
-  it('while a target rings abandons that dial too', () => {
+describe('the end of a call whose caller gives up', () => {
+  it('abandons the dial that is ringing', () => {
     ends(routeArrival(world), noticeSteps.end(8)).gives([
       {
         type: 'TargetFailed',
@@ -122,7 +122,7 @@ describe('a caller who gives up', () => {
     ])
   })
 
-  it('is not whom the platform ends the call on', () => {
+  it('is not reported as the caller’s when the platform ends the call', () => {
     const sentence = 'The platform ended the call after 8 seconds, while Front desk was ringing.'
     ends(routeArrival(world), noticeSteps.end(8, { hungUpBy: 'platform', terminated: true })).gives([
       { type: 'TargetFailed', data: { outcome: 'abandoned', sentence } },
@@ -131,14 +131,14 @@ describe('a caller who gives up', () => {
     ])
   })
 
-  it('between two dials is abandoned as well', () => {
+  it('is abandoned also between two dials', () => {
     ends(routeArrival(world), noticeSteps.failure(1, 'busy', 5), noticeSteps.end(6)).gives([
       { type: 'CallEnded', data: { status: 'abandoned', outcome: 'missed', ringSeconds: 5 } },
       { type: 'CallSettled' },
     ])
   })
 
-  it('waits for no buffer: there is nothing to hold back', () => {
+  it('settles at once, without a buffer', () => {
     const buffered = callWorld(changeSteps.campaign({ bufferSeconds: 300 }))
     ends(routeArrival(buffered), noticeSteps.end(8)).gives([
       { type: 'TargetFailed' },
@@ -148,21 +148,21 @@ describe('a caller who gives up', () => {
   })
 })
 
-describe('a call that nobody took', () => {
+describe('the end of a call that no target took', () => {
   const forwards = changeSteps.campaign({ unroutedAction: 'forward', unroutedForwardE164: '+14155550188' })
 
-  it.each(['no_answer', 'busy', 'rejected', 'failed'])('ends as its last attempt did: %s', (outcome) => {
+  it.each(['no_answer', 'busy', 'rejected', 'failed'])('has the status of its last attempt: %s', (outcome) => {
     failedBy(outcome).gives([
       { type: 'CallEnded', data: { status: outcome, outcome: 'unrouted', connected: false, buyer: null } },
       { type: 'CallSettled', data: { reason: 'not_answered', revenueCents: 0, payoutCents: 0 } },
     ])
   })
 
-  it('names its last target', () => {
+  it('names the last target', () => {
     failedBy('busy').gives([{ type: 'CallEnded', data: { target: { name: 'Front desk' } } }, { type: 'CallSettled' }])
   })
 
-  it('is rejected when it was forwarded, and books nothing', () => {
+  it('is rejected when the call was forwarded, and books nothing', () => {
     failedBy('busy', forwards).gives([
       { type: 'CallEnded', data: { status: 'rejected', talkSeconds: 0, usageDueAt: null } },
       { type: 'CallSettled', data: { reason: 'not_answered', revenueCents: 0 } },
@@ -173,7 +173,7 @@ describe('a call that nobody took', () => {
     ['by a gate', routeArrival(callWorld(changeSteps.campaign({ anonymousPolicy: 'block' })), { caller: null })],
     ['by every skip', routeArrival(callWorld(changeSteps.target({ states: ['NY'] })))],
     ['by every skip, and forwarded', routeArrival(callWorld(forwards, changeSteps.target({ states: ['NY'] })))],
-  ])('is rejected when it was turned away %s', (_by, arrival) => {
+  ])('is rejected when the call was refused %s', (_by, arrival) => {
     ends(arrival, noticeSteps.end(2)).gives([
       {
         type: 'CallEnded',
@@ -185,7 +185,7 @@ describe('a call that nobody took', () => {
 })
 
 describe('end-call', () => {
-  it('happens once, and not before the arrival', () => {
+  it('end-call changes nothing the second time, and is refused before the arrival', () => {
     const over = callEventsOf(routeArrival(world), noticeSteps.answer(1, 4), noticeSteps.end(64))
     given(call, over)
       .when(...noticeSteps.end(64))

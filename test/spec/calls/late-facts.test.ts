@@ -91,8 +91,8 @@ const history = fc.record({
   other: fc.nat(6),
 })
 
-describe('what is heard of a call late', () => {
-  it('comes to the same books whenever the call settles', () => {
+describe('late facts of a call', () => {
+  it('give the same books whenever the call settles', () => {
     fc.assert(
       fc.property(history, ({ start, steps, place, other }) => {
         const one = taken(start, withAt(steps, settles, place))
@@ -103,7 +103,7 @@ describe('what is heard of a call late', () => {
     )
   })
 
-  it('comes to the same books whenever a conversion is posted, where nothing is refused', () => {
+  it('give the same books whenever an accepted conversion is posted', () => {
     const corrections = fc.record({
       start: fc.constantFrom(...ended),
       adjustments: fc.array(adjusting, { maxLength: 4 }),
@@ -123,7 +123,7 @@ describe('what is heard of a call late', () => {
     )
   })
 
-  it('settles once, charges usage once, and keeps every correction until it is set again', () => {
+  it('lead to one settlement and one usage charge, and keep every correction until it is set again', () => {
     fc.assert(
       fc.property(history, ({ start, steps, place }) => {
         const twice = [...withAt(steps, settles, place), settles, charges, charges, settles]
@@ -142,7 +142,7 @@ describe('what is heard of a call late', () => {
     )
   })
 
-  it('reads the same in the log and in the story as in the call itself', async () => {
+  it('read the same in call log, story and call state', async () => {
     await fc.assert(
       fc.asyncProperty(history, async ({ start, steps, place }) => {
         const { events } = taken(start, withAt(steps, settles, place))

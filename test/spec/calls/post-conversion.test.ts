@@ -33,7 +33,7 @@ const post = (events: readonly NewEvent[], sent: object = {}, at = instantAfter(
 const before = { converted: false, revenueCents: 0, payoutCents: 0 }
 
 describe('post-conversion', () => {
-  it('converts a settled call at the frozen price, in the day of its settlement', () => {
+  it('converts a settled call at the frozen price, on the day of its settlement', () => {
     const { campaignId, publisherId, targetId, buyerId } = callWorld(strict, share)
     const changed = { converted: true, revenueCents: 4_000, payoutCents: 2_000 }
     post(short(share), { note: 'Signed', externalId: 'x-1' }).gives([
@@ -75,7 +75,7 @@ describe('post-conversion', () => {
     ])
   })
 
-  it('earns what it says', () => {
+  it('books the posted revenue', () => {
     post(short(share), { revenueCents: 901 }).gives([
       {
         type: 'ConversionPosted',
@@ -85,14 +85,14 @@ describe('post-conversion', () => {
     ])
   })
 
-  it('of a person is a mark of theirs, with what they wrote', () => {
+  it('by a person is a mark with its note', () => {
     post(short(), { note: 'On the phone' }, instantAfter(100), {}).gives([
       { type: 'ConversionPosted', data: { source: 'manual' } },
       { type: 'BooksChanged', data: { source: 'manual', reason: 'manual', note: 'On the phone' } },
     ])
   })
 
-  it('before the settlement is kept, and the call settles by it', () => {
+  it('before the settlement is recorded, and the call settles by it', () => {
     const posted = post(short(buffer), { revenueCents: 700 }, instantAfter(20))
     posted.gives([{ type: 'ConversionPosted', data: { before, after: { converted: true, revenueCents: 700 } } }])
     given(call, posted.events)
@@ -102,7 +102,7 @@ describe('post-conversion', () => {
       ])
   })
 
-  it('on a call that converted by its talk takes the revenue, and changes nothing without', () => {
+  it('on a call that converted by its talk sets the revenue, and changes nothing without one', () => {
     post(long(), { revenueCents: 700 }).gives([
       { type: 'ConversionPosted', data: { before: { revenueCents: 4_000 }, after: { revenueCents: 700 } } },
       { type: 'BooksChanged', data: { source: 'duration', reason: 'duration', revenueCents: 700 } },
@@ -114,7 +114,7 @@ describe('post-conversion', () => {
     post(spent.events, { revenueCents: 700 }).gives({ refused: 'already-converted' })
   })
 
-  it('is taken once, and known again by its external id or its command', () => {
+  it('is accepted once, and idempotent by external id or command', () => {
     const posted = post(short(), { externalId: 'x-1' }).events
     const another = { ...BY_KEY, commandId: 'another' }
     post(posted, { externalId: 'x-1', revenueCents: 5 }, instantAfter(200), another).gives([])
@@ -128,7 +128,7 @@ describe('post-conversion', () => {
     post(nameless, {}, instantAfter(200), another).gives({ refused: 'already-converted' })
   })
 
-  it('of a buyer is taken behind a mark, which stands in what it leaves out', () => {
+  it('by a buyer is accepted after a mark, and keeps the fields that it leaves out', () => {
     const mark = { ...BY_KEY, actor: { type: 'user', id: nthCallId(7), name: 'Ann' }, commandId: 'mark' }
     const marked = post(
       short(),
@@ -164,7 +164,7 @@ describe('post-conversion', () => {
     })
   })
 
-  it('is taken until 72 hours after the end, to the millisecond', () => {
+  it('is accepted until 72 hours after the end, to the millisecond', () => {
     const closes = END + CONVERSION.windowHours * 3_600
     expect(post(short(), {}, instantAfter(closes)).events.at(-1)?.type).toBe('BooksChanged')
     post(short(), {}, instantAfter(closes + 0.001)).gives({
@@ -173,7 +173,7 @@ describe('post-conversion', () => {
     })
   })
 
-  it('is refused while the call is live, where it reached no buyer, and of another workspace', () => {
+  it('is refused while the call is live, when it reached no buyer, and for another workspace', () => {
     const live = callEventsOf(routeArrival(callWorld()), noticeSteps.answer(1, 4))
     post(live).gives({ refused: 'conflict', details: { outcome: 'live' } })
     post(callEventsOf(routeArrival(callWorld()), noticeSteps.end(8))).gives({ refused: 'conflict' })
@@ -190,7 +190,7 @@ describe('post-conversion', () => {
     ['note', { note: 'x'.repeat(CONVERSION.note + 1) }],
     ['externalId', { externalId: 'x'.repeat(CONVERSION.externalId + 1) }],
     ['externalId', { externalId: '' }],
-  ])('is well formed: %s in %j', (field, sent) => {
+  ])('refuses invalid input: %s in %j', (field, sent) => {
     const parsed = postConversion.input.safeParse({ callId, converted: true, ...sent })
     expect(parsed.error?.issues.map(({ path }) => path[0])).toEqual([field])
   })
@@ -201,11 +201,11 @@ describe('post-conversion', () => {
     ['', null],
     [null, null],
     [`${'x'.repeat(CONVERSION.note)} `, 'x'.repeat(CONVERSION.note)],
-  ])('takes a note without the blanks around it: %j', (note, kept) => {
+  ])('trims the note: %j', (note, kept) => {
     post(short(), { note }).gives([{ type: 'ConversionPosted', data: { note: kept } }, { type: 'BooksChanged' }])
   })
 
-  it('holds texts and figures of the greatest length', () => {
+  it('accepts texts and figures of the maximum size', () => {
     const sent = {
       revenueCents: CALL.figureCents,
       note: 'x'.repeat(CONVERSION.note),

@@ -4,7 +4,7 @@ import { skipReason, unroutedReason } from '../../../src/domain/shared/call-code
 
 const NOTHING = 'The call was not connected to a buyer.'
 
-describe('what a publisher is told', () => {
+describe('the sentence for publishers', () => {
   it.each([
     ['workspace_inactive', 'The campaign was not accepting calls.'],
     ['workspace_unfunded', 'The campaign was not accepting calls.'],
@@ -17,16 +17,16 @@ describe('what a publisher is told', () => {
     ['no_targets', 'No buyer was available.'],
     ['no_eligible_target', 'No buyer was available.'],
     ['all_targets_failed', 'No buyer answered.'],
-  ])('of %s', (code, sentence) => {
+  ])('of the reason %s', (code, sentence) => {
     expect(publisherSentence(code)).toBe(sentence)
   })
 
-  it('has words of its own for every reason', () => {
+  it('is specific for every unrouted reason', () => {
     for (const code of unroutedReason.options) expect(publisherSentence(code)).not.toBe(NOTHING)
   })
 
   it.each([...skipReason.options, 'something_new', '', 'constructor', '__proto__'])(
-    'shows nothing of the code %s',
+    'does not reveal the code %s',
     (code) => {
       expect(publisherSentence(code)).toBe(NOTHING)
     },

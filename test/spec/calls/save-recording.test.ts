@@ -29,18 +29,18 @@ const SAVED = {
 const talking = callEventsOf(routeArrival(callWorld()), noticeSteps.answer(1, 4))
 const over = callEventsOf(routeArrival(callWorld()), noticeSteps.answer(1, 4), noticeSteps.end(64))
 
-describe('a recording that the carrier saved', () => {
+describe('save-recording', () => {
   it.each([
     ['while the call goes on', talking],
     ['after its end', over],
-  ])('belongs to the call: %s', (_when, events) => {
+  ])('adds a recording to the call: %s', (_when, events) => {
     const { callId, occurredAt, ...rest } = SAVED
     given(call, events)
       .when(saveRecording, SAVED)
       .gives([{ type: 'RecordingSaved', data: { callId, occurredAt, recording: { id: mintedId(0), ...rest } } }])
   })
 
-  it('is one, however often it is told of; another is another', () => {
+  it('is idempotent by the carrier’s recording id', () => {
     const { events } = given(call, over).when(saveRecording, SAVED)
     given(call, events)
       .when(saveRecording, { ...SAVED, durationSeconds: 61 })
@@ -50,14 +50,14 @@ describe('a recording that the carrier saved', () => {
       .gives([{ type: 'RecordingSaved' }])
   })
 
-  it('is told again later when the call, or its answer, is not known yet', () => {
+  it('is refused before the arrival or the answer, so that the notice is repeated', () => {
     given(call).when(saveRecording, SAVED).gives({ refused: 'call-not-found' })
     given(call, callEventsOf(routeArrival(callWorld())))
       .when(saveRecording, SAVED)
       .gives({ refused: 'call-not-answered' })
   })
 
-  it('is none of a call that nobody took, or that was not to be recorded', () => {
+  it('ignores calls that ended unanswered or are not recorded', () => {
     given(call, callEventsOf(routeArrival(callWorld()), noticeSteps.end(8)))
       .when(saveRecording, SAVED)
       .gives([])
@@ -67,7 +67,7 @@ describe('a recording that the carrier saved', () => {
       .gives([])
   })
 
-  it('shows on the call, whether before or after its end', async () => {
+  it('shows the recording on the call, before and after its end', async () => {
     const [early] = given(call, talking).when(saveRecording, SAVED).events.slice(-1)
     const ended = given(call, talking).when(...noticeSteps.end(64)).events
     if (!early) throw new Error('It is saved.')
@@ -85,7 +85,7 @@ describe('a recording that the carrier saved', () => {
     expect((await project(callLog, recordedEvents(call, ended)))[nthCallId(1)]).toMatchObject({ hasRecording: false })
   })
 
-  it('has an id of the carrier that is not endless, and channels', () => {
+  it('limits the carrier’s recording id and the channels', () => {
     const fits = (more: object) => saveRecording.input.safeParse({ ...SAVED, ...more }).success
     expect(fits({ carrierRecordingId: 'r'.repeat(RECORDING.carrierId) })).toBe(true)
     expect(fits({ carrierRecordingId: 'r'.repeat(RECORDING.carrierId + 1) })).toBe(false)

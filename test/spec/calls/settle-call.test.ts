@@ -30,7 +30,7 @@ const over = (talk: number, ...steps: readonly SetupStep[]) =>
 const settled = (events: readonly NewEvent[]) => given(call, events).when(settleCall, { callId })
 
 describe('settle-call', () => {
-  it('writes the books as of the end of the buffer', () => {
+  it('settles at the end of the buffer', () => {
     const { campaignId, publisherId, targetId, buyerId } = callWorld(buffer)
     settled(over(60)).gives([
       {
@@ -54,7 +54,7 @@ describe('settle-call', () => {
     ])
   })
 
-  it('pays by the terms frozen at the arrival', () => {
+  it('computes the payout by the terms frozen at the arrival', () => {
     settled(over(60, changeSteps.lane({ payoutMode: 'fixed', payoutCents: 1_500 }))).gives([
       { type: 'CallSettled', data: { revenueCents: 4_000, payoutCents: 1_500 } },
     ])
@@ -66,7 +66,7 @@ describe('settle-call', () => {
     ])
   })
 
-  it('books the route’s own price, and nothing for a delivery whatever its route says', () => {
+  it('books the route’s price, and 0 for a delivery target', () => {
     settled(over(60, changeSteps.route({ revenueOverrideCents: 9_900 }))).gives([
       { type: 'CallSettled', data: { revenueCents: 9_900 } },
     ])
@@ -80,13 +80,13 @@ describe('settle-call', () => {
     [29.4, false, 'under_threshold:29s_of_30s'],
     [29.5, true, 'duration'],
     [30, true, 'duration'],
-  ])('%d seconds of talk against a threshold of 30: %j', (talk, converted, reason) => {
+  ])('converts by %d seconds of talk against a threshold of 30: %j', (talk, converted, reason) => {
     settled(over(talk, changeSteps.target({ durationThresholdSeconds: 30 }))).gives([
       { type: 'CallSettled', data: { converted, reason, revenueCents: converted ? 4_000 : 0 } },
     ])
   })
 
-  it('happens once, and only after the end', () => {
+  it('settle-call changes nothing before the end or the second time', () => {
     settled(settled(over(60)).events).gives([])
     settled(callEventsOf(routeArrival(callWorld(buffer)), noticeSteps.answer(1, 4))).gives([])
     settled(callEventsOf(routeArrival(callWorld()), noticeSteps.answer(1, 4), noticeSteps.end(64))).gives([])
@@ -98,7 +98,7 @@ describe('usage', () => {
   const due = { callId, amountCents: 6, at: instantAfter(244) }
   const charge = (before: readonly NewEvent[]) => given(wallet, before).when(chargeUsage, due)
 
-  it('is charged once, under the call’s own reference, as of when it fell due', () => {
+  it('is charged once, under the call’s reference, at the instant at which it was due', () => {
     const charged = charge(CREDITED)
     charged.gives([
       {
@@ -115,7 +115,7 @@ describe('usage', () => {
     charge(charged.events).gives([])
   })
 
-  it('is told to the call once, in minutes begun', () => {
+  it('is recorded on the call once, in billed minutes', () => {
     const usage = { callId, usageCents: 6, occurredAt: instantAfter(244) }
     const told = given(call, over(61)).when(recordUsage, usage)
     told.gives([{ type: 'UsageCharged', data: { usageCents: 6, minutes: 2 } }])
@@ -146,21 +146,21 @@ describe('count-settlement', () => {
     expect(counted.state.calls.size).toBe(0)
   })
 
-  it('catches up with whatever was lost before it', () => {
+  it('appends a lost connection and release first', () => {
     count(answered).gives([{ type: 'CallReleased' }, { type: 'CallCounted' }])
     const caughtUp = count(arrival.events)
     caughtUp.gives([{ type: 'ClaimConnected' }, { type: 'CallReleased' }, { type: 'CallCounted' }])
     expect(caughtUp.state.counters).toEqual(count(released).state.counters)
   })
 
-  it('happens once, and never for a call that connected nobody', () => {
+  it('count-settlement changes nothing the second time, or for a call that did not connect', () => {
     count(count(released).events).gives([])
     count([]).gives([])
     const missed = callEventsOf(arrival, noticeSteps.end(8)).at(-1)?.data
     count(arrival.events, missed).gives([])
   })
 
-  it('is final: an answer or a release that comes late changes nothing', () => {
+  it('is final: a late answer or release changes nothing', () => {
     const counted = count(arrival.events).events
     given(ledger, counted)
       .when(...answer)
@@ -170,7 +170,7 @@ describe('count-settlement', () => {
       .gives([])
   })
 
-  it('knows that a released call connected, though its answer was lost', () => {
+  it('counts a released call that connected, though its answer was lost', () => {
     const late = given(ledger, arrival.events).when(...release)
     late.gives([{ type: 'ClaimConnected' }, { type: 'CallReleased' }])
     given(ledger, late.events)

@@ -30,7 +30,7 @@ const many = (count: number, from = 0) =>
 const observed = callStateOf(live).tags.size
 
 describe('tag-call', () => {
-  it('sets texts, numbers and booleans as texts, removes by null, and says what became of each', () => {
+  it('sets texts, numbers and booleans as text, removes by null, and records each change', () => {
     const tagged = tag(live, { color: 'red', size: 4.5, vip: true, callerState: null })
     tagged.gives([
       {
@@ -53,12 +53,12 @@ describe('tag-call', () => {
     ])
   })
 
-  it('changes nothing that is so already', () => {
+  it('changes nothing when the tags have the values already', () => {
     const tagged = tag(live, { color: 'red', size: 4 })
     tag(tagged.events, { color: 'red', size: '4', other: null }).gives([])
   })
 
-  it('keeps names that objects have of themselves apart from those of tags', () => {
+  it('treats names of inherited properties as plain tag keys', () => {
     const kept = Object.entries(changesOf({ constructor: 'x', toString: 'y' }))
     expect(kept).toEqual(
       expect.arrayContaining([
@@ -69,7 +69,7 @@ describe('tag-call', () => {
     tag(live, { hasOwnProperty: null, valueOf: null }).gives([])
   })
 
-  it('cuts what is too long, but no sign in two', () => {
+  it('truncates long values without splitting a character', () => {
     expect(tagValue('x'.repeat(TAG.value))).toHaveLength(TAG.value)
     expect(tagValue('x'.repeat(TAG.value + 1))).toHaveLength(TAG.value)
     expect(tagValue('😀'.repeat(TAG.value))).toBe('😀'.repeat(TAG.value))
@@ -79,13 +79,13 @@ describe('tag-call', () => {
     expect([tagValue(-0), tagValue(false), tagValue(1e21), tagValue('')]).toEqual(['0', 'false', '1e+21', ''])
   })
 
-  it('takes forty keys in one request', () => {
+  it('accepts forty keys in one request', () => {
     expect(Object.keys(changesOf(many(TAG.request)))).toHaveLength(observed + TAG.request)
     tag(live, many(TAG.request + 1)).gives({ refused: 'bad-request', details: { tags: expect.stringContaining('40') } })
     tag(live, { ...many(TAG.request), gone: null }).gives({ refused: 'bad-request' })
   })
 
-  it('leaves eighty on a call, the observed ones among them', () => {
+  it('allows eighty tags on a call, observed ones included', () => {
     const first = tag(live, many(40)).events
     const room = TAG.call - observed - 40
     const full = tag(first, many(room, 40)).events
@@ -96,21 +96,21 @@ describe('tag-call', () => {
     tag(full, { more: 1, k0: null }).gives([{ type: 'CallTagged' }])
   })
 
-  it('is refused for no tags at all, and for a call that is not there', () => {
+  it('is refused without tags, and for an unknown call', () => {
     tag(live, {}).gives({ refused: 'bad-request' })
     tag([], { a: 1 }).gives({ refused: 'call-not-found' })
     tag(live, { a: 1 }, { workspaceId: nthCallId(9) }).gives({ refused: 'call-not-found' })
   })
 
-  it.each(['', 'a b', 'ü', 'a/b', '$a', 'x'.repeat(TAG.key + 1)])('takes no key %j', (key) => {
+  it.each(['', 'a b', 'ü', 'a/b', '$a', 'x'.repeat(TAG.key + 1)])('refuses the key %j', (key) => {
     expect(tagCall.input.safeParse({ callId, tags: { [key]: 'x' } }).success).toBe(false)
   })
 
-  it.each(['a', 'A.b-c_9', '.', 'x'.repeat(TAG.key)])('takes a key %j', (key) => {
+  it.each(['a', 'A.b-c_9', '.', 'x'.repeat(TAG.key)])('accepts the key %j', (key) => {
     expect(changesOf({ [key]: 'x' })).toMatchObject({ [key]: 'x' })
   })
 
-  it.each([[{}], [[]], [undefined], [Number.NaN], [Number.POSITIVE_INFINITY]])('takes no value %j', (value) => {
+  it.each([[{}], [[]], [undefined], [Number.NaN], [Number.POSITIVE_INFINITY]])('refuses the value %j', (value) => {
     expect(tagCall.input.safeParse({ callId, tags: { a: value } }).success).toBe(false)
   })
 })

@@ -13,7 +13,7 @@ const block = (sent: object, before: Parameters<typeof given>[1] = [], firstId =
   given(blocklist, before).when(blockCaller, { callerNumber: '(415) 555-0100', ...sent }, { reads, firstId })
 
 describe('block-caller', () => {
-  it('keeps the last ten digits of any spelling', () => {
+  it('stores the last ten digits of any notation of a number', () => {
     block({ callerNumber: '+1 (415) 555-0100', reason: 'Rude' }).gives([
       {
         type: 'CallerBlocked',
@@ -22,7 +22,7 @@ describe('block-caller', () => {
     ])
   })
 
-  it('holds a workspace block and a campaign block apart, and each once', () => {
+  it('stores a workspace block and a campaign block separately, each once', () => {
     const first = block({})
     const second = block({ campaignId }, first.events, 5)
     second.gives([{ type: 'CallerBlocked', data: { campaignName: 'Solar West' } }])
@@ -33,7 +33,7 @@ describe('block-caller', () => {
     expect([...lifted.state.blocks.keys()]).toEqual([`${campaignId}:4155550100`])
   })
 
-  it('refuses what is no phone number, and an unknown campaign', () => {
+  it('refuses an invalid phone number and an unknown campaign', () => {
     expect(['123456', '1234567', '123456789012345', '1234567890123456'].map((n) => callerLast10(n) !== null)).toEqual([
       false,
       true,
@@ -46,7 +46,7 @@ describe('block-caller', () => {
 })
 
 describe('unblock-caller', () => {
-  it('refuses a block that is not there', () => {
+  it('refuses an unknown block', () => {
     given(blocklist)
       .when(unblockCaller, { blockId: idOf(1) })
       .gives({ refused: 'blocked-caller-not-found' })

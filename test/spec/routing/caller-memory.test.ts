@@ -62,8 +62,8 @@ const visit = fc.record({
 })
 const window = fc.constantFrom(0, 61, HOUR, 2 * HOUR - 1, 24 * HOUR, 90 * 24 * HOUR)
 
-describe('who is a repeat, and who a duplicate', () => {
-  it('is exact however old, though the ledger forgets and the memory lags', () =>
+describe('repeat and duplicate callers', () => {
+  it('are recognized exactly at any age, though the ledger drops entries and the projection lags', () =>
     fc.assert(
       fc.property(
         fc.array(visit, { minLength: 1, maxLength: 12 }),

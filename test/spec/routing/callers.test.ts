@@ -9,8 +9,8 @@ import { NOW } from '../../support/fixtures/spec.ts'
 
 const seenAt = (seconds: number): CallerSighting => ({ at: instantAfter(seconds), targetId: null })
 
-describe('the latest appearance', () => {
-  it('is the same in whatever order appearances are told', () =>
+describe('the latest sighting of a caller', () => {
+  it('is the same in any order of sightings', () =>
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -1_000, max: 1_000 }), { minLength: 1 }), (seconds) => {
         const latest = seconds.map(seenAt).reduce<CallerSighting | null>(laterSighting, null)
@@ -19,7 +19,7 @@ describe('the latest appearance', () => {
     ))
 })
 
-describe('what is looked up', () => {
+describe('caller look-ups', () => {
   const known = (seconds: number) => ({
     callers: setEntry(createWindowedMap<CallerSighting>(), CALLER, seenAt(seconds), NOW),
   })
@@ -41,7 +41,7 @@ describe('what is looked up', () => {
     expect(asked).toBe(expected)
   })
 
-  it('is inside a window up to its end', () => {
+  it('isInsideWindow is true up to the end of the window, exclusive', () => {
     const inside = (seconds: number) => isInsideWindow(seenAt(seconds), 60, NOW)
     expect([0, -59.999, -60].map(inside)).toEqual([true, true, false])
     expect([1, 59.999, 60].map(inside)).toEqual([true, true, false])
@@ -49,14 +49,14 @@ describe('what is looked up', () => {
   })
 })
 
-describe('the routing key of a SIP call', () => {
+describe('routingKeyIn', () => {
   it.each([
     [{ 'X-Svc-Routing-Key': 'rk_live_a' }, 'rk_live_a'],
     [{ 'x-svc-routing-key': ' rk_live_a ' }, 'rk_live_a'],
     [{ 'X-Svc-Routing-Key': ' ' }, null],
     [{ 'X-Other': 'rk_live_a' }, null],
     [{}, null],
-  ])('is in its header, however that is spelt: %j', (headers, key) => {
+  ])('reads the routing key from its SIP header, in any case: %j', (headers, key) => {
     expect(routingKeyIn(headers)).toBe(key)
   })
 })

@@ -32,8 +32,8 @@ async function countedIn(on: CallWorld, ...scripts: readonly CallScript[]) {
 const one = { hours: { [HOUR]: 1 }, days: { '2026-03-10': 1 }, months: { '2026-03': 1 }, total: 1 }
 const none = { hours: {}, days: {}, months: {}, total: 0 }
 
-describe('usage', () => {
-  it('counts an arrival on campaign and lane at once, and shows no slot that a dial only holds', async () => {
+describe('cap counters', () => {
+  it('counts an arrival on campaign and lane at once, without slots that a dial only holds', async () => {
     const { campaign, lane, target, buyer } = await countedIn(world, { dials: [], overAfter: null })
     expect(campaign).toMatchObject({ kind: 'campaign', liveCalls: 1, ...one })
     expect(lane).toMatchObject({ kind: 'lane', liveCalls: 1, ...one })
@@ -46,14 +46,14 @@ describe('usage', () => {
     ['connected', { overAfter: null }, one],
     ['converted', { settled: false }, none],
     ['converted', {}, one],
-  ] as const)('counts on target and buyer when %s', async (capCountsOn, script, counts) => {
+  ] as const)('counts a call on target and buyer when %s', async (capCountsOn, script, counts) => {
     const on = callWorld(changeSteps.target({ capCountsOn }), changeSteps.campaign({ bufferSeconds: 60 }))
     const { target, buyer } = await countedIn(on, script)
     expect(target).toMatchObject(counts)
     expect(buyer).toMatchObject(counts)
   })
 
-  it('gives the place of a failed dial to the next target', async () => {
+  it('moves a call in progress from the failed target to the next one', async () => {
     const two = callWorld(...anotherTarget(1, {}, { priority: 200 }))
     const failed: CallScript = { dials: [['busy', 2]], overAfter: null }
     const docs = await project(capCounters, recordedEvents(ledger, playCalls(two, failed).ledger))
@@ -62,7 +62,7 @@ describe('usage', () => {
     expect(docs[`buyer:${two.buyerId}`]).toMatchObject({ liveCalls: 1 })
   })
 
-  it('is idle after the end, with the revenue and payout of the settlement on its day', async () => {
+  it('has no calls in progress after the end, and revenue and payout on the day of the settlement', async () => {
     const paid = callWorld(changeSteps.lane({ payoutMode: 'fixed', payoutCents: 1_500 }))
     const counted = await countedIn(paid, {}, { at: '2026-03-11T01:00:00.000Z' })
     for (const doc of Object.values(counted)) expect(doc).toMatchObject({ liveCalls: 0, total: 2 })
@@ -73,7 +73,7 @@ describe('usage', () => {
     expect(counted.campaign).toMatchObject({ revenueDays: {}, payoutDays: {} })
   })
 
-  it('forgets windows that nobody can ask for any more', async () => {
+  it('drops windows past their retention', async () => {
     const at = '2026-03-14T10:00:00.000Z'
     const both = playCalls(world, {}, { at }).ledger
     const first = playCalls(world, {}).ledger
@@ -87,7 +87,7 @@ describe('usage', () => {
     })
   })
 
-  it('tells the health of a target by its failures in a row, and a connection heals it', async () => {
+  it('shows the health of a target by its failures in a row, until a call connects', async () => {
     const failure: CallScript = { dials: [['no_answer', 25]], overAfter: 0 }
     const healthAfter = async (...scripts: readonly CallScript[]) => (await countedIn(world, ...scripts)).target
     expect(await healthAfter(failure)).toMatchObject({
@@ -103,7 +103,7 @@ describe('usage', () => {
   })
 })
 
-describe('the memory of callers', () => {
+describe('the projection of callers', () => {
   const seen = async (...scripts: readonly CallScript[]) =>
     project(callerMemory, recordedEvents(ledger, playCalls(world, ...scripts).ledger))
   const admission = callerKey(world.campaignId, CALLER)
@@ -116,13 +116,13 @@ describe('the memory of callers', () => {
     return { [connectionKey(admission)]: answer, [reached]: answer }
   }
 
-  it('knows when campaign and lane last saw a caller, and the target that answered', async () => {
+  it('has the last sighting of a caller by campaign and lane, and the target that answered', async () => {
     expect(await seen({ dials: [], overAfter: null })).toEqual(letIn(NOW))
     expect(await seen({})).toEqual({ ...letIn(NOW), ...connected(instantAfter(3)) })
     expect(await seen({ caller: null })).toEqual({})
   })
 
-  it('keeps who answered through later calls that nobody did, and the latest of calls in any order', async () => {
+  it('keeps the connected target through later unanswered calls, and the latest sighting of calls in any order', async () => {
     const lost: CallScript = { at: instantAfter(600), dials: [], overAfter: 4 }
     expect(await seen({}, lost)).toEqual({ ...letIn(instantAfter(600)), ...connected(instantAfter(3)) })
     expect(await seen(lost, {})).toEqual({ ...letIn(instantAfter(600)), ...connected(instantAfter(3)) })

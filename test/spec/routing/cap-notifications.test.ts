@@ -129,8 +129,8 @@ const callsOf = (window: string, cap: number, scope = 'target', count = cap) => 
   figures: { cap, count },
 })
 
-describe('a cap is told to be reached', () => {
-  it('at the dial, where claims count', () => {
+describe('a reached cap is notified', () => {
+  it('at the dial when claims count', () => {
     const bench = benchOf({ capCountsOn: 'claimed', dailyCap: 2 })
     expect(cappedIn(steps.arrive(bench, 1))).toEqual([])
     const reached = steps.arrive(bench, 2)
@@ -149,7 +149,7 @@ describe('a cap is told to be reached', () => {
     expect(cappedIn([...steps.answer(bench, 2), ...steps.release(bench, 2), ...steps.settle(bench, 2)])).toEqual([])
   })
 
-  it('at the answer, where connections count: a slot that is only held does not', () => {
+  it('at the answer when connections count, not by a held slot', () => {
     const bench = benchOf({ capCountsOn: 'connected', dailyCap: 2 })
     for (const n of [1, 2]) expect(cappedIn(steps.arrive(bench, n))).toEqual([])
     expect(cappedIn(steps.answer(bench, 1))).toEqual([])
@@ -165,7 +165,7 @@ describe('a cap is told to be reached', () => {
     }
   })
 
-  it('at the settlement, where conversions count, by those alone that convert', () => {
+  it('at the settlement when conversions count, by converted calls only', () => {
     const bench = benchOf({ capCountsOn: 'converted', hourlyCap: 1 })
     steps.arrive(bench, 1)
     steps.answer(bench, 1)
@@ -175,7 +175,7 @@ describe('a cap is told to be reached', () => {
     expect(cappedIn(steps.settle(bench, 2))).toMatchObject([callsOf('hourly', 1)])
   })
 
-  it('of target and buyer, and of every window at once', () => {
+  it('for target and buyer, and for every window at once', () => {
     const caps = { hourlyCap: 1, dailyCap: 1, monthlyCap: 1 }
     const bench = benchOf({ capCountsOn: 'claimed', ...caps, totalCap: 1 }, caps)
     expect(cappedIn(steps.arrive(bench, 1))).toMatchObject([
@@ -184,14 +184,14 @@ describe('a cap is told to be reached', () => {
     ])
   })
 
-  it('by the target that a failover claims', () => {
+  it('by the claim of a failover', () => {
     const bench = benchOf({})
     bench.setTarget(1, { capCountsOn: 'claimed', dailyCap: 1 })
     steps.arrive(bench, 1)
     expect(cappedIn(steps.fail(bench, 1))).toMatchObject([{ id: world.targetId(1), ...callsOf('daily', 1) }])
   })
 
-  it('of revenue at the settlement, where it may be passed', () => {
+  it('at the settlement for revenue, which may exceed its cap', () => {
     const bench = benchOf({ dailyRevenueCapCents: 5_000 }, { dailyRevenueCapCents: 8_000 })
     for (const n of [1, 2, 3]) steps.arrive(bench, n)
     for (const n of [1, 2, 3]) steps.answer(bench, n)
@@ -219,7 +219,7 @@ describe('a cap is told to be reached', () => {
     expect(cappedIn(steps.arrive(bench, 5))).toMatchObject([callsOf('daily', 3)])
   })
 
-  it('by the next call that counts where it was lowered under what had counted, and by none that is counted elsewhere', () => {
+  it('by the next counted call after it was lowered below the count, not by calls counted elsewhere', () => {
     const bench = benchOf({ capCountsOn: 'connected', dailyCap: 0 })
     for (const n of [1, 2, 3]) steps.arrive(bench, n)
     expect(cappedIn([...steps.answer(bench, 1), ...steps.answer(bench, 2)])).toEqual([])
@@ -229,7 +229,7 @@ describe('a cap is told to be reached', () => {
     expect(cappedIn(steps.answer(bench, 4))).toEqual([])
   })
 
-  it('never by a call that was claimed before a reset, but on its buyer', () => {
+  it('on the buyer only by a call claimed before a reset', () => {
     const bench = benchOf({ capCountsOn: 'connected', dailyCap: 1 }, { dailyCap: 1 })
     steps.arrive(bench, 1)
     steps.reset(bench, 0)
@@ -289,8 +289,8 @@ const cappedOf = ({ scope, id, window, used, limit }: CapNotice) => {
 
 const inOrder = (all: readonly object[]) => all.map((one) => JSON.stringify(one)).toSorted()
 
-describe('claims, answers, failures, settlements, resets and edits of caps in any order', () => {
-  it('tell of a cap when it is reached, in the very append, and not again until it is reset or changed', () => {
+describe('cap notifications under claims, answers, failures, settlements, resets and edits of caps in any order', () => {
+  it('are appended with the event that reaches the cap, and not again until a reset or a change of the cap', () => {
     let told = 0
     fc.assert(
       fc.property(

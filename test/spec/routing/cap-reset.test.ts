@@ -61,7 +61,7 @@ describe.each(['claimed', 'connected', 'converted'] as const)('a target whose ca
     return { target: figures('target', targetId), buyer: figures('buyer', world.buyerId) }
   }
 
-  it('starts from nothing at a reset, and takes calls again at once', async () => {
+  it('counts from zero after a reset and takes calls at once', async () => {
     const full = settled(answered())
     const again = () => routeArrival(world, { callId: nthCallId(2), caller: '+14155550177' }, full)
     again().gives([{ type: 'CallAdmitted', data: { claim: null, skipped: [{ reason: 'capped' }] } }])
@@ -85,7 +85,7 @@ describe.each(['claimed', 'connected', 'converted'] as const)('a target whose ca
     reset(cleared.events).gives([{ type: 'TargetCapsReset', data: { cleared: ZEROS } }])
   })
 
-  it('counts a call claimed before the reset on its buyer alone, however late it is answered and settled', async () => {
+  it('counts a call claimed before the reset on its buyer only, however late it is answered and settled', async () => {
     const cleared = reset(arrival.events)
     cleared.gives([
       {
@@ -101,7 +101,7 @@ describe.each(['claimed', 'connected', 'converted'] as const)('a target whose ca
     expect(buyer).toEqual({ counts: [1, 1, 4_000, 0], shown: [1, 1, 4_000, 0] })
   })
 
-  it('does not pay the new window back for a call claimed before the reset', async () => {
+  it('frees no slot in the new window for a call claimed before the reset', async () => {
     const second = (events: readonly NewEvent[]) =>
       routeArrival(world, { callId: nthCallId(2), caller: '+14155550177' }, events).events
     const busy = { callId, attempt: 1, outcome: 'busy', occurredAt: instantAfter(5) }
@@ -130,7 +130,7 @@ describe.each(['claimed', 'connected', 'converted'] as const)('a target whose ca
 describe('reset-target-caps', () => {
   const world = callWorld()
 
-  it('refuses a target that is not the workspace’s, and tells also of nothing that it cleared', () => {
+  it('refuses an unknown target, and records zeros when nothing was counted', () => {
     given(ledger)
       .when(resetTargetCaps, { targetId: idOf(9) }, { reads: world.reads })
       .gives({ refused: 'target-not-found' })
@@ -139,7 +139,7 @@ describe('reset-target-caps', () => {
       .gives([{ type: 'TargetCapsReset', data: { cleared: ZEROS } }])
   })
 
-  it('starts anew also where every count reads nothing: whoever was dialled before never counts again', () => {
+  it('excludes earlier dials also when every count was zero', () => {
     const failed = { callId: nthCallId(1), attempt: 1, outcome: 'busy', occurredAt: instantAfter(5) }
     const { events } = given(ledger, routeArrival(world).events).when(failOver, failed, { reads: world.reads })
     const target = { targetId: world.targetId() }
@@ -147,7 +147,7 @@ describe('reset-target-caps', () => {
     reset.gives([{ type: 'TargetCapsReset', data: { cleared: ZEROS } }])
   })
 
-  it('leaves another target’s counters and calls alone', () => {
+  it('changes no counter or call of another target', () => {
     const arrival = routeArrival(world)
     const before = counterOf(arrival.state, 'campaign', world.campaignId)
     const { state } = given(ledger, arrival.events).when(
@@ -159,7 +159,7 @@ describe('reset-target-caps', () => {
     expect(counterOf(state, 'buyer', world.buyerId)).toEqual(counterOf(arrival.state, 'buyer', world.buyerId))
   })
 
-  it('reads what was written before caps could be reset', () => {
+  it('reads version 1 of its events, written before caps could be reset', () => {
     for (const type of ['ClaimConnected', 'CallCounted'])
       expect(upcast(ledger, { type, version: 1, data: { callId: nthCallId(1) } })).toEqual({
         type,

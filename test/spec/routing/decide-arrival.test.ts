@@ -28,7 +28,7 @@ import { campaignIn, idIn, numberIn } from '../../support/fixtures/workspace-fix
 const world = callWorld()
 
 describe('an admitted call', () => {
-  it('says in one event who called, what it passed, its terms, its plan and the first claim', () => {
+  it('is one event with caller, gates, terms, plan and first claim', () => {
     routeArrival(world).gives([
       {
         type: 'CallAdmitted',
@@ -70,7 +70,7 @@ describe('an admitted call', () => {
     ])
   })
 
-  it('names the pool that its number is in', () => {
+  it('names the pool of its number', () => {
     const poolIn = (events: readonly NewEvent[]) => idIn(events, 'PoolCreated', 'pool')
     const settings = { name: 'Visitors' }
     const pooled = callWorld(
@@ -80,7 +80,7 @@ describe('an admitted call', () => {
     routeArrival(pooled).gives([{ type: 'CallAdmitted', data: { arrival: { numberPoolId: poolIn(pooled.events) } } }])
   })
 
-  it('reads what was written before arrivals named a pool', () => {
+  it('reads version 1 of an arrival, which held no pool, with a pool of null', () => {
     const { arrival } = ledgerEvents.CallAdmitted.parse(decisionEvent(routeArrival(world)).data)
     const { numberPoolId, ...older } = arrival
     const inputs = { seed: 1 }
@@ -93,7 +93,7 @@ describe('an admitted call', () => {
     expect(numberPoolId).toBeNull()
   })
 
-  it('is numbered behind the last, whether that was let in or not', () => {
+  it('is numbered after the last call, admitted or refused', () => {
     const refused = routeArrival(callWorld(changeSteps.campaign({ anonymousPolicy: 'block' })), { caller: null })
     const second = routeArrival(world, { callId: nthCallId(2) }, refused.events)
     routeArrival(world, { callId: nthCallId(3) }, second.events).gives([
@@ -101,7 +101,7 @@ describe('an admitted call', () => {
     ])
   })
 
-  it('has no state and no tags of a hidden caller', () => {
+  it('has no state and no caller tags when the caller is hidden', () => {
     routeArrival(world, { caller: null }).gives([
       { type: 'CallAdmitted', data: { arrival: { caller: null, callerState: null } } },
     ])
@@ -110,7 +110,7 @@ describe('an admitted call', () => {
     ])
   })
 
-  it('that nobody can take is let in and unrouted, as its campaign says', () => {
+  it('that no target can take is admitted and unrouted, with the action of its campaign', () => {
     const message = { unroutedAction: 'message', unroutedMessage: 'Nobody is free.' }
     routeArrival(callWorld(changeSteps.target({ states: ['NY'] }), changeSteps.campaign(message))).gives([
       {
@@ -124,7 +124,7 @@ describe('an admitted call', () => {
     ])
   })
 
-  it('finds no targets where no route is active', () => {
+  it('is unrouted with no_targets when no route is active', () => {
     const { events, reads, campaignId, targetId } = callWorld()
     const [command] = changeSteps.route({})
     const off = given(workspace, events).when(command, {
@@ -137,7 +137,7 @@ describe('an admitted call', () => {
     ])
   })
 
-  it('finds no targets where none on the plan is active, and no eligible one where some is', () => {
+  it('is unrouted with no_targets when all planned targets are paused, and with no_eligible_target when some are active', () => {
     const paused = ({ events, reads, targetId }: typeof world) => {
       const off = given(workspace, events).when(setTargetStatus, { targetId: targetId(), status: 'paused' })
       return routeArrival({ reads: { ...reads, workspace: off.state } })
@@ -153,7 +153,7 @@ describe('an admitted call', () => {
     ])
   })
 
-  it('looks at every target when it is planned, also behind the one that is dialled', () => {
+  it('checks every planned target, also those behind the claimed one', () => {
     const behind = callWorld(
       ...anotherTarget(1, { states: ['NY'] }, { priority: 200 }),
       ...anotherTarget(2, {}, { priority: 300 }),
@@ -172,7 +172,7 @@ describe('an admitted call', () => {
 })
 
 describe('a refused call', () => {
-  it('says which gate refused it, and what the campaign does with such a caller', () => {
+  it('names the gate that refused it and the action of the campaign', () => {
     const forward = { unroutedAction: 'forward', unroutedForwardE164: '+14155550188', anonymousPolicy: 'block' }
     routeArrival(callWorld(changeSteps.campaign(forward)), { caller: null }).gives([
       {
@@ -186,7 +186,7 @@ describe('a refused call', () => {
     ])
   })
 
-  it('tells of no message and no forwarding that its campaign does not do', () => {
+  it('has no message and no forwarding number when the campaign uses neither', () => {
     const set = { unroutedMessage: 'Nobody is here.', unroutedForwardE164: '+14155550188', anonymousPolicy: 'block' }
     for (const [action, message, forwardE164] of [
       ['hangup', null, null],
@@ -216,7 +216,7 @@ describe('a refused call', () => {
     ])
   })
 
-  it('counts nothing', () => {
+  it('changes no counter', () => {
     const { state } = routeArrival(callWorld(changeSteps.campaign({ anonymousPolicy: 'block' })), { caller: null })
     expect([state.counters.size, state.calls.size, state.seq]).toEqual([0, 0, 1])
   })
@@ -239,24 +239,24 @@ describe('a repeat caller under same_target', () => {
     return { order: plan.map(({ targetName }) => targetName), claimed: claim?.target.name }
   }
 
-  it('is tried with the target that connected last time, inside the window', () => {
+  it('is dialled first to the target that connected last, inside the window', () => {
     expect(firstOf(3_599, sticky.targetId(1))).toMatchObject({ order: ['Target 1', 'Front desk'], claimed: 'Target 1' })
     expect(firstOf(3_600, sticky.targetId(1))).toMatchObject({ order: ['Front desk', 'Target 1'] })
   })
 
-  it('goes by the plan when none connected', () => {
+  it('follows the plan when no target connected before', () => {
     expect(firstOf(10, null)).toMatchObject({ order: ['Front desk', 'Target 1'], claimed: 'Front desk' })
   })
 
-  it('is tried with it however long ago that was, though later calls connected nobody', () => {
+  it('is dialled first to the last connected target, however old that connection is and though later calls did not connect', () => {
     expect(firstOf(10, sticky.targetId(1), 90 * 86_400)).toMatchObject({ claimed: 'Target 1' })
   })
 
-  it('goes by the plan where the target is on it no more', () => {
+  it('follows the plan when the last connected target is no longer on it', () => {
     expect(firstOf(10, idOf(9))).toMatchObject({ order: ['Front desk', 'Target 1'] })
   })
 
-  it('is tried with it in calls that the ledger still knows, the last of which nobody answered', () => {
+  it('is dialled first to the last connected target of calls in the ledger, though the latest was not answered', () => {
     const busy = ['busy', 2] as const
     const connected: CallScript = { dials: [busy, ['answer', 3]], overAfter: 10 }
     const lost: CallScript = { at: instantAfter(60), dials: [busy, busy], overAfter: 0 }
@@ -271,7 +271,7 @@ describe('a repeat caller under same_target', () => {
   })
 })
 
-describe('the decision', () => {
+describe('the decision on an arrival', () => {
   it('is the same for the same inputs', () => {
     expect(routeArrival(world).outcome).toEqual(routeArrival(world).outcome)
     expect(stateOf(ledger, routeArrival(world).events)).toEqual(routeArrival(world).state)

@@ -191,17 +191,17 @@ const SKIPS: readonly (readonly [string, Case, string, object, Case])[] = [
   ],
 ]
 
-describe('a target that is looked at', () => {
-  it('can take the call when nothing speaks against it, every cap being 0', () => {
+describe('checkEligibility', () => {
+  it('returns the target when no rule skips it and every cap is 0', () => {
     expect(looked({ counter: { ...taken(99), live: 99 }, buyerCounter: { ...taken(99), live: 99 } })).toBeNull()
   })
 
-  it.each(SKIPS)('is skipped: %s %j', (reason, skipping, sentence, figures, passing) => {
+  it.each(SKIPS)('skips a target: %s %j', (reason, skipping, sentence, figures, passing) => {
     expect(looked(skipping)).toEqual({ targetId: targetId(), targetName: 'Front desk', reason, sentence, figures })
     expect(looked(passing)).toBeNull()
   })
 
-  it('is skipped for the first reason in the documented order', () => {
+  it('skips a target for the first reason in the documented order', () => {
     const documented = [
       'paused',
       'buyer_paused',
@@ -234,7 +234,7 @@ describe('a target that is looked at', () => {
     })
   })
 
-  it('is gone when it is in no workspace', () => {
+  it('skips a target that the workspace does not have', () => {
     const seen = checkEligibility(
       { ...planned, targetId: idOf(9) },
       {
@@ -252,7 +252,7 @@ describe('a target that is looked at', () => {
   })
 })
 
-describe('a caller whom a target was connected to', () => {
+describe('a caller that a target was connected to', () => {
   const windowed = { target: { dedupeWindowSeconds: 60 } }
 
   it.each([
@@ -265,7 +265,7 @@ describe('a caller whom a target was connected to', () => {
     expect(looked({ ...windowed, reached: reachedAt(seconds) })?.reason).toBe(reason)
   })
 
-  it('is no duplicate under a window of 0, nor when the number is hidden', () => {
+  it('is no duplicate under a window of 0, nor when hidden', () => {
     expect(looked({ reached: reachedAt(-1) })).toBeNull()
     expect(looked({ ...windowed, reached: reachedAt(-1), caller: null })).toBeNull()
   })
@@ -275,23 +275,23 @@ describe('windows of caps', () => {
   const late = '2026-03-31T23:59:59.999Z'
   const next = '2026-04-01T00:00:00.000Z'
 
-  it.each(['hourly', 'daily', 'monthly'] as const)('%s roll on the edge in UTC', (window) => {
+  it.each(['hourly', 'daily', 'monthly'] as const)('%s caps reset at the edge of the UTC window', (window) => {
     const full = { target: { [`${window}Cap`]: 1 }, counter: taken(1, late) }
     expect([looked({ ...full, at: late })?.reason, looked({ ...full, at: next })]).toEqual(['capped', null])
   })
 
-  it('a lifetime has none', () => {
+  it('a lifetime cap has no window', () => {
     expect(looked({ target: { totalCap: 1 }, counter: taken(1, late), at: next })?.reason).toBe('capped')
   })
 
-  it('revenue rolls at midnight in UTC', () => {
+  it('the revenue cap resets at midnight UTC', () => {
     const buyer = { buyer: { dailyRevenueCapCents: 1 }, buyerCounter: cents(1, late) }
     expect([looked({ ...buyer, at: late })?.reason, looked({ ...buyer, at: next })]).toEqual(['buyer_capped', null])
     const target = { target: { dailyRevenueCapCents: 1 }, counter: cents(1, late) }
     expect([looked({ ...target, at: late })?.reason, looked({ ...target, at: next })]).toEqual(['spend_capped', null])
   })
 
-  it('a call dated in the past is judged in its own', () => {
+  it('a call dated in the past is checked in its own windows', () => {
     const counter = { ...NO_COUNTER, ...taken(3, '2026-03-01T10:30:00.000Z') }
     expect(slotsTakenAt(counter, '2026-03-01T10:59:59.999Z')).toEqual({ hour: 3, day: 3, month: 3, total: 3 })
     expect(slotsTakenAt(counter, NOW)).toEqual({ hour: 0, day: 0, month: 3, total: 3 })

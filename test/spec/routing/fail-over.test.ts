@@ -37,7 +37,7 @@ function fails(
 }
 
 describe('fail-over', () => {
-  it('gives the slot back and claims the next target, in one breath', () => {
+  it('gives the slot back and claims the next target in one append', () => {
     const failed = fails(routeArrival(world).events, { outcome: 'busy' })
     failed.gives([
       {
@@ -55,7 +55,7 @@ describe('fail-over', () => {
     expect(counterOf(failed.state, 'buyer', world.buyerId)).toMatchObject({ live: 1, total: 1 })
   })
 
-  it('goes down the plan, and then says that it is spent', () => {
+  it('claims the targets of the plan in order, then records that the plan is spent', () => {
     const once = fails(routeArrival(world).events)
     const twice = fails(once.events, { attempt: 2, seconds: 50 })
     twice.gives([
@@ -74,7 +74,7 @@ describe('fail-over', () => {
     expect(counterOf(twice.state, 'buyer', world.buyerId)).toMatchObject({ live: 0, total: 0 })
   })
 
-  it('says whom it passed over', () => {
+  it('records the skipped targets', () => {
     const third = anotherTarget(2, {}, { priority: 300 })
     const three = callWorld(...anotherTarget(1, { states: ['NY'] }, { priority: 200 }), ...third)
     fails(routeArrival(callWorld(...second, ...third)).events, {}, three).gives([
@@ -88,7 +88,7 @@ describe('fail-over', () => {
     ])
   })
 
-  it('comes to nobody who was passed over when the plan was made, whatever has changed since', () => {
+  it('never claims a target that was skipped at planning, whatever has changed since', () => {
     const three = callWorld(
       ...anotherTarget(1, { states: ['NY'] }, { priority: 200 }),
       ...anotherTarget(2, {}, { priority: 300 }),
@@ -105,14 +105,14 @@ describe('fail-over', () => {
     [65, 25],
     [66, 24],
     [89, 1],
-  ])('%d seconds into a budget of 90 lets the next ring for %d', (seconds, ringSeconds) => {
+  ])('%d seconds into a budget of 90, the next target rings for %d', (seconds, ringSeconds) => {
     fails(routeArrival(world).events, { seconds }).gives([
       { type: 'ClaimReleased' },
       { type: 'TargetClaimed', data: { claim: { ringSeconds } } },
     ])
   })
 
-  it.each([89.001, 90, 200])('%d seconds into a budget of 90 there is no next', (seconds) => {
+  it.each([89.001, 90, 200])('claims no target %d seconds into a budget of 90', (seconds) => {
     fails(routeArrival(world).events, { seconds }).gives([
       { type: 'ClaimReleased' },
       {
@@ -125,7 +125,7 @@ describe('fail-over', () => {
     ])
   })
 
-  it('judges targets and buyers as they are now, and the campaign as it was at the arrival', () => {
+  it('uses the present targets and buyers, and the campaign settings of the arrival', () => {
     const arrived = routeArrival(world).events
     const now = (...changes: readonly (readonly [AnyCommand, object])[]) => {
       const changed = changes.reduce(
@@ -154,12 +154,12 @@ describe('fail-over', () => {
     ])
   })
 
-  it('sees its own slot as free, of the buyer that both targets share', () => {
+  it('treats the released slot of a shared buyer as free', () => {
     const shared = callWorld(...second, changeSteps.buyer({ concurrencyCap: 1, dailyCap: 1 }))
     fails(routeArrival(shared).events, {}, shared).gives([{ type: 'ClaimReleased' }, { type: 'TargetClaimed' }])
   })
 
-  it('passes over a target that was connected to the caller, as the ledger or the memory knows', () => {
+  it('skips a target that was connected to the caller, by the ledger or the projection', () => {
     const windowed = callWorld(...anotherTarget(1, { dedupeWindowSeconds: 3_600 }, { priority: 200 }))
     const key = targetCallerKey(windowed.targetId(1), CALLER)
     const connected = (seconds: number) => ({
@@ -179,7 +179,7 @@ describe('fail-over', () => {
     fails(answered.events, {}, windowed).gives(spent)
   })
 
-  it('judges the tags that the call arrived with', () => {
+  it('checks the tags of the arrival', () => {
     const tagFilters = [{ key: 'callerState', op: 'in', value: ['NY', 'TX'] }]
     const filtered = callWorld(...anotherTarget(1, { tagFilters }, { priority: 200 }))
     fails(routeArrival(world).events, {}, filtered).gives([
@@ -190,7 +190,7 @@ describe('fail-over', () => {
     fails(texan, {}, filtered).gives([{ type: 'ClaimReleased' }, { type: 'TargetClaimed' }])
   })
 
-  it('keeps a slot that counted when it was claimed', () => {
+  it('keeps a slot that counts by its claim', () => {
     const counting = callWorld(
       ...second,
       changeSteps.target({ capCountsOn: 'claimed' }),
@@ -203,7 +203,7 @@ describe('fail-over', () => {
   })
 })
 
-describe('fail-over does nothing', () => {
+describe('fail-over changes nothing', () => {
   const once = fails(routeArrival(world).events).events
   const release = (events: readonly NewEvent[]) =>
     given(ledger, events).when(releaseCall, { callId: nthCallId(1), connected: false, occurredAt: instantAfter(30) })

@@ -149,7 +149,7 @@ const GATES: readonly (readonly [GateCode, string, Partial<GateInput>, string, P
 ]
 
 describe('the gates', () => {
-  it('let a call pass, each named in the documented order', () => {
+  it('are named in the documented order when a call passes', () => {
     expect(evaluateGates(knock)).toEqual({ passed: gateCode.options, failed: null })
   })
 
@@ -159,7 +159,7 @@ describe('the gates', () => {
     expect(evaluateGates({ ...knock, ...passing }).failed).toBeNull()
   })
 
-  it('are tried in order: of all that would refuse, the first does', () => {
+  it('are evaluated in order: the first that refuses wins', () => {
     const closed = callWorld(
       changeSteps.campaign({ hoursSchedule: { tz: 'UTC', days: { mon: [['09:00', '15:00']] } } }),
     )
@@ -201,11 +201,11 @@ describe('the gates', () => {
 })
 
 describe('caps of a campaign', () => {
-  it('of 0 are no caps', () => {
+  it('of 0 mean no limit', () => {
     expect(evaluateGates({ ...knock, ledger: admitted(5) }).failed).toBeNull()
   })
 
-  it('by the day roll at midnight in UTC, whatever the zone of the campaign', () => {
+  it('per day reset at midnight UTC in any time zone of the campaign', () => {
     const late = '2026-03-10T23:59:59.999Z'
     const full = stateOf(ledger, routeArrival(world, { occurredAt: late }).events)
     const capped = on({ dailyCap: 1, timezone: 'America/New_York' })
@@ -228,11 +228,11 @@ describe('a repeat caller', () => {
     ['as the window ends', 60, false],
     ['though it was seen later', -59, true],
     ['a window before it was seen', -60, false],
-  ])('is one %s', (_when, seconds, repeat) => {
+  ])('is recognized %s', (_when, seconds, repeat) => {
     expect(isRepeat({ seen: { at: instantAfter(-seconds), targetId: null } })).toBe(repeat)
   })
 
-  it('is never one that hides, nor one under a window of 0', () => {
+  it('is never a hidden caller, nor one under a window of 0', () => {
     const seen = { at: NOW, targetId: null }
     expect([isRepeat({ seen, caller: null }), isRepeat({ seen, campaign: on({ dedupeWindowSeconds: 0 }) })]).toEqual([
       false,
@@ -240,7 +240,7 @@ describe('a repeat caller', () => {
     ])
   })
 
-  it('is turned away by the policy block alone', () => {
+  it('is refused by the policy `block` only', () => {
     const seen = { at: NOW, targetId: null }
     for (const repeatCallerPolicy of ['allow', 'same_target'] as const)
       expect(

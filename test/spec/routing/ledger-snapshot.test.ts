@@ -11,13 +11,13 @@ const entity: AnyEntity = ledger
 const now = Date.parse(NOW)
 const fold = foldEvents(ledger, emptyFold(ledger), recordedEvents(ledger, routeArrival(callWorld()).events))
 
-it('a ledger snapshot of the present state version is the fold again', async () => {
+it('a ledger snapshot of the present state version restores the fold', async () => {
   const ops = createMemoryOperationalStore()
   await saveSnapshot(ops, entity, 'ledger-1', fold)
   expect(await loadSnapshot(ops, entity, 'ledger-1', now)).toMatchObject({ revision: fold.revision, state: fold.state })
 })
 
-it('a ledger snapshot of state version 3, whose fields had other names, is not read: the fold is built again', async () => {
+it('a ledger snapshot of state version 3, whose fields had other names, is ignored', async () => {
   const ops = createMemoryOperationalStore()
   const { seenCalls, dialsWithoutOutcome, notifiedCaps, countedCalls, ...rest } = fold.state
   const old = { ...rest, known: seenCalls, unheard: dialsWithoutOutcome, told: notifiedCaps, booked: countedCalls }

@@ -65,7 +65,7 @@ describe.each(capCounts)('a slot of a target whose caps count on %s', (capCounts
     return { live: target.live, taken: day }
   }
 
-  it('is held from the dial on, and stays when the call converts', () => {
+  it('is held from the dial on, and kept when the call converts', () => {
     expect(look(then())).toEqual({ live: 1, taken: 1 })
     expect(look(then(answer))).toEqual({ live: 1, taken: 1 })
     expect(look(then(answer, release(true)))).toEqual({ live: 0, taken: 1 })
@@ -105,7 +105,7 @@ describe('the counters of campaign and lane', () => {
     expect(counterOf(over.state, kind, id)).toMatchObject({ live: 0, total: 1 })
   })
 
-  it('count a call that finds no target', () => {
+  it('count a call that no target takes', () => {
     const shut = callWorld(changeSteps.target({ states: ['NY'] }))
     expect(counterOf(routeArrival(shut).state, 'campaign', shut.campaignId)).toMatchObject({ live: 1, total: 1 })
   })
@@ -119,7 +119,7 @@ describe('release-call', () => {
     occurredAt: instantAfter(9),
   })
 
-  it('happens once', () => {
+  it('release-call changes nothing the second time', () => {
     released.gives([{ type: 'CallReleased', data: { occurredAt: instantAfter(9) } }])
     given(ledger, released.events)
       .when(releaseCall, { callId: nthCallId(1), connected: true, occurredAt: instantAfter(9) })
@@ -216,8 +216,8 @@ const asked = (counts: Readonly<Record<string, number>>) =>
     Object.entries(counts).filter(([window, count]) => count > 0 && (window.length < 13 || window >= oldestHour)),
   )
 
-describe('calls of one ledger, in any order and any part of them twice', () => {
-  it('never exceed a cap, are live while they hold a claim, and leave exactly what counted', () =>
+describe('calls of one ledger, in any order and with any step repeated', () => {
+  it('never exceed a cap, are in progress while they hold a claim, and leave exactly the counted slots', () =>
     fc.assert(
       fc.asyncProperty(targets, caps, calls, fc.nat(), async (targetCaps, buyerCaps, calls, seed) => {
         const ids = [0, 1, 2].map(world.targetId)

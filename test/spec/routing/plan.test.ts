@@ -12,7 +12,7 @@ const orderOf = (steps: readonly SetupStep[], seed = 1) => {
 const mode = (routingMode: string) => changeSteps.campaign({ routingMode })
 
 describe('the targets of a plan', () => {
-  it('are those in use that an active route leads to; a paused one stays, to be skipped', () => {
+  it('are those in use with an active route; a paused one stays on the plan and is skipped later', () => {
     const { reads, campaign } = callWorld(
       ...anotherTarget(1, {}, { active: false }),
       ...anotherTarget(2),
@@ -25,7 +25,7 @@ describe('the targets of a plan', () => {
     expect(names.toSorted()).toEqual(['Front desk', 'Target 2'])
   })
 
-  it('carry the price and threshold of now: the route’s own price before the target’s, and nothing for a delivery', () => {
+  it('have present prices and thresholds: the route’s price before the target’s, and 0 for a delivery target', () => {
     const { reads, campaign } = callWorld(
       changeSteps.target({ durationThresholdSeconds: 45 }),
       ...anotherTarget(1, { revenueCents: 0 }, { priority: 200, revenueOverrideCents: 900 }),
@@ -40,19 +40,19 @@ describe('the targets of a plan', () => {
     ])
   })
 
-  it('are none on a campaign without routes', () => {
+  it('are none for a campaign without routes', () => {
     const { reads, campaign } = callWorld()
     expect(orderedPlan({ ...reads.workspace, routes: PersistentMap() }, campaign, 1)).toEqual([])
   })
 })
 
-describe('by priority', () => {
-  it('the smaller comes first', () => {
+describe('a plan by priority', () => {
+  it('puts the smaller priority first', () => {
     const steps = [...anotherTarget(1, {}, { priority: 99 }), ...anotherTarget(2, {}, { priority: 101 })]
     for (const seed of [1, 2, 3]) expect(orderOf(steps, seed)).toEqual(['Target 1', 'Front desk', 'Target 2'])
   })
 
-  it('equals come in weighted random order, the weightless last of them', () => {
+  it('orders equal priorities at random by weight, weight 0 last', () => {
     const { reads, campaign } = callWorld(
       changeSteps.route({ weight: 300 }),
       ...anotherTarget(1, {}, { weight: 100 }),
@@ -69,8 +69,8 @@ describe('by priority', () => {
   })
 })
 
-describe('weighted', () => {
-  it('priority says nothing, weight says how often a target comes first', () => {
+describe('a weighted plan', () => {
+  it('ignores priority; weight determines how often a target comes first', () => {
     const { reads, campaign } = callWorld(
       mode('weighted'),
       changeSteps.route({ weight: 100, priority: 1_000 }),
@@ -87,8 +87,8 @@ describe('weighted', () => {
   })
 })
 
-describe('by the highest bid', () => {
-  it('the dearest comes first, ties by priority, then the earlier route', () => {
+describe('a plan by the highest bid', () => {
+  it('puts the highest price first, ties by priority, then by the older route', () => {
     const steps = [
       mode('highest_bid'),
       ...anotherTarget(1, { revenueCents: 4_000 }, { priority: 50 }),
@@ -100,10 +100,10 @@ describe('by the highest bid', () => {
   })
 })
 
-describe('the same inputs', () => {
+describe('a plan of the same inputs', () => {
   const steps = Array.from({ length: 11 }, (_, n) => anotherTarget(n + 1)).flat()
 
-  it('give the same plan, in whatever order the routes came to be held', () => {
+  it('is the same in any order in which the routes were created', () => {
     for (const routingMode of ['priority', 'weighted']) {
       const { reads, campaign, campaignId } = callWorld(mode(routingMode), ...steps)
       const routes = [...(reads.workspace.routes.get(campaignId)?.entries() ?? [])]

@@ -7,8 +7,8 @@ const items = fc
   .array(fc.integer({ min: 0, max: 1_000 }), { maxLength: 12 })
   .map((weights) => weights.map((weight, n) => ({ n, weight })))
 
-describe('randomFrom', () => {
-  it('gives the same row for the same seed, inside [0, 1)', () => {
+describe('createRandom', () => {
+  it('returns the same sequence for the same seed, inside [0, 1)', () => {
     fc.assert(
       fc.property(seeds, (seed) => {
         const [one, same] = [createRandom(seed), createRandom(seed)]
@@ -21,7 +21,7 @@ describe('randomFrom', () => {
     )
   })
 
-  it('spreads evenly, also over the first draws of seeds in a row', () => {
+  it('is evenly distributed, also over the first draws of consecutive seeds', () => {
     const tenths = Array.from({ length: 10 }, () => 0)
     for (let seed = 0; seed < 20_000; seed += 1) {
       const tenth = Math.floor(createRandom(seed)() * 10)
@@ -32,7 +32,7 @@ describe('randomFrom', () => {
 })
 
 describe('weightedOrder', () => {
-  it('orders all items, each once, those of weight 0 behind all others', () => {
+  it('orders all items, each once, weight 0 after all others', () => {
     fc.assert(
       fc.property(items, seeds, (items, seed) => {
         const ordered = weightedOrder(items, createRandom(seed))
@@ -43,7 +43,7 @@ describe('weightedOrder', () => {
     )
   })
 
-  it('draws without replacement: every place goes by the weights that are left', () => {
+  it('draws without replacement: each place follows the remaining weights', () => {
     const weights = [60, 30, 10, 0]
     const draws = 20_000
     const firsts = weights.map(() => 0)

@@ -6,7 +6,7 @@ import { nthCallId } from '../../support/fixtures/call-world.ts'
 import { NOW } from '../../support/fixtures/spec.ts'
 
 describe('a reason', () => {
-  it('is the platform’s only when its code is not known', () => {
+  it('has the owner `platform` only for an unknown code', () => {
     const owners = [...unroutedReason.options, ...skipReason.options].map((code) => reasonOf(code).owner)
     expect(owners).toHaveLength(26)
     expect(owners).not.toContain('platform')
@@ -14,12 +14,12 @@ describe('a reason', () => {
     expect(reasonOf('constructor').owner).toBe('platform')
   })
 
-  it('of a code that is not known keeps its sentence, and has one without', () => {
+  it('keeps its recorded sentence for an unknown code, and gets a generic one where none was recorded', () => {
     expect(reasonSentence('caller_asleep', 'Asleep.')).toBe('Asleep.')
     expect(reasonSentence('caller_asleep', '')).toBe('The call was not routed (caller_asleep).')
   })
 
-  it('is told of in the waterfall with its label and owner, also when a later version gave it', () => {
+  it('appears in the waterfall with label and owner, also when a later version recorded it', () => {
     const later = JSON.parse(
       '{"reason":"caller_asleep","sentence":"","action":"hangup","message":null,"forwardE164":null}',
     )

@@ -95,7 +95,7 @@ const usual = [answer, release] as const
 const SLOT = { [HOUR]: 1, [TODAY]: 1, [TODAY.slice(0, 7)]: 1 }
 
 describe('recount-call', () => {
-  it('counts a late conversion in the day of the settlement, and its slot in the windows of the dial', () => {
+  it('counts a late conversion on the day of the settlement, and its slot in the windows of the dial', () => {
     const played = changed(10, [convert])
     const settled = ledgerAfter(played, ...usual, settles(played))
     expect(countsIn(played, settled)).toEqual({ target: {}, buyer: {}, lane: {}, slots: {} })
@@ -108,7 +108,7 @@ describe('recount-call', () => {
     })
   })
 
-  it('follows each correction, up and down, and takes a slot back with its conversion', () => {
+  it('counts each correction, up and down, and gives a slot back with its conversion', () => {
     const steps = [adjust({ revenueCents: 9_000 }), adjust({ payoutCents: 1 }), adjust({ converted: false })]
     const played = changed(60, steps)
     const heard = recounts(played)
@@ -118,7 +118,7 @@ describe('recount-call', () => {
     expect(after(3)).toMatchObject({ target: { [TODAY]: 9_000 }, lane: { [TODAY]: 1 }, slots: {} })
   })
 
-  it('comes to the same in any order, any of it twice, though the settlement comes last', () => {
+  it('gives the same counts in any order, with repeats, though the settlement comes last', () => {
     const played = changed(10, [convert, adjust({ revenueCents: 700 }), adjust({ converted: false })])
     const [first, second, third] = recounts(played) as [Heard, Heard, Heard]
     const straight = countsIn(played, ledgerAfter(played, ...usual, settles(played), first, second, third))
@@ -135,7 +135,7 @@ describe('recount-call', () => {
     }
   })
 
-  it('leaves a target alone whose caps were reset since, and counts for its buyer', () => {
+  it('counts on the buyer only when the target’s caps were reset since', () => {
     const played = changed(60, [adjust({ revenueCents: 9_000 })])
     const reset = [resetTargetCaps, { targetId: played.world.targetId() }] as const
     const counts = (...heard: readonly Heard[]) => countsIn(played, ledgerAfter(played, ...usual, ...heard))
@@ -147,7 +147,7 @@ describe('recount-call', () => {
     expect(resetBetween).toMatchObject({ target: {}, buyer: { [TODAY]: 9_000 } })
   })
 
-  it('counts on the target again what was claimed after a reset', () => {
+  it('counts on the target a call claimed after a reset', () => {
     const played = changed(60, [adjust({ revenueCents: 9_000 })])
     const { workspace } = played.world.reads
     const targetId = played.world.targetId()
@@ -168,7 +168,7 @@ describe('recount-call', () => {
     expect(countsIn(played, events)).toMatchObject({ target: { [TODAY]: 9_000 } })
   })
 
-  it('tells that a late figure reaches a cap of revenue', () => {
+  it('notifies a revenue cap that a late figure reaches', () => {
     const capped = changeSteps.target({ dailyRevenueCapCents: 5_000 })
     const played = changed(60, [adjust({ revenueCents: 5_000 }), adjust({ revenueCents: 6_000 })], capped)
     const types = ledgerAfter(played, ...usual, settles(played), ...recounts(played)).map(({ type }) => type)
@@ -180,7 +180,7 @@ describe('recount-call', () => {
     ])
   })
 
-  it('counts what a call that connected nobody earns its publisher', () => {
+  it('counts the payout of a call that did not connect', () => {
     const world = callWorld(strict, paid)
     const arrival = routeArrival(world)
     const missed = given(call, callEventsOf(arrival, noticeSteps.end(8))).when(adjustCall, {
@@ -203,7 +203,7 @@ describe('recount-call', () => {
     }
   })
 
-  it('shows in what was used of the caps', async () => {
+  it('changes the projection of the cap counters', async () => {
     const played = changed(10, [convert, adjust({ revenueCents: 700 }), adjust({ converted: false, revenueCents: 0 })])
     const { targetId, buyerId, campaignId, publisherId } = played.world
     const shown = async (n: number) => {
@@ -223,7 +223,7 @@ describe('recount-call', () => {
     expect(await shown(3)).toMatchObject([back, back, { payoutDays: { [TODAY]: 0 } }])
   })
 
-  it('asks its memory for a call that the fold has forgotten, and goes by that', async () => {
+  it('looks up a call that the fold has dropped', async () => {
     const played = changed(10, [convert, adjust({ revenueCents: 700 })])
     const events = ledgerAfter(played, ...usual, settles(played), ...recounts(played).slice(0, 1))
     const memory = (await project(bookedCalls, recordedEvents(ledger, events)))[callId]

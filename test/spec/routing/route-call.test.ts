@@ -35,11 +35,11 @@ describe('route-call', () => {
     routeArrival(refusing, {}, refused.events).gives([])
   })
 
-  it('refuses a number that the workspace does not hold', () => {
+  it('refuses a number that the workspace does not have', () => {
     routeArrival(world, { to: '+14155559999' }).gives({ refused: 'number-not-found' })
   })
 
-  it('passes over a target whose one slot another call holds', () => {
+  it('skips a target whose only slot another call holds', () => {
     const capped = callWorld(changeSteps.target({ dailyCap: 1 }), ...anotherTarget(1, {}, { priority: 200 }))
     const first = routeArrival(capped)
     first.gives([{ type: 'CallAdmitted', data: { claim: { target: { name: 'Front desk' } } } }])
@@ -54,7 +54,7 @@ describe('route-call', () => {
     ])
   })
 
-  it('judges and counts a call dated in the past in its own windows', () => {
+  it('checks and counts a call dated in the past in its own windows', () => {
     const capped = callWorld(changeSteps.target({ dailyCap: 1, hourlyCap: 1 }))
     const past = '2026-03-08T23:59:59.999Z'
     const first = routeArrival(capped)
@@ -76,7 +76,7 @@ describe('a repeat caller', () => {
     [key]: { workspaceId: WORKSPACE, at: instantAfter(-seconds), targetId: null },
   })
 
-  it('is known to the ledger that let it in before', () => {
+  it('is recognized by the ledger that admitted it before', () => {
     const first = routeArrival(blocking)
     const repeat = { callId: nthCallId(2), occurredAt: instantAfter(60) }
     routeArrival(blocking, repeat, first.events).gives([
@@ -88,12 +88,12 @@ describe('a repeat caller', () => {
     ])
   })
 
-  it('is recalled where the ledger has forgotten', () => {
+  it('is looked up when the ledger has dropped it', () => {
     routeArrival(blocking, {}, [], remembered(86_399)).gives([{ type: 'CallRefused' }])
     routeArrival(blocking, {}, [], remembered(86_400)).gives([{ type: 'CallAdmitted' }])
   })
 
-  it('is known by its latest admission, whatever was played in between', () => {
+  it('is recognized by its latest admission, in any order of calls', () => {
     const first = routeArrival(blocking)
     const older = routeArrival(blocking, { callId: nthCallId(2), occurredAt: instantAfter(-200_000) }, first.events)
     older.gives([{ type: 'CallAdmitted' }])
@@ -102,7 +102,7 @@ describe('a repeat caller', () => {
     ])
   })
 
-  it('was not admitted by being refused', () => {
+  it('is not recognized by a refused call', () => {
     const first = routeArrival(blocking)
     const refused = routeArrival(blocking, { callId: nthCallId(2), occurredAt: instantAfter(86_399) }, first.events)
     refused.gives([{ type: 'CallRefused' }])
@@ -111,13 +111,13 @@ describe('a repeat caller', () => {
     ])
   })
 
-  it('is not looked for where nothing depends on it', () => {
+  it('is not looked up when no rule depends on it', () => {
     routeArrival(callWorld(changeSteps.campaign({ dedupeWindowSeconds: 86_400 })), {}, [], remembered(1)).gives([
       { type: 'CallAdmitted' },
     ])
   })
 
-  it('is known by the later of what the ledger and the memory have of it', () => {
+  it('is recognized by the later sighting of ledger and projection', () => {
     const older = routeArrival(blocking, { callId: nthCallId(2), occurredAt: instantAfter(-200_000) })
     routeArrival(blocking, {}, older.events).gives([{ type: 'CallAdmitted' }])
     routeArrival(blocking, {}, older.events, remembered(60)).gives([{ type: 'CallRefused' }])
@@ -145,7 +145,7 @@ describe('a duplicate caller of a target', () => {
     },
   })
 
-  it('is one whom the target was connected to, on whatever campaign, from the answer until the window ends', () => {
+  it('is one that the target was connected to, on any campaign, from the answer to the end of the window', () => {
     const before = playCalls(windowed, { overAfter: 10 }).ledger
     const comes = (occurredAt: string, sent: object = {}) =>
       routeArrival(windowed, { callId: nthCallId(2), occurredAt, ...sent }, before)
@@ -158,12 +158,12 @@ describe('a duplicate caller of a target', () => {
     comes(instantAfter(3), { caller: '+14155550198' }).gives(dialling)
   })
 
-  it('is not one whom it was only rung for', () => {
+  it('is not one whose call only rang', () => {
     const before = playCalls(windowed, { dials: [['busy', 2]], overAfter: null }).ledger
     routeArrival(windowed, { callId: nthCallId(2), occurredAt: instantAfter(60) }, before).gives(dialling)
   })
 
-  it('is recalled where the ledger has forgotten', () => {
+  it('is looked up when the ledger has dropped it', () => {
     routeArrival(windowed, {}, [], reached(ninetyDays - 1)).gives(skipping)
     routeArrival(windowed, {}, [], reached(ninetyDays)).gives(dialling)
     routeArrival(callWorld(...anotherTarget(1, {}, { priority: 200 })), {}, [], reached(1)).gives(dialling)
@@ -174,7 +174,7 @@ describe('a duplicate caller of a lane', () => {
   const windowed = callWorld(changeSteps.lane({ dedupeWindowSeconds: 3_600 }))
   const withheld = (payoutWithheld: string | null) => [{ type: 'CallAdmitted', data: { terms: { payoutWithheld } } }]
 
-  it('is one whom it sent before, and who was let in: its publisher earns nothing from that call', () => {
+  it('is one that the lane sent before and that was admitted: the publisher earns nothing from the call', () => {
     const first = routeArrival(windowed)
     first.gives(withheld(null))
     const again = (occurredAt: string, caller: string | null = CALLER) =>
@@ -184,7 +184,7 @@ describe('a duplicate caller of a lane', () => {
     again(instantAfter(1), null).gives(withheld(null))
   })
 
-  it('is recalled where the ledger has forgotten', () => {
+  it('is looked up when the ledger has dropped it', () => {
     const { campaignId, publisherId } = windowed
     const key = `caller-memory/${laneCallerKey(laneId(campaignId, publisherId), CALLER)}`
     const sent = (seconds: number) => ({
@@ -219,7 +219,7 @@ describe('a SIP call with a routing key', () => {
   })
   const keyId = idIn(other.events, 'LaneOpened', 'key', 1)
 
-  it('is on the account of the key’s lane, whoever the number belongs to', () => {
+  it('is attributed to the key’s lane, whatever lane the number has', () => {
     const call = keyed('red')
     call.gives([
       {
@@ -234,11 +234,11 @@ describe('a SIP call with a routing key', () => {
     expect(counterOf(call.state, 'lane', laneId(other.campaignId, other.publisherId)).live).toBe(0)
   })
 
-  it('needs no campaign on its number', () => {
+  it('is routed on a number without a campaign', () => {
     keyed('red', onceDone(assignNumber, { numberId: numberIn(other.events), campaignId: null })).gives(by(red))
   })
 
-  it('is its number’s where the key is unknown, or revoked with its lane', () => {
+  it('is attributed by its number when the key is unknown or was revoked with its lane', () => {
     keyed('green').gives(by(blue))
     keyed(
       'red',
@@ -246,7 +246,7 @@ describe('a SIP call with a routing key', () => {
     ).gives(by(blue))
   })
 
-  it('goes on with the secret before until its grace ends', () => {
+  it('accepts the previous secret until its grace period ends', () => {
     const rotated = onceDone(rotateRoutingKey, {
       keyId,
       graceMinutes: 60,
@@ -257,7 +257,7 @@ describe('a SIP call with a routing key', () => {
     keyed('red', rotated, { occurredAt: instantAfter(3_600) }).gives(by(blue))
   })
 
-  it('meets the gates of the key’s lane', () => {
+  it('passes the gates of the key’s lane', () => {
     const off = onceDone(setLane, {
       campaignId: other.campaignId,
       publisherId: publisherIn(other.events, 1),

@@ -18,7 +18,7 @@ describe('a tag filter', () => {
     ['nin', ['social'], ['social', 'search']],
     ['exists', null, undefined],
     ['prefix', 'sea', 'arch'],
-  ])('%s lets a tag pass that fits, to the letter', (op, fits, differs) => {
+  ])('%s compares a tag case-sensitively', (op, fits, differs) => {
     expect(failed(filter('source', op, fits))).toBeNull()
     if (differs !== undefined) expect(failed(filter('source', op, differs))).not.toBeNull()
   })
@@ -31,22 +31,22 @@ describe('a tag filter', () => {
     ['exists', null, false],
     ['missing', null, true],
     ['prefix', '', false],
-  ])('%s on a tag that is not there', (op, value, passes) => {
+  ])('%s on a missing tag', (op, value, passes) => {
     expect(failed(filter('absent', op, value)) === null).toBe(passes)
     expect(failed(filter('toString', op, value)) === null).toBe(passes)
   })
 
-  it('takes an empty value for a tag that is there', () => {
+  it('treats an empty value as a present tag', () => {
     expect(failed(filter('empty', 'exists'), filter('empty', 'eq', ''), filter('empty', 'prefix', ''))).toBeNull()
     expect(failed(filter('empty', 'missing'))).not.toBeNull()
   })
 
-  it('passes nothing that is in no list', () => {
+  it('passes no tag by an empty list', () => {
     expect(failed(filter('source', 'in', []))).not.toBeNull()
     expect(failed(filter('source', 'nin', []))).toBeNull()
   })
 
-  it('must hold with all the others; the first that does not is named', () => {
+  it('must pass together with all others; the first that fails is named', () => {
     const holds = filter('utm.term', 'prefix', 'roof')
     expect(failed(holds, filter('source', 'missing'), filter('source', 'eq', 'x'))).toEqual({
       sentence: 'Target Desk takes only calls whose tag source is not there.',
@@ -61,7 +61,7 @@ describe('a tag filter', () => {
     ['in', ['a', 'b', 'c'], 'is one of “a”, “b”, “c”'],
     ['nin', ['search', 'a', 'b', 'c', 'd'], 'is none of “search”, “a”, “b”, 2 more'],
     ['prefix', 'x'.repeat(500), `begins with “${'x'.repeat(24)}…”`],
-  ])('%s is told in words that stay short', (op, value, words) => {
+  ])('%s has a short sentence', (op, value, words) => {
     expect(failed(filter('source', op, value))?.sentence).toBe(
       `Target Desk takes only calls whose tag source ${words}.`,
     )

@@ -44,7 +44,7 @@ describe('the health of a target', () => {
     expect(times(count)).toMatchObject({ health, consecutiveFailures: count, lastError: 'busy (SIP 486)' })
   })
 
-  it('is healed by a connection, whatever was; the latest error stays to be read', () => {
+  it('is healthy after a connection; the latest error stays', () => {
     expect(healthAfterConnection(times(7))).toEqual({
       health: 'healthy',
       lastError: 'busy (SIP 486)',
@@ -56,12 +56,12 @@ describe('the health of a target', () => {
     expect(healthAfterFailure(healthAfterConnection(times(7)), failure())).toMatchObject({ consecutiveFailures: 1 })
   })
 
-  it('names an error that has no SIP code by its outcome', () => {
+  it('names an error without SIP code by its outcome', () => {
     expect(times(1, { outcome: 'no_answer', sipCode: null })?.lastError).toBe('no_answer')
   })
 })
 
-describe('a target is switched off', () => {
+describe('a target is suppressed', () => {
   const seconds = (health: TargetHealth | null) =>
     health?.suppressedUntil ? (Date.parse(health.suppressedUntil) - Date.parse(NOW)) / 1_000 : 0
 
@@ -88,15 +88,15 @@ describe('a target is switched off', () => {
     [3_601, 3_600],
     [86_400, 3_600],
     [-5, 0],
-  ])('by a 503 that asks for %s seconds at once for %d', (asked, off) => {
+  ])('at once by a 503 with a Retry-After of %s seconds, for %d', (asked, off) => {
     expect(seconds(failing(unavailable(asked)))).toBe(off)
   })
 
-  it('by no other code that asks for time', () => {
+  it('not by another code with a Retry-After', () => {
     expect(seconds(failing(failure(0, { sipCode: 500, retryAfterSeconds: 600 })))).toBe(0)
   })
 
-  it('for the longer of what the row and the equipment say, and never for less than before', () => {
+  it('for the longer of the two durations, and never shorter than before', () => {
     const four = [failure(), failure(), failure(), failure()]
     expect(seconds(failing(...four, unavailable(10)))).toBe(60)
     expect(seconds(failing(...four, unavailable(100)))).toBe(100)
@@ -104,7 +104,7 @@ describe('a target is switched off', () => {
     expect(seconds(failing(unavailable(600), unavailable(null, 1)))).toBe(600)
   })
 
-  it('from the failure on, until its time is over, to the millisecond', () => {
+  it('from the failure until the end of the duration, to the millisecond', () => {
     const health = times(TARGET_FAILURES.suppressed)
     const until = instantAfter(SUPPRESSION_SECONDS.first)
     expect(suppressionEndAt(health, NOW)).toBe(until)
@@ -114,7 +114,7 @@ describe('a target is switched off', () => {
     expect(suppressionEndAt(null, NOW)).toBeNull()
   })
 
-  it('in one stretch where failures touch, in whatever order they are told, and anew where they do not', () => {
+  it('in one period when failures overlap, in any order, and in a new one when they do not', () => {
     expect(failing(unavailable(60), unavailable(60, 30))).toMatchObject({
       suppressedFrom: NOW,
       suppressedUntil: instantAfter(90),
@@ -160,8 +160,8 @@ const connects = (before: readonly NewEvent[], n: number, at = instantAfter(n * 
 }
 const typesOf = (events: readonly NewEvent[], type: string) => events.filter((event) => event.type === type)
 
-describe('the ledger', () => {
-  it('passes over a target that is switched off, and dials it again at the instant that its time is over', () => {
+describe('target health in the ledger', () => {
+  it('skips a suppressed target, and dials it again at the end of the suppression', () => {
     const tripped = failedTimes(5)
     const arriving = (occurredAt: string) => routeArrival(world, { callId: nthCallId(90), occurredAt }, tripped).outcome
     // The fifth failed at 4:03.
@@ -188,7 +188,7 @@ describe('the ledger', () => {
     expect(arriving(instantAfter(242.999))).toMatchObject([{ data: { skipped: [] } }])
   })
 
-  it('passes it over at a failover too', () => {
+  it('skips a suppressed target at a failover', () => {
     const swapped = callWorld(...anotherTarget(1, {}, { priority: 1 }))
     const ringing = routeArrival(swapped, { callId: nthCallId(9) }).events
     const asked = dials(ringing, 1, { outcome: 'failed', sipCode: 503, retryAfterSeconds: 600 }).events
@@ -201,7 +201,7 @@ describe('the ledger', () => {
       ])
   })
 
-  it('tells once that a target is down, with its third failure in a row, and again after a call has connected', () => {
+  it('records that a target went down once, at its third failure in a row, and again after a connection', () => {
     const two = failedTimes(2)
     expect(typesOf(two, 'TargetWentDown')).toEqual([])
     const third = dials(two, 2, { sipCode: 486 })
@@ -230,7 +230,7 @@ describe('the ledger', () => {
     expect(typesOf(again, 'TargetWentDown')).toHaveLength(2)
   })
 
-  it('does not hear a caller who gives up, and is not told twice of one failure', () => {
+  it('ignores a caller who gives up, and a repeated failure', () => {
     const gone = given(ledger, routeArrival(world).events).when(
       failOver,
       { callId: nthCallId(1), attempt: 1, outcome: 'abandoned', occurredAt: instantAfter(9) },
@@ -242,7 +242,7 @@ describe('the ledger', () => {
     given(ledger, once.events).when(failOver, told, { reads: world.reads }).gives([])
   })
 
-  it('counts a failure that it hears of after the release of its call, once', () => {
+  it('counts a failure that is reported after the release of its call, once', () => {
     const two = failedTimes(2)
     const ringing = routeArrival(world, { callId: nthCallId(9), occurredAt: instantAfter(120) }, two).events
     const over = { callId: nthCallId(9), connected: false, occurredAt: instantAfter(123) }
@@ -261,7 +261,7 @@ describe('the ledger', () => {
     given(ledger, heard.events).when(failOver, told, { reads: world.reads }).gives([])
   })
 
-  it('says nothing of a bidder that is down, though it counts its failures', () => {
+  it('does not report a bidding target as down, though it counts its failures', () => {
     const { workspace } = world.reads
     const bidding = workspace.targets.update(targetId, (old) => old && { ...old, type: 'rtb' as const })
     const last = given(ledger, routeArrival(world, { callId: nthCallId(9) }, failedTimes(2)).events).when(
@@ -273,7 +273,7 @@ describe('the ledger', () => {
     expect(last.state.health.get(targetId)).toMatchObject({ health: 'down' })
   })
 
-  it('does not heal a target whose caps are reset', () => {
+  it('keeps the health of a target whose caps are reset', () => {
     const before = connects(failedTimes(0), 0)
     const failed = [1, 2, 3, 4, 5].reduce((events, n) => dials(events, n).events, before)
     const reset = given(ledger, failed).when(resetTargetCaps, { targetId }, { reads: world.reads })
@@ -284,7 +284,7 @@ describe('the ledger', () => {
     })
   })
 
-  it('reads failures that were written before their codes were', () => {
+  it('reads version 1 of a failure, which held no SIP code', () => {
     const data = {
       callId: nthCallId(1),
       occurredAt: NOW,
@@ -302,14 +302,14 @@ describe('the ledger', () => {
   })
 })
 
-describe('the read model of health', () => {
+describe('target health in the projection', () => {
   const shown = async (events: readonly NewEvent[], now: string) => {
     const docs = await project(capCounters, recordedEvents(ledger, events))
     const doc = docs[`target:${targetId}`]
     return healthOf(new Map(doc ? [[targetId, capCounters.doc.parse(doc)]] : []), targetId, now)
   }
 
-  it('shows what the ledger knows, and no suppression that is over', async () => {
+  it('equals that of the ledger, without a suppression that is over', async () => {
     const unknown = { health: 'unknown', lastError: null, consecutiveFailures: 0, suppressedUntil: null }
     expect(await shown([], NOW)).toEqual(unknown)
     expect(await shown(routeArrival(world).events, NOW)).toEqual(unknown)
@@ -327,7 +327,7 @@ describe('the read model of health', () => {
     })
   })
 
-  it('takes failures that came after their call was released', async () => {
+  it('includes failures reported after the release of their call', async () => {
     const released = given(ledger, routeArrival(world).events).when(releaseCall, {
       callId: nthCallId(1),
       connected: false,

@@ -48,13 +48,13 @@ const withheld = (terms: object, circumstances: Circumstances = {}) =>
 const windows = (by: number, at = NOW) => addToCounts(NO_COUNTS, Object.values(windowsOf(at)), by, NOW)
 
 describe('payout terms', () => {
-  it('are the campaign’s where the lane inherits', () => {
+  it('are those of the campaign when the lane inherits', () => {
     const payout = { mode: 'fixed', payoutCents: 1_200 }
     expect(termsOf([changeSteps.campaign({ payout })])).toMatchObject({ payoutMode: 'fixed', payoutCents: 1_200 })
     expect(termsOf([])).toMatchObject({ payoutMode: 'revshare', revsharePct: 0, payoutWithheld: null })
   })
 
-  it('are the lane’s own where it has any', () => {
+  it('are those of the lane when it has its own', () => {
     const terms = { payoutMode: 'revshare', revsharePct: 62.5, minPayoutCents: 100, maxPayoutCents: 2_000 }
     const { payoutCents: _none, ...own } = { ...terms, payoutCents: null }
     expect(
@@ -62,7 +62,7 @@ describe('payout terms', () => {
     ).toMatchObject(own)
   })
 
-  it('are none for the workspace’s own media, and for a publisher whose lane is closed', () => {
+  it('are none without a publisher, and for a publisher whose lane is closed', () => {
     const { events, reads, campaign, campaignId, publisherId } = callWorld()
     const none = {
       payoutMode: 'none',
@@ -98,7 +98,7 @@ describe('the payout is withheld', () => {
     expect(standing(status).payoutWithheld).toBe('publisher_not_live')
   })
 
-  it('no longer from one who is live again', () => {
+  it('no longer when the publisher is live again', () => {
     expect(standing('paused', 'live').payoutWithheld).toBeNull()
   })
 
@@ -127,7 +127,7 @@ describe('the payout is withheld', () => {
     [{ dailyPayoutCapCents: 200 }, { cents: windows(200) }, { cents: windows(199) }],
     [{ ...FIXED, dailyPayoutCapCents: 200 }, { cents: windows(101) }, { cents: windows(100) }],
     [{ ...FLOORED, dailyPayoutCapCents: 200 }, { cents: windows(151) }, { cents: windows(150) }],
-  ])('by a full cap of the lane: %j', (cap, full, free) => {
+  ])('by a reached cap of the lane: %j', (cap, full, free) => {
     expect([withheld(cap, { counter: full }), withheld(cap, { counter: free })]).toEqual(['lane_capped', null])
     expect(withheld({ ...cap, blockWhenCapped: false }, { counter: full })).toBe('lane_capped')
   })
@@ -141,7 +141,7 @@ describe('the payout is withheld', () => {
     ['as the window ends', -60, null],
     ['in a call dated later', 59.999, 'duplicate'],
     ['in a call dated a window later', 60, null],
-  ])('from a caller whom the lane sent %s', (_when, seconds, reason) => {
+  ])('from a caller that the lane sent %s', (_when, seconds, reason) => {
     expect(withheld(windowed, { sent: seen(seconds) })).toBe(reason)
   })
 
@@ -160,7 +160,7 @@ describe('the payout is withheld', () => {
     expect(withheld(windowed, worst)).toBe('duplicate')
   })
 
-  it('by caps that roll on the edge in UTC', () => {
+  it('by caps that reset at the edge of the UTC window', () => {
     const counter = { taken: windows(1, '2026-03-10T15:59:59.999Z') }
     expect(withheld({ hourlyCap: 1 }, { counter, at: '2026-03-10T15:59:59.999Z' })).toBe('lane_capped')
     expect(withheld({ hourlyCap: 1 }, { counter, at: '2026-03-10T16:00:00.000Z' })).toBeNull()
@@ -168,7 +168,7 @@ describe('the payout is withheld', () => {
 })
 
 describe('the other terms', () => {
-  it('take the lane’s buffer, and else the campaign’s', () => {
+  it('have the lane’s buffer, else the campaign’s', () => {
     const buffered = changeSteps.campaign({ bufferSeconds: 60 })
     expect(termsOf([buffered]).bufferSeconds).toBe(60)
     expect(termsOf([buffered, changeSteps.lane({ bufferSeconds: 0 })]).bufferSeconds).toBe(0)
@@ -179,7 +179,7 @@ describe('the other terms', () => {
     ['starter', 5],
     ['growth', 4],
     ['scale', 3],
-  ])('take the usage rate of the plan %s', (planId, usageRateCents) => {
+  ])('have the usage rate of the plan %s', (planId, usageRateCents) => {
     const changed = planId === 'scale' ? [] : [[changePlan, () => ({ planId })] as const]
     expect(termsOf(changed).usageRateCents).toBe(usageRateCents)
   })

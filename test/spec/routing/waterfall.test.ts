@@ -41,8 +41,8 @@ function found(steps: readonly SetupStep[], changes: Partial<WaterfallInput> = {
   })
 }
 
-describe('the first target that can take the call', () => {
-  it('is claimed with all that its dial needs', () => {
+describe('the first eligible target', () => {
+  it('is claimed with everything that its dial needs', () => {
     expect(found([changeSteps.target({ externalRef: 'desk-1', durationThresholdSeconds: 30 })])).toMatchObject({
       skipped: [],
       unrouted: null,
@@ -64,7 +64,7 @@ describe('the first target that can take the call', () => {
     })
   })
 
-  it('comes behind those passed over, each with its reason', () => {
+  it('is claimed after skipped targets, each with its reason', () => {
     const { skipped, claim } = found([
       changeSteps.targetStatus('paused'),
       ...anotherTarget(1, { states: ['NY'] }, { priority: 101 }),
@@ -78,13 +78,13 @@ describe('the first target that can take the call', () => {
     expect(claim).toMatchObject({ target: { name: 'Target 2' }, attempt: 1 })
   })
 
-  it('may be a sip address', () => {
+  it('is dialled at its SIP address', () => {
     const sip = { type: 'sip', endpoint: { sipUri: 'sip:sales@pbx.example.com' } }
     const { claim } = found([changeSteps.targetStatus('paused'), ...anotherTarget(1, sip)])
     expect(claim).toMatchObject({ deliveryMode: 'sip', destination: 'sip:sales@pbx.example.com' })
   })
 
-  it('hears the whisper set for it', () => {
+  it('is claimed with its whisper', () => {
     const whisper = { text: 'A solar call.', acceptDigit: '1' }
     expect(found([changeSteps.target({ endpoint: { whisper } })]).claim?.whisper).toEqual(whisper)
   })
@@ -93,12 +93,12 @@ describe('the first target that can take the call', () => {
     ['caller', CALLER],
     ['tracking_number', DIALED],
     ['fixed', '+14155550177'],
-  ])('sees as caller id, in the mode %s, %s', (callerIdMode, callerId) => {
+  ])('is dialled in caller-id mode %s with %s', (callerIdMode, callerId) => {
     const endpoint = { callerIdMode, callerIdE164: '+14155550177' }
     expect(found([changeSteps.target({ endpoint })]).claim?.callerId).toBe(callerId)
   })
 
-  it('sees no caller id of a caller who hides it', () => {
+  it('is dialled without caller id when the caller is hidden', () => {
     expect(found([], { caller: null }).claim?.callerId).toBeNull()
   })
 })
@@ -116,16 +116,16 @@ describe('the ring time', () => {
     )
   })
 
-  it('counts whole seconds of the budget', () => {
+  it('is rounded down to whole seconds of the failover budget', () => {
     const { claim } = found([], { settings: { ...settings, deadline: instantAfter(1.999) }, attempts: 1 })
     expect(claim).toMatchObject({ ringSeconds: 1, attempt: 2 })
   })
 })
 
-describe('a caller whom nobody takes', () => {
+describe('a call that no target takes', () => {
   const all = (changes: Partial<WaterfallInput>, steps: readonly SetupStep[] = []) => found(steps, changes).unrouted
 
-  it('finds no targets on an empty plan', () => {
+  it('is unrouted with no_targets on an empty plan', () => {
     expect(all({ plan: [] })).toEqual({
       reason: 'no_targets',
       sentence: 'The routing plan of campaign Solar West has no active targets.',
@@ -133,7 +133,7 @@ describe('a caller whom nobody takes', () => {
     })
   })
 
-  it('finds no eligible target when all are passed over', () => {
+  it('is unrouted with no_eligible_target when all targets are skipped', () => {
     expect(all({}, [changeSteps.target({ states: ['NY'] })])).toMatchObject({
       reason: 'no_eligible_target',
       sentence: '1 target on the plan of campaign Solar West, and none could take the call.',
@@ -143,12 +143,12 @@ describe('a caller whom nobody takes', () => {
   it.each([
     [1, '1 target of campaign Solar West was dialled and none answered.'],
     [3, '3 targets of campaign Solar West were dialled and none answered.'],
-  ])('has been failed by all after %d dials', (attempts, sentence) => {
+  ])('is unrouted with all_targets_failed after %d dials', (attempts, sentence) => {
     expect(all({ plan: [], attempts })).toMatchObject({ reason: 'all_targets_failed', sentence })
     expect(all({ attempts }, [changeSteps.target({ states: ['NY'] })])).toMatchObject({ reason: 'all_targets_failed' })
   })
 
-  it('has been failed by all when the budget is spent, though the plan is not', () => {
+  it('is unrouted with all_targets_failed when the failover budget is spent before the plan', () => {
     const spent = (deadline: string) => found([], { attempts: 1, settings: { ...settings, deadline } })
     const sentence =
       '1 target of campaign Solar West was dialled and none answered before the failover budget was spent, with 1 target left.'
@@ -163,7 +163,7 @@ describe('a caller whom nobody takes', () => {
     { action: 'hangup', message: null, forwardE164: null },
     { action: 'message', message: 'Nobody is free.', forwardE164: null },
     { action: 'forward', message: null, forwardE164: '+14155550188' },
-  ] as const)('is dealt with as the campaign says: $action', (unrouted) => {
+  ] as const)('gets the unrouted action of the campaign: $action', (unrouted) => {
     expect(all({ plan: [], settings: { ...settings, unrouted } })).toMatchObject(unrouted)
   })
 })
