@@ -21,10 +21,12 @@ const SUBJECTS: readonly Subject[] = [
 ]
 
 const HOUR = 3_600_000
-/** For how long the counts of an hour, a day and a month are kept, by the length of the window's name (Supplement §6). */
+/**
+ * How long (ms) the counts of an hour, a day and a month are kept, by the length of the window's name (Supplement §6).
+ */
 const RETENTION_MS: Readonly<Record<number, number>> = { 13: 48 * HOUR, 10: 62 * 24 * HOUR, 7: 13 * 28 * 24 * HOUR }
 
-/** Counts that must still be known, and are not nothing. */
+/** The counts that are not zero and within their retention. */
 function withinRetention(counts: Iterable<readonly [string, number]>, now: number) {
   const known = [...counts].filter(([window, count]) => {
     const oldest = iso(now - (RETENTION_MS[window.length] ?? 0)).slice(0, window.length)
@@ -41,7 +43,7 @@ function idOf({ kind, name }: Subject, ids: Ids): string {
     .join(':')
 }
 
-/** The ledger's own counters, by which it decides. */
+/** Compares the ledger's own counters. */
 function expectLedger(model: Model, ids: Ids, state: LedgerState): void {
   for (const subject of SUBJECTS) {
     const { live, taken, total, cents } = counterOf(state, subject.kind, idOf(subject, ids))
@@ -57,7 +59,7 @@ function expectLedger(model: Model, ids: Ids, state: LedgerState): void {
   }
 }
 
-/** What records show of their use. */
+/** Compares the usage that the records show. */
 async function expectUsage(model: Model, ids: Ids, views: ReadStore): Promise<void> {
   for (const subject of SUBJECTS) {
     const id = idOf(subject, ids)
@@ -84,7 +86,7 @@ async function expectUsage(model: Model, ids: Ids, views: ReadStore): Promise<vo
 
 const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0)
 
-/** Every call as the log shows it, and the figures of all of them. */
+/** Compares every row of the call log, and the statistics of all rows. */
 async function expectCalls(model: Model, system: System, views: ReadStore): Promise<void> {
   const log = system.docs('call-log')
   expect(log.size).toBe(model.calls.length)
@@ -103,7 +105,7 @@ async function expectCalls(model: Model, system: System, views: ReadStore): Prom
   })
 }
 
-/** What was dialled and let go, each once; and the wallet, entry by entry. */
+/** Compares the dials, each sent once, and the wallet entry by entry. */
 function expectMoney(model: Model, system: System): void {
   const claims = model.calls.flatMap(({ id, claims }) => claims.map(({ attempt }) => `${id}#${attempt}`))
   expect(system.dials.map(({ callId, attempt }) => `${callId}#${attempt}`).toSorted()).toEqual(claims.toSorted())
@@ -118,7 +120,7 @@ function expectMoney(model: Model, system: System): void {
   expect(wallet).toMatchObject({ balanceCents: model.balanceCents, reservations: [] })
 }
 
-/** Caps that were told to be reached, and targets that went down: each when it was, and only once. */
+/** Compares the notices of reached caps and of targets that went down, each sent once. */
 function expectNotices(model: Model, { log }: System): void {
   const told = log.events.flatMap(({ type, data }) => {
     if (type === 'TargetWentDown') return [`${ledgerEvents.TargetWentDown.parse(data).target.name} is down`]
@@ -132,7 +134,7 @@ function expectNotices(model: Model, { log }: System): void {
   expect(told.toSorted()).toEqual(model.notices.toSorted())
 }
 
-/** Everything that the engine knows of a history's calls is what the model knows. */
+/** Expects that the engine and the model agree on everything. */
 export async function expectAgreement(model: Model, system: System, ids: Ids): Promise<void> {
   const views = await system.store()
   expectLedger(model, ids, await system.ledger())
@@ -142,7 +144,7 @@ export async function expectAgreement(model: Model, system: System, ids: Ids): P
   expectNotices(model, system)
 }
 
-/** Every call has ended and settled, and nothing waits, rings or holds a slot. */
+/** Expects that every call has ended and settled, and that no job, dial or slot is left. */
 export async function expectAllEnded(model: Model, system: System): Promise<void> {
   const { counters, calls } = await system.ledger()
   expect([...calls.keys()]).toEqual([])

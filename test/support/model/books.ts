@@ -3,10 +3,10 @@ import { notifyCallCaps, notifyRevenueCap } from './caps.ts'
 import type { CallModel, CorrectionsModel, Model, TermsModel } from './state.ts'
 
 const HOUR = 3_600_000
-/** Hours after its end for which a call takes a conversion. */
+/** Hours after its end within which a call accepts a conversion. */
 const POSTBACK_HOURS = 72
 
-/** What a publisher earns from a converted call of this revenue (Document 1, Payout rules). */
+/** The payout of a converted call with this revenue (Document 1, Payout rules). */
 function payoutOf(terms: TermsModel, revenueCents: number): number {
   const { payoutMode, payoutCents, revsharePct, minPayoutCents, maxPayoutCents, payoutWithheld } = terms
   if (payoutMode === 'none' || payoutWithheld !== null) return 0
@@ -19,7 +19,7 @@ function payoutOf(terms: TermsModel, revenueCents: number): number {
 
 export const answeredClaim = (call: CallModel) => call.claims.find(({ outcome }) => outcome === 'answered') ?? null
 
-/** Figures as a call's facts give them: its talk, what was posted, and what was corrected since. */
+/** The figures that follow from a call's talk, conversions and corrections. */
 function figuresOf(call: CallModel, corrections: CorrectionsModel = call.corrections) {
   const { posts, end, terms } = call
   const last = posts.at(-1)
@@ -41,7 +41,7 @@ type Figures = ReturnType<typeof figuresOf>
 const isSame = (one: Figures, other: Figures) =>
   one.converted === other.converted && one.revenueCents === other.revenueCents && one.payoutCents === other.payoutCents
 
-/** Writes a settled call's books as its facts give them, and tells of the caps that this reaches. */
+/** Updates the books of a settled call, with the notices of the caps that this reaches. */
 export function writeBooks(model: Model, call: CallModel, at: number): void {
   if (call.settledAt === null) return
   const { converted, revenueCents } = call
@@ -54,14 +54,14 @@ export function writeBooks(model: Model, call: CallModel, at: number): void {
   if (figures.revenueCents > revenueCents) notifyRevenueCap(model, sold, call.settledAt)
 }
 
-/** A conversion as it is posted. */
+/** A posted conversion. */
 export interface Conversion {
   readonly source: 'postback' | 'manual'
   readonly revenueCents: number | null
   readonly externalId: string | null
 }
 
-/** Posts a conversion: what refuses it, or whether a figure moved (Supplement §6, `conversion`). */
+/** Posts a conversion; returns the refusal, or whether a figure changed (Supplement §6, `conversion`). */
 export function post(model: Model, call: CallModel, conversion: Conversion): string | boolean {
   const { end, posts } = call
   if (!end || !answeredClaim(call)) return 'conflict'
@@ -75,7 +75,10 @@ export function post(model: Model, call: CallModel, conversion: Conversion): str
   return !isSame(before, figuresOf(call))
 }
 
-/** Corrects figures: what refuses it, or null. What is named stays until it is named again (Supplement §6, `adjust`). */
+/**
+ * Corrects figures; returns the refusal or null. A corrected figure stays until it is corrected again (Supplement §6,
+ * `adjust`).
+ */
 export function adjust(model: Model, call: CallModel, changes: CorrectionsModel): string | null {
   if (Object.keys(changes).length === 0) return 'bad-request'
   if (!call.end) return 'conflict'

@@ -1,13 +1,13 @@
 import type { CampaignModel, Model } from './state.ts'
 
-/** States by the area codes that the histories call from. */
+/** States by the area codes of the callers in histories. */
 const STATES: Readonly<Record<string, string>> = { '+1415': 'CA', '+1212': 'NY', '+1312': 'IL' }
 
 export function stateOfCaller(caller: string | null): string | null {
   return caller === null ? null : (STATES[caller.slice(0, 5)] ?? null)
 }
 
-/** What a caller brings to the gates. */
+/** The input of the gates. */
 export interface GateInputModel {
   readonly caller: string | null
   readonly campaign: CampaignModel | null
@@ -15,7 +15,10 @@ export interface GateInputModel {
   readonly at: number
 }
 
-/** Whether an appearance lies less than a window before an instant, or as much behind it, though no longer than a call. */
+/**
+ * Whether a caller was seen within a window before an instant. Late news counts too: up to the window or four hours
+ * after it.
+ */
 export function isInside(seenAt: number | null, windowSeconds: number, at: number): boolean {
   const behind = Math.min(windowSeconds, 4 * 3_600) * 1_000
   return seenAt !== null && seenAt > at - windowSeconds * 1_000 && seenAt < at + behind
@@ -23,14 +26,14 @@ export function isInside(seenAt: number | null, windowSeconds: number, at: numbe
 
 export const latest = (instants: readonly number[]) => (instants.length > 0 ? Math.max(...instants) : null)
 
-/** Whether the campaign admitted the caller inside its window: its latest admission is what counts. */
+/** Whether the campaign's latest admission of the caller is within its window. */
 export function isRepeatCaller({ calls }: Model, { caller, campaign, at }: GateInputModel): boolean {
   if (caller === null || campaign === null) return false
   const before = calls.filter((call) => call.admitted && call.campaign === campaign.name && call.caller === caller)
   return isInside(latest(before.map((call) => call.at)), campaign.dedupeWindowSeconds, at)
 }
 
-/** The target that a repeat caller is to be tried with first: the one that connected last on the campaign. */
+/** The target to try first for a repeat caller: the one that connected last on the campaign. */
 export function preferredTarget(model: Model, knock: GateInputModel): string | null {
   const { campaign, caller } = knock
   if (campaign?.repeatCallerPolicy !== 'same_target' || !isRepeatCaller(model, knock)) return null

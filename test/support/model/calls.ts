@@ -9,7 +9,7 @@ import { planOf } from './plan.ts'
 import { type CallModel, type ClaimModel, type DialEnd, type Model, need } from './state.ts'
 import { termsOf } from './terms.ts'
 
-/** A look for a target, and what came of it. */
+/** The result of a search for a target. */
 export interface SearchModel {
   readonly skipped: readonly (readonly [string, string])[]
   readonly unrouted: string | null
@@ -17,12 +17,12 @@ export interface SearchModel {
 
 const SECOND = 1_000
 const HOUR = 3_600_000
-/** Seconds after its end at which a call's usage is charged. */
+/** Seconds after its end at which the usage of a call is charged. */
 const USAGE_AFTER = 120
-/** Hours after which a call whose end was never told is ended. */
+/** Hours after which a call without an end is ended by the platform. */
 const LONGEST_CALL = 4
 
-/** Goes down the plan to the first target that can take the call; what it passes over leaves the plan. */
+/** Takes the first target of the plan that is eligible. Skipped targets leave the plan. */
 function search(model: Model, call: CallModel, at: number): SearchModel {
   const skipped: (readonly [string, string])[] = []
   const left = Math.floor((call.routing.deadline - at) / SECOND)
@@ -57,7 +57,7 @@ function search(model: Model, call: CallModel, at: number): SearchModel {
   return endSearch(call, skipped)
 }
 
-/** The first search looks at the whole plan: who cannot take the call now is out, also behind the one who is dialled. */
+/** The first search checks the whole plan: ineligible targets leave it, even those behind the claimed one. */
 function planAndSearch(model: Model, call: CallModel, at: number): SearchModel {
   const reasons = new Map(call.plan.map(({ target }) => [target, skipReason(model, target, { call, at })]))
   const found = search(model, call, at)
@@ -76,12 +76,12 @@ function endSearch(call: CallModel, skipped: SearchModel['skipped']): SearchMode
   return { skipped, unrouted: call.unrouted }
 }
 
-/** A call as it is announced. */
+/** The announcement of a call. */
 export interface ArrivalModel {
   readonly id: string
   readonly dialed: string
   readonly caller: string | null
-  /** The lane whose routing key the call carries. */
+  /** The lane of the routing key that the call carries. */
   readonly key: { readonly campaign: string; readonly publisher: string } | null
   readonly at: number
 }
@@ -97,7 +97,7 @@ function observedTags({ dialed, caller }: ArrivalModel, publisher: string | null
   }
 }
 
-/** A call arrives. Chance orders the plan, so that the order is told. */
+/** A call arrives. `order` is the order that chance gave the plan. */
 export function arrive(model: Model, arriving: ArrivalModel, order: readonly string[]) {
   const { id, dialed, caller, at, key } = arriving
   const { campaign: name, publisher } = key ?? need(model.numbers, dialed)
@@ -157,7 +157,7 @@ export function arrive(model: Model, arriving: ArrivalModel, order: readonly str
 
 const roundedSeconds = (ms: number) => Math.max(0, Math.round(ms / SECOND))
 
-/** The dial that rings. */
+/** The ringing dial. */
 export function ringingClaim(call: CallModel) {
   return call.claims.find(({ outcome }) => outcome === 'ringing') ?? null
 }
@@ -167,7 +167,7 @@ export interface FailureModel extends FailureCode {
   readonly outcome: DialEnd
 }
 
-/** Nobody took the dial that rings: its slot is given back before the next target is looked for. */
+/** The ringing dial fails: its slot is freed before the search goes on. */
 export function fail(model: Model, call: CallModel, failure: FailureModel, at: number): SearchModel {
   const claim = ringingClaim(call)
   if (!claim) throw new Error('Nothing rings.')
@@ -177,7 +177,7 @@ export function fail(model: Model, call: CallModel, failure: FailureModel, at: n
   return search(model, call, at)
 }
 
-/** A buyer takes the call. */
+/** A buyer answers the call. */
 export function answer(model: Model, call: CallModel, at: number): void {
   const claim = ringingClaim(call)
   if (!claim) throw new Error('Nothing rings.')
@@ -197,7 +197,7 @@ function statusAtEnd(call: CallModel, killed: boolean): string {
   return call.claims.at(-1)?.outcome ?? 'failed'
 }
 
-/** The call is over. Whatever is due by now is done by `catchUp`. */
+/** The call ends. `catchUp` does what is due afterwards. */
 export function hangUp(model: Model, call: CallModel, by: string, at: number, killed = false): void {
   const claim = ringingClaim(call)
   if (claim) {
@@ -209,13 +209,13 @@ export function hangUp(model: Model, call: CallModel, by: string, at: number, ki
   call.usageCents = usageCentsOf(talkSeconds, call.terms.usageRateCents)
 }
 
-/** When a call's books are due: a call that nobody answered has nothing to hold back for. */
+/** When the books of a call are settled: after the buffer, or at once if nobody answered. */
 export function settlesAt(call: CallModel): number | null {
   if (!call.end) return null
   return call.end.at + (answeredClaim(call) ? call.terms.bufferSeconds * SECOND : 0)
 }
 
-/** Does what has fallen due: calls without an end are ended, ended ones settle once, their usage is charged once. */
+/** Does what is due: ends stuck calls, settles ended ones once, and charges their usage once. */
 export function catchUp(model: Model): void {
   const stuckAt = (call: CallModel) => Math.max(call.at, call.heardAt) + LONGEST_CALL * HOUR
   const stuck = model.calls.filter((call) => !call.end && stuckAt(call) <= model.now)

@@ -16,10 +16,10 @@ import * as settings from './settings.ts'
 import type { CallModel, CorrectionsModel } from './state.ts'
 import { BUYERS, CALLERS, CAMPAIGNS, LANES, NUMBERS, PUBLISHERS, ROUTES, TARGETS } from './world.ts'
 
-/** fast-check's two sides are one here: a step moves model and system together, and compares them as it goes. */
+/** A step runs on model and system together and compares them, so both sides of fast-check have one type. */
 type Command = fc.AsyncCommand<ModelRun, ModelRun>
 
-/** A step by its name and what it takes; `possible` says where it has no sense. */
+/** Defines a step by its name and arguments; `possible` says when it can run. */
 function step<Args extends readonly unknown[]>(
   name: string,
   args: fc.Arbitrary<Args>,
@@ -39,7 +39,7 @@ const campaign = fc.constantFrom(...CAMPAIGNS)
 const publisher = fc.constantFrom(...PUBLISHERS)
 const lane = fc.constantFrom(...LANES)
 const number = fc.constantFrom(...NUMBERS.flatMap(({ e164, campaign }) => (campaign ? [e164, e164, e164] : [e164])))
-// The first of them call most, so that they are known again.
+// The first callers call most often, so that they are repeat callers.
 const caller = fc.constantFrom(...CALLERS.slice(0, 1), ...CALLERS.slice(0, 2), ...CALLERS)
 const known = fc.constantFrom(...CALLERS.filter((each) => each !== null))
 const scope = fc.option(campaign)
@@ -87,14 +87,14 @@ const correction: fc.Arbitrary<CorrectionsModel> = fc.record<Required<Correction
 const tags = fc.constantFrom({ deal: 'won' }, { deal: null, 'a.b': '1' }, { publisher: null })
 
 const hasCalls = ({ model }: ModelRun) => model.calls.length > 0
-/** One of the calls, mostly of the latest. */
+/** One of the calls, most likely a recent one. */
 function recentCall({ model: { calls } }: ModelRun, pick: number): CallModel {
   const call = calls.at(-1 - (pick % calls.length))
   if (!call) throw new Error('Nobody has called.')
   return call
 }
 
-/** One setting of a kind. */
+/** One setting of a record. */
 function oneSetting<Settings>(arbitraries: { readonly [K in keyof Settings]: fc.Arbitrary<Settings[K]> }) {
   const each = Object.entries<fc.Arbitrary<unknown>>(arbitraries).map(([key, values]) =>
     values.map((value) => ({ [key]: value })),
@@ -102,7 +102,7 @@ function oneSetting<Settings>(arbitraries: { readonly [K in keyof Settings]: fc.
   return fc.oneof(...each) as fc.Arbitrary<Partial<Settings>>
 }
 
-/** How often each step is taken, beside the others. */
+/** The steps and how often each is taken. */
 const WEIGHED: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
   [40, step('playCall', fc.tuple(script), playCall)],
   [8, step('startCall', fc.tuple(fc.record(called)), startCall)],
@@ -173,12 +173,12 @@ const WEIGHED: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
   [1, step('unblock', fc.tuple(known, scope), edits.unblock)],
 ]
 
-/** Steps of one history. */
+/** The steps of one history. */
 export const commands: fc.Arbitrary<Command>[] = WEIGHED.flatMap(([weight, arbitrary]) =>
   Array.from({ length: weight }, () => arbitrary),
 )
 
-/** What a history's world is furnished with: a few settings of each record, before anybody calls. */
+/** The settings of the records before the first call. */
 export const initialSettings = fc.record({
   startsAt: fc
     .tuple(
@@ -192,7 +192,7 @@ export const initialSettings = fc.record({
       fc.nat(1_000_000),
     )
     .map(([instant, ms]) => Date.parse(instant) + ms),
-  /** Of the chance that orders plans. */
+  /** Seed of the chance that orders plans. */
   seed: fc.nat(),
   targets: fc.tuple(...TARGETS.map(() => settings.someTarget)),
   buyers: fc.tuple(...BUYERS.map(() => settings.someBuyer)),
@@ -203,7 +203,7 @@ export const initialSettings = fc.record({
 
 type InitialSettings = typeof initialSettings extends fc.Arbitrary<infer Value> ? Value : never
 
-/** Furnishes both sides. */
+/** Applies the initial settings to model and system. */
 export async function applySettings(line: ModelRun, furnished: InitialSettings): Promise<void> {
   const { targets, buyers, campaigns, lanes, routes } = furnished
   for (const [n, { name }] of TARGETS.entries()) await edits.editTarget(line, name, targets[n] ?? {})

@@ -2,15 +2,17 @@ import { terms } from '../../../src/domain/routing/decision.ts'
 import { callStatus, skipReason, unroutedReason } from '../../../src/domain/shared/call-codes.ts'
 import { type CallModel, dayOf, type Model } from './state.ts'
 
-/** Reasons that no history can meet: every target has a destination, and nobody bids. */
+/** Reasons that no history reaches: every target has a destination, and nobody bids. */
 const UNREACHABLE: ReadonlySet<string> = new Set(['no_destination', 'no_bid', 'timeout', 'error'])
-/** Statuses that a call ends with: the others are those of a live one, or of agents and queues that are not here. */
+/**
+ * The statuses of ended calls. The others are of live calls, or of agents and queues, which the model does not have.
+ */
 const ENDS = ['completed', 'rejected', 'abandoned', 'no_answer', 'busy', 'failed', 'terminated'] as const
 const WINDOWS = ['hourly', 'daily', 'monthly', 'lifetime', 'daily revenue']
 
 const named = (kind: string, names: readonly string[]) => names.map((name) => `${kind}: ${name}`)
 
-/** What histories must have met between them: where none meets a rule, their agreement says nothing of it. */
+/** What the histories together must reach: agreement on a rule that none of them meets proves nothing. */
 export const COVERAGE: readonly string[] = [
   ...named(
     'skipped',
@@ -38,7 +40,7 @@ function ofCall({ unrouted, skips, terms, end, source, at, settledAt, correction
   ]
 }
 
-/** What a history has met. */
+/** What a history has reached. */
 export function coverageOf({ calls, notices }: Model): readonly string[] {
   const capped = WINDOWS.filter((window) =>
     notices.some((notice) => new RegExp(`^\\w+ \\w+ ${window}( \\d|:)`).test(notice)),

@@ -43,7 +43,7 @@ import {
 import { ADA, type Ids, KEY, type System } from './system.ts'
 import { newRoute } from './world.ts'
 
-/** Model and system, side by side. */
+/** The model and the system that it is compared with. */
 export interface ModelAndSystem {
   readonly model: Model
   readonly system: System
@@ -54,7 +54,7 @@ type Edit<Args extends readonly unknown[]> = (pair: ModelAndSystem, ...args: Arg
 
 const idOf = ({ ids }: ModelAndSystem, name: string): string => need(ids, name)
 
-/** What the system must accept. */
+/** Executes a command that must be accepted. */
 async function executeAccepted({ system }: ModelAndSystem, command: AnyCommand, input: object) {
   const events = await system.act(command, input)
   if (isRefusal(events)) throw new Error(`${command.name}: ${JSON.stringify(events)}`)
@@ -118,7 +118,7 @@ export const switchPublisher: Edit<[string, 'live' | 'paused']> = async (pair, n
   need(pair.model.publishers, name).status = status
 }
 
-/** Whether the checklist lets a campaign go live (Supplement §5); its numbers are always ready here. */
+/** Whether the checklist lets a campaign go live (Supplement §5). Its numbers are always ready here. */
 function canGoLive({ routes, targets, buyers, balanceCents }: Model, name: string): boolean {
   const plan = [...routes.values()].filter(({ campaign }) => campaign === name)
   const planned = plan.map(({ target }) => need(targets, target))
@@ -182,7 +182,7 @@ export const resetCaps: Edit<[string]> = async (pair, name) => {
   model.capNotices.reset(name)
 }
 
-/** Somebody says that a call converted: a buyer through a key, or a person. */
+/** A buyer posts a conversion with a key, or a user does. */
 export const convert: Edit<[CallModel, Conversion]> = async ({ model, system }, call, conversion) => {
   const { source, revenueCents, externalId } = conversion
   const sent = { callId: call.id, converted: true, externalId, ...(revenueCents === null ? {} : { revenueCents }) }
@@ -195,13 +195,13 @@ export const convert: Edit<[CallModel, Conversion]> = async ({ model, system }, 
   expect(moved, `whether a conversion of ${call.ref} moves a figure`).toBe(expected)
 }
 
-/** Somebody corrects a call's figures. */
+/** A user corrects the figures of a call. */
 export const correct: Edit<[CallModel, CorrectionsModel]> = async ({ model, system }, call, changes) => {
   const told = await system.act(adjustCall, { callId: call.id, reason: 'Agreed by telephone.', ...changes })
   expect(isRefusal(told) ? told.refused : null, `an adjustment of ${call.ref}`).toBe(adjust(model, call, changes))
 }
 
-/** Somebody sets tags of a call, or removes them. */
+/** A user sets or removes tags of a call. */
 export const tag: Edit<[CallModel, Readonly<Record<string, string | null>>]> = async (pair, call, tags) => {
   await executeAccepted(pair, tagCall, { callId: call.id, tags })
   const after = Object.entries({ ...call.tags, ...tags }).filter(([, value]) => value !== null)

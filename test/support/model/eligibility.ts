@@ -13,13 +13,13 @@ import {
   type TargetModel,
 } from './state.ts'
 
-/** A call that looks at a target, at an instant. */
+/** A call that is offered to a target at an instant. */
 interface EligibilityInputModel {
   readonly call: Pick<CallModel, 'callerState' | 'caller' | 'routing' | 'arrivalTags'>
   readonly at: number
 }
 
-/** Whether the target was connected to the caller inside its window. */
+/** Whether the target was connected to the caller within its window. */
 function hasReachedBefore(
   { calls }: Model,
   target: TargetModel,
@@ -34,7 +34,7 @@ function hasReachedBefore(
   return isInside(latest(reached), target.dedupeWindowSeconds, at)
 }
 
-/** Whether a tag passes a filter: one that is not there equals nothing. */
+/** Whether a tag matches a filter. A missing tag equals nothing. */
 function matchesFilter(tag: string | undefined, { op, value }: TagFilterModel): boolean {
   const values = value === null ? [] : typeof value === 'string' ? [value] : value
   if (op === 'exists') return tag !== undefined
@@ -44,7 +44,10 @@ function matchesFilter(tag: string | undefined, { op, value }: TagFilterModel): 
   return op === 'eq' || op === 'in' ? listed : !listed
 }
 
-/** Why a target cannot take a call at an instant: the first reason in the documented order, or null (Document 2, Skip reasons). */
+/**
+ * Why a target cannot take a call at an instant: the first reason in the documented order, or null (Document 2, Skip
+ * reasons).
+ */
 export function skipReason(model: Model, name: string, { call, at }: EligibilityInputModel): string | null {
   const target = need(model.targets, name)
   const buyer = need(model.buyers, target.buyer)

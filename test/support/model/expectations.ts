@@ -8,7 +8,7 @@ import type { SearchModel } from './calls.ts'
 import { ringingClaim } from './calls.ts'
 import { type CallModel, iso, type TermsModel } from './state.ts'
 
-/** What the ledger decided, as it stands in its events; null where a piece of work decided nothing of the kind. */
+/** The ledger's decision in its events; null when they hold none. */
 export function decisionOf(events: readonly RecordedEvent[]) {
   for (const { type, data } of events) {
     if (type === 'CallAdmitted') return { ...ledgerEvents.CallAdmitted.parse(data), type } as const
@@ -33,7 +33,7 @@ const termsOf = ({ payoutMode, payoutCents, revsharePct, ...more }: TermsModel) 
   usageRateCents: more.usageRateCents,
 })
 
-/** What was claimed or not, and whom it passed over: the system's decision is the model's. */
+/** Expects that the system claimed and skipped the same targets as the model. */
 export function expectSearch(decision: Decision | null, call: CallModel, { skipped, unrouted }: SearchModel): void {
   const claim = ringingClaim(call)
   const expected = {
@@ -68,7 +68,7 @@ export function expectSearch(decision: Decision | null, call: CallModel, { skipp
   expect(decided).toEqual(expected)
 }
 
-/** How an arrival was met: its gates, terms and reference, and the search that followed. */
+/** Expects the same gates, terms and reference for an arrival, and the same search. */
 export function expectArrival(
   decision: Decision,
   call: CallModel,
@@ -110,7 +110,7 @@ function outcomeOf(call: CallModel): string {
   return call.unrouted === null ? 'missed' : 'unrouted'
 }
 
-/** The figures of a call as the call log is to show them. */
+/** The expected figures of a call in the call log. */
 export function rowOf(call: CallModel) {
   const { end, settledAt, converted, revenueCents, payoutCents, unrouted } = call
   const last = answeredClaim(call) ?? call.claims.at(-1)
@@ -145,7 +145,7 @@ export function rowOf(call: CallModel) {
   }
 }
 
-/** The same figures as the call log does show them. */
+/** The figures of a call that the call log shows. */
 export function shownRowOf(doc: unknown): ReturnType<typeof rowOf> {
   const record: CallRecord = callRecord.parse(doc)
   const { ref, startedAt, status, outcome, callerNumber, dialedNumber, talkSeconds, ringSeconds, hungUpBy } = record

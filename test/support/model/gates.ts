@@ -20,7 +20,7 @@ function isBlocked({ blocked }: Model, { caller, campaign }: GateInputModel): bo
   return blocked.has(blockName(caller, null)) || (campaign !== null && blocked.has(blockName(caller, campaign.name)))
 }
 
-/** The gates in their order, each with the reason that it ends a call with (Document 1, Life of a call). */
+/** The gates in order, each with the reason of its refusal (Document 1, Life of a call). */
 const GATES: readonly (readonly [string, string, (model: Model, input: GateInputModel) => boolean])[] = [
   ['subscription', 'workspace_inactive', ({ subscription }) => subscription !== 'active'],
   ['wallet', 'workspace_unfunded', ({ balanceCents }) => balanceCents <= 0],
@@ -40,7 +40,7 @@ const GATES: readonly (readonly [string, string, (model: Model, input: GateInput
   ],
 ]
 
-/** What a caller passes, and what turns them away. */
+/** The gates that a call passes, and the one that refuses it. */
 export function evaluateGates(model: Model, input: GateInputModel) {
   const refused = GATES.findIndex(([, , refuses]) => refuses(model, input))
   const codes = GATES.map(([code]) => code)

@@ -1,16 +1,16 @@
 import type { HealthModel, Model } from './state.ts'
 
 const SECOND = 1_000
-/** Failures in a row at which a target is down, and at which it is switched off (Supplement §5, Health). */
+/** Consecutive failures after which a target is down, and after which it is suppressed (Supplement §5, Health). */
 const DOWN = 3
 const SUPPRESSED = 5
 const FIRST_SUPPRESSION = 60
 const LONGEST_SUPPRESSION = 15 * 60
-/** Seconds that a 503 asks for: what it says, an hour at most, or half a minute when it says nothing. */
+/** Seconds that a 503 suppresses a target for: its `Retry-After` up to an hour, or half a minute without one. */
 const LONGEST_RETRY_AFTER = 3_600
 const DEFAULT_RETRY_AFTER = 30
 
-/** How a dial failed, beside its outcome. */
+/** The codes of a failed dial. */
 export interface FailureCode {
   readonly sipCode: number | null
   readonly retryAfterSeconds: number | null
@@ -23,7 +23,7 @@ function suppressionSeconds(failures: number, { sipCode, retryAfterSeconds }: Fa
   return seconds
 }
 
-/** Stretches that touch are one; of two apart the later one is known. */
+/** Suppressions that touch are joined; of two separate ones the later is kept. */
 function extendedSuppression(
   known: HealthModel['suppression'],
   from: number,
@@ -44,18 +44,18 @@ export function addFailure(model: Model, target: string, code: FailureCode, at: 
   if (health.failures === DOWN) model.notices.push(`${target} is down`)
 }
 
-/** A call connected: whatever was, is over. */
+/** A call connected: the target is healthy again. */
 export function resetHealth(model: Model, target: string): void {
   model.health.set(target, { failures: 0, suppression: null })
 }
 
-/** Whether a target is switched off at an instant. */
+/** Whether a target is suppressed at an instant. */
 export function isSuppressed({ health }: Model, target: string, at: number): boolean {
   const off = health.get(target)?.suppression
   return off ? off.from <= at && at < off.until : false
 }
 
-/** A target's health in a word. */
+/** The word for a target's health. */
 export function healthWord(health: HealthModel | undefined): string {
   if (!health) return 'unknown'
   if (health.failures === 0) return 'healthy'

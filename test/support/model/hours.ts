@@ -2,7 +2,7 @@ import type { ScheduleModel } from './state.ts'
 
 const WEEKDAYS = new Map<string, Intl.DateTimeFormat>()
 
-/** Whether a schedule is open: by the wall clock of its zone; a closing time is closed already. */
+/** Whether a schedule is open by the wall clock of its zone. The closing time is exclusive. */
 export function opensAt(schedule: ScheduleModel | null, at: number): boolean {
   if (schedule === null) return true
   const { tz } = schedule

@@ -19,12 +19,12 @@ import { idOf, NOW, recordedEvents, WORKSPACE } from '../fixtures/spec.ts'
 
 type Task = () => Promise<void>
 const OUTCOMES = ['no_answer', 'busy', 'rejected', 'failed'] as const
-/** Things that may be told or done twice in one run. */
+/** How many tasks of one run may run twice. */
 const REPEATS = 30
 
 /**
- * Calls on one ledger, whose notices, commands and reactions come in any order that `random` picks, some of them twice.
- * Calls what happens to the ledger by `look`, after each of its events.
+ * Plays calls on one ledger, with notices, commands and reactions in a random order and some of them twice. Calls
+ * `onLedgerChange` after each change of the ledger.
  */
 export async function playInterleavedCalls(
   world: { readonly workspace: WorkspaceState; readonly wallet: unknown },
@@ -45,7 +45,7 @@ export async function playInterleavedCalls(
   let repeats = REPEATS
 
   const pick = (count: number) => Math.floor(random() * count)
-  /** The next instant of a call, on the carrier's clock. */
+  /** The next instant of a call on the carrier's clock. */
   const tick = (callId: string, seconds: number) => {
     const sum = (elapsed.get(callId) ?? 0) + seconds
     elapsed.set(callId, sum)
@@ -68,7 +68,7 @@ export async function playInterleavedCalls(
       lookUp: () => null,
     })
     if (isRefusal(outcome)) {
-      // What overtook the arrival is told again, as the carrier does.
+      // A notice that came before the arrival is delivered again, as by a carrier.
       if (outcome.refused !== 'call-not-found') throw new Error(`${command.name}: ${outcome.refused}`)
       tasks.push(() => handle(command, input))
       return

@@ -1,6 +1,9 @@
 import { type CampaignModel, type Model, need, type PlannedModel, routeName } from './state.ts'
 
-/** Targets on a campaign's plan, with what they are worth now. A delivery target is worth nothing, whatever its route says. */
+/**
+ * The targets of a campaign's plan with their present price. A delivery target has the price 0, whatever its route
+ * says.
+ */
 export function planOf(model: Model, campaign: CampaignModel): readonly PlannedModel[] {
   return [...model.routes.values()]
     .filter((route) => route.campaign === campaign.name && route.active)
@@ -14,7 +17,7 @@ export function planOf(model: Model, campaign: CampaignModel): readonly PlannedM
     })
 }
 
-/** What is wrong with the order that chance has given a plan; null when nothing is. */
+/** What is wrong with the order of a plan; null when nothing is. */
 export function orderProblem(
   model: Model,
   campaign: CampaignModel,

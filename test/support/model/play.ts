@@ -9,26 +9,26 @@ import { type CallModel, type DialEnd, dayOf, hourOf, iso, monthOf, need } from 
 
 const WORKSPACE = '01900000-0000-7000-8000-000000000001'
 
-/** Model and system with what the carrier has told so far. */
+/** Model and system with the notices that the carrier has sent. */
 export interface ModelRun extends ModelAndSystem {
   readonly notices: CarrierNotice[]
 }
 
-/** What becomes of a dial, and after how many milliseconds. */
+/** The outcome of a dial and its ringing time in milliseconds. */
 export interface DialScript {
   readonly end: 'answer' | 'gives_up' | 'unavailable' | DialEnd
   readonly ringMs: number
-  /** What equipment that is `unavailable` asks for. */
+  /** The `Retry-After` of an `unavailable` outcome. */
   readonly retryAfterSeconds: number | null
 }
 
-/** Whose routing key a SIP call carries: the key is the lane's own name. */
+/** The lane whose routing key a SIP call carries. */
 export interface RoutingKey {
   readonly campaign: string
   readonly publisher: string
 }
 
-/** A whole call: its dials in turn (an answer where there are no more), how long it is talked, and who hangs up. */
+/** A whole call: the outcome of each dial (an answer if the list ends), the talk time, and who hangs up. */
 export interface ScriptedCall {
   readonly dialed: string
   readonly caller: string | null
@@ -36,7 +36,7 @@ export interface ScriptedCall {
   readonly dials: readonly DialScript[]
   readonly talkMs: number
   readonly by: 'caller' | 'agent'
-  /** How long before the latest instant at which it could have been it was; or so far from the last edge of a window. */
+  /** Milliseconds before the latest possible instant of arrival, or the distance from the edge of a window. */
   readonly before: number
   readonly edge: 'hour' | 'day' | 'month' | null
 }
@@ -115,7 +115,7 @@ async function endCall(
   hangUp(line.model, call, by, at)
 }
 
-/** What has fallen due is done on both sides. */
+/** Runs due work on both sides. */
 export async function runDueWork(line: ModelRun): Promise<void> {
   await line.system.runDueWork()
   catchUp(line.model)
@@ -123,22 +123,22 @@ export async function runDueWork(line: ModelRun): Promise<void> {
 
 const WINDOWS = { hour: hourOf, day: dayOf, month: monthOf } as const
 const HOUR = 3_600_000
-/** Calls are dated no further back than the counts of an hour are kept. */
+/** Calls arrive within the retention of hourly counts. */
 const PAST = 40 * HOUR
 
-/** The beginning of the window that an instant lies in. */
+/** The start of the window of an instant. */
 function edgeBefore(at: number, edge: keyof typeof WINDOWS): number {
   return Date.parse(
     `${WINDOWS[edge](at)}${{ hour: ':00:00.000Z', day: 'T00:00:00.000Z', month: '-01T00:00:00.000Z' }[edge]}`,
   )
 }
 
-/** When a call arrives that must be over by now. */
+/** The arrival of a call that must be over by now. */
 function arrivalOf(now: number, { dials, talkMs, before, edge }: ScriptedCall): number {
   const latest = now - dials.reduce((sum, { ringMs }) => sum + ringMs, 30_000) - talkMs
   if (edge === null) return Math.max(now - PAST, latest - before)
   const from = edgeBefore(latest, edge)
-  // So that waterfall or talk may cross the edge, it arrives a little before or after it.
+  // It arrives shortly before or after the edge, so that the waterfall or the talk may cross it.
   return from < now - PAST ? latest : Math.min(latest, from + (before % 60_000) - 30_000)
 }
 
@@ -151,7 +151,7 @@ async function resolveDial(line: ModelRun, call: CallModel, dial: DialScript, at
   else await answerDial(line, call, at)
 }
 
-/** Plays a whole call in one go, as the sandbox does with instant ones. */
+/** Plays a whole call at once, as an instant call of the sandbox. */
 export async function playCall(line: ModelRun, script: ScriptedCall): Promise<void> {
   const { talkMs, by } = script
   let at = arrivalOf(line.model.now, script)
@@ -168,14 +168,14 @@ export async function playCall(line: ModelRun, script: ScriptedCall): Promise<vo
   await runDueWork(line)
 }
 
-/** A call begins now and goes on step by step. */
+/** Starts a call that goes on step by step. */
 export async function startCall(line: ModelRun, called: AnnouncedCall): Promise<void> {
   await announce(line, called, line.model.now)
 }
 
 export const openCalls = ({ model }: Pick<ModelAndSystem, 'model'>) => model.calls.filter(({ end }) => end === null)
 
-/** One of the calls that are open goes on, now: its dial comes to something, or it is over. */
+/** Advances one open call: resolves its dial, or ends it. */
 export async function advanceCall(
   line: ModelRun,
   pick: number,
@@ -191,13 +191,13 @@ export async function advanceCall(
   await runDueWork(line)
 }
 
-/** The carrier tells something once more, however late: nothing comes of it. */
+/** The carrier repeats a notice, however late; nothing may change. */
 export async function repeatNotice({ system, notices }: ModelRun, pick: number): Promise<void> {
   const notice = notices[pick % notices.length]
   if (notice) expect(await system.handleNotice(notice), 'what a repeated notice led to').toEqual([])
 }
 
-/** Time passes: so long, or to so long before or after the next edge of a window. */
+/** Moves time on, by an interval or close to the next edge of a window. */
 export async function wait(line: ModelRun, ms: number, edge: keyof typeof WINDOWS | null): Promise<void> {
   const { model, system } = line
   const next =
@@ -209,7 +209,7 @@ export async function wait(line: ModelRun, ms: number, edge: keyof typeof WINDOW
 
 const BUFFERS_OVER = 2 * HOUR
 
-/** Everybody hangs up, and everything that is held back falls due. */
+/** Ends all calls and lets all buffers pass. */
 export async function drain(line: ModelRun): Promise<void> {
   for (const call of openCalls(line)) await endCall(line, call, 'caller', line.model.now)
   await runDueWork(line)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { BuyerModel, CampaignModel, LaneModel, RouteModel, TagFilterModel, TargetModel } from './state.ts'
 import { ZONE } from './world.ts'
 
-/** Settings that histories furnish the world with, and change: small caps, so that they are met, and rules that sometimes hold. */
+/** Random settings: small caps, so that they are reached, and rules that apply sometimes. */
 
 const WEEK = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
 const every = (...windows: readonly (readonly [string, string])[]) =>
@@ -120,12 +120,12 @@ export const routeSettings = {
 
 type Some<Settings> = Partial<Settings>
 
-/** Any of the settings. */
+/** Any subset of the settings. */
 function someOf<Settings>(arbitraries: { readonly [K in keyof Settings]: fc.Arbitrary<Settings[K]> }) {
   return fc.record<Settings, never>(arbitraries, { requiredKeys: [] })
 }
 
-/** Settings of one kind, all of them together or a few. */
+/** Random settings of each kind of record. */
 export const someTarget: fc.Arbitrary<Some<TargetModel>> = someOf(targetSettings)
 export const someBuyer: fc.Arbitrary<Some<BuyerModel>> = someOf(buyerSettings)
 export const someCampaign: fc.Arbitrary<Some<CampaignModel>> = someOf(campaignSettings)

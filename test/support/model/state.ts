@@ -1,6 +1,6 @@
 /**
- * What the model of the call engine knows: plain records, changed in place, written down from the documents and not from
- * the code. Records go by their names; instants are milliseconds since the epoch, in UTC.
+ * The state of the model of the call engine: plain mutable records, written from the documents and not from the code.
+ * Records are identified by name; instants are milliseconds since the epoch in UTC.
  */
 
 import type { createCapNotices } from '../oracle/cap-notices.ts'
@@ -96,11 +96,11 @@ export interface RouteModel {
   weight: number
   active: boolean
   revenueOverrideCents: number | null
-  /** Routes are numbered as they are made. */
+  /** Routes are numbered in the order of their creation. */
   readonly made: number
 }
 
-/** The money terms of a call, frozen when it arrives. */
+/** The money terms of a call, frozen at its arrival. */
 export interface TermsModel extends Omit<PayoutModel, 'mode'> {
   readonly payoutMode: 'none' | 'fixed' | 'revshare'
   readonly payoutWithheld: string | null
@@ -123,9 +123,9 @@ export interface ClaimModel extends PlannedModel {
   readonly countsOn: CountsOn
   outcome: 'ringing' | 'answered' | 'abandoned' | DialEnd
   rangSeconds: number
-  /** Its place among all answers; null while there is none. */
+  /** Its place among all answers; null before an answer. */
   answerNo: number | null
-  /** The target's caps were reset after the dial. */
+  /** Whether the target's caps were reset after the dial. */
   capsReset: boolean
 }
 
@@ -135,7 +135,7 @@ export interface CorrectionsModel {
   readonly payoutCents?: number
 }
 
-/** How a target's dials have gone since a call last connected, and for how long that switches it off. */
+/** The failed dials of a target since a call last connected, and its suppression. */
 export interface HealthModel {
   failures: number
   suppression: { readonly from: number; readonly until: number } | null
@@ -151,17 +151,17 @@ export interface CallModel {
   readonly publisher: string | null
   readonly attribution: string
   readonly at: number
-  /** When the platform heard of it. */
+  /** When the platform received the arrival. */
   readonly heardAt: number
   readonly admitted: boolean
   readonly terms: TermsModel
   readonly routing: Pick<CampaignModel, 'dialTimeoutSeconds' | 'states' | 'unroutedAction'> & {
     readonly deadline: number
   }
-  /** What is left of the plan. */
+  /** The rest of the plan. */
   plan: readonly PlannedModel[]
   readonly claims: ClaimModel[]
-  /** Why targets were passed over. */
+  /** The reasons for skipped targets. */
   readonly skips: string[]
   unrouted: string | null
   answeredAt: number | null
@@ -173,16 +173,16 @@ export interface CallModel {
     /** Its place among all ends. */
     readonly no: number
   } | null
-  /** Tags as they were when the call arrived, by which filters judge, and as they are. */
+  /** Tags at the arrival, which filters use, and present tags. */
   readonly arrivalTags: Readonly<Record<string, string>>
   tags: Readonly<Record<string, string>>
-  /** The conversions that were posted, oldest first. */
+  /** The posted conversions, oldest first. */
   readonly posts: {
     readonly source: string
     readonly revenueCents: number | null
     readonly externalId: string | null
   }[]
-  /** Figures that a person or a key set. */
+  /** Figures corrected by a user or a key. */
   corrections: CorrectionsModel
   settledAt: number | null
   convertedAt: number | null
@@ -206,22 +206,22 @@ export interface Model {
   readonly lanes: Map<string, LaneModel>
   readonly routes: Map<string, RouteModel>
   routesMade: number
-  /** Tracking numbers, and whose they are. */
+  /** Tracking numbers with their campaign and publisher. */
   readonly numbers: ReadonlyMap<string, { readonly campaign: string | null; readonly publisher: string | null }>
   /** Blocked callers, as `caller` or `caller on campaign`. */
   readonly blocked: Set<string>
   readonly calls: CallModel[]
-  /** Health of the targets of which anything has been heard. */
+  /** Health of each target that was dialled. */
   readonly health: Map<string, HealthModel>
   /** The cap notices that have fallen due. */
   readonly capNotices: ReturnType<typeof createCapNotices>
-  /** Every cap that was told to be reached, and every target that went down, in words. */
+  /** Every notice of a reached cap or of a target that went down, as text. */
   readonly notices: string[]
-  /** Grows with each answer and each end, so that what comes at one instant has an order. */
+  /** Counts answers and ends, to order those of one instant. */
   ticks: number
 }
 
-/** What must be there. */
+/** A value that must exist. @throws Error when it does not */
 export function need<Value>(values: ReadonlyMap<string, Value>, name: string): Value {
   const value = values.get(name)
   if (value === undefined) throw new Error(`The model has no ${name}.`)

@@ -35,23 +35,23 @@ import { createMemoryReadStore } from '../memory/read-store.ts'
 import { BUYERS, CAMPAIGNS, FUNDS, LANES, NUMBERS, PUBLISHERS, ROUTES, TARGETS, ZONE } from './world.ts'
 
 const WORKSPACE = '01900000-0000-7000-8000-000000000001'
-/** Somebody in the console, and a key. */
+/** A user of the console, and an API key. */
 export const ADA: Actor = { type: 'user', id: '01900000-0000-7000-8000-000000000002', name: 'Ada' }
 export const KEY: Actor = { type: 'key', id: '01900000-0000-7000-8000-000000000003', name: 'Buyer feed' }
 
-/** What a history's calls move; the activity log only tells of it. */
+/** Events of calls and money. Projections without any of them are left out, as is the activity log. */
 const callEventSchemas = { ...ledgerEvents, ...callEvents, ...walletEvents, ...blocklistEvents }
 const followed: readonly AnyProjection[] = projections.filter(
   ({ name, events }) => name !== 'activity' && Object.keys(events).some((type) => type in callEventSchemas),
 )
 
-/** Read models whose documents queries sum and count. */
+/** Read models that queries sum and count. */
 const SUMMED = ['call-log', 'usage']
 
-/** Work that falls due without a call is of no concern to the model: nobody rents numbers here. */
+/** The scheduled jobs of calls. The model has no number orders and no rent. */
 const DUE = ['stuck', 'settle', 'usage'] as const
 
-/** Ids as they are minted: they tell the time, so that the memory of decisions can judge their age. */
+/** Ids that carry the time, as UUIDv7 do: decision look-ups read their age. */
 function createIds(now: () => number, seed: number): Random {
   const random = createSeededRandom(seed)
   let minted = 0
@@ -65,7 +65,10 @@ function createIds(now: () => number, seed: number): Random {
   }
 }
 
-/** The real engine in memory: writer, reactions, due work and read models, on a clock and a carrier that are played by hand. */
+/**
+ * Creates the real engine in memory: writer, reactions, scheduled jobs and read models, with a manual clock and
+ * carrier.
+ */
 async function createSystem(startsAt: number, seed: number) {
   let now = startsAt
   const clock = { now: () => now, schedule: () => () => undefined }
@@ -99,7 +102,7 @@ async function createSystem(startsAt: number, seed: number) {
     }
   }
 
-  /** The read models take in what has been appended. */
+  /** Projects the events that were appended since. */
   function project(): void {
     for (; read < log.events.length; read++) {
       const event = log.events[read]
@@ -125,7 +128,7 @@ async function createSystem(startsAt: number, seed: number) {
     onFailure: (_event, error) => void faults.push(error),
   })
 
-  /** What was appended by a piece of work. A step of the flow that failed fails the history. */
+  /** The events that a piece of work appends. @throws the error of a step that failed */
   async function appendedBy(work: () => Promise<unknown>): Promise<readonly RecordedEvent[]> {
     const before = log.events.length
     await work()
@@ -154,7 +157,7 @@ async function createSystem(startsAt: number, seed: number) {
     moveTo: (ms: number) => {
       now = ms
     },
-    /** Begins with what another system has come to. */
+    /** Starts from the events of another system. */
     async load(events: readonly RecordedEvent[]) {
       for (const [stream, own] of Map.groupBy(events, (event) => event.stream)) await log.append(stream, -1, own)
       project()
@@ -162,7 +165,7 @@ async function createSystem(startsAt: number, seed: number) {
     act,
     handleNotice: (notice: CarrierNotice) => appendedBy(() => flow.handleCarrierNotice(notice)),
     ledger: () => writer.stateOf(ledger, WORKSPACE),
-    /** Rows of due work that have fallen due are done, the earliest first, until none is left. */
+    /** Runs all jobs that are due, the earliest first. */
     runDueWork: () =>
       appendedBy(async () => {
         for (;;) {
@@ -181,7 +184,7 @@ async function createSystem(startsAt: number, seed: number) {
           if (log.events.length === before) throw new Error(`Due work changes nothing: ${JSON.stringify(row)}`)
         }
       }),
-    /** The read models that queries sum and count, as they find them. */
+    /** A read store with the read models that queries sum and count. */
     async store() {
       const store = createMemoryReadStore()
       for (const projection of followed.filter(({ name }) => SUMMED.includes(name))) {
@@ -195,7 +198,7 @@ async function createSystem(startsAt: number, seed: number) {
 }
 export type System = Awaited<ReturnType<typeof createSystem>>
 
-/** Ids of the records that a history begins with, by name. */
+/** Ids of the initial records, by name. */
 export type Ids = ReadonlyMap<string, string>
 
 async function createRecords(system: System): Promise<Ids> {
@@ -240,7 +243,7 @@ async function createRecords(system: System): Promise<Ids> {
   return ids
 }
 
-/** A day on which nothing happens but the furnishing, before every history. */
+/** The day on which the initial records are created, before every history. */
 const RECORDS_CREATED_AT = Date.UTC(2026, 0, 1)
 let startingPoint: Promise<{ readonly ids: Ids; readonly events: readonly RecordedEvent[] }> | null = null
 
@@ -249,7 +252,7 @@ async function createRecordsOnce() {
   return { ids: await createRecords(system), events: system.log.events }
 }
 
-/** The engine with the model's own world in it, at an instant. */
+/** Opens the engine with the records of the model's world, at an instant. */
 export async function openSystem(
   startsAt: number,
   seed: number,

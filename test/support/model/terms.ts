@@ -14,7 +14,7 @@ function isLaneCapped(model: Model, lane: LaneModel, leastCents: number, at: num
   return unpayable || usedCaps(slots, lane, iso(at)).some(isUsedUp)
 }
 
-/** Whether the same lane sent the caller inside its window. */
+/** Whether the same lane sent the caller within its window. */
 function hasSentBefore({ calls }: Model, lane: LaneModel, { caller, at }: GateInputModel): boolean {
   if (caller === null) return false
   const { campaign, publisher, dedupeWindowSeconds } = lane
@@ -24,7 +24,7 @@ function hasSentBefore({ calls }: Model, lane: LaneModel, { caller, at }: GateIn
   return isInside(latest(sent.map((call) => call.at)), dedupeWindowSeconds, at)
 }
 
-/** Why a publisher earns nothing from a call that arrives now; the first that applies (Supplement §4). */
+/** Why a publisher earns nothing from a call that arrives now: the first reason that applies (Supplement §4). */
 function withheldReason(model: Model, input: GateInputModel): string | null {
   const { campaign, publisher, caller, at } = input
   const lane = campaign && publisher ? model.lanes.get(laneName(campaign.name, publisher)) : undefined
@@ -47,7 +47,7 @@ const UNPAID = {
   maxPayoutCents: null,
 } as const
 
-/** What a publisher is paid by: the lane's terms, or where it says so the campaign's. */
+/** The payout terms: those of the lane, or the campaign's where the lane inherits them. */
 function payoutIn(lane: LaneModel | undefined, campaign: GateInputModel['campaign']) {
   const from = lane && campaign ? (lane.payoutMode === 'inherit' ? campaign.payout : lane) : null
   if (!from) return UNPAID

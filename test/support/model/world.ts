@@ -2,7 +2,7 @@ import { createCapNotices } from '../oracle/cap-notices.ts'
 import type { BuyerModel, CampaignModel, LaneModel, Model, RouteModel, TargetModel } from './state.ts'
 import { laneName, routeName } from './state.ts'
 
-/** What every history begins with: who there is, and who belongs to whom. Names are the records' own. */
+/** The records of every history, identified by name. */
 export const BUYERS = ['B1', 'B2'] as const
 export const TARGETS = [
   { name: 'T1', buyer: 'B1', type: 'number' },
@@ -31,7 +31,7 @@ export const NUMBERS = [
   { e164: '+14155550104', campaign: 'C2', publisher: 'P1' },
   { e164: '+14155550105', campaign: null, publisher: null },
 ] as const
-/** From California, New York, Illinois, nowhere known, and from one who hides. */
+/** From California, New York, Illinois and abroad, and one that is anonymous. */
 export const CALLERS = ['+14155550199', '+12125550198', '+13125550197', '+442071234567', null] as const
 export const ZONE = 'America/New_York'
 export const FUNDS = 400
@@ -93,7 +93,7 @@ const laneOf = (lane: (typeof LANES)[number]): LaneModel => ({
   hoursSchedule: null,
 })
 
-/** A route as one begins (Supplement §5). */
+/** A route with its default settings (Supplement §5). */
 export const newRoute = (campaign: string, target: string, made: number): RouteModel => ({
   campaign,
   target,
@@ -107,7 +107,7 @@ export const newRoute = (campaign: string, target: string, made: number): RouteM
 const byName = <Value extends { readonly name: string }>(values: readonly Value[]) =>
   new Map(values.map((value) => [value.name, value]))
 
-/** The model of a workspace in which nobody has called yet. */
+/** Creates the model of a workspace without calls. */
 export function createModel(now: number): Model {
   return {
     now,
