@@ -8,13 +8,13 @@ import type { RateLimiter } from '../../src/ports/rate-limiter.ts'
 
 export const HOST = '127.0.0.1'
 
-/** What is measured is how fast an answer is made, not how many a credential may ask for. */
+/** No limit: the benchmark measures the speed of an answer, not the rate of a credential. */
 const limiter: RateLimiter = {
   consume: async (_id, { limit }) => ({ allowed: true, remaining: limit, nextMs: 0 }),
   peek: async (_id, { limit }) => ({ allowed: true, remaining: limit, nextMs: 0 }),
 }
 
-/** Serves routes through the edge as the product does, but for the rates of credentials. */
+/** Serves routes as the product does, without rate limits. */
 export async function serve(readSide: Pick<ReadSide, 'directory'>, routes: readonly ApiRoute[]) {
   const server = await openHttpServer({
     title: 'Bench',

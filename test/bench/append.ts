@@ -12,7 +12,7 @@ const WRITERS = 64
 const APPENDS_EACH = 150
 const ROUNDS = WRITERS * APPENDS_EACH
 
-/** An event of the size that a call's events have. */
+/** An event as large as those of calls. */
 export function eventOf(): EventToAppend {
   const id = randomUUID()
   const data = { callId: id, attempt: 1, occurredAt: '2026-11-21T07:00:00.000Z', sentence: 'x'.repeat(400) }
@@ -39,7 +39,7 @@ async function appendAll(log: EventLog): Promise<number> {
   return secondsOf(() => Promise.all(Array.from({ length: WRITERS }, writer)))
 }
 
-/** The same events as rows, one after another in transactions of as many as there are writers. */
+/** Inserts the same events as rows, in transactions of one event per writer. */
 function insertAll(db: DatabaseSync): Promise<number> {
   const insert = db.prepare(
     'INSERT INTO events (stream, revision, id, type, version, data, meta) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -57,7 +57,7 @@ function insertAll(db: DatabaseSync): Promise<number> {
   })
 }
 
-/** Durable appends of one event by 64 writers, beside raw SQLite with the same table, durability and batch. */
+/** Durable appends of one event by 64 writers, compared with raw SQLite with the same table, durability and batch. */
 export function durableAppend(): Promise<readonly Figure[]> {
   return withDirectory(async (directory) => {
     const log = await openSqliteEventLog(join(directory, 'events.db'))

@@ -1,4 +1,4 @@
-/** What the benchmarks use of autocannon, which carries no types. */
+/** The part of autocannon that the benchmarks use; it has no types. */
 declare module 'autocannon' {
   interface Load {
     readonly url: string

@@ -8,23 +8,23 @@ import { withDirectory } from './temp-directory.ts'
 import { sharedPart } from './template.ts'
 
 const PAIRS = 5
-/** Calls come once a second: a workspace that is older has had more of them, not more at a time. */
+/** Calls arrive once a second: an older workspace has had more calls, not more at a time. */
 const GAP_MS = 1_000
-/** Calls that came since the fold was cached: a process that was killed leaves as many at the most. */
+/** Calls since the last snapshot: the most that a killed process leaves. */
 const CALLS_SINCE_SNAPSHOT = 500
 
-/** A workspace of an age. */
+/** A workspace with a history of calls. */
 interface BusyWorkspace extends Pick<PlayedTemplates, 'workspaceId' | 'dialed'> {
   readonly directory: string
 }
 
-/** So many calls in the ledger of a workspace, its fold cached a little before the newest. */
+/** Creates a workspace with this many calls in its ledger, and a snapshot shortly before the newest. */
 async function createBusyWorkspace(directory: string, calls: number): Promise<BusyWorkspace> {
   const played = await playTemplates(directory)
   const templates = played.templates.map((template) => sharedPart(template, ledger.name))
   const perCall = templates.reduce((sum, { events }) => sum + events.length, 0) / templates.length
   const begun = headOf(directory)
-  // From now on, for a fold forgets by the times at which events were recorded, and those of the played calls come first.
+  // In the future, because a fold forgets by recorded time and the played calls come first.
   const pace = { startMs: Date.now(), gapMs: GAP_MS }
   const fill = (from: number, upTo: number) =>
     fillLog(directory, { templates }, begun + Math.round(upTo * perCall), { from, all: calls, pace })
@@ -42,7 +42,7 @@ const cold = ({ directory, workspaceId, dialed }: BusyWorkspace) => coldWriter(d
 setFlagsFromString('--expose-gc')
 const collectOnce: () => void = runInNewContext('gc')
 
-/** What the last writer held is let go of in later turns of the event loop. */
+/** Collects garbage over several turns of the event loop, in which the last writer is released. */
 async function collectGarbage(): Promise<void> {
   for (let n = 0; n < 3; n++) {
     await new Promise((resolve) => setImmediate(resolve))
@@ -50,7 +50,7 @@ async function collectGarbage(): Promise<void> {
   }
 }
 
-/** Megabytes that a writer holds after its first decision. */
+/** Heap (MB) of a writer after its first decision. */
 async function heapGrowthOf({ directory, workspaceId, dialed }: BusyWorkspace): Promise<number> {
   await collectGarbage()
   const before = process.memoryUsage().heapUsed
@@ -62,7 +62,10 @@ async function heapGrowthOf({ directory, workspaceId, dialed }: BusyWorkspace): 
   return held / 2 ** 20
 }
 
-/** A cold process to its first decision in a workspace of many past calls, beside one of few: time, and memory held. */
+/**
+ * Time and memory of a cold process up to its first decision, in a workspace of many past calls compared with one of
+ * few.
+ */
 export function busyWorkspace(few: number, many: number): Promise<readonly Figure[]> {
   return withDirectory((young) =>
     withDirectory(async (old) => {

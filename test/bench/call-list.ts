@@ -17,7 +17,7 @@ const SECONDS = 2
 const CONNECTIONS = 64
 const PATH = '/api/v1/call-page?pageSize=25'
 
-/** Requests a second that a server answers; every answer must be a good one. */
+/** Requests per second. @throws Error when a request fails */
 async function requestRate(url: string): Promise<number> {
   const headers = { authorization: `Bearer ${KEY}` }
   const { requests, non2xx, errors } = await autocannon({
@@ -35,7 +35,7 @@ const fail = (error: Error) => {
   throw error
 }
 
-/** The page through HTTP as the product serves it: edge, credential, query thread, views. */
+/** Serves the page over HTTP as the product does: edge, credential, query thread, read store. */
 async function openPages(directory: string) {
   const start = {
     eventLogUrl: `sqlite:${directory}/events.db`,
@@ -63,7 +63,7 @@ async function openPages(directory: string) {
   }
 }
 
-/** A page of 25 out of so many calls through HTTP, beside bare Fastify that has the same bytes at hand. */
+/** A page of 25 calls over HTTP, compared with bare Fastify that sends the same prebuilt bytes. */
 export function callList(calls: number): Promise<readonly Figure[]> {
   return withDirectory(async (directory) => {
     const stored = await storeCalls(directory, [KEY])

@@ -9,7 +9,7 @@ import { isRefusal } from '../../src/kernel/refusal.ts'
 import { pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 
-/** The call list without its figures: the same filter, page and rows. The total is that of the page. */
+/** The call list without its figures: the same filter, page and rows. Its total is that of the page. */
 export const callPage = defineQuery({
   name: 'call-page',
   summary: 'List calls without their figures',

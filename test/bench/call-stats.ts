@@ -74,7 +74,7 @@ function readRow(
   campaigns[row] = known >= 0 ? known : campaignIds.push(campaign) - 1
 }
 
-/** One pass over the arrays: the sums of the rows of a window, and of one campaign where one is named. */
+/** Sums the rows of a window in one pass, and of one campaign if it is given. */
 function sumOnePass(
   { rows, summed, startedMs, campaigns }: Arrays,
   from: number,
@@ -138,7 +138,7 @@ async function figuresOver({ views, workspaceId }: StoredCalls, calls: number): 
   return figures
 }
 
-/** The list's figures over so many calls each, beside the same sums over typed arrays in one pass. */
+/** The figures of the call list for each number of calls, compared with the same sums over typed arrays in one pass. */
 export function callStats(sizes: readonly number[]): Promise<readonly Figure[]> {
   return withDirectory(async (directory) => {
     const stored = await storeCalls(directory)

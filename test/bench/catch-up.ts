@@ -6,7 +6,7 @@ import type { EventLog } from '../../src/ports/event-log.ts'
 import { runProjections } from '../../src/runtime/projections/projection-runner.ts'
 import { secondsOf } from './measure.ts'
 
-/** A log as it was when so many positions had been written. */
+/** A log as it was at an earlier head. */
 function logUpTo(log: EventLog, head: number): EventLog {
   return {
     ...log,
@@ -20,8 +20,8 @@ function logUpTo(log: EventLog, head: number): EventLog {
 }
 
 /**
- * Folds a log's first positions into all registered projections, from where a file of views has them, in this thread.
- * Answers the seconds that it took. @throws Error when a projection halts
+ * Projects the first positions of a log into all registered projections in this thread, from their last checkpoint on.
+ * Returns the seconds it took. @throws Error when a projection halts
  */
 export async function catchUp(events: string, views: string, head: number): Promise<number> {
   const log = await openSqliteEventReader(events)

@@ -1,6 +1,6 @@
 import { firstDecision } from './cold-start.ts'
 
-/** A process of its own that decides on one call and ends: `cold-process.ts <directory> <workspace id> <number>`. */
+/** A separate process that decides on one call and ends: `cold-process.ts <directory> <workspace id> <number>`. */
 const [directory = '', workspaceId = '', to = ''] = process.argv.slice(2)
 const { close } = await firstDecision(directory, workspaceId, to)
 await close()

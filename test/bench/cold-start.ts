@@ -9,7 +9,7 @@ import { systemClock as clock, systemRandom as random } from '../../src/main/sys
 import { createStreamWriter } from '../../src/runtime/write/stream-writer.ts'
 import { secondsOf } from './measure.ts'
 
-/** A writer of its own over the stores in a directory, that holds nothing yet. */
+/** Opens a writer with empty caches over the stores in a directory. */
 async function openWriter(directory: string) {
   const log = await openSqliteEventLog(join(directory, 'events.db'))
   const ops = await openSqliteOperationalStore(join(directory, 'views.ops.db'))
@@ -22,7 +22,7 @@ async function openWriter(directory: string) {
   }
 }
 
-/** Decides on a call to a number, as the first thing a writer does, and appends nothing. */
+/** Decides on a call to a number as a dry run; appends nothing. */
 export async function firstDecision(directory: string, workspaceId: string, to: string) {
   const { writer, close } = await openWriter(directory)
   const callId = random.uuid()
@@ -42,12 +42,12 @@ export async function firstDecision(directory: string, workspaceId: string, to: 
   return { writer, close }
 }
 
-/** Seconds from nothing to the first decision, of a writer that has just opened the stores. */
+/** Seconds from opening the stores to the first decision. */
 export function coldWriter(directory: string, workspaceId: string, to: string): Promise<number> {
   return secondsOf(async () => (await firstDecision(directory, workspaceId, to)).close())
 }
 
-/** Seconds that a process takes from its start, over its first decision, to its end. */
+/** Seconds of a whole process: start, first decision, end. */
 export function coldProcess(directory: string, workspaceId: string, to: string): Promise<number> {
   return secondsOf(async () => {
     const process = fork(join(import.meta.dirname, 'cold-process.ts'), [directory, workspaceId, to])

@@ -46,12 +46,12 @@ const LISTS = ['targets', 'buyers', 'campaigns', 'publishers', 'numbers'] as con
 
 interface BenchWorkspace {
   readonly workspaceId: string
-  /** Of several owners: each of them may send 600 requests a minute. */
+  /** Sessions of several owners, since each may send 600 requests a minute. */
   readonly sessions: readonly string[]
   readonly buyers: readonly string[]
 }
 
-/** Runs work for each of so many, many at once. */
+/** Runs work for each index, many at a time. */
 async function each<Result>(count: number, work: (n: number) => Promise<Result>): Promise<readonly Result[]> {
   const results: Result[] = []
   for (let n = 0; n < count; n += AT_ONCE) {
@@ -61,7 +61,7 @@ async function each<Result>(count: number, work: (n: number) => Promise<Result>)
   return results
 }
 
-/** A workspace of 2,000 records of each kind, 500 lanes and so many configuration events. */
+/** Creates a workspace with 2,000 records of each kind, 500 lanes and 100,000 configuration events. */
 async function createRecords({ writer }: App): Promise<BenchWorkspace> {
   const workspaceId = random.uuid()
   const people = Array.from({ length: OWNERS }, (_, n) => ({ email: `owner-${n}@bench.example`, name: `Owner ${n}` }))
@@ -107,7 +107,7 @@ async function createRecords({ writer }: App): Promise<BenchWorkspace> {
   return { workspaceId, sessions, buyers }
 }
 
-/** Milliseconds of the median of so many requests, one after another. */
+/** Median (ms) of requests sent one after another. */
 async function latencyOf(send: (n: number) => Promise<Response>): Promise<number> {
   const times: number[] = []
   for (let n = 0; n < WRITES; n++) {
@@ -166,7 +166,7 @@ async function requestRate(url: string, headers: Readonly<Record<string, string>
   return requests.average
 }
 
-/** A page of 25 out of 2,000 records, beside the same bytes from bare Fastify. */
+/** A page of 25 out of 2,000 records, compared with the same bytes from bare Fastify. */
 async function measureList(baseUrl: string, session: string, kind: string): Promise<Figure> {
   const url = `${baseUrl}/api/tracking/${kind}`
   const headers = { authorization: `Bearer ${session}` }

@@ -14,7 +14,7 @@ const RUNS = 5
 /** Milliseconds that a decision may take at the 99th percentile. */
 const BOUND_MS = 1
 
-/** How often the machine took the core away: a decision in whose course it did says nothing, and is taken again. */
+/** Involuntary context switches so far. A decision that was interrupted by one is measured again. */
 const timesSwitched = () => process.resourceUsage().involuntaryContextSwitches
 
 function percentile(sorted: Float64Array, share: number): number {
@@ -22,8 +22,8 @@ function percentile(sorted: Float64Array, share: number): number {
 }
 
 /**
- * The pure decision on an arriving call, with what it asks its memories for: all but one of 200 targets are passed over,
- * each for its own reason. The ceiling is the bound that the issue names.
+ * The pure decision on an arriving call with its look-ups: all but one of 200 targets are skipped, each for its own
+ * reason. The ceiling is the documented bound.
  */
 export async function decision(): Promise<readonly Figure[]> {
   const { writer, workspaceId, call } = await largePlan()
@@ -45,7 +45,7 @@ export async function decision(): Promise<readonly Figure[]> {
   }
 
   function decide(n: number): number {
-    // Between two calls the ledger has moved on, so nothing that was found in it is at hand.
+    // The ledger changes between calls, so cached results of the last decision do not apply.
     const moved = { ...state, counters: state.counters.set(`bench:${n}`, NO_COUNTER) }
     const switches = timesSwitched()
     const input = call(n)

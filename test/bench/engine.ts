@@ -17,14 +17,14 @@ import { createStreamWriter } from '../../src/runtime/write/stream-writer.ts'
 import { buildWorld } from '../../src/seed/seed-world.ts'
 import { addApiKey, createTenant, execute } from '../../src/seed/tenants.ts'
 
-/** One append as the log was asked for it. */
+/** One append as the log received it. */
 export interface Append {
   readonly stream: string
   readonly expected: number
   readonly events: readonly EventToAppend[]
 }
 
-/** How long ago the played calls arrive: all that falls due after them is then due at once. */
+/** How long ago the played calls arrive, so that everything after them is due at once. */
 const AGO_MS = 30 * 60_000
 const AREA_CODES = ['212', '213', '214', '305', '312', '404', '415', '512', '617', '702', '713', '206']
 const WALLET_CENTS = 1_000_000
@@ -37,7 +37,7 @@ const answer = (n: number): ScriptedDial => ({
   talkSeconds: 10 + (n % 400),
 })
 
-/** The n-th call of a mix: most connect at the first target, some at the second, some are turned away. */
+/** The n-th call of a mix: most connect at the first target, some at the second, some are refused. */
 function callOf(dial: Readonly<Record<'waterfall' | 'weighted' | 'strict', string>>, n: number) {
   const area = AREA_CODES[n % AREA_CODES.length]
   const from = n % 20 === 7 ? null : `+1${area}555${String(100 + (n % 100)).padStart(4, '0')}`
@@ -47,8 +47,8 @@ function callOf(dial: Readonly<Record<'waterfall' | 'weighted' | 'strict', strin
 }
 
 /**
- * The engine alone over SQLite in a directory: writer, flow and simulated carrier, with a furnished workspace.
- * `secrets` are those of its API keys; `appends` collects what the log was asked to append while `recording` holds.
+ * The engine alone over SQLite in a directory: writer, effects and simulated carrier, with a configured workspace.
+ * `secrets` are those of its API keys.
  */
 export async function openEngine(directory: string, secrets: readonly string[] = []) {
   const file = await openSqliteEventLog(join(directory, 'events.db'))
@@ -125,7 +125,7 @@ export async function openEngine(directory: string, secrets: readonly string[] =
     workspaceId,
     /** A number that can be dialled. */
     dialed: dial.waterfall,
-    /** Plays calls, so many at once; rejects when one of them did not go all its way. */
+    /** Plays calls, `atOnce` at a time. @throws the error of a call that failed */
     async play(calls: number, atOnce: number): Promise<void> {
       let left = calls
       const line = async () => {
@@ -134,7 +134,7 @@ export async function openEngine(directory: string, secrets: readonly string[] =
       await Promise.all(Array.from({ length: atOnce }, line))
       if (failures.length > 0) throw failures[0]
     },
-    /** Plays calls and answers what was appended for them, in the order asked. */
+    /** The appends that a piece of work makes, in order. */
     async recordAppends(work: () => Promise<void>): Promise<readonly Append[]> {
       appends.length = 0
       recording = true

@@ -11,11 +11,11 @@ import { withDirectory } from './temp-directory.ts'
 
 const KEY = 'svc_test_bench'
 const FORTNIGHT_MS = 14 * 86_400_000
-/** Megabytes that an export may take over what the idle process takes. */
+/** Megabytes that an export may use above the idle process. */
 const BOUND_MB = 150
 const SAMPLE_MS = 5
 
-/** Reads an answer to its end and lets go of it; how many bytes it had. */
+/** Reads a response to its end without keeping it; returns its size in bytes. */
 async function drain(url: string, headers: Readonly<Record<string, string>>): Promise<number> {
   const { ok, status, body } = await fetch(url, { headers })
   if (!ok || !body) throw new Error(`The export answered ${status}.`)
@@ -24,7 +24,7 @@ async function drain(url: string, headers: Readonly<Record<string, string>>): Pr
   return bytes
 }
 
-/** The greatest number of megabytes that the process took while work was under way, over what it took before. */
+/** Peak memory (MB) of the process during a piece of work, above the memory before it. */
 async function peakMemoryOf(work: () => Promise<unknown>): Promise<number> {
   const idle = process.memoryUsage.rss()
   let most = idle
@@ -36,7 +36,7 @@ async function peakMemoryOf(work: () => Promise<unknown>): Promise<number> {
   return (most - idle) / 2 ** 20
 }
 
-/** An export of so many rows through HTTP, beside the same bytes from bare Fastify, as many at a time; and its memory. */
+/** An export over HTTP, compared with the same bytes in the same chunks from bare Fastify; and its memory. */
 export function callsExport(calls: number): Promise<readonly Figure[]> {
   return withDirectory(async (directory) => {
     const stored = await storeCalls(directory, [KEY])
@@ -47,7 +47,7 @@ export function callsExport(calls: number): Promise<readonly Figure[]> {
       DATA_DIR: directory,
       LOG_LEVEL: 'silent',
       SANDBOX_SEED: '0',
-      // An export waits until its own entry can be read: with no projector, for as long as it ever does.
+      // An export waits until its own audit entry can be read, so it needs a projector.
       ROLES: 'command-api,query-api,projector',
     }
     const app = await openApp(readConfig(env), openLogger({ level: 'silent' }))
@@ -55,7 +55,7 @@ export function callsExport(calls: number): Promise<readonly Figure[]> {
     const list = `${await app.listen()}/api/v1/calls`
     const url = `${list}/export.csv?from=${from}`
     const headers = { authorization: `Bearer ${KEY}` }
-    // An idle process has been asked before: what its figures are summed from is in its memory.
+    // The first request loads the columns, which then belong to the idle process.
     await drain(`${list}?from=${from}`, headers)
     const memory: Pair[] = [{ ours: await peakMemoryOf(() => drain(url, headers)), ceiling: BOUND_MB }]
     const file = Buffer.from(await (await fetch(url, { headers })).arrayBuffer())

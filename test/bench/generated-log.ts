@@ -9,20 +9,20 @@ import { START } from '../../src/ports/event-log.ts'
 import { openEngine } from './engine.ts'
 import { type GeneratedCall, type Template, templateOf, write } from './template.ts'
 
-/** Calls that are played through the engine; all others are written after them. */
+/** Calls that are played through the engine; all others are generated from them. */
 const PLAYED = 240
-/** Calls that happen at the same time: their events lie among each other. */
+/** Concurrent calls, whose events are interleaved. */
 const AT_ONCE = 32
 const EVENTS_PER_TRANSACTION = 20_000
 const WEEK_MS = 7 * 86_400_000
-/** How long ago the last call arrives: all that falls due after it is then due. */
+/** How long ago the last call arrives, so that everything after it is due. */
 const LEAD_MS = 3_600_000
 
-/** A log whose calls the engine has played, as templates of more. */
+/** A log with played calls, which are the templates of generated ones. */
 export interface PlayedTemplates {
   readonly workspaceId: string
   readonly templates: readonly Template[]
-  /** Of the call that each template is of. */
+  /** Ids of the calls, in the order of the templates. */
   readonly callIds: readonly string[]
   /** A number that can be dialled. */
   readonly dialed: string
@@ -39,7 +39,7 @@ async function readEvents(log: EventLog): Promise<readonly RecordedEvent[]> {
   return events
 }
 
-/** Furnishes a workspace in a directory's log and plays a few hundred calls there. */
+/** Creates a workspace in the log of a directory and plays a few hundred calls in it. */
 export async function playTemplates(directory: string, secrets: readonly string[] = []): Promise<PlayedTemplates> {
   const engine = await openEngine(directory, secrets)
   const before = await engine.log.head()
@@ -56,16 +56,16 @@ export async function playTemplates(directory: string, secrets: readonly string[
   return { workspaceId: engine.workspaceId, templates: played, callIds: [...calls.keys()], dialed: engine.dialed }
 }
 
-/** When calls arrive: the first of them, and how far apart they are. */
+/** When calls arrive: the first instant and the interval. */
 interface Pace {
   readonly startMs: number
   readonly gapMs: number
 }
 
-/** So many calls over the last week. */
+/** Spreads the calls over the last week. */
 const lastWeek = (calls: number): Pace => ({ startMs: Date.now() - WEEK_MS, gapMs: (WEEK_MS - LEAD_MS) / calls })
 
-/** The n-th call (from 0) of so many, over the last week by default, as a template is written for it. */
+/** The n-th call (from 0) for a template, over the last week by default. */
 export function generatedCallOf(
   { ids, arrivedMs }: Template,
   n: number,
@@ -79,7 +79,7 @@ export function generatedCallOf(
   }
 }
 
-/** Position of the newest event in a directory's log. */
+/** Position of the newest event in the log of a directory. */
 export function headOf(directory: string): number {
   const db = new DatabaseSync(join(directory, 'events.db'), { readOnly: true })
   const head = Number(db.prepare('SELECT max(position) AS position FROM events').get()?.position)
@@ -87,7 +87,7 @@ export function headOf(directory: string): number {
   return head
 }
 
-/** Gives a directory's log a newest event, of no projection's concern, at a position. */
+/** Appends an event at a position that no projection reads. */
 export function raiseHead(directory: string, position: number): void {
   const db = new DatabaseSync(join(directory, 'events.db'))
   db.prepare(
@@ -100,14 +100,14 @@ export function raiseHead(directory: string, position: number): void {
 const averageOf = (templates: readonly Template[]) =>
   templates.reduce((sum, template) => sum + template.events.length, 0) / templates.length
 
-/** Calls of a log: the first of them to write, how many there are in all, and when they arrive. */
+/** The calls to generate: the first one, the number in all, and when they arrive. */
 interface Calls {
   readonly from: number
   readonly all: number
   readonly pace?: Pace
 }
 
-/** Fills a directory's log with calls like those that were played, up to so many events in all. */
+/** Generates calls into the log of a directory until it has this many events. */
 export function fillLog(
   directory: string,
   { templates }: Pick<PlayedTemplates, 'templates'>,

@@ -7,7 +7,7 @@ import { withDirectory } from './temp-directory.ts'
 const AT_ONCE = 64
 const CALLS = 400
 
-/** The same appends again, of streams that follow each other in turn, by so many writers; seconds. */
+/** Repeats the appends on fresh streams with the same number of writers; returns seconds. */
 async function repeatAppends(path: string, appends: readonly Append[]): Promise<number> {
   const log = await openSqliteEventLog(path)
   const streams = new Map<string, Append[]>()
@@ -31,7 +31,7 @@ async function repeatAppends(path: string, appends: readonly Append[]): Promise<
   return seconds
 }
 
-/** Whole instant calls a second through the engine, beside their own appends made again by as many writers. */
+/** Whole instant calls per second through the engine, compared with a repetition of their appends alone. */
 export function instantCalls(): Promise<readonly Figure[]> {
   return withDirectory(async (directory) => {
     const engine = await openEngine(directory)

@@ -28,11 +28,11 @@ const PUBLISHERS = 100
 const BUYERS = 40
 export const TARGETS = 200
 const BLOCKED = 500
-/** Calls of the last half hour, which the ledger's fold remembers. */
+/** Calls of the last half hour, which the ledger's fold keeps. */
 const EARLIER = 400
 
 export const DIALED = '+13055550100'
-/** A Saturday, at noon in UTC. */
+/** A Saturday at noon UTC. */
 export const NOON = Date.UTC(2026, 10, 21, 12)
 const ZONES = ['America/New_York', 'America/Chicago', 'America/Denver', 'America/Los_Angeles', 'America/Phoenix', 'UTC']
 const SHUT = [] as const
@@ -43,7 +43,7 @@ const OPEN = [
   ['02:00', '23:59'],
 ] as const
 
-/** What keeps the n-th target from taking a call, if anything does: hours, states, or a cap that the earlier calls filled. */
+/** The rules that block the n-th target: hours, states, or a cap that earlier calls used up. */
 const BLOCKING_RULES = [
   (tz: string) => ({ hoursSchedule: { tz, days: { ...HOURS, sat: [['00:00', '00:01']] } } }),
   (tz: string) => ({ hoursSchedule: { tz, days: { ...HOURS, sat: OPEN } }, states: ['AK', 'HI'] }),
@@ -63,10 +63,7 @@ export function callerOf(n: number): string {
   return `+1${['212', '415', '713'][n % 3]}555${String(n % 10_000).padStart(4, '0')}`
 }
 
-/**
- * A live campaign with 200 targets on its plan, of which the earlier calls and their own rules leave one that can take a
- * call, in a workspace of 1,000 lanes. Everything is in memory.
- */
+/** A live campaign in memory with 200 targets, of which one can take a call, in a workspace of 1,000 lanes. */
 export async function largePlan() {
   const clock = createManualClock(NOON)
   const random = createSeededRandom(11)

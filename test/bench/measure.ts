@@ -1,15 +1,15 @@
-/** What a figure must reach: a share of its ceiling, or at most a multiple of it. */
+/** The goal of a figure: at least a share of its ceiling, or at most a multiple of it. */
 export type Goal = { readonly atLeast: number } | { readonly atMost: number }
 
-/** A figure beside its ceiling, measured in turn in the same run. */
+/** A figure and its ceiling, measured alternately in one run. */
 export interface Figure {
   readonly name: string
-  /** What both are counted in, such as `appends/s`. */
+  /** The unit of both, such as `appends/s`. */
   readonly unit: string
   /** Medians over the pairs. */
   readonly ours: number
   readonly ceiling: number
-  /** Median of the pairs' ratios, and the least and the greatest of them. */
+  /** Median, least and greatest ratio of the pairs. */
   readonly ratio: number
   readonly range: readonly [number, number]
   readonly goal: Goal
@@ -23,7 +23,7 @@ export interface Pair {
 
 const PAIRS = 5
 
-/** The middle of the values. */
+/** The median. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.length >> 1
@@ -32,7 +32,7 @@ export function median(values: readonly number[]): number {
 
 const at = (values: readonly number[], index: number): number => values[index] ?? Number.NaN
 
-/** A figure of pairs. */
+/** Summarizes pairs as a figure. */
 export function figureOf(name: string, unit: string, goal: Goal, pairs: readonly Pair[]): Figure {
   const ratios = pairs.map(({ ours, ceiling }) => ours / ceiling)
   return {
@@ -46,21 +46,21 @@ export function figureOf(name: string, unit: string, goal: Goal, pairs: readonly
   }
 }
 
-/** Measures in pairs, ours and the ceiling in turn, after one pair that only warms both up. */
+/** Measures ours and the ceiling alternately, after one pair for warm-up. */
 export async function alternate(ours: () => Promise<number>, ceiling: () => Promise<number>): Promise<readonly Pair[]> {
   const pairs: Pair[] = []
   for (let n = 0; n <= PAIRS; n++) pairs.push({ ceiling: await ceiling(), ours: await ours() })
   return pairs.slice(1)
 }
 
-/** Seconds that work takes. */
+/** Seconds that a piece of work takes. */
 export async function secondsOf(work: () => unknown): Promise<number> {
   const begun = performance.now()
   await work()
   return (performance.now() - begun) / 1_000
 }
 
-/** Whether a figure reaches what it must. */
+/** Whether a figure reaches its goal. */
 export function isReached({ ratio, goal }: Figure): boolean {
   return 'atLeast' in goal ? ratio >= goal.atLeast : ratio <= goal.atMost
 }

@@ -9,7 +9,7 @@ import { withDirectory } from './temp-directory.ts'
 
 const PAIRS = 5
 
-/** Reads the same rows and parses their JSON, and nothing else; seconds. */
+/** Reads and parses the same rows and does nothing else; returns seconds. */
 function parseRows(events: string, head: number): Promise<number> {
   const db = new DatabaseSync(events, { readOnly: true })
   const page = db.prepare(
@@ -29,8 +29,8 @@ function parseRows(events: string, head: number): Promise<number> {
 }
 
 /**
- * Replay into all projections on one thread beside reading and parsing the same rows; and a rebuild of the whole log, in
- * slices so that they are measured in turn, beside fresh rebuilds of its first tenth: an event's cost in each.
+ * Replay into all projections on one thread, compared with reading and parsing the same rows; and the cost of an event
+ * in a rebuild of the whole log, in slices measured alternately with fresh rebuilds of its first tenth.
  */
 export function replay(events: number): Promise<readonly Figure[]> {
   return withDirectory(async (directory) => {

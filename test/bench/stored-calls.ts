@@ -9,25 +9,25 @@ import { type Template, textOf } from './template.ts'
 
 const BATCH = 5_000
 
-/** A call's document as a template of more. */
+/** The document of a call as a template of others. */
 interface StoredTemplate {
   readonly template: Template
   readonly textFor: ReturnType<typeof textOf>
 }
 
-/** Read models in a directory, in which calls can be stored without being replayed. */
+/** Read models in a directory to which calls are added without a replay. */
 export interface StoredCalls {
   readonly workspaceId: string
   readonly views: string
-  /** Stores more calls, like those that were played, until there are so many in all over the last week. */
+  /** Adds generated calls until there are this many over the last week. */
   readonly growTo: (calls: number) => Promise<void>
-  /** Puts the checkpoint back to the log's head, so that a projector finds nothing to do. */
+  /** Resets the checkpoint to the head of the log, so that a projector has nothing to do. */
   readonly resetCheckpoint: () => Promise<void>
-  /** Brings the log's head to the last of the documents instead, so that sums need not look at them again either. */
+  /** Raises the head of the log to the last document instead, so that columns are not reloaded either. */
   readonly raiseHead: () => void
 }
 
-/** Plays a few hundred calls, projects them, and takes the call log's documents as templates. */
+/** Plays a few hundred calls, projects them, and uses the documents of the call log as templates. */
 export async function storeCalls(directory: string, secrets: readonly string[] = []): Promise<StoredCalls> {
   const played = await playTemplates(directory, secrets)
   const [events, views] = [join(directory, 'events.db'), join(directory, 'views.db')]
@@ -60,7 +60,7 @@ async function storedTemplates(
   })
 }
 
-/** Each document stands at a position of its own behind the log's head, as if events had brought them one by one. */
+/** Each document gets its own position after the head of the log, as if an event had written it. */
 async function store(
   path: string,
   templates: readonly StoredTemplate[],

@@ -25,7 +25,7 @@ function cellsOf(figure: Figure): readonly string[] {
   ]
 }
 
-/** Figures as a table of text, every one beside its ceiling. */
+/** Formats figures and their ceilings as a table. */
 export function tableOf(figures: readonly Figure[]): string {
   const rows = [HEAD, ...figures.map(cellsOf)]
   const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))

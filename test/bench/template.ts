@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '../../src/kernel/event.ts'
 
-/** What is written anew where a recorded text names it. */
+/** A part of a recorded text that differs in each generated call. */
 type Slot =
   | { readonly kind: 'id'; readonly place: number }
   | { readonly kind: 'hex' }
@@ -13,24 +13,24 @@ type Text = readonly (string | Slot)[]
 /** One event of a template. */
 export interface TemplateEvent {
   readonly stream: Text
-  /** Revision in the call's own streams; null where many calls share the stream. */
+  /** Revision in the call's own streams; null in a stream that calls share. */
   readonly revision: number | null
   readonly type: string
   readonly version: number
-  /** Which of the call's fresh ids is the event's own. */
+  /** Index of the event's id among the ids of the call. */
   readonly idPlace: number
   readonly data: Text
   readonly meta: Text
 }
 
-/** A recorded call, to be written again as another: other ids, another time, another number. */
+/** A recorded call from which others are generated, with other ids, times and numbers. */
 export interface Template {
   readonly events: readonly TemplateEvent[]
   readonly arrivedMs: number
   readonly ids: number
 }
 
-/** The call that a template is written as. Its ids: the call's own first. */
+/** The values of a generated call. The first id is the call's own. */
 export interface GeneratedCall {
   readonly ids: readonly string[]
   readonly seq: number
@@ -40,7 +40,7 @@ export interface GeneratedCall {
 const hexOf = (id: string): string => id.replaceAll('-', '')
 const INSTANT = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`
 
-/** Cuts a text where it names the call, its events, its number or an instant. */
+/** Splits a text at the ids of the call and its events, at its number and at instants. */
 function splitIntoSlots(text: string, ids: ReadonlyMap<string, number>, callId: string): Text {
   const names = [...ids.keys(), hexOf(callId)].join('|')
   const found = new RegExp(`(${names}|CA-\\d{10}|"seq":\\d+|"[a-z]+Ms":\\d+|${INSTANT})`, 'i')
@@ -73,20 +73,20 @@ function textOfSlot(slot: Slot, call: GeneratedCall): string {
   return filled(slot, call)
 }
 
-/** A text as it reads for a call. */
+/** The text of a generated call. */
 export function write(text: Text, call: GeneratedCall): string {
   let written = ''
   for (const part of text) written += typeof part === 'string' ? part : textOfSlot(part, call)
   return written
 }
 
-/** Only the events that a call left in a stream that it shares with others. */
+/** The events of a call in the shared stream of a category. */
 export function sharedPart(template: Template, category: string): Template {
   const isThere = ({ stream: [head] }: TemplateEvent) => typeof head === 'string' && head.startsWith(`${category}-`)
   return { ...template, events: template.events.filter(isThere) }
 }
 
-/** A recorded call as a template. `events` are all of one call's, in log order. */
+/** Makes a template of a recorded call. `events` are all events of one call in log order. */
 export function templateOf(callId: string, events: readonly RecordedEvent[], arrivedMs: number): Template {
   const ids = new Map([callId, ...events.map(({ meta }) => meta.eventId)].map((id, place) => [id, place]))
   return {
@@ -104,7 +104,7 @@ export function templateOf(callId: string, events: readonly RecordedEvent[], arr
   }
 }
 
-/** A text of the same call, such as one of its documents, as a template of its own. */
+/** Makes a template of another text of the call, such as one of its documents. */
 export function textOf(callId: string, text: string): (call: GeneratedCall) => string {
   const parts = splitIntoSlots(text, new Map([[callId, 0]]), callId)
   return (call) => write(parts, call)

@@ -15,11 +15,13 @@ const anySteps = stepsOf(commands, 80)
 /** Every command once. */
 const roundOf = (n: number): readonly GeneratedStep[] =>
   commands.map(({ name }, index) => ({ name, seed: n * 1_009 + index }))
-/** Rounds until most commands have found what they speak of, and worlds in which those have it that one has locked out. */
+/**
+ * Rounds after which most commands find a record to act on, and worlds for those that another command has locked out.
+ */
 const ROUNDS = 40
 const WORLDS = 4
 
-/** What leads to a call that a buyer answered and that is over: more than comes about by chance. */
+/** The commands of a call that was answered and is over, which random inputs hardly produce. */
 const answered = [
   [recordArrival, decisionEvent(routeArrival(callWorld())).data],
   noticeSteps.answer(1, 4),

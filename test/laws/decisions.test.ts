@@ -10,15 +10,15 @@ import { buildSimulatedWorld, copyEvents } from '../support/simulation/world.ts'
 
 const SEEDS = 25
 
-/** Every command so many times, so that calls find what they speak of. */
+/** Every command many times, so that calls find records to act on. */
 const rounds: readonly GeneratedStep[] = Array.from({ length: 40 }, (_, round) =>
   commands.map(({ name }, index) => ({ name, seed: round * 1_009 + index })),
 ).flat()
 
-/** An input as the log tells it: a seed that came with it stands on record as the decision's own. */
+/** The input without its seed, which the log records as the decision's own. */
 const unseeded = (input: unknown) => (input instanceof Object && 'seed' in input ? { ...input, seed: null } : input)
 
-/** Gives the steps, and takes every decision on a call again: from inputs that the log tells as they were given. */
+/** Executes the steps, replays every decision on a call, and checks that the log holds the inputs as given. */
 async function judge(steps: readonly GeneratedStep[]): Promise<ReadonlySet<string>> {
   const history = createHistory()
   const inputs = new Map<string, unknown>()

@@ -22,7 +22,7 @@ function entityOf(type: string): Entity | undefined {
   return entities.find(({ events }) => type in events)
 }
 
-/** Events of a projection's types in any order, about few things so that they meet. */
+/** Events of a projection's types in any order, about few records so that they match. */
 function eventsOf(projection: AnyProjection): fc.Arbitrary<readonly RecordedEvent[]> {
   const pool = createPool()
   const one = fc.constantFrom(...Object.keys(projection.events)).chain((type) =>
@@ -53,7 +53,7 @@ function eventsOf(projection: AnyProjection): fc.Arbitrary<readonly RecordedEven
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** The same value with every UUID one of a few. */
+/** The value with each UUID replaced by one of a few. */
 function meet(value: unknown): unknown {
   if (typeof value === 'string') return uuid.test(value) ? ids[value.charCodeAt(9) % ids.length] : value
   if (Array.isArray(value)) return value.map(meet)

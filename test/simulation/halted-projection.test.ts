@@ -29,7 +29,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close()
 })
 
-/** The call log as it would be with a mistake in it: one call's end throws. */
+/** The call log with a bug: the end of one call throws. */
 function mistaken(callId: string): AnyProjection {
   const sound: AnyProjection = callLog
   return {
@@ -65,7 +65,7 @@ function project(log: EventLog, store: ReadStore, list: readonly AnyProjection[]
 
 const statusOf = (runner: ProjectionRunner, name: string) => runner.status().find((one) => one.name === name)
 
-/** Waits until every projection but the call log stands at the head of the log. */
+/** Waits until every projection but the call log is at the head of the log. */
 async function othersAtHead({ log }: App, runner: ProjectionRunner): Promise<void> {
   const head = await log.head()
   const atHead = async () => {
@@ -75,7 +75,7 @@ async function othersAtHead({ log }: App, runner: ProjectionRunner): Promise<voi
   await waitUntil('The other projections stand at the head', atHead)
 }
 
-/** What a server over these projections answers to `/readyz`. */
+/** The answer of a server over these projections to `/readyz`. */
 async function readyz(app: App, runner: ProjectionRunner, store: ReadStore) {
   const readSide = { projections: async () => runner.status(), views: store }
   const server = await openHttpServer({

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { runKills } from './kill.ts'
 
-/** The long form takes 200; with its own command it tells how it goes: `node test/simulation/kill.ts 200`. */
+/** `KILLS=200` runs longer; `node test/simulation/kill.ts 200` also prints its progress. */
 const KILLS = Number(process.env.KILLS ?? 5)
 const SETTLE_MS = 120_000
 

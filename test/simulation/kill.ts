@@ -15,20 +15,20 @@ import { ledgerMoneyViolations, usageViolations } from '../support/oracle/money.
 import { type Audit, audit, eventsOf } from '../support/oracle/oracle.ts'
 
 const CLIENTS = 8
-/** How long a process lives after its start (ms): often it does not even answer yet, now and then it recovers in full. */
+/** How long (ms) a process lives: often it does not even answer, sometimes it recovers completely. */
 const SHORTEST_MS = 50
 const USUAL_MS = 1_500
 const LONG_MS = 12_000
 const PAGE = 100
 
-/** How a run under kills went. */
+/** The result of a run. */
 export interface KillReport extends Audit {
   readonly kills: number
   readonly acknowledged: number
-  /** Acts on calls that were acknowledged. */
+  /** Number of acknowledged actions on calls. */
   readonly written: number
   readonly strange: readonly string[]
-  /** Acknowledged calls that the call list does not show. */
+  /** Acknowledged calls that are missing in the call list. */
   readonly unread: readonly string[]
   /** Exit code of the graceful stop at the end. */
   readonly exitCode: number | null
@@ -36,7 +36,7 @@ export interface KillReport extends Audit {
   readonly rebuilt: Readonly<Record<string, string>>
 }
 
-/** Ids of every call that the call list shows. */
+/** Ids of all calls in the call list. */
 async function listedCalls(baseUrl: string, { tenant }: FaultWorld): Promise<ReadonlySet<string>> {
   const ask = createApiClient(() => baseUrl, tenant.session)
   const ids = new Set<string>()
@@ -48,7 +48,7 @@ async function listedCalls(baseUrl: string, { tenant }: FaultWorld): Promise<Rea
   return ids
 }
 
-/** Acts that were acknowledged and are not in the log. */
+/** Acknowledged actions that are missing in the log. */
 function forgotten(events: readonly RecordedEvent[], written: ReadonlySet<string>): readonly string[] {
   const kept = new Set(events.map(({ type, stream }) => `${type} ${stream}`))
   return [...written].filter((act) => !kept.has(act)).map((act) => `${act} was acknowledged and is lost`)
@@ -56,15 +56,15 @@ function forgotten(events: readonly RecordedEvent[], written: ReadonlySet<string
 
 interface KillOptions {
   readonly kills: number
-  /** How long it may take to recover after the last kill (ms). */
+  /** Time (ms) to recover after the last kill. */
   readonly settleMs: number
-  /** Whether usage that falls due later is waited for too. */
+  /** Whether to wait for usage that falls due later. */
   readonly untilCharged: boolean
   readonly seed: number
   readonly tell?: (sentence: string) => void
 }
 
-/** Hashes of the read models as they stand, and as a rebuild makes them. */
+/** Hashes of the read models, and of their rebuild. */
 async function modelsOf(eventLogUrl: string, ...urls: readonly string[]) {
   const log = await openLog(eventLogUrl)
   const hashed = await Promise.all(
@@ -92,8 +92,8 @@ async function killing(running: PlatformProcess, { kills, tell }: KillOptions, c
 }
 
 /**
- * Kills the platform `kills` times under a running load, then lets it recover and judges what is left: its log, its call
- * list, and its read models beside those of a rebuild.
+ * Kills the platform repeatedly under load, lets it recover, and judges its log, its call list, and its read models
+ * against a rebuild.
  */
 export async function runKills(options: KillOptions): Promise<KillReport> {
   const { kills, settleMs, untilCharged, seed, tell } = options

@@ -8,13 +8,13 @@ import { openSystem } from '../support/model/system.ts'
 import { createModel } from '../support/model/world.ts'
 
 /**
- * The call engine against a small sequential model of it, written from the documents. `MODEL_RUNS` and `MODEL_SEED` play
- * other histories than the usual ones; a failing history tells the variables that play it again.
+ * Compares the call engine with a small sequential model that is written from the documents. `MODEL_RUNS` and
+ * `MODEL_SEED` select other histories; a failing history prints the variables that replay it.
  */
 const { MODEL_RUNS, MODEL_SEED, MODEL_PATH } = process.env
 const HISTORIES = 2_000
 const STEPS = 40
-/** On one core it takes a minute or so. */
+/** It takes about a minute on one core. */
 const LONGEST_MS = 300_000
 
 const runs = {
@@ -24,7 +24,7 @@ const runs = {
 }
 const histories = fc.commands(commands, { maxCommands: STEPS, size: 'max' })
 
-/** What the histories have met. */
+/** What the histories have reached. */
 const reached = new Set<string>()
 
 const agreement = fc.asyncProperty(initialSettings, histories, async (furnished, steps) => {
@@ -39,7 +39,7 @@ const agreement = fc.asyncProperty(initialSettings, histories, async (furnished,
   for (const what of coverageOf(line.model)) reached.add(what)
 })
 
-/** How to play a failing history again: as it was found, for what it shrinks to depends on what its steps came to. */
+/** How to replay a failing history unshrunk, because a shrunk one depends on the results of its steps. */
 function replayOf({ seed, counterexamplePath }: Pick<fc.RunDetailsCommon<unknown>, 'seed' | 'counterexamplePath'>) {
   const [path] = (counterexamplePath ?? '').split(':')
   return `MODEL_RUNS=1 MODEL_SEED=${seed} MODEL_PATH=${path} npx vitest run test/simulation/model.test.ts`
@@ -51,7 +51,7 @@ test(
     const details = await fc.check(agreement, runs)
     if (!details.failed) {
       const missed = COVERAGE.filter((what) => !reached.has(what))
-      // A few histories, or one that is played again, need not meet everything.
+      // A few histories or a replay need not reach everything.
       expect(details.numRuns < HISTORIES ? [] : missed).toEqual([])
       return
     }

@@ -26,11 +26,11 @@ import { createSeededRandom } from '../support/memory/random.ts'
 
 const [SETUP_CENTS, FUND_CENTS] = [100, 150]
 const requestId = idOf(77)
-/** Longer than a process holds a piece of work that it died over. */
+/** Longer than the lease of a dead process on a piece of work. */
 const GONE_MS = 20_000
 const AWAY = 'The process is gone.'
 
-/** A workspace with money, and processes over it that may die. */
+/** A funded workspace, and processes over it that may die. */
 async function house() {
   const clock = createManualClock(Date.parse(NOW))
   const [log, ops] = [createMemoryLog(), createMemoryOperationalStore()]
@@ -77,7 +77,7 @@ async function house() {
       handle,
       state: () => writer.stateOf(workspace, WORKSPACE),
       money: () => writer.stateOf(wallet, WORKSPACE),
-      /** Buys as the route does: places the order, and takes it as far as it goes. */
+      /** Buys as the route does: places the order and advances it as far as possible. */
       async buy(e164: string, as = requestId) {
         const place = { region: 'NY', locality: 'New York' }
         const terms = { e164, type: 'local', ...place, setupCents: SETUP_CENTS, monthlyCents: 250 }
@@ -92,7 +92,7 @@ async function house() {
     }
   }
 
-  /** Lets a process take up what others have left, until nothing more comes of it. */
+  /** Lets a process recover unfinished work until nothing is left. */
   async function recover({ owner, flow }: ReturnType<typeof process>) {
     const stop = new AbortController()
     const { done } = runReactions({
@@ -119,7 +119,7 @@ async function house() {
 
 type House = Awaited<ReturnType<typeof house>>
 
-/** What must be true after a purchase that went well, whatever happened on the way. */
+/** What holds after every successful purchase, whatever happened during it. */
 async function boughtOnce({ process, counted }: House, e164: string) {
   const { numbers, orders } = await process().state()
   expect([...orders.values()].map(({ status }) => status)).toEqual(['completed'])
@@ -129,7 +129,7 @@ async function boughtOnce({ process, counted }: House, e164: string) {
   expect(['SimulatedNumberOrdered', 'NumberProvisioned', 'WalletCharged'].map(counted)).toEqual([1, 1, 1])
 }
 
-/** A process that dies at its n-th step: it fails or, with its answer lost, is done; nothing comes after. */
+/** A process that dies at its n-th step, which is not done or loses its answer. */
 function dyingAt(step: number, fault: 'fail' | 'lose') {
   let taken = 0
   const interfere: FaultPlan = (method) => {

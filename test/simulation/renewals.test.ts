@@ -26,7 +26,7 @@ import { createMemoryReadStore } from '../support/memory/read-store.ts'
 const START = Date.UTC(2026, 0, 31, 10)
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
-/** Time for a process to take up what has fallen due: claims that ran out over a leap are taken anew. */
+/** Time for a process to do due work and to renew leases that expired. */
 const AWAKE_MS = 15_000
 const RENT = 250
 const E164 = '+14155550123'
@@ -41,7 +41,7 @@ const nobody: Carrier = {
   close: async () => {},
 }
 
-/** Stores and a clock that outlive a process of the platform, and such processes, one after another. */
+/** Stores and a clock, and processes over them one after another. */
 function machine() {
   const [log, ops, store, clock] = [
     createMemoryLog(),
@@ -52,7 +52,7 @@ function machine() {
   const logger = pino({ level: 'silent' })
   let processes = 0
 
-  /** Starts a process over the stores; `interfere` decides over its appends. */
+  /** Starts a process over the stores; `interfere` decides on faults of its appends. */
   function boot(interfere: FaultPlan = () => undefined) {
     processes += 1
     const owner = `process-${processes}`
@@ -79,7 +79,7 @@ function machine() {
     return {
       act: (command: AnyCommand, input: unknown, id?: string) => execute(writer, WORKSPACE, command, input, id),
       writer,
-      /** Ends it at once: what it holds is not given back. */
+      /** Kills it without releasing its leases. */
       kill() {
         stop.abort()
         void workers.close()
@@ -98,7 +98,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((one) => one.kill()))
 })
 
-/** A workspace with a number whose rent falls due a month after the start. */
+/** A workspace with a number whose rent is due a month after the start. */
 async function rented(interfere?: FaultPlan) {
   const { log, clock, boot } = machine()
   const preparing = boot()
@@ -138,7 +138,7 @@ async function rented(interfere?: FaultPlan) {
     charges: () => eventsOf('WalletCharged').map(({ data }) => data),
     clock,
     kill: () => current.kill(),
-    /** Kills the process, and starts another over what it left. */
+    /** Kills the process and starts another over the same stores. */
     async restart() {
       await current.kill()
       current = boot()
@@ -235,7 +235,7 @@ describe.each(['fail', 'lose'] as const)('a process that dies as an append comes
   test.each([1, 2, 3, 4])('at its append %i: every month is billed once, and the number stands right', async (nth) => {
     let struck = 0
     const interfere: FaultPlan = (method, count) => {
-      // From then on it reaches nothing: whatever it still tries is lost with it.
+      // From then on every call fails.
       if (struck > 0) return 'fail'
       if (method !== 'append' || count !== nth) return undefined
       struck += 1
@@ -243,14 +243,14 @@ describe.each(['fail', 'lose'] as const)('a process that dies as an append comes
     }
     const { sleep, sleepUntil, credit, restart, charges, state, eventsOf } = await rented(interfere)
     let dead = false
-    /** Starts a process over what the dead one left. */
+    /** Replaces the dead process. */
     const revive = async () => {
       if (struck === 0 || dead) return
       dead = true
       await restart()
       await sleep(0)
     }
-    // A month that finds nothing, a credit, and a month that finds its rent.
+    // A month without money, a credit, and a month with its rent.
     await sleepUntil(DUE)
     await revive()
     await credit(2 * RENT, 'first').catch(() => null)

@@ -7,10 +7,10 @@ import { createFaultEnvironment } from '../support/faults/environment.ts'
 import { createPlatformProcess, type PlatformProcess } from '../support/faults/platform-process.ts'
 import { audit, eventsOf } from '../support/oracle/oracle.ts'
 
-/** Milliseconds after which the first starts are cut short: while the workspace is made, and while its calls are played. */
+/** When (ms) the first starts are killed: while the workspace is created, and while its calls are played. */
 const CUTS_MS = [250, 1_500]
 const SEED_CALLS = 200
-/** Calls that the seed places a second time, so that a line is found taken, at most. */
+/** The most calls that an interrupted seed places a second time. */
 const DOUBLED = 40
 
 const running: PlatformProcess[] = []

@@ -3,7 +3,7 @@ import { bugs } from '../support/simulation/bugs.ts'
 import type { SimulationRun } from '../support/simulation/system.ts'
 import { runSeeds } from './system.ts'
 
-/** Runs within which a mistake must show. */
+/** Runs within which a bug must be found. */
 const SEEDS = 100
 
 test.each([

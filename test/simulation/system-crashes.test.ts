@@ -4,7 +4,7 @@ import { runSystem } from '../support/simulation/system.ts'
 import { buildSimulatedWorld } from '../support/simulation/world.ts'
 import { replayOf } from './system.ts'
 
-/** Nothing goes wrong but the one death. */
+/** No faults except the one crash. */
 const CALM: Partial<Profile> = {
   processes: 2,
   calls: 5,

@@ -3,7 +3,7 @@ import { runSystem } from '../support/simulation/system.ts'
 import { buildSimulatedWorld } from '../support/simulation/world.ts'
 import { replayOf, runSeeds } from './system.ts'
 
-/** More by `SEEDS=`, others by `SEED=`; with its own command a failing one tells all: `npx node test/simulation/system.ts --seed 7`. */
+/** `SEEDS=` and `SEED=` select other runs. A failing one is traced by `npx node test/simulation/system.ts --seed 7`. */
 const SEEDS = Number(process.env.SEEDS ?? 500)
 const FROM = Number(process.env.SEED ?? 1)
 const LIMIT_MS = 120_000 + SEEDS * 1_000

@@ -3,7 +3,7 @@ import type { Bug } from '../support/simulation/process.ts'
 import { runSystem, type SimulationRun } from '../support/simulation/system.ts'
 import { buildSimulatedWorld } from '../support/simulation/world.ts'
 
-/** How to see a failing run again, and all that happens in it. */
+/** How to replay and trace a failing run. */
 export function replayOf({ seed, broken }: SimulationRun, bug: Bug | null = null): string {
   const flag = bug ? ` --bug ${nameOf(bug)}` : ''
   return `Seed ${seed}: ${broken.join('; ')}. Replay: npx node test/simulation/system.ts --seed ${seed}${flag}`
@@ -13,7 +13,7 @@ function nameOf(bug: Bug): string {
   return Object.entries(bugs).find(([, one]) => one === bug)?.[0] ?? ''
 }
 
-/** Runs seeds in turn until `stop` says so of a run. */
+/** Runs seeds in turn until `stop` returns true. */
 export async function runSeeds(
   seeds: { readonly from: number; readonly count: number },
   bug: Bug | null,
@@ -25,7 +25,7 @@ export async function runSeeds(
   }
 }
 
-/** `--seed 7` replays one run and tells all of it; `--seeds 5000 [--from 1]` runs many; `--bug <name>` puts a mistake in. */
+/** `--seed 7` replays and traces one run; `--seeds 5000 [--from 1]` runs many; `--bug <name>` seeds a bug. */
 async function main(options: ReadonlyMap<string, string>): Promise<number> {
   const named = options.get('bug')
   const bug: Bug | null = Object.entries<Bug>(bugs).find(([name]) => name === named)?.[1] ?? null

@@ -12,7 +12,7 @@ const CALLS = 200
 const TRIES = 10
 const READY_MS = 60_000
 const SETTLE_MS = 90_000
-/** What the world's third line may take in a day, and its single line at once. */
+/** The daily cap of the world's third line. */
 const DAILY = 30
 
 const running: PlatformProcess[] = []
@@ -31,7 +31,7 @@ describe.each(storeSetups)('two routers over $name', (setup) => {
       router.start()
       await router.waitUntilAnswering()
     }
-    // As a balancer would: no call goes to a router that is still catching up.
+    // Like a load balancer, sends no call to a router that is still catching up.
     for (const { baseUrl } of routers) {
       await waitUntil('The router is ready', async () => (await fetch(`${baseUrl}/readyz`)).ok, READY_MS)
     }
@@ -42,7 +42,7 @@ describe.each(storeSetups)('two routers over $name', (setup) => {
       const body = { to: lines[n % lines.length]?.e164, mode: 'live', speed: 60, script }
       const place = () => ask('/api/sandbox/calls', { method: 'POST', body })
       let answer = await place()
-      // A machine too slow for so many at once says so, and is asked again.
+      // An overloaded machine answers 503, and the client retries.
       for (let tries = 1; answer.status === 503 && tries < TRIES; tries += 1) answer = await place()
       return answer
     })

@@ -22,7 +22,7 @@ function someCall(): CommandContext {
   return { workspaceId: WORKSPACE, actor: SYSTEM, ...names }
 }
 
-/** Writers of as many processes over one log. */
+/** Writers of two processes over one log. */
 function writers(log: EventLog) {
   const ops = createMemoryOperationalStore()
   const clock = createManualClock()
