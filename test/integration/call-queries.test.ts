@@ -84,7 +84,7 @@ describe.each(['memory', 'sqlite', 'columned'])('the call log over %s', (name) =
   const list = (query: object = {}) => runQuery<Page>(listCalls, storeOf(name), { query })
   const found = async (query: object) => (await list(query)).data.map(({ id }) => names.get(id))
 
-  it('answers the last week newest first, with figures that add up', async () => {
+  it('lists the last week, newest first, with figures that add up', async () => {
     const page = await list()
     expect(page.data.map(({ id }) => names.get(id))).toEqual([
       'live',
@@ -154,7 +154,7 @@ describe.each(['memory', 'sqlite', 'columned'])('the call log over %s', (name) =
     if (!('page' in query)) expect(total).toBe(expected.length)
   })
 
-  it('answers rates of nothing with null', async () => {
+  it('gives null for the rates of no calls', async () => {
     expect(await list({ reason: 'caller_blocked' })).toMatchObject({
       data: [],
       totalPages: 0,
@@ -162,7 +162,7 @@ describe.each(['memory', 'sqlite', 'columned'])('the call log over %s', (name) =
     })
   })
 
-  it('answers the live board, measured at its instant', async () => {
+  it('shows the live board at the instant of the query', async () => {
     const board = await runQuery<Board>(liveCalls, storeOf(name))
     expect(board).toMatchObject({ count: 1, connected: 1, at: NOW })
     expect(board.live).toMatchObject([
@@ -182,7 +182,7 @@ describe.each(['memory', 'sqlite', 'columned'])('the call log over %s', (name) =
 })
 
 describe('the figures of the call log', () => {
-  it('come from the columns alone, unless the caller or a tag is asked for', async () => {
+  it('are summed from columns alone, unless the query filters by caller or tag', async () => {
     const sums: string[] = []
     const spied: ReadStore = {
       ...storeOf('memory'),
@@ -202,7 +202,7 @@ describe('the figures of the call log', () => {
     expect(sums).toEqual([collectionOf(callLog)])
   })
 
-  it('count what the page beside them shows, before anybody has told that it was written', async () => {
+  it('include the calls of the page beside them even before the projector reports its progress', async () => {
     const store = createMemoryReadStore()
     await fillStore(store, [callLog], events)
     const { checkpoint, collection } = buildNames(callLog)
@@ -230,7 +230,7 @@ describe('the figures of the call log', () => {
   })
 })
 
-describe('a call log that is asked for what makes no sense', () => {
+describe('the call log on an invalid query', () => {
   it.each([
     [{ from: '2026-03-05', to: '2026-03-04' }, 'from'],
     [{ from: '2025-03-08T14:59:59Z' }, 'from'],
@@ -267,23 +267,23 @@ describe('a call log that is asked for what makes no sense', () => {
     })
   })
 
-  it('takes a window of 366 days, and clamps a page', async () => {
+  it('accepts a window of 366 days and clamps the page', async () => {
     const query = { from: instantAfter(-366 * DAY), pageSize: '1000', tz: 'UTC' }
     const page = await runQuery<Page>(listCalls, storeOf('memory'), { query })
     expect(page).toMatchObject({ total: 7, pageSize: 200, timezone: 'UTC' })
   })
 
-  it('begins six days before today on the calendar of the zone that is asked for', async () => {
+  it('starts six days before today in the requested time zone by default', async () => {
     const page = await runQuery<Page>(listCalls, storeOf('memory'), { query: { tz: 'Asia/Tokyo' } })
     expect(page.from).toBe('2026-03-04T15:00:00.000Z')
   })
 })
 
-describe('one call', () => {
+describe('a single call', () => {
   const read = (id: string | undefined, workspaceId = WORKSPACE) =>
     runQuery<Detail>(getCall, storeOf('sqlite'), { id: id ?? '', workspaceId })
 
-  it('is answered in full, with its story and its money', async () => {
+  it('shows its whole story and its money', async () => {
     const { call: detail, story } = await read(converted)
     expect(detail).toMatchObject({
       id: converted,
@@ -321,7 +321,7 @@ describe('one call', () => {
     })
   })
 
-  it('says of each attempt how it was lost', async () => {
+  it('shows for each attempt why it was lost', async () => {
     const { call: detail, story } = await read(unrouted)
     expect(detail).toMatchObject({
       outcome: 'unrouted',
@@ -337,7 +337,7 @@ describe('one call', () => {
     expect(talking.attempts).toMatchObject([{ outcome: 'answered', lossCode: null, tone: 'success' }])
   })
 
-  it('is not there for another workspace, nor when there is none', async () => {
+  it('is not found in another workspace or when it does not exist', async () => {
     expect(await read(converted, idOf(77))).toMatchObject({ refused: 'call-not-found' })
     expect(await read(idOf(78))).toMatchObject({ refused: 'call-not-found' })
   })

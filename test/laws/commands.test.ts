@@ -29,7 +29,7 @@ const answered = [
 ] as const
 
 describe('every command', () => {
-  test('on any state decides without throwing, refuses by a declared code, and its events parse', () =>
+  test('decides on any state without throwing, refuses with a declared code, and gives events that parse', () =>
     fc.assert(
       fc.asyncProperty(anySteps, async (steps) => {
         const history = createHistory()
@@ -51,7 +51,7 @@ describe('every command', () => {
       runs,
     ))
 
-  test('is accepted on some state', async () => {
+  test('is accepted in some state', async () => {
     const waiting = new Set(commands.map(({ name }) => name))
     for (let world = 0; waiting.size > 0 && world < WORLDS; world += 1) {
       const history = createHistory()
@@ -66,7 +66,7 @@ describe('every command', () => {
     expect([...waiting]).toEqual([])
   }, 120_000)
 
-  test('given twice with one commandId appends once, where the stream remembers commands', () =>
+  test('appends once when executed twice with one commandId, if the stream remembers commands', () =>
     fc.assert(
       fc.asyncProperty(
         stepsOf(
@@ -90,7 +90,7 @@ describe('every command', () => {
 })
 
 describe('every stream', () => {
-  test('folds from a cached fold and its tail to what the whole fold gives, and folding changes no earlier state', () =>
+  test('folds from a snapshot and its tail to the same state as from its start, and never changes an earlier state', () =>
     fc.assert(
       fc.asyncProperty(anySteps, fc.nat(), async (steps, cut) => {
         const history = createHistory()

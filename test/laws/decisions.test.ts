@@ -36,7 +36,7 @@ async function judge(steps: readonly GeneratedStep[]): Promise<ReadonlySet<strin
 }
 
 describe('every recorded decision on a call', () => {
-  test('is taken the same again, from what was recorded of it', () =>
+  test('replays to the same result from its recorded inputs', () =>
     fc.assert(
       fc.asyncProperty(stepsOf(commands, 80), async (steps) => {
         await judge(steps)
@@ -44,11 +44,11 @@ describe('every recorded decision on a call', () => {
       { numRuns: 40, seed: 1 },
     ))
 
-  test('is taken the same again in a long history of everything', async () => {
+  test('replays to the same result in a long history of all commands', async () => {
     expect((await judge(rounds)).size).toBeGreaterThan(0)
   })
 
-  test(`is taken the same again after ${SEEDS} runs with several routers, crashes and lost answers`, {
+  test(`replays to the same result after ${SEEDS} runs with several routers, crashes and lost answers`, {
     timeout: 120_000,
   }, async () => {
     const world = await buildSimulatedWorld()

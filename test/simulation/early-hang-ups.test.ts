@@ -16,7 +16,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((one) => one.kill()))
 })
 
-test('callers who give up while their calls are still being routed leave nothing behind', async () => {
+test('calls whose callers hang up while they are being routed leave nothing open', async () => {
   const { env, eventLogUrl, remove } = await createFaultEnvironment()
   const { tenant, lines } = await createWorldIn(env, buildFaultWorld)
   const server = createPlatformProcess(env)

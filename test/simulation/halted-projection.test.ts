@@ -111,7 +111,7 @@ async function playing(app: App, { tenant, lines }: FaultWorld) {
     })
 }
 
-test('a projection whose reducer throws halts alone, says so, and goes on from there once it is mended', async () => {
+test('a projection whose reducer throws halts alone, reports it, and continues at the same event once it is fixed', async () => {
   const { env, dataDir, remove } = await createFaultEnvironment()
   closing.push(async () => remove())
   const app = await openApp(readConfig(env), openLogger({ level: 'silent' }))

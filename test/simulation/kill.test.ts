@@ -5,7 +5,7 @@ import { runKills } from './kill.ts'
 const KILLS = Number(process.env.KILLS ?? 5)
 const SETTLE_MS = 120_000
 
-test('killed at any moment, the platform loses no acknowledged call and does nothing twice', {
+test('a platform killed at any moment loses no acknowledged call and does nothing twice', {
   timeout: 180_000 + KILLS * 20_000,
 }, async () => {
   const report = await runKills({ kills: KILLS, settleMs: SETTLE_MS, untilCharged: false, seed: 20_261_121 })

@@ -46,7 +46,7 @@ function replayOf({ seed, counterexamplePath }: Pick<fc.RunDetailsCommon<unknown
 }
 
 test(
-  'ledgers, books, counters and read models agree with the model after each history',
+  'the ledger, books, counters and read models agree with the model after every history',
   async () => {
     const details = await fc.check(agreement, runs)
     if (!details.failed) {

@@ -150,8 +150,8 @@ async function stepsOfPurchase(): Promise<number> {
   return steps()
 }
 
-describe('an order of a number', () => {
-  test('that dies at any step and is sent again charges once and brings one number', async () => {
+describe('a number order', () => {
+  test('whose process dies at any step and whose request is repeated charges once and provisions one number', async () => {
     const steps = await stepsOfPurchase()
     expect(steps).toBeGreaterThan(5)
     for (let step = 1; step <= steps; step += 1) {
@@ -171,7 +171,7 @@ describe('an order of a number', () => {
     }
   })
 
-  test('that dies at any step after it was placed is carried on without being sent again', async () => {
+  test('whose process dies at any step after it was placed is completed without another request', async () => {
     const steps = await stepsOfPurchase()
     for (let step = 2; step <= steps; step += 1) {
       const home = await house()
@@ -186,7 +186,7 @@ describe('an order of a number', () => {
     }
   })
 
-  test('sent fifty times at once by two processes charges once', async () => {
+  test('requested fifty times at once in two processes charges once', async () => {
     const home = await house()
     const processes = [home.process(), home.process()]
     const outcomes = await Promise.all(Array.from({ length: 50 }, (_, n) => processes[n % 2]?.buy(`${INSTANT}`)))
@@ -195,7 +195,7 @@ describe('an order of a number', () => {
     await boughtOnce(home, `${INSTANT}`)
   })
 
-  test('of different requests at once never spends more than the wallet holds', async () => {
+  test('never spends more than the wallet holds together with concurrent orders', async () => {
     const home = await house()
     const buyer = home.process()
     const outcomes = await Promise.all(
@@ -207,7 +207,7 @@ describe('an order of a number', () => {
     expect([balanceCents, reservedCents]).toEqual([FUND_CENTS - SETUP_CENTS, 0])
   })
 
-  test('that the carrier fills later is asked for until it is, and holds its fee meanwhile', async () => {
+  test('that the carrier completes later is polled until then and keeps its fee reserved', async () => {
     const home = await house()
     const buyer = home.process()
     expect(await buyer.buy(`${SLOW}`)).toBe('pending')
@@ -239,7 +239,7 @@ describe('an order of a number', () => {
     expect(['WalletCharged', 'WalletReserved', 'WalletReservationReleased'].map(home.counted)).toEqual([0, 1, 1])
   })
 
-  test('in review waits for a person, with its fee put aside', async () => {
+  test('in review waits for a person with its fee reserved', async () => {
     const home = await house()
     const buyer = home.process()
     expect(await buyer.buy(`${REVIEWED}`)).toBe('review')
@@ -248,7 +248,7 @@ describe('an order of a number', () => {
     expect((await buyer.money()).reservedCents).toBe(SETUP_CENTS)
   })
 
-  test('of a number that somebody else took meanwhile fails, and costs nothing', async () => {
+  test('for a number that another workspace has taken fails and costs nothing', async () => {
     const home = await house()
     const e164 = `${INSTANT}`
     await home.rented.placeOrder({ commandId: 'theirs', workspaceId: idOf(5), e164, customerReference: null })

@@ -149,7 +149,7 @@ async function rented(interfere?: FaultPlan) {
 
 const DUE = Date.parse('2026-02-28T10:00:00.000Z')
 
-describe('renewals on a simulated clock', () => {
+describe('number renewals on a simulated clock', () => {
   test('bill each month once, on the day of the purchase or the last of a shorter month, for a year', async () => {
     const { sleepUntil, credit, state, charges } = await rented()
     await credit(10_000, 'first')
@@ -169,7 +169,7 @@ describe('renewals on a simulated clock', () => {
     expect((await state()).number).toMatchObject({ status: 'active', renewsAt: '2027-02-28T10:00:00.000Z' })
   })
 
-  test('past due at once, suspended after seven days, and active again when the wallet is credited', async () => {
+  test('make an unpaid number past due at once, suspend it after seven days, and reactivate it when the wallet is credited', async () => {
     const { sleep, sleepUntil, credit, state, eventsOf, charges } = await rented()
     const status = async () => (await state()).number?.status
     await sleepUntil(DUE - MINUTE_MS)
@@ -198,7 +198,7 @@ describe('renewals on a simulated clock', () => {
     expect(charges()).toMatchObject([{ amountCents: RENT, balanceCents: 0 }])
   })
 
-  test('a payment that clears one month of two leaves the number as it is, the second makes it active', async () => {
+  test('keep a number suspended until both of two unpaid months are paid', async () => {
     const { sleep, sleepUntil, credit, state, charges } = await rented()
     await sleepUntil(DUE)
     await sleepUntil(Date.parse('2026-04-02T00:00:00.000Z'))
@@ -211,7 +211,7 @@ describe('renewals on a simulated clock', () => {
     expect(charges()).toHaveLength(2)
   })
 
-  test('a number whose release is requested goes on being billed', async () => {
+  test('go on for a number whose release is requested', async () => {
     const { sleepUntil, credit, state, charges, act } = await rented()
     await credit(RENT, 'first')
     await act(requestNumberRelease, { numberId: (await state()).numberId })
@@ -219,7 +219,7 @@ describe('renewals on a simulated clock', () => {
     expect(charges()).toHaveLength(1)
   })
 
-  test('a platform that was away for months bills each of them, once', async () => {
+  test('bill each month once after a platform was down for months', async () => {
     const { sleep, clock, credit, kill, restart, charges, state } = await rented()
     await credit(1_000, 'first')
     await kill()
@@ -231,8 +231,8 @@ describe('renewals on a simulated clock', () => {
   })
 })
 
-describe.each(['fail', 'lose'] as const)('a process that dies as an append comes to %s', (fault) => {
-  test.each([1, 2, 3, 4])('at its append %i: every month is billed once, and the number stands right', async (nth) => {
+describe.each(['fail', 'lose'] as const)('a process that dies over an append (%s)', (fault) => {
+  test.each([1, 2, 3, 4])('bills every month once and leaves the number active, at append %i', async (nth) => {
     let struck = 0
     const interfere: FaultPlan = (method, count) => {
       // From then on every call fails.

@@ -18,7 +18,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((one) => one.kill()))
 })
 
-test('a first start that is cut short again and again is taken up where it was left', {
+test('a first start that is killed repeatedly continues where it stopped', {
   timeout: 180_000,
 }, async () => {
   const { env: base, eventLogUrl, remove } = await createFaultEnvironment()

@@ -22,8 +22,8 @@ function expectUnavailable({ status, body, headers }: ApiResponse): void {
   expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
 }
 
-describe.each(storeSetups)('stores away over $name', (setup) => {
-  test('are answered with 503, leave nothing half-written, and come back without a restart', {
+describe.each(storeSetups)('unavailable stores over $name', (setup) => {
+  test('lead to 503, leave nothing half-written, and are used again without a restart', {
     timeout: 240_000,
   }, async () => {
     const { env: plain, eventLogUrl, remove } = await createFaultEnvironment(setup)

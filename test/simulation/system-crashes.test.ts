@@ -24,8 +24,8 @@ const CALM: Partial<Profile> = {
 }
 const SEED = 11
 
-describe.each([false, true])('a process that dies over an append that has landed: %s', (landed) => {
-  test('at each append of a run: another takes up what it left', { timeout: 180_000 }, async () => {
+describe.each([false, true])('a process that dies over an append (written: %s)', (landed) => {
+  test('leaves nothing undone at any append of a run: another process recovers its work', { timeout: 180_000 }, async () => {
     const world = await buildSimulatedWorld()
     const whole = await runSystem(world, { seed: SEED, profile: CALM })
     expect([whole.broken, whole.crashes]).toEqual([[], 0])

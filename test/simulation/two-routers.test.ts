@@ -21,7 +21,7 @@ afterEach(async () => {
 })
 
 describe.each(storeSetups)('two routers over $name', (setup) => {
-  test('200 calls at once never pass a cap by one', { timeout: 240_000 }, async () => {
+  test('never exceed a cap with 200 calls at once', { timeout: 240_000 }, async () => {
     const { env, eventLogUrl, remove } = await createFaultEnvironment(setup)
     const world = await createWorldIn(env, buildFaultWorld)
     const { tenant, lines, targets } = world

@@ -32,14 +32,14 @@ function writers(log: EventLog) {
   })
 }
 
-test('a refusal stands on the tail: what another process wrote meanwhile is seen', async () => {
+test('a refusal is decided on the latest events, including those of another process', async () => {
   const [one, other] = writers(createMemoryLog())
   expect(isRefusal(await other?.(addToTally, { tallyId, amount: 1 }))).toBe(true)
   await one?.(beginTally, { tallyId, name: 'calls' })
   expect(isRefusal(await other?.(addToTally, { tallyId, amount: 1 }))).toBe(false)
 })
 
-test('what another process has done is not done again', async () => {
+test('a command that another process has executed changes nothing', async () => {
   const log = createMemoryLog()
   const [one, other] = writers(log)
   await one?.(beginTally, { tallyId, name: 'calls' })

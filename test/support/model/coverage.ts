@@ -23,7 +23,7 @@ export const COVERAGE: readonly string[] = [
   ...named('ended', callStatus.extract(ENDS).options),
   ...named('converted', ['duration', 'postback', 'manual']),
   ...named('capped', WINDOWS),
-  ...named('call', ['waits for its buffer', 'crosses midnight', 'corrected', 'forgiven its slot']),
+  ...named('call', ['waits for its buffer', 'crosses midnight', 'corrected', 'counted before a reset']),
 ]
 
 function ofCall({ unrouted, skips, terms, end, source, at, settledAt, corrections, claims }: CallModel) {
@@ -36,7 +36,7 @@ function ofCall({ unrouted, skips, terms, end, source, at, settledAt, correction
     ...(end && settledAt !== null && settledAt > end.at ? ['call: waits for its buffer'] : []),
     ...(end && dayOf(end.at) !== dayOf(at) ? ['call: crosses midnight'] : []),
     ...(Object.keys(corrections).length > 0 ? ['call: corrected'] : []),
-    ...(claims.some(({ capsReset }) => capsReset) ? ['call: forgiven its slot'] : []),
+    ...(claims.some(({ capsReset }) => capsReset) ? ['call: counted before a reset'] : []),
   ]
 }
 
