@@ -76,7 +76,7 @@ if (url) {
       await expect(log.append(stream, 0, someEvents(1))).rejects.toThrow(LogUnavailable)
       await expect(log.read(stream, 0)).rejects.toThrow(LogUnavailable)
       await expect(log.readAll(-1)).rejects.toThrow(LogUnavailable)
-      way.mend()
+      way.restore()
       expect(await retryUntilAnswered(() => log.read(stream, 0))).toHaveLength(1)
       expect(await log.append(stream, 0, someEvents(1))).toMatchObject({ ok: true, revision: 1 })
       await log.close()
@@ -96,7 +96,7 @@ if (url) {
         if (seen.length === 2) {
           way.cut()
           await far.append(stream, 1, someEvents(4))
-          way.mend()
+          way.restore()
         }
       }
       expect(seen.map(({ revision }) => revision)).toEqual([0, 1, 2, 3, 4, 5])

@@ -15,7 +15,7 @@ const url = mongoUrl()
 test.runIf(url)('a way to MongoDB that is cut under load is found again after every cut', async () => {
   const way = new Worker(new URL('../support/faults/fault-proxy-thread.ts', import.meta.url), { workerData: url })
   const [address]: string[] = await once(way, 'message')
-  const act = async (what: 'cut' | 'mend') => {
+  const act = async (what: 'cut' | 'restore') => {
     way.postMessage(what)
     await once(way, 'message')
   }
@@ -28,16 +28,16 @@ test.runIf(url)('a way to MongoDB that is cut under load is found again after ev
         (error: Error) => expect(error.name).toBe('StoreUnavailable'),
       )
     await Promise.all(Array.from({ length: 1 + (round % 4) }, attempt))
-    let mended = false
+    let restored = false
     const load = (async () => {
-      while (!mended) {
+      while (!restored) {
         await attempt()
         await setImmediate()
       }
     })()
     await act('cut')
-    await act('mend')
-    mended = true
+    await act('restore')
+    restored = true
     await load
     await waitUntil('The store takes a write', async () => (await attempt()) === true, BACK_MS)
     await store.close()

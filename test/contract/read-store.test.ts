@@ -51,7 +51,7 @@ if (url) {
       await expect(store.checkpoint('away')).rejects.toThrow(StoreUnavailable)
       const next = { position: 2, at: null }
       await expect(store.commit([], { name: 'away', expected: 1, next })).rejects.toThrow(StoreUnavailable)
-      way.mend()
+      way.restore()
       expect(await store.checkpoint('away')).toEqual({ position: 1, at: null })
       expect(await store.commit([], { name: 'away', expected: 1, next })).toBe(true)
       await store.drop('away', 'away')

@@ -6,7 +6,7 @@ import { createHistory, type GeneratedStep, stepsOf } from '../support/fixtures/
 import { commands } from '../support/fixtures/registry.ts'
 import { createMemoryLog } from '../support/memory/event-log.ts'
 import { runSystem } from '../support/simulation/system.ts'
-import { buildSimulatedWorld, copyEvents } from '../support/simulation/world.ts'
+import { buildSimulatedWorld } from '../support/simulation/world.ts'
 
 const SEEDS = 25
 
@@ -55,8 +55,7 @@ describe('every recorded decision on a call', () => {
     const decided = new Set<string>()
     for (let seed = 1; seed <= SEEDS; seed++) {
       const { events } = await runSystem(world, { seed })
-      const log = createMemoryLog()
-      await copyEvents(log, [...world.events, ...events])
+      const log = createMemoryLog([...world.events, ...events])
       const rulings = await replayDecisions(log)
       expect(mismatches(rulings), `seed ${seed}`).toEqual([])
       for (const { type } of rulings.flatMap((ruling) => ruling.decided.events)) decided.add(type)

@@ -12,7 +12,7 @@ import { metaAt } from '../support/fixtures/sample.ts'
 
 const ids = ['01900000-0000-7000-8000-00000000000a', '01900000-0000-7000-8000-00000000000b']
 const deals: fc.Arbitrary<readonly BatchPlan[]> = fc.array(
-  fc.record({ size: fc.nat(6), death: fc.option(fc.constantFrom(...crashPoints), { freq: 2 }) }),
+  fc.record({ size: fc.nat(6), crash: fc.option(fc.constantFrom(...crashPoints), { freq: 2 }) }),
   {
     maxLength: 20,
   },

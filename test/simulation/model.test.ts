@@ -4,7 +4,7 @@ import { expectAgreement, expectAllEnded } from '../support/model/audit.ts'
 import { applySettings, commands, initialSettings } from '../support/model/commands.ts'
 import { COVERAGE, coverageOf } from '../support/model/coverage.ts'
 import { drain, type ModelRun } from '../support/model/play.ts'
-import { openSystem } from '../support/model/system.ts'
+import { openSystem } from '../support/model/records.ts'
 import { createModel } from '../support/model/world.ts'
 
 /**

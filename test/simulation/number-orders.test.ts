@@ -28,7 +28,7 @@ const [SETUP_CENTS, FUND_CENTS] = [100, 150]
 const requestId = idOf(77)
 /** Longer than the lease of a dead process on a piece of work. */
 const GONE_MS = 20_000
-const AWAY = 'The process is gone.'
+const UNAVAILABLE = 'The process is gone.'
 
 /** A funded workspace, and processes over it that may die. */
 async function house() {
@@ -41,12 +41,12 @@ async function house() {
     processes += 1
     const owner = `process-${processes}`
     const random = createSeededRandom(processes)
-    const away = () => new LogUnavailable(AWAY)
+    const unavailable = () => new LogUnavailable(UNAVAILABLE)
     const mine = {
-      log: withFaults(log, away, interfere),
-      ops: withFaults(ops, away, (method, nth) => interfere(`ops.${method}`, nth)),
+      log: withFaults(log, unavailable, interfere),
+      ops: withFaults(ops, unavailable, (method, nth) => interfere(`ops.${method}`, nth)),
     }
-    const numbers = withFaults(rented, () => new CarrierUnavailable(AWAY), interfere)
+    const numbers = withFaults(rented, () => new CarrierUnavailable(UNAVAILABLE), interfere)
     const lookUp = async (memory: { readonly name: string }, id: string) => {
       const projection = projections.find(({ name }) => name === memory.name)
       return projection ? (applyPending(projection, id, null, log.events)?.doc ?? null) : null

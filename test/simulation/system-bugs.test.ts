@@ -13,8 +13,8 @@ test.each([
 ])('$name is found', { timeout: 120_000 }, async (bug, sentence) => {
   let found: SimulationRun | null = null
   await runSeeds({ from: 1, count: SEEDS }, bug, (run) => {
-    if (run.broken.length > 0) found = run
+    if (run.violations.length > 0) found = run
     return found !== null
   })
-  expect(found).toMatchObject({ broken: expect.arrayContaining([expect.stringMatching(sentence)]) })
+  expect(found).toMatchObject({ violations: expect.arrayContaining([expect.stringMatching(sentence)]) })
 })

@@ -25,13 +25,15 @@ const CALM: Partial<Profile> = {
 const SEED = 11
 
 describe.each([false, true])('a process that dies over an append (written: %s)', (landed) => {
-  test('leaves nothing undone at any append of a run: another process recovers its work', { timeout: 180_000 }, async () => {
+  test('leaves nothing undone at any append of a run: another process recovers its work', {
+    timeout: 180_000,
+  }, async () => {
     const world = await buildSimulatedWorld()
     const whole = await runSystem(world, { seed: SEED, profile: CALM })
-    expect([whole.broken, whole.crashes]).toEqual([[], 0])
+    expect([whole.violations, whole.crashes]).toEqual([[], 0])
     for (let append = 1; append <= whole.appends; append += 1) {
       const run = await runSystem(world, { seed: SEED, profile: CALM, dyingAt: { append, landed } })
-      expect([append, run.broken.length > 0 ? replayOf(run) : null, run.crashes]).toEqual([append, null, 1])
+      expect([append, run.violations.length > 0 ? replayOf(run) : null, run.crashes]).toEqual([append, null, 1])
     }
   })
 })

@@ -13,7 +13,7 @@ describe('the whole system in simulated time under faults', () => {
     const failed: string[] = []
     const seen = { crashes: 0, calls: 0, connected: 0, capped: 0, failedOver: 0, recorded: 0, recounted: 0 }
     await runSeeds({ from: FROM, count: SEEDS }, null, (run) => {
-      if (run.broken.length > 0) failed.push(replayOf(run))
+      if (run.violations.length > 0) failed.push(replayOf(run))
       const count = (type: string) => run.events.filter((event) => event.type === type).length
       seen.crashes += run.crashes
       seen.calls += count('CallAdmitted') + count('CallRefused')

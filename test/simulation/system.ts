@@ -4,9 +4,9 @@ import { runSystem, type SimulationRun } from '../support/simulation/system.ts'
 import { buildSimulatedWorld } from '../support/simulation/world.ts'
 
 /** How to replay and trace a failing run. */
-export function replayOf({ seed, broken }: SimulationRun, bug: Bug | null = null): string {
+export function replayOf({ seed, violations }: SimulationRun, bug: Bug | null = null): string {
   const flag = bug ? ` --bug ${nameOf(bug)}` : ''
-  return `Seed ${seed}: ${broken.join('; ')}. Replay: npx node test/simulation/system.ts --seed ${seed}${flag}`
+  return `Seed ${seed}: ${violations.join('; ')}. Replay: npx node test/simulation/system.ts --seed ${seed}${flag}`
 }
 
 function nameOf(bug: Bug): string {
@@ -33,13 +33,13 @@ async function main(options: ReadonlyMap<string, string>): Promise<number> {
   const seed = options.get('seed')
   if (seed !== undefined) {
     const run = await runSystem(await buildSimulatedWorld(), { seed: Number(seed), bug, trace: console.log })
-    console.log(run.broken.length === 0 ? `Seed ${seed} holds. ${run.digest}` : replayOf(run, bug))
-    return run.broken.length
+    console.log(run.violations.length === 0 ? `Seed ${seed} holds. ${run.digest}` : replayOf(run, bug))
+    return run.violations.length
   }
   let failures = 0
   await runSeeds({ from: Number(options.get('from') ?? 1), count: Number(options.get('seeds') ?? 500) }, bug, (run) => {
-    if (run.broken.length > 0) console.log(replayOf(run, bug))
-    failures += Math.min(1, run.broken.length)
+    if (run.violations.length > 0) console.log(replayOf(run, bug))
+    failures += Math.min(1, run.violations.length)
     if (run.seed % 100 === 0) console.log(`Seed ${run.seed}, ${failures} failed`)
     return false
   })

@@ -27,7 +27,7 @@ function detachableFile(url: string): DetachableStore {
 /** A server is detached by cutting the connection through a proxy. */
 async function detachableServer(url: string): Promise<DetachableStore> {
   const way = await openFaultProxy(url)
-  return { url: way.url, detach: way.cut, attach: way.mend, close: way.close }
+  return { url: way.url, detach: way.cut, attach: way.restore, close: way.close }
 }
 
 /** Opens the event log and the read store of an environment as detachable stores. */

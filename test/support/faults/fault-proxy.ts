@@ -5,9 +5,9 @@ import { connect, createServer, type Socket } from 'node:net'
 export interface FaultProxy {
   /** The server's URL with the address of the proxy. */
   readonly url: string
-  /** Breaks all connections, and new ones until `mend`. */
+  /** Breaks all connections, and new ones until `restore`. */
   readonly cut: () => void
-  readonly mend: () => void
+  readonly restore: () => void
   /** Holds back all data, as a server does that hangs. */
   readonly stall: () => void
   readonly close: () => Promise<void>
@@ -48,7 +48,7 @@ export async function openFaultProxy(url: string): Promise<FaultProxy> {
       whole = false
       sever()
     },
-    mend: () => {
+    restore: () => {
       whole = true
     },
     stall: () => {

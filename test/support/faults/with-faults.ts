@@ -7,8 +7,8 @@ export type Fault = 'fail' | 'lose' | 'vanish' | Promise<unknown>
 /** Decides on the n-th call (1, 2, …) of a method; undefined means no fault. */
 export type FaultPlan = (method: string, nth: number) => Fault | undefined
 
-/** Decorates a port with faults. `away` creates the error that a failed or lost call throws. */
-export function withFaults<Port extends object>(port: Port, away: () => Error, interfere: FaultPlan): Port {
+/** Decorates a port with faults. `unavailable` creates the error that a failed or lost call throws. */
+export function withFaults<Port extends object>(port: Port, unavailable: () => Error, interfere: FaultPlan): Port {
   const calls = new Map<string, number>()
   return new Proxy(port, {
     get(target, key) {
@@ -19,9 +19,9 @@ export function withFaults<Port extends object>(port: Port, away: () => Error, i
         calls.set(key, nth)
         const given = interfere(key, nth)
         const fault = given instanceof Promise ? await given : given
-        if (fault === 'fail') throw away()
+        if (fault === 'fail') throw unavailable()
         const answer = await Reflect.apply(method, target, args)
-        if (fault === 'lose') throw away()
+        if (fault === 'lose') throw unavailable()
         if (fault === 'vanish') await new Promise(() => undefined)
         return answer
       }

@@ -4,10 +4,12 @@ import { type EventLog, type LogPage, START } from '../../../src/ports/event-log
 /** Positions have gaps, as in a real log. */
 const STRIDE = 3
 
-/** An event log in memory: a full implementation of the port except for durability. */
-export function createMemoryLog(): EventLog & { readonly events: readonly RecordedEvent[] } {
-  const events: RecordedEvent[] = []
-  const revisions = new Map<string, number>()
+/** An event log in memory: the whole port except for durability. It starts from the events of another such log. */
+export function createMemoryLog(
+  from: readonly RecordedEvent[] = [],
+): EventLog & { readonly events: readonly RecordedEvent[] } {
+  const events: RecordedEvent[] = [...from]
+  const revisions = new Map(events.map(({ stream, revision }) => [stream, revision]))
   let wakes: (() => void)[] = []
 
   const pageAfter = (after: number, limit: number, types?: ReadonlySet<string>): LogPage => {

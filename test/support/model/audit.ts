@@ -9,8 +9,9 @@ import { byWindow, centsByDay, isTaken, liveCalls } from '../oracle/slots.ts'
 import { type Subject, slotsOf, usageOf } from './counts.ts'
 import { rowOf, shownRowOf } from './expectations.ts'
 import { healthWord, isSuppressed } from './health.ts'
+import type { Ids } from './records.ts'
 import { iso, laneName, type Model } from './state.ts'
-import type { Ids, System } from './system.ts'
+import type { System } from './system.ts'
 import { BUYERS, CAMPAIGNS, LANES, TARGETS } from './world.ts'
 
 const SUBJECTS: readonly Subject[] = [

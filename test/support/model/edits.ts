@@ -26,6 +26,7 @@ import { isRefusal } from '../../../src/kernel/refusal.ts'
 import { hashOf } from '../fixtures/workspace-fixture.ts'
 import { adjust, type Conversion, post } from './books.ts'
 import { usageOf } from './counts.ts'
+import type { Ids } from './records.ts'
 import {
   type BuyerModel,
   blockName,
@@ -40,7 +41,7 @@ import {
   routeName,
   type TargetModel,
 } from './state.ts'
-import { ADA, type Ids, KEY, type System } from './system.ts'
+import { ADA, KEY, type System } from './system.ts'
 import { newRoute } from './world.ts'
 
 /** The model and the system that it is compared with. */
@@ -56,7 +57,7 @@ const idOf = ({ ids }: ModelAndSystem, name: string): string => need(ids, name)
 
 /** Executes a command that must be accepted. */
 async function executeAccepted({ system }: ModelAndSystem, command: AnyCommand, input: object) {
-  const events = await system.act(command, input)
+  const events = await system.execute(command, input)
   if (isRefusal(events)) throw new Error(`${command.name}: ${JSON.stringify(events)}`)
   return events
 }
@@ -134,7 +135,7 @@ export const switchCampaign: Edit<[string, 'live' | 'paused']> = async (pair, na
   const { model, system } = pair
   const campaign = need(model.campaigns, name)
   const refused = status === 'live' && campaign.status !== 'live' && !canGoLive(model, name)
-  const told = await system.act(setCampaignStatus, { campaignId: idOf(pair, name), status })
+  const told = await system.execute(setCampaignStatus, { campaignId: idOf(pair, name), status })
   expect(isRefusal(told), `a move of ${name} to ${status} is refused`).toBe(refused)
   if (!refused) campaign.status = status
 }
@@ -186,7 +187,7 @@ export const resetCaps: Edit<[string]> = async (pair, name) => {
 export const convert: Edit<[CallModel, Conversion]> = async ({ model, system }, call, conversion) => {
   const { source, revenueCents, externalId } = conversion
   const sent = { callId: call.id, converted: true, externalId, ...(revenueCents === null ? {} : { revenueCents }) }
-  const told = await system.act(postConversion, sent, source === 'postback' ? KEY : ADA)
+  const told = await system.execute(postConversion, sent, source === 'postback' ? KEY : ADA)
   const expected = post(model, call, conversion)
   if (isRefusal(told)) return expect(told.refused, `a conversion of ${call.ref}`).toBe(expected)
   const posted = told.find(({ type }) => type === 'ConversionPosted')
@@ -197,7 +198,7 @@ export const convert: Edit<[CallModel, Conversion]> = async ({ model, system }, 
 
 /** A user corrects the figures of a call. */
 export const correct: Edit<[CallModel, CorrectionsModel]> = async ({ model, system }, call, changes) => {
-  const told = await system.act(adjustCall, { callId: call.id, reason: 'Agreed by telephone.', ...changes })
+  const told = await system.execute(adjustCall, { callId: call.id, reason: 'Agreed by telephone.', ...changes })
   expect(isRefusal(told) ? told.refused : null, `an adjustment of ${call.ref}`).toBe(adjust(model, call, changes))
 }
 

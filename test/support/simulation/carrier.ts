@@ -39,7 +39,7 @@ export interface SimulatedCarrier {
   /** Number of calls on the line. */
   readonly liveCalls: () => number
   /** A sentence for each command that no carrier may be given. */
-  readonly broken: readonly string[]
+  readonly violations: readonly string[]
 }
 
 const MOST_SECONDS = 1_200
@@ -54,19 +54,19 @@ const RELEASE_SECONDS: Readonly<Record<ReleaseCommand['action']['kind'], number>
 const FAILURES = ['no_answer', 'busy', 'rejected', 'failed'] as const
 const SIP_CODES = { no_answer: null, busy: 486, rejected: 603, failed: 503 } as const
 
-/** Creates a carrier. `tell` delivers its notices, retrying until they are accepted. */
+/** Creates a carrier. `notify` delivers its notices, retrying until they are accepted. */
 export function createSimulatedCarrier(options: {
   readonly agenda: Agenda
   readonly chance: Chance
-  readonly manners: CallerBehaviour
+  readonly behaviour: CallerBehaviour
   /** The number of calls that each target may have at once. */
   readonly lineCaps: ReadonlyMap<string, number>
-  readonly tell: (notice: CarrierNotice) => void
+  readonly notify: (notice: CarrierNotice) => void
 }): SimulatedCarrier {
-  const { agenda, chance, manners, lineCaps, tell } = options
+  const { agenda, chance, behaviour, lineCaps, notify } = options
   const lines = new Map<string, Line>()
   const taken = new Set<string>()
-  const broken: string[] = []
+  const violations: string[] = []
   const instant = () => new Date(agenda.now()).toISOString()
   const after = (line: Line, seconds: number, run: () => void) =>
     line.cancels.push(agenda.at(agenda.now() + seconds * 1_000, run))
@@ -85,13 +85,13 @@ export function createSimulatedCarrier(options: {
     // The notices come in either order, as from a carrier that saves recordings on another machine.
     const early = chance.odds(0.2)
     if (recorded && early) keep(line)
-    tell({ type: 'call-ended', ...keyOf(line), hungUpBy, recorded, at: instant() })
+    notify({ type: 'call-ended', ...keyOf(line), hungUpBy, recorded, at: instant() })
     if (recorded && !early) agenda.at(agenda.now() + 1_000 * chance.between(0, 5), () => keep(line))
   }
 
   /** Saves the recording of a talk, which then expires after a while. */
   function keep(line: Line): void {
-    tell({
+    notify({
       type: 'recording-saved',
       ...keyOf(line),
       carrierRecordingId: `recording-${line.callId}`,
@@ -107,15 +107,15 @@ export function createSimulatedCarrier(options: {
     const dial = line.up.get(attempt)
     if (line.over || !dial) return
     dial.connected = true
-    tell({ type: 'dial-answered', ...keyOf(line), attempt, whisperAccepted: null, at: instant() })
-    after(line, chance.between(...manners.talk), () => end(line, chance.odds(0.5) ? 'caller' : 'agent'))
+    notify({ type: 'dial-answered', ...keyOf(line), attempt, whisperAccepted: null, at: instant() })
+    after(line, chance.between(...behaviour.talk), () => end(line, chance.odds(0.5) ? 'caller' : 'agent'))
   }
 
   function fail(line: Line, attempt: number): void {
     if (line.over || !line.up.delete(attempt)) return
     const outcome = chance.among(FAILURES)
     const told = { outcome, sipCode: SIP_CODES[outcome], retryAfterSeconds: null, whisperAccepted: null }
-    tell({ type: 'dial-failed', ...keyOf(line), attempt, ...told, at: instant() })
+    notify({ type: 'dial-failed', ...keyOf(line), attempt, ...told, at: instant() })
   }
 
   async function dial({
@@ -129,13 +129,13 @@ export function createSimulatedCarrier(options: {
     const line = lines.get(carrierCallId)
     if (taken.has(commandId) || !line || line.over) return
     taken.add(commandId)
-    if (line.up.size > 0) broken.push(`${line.callId} was to dial ${targetId} while it had another target`)
-    if (line.released) broken.push(`${line.callId} was to dial ${targetId} after it was let go`)
+    if (line.up.size > 0) violations.push(`${line.callId} was to dial ${targetId} while it had another target`)
+    if (line.released) violations.push(`${line.callId} was to dial ${targetId} after it was let go`)
     line.up.set(attempt, { targetId, record, connected: false })
     const cap = lineCaps.get(targetId)
     if (cap !== undefined && liveOn(targetId) > cap)
-      broken.push(`${targetId} was to be dialled over its ${cap} at once`)
-    const answers = chance.odds(manners.answers)
+      violations.push(`${targetId} was to be dialled over its ${cap} at once`)
+    const answers = chance.odds(behaviour.answers)
     const rings = chance.between(0, Math.max(0, ringSeconds - 1))
     after(line, rings, () => (answers ? answer(line, attempt) : fail(line, attempt)))
   }
@@ -149,7 +149,7 @@ export function createSimulatedCarrier(options: {
   }
 
   return {
-    broken,
+    violations,
     commands: { dial, release },
     place({ workspaceId, callId, to, from }) {
       const carrierCallId = `line-${callId}`
@@ -164,8 +164,8 @@ export function createSimulatedCarrier(options: {
       }
       lines.set(carrierCallId, line)
       const told = { ...keyOf(line), carrierCallId, to, from, sipHeaders: {}, at: instant() }
-      tell({ type: 'call-arrived', ...told })
-      after(line, chance.between(...manners.patience), () => {
+      notify({ type: 'call-arrived', ...told })
+      after(line, chance.between(...behaviour.patience), () => {
         if (![...line.up.values()].some(({ connected }) => connected)) end(line, 'caller')
       })
       after(line, MOST_SECONDS, () => end(line, 'caller'))

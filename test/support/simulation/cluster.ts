@@ -1,6 +1,5 @@
-import type { Chance } from './chance.ts'
 import { type Bug, type SharedPorts, type SimulatedProcess, startProcess } from './process.ts'
-import type { Profile } from './profile.ts'
+import type { RunContext } from './run-context.ts'
 import type { Fate, PendingCall } from './steps.ts'
 
 /** How long (ms) the carrier and users wait for an answer before they retry. */
@@ -22,16 +21,12 @@ export interface Cluster {
 }
 
 /** Creates a cluster without processes. */
-export function createCluster(options: {
-  readonly machine: SharedPorts
-  readonly chance: Chance
-  readonly profile: Profile
-  readonly seed: number
-  readonly bug: Bug | null
-  readonly trace: (line: string) => void
-}): Cluster {
-  const { machine, chance, profile, seed, bug, trace } = options
-  const { agenda, steps } = machine
+export function createCluster(
+  context: Pick<RunContext, 'agenda' | 'chance' | 'profile' | 'trace'>,
+  { ports, seed, bug }: { readonly ports: SharedPorts; readonly seed: number; readonly bug: Bug | null },
+): Cluster {
+  const { agenda, chance, profile, trace } = context
+  const { steps } = ports
   let processes: readonly SimulatedProcess[] = []
   let started = 0
   let crashes = 0
@@ -41,8 +36,34 @@ export function createCluster(options: {
     started += 1
     const name = `process-${started}`
     const skewMs = chance.between(-profile.skewMs, profile.skewMs)
-    processes = [...processes, startProcess(machine, { name, seed: seed * 1_000 + started, skewMs, bug })]
+    processes = [...processes, startProcess(ports, { name, seed: seed * 1_000 + started, skewMs, bug })]
     trace(`${name} starts`)
+  }
+
+  function retryUntilDone(what: string, work: (process: SimulatedProcess) => Promise<unknown>): void {
+    let done = false
+    const attempt = () => {
+      if (done) return
+      if (processes.length === 0) {
+        soon(ANSWER_TIMEOUT_MS, attempt)
+        return
+      }
+      const process = chance.among(processes)
+      trace(`${process.name} is asked: ${what}`)
+      const cancel = soon(ANSWER_TIMEOUT_MS, attempt)
+      work(process).then(
+        () => {
+          done = true
+          cancel()
+        },
+        (error: unknown) => {
+          trace(`${process.name} could not: ${what}: ${error}`)
+          cancel()
+          soon(chance.between(...RETRY_MS), attempt)
+        },
+      )
+    }
+    attempt()
   }
 
   return {
@@ -52,37 +73,13 @@ export function createCluster(options: {
       victim.kill()
       processes = processes.filter((one) => one !== victim)
       const last = (): Fate => (chance.odds(0.5) ? 'vanish' : 'gone')
-      for (const step of steps.drawAll(victim.owner)) step.meet(last())
+      for (const step of steps.drawAll(victim.owner)) step.resolve(last())
       trace(`${victim.name} dies`)
       soon(chance.among(DOWN_MS), start)
     },
     processes: () => processes,
     ownerOf: ({ owner }) => processes.find((one) => one.owner === owner) ?? null,
     crashes: () => crashes,
-    retryUntilDone(what, work) {
-      let done = false
-      const attempt = () => {
-        if (done) return
-        if (processes.length === 0) {
-          soon(ANSWER_TIMEOUT_MS, attempt)
-          return
-        }
-        const process = chance.among(processes)
-        trace(`${process.name} is asked: ${what}`)
-        const cancel = soon(ANSWER_TIMEOUT_MS, attempt)
-        work(process).then(
-          () => {
-            done = true
-            cancel()
-          },
-          (error: unknown) => {
-            trace(`${process.name} could not: ${what}: ${error}`)
-            cancel()
-            soon(chance.between(...RETRY_MS), attempt)
-          },
-        )
-      }
-      attempt()
-    },
+    retryUntilDone,
   }
 }

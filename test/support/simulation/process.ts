@@ -36,7 +36,7 @@ export interface SharedPorts {
   readonly agenda: Agenda
   readonly steps: PendingCalls
   /** Whether a port is unavailable now. */
-  readonly isAway: (port: PortName) => boolean
+  readonly isUnavailable: (port: PortName) => boolean
 }
 
 /** A bug that is put into a process from outside, to show that the simulation finds it. */
@@ -119,7 +119,7 @@ export function startProcess(
     bug,
   }: { readonly name: string; readonly seed: number; readonly skewMs: number; readonly bug: Bug | null },
 ): SimulatedProcess {
-  const { agenda, steps, isAway } = machine
+  const { agenda, steps, isUnavailable } = machine
   const owner = {}
   let alive = true
   const clock = processClock(agenda, () => alive, skewMs)
@@ -132,7 +132,7 @@ export function startProcess(
     (method) => {
       const step = `${port}.${method}`
       if (TURNS.has(step) || !alive) return turn(port, step)
-      return isAway(port) ? 'fail' : undefined
+      return isUnavailable(port) ? 'fail' : undefined
     }
   const reaching = <Port extends object>(port: PortName, plain: Port) =>
     withFaults(plain, UNAVAILABLE[port], interfering(port))

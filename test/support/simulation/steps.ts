@@ -13,7 +13,7 @@ export interface PendingCall {
   readonly port: PortName
   /** Port and method, such as `log.append`. */
   readonly name: string
-  readonly meet: (fate: Fate) => void
+  readonly resolve: (fate: Fate) => void
 }
 
 /** The pending calls of all processes. */
@@ -32,11 +32,11 @@ export function createPendingCalls(): PendingCalls {
   let waiting: PendingCall[] = []
   return {
     turn: (owner, port, name) =>
-      new Promise((resolve) => {
-        const meet = (fate: Fate) => {
-          if (fate !== 'gone') resolve(fate === 'done' ? undefined : fate)
+      new Promise((settle) => {
+        const resolve = (fate: Fate) => {
+          if (fate !== 'gone') settle(fate === 'done' ? undefined : fate)
         }
-        waiting.push({ owner, port, name, meet })
+        waiting.push({ owner, port, name, resolve })
       }),
     count: () => waiting.length,
     draw: (chance) => (waiting.length === 0 ? null : (waiting.splice(chance.pick(waiting.length), 1)[0] ?? null)),
@@ -46,9 +46,4 @@ export function createPendingCalls(): PendingCalls {
       return its
     },
   }
-}
-
-/** Lets everything run that is ready to run. */
-export async function flushEventLoop(turns = 2): Promise<void> {
-  for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -106,8 +106,3 @@ export async function buildSimulatedWorld(): Promise<SimulatedWorld> {
     events: log.events,
   }
 }
-
-/** Copies events into an empty log. */
-export async function copyEvents(log: ReturnType<typeof createMemoryLog>, events: readonly RecordedEvent[]) {
-  for (const event of events) await log.append(event.stream, event.revision - 1, [event])
-}

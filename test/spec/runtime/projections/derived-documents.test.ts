@@ -34,7 +34,7 @@ describe('what a document holds of itself in another form', () => {
     }
     expect((await project(projection, log.events)).all).toMatchObject(ON)
     expect(derived).toBe(2)
-    const singly = log.events.map(() => ({ size: 1, death: null }))
+    const singly = log.events.map(() => ({ size: 1, crash: null }))
     expect((await project(projection, log.events, singly)).all).toMatchObject(ON)
   })
 

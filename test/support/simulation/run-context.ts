@@ -1,0 +1,30 @@
+import type { Chance } from './chance.ts'
+import type { Cluster } from './cluster.ts'
+import type { Profile } from './profile.ts'
+import type { PortName } from './steps.ts'
+import type { Agenda } from './time.ts'
+import type { SimulatedWorld } from './world.ts'
+
+/** What the parts of a run share. */
+export interface RunContext {
+  readonly world: SimulatedWorld
+  readonly chance: Chance
+  readonly profile: Profile
+  readonly agenda: Agenda
+  /** Whether faults still happen. */
+  faulty: boolean
+  /** Until when (ms) a port is unavailable. */
+  readonly unavailableUntil: Map<PortName, number>
+  readonly trace: (line: string) => void
+}
+
+/** Sends a request to some process until it succeeds. */
+export type Retry = Cluster['retryUntilDone']
+
+/** Runs something later, in simulated milliseconds. */
+export const runAfter = ({ agenda }: Pick<RunContext, 'agenda'>, ms: number, run: () => void): void =>
+  void agenda.at(agenda.now() + ms, run)
+
+/** Whether a port is unavailable now. */
+export const isUnavailable = ({ faulty, unavailableUntil, agenda }: RunContext, port: PortName): boolean =>
+  faulty && (unavailableUntil.get(port) ?? 0) > agenda.now()

@@ -1,0 +1,49 @@
+import { isRefusal } from '../../../src/kernel/refusal.ts'
+import type { Random } from '../../../src/ports/random.ts'
+import { WORKSPACE } from '../fixtures/spec.ts'
+import type { SimulatedCarrier } from './carrier.ts'
+import { type Retry, type RunContext, runAfter } from './run-context.ts'
+import type { PortName } from './steps.ts'
+import { someAction, someCaller } from './user-actions.ts'
+import { simulatedCommandCall } from './world.ts'
+
+const PORTS: readonly PortName[] = ['log', 'ops', 'views', 'carrier']
+const OUTAGES_MS = [500, 5_000, 60_000]
+
+/** Schedules the calls, user actions and outages of a run. */
+export function scheduleRun(
+  context: RunContext,
+  {
+    carrier,
+    ids,
+    retryUntilDone,
+  }: { readonly carrier: SimulatedCarrier; readonly ids: Random; readonly retryUntilDone: Retry },
+): void {
+  const { chance, profile, world, trace, agenda, unavailableUntil } = context
+  const [spanMs, aftermathMs] = [profile.span * 1_000, profile.aftermath * 1_000]
+  const placed: string[] = []
+  for (let n = 0; n < profile.calls; n += 1) {
+    runAfter(context, chance.pick(spanMs), () => {
+      const callId = ids.uuid()
+      placed.push(callId)
+      carrier.place({ workspaceId: WORKSPACE, callId, to: chance.among(world.lines).e164, from: someCaller(chance) })
+    })
+  }
+  for (let n = 0; n < profile.actions; n += 1) {
+    runAfter(context, chance.pick(spanMs + aftermathMs), () => {
+      const { command, input } = someAction(chance, world, placed)
+      const sent = command.input.parse(input)
+      retryUntilDone(command.name, async ({ handle }) => {
+        const outcome = await handle(command, sent, simulatedCommandCall(`act-${n}`))
+        trace(`${command.name} ${isRefusal(outcome) ? outcome.refused : outcome.events.map(({ type }) => type)}`)
+      })
+    })
+  }
+  for (let n = 0; n < profile.outages; n += 1) {
+    runAfter(context, chance.pick(spanMs + aftermathMs / 2), () => {
+      const port = chance.among(PORTS)
+      unavailableUntil.set(port, agenda.now() + chance.among(OUTAGES_MS))
+      trace(`${port} is unavailable`)
+    })
+  }
+}
