@@ -1,4 +1,5 @@
-import { type Bug, type SharedPorts, type SimulatedProcess, startProcess } from './process.ts'
+import { type Bug, type SimulatedProcess, startProcess } from './process.ts'
+import type { SharedPorts } from './process-ports.ts'
 import type { RunContext } from './run-context.ts'
 import type { Fate, PendingCall } from './steps.ts'
 
@@ -19,6 +20,9 @@ export interface Cluster {
   /** Sends a request to some process until one succeeds. Slow, unavailable and dead processes are not waited for. */
   readonly retryUntilDone: (what: string, work: (process: SimulatedProcess) => Promise<unknown>) => void
 }
+
+/** Sends a request to some process until it succeeds. */
+export type Retry = Cluster['retryUntilDone']
 
 /** Creates a cluster without processes. */
 export function createCluster(

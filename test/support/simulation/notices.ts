@@ -1,5 +1,6 @@
 import type { CarrierNotice } from '../../../src/ports/carrier.ts'
-import { type Retry, type RunContext, runAfter } from './run-context.ts'
+import type { Retry } from './cluster.ts'
+import { type RunContext, runAfter } from './run-context.ts'
 
 /** Delivers the carrier's notices: some are lost, some come twice or late, and all others until they are accepted. */
 export function createNoticeDelivery(context: RunContext, retryUntilDone: Retry) {

@@ -1,4 +1,4 @@
-import type { CallerBehaviour } from './carrier.ts'
+import type { CallerBehaviour } from './carrier-lines.ts'
 import type { Chance } from './chance.ts'
 
 /** The fault profile of a run. Probabilities are per port call, per notice or per choice. */

@@ -1,5 +1,4 @@
 import type { Chance } from './chance.ts'
-import type { Cluster } from './cluster.ts'
 import type { Profile } from './profile.ts'
 import type { PortName } from './steps.ts'
 import type { Agenda } from './time.ts'
@@ -17,9 +16,6 @@ export interface RunContext {
   readonly unavailableUntil: Map<PortName, number>
   readonly trace: (line: string) => void
 }
-
-/** Sends a request to some process until it succeeds. */
-export type Retry = Cluster['retryUntilDone']
 
 /** Runs something later, in simulated milliseconds. */
 export const runAfter = ({ agenda }: Pick<RunContext, 'agenda'>, ms: number, run: () => void): void =>
