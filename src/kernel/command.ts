@@ -4,41 +4,41 @@ import type { Actor, EventOf, EventSchemas } from './event.ts'
 import type { Refusal } from './refusal.ts'
 
 /**
- * What a decision remembers beyond the hour that its fold covers: a document of the projection of the
- * same name, looked up by key (Architecture §2, decision memory).
+ * Decision memory (Architecture §2): the projection of the same name, in which a decision looks documents up by key
+ * that are older than the hour that its fold covers.
  */
 export interface DecisionMemory<Doc = unknown> {
   readonly name: string
   readonly doc: z.ZodType<Doc>
 }
 
-/** One look-up in a memory. */
+/** One look-up in a decision memory. */
 export interface MemoryLookup {
   readonly memory: DecisionMemory
   readonly id: string
 }
 
-/** The other folds that a decision reads, by name; all are those of the command's own workspace. */
+/** The other folds that a decision reads, by name; all belong to the command's workspace. */
 export type Reads = Readonly<Record<string, AnyEntity>>
 export type StatesOf<R extends Reads> = {
   readonly [K in keyof R]: R[K] extends Entity<infer State, infer _S> ? State : never
 }
 
-/** Everything that a decision may know beside its input and its stream's state. Nothing else is read. */
+/** Everything that a decision may read beside its input and its stream's state. */
 export interface DecisionContext<R extends Reads = Reads> {
   /** When the command is decided: ISO 8601, UTC, milliseconds. */
   readonly now: string
   readonly workspaceId: string
   readonly actor: Actor
   readonly commandId: string
-  /** A fresh UUIDv7; the n-th call of one command always answers the same id, however often it is decided. */
+  /** A fresh UUIDv7; the n-th call of one command returns the same id each time the command is decided. */
   readonly newId: () => string
-  /** A seed of 32 bits, the same however often the command is decided. */
+  /** A seed of 32 bits, the same each time the command is decided. */
   readonly seed: number
   readonly reads: StatesOf<R>
-  /** Revisions of the folds read, by stream name; -1 where a stream is empty. */
+  /** Revisions of the folds read, by stream name; -1 for an empty stream. */
   readonly revisions: Readonly<Record<string, number>>
-  /** What was found for a declared recall; null when there is nothing. */
+  /** The document of a declared look-up; null when there is none. */
   readonly lookUp: <Doc>(memory: DecisionMemory<Doc>, id: string) => Doc | null
 }
 
@@ -56,7 +56,7 @@ export interface Command<
   /** Id of the stream; by default the workspace's. */
   readonly id: (input: Input, workspaceId: string) => string
   readonly reads: R
-  /** Memories that the decision needs, given the folds as they stand. */
+  /** Look-ups that the decision needs, given the current folds. */
   readonly lookups: (input: Input, state: State, reads: StatesOf<R>) => readonly MemoryLookup[]
   readonly rejects: readonly Code[]
   readonly decide: (input: Input, state: State, context: DecisionContext<R>) => readonly EventOf<S>[] | Refusal<Code>
@@ -66,7 +66,7 @@ export interface Command<
 // biome-ignore lint/suspicious/noExplicitAny: a registry holds commands of every input and state.
 export type AnyCommand = Command<any, any, any, any, string>
 
-/** Defines a command. Returning a refusal that `rejects` does not list, or an event that the entity does not know, does not compile. */
+/** Defines a command. A refusal that `rejects` does not list, or an event that the entity does not have, does not compile. */
 export function defineCommand<
   Input,
   State,

@@ -8,19 +8,19 @@ export interface Entity<State = unknown, S extends EventSchemas = EventSchemas> 
   /** Stream category: a stream is `<name>-<id>`. */
   readonly name: string
   readonly events: S
-  /** Version of the state's shape: raising it drops the cached folds. */
+  /** Version of the state's shape: raising it discards the snapshots. */
   readonly version: number
   readonly initial: State
   readonly evolve: { readonly [K in keyof S & string]?: (state: State, event: RecordedOf<S, K>) => State }
-  /** Long-lived streams keep their fold in the operational store. */
+  /** Whether snapshots of the stream are saved in the operational store. */
   readonly longLived: boolean
-  /** Configuration streams remember commandIds for 24 h and answer a repeat with the events of the first. */
+  /** Whether a repeated commandId within 24 h returns the events of the first handling (configuration streams). */
   readonly deduplicatesCommands: boolean
   /** `upcasts.Name[i]` lifts version i+1 to i+2; the current version is their number + 1. */
   readonly upcasts: { readonly [K in keyof S & string]?: readonly Upcast[] }
 }
 
-/** Any entity, for registries and for what a decision reads beside its own. */
+/** Any entity, for registries and for the reads of decisions. */
 // biome-ignore lint/suspicious/noExplicitAny: a registry holds entities of every state.
 export type AnyEntity = Entity<any, any>
 
@@ -38,7 +38,7 @@ export function defineEntity<State, const S extends EventSchemas>(
   return { longLived: false, deduplicatesCommands: false, upcasts: {}, ...definition }
 }
 
-/** An `evolve` table that does one step more after each event's own. */
+/** Decorates an `evolve` table: runs one more step after the step of each event. */
 export function withEvolveStep<State, S extends EventSchemas>(
   evolve: { readonly [K in keyof S & string]: (state: State, event: RecordedOf<S, K>) => State },
   step: (state: State, event: RecordedOf<S>) => State,
@@ -62,7 +62,7 @@ export function parseStreamName(stream: string): { readonly category: string; re
   return { category: stream.slice(0, dash), id: stream.slice(dash + 1) }
 }
 
-/** Version in which an event of this type is written today. */
+/** Current version of an event type. */
 export function versionOf(
   entity: { readonly upcasts: Readonly<Record<string, readonly Upcast[] | undefined>> },
   type: string,

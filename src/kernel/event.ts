@@ -7,7 +7,7 @@ export interface Actor {
   readonly name: string
 }
 
-/** What travels beside every event's own data. */
+/** Metadata of an event, beside its own data. */
 export interface Meta {
   readonly eventId: string
   readonly workspaceId: string | null
@@ -21,7 +21,7 @@ export interface Meta {
   readonly ip: string | null
   /** Revisions of the other streams that the decision read, by stream name. */
   readonly reads?: Readonly<Record<string, number>>
-  /** What memories answered to the decision, by `memory/id`; what they had nothing on is left out. */
+  /** Documents that the decision looked up, by `memory/id`; look-ups without a document are left out. */
   readonly recalled?: Readonly<Record<string, unknown>>
 }
 
@@ -37,12 +37,12 @@ export interface EventToAppend extends NewEvent {
   readonly meta: Meta
 }
 
-/** An event as the log gives it back. */
+/** An event as recorded in the log. */
 export interface RecordedEvent<Type extends string = string, Data = unknown> extends NewEvent<Type, Data> {
   readonly stream: string
   /** 0 for a stream's first event, then without gaps. */
   readonly revision: number
-  /** Place in the whole log; grows from event to event, with gaps. */
+  /** Position in the whole log; grows from event to event, with gaps. */
   readonly position: number
   readonly version: number
   readonly meta: Meta
@@ -61,7 +61,7 @@ export type RecordedOf<S extends EventSchemas, K extends keyof S & string = keyo
   [T in K]: RecordedEvent<T, z.output<S[T]>>
 }[K]
 
-/** What a table holds for an event of each type, as one function; null for a type that the table does not have. */
+/** Dispatches an event to the function of its type in a table; null for a type that the table does not have. */
 export function matchEvent<const S extends EventSchemas, Answer>(
   table: {
     readonly [K in keyof S & string]: (event: RecordedOf<S, K>) => Answer
@@ -71,7 +71,7 @@ export function matchEvent<const S extends EventSchemas, Answer>(
   return (event) => (Object.hasOwn(rows, event.type) ? (rows[event.type]?.(event) ?? null) : null)
 }
 
-/** Data of the first event of a type, by its schema; undefined where there is none. */
+/** Data of the first event of a type, parsed by its schema; undefined when there is none. */
 export function dataOf<const S extends EventSchemas, K extends keyof S & string>(
   schemas: S,
   events: readonly RecordedEvent[],

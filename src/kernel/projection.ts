@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { EventSchemas, RecordedOf } from './event.ts'
 
-/** Fields by which documents are looked up: 1 ascending, -1 descending, in order; behind `_id`, what is read from the index alone. */
+/** Index fields in order: 1 ascending, -1 descending; fields behind `_id` are only carried, to be read from the index alone. */
 export type Index<Field extends string = string> = { readonly [K in Field]?: 1 | -1 }
 
 /** The dotted paths of a document, two levels deep; a nullable object counts as its object. */
@@ -13,37 +13,37 @@ export type Paths<Doc> = {
       : K
 }[keyof Doc & string]
 
-/** A document that stands beside those that events fold into. */
+/** A document that an event adds beside those that it is folded into. */
 export interface EmittedDocument<Doc = unknown> {
   readonly id: string
   readonly doc: Doc
 }
 
-/** A read model as data: what it listens to, the documents it keeps, and the pure reducers that keep them. */
+/** A read model as data: its events, its documents, and the pure reducers between them. */
 export interface Projection<Doc = unknown, S extends EventSchemas = EventSchemas> {
   readonly name: string
   /** Raising it builds the new version beside the old, then switches. */
   readonly version: number
   readonly events: S
-  /** Every document has at least `workspaceId` unless it is a look-up across workspaces. */
+  /** Documents have at least `workspaceId`, except in projections across workspaces. */
   readonly doc: z.ZodType<Doc>
   readonly indexes: readonly Index[]
   /** Numeric or text fields that get a real column beside the JSON, so that sums and filters need not parse. */
   readonly columns: readonly string[]
   /** Ids of the documents that an event touches; empty for none. */
   readonly key: (event: RecordedOf<S>) => string | readonly string[] | null
-  /** The document an event begins, where there is none yet. */
+  /** Creates the document of an event when there is none yet; null creates none. */
   readonly create: { readonly [K in keyof S & string]?: (event: RecordedOf<S, K>, id: string) => Doc | null }
-  /** What an event makes of a document that is there; null removes it. */
+  /** Updates the existing document; null removes it. */
   readonly update: { readonly [K in keyof S & string]?: (doc: Doc, event: RecordedOf<S, K>, id: string) => Doc | null }
   /**
-   * Documents that an event puts beside the one it has just been folded into, each once and for good: no event folds
-   * into them. Their ids follow from the event alone, and are no key of another document.
+   * Documents that an event adds beside the one that it has just been folded into. They are immutable: no event folds
+   * into them. Their ids derive from the event alone, and are no key of another document.
    */
   readonly emit: ((doc: Doc, event: RecordedOf<S>, id: string) => readonly EmittedDocument<Doc>[]) | null
   /**
-   * Makes anew what a document holds of itself in another form, from the rest of it alone; reducers may not read that.
-   * Run once for all events that a document was folded over before it is kept (`finished`).
+   * Recomputes derived fields from the rest of the document. Reducers must not read them.
+   * Runs once for all events of a batch, before the document is stored (`withDerivedFields`).
    */
   readonly derive: ((doc: Doc) => Doc) | null
 }
@@ -69,7 +69,7 @@ export function defineProjection<Doc extends object, const S extends EventSchema
   return { columns: [], update: {}, emit: null, derive: null, ...definition }
 }
 
-/** The same step on every event of a table. */
+/** A table with the same step for every event. */
 export function forAllEvents<const S extends EventSchemas, Step>(
   events: S,
   step: Step,
@@ -83,8 +83,8 @@ export function collectionOf(projection: { readonly name: string; readonly versi
 }
 
 /**
- * One event folded into one document: the document it becomes, null when there is none (any more).
- * The one reducer step that runner, rebuild, read-your-writes and laws share.
+ * Folds one event into one document (null: none yet). Returns the new document, null when there is none.
+ * Runner, rebuild, read-your-writes and laws share this step.
  */
 export function reduce<Doc, S extends EventSchemas>(
   projection: Projection<Doc, S>,
@@ -99,7 +99,7 @@ export function reduce<Doc, S extends EventSchemas>(
   return step ? step(doc, typed, id) : doc
 }
 
-/** A document as it is kept, once events were folded into it. */
+/** The document with its derived fields recomputed, as it is stored. */
 export function withDerivedFields<Doc, S extends EventSchemas>({ derive }: Projection<Doc, S>, doc: Doc): Doc {
   return derive ? derive(doc) : doc
 }

@@ -9,7 +9,7 @@ import type { Refusal } from './refusal.ts'
  */
 export type Surface = 'rest' | 'console' | 'account' | 'sign-in' | 'operator' | 'sandbox' | 'carrier' | 'public'
 
-/** Where a query or a command answers. */
+/** Where a query or a command is served. */
 export interface Mount {
   readonly surface: Surface
   /** Fastify spelling, with `:id` for a path id. */
@@ -26,7 +26,7 @@ export interface Tenant {
   readonly timezone: string
 }
 
-/** What a query is asked. */
+/** What a query runs with. */
 export interface QueryContext<Params, Filter> {
   readonly params: Params
   readonly query: Filter
@@ -34,9 +34,9 @@ export interface QueryContext<Params, Filter> {
   readonly surface: Mount['surface']
   /** ISO 8601, UTC, milliseconds. */
   readonly now: string
-  /** Who asks, where the answer depends on it. */
+  /** The requester, when the result depends on it. */
   readonly actor?: Actor
-  /** SHA-256 of the session that asks, in hex; null where it is none. */
+  /** SHA-256 of the requester's session, in hex; null without a session. */
   readonly sessionHash?: string | null
 }
 
@@ -45,23 +45,23 @@ export interface Query<Ports, Params = unknown, Filter = unknown, Answer = unkno
   readonly name: string
   readonly summary: string
   readonly mounts: readonly Mount[]
-  /** A path id that does not parse answers the very 404 of one that does not exist. */
+  /** A path id that does not parse gets the same 404 as one that does not exist. */
   readonly params: z.ZodType<Params>
   readonly query: z.ZodType<Filter>
   readonly response: z.ZodType<Answer>
-  /** Projections whose positions a reader of its own writes waits for. */
+  /** Projections that it reads: read-your-writes waits for their positions. */
   readonly reads: readonly AnyProjection[]
   readonly rejects: readonly string[]
   /** Response headers beyond the common ones. */
   readonly headers: Readonly<Record<string, string>>
-  /** The record whose configuration's revision is the answer's `ETag` (Supplement 1.17); null for none. */
+  /** The record whose configuration revision is the response's `ETag` (Supplement 1.17); null for none. */
   readonly record: ((params: Params, workspaceId: string) => string) | null
   /**
-   * Whether the answer changes with what it reads, with the question, and with the windows that begin at quarters of an
-   * hour, and with nothing else: then it may be given again until one of them moves.
+   * Whether the response may be cached: it depends on the projections that it reads, on its parameters, and on windows
+   * that begin at quarters of an hour, and on nothing else.
    */
   readonly cacheable: boolean
-  /** Whether it shows what requests leave behind (their log, the last use of a key), which is written in batches: what waits is written first. */
+  /** Whether it shows the request log or the last use of a key. Both are written in batches: the pending ones are flushed first. */
   readonly flushesRequestLog: boolean
   readonly run: (ports: Ports, question: QueryContext<Params, Filter>) => Promise<Answer | Refusal>
 }

@@ -7,7 +7,7 @@ import type { EventSchemas, RecordedOf } from './event.ts'
 export interface Reaction<Tools, S extends EventSchemas = EventSchemas> {
   readonly name: string
   readonly events: S
-  /** What a step resolves to is nobody's concern. */
+  /** The result is ignored. */
   readonly on: { readonly [K in keyof S & string]?: (tools: Tools, event: RecordedOf<S, K>) => Promise<unknown> }
 }
 

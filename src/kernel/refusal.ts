@@ -1,4 +1,4 @@
-/** Details of a refusal, as they stand in the error envelope; null when there is nothing to name. */
+/** Details of a refusal, as in the error envelope; null for none. */
 export type RefusalDetails = Readonly<Record<string, unknown>> | null
 
 /**
@@ -11,7 +11,7 @@ export interface Refusal<Code extends string = string> {
   readonly details: RefusalDetails
 }
 
-/** Builds a refusal. `message` is a sentence for a person; null takes the table's own sentence. */
+/** Creates a refusal. `message` is a sentence for a person; null takes the sentence of the table. */
 export function refuse<const Code extends string>(
   code: Code,
   details: RefusalDetails = null,

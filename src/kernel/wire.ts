@@ -1,11 +1,11 @@
 import { z } from 'zod'
 
-// How values are spelt on the wire: in bodies, paths and query strings (Document 1, "Shared conventions"; Supplement §1).
+// Formats of values in bodies, paths and query strings (Document 1, "Shared conventions"; Supplement §1).
 
 /** A UUID of any version or none, in any case; read as lower case. */
 export const id = z.guid({ error: 'must be a UUID' }).toLowerCase()
 
-/** An instant as it is answered and stored: ISO 8601, UTC, milliseconds. */
+/** An instant in responses and storage: ISO 8601, UTC, milliseconds. */
 export const instant = z.iso.datetime({ precision: 3, error: 'must be an ISO 8601 instant in UTC with milliseconds' })
 
 function rangeMessage(thing: string, min: number | undefined, max: number | undefined): string {
@@ -96,12 +96,12 @@ export function pageQuery({ defaultSize, maxSize }: { readonly defaultSize: numb
   }
 }
 
-/** Rows before a page. */
+/** Number of rows before a page. */
 export function skipOf({ page, pageSize }: { readonly page: number; readonly pageSize: number }): number {
   return Math.min((page - 1) * pageSize, Number.MAX_SAFE_INTEGER)
 }
 
-/** The answer of a paged list; more fields beside the common ones, if it has any. */
+/** The response of a paged list. */
 export function pageOf<Row extends z.ZodType>(row: Row) {
   return z.object({
     data: z.array(row),
@@ -112,7 +112,7 @@ export function pageOf<Row extends z.ZodType>(row: Row) {
   })
 }
 
-/** Pages that a number of rows fills; none for no rows. */
+/** Number of pages that the rows fill; 0 for no rows. */
 export function totalPages(total: number, pageSize: number): number {
   return Math.ceil(total / pageSize)
 }

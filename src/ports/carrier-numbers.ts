@@ -1,5 +1,5 @@
 import { Unavailable } from '../kernel/async/errors.ts'
-/** What numbers are looked for (Document 1, "search available numbers"); null where it does not matter. */
+/** A search of numbers (Document 1, "search available numbers"); null for any value. */
 export interface NumberQuery {
   /** Two letters. */
   readonly countryCode: string
@@ -30,22 +30,22 @@ export interface OfferedNumber {
   readonly capabilities: { readonly voice: boolean; readonly sms: boolean; readonly mms: boolean }
 }
 
-/** Numbers on offer: those asked for at most, and how many there are as far as the carrier tells. */
+/** Result of a search: at most `limit` numbers, and the total that the carrier reports. */
 export interface NumberOffer {
   readonly results: readonly OfferedNumber[]
   readonly total: number
-  /** Whether the results are only near what was asked for. */
+  /** Whether the results match the search only approximately. */
   readonly bestEffort: boolean
 }
 
-/** An order as the carrier has it. `error` is a sentence for the customer, of a failed order. */
+/** An order at the carrier. `error`: a sentence for the customer when the order failed. */
 export interface CarrierOrder {
   readonly carrierOrderId: string
   readonly status: 'pending' | 'submitted' | 'review' | 'completed' | 'failed'
   readonly error: string | null
 }
 
-/** Renting numbers. Commands are done once for each `commandId`, however often they are sent. */
+/** Renting numbers. A command is idempotent by its `commandId`. */
 export interface CarrierNumbers {
   /** @throws CarrierRefused, CarrierUnavailable */
   readonly search: (query: NumberQuery) => Promise<NumberOffer>
@@ -56,23 +56,23 @@ export interface CarrierNumbers {
     readonly e164: string
     readonly customerReference: string | null
   }) => Promise<CarrierOrder>
-  /** Where an order stands now; null when the carrier has none of that `commandId`. @throws CarrierUnavailable */
+  /** The current state of an order; null when the carrier has none of that `commandId`. @throws CarrierUnavailable */
   readonly findOrder: (order: {
     readonly commandId: string
     readonly carrierOrderId: string | null
   }) => Promise<CarrierOrder | null>
-  /** Points a number's calls at the platform. @throws CarrierRefused, CarrierUnavailable */
+  /** Routes a number's calls to the platform. @throws CarrierRefused, CarrierUnavailable */
   readonly connect: (command: { readonly commandId: string; readonly e164: string }) => Promise<void>
-  /** Gives a number back. @throws CarrierRefused, CarrierUnavailable */
+  /** Releases a number. @throws CarrierRefused, CarrierUnavailable */
   readonly release: (command: { readonly commandId: string; readonly e164: string }) => Promise<void>
 }
 
-/** The carrier said no; the message is its own sentence. */
+/** The carrier refused; the message is its own sentence. */
 export class CarrierRefused extends Error {
   override readonly name = 'CarrierRefused'
 }
 
-/** The carrier cannot be reached, or failed; the message is its own sentence where it gave one. Asking again may help. */
+/** The carrier cannot be reached or failed; the message is its own sentence if it gave one. A retry may succeed. */
 export class CarrierUnavailable extends Unavailable {
   override readonly name = 'CarrierUnavailable'
 }

@@ -5,14 +5,14 @@ export type AudioFormat = 'mp3' | 'wav'
 export interface SavedAudio {
   /** Length of the whole. */
   readonly bytes: number
-  /** The bytes from the first to the last, counted from 0, both included, as they are consumed. @throws CarrierUnavailable */
+  /** Streams the bytes from `first` to `last` (from 0, inclusive). @throws CarrierUnavailable */
   readonly read: (first: number, last: number) => AsyncIterable<Uint8Array>
 }
 
 /** Recordings that the carrier holds. */
 export interface CarrierRecordings {
   /**
-   * Finds a recording by the carrier's own ids; null when the carrier has it no more. What reads it ends with the signal.
+   * Opens a recording by the carrier's own ids; null when the carrier no longer has it. The signal ends all reads.
    * @throws CarrierRefused, CarrierUnavailable
    */
   readonly open: (

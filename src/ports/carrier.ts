@@ -1,9 +1,9 @@
 import type { CarrierNumbers } from './carrier-numbers.ts'
 import type { AudioFormat, CarrierRecordings } from './carrier-recordings.ts'
 
-/** What the carrier is told to dial for one attempt. */
+/** The dial of one attempt. */
 export interface DialCommand {
-  /** The id of the event that decided it: the carrier does a command once, however often it is sent. */
+  /** The id of the event that decided it; makes the command idempotent at the carrier. */
   readonly commandId: string
   readonly workspaceId: string
   readonly callId: string
@@ -20,7 +20,7 @@ export interface DialCommand {
   readonly at: string
 }
 
-/** What the carrier is told to do with a caller who reached nobody, or whom the platform ends. */
+/** The treatment of a caller who was not connected, or whose call the platform ends. */
 export interface ReleaseCommand {
   readonly commandId: string
   readonly workspaceId: string
@@ -33,10 +33,10 @@ export interface ReleaseCommand {
   readonly at: string
 }
 
-/** How one dial ended without an answer. */
+/** How a dial ended without an answer. */
 export type DialOutcome = 'no_answer' | 'busy' | 'rejected' | 'failed' | 'abandoned'
 
-/** What the carrier tells. Every notice may come twice, late, or out of order; `at` is the carrier's own instant (ISO). */
+/** A notice of the carrier. Notices may be repeated, late or out of order; `at` is the carrier's own instant (ISO). */
 export type CarrierNotice =
   | {
       readonly type: 'call-arrived'
@@ -47,7 +47,7 @@ export type CarrierNotice =
       /** E.164; null when the caller hid it. */
       readonly from: string | null
       readonly sipHeaders: Readonly<Record<string, string>>
-      /** What the plan is drawn by, from a carrier that has rehearsed the call; elsewhere it is drawn as the call is routed. */
+      /** Seed of the routing plan, from a carrier that ran the call dry; otherwise the seed is drawn when the call is routed. */
       readonly seed?: number | null
       readonly at: string
     }
@@ -82,40 +82,40 @@ export type CarrierNotice =
       readonly type: 'recording-saved'
       readonly workspaceId: string
       readonly callId: string
-      /** The carrier's own id of the recording: one that is told twice is one. */
+      /** The carrier's own id of the recording; repeated notices have the same. */
       readonly carrierRecordingId: string
       readonly format: AudioFormat
       readonly channels: number
       readonly durationSeconds: number
-      /** Until when the carrier holds it. */
+      /** When the carrier deletes it. */
       readonly expiresAt: string
       readonly at: string
     }
 
-/** Takes a notice; resolves when what it led to is durable. */
+/** Processes a notice; resolves when its events are durable. */
 export type NoticeListener = (notice: CarrierNotice) => Promise<void>
 
-/** A dial with no caller attached: nobody is put through, and it is hung up as soon as it is answered. */
+/** A dial without a caller: it is hung up as soon as it is answered. */
 export type ProbeCommand = Pick<
   DialCommand,
   'commandId' | 'workspaceId' | 'targetId' | 'destination' | 'callerId' | 'ringSeconds'
 >
 
-/** How a probe ended, and after how many milliseconds on the carrier's own clock. */
+/** How a probe ended, and after how many milliseconds by the carrier's clock. */
 export interface ProbeResult {
   readonly outcome: 'answered' | Exclude<DialOutcome, 'abandoned'>
   readonly sipCode: number | null
   readonly ms: number
 }
 
-/** The telephone company. Commands are done once for each `commandId`, and answer when the carrier has taken them. */
+/** The telephone carrier. A command is idempotent by its `commandId`, and resolves when the carrier has accepted it. */
 export interface Carrier {
   readonly name: string
   dial(command: DialCommand): Promise<void>
   release(command: ReleaseCommand): Promise<void>
-  /** Dials to see whether anybody answers; belongs to no call. Resolves with the end of the ringing. */
+  /** Dials to test whether a destination answers; belongs to no call. Resolves when the ringing ends. */
   probe(command: ProbeCommand): Promise<ProbeResult>
-  /** Renting numbers; null where ordering is not configured. */
+  /** Renting numbers; null when ordering is not configured. */
   readonly numbers: CarrierNumbers | null
   readonly recordings: CarrierRecordings
   close(): Promise<void>

@@ -2,6 +2,6 @@
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
-  /** Calls back once at or after the instant (ms); the answer cancels it. */
+  /** Calls `wake` once at or after the instant (ms since the epoch). Returns a function that cancels the call. */
   schedule(instant: number, wake: () => void): () => void
 }

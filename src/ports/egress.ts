@@ -4,16 +4,16 @@ export interface EgressRequest {
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | null
-  /** For the whole of it, from the look-up of the name to the last byte of the answer (ms). */
+  /** For the whole request, from the DNS look-up to the last byte of the response (ms). */
   readonly timeoutMs: number
-  /** Bytes of the longest answer that is read. */
+  /** Maximum bytes of a response. */
   readonly maxBytes: number
 }
 
-/** Why there is no answer: the address may not be reached, or it did not answer in time, at all, or too much. */
+/** Why there is no response: the address is not allowed, timed out, cannot be reached, or sent too much. */
 export type EgressFailure = 'refused' | 'timeout' | 'unreachable' | 'too_large'
 
-/** What came back, and after how long (ms). `sentence` tells the customer what went wrong, and nothing of our network. */
+/** The response, and its time (ms). `sentence` explains a failure to the customer without details of our network. */
 export type EgressResponse = { readonly ms: number } & (
   | {
       readonly ok: true
@@ -24,7 +24,7 @@ export type EgressResponse = { readonly ms: number } & (
   | { readonly ok: false; readonly failure: EgressFailure; readonly sentence: string }
 )
 
-/** Requests that leave the platform for addresses of its customers' choosing (Supplement §8). Redirects are not followed. */
+/** Requests to addresses that customers chose (Supplement §8). Redirects are not followed. */
 export interface Egress {
   readonly send: (request: EgressRequest) => Promise<EgressResponse>
   readonly close: () => Promise<void>

@@ -4,23 +4,23 @@ import type { EventToAppend, RecordedEvent } from '../kernel/event.ts'
 /** Revision that a stream must be at: -1 for a stream that must not exist yet. There is no "any". */
 export type ExpectedRevision = number
 
-/** Outcome of an append. A conflict is a value: read the tail and decide again. */
+/** Result of an append. A conflict is a value: read the tail and decide again. */
 export type AppendResult =
   | { readonly ok: true; readonly revision: number; readonly position: number }
   | { readonly ok: false; readonly conflict: true }
 
-/** A page of the whole log. `position` is where reading stopped, even when the page holds no event of ours. */
+/** A page of the whole log. `position` is where reading stopped, even when the page holds no event. */
 export interface LogPage {
   readonly events: readonly RecordedEvent[]
   readonly position: number
-  /** Nothing was left behind `position` when the page was read. */
+  /** Whether `position` was the end of the log when the page was read. */
   readonly end: boolean
 }
 
 /** Position before the first event. */
 export const START = -1
 
-/** The log cannot be reached, or did not answer: whether an append landed is not known. */
+/** The log cannot be reached or did not respond; whether an append landed is unknown. */
 export class LogUnavailable extends Unavailable {
   override readonly name = 'LogUnavailable'
 }
@@ -33,17 +33,17 @@ export class LogUnavailable extends Unavailable {
 export interface EventLog {
   /**
    * Appends all events or none, durably, when the stream is at `expected`. `position` is that of the last event.
-   * @throws LogUnavailable when the log is away.
+   * @throws LogUnavailable
    */
   append(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]): Promise<AppendResult>
   /** Events of one stream from a revision on, oldest first, at most `limit` (default 1,000); empty for an unknown stream. */
   read(stream: string, from: number, limit?: number): Promise<readonly RecordedEvent[]>
   /**
-   * Events of the whole log behind a position (exclusive), in order, at most `limit` (default 1,000). Where only events of
-   * some `types` are of interest, those of others count for the limit but are left out.
+   * Events of the whole log after a position (exclusive), in order, at most `limit` (default 1,000). With `types`, events
+   * of other types are left out but count for the limit.
    */
   readAll(after: number, limit?: number, types?: ReadonlySet<string>): Promise<LogPage>
-  /** Pages of the whole log behind a position for ever, across reconnects, until the signal. */
+  /** Pages of the whole log after a position, across reconnects, until the signal aborts. */
   follow(after: number, signal: AbortSignal): AsyncIterable<LogPage>
   /** Position of the newest event; START when there is none. */
   head(): Promise<number>

@@ -1,4 +1,4 @@
-/** An entry: a JSON value with a version that grows by one at each write, gone when it expires. */
+/** An entry: a JSON value with a version that grows by one with each write, until it expires. */
 export interface Entry {
   readonly key: string
   readonly value: unknown
@@ -7,20 +7,20 @@ export interface Entry {
   readonly expiresAt: number | null
 }
 
-/** What happened at one moment, in a series of its kind: written once, read newest first, gone when it expires. */
+/** A record of a time series: written once, read newest first, until it expires. */
 export interface LogRecord {
-  /** Unique in its series; notes of one moment lie in this order. */
+  /** Unique in its series; orders records of one instant. */
   readonly id: string
   /** Milliseconds since the epoch. */
   readonly at: number
-  /** What notes are picked by: words without blanks. */
+  /** Labels for filtering: words without blanks. */
   readonly labels: readonly string[]
   /** A JSON value. */
   readonly value: unknown
   readonly expiresAt: number
 }
 
-/** Which notes of a series: those with every label, from an instant (ms, inclusive) to another (exclusive). */
+/** A query of a series: records with every label, from an instant (ms, inclusive) to another (exclusive). */
 export interface LogQuery {
   readonly labels?: readonly string[]
   readonly from?: number
@@ -30,38 +30,38 @@ export interface LogQuery {
 }
 
 /**
- * What is neither event nor read model: reaction checkpoints, claims, shared rate windows, request log, sealed
- * outcomes, cached folds. No business rule depends on it being there. Keys are `<kind>:<rest>`.
- * Expired entries are never answered, even before they are swept. `now` always comes from the caller.
- * Every method throws StoreUnavailable (ports/read-store.ts) when the store is away.
+ * Everything that is neither event nor read model: reaction checkpoints, leases, shared rate windows, request log,
+ * sealed results, snapshots. No business rule depends on it. Keys are `<kind>:<rest>`.
+ * Expired entries are never returned, even before they are deleted. `now` (ms since the epoch) comes from the caller.
+ * Every method throws StoreUnavailable (ports/read-store.ts).
  */
 export interface OperationalStore {
   get(key: string, now: number): Promise<Entry | null>
-  /** Entries whose key begins with the prefix, by key, at most `limit`, behind `after` (exclusive). */
+  /** Entries whose key begins with the prefix, ordered by key, at most `limit`, after the key `after` (exclusive). */
   list(
     prefix: string,
     now: number,
     options?: { readonly after?: string; readonly limit?: number },
   ): Promise<readonly Entry[]>
   put(key: string, value: unknown, expiresAt: number | null): Promise<void>
-  /** Puts only when the entry is at that version (0: there is none); answers whether it did. */
+  /** Compare-and-set: puts only when the entry has that version (0: there is none). Resolves to whether it did. */
   putIf(key: string, version: number, value: unknown, expiresAt: number | null, now: number): Promise<boolean>
   delete(key: string): Promise<void>
-  /** Adds to a number (0 where there is none, or it expired) and answers the sum; the expiry is set by the first. */
+  /** Adds to a number (0 when absent or expired). Resolves to the sum; the first addition sets the expiry. */
   increment(key: string, by: number, expiresAt: number | null, now: number): Promise<number>
-  /** Takes or prolongs a claim until an instant (ms) for an owner; false while another owner holds it. */
+  /** Acquires or renews a lease until an instant (ms) for an owner; false while another owner holds it. */
   acquireLease(key: string, owner: string, until: number, now: number): Promise<boolean>
-  /** Gives a claim back, if the owner holds it. */
+  /** Releases a lease if the owner holds it. */
   releaseLease(key: string, owner: string): Promise<void>
-  /** Adds notes, each to its series; one that is there already stays as it is. */
+  /** Appends records, each to its series; existing ids stay unchanged. */
   appendLog(notes: readonly (LogRecord & { readonly series: string })[]): Promise<void>
-  /** A page of a series, newest first, and how many notes there are in all. */
+  /** A page of a series, newest first, and the total number of records. */
   queryLog(
     series: string,
     now: number,
     page: LogQuery,
   ): Promise<{ readonly records: readonly LogRecord[]; readonly total: number }>
-  /** Removes what has expired, notes too; answers how many. */
+  /** Deletes expired entries and records. Resolves to their number. */
   deleteExpired(now: number): Promise<number>
   close(): Promise<void>
 }

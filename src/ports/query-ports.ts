@@ -2,13 +2,13 @@ import type { OperationalStore } from './operational-store.ts'
 import type { ReadStore } from './read-store.ts'
 import type { Secrets } from './secrets.ts'
 
-/** What a query may reach: the read models, and where the platform is seen from outside. */
+/** What a query can use. */
 export interface QueryPorts {
   readonly views: ReadStore
-  /** What is no read model: here, for reading alone. */
+  /** The operational store, for reads only. */
   readonly ops: OperationalStore
   /** Base of links that leave the platform, without a slash at the end. */
   readonly publicUrl: string
-  /** Opens what must be shown in full though it is stored sealed. */
+  /** Unseals secrets that a response shows in full. */
   readonly secrets: Pick<Secrets, 'unseal'>
 }

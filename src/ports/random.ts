@@ -1,4 +1,4 @@
-/** Chance as a port. */
+/** Randomness as a port. */
 export interface Random {
   /** Bytes fit for secrets. */
   bytes(count: number): Uint8Array

@@ -1,26 +1,26 @@
-/** So many requests in so many milliseconds, in a window that slides. */
+/** A maximum of requests per sliding window. */
 export interface Rate {
   readonly limit: number
   readonly windowMs: number
 }
 
-/** How something stands against its rate. */
+/** State of a rate after a request. */
 export interface RateLimitResult {
-  /** Whether the request that was asked about is within the rate; a look is while one more would be. */
+  /** Whether the request is within the rate; for `peek`, whether one more would be. */
   readonly allowed: boolean
-  /** Requests that may follow at once. */
+  /** Requests that are allowed at once. */
   readonly remaining: number
-  /** Milliseconds until one more may follow than now; 0 when nothing is counted. */
+  /** Milliseconds until one more request is allowed than now; 0 when none is counted. */
   readonly nextMs: number
 }
 
 /**
- * Counts requests against rates, exactly: whatever the number of requests at once, no window of that length ever holds
- * more than the limit. What one id is asked about is one rate; its limit may change, its window does not.
+ * Exact sliding-window rate limits: no window of that length ever holds more requests than the limit, at any
+ * concurrency. An id has one rate; its limit may change, its window may not.
  */
 export interface RateLimiter {
-  /** Counts a request, unless it is over the rate: a refused one is not counted. @throws StoreUnavailable */
+  /** Counts a request unless it exceeds the rate. @throws StoreUnavailable */
   consume(id: string, rate: Rate): Promise<RateLimitResult>
-  /** How it stands, counting nothing. @throws StoreUnavailable */
+  /** The state of the rate, without counting. @throws StoreUnavailable */
   peek(id: string, rate: Rate): Promise<RateLimitResult>
 }

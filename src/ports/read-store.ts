@@ -1,10 +1,10 @@
 import { Unavailable } from '../kernel/async/errors.ts'
-/** A document as the store keeps it: plain JSON; `id` is beside it, not in it. */
+/** A document as stored: plain JSON, without its id. */
 export type Doc = Readonly<Record<string, unknown>>
 
 export type Scalar = string | number | boolean | null
 
-/** Conditions on one field, a strict subset of MongoDB's. `$regex` takes only what `contains`, `startsWith` or `endsWith` build. */
+/** Conditions on one field, a strict subset of MongoDB's. `$regex` only as built by `contains`, `startsWith` and `endsWith`. */
 export interface Conditions {
   readonly $eq?: Scalar
   readonly $ne?: Scalar
@@ -19,7 +19,7 @@ export interface Conditions {
 }
 
 /**
- * Which documents. Keys are dotted paths; a missing field equals null; equality on a list means "has this element".
+ * A filter of documents. Keys are dotted paths; a missing field equals null; equality on a list means "has this element".
  * The reserved path `_position` addresses the position a document was folded to, in filters, sorts and indexes alike.
  * `$and` and `$or` nest.
  */
@@ -37,19 +37,19 @@ export interface Page {
   readonly sort?: Sort
   readonly skip?: number
   readonly limit?: number
-  /** Only these paths are wanted. A store may answer them alone, spelt dotted in `doc` (`{ 'buyer.id': … }`), or the whole documents. */
+  /** The needed paths. A store may return only these, as dotted keys of `doc` (`{ 'buyer.id': … }`), or whole documents. */
   readonly fields?: readonly string[]
 }
 
-/** What the store must know of a collection before it is used. */
+/** The specification of a collection, ensured before it is used. */
 export interface CollectionSpec {
   readonly name: string
   /**
-   * Each an ordered list of paths with directions; ties lie in the order of the ids. What stands behind `_id`, which is
-   * reserved for this, is no part of the order: it is carried along, to be read from the index alone.
+   * Each an ordered list of paths with directions; ties are ordered by id. Paths after the reserved `_id` are not part
+   * of the order: the index only carries them, to be read from it alone.
    */
   readonly indexes: readonly Readonly<Record<string, 1 | -1 | undefined>>[]
-  /** Paths (numbers, strings or booleans, or null) that get a real column where the store has columns. Index paths do by themselves. */
+  /** Paths (of numbers, strings, booleans or null) that get a column where the store has columns. Index paths always do. */
   readonly columns: readonly string[]
 }
 
@@ -60,7 +60,7 @@ export interface StoredDocument {
   readonly doc: Doc
 }
 
-/** A document to put (or, with doc null, to remove), folded to `position`. A stored one folded as far or further stays. */
+/** A document to put (null: to remove), folded to `position`. A stored document at that position or later is kept. */
 export interface DocumentWrite {
   readonly collection: string
   readonly id: string
@@ -68,7 +68,7 @@ export interface DocumentWrite {
   readonly position: number
 }
 
-/** How far a projection has read: the log position, and the recorded time of the last event seen (ISO; null before the first). */
+/** Checkpoint of a projection: the log position, and the recorded time of the last event seen (ISO; null before the first). */
 export interface Checkpoint {
   readonly position: number
   readonly at: string | null
@@ -79,17 +79,17 @@ export class StoreUnavailable extends Unavailable {
   override readonly name = 'StoreUnavailable'
 }
 
-/** Documents of the read models, and how far each model has read. */
+/** Documents of the read models, and their checkpoints. */
 export interface ReadStore {
-  /** Whether a commit that another runner forestalled leaves nothing behind: what begins and ends within a batch is then never told of. */
+  /** Whether a commit that lost the race for its checkpoint writes nothing. A document created and removed in one batch is then not written. */
   readonly atomic: boolean
-  /** Makes collections and their indexes where they are missing; changes nothing that is there. */
+  /** Creates missing collections and indexes; existing ones stay unchanged. */
   ensure(specs: readonly CollectionSpec[]): Promise<void>
   get(collection: string, id: string): Promise<StoredDocument | null>
-  /** Those of the ids that exist, in no order. */
+  /** The existing documents of the ids, in no order. */
   getMany(collection: string, ids: readonly string[]): Promise<readonly StoredDocument[]>
   find(collection: string, page: Page): Promise<readonly StoredDocument[]>
-  /** The values at a path of a page's documents, in its order; what is missing, and lists and objects, are null. `_position` is one. */
+  /** The values at a path (also `_position`) of a page's documents, in its order; null for missing values, lists and objects. */
   pluck(collection: string, path: string, page: Omit<Page, 'fields'>): Promise<readonly Scalar[]>
   count(collection: string, filter: Filter): Promise<number>
   /** Sums of fields (missing or null counts 0) by group; `groupBy` empty gives at most one group with key []. `count` is the number of documents. */
@@ -100,8 +100,8 @@ export interface ReadStore {
     fields: readonly string[],
   ): Promise<readonly { readonly key: readonly Scalar[]; readonly count: number; readonly sums: readonly number[] }[]>
   /**
-   * Writes the batch, then moves the checkpoint from `expected` to `next` by compare-and-set (expected null: there is none yet).
-   * Answers false, when another runner moved it meanwhile. A batch repeated after a crash changes nothing.
+   * Writes the batch, then moves the checkpoint from `expected` to `next` by compare-and-set (expected null: none yet).
+   * Resolves to false when another runner has moved it. A batch repeated after a crash changes nothing.
    */
   commit(
     writes: readonly DocumentWrite[],
@@ -109,7 +109,7 @@ export interface ReadStore {
   ): Promise<boolean>
   checkpoint(name: string): Promise<Checkpoint | null>
   checkpoints(): Promise<Readonly<Record<string, Checkpoint>>>
-  /** Removes a collection with all it holds, and the checkpoint of that name if given. */
+  /** Drops a collection, and the checkpoint of that name if given. */
   drop(collection: string, checkpoint?: string): Promise<void>
   collections(): Promise<readonly string[]>
   close(): Promise<void>

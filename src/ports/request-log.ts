@@ -1,25 +1,25 @@
-/** A request of an API key that has been answered. */
+/** A completed request of an API key. */
 export interface AnsweredRequest {
   readonly keyId: string
   readonly method: string
   /** Without the query. */
   readonly path: string
-  /** As it was sent, without its question mark; null for none. */
+  /** As sent, without the question mark; null for none. */
   readonly query: string | null
   readonly status: number
   readonly ms: number
   readonly ip: string
   readonly userAgent: string | null
-  /** Code of the error body; null where the answer is none. */
+  /** Code of the error body; null for a success. */
   readonly errorCode: string | null
 }
 
-/** Where requests of API keys are remembered. */
+/** The log of API keys' requests. */
 export interface RequestLog {
-  /** Takes a request in; it is written soon after. Never waits and never throws. */
+  /** Adds a request; it is written soon after. Neither waits nor throws. */
   add(request: AnsweredRequest): void
-  /** Resolves when what waits now is written, or cannot be. */
+  /** Resolves when the pending requests are written, or cannot be. */
   flush(): Promise<void>
-  /** Writes what still waits. */
+  /** Writes the pending requests. */
   close(): Promise<void>
 }

@@ -1,9 +1,9 @@
-/** Keeps secrets at rest: what is stored is sealed, and only a process with the master key opens it. */
+/** Encryption of secrets at rest: only a process with the master key can unseal them. */
 export interface Secrets {
-  /** Text sealed for storing, with the id of the key beside it. */
+  /** Seals a text for storage; the result contains the id of the key. */
   seal(text: string): string
   /** @throws Error when the text was sealed under another key, or changed since */
   unseal(sealed: string): string
-  /** What proves that a text came from here, for one purpose: HMAC-SHA256 under a key of that purpose, in base64url. */
+  /** Authenticates a text for one purpose: HMAC-SHA256 under a key of that purpose, in base64url. */
   mac(purpose: string, text: string): string
 }

@@ -5,8 +5,8 @@ import type { Doc, StoredDocument } from '../../ports/read-store.ts'
 import type { Upcasts } from '../upcasts.ts'
 
 /**
- * A stored document (null: none) as it will be once its projection has folded these events (log order; those that it
- * has, or that are of no concern to it, change nothing). Null where there is none then.
+ * Folds events (in log order) that its projection has not folded yet into a stored document (null: none). Events at or
+ * before its position, or of other documents, change nothing. Returns null when there is no document afterwards.
  */
 export function applyPending(
   projection: AnyProjection,

@@ -5,15 +5,15 @@ import { START } from '../../ports/event-log.ts'
 import type { ReadStore } from '../../ports/read-store.ts'
 import { readActivePositions } from './build-alias.ts'
 
-/** How far each projection has read, as this process knows it, and waiting for it (Supplement 1.6, 1.7). */
+/** Known checkpoints of the projections, and a barrier for read-your-writes (Supplement 1.6, 1.7). */
 export interface CheckpointTracker {
-  /** START for a projection that nothing is known of. */
+  /** Position of a projection; START when unknown. */
   readonly positionOf: (name: string) => number
-  /** The position that all of them have passed; null for none of them. */
+  /** The lowest position of the projections; null for an empty list. */
   readonly lowestOf: (names: readonly string[]) => number | null
-  /** Tells that a projection's documents stand at a position; going back is ignored. */
+  /** Records that a projection's documents reflect a position; lower positions are ignored. */
   readonly advance: (name: string, position: number) => void
-  /** True as soon as all have read to the position; false when they have not within `timeoutMs`. */
+  /** Resolves to true when all projections have reached the position, to false after `timeoutMs`. */
   readonly waitFor: (names: readonly string[], position: number, timeoutMs: number) => Promise<boolean>
 }
 
@@ -23,10 +23,10 @@ interface Waiter {
   readonly done: () => void
 }
 
-/** Positions, all unknown at first. */
+/** Creates a tracker that knows no position yet. */
 export function createCheckpointTracker(clock: Clock): CheckpointTracker {
   const known = new Map<string, number>()
-  // Each waiter stands with the first projection that it still waits for.
+  // Waiters by the first projection that they still wait for.
   const waiting = new Map<string, Set<Waiter>>()
   const positionOf = (name: string) => known.get(name) ?? START
   const behind = (waiter: Waiter) => waiter.names.find((name) => positionOf(name) < waiter.position)
@@ -74,11 +74,11 @@ export function createCheckpointTracker(clock: Clock): CheckpointTracker {
   }
 }
 
-/** Keeps positions from the store's checkpoints, while the projections are run by another process, until the signal. */
+/** Polls the store's checkpoints until the signal, while another process runs the projections. */
 export async function pollCheckpoints(options: {
   readonly store: ReadStore
   readonly positions: Pick<CheckpointTracker, 'advance'>
-  /** Whether they are needed just now; always, by default. */
+  /** Whether polling is needed now; default: always. */
   readonly isNeeded?: () => boolean
   readonly clock: Clock
   readonly signal: AbortSignal
@@ -91,7 +91,7 @@ export async function pollCheckpoints(options: {
       if (isNeeded()) for (const [name, position] of await readActivePositions(store)) positions.advance(name, position)
       failures = 0
     } catch {
-      // The queries themselves report a store that is away; here it only means that nothing is known to have moved.
+      // Queries report an unavailable store; here it only means that no progress is known.
       failures += 1
     }
     await sleep(clock, failures === 0 ? intervalMs : backOffMs(failures), signal)

@@ -1,15 +1,15 @@
 import type { WakeSignal } from '../../kernel/async/wake-signal.ts'
 import type { EventLog, LogPage } from '../../ports/event-log.ts'
 
-/** Pages of the log for a loop that serves many followers: what the tail brought is not read again. */
+/** Pages of the log for one loop with many consumers: a page of the tail subscription is not read again. */
 export interface LogReader {
-  /** The page behind a position. It may begin before `after`: followers skip what they have. @throws LogUnavailable */
+  /** The page after a position. It may begin before `after`: consumers skip events that they have. @throws LogUnavailable */
   readonly page: (after: number, limit: number) => Promise<LogPage>
-  /** Whether nothing is known to lie behind the position. */
+  /** Whether no event after the position is known. */
   readonly isCaughtUp: (after: number) => boolean
-  /** Rings the bell as soon as something lies behind the position; asking again is free. */
+  /** Notifies the wake signal when there is an event after the position; repeated calls cost nothing. */
   readonly subscribe: (after: number) => void
-  /** Ends the tail. */
+  /** Ends the subscription. */
   readonly close: () => void
 }
 
@@ -19,11 +19,11 @@ interface Tail {
   after: number
 }
 
-/** A feed over a log; the tail that it opens ends with the signal. Events of other types than these may be left out. */
+/** Creates a log reader; its subscription ends with the signal. Events of other types than `types` may be left out. */
 export function createLogReader(
   log: EventLog,
   types: ReadonlySet<string>,
-  bell: WakeSignal,
+  wake: WakeSignal,
   signal: AbortSignal,
 ): LogReader {
   let tail: Tail | null = null
@@ -55,12 +55,12 @@ export function createLogReader(
         from.after = next.value.position
       }
     } catch {
-      // The tail broke: what lies ahead is unknown until the next read, which will say why.
+      // The subscription broke: the end of the log is unknown until the next read, which reports the reason.
       if (tail !== from) return
       unsubscribe()
       end = null
     }
-    bell.notify()
+    wake.notify()
   }
 
   return {
@@ -75,10 +75,10 @@ export function createLogReader(
     },
     isCaughtUp: (after) => end !== null && after >= end && (kept === null || kept.page.position <= after),
     subscribe(after) {
-      // A follower may have been taken over ahead of all that was read here: what lies before it is others' to read.
+      // A consumer may have been taken over ahead of everything read here: earlier events belong to other consumers.
       if (end !== null && after > end) {
         end = after
-        bell.notify()
+        wake.notify()
       }
       if (signal.aborted || waiting || (kept !== null && kept.page.position > after)) return
       if (tail === null || tail.after !== after) {

@@ -4,8 +4,8 @@ import type { ReadStore, StoredDocument } from '../../ports/read-store.ts'
 import { applyPending } from '../projections/apply-pending.ts'
 
 /**
- * A read store as it will be once its projections have folded these events (log order): documents asked for by id are
- * folded forward by their own reducers; what is found by a filter is as the store has it.
+ * Read-store decorator: documents read by id include these events (in log order) that their projections have not folded
+ * yet. Documents found by a filter are as stored.
  */
 export function withPendingEvents(
   store: ReadStore,

@@ -4,26 +4,26 @@ import type { AnyQuery, QueryContext } from '../../kernel/query.ts'
 import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
 import type { CheckpointTracker } from '../projections/checkpoint-tracker.ts'
 
-/** How long an answer waits for the position that its reader named (Supplement 1.6, 1.7). */
+/** How long a query waits for its minimum position (Supplement 1.6, 1.7). */
 export const READ_WAIT_MS = 2_000
 
-/** A query by name with its parsed parameters; everything in it can cross a thread. */
+/** A query by name with its parsed parameters. All of it can be sent to another thread. */
 export interface QueryRequest extends QueryContext<unknown, unknown> {
   readonly name: string
-  /** Log position that the answer must reflect; null for none. */
+  /** Log position that the response must reflect; null for none. */
   readonly minPosition: number | null
-  /** False where the asker knows the record's revision already; the answer then names none. */
+  /** False when the requester knows the record's revision already; the response then has none. */
   readonly includeRevision?: boolean
-  /** What the asker has just done, in log order: where the projections are behind, documents are folded forward with it. */
+  /** The requester's own new events, in log order: applied to documents whose projections lag. */
   readonly events?: readonly RecordedEvent[]
 }
 
-/** JSON ready to send. `position`: what the answer reflects at least (null: no projection was read); `lag`: the wait was in vain. */
+/** JSON ready to send. `position`: the minimum that it reflects (null: no projection was read); `lag`: the wait timed out. */
 export interface QueryResponse {
   readonly bytes: Uint8Array
   readonly position: number | null
   readonly lag: boolean
-  /** Revision of the record's own configuration; null where the query names no record. */
+  /** Revision of the record's configuration; null when the query names no record. */
   readonly revision: number | null
 }
 
@@ -35,7 +35,7 @@ export interface QueryRunner {
 const encoder = new TextEncoder()
 const written = new WeakMap<object, Uint8Array>()
 
-/** A row's JSON behind a comma; one that is the same object as in an earlier answer is not written again. */
+/** A row's JSON after a comma, cached by object identity. */
 function rowJson(row: unknown): Uint8Array {
   const known = typeof row === 'object' && row !== null ? written.get(row) : undefined
   if (known) return known
@@ -44,7 +44,7 @@ function rowJson(row: unknown): Uint8Array {
   return json
 }
 
-/** The JSON of an answer, in bytes of its own; pages are put together of their rows. */
+/** The JSON of a response, in a buffer of its own; pages are concatenated from their cached rows. */
 function jsonOf(answer: unknown): Uint8Array {
   if (typeof answer !== 'object' || answer === null || !('data' in answer) || !Array.isArray(answer.data)) {
     return encoder.encode(JSON.stringify(answer))
@@ -66,14 +66,14 @@ function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   return bytes
 }
 
-/** Answers registered queries over the ports. */
+/** Creates the runner of registered queries. */
 export function createQueryRunner<Ports>(options: {
   readonly queries: readonly AnyQuery<Ports>[]
   readonly ports: Ports
   readonly positions: CheckpointTracker
-  /** The projection of revisions, and how to look one up in it. */
+  /** The projection of revisions, and the look-up of a record in it. */
   readonly revisions?: { readonly reads: AnyProjection; readonly of: (record: string) => Promise<number | null> }
-  /** The ports as they will be once the projections have folded these events. */
+  /** The ports with these events applied to documents whose projections lag. */
   readonly withPending?: (ports: Ports, events: readonly RecordedEvent[]) => Ports
 }): QueryRunner {
   const { ports, positions, revisions, withPending } = options
@@ -89,9 +89,9 @@ export function createQueryRunner<Ports>(options: {
       if (!found) throw new TypeError(`No query is called ${name}.`)
       const { query, names } = found
       const passed = minPosition === null || (await positions.waitFor(names, minPosition, READ_WAIT_MS))
-      // Taken before the read: documents only get newer from here on.
+      // Read before the documents, which only get newer.
       const position = positions.lowestOf(names)
-      // Before the record itself: one that has moved on meanwhile must not be edited by what was read of it.
+      // Read before the record: an edit of a record that changes during this read must conflict.
       const revision =
         includeRevision && query.record && revisions
           ? await revisions.of(query.record(question.params, question.tenant.workspaceId))

@@ -2,17 +2,17 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Rate, RateLimiter } from '../../ports/rate-limiter.ts'
 import { evaluateRate, type RateWindow } from './sliding-window.ts'
 
-/** How often what is idle is forgotten (ms). */
+/** How often expired values are removed (ms). */
 const FORGET_EVERY_MS = 10_000
 
-/** Something kept for a while by id. */
+/** Values by id, until they expire. */
 export interface TtlMap<Value> {
   readonly getOrCreate: (id: string, until: number, begin: () => Value) => Value
-  /** How many are kept: for what went idle, a while longer. */
+  /** Number of values, including expired ones that are not removed yet. */
   readonly size: () => number
 }
 
-/** Keeps values by id until the instant (ms) that they were last asked for with; `busy` ones longer. */
+/** Creates a TTL map: a value expires at the latest instant (ms) that it was requested with; busy values stay. */
 export function createTtlMap<Value>(clock: Clock, isBusy: (value: Value) => boolean = () => false): TtlMap<Value> {
   const kept = new Map<string, { readonly value: Value; until: number }>()
   let forgotten = clock.now()
@@ -33,7 +33,7 @@ export function createTtlMap<Value>(clock: Clock, isBusy: (value: Value) => bool
   }
 }
 
-/** Limits rates by what this process alone has seen. Its memory is bounded by what was active in the last window. */
+/** Limits rates within this process. Its memory is bounded by the ids active in the last window. */
 export function createRateLimiter(clock: Clock): RateLimiter & { readonly size: () => number } {
   const windows = createTtlMap<RateWindow>(clock)
   const judge = async (id: string, rate: Rate, counts: boolean) => {

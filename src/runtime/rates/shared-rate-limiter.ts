@@ -11,13 +11,13 @@ interface RateRequest {
   readonly fail: (error: unknown) => void
 }
 
-/** What a store holds of one id, as far as this process knows. */
+/** The stored window of an id, as this process knows it. */
 interface StoredWindow {
   readonly times: readonly number[]
   readonly version: number
 }
 
-/** One id: who waits, and what was last read or written. */
+/** The queue of an id: waiting requests, and the window last read or written. */
 interface RequestQueue {
   waiting: RateRequest[]
   working: boolean
@@ -31,8 +31,8 @@ function timesOf(value: unknown): readonly number[] {
 }
 
 /**
- * Limits rates over all processes of one operational store. Of each id one write is under way in a process, for all that
- * wait; it is made only over what it was judged by, so that two processes never both take the last request.
+ * Limits rates over all processes that share an operational store. Per id, a process writes once for all waiting
+ * requests, by compare-and-set on the window that it evaluated: two processes never both take the last request.
  */
 export function createSharedRateLimiter(
   ops: Pick<OperationalStore, 'get' | 'putIf'>,
@@ -46,7 +46,7 @@ export function createSharedRateLimiter(
     return { times: timesOf(entry?.value), version: entry?.version ?? 0 }
   }
 
-  /** Judges all of a batch; null when another process has written meanwhile. */
+  /** Evaluates a batch; null when another process has written the window in between. */
   async function judged(
     id: string,
     line: RequestQueue,
@@ -60,7 +60,7 @@ export function createSharedRateLimiter(
     const expiresAt = now + Math.max(...batch.map(({ rate }) => rate.windowMs))
     line.known = null
     if (!(await ops.putIf(keyOf(id), known.version, times, expiresAt, now))) return null
-    // Over what has expired the store may go on counting versions: only behind one that was there is the next known.
+    // Versions may continue after an expired entry: the next version is only known after an existing one.
     if (known.version > 0) line.known = { times, version: known.version + 1 }
     return standings
   }

@@ -23,7 +23,7 @@ async function* eventsOf(log: EventLog, stream: string): AsyncGenerator<Recorded
   }
 }
 
-/** The decisions that a stream is made of, in order. Events are those of one decision while their command stays the same. */
+/** The decisions of a stream, in order. Consecutive events of one command are one decision. @throws LogUnavailable */
 export async function* readDecisions<State>(
   log: EventLog,
   entity: Entity<State>,
@@ -49,7 +49,7 @@ export async function* readDecisions<State>(
 /** The state of a stream at a revision. */
 export type FoldReader = (entity: Entity, stream: string, revision: number) => Promise<unknown>
 
-/** Makes the reader of the folds that decisions read; the next decision mostly reads a little further. */
+/** Creates a reader of the folds that decisions read. Usually the next decision reads a little further, so it continues from the last fold. */
 export function createFoldReader(log: EventLog): FoldReader {
   const folds = new Map<string, Fold>()
   return async (entity, stream, revision) => {
@@ -66,8 +66,8 @@ export function createFoldReader(log: EventLog): FoldReader {
 }
 
 /**
- * Takes a decision again from what was recorded of it: the stream before it, the streams that it read, the instant, the
- * seed, and what its memories answered. Whatever it asks for that was not recorded throws: then it cannot be explained.
+ * Replays a decision from its recorded inputs: the stream before it, the streams that it read, the instant, the seed,
+ * and its look-ups. @throws Error when the decision needs an input that was not recorded
  */
 export async function replayDecision(
   readFold: FoldReader,

@@ -9,7 +9,7 @@ export interface Fold<State = unknown> {
   readonly revision: number
   /** Position of the newest event folded; -1 for none. */
   readonly position: number
-  /** What commands appended; none where the entity does not remember them. */
+  /** Receipts of recent commands; empty when the entity does not deduplicate commands. */
   readonly commands: ProcessedCommands
 }
 
@@ -23,7 +23,7 @@ export function emptyFold<State, S extends EventSchemas>(entity: Entity<State, S
   }
 }
 
-/** A fold with more events of its stream; those it already holds are passed over. Pure. */
+/** The fold with more events of its stream; events that it already has are skipped. Pure. */
 export function foldEvents<State, S extends EventSchemas>(
   entity: Entity<State, S>,
   start: Fold<State>,

@@ -1,9 +1,9 @@
 import { Map as PersistentMap } from 'immutable'
 
-/** How long a configuration stream answers a repeated commandId with its first outcome (Architecture §3). */
+/** De-duplication window: how long a repeated commandId returns the result of its first handling (Architecture §3). */
 export const COMMAND_DEDUPLICATION_MS = 24 * 3_600_000
 
-/** Which revisions a command appended, and when. */
+/** The revisions that a command appended, and when. */
 export interface CommandReceipt {
   readonly from: number
   readonly to: number
