@@ -11,7 +11,7 @@ function shownFieldsOf({ id: _id, secrets, createdBy: _createdBy, ...key }: ApiK
   return { ...key, revokesAt: apiKeyGraceEnd({ secrets }) }
 }
 
-/** API keys as the console shows them, by id; how one stands at an instant is `standingOf`. */
+/** API keys for the console, by id; `apiKeyStatusAt` gives the status at an instant. */
 export const apiKeys = defineProjection({
   name: 'api-keys',
   version: 1,

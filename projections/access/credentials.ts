@@ -13,8 +13,8 @@ function credentialOf(apiKey: ApiKey, workspaceId: string | null): KeyCredential
 }
 
 /**
- * API keys as they are judged, by the SHA-256 of each secret: a look-up across workspaces. A secret that was ended, and
- * every secret of a revoked key, is not there.
+ * API keys for authentication, by the SHA-256 of each secret: a look-up across workspaces. It has no ended secrets, and no
+ * secrets of revoked keys.
  */
 export const credentials = defineProjection({
   name: 'credentials',

@@ -3,7 +3,7 @@ import { role, seatEvents, seatId } from '../../src/domain/access/seat.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 
-/** The people of each workspace, by `seatId`. */
+/** The users of each workspace, by `seatId`. */
 export const seats = defineProjection({
   name: 'seats',
   version: 1,

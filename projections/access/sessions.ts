@@ -5,7 +5,7 @@ import { id, instant } from '../../src/kernel/wire.ts'
 
 const { SignedIn, SessionExtended, SignedOut, PasswordChanged } = userEvents
 
-/** Open sessions, by the SHA-256 of their token: a look-up across workspaces. Who it is stands in `users`. */
+/** Open sessions, by the SHA-256 of their token: a look-up across workspaces. `users` has their user. */
 export const sessions = defineProjection({
   name: 'sessions',
   version: 1,

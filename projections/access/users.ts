@@ -6,7 +6,7 @@ import { id } from '../../src/kernel/wire.ts'
 
 const { UserRegistered, PasswordChanged } = userEvents
 
-/** People who sign in, by id, with their seats in the order granted: a look-up across workspaces. */
+/** Users by id, with their seats in the order granted: a look-up across workspaces. */
 export const users = defineProjection({
   name: 'users',
   version: 2,

@@ -4,7 +4,7 @@ import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Workspaces, by id: what access and every screen's calendar go by. */
+/** Workspaces by id, for access checks and the time zone of screens. */
 export const workspaces = defineProjection({
   name: 'workspaces',
   version: 2,

@@ -6,7 +6,7 @@ import { id } from '../../src/kernel/wire.ts'
 
 const { TargetStatusChanged } = targetEvents
 
-/** Routing plans, a document for each target on each campaign, by `routeKey`. */
+/** Routing plans: one document for each target on a campaign, by `routeKey`. */
 export const routes = defineProjection({
   name: 'routes',
   version: 1,

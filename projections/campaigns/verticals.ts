@@ -4,7 +4,7 @@ import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Verticals of the workspaces' own, by id. */
+/** Workspaces' own verticals, by id. */
 export const verticals = defineProjection({
   name: 'verticals',
   version: 1,

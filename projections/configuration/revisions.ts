@@ -6,7 +6,7 @@ import type { RecordedEvent } from '../../src/kernel/event.ts'
 import { defineProjection, forAllEvents } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** When each record's configuration last moved, as a revision of its workspace's stream; by the record's id (`record.ts`). */
+/** The workspace stream's revision at which each record last changed, by the record's id (`entity-tags.ts`). */
 export const revisions = defineProjection({
   name: 'revisions',
   version: 2,

@@ -6,7 +6,7 @@ import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
 
-/** Targets with the campaigns on whose plans they stand, by id. */
+/** Targets by id, with the campaigns whose routing plan contains them. */
 export const targets = defineProjection({
   name: 'targets',
   version: 2,

@@ -8,7 +8,7 @@ import {
 import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import { defineProjection } from '../../src/kernel/projection.ts'
 
-/** The wallet's book, and the memory of the references that its fold has forgotten; by `entryId`. */
+/** Wallet entries by `entryId`; also the decision memory for references that the fold no longer remembers. */
 export const walletEntries = defineProjection({
   name: memory.name,
   version: 2,

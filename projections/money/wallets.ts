@@ -6,7 +6,7 @@ import { defineProjection } from '../../src/kernel/projection.ts'
 const doc = z.object({
   workspaceId: z.string(),
   balanceCents: z.int(),
-  /** What is put aside for charges to come. */
+  /** Reserved amounts by the reference of the later charge. */
   reservations: z.array(z.object({ reference: z.string(), amountCents: z.int() })),
 })
 type Doc = z.infer<typeof doc>
@@ -15,7 +15,7 @@ function otherReservations({ reservations }: Doc, reference: string): Doc['reser
   return reservations.filter((reserved) => reserved.reference !== reference)
 }
 
-/** The balance of each workspace's wallet in cents, and what of it is reserved, by workspace. */
+/** Balance and reservations of each workspace's wallet, in cents, by workspace. */
 export const wallets = defineProjection({
   name: 'wallets',
   version: 2,

@@ -14,7 +14,7 @@ import { id } from '../../src/kernel/wire.ts'
 const { LaneOpened, LaneClosed } = laneEvents
 const { PublisherStatusChanged } = publisherEvents
 
-/** What is kept of publishers' routing keys, revoked ones too, by id. */
+/** Publishers' routing keys by id, including revoked ones. */
 export const routingKeys = defineProjection({
   name: 'routing-keys',
   version: 1,

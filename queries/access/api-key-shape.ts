@@ -3,16 +3,17 @@ import type { apiKeys } from '../../projections/access/api-keys.ts'
 import { apiKey, apiKeyStatusAt } from '../../src/domain/access/api-key.ts'
 import { lastUseKey } from '../../src/domain/access/request-log.ts'
 import { actor } from '../../src/domain/shared/fields.ts'
+import type { WithId } from '../../src/kernel/document.ts'
 import { instant } from '../../src/kernel/wire.ts'
 import type { OperationalStore } from '../../src/ports/operational-store.ts'
-import type { DocOf, WithId } from '../shared/documents.ts'
+import type { DocOf } from '../shared/documents.ts'
 
 /** An API key as the console shows it (Supplement §2): never a secret, nor the hash of one. */
 export const apiKeyShape = apiKey
   .omit({ secrets: true })
   .extend({ createdBy: actor, lastUsedAt: instant.nullable(), revokesAt: instant.nullable() })
 
-/** Shapes of API keys as they stand now, with when each was last used. */
+/** API keys with their current status and last use. */
 export async function apiKeyShapes(
   ops: Pick<OperationalStore, 'get'>,
   now: string,

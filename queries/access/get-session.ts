@@ -7,16 +7,16 @@ import { defineQuery } from '../../src/kernel/query.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { readMany } from '../shared/documents.ts'
+import { readMany, readReferenced } from '../shared/documents.ts'
 
-/** What a session tells its user (Supplement §2): until when it lasts, who they are, and where they hold a seat. */
+/** A session in a response (Supplement §2): its end, its user, and the user's seats. */
 export const sessionShape = z.object({
   expiresAt: instant,
   user: z.object({ id, email: z.string(), name: z.string() }),
   seats: z.array(z.object({ agencyId: id, agencyName: z.string(), role })),
 })
 
-/** The session that asks. */
+/** The session of the request. */
 export const getSession = defineQuery({
   name: 'get-session',
   summary: 'Read the session',
@@ -30,11 +30,7 @@ export const getSession = defineQuery({
     const session = (await readMany(views, sessions, [sessionHash])).get(sessionHash ?? '')
     const user = (await readMany(views, users, [session?.userId ?? null])).get(session?.userId ?? '')
     if (!session || !user || session.userId !== actor?.id) return refuse('unauthorized')
-    const held = await readMany(
-      views,
-      workspaces,
-      user.seats.map(({ workspaceId }) => workspaceId),
-    )
+    const held = await readReferenced(views, workspaces, user.seats, ({ workspaceId }) => workspaceId)
     const seats = user.seats.map(({ workspaceId, role }) => ({
       agencyId: workspaceId,
       agencyName: held.get(workspaceId)?.name ?? '',

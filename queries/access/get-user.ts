@@ -8,7 +8,7 @@ import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readOne } from '../shared/documents.ts'
 import { userShape, userShapeOf } from './user-shape.ts'
 
-/** One person who holds a seat in the workspace. */
+/** A user with a seat in the workspace. */
 export const getUser = defineQuery({
   name: 'get-user',
   summary: 'Read a person of the workspace',

@@ -6,7 +6,7 @@ import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readOne } from '../shared/documents.ts'
 import { workspaceShape, workspaceShapeOf } from './workspace-shape.ts'
 
-/** The workspace that the asker acts in. */
+/** The workspace of the request. */
 export const getWorkspace = defineQuery({
   name: 'get-workspace',
   summary: 'Read the workspace',

@@ -4,11 +4,12 @@ import { requestRecord, requestSeries } from '../../src/domain/access/request-lo
 import { PAGE } from '../../src/domain/shared/limits.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
-import { id, instant, pageOf, pageQuery, queryInstant, queryInteger, skipOf } from '../../src/kernel/wire.ts'
+import { id, instant, pageOf, pageQuery, queryInteger, skipOf } from '../../src/kernel/wire.ts'
 import type { LogRecord } from '../../src/ports/operational-store.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readOne } from '../shared/documents.ts'
 import { pageResponse } from '../shared/listing.ts'
+import { timeWindowFields, timeWindowProblem } from '../shared/time-window.ts'
 
 const requestRow = requestRecord.extend({ id, at: instant })
 
@@ -23,8 +24,7 @@ export const listApiKeyRequests = defineQuery({
   mounts: [{ surface: 'console', path: '/api/tracking/api-keys/:id/requests' }],
   params: z.object({ id }),
   query: z.object({
-    from: queryInstant.optional(),
-    to: queryInstant.optional(),
+    ...timeWindowFields,
     status: queryInteger({ min: 100, max: 599 }).optional(),
     method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']).optional(),
     ...pageQuery({ defaultSize: PAGE.longDefault, maxSize: PAGE.max }),
@@ -36,8 +36,8 @@ export const listApiKeyRequests = defineQuery({
   rejects: ['api-key-not-found', 'validation-error'],
   async run({ views, ops }: QueryPorts, { params, query, tenant, now }) {
     const { from, to, status, method } = query
-    if (from !== undefined && to !== undefined && from > to)
-      return refuse('validation-error', { from: 'must not be after to' })
+    const problem = timeWindowProblem(query)
+    if (problem) return problem
     const apiKey = await readOne(views, apiKeys, tenant.workspaceId, params.id)
     if (!apiKey) return refuse('api-key-not-found')
     const { records, total } = await ops.queryLog(requestSeries(apiKey.id), Date.parse(now), {

@@ -10,14 +10,14 @@ import { readPage } from '../shared/documents.ts'
 import { listQuery, pageOptions, pageResponse, textFilter } from '../shared/listing.ts'
 import { apiKeyShape, apiKeyShapes } from './api-key-shape.ts'
 
-/** What is stored of the keys that stand so at an instant (`standingOf`). */
+/** The filter of stored keys that have a status at an instant (`apiKeyStatusAt`). */
 const statusFilters: { readonly [Status in ApiKey['status']]: (now: string) => Filter } = {
   active: (now) => ({ status: 'active', $or: [{ revokesAt: null }, { revokesAt: { $lte: now } }] }),
   rotating: (now) => ({ status: 'active', revokesAt: { $gt: now } }),
   revoked: () => ({ status: 'revoked' }),
 }
 
-/** API keys, revoked ones too. */
+/** API keys, including revoked ones. */
 export const listApiKeys = defineQuery({
   name: 'list-api-keys',
   summary: 'List API keys',

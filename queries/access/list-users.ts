@@ -9,7 +9,7 @@ import { readPage } from '../shared/documents.ts'
 import { listQuery, pageOptions, pageResponse, textFilter } from '../shared/listing.ts'
 import { userShape, userShapeOf } from './user-shape.ts'
 
-/** The people who hold a seat in the workspace. */
+/** The users with a seat in the workspace. */
 export const listUsers = defineQuery({
   name: 'list-users',
   summary: 'List the people of the workspace',
@@ -23,8 +23,8 @@ export const listUsers = defineQuery({
   response: pageOf(userShape),
   reads: [seats],
   async run({ views }: QueryPorts, { query, tenant: { workspaceId } }) {
-    const having = query.role === undefined ? {} : { role: query.role }
-    const filter = { workspaceId, ...having, ...textFilter(query.q, ['name', 'email']) }
+    const ofRole = query.role === undefined ? {} : { role: query.role }
+    const filter = { workspaceId, ...ofRole, ...textFilter(query.q, ['name', 'email']) }
     const { docs, total } = await readPage(views, seats, filter, pageOptions(query))
     return pageResponse(docs.map(userShapeOf), query, total)
   },

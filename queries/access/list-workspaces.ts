@@ -7,7 +7,7 @@ import { defineQuery } from '../../src/kernel/query.ts'
 import { cents, pageOf, queryBoolean } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import type { Filter } from '../../src/ports/read-store.ts'
-import { readMany, readPage } from '../shared/documents.ts'
+import { readPage, readReferenced } from '../shared/documents.ts'
 import { listQuery, pageOptions, pageResponse, textFilter } from '../shared/listing.ts'
 import { workspaceShape, workspaceShapeOf } from './workspace-shape.ts'
 
@@ -34,11 +34,7 @@ export const listWorkspaces = defineQuery({
     const named = Object.entries({ planId, subscriptionStatus, sandbox }).filter(([, value]) => value !== undefined)
     const filter: Filter = { ...Object.fromEntries(named), ...textFilter(q, ['name']) }
     const { docs, total } = await readPage(views, workspaces, filter, pageOptions(query))
-    const money = await readMany(
-      views,
-      wallets,
-      docs.map(({ id }) => id),
-    )
+    const money = await readReferenced(views, wallets, docs, ({ id }) => id)
     const rows = docs.map((doc) => ({ ...workspaceShapeOf(doc), balanceCents: money.get(doc.id)?.balanceCents ?? 0 }))
     return pageResponse(rows, query, total)
   },

@@ -4,7 +4,7 @@ import { role } from '../../src/domain/access/seat.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 import type { DocOf } from '../shared/documents.ts'
 
-/** A person of a workspace, with their role in it. */
+/** A user of a workspace, with their role. */
 export const userShape = z.object({
   id,
   email: z.string(),
@@ -14,7 +14,7 @@ export const userShape = z.object({
   updatedAt: instant,
 })
 
-/** A person as their seat tells of them. */
+/** The user of a seat. */
 export function userShapeOf({ userId, email, name, role, createdAt, updatedAt }: DocOf<typeof seats>) {
   return { id: userId, email, name, role, createdAt, updatedAt }
 }

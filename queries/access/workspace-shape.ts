@@ -4,14 +4,14 @@ import { planOf } from '../../src/domain/access/plans.ts'
 import { workspaceRecord } from '../../src/domain/access/tenant.ts'
 import type { DocOf } from '../shared/documents.ts'
 
-/** A workspace, with what its plan lets it do. */
+/** A workspace with the features and limits of its plan. */
 export const workspaceShape = workspaceRecord.extend({
   features: z.record(z.string(), z.boolean()),
-  /** How many records of each kind the plan allows; null for no ceiling. */
+  /** Maximum of records of each kind; null for unlimited. */
   ceilings: z.record(z.string(), z.int().nullable()),
 })
 
-/** A stored workspace as it is answered. */
+/** A stored workspace in a response. */
 export function workspaceShapeOf({ workspaceId, ...stored }: DocOf<typeof workspaces>) {
   const { name, timezone, planId, subscriptionStatus, sandbox, createdAt } = stored
   const { features, ceilings } = planOf(planId)

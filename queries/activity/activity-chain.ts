@@ -2,8 +2,8 @@ import { activity } from '../../projections/activity/activity.ts'
 import { hashAfter, NO_HASH } from '../../src/domain/activity/activity-entry.ts'
 import { ACTIVITY } from '../../src/domain/shared/limits.ts'
 import type { Filter, ReadStore } from '../../src/ports/read-store.ts'
-import { type ActivityDocument, activityEntryOf, readLogHead } from '../shared/activity-filter.ts'
 import { readAll } from '../shared/documents.ts'
+import { type ActivityDocument, activityEntryOf, readLogHead } from './activity-filter.ts'
 
 /** A position in a chain: the number of entries up to it, and the hash of the last one. */
 type ChainPosition = Pick<ActivityDocument, 'seq' | 'hash'>

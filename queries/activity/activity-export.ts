@@ -5,8 +5,8 @@ import type { CsvColumn } from '../../src/domain/shared/csv.ts'
 import { EXPORT } from '../../src/domain/shared/limits.ts'
 import { queryInteger } from '../../src/kernel/wire.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
-import { activityEntryOf, activityFilter, activityFilters, readLogHead } from '../shared/activity-filter.ts'
 import { readAll } from '../shared/documents.ts'
+import { activityEntryOf, activityFilter, activityFilters, readLogHead } from './activity-filter.ts'
 
 /** Query of an export of the activity log. */
 export const activityExportQuery = z.object({

@@ -4,15 +4,10 @@ import { activityEntry } from '../../src/domain/activity/activity-entry.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { pageOf, skipOf, sortDirection } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import {
-  activityEntryOf,
-  activityFilter,
-  activityFilters,
-  readLogHead,
-  windowProblem,
-} from '../shared/activity-filter.ts'
 import { readPage } from '../shared/documents.ts'
 import { pageFields, pageResponse } from '../shared/listing.ts'
+import { timeWindowProblem } from '../shared/time-window.ts'
+import { activityEntryOf, activityFilter, activityFilters, readLogHead } from './activity-filter.ts'
 
 /** The activity log, newest first unless the query orders otherwise (Document 1, shared convention 7; Supplement §10). */
 export const listActivity = defineQuery({
@@ -25,7 +20,7 @@ export const listActivity = defineQuery({
   reads: [activity],
   rejects: ['validation-error'],
   async run({ views }: QueryPorts, { query, tenant: { workspaceId } }) {
-    const problem = windowProblem(query)
+    const problem = timeWindowProblem(query)
     if (problem) return problem
     const filter = activityFilter(workspaceId, await readLogHead(views, workspaceId), query)
     const window = { sort: { seq: query.dir === 'asc' ? 1 : -1 }, skip: skipOf(query), limit: query.pageSize } as const

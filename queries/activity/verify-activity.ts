@@ -3,7 +3,7 @@ import { activity } from '../../projections/activity/activity.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { instant, queryInstant } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { windowProblem } from '../shared/activity-filter.ts'
+import { timeWindowProblem } from '../shared/time-window.ts'
 import { checkChain } from './activity-chain.ts'
 
 /**
@@ -26,7 +26,7 @@ export const verifyActivity = defineQuery({
   reads: [activity],
   rejects: ['validation-error'],
   async run({ views }: QueryPorts, { query, tenant: { workspaceId } }) {
-    const problem = windowProblem(query)
+    const problem = timeWindowProblem(query)
     if (problem) return problem
     const { entries, last, broken } = await checkChain(views, workspaceId, query)
     const brokenAt = broken && { id: broken.id, at: broken.at, position: broken.position }

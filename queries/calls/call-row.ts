@@ -3,8 +3,9 @@ import type { callLog } from '../../projections/calls/call-log.ts'
 import { tagsOf } from '../../src/domain/calls/tags.ts'
 import { callOutcome, callStatus } from '../../src/domain/shared/call-codes.ts'
 import { named } from '../../src/domain/shared/fields.ts'
+import type { WithId } from '../../src/kernel/document.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
-import type { DocOf, WithId } from '../shared/documents.ts'
+import type { DocOf } from '../shared/documents.ts'
 
 /** A document of the call log. */
 export type CallDoc = WithId<DocOf<typeof callLog>>

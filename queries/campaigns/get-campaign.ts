@@ -33,10 +33,10 @@ export const getCampaign = defineQuery({
   reads: [campaigns, verticals, numbers, routes, lanes, routingKeys, targets, buyers, wallets, capCounters, callLog],
   rejects: ['campaign-not-found'],
   record: ({ id }) => id,
-  async run({ views }: QueryPorts, { params, ...asked }) {
-    const doc = await readOne(views, campaigns, asked.tenant.workspaceId, params.id)
+  async run({ views }: QueryPorts, { params, ...request }) {
+    const doc = await readOne(views, campaigns, request.tenant.workspaceId, params.id)
     if (!doc) return refuse('campaign-not-found')
-    const [shapes, facts] = await Promise.all([campaignShapes(views, asked, [doc]), readLaunchFacts(views, doc)])
+    const [shapes, facts] = await Promise.all([campaignShapes(views, request, [doc]), readLaunchFacts(views, doc)])
     const [campaign] = shapes
     return campaign ? { campaign: { ...campaign, ...checklistOf(facts) } } : refuse('campaign-not-found')
   },

@@ -10,7 +10,7 @@ import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readOne } from '../shared/documents.ts'
 import { routeShape, routeShapes } from './route-shape.ts'
 
-/** How one target stands on a campaign's routing plan. */
+/** The route of a target on a campaign's routing plan. */
 export const getRoute = defineQuery({
   name: 'get-route',
   summary: 'Read a route',

@@ -9,32 +9,25 @@ import { routingKeys } from '../../projections/supply/routing-keys.ts'
 import type { LaunchFacts } from '../../src/domain/configuration/checklist.ts'
 import { isDelivering } from '../../src/domain/supply/number.ts'
 import { isLiveKey } from '../../src/domain/supply/routing-key.ts'
+import type { WithId } from '../../src/kernel/document.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
-import { type DocOf, readAll, readMany, readOne, type WithId } from '../shared/documents.ts'
+import { type DocOf, readAll, readOne, readReferenced } from '../shared/documents.ts'
 
-/** The facts that a campaign's launch is judged by, as the read models have them. */
+/** The launch facts of a campaign, from the read models. */
 export async function readLaunchFacts(
   views: ReadStore,
   { id: campaignId, workspaceId, status }: Pick<WithId<DocOf<typeof campaigns>>, 'id' | 'workspaceId' | 'status'>,
 ): Promise<LaunchFacts> {
   const filter = { workspaceId, campaignId }
-  const [plan, assigned, open, keys, purse] = await Promise.all([
+  const [plan, assigned, open, keys, wallet] = await Promise.all([
     readAll(views, routes, { filter }),
     readAll(views, numbers, { filter }),
     readAll(views, lanes, { filter }),
     readAll(views, routingKeys, { filter }),
     readOne(views, wallets, workspaceId, workspaceId),
   ])
-  const planned = await readMany(
-    views,
-    targets,
-    plan.map(({ targetId }) => targetId),
-  )
-  const owners = await readMany(
-    views,
-    buyers,
-    [...planned.values()].map(({ buyerId }) => buyerId),
-  )
+  const planned = await readReferenced(views, targets, plan, ({ targetId }) => targetId)
+  const owners = await readReferenced(views, buyers, planned.values(), ({ buyerId }) => buyerId)
   return {
     campaignId,
     status,
@@ -44,6 +37,6 @@ export async function readLaunchFacts(
     readyNumbers: assigned.filter(isDelivering).length,
     keyedLanes: keys.filter(isLiveKey).length,
     lanes: open.length,
-    balanceCents: purse?.balanceCents ?? 0,
+    balanceCents: wallet?.balanceCents ?? 0,
   }
 }

@@ -34,16 +34,16 @@ export const listCampaigns = defineQuery({
   response: pageOf(campaignShape),
   reads: [campaigns, verticals, numbers, routes, lanes, capCounters, callLog],
   cacheable: true,
-  async run({ views }: QueryPorts, { query, ...asked }) {
+  async run({ views }: QueryPorts, { query, ...request }) {
     const { routingMode, verticalId } = query
     const filter = {
-      workspaceId: asked.tenant.workspaceId,
+      workspaceId: request.tenant.workspaceId,
       ...statusFilter(query.status, 'archived'),
       ...textFilter(query.q, ['name']),
       ...(routingMode && { routingMode }),
       ...(verticalId && { verticalId }),
     }
     const { docs, total } = await readPage(views, campaigns, filter, pageOptions(query))
-    return pageResponse(await campaignShapes(views, asked, docs), query, total)
+    return pageResponse(await campaignShapes(views, request, docs), query, total)
   },
 })

@@ -10,7 +10,7 @@ import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readAll, readOne } from '../shared/documents.ts'
 import { routeShape, routeShapes } from './route-shape.ts'
 
-/** A campaign's routing plan, in the order of priority; equals as they were added. */
+/** A campaign's routing plan, by priority, then by creation. */
 export const listRoutes = defineQuery({
   name: 'list-routes',
   summary: "Read a campaign's routing plan",

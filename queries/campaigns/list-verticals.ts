@@ -5,7 +5,7 @@ import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readAll } from '../shared/documents.ts'
 import { platformShapes, verticalShape, verticalShapeOf } from './vertical-shape.ts'
 
-/** What campaigns may sell: the platform's verticals, then the workspace's own by name, those put away too. */
+/** The platform's verticals, then the workspace's own by name, including inactive ones. */
 export const listVerticals = defineQuery({
   name: 'list-verticals',
   summary: 'List verticals',

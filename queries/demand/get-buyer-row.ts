@@ -10,7 +10,7 @@ import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readOne } from '../shared/documents.ts'
 import { buyerRow, buyerRows } from './buyer-shape.ts'
 
-/** A buyer as a list shows it: what its writes answer. */
+/** A buyer in the form of a list: the response of its writes. */
 export const getBuyerRow = defineQuery({
   name: 'get-buyer-row',
   summary: 'Read a buyer with the count of its targets',
@@ -21,9 +21,9 @@ export const getBuyerRow = defineQuery({
   reads: [buyers, targets, capCounters, callLog],
   rejects: ['buyer-not-found'],
   record: ({ id }) => id,
-  async run({ views }: QueryPorts, { params, ...asked }) {
-    const doc = await readOne(views, buyers, asked.tenant.workspaceId, params.id)
-    const [buyer] = doc ? await buyerRows(views, asked, [doc]) : []
+  async run({ views }: QueryPorts, { params, ...request }) {
+    const doc = await readOne(views, buyers, request.tenant.workspaceId, params.id)
+    const [buyer] = doc ? await buyerRows(views, request, [doc]) : []
     return buyer ? { buyer } : refuse('buyer-not-found')
   },
 })

@@ -11,7 +11,7 @@ import { readAll, readOne } from '../shared/documents.ts'
 import { buyerShape, buyerShapes } from './buyer-shape.ts'
 import { targetShape, targetShapes } from './target-shape.ts'
 
-/** A buyer and its non-archived targets in full, oldest first; bidder headers and templates are blanked for everyone. */
+/** A buyer and its targets that are not archived, oldest first. Bidder headers and templates are hidden on both surfaces. */
 export const getBuyer = defineQuery({
   name: 'get-buyer',
   summary: 'Read a buyer and its targets',
@@ -25,15 +25,15 @@ export const getBuyer = defineQuery({
   reads: [buyers, targets, capCounters, callLog],
   rejects: ['buyer-not-found'],
   record: ({ id }) => id,
-  async run({ views }: QueryPorts, { params, ...asked }) {
-    const { workspaceId } = asked.tenant
+  async run({ views }: QueryPorts, { params, ...request }) {
+    const { workspaceId } = request.tenant
     const doc = await readOne(views, buyers, workspaceId, params.id)
     if (!doc) return refuse('buyer-not-found')
     const filter = { workspaceId, buyerId: doc.id, status: { $ne: 'archived' } }
     const owned = await readAll(views, targets, { filter, sort: { createdAt: 1 } })
     const [shapes, ownedShapes] = await Promise.all([
-      buyerShapes(views, asked, [doc]),
-      targetShapes(views, asked, owned, { open: null }),
+      buyerShapes(views, request, [doc]),
+      targetShapes(views, request, owned, { open: null }),
     ])
     const [buyer] = shapes
     return buyer ? { buyer, targets: ownedShapes } : refuse('buyer-not-found')

@@ -12,7 +12,7 @@ import { refuse } from '../../src/kernel/refusal.ts'
 import { id } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
-import { readAll, readMany, readOne } from '../shared/documents.ts'
+import { readAll, readOne, readReferenced } from '../shared/documents.ts'
 import { targetShape, targetShapes } from './target-shape.ts'
 
 const routeShape = routeSettings.extend({
@@ -23,11 +23,7 @@ const routeShape = routeSettings.extend({
 
 async function routesOf(views: ReadStore, workspaceId: string, targetId: string) {
   const plan = await readAll(views, routes, { filter: { workspaceId, targetId }, sort: { createdAt: 1 } })
-  const named = await readMany(
-    views,
-    campaigns,
-    plan.map(({ campaignId }) => campaignId),
-  )
+  const named = await readReferenced(views, campaigns, plan, ({ campaignId }) => campaignId)
   return plan.map(({ routeId, campaignId, priority, weight, active, revenueOverrideCents }) => {
     const found = named.get(campaignId)
     const campaign = found && { id: found.id, name: found.name, status: found.status, routingMode: found.routingMode }
@@ -35,10 +31,10 @@ async function routesOf(views: ReadStore, workspaceId: string, targetId: string)
   })
 }
 
-/** What reading a target answers. */
+/** The response of reading a target. */
 export const targetResponse = z.object({ target: targetShape.extend({ routes: z.array(routeShape) }) })
 
-/** A target with its place on every routing plan. */
+/** A target with its routes on all routing plans. */
 export const getTarget = defineQuery({
   name: 'get-target',
   summary: 'Read a target',
@@ -52,12 +48,12 @@ export const getTarget = defineQuery({
   reads: [targets, buyers, routes, campaigns, capCounters, callLog],
   rejects: ['target-not-found'],
   record: ({ id }) => id,
-  async run({ views, secrets }: QueryPorts, { params, surface, ...asked }) {
-    const { workspaceId } = asked.tenant
+  async run({ views, secrets }: QueryPorts, { params, surface, ...request }) {
+    const { workspaceId } = request.tenant
     const doc = await readOne(views, targets, workspaceId, params.id)
     if (!doc) return refuse('target-not-found')
     const [shapes, plan] = await Promise.all([
-      targetShapes(views, asked, [doc], { open: surface === 'rest' ? null : secrets }),
+      targetShapes(views, request, [doc], { open: surface === 'rest' ? null : secrets }),
       routesOf(views, workspaceId, doc.id),
     ])
     const [target] = shapes

@@ -29,11 +29,11 @@ export const listBuyers = defineQuery({
   response: pageOf(buyerRow),
   reads: [buyers, targets, capCounters, callLog],
   cacheable: true,
-  async run({ views }: QueryPorts, { query, ...asked }) {
-    const { workspaceId } = asked.tenant
+  async run({ views }: QueryPorts, { query, ...request }) {
+    const { workspaceId } = request.tenant
     const search = textFilter(query.q, ['name', 'company', 'contactName', 'externalRef'])
     const filter = { workspaceId, ...statusFilter(query.status, 'archived'), ...search }
     const { docs, total } = await readPage(views, buyers, filter, pageOptions(query))
-    return pageResponse(await buyerRows(views, asked, docs), query, total)
+    return pageResponse(await buyerRows(views, request, docs), query, total)
   },
 })

@@ -16,7 +16,7 @@ import { readOne, readPage } from '../shared/documents.ts'
 import { listQuery, pageOptions, pageResponse, RECORD_SORTS, statusFilter, textFilter } from '../shared/listing.ts'
 import { targetShape, targetShapes } from './target-shape.ts'
 
-/** Targets, each with today's figures; bidder headers and templates are blanked for keys. */
+/** Targets, each with today's figures; bidder headers and templates are hidden from keys. */
 export const listTargets = defineQuery({
   name: 'list-targets',
   summary: 'List targets',
@@ -39,8 +39,8 @@ export const listTargets = defineQuery({
   reads: [targets, buyers, campaigns, capCounters, callLog],
   cacheable: true,
   rejects: ['campaign-not-found'],
-  async run({ views, secrets }: QueryPorts, { query, surface, ...asked }) {
-    const { workspaceId } = asked.tenant
+  async run({ views, secrets }: QueryPorts, { query, surface, ...request }) {
+    const { workspaceId } = request.tenant
     const { buyerId, type, kind, campaignId } = query
     if (campaignId && !(await readOne(views, campaigns, workspaceId, campaignId))) return refuse('campaign-not-found')
     const filter = {
@@ -55,7 +55,7 @@ export const listTargets = defineQuery({
     }
     const { docs, total } = await readPage(views, targets, filter, pageOptions(query))
     return pageResponse(
-      await targetShapes(views, asked, docs, { open: surface === 'rest' ? null : secrets }),
+      await targetShapes(views, request, docs, { open: surface === 'rest' ? null : secrets }),
       query,
       total,
     )

@@ -5,15 +5,17 @@ import { buyerStatus } from '../../src/domain/demand/buyer.ts'
 import { type Endpoint, endpoint, type Rtb, rtb } from '../../src/domain/demand/endpoint.ts'
 import { type Target, target, targetKind } from '../../src/domain/demand/target.ts'
 import { nationalFormat } from '../../src/domain/supply/number.ts'
+import type { WithId } from '../../src/kernel/document.ts'
 import type { QueryContext } from '../../src/kernel/query.ts'
 import { id } from '../../src/kernel/wire.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
 import type { Secrets } from '../../src/ports/secrets.ts'
 import { today, todayFor, todayOf } from '../calls/today-figures.ts'
 import { countersOf, health, healthOf, usage, usageOf } from '../routing/usage-figures.ts'
-import { type DocOf, readMany, type WithId } from '../shared/documents.ts'
+import { type DocOf, readReferenced } from '../shared/documents.ts'
+import { statusReference } from '../shared/reference.ts'
 
-/** The dialling of a target as it is answered: of its password that there is one, and its end. */
+/** The dial settings of a target in a response: of the password only whether there is one, and its last characters. */
 export const endpointShape = endpoint
   .omit({ sipSecret: true })
   .extend({ hasSipSecret: z.boolean(), sipSecretLast4: z.string().nullable() })
@@ -24,24 +26,24 @@ const destination = z.object({
   display: z.string().nullable(),
 })
 
-/** A target as it is answered. */
+/** A target in a response. */
 export const targetShape = target.omit({ endpoint: true }).extend({
   kind: targetKind,
   buyer: z.object({ id, name: z.string(), status: buyerStatus }).nullable(),
   ...health.shape,
   destination,
   endpoint: endpointShape.nullable(),
-  // Blanked values are no header values.
+  // Hidden values are not valid header values.
   rtb: rtb.extend({ bidHeaders: z.record(z.string(), z.string()) }).nullable(),
   usage,
   liveCalls: z.int(),
   today,
 })
 
-/** Opens the sealed values of bidder headers. */
+/** Unseals the values of bidder headers. */
 type HeaderUnsealer = Pick<Secrets, 'unseal'>
 
-/** What stands for a bidder's header or template where it may not be seen. */
+/** Replaces a bidder's header values and template where they are hidden. */
 const HIDDEN = '•••'
 
 function rtbShapeOf(bidding: Rtb | null, open: HeaderUnsealer | null) {
@@ -66,31 +68,27 @@ function destinationShape({ type, endpoint, rtb }: Pick<Target, 'type' | 'endpoi
   return { type, value, display: value && nationalFormat(value) }
 }
 
-/** Targets with buyer, health, usage and today's figures. `open` shows bidder headers and templates in full; null blanks them. */
+/** Targets with buyer, health, usage and today's figures. `open` unseals bidder headers and shows templates; null hides both. */
 export async function targetShapes(
   views: ReadStore,
-  asked: Pick<QueryContext<unknown, unknown>, 'tenant' | 'now'>,
+  request: Pick<QueryContext<unknown, unknown>, 'tenant' | 'now'>,
   docs: readonly WithId<DocOf<typeof targets>>[],
   { open }: { readonly open: HeaderUnsealer | null },
 ) {
   const ids = docs.map(({ id }) => id)
   const [owners, counters, figures] = await Promise.all([
-    readMany(
-      views,
-      buyers,
-      docs.map(({ buyerId }) => buyerId),
-    ),
+    readReferenced(views, buyers, docs, ({ buyerId }) => buyerId),
     countersOf(views, 'target', ids),
-    todayOf(views, asked, 'target', ids),
+    todayOf(views, request, 'target', ids),
   ])
   return docs.map(
     ({ workspaceId: _workspace, targetId: _target, campaignIds: _campaigns, endpoint, rtb, ...record }) => {
       const owner = owners.get(record.buyerId)
-      const used = usageOf(counters, record.id, asked.now)
+      const used = usageOf(counters, record.id, request.now)
       return {
         ...record,
-        ...healthOf(counters, record.id, asked.now),
-        buyer: owner ? { id: owner.id, name: owner.name, status: owner.status } : null,
+        ...healthOf(counters, record.id, request.now),
+        buyer: statusReference(owner),
         destination: destinationShape({ type: record.type, endpoint, rtb }),
         endpoint: endpointShapeOf(endpoint),
         rtb: rtbShapeOf(rtb, open),

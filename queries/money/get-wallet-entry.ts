@@ -8,7 +8,7 @@ import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readOne } from '../shared/documents.ts'
 import { entryShape, entryShapeOf, walletFigures } from './wallet-shape.ts'
 
-/** What the entry of a reference and the balance now are: what a credit answers. It has no route of its own. */
+/** The entry of a reference with the current balance: the response of a credit. It has no route of its own. */
 export const getWalletEntry = defineQuery({
   name: 'get-wallet-entry',
   summary: 'Read an entry of the wallet',

@@ -4,12 +4,12 @@ import { wallets } from '../../projections/money/wallets.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
 import { pageOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import { windowProblem } from '../shared/activity-filter.ts'
 import { readPage } from '../shared/documents.ts'
 import { listQuery, pageOptions, pageResponse } from '../shared/listing.ts'
+import { timeWindowProblem } from '../shared/time-window.ts'
 import { entriesFilter, entryFilters, entryShape, entryShapeOf, walletFigures } from './wallet-shape.ts'
 
-/** The wallet: what it holds, and a page of its book, newest first. */
+/** The wallet: balance, reservations, and a page of its entries, newest first. */
 export const getWallet = defineQuery({
   name: 'get-wallet',
   summary: 'Read the wallet and its book',
@@ -20,7 +20,7 @@ export const getWallet = defineQuery({
   reads: [wallets, walletEntries],
   rejects: ['validation-error'],
   async run({ views }: QueryPorts, { query, tenant: { workspaceId } }) {
-    const problem = windowProblem(query)
+    const problem = timeWindowProblem(query)
     if (problem) return problem
     const [figures, { docs, total }] = await Promise.all([
       walletFigures(views, workspaceId),

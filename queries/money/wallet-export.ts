@@ -6,7 +6,7 @@ import type { Filter, ReadStore } from '../../src/ports/read-store.ts'
 import { readAll } from '../shared/documents.ts'
 import { type EntryShape, entriesFilter, type entriesQuery, entryShapeOf } from './wallet-shape.ts'
 
-/** The columns of the wallet's book as a file. */
+/** The columns of the wallet's export. */
 export const entryColumns: readonly CsvColumn<EntryShape>[] = [
   { heading: 'id', of: ({ id }) => id },
   { heading: 'at', of: ({ at }) => at },
@@ -17,13 +17,13 @@ export const entryColumns: readonly CsvColumn<EntryShape>[] = [
   { heading: 'note', of: ({ note }) => note },
 ]
 
-/** Every entry that is asked for, newest first, a batch at a time: what is written meanwhile moves none of them. */
+/** All entries that match a query, newest first, in batches. Entries written during the export shift none of them. */
 export async function* entryBatches(
   views: Pick<ReadStore, 'find'>,
   workspaceId: string,
-  asked: z.infer<typeof entriesQuery>,
+  request: z.infer<typeof entriesQuery>,
 ): AsyncGenerator<readonly EntryShape[]> {
-  const filter = entriesFilter(workspaceId, asked)
+  const filter = entriesFilter(workspaceId, request)
   for (let below = Number.MAX_SAFE_INTEGER; ; ) {
     const older: Filter = { $and: [filter, { revision: { $lt: below } }] }
     const batch = await readAll(views, walletEntries, {

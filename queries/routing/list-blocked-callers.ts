@@ -7,9 +7,9 @@ import { defineQuery } from '../../src/kernel/query.ts'
 import { id, pageOf, skipOf } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { contains, type Filter } from '../../src/ports/read-store.ts'
-import { readMany, readPage } from '../shared/documents.ts'
+import { digitsOf } from '../shared/digits.ts'
+import { readPage, readReferenced } from '../shared/documents.ts'
 import { pageFields, pageResponse } from '../shared/listing.ts'
-import { digitsIn } from '../shared/number-search.ts'
 import { blockedCallerOf, blockedCallerShape } from './blocked-caller-shape.ts'
 
 /** Digits of a caller that a block stores. */
@@ -18,7 +18,7 @@ const LAST_DIGITS = 10
 /** Digits match the last ten digits of the caller; text matches the reason. */
 function textFilter(text: string | undefined): Filter {
   if (!text) return {}
-  const digits = digitsIn(text).slice(-LAST_DIGITS)
+  const digits = digitsOf(text).slice(-LAST_DIGITS)
   return { $or: [{ reason: contains(text) }, ...(digits ? [{ callerLast10: contains(digits) }] : [])] }
 }
 
@@ -50,11 +50,7 @@ export const listBlockedCallers = defineQuery({
     const filter = { workspaceId, ...textFilter(query.q), ...scopeFilter(query.campaignId, query.scope) }
     const window = { sort: { createdAt: -1, _position: -1 }, skip: skipOf(query), limit: query.pageSize } as const
     const { docs, total } = await readPage(views, blockedCallers, filter, window)
-    const named = await readMany(
-      views,
-      campaigns,
-      docs.map(({ campaignId }) => campaignId),
-    )
+    const named = await readReferenced(views, campaigns, docs, ({ campaignId }) => campaignId)
     const rows = docs.map((doc) => blockedCallerOf(doc, named.get(doc.campaignId ?? '')))
     return pageResponse(rows, query, total)
   },

@@ -1,30 +1,14 @@
-import { collectionOf, type Projection } from '../../src/kernel/projection.ts'
-import type { Filter, Page, ReadStore, Sort, StoredDocument } from '../../src/ports/read-store.ts'
+import { type WithId, withId } from '../../src/kernel/document.ts'
+import { type AnyProjection, collectionOf, type Projection } from '../../src/kernel/projection.ts'
+import type { Filter, Page, ReadStore, Sort } from '../../src/ports/read-store.ts'
 
-/** A document with its id. */
-export type WithId<Doc> = Doc & { readonly id: string }
-
-/** The documents of a projection. */
+/** The document type of a projection. */
 export type DocOf<P> = P extends Projection<infer Doc, infer _S> ? Doc : never
 
-// biome-ignore lint/suspicious/noExplicitAny: which events a projection hears does not matter to its readers.
+// biome-ignore lint/suspicious/noExplicitAny: which events a projection reduces does not matter to its readers.
 type ProjectionOf<Doc> = Projection<Doc, any>
 
-const identityCache = new WeakMap<StoredDocument['doc'], object>()
-
-/**
- * A stored document with its id; a document that the store answers again is the same object again, so that what is made
- * of it need not be made anew. It was made by its projection's reducers, so reading does not check it.
- */
-function withId<Doc extends object>({ id, doc }: StoredDocument): WithId<Doc> {
-  const before = identityCache.get(doc)
-  if (before) return before as WithId<Doc>
-  const kept = { ...(doc as Doc), id }
-  identityCache.set(doc, kept)
-  return kept
-}
-
-/** A workspace's document by id; null when there is none, or when it is another workspace's. */
+/** A workspace's document by id; null when there is none, or it belongs to another workspace. */
 export async function readOne<Doc extends { readonly workspaceId: string }>(
   views: Pick<ReadStore, 'get'>,
   projection: ProjectionOf<Doc>,
@@ -36,7 +20,7 @@ export async function readOne<Doc extends { readonly workspaceId: string }>(
   return found?.workspaceId === workspaceId ? found : null
 }
 
-/** Documents by id, those that exist; ids may repeat or be null. */
+/** The existing documents of some ids, by id. Ids may repeat or be null. */
 export async function readMany<Doc extends object>(
   views: Pick<ReadStore, 'getMany'>,
   projection: ProjectionOf<Doc>,
@@ -47,7 +31,29 @@ export async function readMany<Doc extends object>(
   return new Map(stored.map((found) => [found.id, withId<Doc>(found)]))
 }
 
-/** Documents that a filter names, in order. */
+/** The documents that rows refer to, by id; `idOf` gives a row's reference, which may be null. */
+export function readReferenced<Row, Doc extends object>(
+  views: Pick<ReadStore, 'getMany'>,
+  projection: ProjectionOf<Doc>,
+  rows: Iterable<Row>,
+  idOf: (row: Row) => string | null,
+): Promise<ReadonlyMap<string, WithId<Doc>>> {
+  return readMany(views, projection, Array.from(rows, idOf))
+}
+
+/** The number of documents that match a filter, by the value of a field; 0 for a value without documents. */
+export async function countBy(
+  views: Pick<ReadStore, 'sum'>,
+  projection: AnyProjection,
+  filter: Filter,
+  field: string,
+): Promise<(value: string) => number> {
+  const groups = await views.sum(collectionOf(projection), filter, [field], [])
+  const counts = new Map(groups.map(({ key: [value], count }) => [value, count]))
+  return (value) => counts.get(value) ?? 0
+}
+
+/** The documents that match a page's filter, sorted. */
 export async function readAll<Doc extends object>(
   views: Pick<ReadStore, 'find'>,
   projection: ProjectionOf<Doc>,
@@ -57,7 +63,7 @@ export async function readAll<Doc extends object>(
   return stored.map((found) => withId<Doc>(found))
 }
 
-/** One page of the documents that a filter names, and how many there are. */
+/** One page of the documents that match a filter, and the total number of matches. */
 export async function readPage<Doc extends object>(
   views: ReadStore,
   projection: ProjectionOf<Doc>,

@@ -20,12 +20,12 @@ export const getNumberOrder = defineQuery({
   reads: [numberOrders, ...getNumber.reads],
   rejects: ['order-not-found'],
   record: ({ id }) => id,
-  async run(ports: QueryPorts, { params, ...asked }) {
-    const doc = await readOne(ports.views, numberOrders, asked.tenant.workspaceId, params.id)
+  async run(ports: QueryPorts, { params, ...request }) {
+    const doc = await readOne(ports.views, numberOrders, request.tenant.workspaceId, params.id)
     if (!doc) return refuse('order-not-found')
     if (doc.numberId === null) return { order: orderShapeOf(doc), number: null }
-    const found = await getNumber.run(ports, { ...asked, params: { id: doc.numberId } })
-    // Read models follow one by one: an order is shown as completed once its number can be read as well.
+    const found = await getNumber.run(ports, { ...request, params: { id: doc.numberId } })
+    // Projections advance separately: the order is shown as completed once its number can be read.
     return isRefusal(found)
       ? { order: { ...orderShapeOf(doc), status: 'pending' as const }, number: null }
       : { order: orderShapeOf(doc), number: found.number }

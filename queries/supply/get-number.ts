@@ -11,7 +11,7 @@ import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readOne } from '../shared/documents.ts'
 import { numberShape, numberShapes } from './number-shape.ts'
 
-/** A number, as it is answered alone: without the count of its calls (Document 1, Tracking number). */
+/** A single number, with `calls30d` 0 (Document 1, Tracking number). */
 export const getNumber = defineQuery({
   name: 'get-number',
   summary: 'Read a number',
@@ -25,9 +25,9 @@ export const getNumber = defineQuery({
   reads: [numbers, campaigns, publishers, pools, callLog],
   rejects: ['number-not-found'],
   record: ({ id }) => id,
-  async run({ views }: QueryPorts, { params, ...asked }) {
-    const doc = await readOne(views, numbers, asked.tenant.workspaceId, params.id)
-    const [number] = doc ? await numberShapes(views, asked, [doc]) : []
+  async run({ views }: QueryPorts, { params, ...request }) {
+    const doc = await readOne(views, numbers, request.tenant.workspaceId, params.id)
+    const [number] = doc ? await numberShapes(views, request, [doc]) : []
     return number ? { number: { ...number, calls30d: 0 } } : refuse('number-not-found')
   },
 })

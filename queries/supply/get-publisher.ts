@@ -23,9 +23,9 @@ export const getPublisher = defineQuery({
   reads: [publishers, ...LANE_READS, callLog],
   rejects: ['publisher-not-found'],
   record: ({ id }) => id,
-  async run({ views }: QueryPorts, { params, ...asked }) {
-    const doc = await readOne(views, publishers, asked.tenant.workspaceId, params.id)
-    const [publisher] = doc ? await publisherShapes(views, asked, [doc]) : []
+  async run({ views }: QueryPorts, { params, ...request }) {
+    const doc = await readOne(views, publishers, request.tenant.workspaceId, params.id)
+    const [publisher] = doc ? await publisherShapes(views, request, [doc]) : []
     return publisher ? { publisher } : refuse('publisher-not-found')
   },
 })

@@ -7,7 +7,7 @@ import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readOne } from '../shared/documents.ts'
 import { keyShape, keyShapeOf } from './routing-key-shape.ts'
 
-/** A publisher's routing key: everything that is set of it, and never the key. */
+/** A publisher's routing key: its settings, never the key itself. */
 export const getRoutingKey = defineQuery({
   name: 'get-routing-key',
   summary: "Read a publisher's routing key",

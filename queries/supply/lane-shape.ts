@@ -8,15 +8,17 @@ import { routingKeys } from '../../projections/supply/routing-keys.ts'
 import { campaignStatus } from '../../src/domain/campaigns/campaign.ts'
 import { lane } from '../../src/domain/supply/lane.ts'
 import { publisher } from '../../src/domain/supply/publisher.ts'
+import type { WithId } from '../../src/kernel/document.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import type { Filter, ReadStore } from '../../src/ports/read-store.ts'
 import { countersOf, laneUsage, laneUsageOf } from '../routing/usage-figures.ts'
-import { type DocOf, readAll, readMany, type WithId } from '../shared/documents.ts'
+import { type DocOf, readAll, readReferenced } from '../shared/documents.ts'
+import { statusReference } from '../shared/reference.ts'
 import { compatShape, compatShapeOf, laneKeyShape, laneKeyShapeOf } from './routing-key-shape.ts'
 
-/** What both surfaces show of a lane. */
+/** The fields of a lane on both surfaces. */
 const common = lane.omit({ campaignId: true, publisherId: true, keyId: true }).extend({
   effectiveBufferSeconds: z.int().nullable(),
   usage: laneUsage,
@@ -24,21 +26,21 @@ const common = lane.omit({ campaignId: true, publisherId: true, keyId: true }).e
   numbers: z.int(),
 })
 
-/** A lane as a publisher's answer shows it: by its campaign. */
+/** A lane in a publisher's response, with its campaign. */
 export const laneShape = common.extend({
   campaignId: id,
   campaign: z.object({ id, name: z.string(), status: campaignStatus }).nullable(),
   compat: z.object({ enabled: z.boolean() }),
 })
 
-/** A lane as a campaign's answer shows it on the console: by its publisher, with its single-step ping URL. */
+/** A lane in a campaign's response on the console, with its publisher and single-step ping URL. */
 export const campaignLaneShape = common.extend({
   publisherId: id,
   publisher: publisher.pick({ id: true, name: true, status: true, routingPrefix: true }).nullable(),
   compat: compatShape,
 })
 
-/** What lanes are read from. */
+/** The projections that lanes are read from. */
 export const LANE_READS = [lanes, routingKeys, campaigns, numbers, capCounters]
 
 type LaneDoc = WithId<DocOf<typeof lanes>>
@@ -58,20 +60,12 @@ async function numbersByLane(views: ReadStore, workspaceId: string, docs: readon
   return (laneId: string) => counts.get(laneId) ?? 0
 }
 
-/** Lanes of a workspace that a filter names, the oldest first, each with its key and its campaign. */
+/** Lanes of a workspace that match a filter, oldest first, each with its key and campaign. */
 async function readLanes(views: ReadStore, filter: Filter & { readonly workspaceId: string }, now: string) {
   const docs = await readAll(views, lanes, { filter, sort: { assignedAt: 1 } })
   const [named, keys, counters, numbersOn] = await Promise.all([
-    readMany(
-      views,
-      campaigns,
-      docs.map(({ campaignId }) => campaignId),
-    ),
-    readMany(
-      views,
-      routingKeys,
-      docs.map(({ keyId }) => keyId),
-    ),
+    readReferenced(views, campaigns, docs, ({ campaignId }) => campaignId),
+    readReferenced(views, routingKeys, docs, ({ keyId }) => keyId),
     countersOf(
       views,
       'lane',
@@ -98,7 +92,7 @@ async function readLanes(views: ReadStore, filter: Filter & { readonly workspace
   })
 }
 
-/** The lanes of publishers, by publisher, the oldest first. */
+/** The lanes of publishers, by publisher, oldest first. */
 export async function lanesOfPublishers(
   views: ReadStore,
   workspaceId: string,
@@ -109,7 +103,7 @@ export async function lanesOfPublishers(
   const shape = ({ campaignId, campaign, key, shown }: (typeof found)[number]) => ({
     ...shown,
     campaignId,
-    campaign: campaign ? { id: campaign.id, name: campaign.name, status: campaign.status } : null,
+    campaign: statusReference(campaign),
     compat: { enabled: (key?.compat ?? null) !== null },
   })
   return (publisherId: string) => found.filter((one) => one.publisherId === publisherId).map(shape)
@@ -122,7 +116,7 @@ const publisherSummary = ({ id, name, status, routingPrefix }: WithId<DocOf<type
   routingPrefix,
 })
 
-/** The lanes of a campaign, the oldest first; of one publisher, when it is named. */
+/** The lanes of a campaign, oldest first; of one publisher if `publisherId` is given. */
 export async function lanesOfCampaign(
   ports: QueryPorts,
   {
@@ -134,11 +128,7 @@ export async function lanesOfCampaign(
 ) {
   const { views } = ports
   const found = await readLanes(views, { workspaceId, campaignId, ...(publisherId && { publisherId }) }, now)
-  const owners = await readMany(
-    views,
-    publishers,
-    found.map((one) => one.publisherId),
-  )
+  const owners = await readReferenced(views, publishers, found, (one) => one.publisherId)
   return found.map(({ publisherId, key, shown }) => {
     const owner = owners.get(publisherId)
     return {

@@ -15,13 +15,13 @@ import { listQuery, pageOptions, pageResponse, statusFilter } from '../shared/li
 import { numberFilter } from '../shared/number-search.ts'
 import { numberShape, numberShapes } from './number-shape.ts'
 
-/** On a campaign or not, or on one campaign, which makes `assigned` moot. */
+/** Numbers of a campaign, which overrides `assigned`; else numbers with or without a campaign. */
 function campaignFilter(campaignId: string | undefined, assigned: boolean | undefined): Filter {
   if (campaignId) return { campaignId }
   return assigned === undefined ? {} : { campaignId: assigned ? { $ne: null } : null }
 }
 
-/** Every number the workspace holds, with attribution and activity. */
+/** All numbers of the workspace, with attribution and activity. */
 export const listNumbers = defineQuery({
   name: 'list-numbers',
   summary: 'List numbers',
@@ -42,10 +42,10 @@ export const listNumbers = defineQuery({
   response: pageOf(numberShape),
   reads: [numbers, campaigns, publishers, pools, callLog],
   cacheable: true,
-  async run({ views }: QueryPorts, { query, ...asked }) {
+  async run({ views }: QueryPorts, { query, ...request }) {
     const { publisherId, poolId } = query
     const filter = {
-      workspaceId: asked.tenant.workspaceId,
+      workspaceId: request.tenant.workspaceId,
       ...statusFilter(query.status, 'released'),
       ...numberFilter(query.q),
       ...campaignFilter(query.campaignId, query.assigned),
@@ -53,6 +53,6 @@ export const listNumbers = defineQuery({
       ...(poolId && { poolId }),
     }
     const { docs, total } = await readPage(views, numbers, filter, pageOptions(query))
-    return pageResponse(await numberShapes(views, asked, docs), query, total)
+    return pageResponse(await numberShapes(views, request, docs), query, total)
   },
 })

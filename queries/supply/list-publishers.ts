@@ -28,11 +28,11 @@ export const listPublishers = defineQuery({
   response: pageOf(publisherShape),
   reads: [publishers, ...LANE_READS, callLog],
   cacheable: true,
-  async run({ views }: QueryPorts, { query, ...asked }) {
-    const { workspaceId } = asked.tenant
+  async run({ views }: QueryPorts, { query, ...request }) {
+    const { workspaceId } = request.tenant
     const search = textFilter(query.q, ['name', 'routingPrefix', 'contactName'])
     const filter = { workspaceId, ...statusFilter(query.status, 'terminated'), ...search }
     const { docs, total } = await readPage(views, publishers, filter, pageOptions(query))
-    return pageResponse(await publisherShapes(views, asked, docs), query, total)
+    return pageResponse(await publisherShapes(views, request, docs), query, total)
   },
 })

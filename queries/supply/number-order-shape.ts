@@ -1,16 +1,17 @@
 import type { numberOrders } from '../../projections/supply/number-orders.ts'
 import { numberOrder } from '../../src/domain/supply/number-order.ts'
-import type { DocOf, WithId } from '../shared/documents.ts'
+import type { WithId } from '../../src/kernel/document.ts'
+import type { DocOf } from '../shared/documents.ts'
 
-/** An order as it is answered to whoever buys (Document 1, "buy a number"). */
+/** An order in the response to its buyer (Document 1, "buy a number"). */
 export const orderShape = numberOrder.pick({ id: true, e164: true, status: true, error: true, createdAt: true })
 
-/** An order on the list: with what was asked for and what came of it. */
+/** An order in the list, with its request and its result. */
 export const orderRow = numberOrder.omit({ userId: true, carrierOrderId: true, region: true, locality: true })
 
 type OrderDoc = WithId<DocOf<typeof numberOrders>>
 
-/** An order as it is answered to whoever buys. */
+/** An order in the response to its buyer. */
 export function orderShapeOf({ id, e164, status, error, createdAt }: OrderDoc) {
   return { id, e164, status, error, createdAt }
 }

@@ -5,42 +5,41 @@ import type { numbers } from '../../projections/supply/numbers.ts'
 import { pools } from '../../projections/supply/pools.ts'
 import { publishers } from '../../projections/supply/publishers.ts'
 import { campaignStatus } from '../../src/domain/campaigns/campaign.ts'
+import { DAY_MS } from '../../src/domain/shared/time.ts'
 import { trackingNumber } from '../../src/domain/supply/number.ts'
 import { isBilled } from '../../src/domain/supply/renewal.ts'
-import { collectionOf } from '../../src/kernel/projection.ts'
+import type { WithId } from '../../src/kernel/document.ts'
 import type { QueryContext } from '../../src/kernel/query.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
-import { type DocOf, readAll, readMany, type WithId } from '../shared/documents.ts'
+import { countBy, type DocOf, readAll, readReferenced } from '../shared/documents.ts'
+import { nameReference, statusReference } from '../shared/reference.ts'
 
-/** Days that `calls30d` looks back. */
+/** Days that `calls30d` covers. */
 const CALL_DAYS = 30
-const DAY_MS = 86_400_000
 
 const named = z.object({ id, name: z.string() })
 
-/** A tracking number as it is answered. */
+/** A tracking number in a response. */
 export const numberShape = trackingNumber
   .omit({ campaignId: true, publisherId: true, poolId: true, createdAt: true })
   .extend({
     campaign: named.extend({ status: campaignStatus }).nullable(),
     publisher: named.nullable(),
     pool: named.nullable(),
-    /** Only there when a billing date is known. */
+    /** Present only when a billing date is known. */
     renewsAt: instant.optional(),
     calls30d: z.int(),
     lastCallAt: instant.nullable(),
   })
 
-async function recentCalls(views: ReadStore, workspaceId: string, ids: readonly string[], now: string) {
+function recentCalls(views: ReadStore, workspaceId: string, ids: readonly string[], now: string) {
   const startedMs = { $gte: Date.parse(now) - CALL_DAYS * DAY_MS }
   const filter = { workspaceId, startedMs, numberId: { $in: ids } }
-  const groups = await views.sum(collectionOf(callLog), filter, ['numberId'], [])
-  const counts = new Map(groups.map(({ key: [id], count }) => [id, count]))
-  return (id: string) => counts.get(id) ?? 0
+  return countBy(views, callLog, filter, 'numberId')
 }
 
-/** When each number last took a call: its newest row of the call log. */
+/** When each number last took a call, from its newest row of the call log. */
 async function lastCalls(views: ReadStore, workspaceId: string, ids: readonly string[]) {
   const newest = await Promise.all(
     ids.map((numberId) =>
@@ -63,21 +62,9 @@ export async function numberShapes(
   const ids = docs.map(({ id }) => id)
   if (ids.length === 0) return []
   const [onCampaigns, byPublishers, inPools, calls30d, lastCallAt] = await Promise.all([
-    readMany(
-      views,
-      campaigns,
-      docs.map(({ campaignId }) => campaignId),
-    ),
-    readMany(
-      views,
-      publishers,
-      docs.map(({ publisherId }) => publisherId),
-    ),
-    readMany(
-      views,
-      pools,
-      docs.map(({ poolId }) => poolId),
-    ),
+    readReferenced(views, campaigns, docs, ({ campaignId }) => campaignId),
+    readReferenced(views, publishers, docs, ({ publisherId }) => publisherId),
+    readReferenced(views, pools, docs, ({ poolId }) => poolId),
     recentCalls(views, workspaceId, ids, now),
     lastCalls(views, workspaceId, ids),
   ])
@@ -88,9 +75,9 @@ export async function numberShapes(
       const pool = poolId === null ? undefined : inPools.get(poolId)
       return {
         ...record,
-        campaign: campaign ? { id: campaign.id, name: campaign.name, status: campaign.status } : null,
-        publisher: publisher ? { id: publisher.id, name: publisher.name } : null,
-        pool: pool ? { id: pool.id, name: pool.name } : null,
+        campaign: statusReference(campaign),
+        publisher: nameReference(publisher),
+        pool: nameReference(pool),
         ...(renewsAt !== null && isBilled(record.status) && { renewsAt }),
         calls30d: calls30d(record.id),
         lastCallAt: lastCallAt(record.id),

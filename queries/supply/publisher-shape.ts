@@ -2,15 +2,15 @@ import { z } from 'zod'
 import { callLog } from '../../projections/calls/call-log.ts'
 import type { publishers } from '../../projections/supply/publishers.ts'
 import { QUALITY } from '../../src/domain/shared/limits.ts'
+import { DAY_MS } from '../../src/domain/shared/time.ts'
 import { publisher } from '../../src/domain/supply/publisher.ts'
 import { qualityScore } from '../../src/domain/supply/quality.ts'
+import type { WithId } from '../../src/kernel/document.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
 import type { QueryContext } from '../../src/kernel/query.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
-import type { DocOf, WithId } from '../shared/documents.ts'
+import type { DocOf } from '../shared/documents.ts'
 import { laneShape, lanesOfPublishers } from './lane-shape.ts'
-
-const DAY_MS = 86_400_000
 
 /** A publisher as it is answered, with its lanes. */
 export const publisherShape = publisher.extend({ quality: z.int().nullable(), lanes: z.array(laneShape) })

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import type { routingKeys } from '../../projections/supply/routing-keys.ts'
 import { compatUrl, keyState, keyStateAt, routingKey, routingKeyGraceEnd } from '../../src/domain/supply/routing-key.ts'
+import type { WithId } from '../../src/kernel/document.ts'
 import { instant } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
-import type { DocOf, WithId } from '../shared/documents.ts'
+import type { DocOf } from '../shared/documents.ts'
 
 type KeyDoc = WithId<DocOf<typeof routingKeys>>
 
-/** The switch of the single-step ping, with its URL in full; null when it is off. */
+/** The single-step ping in a response: whether it is on, and its full URL; null when it is off. */
 export const compatShape = z.object({ enabled: z.boolean(), url: z.string().nullable() })
 
 /** The single-step ping of a key. */
@@ -16,19 +17,19 @@ export function compatShapeOf({ secrets, publicUrl }: QueryPorts, key: Pick<KeyD
   return { enabled: token !== null, url: token === null ? null : compatUrl(publicUrl, token) }
 }
 
-/** What a lane shows of its routing key: never the key, only its first characters. */
+/** A routing key in a lane's response: never the key, only its first characters. */
 export const laneKeyShape = routingKey
   .pick({ id: true, prefix: true, protocol: true, environment: true, requireSignature: true, issuedAt: true })
   .extend({ state: keyState, lastUsedAt: instant.nullable(), useCount: z.int() })
 
-/** A routing key as its lane shows it. Nothing takes pings yet, so no key has been used. */
+/** A routing key in its lane's response. Pings are not built yet, so no key has been used. */
 export function laneKeyShapeOf(key: KeyDoc, now: string): z.infer<typeof laneKeyShape> {
   const { id, prefix, protocol, environment, requireSignature, issuedAt } = key
-  const standing = { state: keyStateAt(key, now), lastUsedAt: null, useCount: 0 }
-  return { id, prefix, ...standing, protocol, environment, requireSignature, issuedAt }
+  const usage = { state: keyStateAt(key, now), lastUsedAt: null, useCount: 0 }
+  return { id, prefix, ...usage, protocol, environment, requireSignature, issuedAt }
 }
 
-/** A routing key as it is answered by itself: with its settings, its lane and the end of a grace that runs. */
+/** A routing key in its own response: with settings, lane and the end of a running grace. */
 export const keyShape = routingKey.omit({ secrets: true, compat: true, signing: true }).extend({
   ...laneKeyShape.shape,
   hasSigningSecret: z.boolean(),

@@ -1,6 +1,6 @@
 import { activity } from '../../../projections/activity/activity.ts'
 import { activityBatches, activityColumns, activityExportQuery } from '../../../queries/activity/activity-export.ts'
-import { windowProblem } from '../../../queries/shared/activity-filter.ts'
+import { timeWindowProblem } from '../../../queries/shared/time-window.ts'
 import { defineExport } from './exports.ts'
 import type { Write } from './write-route.ts'
 
@@ -10,7 +10,7 @@ const exported = defineExport({
   kind: 'activity',
   mounts: [{ surface: 'console', path: '/api/tracking/activity/export.csv' }],
   query: activityExportQuery,
-  problem: windowProblem,
+  problem: timeWindowProblem,
   reads: [activity],
   columns: activityColumns,
   batches: activityBatches,

@@ -4,7 +4,7 @@ import { walletEntries } from '../../../projections/money/wallet-entries.ts'
 import { getWalletEntry } from '../../../queries/money/get-wallet-entry.ts'
 import { entryBatches, entryColumns } from '../../../queries/money/wallet-export.ts'
 import { entriesQuery } from '../../../queries/money/wallet-shape.ts'
-import { windowProblem } from '../../../queries/shared/activity-filter.ts'
+import { timeWindowProblem } from '../../../queries/shared/time-window.ts'
 import { creditInput } from '../../domain/money/wallet-credit.ts'
 import { defineWrite } from './define-write.ts'
 import { defineExport } from './exports.ts'
@@ -45,7 +45,7 @@ const exportWallet = defineExport({
   kind: 'wallet',
   mounts: [{ surface: 'console', path: '/api/tracking/wallet/export.csv' }],
   query: entriesQuery,
-  problem: windowProblem,
+  problem: timeWindowProblem,
   reads: [walletEntries],
   columns: entryColumns,
   batches: entryBatches,

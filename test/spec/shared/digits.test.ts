@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { digitsIn } from '../../../queries/shared/number-search.ts'
+import { digitsOf } from '../../../queries/shared/digits.ts'
 
 describe('digits of a search', () => {
   test.each([
@@ -10,6 +10,6 @@ describe('digits of a search', () => {
     ['212x', ''],
     ['', ''],
   ])('%j looks for %j', (text, digits) => {
-    expect(digitsIn(text)).toBe(digits)
+    expect(digitsOf(text)).toBe(digits)
   })
 })

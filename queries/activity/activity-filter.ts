@@ -2,16 +2,15 @@ import { z } from 'zod'
 import { activity } from '../../projections/activity/activity.ts'
 import { type ActivityEntry, activityKind, severity } from '../../src/domain/activity/activity-entry.ts'
 import { SEARCH } from '../../src/domain/shared/limits.ts'
-import { type Refusal, refuse } from '../../src/kernel/refusal.ts'
-import { queryInstant } from '../../src/kernel/wire.ts'
+import type { WithId } from '../../src/kernel/document.ts'
 import type { Filter, ReadStore } from '../../src/ports/read-store.ts'
-import { type DocOf, readOne, type WithId } from './documents.ts'
-import { textFilter } from './listing.ts'
+import { type DocOf, readOne } from '../shared/documents.ts'
+import { textFilter } from '../shared/listing.ts'
+import { timeWindowFields, timeWindowFilter } from '../shared/time-window.ts'
 
 /** The filters of the activity log, to be spread into a query (Supplement §10). */
 export const activityFilters = {
-  from: queryInstant.optional(),
-  to: queryInstant.optional(),
+  ...timeWindowFields,
   actorId: z.string().max(SEARCH.text).optional(),
   kind: activityKind.optional(),
   severity: severity.optional(),
@@ -21,28 +20,15 @@ export const activityFilters = {
 const activityQuery = z.object(activityFilters)
 type ActivityQuery = Readonly<z.infer<typeof activityQuery>>
 
-/** An entry as it is kept. */
+/** A stored entry. */
 export type ActivityDocument = WithId<DocOf<typeof activity>>
 
-/** The window of a query: `from` and on, before `to`. */
-export function windowOf({ from, to }: Pick<ActivityQuery, 'from' | 'to'>): Filter {
-  const at = { ...(from === undefined ? {} : { $gte: from }), ...(to === undefined ? {} : { $lt: to }) }
-  return Object.keys(at).length === 0 ? {} : { at }
-}
-
-/** Refuses a window that ends before it begins; null for any other. */
-export function windowProblem({ from, to }: Pick<ActivityQuery, 'from' | 'to'>): Refusal<'validation-error'> | null {
-  return from !== undefined && to !== undefined && from > to
-    ? refuse('validation-error', { from: 'must not be after to' })
-    : null
-}
-
-/** The newest entry of a workspace's log; null where there is none. */
+/** The newest entry of a workspace's log; null when it is empty. */
 export function readLogHead(views: Pick<ReadStore, 'get'>, workspaceId: string): Promise<ActivityDocument | null> {
   return readOne(views, activity, workspaceId, workspaceId)
 }
 
-/** The entries that a query names, up to the head: what lies beyond it is still being written. */
+/** The entries that a query selects, up to the head: entries beyond it are still being written. */
 export function activityFilter(workspaceId: string, head: ActivityDocument | null, query: ActivityQuery): Filter {
   const named = Object.entries({
     'actor.id': query.actorId,
@@ -55,13 +41,13 @@ export function activityFilter(workspaceId: string, head: ActivityDocument | nul
     head: false,
     seq: { $lte: head?.seq ?? 0 },
     ...Object.fromEntries(named),
-    ...windowOf(query),
+    ...timeWindowFilter(query),
     ...textFilter(query.q, ['summary', 'actor.name', 'entity.name']),
   }
 }
 
-/** An entry as it is answered. */
-export function activityEntryOf(kept: ActivityDocument): ActivityEntry {
-  const { id, workspaceId: _workspaceId, seq: _seq, head: _head, entryId: _entryId, ...entry } = kept
+/** An entry in a response. */
+export function activityEntryOf(document: ActivityDocument): ActivityEntry {
+  const { id, workspaceId: _workspaceId, seq: _seq, head: _head, entryId: _entryId, ...entry } = document
   return { id, ...entry }
 }
