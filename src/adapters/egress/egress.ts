@@ -7,10 +7,10 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Egress, EgressFailure, EgressRequest, EgressResponse } from '../../ports/egress.ts'
 import { isReachable } from './addresses.ts'
 
-/** The addresses of a name. @throws Error with a code when it has none */
+/** Looks up the addresses of a host name. @throws Error with a code when it has none */
 export type HostLookup = (host: string) => Promise<readonly LookupAddress[]>
 
-/** Why a request failed, with the sentence for the customer. */
+/** A failed request, with the message for the customer. */
 class EgressError extends Error {
   override readonly name = 'Failed'
   readonly failure: EgressFailure
@@ -31,7 +31,7 @@ const refusedError = () =>
 
 const systemLookup: HostLookup = (host) => lookup(host, { all: true })
 
-/** Codes and names of errors that mean the time was up. */
+/** Codes and names of timeout errors. */
 const TIMEOUT_CODES = new Set([
   'TimeoutError',
   'UND_ERR_CONNECT_TIMEOUT',
@@ -60,7 +60,7 @@ async function readText(body: Dispatcher.ResponseData['body'], maxBytes: number)
   return Buffer.concat(parts).toString('utf8')
 }
 
-/** Checks what the text of a URL shows; where its name leads is checked at each connection. @throws Failed */
+/** Checks the text of a URL; its addresses are checked at each connection. @throws EgressError */
 function requireHttpUrl(url: string): void {
   const { protocol, username, password } = URL.parse(url) ?? { protocol: '', username: '', password: '' }
   if (!(protocol in DEFAULT_PORTS)) throw new EgressError('refused', 'The URL must begin with http:// or https://.')
@@ -68,8 +68,8 @@ function requireHttpUrl(url: string): void {
 }
 
 /**
- * Opens the way out. Every connection, whatever led to it, looks its name up, checks every address found and goes to
- * those very addresses: a name that changes its mind in between gains nothing. `opened` are the ranges that may be
+ * Opens the client for requests to customers' addresses. Each connection resolves its host once, checks every address and
+ * connects to a checked address, so that DNS rebinding has no effect. `opened` are the ranges that may be
  * reached though they are not public, on any port.
  */
 export function openEgress({
@@ -81,7 +81,7 @@ export function openEgress({
   readonly clock: Clock
   readonly lookUp?: HostLookup
 }): Egress {
-  /** The addresses of a host, all of which may be reached at a port. @throws Failed, and what the look-up throws */
+  /** Resolves a host, and checks every address for the port. @throws EgressError, or the error of the look-up */
   async function resolveAllowed(host: string, port: number): Promise<readonly LookupAddress[]> {
     const addresses = isIP(host) === 0 ? await lookUp(host) : [{ address: host, family: isIP(host) }]
     if (addresses.length === 0) throw new EgressError('unreachable', 'The host name has no address.')

@@ -2,21 +2,21 @@ import { setImmediate } from 'node:timers/promises'
 import { ErrorType, isCommandError, type StreamingRead } from '@eventstore/db-client'
 import { LogUnavailable } from '../../ports/event-log.ts'
 
-/** Whether the client's error is of that type. The message of some is empty, so only types are compared. */
+/** Whether an error of the client has the type. Some have no message, so only types are compared. */
 export function isErrorOfType(error: unknown, type: ErrorType): boolean {
   return error instanceof Error && isCommandError(error) && error.type === type
 }
 
-/** The port's error for whatever the client threw: nobody knows whether the call had an effect. */
+/** Converts an error of the client to LogUnavailable: it is unknown whether the call had an effect. */
 export function toUnavailable(error: unknown): LogUnavailable {
   if (error instanceof LogUnavailable) return error
   const reason = error instanceof Error ? error.message || error.constructor.name : String(error)
-  return new LogUnavailable(`EventStoreDB does not answer: ${reason}`, { cause: error })
+  return new LogUnavailable(`EventStoreDB does not respond: ${reason}`, { cause: error })
 }
 
 /**
- * Reads, and once more at once if that fails: after a server restart the pooled channel fails its first call, which makes
- * the client open another.
+ * Reads, and retries once at once: after a server restart the pooled channel fails its first call, and the client then opens
+ * a new one.
  * @throws LogUnavailable
  */
 export async function withReadRetry<Answer>(read: () => Promise<Answer>): Promise<Answer> {
@@ -34,20 +34,21 @@ export async function withReadRetry<Answer>(read: () => Promise<Answer>): Promis
   }
 }
 
-/** What a read brought; `cut` when it stopped early for lack of time, with more to come. */
+/** Events of one read; `isPartial` when the read ran out of time before its end. */
 export interface Batch<Event> {
   readonly events: readonly Event[]
   readonly isPartial: boolean
 }
 
 /**
- * Collects a streaming read, whose deadline (ms) the client does not keep. At half of it it stops with what it has, so
- * that large events never starve a reader.
+ * Collects a streaming read within a deadline (ms), which the client itself ignores. After half of it, it returns what has
+ * arrived, so that large events never starve a reader.
+ * @throws LogUnavailable when the server stays silent until the deadline
  */
 export async function collect<Event>(stream: StreamingRead<Event>, deadline: number): Promise<Batch<Event>> {
-  // The client may still emit an error when nobody iterates any more; unheard it would end the process.
+  // The client may emit an error after the iteration has ended; without a listener it would end the process.
   stream.on('error', () => {})
-  const silence = new LogUnavailable(`EventStoreDB does not answer: silent for ${deadline} ms`)
+  const silence = new LogUnavailable(`EventStoreDB does not respond: silent for ${deadline} ms`)
   const timer = setTimeout(() => stream.destroy(silence), deadline)
   const until = performance.now() + deadline / 2
   const events: Event[] = []

@@ -8,17 +8,17 @@ import { fromServerEvent, isSystemEvent, positionOf, toServerEvent } from './rec
 const LIMIT = 1_000
 const DEADLINE_MS = 5_000
 
-/** A client, and the milliseconds after which a call is given up. */
+/** A client, and the timeout of a call in milliseconds. */
 interface Server {
   readonly client: EventStoreDBClient
   readonly deadline: number
 }
 
 /**
- * The event log on EventStoreDB, from a connection string (`esdb://host:port?tls=false`). One append takes 1 MiB at most;
- * a larger one is a RangeError. `readAll` and `follow` take START or a position that the log gave.
- * @param deadline milliseconds after which a call is given up
- * @throws Error when the string does not parse, LogUnavailable when the server does not answer.
+ * Opens the event log on EventStoreDB, from a connection string (`esdb://host:port?tls=false`). An append larger than 1 MiB
+ * throws a RangeError. `readAll` and `follow` take START or a position that the log returned.
+ * @param deadline timeout of a call in milliseconds
+ * @throws Error when the string does not parse, LogUnavailable when the server does not respond.
  */
 export async function openEventStoreDb(url: string, deadline = DEADLINE_MS): Promise<EventLog> {
   const client = connect(url)
@@ -34,11 +34,11 @@ export async function openEventStoreDb(url: string, deadline = DEADLINE_MS): Pro
     head: () => withReadRetry(() => head(server)),
     close: async () => {
       closing.abort()
-      // It cancels what is under way at once; what it then waits for may never come from a server that was silent.
+      // Cancels pending calls at once. It then waits for the server, which may stay silent, so it is not awaited.
       void client.dispose()
     },
   }
-  // A fresh connection is warmed by one call before many use it at once.
+  // One call opens the connection before many use it at once.
   await log.head()
   return log
 }
@@ -46,8 +46,8 @@ export async function openEventStoreDb(url: string, deadline = DEADLINE_MS): Pro
 function connect(url: string): EventStoreDBClient {
   try {
     const client = EventStoreDBClient.connectionString(url)
-    // The client's shared append channel never rejects when the server is silent, and its write queue rejects unheard
-    // when the server dies, which ends the process. A client that supports no batches makes one call for each append.
+    // The client's batch append never rejects when the server is silent, and when the server dies, its write queue rejects
+    // without a handler, which ends the process. A client that supports no batches makes one call for each append.
     return Object.assign(client, { supports: async () => false })
   } catch (error) {
     throw new Error('The EventStoreDB connection string must look like esdb://[user:password@]host:port?tls=false.', {
@@ -56,7 +56,7 @@ function connect(url: string): EventStoreDBClient {
   }
 }
 
-/** One append, never repeated blindly: after a failure the caller reads the tail and decides. */
+/** Appends without a retry: after a failure the caller reads the end of the stream and decides. */
 async function append(
   { client, deadline }: Server,
   stream: string,
@@ -72,7 +72,7 @@ async function append(
   } catch (error) {
     if (isErrorOfType(error, ErrorType.WRONG_EXPECTED_VERSION)) return { ok: false, conflict: true }
     if (isErrorOfType(error, ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED))
-      throw new RangeError(`${events.length} events for ${stream} are larger than EventStoreDB takes in one append.`)
+      throw new RangeError(`${events.length} events for ${stream} are larger than the maximum append of EventStoreDB.`)
     throw toUnavailable(error)
   }
 }
@@ -94,7 +94,7 @@ async function readStream(
   }
 }
 
-/** The server reads from a position inclusive, and knows no filter here: what lies at `after` and system events are left out. */
+/** The server reads from a position inclusive and without a filter, so the event at `after` and system events are dropped here. */
 async function readPage(
   { client, deadline }: Server,
   after: number,
@@ -115,7 +115,7 @@ async function readPage(
   }
 }
 
-/** Backwards from the end, past system events. */
+/** Position of the newest event: reads backwards from the end, past system events. */
 async function head({ client, deadline }: Server): Promise<number> {
   let fromPosition: ReturnType<typeof readPositionOf> = 'end'
   for (let maxCount = 8; ; maxCount = LIMIT) {

@@ -1,15 +1,16 @@
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type EventStoreDBClient, excludeSystemEvents, type ReadPosition } from '@eventstore/db-client'
+import { backOffMs } from '../../kernel/async/backoff.ts'
 import { type EventLog, type LogPage, LogUnavailable } from '../../ports/event-log.ts'
 import { toUnavailable } from './calls.ts'
 import { fromServerEvent } from './recorded.ts'
 
-const PAGE = 1_000
-const RETRY_MS = { first: 20, last: 2_000 }
+const PAGE_EVENTS = 1_000
+const BACK_OFF = { firstMs: 20, maxMs: 2_000 }
 
 /**
- * Pages behind a position for ever: read in pages up to the end, then pushed by a subscription; when that breaks, read
- * again from where it stopped.
+ * Yields pages of events after a position until the signal aborts: it reads up to the end of the log, then subscribes. When
+ * the subscription breaks, it reads again from the last position, after a back-off.
  */
 export async function* follow(
   client: EventStoreDBClient,
@@ -18,12 +19,12 @@ export async function* follow(
   signal: AbortSignal,
 ): AsyncGenerator<LogPage> {
   let position = after
-  let patience = RETRY_MS.first
+  let failures = 0
   while (!signal.aborted) {
     try {
-      const page = await readAll(position, PAGE)
+      const page = await readAll(position, PAGE_EVENTS)
       position = page.position
-      patience = RETRY_MS.first
+      failures = 0
       yield page
       if (!page.end) continue
       for await (const pushed of subscribe(client, position, signal)) {
@@ -33,13 +34,13 @@ export async function* follow(
     } catch (error) {
       if (signal.aborted) return
       if (!(error instanceof LogUnavailable)) throw error
-      await setTimeout(patience, undefined, { signal }).catch(() => {})
-      patience = Math.min(patience * 2, RETRY_MS.last)
+      failures += 1
+      await sleep(backOffMs(failures, BACK_OFF), undefined, { signal }).catch(() => {})
     }
   }
 }
 
-/** Pages of whatever has arrived since the last one. The stream's own backpressure holds the server back. */
+/** Yields pages of the events that arrived since the last page. The stream's backpressure slows the server down. */
 async function* subscribe(client: EventStoreDBClient, after: number, signal: AbortSignal): AsyncGenerator<LogPage> {
   if (signal.aborted) return
   const subscription = client.subscribeToAll({ fromPosition: readPositionOf(after), filter: excludeSystemEvents() })
@@ -49,7 +50,7 @@ async function* subscribe(client: EventStoreDBClient, after: number, signal: Abo
   try {
     for await (const first of subscription) {
       const events = [first]
-      while (events.length < PAGE) {
+      while (events.length < PAGE_EVENTS) {
         const next: typeof first | null = subscription.read()
         if (next === null) break
         events.push(next)
@@ -66,7 +67,7 @@ async function* subscribe(client: EventStoreDBClient, after: number, signal: Abo
   }
 }
 
-/** The server's spelling of a position that it gave before; it refuses others. */
+/** Server form of a position that the server returned before; it refuses any other. */
 export function readPositionOf(position: number): ReadPosition {
   return position < 0 ? 'start' : { commit: BigInt(position), prepare: BigInt(position) }
 }

@@ -1,14 +1,14 @@
 import { type EventData, type JSONType, jsonEvent, type RecordedEvent as ServerEvent } from '@eventstore/db-client'
 import type { EventToAppend, Meta, RecordedEvent } from '../../kernel/event.ts'
 
-/** An event as the server takes it: `meta.eventId` is its id, the version travels in the metadata. */
+/** Server form of an event: `meta.eventId` is its id, and the version is part of the metadata. */
 export function toServerEvent({ type, version, data, meta }: EventToAppend): EventData {
   return jsonEvent({ id: meta.eventId, type, data: data as JSONType, metadata: { version, ...meta } })
 }
 
 /**
- * An event as the server gives it back. Each event of one append has its own place in the transaction log, and its
- * commit and prepare positions are equal, so either is the position: a byte offset, far below 2^53.
+ * Converts an event from the server. Each event of an append has its own place in the transaction log, with equal commit and
+ * prepare positions, so either serves as the position: a byte offset, far below 2^53.
  */
 export function fromServerEvent(event: ServerEvent): RecordedEvent {
   const { version, ...meta } = event.metadata as unknown as Meta & { readonly version: number }
@@ -28,7 +28,7 @@ export function positionOf(event: ServerEvent): number {
   return Number(event.position?.prepare ?? 0n)
 }
 
-/** System events are the server's own: settings, statistics, links. */
+/** Whether the event is one of the server's own: settings, statistics, links. */
 export function isSystemEvent(event: ServerEvent): boolean {
   return event.type.startsWith('$') || event.streamId.startsWith('$')
 }

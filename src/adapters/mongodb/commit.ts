@@ -11,9 +11,9 @@ export interface StoredCheckpoint extends Checkpoint {
 }
 
 /**
- * Writes documents, each only over one that was folded less far. Their positions are read first by `_id` alone, so that a
- * repeated batch writes nothing and new documents are plain inserts; the guard stays in each replacement, for another
- * runner may write in between.
+ * Writes documents, each only over one at a lower position. Positions are read first, so that a repeated batch writes nothing
+ * and new documents are plain inserts. Each replacement still compares the position, since another runner may write in
+ * between.
  */
 export async function writeDocuments(
   rows: Collection<Row>,
@@ -36,7 +36,7 @@ export async function writeDocuments(
   )
 }
 
-/** Moves the checkpoint by compare-and-set; false when it is not at `expected`. */
+/** Moves the checkpoint by compare-and-set. False when it is not at `expected`. */
 export async function moveCheckpoint(
   db: Db,
   name: string,
@@ -57,7 +57,7 @@ export async function moveCheckpoint(
   }
 }
 
-/** Drops the guards of removed documents that a checkpoint passed. */
+/** Deletes the guards of removed documents up to a position that the checkpoint has passed. */
 export async function dropGuards(rows: Collection<Row>, checkpoint: string, position: number): Promise<void> {
   await rows.deleteMany({ g: checkpoint, p: { $lte: position } })
 }
@@ -70,7 +70,7 @@ function replaceOlder({ _id, ...replacement }: Row): AnyBulkWriteOperation<Row> 
   return { replaceOne: { filter: { _id, p: { $lt: replacement.p } }, replacement } }
 }
 
-/** One unordered bulk write; answers which inserts found a document of their id. */
+/** One unordered bulk write. Returns the indexes of inserts whose id exists. */
 async function bulkWrite(rows: Collection<Row>, operations: readonly AnyBulkWriteOperation<Row>[]): Promise<number[]> {
   if (operations.length === 0) return []
   try {

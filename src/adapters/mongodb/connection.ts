@@ -12,27 +12,27 @@ import { StoreUnavailable } from '../../ports/read-store.ts'
 const DATABASE = 'ringledger'
 const SELECTION_TIMEOUT_MS = 3_000
 const SOCKET_TIMEOUT_MS = 15_000
-/** A call, which may be several commands, has failed after so long. */
+/** Timeout of a call, which may be several commands. */
 const CALL_TIMEOUT_MS = 30_000
 
 /** Server errors that mean "not now": stepping down, shutting down, no primary. */
 const UNAVAILABLE_CODES: readonly unknown[] = [91, 189, 10107, 11600, 11602, 13435, 13436]
 const DUPLICATE = 11_000
 
-/** A way to a database. The driver reconnects by itself; a client that stopped doing so is replaced. */
+/** Access to a database. The driver reconnects; a client that has stopped reconnecting is replaced. */
 export interface MongoConnection {
-  /** Makes a call. @throws StoreUnavailable when the server is away: nobody knows whether the call had an effect */
+  /** Makes a call. @throws StoreUnavailable when the server is unavailable: the call may have had an effect or not */
   readonly withDb: <Answer>(call: (db: Db) => Promise<Answer>) => Promise<Answer>
   readonly close: () => Promise<void>
 }
 
 /**
- * Connects to the database that the URL's path names (`ringledger` when it names none).
+ * Connects to the database in the URL's path (`ringledger` by default).
  *
- * The driver (7.9) waits for ever when it writes to a socket that was closed in the same turn: a call of its monitor
- * then ends all monitoring, so that no server is ever found again, and any other call never ends. So calls have a time
- * limit, and a client that overran it, or found no server in time, makes way for a fresh one.
- * @throws Error when the string does not parse, StoreUnavailable when no server answers.
+ * The driver (7.9) never settles a write to a socket that was closed in the same tick: if its monitor made the call,
+ * monitoring ends and no server is found again; any other call stays pending. So calls have a timeout, and a client that
+ * exceeds it, or finds no server in time, is replaced.
+ * @throws Error when the string does not parse, StoreUnavailable when no server responds.
  */
 export async function connect(url: string): Promise<MongoConnection> {
   let client = createClient(url)
@@ -52,11 +52,11 @@ export async function connect(url: string): Promise<MongoConnection> {
   }
   return {
     async withDb(call) {
-      const asked = client
+      const current = client
       try {
-        return await withTimeout(CALL_TIMEOUT_MS, call(asked.db(name)))
+        return await withTimeout(CALL_TIMEOUT_MS, call(current.db(name)))
       } catch (error) {
-        if (error instanceof CallTimeout || error instanceof MongoServerSelectionError) replace(asked)
+        if (error instanceof CallTimeout || error instanceof MongoServerSelectionError) replace(current)
         throw isUnavailable(error) ? toUnavailable(error) : error
       }
     },
@@ -67,10 +67,10 @@ export async function connect(url: string): Promise<MongoConnection> {
   }
 }
 
-/** A call that did not end in time. */
+/** A call did not settle within its timeout. */
 class CallTimeout extends Error {}
 
-/** What a call answers. @throws Silence after so many ms */
+/** Waits for a result. @throws CallTimeout after `ms` milliseconds */
 async function withTimeout<Answer>(ms: number, answer: Promise<Answer>): Promise<Answer> {
   const { promise, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new CallTimeout(`silent for ${ms} ms`)), ms)
@@ -96,12 +96,12 @@ function createClient(url: string): MongoClient {
   }
 }
 
-/** Whether a write was refused because a document of that id is there. */
+/** Whether a write failed because a document with its id exists. */
 export function isDuplicate(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE
 }
 
-/** Whether it was the server, or the way to it, that failed. A bulk write wraps whatever ended it as a server's error. */
+/** Whether the server or the connection to it failed. A bulk write wraps that error in a server error. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof MongoServerError) {
     const { errorResponse, code } = error
@@ -117,7 +117,7 @@ export function isUnavailable(error: unknown): boolean {
   )
 }
 
-/** A socket's own error, which the driver lets through when the other side hung up just before it wrote. */
+/** Whether an error is the socket's own: the driver passes it on when the peer closed just before a write. */
 function isSocketError(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' && /^(E[A-Z]+|ERR_(STREAM|SOCKET)_\w+)$/.test(code)
@@ -125,5 +125,5 @@ function isSocketError(error: unknown): boolean {
 
 function toUnavailable(error: unknown): StoreUnavailable {
   const reason = error instanceof Error ? error.message : String(error)
-  return new StoreUnavailable(`MongoDB does not answer: ${reason}`, { cause: error })
+  return new StoreUnavailable(`MongoDB does not respond: ${reason}`, { cause: error })
 }

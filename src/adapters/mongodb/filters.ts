@@ -2,8 +2,8 @@ import type { Document, Filter as ServerFilter } from 'mongodb'
 import type { Conditions, Filter, Scalar, Sort } from '../../ports/read-store.ts'
 
 /**
- * How a document lies in its collection: `d` the document, `p` the position it was folded to. One that was removed leaves
- * its position as a guard, without `d`, and `g` names the checkpoint that has to pass it.
+ * Stored form of a document: `d` is the document, `p` the position of its last event. A removed document leaves a guard: a row
+ * with its position, without `d`, and with `g`, the checkpoint that must pass the position before the guard is deleted.
  */
 export interface Row {
   readonly _id: string
@@ -14,18 +14,18 @@ export interface Row {
 
 const ROW_FIELDS: Readonly<Record<string, string>> = { _id: '_id', _position: 'p' }
 
-/** Stored path of a document's path, or of what lies beside the document. */
+/** Stored path of a document's path, or of a field of its row. */
 export function storedPath(path: string): string {
   return ROW_FIELDS[path] ?? `d.${path}`
 }
 
-/** The server's filter for ours; guards are excluded where the filter itself does not. */
+/** Server form of a filter. Guards are excluded, unless the filter itself cannot match one. */
 export function toServerFilter(filter: Filter): ServerFilter<Row> {
   const rewritten = serverConditionOf(filter)
   return needsDocument(filter) ? rewritten : { $and: [rewritten, { d: { $exists: true } }] }
 }
 
-/** The server's order for ours, ties by id. */
+/** Server form of a sort, with ties ordered by id. */
 export function serverSortOf(sort: Sort): Record<string, 1 | -1> {
   return { ...Object.fromEntries(Object.entries(sort).map(([path, way]) => [storedPath(path), way])), _id: 1 }
 }
@@ -37,13 +37,13 @@ function serverConditionOf(filter: Filter): Document {
   return parts.length === 1 && parts[0] ? parts[0] : combine('$and', parts)
 }
 
-/** The server refuses empty lists: no condition is always true, no alternative never. */
+/** The server refuses empty lists: an empty `$and` is always true, an empty `$or` never. */
 function combine(operator: string, filters: readonly Document[]): Document {
   if (filters.length > 0) return { [operator]: filters }
   return operator === '$and' ? {} : { _id: { $in: [] } }
 }
 
-/** Whether only a document can match, so that an index is used as it is. */
+/** Whether only documents can match, and no guards, so that the filter needs no extra condition beside its index. */
 function needsDocument(filter: Filter): boolean {
   return entries(filter).some(([path, condition]) => {
     if (isList(condition)) return path === '$and' ? condition.some(needsDocument) : condition.every(needsDocument)

@@ -4,10 +4,10 @@ import { connect, isDuplicate } from './connection.ts'
 
 const COLLECTION = '_operational'
 const LOG_COLLECTION = '_notes'
-/** Behind every key that begins with a prefix. */
+/** Sorts after every key with the same prefix. */
 const LAST = '\u{10FFFF}'
 
-/** `v` is a number as it is, so that it can be added to, or any other value as JSON; `n` the version, `e` the expiry. */
+/** `v` is the value: a number as it is, so that `$inc` works, any other value as JSON. `n` is the version, `e` the expiry. */
 interface Row {
   readonly _id: string
   readonly v: number | string
@@ -15,7 +15,7 @@ interface Row {
   readonly e: number | null
 }
 
-/** `_id` is series and id, `s` the series, `t` the instant, `l` the labels, `v` the value as JSON, `e` the expiry. */
+/** `_id` is series and id, `s` the series, `i` the id, `t` the instant, `l` the labels, `v` the value as JSON, `e` the expiry. */
 interface LogRow {
   readonly _id: string
   readonly s: string
@@ -27,9 +27,9 @@ interface LogRow {
 }
 
 /**
- * The operational store on MongoDB, in the same database as the read store; each method is one atomic operation, or two
- * where the first lost a race.
- * @throws Error when the string does not parse, StoreUnavailable when no server answers.
+ * Opens the operational store on MongoDB, in the same database as the read store. Each method is one atomic operation, or
+ * two if the first lost a race.
+ * @throws Error when the string does not parse, StoreUnavailable when no server responds.
  */
 export async function openMongoOperationalStore(url: string): Promise<OperationalStore> {
   const { withDb, close } = await connect(url)
@@ -112,7 +112,7 @@ function logRowsOf(db: Db): Collection<LogRow> {
   return db.collection<LogRow>(LOG_COLLECTION)
 }
 
-/** Adds to what is there; begins anew over what has expired. Losing a race to begin means that there is something to add to. */
+/** Adds to a live number, or starts over an expired one. When another increment starts first, it adds to that one. */
 async function increment(
   rows: Collection<Row>,
   key: string,
@@ -132,7 +132,7 @@ async function update(rows: Collection<Row>, filter: Filter<Row>, change: Update
   return (await rows.updateOne(filter, change)).matchedCount === 1
 }
 
-/** Changes what matches or, where the key is free, begins it; false when the key is there and does not match. */
+/** Updates the matching row, or inserts it if the key is free. False when the key exists and does not match. */
 async function upsert(rows: Collection<Row>, filter: Filter<Row>, change: UpdateFilter<Row>): Promise<boolean> {
   try {
     await rows.updateOne(filter, change, { upsert: true })
@@ -151,7 +151,7 @@ function aliveFilter(now: number) {
   return { e: { $not: { $lte: now } } }
 }
 
-/** Only numbers compare with a number: what never expires does not match. */
+/** Matches no row that never expires: null does not compare with a number. */
 function expiredFilter(now: number) {
   return { e: { $lte: now } }
 }
@@ -164,7 +164,7 @@ function entryOf({ _id, v, n, e }: Row): Entry {
   return { key: _id, value: typeof v === 'string' ? JSON.parse(v) : v, version: n, expiresAt: e }
 }
 
-/** Adds all that is not there; of what is, the driver tells when everything else has been tried. */
+/** Inserts the records that are new. The driver reports duplicates after it has tried all records. */
 async function insertLog(
   notes: Collection<LogRow>,
   added: readonly (LogRecord & { readonly series: string })[],

@@ -16,8 +16,8 @@ import { type Row, serverSortOf, storedPath, toServerFilter } from './filters.ts
 const NAMESPACE_EXISTS = 48
 
 /**
- * The read store on MongoDB, standalone, replica set or sharded; the database is the URL's path (default `ringledger`).
- * @throws Error when the string does not parse, StoreUnavailable when no server answers.
+ * Opens the read store on MongoDB: standalone, replica set or sharded. The database is the URL's path (default `ringledger`).
+ * @throws Error when the string does not parse, StoreUnavailable when no server responds.
  */
 export async function openMongoReadStore(url: string): Promise<ReadStore> {
   const { withDb, close } = await connect(url)
@@ -82,7 +82,7 @@ async function ensure(db: Db, specs: readonly CollectionSpec[]): Promise<void> {
   }
 }
 
-/** Another process may create it at the same moment. */
+/** Creates a collection; another process may create it at the same time. */
 async function create(db: Db, name: string): Promise<void> {
   try {
     await db.createCollection(name)
@@ -91,7 +91,7 @@ async function create(db: Db, name: string): Promise<void> {
   }
 }
 
-/** Before MongoDB 7 a server refuses to drop what is not there. */
+/** Drops a collection if it exists: before MongoDB 7 a server refuses to drop a missing one. */
 async function drop(db: Db, name: string): Promise<void> {
   if ((await namesIn(db)).includes(name)) await db.dropCollection(name)
 }
@@ -104,7 +104,7 @@ async function find(db: Db, collection: string, page: Page): Promise<readonly St
   return (await pageOf(db, collection, page)?.toArray())?.flatMap(storedOf) ?? []
 }
 
-/** The rows of a page; null for none: to the server a limit of 0 is none at all. */
+/** Cursor of a page; null for a limit of 0, which the server reads as no limit. */
 function pageOf(db: Db, collection: string, { filter, sort = {}, skip = 0, limit }: Page): FindCursor<Row> | null {
   const cursor = rowsOf(db, collection).find(toServerFilter(filter)).sort(serverSortOf(sort)).skip(skip)
   return limit === 0 ? null : limit === undefined ? cursor : cursor.limit(limit)
@@ -135,7 +135,7 @@ interface Group {
 }
 
 async function sum(db: Db, collection: string, filter: Filter, groupBy: readonly string[], fields: readonly string[]) {
-  // A missing field is null, and the server tells the two apart inside a compound key.
+  // A missing field counts as null; inside a compound key the server would distinguish the two.
   const keys = groupBy.map((path, i) => [`k${i}`, { $ifNull: [`$${storedPath(path)}`, null] }] as const)
   const sums = fields.map((path, i) => [`s${i}`, { $sum: `$${storedPath(path)}` }] as const)
   const group = { _id: Object.fromEntries(keys), count: { $sum: 1 }, ...Object.fromEntries(sums) }
@@ -149,7 +149,7 @@ async function sum(db: Db, collection: string, filter: Filter, groupBy: readonly
   }))
 }
 
-/** `guards` knows, for each collection, the highest position at which a guard of a removed document may lie. */
+/** `guards` holds the highest possible position of a removed document's guard, by collection; -1 for none. */
 async function commit(
   db: Db,
   guards: Map<string, number>,
@@ -160,14 +160,14 @@ async function commit(
   const batches = Map.groupBy(writes, ({ collection }) => collection)
   for (const [collection, batch] of batches) {
     await writeDocuments(rowsOf(db, collection), batch, name)
-    // What another process left before is at or below the checkpoint.
+    // Guards that another process left before are at or below the checkpoint.
     const known = guards.has(collection) && batch.every(({ doc }) => doc !== null)
     if (!known) guards.set(collection, next.position)
   }
   if (!(await moveCheckpoint(db, name, expected, next))) return false
   for (const collection of batches.keys()) {
     const highest = guards.get(collection) ?? -1
-    // One checkpoint later than needed: a runner that lost the race may still be writing what it read before.
+    // One checkpoint later than needed: a runner that lost the race may still be writing its batch.
     if (expected === null || highest < 0) continue
     await dropGuards(rowsOf(db, collection), name, expected)
     if (highest <= expected) guards.set(collection, -1)

@@ -2,12 +2,12 @@ import { resolve as absolute } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { BroadcastChannel } from 'node:worker_threads'
 
-/** How often writes of other processes are looked for. */
+/** How often writes of other processes are checked for. */
 const POLL_MS = 25
 
-/** Something that a follower waits for: a write that may have happened since it last asked. */
+/** Signals that the log may have grown. For one waiting follower. */
 export interface ChangeSignal {
-  /** Resolves at the next write, at once when there was one since the last wait, or at the signal. */
+  /** Resolves at the next write, at once if there was one since the last wait, or when `signal` aborts. */
   wait(signal: AbortSignal): Promise<void>
   notify(): void
   stop(): void
@@ -19,13 +19,13 @@ function openChannel(path: string): BroadcastChannel {
   return channel
 }
 
-/** Tells every thread of this process that the log in this file grew. */
+/** Opens a broadcast to all threads of this process that the log in a file has grown. */
 export function openAppendBroadcast(path: string): { readonly notifyAppended: () => void; readonly stop: () => void } {
   const channel = openChannel(path)
   return { notifyAppended: () => channel.postMessage(null), stop: () => channel.close() }
 }
 
-/** Tells whether another connection has written since it was last asked. A file that cannot be read now has not changed. */
+/** Creates a check whether another connection has written since the last check. False while the file cannot be read. */
 export function createExternalWriteCheck(db: DatabaseSync): () => boolean {
   const version = db.prepare('PRAGMA data_version')
   const look = (): unknown => {
@@ -44,7 +44,7 @@ export function createExternalWriteCheck(db: DatabaseSync): () => boolean {
   }
 }
 
-/** Calls `changed` whenever another connection has written; answers how to stop. Keeps no process alive. */
+/** Calls `changed` after writes of other connections, until the returned function is called. Does not keep the process alive. */
 export function watchExternalWrites(db: DatabaseSync, changed: () => void): () => void {
   const wrote = createExternalWriteCheck(db)
   const timer = setInterval(() => {
@@ -54,7 +54,7 @@ export function watchExternalWrites(db: DatabaseSync, changed: () => void): () =
   return () => clearInterval(timer)
 }
 
-/** Listens to the announcements of one file. */
+/** Opens a signal of the broadcasts about one file. */
 export function openChangeSignal(path: string): ChangeSignal {
   const channel = openChannel(path)
   let woken = false

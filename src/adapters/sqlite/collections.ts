@@ -3,21 +3,21 @@ import type { CollectionSpec } from '../../ports/read-store.ts'
 import { type Prepare, rowsOf } from './statements.ts'
 import { jsonValueSql, LIST_SQL, quoteName } from './values.ts'
 
-/** A collection as it lies in the file: id, position, the columns, and the document as JSON. */
+/** Table of a collection: id, position, columns of indexed paths, and the document as JSON. */
 export interface Collection {
   readonly name: string
-  /** SQL of its table. */
+  /** SQL name of the table. */
   readonly table: string
-  /** Paths that have a column, with the column's SQL. */
+  /** SQL names of columns by document path. */
   readonly columns: ReadonlyMap<string, string>
-  /** Those of the columns in which a list was ever stored: to them equality may mean "has this element". */
+  /** Paths of columns that have ever held a list: equality on them may mean "has this element". */
   readonly lists: ReadonlySet<string>
 }
 
-/** Paths that address what lies beside the document. */
+/** Paths of a row's own fields. */
 const ROW_FIELDS: Readonly<Record<string, string>> = { _id: 'id', _position: 'position' }
 
-/** SQL of a path's column, or of what lies beside the document; undefined when it is in the JSON alone. */
+/** SQL of a path's column or row field; undefined when the path has no column. */
 export function columnOf(collection: Collection, path: string): string | undefined {
   return ROW_FIELDS[path] ?? collection.columns.get(path)
 }
@@ -27,21 +27,21 @@ export function expressionOf(collection: Collection, path: string): string {
   return columnOf(collection, path) ?? jsonValueSql(path)
 }
 
-/** What the file says of its collections; read again when anyone may have changed it. */
+/** Definitions of the file's collections, cached until another connection writes. */
 export interface Catalogue {
   get(name: string): Collection | undefined
   names(): readonly string[]
-  /** To be called after this connection changed it. */
+  /** Call after this connection has changed a definition. */
   invalidate(): void
 }
 
-/** A collection, and what the file says of it. */
+/** A collection, and the stored definition that it was built from. */
 interface CatalogueEntry {
   readonly source: string
   readonly collection: Collection
 }
 
-/** Opens the catalogue of a file. */
+/** Opens the catalogue of a file's collections. */
 export function openCatalogue(prepare: Prepare): Catalogue {
   let known: ReadonlyMap<string, CatalogueEntry> = new Map()
   let seen: unknown = null
@@ -60,7 +60,7 @@ export function openCatalogue(prepare: Prepare): Catalogue {
   }
 }
 
-/** Collections that did not change stay the same objects. */
+/** Reads the definitions. Unchanged collections stay the same objects. */
 function readCatalogue(
   prepare: Prepare,
   before: ReadonlyMap<string, CatalogueEntry>,
@@ -83,12 +83,12 @@ function collection(name: string, paths: readonly string[], lists: readonly stri
   return { name, table: quoteName(`view ${name}`), columns, lists: new Set(lists) }
 }
 
-/** SQLite takes upper for lower case in names, paths do not: `buyer.maxCalls` is `f.buyer.max_calls`, `_` is doubled. */
+/** SQLite ignores case in names and paths do not: `buyer.maxCalls` is `f.buyer.max_calls`, and `_` is doubled. */
 function columnName(path: string): string {
   return `f.${path.replaceAll('_', '__').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`
 }
 
-/** Makes a collection, or adds the columns and indexes that it lacks. To be called in a transaction. */
+/** Creates a collection, or adds its missing columns and indexes. Call in a transaction. */
 export function ensureCollection(
   db: DatabaseSync,
   prepare: Prepare,
@@ -107,7 +107,7 @@ export function ensureCollection(
   saveCollection(prepare, { ...grown, lists: new Set([...grown.lists, ...held]) })
 }
 
-/** Writes what the catalogue says of a collection. */
+/** Stores the definition of a collection. */
 export function saveCollection(prepare: Prepare, { name, columns, lists }: Collection): void {
   prepare('INSERT OR REPLACE INTO collections (name, columns, lists) VALUES (?, ?, ?)').run(
     name,
@@ -116,7 +116,7 @@ export function saveCollection(prepare: Prepare, { name, columns, lists }: Colle
   )
 }
 
-// Columns have no type, so that SQLite converts nothing.
+// Columns have no type, so that SQLite converts no values.
 function tableSql({ table, columns }: Collection): string {
   const fields = [...columns.values()].map((column) => `${column}, `).join('')
   return `CREATE TABLE ${table} (id TEXT PRIMARY KEY NOT NULL, position INTEGER NOT NULL, ${fields}doc TEXT NOT NULL)`

@@ -2,35 +2,35 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-/** How a file is laid out: its tables, and the version that is stamped on it (PRAGMA user_version). */
+/** Tables, format version (PRAGMA user_version) and settings of a file. */
 export interface Layout {
   readonly version: number
-  /** Statements that make what is missing. */
+  /** Statements that create missing tables and indexes. */
   readonly tables: string
   /** FULL: a commit survives a power cut. NORMAL: it survives a killed process. */
   readonly synchronous: 'FULL' | 'NORMAL'
   readonly cacheKiB: number
-  /** Bytes of the file that lie in memory as they are. A commit of another connection lets go of them all: 0 for who mostly reads. */
+  /** Bytes of the file that are memory-mapped. A commit of another connection unmaps them all, so a follower uses 0. */
   readonly mappedBytes: number
-  /** Size of a page (bytes) of a file made anew: a row that does not fit twice into one wastes what it leaves. */
+  /** Page size of a new file in bytes. A row larger than half a page wastes the rest of it. */
   readonly pageBytes: number
 }
 
-/** An open file, and the means to tell whether it is still where it was. */
+/** An open file. */
 export interface Database {
   readonly db: DatabaseSync
   readonly path: string
-  /** Throws when the file was moved or deleted under the open connection: what is written then would be lost. */
+  /** Throws when the file was moved or deleted under the open connection, since writes would be lost. */
   readonly checkFile: () => void
 }
 
 const BUSY_MS = 10_000
 const RETRY_MS = 20
 const MAX_WAL_BYTES = 64 * 1024 * 1024
-/** As much of a file as anyone will have. */
+/** Larger than any file. */
 export const WHOLE_FILE = 8 * 1024 ** 3
 
-/** Primary result codes that say "the file is away, for now or for good", and not "the statement is wrong". */
+/** Primary result codes of an unreachable, locked, full or damaged file, and not of a wrong statement. */
 const UNAVAILABLE_CODES = new Set([3, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15, 22, 26])
 const BUSY_CODES = new Set([5, 6])
 const CONSTRAINT_CODE = 19
@@ -44,7 +44,7 @@ function primaryCodeOf(error: unknown): number | null {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : null
 }
 
-/** Whether an error says that the file cannot be reached: unreadable, full, locked for too long, gone. */
+/** Whether an error of SQLite or of the file system says that the file is unavailable. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof FileUnavailable) return true
   if (!(error instanceof Error) || !('code' in error)) return false
@@ -53,14 +53,14 @@ export function isUnavailable(error: unknown): boolean {
   return typeof error.code === 'string' && /^E[A-Z]+$/.test(error.code)
 }
 
-/** Whether an error is a broken UNIQUE or NOT NULL rule. */
+/** Whether an error is a violated UNIQUE or NOT NULL constraint. */
 export function isConstraintViolation(error: unknown): boolean {
   return primaryCodeOf(error) === CONSTRAINT_CODE
 }
 
 /**
- * Opens a file, making it and its directory where they are missing.
- * @throws an error of one sentence when a newer version of the program wrote the file.
+ * Opens a file; creates it and its directory if they are missing.
+ * @throws FileUnavailable when it cannot be opened; an Error of one sentence when a newer version of the program wrote it
  */
 export function openDatabase(path: string, layout: Layout): Database {
   try {
@@ -77,9 +77,7 @@ function openFile(path: string, layout: Layout): Database {
   try {
     const found = versionOf(db)
     if (found > layout.version) {
-      throw new Error(
-        `${path} was written by version ${found} of its format; this program knows version ${layout.version} at most.`,
-      )
+      throw new Error(`${path} has format version ${found}; this program supports versions up to ${layout.version}.`)
     }
     db.exec(`PRAGMA page_size=${layout.pageBytes}`)
     enableWal(db)
@@ -96,7 +94,7 @@ function openFile(path: string, layout: Layout): Database {
   }
 }
 
-/** Runs `work` in one transaction that takes the write lock at once; an error rolls it back. */
+/** Runs `work` in a transaction that takes the write lock at once. An error rolls it back. */
 export function inTransaction<Result>(db: DatabaseSync, work: () => Result): Result {
   db.exec('BEGIN IMMEDIATE')
   try {
@@ -109,7 +107,7 @@ export function inTransaction<Result>(db: DatabaseSync, work: () => Result): Res
   }
 }
 
-/** Ends a transaction without effect, if SQLite has not done so already. */
+/** Rolls back the transaction, unless SQLite has already done so. */
 export function rollback(db: DatabaseSync): void {
   if (db.isTransaction) db.exec('ROLLBACK')
 }
@@ -118,7 +116,7 @@ function versionOf(db: DatabaseSync): number {
   return Number(db.prepare('PRAGMA user_version').get()?.user_version)
 }
 
-/** The switch to WAL does not wait for other connections by itself. */
+/** Switches the file to WAL. SQLite does not wait for other connections here, so this retries. */
 function enableWal(db: DatabaseSync): void {
   for (let waited = 0; ; waited += RETRY_MS) {
     try {
@@ -131,13 +129,13 @@ function enableWal(db: DatabaseSync): void {
   }
 }
 
-/** Checks that a file is still where it is now. @throws FileAway */
+/** Creates a check that the file at the path is still the same file. The check throws FileUnavailable. */
 export function createFileCheck(path: string): () => void {
   const opened = statSync(path)
   return () => {
     const now = statSync(path, { throwIfNoEntry: false })
     if (now?.ino !== opened.ino || now.dev !== opened.dev)
-      throw new FileUnavailable(`${path} is no longer where it was opened.`)
+      throw new FileUnavailable(`${path} has been moved or deleted.`)
   }
 }
 

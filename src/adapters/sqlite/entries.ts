@@ -2,13 +2,13 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Entry, LogRecord } from '../../ports/operational-store.ts'
 import { createStatementCache, type Prepare, rowsOf } from './statements.ts'
 
-/** An entry as it travels: key, value as JSON, version, expiry. */
+/** Row of an entry. The value is JSON. */
 export type EntryRow = readonly [key: string, value: string, version: number, expiresAt: number | null]
 
-/** A note as it travels: labels as one text with a blank around each, value as JSON. */
+/** Row of a log record. Labels are one string with a blank around each; the value is JSON. */
 export type LogRow = readonly [id: string, at: number, labels: string, value: string, expiresAt: number]
 
-/** What the operational store's thread is asked. Values travel as JSON. */
+/** Calls of the operational store's thread. Values are JSON. */
 export type EntryCall =
   | readonly ['get', key: string, now: number]
   | readonly ['list', prefix: string, now: number, after: string | null, limit: number | null]
@@ -22,7 +22,7 @@ export type EntryCall =
   | readonly ['notes', now: number, part: LogQuery, skip: number, limit: number]
   | readonly ['sweep', now: number]
 
-/** The notes that are asked for. */
+/** Filter of a log query; `from` inclusive, `to` exclusive. */
 export interface LogQuery {
   readonly series: string
   readonly labels: readonly string[]
@@ -30,10 +30,10 @@ export interface LogQuery {
   readonly to: number
 }
 
-/** Calls that change nothing. */
+/** Calls that only read. */
 export const READ_CALLS: ReadonlySet<EntryCall[0]> = new Set(['get', 'list', 'notes'])
 
-/** Behind every key that begins with a prefix. */
+/** Sorts after every key with the same prefix. */
 const LAST = '\u{10FFFF}'
 const ALIVE = '(expires_at IS NULL OR expires_at > ?)'
 const SELECT = 'SELECT key, value, version, expires_at FROM entries'
@@ -101,7 +101,7 @@ const HANDLERS: { readonly [Name in EntryCall[0]]: Handler<Name> } = {
     ),
 }
 
-/** Answers calls on the table of entries, each whole: what writes needs a transaction around it. */
+/** Creates the handler of calls. Calls that write need a transaction around them. */
 export function createEntryHandler(db: DatabaseSync): (call: EntryCall) => unknown {
   const prepare = createStatementCache(db)
   return (call) => HANDLERS[call[0]](prepare, call as never)
@@ -111,12 +111,12 @@ function findAlive(prepare: Prepare, key: string, now: number): EntryRow | undef
   return rowsOf<EntryRow>(prepare(`${SELECT} WHERE key = ? AND ${ALIVE}`).all(key, now))[0]
 }
 
-/** The entry that a row holds. */
+/** Parses the row of an entry. */
 export function entryOf([key, value, version, expiresAt]: EntryRow): Entry {
   return { key, value: JSON.parse(value), version, expiresAt }
 }
 
-/** The note that a row holds. */
+/** Parses the row of a log record. */
 export function logRecordOf([id, at, labels, value, expiresAt]: LogRow): LogRecord {
   return { id, at, labels: labels.trim().split(' '), value: JSON.parse(value), expiresAt }
 }

@@ -2,37 +2,37 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { EventToAppend } from '../../kernel/event.ts'
 import { type Database, isConstraintViolation, rollback } from './database.ts'
 
-/** What became of an append: the position of its last event, null for a conflict, or an error that is its own. */
+/** Result of an append: the position of its last event, null for a conflict, or an error of this append alone. */
 export type AppendOutcome = number | null | Error
 
-/** Parts of an append on its way: one string crosses threads four times faster than a list of them. JSON never holds a NUL. */
+/** Separates the parts of a packed append. One string crosses threads four times faster than a list. JSON holds no NUL. */
 const SEPARATOR = '\0'
 const HEAD_PARTS = 2
 const EVENT_PARTS = 5
 const CACHED_STREAMS = 50_000
 
-/** An append as it travels: stream and expected revision, then id, type, version, data and meta of each event. */
+/** Packs an append: stream and expected revision, then id, type, version, data and meta of each event. */
 export function packAppend(stream: string, expected: number, events: readonly EventToAppend[]): string {
   const parts: (string | number)[] = [stream, expected]
   for (const { type, version, data, meta } of events) {
     parts.push(meta.eventId, type, version, JSON.stringify(data) ?? 'null', JSON.stringify(meta))
   }
   const packed = parts.join(SEPARATOR)
-  if (stream.includes(SEPARATOR)) throw new TypeError('The name of a stream holds no NUL.')
+  if (stream.includes(SEPARATOR)) throw new TypeError('The name of a stream must not contain NUL.')
   return packed
 }
 
-/** Appends in one transaction, each judged by the revision of its own stream. */
+/** One transaction for several appends, each checked against the revision of its own stream. */
 export interface GroupCommit {
   begin(): void
-  /** One that conflicts leaves the others as they are. Throws when the whole group is lost. */
+  /** Runs one append. A conflict leaves the other appends unchanged. @throws when the whole group has failed */
   append(packed: string): AppendOutcome
   commit(): void
-  /** Gives the group up after an error. */
+  /** Rolls the group back after an error. */
   rollBack(): void
 }
 
-/** Prepares the group commit. */
+/** Creates the group commit of a log. */
 export function createGroupCommit({ db, checkFile }: Database): GroupCommit {
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
@@ -53,15 +53,15 @@ export function createGroupCommit({ db, checkFile }: Database): GroupCommit {
 }
 
 interface RevisionCache {
-  /** Whether the stream is at this revision, as far as that must be known before inserting. */
+  /** Whether the stream is at this revision. May be true for a new stream that exists, which the insert then refuses. */
   isAt(stream: string, expected: number): boolean
   set(stream: string, revision: number): void
-  /** Drops what another process may have changed since; called inside the transaction. */
+  /** Clears the cache if another process has written. Call inside the transaction. */
   dropStale(): void
   clear(): void
 }
 
-/** Last revisions of the streams written lately, right for as long as nobody else has written (PRAGMA data_version). */
+/** Cached last revisions of recently written streams, valid until another process writes (PRAGMA data_version). */
 function createRevisionCache(db: DatabaseSync): RevisionCache {
   const last = db.prepare('SELECT max(revision) AS revision FROM events WHERE stream = ?')
   const version = db.prepare('PRAGMA data_version')
@@ -71,7 +71,7 @@ function createRevisionCache(db: DatabaseSync): RevisionCache {
     isAt(stream, expected) {
       const revision = known.get(stream)
       if (revision !== undefined) return revision === expected
-      // A stream that exists has a revision 0: inserting it anew breaks the unique index, so nothing need be read.
+      // An existing stream has a revision 0, so the unique index refuses a second one without a read.
       return expected === -1 || Number(last.get(stream)?.revision ?? -1) === expected
     },
     set(stream, revision) {
@@ -114,7 +114,7 @@ function createAppender(db: DatabaseSync, revisions: RevisionCache): (packed: st
       } catch (error) {
         if (!isConstraintViolation(error)) throw error
         if (first !== null) undo.run(first)
-        return isElsewhere(stream, expected, id) ? new Error(`The event id ${id} is taken already.`) : null
+        return isElsewhere(stream, expected, id) ? new Error(`The event id ${id} already exists.`) : null
       }
     }
     revisions.set(stream, revision)

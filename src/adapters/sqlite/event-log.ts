@@ -13,8 +13,8 @@ const unavailable = (message: string): LogUnavailable => new LogUnavailable(mess
 const threadOf = (module: string): URL => new URL(module, import.meta.url)
 
 /**
- * Opens the event log in a file, which several processes may share. Writes run in a thread of its own and reads in another;
- * appends that wait together are committed together, and an answer means that the disk has them.
+ * Opens the event log in a file, which several processes may share. One thread writes and another reads. Appends that wait
+ * at the same time share one commit; an append resolves once it is on disk.
  * @throws LogUnavailable when the file cannot be opened; an Error of one sentence when a newer version wrote it.
  */
 export async function openSqliteEventLog(path: string): Promise<EventLog> {
@@ -23,7 +23,7 @@ export async function openSqliteEventLog(path: string): Promise<EventLog> {
   const closed = new AbortController()
   const log: EventLog = {
     async append(stream, expected, events) {
-      if (events.length === 0) throw new TypeError('An append holds at least one event.')
+      if (events.length === 0) throw new TypeError('An append must contain at least one event.')
       const packed = packAppend(stream, expected, events)
       const position = await (await writer.remote()).append(packed)
       return position === null
@@ -53,8 +53,8 @@ export async function openSqliteEventLog(path: string): Promise<EventLog> {
 }
 
 /**
- * Opens the same file for reading in the calling thread, synchronously behind the port's promises: for a thread that
- * does little else. Appending is refused with LogUnavailable.
+ * Opens a log file for reading in the calling thread. Reads are synchronous behind the port's promises, which suits a thread
+ * that does little else. Appends reject with LogUnavailable.
  * @throws LogUnavailable when the file cannot be opened; an Error of one sentence when a newer version wrote it.
  */
 export async function openSqliteEventReader(path: string): Promise<EventLog> {
@@ -77,7 +77,7 @@ export async function openSqliteEventReader(path: string): Promise<EventLog> {
     return { ...wake, stop }
   }
   const log: EventLog = {
-    append: () => Promise.reject(unavailable(`${path} was opened for reading only.`)),
+    append: () => Promise.reject(unavailable(`${path} is open for reading only.`)),
     read: (stream, from, limit = READ_LIMIT) => read((table) => table.stream(stream, from, limit).map(toRecordedEvent)),
     readAll: (after, limit = READ_LIMIT, types) => read((table) => pageOf(table.all(after, limit, types))),
     follow: (after, signal) =>

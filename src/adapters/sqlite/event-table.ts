@@ -3,7 +3,7 @@ import type { Meta, RecordedEvent } from '../../kernel/event.ts'
 import { type LogPage, START } from '../../ports/event-log.ts'
 import { type Layout, WHOLE_FILE } from './database.ts'
 
-/** How events lie in the file. Rows are never changed nor deleted. */
+/** Layout of an event log's file. Rows are never changed or deleted. */
 export const EVENT_LAYOUT: Layout = {
   version: 1,
   synchronous: 'FULL',
@@ -25,29 +25,29 @@ export const EVENT_LAYOUT: Layout = {
 
 export const READ_LIMIT = 1_000
 
-/** A row as it is read: position, stream, revision, type, version, data, meta. */
+/** Row of an event: position, stream, revision, type, version, data, meta. */
 export type EventRow = readonly [number, string, number, string, number, string, string]
 
-/** A page before its JSON is parsed; it crosses threads like this. */
+/** A page whose JSON is not parsed yet; it crosses threads in this form. */
 export interface RowPage {
   readonly rows: readonly EventRow[]
-  /** Position of the last row that was read, or the one that it was read behind. */
+  /** Position of the last row read; the start position when none was. */
   readonly position: number
   readonly end: boolean
 }
 
-/** Reads of the event table, prepared once. */
+/** Prepared reads of the event table. */
 export interface EventReads {
   stream(stream: string, from: number, limit: number): readonly EventRow[]
   all(after: number, limit: number, types?: ReadonlySet<string>): RowPage
   head(): number
 }
 
-/** A page of the whole log ends early once it holds this much text, so that huge events fill no memory. */
+/** A page of the whole log ends early at this size, so that large events do not fill the memory. */
 const PAGE_CHARACTERS = 16 * 1024 * 1024
 const CHUNK = 250
 
-/** Prepares the reads. Rows come as arrays: measured, that is a third cheaper than objects. */
+/** Prepares the reads. Rows are arrays, which measured a third cheaper than objects. */
 export function prepareEventReads(db: DatabaseSync): EventReads {
   const columns = 'SELECT position, stream, revision, type, version, data, meta FROM events'
   const stream = db.prepare(`${columns} WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?`)
@@ -83,12 +83,12 @@ function headOf(last: { get(): unknown }): number {
   return row[0] ?? START
 }
 
-/** The event that a row holds. */
+/** Parses the row of an event. */
 export function toRecordedEvent([position, stream, revision, type, version, data, meta]: EventRow): RecordedEvent {
   return { stream, revision, position, type, version, data: JSON.parse(data), meta: JSON.parse(meta) as Meta }
 }
 
-/** The page that rows make. */
+/** Parses a page of rows. */
 export function pageOf({ rows, position, end }: RowPage): LogPage {
   return { events: rows.map(toRecordedEvent), position, end }
 }

@@ -3,19 +3,19 @@ import type { Conditions, Filter, Scalar, Sort } from '../../ports/read-store.ts
 import { type Collection, columnOf, expressionOf } from './collections.ts'
 import { ELEMENT_VALUE_SQL, encode, jsonPath, LIST_SQL } from './values.ts'
 
-/** SQL with its parameters, in order. */
+/** SQL with its parameters in order. */
 export interface Fragment {
   readonly sql: string
   readonly values: readonly SQLInputValue[]
 }
 
-/** Longer lists travel as one parameter, so that their statements are few. */
+/** Longer lists are passed as one JSON parameter, so that few statements are prepared. */
 const MAX_INLINE_VALUES = 32
 
-/** Name of the function that a connection registers for `$regex`: (expression, flags, value) → 0 or 1. */
+/** Name of the SQL function for `$regex`: (expression, flags, value) → 0 or 1. */
 export const MATCHES_FUNCTION = 'matches'
 
-/** The condition that a filter makes of a row. */
+/** SQL condition of a filter. */
 export function whereOf(collection: Collection, filter: Filter): Fragment {
   const parts = Object.entries(filter).flatMap(([key, condition]): readonly Fragment[] => {
     if (condition === undefined) return []
@@ -31,7 +31,7 @@ export function whereOf(collection: Collection, filter: Filter): Fragment {
   return joinFragments(parts, 'AND')
 }
 
-/** The order that a sort makes, ties by id. */
+/** SQL order of a sort, with ties ordered by id. */
 export function orderOf(collection: Collection, sort: Sort = {}): string {
   const fields = Object.entries(sort).map(
     ([path, way]) => `${expressionOf(collection, path)} ${way === -1 ? 'DESC' : 'ASC'}`,
@@ -39,7 +39,7 @@ export function orderOf(collection: Collection, sort: Sort = {}): string {
   return [...fields, 'id ASC'].join(', ')
 }
 
-/** One operator with its operand; a negative one is the opposite of another. */
+/** One operator with its operand; a negative condition is negated as a whole. */
 interface Condition {
   readonly sqlFor: (expression: string) => Fragment
   readonly negative: boolean
@@ -48,7 +48,7 @@ interface Condition {
 const equal = (value: Scalar) => (expression: string) => anyOfSql(expression, [value])
 const anyOf = (list: readonly Scalar[]) => (expression: string) => anyOfSql(expression, list)
 
-/** Ranges keep to the operand's own type: numbers lie before all text, text before all blobs. */
+/** Bounds that keep a range within the operand's type: numbers sort before all text, text before all blobs. */
 const TYPE_ENDS = { number: { lower: '', upper: "< ''" }, string: { lower: ">= ''", upper: "< x''" } } as const
 
 const range =
@@ -57,7 +57,7 @@ const range =
     const rises = operator.startsWith('>')
     const end = rises ? ends.upper : ends.lower
     const own = { sql: `${expression} ${operator} ?`, values: [operand] }
-    // An index is entered by one bound of each side, the first that it is told: the sign keeps that from being the type's end.
+    // SQLite uses the first bound of each side for an index; the sign keeps it from using the bound of the type.
     const sign = (rises ? (all.$lt ?? all.$lte) : (all.$gt ?? all.$gte)) === undefined ? '' : '+'
     return end === '' ? own : joinFragments([own, { sql: `${sign}${expression} ${end}`, values: [] }], 'AND')
   }
@@ -93,7 +93,7 @@ function conditionsOf(condition: Scalar | Conditions): readonly Condition[] {
   if (condition === null || typeof condition !== 'object') return [positiveCondition(equal(condition))]
   return Object.entries(condition).flatMap(([operator, operand]) => {
     if (operator === '$options' || operand === undefined) return []
-    if (!(operator in OPERATORS)) throw new TypeError(`Filters know no ${operator}.`)
+    if (!(operator in OPERATORS)) throw new TypeError(`Filters have no operator ${operator}.`)
     return [OPERATORS[operator as keyof Operators](operand as never, condition)]
   })
 }

@@ -1,47 +1,47 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { backOffMs } from '../../kernel/async/backoff.ts'
 import { type LogPage, LogUnavailable } from '../../ports/event-log.ts'
 import type { ChangeSignal } from './change-signal.ts'
 
-const RETRY_MS = 100
-const MAX_RETRY_MS = 2_000
+const BACK_OFF = { firstMs: 100, maxMs: 2_000 }
 
-/** What following needs of a log. */
+/** The log that is followed. */
 export interface FollowSource {
   readonly readAll: (after: number) => Promise<LogPage>
-  /** A fresh listener to the log's writes. */
+  /** Opens a new signal of the log's writes. */
   readonly listen: () => ChangeSignal
   /** Aborted when the log is closed. */
   readonly closed: AbortSignal
 }
 
-/** Pages with events behind `after` for ever; a log that is away is asked again after a while. Ends at the signal, or when the log is closed. */
+/** Yields pages of events after `after` until the signal or the log's close. Retries with a back-off while the log is unavailable. */
 export async function* follow(
   { readAll, listen, closed }: FollowSource,
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<LogPage> {
-  const over = AbortSignal.any([signal, closed])
-  const wake = listen()
+  const end = AbortSignal.any([signal, closed])
+  const changes = listen()
   let position = after
-  let retry = RETRY_MS
+  let failures = 0
   try {
-    while (!over.aborted) {
+    while (!end.aborted) {
       const page = await readAll(position).catch(nullIfUnavailable)
-      if (over.aborted) return
+      if (end.aborted) return
       if (!page) {
-        await pause(retry, null, { signal: over, ref: false }).catch(() => null)
-        retry = Math.min(retry * 2, MAX_RETRY_MS)
+        failures += 1
+        await sleep(backOffMs(failures, BACK_OFF), null, { signal: end, ref: false }).catch(() => null)
         continue
       }
-      retry = RETRY_MS
+      failures = 0
       if (page.position > position) {
         position = page.position
         yield page
       }
-      if (page.end) await wake.wait(over)
+      if (page.end) await changes.wait(end)
     }
   } finally {
-    wake.stop()
+    changes.stop()
   }
 }
 

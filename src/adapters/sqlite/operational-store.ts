@@ -5,7 +5,7 @@ import type { EntryCalls } from './entry-thread.ts'
 import { openFileThread } from './worker-client.ts'
 
 /**
- * Opens the operational store in a file, which may be that of the read models; it works in a thread of its own.
+ * Opens the operational store in a file, which may be that of the read models. It runs in its own thread.
  * @throws StoreUnavailable when the file cannot be opened; an Error of one sentence when a newer version wrote it.
  */
 export async function openSqliteOperationalStore(path: string): Promise<OperationalStore> {

@@ -18,29 +18,29 @@ import { decode } from './values.ts'
 import { type Commit, createCommitter } from './view-commit.ts'
 import { VIEW_LAYOUT } from './view-layout.ts'
 
-const away = (message: string): StoreUnavailable => new StoreUnavailable(message)
+const unavailable = (message: string): StoreUnavailable => new StoreUnavailable(message)
 
-/** Pages of up to so many documents are what people read, again and again. */
+/** Largest page whose documents are cached: pages of this size are read repeatedly. */
 const MAX_CACHED_PAGE = 200
-const CACHED_DOCUMENTS = 2_000
+const CACHED_DOCUMENTS = 4_000
 
 type StoredRow = readonly [id: string, position: number, doc: string]
 
-/** Checks that the read models' file is where it was when this was made: without opening it, so in any thread. @throws StoreUnavailable */
+/** Creates a check that the read models' file is still the same file. The check throws StoreUnavailable; it opens nothing, so any thread may use it. */
 export function createReadStoreFileCheck(path: string): () => void {
-  const present = withUnavailable(away, () => createFileCheck(path))
-  return () => withUnavailable(away, present)
+  const present = withUnavailable(unavailable, () => createFileCheck(path))
+  return () => withUnavailable(unavailable, present)
 }
 
 /**
- * Opens the read models in a file, which several threads and processes may share. It works synchronously in the calling
- * thread, behind the port's promises. An unknown collection reads as empty. `follows` is for who reads what another
+ * Opens the read models in a file, which several threads and processes may share. Reads and writes are synchronous in the
+ * calling thread, behind the port's promises. An unknown collection reads as empty. `follows` is for who reads what another
  * connection writes all the time.
  * @throws StoreUnavailable when the file cannot be opened; an Error of one sentence when a newer version wrote it.
  */
 export async function openSqliteReadStore(path: string, { follows = false } = {}): Promise<ReadStore> {
   const layout = follows ? { ...VIEW_LAYOUT, mappedBytes: 0 } : VIEW_LAYOUT
-  const { db, checkFile } = withUnavailable(away, () => openDatabase(path, layout))
+  const { db, checkFile } = withUnavailable(unavailable, () => openDatabase(path, layout))
   registerMatchesFunction(db)
   const prepare = createStatementCache(db)
   const known = openCatalogue(prepare)
@@ -48,14 +48,14 @@ export async function openSqliteReadStore(path: string, { follows = false } = {}
   const kept = createDocumentCache(CACHED_DOCUMENTS)
   let closed = false
 
-  const reached = <Result>(work: () => Result): Result =>
-    withUnavailable(away, () => {
-      if (closed) throw away(`${path} was closed.`)
+  const run = <Result>(work: () => Result): Result =>
+    withUnavailable(unavailable, () => {
+      if (closed) throw unavailable(`${path} was closed.`)
       checkFile()
       return work()
     })
-  const reach = async <Result>(work: () => Result): Promise<Result> => reached(work)
-  const together = batched((commits: readonly Commit[]) => reached(() => commit(commits)))
+  const reach = async <Result>(work: () => Result): Promise<Result> => run(work)
+  const commitBatched = batched((commits: readonly Commit[]) => run(() => commit(commits)))
   const within = <Result>(name: string, empty: Result, work: (collection: Collection) => Result): Promise<Result> =>
     reach(() => {
       const collection = known.get(name)
@@ -72,7 +72,7 @@ export async function openSqliteReadStore(path: string, { follows = false } = {}
     count: (name, filter) => within(name, 0, (collection) => count(prepare, collection, filter)),
     sum: (name, filter, groupBy, fields) =>
       within(name, [], (collection) => sum(prepare, collection, filter, groupBy, fields)),
-    commit: (writes, move) => together({ writes, move }),
+    commit: (writes, move) => commitBatched({ writes, move }),
     checkpoint: (name) => reach(() => checkpointsOf(prepare, 'WHERE name = ?', name)[name] ?? null),
     checkpoints: () => reach(() => checkpointsOf(prepare, '')),
     drop: (name, checkpoint) => reach(() => drop(db, prepare, known, name, checkpoint)),
@@ -118,7 +118,7 @@ function getMany(prepare: Prepare, { table }: Collection, ids: readonly string[]
   return rowsOf<StoredRow>(statement.all(JSON.stringify(ids))).map(storedOf)
 }
 
-/** The page is found by its keys first: sorting and skipping then move no documents, and those read lately are not read again. */
+/** Finds the keys of a page first: sorting and skipping then move no documents, and cached documents are not read. */
 function find(
   prepare: Prepare,
   kept: DocumentCache,
@@ -145,7 +145,7 @@ function find(
   return keys.flatMap(([id], index) => known[index] ?? found.get(id) ?? [])
 }
 
-/** No id, no JSON: nothing but the column, where the path has one. */
+/** Reads one value of each document of a page, from its column if the path has one. */
 function pluck(
   prepare: Prepare,
   collection: Collection,
@@ -171,9 +171,9 @@ function sum(
   fields: readonly string[],
 ): Awaited<ReturnType<ReadStore['sum']>> {
   const { sql, values } = whereOf(collection, filter)
-  // The sign keeps an index that has the groups' order from being taken before one that the filter would find its rows by.
+  // The sign keeps SQLite from choosing an index in the order of the groups over one that serves the filter.
   const keys = groupBy.map((path) => `+${expressionOf(collection, path)}`)
-  // Text, lists and booleans add nothing: only numbers lie before the empty text.
+  // Only numbers are summed: they sort before the empty text; text, lists and booleans do not.
   const totals = fields
     .map((path) => expressionOf(collection, path))
     .map((value) => `total(iif(${value} < '', ${value}, NULL))`)

@@ -1,11 +1,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
-/** Prepares a statement, or finds it prepared. Rows come as arrays. */
+/** Returns the prepared statement of an SQL text, from the cache if possible. Its rows are arrays. */
 export type Prepare = (sql: string) => StatementSync
 
 const MAX_STATEMENTS = 500
 
-/** Prepared statements of a connection, the ones used last kept. */
+/** Creates a cache of a connection's prepared statements; the oldest is dropped first. */
 export function createStatementCache(db: DatabaseSync): Prepare {
   const kept = new Map<string, StatementSync>()
   return (sql) => {
@@ -20,7 +20,7 @@ export function createStatementCache(db: DatabaseSync): Prepare {
   }
 }
 
-/** Rows of a statement that returns arrays. */
+/** Types the rows of a statement that returns arrays. */
 export function rowsOf<Row extends readonly unknown[]>(rows: unknown): readonly Row[] {
   return rows as readonly Row[]
 }

@@ -7,15 +7,15 @@ import { encode, valueAt } from './values.ts'
 
 type CheckpointMove = Parameters<ReadStore['commit']>[1]
 
-/** A batch and the checkpoint that it moves. */
+/** A batch of writes, and the checkpoint that it moves. */
 export interface Commit {
   readonly writes: readonly DocumentWrite[]
   readonly move: CheckpointMove
 }
 
 /**
- * Prepares commits: the documents of each, guards of removed ones and the checkpoint, all of them in one transaction.
- * Answers for each whether it was written: not when its checkpoint had moved.
+ * Creates the function that commits batches: documents, guards of removed documents and checkpoints, all batches in one
+ * transaction. It returns for each batch whether it was written: false when its checkpoint is not at `expected`.
  */
 export function createCommitter(
   db: DatabaseSync,
@@ -58,7 +58,7 @@ function writeAll(prepare: Prepare, catalogue: Catalogue, writes: readonly Docum
     let writer = writers.get(write.collection)
     if (!writer) {
       const collection = catalogue.get(write.collection)
-      if (!collection) throw new Error(`The collection ${write.collection} has not been made.`)
+      if (!collection) throw new Error(`The collection ${write.collection} does not exist.`)
       writer = writerOf(prepare, catalogue, collection, checkpoint)
       writers.set(write.collection, writer)
     }

@@ -1,8 +1,8 @@
 import { type Layout, WHOLE_FILE } from './database.ts'
 
 /**
- * How read models and operational entries lie in a file, which they may share. Each collection is a table of its own
- * (collections.ts); `removed` keeps the positions of removed documents until the checkpoint that removed them has passed.
+ * Layout of a file of read models and operational entries, which may share it. Each collection has its own table
+ * (collections.ts). `removed` holds guards: the positions of removed documents, until the checkpoint has passed them.
  */
 export const VIEW_LAYOUT: Layout = {
   version: 2,
