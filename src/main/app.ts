@@ -112,7 +112,7 @@ export async function openApp(
     random,
     onLost: (count, error) => logger.error({ count, error: errorMessage(error) }, 'lines of the request log are lost'),
   })
-  const egress = openEgress({ opened: config.egressAllowed, clock })
+  const egress = openEgress({ allowed: config.egressAllowed, clock })
   const metrics = createMetrics(async () => readSide.projections?.() ?? [])
   const writer = createStreamWriter({ log, ops, clock, random, lookUp: createLookupLoader(log, views, clock) })
   const flow = createPlatformEffects({

@@ -162,7 +162,7 @@ describe('the way out', () => {
   }
   let looked = 0
   const egress = openEgress({
-    opened: LOOPBACK,
+    allowed: LOOPBACK,
     clock,
     async lookUp(host) {
       looked += 1

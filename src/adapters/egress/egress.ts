@@ -69,15 +69,15 @@ function requireHttpUrl(url: string): void {
 
 /**
  * Opens the client for requests to customers' addresses. Each connection resolves its host once, checks every address and
- * connects to a checked address, so that DNS rebinding has no effect. `opened` are the ranges that may be
- * reached though they are not public, on any port.
+ * connects to a checked address, so that DNS rebinding has no effect. Ranges in `allowed` may be
+ * reached on any port, also if they are not public.
  */
 export function openEgress({
-  opened,
+  allowed,
   clock,
   lookUp = systemLookup,
 }: {
-  readonly opened: readonly IpRange[]
+  readonly allowed: readonly IpRange[]
   readonly clock: Clock
   readonly lookUp?: HostLookup
 }): Egress {
@@ -85,7 +85,7 @@ export function openEgress({
   async function resolveAllowed(host: string, port: number): Promise<readonly LookupAddress[]> {
     const addresses = isIP(host) === 0 ? await lookUp(host) : [{ address: host, family: isIP(host) }]
     if (addresses.length === 0) throw new EgressError('unreachable', 'The host name has no address.')
-    if (!addresses.every(({ address }) => isReachable(address, port, opened))) throw refusedError()
+    if (!addresses.every(({ address }) => isReachable(address, port, allowed))) throw refusedError()
     return addresses
   }
 
@@ -108,17 +108,17 @@ export function openEgress({
   async function exchange({ url, method, headers, body, timeoutMs, maxBytes }: EgressRequest) {
     requireHttpUrl(url)
     const signal = AbortSignal.timeout(timeoutMs)
-    const sent = await request(url, { dispatcher: agent, method, headers, body, signal })
-    const flat = Object.entries(sent.headers).map(([name, value]) => [name, String(value)] as const)
-    const text = await readText(sent.body, maxBytes)
-    return { ok: true as const, status: sent.statusCode, headers: Object.fromEntries(flat), body: text }
+    const received = await request(url, { dispatcher: agent, method, headers, body, signal })
+    const flat = Object.entries(received.headers).map(([name, value]) => [name, String(value)] as const)
+    const text = await readText(received.body, maxBytes)
+    return { ok: true as const, status: received.statusCode, headers: Object.fromEntries(flat), body: text }
   }
 
   return {
-    async send(asked): Promise<EgressResponse> {
+    async send(sent): Promise<EgressResponse> {
       const since = clock.now()
       try {
-        const answer = await exchange(asked)
+        const answer = await exchange(sent)
         return { ...answer, ms: clock.now() - since }
       } catch (error) {
         const { failure, message } = toEgressError(error)

@@ -4,7 +4,7 @@ import { type Refusal, refuse } from '../../kernel/refusal.ts'
 
 /** Carries a refusal out of code that can only throw. */
 export class RefusalError extends Error {
-  override readonly name = 'Refused'
+  override readonly name = 'RefusalError'
   readonly refusal: Refusal
 
   constructor(refusal: Refusal) {

@@ -4,7 +4,7 @@ import { REQUEST } from '../../domain/shared/limits.ts'
 import { cursorOf, headerNames } from '../../ports/api-headers.ts'
 import type { Random } from '../../ports/random.ts'
 
-/** Headers of answers that pages of other origins may read: ours, and what a client goes by of the others. */
+/** Response headers that pages of other origins may read. */
 export const exposedHeaders: readonly string[] = [
   ...Object.values(headerNames),
   'Retry-After',
@@ -21,7 +21,7 @@ const requestIdPattern = /^[\x21-\x7e]{1,128}$/
 const idBytes = 16
 const idsPerDraw = 256
 
-/** Fresh request ids, `req_` and 32 hex digits, from random bytes drawn many at a time. */
+/** Creates a generator of request ids: `req_` and 32 hex digits. Random bytes are drawn for many ids at a time. */
 function createIdGenerator(random: Random): () => string {
   let drawn = Buffer.alloc(0)
   return () => {
@@ -32,7 +32,7 @@ function createIdGenerator(random: Random): () => string {
   }
 }
 
-/** The caller's own request id (1 to 128 visible ASCII characters), or a fresh one. */
+/** Creates the reader of request ids: the client's own (1 to 128 visible ASCII characters), or a new one. */
 export function createRequestIdReader(random: Random): (message: Pick<IncomingMessage, 'headers'>) => string {
   const fresh = createIdGenerator(random)
   return ({ headers }) => {
@@ -41,12 +41,12 @@ export function createRequestIdReader(random: Random): (message: Pick<IncomingMe
   }
 }
 
-/** The token of an `Authorization: Bearer` header; null when there is none. Whether it is well formed is for its issuer. */
+/** Token of an `Authorization: Bearer` header; null without one. Its format is not checked here. */
 export function bearerOf(authorization: string | undefined): string | null {
   return authorization?.match(/^Bearer +(\S.*)$/i)?.[1]?.trimEnd() ?? null
 }
 
-/** The address that a request comes from; what a trusted hop names is believed only where it is an address. */
+/** Address of the client; the value of a trusted proxy counts only if it is an address. */
 export function remoteAddressOf({
   ip,
   socket,
@@ -57,7 +57,7 @@ export function remoteAddressOf({
   return isIP(ip) === 0 ? (socket.remoteAddress ?? '') : ip
 }
 
-/** `cursorOf` for positions that mostly repeat, as a process's own does between two appends. */
+/** Creates a `cursorOf` that caches the last cursor: the position of a process repeats between two appends. */
 export function createCursorWriter(): (position: number) => string {
   let last = { position: Number.NaN, cursor: '' }
   return (position) => {
@@ -68,7 +68,7 @@ export function createCursorWriter(): (position: number) => string {
 
 const idempotencyKeyPattern = new RegExp(`^[\\x21-\\x7e]{1,${REQUEST.idempotencyKey}}$`)
 
-/** The idempotency key of a request; null when it has none, undefined when it is not spelt as it must be. */
+/** Idempotency key of a request; null without one, undefined when its format is invalid. */
 export function idempotencyKeyOf(headers: IncomingMessage['headers']): string | null | undefined {
   const sent = headers[headerNames.idempotencyKey]
   if (sent === undefined) return null

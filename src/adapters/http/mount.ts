@@ -19,7 +19,7 @@ import { createRateCheck } from './rate.ts'
 import { notFoundRefusalOf } from './refusals.ts'
 import { createReader } from './request-reader.ts'
 
-/** A request whose credential and path have passed. */
+/** A request whose credential and path have been accepted. */
 interface AdmittedRequest {
   readonly principal: Principal
   readonly params: unknown
@@ -27,18 +27,18 @@ interface AdmittedRequest {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whose credential it is, whatever came of the other checks; null where none works. */
+    /** Client of the credential, also when a later check refuses the request; null without a valid credential. */
     caller: ApiClient | null
     admitted: AdmittedRequest | null
   }
 }
 
-/** What mounting a route needs of the server around it. */
+/** The server's services that a route needs. */
 export interface MountContext {
   readonly authenticate: Authenticator
   readonly send: SendRefusal
   readonly limiter: RateLimiter
-  /** Bytes of the largest body that a route takes. */
+  /** Largest body of a route in bytes. */
   readonly bodyLimit: (route: ApiRoute) => number
   readonly documentation: DocumentationContext
 }
@@ -48,18 +48,18 @@ function agencyIdOf({ query }: FastifyRequest): string | null {
   return typeof named === 'string' ? named : null
 }
 
-/** Before anything of the body is read: the credential, then its rate, then the path (Supplement §1.13). */
+/** Creates the hook that checks the credential, its rate and the path, before the body is read (Supplement §1.13). */
 function createAdmissionHook(route: ApiRoute, { authenticate, send, limiter }: MountContext) {
   const limit = createRateCheck(limiter)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     const bearer = bearerOf(request.headers.authorization)
-    const asked = { bearer, agencyId: agencyIdOf(request), ip: remoteAddressOf(request) }
-    const principal = await authenticate(route, asked)
+    const credentials = { bearer, agencyId: agencyIdOf(request), ip: remoteAddressOf(request) }
+    const principal = await authenticate(route, credentials)
     const refused = isRefusal(principal)
     request.caller = refused ? (principal.client ?? null) : principal
-    const over = request.caller && (await limit(reply, request.caller, refused))
+    const overRate = request.caller && (await limit(reply, request.caller, refused))
     if (refused) return send(reply, principal)
-    if (over) return send(reply, over)
+    if (overRate) return send(reply, overRate)
     const params = route.params.safeParse(request.params)
     if (!params.success) return send(reply, refuse(notFoundRefusalOf(route, String(params.error.issues[0]?.path[0]))))
     const idempotencyKey = idempotencyKeyOf(request.headers) ?? null
@@ -70,8 +70,8 @@ function createAdmissionHook(route: ApiRoute, { authenticate, send, limiter }: M
   }
 }
 
-/** Sends an answer: bytes as they are, a stream as it comes, a value as JSON, nothing as nothing. */
-function sendAnswer(reply: FastifyReply, { status, body, headers, position }: ApiResponse): FastifyReply {
+/** Sends a response: bytes and streams unchanged, any other value as JSON, null as an empty body. */
+function sendResponse(reply: FastifyReply, { status, body, headers, position }: ApiResponse): FastifyReply {
   reply.code(status)
   if (position !== null) reply.header(headerNames.position, cursorOf(position))
   if (body === null) return reply.headers(headers ?? {}).send()
@@ -79,7 +79,7 @@ function sendAnswer(reply: FastifyReply, { status, body, headers, position }: Ap
   if (headers) reply.headers(headers)
   if (isStream(body)) {
     if (reply.request.method !== 'HEAD') return reply.send(Readable.from(body, { objectMode: false }))
-    // What answers HEAD is never read: what it holds is let go of, and how that ends is nobody's concern.
+    // The stream is not read for HEAD, so it is closed. The result of closing is ignored.
     body[Symbol.asyncIterator]()
       .return?.()
       .catch(() => undefined)
@@ -88,17 +88,17 @@ function sendAnswer(reply: FastifyReply, { status, body, headers, position }: Ap
   return reply.send(body instanceof Uint8Array ? body : JSON.stringify(body))
 }
 
-/** The way back to a client. */
+/** The connection of a request's client. */
 function connectionOf(reply: FastifyReply): Connection {
-  let gone: AbortController | null = null
+  let controller: AbortController | null = null
   return {
     closeSignal() {
-      if (gone) return gone.signal
-      const leaving = new AbortController()
-      gone = leaving
-      if (reply.raw.closed || reply.raw.destroyed) leaving.abort()
-      else reply.raw.once('close', () => leaving.abort())
-      return leaving.signal
+      if (controller) return controller.signal
+      const created = new AbortController()
+      controller = created
+      if (reply.raw.closed || reply.raw.destroyed) created.abort()
+      else reply.raw.once('close', () => created.abort())
+      return created.signal
     },
     drop: () => void reply.raw.destroy(),
   }
@@ -108,30 +108,30 @@ function createHandler(route: ApiRoute, { send }: MountContext) {
   const read = createReader(route)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     if (request.admitted === null) throw new Error(`${route.name} was reached without its checks`)
-    const reading = read(request)
-    if (isRefusal(reading)) return send(reply, reading)
-    const answer = await route.run({
+    const parts = read(request)
+    if (isRefusal(parts)) return send(reply, parts)
+    const response = await route.run({
       ...request.admitted,
-      ...reading,
+      ...parts,
       surface: route.surface,
       requestId: request.id,
       ip: remoteAddressOf(request),
       connection: connectionOf(reply),
     })
-    return isRefusal(answer) ? send(reply.headers(answer.headers ?? {}), answer) : sendAnswer(reply, answer)
+    return isRefusal(response) ? send(reply.headers(response.headers ?? {}), response) : sendResponse(reply, response)
   }
 }
 
-/** Mounts a route: checks, reading, running, answering, and its page in the documentation. */
-export function mountRoute(server: FastifyInstance, route: ApiRoute, mounting: MountContext): void {
-  const checks = { onRequest: createAdmissionHook(route, mounting), handler: createHandler(route, mounting) }
+/** Mounts a route with its checks, its handler and its documentation. */
+export function mountRoute(server: FastifyInstance, route: ApiRoute, context: MountContext): void {
+  const checks = { onRequest: createAdmissionHook(route, context), handler: createHandler(route, context) }
   server.route({
     method: route.method,
     url: route.path,
-    // What is made while it is sent is not made for nothing: an export would be on record without having been given out.
+    // A generated file has no automatic HEAD route: an export would be logged although nothing was sent.
     exposeHeadRoute: route.contentType === undefined,
-    bodyLimit: mounting.bodyLimit(route),
-    schema: routeSchemaOf(route, mounting.documentation),
+    bodyLimit: context.bodyLimit(route),
+    schema: routeSchemaOf(route, context.documentation),
     ...checks,
   })
   if (route.hasContentLength) server.route({ method: 'HEAD', url: route.path, schema: { hide: true }, ...checks })

@@ -7,8 +7,8 @@ import type { RateLimiter } from '../../ports/rate-limiter.ts'
 const seconds = (ms: number) => Math.ceil(ms / 1_000)
 
 /**
- * Counts a request of a caller against its rate and tells how that stands on the answer (Supplement §1.8); one that is
- * `refused` already is told of, and not counted.
+ * Creates the check that counts a request against its client's rate and sets the rate headers (Supplement §1.8). A request
+ * that is already refused gets the headers but is not counted.
  */
 export function createRateCheck(limiter: RateLimiter) {
   return async (

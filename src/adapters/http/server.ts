@@ -40,50 +40,50 @@ export interface RequestSample {
   readonly ms: number
 }
 
-/** What the edge is made of. */
+/** Dependencies and settings of the HTTP server. */
 export interface HttpOptions extends Operations {
   readonly title: string
   readonly version: string
   readonly routes: readonly ApiRoute[]
   readonly authenticate: Authenticator
-  /** The newest log position that this process knows of: what `svc-position` says where an answer has none of its own. */
+  /** Newest log position that this process knows: the `svc-position` of a response without a position of its own. */
   readonly position: () => number
   readonly log: Logger
   readonly clock: Clock
   readonly random: Random
-  /** Whose `X-Forwarded-For` is believed, as Fastify takes it. */
+  /** Proxies whose `X-Forwarded-For` is trusted, as Fastify's option. */
   readonly trustProxy: NonNullable<FastifyServerOptions['trustProxy']>
-  /** Seconds that `Retry-After` tells with a 503. */
+  /** `Retry-After` of a 503 in seconds. */
   readonly unavailableAfterSeconds: number
-  /** Past any of these the process answers 503 rather than queue; 0 or nothing switches one off. */
+  /** Above any of these limits the process answers 503. 0 or undefined disables a limit. */
   readonly pressure: {
     readonly maxEventLoopDelay?: number
     readonly maxHeapUsedBytes?: number
     readonly maxRssBytes?: number
-    /** Milliseconds between looks. */
+    /** Sampling interval in milliseconds. */
     readonly sampleInterval?: number
   }
-  /** Bytes of the largest body that a route takes; the general limit by default. */
+  /** Largest body of a route in bytes; the general limit by default. */
   readonly bodyLimit?: (route: ApiRoute) => number
   readonly observe?: (sample: RequestSample) => void
   readonly limiter: RateLimiter
-  /** Told of every answered request of an API key that works, whatever came of it. */
+  /** Receives every answered request of a valid API key, refused ones too. */
   readonly requestLog?: Pick<RequestLog, 'add'>
 }
 
-/** The open edge. */
+/** The open HTTP server. */
 export interface HttpServer {
-  /** Listens and answers the port (port 0 picks one). @throws CannotListen with a sentence for the operator. */
+  /** Listens, and returns the port (port 0 picks one). @throws ListenError with a sentence for the operator */
   readonly listen: (port: number, host: string) => Promise<number>
-  /** Takes no more connections, finishes what was accepted, and hangs up on what is not done in time. */
+  /** Refuses new connections, finishes accepted requests, and closes the remaining connections after `graceMs`. */
   readonly close: (graceMs: number) => Promise<void>
   readonly inject: FastifyInstance['inject']
   readonly openapi: () => object
 }
 
-/** The port cannot be had; the message says why in one sentence. */
+/** The server cannot listen on the port; the message says why in one sentence. */
 export class ListenError extends Error {
-  override readonly name = 'CannotListen'
+  override readonly name = 'ListenError'
 }
 
 const listenProblems: Readonly<Record<string, string>> = {
@@ -98,17 +98,17 @@ function toListenError(error: unknown, port: number, host: string): ListenError 
   return new ListenError(`Cannot listen on ${host}:${port}: ${listenProblems[code] ?? String(error)}.`)
 }
 
-/** Milliseconds that a client has to send its whole request. */
+/** Timeout of receiving a whole request, in milliseconds. */
 const requestTimeout = 60_000
-/** Seconds for which a browser keeps a preflight's answer: a day. */
+/** How long browsers cache a preflight response, in seconds: a day. */
 const preflightAge = 86_400
 
-/** Query strings by their last word: a repeated parameter's last value wins, and no key reaches the prototype. */
+/** Parses a query string: the last value of a repeated parameter wins, and no key reaches the prototype. */
 function querystringParser(text: string): Record<string, string> {
   return text === '' ? {} : Object.fromEntries(new URLSearchParams(text))
 }
 
-/** Answers are data, never pages: nothing may guess their type, and once asked over TLS, always. */
+/** Browsers must not guess the type of a response, and must keep using TLS. */
 const securityHeaders = { 'x-content-type-options': 'nosniff', 'strict-transport-security': 'max-age=31536000' }
 
 type Stamp = (request: FastifyRequest, reply: FastifyReply) => void
@@ -124,7 +124,7 @@ function createStamp(position: () => number): Stamp {
   }
 }
 
-/** A request of an API key as its log takes it; null for any other. */
+/** Request log record of an API key's request; null for any other request. */
 function answeredRequestOf(request: FastifyRequest, { method, status, ms }: RequestSample): AnsweredRequest | null {
   const { actor } = request.caller ?? {}
   if (actor?.type !== 'key' || actor.id === null) return null
@@ -142,7 +142,7 @@ function answeredRequestOf(request: FastifyRequest, { method, status, ms }: Requ
   }
 }
 
-/** Marks every response, and writes one log line for each: the route's pattern, never the query or a header. */
+/** Stamps every response, and writes one log line for each request: the route's pattern, never the query or a header. */
 function registerRequestLog(server: FastifyInstance, stamp: Stamp, { log, observe, requestLog }: HttpOptions): void {
   server.addHook('onRequest', (request, reply, done) => {
     stamp(request, reply)
@@ -176,7 +176,7 @@ async function registerProtections(
   })
 }
 
-/** The documentation; its page is the one thing here that a browser renders, so it gets a page's protections. */
+/** Serves the OpenAPI document and its page; only this page is rendered by browsers, so only it gets helmet's headers. */
 async function registerDocumentation(server: FastifyInstance, options: HttpOptions): Promise<void> {
   await server.register(swagger, {
     openapi: documentOf(options),
@@ -218,8 +218,8 @@ function createServer(stamp: Stamp, send: SendRefusal, { log, random, trustProxy
 }
 
 /**
- * Hangs up on connections on which nothing has been asked yet: Node does not count them among the idle ones, and browsers
- * open them ahead of need.
+ * Tracks connections without a request, and returns the function that closes them. Browsers open such connections in
+ * advance, and Node does not count them as idle.
  */
 function trackSilentConnections({ server }: FastifyInstance): () => void {
   const silent = new Set<Socket>()
@@ -234,8 +234,8 @@ function trackSilentConnections({ server }: FastifyInstance): () => void {
 }
 
 /**
- * Makes the HTTP edge, ready to listen. Every request passes credential → path → query and body → `run`.
- * @throws Error at once when a route declares a refusal that has no status.
+ * Creates the HTTP server, ready to listen. Each request passes credential → rate → path → query and body → `run`.
+ * @throws Error when a route declares a refusal without a status
  */
 export async function openHttpServer(options: HttpOptions): Promise<HttpServer> {
   requireKnownRefusals(options.routes)
@@ -248,7 +248,7 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
   server.decorateRequest('caller', null)
   server.decorateRequest('admitted', null)
   server.decorateRequest('errorCode', null)
-  // A connection that is kept would hold a stopping server up long after its last answer.
+  // A kept-alive connection would delay the stop long after its last response.
   server.addHook('onSend', (_request, reply, payload, done) => {
     if (closing) reply.header('connection', 'close')
     done(null, payload)
@@ -263,9 +263,9 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
   })
   const mounting = { authenticate, send, limiter, bodyLimit, documentation: createDocumentationContext(routes) }
   for (const route of routes) if (!route.raw) mountRoute(server, route, mounting)
-  await server.register(async (taking) => {
-    acceptBytes(taking)
-    for (const route of routes) if (route.raw) mountRoute(taking, route, mounting)
+  await server.register(async (raw) => {
+    acceptBytes(raw)
+    for (const route of routes) if (route.raw) mountRoute(raw, route, mounting)
   })
   await server.ready()
   return {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 type Schema = z.core.$ZodType
 type Definition = Readonly<Record<string, unknown>>
 
-/** Where the schemas within a schema stand in its definition, by kind. */
+/** Properties of a schema's definition that hold inner schemas, by the kind of schema. */
 const innerSchemas: Readonly<Record<string, readonly string[]>> = {
   array: ['element'],
   catch: ['innerType'],
@@ -29,8 +29,8 @@ function strictPart(value: unknown): unknown {
 }
 
 /**
- * The same schema with every object in it refusing fields that it does not know (Supplement §1.2). An object that says
- * what becomes of unknown fields (loose, or with a catch-all) keeps its word.
+ * Returns the schema with every object in it refusing unknown fields (Supplement §1.2). An object that is loose or has a
+ * catch-all stays as it is.
  */
 export function strictSchema<S extends Schema>(schema: S): S {
   const definition = schema._zod.def as unknown as Definition & { readonly type: string }

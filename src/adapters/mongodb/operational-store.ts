@@ -1,6 +1,6 @@
 import type { Collection, Db, Filter, UpdateFilter } from 'mongodb'
 import type { Entry, LogRecord, OperationalStore } from '../../ports/operational-store.ts'
-import { connect, isDuplicate } from './connection.ts'
+import { connect, isDuplicate, type MongoConnection } from './connection.ts'
 
 const COLLECTION = '_operational'
 const LOG_COLLECTION = '_notes'
@@ -33,75 +33,91 @@ interface LogRow {
  */
 export async function openMongoOperationalStore(url: string): Promise<OperationalStore> {
   const { withDb, close } = await connect(url)
-  const inRows = <Answer>(call: (rows: Collection<Row>) => Promise<Answer>) => withDb((db) => call(rowsOf(db)))
-  await withDb((db) => {
-    const rows = rowsOf(db)
-    const notes = logRowsOf(db)
-    return Promise.all([
-      rows.createIndex({ e: 1 }),
-      notes.createIndex({ e: 1 }),
-      notes.createIndex({ s: 1, t: -1, i: -1 }),
-      notes.createIndex({ s: 1, l: 1, t: -1, i: -1 }),
-    ])
-  })
+  await withDb(createIndexes)
+  return {
+    ...entryMethods(withDb),
+    ...logMethods(withDb),
+    deleteExpired: (now) => withDb((db) => deleteExpired(db, now)),
+    close,
+  }
+}
+
+type WithDb = MongoConnection['withDb']
+
+function createIndexes(db: Db): Promise<unknown> {
+  const log = logRowsOf(db)
+  return Promise.all([
+    rowsOf(db).createIndex({ e: 1 }),
+    log.createIndex({ e: 1 }),
+    log.createIndex({ s: 1, t: -1, i: -1 }),
+    log.createIndex({ s: 1, l: 1, t: -1, i: -1 }),
+  ])
+}
+
+function entryMethods(withDb: WithDb): Omit<OperationalStore, 'appendLog' | 'queryLog' | 'deleteExpired' | 'close'> {
+  const withRows = <Result>(call: (rows: Collection<Row>) => Promise<Result>) => withDb((db) => call(rowsOf(db)))
   return {
     get: (key, now) =>
-      inRows(async (rows) => {
+      withRows(async (rows) => {
         const row = await rows.findOne({ _id: key })
         return row && (row.e === null || row.e > now) ? entryOf(row) : null
       }),
     list: (prefix, now, { after, limit } = {}) =>
-      inRows(async (rows) => {
-        const behind = after === undefined ? { $gte: prefix } : { $gte: prefix, $gt: after }
-        const found = rows.find({ _id: { ...behind, $lt: `${prefix}${LAST}` }, ...aliveFilter(now) }).sort({ _id: 1 })
+      withRows(async (rows) => {
+        const from = after === undefined ? { $gte: prefix } : { $gte: prefix, $gt: after }
+        const found = rows.find({ _id: { ...from, $lt: `${prefix}${LAST}` }, ...aliveFilter(now) }).sort({ _id: 1 })
         return (await (limit === undefined ? found : found.limit(limit)).toArray()).map(entryOf)
       }),
     put: (key, value, expiresAt) =>
-      inRows(async (rows) => {
+      withRows(async (rows) => {
         await rows.updateOne({ _id: key }, setValue(value, expiresAt), { upsert: true })
       }),
     putIf: (key, version, value, expiresAt, now) =>
-      inRows((rows) =>
+      withRows((rows) =>
         version === 0
           ? upsert(rows, { _id: key, ...expiredFilter(now) }, setValue(value, expiresAt))
           : update(rows, { _id: key, n: version, ...aliveFilter(now) }, setValue(value, expiresAt)),
       ),
     delete: (key) =>
-      inRows(async (rows) => {
+      withRows(async (rows) => {
         await rows.deleteOne({ _id: key })
       }),
-    increment: (key, by, expiresAt, now) => inRows((rows) => increment(rows, key, by, expiresAt, now)),
+    increment: (key, by, expiresAt, now) => withRows((rows) => increment(rows, key, by, expiresAt, now)),
     acquireLease: (key, owner, until, now) =>
-      inRows(async (rows) => {
+      withRows(async (rows) => {
         const free = { _id: key, $or: [{ v: encode(owner) }, expiredFilter(now)] }
-        const claim = setValue(owner, until)
-        return (await upsert(rows, free, claim)) || (await update(rows, free, claim))
+        const lease = setValue(owner, until)
+        return (await upsert(rows, free, lease)) || (await update(rows, free, lease))
       }),
     releaseLease: (key, owner) =>
-      inRows(async (rows) => {
+      withRows(async (rows) => {
         await rows.deleteOne({ _id: key, v: encode(owner) })
       }),
-    appendLog: (added) => withDb((db) => insertLog(logRowsOf(db), added)),
+  }
+}
+
+function logMethods(withDb: WithDb): Pick<OperationalStore, 'appendLog' | 'queryLog'> {
+  return {
+    appendLog: (records) => withDb((db) => insertLog(logRowsOf(db), records)),
     queryLog: (series, now, { labels = [], from = 0, to = Number.MAX_SAFE_INTEGER, skip, limit }) =>
       withDb(async (db) => {
-        const picked = labels.length > 0 ? { l: { $all: [...labels] } } : {}
-        const filter = { s: series, t: { $gte: from, $lt: to }, e: { $gt: now }, ...picked }
+        const labelFilter = labels.length > 0 ? { l: { $all: [...labels] } } : {}
+        const filter = { s: series, t: { $gte: from, $lt: to }, e: { $gt: now }, ...labelFilter }
         const [found, total] = await Promise.all([
           logRowsOf(db).find(filter).sort({ t: -1, i: -1 }).skip(skip).limit(limit).toArray(),
           logRowsOf(db).countDocuments(filter),
         ])
         return { total, records: found.map(logRecordOf) }
       }),
-    deleteExpired: (now) =>
-      withDb(async (db) => {
-        const [entries, noted] = await Promise.all([
-          rowsOf(db).deleteMany(expiredFilter(now)),
-          logRowsOf(db).deleteMany(expiredFilter(now)),
-        ])
-        return entries.deletedCount + noted.deletedCount
-      }),
-    close,
   }
+}
+
+async function deleteExpired(db: Db, now: number): Promise<number> {
+  const deleted = await Promise.all([
+    rowsOf(db).deleteMany(expiredFilter(now)),
+    logRowsOf(db).deleteMany(expiredFilter(now)),
+  ])
+  return deleted.reduce((sum, { deletedCount }) => sum + deletedCount, 0)
 }
 
 function rowsOf(db: Db): Collection<Row> {

@@ -26,16 +26,19 @@ const CACHED_DOCUMENTS = 4_000
 
 type StoredRow = readonly [id: string, position: number, doc: string]
 
-/** Creates a check that the read models' file is still the same file. The check throws StoreUnavailable; it opens nothing, so any thread may use it. */
+/**
+ * Creates a check that the read models' file is still the same file. It opens nothing, so any thread may use it.
+ * The check throws StoreUnavailable.
+ */
 export function createReadStoreFileCheck(path: string): () => void {
-  const present = withUnavailable(unavailable, () => createFileCheck(path))
-  return () => withUnavailable(unavailable, present)
+  const checkFile = withUnavailable(unavailable, () => createFileCheck(path))
+  return () => withUnavailable(unavailable, checkFile)
 }
 
 /**
  * Opens the read models in a file, which several threads and processes may share. Reads and writes are synchronous in the
- * calling thread, behind the port's promises. An unknown collection reads as empty. `follows` is for who reads what another
- * connection writes all the time.
+ * calling thread, behind the port's promises. An unknown collection reads as empty. With `follows`, the file is
+ * not memory-mapped, which is faster when another connection writes all the time.
  * @throws StoreUnavailable when the file cannot be opened; an Error of one sentence when a newer version wrote it.
  */
 export async function openSqliteReadStore(path: string, { follows = false } = {}): Promise<ReadStore> {
@@ -43,9 +46,9 @@ export async function openSqliteReadStore(path: string, { follows = false } = {}
   const { db, checkFile } = withUnavailable(unavailable, () => openDatabase(path, layout))
   registerMatchesFunction(db)
   const prepare = createStatementCache(db)
-  const known = openCatalogue(prepare)
-  const commit = createCommitter(db, prepare, known)
-  const kept = createDocumentCache(CACHED_DOCUMENTS)
+  const catalogue = openCatalogue(prepare)
+  const commit = createCommitter(db, prepare, catalogue)
+  const cache = createDocumentCache(CACHED_DOCUMENTS)
   let closed = false
 
   const run = <Result>(work: () => Result): Result =>
@@ -54,29 +57,33 @@ export async function openSqliteReadStore(path: string, { follows = false } = {}
       checkFile()
       return work()
     })
-  const reach = async <Result>(work: () => Result): Promise<Result> => run(work)
+  const runAsync = async <Result>(work: () => Result): Promise<Result> => run(work)
   const commitBatched = batched((commits: readonly Commit[]) => run(() => commit(commits)))
-  const within = <Result>(name: string, empty: Result, work: (collection: Collection) => Result): Promise<Result> =>
-    reach(() => {
-      const collection = known.get(name)
+  const inCollection = <Result>(
+    name: string,
+    empty: Result,
+    work: (collection: Collection) => Result,
+  ): Promise<Result> =>
+    runAsync(() => {
+      const collection = catalogue.get(name)
       return collection ? work(collection) : empty
     })
 
   return {
     atomic: true,
-    ensure: (specs) => reach(() => ensure(db, prepare, known, specs)),
-    get: (name, id) => within(name, null, (collection) => getOne(prepare, collection, id)),
-    getMany: (name, ids) => within(name, [], (collection) => getMany(prepare, collection, ids)),
-    find: (name, page) => within(name, [], (collection) => find(prepare, kept, collection, page)),
-    pluck: (name, path, page) => within(name, [], (collection) => pluck(prepare, collection, path, page)),
-    count: (name, filter) => within(name, 0, (collection) => count(prepare, collection, filter)),
+    ensure: (specs) => runAsync(() => ensure(db, prepare, catalogue, specs)),
+    get: (name, id) => inCollection(name, null, (collection) => getOne(prepare, collection, id)),
+    getMany: (name, ids) => inCollection(name, [], (collection) => getMany(prepare, collection, ids)),
+    find: (name, page) => inCollection(name, [], (collection) => find(prepare, cache, collection, page)),
+    pluck: (name, path, page) => inCollection(name, [], (collection) => pluck(prepare, collection, path, page)),
+    count: (name, filter) => inCollection(name, 0, (collection) => count(prepare, collection, filter)),
     sum: (name, filter, groupBy, fields) =>
-      within(name, [], (collection) => sum(prepare, collection, filter, groupBy, fields)),
+      inCollection(name, [], (collection) => sum(prepare, collection, filter, groupBy, fields)),
     commit: (writes, move) => commitBatched({ writes, move }),
-    checkpoint: (name) => reach(() => checkpointsOf(prepare, 'WHERE name = ?', name)[name] ?? null),
-    checkpoints: () => reach(() => checkpointsOf(prepare, '')),
-    drop: (name, checkpoint) => reach(() => drop(db, prepare, known, name, checkpoint)),
-    collections: () => reach(() => known.names()),
+    checkpoint: (name) => runAsync(() => checkpointsOf(prepare, 'WHERE name = ?', name)[name] ?? null),
+    checkpoints: () => runAsync(() => checkpointsOf(prepare, '')),
+    drop: (name, checkpoint) => runAsync(() => drop(db, prepare, catalogue, name, checkpoint)),
+    collections: () => runAsync(() => catalogue.names()),
     async close() {
       if (!closed) db.close()
       closed = true
@@ -84,27 +91,32 @@ export async function openSqliteReadStore(path: string, { follows = false } = {}
   }
 }
 
-function ensure(db: DatabaseSync, prepare: Prepare, known: Catalogue, specs: Parameters<ReadStore['ensure']>[0]): void {
+function ensure(
+  db: DatabaseSync,
+  prepare: Prepare,
+  catalogue: Catalogue,
+  specs: Parameters<ReadStore['ensure']>[0],
+): void {
   try {
     inTransaction(db, () => {
-      for (const spec of specs) ensureCollection(db, prepare, known.get(spec.name), spec)
+      for (const spec of specs) ensureCollection(db, prepare, catalogue.get(spec.name), spec)
     })
   } finally {
-    known.invalidate()
+    catalogue.invalidate()
   }
 }
 
-function drop(db: DatabaseSync, prepare: Prepare, known: Catalogue, name: string, checkpoint?: string): void {
+function drop(db: DatabaseSync, prepare: Prepare, catalogue: Catalogue, name: string, checkpoint?: string): void {
   try {
     inTransaction(db, () => {
-      const collection = known.get(name)
+      const collection = catalogue.get(name)
       if (collection) db.exec(`DROP TABLE ${collection.table}`)
       prepare('DELETE FROM collections WHERE name = ?').run(name)
       prepare('DELETE FROM removed WHERE collection = ?').run(name)
       if (checkpoint !== undefined) prepare('DELETE FROM checkpoints WHERE name = ?').run(checkpoint)
     })
   } finally {
-    known.invalidate()
+    catalogue.invalidate()
   }
 }
 
@@ -121,7 +133,7 @@ function getMany(prepare: Prepare, { table }: Collection, ids: readonly string[]
 /** Finds the keys of a page first: sorting and skipping then move no documents, and cached documents are not read. */
 function find(
   prepare: Prepare,
-  kept: DocumentCache,
+  cache: DocumentCache,
   collection: Collection,
   { filter, sort, skip = 0, limit }: Page,
 ): readonly StoredDocument[] {
@@ -137,12 +149,12 @@ function find(
     return rowsOf<StoredRow>(prepare(page).all(...values, limit ?? -1, skip)).map(storedOf)
   }
   const keys = rowsOf<[string, number]>(prepare(`SELECT id, position ${behind}`).all(...values, limit, skip))
-  const known = keys.map(([id, position]) => kept.get(table, id, position))
-  const missing = keys.flatMap(([id], index) => (known[index] ? [] : [id]))
+  const cached = keys.map(([id, position]) => cache.get(table, id, position))
+  const missing = keys.flatMap(([id], index) => (cached[index] ? [] : [id]))
   const read = missing.length > 0 ? getMany(prepare, collection, missing) : []
-  for (const stored of read) kept.set(table, stored)
+  for (const stored of read) cache.set(table, stored)
   const found = new Map(read.map((stored) => [stored.id, stored]))
-  return keys.flatMap(([id], index) => known[index] ?? found.get(id) ?? [])
+  return keys.flatMap(([id], index) => cached[index] ?? found.get(id) ?? [])
 }
 
 /** Reads one value of each document of a page, from its column if the path has one. */
