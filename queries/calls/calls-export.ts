@@ -60,5 +60,5 @@ export async function readCallsExport(
   }
 }
 
-/** A batch of a file that is asked for again and again, by a name of its own. */
+/** A request for the next batch of an export; `file` identifies the export, so that its next batch can be prefetched. */
 export type ExportBatchRequest = CallsExportRequest & { readonly file: string }

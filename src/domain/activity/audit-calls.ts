@@ -33,7 +33,7 @@ export const callsAudit: AuditFormatters<CallEvents> = {
     )
   },
   CallTagged: ({ data }) => {
-    const kept = (side: 'before' | 'after') => ({
+    const tagsAt = (side: 'before' | 'after') => ({
       tags: Object.fromEntries(data.changes.map((change) => [change.key, change[side]])),
     })
     const keys = data.changes.map(({ key }) => key).join(', ')
@@ -42,7 +42,7 @@ export const callsAudit: AuditFormatters<CallEvents> = {
       'tagged',
       'low',
       `was tagged: ${keys}.`,
-      changesBetween(kept('before'), kept('after')),
+      changesBetween(tagsAt('before'), tagsAt('after')),
     )
   },
 }

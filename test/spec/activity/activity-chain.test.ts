@@ -20,7 +20,7 @@ type Page = {
 
 const stranger = idOf(77)
 
-/** What somebody who can write to the store might do, and the place (from 1) at which it shows. */
+/** Manipulations of the store, and the position (from 1) at which the check reports them. */
 const tampering: readonly (readonly [string, (log: Log) => Promise<unknown>, number])[] = [
   [
     'an entry says something else',

@@ -20,11 +20,11 @@ const told = (entity: AnyEntity, type: string, data: unknown) => {
 }
 const inLog = (entity: AnyEntity, event: NewEvent) => recordedEvents(entity, [event]).map(workspaceOf)
 
-/** Fields that hold what nobody may read in a log, by their names. */
+/** Names of secret fields. */
 const SECRET = /secret|password|token|hash|seal|signing$|headers|template|^compat$|^ended$/i
 const CANARY = 'canary-in-the-log'
 
-/** The same value with every text in a secret field, at any depth, one that can be looked for. */
+/** The value with a recognizable text in every secret field, at any depth. */
 function poisoned(value: unknown, secret = false): unknown {
   if (typeof value === 'string') return secret ? CANARY : value
   if (Array.isArray(value)) return value.map((item) => poisoned(item, secret))

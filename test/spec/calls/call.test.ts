@@ -25,7 +25,7 @@ const world = callWorld(...anotherTarget(1, {}, { priority: 200 }))
 const arrival = routeArrival(world)
 const begun = callEventsOf(arrival)
 
-/** What the ledger says after the first dial, and then after the second, has failed. */
+/** The ledger's events after the first and the second failed dial. */
 const failed = given(ledger, arrival.events).when(
   failOver,
   { callId: nthCallId(1), attempt: 1, outcome: 'busy', occurredAt: instantAfter(5) },

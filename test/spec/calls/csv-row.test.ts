@@ -12,7 +12,7 @@ import { arbitraryOf } from '../../support/fixtures/arbitrary.ts'
 
 type Heading = (typeof CALL_HEADINGS)[number]
 
-/** Cells of a call as the general rules make them, in any order. */
+/** Cells of a call by the general CSV rules, by heading. */
 const cellsOf = (call: CallRecord, zone: string): Readonly<Record<Heading, Cell>> => ({
   ...call,
   startedAtLocal: localTime(zone, Date.parse(call.startedAt)),
@@ -28,7 +28,7 @@ const rowOf = (call: CallRecord, zone: string) => {
   return csvRow(CALL_HEADINGS.map((heading) => cells[heading]))
 }
 
-/** What people and callers write: formulas, quotes, line ends, signs of every width, halves of one, and nothing. */
+/** Hostile text: formulas, quotes, line ends, characters of every width, lone surrogates, and the empty string. */
 const hostile = fc.oneof(
   fc.constantFrom('=1+1', '+1', '-', '@x', '\t', '\r\n', '"', ',', '', 'a,"b"\n', '․', '日本 🇨🇭', '\0', '\uD800', "'"),
   fc.string({ unit: 'binary' }),
@@ -37,7 +37,7 @@ const tags = fc.dictionary(fc.stringMatching(/^[A-Za-z0-9._-]{1,8}$/).map(stored
 const maybe = (texts: fc.Arbitrary<string>) => fc.option(texts)
 const named = fc.option(fc.record({ id: fc.uuid(), name: hostile }))
 
-/** Any document of the call log: every field as its schema has it, and hostile where no other rule keeps it tame. */
+/** Any document of the call log by its schema, with hostile text where no rule forbids it. */
 const calls = fc
   .record({
     given: arbitraryOf(callRecord),

@@ -24,7 +24,7 @@ const ends = (arrival: ReturnType<typeof routeArrival>, ...steps: Parameters<typ
   return given(call, callEventsOf(arrival, ...before.toReversed())).when(...last)
 }
 
-/** A call whose only target failed, unrouted by its spent plan, and hung up on. */
+/** A call whose only target failed, so that it is unrouted and hung up. */
 function failedBy(outcome: string, ...steps: readonly SetupStep[]) {
   const world = callWorld(...steps)
   const arrival = routeArrival(world)

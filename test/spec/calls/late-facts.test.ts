@@ -35,7 +35,7 @@ const terms = [
   { payoutMode: 'revshare', revsharePct: 33.33 },
   { payoutMode: 'revshare', revsharePct: 90, minPayoutCents: 200, maxPayoutCents: 700 },
 ]
-/** A call that ended and has still to settle, below its threshold and at it, under each of the terms. */
+/** Calls that ended and have not settled, below and at the threshold, under each of the terms. */
 const ended = terms.flatMap((lane) =>
   [THRESHOLD - 1, THRESHOLD].map((talk) =>
     callEventsOf(
@@ -58,7 +58,7 @@ const adjusting: fc.Arbitrary<Step> = fc
   .record({ converted: fc.boolean(), revenueCents: figure, payoutCents: figure }, { requiredKeys: [] })
   .map((sent) => [adjustCall, { ...sent, reason: 'Agreed' }] as const)
 
-/** Steps taken in turn, each by a command of its own, and which of them were refused. */
+/** Runs steps in order, each as one command; returns which of them were refused. */
 function taken(events: readonly NewEvent[], steps: readonly Step[]) {
   return steps.reduce(
     (so, [command, input]) => {
@@ -73,14 +73,14 @@ function taken(events: readonly NewEvent[], steps: readonly Step[]) {
   )
 }
 
-/** What a call's books come to in the end. */
+/** The final books of a call. */
 function booksIn(events: readonly NewEvent[]) {
   const { settled, corrections } = callStateOf(events)
   const { at: _at, changes: _changes, ...books } = settled ?? { at: null, changes: 0 }
   return { books, corrections }
 }
 
-/** The same steps with one more at a place. */
+/** The steps with another one inserted at an index. */
 const withAt = (steps: readonly Step[], step: Step, place: number) =>
   steps.toSpliced(place % (steps.length + 1), 0, step)
 

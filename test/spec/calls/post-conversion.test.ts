@@ -23,7 +23,7 @@ const strict = changeSteps.target({ durationThresholdSeconds: 30 })
 const buffer = changeSteps.campaign({ bufferSeconds: 60 })
 const share = changeSteps.lane({ payoutMode: 'revshare', revsharePct: 50 })
 const END = 14
-/** A call that was talked for ten seconds, twenty fewer than it takes. */
+/** A call with ten seconds of talk, twenty below the threshold. */
 const short = (...steps: readonly SetupStep[]) =>
   callEventsOf(routeArrival(callWorld(strict, ...steps)), noticeSteps.answer(1, 4), noticeSteps.end(END))
 const long = (...steps: readonly SetupStep[]) =>

@@ -26,7 +26,7 @@ const changesOf = (tags: object, events = live) => {
 }
 const many = (count: number, from = 0) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${from + n}`, n]))
-/** What every call of these specifications is tagged with as it arrives. */
+/** Tags of every call in these specs at its arrival. */
 const observed = callStateOf(live).tags.size
 
 describe('tag-call', () => {

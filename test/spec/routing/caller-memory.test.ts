@@ -21,10 +21,10 @@ import {
 import { idOf, recordedEvents, WORKSPACE } from '../../support/fixtures/spec.ts'
 
 const HOUR = 3_600
-/** How far the memory's projection may lag, by recorded time: the fold covers an hour. */
+/** Maximum lag of the projection, by recorded time: the fold covers an hour. */
 const LAG = 50 * 60
 
-/** One ledger as it stands in time: a fold that forgets, and a memory that lags. */
+/** A ledger whose fold drops old entries, with a projection that lags. */
 function ledgerOver(world: ReturnType<typeof callWorld>) {
   let fold: Fold<LedgerState> = emptyFold(ledger)
   const events: RecordedEvent[] = []
@@ -55,7 +55,7 @@ function ledgerOver(world: ReturnType<typeof callWorld>) {
 }
 
 const visit = fc.record({
-  /** Since the visit before. */
+  /** Since the previous visit. */
   seconds: fc.constantFrom(0, 60, HOUR - 1, HOUR, 2 * HOUR, 3 * HOUR, 30 * HOUR, 40 * 24 * HOUR),
   caller: fc.constantFrom('+14155550199', '+12125550100', null),
   answered: fc.boolean(),

@@ -231,7 +231,7 @@ describe('a repeat caller under same_target', () => {
   const memory = (key: string, seconds: number, targetId: string | null) => ({
     [`caller-memory/${key}`]: { workspaceId: WORKSPACE, at: instantAfter(-seconds), targetId },
   })
-  /** The plan of a caller who came so many seconds ago, and was connected to the target so many seconds ago. */
+  /** The plan for a caller, by the ages in seconds of the caller's last admission and of the last connection to the target. */
   const firstOf = (seconds: number, targetId: string | null, connectedAgo = seconds) => {
     const connected = targetId === null ? {} : memory(connectionKey(admission), connectedAgo, targetId)
     const { data } = decisionEvent(routeArrival(sticky, {}, [], { ...memory(admission, seconds, null), ...connected }))

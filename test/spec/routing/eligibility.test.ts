@@ -23,7 +23,7 @@ interface Case {
   readonly counter?: Partial<Counter>
   readonly buyerCounter?: Partial<Counter>
   readonly caller?: string | null
-  /** When the target was last connected to the caller. */
+  /** Instant of the target's last connection with the caller. */
   readonly reached?: CallerSighting
   readonly tags?: Readonly<Record<string, string>>
   readonly callerState?: string | null
@@ -59,7 +59,7 @@ function looked({ target, buyer, counter, buyerCounter, caller = CALLER, reached
   return 'reason' in seen ? seen : null
 }
 
-/** What a target that answered 503 so many seconds ago is left with. */
+/** Health of a target that answered 503, by the age of that answer in seconds. */
 const unavailable = (seconds: number) =>
   healthAfterFailure(null, {
     outcome: 'failed',
@@ -79,7 +79,7 @@ const open = (from: string, to: string): Target['hoursSchedule'] => ({
   days: { mon: [], tue: [[from, to]], wed: [], thu: [], fri: [], sat: [], sun: [] },
 })
 
-/** Each reason with what it skips, its sentence and figures, and the nearest thing that it does not skip. */
+/** Each reason with a skipped case, its sentence and figures, and the closest case that is not skipped. */
 const SKIPS: readonly (readonly [string, Case, string, object, Case])[] = [
   ['paused', { target: { status: 'paused' } }, 'The target is paused.', {}, {}],
   ['buyer_paused', { buyer: { status: 'paused' } }, 'Buyer Solar Co is paused.', {}, {}],

@@ -40,7 +40,7 @@ const admitted = (count: number) => {
 const on = (changes: Partial<Campaign>): Campaign => ({ ...campaign, ...changes })
 const switchedOff = callWorld(changeSteps.lane({ active: false })).reads.workspace
 
-/** Each gate with what it refuses, and the nearest thing that it lets pass. */
+/** Each gate with a refused case and the closest case that passes. */
 const GATES: readonly (readonly [GateCode, string, Partial<GateInput>, string, Partial<GateInput>])[] = [
   [
     'subscription',

@@ -30,7 +30,7 @@ import { playInterleavedCalls } from '../../support/model/interleaved-calls.ts'
 const capCounts = ['claimed', 'connected', 'converted'] as const
 const settings = { capCountsOn: capCounts[0], durationThresholdSeconds: 30 }
 
-/** What is left of a slot: taken or not, after each step of a call that may still count. */
+/** Whether the slot is taken after each step of a call. */
 describe.each(capCounts)('a slot of a target whose caps count on %s', (capCountsOn) => {
   const world = callWorld(changeSteps.target({ ...settings, capCountsOn }), changeSteps.campaign({ bufferSeconds: 60 }))
   const arrival = routeArrival(world)
@@ -128,7 +128,7 @@ describe('release-call', () => {
   })
 })
 
-// Whatever the order of things, and however often each is told
+// Any order of steps, each any number of times
 
 const world = callWorld(...anotherTarget(1), ...anotherTarget(2))
 const cap = fc.constantFrom(0, 0, 1, 2, 3)
@@ -161,7 +161,7 @@ const callIdOf = ({ data }: RecordedEvent) =>
     ])
     .parse(data).callId
 
-/** Every claim of a ledger, and whether it came to count. */
+/** Every claim of a ledger, and whether it counts. */
 function claimsOf(events: readonly RecordedEvent[]): readonly { readonly claim: Claim; readonly counts: boolean }[] {
   const has = (type: string, callId: string, fits: (data: unknown) => boolean) =>
     events.some((event) => event.type === type && callIdOf(event) === callId && fits(event.data))
@@ -210,7 +210,7 @@ function expectWithin(state: LedgerState, kind: CounterKind, id: string, caps: C
 
 const oldestHour = windowsOf(instantAfter(-48 * 3_600)).hour
 
-/** Counts that a cap may still ask for: hours are forgotten after two days. */
+/** Counts in retention: hours are dropped after two days. */
 const asked = (counts: Readonly<Record<string, number>>) =>
   Object.fromEntries(
     Object.entries(counts).filter(([window, count]) => count > 0 && (window.length < 13 || window >= oldestHour)),

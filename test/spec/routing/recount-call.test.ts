@@ -35,7 +35,7 @@ const strict = changeSteps.target({ durationThresholdSeconds: 30, capCountsOn: '
 const paid = changeSteps.lane({ payoutMode: 'revshare', revsharePct: 50 })
 const buffer = changeSteps.campaign({ bufferSeconds: 60 })
 
-/** A call of so many seconds, settled and then changed by commands: what the ledger hears of it, in order. */
+/** The ledger's inputs, in order, of a call with a talk time in seconds that settles and is then changed by commands. */
 function changed(talk: number, changes: readonly (readonly [AnyCommand, object])[], ...steps: readonly SetupStep[]) {
   const world = callWorld(strict, paid, buffer, ...steps)
   const arrival = routeArrival(world)
@@ -77,7 +77,7 @@ const centsOf = (state: LedgerState, kind: 'target' | 'buyer' | 'lane', id: stri
     .cents.filter((cents) => cents > 0)
     .toObject()
 
-/** What the ledger counts of the world's target, buyer and lane. */
+/** The ledger's counts of target, buyer and lane. */
 function countsIn(played: Played, events: readonly NewEvent[]) {
   const { world } = played
   const state = stateOf(events)

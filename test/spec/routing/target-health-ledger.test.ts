@@ -15,7 +15,7 @@ import { given, NOW, recordedEvents, stateOf } from '../../support/fixtures/spec
 const world = callWorld(...anotherTarget(1, {}, { priority: 200 }))
 const targetId = world.targetId()
 
-/** The n-th call arrives, a minute after the one before, and its first dial ends in three seconds. */
+/** The n-th call arrives a minute after the previous one, and its first dial fails after three seconds. */
 function dials(
   before: readonly NewEvent[],
   n: number,
@@ -62,7 +62,7 @@ describe('target health in the ledger', () => {
       { data: { skipped: [{ reason: 'suppressed', sentence: expect.stringContaining('for 1 more second after') }] } },
     ])
     expect(arriving(instantAfter(303))).toMatchObject([{ data: { skipped: [], claim: { target: { id: targetId } } } }])
-    // A call that is dated before the fifth failure.
+    // A call dated before the fifth failure.
     expect(arriving(instantAfter(242.999))).toMatchObject([{ data: { skipped: [] } }])
   })
 

@@ -18,7 +18,7 @@ interface Circumstances {
   readonly counter?: Partial<Counter>
   readonly caller?: string | null
   readonly callerState?: string | null
-  /** When the lane last sent the caller. */
+  /** Instant at which the lane last sent the caller. */
   readonly sent?: CallerSighting
   readonly at?: string
 }
