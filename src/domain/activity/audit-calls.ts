@@ -1,5 +1,5 @@
 import type { callEvents } from '../calls/call.ts'
-import { dollars } from '../calls/call-sentences.ts'
+import { formatDollars } from '../calls/call-sentences.ts'
 import { changesBetween } from './activity-changes.ts'
 import type { AuditFormatters, Entity } from './audit-formatter.ts'
 import { auditEntry } from './audit-formatter.ts'
@@ -17,7 +17,7 @@ type CallEvents = Pick<typeof callEvents, 'ConversionPosted' | 'CallAdjusted' | 
 export const callsAudit: AuditFormatters<CallEvents> = {
   ConversionPosted: ({ data }) => {
     const { source, revenueCents, note, externalId, before, after } = data
-    const worth = revenueCents === null ? '' : ` at ${dollars(revenueCents)}`
+    const worth = revenueCents === null ? '' : ` at ${formatDollars(revenueCents)}`
     const how = source === 'postback' ? 'had a conversion posted' : 'was marked converted'
     const changes = changesBetween(before, { ...after, conversionSource: source, note, externalId })
     return auditEntry(call(data), 'converted', 'medium', `${how}${worth}.`, changes)

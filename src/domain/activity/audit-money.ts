@@ -1,11 +1,10 @@
+import { formatDollars } from '../calls/call-sentences.ts'
 import type { walletEvents } from '../money/wallet.ts'
 import type { blocklistEvents } from '../routing/blocklist.ts'
 import type { ledgerEvents } from '../routing/ledger-events.ts'
 import { changesBetween } from './activity-changes.ts'
 import type { AuditEntry, AuditFormatters } from './audit-formatter.ts'
 import { auditEntry, created } from './audit-formatter.ts'
-
-const dollars = (cents: number) => `$${(cents / 100).toFixed(2)}`
 
 /** Wording of charges and credits by kind; usage is not logged, since each call's books show it. */
 const MONEY = {
@@ -28,7 +27,7 @@ function walletEntry({ kind, reference, amountCents, balanceCents, note }: Entry
   const row = MONEY[kind]
   if (row === null) return null
   const balance = changesBetween({ balanceCents: balanceCents - sign * amountCents }, { balanceCents, reference, note })
-  const became = `${row.became} ${dollars(amountCents)}${note ? `: ${note}` : '.'}`
+  const became = `${row.became} ${formatDollars(amountCents)}${note ? `: ${note}` : '.'}`
   return auditEntry({ kind: 'wallet', id: reference, name: reference }, row.action, row.severity, became, balance)
 }
 

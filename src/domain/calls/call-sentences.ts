@@ -41,7 +41,7 @@ export function endedSentence(hungUpBy: keyof typeof ENDERS, talkSeconds: number
 }
 
 /** Cents as dollars: `$12.50`. */
-export function dollars(cents: number): string {
+export function formatDollars(cents: number): string {
   return `${cents < 0 ? '-' : ''}$${(Math.abs(cents) / 100).toFixed(2)}`
 }
 
@@ -52,7 +52,7 @@ export function settledSentence(books: {
   readonly payoutCents: number
   readonly reason: string
 }): string {
-  const figures = `${dollars(books.revenueCents)} revenue, ${dollars(books.payoutCents)} payout.`
+  const figures = `${formatDollars(books.revenueCents)} revenue, ${formatDollars(books.payoutCents)} payout.`
   if (books.converted) return `Converted: ${figures}`
   if (books.revenueCents !== 0 || books.payoutCents !== 0) return `Not converted, but corrected to ${figures}`
   if (books.reason === 'manual') return 'Not converted: somebody corrected it.'

@@ -4,7 +4,12 @@ import { recordDial } from '../../../commands/calls/record-dial.ts'
 import { recordPlanSpent } from '../../../commands/calls/record-plan-spent.ts'
 import { failOver } from '../../../commands/routing/fail-over.ts'
 import { answeredAttempt, call, ringingAttempt, secondsBetween } from '../../../src/domain/calls/call.ts'
-import { dollars, endedSentence, failureSentence, settledSentence } from '../../../src/domain/calls/call-sentences.ts'
+import {
+  endedSentence,
+  failureSentence,
+  formatDollars,
+  settledSentence,
+} from '../../../src/domain/calls/call-sentences.ts'
 import { ledger } from '../../../src/domain/routing/ledger.ts'
 import { isRefusal } from '../../../src/kernel/refusal.ts'
 import {
@@ -256,6 +261,6 @@ describe('sentences of a call', () => {
       'Not converted: 1 second of talk, and 30 are needed.',
     )
     expect(settledSentence({ ...none, reason: 'no_buyer' })).toBe('Nothing to book: no buyer answered.')
-    expect([dollars(5), dollars(-1_205)]).toEqual(['$0.05', '-$12.05'])
+    expect([formatDollars(5), formatDollars(-1_205)]).toEqual(['$0.05', '-$12.05'])
   })
 })
