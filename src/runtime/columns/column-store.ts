@@ -1,3 +1,4 @@
+import { createNextFlight } from '../../kernel/async/single-flight.ts'
 import { START } from '../../ports/event-log.ts'
 import type { Doc, Filter, ReadStore, StoredDocument } from '../../ports/read-store.ts'
 import { parseCollectionName } from '../projections/build-names.ts'
@@ -7,8 +8,8 @@ import { type Group, sumColumns } from './column-sum.ts'
 import { type ColumnKind, createTable, put, rowFor, type Table } from './columns.ts'
 
 /**
- * A collection that is also kept as columns in memory. Its documents belong to one workspace each, have an ordinal of
- * their own in it (1, 2, 3…) and are added or replaced, never removed. `collection` is the plain name; rebuilds of it count.
+ * A collection with columns in memory. Each document belongs to one workspace, has its own ordinal there (1, 2, 3…) and
+ * is added or replaced, never removed. `collection` is the plain name; its rebuilds are included.
  */
 export interface ColumnSpec {
   readonly collection: string
@@ -18,9 +19,9 @@ export interface ColumnSpec {
   readonly columns: Readonly<Record<string, ColumnKind>>
 }
 
-/** A read store whose sums and counts come from columns where they can. */
+/** A read store that answers sums and counts from columns where possible. */
 export interface ColumnStore extends ReadStore {
-  /** Loads the columns of these collections now instead of in the background of the first question. @throws StoreUnavailable */
+  /** Loads the columns of these collections now, instead of in the background after the first query. @throws StoreUnavailable */
   readonly warm: (collections: readonly string[]) => Promise<void>
 }
 
@@ -30,21 +31,18 @@ interface TrackedCollection {
   readonly spec: ColumnSpec
   readonly readers: readonly (readonly [path: string, read: (doc: Doc) => unknown])[]
   readonly tables: Map<string, Table>
-  /** Every document up to here is in the tables. */
+  /** Every document folded up to this position is in the tables. */
   last: number
   loaded: boolean
-  /** Moves of the projection that the tables are known to show; null for none. */
+  /** Change count of the projection that the tables reflect; null when unknown. */
   moves: number | null
-  /** A document did not fit: the store's own sums answer from then on. */
+  /** A document did not fit the columns: the store answers from then on. */
   broken: boolean
-  /** Settles when no look is under way; `next` is the one that has not begun, which all who ask meanwhile share. */
-  looks: Promise<void>
-  next: Promise<void> | null
 }
 
 const PAGE = 5_000
 
-/** Value at a dotted path; a store that answers only `fields` spells them dotted. */
+/** Reads the value at a dotted path; a store that returns only `fields` has dotted keys. */
 function reader(path: string): (doc: Doc) => unknown {
   const steps = path.split('.')
   if (steps.length === 1) return (doc) => doc[path]
@@ -59,7 +57,7 @@ function reader(path: string): (doc: Doc) => unknown {
   }
 }
 
-function follow(collection: string, spec: ColumnSpec): TrackedCollection {
+function track(collection: string, spec: ColumnSpec): TrackedCollection {
   const readers = Object.keys(spec.columns).map((path) => [path, reader(path)] as const)
   const { checkpoint } = parseCollectionName(collection)
   return {
@@ -72,67 +70,53 @@ function follow(collection: string, spec: ColumnSpec): TrackedCollection {
     loaded: false,
     moves: null,
     broken: false,
-    looks: Promise.resolve(),
-    next: null,
   }
 }
 
-function take(followed: TrackedCollection, { doc }: StoredDocument, ordinalOf: (doc: Doc) => unknown): void {
+function take(tracked: TrackedCollection, { doc }: StoredDocument, ordinalOf: (doc: Doc) => unknown): void {
   const { workspaceId } = doc
   if (typeof workspaceId !== 'string') return
-  let table = followed.tables.get(workspaceId)
+  let table = tracked.tables.get(workspaceId)
   if (!table) {
-    table = createTable(followed.spec.columns)
-    followed.tables.set(workspaceId, table)
+    table = createTable(tracked.spec.columns)
+    tracked.tables.set(workspaceId, table)
   }
   const row = rowFor(table, ordinalOf(doc))
   if (row === null) {
-    followed.broken = true
+    tracked.broken = true
     return
   }
-  for (const [path, read] of followed.readers) {
+  for (const [path, read] of tracked.readers) {
     const column = table.columns.get(path)
-    if (column && !put(table, column, row, read(doc))) followed.broken = true
+    if (column && !put(table, column, row, read(doc))) tracked.broken = true
   }
 }
 
-/** Reads everything folded behind `last` into the tables. */
-async function catchUp(store: ReadStore, followed: TrackedCollection): Promise<void> {
+/** Reads every document folded after `last` into the tables. @throws StoreUnavailable */
+async function catchUp(store: ReadStore, tracked: TrackedCollection): Promise<void> {
   // Where a batch is not atomic, later documents of one may show before earlier ones: only a checkpoint read
   // beforehand says that nothing at or below it is still to come.
-  const checkpoint = await store.checkpoint(followed.checkpoint)
-  const ordinalOf = reader(followed.spec.ordinal)
-  const fields = ['workspaceId', followed.spec.ordinal, ...Object.keys(followed.spec.columns)]
-  let after = followed.last
+  const checkpoint = await store.checkpoint(tracked.checkpoint)
+  const ordinalOf = reader(tracked.spec.ordinal)
+  const fields = ['workspaceId', tracked.spec.ordinal, ...Object.keys(tracked.spec.columns)]
+  let after = tracked.last
   let limit = PAGE
   for (;;) {
     const filter: Filter = { _position: { $gt: after } }
-    const page = await store.find(followed.collection, { filter, sort: { _position: 1 }, limit, fields })
-    for (const stored of page) take(followed, stored, ordinalOf)
-    if (page.length < limit || followed.broken) break
-    // One event may touch several documents: the last position of a page may go on behind it.
+    const page = await store.find(tracked.collection, { filter, sort: { _position: 1 }, limit, fields })
+    for (const stored of page) take(tracked, stored, ordinalOf)
+    if (page.length < limit || tracked.broken) break
+    // One event may touch several documents: the next page may continue the last position of this one.
     const end = page.at(-1)?.position ?? after
     const whole = page.findLast(({ position }) => position < end)
     if (whole) after = whole.position
     else limit *= 2
   }
-  if (checkpoint) followed.last = Math.max(followed.last, checkpoint.position)
-  followed.loaded = true
+  if (checkpoint) tracked.last = Math.max(tracked.last, checkpoint.position)
+  tracked.loaded = true
 }
 
-/** Brings the tables to what the store has at the moment of asking; looks follow each other, never side by side. */
-function refresh(store: ReadStore, followed: TrackedCollection): Promise<void> {
-  if (followed.next) return followed.next
-  const look = followed.looks.then(() => {
-    followed.next = null
-    return catchUp(store, followed)
-  })
-  followed.next = look
-  followed.looks = look.catch(() => {})
-  return look
-}
-
-/** The one workspace that the terms are about, and the terms besides. */
+/** The single workspace of the terms, and the other terms; null when there is not exactly one. */
 function split(terms: readonly Term[]): { readonly workspaceId: string; readonly others: readonly Term[] } | null {
   const named = terms.filter(({ path, operator }) => path === 'workspaceId' && operator === '$eq')
   const [only] = named
@@ -141,49 +125,53 @@ function split(terms: readonly Term[]): { readonly workspaceId: string; readonly
 }
 
 /**
- * Answers `sum` and `count` of declared collections from typed arrays kept beside the store and brought up to it before
- * each answer; where `movesOf` counts the projection's writes, only when that has moved. What they cannot answer (another path, `$or`, `$regex`, more than two groups) the store answers itself.
+ * Read-store decorator: answers `sum` and `count` of declared collections from typed arrays. They read what is new in
+ * the store before each answer, or, with `changeCountOf`, only after the projection's change count has grown. What they
+ * cannot answer (another path, `$or`, `$regex`, more than two groups) the store answers.
  */
 export function withColumns(
   store: ReadStore,
   specs: readonly ColumnSpec[],
   changeCountOf: (projection: string) => number | null = () => null,
 ): ColumnStore {
-  const followedBy = new Map<string, TrackedCollection | null>()
+  const trackedBy = new Map<string, TrackedCollection | null>()
+  const flight = createNextFlight<void>()
+  /** Reads what the store has at the time of the call into the tables; concurrent calls share the next read. */
+  const refresh = (tracked: TrackedCollection) => flight(tracked.collection, () => catchUp(store, tracked))
 
-  const followedOf = (collection: string): TrackedCollection | null => {
-    const known = followedBy.get(collection)
+  const trackedOf = (collection: string): TrackedCollection | null => {
+    const known = trackedBy.get(collection)
     if (known !== undefined) return known
     const spec = specs.find((one) => one.collection === parseCollectionName(collection).base)
-    const followed = spec ? follow(collection, spec) : null
-    followedBy.set(collection, followed)
-    return followed
+    const tracked = spec ? track(collection, spec) : null
+    trackedBy.set(collection, tracked)
+    return tracked
   }
 
-  /** Answers from the columns, or null where they cannot (yet). */
+  /** The result from the columns; null when they cannot answer, or not yet. */
   async function answer<T>(
     collection: string,
     filter: Filter,
     from: (table: Table, selection: Selection) => T | null,
     none: T,
   ): Promise<T | null> {
-    const followed = followedOf(collection)
-    if (!followed || followed.broken) return null
+    const tracked = trackedOf(collection)
+    if (!tracked || tracked.broken) return null
     const terms = termsOf(filter)
     const asked = terms && split(terms)
     if (!asked) return null
-    if (!followed.loaded) {
-      // A first load may take seconds: meanwhile the store answers; if it fails, the next question starts it again.
-      refresh(store, followed).catch(() => {})
+    if (!tracked.loaded) {
+      // The first load may take seconds: meanwhile the store answers. If it fails, the next query starts it again.
+      refresh(tracked).catch(() => {})
       return null
     }
     const moves = changeCountOf(parseCollectionName(collection).name)
-    if (moves === null || moves !== followed.moves) {
-      await refresh(store, followed)
-      followed.moves = moves
+    if (moves === null || moves !== tracked.moves) {
+      await refresh(tracked)
+      tracked.moves = moves
     }
-    if (followed.broken) return null
-    const table = followed.tables.get(asked.workspaceId)
+    if (tracked.broken) return null
+    const table = tracked.tables.get(asked.workspaceId)
     if (!table) return none
     const selection = select(table, asked.others)
     return selection && from(table, selection)
@@ -205,14 +193,14 @@ export function withColumns(
       return count ?? store.count(collection, filter)
     },
     async drop(collection, checkpoint) {
-      followedBy.delete(collection)
+      trackedBy.delete(collection)
       await store.drop(collection, checkpoint)
     },
     async warm(collections) {
       await Promise.all(
         collections.map(async (collection) => {
-          const followed = followedOf(collection)
-          if (followed) await refresh(store, followed)
+          const tracked = trackedOf(collection)
+          if (tracked) await refresh(tracked)
         }),
       )
     },

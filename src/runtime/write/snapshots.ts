@@ -4,7 +4,7 @@ import type { Fold } from './fold.ts'
 import { deserializeCommands, type SerializedCommands, serializeCommands } from './processed-commands.ts'
 import { decodeState, encodeState } from './state-codec.ts'
 
-/** Grows when a cached fold is written in another way. */
+/** Version of the snapshot format; other versions are ignored. */
 const FORMAT = 2
 
 interface Snapshot {
@@ -18,7 +18,7 @@ interface Snapshot {
 
 const keyOf = (stream: string) => `fold:${stream}`
 
-/** The cached fold of a stream; null where there is none of the entity's present version, written as it is today. Disposable: a store that is away has none. */
+/** The last snapshot of a stream; null when there is none of the entity's version and of this format, or the store is unavailable. */
 export async function loadSnapshot<State>(
   ops: OperationalStore,
   entity: Entity<State>,
@@ -36,7 +36,7 @@ export async function loadSnapshot<State>(
   }
 }
 
-/** Keeps a fold. Losing it costs time alone. */
+/** Saves a snapshot. A failure is ignored: a lost snapshot only costs time. */
 export async function saveSnapshot(ops: OperationalStore, entity: Entity, stream: string, fold: Fold): Promise<void> {
   const cached: Snapshot = {
     format: FORMAT,
