@@ -18,8 +18,8 @@ export interface Dispatcher<Tools> {
   readonly idle: () => Promise<void>
 }
 
-/** Creates the dispatcher of a process. */
-export function createDispatcher<Tools>(options: {
+/** What jobs run with. */
+export interface DispatcherOptions<Tools> {
   readonly tools: Tools
   readonly upcasts: Upcasts
   readonly clock: Clock
@@ -31,37 +31,45 @@ export function createDispatcher<Tools>(options: {
   readonly halt: (subscription: Subscription<Tools>) => void
   /** Called when a job has ended. */
   readonly onEnd: () => void
-}): Dispatcher<Tools> {
-  const { tools, upcasts, clock, signal, graceMs, isProcessed, halt, onEnd } = options
-  const running = new Set<Promise<void>>()
+}
 
-  /** Processes one event; retries until it is done, the reaction halts or the epoch ends. */
-  async function process(subscription: Subscription<Tools>, job: ReactionJob, epoch: number): Promise<void> {
-    const { reaction } = subscription
-    const { type, position, meta } = job.event
-    for (let attempt = 1; subscription.epoch === epoch && !signal.aborted; ) {
-      try {
-        if (!isProcessed(reaction.name, meta.eventId)) await reaction.on[type]?.(tools, upcast({ upcasts }, job.event))
-        if (subscription.epoch !== epoch) return
-        job.done = true
-        subscription.problem = null
-        return
-      } catch (error) {
-        if (subscription.epoch !== epoch) return
-        subscription.problem = `${type} at ${position}: ${errorMessage(error)}`
-        if (!isUnavailable(error)) {
-          if (attempt > RETRIES) return halt(subscription)
-          attempt += 1
-        }
-        await waitBeforeRetry(clock, attempt, signal, { firstMs: 100 })
+/** Processes one event; retries until it is done, the reaction halts or the epoch ends. */
+async function processJob<Tools>(
+  { tools, upcasts, clock, signal, isProcessed, halt }: DispatcherOptions<Tools>,
+  subscription: Subscription<Tools>,
+  job: ReactionJob,
+  epoch: number,
+): Promise<void> {
+  const { reaction } = subscription
+  const { type, position, meta } = job.event
+  for (let attempt = 1; subscription.epoch === epoch && !signal.aborted; ) {
+    try {
+      if (!isProcessed(reaction.name, meta.eventId)) await reaction.on[type]?.(tools, upcast({ upcasts }, job.event))
+      if (subscription.epoch !== epoch) return
+      job.done = true
+      subscription.problem = null
+      return
+    } catch (error) {
+      if (subscription.epoch !== epoch) return
+      subscription.problem = `${type} at ${position}: ${errorMessage(error)}`
+      if (!isUnavailable(error)) {
+        if (attempt > RETRIES) return halt(subscription)
+        attempt += 1
       }
+      await waitBeforeRetry(clock, attempt, signal, { firstMs: 100 })
     }
   }
+}
+
+/** Creates the dispatcher of a process. */
+export function createDispatcher<Tools>(options: DispatcherOptions<Tools>): Dispatcher<Tools> {
+  const { graceMs, isProcessed, onEnd } = options
+  const running = new Set<Promise<void>>()
 
   function start(subscription: Subscription<Tools>, job: ReactionJob): void {
     const { epoch } = subscription
     subscription.running += 1
-    const work = process(subscription, job, epoch).then(() => {
+    const work = processJob(options, subscription, job, epoch).then(() => {
       running.delete(work)
       if (subscription.epoch !== epoch) return
       subscription.running -= 1
