@@ -62,7 +62,7 @@ const rotating: KeyCredential = {
 }
 const seat = (agencyId: string, role: 'owner' | 'admin' | 'member') => ({ agencyId, role })
 
-describe('who it is, and in which workspace', () => {
+describe('authentication: the credential and its workspace', () => {
   const accepted = { workspaceId: agency }
   const rows: readonly [
     string,
@@ -117,13 +117,13 @@ describe('who it is, and in which workspace', () => {
     expect(named(identify(surface, held, { ...presented, ...change }))).toEqual(outcome)
   })
 
-  test('several seats and none named: details name agencyId', () => {
+  test('several seats and no agencyId: details name agencyId', () => {
     const torn = { ...session, seats: [seat(agency, 'owner'), seat(second, 'admin')] }
     expect(identify('console', torn, presented)).toMatchObject({ details: { agencyId: expect.any(String) } })
   })
 })
 
-describe('what it may do there', () => {
+describe('authorization in the workspace', () => {
   const asked = { surface: 'rest', scope: 'calls:read', write: false } as const
   const fromOutside = { ...key, ipAllowlist: ['198.51.100.0/24'] }
   const unscoped = { ...key, scopes: [] }
@@ -203,7 +203,7 @@ describe('what it may do there', () => {
     expect(named(authorize(requirement, held, standing, presented))).toEqual(outcome)
   })
 
-  test('details say what is missing', () => {
+  test('details name the missing scope, feature or role', () => {
     expect(authorize({ ...asked, scope: 'pings:read' }, key, workspace, presented)?.details).toEqual({
       required: ['pings:read'],
       held: ['calls:read', 'blocklist:write'],
@@ -262,13 +262,13 @@ describe('address allowlist', () => {
   })
 })
 
-test('a stored key parses as it is judged', () => {
+test('a stored key parses as a credential', () => {
   expect(keyCredential.parse(key)).toEqual(key)
   expect(actorOf(key)).toEqual({ type: 'key', id: key.keyId, name: 'Reports' })
   expect(actorOf(session)).toEqual({ type: 'user', id: session.userId, name: 'Ann' })
 })
 
-test('each tier includes what the one below it does', () => {
+test('each plan includes the features of the plan below it', () => {
   const tiers = [plans.starter, plans.growth, plans.scale]
   const open = tiers.map(({ features }) => Object.values(features).filter(Boolean).length)
   expect(open).toEqual([1, 3, 4])

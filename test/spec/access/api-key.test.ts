@@ -30,7 +30,7 @@ const rotated = (events: readonly NewEvent[], secret: string, more: object = {},
   given(workspace, events).when(rotateApiKey, { apiKeyId, ...issued(secret), ...more }, { at })
 
 describe('create-api-key', () => {
-  it('keeps the hash alone, with each scope once and the usual rate', () => {
+  it('stores only the hash, each scope once, and the default rate', () => {
     given(workspace, emptyWorkspace())
       .when(createApiKey, { name: '  Ops ', scopes: ['calls:read', 'pings:read', 'calls:read'], ...issued('s') })
       .gives([
@@ -71,7 +71,7 @@ describe('create-api-key', () => {
       .gives([{ type: 'ApiKeyCreated' }])
   })
 
-  it('takes known scopes alone, twenty of them and no more, and bounds name, rate and allowlist', () => {
+  it('accepts at most twenty known scopes, and bounds name, rate and allowlist', () => {
     const accepts = (more: object) =>
       createApiKey.input.safeParse({ name: 'Ops', scopes: [], ...issued('s'), ...more }).success
     const many = (length: number) => Array.from({ length }, () => 'calls:read')
@@ -94,7 +94,7 @@ describe('create-api-key', () => {
     expect([accepts({ ipAllowlist: addresses(50) }), accepts({ ipAllowlist: addresses(51) })]).toEqual([true, false])
   })
 
-  it('knows no scope that is longer than a scope may be, and the one that comes with another', () => {
+  it('has no scope over the length limit, and includes the read scope of a write scope', () => {
     expect(scopes.filter((scope) => scope.length > API_KEY.scope)).toEqual([])
     expect(hasScope(['blocklist:write'], 'blocklist:read')).toBe(true)
     expect(hasScope(['calls:write'], 'calls:read')).toBe(false)
@@ -102,7 +102,7 @@ describe('create-api-key', () => {
 })
 
 describe('change-api-key', () => {
-  it('records what changes, with the hashes that it holds for', () => {
+  it('records the changes with the hashes of the key’s secrets', () => {
     given(workspace, one)
       .when(changeApiKey, { apiKeyId, changes: { name: 'Ops', scopes: ['calls:read', 'calls:read'] } })
       .gives([
@@ -116,7 +116,7 @@ describe('change-api-key', () => {
       .gives([])
   })
 
-  it('refuses nothing, an unknown key and a revoked one', () => {
+  it('refuses an empty change, an unknown key and a revoked one', () => {
     const changes = { name: 'Ops' }
     const { events } = given(workspace, one).when(revokeApiKey, { apiKeyId })
     given(workspace, one).when(changeApiKey, { apiKeyId, changes: {} }).gives({ refused: 'bad-request' })
@@ -130,7 +130,7 @@ describe('change-api-key', () => {
 })
 
 describe('rotate-api-key', () => {
-  it('lets the secret in use work for a day, or as long as it is told', () => {
+  it('lets the current secret work for a day, or for the requested grace', () => {
     const usual = rotated(one, 'second')
     usual.gives([
       { type: 'ApiKeyRotated', data: { before: { prefix: expect.any(String) }, ended: [], graceMinutes: 1_440 } },
@@ -142,13 +142,13 @@ describe('rotate-api-key', () => {
     expect(secretsIn(rotated(one, 'second', { graceMinutes: 10_080 }))?.[0]?.expiresAt).toBe(after(7 * 24 * HOUR))
   })
 
-  it('ends it at once without a grace', () => {
+  it('ends the current secret at once without a grace', () => {
     const { state, outcome } = rotated(one, 'second', { graceMinutes: 0 })
     expect(outcome).toMatchObject([{ data: { ended: [hashOf('first')] } }])
     expect(secretsIn({ state })).toEqual([{ hash: hashOf('second'), expiresAt: null }])
   })
 
-  it('ends the oldest at once when it is rotated again inside a grace', () => {
+  it('ends the oldest secret at once when the key is rotated during a grace', () => {
     const { events } = rotated(one, 'second')
     const again = rotated(events, 'third', { graceMinutes: 60 }, after(HOUR))
     again.gives([{ type: 'ApiKeyRotated', data: { ended: [hashOf('first')] } }])
@@ -180,7 +180,7 @@ describe('rotate-api-key', () => {
 })
 
 describe('revoke-api-key', () => {
-  it('ends every secret, once', () => {
+  it('ends all secrets, once', () => {
     const { events } = rotated(one, 'second')
     const revoked = given(workspace, events).when(revokeApiKey, { apiKeyId })
     revoked.gives([{ type: 'ApiKeyRevoked', data: { hashes: [hashOf('first'), hashOf('second')] } }])
@@ -192,10 +192,10 @@ describe('revoke-api-key', () => {
   })
 })
 
-describe('how a key stands', () => {
+describe('the status of a key', () => {
   const end = after(HOUR)
 
-  it('is rotating until the very end of the grace, and active from there on', () => {
+  it('is rotating until the end of the grace, and active from then on', () => {
     const inGrace = { status: 'active', revokesAt: end } as const
     expect(apiKeyStatusAt(inGrace, after(HOUR - 1))).toEqual({ status: 'rotating', revokesAt: end })
     expect(apiKeyStatusAt(inGrace, end)).toEqual({ status: 'active', revokesAt: null })
@@ -223,7 +223,7 @@ describe('the look-up of credentials', () => {
     expect(hashesOf({ secrets: secretsIn(now) ?? [] })).toEqual([hashOf('third')])
   })
 
-  it('holds nothing of a revoked key', async () => {
+  it('has no secrets of a revoked key', async () => {
     const { events } = given(workspace, rotated(one, 'second').events).when(revokeApiKey, { apiKeyId })
     expect(await documents(events)).toEqual({})
     const [shown] = Object.values(await project(apiKeys, recordedEvents(workspace, events)))

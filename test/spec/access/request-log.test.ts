@@ -23,15 +23,15 @@ const request: AnsweredRequest = {
 const secret = `svc_live_${'a1'.repeat(21)}x`
 const kept = (query: string | null) => redactRequest({ ...request, query }).query
 
-describe('what is kept of a request', () => {
-  test('the query as it was sent, up to 4 KB; past that its names alone', () => {
+describe('a logged request', () => {
+  test('has the query as sent up to 4 KB, beyond that only its names', () => {
     const sent = (bytes: number) => `from=2026-01-01&caller=%2B13125550123&q=${'x'.repeat(bytes - 40)}`
     expect(kept(sent(4_096))).toBe(sent(4_096))
     expect(kept(sent(4_097))).toBe('from&caller&q')
     expect(kept(`q=${'é'.repeat(2_048)}`)).toBe('q')
   })
 
-  test('names that do not fit themselves are left out', () => {
+  test('leaves out names that do not fit', () => {
     const query = `${'a'.repeat(4_000)}=1&${'b'.repeat(95)}=2&c=3`
     expect(kept(query)).toBe(`${'a'.repeat(4_000)}&${'b'.repeat(95)}`)
     expect(kept(`${'a'.repeat(4_097)}=1`)).toBe('')
@@ -49,7 +49,7 @@ describe('what is kept of a request', () => {
     expect(kept(sent)).toBe(expected)
   })
 
-  test('nothing for no query, and long texts cut', () => {
+  test('has no query when none was sent, and cuts long texts', () => {
     expect([kept(null), kept('')]).toEqual([null, null])
     const long = redactRequest({
       ...request,
@@ -98,7 +98,7 @@ function world() {
 }
 
 describe('the request log', () => {
-  test('gathers what comes close together into one write, beside the requests', async () => {
+  test('batches close requests into one write that does not delay them', async () => {
     const { clock, log, written, stored, ops } = world()
     for (let n = 0; n < 3; n++) {
       await clock.advance(1)
@@ -115,7 +115,7 @@ describe('the request log', () => {
     expect((await ops.get('key-used:k1', at))?.value).toBe(at)
   })
 
-  test('keeps a request for thirty days', async () => {
+  test('stores a request for thirty days', async () => {
     const { clock, log, stored, ops } = world()
     log.add(request)
     await clock.advance(250)
@@ -126,7 +126,7 @@ describe('the request log', () => {
     expect(await ops.deleteExpired(clock.now())).toBe(1)
   })
 
-  test('writes what waits when it is closed, and what could not be written when it can', async () => {
+  test('writes pending requests on close, and retries failed writes', async () => {
     const { clock, log, stored, setAway } = world()
     setAway(true)
     log.add(request)
@@ -140,7 +140,7 @@ describe('the request log', () => {
     expect((await stored()).total).toBe(2)
   })
 
-  test('holds a bounded number while the store is away, the newest, and says what is lost', async () => {
+  test('buffers a bounded number of the newest requests while the store is unavailable, and logs the loss', async () => {
     const { clock, log, lost, setAway, written } = world()
     setAway(true)
     for (let n = 0; n <= 20_000; n++) log.add(request)
@@ -155,8 +155,8 @@ describe('the request log', () => {
   })
 })
 
-describe('sweeping', () => {
-  test('one of several processes sweeps each minute, and one that finds the store away tries again', async () => {
+describe('the expiry cleaner', () => {
+  test('runs in one process each minute, and retries when the store is unavailable', async () => {
     const clock = createManualClock()
     const ops = createMemoryOperationalStore()
     const swept: string[] = []

@@ -50,13 +50,13 @@ describe('grant-seat', () => {
     given(workspace).when(grantSeat, bob).gives({ refused: 'workspace-not-found' })
   })
 
-  it.each(['admin', 'member'])('is not for a mere %s', (role) => {
+  it.each(['admin', 'member'])('is refused for the role %s', (role) => {
     given(workspace, where(role)).when(grantSeat, bob).gives({ refused: 'forbidden' })
     given(workspace, where(role)).when(changeSeatRole, { userId: ADA, role: 'owner' }).gives({ refused: 'forbidden' })
     given(workspace, where(role)).when(removeSeat, { userId: ADA }).gives({ refused: 'forbidden' })
   })
 
-  it('is not for somebody without a seat', () => {
+  it('is refused without a seat', () => {
     given(workspace, [...emptyWorkspace(), held(bobId, 'owner')])
       .when(grantSeat, bob)
       .gives({ refused: 'forbidden' })
@@ -76,7 +76,7 @@ describe('change-seat-role and remove-seat', () => {
       .gives({ refused: 'user-not-found' })
   })
 
-  it('leave a workspace its last owner', () => {
+  it('refuse to leave a workspace without an owner', () => {
     const alone = [...where('owner'), held(bobId, 'admin', 'Bob')]
     given(workspace, alone).when(removeSeat, { userId: ADA }).gives({ refused: 'conflict' })
     given(workspace, alone).when(changeSeatRole, { userId: ADA, role: 'admin' }).gives({ refused: 'conflict' })
@@ -87,7 +87,7 @@ describe('change-seat-role and remove-seat', () => {
   })
 })
 
-describe('seats of the time when they stood in the user’s own stream', () => {
+describe('early seat events in the user’s own stream', () => {
   const registered = {
     type: 'UserRegistered',
     data: { userId: bobId, email: bob.email, name: 'Bob', passwordHash: '$argon2id$' },
@@ -98,12 +98,12 @@ describe('seats of the time when they stood in the user’s own stream', () => {
   }
   const lifted = recordedEvents(user, [registered, old]).map((event) => upcast(workspace, event))
 
-  it('still open the workspace', async () => {
+  it('still give access to the workspace', async () => {
     const docs = await project(users, lifted)
     expect(docs[bobId]?.seats).toEqual([{ workspaceId: WORKSPACE, role: 'owner' }])
   })
 
-  it('are listed with their person once the workspace’s own stream holds them too', async () => {
+  it('are listed with their user once the workspace’s stream has them too', async () => {
     const now = recordedEvents(workspace, [held(bobId, 'owner', 'Bob')], { from: 2 })
     const docs = await project(seats, [...lifted, ...now])
     expect(Object.values(docs)).toMatchObject([{ userId: bobId, name: 'Bob', email: 'Bob@example.com' }])

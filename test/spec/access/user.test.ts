@@ -16,12 +16,12 @@ const userId = userIdOf(person.email)
 const registered = given(user).when(registerUser, person)
 
 describe('register-user', () => {
-  it('takes its stream from the address, whatever the case', () => {
+  it('derives the user’s id from the address in any case', () => {
     expect(userIdOf(' Ada@Example.com ')).toBe(userId)
     expect(registerUser.id(person, WORKSPACE)).toBe(userId)
   })
 
-  it('refuses an address twice', () => {
+  it('refuses a registered address', () => {
     registered.gives([{ type: 'UserRegistered', data: { userId, name: 'Ada' } }])
     given(user, registered.events).when(registerUser, person).gives({ refused: 'conflict' })
   })
@@ -30,7 +30,7 @@ describe('register-user', () => {
 describe('sign-in and sign-out', () => {
   const session = { userId, sessionHash: hashOf('one'), expiresAt: '2026-03-11T03:00:00.000Z' }
 
-  it('forgets sessions that have ended', () => {
+  it('removes expired sessions', () => {
     const old = { ...session, sessionHash: hashOf('old'), expiresAt: '2026-03-09T00:00:00.000Z' }
     const earlier = given(user, registered.events).when(signIn, old).events
     const { outcome, state } = given(user, earlier).when(signIn, session)
@@ -59,7 +59,7 @@ describe('the password', () => {
   ).events
   const change = { userId, verified: person.passwordHash, passwordHash: '$argon2id$other', sessionHash: hashOf('two') }
 
-  it('is changed once, and ends every session but the one that it is changed in', () => {
+  it('changes once and ends all other sessions', () => {
     const changed = given(user, signedIn).when(changePassword, change)
     changed.gives([{ type: 'PasswordChanged', data: { passwordHash: change.passwordHash, ended: [hashOf('one')] } }])
     expect([...changed.state.sessions.keys()]).toEqual([hashOf('two')])
@@ -69,7 +69,7 @@ describe('the password', () => {
     given(user).when(changePassword, change).gives({ refused: 'user-not-found' })
   })
 
-  it('that was verified before it was changed opens no session', () => {
+  it('opens no session when it was changed after its verification', () => {
     const changed = given(user, signedIn).when(changePassword, change).events
     given(user, changed)
       .when(signIn, { ...session('three'), verified: person.passwordHash })
@@ -86,7 +86,7 @@ describe('extend-session', () => {
     given(user, registered.events).when(signIn, { userId, sessionHash: hashOf('one'), expiresAt }).events
   const one = { userId, sessionHash: hashOf('one') }
 
-  it('lets a session last again as long as a fresh one, once it is short of that by more than an hour', () => {
+  it('renews a session to its full duration once more than an hour of it is used', () => {
     // Now it is 15:00: eleven hours are left at 02:00.
     const extended = given(user, lasting('2026-03-11T01:59:59.999Z')).when(extendSession, one)
     extended.gives([{ type: 'SessionExtended', data: { ...one, expiresAt: '2026-03-11T03:00:00.000Z' } }])
@@ -97,7 +97,7 @@ describe('extend-session', () => {
       .gives([{ type: 'SessionExtended' }])
   })
 
-  it('wakes no session that has ended', () => {
+  it('does not renew an expired session', () => {
     given(user, lasting('2026-03-10T15:00:00.000Z')).when(extendSession, one).gives([])
     const out = given(user, lasting('2026-03-10T16:00:00.000Z')).when(signOut, one).events
     given(user, out).when(extendSession, one).gives([])
@@ -118,7 +118,7 @@ describe('sessions of a user', () => {
     }))
   const another = { userId, sessionHash: hashOf('another'), expiresAt: '2026-03-11T03:00:00.000Z' }
 
-  it('are as many as there may be; one more ends the one that would end first', () => {
+  it('are limited; one more ends the session with the earliest end', () => {
     given(user, [...registered.events, ...held(SESSION.perUser - 1)])
       .when(signIn, another)
       .gives([{ type: 'SignedIn', data: { expired: [] } }])

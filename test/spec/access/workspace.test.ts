@@ -12,7 +12,7 @@ import { given, mintedId, recordedEvents } from '../../support/fixtures/spec.ts'
 import { emptyWorkspace, hashOf } from '../../support/fixtures/workspace-fixture.ts'
 
 describe('change-workspace', () => {
-  it('changes all that it names in one go, and nothing that is so already', () => {
+  it('changes all requested fields at once, and writes no event for equal values', () => {
     const changed = given(workspace, emptyWorkspace()).when(changeWorkspace, {
       name: ' Acme Calls ',
       timezone: 'UTC',
@@ -35,7 +35,7 @@ describe('change-workspace', () => {
     given(workspace, changed.events).when(changeWorkspace, { name: 'Acme Calls', planId: 'growth' }).gives([])
   })
 
-  it('writes nothing where one part is refused', () => {
+  it('writes nothing when one part is refused', () => {
     given(workspace, emptyWorkspace())
       .when(changeWorkspace, { planId: 'growth', timezone: '+01:00' })
       .gives({ refused: 'validation-error', details: { timezone: expect.any(String) } })
@@ -45,7 +45,7 @@ describe('change-workspace', () => {
 })
 
 describe('change-plan and change-subscription', () => {
-  it('move a workspace once', () => {
+  it('change a workspace once', () => {
     given(workspace, emptyWorkspace('growth')).when(changePlan, { planId: 'growth' }).gives([])
     given(workspace, emptyWorkspace())
       .when(changePlan, { planId: 'starter' })
@@ -62,7 +62,7 @@ describe('change-plan and change-subscription', () => {
 })
 
 describe('the platform', () => {
-  it('gives each workspace an id of its own', () => {
+  it('gives each workspace its own id', () => {
     given(platform)
       .when(openWorkspace, { name: 'Acme', timezone: 'UTC' })
       .gives([{ type: 'WorkspaceOpened', data: { workspaceId: mintedId(0), name: 'Acme' } }])
@@ -71,7 +71,7 @@ describe('the platform', () => {
       .gives({ refused: 'validation-error', details: { timezone: expect.any(String) } })
   })
 
-  it('makes keys that belong to no workspace', async () => {
+  it('creates keys that belong to no workspace', async () => {
     const key = { name: 'Staff', scopes: ['calls:read'], prefix: 'svc_live_abc', hash: hashOf('key') }
     const { events } = given(platform).when(createPlatformKey, key)
     const docs = await project(credentials, recordedEvents(platform, events))

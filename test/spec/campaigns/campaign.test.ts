@@ -56,7 +56,7 @@ describe('create-campaign', () => {
     create(sent).gives({ refused: 'bad-request', details: { [field]: expect.any(String) } })
   })
 
-  it('names every field that is wrong', () => {
+  it('names every invalid field', () => {
     create({ states: ['California'], timezone: 'Mars/Base', verticalId: 'unicorns', unroutedAction: 'forward' }).gives({
       refused: 'bad-request',
       details: {
@@ -68,17 +68,17 @@ describe('create-campaign', () => {
     })
   })
 
-  it('keeps state codes in upper case, each once', () => {
+  it('stores state codes in upper case, each once', () => {
     create({ states: ['ny', 'CA', 'Ny'] }).gives([
       { type: 'CampaignCreated', data: { campaign: { states: ['NY', 'CA'] } } },
     ])
   })
 
-  it('takes a budget equal to the dial time-out', () => {
+  it('accepts a budget equal to the dial time-out', () => {
     create({ failoverBudgetSeconds: 21, dialTimeoutSeconds: 21 }).gives([{ type: 'CampaignCreated' }])
   })
 
-  it('folds the zone into the schedule', () => {
+  it('uses one time zone for the campaign and its schedule', () => {
     create({ timezone: 'America/Denver', hoursSchedule: { tz: 'UTC', days: { mon: [['09:00', '24:00']] } } }).gives([
       { type: 'CampaignCreated', data: { campaign: { hoursSchedule: { tz: 'America/Denver' } } } },
     ])
@@ -96,7 +96,7 @@ describe('create-campaign', () => {
 })
 
 describe('change-campaign', () => {
-  it('judges the rules on the campaign as it will be', () => {
+  it('applies the rules to the campaign after the change', () => {
     const events = workspaceFixture()
     const campaignId = campaignIn(events)
     given(workspace, events)

@@ -27,7 +27,7 @@ const shelved = given(workspace, archivedCampaign).when(setCampaignStatus, { cam
 const archivedTarget = given(workspace, events).when(setTargetStatus, { targetId: place.targetId, status: 'archived' })
 
 describe('set-route', () => {
-  it('puts a target on a plan with the usual settings', () => {
+  it('adds a target to a plan with the default settings', () => {
     set({}, removed.events).gives([
       {
         type: 'RouteSet',
@@ -41,14 +41,14 @@ describe('set-route', () => {
     ])
   })
 
-  it('changes what is named of a route that is there, and nothing when it is so already', () => {
+  it('changes the requested fields of a route, and writes nothing for equal values', () => {
     const before = { priority: 100, weight: 100, active: true, revenueOverrideCents: null }
     set({ weight: 0 }).gives([{ type: 'RouteSet', data: { before, route: { ...before, weight: 0 } } }])
     set({}).gives([])
     set({ priority: 100 }).gives([])
   })
 
-  it('refuses what is not there before what is archived', () => {
+  it('refuses unknown records before archived ones', () => {
     given(workspace, shelved)
       .when(setRoute, { ...place, targetId: idOf(9), settings: {} })
       .gives({ refused: 'target-not-found' })
@@ -77,18 +77,18 @@ describe('set-route', () => {
 })
 
 describe('remove-route', () => {
-  it('takes a target off a plan, once', () => {
+  it('removes a target from a plan, once', () => {
     removed.gives([{ type: 'RouteRemoved', data: { ...place, campaignName: 'Solar West', targetName: 'Front desk' } }])
     given(workspace, removed.events).when(removeRoute, place).gives({ refused: 'route-not-found' })
   })
 
-  it('leaves the plan of an archived campaign as it is', () => {
+  it('does not change the plan of an archived campaign', () => {
     given(workspace, shelved).when(removeRoute, place).gives({ refused: 'conflict' })
   })
 })
 
 describe('the record of a route', () => {
-  it('moves with its own settings and when its target leaves every plan', () => {
+  it('changes with its settings, and when its archived target leaves every plan', () => {
     const key = routeKey(place.campaignId, place.targetId)
     const last = (held: typeof events) => recordedEvents(workspace, held).at(-1)
     const touched = (held: typeof events) => {

@@ -42,7 +42,7 @@ describe('set-campaign-status', () => {
       .gives({ refused: 'conflict', details: { blockers: ['The wallet is empty.'] } })
   })
 
-  it('keeps the note of a pause and clears it when live again', () => {
+  it('stores the note of a pause and clears it when live again', () => {
     const paused = given(workspace, live.events).when(setCampaignStatus, { campaignId, status: 'paused', note: 'Tea' })
     expect(paused.state.campaigns.get(campaignId)?.statusNote).toBe('Tea')
     const again = given(workspace, paused.events).when(

@@ -15,7 +15,7 @@ const sells = (held: typeof events, verticalId: string) =>
   given(workspace, held).when(createCampaign, { name: 'Bugs', verticalId })
 
 describe('create-vertical', () => {
-  it('adds an active vertical, its name without blanks around it', () => {
+  it('adds an active vertical with a trimmed name', () => {
     given(workspace, emptyWorkspace())
       .when(createVertical, { name: ' Pest control ', short: 'Pest' })
       .gives([
@@ -26,13 +26,13 @@ describe('create-vertical', () => {
       ])
   })
 
-  it.each(['pest CONTROL', 'Solar', ' legal '])('refuses the name %s, which another has', (name) => {
+  it.each(['pest CONTROL', 'Solar', ' legal '])('refuses the name %s, which is taken', (name) => {
     given(workspace, events)
       .when(createVertical, { name, short: 'x' })
       .gives({ refused: 'conflict', details: { name: name.trim() } })
   })
 
-  it('refuses one more than a workspace may have', () => {
+  it('refuses one more than the limit', () => {
     const all = emptyWorkspace('scale', ...Array.from({ length: VERTICAL.max - 1 }, (_, n) => named(`Vertical ${n}`)))
     const last = given(workspace, all).when(createVertical, { name: 'Last', short: 'x' })
     last.gives([{ type: 'VerticalCreated' }])
@@ -52,7 +52,7 @@ describe('create-vertical', () => {
 })
 
 describe('change-vertical', () => {
-  it('puts a vertical away and takes it up again, once', () => {
+  it('deactivates and reactivates a vertical, once each', () => {
     put(true).gives([])
     const away = put(false)
     away.gives([
@@ -64,7 +64,7 @@ describe('change-vertical', () => {
     expect(away.state.verticals.get(verticalId)?.active).toBe(false)
   })
 
-  it('refuses what is not there, and what names nothing', () => {
+  it('refuses an unknown vertical and an empty change', () => {
     given(workspace, events)
       .when(changeVertical, { verticalId: idOf(9), changes: {} })
       .gives({ refused: 'vertical-not-found' })
@@ -73,7 +73,7 @@ describe('change-vertical', () => {
 })
 
 describe('the vertical of a new campaign', () => {
-  it('is one of the platform or an active one of the workspace', () => {
+  it('must be a platform vertical or an active one of the workspace', () => {
     sells(events, 'solar').gives([{ type: 'CampaignCreated', data: { campaign: { verticalId: 'solar' } } }])
     sells(events, verticalId).gives([{ type: 'CampaignCreated', data: { campaign: { verticalId } } }])
   })

@@ -16,7 +16,7 @@ const NOTHING = {
 }
 
 describe('a bidder’s answer', () => {
-  it('is read by the platform’s own shape where nothing is set', () => {
+  it('is read by the default paths when the target sets none', () => {
     const body = { accept: true, bid: { amountCents: 1_250 }, destination: '+14155550111', durationSeconds: 90 }
     expect(read({ ...body, expiresInSeconds: 30.9 })).toEqual({
       accepted: true,
@@ -29,7 +29,7 @@ describe('a bidder’s answer', () => {
     expect(read({ accept: false, reason: 'No budget' })).toMatchObject({ accepted: false, rejectReason: 'No budget' })
   })
 
-  it('is read by the paths that are set', () => {
+  it('is read by the target’s paths', () => {
     const rtb = { bidPath: '$.offers[0].price', bidUnit: 'dollars', acceptPath: '$.status', acceptValue: 'OK' } as const
     expect(read({ status: 'OK', offers: [{ price: '12.345' }] }, rtb)).toMatchObject({
       accepted: true,
@@ -58,17 +58,17 @@ describe('a bidder’s answer', () => {
     },
   )
 
-  it('is not read when it is not JSON', () => {
+  it('is null when it is not JSON', () => {
     expect(readBidAnswer(DEFAULT_RTB, '<bid>5</bid>')).toBeNull()
     expect(readBidAnswer(DEFAULT_RTB, '')).toBeNull()
   })
 
-  it('that is too deep to walk holds nothing', () => {
+  it('has no values when it is too deep to traverse', () => {
     const deep = '['.repeat(5_000) + ']'.repeat(5_000)
     expect(readBidAnswer({ ...DEFAULT_RTB, bidPath: '$..price' }, deep)).toMatchObject({ amountCents: null })
   })
 
-  it('is a bid, none, or a rejection', () => {
+  it('means a bid, no bid or a rejection', () => {
     expect(bidResultOf({ ...NOTHING, amountCents: 5 })).toBe('bid')
     expect(bidResultOf(NOTHING)).toBe('no_bid')
     expect(bidResultOf({ ...NOTHING, accepted: false, amountCents: 5 })).toBe('rejected')
@@ -95,7 +95,7 @@ describe('a path into an answer', () => {
     expect(pathProblem(path)).toContain(sentence)
   })
 
-  it('finds the first value', () => {
+  it('returns the first value', () => {
     expect(
       valueAt('$.list[?@.ok==true].price', {
         list: [
@@ -112,7 +112,7 @@ describe('a path into an answer', () => {
 describe('a test ping', () => {
   const url = 'https://bids.example/ask?c={{caller.e164}}&s={{caller.state}}'
 
-  it('is marked, fills in a made-up caller, and hides the number in the address', () => {
+  it('is marked as a test, uses a sample caller, and hides the number in the URL', () => {
     const { method, headers, body, ...ping } = createTestPing(
       { ...DEFAULT_RTB, bidHeaders: { 'X-Key': 'k', 'Svc-Test': '0' } },
       url,
@@ -137,7 +137,7 @@ describe('a test ping', () => {
     expect(createTestPing({ ...DEFAULT_RTB, contentType, bidBodyTemplate }, url).body).toBe(body)
   })
 
-  it('has no body when it is a GET', () => {
+  it('has no body with the method GET', () => {
     const { headers, body } = createTestPing({ ...DEFAULT_RTB, method: 'GET', bidBodyTemplate: 'a' }, url)
     expect(body).toBeNull()
     expect(headers).not.toHaveProperty('content-type')
@@ -145,7 +145,7 @@ describe('a test ping', () => {
 })
 
 describe('macros', () => {
-  it('take values as they are spelt for their place, and nothing for what is missing', () => {
+  it('are replaced by encoded values, and by nothing without a value', () => {
     const values = { 'a.b': 'x"y' }
     expect(expandMacros('{{a.b}}|{{ a.b }}|{{a.c}}|{{__proto__}}|{{{a.b}}', values, encodeURIComponent)).toBe(
       'x%22y|x%22y|||{{a.b}}',

@@ -78,7 +78,7 @@ describe('change-buyer', () => {
     expect(outcome).toEqual([])
   })
 
-  it('folds to the changed buyer', () => {
+  it('changes the buyer in the state', () => {
     const { state } = given(workspace, events).when(changeBuyer, { buyerId, changes: { company: 'Sun Inc' } })
     expect(state.buyers.get(buyerId)).toMatchObject({ company: 'Sun Inc', name: 'Solar Co', updatedAt: NOW })
   })
@@ -98,7 +98,7 @@ describe('change-buyer', () => {
 })
 
 describe('set-buyer-status', () => {
-  it('pauses with the number of active targets that it touches, and edits none of them', () => {
+  it('records the number of affected active targets when paused, and changes none of them', () => {
     const events = workspaceFixture()
     const { outcome, state } = given(workspace, events).when(setBuyerStatus, {
       buyerId: buyerIn(events),
@@ -109,7 +109,7 @@ describe('set-buyer-status', () => {
     expect([...state.targets.values()].map(({ status }) => status)).toEqual(['active'])
   })
 
-  it('writes nothing when the status is that already', () => {
+  it('writes nothing when the buyer already has the status', () => {
     const events = workspaceFixture()
     given(workspace, events)
       .when(setBuyerStatus, { buyerId: buyerIn(events), status: 'active' })

@@ -140,7 +140,7 @@ describe('change-target', () => {
     expect(state.targets.get(targetId)?.buyerId).toBe(other)
   })
 
-  it('refuses a buyer that is unknown before it looks at the status, and one that is archived after', () => {
+  it('refuses an unknown buyer before checking the status, and an archived one after', () => {
     const gone = { buyerId: idOf(7) }
     const shelved = given(workspace, events).when(setTargetStatus, { targetId, status: 'archived' }).events
     given(workspace, shelved).when(changeTarget, { targetId, changes: gone }).gives({ refused: 'buyer-not-found' })
@@ -151,7 +151,7 @@ describe('change-target', () => {
       .gives({ refused: 'conflict' })
   })
 
-  it('gives up its destination even while it is active, and is not resumed without one', () => {
+  it('can lose its destination while active, and is not resumed without one', () => {
     const emptied = given(workspace, events).when(changeTarget, {
       targetId,
       changes: { endpoint: { destinationE164: null } },
@@ -178,13 +178,13 @@ describe('set-target-status', () => {
   const events = workspaceFixture()
   const targetId = targetIn(events)
 
-  it('pauses without leaving the plan', () => {
+  it('keeps a paused target on its routing plans', () => {
     const { state } = given(workspace, events).when(setTargetStatus, { targetId, status: 'paused' })
     expect(state.routes.get(campaignIn(events))?.has(targetId)).toBe(true)
     expect(state.targets.get(targetId)?.status).toBe('paused')
   })
 
-  it('archives off every plan', () => {
+  it('removes an archived target from every routing plan', () => {
     const { outcome, state } = given(workspace, events).when(setTargetStatus, { targetId, status: 'archived' })
     expect(outcome).toMatchObject([{ data: { removedFrom: [campaignIn(events)] } }])
     expect(state.routes.get(campaignIn(events))?.size).toBe(0)
@@ -215,7 +215,7 @@ describe('set-target-status', () => {
       .gives({ refused: 'conflict', details: { status: 'draft', allowed: [] } })
   })
 
-  it('refuses a move that is not in the table, and names those that are', () => {
+  it('refuses a transition that is not allowed, and names the allowed ones', () => {
     const drafted = create({ type: 'number' })
     given(workspace, drafted.events)
       .when(setTargetStatus, { targetId: targetIn(drafted.events), status: 'paused' })
@@ -227,7 +227,7 @@ describe('record-target-test', () => {
   const events = workspaceFixture()
   const test = { targetId: targetIn(events), occurredAt: NOW, ok: true, result: 'answered', latencyMs: 3_000 }
 
-  it('says when the endpoint was looked at, and is no change of the target', () => {
+  it('records when the endpoint was tested, without changing the target', () => {
     const tested = given(workspace, events).when(recordTargetTest, test)
     tested.gives([{ type: 'TargetTested', data: { ...test, name: 'Front desk' } }])
     const [before, after] = [stateOf(workspace, events), tested.state]
@@ -247,7 +247,7 @@ describe('set-route and remove-route', () => {
   const events = workspaceFixture()
   const place = { campaignId: campaignIn(events), targetId: targetIn(events) }
 
-  it('changes what it names and keeps the rest', () => {
+  it('changes the requested fields and keeps the others', () => {
     given(workspace, events)
       .when(setRoute, { ...place, settings: { priority: 5 } })
       .gives([{ type: 'RouteSet', data: { route: { priority: 5, weight: 100 }, before: { priority: 100 } } }])
@@ -256,7 +256,7 @@ describe('set-route and remove-route', () => {
       .gives([])
   })
 
-  it('makes a new route with its defaults', () => {
+  it('creates a route with defaults', () => {
     const removed = given(workspace, events).when(removeRoute, place)
     removed.gives([{ type: 'RouteRemoved', data: { targetName: 'Front desk' } }])
     given(workspace, removed.events)

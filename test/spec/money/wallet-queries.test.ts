@@ -70,7 +70,7 @@ describe('the wallet', () => {
     })
   })
 
-  it('tells the newest entry first, those of one millisecond in their order too', async () => {
+  it('lists the newest entry first, also within one millisecond', async () => {
     const events = [credited(0), charged('setup:1', 0), credited(0 + 2)]
     const answer = await ask(events)
     expect(answer).toMatchObject({ entries: { total: 3 } })
@@ -81,7 +81,7 @@ describe('the wallet', () => {
     ])
   })
 
-  it('tells what is reserved until it is charged or given back', async () => {
+  it('shows reservations until they are charged or released', async () => {
     const both = [credited(0), credited(1), reserved('setup:1', 100), reserved('setup:2', 200)]
     expect(await ask(both)).toMatchObject({ balanceCents: 200, reservedCents: 200 })
     const one = [...both, charged('setup:1', 100)]

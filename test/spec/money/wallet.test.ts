@@ -27,12 +27,12 @@ describe('credit-wallet', () => {
       .gives({ refused: 'conflict' })
   })
 
-  it('takes 1 to 10,000,000 cents', () => {
+  it('accepts 1 to 10,000,000 cents', () => {
     const accepts = (amountCents: number) => creditWallet.input.safeParse({ ...credit, amountCents }).success
     expect([0, 1, 10_000_000, 10_000_001, 1.5].map(accepts)).toEqual([false, true, true, false, false])
   })
 
-  it('takes no reference that an entry of the platform’s own may have', () => {
+  it('refuses a reference with a prefix reserved for the platform', () => {
     const accepts = (reference: string) => creditWallet.input.safeParse({ ...credit, reference }).success
     const own = [setupReference(idOf(1)), renewalReference(idOf(2), NOW), usageReference(idOf(3))]
     expect(own.filter(accepts)).toEqual([])
@@ -46,7 +46,7 @@ describe('credit-sandbox-wallet', () => {
     return { reads: { workspace: given(workspace).when(createWorkspace, made).state } }
   }
 
-  it('credits the wallet of a sandbox workspace, by the same rules', () => {
+  it('credits the wallet of a sandbox workspace by the same rules', () => {
     const first = given(wallet).when(creditSandboxWallet, credit, of(true))
     first.gives([{ type: 'WalletCredited', data: { amountCents: 1_000, balanceCents: 1_000 } }])
     given(wallet, first.events).when(creditSandboxWallet, credit, of(true)).gives([])
@@ -55,7 +55,7 @@ describe('credit-sandbox-wallet', () => {
       .gives({ refused: 'conflict', details: { reference: 'first' } })
   })
 
-  it('lets no other workspace make money', () => {
+  it('refuses any other workspace', () => {
     given(wallet).when(creditSandboxWallet, credit, of(false)).gives({ refused: 'sandbox-only' })
     given(wallet).when(creditSandboxWallet, credit).gives({ refused: 'sandbox-only' })
   })
@@ -68,15 +68,15 @@ describe('charge-usage', () => {
     given(wallet, charged.events).when(chargeUsage, usage).gives([])
   })
 
-  it('charges nothing for nothing', () => {
+  it('writes no event for an amount of zero', () => {
     given(wallet, funded.events)
       .when(chargeUsage, { ...usage, amountCents: 0 })
       .gives([])
   })
 })
 
-describe('the fold', () => {
-  it('remembers every reference for an hour at least, and few for longer', () => {
+describe('the wallet’s fold', () => {
+  it('remembers every reference for at least an hour, and few for longer', () => {
     const minutes = (n: number) => new Date(Date.parse(NOW) + n * 60_000).toISOString()
     const charges = Array.from({ length: 240 }, (_, n) => ({
       at: minutes(n),
@@ -101,7 +101,7 @@ describe('the fold', () => {
     expect(state.balanceCents).toBe(-240)
   })
 
-  it('begins empty', () => {
+  it('is empty at first', () => {
     expect(stateOf(wallet, [])).toMatchObject({ balanceCents: 0, workspaceId: null })
   })
 })

@@ -2,31 +2,34 @@ import { describe, expect, it } from 'vitest'
 import { BOM, csvHeader, csvRow, csvRows } from '../../../src/domain/shared/csv.ts'
 
 describe('a CSV row', () => {
-  it('separates by commas, ends with CRLF, and leaves the cell of null empty', () => {
+  it('separates cells by commas, ends with CRLF, and writes null as an empty cell', () => {
     expect(csvRow(['a', null, 1, true])).toBe('a,,1,true\r\n')
   })
 
-  it('quotes what holds a comma, a quote or a line end, and doubles quotes', () => {
+  it('quotes text with a comma, a quote or a line end, and doubles quotes', () => {
     expect(csvRow(['a,b', 'say "hi"', 'one\ntwo', 'one\r\ntwo'])).toBe('"a,b","say ""hi""","one\ntwo","one\r\ntwo"\r\n')
   })
 
-  it.each(['=1+1', '+13105550123', '-5', '@cmd', '\tx', '\rx', '\nx'])('keeps %j from being a formula', (text) => {
-    const row = csvRow([text])
-    expect(row.replace(/^"/, '')[0]).toBe("'")
-    expect(row).toContain(text)
-  })
+  it.each(['=1+1', '+13105550123', '-5', '@cmd', '\tx', '\rx', '\nx'])(
+    'prefixes %j so that it is no formula',
+    (text) => {
+      const row = csvRow([text])
+      expect(row.replace(/^"/, '')[0]).toBe("'")
+      expect(row).toContain(text)
+    },
+  )
 
-  it('leaves numbers numbers, the negative ones too', () => {
+  it('leaves numbers unquoted, including negative ones', () => {
     expect(csvRow([-500, 0, 12.5, false])).toBe('-500,0,12.5,false\r\n')
   })
 
-  it('leaves other text alone', () => {
+  it('leaves other text unchanged', () => {
     expect(csvRow(['a-b', '1=1', ' =1', 'Zoë 日本', ''])).toBe('a-b,1=1, =1,Zoë 日本,\r\n')
   })
 })
 
 describe('a CSV file', () => {
-  it('begins with the byte order mark and the headings, however few records there are', () => {
+  it('begins with the byte order mark and the headings, even without records', () => {
     const columns = [
       { heading: 'name', of: ({ name }: { readonly name: string }) => name },
       { heading: 'length', of: ({ name }: { readonly name: string }) => name.length },

@@ -16,7 +16,7 @@ describe('isOpen', () => {
     expect(isOpen(null, 0, 'UTC')).toBe(true)
   })
 
-  it('opens on the minute and closes before it, by the wall clock', () => {
+  it('includes the opening minute and excludes the closing minute, by the wall clock', () => {
     const monday = [
       '2026-03-02T13:59:59.999Z',
       '2026-03-02T14:00:00.000Z',
@@ -27,26 +27,26 @@ describe('isOpen', () => {
     expect(isOpen(weekdays, at('2026-03-03T15:00:00Z'), 'UTC')).toBe(false)
   })
 
-  it('keeps nine o’clock nine o’clock on both sides of a change of the clocks', () => {
+  it('opens at the same local time before and after a clock change', () => {
     expect(isOpen(weekdays, at('2026-03-09T13:00:00Z'), 'UTC')).toBe(true)
     expect(isOpen(weekdays, at('2026-03-02T13:00:00Z'), 'UTC')).toBe(false)
     expect(isOpen(weekdays, at('2026-11-02T14:00:00Z'), 'UTC')).toBe(true)
   })
 
-  it('is open in both of the hours that a change repeats', () => {
+  it('is open in both hours that a clock change repeats', () => {
     const night = open({ sun: [['01:00', '02:00']] })
     expect(isOpen(night, at('2026-11-01T05:30:00Z'), 'UTC')).toBe(true)
     expect(isOpen(night, at('2026-11-01T06:30:00Z'), 'UTC')).toBe(true)
     expect(isOpen(night, at('2026-11-01T07:30:00Z'), 'UTC')).toBe(false)
   })
 
-  it('takes 24:00 as the end of the day', () => {
+  it('accepts 24:00 as the end of the day', () => {
     const late = open({ mon: [['22:00', '24:00']] }, 'UTC')
     expect(isOpen(late, at('2026-03-02T23:59:59Z'), 'UTC')).toBe(true)
     expect(isOpen(late, at('2026-03-03T00:00:00Z'), 'UTC')).toBe(false)
   })
 
-  it('falls back to the record’s zone when the schedule names none', () => {
+  it('uses the record’s zone when the schedule has none', () => {
     const bare = { ...open({ mon: [['09:00', '10:00']] }), tz: '' }
     expect(isOpen(bare, at('2026-03-02T09:30:00Z'), 'UTC')).toBe(true)
     expect(isOpen(bare, at('2026-03-02T09:30:00Z'), NEW_YORK)).toBe(false)
@@ -78,7 +78,7 @@ describe('offsets and midnights', () => {
     )
   })
 
-  it('finds the day’s first instant on the days on which the clocks change', () => {
+  it('find the first instant of a day on which the clocks change', () => {
     expect(new Date(localMidnight(NEW_YORK, at('2026-03-09T03:30:00Z'), 0)).toISOString()).toBe(
       '2026-03-08T05:00:00.000Z',
     )
@@ -103,7 +103,7 @@ describe('local times', () => {
       return local === null ? localTime(zone, instant) : [local, ...rest].join(':')
     })
 
-  it('are the same one by one and in turn, in any zone', () => {
+  it('do not depend on the cache, in any zone', () => {
     const zones = fc.constantFrom(
       'UTC',
       NEW_YORK,
@@ -164,12 +164,12 @@ describe('schedules and zones', () => {
     expect(found).toEqual(expect.any(String))
   })
 
-  it('takes six windows', () => {
+  it('accept at most six windows a day', () => {
     expect(taken(...inSix)).toBe(true)
     expect(problem(inSix)).toBeNull()
   })
 
-  it('knows IANA zones and refuses offsets', () => {
+  it('accept IANA zones and refuse offsets', () => {
     expect([NEW_YORK, 'UTC', 'Asia/Kolkata'].map(isZone)).toEqual([true, true, true])
     expect(['+01:00', '-0500', 'Nowhere/Else', '', ' UTC'].map(isZone)).toEqual([false, false, false, false, false])
   })

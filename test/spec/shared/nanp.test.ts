@@ -13,7 +13,7 @@ describe('the state of a caller', () => {
     expect([areaCodeOf(number), stateOf(number)]).toEqual([code, state])
   })
 
-  it('is not known of a hidden, foreign, toll-free or Canadian number, nor of what is no number', () => {
+  it('is null for a hidden, foreign, toll-free or Canadian number, and for other text', () => {
     for (const number of [
       null,
       '+442071838750',
@@ -28,7 +28,7 @@ describe('the state of a caller', () => {
     expect(areaCodeOf('+442071838750')).toBeNull()
   })
 
-  it('names each area code for one state only', () => {
+  it('lists each area code for one state only', () => {
     const source = readFileSync(new URL('../../../src/domain/shared/nanp.ts', import.meta.url), 'utf8')
     const rows = [...source.matchAll(/^ {2}([A-Z]{2}): '([\d ]+)',$/gm)].map(([, state, codes]) => ({ state, codes }))
     const all = rows.flatMap(({ codes }) => (codes ?? '').split(' '))

@@ -14,8 +14,8 @@ describe('windowsOf', () => {
   })
 })
 
-describe('counted', () => {
-  it('adds and takes away in the windows named, and never goes below zero', () => {
+describe('addToCounts', () => {
+  it('adds and subtracts in the given windows, never below zero', () => {
     const counts = addToCounts(NO_COUNTS, Object.values(windowsOf(NOW)), 2, NOW)
     expect(counts.toObject()).toEqual({ '2026-03-10T15': 2, '2026-03-10': 2, '2026-03': 2 })
     expect(addToCounts(counts, ['2026-03-10'], -3, NOW).get('2026-03-10')).toBe(0)

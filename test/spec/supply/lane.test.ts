@@ -21,7 +21,7 @@ const lane = { campaignId, publisherId: publisherIn(events), terms: {}, key }
 const unopened = { ...lane, publisherId: publisherIn(events, 1) }
 
 describe('create-publisher', () => {
-  it('makes a prefix of the name that no other publisher has', () => {
+  it('derives a free prefix from the name', () => {
     const twins = emptyWorkspace(
       'scale',
       [createPublisher, () => ({ name: 'Blue Leads' })],
@@ -45,15 +45,15 @@ describe('set-publisher-status', () => {
   const move = (status: string, from = events) =>
     given(workspace, from).when(setPublisherStatus, { publisherId, status })
 
-  it('goes live, and joined then', () => {
+  it('sets joinedAt when first live', () => {
     expect(move('live').state.publishers.get(publisherId)).toMatchObject({ status: 'live', joinedAt: NOW })
   })
 
-  it('refuses a move that is not in the table', () => {
+  it('refuses a transition that is not allowed', () => {
     move('review').gives({ refused: 'conflict', details: { status: 'onboarding', allowed: ['live', 'terminated'] } })
   })
 
-  it('terminates for good and revokes every key', () => {
+  it('terminates finally and revokes every key', () => {
     const { state, events: after, outcome } = move('terminated')
     expect(outcome).toMatchObject([{ data: { revoked: [{ campaignId }] } }])
     expect([...state.routingKeys.values()].map((kept) => kept.revokedAt)).toEqual([NOW])
@@ -87,7 +87,7 @@ describe('set-lane', () => {
       ])
   })
 
-  it('changes the terms of an open lane and leaves its key alone', () => {
+  it('changes the terms of an open lane and keeps its key', () => {
     const { outcome, state } = given(workspace, events).when(setLane, {
       ...lane,
       terms: { payoutMode: 'fixed', payoutCents: 1_500 },
@@ -124,7 +124,7 @@ describe('set-lane', () => {
 })
 
 describe('close-lane', () => {
-  it('revokes the keys, leaves the numbers, and can be opened again with a new key', () => {
+  it('revokes the keys, keeps the numbers, and can be opened again with a new key', () => {
     const { campaignId, publisherId } = lane
     const closed = given(workspace, events).when(closeLane, { campaignId, publisherId })
     closed.gives([{ type: 'LaneClosed', data: { numbersStillAssigned: 1 } }])

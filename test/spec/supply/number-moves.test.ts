@@ -72,7 +72,7 @@ describe('a pool', () => {
     expect(standing(held, { campaignId: east, poolId: eastPool })).toEqual([east, null, eastPool])
   })
 
-  it('is left alone, or with the campaign', () => {
+  it('can be left with or without leaving the campaign', () => {
     const inPool = move(held, { poolId: bluePool }).events
     expect(standing(held, { poolId: null }, inPool)).toEqual([west, blue, null])
     expect(standing(held, { campaignId: east }, inPool)).toEqual([east, null, null])
@@ -99,7 +99,7 @@ describe('a pool', () => {
     expect(standing(held, { publisherId: red, poolId: null }, inPool)).toEqual([west, red, null])
   })
 
-  it('never takes a fallback number into rotation', () => {
+  it('refuses its fallback number in rotation', () => {
     const fallback = given(workspace, events).when(changePool, {
       poolId: bluePool,
       changes: { fallbackNumberId: held },
@@ -109,7 +109,7 @@ describe('a pool', () => {
     move(held, { campaignId: east, poolId: eastPool }, fallback.events).gives(refused)
   })
 
-  it('is unknown, or named without a campaign', () => {
+  it('is refused when unknown, or without a campaign', () => {
     move(free, { poolId: idOf(9) }).gives({ refused: 'pool-not-found' })
     move(held, { campaignId: null, poolId: bluePool }).gives({
       refused: 'bad-request',
@@ -124,7 +124,7 @@ describe('a fallback number', () => {
   const fallback = given(workspace, events).when(changePool, { poolId: bluePool, changes: { fallbackNumberId: held } })
   const lost = { type: 'PoolFallbackLost', data: { poolId: bluePool, name: 'Blue pool', numberId: held } }
 
-  it('is lost to its pool when it leaves the campaign, and when its release is asked for', () => {
+  it('is removed from its pool when it leaves the campaign or its release is requested', () => {
     const moved = move(held, { campaignId: east }, fallback.events)
     moved.gives([{ type: 'NumberAssigned' }, lost])
     expect(moved.state.pools.get(String(bluePool))?.fallbackNumberId).toBeNull()
@@ -133,7 +133,7 @@ describe('a fallback number', () => {
       .gives([{ type: 'NumberReleaseRequested' }, lost])
   })
 
-  it('stays when only its publisher or its label changes', () => {
+  it('stays the fallback when only its publisher or label changes', () => {
     move(held, { publisherId: null, label: 'Front' }, fallback.events).gives([
       { type: 'NumberAssigned' },
       { type: 'NumberLabelled' },
@@ -142,7 +142,7 @@ describe('a fallback number', () => {
 })
 
 describe('the carrier', () => {
-  it('is asked to point a number that is not ready at us, and one that failed again', () => {
+  it('is asked to deliver a number that is not ready, and one that failed, again', () => {
     const assigned = move(free, { campaignId: west })
     assigned.gives([{ type: 'NumberAssigned' }, { type: 'NumberDeliveryRequested', data: { numberId: free } }])
     move(free, { campaignId: west }, assigned.events).gives([])
@@ -154,11 +154,11 @@ describe('the carrier', () => {
   })
 })
 
-describe('the guard of a move', () => {
+describe('the precondition of an assignment', () => {
   const { state } = given(workspace, events).when(assignNumber, { numberId: held, label: 'Same place' })
   const then = { campaignId: west, publisherId: blue, poolId: null }
 
-  it('refuses once the number is no longer where it was', () => {
+  it('refuses when the number’s attribution has changed', () => {
     expect(requireAttribution(held, then)(state)).toBeNull()
     const { state: after } = move(held, { campaignId: east })
     expect(requireAttribution(held, then)(after)).toMatchObject({ refused: 'conflict', details: { campaignId: east } })
@@ -166,14 +166,14 @@ describe('the guard of a move', () => {
   })
 })
 
-describe('warnings', () => {
+describe('warnings of an assignment', () => {
   const fallback = given(workspace, events).when(changePool, { poolId: bluePool, changes: { fallbackNumberId: held } })
   const told = (numberId: string, sent: object, from: readonly NewEvent[]) => {
     const { state, events: all } = move(numberId, sent, from)
     return assignmentWarnings(state, numberId, recordedEvents(workspace, all.slice(from.length)))
   }
 
-  it('tell what a move leads to beyond what was asked for', () => {
+  it('name the side effects of an assignment', () => {
     expect(told(free, { campaignId: west }, events)).toEqual([expect.stringContaining('does not deliver')])
     expect(told(held, { campaignId: east }, fallback.events)).toEqual([expect.stringContaining('“Blue pool”')])
     expect(told(held, { label: 'Mine' }, events)).toEqual([])
@@ -185,7 +185,7 @@ describe('set-number-status', () => {
   const set = (status: string, from = events) =>
     given(workspace, from).when(setNumberStatus, { numberId: held, status })
 
-  it('moves along the machine, and nowhere else', () => {
+  it('allows the transitions of the table only', () => {
     set('active').gives([])
     const due = set('past_due')
     due.gives([{ type: 'NumberStatusChanged', data: { before: 'active', after: 'past_due' } }])
@@ -204,7 +204,7 @@ describe('set-number-status', () => {
 describe('complete-number-release', () => {
   const complete = (from: readonly NewEvent[]) => given(workspace, from).when(completeNumberRelease, { numberId: held })
 
-  it('releases what was asked to be released, once, and frees the number for others', () => {
+  it('completes a requested release once and frees the number', () => {
     complete(events).gives({ refused: 'conflict', details: { status: 'active' } })
     const asked = given(workspace, events).when(requestNumberRelease, { numberId: held }).events
     const done = complete(asked)

@@ -47,7 +47,7 @@ const moved = (events: readonly NewEvent[], ...news: readonly object[]) =>
   )
 
 describe('place-number-order', () => {
-  it('places an order as it was asked for, waiting for the carrier', () => {
+  it('places a pending order as requested', () => {
     placed.gives([
       {
         type: 'NumberOrderPlaced',
@@ -91,7 +91,7 @@ describe('place-number-order', () => {
     ])
   })
 
-  it('refuses a setup fee that the wallet does not hold, beside those of other orders', () => {
+  it('refuses a setup fee that the wallet does not cover beside those of other orders', () => {
     const poor = given(wallet).when(creditWallet, { amountCents: 99, reference: 'opening' })
     place({}, emptyWorkspace('growth'), { reads: { wallet: poor.state } }).gives({
       refused: 'insufficient-funds',
@@ -112,7 +112,7 @@ describe('place-number-order', () => {
     })
   })
 
-  it('asks nothing of the wallet where there is no setup fee', () => {
+  it('needs no balance without a setup fee', () => {
     place({ setupCents: 0 }, emptyWorkspace('scale'), { reads: { wallet: wallet.initial } }).gives([
       { type: 'NumberOrderPlaced' },
     ])
@@ -127,7 +127,7 @@ describe('record-number-order', () => {
       { firstId: 200 },
     )
 
-  it('brings the number with its rent, due in a month, and the wish to have it connected', () => {
+  it('provisions the number with rent due in a month, and requests its delivery', () => {
     record({ status: 'completed' }).gives([
       { type: 'NumberOrderCompleted', data: { orderId, from: 'pending', numberId: mintedId(200), setupCents: 100 } },
       {
@@ -150,7 +150,7 @@ describe('record-number-order', () => {
     ])
   })
 
-  it('goes by way of submitted and review, and never back', () => {
+  it('moves through submitted and review, never backwards', () => {
     record({ status: 'submitted' }).gives([
       { type: 'NumberOrderAdvanced', data: { to: 'submitted', carrierOrderId: 'co_1' } },
     ])
@@ -162,13 +162,13 @@ describe('record-number-order', () => {
     expect(record({ status: 'completed' }, review).state.orders.get(orderId)?.status).toBe('completed')
   })
 
-  it('keeps the carrier’s own id as soon as it is told', () => {
+  it('stores the carrier’s order id as soon as it is known', () => {
     record({ status: 'pending' }).gives([
       { type: 'NumberOrderAdvanced', data: { to: 'pending', carrierOrderId: 'co_1' } },
     ])
   })
 
-  it('says why an order failed, and nothing after its end', () => {
+  it('records why an order failed, and nothing after its end', () => {
     const failed = record({ status: 'failed', error: 'No longer available.' })
     failed.gives([{ type: 'NumberOrderFailed', data: { error: 'No longer available.' } }])
     record({ status: 'completed' }, failed.events).gives([])
@@ -211,14 +211,14 @@ describe('resolve-number-order', () => {
 })
 
 describe('decline-number-order', () => {
-  it('takes the order back, so that the same request may come again', () => {
+  it('removes the order, so that the same request can be repeated', () => {
     const declined = given(workspace, placed.events).when(declineNumberOrder, { orderId })
     declined.gives([{ type: 'NumberOrderDeclined', data: { orderId, requestId } }])
     expect([declined.state.orders.size, declined.state.orderIds.size]).toEqual([0, 0])
     place({}, declined.events, { firstId: 9 }).gives([{ type: 'NumberOrderPlaced' }])
   })
 
-  it('leaves alone what the carrier knows of', () => {
+  it('does not remove an order that the carrier has', () => {
     const submitted = moved(placed.events, { status: 'submitted', carrierOrderId: 'co_1' })
     given(workspace, submitted).when(declineNumberOrder, { orderId }).gives([])
   })
@@ -231,13 +231,13 @@ describe('the setup fee', () => {
   const reserved = reserve()
   const charge = { orderId, e164, amountCents: 100, at: '2026-03-10T15:00:01.000Z' }
 
-  it('is put aside once, and is then not to be spent', () => {
+  it('is reserved once and cannot be spent then', () => {
     reserved.gives([{ type: 'WalletReserved', data: { reference, amountCents: 100, reservedCents: 100 } }])
     expect(reserved.state).toMatchObject({ balanceCents: 150, reservedCents: 100 })
     reserve(reserved.events).gives([])
   })
 
-  it('is refused where the wallet does not hold it, and not asked of an order that is over', () => {
+  it('is refused when the wallet does not cover it, and not reserved for an ended order', () => {
     const poor = given(wallet).when(creditWallet, { amountCents: 99, reference: 'opening' })
     reserve(poor.events).gives({ refused: 'insufficient-funds', details: { setupCents: 100, availableCents: 99 } })
     const over = stateOf(workspace, moved(placed.events, { status: 'failed', error: 'Gone.' }))
@@ -245,7 +245,7 @@ describe('the setup fee', () => {
     reserve(funded.events, workspace.initial).gives({ refused: 'order-not-found' })
   })
 
-  it('is charged once, out of what was put aside', () => {
+  it('is charged once, from its reservation', () => {
     const charged = given(wallet, reserved.events).when(chargeSetupFee, charge)
     charged.gives([{ type: 'WalletCharged', data: { reference, kind: 'setup', amountCents: 100, balanceCents: 50 } }])
     expect(charged.state).toMatchObject({ balanceCents: 50, reservedCents: 0 })
@@ -255,7 +255,7 @@ describe('the setup fee', () => {
       .gives([])
   })
 
-  it('is given back once', () => {
+  it('is released once', () => {
     const released = given(wallet, reserved.events).when(releaseSetupFee, { orderId })
     released.gives([{ type: 'WalletReservationReleased', data: { reference, amountCents: 100, reservedCents: 0 } }])
     expect(released.state).toMatchObject({ balanceCents: 150, reservedCents: 0 })

@@ -81,14 +81,14 @@ describe('assign-number', () => {
     expect(state.numbers.get(numberId)).toMatchObject({ role: 'unassigned', campaignId: null, publisherId: null })
   })
 
-  it('keeps what is left out, and writes nothing when nothing moves', () => {
+  it('keeps missing fields, and writes nothing when nothing changes', () => {
     assign({ campaignId: west }).gives([])
     assign({ publisherId: null }).gives([
       { type: 'NumberAssigned', data: { after: { campaignId: west, publisherId: null } } },
     ])
   })
 
-  it('points the carrier again after a failure, and leaves a ready number ready', () => {
+  it('requests delivery again after a failure, and keeps a ready number ready', () => {
     expect(assign({ campaignId: east }).state.numbers.get(numberId)?.webhookStatus).toBe('ready')
     const failed = given(workspace, events).when(reportNumberDelivery, {
       numberId,

@@ -50,7 +50,7 @@ const filled = given(workspace, pooled.events).when(assignNumber, { numberId: fi
 const change = (changes: object, from = filled.events) => given(workspace, from).when(changePool, { poolId, changes })
 
 describe('create-pool', () => {
-  it('begins active, with half an hour to live, for pages of any host', () => {
+  it('is active with defaults, for pages of any host', () => {
     create({}).gives([
       {
         type: 'PoolCreated',
@@ -74,7 +74,7 @@ describe('create-pool', () => {
     ])
   })
 
-  it('keeps each domain once, in lower case', () => {
+  it('stores each domain once, in lower case', () => {
     create({ domains: ['Example.com', '*.example.com', 'example.com'] }).gives([
       { type: 'PoolCreated', data: { pool: { domains: ['example.com', '*.example.com'] } } },
     ])
@@ -115,7 +115,7 @@ describe('the settings of a pool', () => {
     expect(newPool.safeParse({ name: 'Site', ...settings }).success).toBe(false)
   })
 
-  it('may be as large as they may', () => {
+  it('are accepted up to their limits', () => {
     const settings = { name: 'Site', ttlSeconds: 86_400, params: keys(20), domains: ['localhost', '*.a-b.example.com'] }
     expect(newPool.parse(settings).params).toHaveLength(20)
     expect(newPool.parse({ ...settings, ttlSeconds: 60 }).ttlSeconds).toBe(60)
@@ -126,7 +126,7 @@ describe('the settings of a pool', () => {
 })
 
 describe('change-pool', () => {
-  it('changes what is named', () => {
+  it('changes the requested fields', () => {
     change({ status: 'paused', ttlSeconds: 60 }).gives([
       {
         type: 'PoolChanged',
@@ -136,7 +136,7 @@ describe('change-pool', () => {
     change({ name: 'Site' }).gives([])
   })
 
-  it('moves its numbers to its publisher, and to none', () => {
+  it('assigns its numbers to its publisher, and to none', () => {
     const moved = change({ publisherId: red })
     moved.gives([
       { type: 'PoolChanged' },
@@ -146,7 +146,7 @@ describe('change-pool', () => {
     expect(change({ publisherId: null }).state.numbers.get(first)).toMatchObject({ publisherId: null, poolId })
   })
 
-  it('refuses what is not there or does not fit', () => {
+  it('refuses unknown records and those of another campaign', () => {
     change({}).gives({ refused: 'bad-request' })
     change({ publisherId: idOf(9) }).gives({ refused: 'publisher-not-found' })
     change({ publisherId: green }).gives({ refused: 'publisher-not-on-campaign', details: { publisherId: green } })
@@ -159,7 +159,7 @@ describe('change-pool', () => {
 })
 
 describe('rotate-pool-key', () => {
-  it('puts another key in place of the one before', () => {
+  it('replaces the key', () => {
     const rotated = given(workspace, filled.events).when(rotatePoolKey, { poolId, publicKey: OTHER_KEY })
     rotated.gives([{ type: 'PoolKeyRotated', data: { before: KEY, after: OTHER_KEY } }])
     expect(rotated.state.pools.get(poolId)?.publicKey).toBe(OTHER_KEY)

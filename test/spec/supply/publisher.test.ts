@@ -12,7 +12,7 @@ const change = (changes: object, from = events) =>
   given(workspace, from).when(changePublisher, { publisherId, changes })
 
 describe('change-publisher', () => {
-  it('changes what is named, and tells what was before', () => {
+  it('changes the requested fields and records the values before', () => {
     const { state, outcome } = change({ name: 'Redder Leads', routingPrefix: 'rdr', payoutMethod: 'wire' })
     expect(outcome).toMatchObject([
       {
@@ -36,7 +36,7 @@ describe('change-publisher', () => {
     change({ name: 'Red Leads', routingPrefix: 'rEd' }).gives([])
   })
 
-  it('refuses an empty change, and a zone that there is not', () => {
+  it('refuses an empty change and an unknown time zone', () => {
     change({}).gives({ refused: 'bad-request' })
     change({ timezone: 'Mars/Olympus' }).gives({
       refused: 'validation-error',
@@ -58,7 +58,7 @@ describe('change-publisher', () => {
 })
 
 describe('a terminated publisher', () => {
-  it('keeps its prefix, so that what names it stays unambiguous', () => {
+  it('keeps its prefix, so that references stay unambiguous', () => {
     const ended = given(workspace, events).when(setPublisherStatus, { publisherId, status: 'terminated' })
     given(workspace, ended.events)
       .when(createPublisher, { name: 'Another', routingPrefix: 'RED' })

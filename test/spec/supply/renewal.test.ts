@@ -56,7 +56,7 @@ describe('a month after', () => {
     expect(monthAfter(instant)).toBe(next)
   })
 
-  it('keeps its day over the short months between', () => {
+  it('keeps the day of the month after short months', () => {
     const { day } = initialRenewal({ purchasedAt: '2026-01-31T10:00:00.000Z', renewsAt: '2026-02-28T10:00:00.000Z' })
     let at = '2026-02-28T10:00:00.000Z'
     const dates = Array.from({ length: 4 }, () => {
@@ -114,7 +114,7 @@ describe('bill-renewal', () => {
       .gives([])
   })
 
-  it('leaves the wallet alone where it does not hold the rent, and never takes it below zero', () => {
+  it('does not charge a rent that the balance does not cover', () => {
     bill(RENT - 1).gives({ refused: 'insufficient-funds', details: { amountCents: RENT, availableCents: RENT - 1 } })
     bill(0).gives({ refused: 'insufficient-funds' })
   })
@@ -127,14 +127,14 @@ describe('bill-renewal', () => {
       .gives({ refused: 'insufficient-funds' })
   })
 
-  it('bills nothing before its day, nothing without a day, and nothing that is no longer ours', () => {
+  it('bills nothing before the due date, without one, or after the release', () => {
     bill(1_000, rented(days(1))).gives([])
     bill(1_000, rented(null)).gives([])
     const released = { numberId, e164: '+14155550123', before: 'active', after: 'released', note: null }
     bill(1_000, [...OWED, { type: 'NumberStatusChanged', data: released }]).gives([])
   })
 
-  it('goes on billing a number whose release is requested', () => {
+  it('still bills a number whose release is requested', () => {
     bill(RENT, eventsOfSteps(...asSteps(NOW, [requestNumberRelease, () => ({ numberId })]))).gives([
       { type: 'WalletCharged' },
     ])
@@ -151,7 +151,7 @@ function asSteps(renewsAt: string, ...more: readonly SetupStep[]): readonly Setu
 }
 
 describe('renew-number', () => {
-  it('is paid until the same day of the next month', () => {
+  it('moves the due date to the same day of the next month', () => {
     const renewed = paid()
     const after = '2026-04-10T15:00:00.000Z'
     renewed.gives([{ type: 'NumberRenewed', data: { before: NOW, after, amountCents: RENT, reference } }])
@@ -159,7 +159,7 @@ describe('renew-number', () => {
     paid(renewed.events).gives([])
   })
 
-  it('makes a number active again that owes nothing more', () => {
+  it('reactivates a number that owes nothing more', () => {
     const late = miss().events
     const renewed = paid(late, days(1))
     renewed.gives([
@@ -172,7 +172,7 @@ describe('renew-number', () => {
     })
   })
 
-  it('leaves a number past due that owes another month', () => {
+  it('keeps a number past due that owes another month', () => {
     const first = paid(miss().events, days(40))
     first.gives([{ type: 'NumberRenewed' }])
     expect(numberAfter(first.events)?.status).toBe('past_due')
@@ -180,14 +180,14 @@ describe('renew-number', () => {
     paid(first.events, days(40), second).gives([{ type: 'NumberRenewed' }, { type: 'NumberStatusChanged' }])
   })
 
-  it('takes no charge for another month, another number or a number that was released', () => {
+  it('ignores a charge for another month or number, or for a released one', () => {
     paid(OWED, NOW, `renewal:${numberId}:2026-03-11`).gives([])
     paid(OWED, NOW, 'usage:1').gives([])
   })
 })
 
 describe('miss-renewal', () => {
-  it('makes the number past due, to be tried again in a day', () => {
+  it('sets the number past due and retries in a day', () => {
     const missed = miss()
     missed.gives([
       {
@@ -199,7 +199,7 @@ describe('miss-renewal', () => {
     miss(missed.events, days(0.9)).gives([])
   })
 
-  it('suspends it seven days later, and goes on trying', () => {
+  it('suspends the number seven days later and keeps retrying', () => {
     let events = miss().events
     for (let day = 1; day < 7; day += 1) {
       const tried = given(workspace, events).when(missRenewal, { numberId }, { reads: funded(0), at: days(day) })
@@ -219,12 +219,12 @@ describe('miss-renewal', () => {
     ])
   })
 
-  it('tries no later than the suspension', () => {
+  it('retries no later than the suspension', () => {
     expect(renewalRetryAt(days(6.5), days(7))).toBe(days(7))
     expect(renewalRetryAt(days(7), days(7))).toBe(days(8))
   })
 
-  it('says nothing where the wallet holds the rent by now, or nothing is owed', () => {
+  it('writes nothing when the wallet now covers the rent, or nothing is owed', () => {
     miss(OWED, NOW, RENT).gives([])
     miss(rented(days(1))).gives([])
     miss(paid().events).gives([])
@@ -253,7 +253,7 @@ describe('the timer of a number', () => {
       .map(({ dueAt }) => new Date(Number(dueAt)).toISOString())
   }
 
-  it('falls due with the rent, moves on with each payment and each try, and goes with the number', async () => {
+  it('is due with the rent, moves with each payment and retry, and is removed with the number', async () => {
     expect(await dueAt(OWED)).toEqual([NOW])
     expect(await dueAt(rented(null))).toEqual([])
     expect(await dueAt(paid().events)).toEqual(['2026-04-10T15:00:00.000Z'])

@@ -35,7 +35,7 @@ const closed = after(closeLane, lane, enabled.events)
 const ended = after(setPublisherStatus, { publisherId, status: 'terminated' }, enabled.events)
 
 describe('change-routing-key', () => {
-  it('begins with the documented rates, and changes each by itself', () => {
+  it('has the documented rates at first, and changes each separately', () => {
     const key = after(changeRoutingKey, { keyId, changes: { label: 'Main' } }).key
     expect(key).toMatchObject({ label: 'Main', ratePerMinute: 120, ratePerHour: 5_000, ratePerDay: 50_000 })
     const { outcome } = after(changeRoutingKey, { keyId, changes: { ratePerMinute: 10, environment: 'test' } })
@@ -64,7 +64,7 @@ describe('change-routing-key', () => {
 })
 
 describe('rotate-routing-key', () => {
-  it('keeps the secret before for an hour unless told otherwise, and is rotating until then to the instant', () => {
+  it('accepts the previous secret for an hour by default, and is rotating until then', () => {
     const { key } = rotated('two', undefined)
     expect(key?.secrets).toEqual([
       { hash: hashOf('two'), expiresAt: null },
@@ -77,21 +77,21 @@ describe('rotate-routing-key', () => {
     expect(key && routingKeyGraceEnd(key, '2026-03-10T16:00:00.000Z')).toBeNull()
   })
 
-  it('stops the secret before at once with no grace', () => {
+  it('stops the previous secret at once without a grace', () => {
     const { key, outcome } = rotated('two', 0)
     expect(outcome).toMatchObject([{ data: { prefix: 'two', graceEndsAt: null } }])
     expect(key?.secrets).toEqual([{ hash: hashOf('two'), expiresAt: null }])
     expect(key && keyStateAt(key, NOW)).toBe('active')
   })
 
-  it('ends a grace that runs when it is rotated again', () => {
+  it('ends a running grace when it is rotated again', () => {
     const { key } = rotated('three', 5, rotated('two', 10_080).events)
     expect(key?.secrets.map(({ hash }) => hash)).toEqual([hashOf('three'), hashOf('two')])
   })
 })
 
 describe('the single-step ping', () => {
-  it('widens the protocol when it is switched on, and forgets the token when it is switched off', () => {
+  it('changes the protocol when switched on, and removes the token when switched off', () => {
     expect(enabled.key).toMatchObject({ protocol: 'rtb_v1_compat', compat: token('one') })
     const off = after(switchCompat, { ...lane, enabled: false, token: token('two') }, enabled.events)
     expect(off.outcome).toEqual([
@@ -102,7 +102,7 @@ describe('the single-step ping', () => {
     expect(again.key?.compat).toEqual(token('three'))
   })
 
-  it('keeps its token when it is switched to what it is', () => {
+  it('keeps its token when the switch does not change', () => {
     given(workspace, enabled.events)
       .when(switchCompat, { ...lane, enabled: true, token: token('two') })
       .gives([])
@@ -111,7 +111,7 @@ describe('the single-step ping', () => {
       .gives([])
   })
 
-  it('gets another token, and none while it is off', () => {
+  it('gets a new token, but none while it is off', () => {
     const next = after(rotateCompatToken, { keyId, token: token('two') }, enabled.events)
     expect(next.key?.compat).toEqual(token('two'))
     given(workspace, events)
@@ -119,7 +119,7 @@ describe('the single-step ping', () => {
       .gives({ refused: 'conflict', details: { compat: { enabled: false } } })
   })
 
-  it('is for lanes alone', () => {
+  it('requires a lane', () => {
     given(workspace, events)
       .when(switchCompat, { campaignId, publisherId: idOf(9), enabled: true, token: token('x') })
       .gives({ refused: 'lane-not-found' })
@@ -127,7 +127,7 @@ describe('the single-step ping', () => {
 })
 
 describe('rotate-signing-secret', () => {
-  it('keeps the newest alone', () => {
+  it('stores only the newest secret', () => {
     const first = after(rotateSigningSecret, { keyId, sealed: 'one' })
     expect(first.key?.signing).toBe('one')
     expect(after(rotateSigningSecret, { keyId, sealed: 'two' }, first.events).key?.signing).toBe('two')
@@ -138,7 +138,7 @@ describe.each([
   ['closing its lane', closed],
   ['terminating its publisher', ended],
 ])('a key that is revoked by %s', (_how, { events: from, key, state }) => {
-  it('opens nothing any more: no secret, no single-step ping', () => {
+  it('has no secret and no single-step ping', () => {
     expect(key).toMatchObject({ secrets: [], compat: null, revokedAt: NOW })
     expect(key && keyStateAt(key, NOW)).toBe('revoked')
   })
@@ -154,7 +154,7 @@ describe.each([
       .gives({ refused: 'conflict', details: { status: 'revoked' } })
   })
 
-  it('cannot be given a single-step ping', () => {
+  it('is refused a single-step ping', () => {
     const refused = state.lanes.has(laneId(campaignId, publisherId)) ? 'conflict' : 'lane-not-found'
     given(workspace, from)
       .when(switchCompat, { ...lane, enabled: true, token: token('x') })
