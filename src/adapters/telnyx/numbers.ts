@@ -8,7 +8,7 @@ import { filterOf, offerOf } from './search.ts'
 /** Rows of the largest page that Telnyx answers. */
 const PAGE = 250
 
-/** How an order stands. One whose papers are missing waits for a person. */
+/** An order as the platform knows it. One with missing requirements waits for a person. */
 function orderOf({ id, status, requirements_met: complete }: TelnyxOrder): CarrierOrder {
   const carrierOrderId = id
   if (status === 'success') return { carrierOrderId, status: 'completed', error: null }
@@ -28,24 +28,24 @@ async function rowsOf<Row>(pages: () => AsyncIterable<unknown>, row: z.ZodType<R
   return request(everyRow, (rows) => z.array(row).parse(rows))
 }
 
-/** Numbers of Telnyx: searched, ordered by our own id, pointed at our connection, and given back. */
+/** An order that was sent before: our command id is its reference; null when there is none. */
+async function findSentOrder(client: Telnyx, commandId: string): Promise<TelnyxOrder | null> {
+  const filter = { customer_reference: commandId }
+  const orders = await rowsOf(() => client.numberOrders.list({ filter, 'page[size]': PAGE }), numberOrder)
+  return orders.find(({ customer_reference }) => customer_reference === commandId) ?? null
+}
+
+/** The account's own record of a number; null when it has none. */
+async function findHeldNumber(client: Telnyx, e164: string) {
+  const filter = { phone_number: e164.slice(1) }
+  const numbers = await rowsOf(() => client.phoneNumbers.list({ filter, 'page[size]': PAGE }), heldNumber)
+  return numbers.find(({ phone_number, status }) => phone_number === e164 && !isGone(status)) ?? null
+}
+
+/** Telnyx's numbers: search, order, connect to our voice application, release. An order bears our command id. */
 export function createTelnyxNumbers(account: TelnyxAccount): CarrierNumbers {
   const client: Telnyx = openClient(account)
   const { connectionId } = account
-
-  /** An order that was sent before: it bears our id as its reference. */
-  async function sentBefore(commandId: string): Promise<TelnyxOrder | null> {
-    const filter = { customer_reference: commandId }
-    const orders = await rowsOf(() => client.numberOrders.list({ filter, 'page[size]': PAGE }), numberOrder)
-    return orders.find(({ customer_reference }) => customer_reference === commandId) ?? null
-  }
-
-  /** The account's own record of a number; null when it has none. */
-  async function held(e164: string) {
-    const filter = { phone_number: e164.slice(1) }
-    const numbers = await rowsOf(() => client.phoneNumbers.list({ filter, 'page[size]': PAGE }), heldNumber)
-    return numbers.find(({ phone_number, status }) => phone_number === e164 && !isGone(status)) ?? null
-  }
 
   return {
     search: (query) =>
@@ -54,7 +54,7 @@ export function createTelnyxNumbers(account: TelnyxAccount): CarrierNumbers {
         (answer) => offerOf(query, availableNumbers.parse(answer)),
       ),
     async placeOrder({ commandId, e164 }) {
-      const before = await sentBefore(commandId)
+      const before = await findSentOrder(client, commandId)
       if (before) return orderOf(before)
       const body = {
         phone_numbers: [{ phone_number: e164 }],
@@ -68,7 +68,7 @@ export function createTelnyxNumbers(account: TelnyxAccount): CarrierNumbers {
     },
     async findOrder({ commandId, carrierOrderId }) {
       if (carrierOrderId === null) {
-        const before = await sentBefore(commandId)
+        const before = await findSentOrder(client, commandId)
         return before && orderOf(before)
       }
       return requestIfFound(
@@ -77,7 +77,7 @@ export function createTelnyxNumbers(account: TelnyxAccount): CarrierNumbers {
       )
     },
     async connect({ e164 }) {
-      const number = await held(e164)
+      const number = await findHeldNumber(client, e164)
       if (!number) throw new CarrierRefused(`The carrier does not hold ${e164} for this account.`)
       await request(
         () => client.phoneNumbers.update(number.id, { connection_id: connectionId }),
@@ -85,7 +85,7 @@ export function createTelnyxNumbers(account: TelnyxAccount): CarrierNumbers {
       )
     },
     async release({ e164 }) {
-      const number = await held(e164)
+      const number = await findHeldNumber(client, e164)
       if (!number) return
       await requestIfFound(
         () => client.phoneNumbers.delete(number.id),
