@@ -4,7 +4,7 @@ import type { ApiRoute, RawBody } from '../ports/api.ts'
 import { noParams } from './no-params.ts'
 
 const webhookResponse = z.object({
-  /** Whether it is a webhook of a kind that calls go by; any other is left alone. */
+  /** Whether the webhook is of a kind that concerns calls; any other is ignored. */
   taken: z.boolean(),
 })
 

@@ -5,12 +5,12 @@ type Headers = Readonly<Record<string, string>>
 const mapValues = (headers: Headers, change: (value: string) => string): Headers =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, change(value)]))
 
-/** A call's SIP headers as they are stored: one of them may be a publisher's routing key. */
+/** Seals a call's SIP headers for storage: one of them may be a publisher's routing key. */
 export function sealHeaders(headers: Headers, { seal }: Pick<Secrets, 'seal'>): Headers {
   return mapValues(headers, seal)
 }
 
-/** A call's SIP headers as they were sent. */
+/** Unseals a call's SIP headers. */
 export function unsealHeaders(headers: Headers, { unseal }: Pick<Secrets, 'unseal'>): Headers {
   return mapValues(headers, unseal)
 }

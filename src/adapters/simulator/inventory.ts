@@ -1,6 +1,6 @@
 import type { NumberQuery, OfferedNumber } from '../../ports/carrier-numbers.ts'
 
-/** Numbers of one kind and place: those that begin so. */
+/** A block of numbers of one type and place, by their first digits. */
 interface Block {
   readonly prefix: string
   readonly type: OfferedNumber['type']
@@ -9,7 +9,7 @@ interface Block {
   readonly features: readonly string[]
 }
 
-/** A country's numbers: `dial` is its code, behind which they have ten digits. */
+/** A country's numbers: its code (`dial`) and ten digits. */
 export interface NumberingPlan {
   readonly countryCode: string
   readonly dial: string
@@ -17,10 +17,10 @@ export interface NumberingPlan {
 }
 
 const DIGITS = 10
-/** Numbers that are looked at before a search gives up. */
+/** Numbers that a search generates before it gives up. */
 const MAX_CANDIDATES = 50_000
 
-/** Cities of some area codes: what `locality` and `rateCenter` find. */
+/** Cities of some area codes, for `locality` and `rateCenter`. */
 const CITIES: Readonly<Record<string, string>> = {
   202: 'Washington',
   206: 'Seattle',
@@ -64,7 +64,7 @@ const LOCAL = ['voice', 'sms', 'mms', 'fax', 'emergency', 'hd_voice', 'local_cal
 const TOLL_FREE = ['voice', 'sms', 'fax', 'hd_voice']
 const VOICE = ['voice', 'fax']
 
-/** The plans that numbers are made up by: the United States with all its area codes, and Great Britain for the other types. */
+/** The numbering plans: the United States with all area codes, and Great Britain for the other types of number. */
 export function numberingPlans(areaCodes: ReadonlyMap<string, string>): readonly NumberingPlan[] {
   const block = (
     prefix: string,
@@ -99,7 +99,7 @@ export function numberingPlans(areaCodes: ReadonlyMap<string, string>): readonly
   ]
 }
 
-/** The plan and the block of a number; null for one that is in none. */
+/** The block of a number; null when it is in none. */
 export function findBlock(plans: readonly NumberingPlan[], e164: string): { readonly block: Block } | null {
   for (const { dial, blocks } of plans) {
     if (!e164.startsWith(`+${dial}`) || e164.length !== 1 + dial.length + DIGITS) continue
@@ -110,10 +110,10 @@ export function findBlock(plans: readonly NumberingPlan[], e164: string): { read
   return null
 }
 
-/** A number in the making: a digit or null for each of its places. */
+/** A partial number: a digit, or null, for each position. */
 type Slots = readonly (string | null)[]
 
-/** The slots with a pattern laid over them from a place on; `*` leaves a place free. Null where they contradict. */
+/** The slots with a pattern applied at a position; `*` leaves a slot open. Null when they contradict each other. */
 function overlay(slots: Slots | null, at: number, pattern: string): Slots | null {
   if (slots === null || at < 0 || at + pattern.length > DIGITS) return null
   const next = [...slots]
@@ -126,7 +126,7 @@ function overlay(slots: Slots | null, at: number, pattern: string): Slots | null
   return next
 }
 
-/** What a beginning says of the digits behind the country's code: with a plus the code is part of it. */
+/** The national prefixes that `startsWith` can mean. With a plus it includes the country code; otherwise it may. */
 function prefixesOf(startsWith: string | null, dial: string): readonly string[] {
   if (startsWith === null) return ['']
   const digits = startsWith.replace('+', '')
@@ -134,7 +134,7 @@ function prefixesOf(startsWith: string | null, dial: string): readonly string[] 
   return startsWith.startsWith('+') ? behind : [...behind, digits]
 }
 
-/** Every way to lay the patterns of a search over a number. */
+/** Every way to apply the patterns of a search to a number. */
 function templates({ areaCode, startsWith, endsWith, contains }: NumberQuery, dial: string): readonly Slots[] {
   const free: Slots = Array.from({ length: DIGITS }, () => null)
   const offsets = contains === null ? [0] : Array.from({ length: DIGITS }, (_, n) => n)
@@ -160,16 +160,16 @@ function blocksFor({ blocks }: NumberingPlan, query: NumberQuery): readonly Bloc
   )
 }
 
-/** Real-looking exchanges: none that begins with 0 or 1, no service code, and none of the numbers kept for fiction. */
+/** Whether the exchange is realistic: it does not begin with 0 or 1, is no service code and not the fictional 555. */
 function isRentable(digits: string, { prefix }: Block): boolean {
   const exchange = digits.slice(prefix.length, prefix.length + 3)
   return /^[2-9]/.test(exchange) && !/^.11$/.test(exchange) && exchange !== '555'
 }
 
-/** Ends with 7: multiplying by it goes through all numbers of any count of digits, in no order that shows. */
+/** Coprime to every power of ten: its multiples visit all numbers of any digit count in a scattered order. */
 const STRIDE = 7_368_787n
 
-/** The numbers of a block that fit the slots, always in the same order; null for each that nobody rents out. */
+/** The numbers of a block that match the slots, always in the same order; null for each that cannot be rented. */
 function* numbersOf(block: Block, slots: Slots): Generator<string | null> {
   const filled = overlay(slots, 0, block.prefix)
   if (filled === null) return
@@ -192,7 +192,7 @@ function toOfferedNumber({ countryCode, dial }: NumberingPlan, block: Block, dig
   return { e164: `+${dial}${digits}`, type, countryCode, region, locality, capabilities }
 }
 
-/** The numbers that a search finds, one of each block in turn. */
+/** The numbers that match a search, taken from the blocks in turn. */
 export function* searchNumbers(plan: NumberingPlan, query: NumberQuery): Generator<OfferedNumber> {
   const ways = templates(query, plan.dial)
   let sources = blocksFor(plan, query).flatMap((block) =>

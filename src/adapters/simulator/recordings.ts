@@ -3,13 +3,13 @@ import type { Clock } from '../../ports/clock.ts'
 import type { SimulatedCallState } from './simulated-call.ts'
 import { wav, wavBytes } from './tone.ts'
 
-/** How long the simulated carrier holds a recording. */
+/** Days for which the simulated carrier keeps a recording. */
 const RETENTION_DAYS = 30
 const DAY_MS = 86_400_000
-/** The longest recording that it makes: what is said later is not on it. */
+/** Maximum length of a recording. */
 const LONGEST_MS = 3_600_000
 
-/** A recording as the carrier tells of it. */
+/** A recording of the simulated carrier. */
 export interface SimulatedRecording {
   readonly carrierRecordingId: string
   readonly ms: number
@@ -17,7 +17,7 @@ export interface SimulatedRecording {
   readonly expiresAt: string
 }
 
-/** The recording of a call as far as its state tells; null when nothing was to be recorded, or nothing was said. */
+/** The recording of a call; null when none was requested or the talk has no length. */
 export function recordingOf({ placed, dials, ends }: SimulatedCallState): SimulatedRecording | null {
   const dial = dials.find(({ answered, record }) => answered && record)
   if (!placed || !dial || !ends) return null
@@ -31,7 +31,7 @@ export function recordingOf({ placed, dials, ends }: SimulatedCallState): Simula
   }
 }
 
-/** The recordings of simulated calls: a tone as long as the talk, made while it is read. */
+/** The recordings of simulated calls: a tone as long as the talk, generated while it is read. */
 export function createSimulatedRecordings(
   clock: Clock,
   stateOf: (carrierCallId: string) => Promise<SimulatedCallState>,

@@ -12,7 +12,7 @@ export const simulatedCallEvents = {
     commandId: z.string(),
     attempt: z.int(),
     targetId: id,
-    /** What the script knows the dial by. */
+    /** Key of the dial in the script. */
     scripted: z.string(),
     answered: z.boolean(),
     outcome: z.enum(['no_answer', 'busy', 'rejected', 'failed', 'abandoned']).nullable(),
@@ -20,9 +20,9 @@ export const simulatedCallEvents = {
     retryAfterSeconds: z.int().nullable(),
     whisperAccepted: z.boolean().nullable(),
     resultAt: instant,
-    /** When the call will be over, if this dial is answered. */
+    /** When the call will end, if this dial is answered. */
     ends: plannedEnd.nullable(),
-    /** Whether what is said once it is answered is recorded. */
+    /** Whether the call is recorded once this dial is answered. */
     record: z.boolean(),
   }),
   SimulatedReleaseTaken: z.object({
@@ -33,16 +33,16 @@ export const simulatedCallEvents = {
   SimulatedCallEnded: plannedEnd,
 }
 
-/** Version 1 of a call kept its headers unsealed, and nothing read them. */
+/** Version 1 of a call stored its headers unsealed; nothing read them. */
 const addSealedHeaders: Upcast = (data) => ({ ...(data as object), sipHeaders: {} })
 
-/** Version 2 drew anew what had been rehearsed. */
+/** Version 2 had no seed: the plan was drawn again after the dry run. */
 const addSeed: Upcast = (data) => ({ ...(data as object), seed: null })
 
-/** Version 1 of a dial knew of no recordings. */
+/** Version 1 of a dial had no recordings. */
 const addRecord: Upcast = (data) => ({ ...(data as object), record: false })
 
-/** Version 2 of a dial was counted by its target alone. */
+/** Version 2 of a dial was keyed by its target alone. */
 const addScripted: Upcast = (data) => ({
   ...(data as object),
   scripted: (data as { readonly targetId: string }).targetId,
@@ -53,13 +53,16 @@ type DialTaken = z.infer<typeof simulatedCallEvents.SimulatedDialTaken>
 export interface SimulatedCallState {
   readonly placed: PlacedCall | null
   readonly dials: readonly DialTaken[]
-  /** Commands that were taken, by id: none is taken twice. */
+  /** Ids of the executed commands: none is executed twice. */
   readonly commands: readonly string[]
   readonly ends: z.infer<typeof plannedEnd> | null
   readonly ended: boolean
 }
 
-/** A simulated call: its script, and how far it got: `simulator-<carrierCallId>`. It survives a restart, as a carrier would. */
+/**
+ * A simulated call: its script and its progress, stream `simulator-<carrierCallId>`. Like a carrier's, it survives a
+ * restart of the platform.
+ */
 export const simulatedCall = defineEntity({
   name: 'simulator',
   version: 1,

@@ -5,7 +5,7 @@ import type { CarrierOrder } from '../../ports/carrier-numbers.ts'
 
 /** These names are the storage format. */
 export const simulatedNumberEvents = {
-  /** Somebody asked for it; `taken` says that somebody else had it. */
+  /** `taken`: another customer rented the number already, so the order fails. */
   SimulatedNumberOrdered: z.object({
     commandId: z.string(),
     e164: z.string(),
@@ -18,10 +18,10 @@ export const simulatedNumberEvents = {
 
 type OrderedNumber = z.infer<typeof simulatedNumberEvents.SimulatedNumberOrdered>
 
-/** What becomes of an order. */
+/** The outcome of an order. */
 interface OrderFate {
   readonly status: CarrierOrder['status']
-  /** Milliseconds for which it is pending first. */
+  /** Milliseconds for which the order is pending first. */
   readonly afterMs: number
   readonly error: string | null
 }
@@ -30,7 +30,7 @@ const DELIVERED: OrderFate = { status: 'completed', afterMs: 0, error: null }
 const GONE: OrderFate = { status: 'failed', afterMs: 0, error: 'The number is no longer available.' }
 const FILLING_MS = 2_000
 
-/** Numbers that show what an order may come to, by their last four digits; every other is delivered at once. */
+/** Outcomes of orders by the number's last four digits; every other number is delivered at once. */
 const FATES: Readonly<Record<string, OrderFate>> = {
   '0001': { ...DELIVERED, afterMs: FILLING_MS },
   '0002': { status: 'review', afterMs: 0, error: null },
@@ -39,10 +39,10 @@ const FATES: Readonly<Record<string, OrderFate>> = {
   '0007': { status: 'failed', afterMs: 0, error: 'The number is held by another customer.' },
 }
 
-/** The last digits of numbers that cannot be pointed at the platform, that the carrier is away for, that another customer holds. */
+/** The last digits of numbers that cannot be connected, whose orders find the carrier unavailable, that others hold. */
 export const [UNCONNECTED, UNREACHABLE, HELD] = ['0005', '0006', '0007']
 
-/** The digits that decide over a number's fate. */
+/** The digits that decide the outcome of a number's order. */
 export function lastDigitsOf(e164: string): string {
   return e164.slice(-4)
 }
@@ -51,7 +51,7 @@ function fateOf({ e164, taken }: OrderedNumber): OrderFate {
   return taken ? GONE : (FATES[lastDigitsOf(e164)] ?? DELIVERED)
 }
 
-/** How far an order is at an instant (ms). */
+/** An order as it stands at an instant (ms). */
 export function orderAt(order: OrderedNumber, now: number): CarrierOrder {
   const { status, afterMs, error } = fateOf(order)
   const carrierOrderId = `sim_${order.e164.slice(1)}_${order.commandId}`
@@ -61,11 +61,11 @@ export function orderAt(order: OrderedNumber, now: number): CarrierOrder {
 
 export interface SimulatedNumberState {
   readonly orders: readonly OrderedNumber[]
-  /** Whether somebody has it, or is to have it. */
+  /** Whether a customer rents the number or has a pending order for it. */
   readonly rented: boolean
 }
 
-/** A number of the simulated carrier, and who has it: `simulator-number_<digits>`. */
+/** A number of the simulated carrier, stream `simulator-number_<digits>`. */
 export const simulatedNumber = defineEntity({
   name: 'simulator',
   version: 1,

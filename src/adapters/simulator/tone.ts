@@ -1,15 +1,15 @@
-/** PCM of 16 bits, one channel, 8,000 samples a second: what telephones carry, and every player plays. */
+/** 16-bit PCM, one channel, 8,000 samples a second: telephone quality, which every player supports. */
 const RATE = 8_000
 const SAMPLE_BYTES = 2
 const HEADER_BYTES = 44
 const SECOND_BYTES = RATE * SAMPLE_BYTES
 
-/** Each second begins with a short beep, of another pitch than the one before: one hears where one is. */
+/** Each second begins with a short beep of another pitch, so that the position is audible. */
 const PITCHES = [440, 494, 523, 587, 659, 698, 784, 880] as const
 const BEEP_SECONDS = 0.2
 const LOUDNESS = 8_000
 
-/** Bytes of the WAV file of so many milliseconds. */
+/** Size of a WAV file in bytes, by its length in milliseconds. */
 export function wavBytes(ms: number): number {
   return HEADER_BYTES + soundBytes(ms)
 }
@@ -41,7 +41,7 @@ function beep(pitch: number): Uint8Array {
   const second = new DataView(new ArrayBuffer(SECOND_BYTES))
   const samples = BEEP_SECONDS * RATE
   for (let n = 0; n < samples; n += 1) {
-    // Swelling and fading, or it would click.
+    // Fades in and out to avoid clicks.
     const level = LOUDNESS * Math.sin((Math.PI * n) / samples)
     second.setInt16(n * SAMPLE_BYTES, Math.round(level * Math.sin((2 * Math.PI * pitch * n) / RATE)), true)
   }
@@ -56,7 +56,7 @@ function secondOf(n: number): Uint8Array {
   return beeps[n % PITCHES.length] ?? new Uint8Array(SECOND_BYTES)
 }
 
-/** The bytes of the WAV file of so many milliseconds, from the first to the last (both included), a second at a time. */
+/** The bytes `first` to `last` (inclusive) of a WAV file of `ms` milliseconds, in chunks of at most a second. */
 export async function* wav(ms: number, first: number, last: number): AsyncGenerator<Uint8Array> {
   if (first < HEADER_BYTES) yield headerOf(ms).subarray(first, last + 1)
   for (let at = Math.max(first, HEADER_BYTES) - HEADER_BYTES; at <= last - HEADER_BYTES; ) {

@@ -3,16 +3,16 @@ import { callerLeg, dialLeg, isBridged, type Leg, type Session } from './session
 
 type HungUpBy = Extract<CarrierNotice, { type: 'call-ended' }>['hungUpBy']
 
-/** How and when a call was over. */
+/** How and when a call ended. */
 export interface CallEnd {
   readonly at: string
   readonly hungUpBy: HungUpBy
 }
 
-/** How long (ms) after a command found its leg gone the leg's end may still be on its way. */
+/** Milliseconds after a command found its leg gone during which the webhook of the leg's end may still arrive. */
 export const GONE_GRACE_MS = 30_000
 
-/** The leg that the caller was put through to; null where there is none. */
+/** The leg that the caller was connected to; null when there is none. */
 function bridgedLeg(session: Session): Leg | null {
   const dial = session.dials.findLast(({ attempt }) => isBridged(session, attempt))
   return dial ? dialLeg(session, dial.attempt) : null
@@ -35,8 +35,8 @@ export function goneAt(session: Session): string | null {
 }
 
 /**
- * How a call ended, as soon as either side of it is told to have; a caller whose leg is gone without a word has ended it
- * too, once that word is overdue.
+ * How a call ended; null while it lasts. It ends with the first of its two sides. When a command found the caller's leg
+ * gone and no webhook of its end arrived in time, the call ended then.
  */
 export function callEnd(session: Session, now: number): CallEnd | null {
   const [caller, bridged] = [callerLeg(session), bridgedLeg(session)]

@@ -1,8 +1,8 @@
 import type { DialOutcome } from '../../ports/carrier.ts'
 
 /**
- * How a dial ended, by Telnyx's own causes. `timeout` is our ring time being over; `originator_cancel` is our side having
- * hung up, which it does by itself only when the caller is gone.
+ * How a dial ended, by Telnyx's hangup cause. `timeout`: our ring time passed. `originator_cancel`: our side hung up,
+ * which happens only when the caller is gone.
  */
 const BY_CAUSE: ReadonlyMap<string, DialOutcome> = new Map([
   ['user_busy', 'busy'],
@@ -13,7 +13,7 @@ const BY_CAUSE: ReadonlyMap<string, DialOutcome> = new Map([
   ['not_found', 'failed'],
 ])
 
-/** What the codes of SIP say where the cause says nothing. */
+/** How a dial ended by its SIP code, for causes that say nothing. */
 const BY_SIP_CODE: Readonly<Record<number, DialOutcome>> = {
   408: 'no_answer',
   480: 'no_answer',
@@ -25,10 +25,10 @@ const BY_SIP_CODE: Readonly<Record<number, DialOutcome>> = {
   608: 'rejected',
 }
 
-/** The codes that endpoints answer a dial with, and no other: a code of success is no cause. */
+/** SIP codes that report a failure. */
 const FAILURE = { from: 300, to: 699 } as const
 
-/** How a dial that nobody took ended, by how its leg did. */
+/** How an unanswered dial ended, by the end of its leg. */
 export function dialOutcomeOf({
   cause,
   sipCode,
@@ -36,15 +36,15 @@ export function dialOutcomeOf({
   readonly cause: string
   readonly sipCode: number | null
 }): DialOutcome {
-  // A gateway that is out of order is that, whatever cause it is wrapped in.
+  // A gateway failure (5xx) counts as failed, whatever the cause says.
   if (sipCode !== null && sipCode >= 500 && sipCode < 600) return 'failed'
   return BY_CAUSE.get(cause) ?? (sipCode === null ? undefined : BY_SIP_CODE[sipCode]) ?? 'failed'
 }
 
-/** Causes after which the code is that of our own cancelling. */
+/** Causes whose SIP code is that of our own cancelling. */
 const OUR_OWN: ReadonlySet<string> = new Set(['timeout', 'originator_cancel'])
 
-/** Telnyx's `sip_hangup_cause` as the code that the endpoint answered; null where it is none, no failure, or our own. */
+/** The failure code of the endpoint in Telnyx's `sip_hangup_cause`; null when there is none, or when we cancelled. */
 export function sipCodeOf(sipCause: string, cause: string): number | null {
   const code = /^\d{3}$/.test(sipCause) && !OUR_OWN.has(cause) ? Number(sipCause) : null
   return code !== null && code >= FAILURE.from && code <= FAILURE.to ? code : null

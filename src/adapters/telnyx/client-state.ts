@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { purpose } from './session.ts'
 
-/** What travels with a leg of ours and comes back with each of its webhooks: whose it is, and what it is for. */
+/** The state that we attach to a leg; Telnyx returns it with each webhook of the leg. */
 const state = z.object({ session: z.string().regex(/^[\w:.-]{1,100}$/), purpose })
 export type ClientState = Readonly<z.infer<typeof state>>
 
-/** Written as Telnyx takes it: base64. */
+/** Encodes a client state as base64, as Telnyx requires. */
 export function clientState(of: ClientState): string {
   return Buffer.from(JSON.stringify(of)).toString('base64')
 }
 
-/** Read back; null where it is not ours. */
+/** Decodes a client state; null when it is not one of ours. */
 export function clientStateOf(text: string | null | undefined): ClientState | null {
   if (!text) return null
   try {

@@ -2,30 +2,30 @@ import { APIConnectionError, APIConnectionTimeoutError, APIError, Telnyx } from 
 import { CarrierRefused, CarrierUnavailable } from '../../ports/carrier-numbers.ts'
 import { errorResponse } from './responses.ts'
 
-/** The account that numbers are rented under. */
+/** The account at Telnyx. */
 export interface TelnyxAccount {
   readonly apiKey: string
-  /** The connection (voice application or SIP) that numbers are pointed at. */
+  /** The connection (voice application or SIP) that numbers are assigned to. */
   readonly connectionId: string
-  /** Where the API answers; null for Telnyx itself. */
+  /** Base URL of the API; null for Telnyx's own. */
   readonly apiBase: string | null
-  /** Milliseconds that one request may take. */
+  /** Timeout of one request in milliseconds. */
   readonly timeoutMs?: number
-  /** How requests are sent; as Node does, by default. */
+  /** Sends requests; Node's fetch by default. */
   readonly fetch?: typeof fetch
 }
 
 const TIMEOUT_MS = 10_000
 const MAX_MESSAGE = 500
 
-/** Opens the client. It asks once: an order sent twice may be two, and what failed is asked again by the due work. */
+/** Opens the client without retries of its own: an order sent twice may be two. Scheduled jobs retry what failed. */
 export function openClient({ apiKey, apiBase, timeoutMs = TIMEOUT_MS, fetch: send }: TelnyxAccount): Telnyx {
   const base = apiBase === null ? {} : { baseURL: apiBase }
   const sending = send === undefined ? {} : { fetch: send }
   return new Telnyx({ apiKey, ...base, ...sending, timeout: timeoutMs, maxRetries: 0, logLevel: 'off' })
 }
 
-/** Telnyx's own words for what went wrong: every error that it names. */
+/** The messages of Telnyx's error response, joined. */
 function errorMessage({ status, error }: APIError): string {
   const told = errorResponse.safeParse(error)
   const details = told.success ? told.data.errors.map(({ detail, title }) => detail || title || '') : []
@@ -33,12 +33,12 @@ function errorMessage({ status, error }: APIError): string {
   return (sentence || `The carrier answered ${status ?? 'nothing'}.`).slice(0, MAX_MESSAGE)
 }
 
-/** Statuses after which the same request may succeed later. */
+/** Whether the same request may succeed later. */
 const isRetryable = (status: number) => status === 408 || status === 429 || status >= 500
 
 /**
- * Asks Telnyx, and reads what it answers.
- * @throws CarrierRefused with its own sentence; CarrierUnavailable when it is away, too busy, or answers what cannot be read
+ * Sends a request to Telnyx and reads the response.
+ * @throws CarrierRefused with its own sentence; CarrierUnavailable when it is unreachable, overloaded, or its response cannot be read
  */
 export async function request<Answer>(ask: () => Promise<unknown>, read: (answer: unknown) => Answer): Promise<Answer> {
   try {
@@ -52,7 +52,7 @@ export async function request<Answer>(ask: () => Promise<unknown>, read: (answer
   }
 }
 
-/** The same, with null for what Telnyx does not know. */
+/** Like `request`, with null for a 404. */
 export async function requestIfFound<Answer>(
   ask: () => Promise<unknown>,
   read: (answer: unknown) => Answer,

@@ -6,13 +6,13 @@ type Headers = Readonly<Record<string, string>>
 const mapValues = (headers: Headers, change: (value: string) => string): Headers =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, change(value)]))
 
-/** What a webhook says, as it is stored: a header of a call may be a publisher's routing key. */
+/** A webhook with its SIP headers sealed for storage: one of them may be a publisher's routing key. */
 export function withSealedHeaders(told: ReceivedWebhook, { seal }: Pick<Secrets, 'seal'>): ReceivedWebhook {
   const { news } = told
   return news.type === 'initiated' ? { ...told, news: { ...news, sipHeaders: mapValues(news.sipHeaders, seal) } } : told
 }
 
-/** A call's headers as they were sent. */
+/** Unseals a call's SIP headers. */
 export function unsealHeaders(headers: Headers, { unseal }: Pick<Secrets, 'unseal'>): Headers {
   return mapValues(headers, unseal)
 }

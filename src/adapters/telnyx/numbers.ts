@@ -5,7 +5,7 @@ import { openClient, request, requestIfFound, type TelnyxAccount } from './clien
 import { availableNumbers, heldNumber, numberOrder, orderResponse, type TelnyxOrder } from './responses.ts'
 import { filterOf, offerOf } from './search.ts'
 
-/** Rows of the largest page that Telnyx answers. */
+/** Telnyx's maximum page size. */
 const PAGE = 250
 
 /** An order as the platform knows it. One with missing requirements waits for a person. */
@@ -18,7 +18,7 @@ function orderOf({ id, status, requirements_met: complete }: TelnyxOrder): Carri
 
 const isGone = (status: string | null | undefined) => status === 'deleted' || status === 'ported-out'
 
-/** Every row of a list, page by page. */
+/** All rows of a paged list. */
 async function rowsOf<Row>(pages: () => AsyncIterable<unknown>, row: z.ZodType<Row>): Promise<readonly Row[]> {
   const everyRow = async () => {
     const rows: unknown[] = []

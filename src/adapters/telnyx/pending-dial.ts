@@ -3,14 +3,14 @@ import { type CallEnd, GONE_GRACE_MS } from './call-end.ts'
 import { dialOutcomeOf } from './causes.ts'
 import { type CompletedStep, dialLeg, isBridged, type Leg, type RequestedDial, type Session } from './session.ts'
 
-/** How long (ms) a caller waits for a command that Telnyx does not take before the dial counts as failed. */
+/** Milliseconds after which a dial fails when Telnyx does not accept a command of it. */
 export const COMMAND_TIMEOUT_MS = 20_000
-/** How long (ms) after its ring time a dial's end may still be on its way. */
+/** Milliseconds after the ring time during which the webhook of a dial's end may still arrive. */
 export const RING_GRACE_MS = 20_000
-/** How long (ms) after answering a buyer may take over a whisper. */
+/** Milliseconds that a whisper may take after the answer. */
 export const WHISPER_TIMEOUT_MS = 90_000
 
-/** A call that is known to be somebody's. */
+/** A call on a number of a workspace. */
 export interface RecognizedCall {
   readonly session: Session
   readonly key: { readonly workspaceId: string; readonly callId: string }
@@ -21,13 +21,13 @@ export interface RecognizedCall {
   readonly now: number
 }
 
-/** A dial whose outcome the platform has not yet been told. */
+/** A dial whose outcome has not been notified. */
 export interface PendingDial extends RecognizedCall {
   readonly dial: RequestedDial
   readonly leg: Leg | null
 }
 
-/** How a dial ended without the caller being put through. */
+/** How a dial ended when the caller was not connected. */
 export type FailedDial = Pick<
   Extract<CarrierNotice, { type: 'dial-failed' }>,
   'outcome' | 'sipCode' | 'whisperAccepted' | 'at'
@@ -39,7 +39,7 @@ export const hasOutcome = ({ completed }: Session, name: string, outcome: Comple
 export const toMs = (instant: string) => Date.parse(instant)
 export const toInstant = (time: number) => new Date(time).toISOString()
 
-/** The dial that is under way; null when none is. */
+/** The dial in progress; null when there is none. */
 export function pendingDialOf(known: RecognizedCall): PendingDial | null {
   const { session } = known
   const dial = session.dials.at(-1)
@@ -52,7 +52,7 @@ export function pendingDialOf(known: RecognizedCall): PendingDial | null {
   return { ...known, dial, leg: dialLeg(session, dial.attempt) }
 }
 
-/** What a whisper has come to: nothing yet, or whether the buyer takes the call. Without one, who answers takes it. */
+/** Whether the buyer takes the call after the whisper; null while that is open. Without a whisper, answering takes it. */
 export function whisperResult({
   session,
   dial,
@@ -69,14 +69,14 @@ export function whisperResult({
   return at === null && now < unheard ? null : { takes: true, at: at ?? toInstant(unheard) }
 }
 
-/** What is told of the whisper's digit where one was asked for. */
+/** The `whisperAccepted` of a notice: null when no digit was required. */
 export function whisperAcceptance(accepted: boolean, { dial }: PendingDial): boolean | null {
   return dial.whisper && dial.whisper.acceptDigit !== null ? accepted : null
 }
 
 const failedAt = (at: string): FailedDial => ({ outcome: 'failed', sipCode: null, whisperAccepted: null, at })
 
-/** What a command that was not done makes of a dial: refused it has failed, but a leg that is gone has its own end to tell. */
+/** How a dial failed by a command that was not done. After `gone`, the webhook of the leg's end gets time to arrive first. */
 function commandFailure(step: CompletedStep | undefined, now: number): FailedDial | null {
   if (!step || step.outcome === 'done') return null
   if (step.outcome === 'refused') return failedAt(step.at)
@@ -84,7 +84,7 @@ function commandFailure(step: CompletedStep | undefined, now: number): FailedDia
   return now >= due ? failedAt(toInstant(due)) : null
 }
 
-/** How the end of a dial's leg reads: of one that was answered, the buyer hung up before the caller was put through. */
+/** How a dial failed by the end of its leg. An answered leg ended before the caller was connected. */
 function legFailure(dialing: PendingDial, ended: NonNullable<Leg['ended']>): FailedDial {
   const { dial, leg } = dialing
   const { at, sipCode } = ended
@@ -97,7 +97,7 @@ function legFailure(dialing: PendingDial, ended: NonNullable<Leg['ended']>): Fai
   }
 }
 
-/** When the patience with a dial ends (ms), by how far it has come. */
+/** When (ms) a dial times out, by its progress. */
 export function deadlineOf(dialing: PendingDial): number {
   const { session, dial, leg } = dialing
   const heard = whisperResult(dialing)
@@ -115,7 +115,7 @@ function timeoutFailure(dialing: PendingDial): FailedDial {
   return isCompleted(session, `dial:${dial.attempt}`) ? { ...late, outcome: 'no_answer' } : late
 }
 
-/** How a dial has failed; null while it may still succeed, or has. */
+/** How a dial has failed; null while it is open or when it succeeded. */
 export function failureOf(dialing: PendingDial): FailedDial | null {
   const { session, dial, leg, now } = dialing
   const { attempt, whisper } = dial

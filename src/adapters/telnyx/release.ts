@@ -2,27 +2,27 @@ import { COMMAND_TIMEOUT_MS, hasOutcome, isCompleted, type RecognizedCall, toMs 
 import { forwardLeg, type Leg, type RequestedRelease, type Session } from './session.ts'
 import { type Step, step } from './step.ts'
 
-/** How long (ms) after its beginning a message may last. */
+/** Milliseconds that a message may last. */
 const MESSAGE_TIMEOUT_MS = 90_000
 
-/** Whether a leg is there, and nobody has hung it up. */
+/** Whether a leg has not ended and was not hung up by us. */
 export const isUp = (session: Session, { id, ended }: Leg) => ended === null && !isCompleted(session, `hangup:${id}`)
 
 export const hangupStep = ({ id }: Pick<Leg, 'id'>): Step => step(`hangup:${id}`, { do: 'hangup', leg: id })
 
-/** The caller is answered before anything can be done with them. */
+/** Answers the caller, which every later command needs. */
 export function answerStep({ session, caller }: RecognizedCall): Step | null {
   return isCompleted(session, 'answer') ? null : step('answer', { do: 'answer', leg: caller.id })
 }
 
-/** The attempt in which the caller was given a ringing tone that has not been ended. */
+/** The attempt whose ringback tone the caller still hears; null when there is none. */
 export function ringbackAttempt({ session }: RecognizedCall): number | null {
   const rings = ({ attempt }: { readonly attempt: number }) =>
     hasOutcome(session, `ringback:${attempt}`, 'done') && !isCompleted(session, `quiet:${attempt}`)
   return session.dials.find(rings)?.attempt ?? null
 }
 
-/** Ends the ringing tone that the caller hears, where there is one. */
+/** Stops the ringback tone; null when none is playing. */
 export function stopRingbackStep(known: RecognizedCall): Step | null {
   const attempt = ringbackAttempt(known)
   return attempt === null ? null : step(`quiet:${attempt}`, { do: 'stopRingback', leg: known.caller.id })
@@ -33,10 +33,10 @@ function dismissCallerStep({ session, caller }: RecognizedCall): Step | null {
   return isCompleted(session, 'reject') ? null : step('reject', { do: 'reject', leg: caller.id })
 }
 
-/** How long (ms) after a command what it leads to may be on its way: the answer of the caller's leg, the end of a message. */
+/** Milliseconds after a command during which the webhook of its effect may arrive: of the answer, of the message's end. */
 const TIMEOUT_MS: Readonly<Record<string, number>> = { answer: COMMAND_TIMEOUT_MS, message: MESSAGE_TIMEOUT_MS }
 
-/** When the patience with a command's consequence ends (ms); null for one that was not done. */
+/** When (ms) the webhook of a command's effect is overdue; null when the command was not completed. */
 function timeoutAt({ session }: RecognizedCall, name: string): number | null {
   const taken = session.completed[name]
   return taken ? toMs(taken.at) + (TIMEOUT_MS[name] ?? 0) : null
@@ -47,16 +47,16 @@ function isTimedOut(known: RecognizedCall, name: string): boolean {
   return at !== null && known.now >= at
 }
 
-/** Whether the caller hears what is said to them; where nothing tells so in time, it is taken for granted. */
+/** Whether the caller hears us: the answer was reported, or its webhook is overdue and assumed lost. */
 const isAudible = (known: RecognizedCall) => known.caller.answeredAt !== null || isTimedOut(known, 'answer')
 
-/** When a caller whom the platform lets go of is to be looked at again (ms), though nothing is heard of them. */
+/** When (ms) a released call must be looked at again without a new webhook. */
 export function releaseDeadlines(known: RecognizedCall): readonly number[] {
   if (known.session.releases.length === 0) return []
   return Object.keys(TIMEOUT_MS).flatMap((name) => timeoutAt(known, name) ?? [])
 }
 
-/** What is done with a caller whom the platform lets go of, by the action. */
+/** The next step of a released caller, by the action. */
 const RELEASES: {
   readonly [Kind in RequestedRelease['action']['kind']]: (
     known: RecognizedCall,
@@ -84,7 +84,7 @@ const RELEASES: {
   },
 }
 
-/** What is done next with a caller whom the platform lets go of; null when it does not, or nothing is left to do. */
+/** The next step of a released caller; null when there is no release, or nothing is left to do. */
 export function releaseStep(known: RecognizedCall): Step | null {
   const release = known.session.releases.at(-1)
   const next =

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-// What is read of Telnyx's answers, by its published shapes; whatever else they hold is left alone.
+// The fields of Telnyx's responses that we read, by its published API; others are ignored.
 
 const e164 = z.string().regex(/^\+[1-9]\d{6,14}$/)
 const numberType = z.enum(['local', 'toll_free', 'mobile', 'national', 'shared_cost'])
@@ -22,7 +22,7 @@ export const availableNumbers = z.object({
 })
 export type AvailableNumber = z.infer<typeof availableNumbers>['data'][number]
 
-/** An order, as it is made, read and listed. */
+/** An order in the responses that create, read and list it. */
 export const numberOrder = z.object({
   id: z.string().min(1),
   status: z.enum(['pending', 'success', 'failure']),
@@ -37,7 +37,7 @@ export const orderResponse = z.object({ data: numberOrder })
 /** A number of the account. */
 export const heldNumber = z.object({ id: z.string().min(1), phone_number: z.string(), status: z.string().nullish() })
 
-/** GET /recordings/:id: where the bytes are, for some minutes. */
+/** GET /recordings/:id: URLs that are valid for some minutes. */
 export const savedRecording = z.object({
   data: z.object({ download_urls: z.object({ mp3: z.url().nullish(), wav: z.url().nullish() }).nullish() }),
 })
@@ -50,7 +50,7 @@ export const callStatus = z.object({
   data: z.object({ is_alive: z.boolean(), end_time: z.iso.datetime({ offset: true }).nullish().catch(null) }),
 })
 
-/** The errors of a refused request. */
+/** The error response of a refused request. */
 export const errorResponse = z.object({
   errors: z.array(
     z.object({

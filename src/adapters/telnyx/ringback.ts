@@ -33,7 +33,7 @@ function createTone(): string {
 
 let tone: string | null = null
 
-/** What a caller hears while targets ring, played over and over: a WAV file in base64. */
+/** The tone that a caller hears in a loop while targets ring: a WAV file in base64. */
 export function ringbackTone(): string {
   tone ??= createTone()
   return tone

@@ -6,7 +6,7 @@ import type { AvailableNumber, availableNumbers } from './responses.ts'
 type Filter = AvailablePhoneNumberListParams.Filter
 type Feature = NonNullable<Filter['features']>[number]
 
-/** Numbers that one request answers at most: it has no pages. */
+/** Maximum numbers per search: Telnyx does not page them. */
 const MAX_RESULTS = 250
 const TOLL_FREE = /^\+1(800|833|844|855|866|877|888)/
 const FEATURES: readonly Feature[] = [
@@ -24,18 +24,18 @@ function callingCode(country: string): string {
   return isSupportedCountry(country) ? getCountryCallingCode(country) : ''
 }
 
-/** Digits without the country's code; all of them where the country is not known. */
+/** Digits without the country code; all digits when the country is unknown. */
 function nationalDigits(digits: string, country: string): string {
   const code = callingCode(country)
   return digits.startsWith(code) ? digits.slice(code.length) : digits
 }
 
-/** No national number of North America begins with its code. */
+/** Country code of North America: no national number there begins with it. */
 const NORTH_AMERICA = '1'
 
 /**
- * National digits that every number of a beginning begins with: without a plus it may hold the country's code, or only
- * look like it.
+ * The national digits that `startsWith` requires. Without a plus it may contain the country code or only resemble it:
+ * then none are required.
  */
 function nationalPrefix(startsWith: string | null, country: string): string {
   const [known = ''] = (startsWith ?? '').replace('+', '').split('*')
@@ -45,8 +45,8 @@ function nationalPrefix(startsWith: string | null, country: string): string {
 }
 
 /**
- * The patterns as Telnyx can narrow by them: it knows no wildcard, judges the digits behind the country's code, and
- * where an area code is named those behind that.
+ * The patterns as far as Telnyx's filter supports them: no wildcards, matched after the country code, and after the area
+ * code where one is given.
  */
 function patternFilter({ contains, startsWith, endsWith, areaCode, countryCode }: NumberQuery): Filter['phone_number'] {
   const begins = nationalPrefix(startsWith, countryCode)
@@ -62,13 +62,13 @@ function patternFilter({ contains, startsWith, endsWith, areaCode, countryCode }
 const hasPattern = ({ contains, startsWith, endsWith }: NumberQuery) =>
   contains !== null || startsWith !== null || endsWith !== null
 
-/** A search in Telnyx's own words. */
+/** A search as Telnyx's filter. */
 export function filterOf(query: NumberQuery): Filter {
   const pattern = patternFilter(query) ?? {}
   const features = FEATURES.filter((feature) => query.features.includes(feature))
   return {
     country_code: query.countryCode,
-    // Patterns are judged here too, so more is looked through than is answered.
+    // Patterns are matched again here, so more numbers are requested than returned.
     limit: hasPattern(query) ? MAX_RESULTS : Math.min(query.limit, MAX_RESULTS),
     ...(query.areaCode !== null && { national_destination_code: query.areaCode }),
     ...(query.state !== null && { administrative_area: query.state }),
@@ -84,13 +84,16 @@ export function filterOf(query: NumberQuery): Filter {
   }
 }
 
-/** Whether digits hold a pattern from a place on, `*` standing for any digit. */
+/** Whether digits match a pattern at a position; `*` matches any digit. */
 function matchesAt(digits: string, pattern: string, at: number): boolean {
   if (at < 0 || at + pattern.length > digits.length) return false
   return [...pattern].every((digit, n) => digit === '*' || digit === digits[at + n])
 }
 
-/** Whether a number fits the patterns of a search. A beginning with a plus holds the country's code; without, it may. */
+/**
+ * Whether a number matches the patterns of a search. `startsWith` includes the country code when it has a plus; otherwise
+ * it may.
+ */
 function matchesPatterns({ contains, startsWith, endsWith, countryCode }: NumberQuery, e164: string): boolean {
   const digits = e164.slice(1)
   const national = nationalDigits(digits, countryCode)
@@ -116,7 +119,7 @@ function toOfferedNumber({ countryCode, numberType }: NumberQuery, found: Availa
   }
 }
 
-/** What Telnyx offers, as it was asked for: numbers that are only near are kept where near will do. */
+/** The offer that Telnyx's response makes: near matches count only for a best-effort search. */
 export function offerOf(query: NumberQuery, answer: ReturnType<typeof availableNumbers.parse>): NumberOffer {
   const wanted = answer.data.filter(
     ({ best_effort, phone_number }) => (best_effort && query.bestEffort) || matchesPatterns(query, phone_number),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineEntity } from '../../kernel/entity.ts'
 import { id, instant } from '../../kernel/wire.ts'
 
-/** What a leg is for: the caller's own, the dial of an attempt, or a forward. */
+/** Why we dialled a leg: an attempt, a forward, or a probe. */
 export const purpose = z.union([
   z.object({ attempt: z.int().min(1) }),
   z.object({ forward: z.literal(true) }),
@@ -22,14 +22,14 @@ const saved = z.object({
   durationSeconds: z.int(),
 })
 
-/** What a webhook says. */
+/** What a webhook reports. */
 export const webhookPayload = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('initiated'),
     incoming: z.boolean(),
-    /** Null where what was dialled is no telephone number. */
+    /** Null when the dialled party is not a telephone number. */
     to: z.string().nullable(),
-    /** E.164; null when the caller hid it. */
+    /** E.164; null when the caller withheld it. */
     from: z.string().nullable(),
     sipHeaders: z.record(z.string(), z.string()),
   }),
@@ -41,10 +41,10 @@ export const webhookPayload = z.discriminatedUnion('type', [
   z.object({ type: z.literal('recorded'), ...saved.shape }),
 ])
 
-/** A webhook that was taken: by its own id, of one leg. */
+/** A webhook as it is stored, under its own id. */
 export const receivedWebhook = z.object({
   webhookId: z.string(),
-  /** The leg's control id; null where the webhook names none. */
+  /** The control id of its leg; null when it names none. */
   leg: z.string().nullable(),
   purpose: purpose.nullable(),
   at: instant,
@@ -74,18 +74,18 @@ const requestedRelease = z.object({
 export type RequestedDial = Readonly<z.infer<typeof requestedDial>>
 export type RequestedRelease = Readonly<z.infer<typeof requestedRelease>>
 
-/** How a step ended: done, refused by Telnyx, or too late because the leg is gone. */
+/** How a step ended: done, refused by Telnyx, or too late because the leg had ended. */
 const completedStep = z.object({
   step: z.string(),
   outcome: z.enum(['done', 'refused', 'gone']),
   at: instant,
-  /** The leg that a dial began, and what Telnyx said where it refused. */
+  /** The leg that a dial created, and Telnyx's message when it refused. */
   leg: z.string().nullable(),
   sentence: z.string().nullable(),
 })
 export type CompletedStep = Readonly<z.infer<typeof completedStep>>
 
-/** Whose number was dialled (null for nobody's), and the id that the call has with us. */
+/** The workspace of the dialled number (null when none takes calls on it), and the call's id in the platform. */
 const recognized = z.object({ sessionId: z.string(), workspaceId: id.nullable(), callId: id })
 
 /** These names are the storage format. */
@@ -97,7 +97,7 @@ export const sessionEvents = {
   TelnyxStepTaken: completedStep,
 }
 
-/** One leg of a call, as far as it is known. */
+/** One leg of a call, as far as webhooks have reported it. */
 export interface Leg {
   readonly id: string
   readonly purpose: 'caller' | z.infer<typeof purpose> | null
@@ -110,7 +110,7 @@ export interface Leg {
 }
 
 export interface Session {
-  /** Ids of the webhooks taken: none is taken twice. */
+  /** Ids of the stored webhooks: none is stored twice. */
   readonly webhooks: readonly string[]
   readonly legs: readonly Leg[]
   readonly recognized: Readonly<z.infer<typeof recognized>> | null
@@ -118,7 +118,7 @@ export interface Session {
   readonly releases: readonly RequestedRelease[]
   readonly completed: Readonly<Record<string, CompletedStep>>
   readonly recordings: readonly (z.infer<typeof saved> & { readonly at: string })[]
-  /** When anything was last heard, or done, of the call. */
+  /** Instant of the last webhook or completed step. */
   readonly lastActivityAt: string | null
 }
 
@@ -138,7 +138,7 @@ function withLeg(session: Session, id: string, change: (leg: Leg) => Leg): Sessi
   return { ...session, legs: session.legs.map((leg) => (leg.id === id ? change(leg) : leg)) }
 }
 
-/** A leg with what a webhook says; whatever says it first holds. */
+/** A leg after a webhook. The first report of each fact wins. */
 function applyWebhook(leg: Leg, { news, at, purpose }: ReceivedWebhook): Leg {
   const known = { ...leg, purpose: leg.purpose ?? purpose }
   switch (news.type) {
@@ -166,7 +166,7 @@ function attemptOf(step: string): number | null {
   return attempt === undefined ? null : Number(attempt)
 }
 
-/** All that is known of a call's session at Telnyx: `telnyx-<session id>`. Every process that takes it up goes on from here. */
+/** A call's session at Telnyx, stream `telnyx-<session id>`. Any process can continue the call from this state. */
 export const session = defineEntity({
   name: 'telnyx',
   version: 2,
@@ -208,7 +208,7 @@ export const session = defineEntity({
   },
 })
 
-/** The caller's own leg; null until it has been told of. */
+/** The caller's own leg; null until a webhook reports it. */
 export function callerLeg({ legs }: Session): Leg | null {
   return legs.find(({ purpose }) => purpose === 'caller') ?? null
 }
@@ -218,7 +218,7 @@ export function dialLeg({ legs }: Session, attempt: number): Leg | null {
   return legs.find(({ purpose }) => attempt === attemptIn(purpose)) ?? null
 }
 
-/** Whether the caller was put through to the one who was dialled: the command says so, or what came of it. */
+/** Whether the caller was connected to the dialled party, by the bridge command's outcome or by its webhook. */
 export function isBridged(session: Session, attempt: number): boolean {
   const bridged = dialLeg(session, attempt)?.bridgedAt ?? null
   return bridged !== null || session.completed[`bridge:${attempt}`]?.outcome === 'done'

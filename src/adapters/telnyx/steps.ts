@@ -24,9 +24,9 @@ import {
 import { attemptIn, callerLeg, isBridged, type Leg, type Session } from './session.ts'
 import { type Step, step } from './step.ts'
 
-/** How long (ms) nothing is heard of a call before it is asked whether it is still there. */
+/** Milliseconds without activity after which Telnyx is asked whether the call still exists. */
 export const SILENCE_MS = 10 * 60_000
-/** Days for which Telnyx is taken to hold a recording; one that was deleted before is gone all the same. */
+/** Days for which Telnyx is assumed to keep a recording; it may be deleted earlier. */
 export const RECORDING_DAYS = 365
 const DAY_MS = 86_400_000
 
@@ -39,7 +39,7 @@ const notifyArrival: Rule = ({ session, key, sessionId, caller: { initiated } })
   return step('tell:arrived', { do: 'notify', notice })
 }
 
-/** That a buyer was put through is told before anything that came after it. */
+/** Notifies that a buyer was connected, before anything that happened later. */
 const notifyAnswer: Rule = (known) => {
   const dialing = pendingDialOf(known)
   if (!dialing?.leg?.answeredAt || !isBridged(known.session, dialing.dial.attempt)) return null
@@ -51,7 +51,7 @@ const notifyAnswer: Rule = (known) => {
   return step(`tell:answered:${attempt}`, { do: 'notify', notice })
 }
 
-/** A dial that failed before the call was over is told before its end. */
+/** Notifies that a dial failed; one that failed after the end of the call is not reported. */
 const notifyFailure: Rule = (known) => {
   const dialing = pendingDialOf(known)
   const failure = dialing && failureOf(dialing)
@@ -68,7 +68,7 @@ const notifyEnd: Rule = ({ session, key, end }) => {
   return step('tell:ended', { do: 'notify', notice })
 }
 
-/** A call that is over is hung up wherever it is not yet. */
+/** Hangs up the legs that are still up when the call has ended. */
 const hangUpOpenLegs: Rule = ({ session, end }) => {
   const open = end && session.legs.find((leg) => isUp(session, leg))
   return open ? hangupStep(open) : null
@@ -86,7 +86,7 @@ const notifyRecordings: Rule = ({ session, key }) => {
   })
 }
 
-/** Legs of dials that have failed are hung up, also those that come to be known only then. */
+/** Hangs up the legs of failed dials, also those reported after the failure. */
 const hangUpFailedDials: Rule = ({ session }) => {
   const stray = session.legs.find((leg) => {
     const attempt = attemptIn(leg.purpose)
@@ -125,13 +125,13 @@ const startRecording: Rule = ({ session, caller }) => {
   return step('record', { do: 'record', leg: caller.id })
 }
 
-/** A call that nothing is heard of is asked after: its end may have been lost. */
+/** Polls a silent call: the webhook of its end may be lost. */
 const checkStatus: Rule = ({ session: { lastActivityAt }, caller, now }) =>
   lastActivityAt !== null && now >= toMs(lastActivityAt) + SILENCE_MS
     ? step(`look:${lastActivityAt}`, { do: 'poll', leg: caller.id })
     : null
 
-/** What is done next with a call that is somebody's, while it lasts and once it is over: the first that applies. */
+/** The rules of a recognized call while it lasts and after its end. The first rule that returns a step wins. */
 const NOTIFICATIONS: readonly Rule[] = [notifyArrival, notifyAnswer, notifyFailure, notifyEnd]
 const LIVE: readonly Rule[] = [
   ...NOTIFICATIONS,
@@ -153,7 +153,10 @@ function recognizedCallOf(session: Session, now: number): RecognizedCall | null 
 
 const isProbe = ({ purpose }: Leg) => purpose !== null && purpose !== 'caller' && 'probe' in purpose
 
-/** A call on nobody's number is refused; whose number it is, is asked first. A probe is hung up once it is answered. */
+/**
+ * The next step of a call that is not recognized: look up the number, then reject the call if no workspace takes it. A
+ * probe is hung up once it is answered.
+ */
 function firstStep(session: Session): Step | null {
   const probe = session.legs.find((leg) => isProbe(leg) && leg.answeredAt !== null && isUp(session, leg))
   if (probe) return hangupStep(probe)
@@ -164,8 +167,8 @@ function firstStep(session: Session): Step | null {
 }
 
 /**
- * What is to be done next with a call, by all that is known of it; null when nothing is. Steps in `failing` could not be
- * done just now: nothing else is told before one of them that tells, but what can be done meanwhile is.
+ * The next step of a call, or null when there is none. Steps in `failing` failed in this run and are skipped; while a
+ * notice fails, no other notice is sent, so that the platform receives them in order.
  */
 export function nextStep(session: Session, now: number, failing: ReadonlySet<string> = new Set()): Step | null {
   const known = recognizedCallOf(session, now)
@@ -174,7 +177,7 @@ export function nextStep(session: Session, now: number, failing: ReadonlySet<str
   return steps.find((one) => one !== null && !failing.has(one.name) && !(silent && one.act.do === 'notify')) ?? null
 }
 
-/** When a call is to be looked at again though nothing is heard of it (ms); null when never. */
+/** When (ms) a call must be looked at again without a new webhook; null for never. */
 export function nextPollAt(session: Session, now: number): number | null {
   const known = recognizedCallOf(session, now)
   if (!known || isCompleted(session, 'tell:ended')) return null
@@ -190,7 +193,7 @@ export function nextPollAt(session: Session, now: number): number | null {
   return coming.length === 0 ? null : Math.min(...coming)
 }
 
-/** When the patience ends with commands of a dial that found their leg gone (ms). */
+/** When (ms) the dial counts as failed after a command that found its leg gone. */
 function goneDeadlines({ session, dial: { attempt } }: PendingDial): readonly number[] {
   return ['dial', 'whisper', 'bridge']
     .map((name) => session.completed[`${name}:${attempt}`])

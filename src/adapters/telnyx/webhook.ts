@@ -5,21 +5,21 @@ import { sipCodeOf } from './causes.ts'
 import { clientStateOf } from './client-state.ts'
 import type { ReceivedWebhook } from './session.ts'
 
-/** Seconds that a webhook's clock and ours may differ, either way: an older one is a replay. */
+/** Maximum difference (s, either way) between a webhook's time and ours: an older one may be a replay. */
 export const TOLERANCE_SECONDS = 300
 /** Bytes of an Ed25519 public key, and of a signature. */
 const KEY_BYTES = 32
 const SIGNATURE_BYTES = 64
-/** Headers of a call that are kept, and how long each may be. */
+/** How many SIP headers of a call are stored, and the maximum length of name and value. */
 const HEADERS = { most: 50, name: 128, value: 1_000 } as const
 
-/** A request as it came in, before anything was read into it. */
+/** A request before parsing: the signature covers these bytes. */
 export interface RawRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly bytes: Uint8Array
 }
 
-/** Telnyx's public key, as its portal shows it: base64. @throws Error when it is no Ed25519 key */
+/** Telnyx's public key, as its portal shows it: base64. @throws Error when it is not an Ed25519 key */
 export function publicKeyOf(text: string): KeyObject {
   const bytes = Buffer.from(text, 'base64')
   if (bytes.length !== KEY_BYTES) throw new Error('is not 32 bytes in base64')
@@ -31,7 +31,7 @@ const headerOf = ({ headers }: RawRequest, name: string) => {
   return typeof value === 'string' ? value : null
 }
 
-/** Whether Telnyx has signed these very bytes, and not long ago. `now` is in milliseconds. */
+/** Whether Telnyx signed these bytes within the tolerance. `now` is in milliseconds. */
 export function isAuthentic(request: RawRequest, key: KeyObject, now: number): boolean {
   const timestamp = headerOf(request, 'telnyx-timestamp')
   const signature = Buffer.from(headerOf(request, 'telnyx-signature-ed25519') ?? '', 'base64')
@@ -55,10 +55,10 @@ const legFields = z.object({
 })
 
 const E164 = /^\+[1-9]\d{6,14}$/
-/** The number that spells ANONYMOUS, which some networks send for a caller who hides. */
+/** The number that spells ANONYMOUS: some networks send it for a withheld caller id. */
 const ANONYMOUS = '+266696687'
 
-/** A party's number in E.164, of a sip address its user; null where it is none. */
+/** A party's number in E.164, for a SIP address its user part; null when that is not a number. */
 function e164Of(party: string): string | null {
   const user = party.replace(/^sips?:/i, '').split('@')[0] ?? ''
   const spelt = user.startsWith('+') ? user : `+${user}`
@@ -77,7 +77,7 @@ const secondsBetween = (from: string, to: string) =>
 
 type WebhookPayload = ReceivedWebhook['news']
 
-/** What is read of each type of webhook; all others are none of ours. */
+/** The payload schema of each type of webhook; other types are ignored. */
 const PAYLOADS: Readonly<Record<string, z.ZodType<WebhookPayload>>> = {
   'call.initiated': z
     .object({
@@ -131,10 +131,10 @@ const PAYLOADS: Readonly<Record<string, z.ZodType<WebhookPayload>>> = {
     })),
 }
 
-/** Begins the name of a recording whose own id Telnyx did not tell: the only one of that leg. */
+/** Prefix of a recording's id that is made of its leg's, for a webhook without a recording id. */
 export const LEG_PREFIX = 'leg:'
 
-/** A webhook that concerns a call: in which session it is to be kept. */
+/** A webhook that concerns a call, and the session that it belongs to. */
 export interface ParsedWebhook {
   readonly session: string
   readonly received: ReceivedWebhook
@@ -150,19 +150,19 @@ function parseJson(bytes: Uint8Array): unknown {
 
 const invalidBody = (sentence: string) => refuse('validation-error', { body: sentence })
 
-/** What a genuine webhook says; null for one of a kind that is none of ours. */
+/** Parses an authentic webhook; null for a type that does not concern calls. */
 export function parseWebhook(bytes: Uint8Array): ParsedWebhook | Refusal<'validation-error'> | null {
   const body = envelope.safeParse(parseJson(bytes))
-  if (!body.success) return invalidBody('must be an event of Telnyx')
+  if (!body.success) return invalidBody('must be a Telnyx event')
   const { id: webhookId, event_type: type, occurred_at, payload } = body.data.data
   const schema = Object.hasOwn(PAYLOADS, type) ? PAYLOADS[type] : undefined
   if (!schema) return null
-  // A saved recording names the session and the leg, but no leg that could be commanded.
+  // A saved recording names its leg, but not the leg's control id.
   const leg = (type === 'call.recording.saved' ? legFields.partial({ call_control_id: true }) : legFields).safeParse(
     payload,
   )
   const news = schema.safeParse(payload)
-  if (!leg.success || !news.success) return invalidBody(`must hold what a ${type} of Telnyx holds`)
+  if (!leg.success || !news.success) return invalidBody(`must be a valid ${type} event of Telnyx`)
   const { call_control_id: control = null, call_session_id, client_state } = leg.data
   const state = clientStateOf(client_state)
   const at = new Date(occurred_at).toISOString()
