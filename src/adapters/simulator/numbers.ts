@@ -34,7 +34,7 @@ function* candidates(plan: NumberingPlan, query: NumberQuery): Generator<Offered
   }
 }
 
-/** An order as it stands now; null when the number has none under this id. */
+/** The current state of an order; null when the number has none under this id. */
 async function readOrder(ports: NumbersPorts, commandId: string, e164: string) {
   const { orders } = await readNumber(ports, e164)
   const order = orders.find((one) => one.commandId === commandId)

@@ -51,7 +51,7 @@ function fateOf({ e164, taken }: OrderedNumber): OrderFate {
   return taken ? GONE : (FATES[lastDigitsOf(e164)] ?? DELIVERED)
 }
 
-/** An order as it stands at an instant (ms). */
+/** The state of an order at an instant (ms). */
 export function orderAt(order: OrderedNumber, now: number): CarrierOrder {
   const { status, afterMs, error } = fateOf(order)
   const carrierOrderId = `sim_${order.e164.slice(1)}_${order.commandId}`

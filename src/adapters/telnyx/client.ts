@@ -27,8 +27,8 @@ export function openClient({ apiKey, apiBase, timeoutMs = TIMEOUT_MS, fetch: sen
 
 /** The messages of Telnyx's error response, joined. */
 function errorMessage({ status, error }: APIError): string {
-  const told = errorResponse.safeParse(error)
-  const details = told.success ? told.data.errors.map(({ detail, title }) => detail || title || '') : []
+  const response = errorResponse.safeParse(error)
+  const details = response.success ? response.data.errors.map(({ detail, title }) => detail || title || '') : []
   const sentence = [...new Set(details.filter((detail) => detail !== ''))].join(' ')
   return (sentence || `The carrier answered ${status ?? 'nothing'}.`).slice(0, MAX_MESSAGE)
 }
@@ -38,7 +38,7 @@ const isRetryable = (status: number) => status === 408 || status === 429 || stat
 
 /**
  * Sends a request to Telnyx and reads the response.
- * @throws CarrierRefused with its own sentence; CarrierUnavailable when it is unreachable, overloaded, or its response cannot be read
+ * @throws CarrierRefused with its own sentence; CarrierUnavailable when it is unreachable, overloaded, or unreadable
  */
 export async function request<Answer>(ask: () => Promise<unknown>, read: (answer: unknown) => Answer): Promise<Answer> {
   try {

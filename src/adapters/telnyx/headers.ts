@@ -7,9 +7,11 @@ const mapValues = (headers: Headers, change: (value: string) => string): Headers
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, change(value)]))
 
 /** A webhook with its SIP headers sealed for storage: one of them may be a publisher's routing key. */
-export function withSealedHeaders(told: ReceivedWebhook, { seal }: Pick<Secrets, 'seal'>): ReceivedWebhook {
-  const { news } = told
-  return news.type === 'initiated' ? { ...told, news: { ...news, sipHeaders: mapValues(news.sipHeaders, seal) } } : told
+export function withSealedHeaders(webhook: ReceivedWebhook, { seal }: Pick<Secrets, 'seal'>): ReceivedWebhook {
+  const { news } = webhook
+  return news.type === 'initiated'
+    ? { ...webhook, news: { ...news, sipHeaders: mapValues(news.sipHeaders, seal) } }
+    : webhook
 }
 
 /** Unseals a call's SIP headers. */

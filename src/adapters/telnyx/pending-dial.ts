@@ -40,8 +40,8 @@ export const toMs = (instant: string) => Date.parse(instant)
 export const toInstant = (time: number) => new Date(time).toISOString()
 
 /** The dial in progress; null when there is none. */
-export function pendingDialOf(known: RecognizedCall): PendingDial | null {
-  const { session } = known
+export function pendingDialOf(call: RecognizedCall): PendingDial | null {
+  const { session } = call
   const dial = session.dials.at(-1)
   if (
     !dial ||
@@ -49,7 +49,7 @@ export function pendingDialOf(known: RecognizedCall): PendingDial | null {
     isCompleted(session, `tell:failed:${dial.attempt}`)
   )
     return null
-  return { ...known, dial, leg: dialLeg(session, dial.attempt) }
+  return { ...call, dial, leg: dialLeg(session, dial.attempt) }
 }
 
 /** Whether the buyer takes the call after the whisper; null while that is open. Without a whisper, answering takes it. */
@@ -64,9 +64,9 @@ export function whisperResult({
   const { acceptDigit } = dial.whisper
   if (acceptDigit !== null) return leg.gathered && { takes: leg.gathered.digits === acceptDigit, at: leg.gathered.at }
   const spoken = session.completed[`whisper:${dial.attempt}`]
-  const unheard = toMs(leg.answeredAt) + WHISPER_TIMEOUT_MS
+  const deadline = toMs(leg.answeredAt) + WHISPER_TIMEOUT_MS
   const at = leg.spokenAt ?? (spoken?.outcome === 'refused' ? spoken.at : null)
-  return at === null && now < unheard ? null : { takes: true, at: at ?? toInstant(unheard) }
+  return at === null && now < deadline ? null : { takes: true, at: at ?? toInstant(deadline) }
 }
 
 /** The `whisperAccepted` of a notice: null when no digit was required. */
@@ -85,48 +85,49 @@ function commandFailure(step: CompletedStep | undefined, now: number): FailedDia
 }
 
 /** How a dial failed by the end of its leg. An answered leg ended before the caller was connected. */
-function legFailure(dialing: PendingDial, ended: NonNullable<Leg['ended']>): FailedDial {
-  const { dial, leg } = dialing
+function legFailure(pending: PendingDial, ended: NonNullable<Leg['ended']>): FailedDial {
+  const { dial, leg } = pending
   const { at, sipCode } = ended
   if (!leg?.answeredAt) return { outcome: dialOutcomeOf(ended), sipCode, whisperAccepted: null, at }
   return {
     outcome: dial.whisper ? 'rejected' : 'failed',
     sipCode: null,
-    whisperAccepted: whisperAcceptance(false, dialing),
+    whisperAccepted: whisperAcceptance(false, pending),
     at,
   }
 }
 
 /** When (ms) a dial times out, by its progress. */
-export function deadlineOf(dialing: PendingDial): number {
-  const { session, dial, leg } = dialing
-  const heard = whisperResult(dialing)
-  if (heard) return toMs(heard.at) + COMMAND_TIMEOUT_MS
+export function deadlineOf(pending: PendingDial): number {
+  const { session, dial, leg } = pending
+  const acceptance = whisperResult(pending)
+  if (acceptance) return toMs(acceptance.at) + COMMAND_TIMEOUT_MS
   if (leg?.answeredAt) return toMs(leg.answeredAt) + WHISPER_TIMEOUT_MS
   const sent = session.completed[`dial:${dial.attempt}`]
   return sent ? toMs(sent.at) + dial.ringSeconds * 1_000 + RING_GRACE_MS : toMs(dial.at) + COMMAND_TIMEOUT_MS
 }
 
-function timeoutFailure(dialing: PendingDial): FailedDial {
-  const { session, dial, leg, now } = dialing
+function timeoutFailure(pending: PendingDial): FailedDial {
+  const { session, dial, leg, now } = pending
   const late = failedAt(toInstant(now))
-  if (whisperResult(dialing)) return late
-  if (leg?.answeredAt) return { ...late, outcome: 'rejected', whisperAccepted: whisperAcceptance(false, dialing) }
+  if (whisperResult(pending)) return late
+  if (leg?.answeredAt) return { ...late, outcome: 'rejected', whisperAccepted: whisperAcceptance(false, pending) }
   return isCompleted(session, `dial:${dial.attempt}`) ? { ...late, outcome: 'no_answer' } : late
 }
 
 /** How a dial has failed; null while it is open or when it succeeded. */
-export function failureOf(dialing: PendingDial): FailedDial | null {
-  const { session, dial, leg, now } = dialing
+export function failureOf(pending: PendingDial): FailedDial | null {
+  const { session, dial, leg, now } = pending
   const { attempt, whisper } = dial
   if (isBridged(session, attempt)) return null
-  if (leg?.ended) return legFailure(dialing, leg.ended)
-  const heard = whisperResult(dialing)
-  if (heard && !heard.takes) return { outcome: 'rejected', sipCode: null, whisperAccepted: false, at: heard.at }
-  const asked = whisper && whisper.acceptDigit !== null ? [`whisper:${attempt}`] : []
-  for (const name of [`dial:${attempt}`, ...asked, `bridge:${attempt}`]) {
+  if (leg?.ended) return legFailure(pending, leg.ended)
+  const acceptance = whisperResult(pending)
+  if (acceptance && !acceptance.takes)
+    return { outcome: 'rejected', sipCode: null, whisperAccepted: false, at: acceptance.at }
+  const digitSteps = whisper && whisper.acceptDigit !== null ? [`whisper:${attempt}`] : []
+  for (const name of [`dial:${attempt}`, ...digitSteps, `bridge:${attempt}`]) {
     const failure = commandFailure(session.completed[name], now)
     if (failure) return failure
   }
-  return now >= deadlineOf(dialing) ? timeoutFailure(dialing) : null
+  return now >= deadlineOf(pending) ? timeoutFailure(pending) : null
 }

@@ -35,8 +35,8 @@ export function createPerformer(ports: PerformerPorts): Perform {
   async function poll(id: string, leg: string, { lastActivityAt }: Session): Promise<StepOutcome> {
     const { alive, endedAt } = await voice.statusOf(leg)
     if (alive) return DONE
-    const known = endedAt ?? lastActivityAt
-    const at = new Date(known === null ? clock.now() : Date.parse(known)).toISOString()
+    const endsAt = endedAt ?? lastActivityAt
+    const at = new Date(endsAt === null ? clock.now() : Date.parse(endsAt)).toISOString()
     const news = { type: 'ended', cause: 'unspecified', source: 'unknown', sipCode: null } as const
     const webhook: ReceivedWebhook = { webhookId: `look:${leg}`, leg, purpose: null, at, news }
     await sessions.execute(receiveWebhook, { sessionId: id, webhook })

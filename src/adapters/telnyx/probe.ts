@@ -44,8 +44,8 @@ export function createProbe({ clock, voice, sessions, dialSettings, numberOf }: 
     const deadline = began + ringSeconds * 1_000 + RING_GRACE_MS
     while (clock.now() < deadline) {
       const { legs } = await sessions.stateOf(commandId)
-      const known = legs.find(({ id }) => id === leg)
-      const result = known && probeResultOf(known, began)
+      const dialled = legs.find(({ id }) => id === leg)
+      const result = dialled && probeResultOf(dialled, began)
       if (result) return result
       await pause()
     }

@@ -18,8 +18,8 @@ async function fetchRange(url: string, first: number, last: number, signal: Abor
 
 /** Length of the whole file in bytes, from the response to a range request; null when it names none. */
 function contentLength({ status, headers }: Response): number | null {
-  const told = status === 206 ? headers.get('content-range')?.split('/')[1] : null
-  return told && /^\d+$/.test(told) ? Number(told) : null
+  const total = status === 206 ? headers.get('content-range')?.split('/')[1] : null
+  return total && /^\d+$/.test(total) ? Number(total) : null
 }
 
 /** A recording by its id, or by its leg's. */

@@ -23,9 +23,9 @@ export function ringbackAttempt({ session }: RecognizedCall): number | null {
 }
 
 /** Stops the ringback tone; null when none is playing. */
-export function stopRingbackStep(known: RecognizedCall): Step | null {
-  const attempt = ringbackAttempt(known)
-  return attempt === null ? null : step(`quiet:${attempt}`, { do: 'stopRingback', leg: known.caller.id })
+export function stopRingbackStep(call: RecognizedCall): Step | null {
+  const attempt = ringbackAttempt(call)
+  return attempt === null ? null : step(`quiet:${attempt}`, { do: 'stopRingback', leg: call.caller.id })
 }
 
 function dismissCallerStep({ session, caller }: RecognizedCall): Step | null {
@@ -42,53 +42,53 @@ function timeoutAt({ session }: RecognizedCall, name: string): number | null {
   return taken ? toMs(taken.at) + (TIMEOUT_MS[name] ?? 0) : null
 }
 
-function isTimedOut(known: RecognizedCall, name: string): boolean {
-  const at = timeoutAt(known, name)
-  return at !== null && known.now >= at
+function isTimedOut(call: RecognizedCall, name: string): boolean {
+  const at = timeoutAt(call, name)
+  return at !== null && call.now >= at
 }
 
 /** Whether the caller hears us: the answer was reported, or its webhook is overdue and assumed lost. */
-const isAudible = (known: RecognizedCall) => known.caller.answeredAt !== null || isTimedOut(known, 'answer')
+const isAudible = (call: RecognizedCall) => call.caller.answeredAt !== null || isTimedOut(call, 'answer')
 
 /** When (ms) a released call must be looked at again without a new webhook. */
-export function releaseDeadlines(known: RecognizedCall): readonly number[] {
-  if (known.session.releases.length === 0) return []
-  return Object.keys(TIMEOUT_MS).flatMap((name) => timeoutAt(known, name) ?? [])
+export function releaseDeadlines(call: RecognizedCall): readonly number[] {
+  if (call.session.releases.length === 0) return []
+  return Object.keys(TIMEOUT_MS).flatMap((name) => timeoutAt(call, name) ?? [])
 }
 
 /** The next step of a released caller, by the action. */
 const RELEASES: {
   readonly [Kind in RequestedRelease['action']['kind']]: (
-    known: RecognizedCall,
+    call: RecognizedCall,
     action: Extract<RequestedRelease['action'], { readonly kind: Kind }>,
   ) => Step | null
 } = {
-  hangup: (known) => {
-    const dialed = known.session.legs.find((leg) => leg.purpose !== 'caller' && isUp(known.session, leg))
-    return dialed ? hangupStep(dialed) : dismissCallerStep(known)
+  hangup: (call) => {
+    const dialed = call.session.legs.find((leg) => leg.purpose !== 'caller' && isUp(call.session, leg))
+    return dialed ? hangupStep(dialed) : dismissCallerStep(call)
   },
-  message: (known, { text }) => {
-    const { session, caller } = known
-    if (!isCompleted(session, 'answer') || !isAudible(known)) return answerStep(known)
+  message: (call, { text }) => {
+    const { session, caller } = call
+    if (!isCompleted(session, 'answer') || !isAudible(call)) return answerStep(call)
     if (!isCompleted(session, 'message'))
-      return stopRingbackStep(known) ?? step('message', { do: 'speak', leg: caller.id, text })
-    const speaks = hasOutcome(session, 'message', 'done') && caller.spokenAt === null && !isTimedOut(known, 'message')
-    return speaks ? null : dismissCallerStep(known)
+      return stopRingbackStep(call) ?? step('message', { do: 'speak', leg: caller.id, text })
+    const speaks = hasOutcome(session, 'message', 'done') && caller.spokenAt === null && !isTimedOut(call, 'message')
+    return speaks ? null : dismissCallerStep(call)
   },
-  forward: (known, { e164: to }) => {
-    const { session, caller } = known
-    if (!isCompleted(session, 'answer') || !isAudible(known)) return answerStep(known)
+  forward: (call, { e164: to }) => {
+    const { session, caller } = call
+    if (!isCompleted(session, 'answer') || !isAudible(call)) return answerStep(call)
     if (!isCompleted(session, 'forward'))
-      return stopRingbackStep(known) ?? step('forward', { do: 'transfer', caller, to })
-    return hasOutcome(session, 'forward', 'done') && !forwardLeg(session)?.ended ? null : dismissCallerStep(known)
+      return stopRingbackStep(call) ?? step('forward', { do: 'transfer', caller, to })
+    return hasOutcome(session, 'forward', 'done') && !forwardLeg(session)?.ended ? null : dismissCallerStep(call)
   },
 }
 
 /** The next step of a released caller; null when there is no release, or nothing is left to do. */
-export function releaseStep(known: RecognizedCall): Step | null {
-  const release = known.session.releases.at(-1)
+export function releaseStep(call: RecognizedCall): Step | null {
+  const release = call.session.releases.at(-1)
   const next =
     release &&
-    (RELEASES[release.action.kind] as (known: RecognizedCall, action: RequestedRelease['action']) => Step | null)
-  return next ? next(known, release.action) : null
+    (RELEASES[release.action.kind] as (call: RecognizedCall, action: RequestedRelease['action']) => Step | null)
+  return next ? next(call, release.action) : null
 }

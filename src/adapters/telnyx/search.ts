@@ -38,10 +38,10 @@ const NORTH_AMERICA = '1'
  * then none are required.
  */
 function nationalPrefix(startsWith: string | null, country: string): string {
-  const [known = ''] = (startsWith ?? '').replace('+', '').split('*')
+  const [prefix = ''] = (startsWith ?? '').replace('+', '').split('*')
   const code = callingCode(country)
-  const unsure = known.startsWith(code) && !startsWith?.startsWith('+') && code !== NORTH_AMERICA
-  return unsure || code.startsWith(known) ? '' : nationalDigits(known, country)
+  const unsure = prefix.startsWith(code) && !startsWith?.startsWith('+') && code !== NORTH_AMERICA
+  return unsure || code.startsWith(prefix) ? '' : nationalDigits(prefix, country)
 }
 
 /**
@@ -105,13 +105,13 @@ function matchesPatterns({ contains, startsWith, endsWith, countryCode }: Number
 }
 
 function toOfferedNumber({ countryCode, numberType }: NumberQuery, found: AvailableNumber): OfferedNumber {
-  const { phone_number: e164, phone_number_type: told } = found
-  const region = (type: string) =>
-    found.region_information?.find(({ region_type }) => region_type === type)?.region_name || null
+  const { phone_number: e164, phone_number_type: type } = found
+  const region = (kind: string) =>
+    found.region_information?.find(({ region_type }) => region_type === kind)?.region_name || null
   const has = (feature: string) => found.features?.some(({ name }) => name === feature) ?? false
   return {
     e164,
-    type: told ?? numberType ?? (TOLL_FREE.test(e164) ? 'toll_free' : 'local'),
+    type: type ?? numberType ?? (TOLL_FREE.test(e164) ? 'toll_free' : 'local'),
     countryCode: region('country_code') ?? countryCode,
     region: region('state'),
     locality: region('location') ?? region('rate_center'),

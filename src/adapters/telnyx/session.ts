@@ -52,9 +52,9 @@ export const receivedWebhook = z.object({
 })
 export type ReceivedWebhook = Readonly<z.infer<typeof receivedWebhook>>
 
-const asked = { commandId: z.string(), workspaceId: id, callId: id, at: instant }
+const commandFields = { commandId: z.string(), workspaceId: id, callId: id, at: instant }
 const requestedDial = z.object({
-  ...asked,
+  ...commandFields,
   attempt: z.int().min(1),
   targetId: id,
   destination: z.string(),
@@ -64,7 +64,7 @@ const requestedDial = z.object({
   record: z.boolean(),
 })
 const requestedRelease = z.object({
-  ...asked,
+  ...commandFields,
   action: z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('hangup') }),
     z.object({ kind: z.literal('message'), text: z.string() }),

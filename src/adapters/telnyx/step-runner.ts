@@ -20,7 +20,7 @@ export interface StepRun {
   readonly isFailing: boolean
 }
 
-/** Creates the function that does every step of a session that can be done now, until `isStopped`. It counts failed attempts in `attempts`. */
+/** Creates the function that does every step of a session that can be done now. It counts failures in `attempts`. */
 export function createStepRunner({ clock, sessions, perform }: StepRunnerPorts) {
   /** Attempts a step and records its outcome; the attempts so far when it is to be retried, else null. */
   async function take(id: string, session: Session, step: Step, before: Attempts): Promise<Attempts | null> {

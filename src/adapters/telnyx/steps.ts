@@ -30,7 +30,7 @@ export const SILENCE_MS = 10 * 60_000
 export const RECORDING_DAYS = 365
 const DAY_MS = 86_400_000
 
-type Rule = (known: RecognizedCall) => Step | null
+type Rule = (call: RecognizedCall) => Step | null
 
 const notifyArrival: Rule = ({ session, key, sessionId, caller: { initiated } }) => {
   if (!initiated?.to || isCompleted(session, 'tell:arrived')) return null
@@ -40,24 +40,24 @@ const notifyArrival: Rule = ({ session, key, sessionId, caller: { initiated } })
 }
 
 /** Notifies that a buyer was connected, before anything that happened later. */
-const notifyAnswer: Rule = (known) => {
-  const dialing = pendingDialOf(known)
-  if (!dialing?.leg?.answeredAt || !isBridged(known.session, dialing.dial.attempt)) return null
-  const { key, dial } = dialing
+const notifyAnswer: Rule = (call) => {
+  const pending = pendingDialOf(call)
+  if (!pending?.leg?.answeredAt || !isBridged(call.session, pending.dial.attempt)) return null
+  const { key, dial } = pending
   const { attempt } = dial
-  const at = dialing.leg.answeredAt
-  const whisperAccepted = whisperAcceptance(true, dialing)
+  const at = pending.leg.answeredAt
+  const whisperAccepted = whisperAcceptance(true, pending)
   const notice = { type: 'dial-answered', ...key, attempt, whisperAccepted, at } as const
   return step(`tell:answered:${attempt}`, { do: 'notify', notice })
 }
 
 /** Notifies that a dial failed; one that failed after the end of the call is not reported. */
-const notifyFailure: Rule = (known) => {
-  const dialing = pendingDialOf(known)
-  const failure = dialing && failureOf(dialing)
-  if (!dialing || !failure || (known.end && known.end.at < failure.at)) return null
-  const { attempt } = dialing.dial
-  const notice = { type: 'dial-failed', ...known.key, attempt, retryAfterSeconds: null, ...failure } as const
+const notifyFailure: Rule = (call) => {
+  const pending = pendingDialOf(call)
+  const failure = pending && failureOf(pending)
+  if (!pending || !failure || (call.end && call.end.at < failure.at)) return null
+  const { attempt } = pending.dial
+  const notice = { type: 'dial-failed', ...call.key, attempt, retryAfterSeconds: null, ...failure } as const
   return step(`tell:failed:${attempt}`, { do: 'notify', notice })
 }
 
@@ -88,34 +88,34 @@ const notifyRecordings: Rule = ({ session, key }) => {
 
 /** Hangs up the legs of failed dials, also those reported after the failure. */
 const hangUpFailedDials: Rule = ({ session }) => {
-  const stray = session.legs.find((leg) => {
+  const open = session.legs.find((leg) => {
     const attempt = attemptIn(leg.purpose)
     return attempt !== null && isCompleted(session, `tell:failed:${attempt}`) && isUp(session, leg)
   })
-  return stray ? hangupStep(stray) : null
+  return open ? hangupStep(open) : null
 }
 
-const playRingback = (known: RecognizedCall, { dial, caller }: PendingDial): Step | null => {
+const playRingback = (call: RecognizedCall, { dial, caller }: PendingDial): Step | null => {
   const name = `ringback:${dial.attempt}`
-  if (caller.answeredAt === null || isCompleted(known.session, name) || ringbackAttempt(known) !== null) return null
+  if (caller.answeredAt === null || isCompleted(call.session, name) || ringbackAttempt(call) !== null) return null
   return step(name, { do: 'ringback', leg: caller.id })
 }
 
-const advanceDial: Rule = (known) => {
-  const dialing = pendingDialOf(known)
-  if (!dialing || known.session.releases.length > 0) return null
-  const { session, caller, dial, leg } = dialing
+const advanceDial: Rule = (call) => {
+  const pending = pendingDialOf(call)
+  if (!pending || call.session.releases.length > 0) return null
+  const { session, caller, dial, leg } = pending
   const { attempt, whisper } = dial
-  const answered = answerStep(known)
+  const answered = answerStep(call)
   if (answered) return answered
   if (!isCompleted(session, `dial:${attempt}`)) return step(`dial:${attempt}`, { do: 'dial', caller, dial })
-  if (!leg?.answeredAt) return playRingback(known, dialing)
+  if (!leg?.answeredAt) return playRingback(call, pending)
   if (whisper && !isCompleted(session, `whisper:${attempt}`)) {
     const { text, acceptDigit } = whisper
     return step(`whisper:${attempt}`, { do: acceptDigit === null ? 'speak' : 'ask', leg: leg.id, text })
   }
-  if (!whisperResult(dialing)?.takes || isCompleted(session, `bridge:${attempt}`)) return null
-  return stopRingbackStep(known) ?? step(`bridge:${attempt}`, { do: 'bridge', leg: caller.id, with: leg.id })
+  if (!whisperResult(pending)?.takes || isCompleted(session, `bridge:${attempt}`)) return null
+  return stopRingbackStep(call) ?? step(`bridge:${attempt}`, { do: 'bridge', leg: caller.id, with: leg.id })
 }
 
 const startRecording: Rule = ({ session, caller }) => {
@@ -171,21 +171,21 @@ function firstStep(session: Session): Step | null {
  * notice fails, no other notice is sent, so that the platform receives them in order.
  */
 export function nextStep(session: Session, now: number, failing: ReadonlySet<string> = new Set()): Step | null {
-  const known = recognizedCallOf(session, now)
-  const steps = known ? (known.end ? OVER : LIVE).map((rule) => rule(known)) : [firstStep(session)]
+  const call = recognizedCallOf(session, now)
+  const steps = call ? (call.end ? OVER : LIVE).map((rule) => rule(call)) : [firstStep(session)]
   const silent = [...failing].some((name) => name.startsWith('tell:'))
   return steps.find((one) => one !== null && !failing.has(one.name) && !(silent && one.act.do === 'notify')) ?? null
 }
 
 /** When (ms) a call must be looked at again without a new webhook; null for never. */
 export function nextPollAt(session: Session, now: number): number | null {
-  const known = recognizedCallOf(session, now)
-  if (!known || isCompleted(session, 'tell:ended')) return null
-  const dialing = pendingDialOf(known)
+  const call = recognizedCallOf(session, now)
+  if (!call || isCompleted(session, 'tell:ended')) return null
+  const pending = pendingDialOf(call)
   const gone = goneAt(session)
   const instants = [
-    ...(dialing ? [deadlineOf(dialing), ...goneDeadlines(dialing)] : []),
-    ...releaseDeadlines(known),
+    ...(pending ? [deadlineOf(pending), ...goneDeadlines(pending)] : []),
+    ...releaseDeadlines(call),
     ...(gone === null ? [] : [toMs(gone) + GONE_GRACE_MS]),
     ...(session.lastActivityAt === null ? [] : [toMs(session.lastActivityAt) + SILENCE_MS]),
   ]

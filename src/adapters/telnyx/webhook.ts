@@ -121,13 +121,14 @@ const PAYLOADS: Readonly<Record<string, z.ZodType<WebhookPayload>>> = {
       recording_started_at: time,
       recording_ended_at: time,
     })
-    .transform((told) => ({
+    .transform((payload) => ({
       type: 'recorded' as const,
-      recordingId: told.recording_id ?? `${LEG_PREFIX}${told.call_leg_id}`,
+      recordingId: payload.recording_id ?? `${LEG_PREFIX}${payload.call_leg_id}`,
       format:
-        told.format ?? (told.recording_urls?.wav && !told.recording_urls.mp3 ? ('wav' as const) : ('mp3' as const)),
-      channels: told.channels === 'single' ? 1 : 2,
-      durationSeconds: secondsBetween(told.recording_started_at, told.recording_ended_at),
+        payload.format ??
+        (payload.recording_urls?.wav && !payload.recording_urls.mp3 ? ('wav' as const) : ('mp3' as const)),
+      channels: payload.channels === 'single' ? 1 : 2,
+      durationSeconds: secondsBetween(payload.recording_started_at, payload.recording_ended_at),
     })),
 }
 
