@@ -16,6 +16,9 @@ const inProcess = ['access-matrix', 'hostile-bodies', 'stored-secrets', 'untrack
   (name) => `test/e2e/**/${name}.test.ts`,
 )
 
+/** End-to-end suites that rebuild read models: platforms over the same stores would see it, so nothing runs beside them. */
+const rebuilds = ['operator', 'scripts'].map((name) => `test/e2e/**/${name}.test.ts`)
+
 /** Systems and models in memory: a core each, and nothing of the machine's time. */
 const histories = ['model', 'system', 'system-bugs', 'system-crashes'].map((name) => `test/simulation/${name}.test.ts`)
 
@@ -34,9 +37,15 @@ export default defineConfig({
         hookTimeout: 60_000,
         maxWorkers: 2,
       }),
-      suite('in-process', 2, inProcess, { ...systems, maxWorkers: 2 }),
-      suite('whole', 2, [all('e2e')], { ...systems, exclude: inProcess, isolate: false, maxWorkers: 2 }),
-      suite('faults', 3, [all('simulation')], { ...systems, exclude: histories, maxWorkers: 1 }),
+      suite('rebuilds', 2, rebuilds, { ...systems, isolate: false, maxWorkers: 1 }),
+      suite('in-process', 3, inProcess, { ...systems, maxWorkers: 2 }),
+      suite('whole', 3, [all('e2e')], {
+        ...systems,
+        exclude: [...inProcess, ...rebuilds],
+        isolate: false,
+        maxWorkers: 2,
+      }),
+      suite('faults', 4, [all('simulation')], { ...systems, exclude: histories, maxWorkers: 1 }),
     ],
   },
 })
