@@ -1,5 +1,6 @@
-import { apiKeyRotation, hashesOf, keptSecret } from '../../src/domain/access/api-key.ts'
+import { apiKeyRotation, hashesOf } from '../../src/domain/access/api-key.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { storedKey } from '../../src/domain/shared/issued-secret.ts'
 import { refuseNotFound, refuseRevoked } from '../../src/domain/shared/refusals.ts'
 import { addMs, MINUTE_MS } from '../../src/domain/shared/time.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
@@ -12,7 +13,7 @@ import { id } from '../../src/kernel/wire.ts'
 export const rotateApiKey = defineCommand({
   name: 'rotate-api-key',
   entity: workspace,
-  input: apiKeyRotation.extend(keptSecret.shape).extend({ apiKeyId: id }),
+  input: apiKeyRotation.extend(storedKey.shape).extend({ apiKeyId: id }),
   rejects: ['api-key-not-found', 'conflict'],
   decide({ apiKeyId, graceMinutes, prefix, hash }, { apiKeys }, { now }) {
     const apiKey = apiKeys.get(apiKeyId)

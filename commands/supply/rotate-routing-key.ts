@@ -1,5 +1,5 @@
-import { keptSecret } from '../../src/domain/access/api-key.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { storedKey } from '../../src/domain/shared/issued-secret.ts'
 import { refuseNotFound, refuseRevoked } from '../../src/domain/shared/refusals.ts'
 import { addMs, MINUTE_MS } from '../../src/domain/shared/time.ts'
 import { keyEventBase } from '../../src/domain/supply/lane.ts'
@@ -14,7 +14,7 @@ import { id } from '../../src/kernel/wire.ts'
 export const rotateRoutingKey = defineCommand({
   name: 'rotate-routing-key',
   entity: workspace,
-  input: routingKeyRotation.extend({ keyId: id, key: keptSecret }),
+  input: routingKeyRotation.extend({ keyId: id, key: storedKey }),
   rejects: ['routing-key-not-found', 'conflict'],
   decide({ keyId, graceMinutes, key: { prefix, hash } }, state, { now }) {
     const key = state.routingKeys.get(keyId)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { keptSecret } from '../../src/domain/access/api-key.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
+import { storedKey } from '../../src/domain/shared/issued-secret.ts'
 import { diff } from '../../src/domain/shared/patch.ts'
 import { refuseArchived, refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import {
@@ -26,7 +26,7 @@ export const setLane = defineCommand({
     campaignId: id,
     publisherId: id,
     terms: laneInput,
-    key: keptSecret,
+    key: storedKey,
   }),
   rejects: ['validation-error', 'campaign-not-found', 'publisher-not-found', 'conflict'],
   decide({ campaignId, publisherId, terms: input, key }, state, { now, newId }) {

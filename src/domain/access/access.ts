@@ -189,7 +189,7 @@ const checkOwnership: Check = ({ ownerOnly = false }, credential, { id }) =>
     ? null
     : refuseNotOwner()
 
-/** The checks of each surface, in order. A sandbox call stands for the carrier, so a lapsed workspace can still miss a call. */
+/** The checks of each surface, in order. A sandbox call simulates the carrier, so a lapsed workspace can still miss a call. */
 const checks: Readonly<Record<GuardedSurface, readonly Check[]>> = {
   rest: [checkSubscription, checkFeature('callTracking'), checkFeature('apiAccess'), checkScope, checkAddress],
   console: [onWrites(checkSubscription), checkFeature('callTracking'), checkOwnership],

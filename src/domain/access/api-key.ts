@@ -1,10 +1,10 @@
 import type { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import type { DecisionContext } from '../../kernel/command.ts'
-import type { Upcast } from '../../kernel/entity.ts'
 import { cap, id, instant, wholeNumber } from '../../kernel/wire.ts'
 import { nameSchema, sha256 } from '../shared/fields.ts'
-import { API_KEY, NAME, SECRET } from '../shared/limits.ts'
+import { previousPrefix, storedKey, withNullPrefix } from '../shared/issued-secret.ts'
+import { API_KEY, NAME } from '../shared/limits.ts'
 import { applyPatch } from '../shared/patch.ts'
 import type { SliceOf } from '../shared/slice.ts'
 import { allowlistEntry } from './allowlist.ts'
@@ -46,11 +46,8 @@ export const apiKeyRotation = z.object({
   graceMinutes: cap(API_KEY.graceMinutes.max).default(API_KEY.graceMinutes.default),
 })
 
-/** The stored form of a key's secret: its first characters, to recognise it, and its SHA-256. */
-export const keptSecret = z.object({ prefix: z.string().min(1).max(SECRET.prefix), hash: sha256 })
-
 /** A new key with the stored form of its secret, which the caller generates. */
-export const issuedApiKey = newApiKey.extend(keptSecret.shape)
+export const issuedApiKey = newApiKey.extend(storedKey.shape)
 
 /** The API key of an issued one. */
 export function apiKeyOf(
@@ -61,11 +58,6 @@ export function apiKeyOf(
   return { ...withUniqueScopes(sent), id: newId(), status: 'active', secrets, createdBy: actor.id, createdAt: now }
 }
 
-/** The prefix of a key before its rotation; null in events recorded before this field existed. */
-export const keyPrefix = z.object({ prefix: z.string() }).nullable()
-/** Upcast: early rotation events have no `before`. */
-export const unsaidPrefix: Upcast = (data) => ({ before: null, ...z.looseObject({}).parse(data) })
-
 const hashes = z.array(sha256).readonly()
 
 /** These names are the storage format. `hashes` are those of all secrets that the key has at that time. */
@@ -75,14 +67,14 @@ export const apiKeyEvents = {
   /** The key after the rotation; `ended` are the hashes of secrets that stop working at once. */
   ApiKeyRotated: z.object({
     apiKey,
-    before: keyPrefix,
+    before: previousPrefix,
     ended: hashes,
     graceMinutes: z.int(),
   }),
   ApiKeyRevoked: z.object({ apiKeyId: id, name: z.string(), hashes }),
 }
 
-export const apiKeyUpcasts = { ApiKeyRotated: [unsaidPrefix] }
+export const apiKeyUpcasts = { ApiKeyRotated: [withNullPrefix] }
 
 export interface ApiKeys {
   readonly apiKeys: PersistentMap<string, ApiKey>

@@ -59,13 +59,13 @@ function redactPair(pair: string): string {
 /** The parameter names of a query, as many as fit. */
 function parameterNames(query: string): string {
   const names = query.split('&').map((pair) => redactText(pair.split('=', 1)[0] ?? ''))
-  let kept = ''
+  let fitting = ''
   for (const name of names) {
-    const longer = kept === '' ? name : `${kept}&${name}`
-    if (Buffer.byteLength(longer) > REQUEST_LOG.queryBytes) return kept
-    kept = longer
+    const longer = fitting === '' ? name : `${fitting}&${name}`
+    if (Buffer.byteLength(longer) > REQUEST_LOG.queryBytes) return fitting
+    fitting = longer
   }
-  return kept
+  return fitting
 }
 
 /** The logged form of a query: as sent up to 4 KB, beyond that only its names (Document 1, "Limits"); never a secret's value. */

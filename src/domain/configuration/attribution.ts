@@ -57,9 +57,9 @@ export function hasAttributionInput({ campaignId, publisherId, poolId }: Attribu
 export function nextAttribution(old: Attribution, sent: AttributionInput, pool: Pool | null): Attribution {
   const campaignId = sent.campaignId === undefined ? (old.campaignId ?? pool?.campaignId ?? null) : sent.campaignId
   if (campaignId === null) return NO_ATTRIBUTION
-  const kept = campaignId === old.campaignId ? old : NO_ATTRIBUTION
-  const { poolId = kept.poolId } = sent
-  const { publisherId = pool ? pool.publisherId : kept.publisherId } = sent
+  const current = campaignId === old.campaignId ? old : NO_ATTRIBUTION
+  const { poolId = current.poolId } = sent
+  const { publisherId = pool ? pool.publisherId : current.publisherId } = sent
   return { campaignId, publisherId, poolId }
 }
 

@@ -1,4 +1,5 @@
 import { e164 } from '../shared/fields.ts'
+import { headerProblem } from '../shared/http-headers.ts'
 import { type Problem, problemsOf } from '../shared/problems.ts'
 import { scheduleProblem } from '../shared/schedule.ts'
 import { statesProblem } from '../shared/states.ts'
@@ -6,7 +7,6 @@ import { zoneProblem } from '../shared/zones.ts'
 import { pathProblem } from './bid-path.ts'
 import { type Rtb, sipUri, type TagFilter } from './endpoint.ts'
 import type { Target, TargetInput, TargetSettings } from './target.ts'
-import { headerProblem } from './test-ping.ts'
 
 const PATHS = ['bidPath', 'acceptPath', 'destinationPath', 'durationPath', 'expiresPath', 'rejectPath'] as const
 

@@ -9,29 +9,6 @@ export interface PingRequest {
   readonly body: string | null
 }
 
-/** Headers that belong to the connection or to the platform, in lower case. A target cannot set them. */
-const RESERVED_HEADERS = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'host',
-  'keep-alive',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
-
-/** What is wrong with a header's name, as a sentence; null when it is valid. */
-export function headerProblem(name: string): string | null {
-  const lower = name.toLowerCase()
-  return RESERVED_HEADERS.has(lower) || lower.startsWith('svc-')
-    ? 'Must be left out: the platform sets this header.'
-    : null
-}
-
 /** A sample caller with a fictional number. In URLs, caller tokens are replaced by the caller's hash. */
 const SAMPLE_MACROS: MacroValues = {
   'event.name': 'target.test',

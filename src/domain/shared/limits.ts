@@ -177,7 +177,7 @@ export const NUMBER_QUERY = {
 
 /**
  * An order of a number (Document 1, "buy a number"): `tags` counts, `quoteToken` is longer than any that is issued, a
- * quoted price holds for `quoteMinutes`, and the carrier is asked for an unfilled order every `pollSeconds`.
+ * quoted price holds for `quoteMinutes`, and the carrier is polled for an unfilled order every `pollSeconds`.
  */
 export const NUMBER_ORDER = {
   label: 120,
@@ -205,7 +205,7 @@ export const PUBLISHER_RATE = {
 /** A routing key: `shown` characters of its own stay visible. The longest grace is that of an API key. */
 export const ROUTING_KEY = { label: 120, graceMinutes: { default: 60 }, shown: 4 } as const
 
-/** A pool's settings (Supplement §9); `params` are the keys that it keeps ("Pool parameters kept"). */
+/** A pool's settings (Supplement §9); `params` counts its keys ("Pool parameters kept"). */
 export const POOL = { ttlSeconds: { min: 60, max: 86_400, default: 1_800 }, params: 20, domains: 50 } as const
 
 /** A publisher's quality score: at least `calls` calls in the last `days` (Supplement §4). */

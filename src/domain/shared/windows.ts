@@ -45,8 +45,8 @@ export const NO_COUNTS: Counts = PersistentMap()
 /** Counts with `by` added in the given windows, never below zero. When a window is new, expired windows are removed. */
 export function addToCounts(counts: Counts, windows: readonly string[], by: number, now: string): Counts {
   const begins = windows.some((window) => !counts.has(window))
-  const kept = begins ? counts.filter((_count, window) => isRetained(window, now)) : counts
-  return kept.withMutations((draft) => {
+  const retained = begins ? counts.filter((_count, window) => isRetained(window, now)) : counts
+  return retained.withMutations((draft) => {
     for (const window of windows) draft.update(window, 0, (count) => Math.max(0, count + by))
   })
 }

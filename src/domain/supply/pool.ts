@@ -25,7 +25,7 @@ const param = z.object({
 })
 
 const LABEL = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
-/** A host whose pages may use the pool; `*.` stands for its sub-domains. */
+/** A host whose pages may use the pool; `*.` matches its sub-domains. */
 const domain = z
   .string()
   .max(253)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { cap, id, instant, wholeNumber } from '../../kernel/wire.ts'
-import { keyPrefix, unsaidPrefix } from '../access/api-key.ts'
 import { nullableText, sha256 } from '../shared/fields.ts'
+import { previousPrefix, withNullPrefix } from '../shared/issued-secret.ts'
 import { API_KEY, PUBLISHER_RATE, ROUTING_KEY } from '../shared/limits.ts'
 import { applyPatch } from '../shared/patch.ts'
 
@@ -67,7 +67,7 @@ export const routingKeyEvents = {
   /** The previous secret works until `graceEndsAt`; null when it stopped at once. */
   RoutingKeyRotated: z.object({
     ...keyFields,
-    before: keyPrefix,
+    before: previousPrefix,
     prefix: z.string(),
     hash: sha256,
     graceEndsAt: instant.nullable(),
@@ -77,7 +77,7 @@ export const routingKeyEvents = {
   CompatDisabled: z.object(keyFields),
   CompatTokenRotated: z.object({ ...keyFields, token: compatToken }),
 }
-export const routingKeyUpcasts = { RoutingKeyRotated: [unsaidPrefix] }
+export const routingKeyUpcasts = { RoutingKeyRotated: [withNullPrefix] }
 type DataOf<Type extends keyof typeof routingKeyEvents> = {
   readonly data: Readonly<z.infer<(typeof routingKeyEvents)[Type]>>
 }
