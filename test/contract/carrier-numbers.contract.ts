@@ -42,7 +42,7 @@ export function carrierNumbersContract(name: string, start: () => Promise<Carrie
     /** A number that nobody has, whose order comes to nothing unusual. */
     const free = async () => (await e164s({ areaCode: '310', limit: 50 })).find((e164) => /[1-9]\d$/.test(e164)) ?? ''
 
-    test('offers at most what was asked for, each number once, and says what it is', async () => {
+    test('offers at most the requested number of results, each once, with its properties', async () => {
       const offer = await numbers.search({ ...ANY_NUMBER, areaCode: '310', limit: 3 })
       expect(offer.results).toHaveLength(3)
       expect(new Set(offer.results.map(({ e164 }) => e164)).size).toBe(3)
@@ -83,14 +83,14 @@ export function carrierNumbersContract(name: string, start: () => Promise<Carrie
       for (const e164 of fit) expect(e164).toMatch(pattern)
     })
 
-    test('answers nothing where there is nothing', async () => {
+    test('returns an empty page when no number matches', async () => {
       expect(await numbers.search({ ...ANY_NUMBER, areaCode: '310', state: 'NY' })).toMatchObject({
         results: [],
         total: 0,
       })
     })
 
-    test('rents a number, once for each command', async () => {
+    test('rents a number once for each command', async () => {
       const [e164, commandId] = [await free(), randomUUID()]
       const first = await order(e164, commandId)
       const again = await order(e164, commandId)
@@ -101,11 +101,11 @@ export function carrierNumbersContract(name: string, start: () => Promise<Carrie
       expect(await e164s({ areaCode: '310', endsWith: e164.slice(-4) })).not.toContain(e164)
     })
 
-    test('knows of no order that was not made', async () => {
+    test('finds no order for an unknown command', async () => {
       expect(await numbers.findOrder({ commandId: randomUUID(), carrierOrderId: null })).toBeNull()
     })
 
-    test('rents no number to two', async () => {
+    test('rents a number to one customer only', async () => {
       const e164 = await free()
       await order(e164)
       const commandId = randomUUID()
@@ -117,13 +117,13 @@ export function carrierNumbersContract(name: string, start: () => Promise<Carrie
       else expect(second).toMatchObject({ status: 'failed', error: expect.stringMatching(/./) })
     })
 
-    test('says why it refuses what is no number of its', async () => {
+    test('refuses a number that it does not offer, with a reason', async () => {
       const refusal = await order('+13105550100').catch((error: unknown) => error)
       expect(refusal).toBeInstanceOf(CarrierRefused)
       expect(refusal).toHaveProperty('message', expect.stringMatching(/./))
     })
 
-    test('points a rented number at us, and takes it back, as often as it is told', async () => {
+    test('connects and releases a rented number, each repeatably', async () => {
       const e164 = await free()
       await order(e164)
       await numbers.connect({ commandId: randomUUID(), e164 })

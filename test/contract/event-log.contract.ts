@@ -3,7 +3,7 @@ import type { RecordedEvent } from '../../src/kernel/event.ts'
 import { type EventLog, START } from '../../src/ports/event-log.ts'
 import { eventToAppend, freshStream, someEvent, someEvents } from '../support/fixtures/events.ts'
 
-/** A log under test: two sessions of one log, as two processes would have them, and a way to open more. */
+/** The log under test: two sessions of it, as of two processes, and a function that opens more. */
 export interface EventLogSetup {
   readonly log: EventLog
   readonly other: EventLog
@@ -11,7 +11,7 @@ export interface EventLogSetup {
   readonly close: () => Promise<void>
 }
 
-/** What every event log does. The log may hold events of others, and others may append meanwhile. */
+/** Behaviour of every event log. The log may hold other events, and other writers may append meanwhile. */
 export function eventLogContract(name: string, start: () => Promise<EventLogSetup>): void {
   describe(`event log on ${name}`, () => {
     let under: EventLogSetup
@@ -22,7 +22,7 @@ export function eventLogContract(name: string, start: () => Promise<EventLogSetu
     })
     afterAll(() => under.close())
 
-    test('gives back what was appended, with revisions from 0 and growing positions', async () => {
+    test('returns appended events, with revisions from 0 and growing positions', async () => {
       const stream = freshStream()
       const events = someEvents(3)
       const result = await log.append(stream, -1, events)
@@ -33,7 +33,7 @@ export function eventLogContract(name: string, start: () => Promise<EventLogSetu
       expect(result).toEqual({ ok: true, revision: 2, position: stored[2]?.position })
     })
 
-    test('answers a wrong expected revision as a conflict and appends nothing', async () => {
+    test('reports a wrong expected revision as a conflict and appends nothing', async () => {
       const stream = freshStream()
       expect(await log.append(stream, 0, someEvents(1))).toEqual({ ok: false, conflict: true })
       expect(await log.read(stream, 0)).toEqual([])
@@ -70,7 +70,7 @@ export function eventLogContract(name: string, start: () => Promise<EventLogSetu
       await fresh.close()
     })
 
-    test('reads a stream in pages, and nothing where nothing is', async () => {
+    test('reads a stream in pages, and an empty page past its end', async () => {
       const stream = freshStream()
       await log.append(stream, -1, someEvents(10))
       expect((await log.read(stream, 4, 3)).map(({ revision }) => revision)).toEqual([4, 5, 6])
@@ -101,7 +101,7 @@ export function eventLogContract(name: string, start: () => Promise<EventLogSetu
         expect(eventsOf(streams, await readPages(log, position, 5))).toEqual(whole.slice(index + 1))
     })
 
-    test('reads from the very start, and says how far it read when a page holds nothing of ours', async () => {
+    test('reads from the start of the log, and returns the position of a page without our events', async () => {
       await log.append(freshStream(), -1, someEvents(1))
       let position = START
       for (;;) {
@@ -113,7 +113,7 @@ export function eventLogContract(name: string, start: () => Promise<EventLogSetu
       }
     })
 
-    test('leaves out events of other types, which count for the limit', async () => {
+    test('leaves out events of other types, which count towards the limit', async () => {
       const stream = freshStream()
       const before = await log.head()
       const [wanted, other] = [() => someEvent(), () => someEvent({}, 'SomethingElseHappened')]
@@ -134,7 +134,7 @@ export function eventLogContract(name: string, start: () => Promise<EventLogSetu
       expect(none.position).toBeGreaterThanOrEqual(position)
     })
 
-    test('says at the end that it is there, and keeps the position', async () => {
+    test('reports the end of the log, and keeps the position', async () => {
       const { position } = expectOk(await log.append(freshStream(), -1, someEvents(1)))
       const page = await log.readAll(await log.head())
       expect(page.position).toBeGreaterThanOrEqual(position)
@@ -142,7 +142,7 @@ export function eventLogContract(name: string, start: () => Promise<EventLogSetu
       if (empty.events.length === 0) expect(empty).toEqual({ events: [], position: page.position, end: true })
     })
 
-    test('never skips an event that appears later, while many streams are appended to and a reader pages', async () => {
+    test('skips no event while a reader pages and many streams are appended to', async () => {
       const before = await log.head()
       const streams = Array.from({ length: 40 }, () => freshStream())
       const seen: RecordedEvent[] = []
@@ -165,7 +165,7 @@ export function eventLogContract(name: string, start: () => Promise<EventLogSetu
       expect(seen).toEqual(eventsOf(streams, await readPages(log, before, 1_000)))
     })
 
-    test('follows what is there and what comes, in order, until told to stop', async () => {
+    test('follows existing and new events in order, until the signal aborts', async () => {
       const stream = freshStream()
       const before = await log.head()
       await log.append(stream, -1, someEvents(5))
@@ -181,7 +181,7 @@ export function eventLogContract(name: string, start: () => Promise<EventLogSetu
       expectGrowingPositions(seen)
     })
 
-    test('wakes followers that wait at the end, each with everything', async () => {
+    test('wakes all followers that wait at the end, each with all events', async () => {
       const stream = freshStream()
       const after = await log.head()
       const followers = [log, log, under.other].map((each) => readFirst(each, after, stream, 3))
@@ -189,7 +189,7 @@ export function eventLogContract(name: string, start: () => Promise<EventLogSetu
       for (const seen of await Promise.all(followers)) expect(seen.map(({ revision }) => revision)).toEqual([0, 1, 2])
     })
 
-    test('stops following at once when nothing comes', async () => {
+    test('stops following at once while no event arrives', async () => {
       const stop = new AbortController()
       const following = (async () => {
         for await (const page of log.follow(await log.head(), stop.signal)) expect(page.events).toBeDefined()
@@ -200,7 +200,7 @@ export function eventLogContract(name: string, start: () => Promise<EventLogSetu
       for await (const page of log.follow(START, stop.signal)) expect.fail(`a page at ${page.position}`)
     })
 
-    test('follows on where another session stopped', async () => {
+    test('follows from the position at which another session stopped', async () => {
       const stream = freshStream()
       const after = await log.head()
       await log.append(stream, -1, someEvents(4))
@@ -211,14 +211,14 @@ export function eventLogContract(name: string, start: () => Promise<EventLogSetu
       expect([...early.slice(0, 2), ...late].map(({ revision }) => revision)).toEqual([0, 1, 2, 3])
     })
 
-    test('names the newest event as its head', async () => {
+    test('returns the position of the newest event as head', async () => {
       const before = await log.head()
       const { position } = expectOk(await log.append(freshStream(), -1, someEvents(2)))
       expect(position).toBeGreaterThan(before)
       expect(await under.other.head()).toBeGreaterThanOrEqual(position)
     })
 
-    test('keeps text of every script, and JSON as it was', async () => {
+    test('keeps text of every script, and JSON values unchanged', async () => {
       const stream = freshStream()
       const data = {
         text: 'Zoë 日本語 עברית 🇨🇭👩‍👩‍👧 \u2028 \u0000 "quoted" \\ \n',
@@ -246,7 +246,7 @@ export function eventLogContract(name: string, start: () => Promise<EventLogSetu
       expect((await log.read(stream, 0)).map(eventToAppend)).toEqual(events)
     })
 
-    test('takes more than 1 MB in one append, or refuses it whole and in words', async () => {
+    test('takes more than 1 MB in one append, or refuses all of it with a message', async () => {
       const stream = freshStream()
       const events = someEvents(3, 'x'.repeat(500_000))
       const outcome = await log.append(stream, -1, events).catch((error: unknown) => error)
@@ -256,7 +256,7 @@ export function eventLogContract(name: string, start: () => Promise<EventLogSetu
       expect(await log.append(stream, outcome instanceof Error ? -1 : 2, someEvents(1))).toMatchObject({ ok: true })
     })
 
-    test('keeps an append that is sent twice once', async () => {
+    test('stores an append that is sent twice only once', async () => {
       const stream = freshStream()
       const events = someEvents(2)
       for (const each of [log, under.other, log]) await each.append(stream, -1, events)

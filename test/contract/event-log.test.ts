@@ -33,8 +33,8 @@ eventLogContract('SQLite', async () => {
   )
 })
 
-describe('a file that goes away', () => {
-  test('answers every append and read with that, and serves again once it is back', async () => {
+describe('an event log whose file disappears', () => {
+  test('rejects every append and read as unavailable, and serves again once the file is back', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ringledger-log-'))
     const [file, away] = [join(folder, 'events.db'), join(folder, 'away.db')]
     const log = await openSqliteEventLog(file)
@@ -66,8 +66,8 @@ if (url) {
     ),
   )
 
-  describe('EventStoreDB that goes away', () => {
-    test('is unavailable while it is away, and serves again without being opened anew', async () => {
+  describe('EventStoreDB behind a broken connection', () => {
+    test('is unavailable while the connection is cut, and serves again without being reopened', async () => {
       const way = await openFaultProxy(url)
       const log = await openEventStoreDb(way.url)
       const stream = freshStream()
@@ -83,7 +83,7 @@ if (url) {
       await way.close()
     })
 
-    test('is followed across the gap, with nothing twice and nothing lost', async () => {
+    test('is followed across the cut, with no event lost or repeated', async () => {
       const way = await openFaultProxy(url)
       const [near, far] = [await openEventStoreDb(way.url), await openEventStoreDb(url)]
       const stream = freshStream()
@@ -116,7 +116,7 @@ if (url) {
       await way.close()
     })
 
-    test('fails to open in words, where nothing listens or the address makes no sense', async () => {
+    test('fails to open with a message, if nothing listens or the address is invalid', async () => {
       const way = await openFaultProxy(url)
       await way.close()
       await expect(openEventStoreDb(way.url)).rejects.toThrow(LogUnavailable)

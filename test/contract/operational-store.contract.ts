@@ -51,7 +51,7 @@ export function operationalStoreContract(name: string, start: () => Promise<Oper
       expect((await store.get(key, NOW))?.value).toEqual(value)
     })
 
-    test('deletes', async () => {
+    test('deletes an entry', async () => {
       const key = fresh()
       await store.put(key, 1, null)
       await store.delete(key)
@@ -60,7 +60,7 @@ export function operationalStoreContract(name: string, start: () => Promise<Oper
       expect(await store.putIf(key, 0, 2, null, NOW)).toBe(true)
     })
 
-    test('never answers what has expired, swept or not', async () => {
+    test('never returns an expired entry, deleted or not', async () => {
       const key = fresh()
       await store.put(key, 'soon gone', NOW + 10)
       expect(await store.get(key, NOW + 9)).toMatchObject({ value: 'soon gone', expiresAt: NOW + 10 })
@@ -69,7 +69,7 @@ export function operationalStoreContract(name: string, start: () => Promise<Oper
       expect(await store.list(key, NOW + 9)).toHaveLength(1)
     })
 
-    test('sweeps what has expired and nothing else', async () => {
+    test('deletes expired entries and no others', async () => {
       const prefix = fresh('sweep')
       const expiries = [NOW - 5, NOW, NOW + 5, null]
       for (const [n, expiry] of expiries.entries()) await store.put(`${prefix}:${n}`, n, expiry)
@@ -77,7 +77,7 @@ export function operationalStoreContract(name: string, start: () => Promise<Oper
       expect((await store.list(prefix, NOW - 100)).map(({ value }) => value)).toEqual([2, 3])
     })
 
-    test('lists by prefix, by key, in pages', async () => {
+    test('lists by prefix, in the order of keys, in pages', async () => {
       const prefix = fresh('list')
       const keys = ['a', 'b%', 'b_', 'bc', 'd'].map((rest) => `${prefix}:${rest}`)
       for (const key of keys.toReversed()) await store.put(key, key, null)
@@ -92,7 +92,7 @@ export function operationalStoreContract(name: string, start: () => Promise<Oper
       expect(await store.list(`${prefix}:b_`, NOW)).toHaveLength(1)
     })
 
-    test('puts only over the version that the caller knows', async () => {
+    test('puts only over the expected version', async () => {
       const key = fresh()
       expect(await store.putIf(key, 1, 'no', null, NOW)).toBe(false)
       expect(await store.putIf(key, 0, 'first', null, NOW)).toBe(true)
@@ -102,7 +102,7 @@ export function operationalStoreContract(name: string, start: () => Promise<Oper
       expect(await store.get(key, NOW)).toMatchObject({ value: 'second', version: 2 })
     })
 
-    test('counts what has expired as not there when putting', async () => {
+    test('treats an expired entry as missing when putting', async () => {
       const key = fresh()
       await store.put(key, 'old', NOW)
       expect(await store.putIf(key, 1, 'no', null, NOW)).toBe(false)
@@ -132,7 +132,7 @@ export function operationalStoreContract(name: string, start: () => Promise<Oper
       expect((await store.get(key, NOW))?.value).toBe(120)
     })
 
-    test('lets the first increment set the expiry, and begins anew behind it', async () => {
+    test('lets the first increment set the expiry, and starts over after it', async () => {
       const key = fresh()
       expect(await store.increment(key, 5, NOW + 10, NOW)).toBe(5)
       expect(await store.increment(key, -2, NOW + 99, NOW + 5)).toBe(3)
@@ -144,7 +144,7 @@ export function operationalStoreContract(name: string, start: () => Promise<Oper
       expect((await store.get(key, NOW + 20))?.expiresAt).toBe(NOW + 50)
     })
 
-    test('gives a claim to one owner until it ends or is given back', async () => {
+    test('gives a lease to one owner until it expires or is released', async () => {
       const key = fresh('claim')
       expect(await store.acquireLease(key, 'a', NOW + 10, NOW)).toBe(true)
       expect(await under.other.acquireLease(key, 'b', NOW + 50, NOW + 9)).toBe(false)
@@ -157,7 +157,7 @@ export function operationalStoreContract(name: string, start: () => Promise<Oper
       expect(await store.acquireLease(key, 'a', NOW + 50, NOW + 22)).toBe(true)
     })
 
-    test('gives a contested claim to exactly one, fresh or expired', async () => {
+    test('gives a contested lease to exactly one owner, new or expired', async () => {
       const key = fresh('claim')
       for (const now of [NOW, NOW + 10, NOW + 20]) {
         const race = await Promise.all(
@@ -167,7 +167,7 @@ export function operationalStoreContract(name: string, start: () => Promise<Oper
       }
     })
 
-    test('answers the notes of a series newest first, in pages, with how many there are', async () => {
+    test('returns the log records of a series newest first, in pages, with their total', async () => {
       const series = fresh('notes')
       const noted = (at: number, n: number) => ({
         series,
@@ -198,7 +198,7 @@ export function operationalStoreContract(name: string, start: () => Promise<Oper
       expect((await store.queryLog(`${series}-other`, NOW, { skip: 0, limit: 10 })).total).toBe(0)
     })
 
-    test('never answers a note that has expired, and sweeps it', async () => {
+    test('never returns an expired log record, and deletes it', async () => {
       const series = fresh('notes')
       const note = { series, labels: ['a'], value: 1 }
       await store.appendLog([
@@ -211,7 +211,7 @@ export function operationalStoreContract(name: string, start: () => Promise<Oper
       expect(await under.other.queryLog(series, NOW, { skip: 0, limit: 10 })).toMatchObject({ total: 1 })
     })
 
-    test('gives a claim to the same owner however often it asks at once', async () => {
+    test('gives a lease to the same owner for several requests at once', async () => {
       const key = fresh('claim')
       const race = await Promise.all(
         Array.from({ length: 8 }, (_, n) => either(n).acquireLease(key, 'me', NOW + 10, NOW)),

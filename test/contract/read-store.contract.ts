@@ -34,7 +34,7 @@ export function readStoreContract(name: string, start: () => Promise<ReadStoreSe
       return collection
     }
 
-    test('finds, pages and counts what the filter says, in order', async () => {
+    test('finds, pages and counts documents by a filter, in order', async () => {
       await fc.assert(
         fc.asyncProperty(documents, fc.array(pages, { minLength: 8, maxLength: 8 }), async (stored, asked) => {
           const collection = await createCollectionWith(stored)
@@ -48,7 +48,7 @@ export function readStoreContract(name: string, start: () => Promise<ReadStoreSe
       )
     }, 60_000)
 
-    test('plucks one value of each document of a page, in its order', async () => {
+    test('plucks one value of each document of a page, in the order of the page', async () => {
       const askings = fc.array(fc.tuple(pluckPaths, pages), { minLength: 12, maxLength: 12 })
       await fc.assert(
         fc.asyncProperty(documents, askings, async (stored, asked) => {
@@ -62,7 +62,7 @@ export function readStoreContract(name: string, start: () => Promise<ReadStoreSe
       expect(await store.pluck(`unheard-of-${randomUUID()}_v1`, 'state', { filter: {} })).toEqual([])
     }, 60_000)
 
-    test('sums by group what the filter says', async () => {
+    test('sums by group over a filter', async () => {
       await fc.assert(
         fc.asyncProperty(documents, fc.array(summaries, { minLength: 6, maxLength: 6 }), async (stored, asked) => {
           const collection = await createCollectionWith(stored)
@@ -98,7 +98,7 @@ export function readStoreContract(name: string, start: () => Promise<ReadStoreSe
       )
     }, 60_000)
 
-    test('keeps documents as they were, and gets them by id', async () => {
+    test('stores documents unchanged, and gets them by id', async () => {
       const doc = {
         workspaceId: 'w1',
         at: null,
@@ -116,7 +116,7 @@ export function readStoreContract(name: string, start: () => Promise<ReadStoreSe
       expect(await store.getMany(collection, [])).toEqual([])
     })
 
-    test('commits documents and the checkpoint, and tells them to another session', async () => {
+    test('commits documents and the checkpoint, which another session then reads', async () => {
       const collection = await createCollectionWith([])
       const next = { position: 2_000, at: AT }
       const writes = Array.from({ length: 300 }, (_, n) => put(collection, `id-${n}`, { n }, 1_001 + n))
@@ -127,7 +127,7 @@ export function readStoreContract(name: string, start: () => Promise<ReadStoreSe
       expect(await store.checkpoint('unheard-of')).toBeNull()
     })
 
-    test('keeps a document that was folded as far or further', async () => {
+    test('keeps a document at the same or a higher position', async () => {
       const collection = await createCollectionWith([
         { id: 'same', position: 20, doc: { n: 1 } },
         { id: 'older', position: 19, doc: { n: 1 } },
@@ -164,7 +164,7 @@ export function readStoreContract(name: string, start: () => Promise<ReadStoreSe
       ])
     })
 
-    test('lets one of two committers move the checkpoint, from any place', async () => {
+    test('lets one of two committers move the checkpoint, from any position', async () => {
       const collection = await createCollectionWith([])
       for (const expected of [null, 0, 999, 1_001]) {
         expect(await store.commit([], checkpointMove(collection, expected, 5_000))).toBe(false)
@@ -185,7 +185,7 @@ export function readStoreContract(name: string, start: () => Promise<ReadStoreSe
       }
     })
 
-    test('keeps the furthest of what two runners write at once', async () => {
+    test('keeps the document at the highest position when two runners write at once', async () => {
       const collection = await createCollectionWith([{ id: 'old', position: 1, doc: { n: 1 } }])
       await Promise.all(
         Array.from({ length: 10 }, (_, n) =>
@@ -225,7 +225,7 @@ export function readStoreContract(name: string, start: () => Promise<ReadStoreSe
       expect(await store.get(collection, 'back')).toEqual({ id: 'back', position: 1_030, doc: { n: 2 } })
     })
 
-    test('makes a collection once, whoever asks, and keeps what it holds', async () => {
+    test('creates a collection once for many requests, and keeps its documents', async () => {
       const collection = await createCollectionWith([{ id: 'a', position: 1, doc: { state: 'x' } }])
       await Promise.all([store, under.other].map((each) => each.ensure([{ name: collection, ...SPEC }])))
       expect(await store.count(collection, { state: 'x' })).toBe(1)

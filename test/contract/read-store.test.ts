@@ -42,8 +42,8 @@ if (url) {
     ),
   )
 
-  describe('MongoDB that goes away', () => {
-    test('is unavailable while it is away, and serves again without being opened anew', async () => {
+  describe('MongoDB behind a broken connection', () => {
+    test('is unavailable while the connection is cut, and serves again without being reopened', async () => {
       const way = await openFaultProxy(database)
       const store = await openMongoReadStore(way.url)
       await store.commit([], { name: 'away', expected: null, next: { position: 1, at: null } })
@@ -59,7 +59,7 @@ if (url) {
       await way.close()
     }, 20_000)
 
-    test('fails to open in words, where nothing listens or the address makes no sense', async () => {
+    test('fails to open with a message, if nothing listens or the address is invalid', async () => {
       const way = await openFaultProxy(database)
       await way.close()
       await expect(openMongoReadStore(way.url)).rejects.toThrow(StoreUnavailable)

@@ -13,7 +13,7 @@ const range = (text: string): IpRange => {
 }
 const LOOPBACK = [range('127.0.0.1/32')]
 
-describe('addresses', () => {
+describe('addresses of egress', () => {
   test.each([
     '0.0.0.0',
     '10.1.2.3',
@@ -56,7 +56,7 @@ describe('addresses', () => {
     'ff02::1',
     'not-an-address',
     '8.8.8.8/8',
-  ])('%s is not reached', (address) => {
+  ])('%s is not reachable', (address) => {
     expect(isReachable(address, 443, [])).toBe(false)
   })
 
@@ -69,7 +69,7 @@ describe('addresses', () => {
     '223.255.255.255',
     '2606:4700::1111',
     '2a00:1450::1',
-  ])('%s is reached', (address) => {
+  ])('%s is reachable', (address) => {
     expect(isReachable(address, 443, [])).toBe(true)
   })
 
@@ -88,7 +88,7 @@ describe('addresses', () => {
     expect(isReachable('8.8.8.8', port, [])).toBe(reached)
   })
 
-  it('opens a range on any port, and nothing beside it', () => {
+  it('allows a range on any port, and no address outside it', () => {
     expect(isReachable('127.0.0.1', 1, LOOPBACK)).toBe(true)
     expect(isReachable('127.0.0.2', 80, LOOPBACK)).toBe(false)
     expect(isReachable('::1', 80, LOOPBACK)).toBe(false)
@@ -96,7 +96,7 @@ describe('addresses', () => {
     expect(isReachable('fd00::5', 7, [range('fd00::/8')])).toBe(true)
   })
 
-  it('knows a range from what is none, and a public one from one that holds anything else', () => {
+  it('parses only ranges, and calls one public only if all of it is', () => {
     for (const text of [
       '',
       '1.2.3',
@@ -116,7 +116,7 @@ describe('addresses', () => {
   })
 })
 
-describe('the way out', () => {
+describe('requests of egress', () => {
   const asked: { path: string | undefined; headers: IncomingMessage['headers']; body: string }[] = []
   const answers: Record<string, (response: ServerResponse) => void> = {
     '/plain': (response) => response.writeHead(201, { 'x-a': 'b' }).end('hello'),
@@ -175,13 +175,13 @@ describe('the way out', () => {
   const get = (url: string, more: object = {}) =>
     egress.send({ url, method: 'GET', headers: {}, body: null, timeoutMs: 5_000, maxBytes: 100, ...more })
 
-  it('sends what it is given, and brings back what came', async () => {
+  it('sends the request unchanged, and returns the response', async () => {
     const answer = await get(`${base}/plain`, { method: 'POST', headers: { 'x-key': 'k' }, body: '{"a":"é"}' })
     expect(answer).toMatchObject({ ok: true, status: 201, headers: { 'x-a': 'b' }, body: 'hello' })
     expect(asked.at(-1)).toMatchObject({ path: '/plain', headers: { 'x-key': 'k' }, body: '{"a":"é"}' })
   })
 
-  it('goes to the addresses that it has checked, and looks a name up once for a connection', async () => {
+  it('connects to the checked addresses, and looks a name up once for each connection', async () => {
     const before = looked
     expect(await get(`http://good.example:${port}/plain`)).toMatchObject({ ok: true, status: 201 })
     expect(looked).toBe(before + 1)
@@ -224,7 +224,7 @@ describe('the way out', () => {
     expect(await get(url())).toMatchObject({ ok: false, failure: 'unreachable' })
   })
 
-  it('tells that no request can hold such headers', async () => {
+  it('reports headers that no request can carry', async () => {
     const headers = { 'x-a': 'b\r\nc: d' }
     expect(await get(`${base}/plain`, { headers })).toMatchObject({ ok: false, failure: 'unreachable' })
   })
@@ -233,7 +233,7 @@ describe('the way out', () => {
     expect(await get(`${base}${path}`, { timeoutMs: 150 })).toMatchObject({ ok: false, failure: 'timeout' })
   })
 
-  it('reads so much and no more', async () => {
+  it('reads a response up to its limit', async () => {
     expect(await get(`${base}/full`)).toMatchObject({ ok: true })
     expect(await get(`${base}/long`)).toMatchObject({ ok: false, failure: 'too_large' })
   })

@@ -7,7 +7,7 @@ import { bearer, fixedClock, httpEdge, logLines, options, samples, someRoute } f
 const { base, get, server } = httpEdge()
 
 describe('operations', () => {
-  test('health, readiness and metrics', async () => {
+  test('health, readiness and metrics are served', async () => {
     expect((await get('/healthz', {})).body).toEqual({ status: 'ok' })
     const { status, body } = await get('/readyz', {})
     expect([status, body]).toEqual([503, { ready: false, problems: ['call-log lags by 6 s.'] }])
@@ -26,7 +26,7 @@ describe('operations', () => {
     },
   )
 
-  test('one log line a request, without query, credential or number', async () => {
+  test('each request writes one log line, without query, credential or phone number', async () => {
     logLines.length = 0
     samples.length = 0
     const { response } = await get('/api/v1/things?caller=%2B13125550123&page=2', {
@@ -46,7 +46,7 @@ describe('operations', () => {
     expect(response.status).toBe(200)
   })
 
-  test('the log redacts what should never have been logged', () => {
+  test('the log redacts phone numbers and secrets', () => {
     logLines.length = 0
     options.log.info(
       {
@@ -59,7 +59,7 @@ describe('operations', () => {
     expect(logLines[0]).toContain('+•••8750')
   })
 
-  test('under pressure it answers unavailable, but its probes still answer', async () => {
+  test('under pressure requests are refused as unavailable, and probes are still answered', async () => {
     const pressed = await openHttpServer({ ...options, pressure: { maxRssBytes: 1, sampleInterval: 10 } })
     const ask = (url: string) => pressed.inject({ url, headers: bearer })
     await vi.waitFor(async () => expect((await ask('/api/v1/things')).statusCode).toBe(503), { interval: 5 })
@@ -69,7 +69,7 @@ describe('operations', () => {
     await pressed.close(0)
   })
 
-  test('a port in use is one clear sentence', async () => {
+  test('a port in use is reported in one sentence', async () => {
     const port = Number(new URL(base()).port)
     const other = await openHttpServer(options)
     await expect(other.listen(port, '127.0.0.1')).rejects.toThrow(
@@ -78,7 +78,7 @@ describe('operations', () => {
     await other.close(0)
   })
 
-  test('a stop finishes what was accepted', async () => {
+  test('a stop finishes accepted requests', async () => {
     const gate = Promise.withResolvers<void>()
     const arrived = Promise.withResolvers<void>()
     const slow = someRoute({
@@ -101,7 +101,7 @@ describe('operations', () => {
     await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow()
   })
 
-  test('a stop hangs up on what is not done in time', async () => {
+  test('a stop closes connections whose requests exceed the grace period', async () => {
     const arrived = Promise.withResolvers<void>()
     const stuck = someRoute({
       path: '/api/v1/stuck',
@@ -127,7 +127,7 @@ describe('operations', () => {
     await hungUp
   })
 
-  test('a stop does not wait for connections on which nothing was asked', async () => {
+  test('a stop does not wait for connections without a request', async () => {
     const stopping = await openHttpServer({ ...options, routes: [], clock: fixedClock })
     const port = await stopping.listen(0, '127.0.0.1')
     const silent = connect(port, '127.0.0.1')
@@ -141,7 +141,7 @@ describe('operations', () => {
 })
 
 describe('documentation', () => {
-  test('lists every route with its answers and its refusals by status', async () => {
+  test('lists every route with its responses and refusals by status', async () => {
     const { body } = await get('/openapi.json', {})
     expect(body).toEqual(JSON.parse(JSON.stringify(server().openapi())))
     expect(body).toMatchObject({ openapi: '3.1.0', info: { title: 'Test API', version: '1.2.3' } })
@@ -173,7 +173,7 @@ describe('documentation', () => {
     expect(Object.keys(body.paths)).not.toContain('/healthz')
   })
 
-  test('has a page that a browser can run', async () => {
+  test('has a page whose script a browser can load', async () => {
     const page = await fetch(`${base()}/docs/`)
     expect(page.status).toBe(200)
     expect(page.headers.get('content-security-policy')).toContain("script-src 'self'")

@@ -52,7 +52,7 @@ describe('body', () => {
     expect([response.statusCode, response.json().error.code]).toEqual([413, 'payload_too_large'])
   })
 
-  test('a body that no length announces is cut off at the limit as well', async () => {
+  test('a body without Content-Length is refused at the limit too', async () => {
     let sent = 0
     const body = new ReadableStream<Uint8Array>({
       pull: (stream) => {
@@ -74,7 +74,7 @@ describe('body', () => {
     expect(receivedRequests).toEqual([])
   })
 
-  test('32 levels are taken and 33 are not', async () => {
+  test('a body of 32 levels is accepted and one of 33 is refused', async () => {
     const nest = (levels: number) => `{"tags":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)},"name":"ok"}`
     expect((await post('/api/v1/things', nest(REQUEST.bodyDepth))).body.error.details).toEqual({
       tags: 'must be an object',
@@ -116,7 +116,7 @@ describe('body', () => {
     expect(receivedRequests[0]?.body).toEqual({ pool: 'p' })
   })
 
-  test('keys that reach for the prototype do no harm', async () => {
+  test('keys that reach for the prototype are refused', async () => {
     const top = await post('/api/v1/things', '{"name":"ok","__proto__":{"polluted":1}}')
     expect(Object.entries(top.body.error.details)).toEqual([['__proto__', 'is not a known field']])
     const nested = await post('/api/v1/things', '{"name":"ok","tags":{"__proto__":"x"}}')
@@ -222,7 +222,7 @@ describe('query', () => {
 })
 
 describe('headers', () => {
-  test('every response carries a position, and an answer its own', async () => {
+  test('every response carries a position, its own if it has one', async () => {
     const own = (await get(`/api/v1/calls/${knownId}`)).response.headers.get('svc-position')
     const common = (await get('/api/v1/nowhere')).response.headers.get('svc-position')
     for (const path of ['/healthz', '/openapi.json', '/api/v1/fault', '/api/v1/things'])
@@ -242,7 +242,7 @@ describe('headers', () => {
     },
   )
 
-  test('an idempotency key reaches a write, when it is spelt as it must be', async () => {
+  test('an idempotency key reaches a write if its format is valid', async () => {
     const key = 'k'.repeat(128)
     expect((await post('/api/v1/optional', '{}', { 'idempotency-key': key })).status).toBe(200)
     expect(receivedRequests[0]?.idempotencyKey).toBe(key)
@@ -252,14 +252,14 @@ describe('headers', () => {
       )
   })
 
-  test('bytes are sent untouched, with the answer’s own headers', async () => {
+  test('bytes are sent unchanged, with the response’s own headers', async () => {
     const response = await fetch(`${base()}/api/v1/calls/${knownId}`, { headers: bearer })
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(prebuiltBody)
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
     expect(response.headers.get('cache-control')).toBe('no-store')
   })
 
-  test('no body is no body', async () => {
+  test('a response without a body has no content', async () => {
     const response = await fetch(`${base()}/api/v1/gone`, { method: 'DELETE', headers: bearer })
     expect([response.status, await response.text()]).toEqual([204, ''])
   })

@@ -15,7 +15,7 @@ import {
 const { base, get, post } = httpEdge()
 
 describe('envelope', () => {
-  test('names code, message, details and the request, which the header names too', async () => {
+  test('has code, message, details and the request id, which the header repeats', async () => {
     const { response, status, body } = await get('/api/v1/nowhere')
     expect(status).toBe(404)
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
@@ -57,7 +57,7 @@ describe('envelope', () => {
     })
   })
 
-  test('a fault tells nothing and is logged under the request’s id', async () => {
+  test('a fault reveals no detail and is logged with the request id', async () => {
     const { status, body } = await get('/api/v1/fault')
     expect([status, body.error]).toMatchObject([500, { code: 'internal', details: null }])
     expect(JSON.stringify(body)).not.toContain('recipe')
@@ -72,7 +72,7 @@ describe('envelope', () => {
     expect(JSON.stringify(body)).not.toContain('10.0.0.9')
   })
 
-  test('bytes that are no HTTP are answered in the envelope', async () => {
+  test('bytes that are not HTTP are answered in the envelope', async () => {
     const socket = connect(Number(new URL(base()).port), '127.0.0.1')
     socket.write('NONSENSE\r\n\r\n')
     const chunks: Buffer[] = []
@@ -117,7 +117,7 @@ describe('order of refusals', () => {
     )
   })
 
-  test('a path id that does not parse answers as one that does not exist, before body and query', async () => {
+  test('a malformed path id is answered as a missing one, before body and query', async () => {
     const absent = (
       await get(`/api/v1/calls/${missingId}?depth=0`.replace('?depth=0', ''), { ...bearer, 'svc-request-id': 'r' })
     ).body
