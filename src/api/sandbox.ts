@@ -54,8 +54,8 @@ export interface SandboxPorts {
   readonly simulator: Simulator
   readonly clock: Clock
   readonly random: Random
-  /** Waits until a call's events can be read back. */
-  readonly readBack: (types: readonly string[]) => Promise<ReadYourWrites>
+  /** Waits until events of these types can be read. */
+  readonly awaitProjections: (types: readonly string[]) => Promise<ReadYourWrites>
 }
 
 type LedgerEvent = EventOf<typeof ledgerEvents>
@@ -238,7 +238,7 @@ export function sandboxRoutes(ports: SandboxPorts): readonly ApiRoute[] {
           ip,
         })
         if (isRefusal(played)) return played
-        return { status: 201, body: played, ...(await ports.readBack(PLAYED_EVENT_TYPES)) }
+        return { status: 201, body: played, ...(await ports.awaitProjections(PLAYED_EVENT_TYPES)) }
       },
     },
   ]

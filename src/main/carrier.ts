@@ -1,11 +1,18 @@
 import { numbers } from '../../projections/supply/numbers.ts'
+import { createSimulatedNumbers } from '../adapters/simulator/numbers.ts'
+import { openSimulator, type SimulatorPorts } from '../adapters/simulator/simulator.ts'
 import type { TelnyxCarrier, TelnyxPorts, TelnyxSettings } from '../adapters/telnyx/telnyx.ts'
 import { workspace } from '../domain/configuration/workspace.ts'
+import { areaCodes } from '../domain/shared/nanp.ts'
 import { isDelivering } from '../domain/supply/number.ts'
 import { collectionOf } from '../kernel/projection.ts'
+import type { Carrier } from '../ports/carrier.ts'
 import type { CommandHandler } from '../ports/command-handler.ts'
 import type { ReadStore } from '../ports/read-store.ts'
 import type { Secrets } from '../ports/secrets.ts'
+import type { Simulator } from '../ports/simulated-carrier.ts'
+import { createJobRunner } from '../runtime/reactions/job-runner.ts'
+import type { Config } from './config.ts'
 
 /** What the look-ups of a carrier read. */
 export interface CarrierPorts {
@@ -55,4 +62,26 @@ export async function openTelnyxCarrier(
 ): Promise<TelnyxCarrier> {
   const { openTelnyx } = await import('../adapters/telnyx/telnyx.ts')
   return openTelnyx(settings, { ...ports, ...carrierLookups(ports) })
+}
+
+/** The open carrier, and the same by its own name. */
+export interface OpenCarrier {
+  readonly carrier: Carrier & { readonly close: () => Promise<void> }
+  readonly simulator: Simulator | null
+  readonly telnyx: TelnyxCarrier | null
+}
+
+/** Opens the carrier that the configuration names. */
+export async function openCarrier(
+  { telnyx: settings, roles, numberOrdering }: Config,
+  ports: Omit<SimulatorPorts, 'numbers'> & CarrierPorts,
+): Promise<OpenCarrier> {
+  if (settings) {
+    const runJobs = roles.has('worker') ? createJobRunner(ports) : null
+    const telnyx = await openTelnyxCarrier(settings, { ...ports, runJobs })
+    return { carrier: telnyx, simulator: null, telnyx }
+  }
+  const numbers = numberOrdering ? createSimulatedNumbers({ ...ports, areaCodes }) : null
+  const simulator = await openSimulator({ ...ports, numbers })
+  return { carrier: simulator, simulator, telnyx: null }
 }

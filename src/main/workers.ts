@@ -42,29 +42,29 @@ export function runWorkers(options: {
   readonly log: EventLog
   readonly ops: OperationalStore
   readonly views: Pick<ReadStore, 'find'>
-  readonly flow: PlatformEffects
+  readonly effects: PlatformEffects
   readonly clock: Clock
   readonly owner: string
   readonly logger: Logger
 }): Workers {
-  const { log, ops, views, flow, clock, owner, logger } = options
+  const { log, ops, views, effects, clock, owner, logger } = options
   const stop = new AbortController()
   const running = { ops, clock, owner, signal: stop.signal }
   const reactions = runReactions({
     ...running,
     log,
     reactions: everyReaction,
-    tools: flow.tools,
+    tools: effects.tools,
     upcasts,
     graceMs: GRACE_MS,
-    isProcessed: flow.isProcessed,
+    isProcessed: effects.isProcessed,
     onHalt: ({ name, problem }) => logger.error({ reaction: name, problem }, 'reaction halted'),
   })
   const due = runTimers({
     ...running,
     store: views,
     collection: collectionOf(timers),
-    kinds: kindsOf(flow),
+    kinds: kindsOf(effects),
     onFailure: ({ id }, problem) => logger.warn({ timer: id, problem }, 'due work failed'),
   })
   const sweeps = runExpiryCleaner(running)

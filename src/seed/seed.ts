@@ -67,7 +67,7 @@ export interface SeedPlatform {
   /** Null where the carrier is a real one. */
   readonly simulator: Simulator | null
   /** Waits until events of these types up to the newest can be read back. */
-  readonly readBack: (types: readonly string[]) => Promise<ReadYourWrites>
+  readonly awaitProjections: (types: readonly string[]) => Promise<ReadYourWrites>
   readonly clock: Clock
   readonly random: Random
   readonly secrets: Secrets
@@ -143,7 +143,7 @@ async function playAll(
       simulator,
       clock: app.clock,
       random: { ...app.random, uuid: () => callId },
-      readBack: app.readBack,
+      awaitProjections: app.awaitProjections,
     }
     const played = await playCall(ports, workspaceId, sent, caller)
     if (isRefusal(played)) throw new Error(`A seed call was refused: ${played.refused}.`)

@@ -15,12 +15,12 @@ const limiter: RateLimiter = {
 }
 
 /** Serves routes as the product does, without rate limits. */
-export async function serve(readSide: Pick<ReadSide, 'directory'>, routes: readonly ApiRoute[]) {
+export async function serve(readSide: Pick<ReadSide, 'credentials'>, routes: readonly ApiRoute[]) {
   const server = await openHttpServer({
     title: 'Bench',
     version: '1.0.0',
     routes,
-    authenticate: createAuthenticator(readSide.directory, clock),
+    authenticate: createAuthenticator(readSide.credentials, clock),
     position: () => 0,
     readiness: async () => ({ ready: true, problems: [] }),
     metrics: async () => ({ contentType: 'text/plain', body: '' }),

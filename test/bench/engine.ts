@@ -100,7 +100,7 @@ export async function openEngine(directory: string, secrets: readonly string[] =
     simulator,
     clock,
     random,
-    readBack: async () => {
+    awaitProjections: async () => {
       throw new Error('Nothing is read back here.')
     },
   }

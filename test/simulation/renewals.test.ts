@@ -75,7 +75,7 @@ function machine() {
     const stop = new AbortController()
     const projecting = { log, store, projections: [timers, walletEntries], upcasts, clock, signal: stop.signal }
     const projector = runProjections(projecting)
-    const workers = runWorkers({ log, ops, views: store, flow, clock, owner, logger })
+    const workers = runWorkers({ log, ops, views: store, effects: flow, clock, owner, logger })
     return {
       act: (command: AnyCommand, input: unknown, id?: string) => execute(writer, WORKSPACE, command, input, id),
       writer,

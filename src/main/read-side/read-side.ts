@@ -25,7 +25,7 @@ const STEADY = new Map(
 /** The read side as the main thread sees it: everything in it happens in other threads. */
 export interface ReadSide {
   readonly queries: QueryRunner
-  readonly directory: CredentialStore
+  readonly credentials: CredentialStore
   readonly positions: CheckpointTracker
   /** Reads of the read store; it writes nothing. */
   readonly views: Pick<ReadStore, StoreCall['method']>
@@ -75,7 +75,7 @@ export async function openReadSide(options: {
   const remembered = withCredentialCache(stored)
   const looked = withCoalescing(stored)
   // Where another process writes, nobody tells when a credential changes: each request looks.
-  const directory: CredentialStore = {
+  const credentials: CredentialStore = {
     credential: (kind, hash) => (apart() ? looked : remembered).credential(kind, hash),
     workspace: (id) => (apart() ? looked : remembered).workspace(id),
   }
@@ -117,7 +117,7 @@ export async function openReadSide(options: {
       calls.store({ method, parameters })
   return {
     queries: withResponseCache(withSingleFlight(asking), { cacheable: STEADY, positions, cacheVersionOf: stampOf }),
-    directory,
+    credentials,
     positions,
     views: {
       get: read('get'),

@@ -17,9 +17,12 @@ export interface InProcessPlatform {
 }
 
 /** Waits until every projection has processed the whole log. */
-export async function untilProjected({ readBack }: App): Promise<void> {
+export async function untilProjected({ awaitProjections }: App): Promise<void> {
   const types = projections.flatMap(({ events }) => Object.keys(events))
-  await waitUntil('What was prepared is read', async () => Object.keys((await readBack(types)).headers).length === 0)
+  await waitUntil(
+    'What was prepared is read',
+    async () => Object.keys((await awaitProjections(types)).headers).length === 0,
+  )
 }
 
 /** Opens a platform over the stores that an environment names; it logs to `platform.log` in its data directory. */

@@ -98,7 +98,7 @@ export function startProcess(
   })
   const recovering = bug?.recovery ? { ...flow, tools: bug.recovery(flow.tools) } : flow
   const logger = pino({ level: 'silent' })
-  const workers = runWorkers({ log, ops, views, flow: recovering, clock, owner: name, logger })
+  const workers = runWorkers({ log, ops, views, effects: recovering, clock, owner: name, logger })
   const runner = createQueryRunner({
     queries,
     ports: { views, ops, publicUrl: 'http://localhost', secrets: { unseal: (sealed) => sealed } },

@@ -1,0 +1,81 @@
+import { telnyxRoutes } from '../api/carrier-webhooks.ts'
+import { withIdempotency } from '../api/idempotency.ts'
+import type { LiveStream } from '../api/live-stream.ts'
+import { projectionRoute, projectionRows } from '../api/projection-status.ts'
+import { queryRoutes } from '../api/query-routes.ts'
+import type { ReadYourWrites } from '../api/read-your-writes.ts'
+import { recordingRoutes } from '../api/recording-audio.ts'
+import { requireReadStore } from '../api/require-read-store.ts'
+import { sandboxRoutes } from '../api/sandbox.ts'
+import { createSignInLimiter } from '../api/sign-in-limiter.ts'
+import { writeRoutes } from '../api/write-routes.ts'
+import type { ApiRoute } from '../ports/api.ts'
+import type { Egress } from '../ports/egress.ts'
+import type { OpenCarrier } from './carrier.ts'
+import type { Config } from './config.ts'
+import type { Core } from './core.ts'
+import type { PlatformEffects } from './effects.ts'
+import { projections, queries } from './registry.ts'
+import { availabilityCheck } from './stores.ts'
+
+/** What the routes are built over. */
+export interface RouteParts {
+  readonly core: Core
+  readonly carrier: OpenCarrier
+  readonly effects: PlatformEffects
+  readonly egress: Egress
+  readonly live: LiveStream
+  readonly awaitProjections: (types: readonly string[]) => Promise<ReadYourWrites>
+}
+
+/** Routes of the role `query-api`: everything that only reads. */
+function readRoutes({ core, carrier, live }: RouteParts): readonly ApiRoute[] {
+  const { readSide, requestLog, views, clock } = core
+  return [
+    ...queryRoutes(queries, readSide.queries, clock, requestLog.flush),
+    ...recordingRoutes({ views, carrier: () => carrier.carrier, clock }),
+    live.route,
+    projectionRoute(core),
+  ]
+}
+
+/** Routes of the role `command-api`: commands of customers and operators, the carrier's webhooks, and the sandbox. */
+function commandRoutes({ core, carrier, effects, egress, awaitProjections }: RouteParts): readonly ApiRoute[] {
+  const { readSide, writer, positions, views, ops, secrets, clock, random } = core
+  const { simulator, telnyx } = carrier
+  return [
+    ...(telnyx ? telnyxRoutes(telnyx) : []),
+    ...(simulator ? sandboxRoutes({ writer, simulator, clock, random, awaitProjections }) : []),
+    ...writeRoutes({
+      writer,
+      queries: readSide.queries,
+      positions,
+      projections,
+      views,
+      callLines: readSide.callLines,
+      carrier: () => carrier.carrier,
+      effects,
+      egress,
+      ops,
+      secrets,
+      signInLimiter: createSignInLimiter({ ops, clock, random }),
+      projectionRows: () => projectionRows(core),
+      rebuild: readSide.rebuild,
+      clock,
+      random,
+    }),
+  ]
+}
+
+/** The routes of a process: those of its roles; writes are idempotent by key and need the read store. */
+export function buildRoutes(config: Config, parts: RouteParts): readonly ApiRoute[] {
+  const { roles, readStoreUrl, operatorToken } = config
+  const { views, ops, secrets, clock } = parts.core
+  const checkReadStore = availabilityCheck(readStoreUrl, () => views.checkpoint(''))
+  return [
+    ...(roles.has('query-api') ? readRoutes(parts) : []),
+    ...(roles.has('command-api') ? requireReadStore(commandRoutes(parts), checkReadStore) : []),
+  ]
+    .filter(({ surface }) => surface !== 'operator' || operatorToken !== null)
+    .map((route) => (route.write ? withIdempotency(route, { ops, secrets, clock }) : route))
+}

@@ -1,0 +1,61 @@
+import type { Logger } from 'pino'
+import { openHttpServer } from '../adapters/http/server.ts'
+import { createAuthenticator } from '../api/access.ts'
+import { secretHash } from '../api/secret-hash.ts'
+import { createSessionRenewal } from '../api/session-renewal.ts'
+import { REQUEST } from '../domain/shared/limits.ts'
+import type { ApiRoute } from '../ports/api.ts'
+import { START } from '../ports/event-log.ts'
+import { createRateLimiter } from '../runtime/rates/rate-limiter.ts'
+import { createSharedRateLimiter } from '../runtime/rates/shared-rate-limiter.ts'
+import { type Config, isSingleProcess } from './config.ts'
+import type { Core } from './core.ts'
+import { createReadiness } from './read-side/readiness.ts'
+import { projections } from './registry.ts'
+import type { Workers } from './workers.ts'
+
+const projectionNames = projections.map(({ name }) => name)
+
+/** Opens the HTTP server of a process over its routes. `unprepared` lists what still keeps it from being ready. */
+export function openServer(
+  config: Config,
+  core: Core,
+  routes: readonly ApiRoute[],
+  {
+    workers,
+    unprepared,
+    logger,
+  }: {
+    readonly workers: Workers
+    readonly unprepared: () => readonly string[]
+    readonly logger: Logger
+  },
+) {
+  const { readSide, positions, log, ops, writer, metrics, requestLog, clock, random } = core
+  const { operatorToken, metricsToken, trustProxy: hops } = config
+  return openHttpServer({
+    title: 'Ringledger',
+    version: '1.0.0',
+    routes,
+    authenticate: createAuthenticator(
+      readSide.credentials,
+      clock,
+      operatorToken && secretHash(operatorToken),
+      createSessionRenewal(writer),
+    ),
+    position: () => positions.lowestOf(projectionNames) ?? START,
+    readiness: createReadiness(readSide, log, workers, unprepared, clock),
+    metrics: metrics.render,
+    metricsToken,
+    log: logger,
+    clock,
+    random,
+    trustProxy: typeof hops === 'number' ? (_address, hop) => hop < hops : hops,
+    unavailableAfterSeconds: 1,
+    pressure: { maxEventLoopDelay: 5_000 },
+    observe: metrics.observe,
+    limiter: isSingleProcess(config) ? createRateLimiter(clock) : createSharedRateLimiter(ops, clock),
+    requestLog,
+    bodyLimit: ({ raw }) => (raw ? REQUEST.webhookBytes : REQUEST.bodyBytes),
+  })
+}
