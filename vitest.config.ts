@@ -30,7 +30,11 @@ export default defineConfig({
   test: {
     watch: false,
     projects: [
-      suite('rules', 0, [all('spec'), all('laws'), ...histories], { testTimeout: 30_000, maxWorkers: 2 }),
+      suite('rules', 0, [all('spec'), all('laws'), ...histories], {
+        testTimeout: 30_000,
+        maxWorkers: 2,
+        isolate: false,
+      }),
       suite('parts', 1, [all('contract'), all('integration')], {
         globalSetup: servers,
         testTimeout: 60_000,
