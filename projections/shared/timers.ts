@@ -14,10 +14,10 @@ export const timer = z.object({
   /** Amount that falls due; only jobs of the kind `usage` have one. */
   amountCents: cents.nullable(),
 })
-export type Timer = z.infer<typeof timer>
+export type TimerRow = z.infer<typeof timer>
 
 /** The scheduled jobs of one context: the events that schedule, move and remove its timers. */
-export interface Jobs<S extends EventSchemas> extends Pick<Projection<Timer, S>, 'events' | 'create' | 'update'> {
+export interface Jobs<S extends EventSchemas> extends Pick<Projection<TimerRow, S>, 'events' | 'create' | 'update'> {
   /** Ids of the timers that an event touches. */
   readonly key: (event: RecordedEvent) => string | readonly string[] | null
 }
@@ -43,7 +43,7 @@ export function timerAfter(
   kind: string,
   subjectId: string,
   seconds: number,
-): Timer | null {
+): TimerRow | null {
   const { workspaceId, at } = meta
   if (workspaceId === null) return null
   return { workspaceId, kind, dueAt: Date.parse(at) + seconds * 1_000, subjectId, amountCents: null }
@@ -56,7 +56,7 @@ type AnyJobs = Jobs<any>
  * The `timers` projection over the jobs of all contexts. A timer is removed when its job is done; the timer of rent moves on.
  * @throws Error when two contexts list the same event
  */
-export function timersOf(contexts: readonly AnyJobs[]): Projection<Timer> {
+export function timersOf(contexts: readonly AnyJobs[]): Projection<TimerRow> {
   const owners = new Map<string, AnyJobs>()
   for (const jobs of contexts) {
     for (const type of Object.keys(jobs.events)) {

@@ -8,7 +8,7 @@ import { publicKeyOf } from '../adapters/telnyx/webhook.ts'
 import { type IpRange, parseIpRange } from '../kernel/ip-address.ts'
 
 export const roles = ['command-api', 'query-api', 'projector', 'worker'] as const
-export type Role = (typeof roles)[number]
+export type ProcessRole = (typeof roles)[number]
 
 /** Something in the environment is wrong; the message is one sentence for the operator. */
 export class ConfigurationError extends Error {
@@ -61,7 +61,7 @@ export interface Config {
   readonly logLevel: string
   /** Whose `X-Forwarded-For` is believed: nobody's, everybody's, that of so many hops, or of these addresses. */
   readonly trustProxy: boolean | number | string[]
-  readonly roles: ReadonlySet<Role>
+  readonly roles: ReadonlySet<ProcessRole>
   readonly eventLogUrl: string
   readonly readStoreUrl: string
   /** What bids and webhooks may reach though it is not public. */
@@ -98,7 +98,7 @@ export function isSingleProcess({ roles: held, readStoreUrl }: Pick<Config, 'rol
   return roles.every((role) => held.has(role)) && readStoreUrl.startsWith('sqlite:')
 }
 
-function rolesOf(text: string): ReadonlySet<Role> {
+function rolesOf(text: string): ReadonlySet<ProcessRole> {
   const named = text.split(',').map((role) => role.trim())
   const unknown = named.find((role) => !roles.some((known) => known === role))
   if (unknown !== undefined)

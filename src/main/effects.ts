@@ -7,7 +7,7 @@ import type { Carrier, CarrierNotice } from '../ports/carrier.ts'
 import type { Clock } from '../ports/clock.ts'
 import { callFlow } from '../reactions/call-flow.ts'
 import { commandFor } from '../reactions/carrier-notices.ts'
-import { type DueJob, SCHEDULED_JOBS } from '../reactions/due-work.ts'
+import { type DueJobRow, SCHEDULED_JOBS } from '../reactions/due-work.ts'
 import { type NumberTools, numberOrders } from '../reactions/number-orders.ts'
 import { renewals } from '../reactions/renewals.ts'
 import type { Causation } from '../reactions/tools.ts'
@@ -24,7 +24,7 @@ export interface PlatformEffects extends Effects<NumberTools> {
   /** Handles a notice of the carrier; resolves when it is durable. */
   readonly handleCarrierNotice: (notice: CarrierNotice) => Promise<void>
   /** Does a piece of due work. */
-  readonly runScheduledJob: (kind: string, workspaceId: string, row: DueJob) => Promise<void>
+  readonly runScheduledJob: (kind: string, workspaceId: string, row: DueJobRow) => Promise<void>
 }
 
 /** A notice arrived before the event that it depends on was recorded. */

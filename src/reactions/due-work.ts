@@ -6,7 +6,7 @@ import { billNumber } from './renewals.ts'
 import type { Causation } from './tools.ts'
 
 /** A row of the `timers` projection. */
-export interface DueJob {
+export interface DueJobRow {
   /** The call, order or number that it is about. */
   readonly subjectId: string
   /** Milliseconds since the epoch. */
@@ -14,7 +14,7 @@ export interface DueJob {
   readonly amountCents: number | null
 }
 
-type JobHandler = (tools: NumberTools, row: DueJob, cause: Causation) => Promise<unknown>
+type JobHandler = (tools: NumberTools, row: DueJobRow, cause: Causation) => Promise<unknown>
 
 const instant = (ms: number) => new Date(ms).toISOString()
 

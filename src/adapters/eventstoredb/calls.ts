@@ -35,7 +35,7 @@ export async function withReadRetry<Answer>(read: () => Promise<Answer>): Promis
 }
 
 /** Events of one read; `isPartial` when the read ran out of time before its end. */
-export interface Batch<Event> {
+export interface ReadBatch<Event> {
   readonly events: readonly Event[]
   readonly isPartial: boolean
 }
@@ -45,7 +45,7 @@ export interface Batch<Event> {
  * arrived, so that large events never starve a reader.
  * @throws LogUnavailable when the server stays silent until the deadline
  */
-export async function collect<Event>(stream: StreamingRead<Event>, deadline: number): Promise<Batch<Event>> {
+export async function collect<Event>(stream: StreamingRead<Event>, deadline: number): Promise<ReadBatch<Event>> {
   // The client may emit an error after the iteration has ended; without a listener it would end the process.
   stream.on('error', () => {})
   const silence = new LogUnavailable(`EventStoreDB does not respond: silent for ${deadline} ms`)

@@ -19,11 +19,11 @@ export type EntryCall =
   | readonly ['claim', key: string, owner: string, until: number, now: number]
   | readonly ['release', key: string, owner: string]
   | readonly ['note', notes: readonly (readonly [series: string, row: LogRow])[]]
-  | readonly ['notes', now: number, part: LogQuery, skip: number, limit: number]
+  | readonly ['notes', now: number, part: LogPageQuery, skip: number, limit: number]
   | readonly ['sweep', now: number]
 
 /** Filter of a log query; `from` inclusive, `to` exclusive. */
-export interface LogQuery {
+export interface LogPageQuery {
   readonly series: string
   readonly labels: readonly string[]
   readonly from: number

@@ -4,12 +4,12 @@ import type { seatEvents } from '../access/seat.ts'
 import type { tenantEvents } from '../access/tenant.ts'
 import type { activityEvents } from './activity.ts'
 import { changesBetween } from './activity-changes.ts'
-import type { AuditFormatters, Entity } from './audit-formatter.ts'
+import type { AuditedRecord, AuditFormatters } from './audit-formatter.ts'
 import { auditEntry, created, updated } from './audit-formatter.ts'
 
-const user = (id: string, name: string): Entity => ({ kind: 'user', id, name })
-const apiKey = (id: string, name: string): Entity => ({ kind: 'api_key', id, name })
-const workspace = (event: { readonly stream: string }, name: string): Entity => ({
+const user = (id: string, name: string): AuditedRecord => ({ kind: 'user', id, name })
+const apiKey = (id: string, name: string): AuditedRecord => ({ kind: 'api_key', id, name })
+const workspace = (event: { readonly stream: string }, name: string): AuditedRecord => ({
   kind: 'workspace',
   id: workspaceIdOf(event),
   name,

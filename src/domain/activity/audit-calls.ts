@@ -1,7 +1,7 @@
 import type { callEvents } from '../calls/call.ts'
 import { formatDollars } from '../calls/call-sentences.ts'
 import { changesBetween } from './activity-changes.ts'
-import type { AuditFormatters, Entity } from './audit-formatter.ts'
+import type { AuditedRecord, AuditFormatters } from './audit-formatter.ts'
 import { auditEntry } from './audit-formatter.ts'
 
 interface OfCall {
@@ -9,7 +9,7 @@ interface OfCall {
   readonly ref: string
 }
 
-const call = ({ callId, ref }: OfCall): Entity => ({ kind: 'call', id: callId, name: ref })
+const call = ({ callId, ref }: OfCall): AuditedRecord => ({ kind: 'call', id: callId, name: ref })
 
 type CallEvents = Pick<typeof callEvents, 'ConversionPosted' | 'CallAdjusted' | 'CallTagged'>
 

@@ -44,7 +44,7 @@ const KIND_LABELS: Readonly<Record<ActivityKind, string>> = {
 const FINAL: ReadonlySet<string> = new Set(['archived', 'terminated', 'restricted', 'released', 'canceled'])
 
 /** A record by kind, id and name; the name is empty where the event has none. */
-export interface Entity {
+export interface AuditedRecord {
   readonly kind: ActivityKind
   readonly id: string
   readonly name: string
@@ -52,7 +52,7 @@ export interface Entity {
 
 /** Creates an entry. `became` ends the summary, a sentence that begins with the record's name. */
 export function auditEntry(
-  entity: Entity,
+  entity: AuditedRecord,
   action: string,
   severity: Severity,
   became: string,
@@ -64,13 +64,13 @@ export function auditEntry(
 }
 
 /** Entry of a new record, with all its fields. */
-export function created(entity: Entity, action: string, severity: Severity, record: object): AuditEntry {
+export function created(entity: AuditedRecord, action: string, severity: Severity, record: object): AuditEntry {
   return auditEntry(entity, action, severity, `was ${action}.`, changesBetween(null, record))
 }
 
 /** Entry of a record whose fields changed. */
 export function updated(
-  entity: Entity,
+  entity: AuditedRecord,
   before: object | null,
   after: object | null,
   { action = 'changed', severity = 'medium' }: { readonly action?: string; readonly severity?: Severity } = {},
@@ -82,7 +82,7 @@ export function updated(
 
 /** Entry of a record whose status changed, with the note on the change. */
 export function statusChanged(
-  entity: Entity,
+  entity: AuditedRecord,
   from: string,
   to: string,
   { note = null, more = {} }: { readonly note?: string | null; readonly more?: object } = {},

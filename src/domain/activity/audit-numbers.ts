@@ -1,11 +1,11 @@
 import type { numberEvents } from '../supply/number.ts'
 import type { orderEvents } from '../supply/number-order.ts'
 import { changesBetween } from './activity-changes.ts'
-import type { AuditFormatters, Entity } from './audit-formatter.ts'
+import type { AuditedRecord, AuditFormatters } from './audit-formatter.ts'
 import { auditEntry, created, statusChanged, updated } from './audit-formatter.ts'
 
-const number = (id: string, name: string): Entity => ({ kind: 'number', id, name })
-const order = ({ orderId, e164 }: { readonly orderId: string; readonly e164: string }): Entity => ({
+const number = (id: string, name: string): AuditedRecord => ({ kind: 'number', id, name })
+const order = ({ orderId, e164 }: { readonly orderId: string; readonly e164: string }): AuditedRecord => ({
   kind: 'order',
   id: orderId,
   name: e164,

@@ -4,20 +4,20 @@ import type { verticalEvents } from '../campaigns/vertical.ts'
 import type { buyerEvents } from '../demand/buyer.ts'
 import type { targetEvents } from '../demand/target.ts'
 import { changesBetween } from './activity-changes.ts'
-import type { AuditFormatters, Entity } from './audit-formatter.ts'
+import type { AuditedRecord, AuditFormatters } from './audit-formatter.ts'
 import { auditEntry, created, statusChanged, updated } from './audit-formatter.ts'
 
-const buyer = (id: string, name: string): Entity => ({ kind: 'buyer', id, name })
-const target = (id: string, name: string): Entity => ({ kind: 'target', id, name })
-const campaign = (id: string, name: string): Entity => ({ kind: 'campaign', id, name })
-const vertical = (id: string, name: string): Entity => ({ kind: 'vertical', id, name })
+const buyer = (id: string, name: string): AuditedRecord => ({ kind: 'buyer', id, name })
+const target = (id: string, name: string): AuditedRecord => ({ kind: 'target', id, name })
+const campaign = (id: string, name: string): AuditedRecord => ({ kind: 'campaign', id, name })
+const vertical = (id: string, name: string): AuditedRecord => ({ kind: 'vertical', id, name })
 
 interface OnPlan {
   readonly campaignId: string
   readonly targetId: string
 }
 
-const route = ({ campaignId, targetId }: OnPlan, targetName: string, campaignName: string): Entity => ({
+const route = ({ campaignId, targetId }: OnPlan, targetName: string, campaignName: string): AuditedRecord => ({
   kind: 'route',
   id: routeKey(campaignId, targetId),
   name: `${targetName} on ${campaignName}`,

@@ -3,11 +3,11 @@ import type { poolEvents } from '../supply/pool.ts'
 import type { publisherEvents } from '../supply/publisher.ts'
 import type { routingKeyEvents } from '../supply/routing-key.ts'
 import { changesBetween } from './activity-changes.ts'
-import type { AuditFormatters, Entity } from './audit-formatter.ts'
+import type { AuditedRecord, AuditFormatters } from './audit-formatter.ts'
 import { auditEntry, created, statusChanged, updated } from './audit-formatter.ts'
 
-const publisher = (id: string, name: string): Entity => ({ kind: 'publisher', id, name })
-const pool = (id: string, name: string): Entity => ({ kind: 'pool', id, name })
+const publisher = (id: string, name: string): AuditedRecord => ({ kind: 'publisher', id, name })
+const pool = (id: string, name: string): AuditedRecord => ({ kind: 'pool', id, name })
 
 interface LaneNamed {
   readonly campaignId: string
@@ -16,13 +16,13 @@ interface LaneNamed {
   readonly publisherName: string
 }
 
-const lane = ({ campaignId, publisherId, campaignName, publisherName }: LaneNamed): Entity => ({
+const lane = ({ campaignId, publisherId, campaignName, publisherName }: LaneNamed): AuditedRecord => ({
   kind: 'lane',
   id: laneId(campaignId, publisherId),
   name: `${publisherName} on ${campaignName}`,
 })
 
-const key = ({ keyId, publisherName, campaignName }: LaneNamed & { readonly keyId: string }): Entity => ({
+const key = ({ keyId, publisherName, campaignName }: LaneNamed & { readonly keyId: string }): AuditedRecord => ({
   kind: 'publisher_key',
   id: keyId,
   name: `of ${publisherName} on ${campaignName}`,

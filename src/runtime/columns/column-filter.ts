@@ -1,5 +1,5 @@
 import type { Conditions, Filter, Scalar } from '../../ports/read-store.ts'
-import type { CodeColumn, NumberColumn, Numbers, Table } from './columns.ts'
+import type { CodeColumn, NumberArray, NumberColumn, Table } from './columns.ts'
 
 /** One condition on one path. */
 export interface Term {
@@ -187,7 +187,7 @@ function selectNumbers(column: NumberColumn, terms: readonly Term[], { rows: fro
 }
 
 function rangeInAll(
-  values: Numbers,
+  values: NumberArray,
   { from, fromItself, to, toItself }: Range,
   into: Uint32Array,
   rows: number,
@@ -202,7 +202,7 @@ function rangeInAll(
 }
 
 function rangeAmong(
-  values: Numbers,
+  values: NumberArray,
   { from, fromItself, to, toItself }: Range,
   rows: Uint32Array,
   count: number,

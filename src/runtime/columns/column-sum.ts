@@ -1,6 +1,6 @@
 import type { Scalar } from '../../ports/read-store.ts'
 import type { Selection } from './column-filter.ts'
-import type { CodeColumn, NumberColumn, Numbers, Table } from './columns.ts'
+import type { CodeColumn, NumberArray, NumberColumn, Table } from './columns.ts'
 
 export interface Group {
   readonly key: readonly Scalar[]
@@ -32,7 +32,7 @@ function total({ values }: NumberColumn, { rows, count }: Selection): number {
 }
 
 // Four sums side by side: one alone waits for each addition before the next. Cents are exact in any order.
-function totalOfAll(values: Numbers, rows: number): number {
+function totalOfAll(values: NumberArray, rows: number): number {
   let a = 0
   let b = 0
   let c = 0
@@ -48,7 +48,7 @@ function totalOfAll(values: Numbers, rows: number): number {
   return a + b + c + d
 }
 
-function totalAmong(values: Numbers, rows: Uint32Array, count: number): number {
+function totalAmong(values: NumberArray, rows: Uint32Array, count: number): number {
   let a = 0
   let b = 0
   let c = 0
@@ -150,7 +150,7 @@ function gather(
   return groups
 }
 
-function addAll(cells: Int32Array | Float64Array, values: Numbers, into: Float64Array, count: number): void {
+function addAll(cells: Int32Array | Float64Array, values: NumberArray, into: Float64Array, count: number): void {
   for (let i = 0; i < count; i++) {
     const cell = cells[i] as number
     into[cell] = (into[cell] as number) + (values[i] as number)
@@ -159,7 +159,7 @@ function addAll(cells: Int32Array | Float64Array, values: Numbers, into: Float64
 
 function addAmong(
   cells: Int32Array | Float64Array,
-  values: Numbers,
+  values: NumberArray,
   rows: Uint32Array,
   into: Float64Array,
   count: number,

@@ -1,12 +1,12 @@
 import type { Scalar } from '../../ports/read-store.ts'
 
-export type Numbers = Int32Array | Float64Array
+export type NumberArray = Int32Array | Float64Array
 
 /** Numbers of one path by row; a null or missing one counts 0 and is marked. */
 export interface NumberColumn {
   readonly kind: 'number'
   /** Int32 as long as every number fits: half the memory to pass over. */
-  values: Numbers
+  values: NumberArray
   /** 1 where there is none; null while every row has a number. */
   nulls: Uint8Array | null
 }
