@@ -6,10 +6,12 @@ import { isRefusal } from '../kernel/refusal.ts'
 import type { Carrier, CarrierNotice } from '../ports/carrier.ts'
 import type { Clock } from '../ports/clock.ts'
 import { callFlow } from '../reactions/call-flow.ts'
+import { callJobHandlers } from '../reactions/call-jobs.ts'
 import { commandFor } from '../reactions/carrier-notices.ts'
-import { type DueJobRow, SCHEDULED_JOBS } from '../reactions/due-work.ts'
+import { numberJobHandlers } from '../reactions/number-jobs.ts'
 import { type NumberTools, numberOrders } from '../reactions/number-orders.ts'
 import { renewals } from '../reactions/renewals.ts'
+import { jobHandlersOf, type ScheduledJob } from '../reactions/scheduled-jobs.ts'
 import type { Causation } from '../reactions/tools.ts'
 import { createEffects, type Effects } from '../runtime/reactions/effects.ts'
 import type { LeaseOwner } from '../runtime/reactions/exclusive-task.ts'
@@ -19,12 +21,15 @@ import { newCommandId } from './system.ts'
 /** Every reaction. */
 export const reactions: readonly AnyReaction<NumberTools>[] = [callFlow, numberOrders, renewals]
 
+/** Handlers of scheduled jobs, over the jobs of every context. */
+export const jobHandlers = jobHandlersOf([callJobHandlers, numberJobHandlers])
+
 /** Commands with their effects, from requests, from the carrier and from timers. */
 export interface PlatformEffects extends Effects<NumberTools> {
   /** Handles a notice of the carrier; resolves when it is durable. */
   readonly handleCarrierNotice: (notice: CarrierNotice) => Promise<void>
-  /** Does a piece of due work. */
-  readonly runScheduledJob: (kind: string, workspaceId: string, row: DueJobRow) => Promise<void>
+  /** Runs a due job by the handler of its kind. */
+  readonly runScheduledJob: (kind: string, workspaceId: string, job: ScheduledJob) => Promise<void>
 }
 
 /** A notice arrived before the event that it depends on was recorded. */
@@ -78,9 +83,9 @@ export function createPlatformEffects(options: {
       // Dropping it would lose it: an error makes the carrier send it again.
       if (isRefusal(outcome) && OVERTAKING.has(outcome.refused)) throw new CallNotBegun(callId)
     },
-    async runScheduledJob(kind, workspaceId, row) {
-      const cause: Causation = { meta: { workspaceId, correlationId: row.subjectId, eventId: null } }
-      await SCHEDULED_JOBS[kind]?.(effects.tools, row, cause)
+    async runScheduledJob(kind, workspaceId, job) {
+      const cause: Causation = { meta: { workspaceId, correlationId: job.subjectId, eventId: null } }
+      await jobHandlers[kind]?.(effects.tools, job, cause)
     },
   }
 }

@@ -4,12 +4,11 @@ import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { OperationalStore } from '../ports/operational-store.ts'
 import type { ReadStore } from '../ports/read-store.ts'
-import { SCHEDULED_JOBS } from '../reactions/due-work.ts'
 import { runExpiryCleaner } from '../runtime/reactions/expiry-cleaner.ts'
 import { type ReactionStatus, runReactions } from '../runtime/reactions/reaction-runner.ts'
 import type { TimerKinds } from '../runtime/reactions/timer-jobs.ts'
 import { runTimers } from '../runtime/reactions/timers.ts'
-import { reactions as everyReaction, type PlatformEffects } from './effects.ts'
+import { reactions as everyReaction, jobHandlers, type PlatformEffects } from './effects.ts'
 import { timers, upcasts } from './registry.ts'
 
 /** How old an event must be before the reaction goes on from it: the process that made it goes on at once. */
@@ -27,7 +26,7 @@ export const NO_WORKERS: Workers = { status: () => [], close: async () => {} }
 
 /** Each kind of due work as the timer runner calls it. */
 function kindsOf({ runScheduledJob }: PlatformEffects): TimerKinds {
-  const kinds = Object.keys(SCHEDULED_JOBS).map((kind) => [
+  const kinds = Object.keys(jobHandlers).map((kind) => [
     kind,
     ({ workspaceId, dueAt, doc }: Parameters<TimerKinds[string]>[0]) => {
       const amountCents = typeof doc.amountCents === 'number' ? doc.amountCents : null

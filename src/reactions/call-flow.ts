@@ -18,7 +18,7 @@ import { defineReaction } from '../kernel/reaction.ts'
 import type { ReleaseCommand } from '../ports/carrier.ts'
 import type { FlowTools } from './tools.ts'
 
-const RELEASES: Readonly<Record<UnroutedAction['action'], (told: UnroutedAction) => ReleaseCommand['action']>> = {
+const RELEASES: Readonly<Record<UnroutedAction['action'], (unrouted: UnroutedAction) => ReleaseCommand['action']>> = {
   hangup: () => ({ kind: 'hangup' }),
   message: ({ message }) => ({ kind: 'message', text: message ?? '' }),
   forward: ({ forwardE164 }) => (forwardE164 === null ? { kind: 'hangup' } : { kind: 'forward', e164: forwardE164 }),
@@ -27,8 +27,8 @@ const RELEASES: Readonly<Record<UnroutedAction['action'], (told: UnroutedAction)
 const workspaceOf = ({ meta }: RecordedEvent) => meta.workspaceId ?? ''
 
 /**
- * What follows from each event of a call, on its other streams and at the carrier. The process that appended an event
- * goes on with this at once; after a crash whoever is alive does. Every step has a natural key, so twice changes nothing.
+ * The next step after each event of a call, on its other streams and at the carrier. The process that appended an event
+ * runs its step at once; after a crash another worker does. Every step has a natural key, so repeating it changes nothing.
  */
 export const callFlow = defineReaction({
   name: 'call-flow',
@@ -68,9 +68,9 @@ export const callFlow = defineReaction({
     },
     TargetFailed: async ({ run }, event) => {
       const { callId, attempt, outcome, sipCode, retryAfterSeconds, occurredAt } = event.data
-      // A caller who gave up needs no other target: the end of the call frees what it held.
-      const told = { callId, attempt, outcome, sipCode, retryAfterSeconds, occurredAt }
-      if (outcome !== 'abandoned') await run(failOver, told, event)
+      // After the caller hung up there is no failover: the end of the call releases its claim.
+      const failure = { callId, attempt, outcome, sipCode, retryAfterSeconds, occurredAt }
+      if (outcome !== 'abandoned') await run(failOver, failure, event)
     },
     TargetAnswered: ({ run }, event) => {
       const { callId, attempt, occurredAt } = event.data
@@ -81,8 +81,8 @@ export const callFlow = defineReaction({
       const due = (instant: string) => Date.parse(instant) <= now()
       await run(releaseCall, { callId, connected, occurredAt }, event)
       if (event.data.status === 'terminated') {
-        const order = { commandId: event.meta.eventId, workspaceId: workspaceOf(event), callId, carrierCallId }
-        await carrier.release({ ...order, action: { kind: 'hangup' }, at: occurredAt })
+        const command = { commandId: event.meta.eventId, workspaceId: workspaceOf(event), callId, carrierCallId }
+        await carrier.release({ ...command, action: { kind: 'hangup' }, at: occurredAt })
       }
       if (settlesAt > occurredAt && due(settlesAt)) await run(settleCall, { callId }, event)
       if (usageDueAt && due(usageDueAt))

@@ -7,9 +7,10 @@ import { routingKeyIn } from '../domain/routing/sender.ts'
 import type { AnyCommand } from '../kernel/command.ts'
 import type { CarrierNotice } from '../ports/carrier.ts'
 
-type NoticeOf<Type extends CarrierNotice['type']> = Extract<CarrierNotice, { readonly type: Type }>
+/** Notices by type. */
+type Notices = { readonly [Notice in CarrierNotice as Notice['type']]: Notice }
 
-/** What a secret is looked up by. */
+/** Hashes a secret for look-up. */
 type Digest = (secret: string) => string
 
 interface NoticeCommand {
@@ -17,9 +18,7 @@ interface NoticeCommand {
   readonly input: unknown
 }
 
-const COMMANDS: {
-  readonly [Type in CarrierNotice['type']]: (notice: NoticeOf<Type>, digest: Digest) => NoticeCommand
-} = {
+const COMMANDS: { readonly [Type in keyof Notices]: (notice: Notices[Type], digest: Digest) => NoticeCommand } = {
   'call-arrived': ({ callId, carrierCallId, to, from, sipHeaders, seed = null, at }, digest) => {
     const key = routingKeyIn(sipHeaders)
     const routingKeyHash = key && digest(key)
@@ -44,8 +43,12 @@ const COMMANDS: {
   }),
 }
 
-/** The command that a notice of the carrier's asks for. A routing key goes no further than its `digest`. */
+// One type parameter relates the notice to its entry of the table.
+function commandOf<Type extends keyof Notices>(type: Type, notice: Notices[Type], digest: Digest): NoticeCommand {
+  return COMMANDS[type](notice, digest)
+}
+
+/** The command, with its input, that handles a carrier notice. Of a routing key the input has only the digest. */
 export function commandFor(notice: CarrierNotice, digest: Digest): NoticeCommand {
-  const order = COMMANDS[notice.type] as (notice: CarrierNotice, digest: Digest) => NoticeCommand
-  return order(notice, digest)
+  return commandOf(notice.type, notice, digest)
 }

@@ -12,17 +12,17 @@ import { defineReaction } from '../kernel/reaction.ts'
 import { type CarrierNumbers, CarrierRefused, CarrierUnavailable } from '../ports/carrier-numbers.ts'
 import type { Causation, FlowTools } from './tools.ts'
 
-/** What orders of numbers need beside a call's flow. */
+/** Dependencies of number reactions, in addition to those of the call flow. */
 export interface NumberTools extends FlowTools {
-  /** The workspace as it stands. */
+  /** Current configuration of a workspace. @throws LogUnavailable */
   readonly configuration: (workspaceId: string) => Promise<WorkspaceState>
-  /** Does a piece of work unless another does it already, here (then it waits for that) or in another process. */
-  readonly runExclusive: (what: string, work: (tools: NumberTools) => Promise<unknown>) => Promise<void>
+  /** Runs work under a lease. Joins a run of the same key in this process; does nothing while another process runs it. */
+  readonly runExclusive: (key: string, work: (tools: NumberTools) => Promise<unknown>) => Promise<void>
 }
 
 const reasonOf = (error: Error) => error.message.slice(0, NUMBER.statusNote) || 'The carrier gave no reason.'
 
-/** What the carrier says of an order: it is asked for the number once, and how far it is from then on. */
+/** The carrier's status of an order; places the order if the carrier does not have it yet. A refusal is the status `failed`. */
 async function carrierStatusOf(numbers: CarrierNumbers, order: NumberOrder, workspaceId: string): Promise<OrderUpdate> {
   const { id: commandId, e164, customerReference, carrierOrderId } = order
   try {
@@ -34,7 +34,7 @@ async function carrierStatusOf(numbers: CarrierNumbers, order: NumberOrder, work
   }
 }
 
-/** Leaves what a carrier that is away could not do to the due work, which comes by again. */
+/** Ignores an unavailable carrier: the scheduled job retries the work. */
 async function skipIfUnavailable(work: () => Promise<unknown>): Promise<void> {
   try {
     await work()
@@ -44,8 +44,8 @@ async function skipIfUnavailable(work: () => Promise<unknown>): Promise<void> {
 }
 
 /**
- * Takes an order as far as it will go now: the fee is put aside, the carrier is asked, and what it says is recorded. Each
- * step is done once however often this is, so that whoever comes after a crash begins at the beginning.
+ * Advances an order as far as possible now: reserves the setup fee, places the order or looks up its status at the
+ * carrier, and records that status. Every step is idempotent, so a run after a crash starts from the first step.
  */
 export function advanceOrder({ runExclusive }: NumberTools, orderId: string, cause: Causation): Promise<void> {
   const workspaceId = cause.meta.workspaceId ?? ''
@@ -65,7 +65,7 @@ export function advanceOrder({ runExclusive }: NumberTools, orderId: string, cau
 
 const NOT_CONFIGURED = 'Number ordering is not configured here.'
 
-/** Points a number that waits for it at the platform, and records how that went. */
+/** Routes a pending number's calls to the platform, and records the result. */
 export function connectNumber({ runExclusive }: NumberTools, numberId: string, cause: Causation): Promise<void> {
   const workspaceId = cause.meta.workspaceId ?? ''
   return runExclusive(`connect:${numberId}`, async ({ run, carrier, configuration, now }) => {
@@ -74,7 +74,7 @@ export function connectNumber({ runExclusive }: NumberTools, numberId: string, c
     const connect = async () => {
       if (carrier.numbers === null) return NOT_CONFIGURED
       try {
-        // Pointing a number twice is harmless: each time is a command of its own.
+        // Connecting twice is harmless, so every attempt has a new command id.
         await carrier.numbers.connect({ commandId: `${numberId}:${now()}`, e164: number.e164 })
         return null
       } catch (error) {
@@ -87,8 +87,8 @@ export function connectNumber({ runExclusive }: NumberTools, numberId: string, c
 }
 
 /**
- * What follows from the events of an order, on the wallet and at the carrier. Whoever appended them goes on at once;
- * after a crash whoever is alive does.
+ * Steps of a number order on the wallet and at the carrier. The process that appended an event runs its step at once;
+ * after a crash another worker does.
  */
 export const numberOrders = defineReaction({
   name: 'number-orders',

@@ -9,13 +9,13 @@ import type { Causation, FlowTools } from './tools.ts'
 
 const { WalletCredited, WalletCharged } = walletEvents
 
-/** Bills the month that a number owes; where the wallet does not hold it, the number is past due, in time suspended. */
+/** Bills the month that a number owes. If the wallet does not cover it, records a missed renewal: the number is past due, and later suspended. */
 export async function billNumber({ run }: FlowTools, numberId: string, cause: Causation): Promise<void> {
   const refusal = await run(billRenewal, { numberId }, cause)
   if (refusal) await run(missRenewal, { numberId }, cause)
 }
 
-/** What follows from the wallet's entries for the rent of numbers. */
+/** Renews numbers whose rent was charged, and bills overdue rent after a credit. */
 export const renewals = defineReaction({
   name: 'renewals',
   events: { WalletCredited, WalletCharged },
@@ -24,7 +24,7 @@ export const renewals = defineReaction({
       const { kind, reference, amountCents } = event.data
       if (kind === 'renewal') await run(renewNumber, { reference, amountCents }, event)
     },
-    // What was owed for want of money is paid at once; what is still missing is tried again in its turn.
+    // Rent that the credit does not cover is billed again by its `renewal` job.
     async WalletCredited({ run, configuration, now }, event) {
       const { numbers } = await configuration(event.meta.workspaceId ?? '')
       const owed = numbersOwingRent(numbers.values(), new Date(now()).toISOString())

@@ -2,7 +2,7 @@ import type { AnyCommand } from '../kernel/command.ts'
 import type { Refusal } from '../kernel/refusal.ts'
 import type { Carrier } from '../ports/carrier.ts'
 
-/** On account of what a command is handled: an event, or, with its id null, work that fell due. */
+/** Cause of a command: an event, or a scheduled job (then `eventId` is null). */
 export interface Causation {
   readonly meta: {
     readonly workspaceId: string | null
@@ -11,9 +11,11 @@ export interface Causation {
   }
 }
 
-/** What a flow needs: to handle a command on account of something (null when it was not refused), the carrier, and the time (ms). */
+/** Dependencies of a reaction's steps. */
 export interface FlowTools {
+  /** Handles a command with the metadata of its cause. Resolves to the refusal; null when there is none. @throws LogUnavailable */
   readonly run: (command: AnyCommand, input: unknown, cause: Causation) => Promise<Refusal | null>
   readonly carrier: Carrier
+  /** Milliseconds since the epoch. */
   readonly now: () => number
 }

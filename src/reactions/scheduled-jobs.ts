@@ -1,0 +1,31 @@
+import type { NumberTools } from './number-orders.ts'
+import type { Causation } from './tools.ts'
+
+/** A job that is due: a row of the `timers` projection. */
+export interface ScheduledJob {
+  /** Id of the call, order or number that the job is about. */
+  readonly subjectId: string
+  /** Milliseconds since the epoch. */
+  readonly dueAt: number
+  /** Amount that falls due; only jobs of the kind `usage` have one. */
+  readonly amountCents: number | null
+}
+
+/** Runs a due job. Idempotent: the job is retried until its timer is removed. */
+export type JobHandler = (tools: NumberTools, job: ScheduledJob, cause: Causation) => Promise<unknown>
+
+/** Handlers by kind of job. */
+export type JobHandlers = Readonly<Record<string, JobHandler>>
+
+/**
+ * Merges the job handlers of all contexts.
+ * @throws Error when two contexts handle the same kind
+ */
+export function jobHandlersOf(contexts: readonly JobHandlers[]): JobHandlers {
+  const handlers = new Map<string, JobHandler>()
+  for (const [kind, handler] of contexts.flatMap((context) => Object.entries(context))) {
+    if (handlers.has(kind)) throw new Error(`Two contexts handle jobs of the kind ${kind}.`)
+    handlers.set(kind, handler)
+  }
+  return Object.fromEntries(handlers)
+}
