@@ -1,48 +1,43 @@
+import DataLoader from 'dataloader'
+import { z } from 'zod'
 import type { DecisionMemory } from '../../kernel/command.ts'
-import { collectionOf } from '../../kernel/projection.ts'
+import { type AnyProjection, collectionOf } from '../../kernel/projection.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type EventLog, START } from '../../ports/event-log.ts'
-import type { Checkpoint, StoredDocument } from '../../ports/read-store.ts'
+import type { Checkpoint, ReadStore } from '../../ports/read-store.ts'
 import { applyPending } from '../../runtime/projections/apply-pending.ts'
 import { BUILD_ALIASES } from '../../runtime/projections/build-alias.ts'
 import { buildNames } from '../../runtime/projections/build-names.ts'
 import { projections, upcasts } from '../registry.ts'
-import type { ReadSide } from './read-side.ts'
 
-/** A projection that has read to within this of now covers, with an hour's fold, all that was ever recorded. */
+/** Maximum age of a checkpoint (ms) whose documents and one hour's fold together cover every recorded event. */
 const COVERED_MS = 50 * 60_000
 
-type Found = ReadonlyMap<string, StoredDocument>
+/** The part of an alias that names the checkpoint of the active build. */
+const activeCheckpoint = z.object({ active: z.object({ checkpoint: z.string() }) })
 
-/** Look-ups that are asked for at once, and what they come to. */
-interface Batch {
-  readonly ids: Set<string>
-  readonly found: Promise<Found>
+type Views = Pick<ReadStore, 'get' | 'getMany' | 'checkpoint'>
+
+async function checkpointOf(views: Views, projection: AnyProjection): Promise<Checkpoint | null> {
+  const alias = await views.get(BUILD_ALIASES, projection.name)
+  return views.checkpoint(
+    alias ? activeCheckpoint.parse(alias.doc).active.checkpoint : buildNames(projection).checkpoint,
+  )
 }
 
 /**
- * Decision memory: documents of a memory's projection, folded forward from the log first where the projection lags
- * further than the hour that folds cover (Architecture §2). What one decision asks for is read at once: it may be much.
+ * Creates the look-ups of decisions: documents of a memory's projection. Where the projection lags further than the hour
+ * that folds cover, the missing events are applied from the log first (Architecture §2). Keys of one decision share one
+ * read; nothing is cached between decisions.
  */
-export function createLookupLoader(log: EventLog, views: ReadSide['views'], clock: Clock) {
-  const byName = new Map(projections.map((projection) => [projection.name, projection]))
-  const batches = new Map<string, Batch>()
-
-  async function checkpointOf(name: string): Promise<Checkpoint | null> {
-    const projection = byName.get(name)
-    if (!projection) return null
-    const pointer = await views.get(BUILD_ALIASES, name)
-    const active = pointer?.doc.active as { readonly checkpoint: string } | undefined
-    return views.checkpoint(active?.checkpoint ?? buildNames(projection).checkpoint)
-  }
-
-  async function read(name: string, ids: readonly string[]): Promise<Found> {
-    const projection = byName.get(name)
-    if (!projection) throw new TypeError(`No projection keeps the memory ${name}.`)
-    // Taken before the documents: they only get newer from here on.
-    const checkpoint = await checkpointOf(name)
+export function createLookupLoader(log: EventLog, views: Views, clock: Clock) {
+  async function load(projection: AnyProjection, keys: readonly string[]): Promise<readonly unknown[]> {
+    const ids = [...new Set(keys)]
+    // Read before the documents, which only get newer: no event between the two is missed.
+    const checkpoint = await checkpointOf(views, projection)
     const found = new Map((await views.getMany(collectionOf(projection), ids)).map((stored) => [stored.id, stored]))
-    if (checkpoint?.at && clock.now() - Date.parse(checkpoint.at) < COVERED_MS) return found
+    const documents = () => keys.map((key) => found.get(key)?.doc ?? null)
+    if (checkpoint?.at && clock.now() - Date.parse(checkpoint.at) < COVERED_MS) return documents()
     for (let after = checkpoint?.position ?? START, end = false; !end; ) {
       const page = await log.readAll(after)
       for (const id of ids) {
@@ -53,23 +48,21 @@ export function createLookupLoader(log: EventLog, views: ReadSide['views'], cloc
       after = page.position
       end = page.end
     }
-    return found
+    return documents()
   }
 
-  function begin(name: string): Batch {
-    const ids = new Set<string>()
-    const found = Promise.resolve().then(() => {
-      batches.delete(name)
-      return read(name, [...ids])
-    })
-    const batch = { ids, found }
-    batches.set(name, batch)
-    return batch
-  }
+  // Without a cache, every decision reads; the microtask collects the keys that one decision asks for in one turn.
+  const options = { cache: false, batchScheduleFn: queueMicrotask }
+  const loaders = new Map(
+    projections.map((projection) => [
+      projection.name,
+      new DataLoader<string, unknown>((keys) => load(projection, keys), options),
+    ]),
+  )
 
   return async ({ name }: DecisionMemory, id: string): Promise<unknown> => {
-    const { ids, found } = batches.get(name) ?? begin(name)
-    ids.add(id)
-    return (await found).get(id)?.doc ?? null
+    const loader = loaders.get(name)
+    if (!loader) throw new TypeError(`No projection keeps the memory ${name}.`)
+    return loader.load(id)
   }
 }
