@@ -1,6 +1,7 @@
+import { LRUCache } from 'lru-cache'
 import type { CallsExportBatch, CallsExportRequest, ExportBatchRequest } from '../../../queries/calls/calls-export.ts'
 
-/** Files whose next batch is kept at most: one that nobody comes back for gives way to the others. */
+/** Maximum number of files with a prefetched batch; the least recently served file is dropped first. */
 const MAX_FILES = 8
 
 interface PrefetchedBatch {
@@ -8,26 +9,24 @@ interface PrefetchedBatch {
   readonly lines: Promise<CallsExportBatch>
 }
 
-/** Once what is being answered has been sent: answers leave with the turn of the event loop that made them. */
+/** Resolves after the current reply was sent: replies leave at the end of the event-loop turn that made them. */
 const afterReply = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)))
 
-/** Makes the batch behind the one that was asked for while that travels: who comes back for it waits for less. */
+/** Prefetches the batch after the requested one while the reply travels, so that the next request of the file waits less. */
 export function withPrefetch(
   make: (ask: CallsExportRequest) => Promise<CallsExportBatch>,
 ): (ask: ExportBatchRequest) => Promise<CallsExportBatch> {
-  const kept = new Map<string, PrefetchedBatch>()
+  const prefetched = new LRUCache<string, PrefetchedBatch>({ max: MAX_FILES })
   return async ({ file, ...ask }) => {
-    const ahead = kept.get(file)
-    kept.delete(file)
+    const ahead = prefetched.get(file)
+    prefetched.delete(file)
     const lines = await (ahead?.belowMs === ask.belowMs ? ahead.lines : make(ask))
     const { belowMs, rows } = lines
     if (belowMs === null) return lines
     const next = afterReply().then(() => make({ ...ask, belowMs, most: ask.most - rows }))
-    // Who never comes back hears of no failure.
+    // The request that uses the batch gets its failure; without one, nothing handles the rejection.
     next.catch(() => undefined)
-    kept.set(file, { belowMs, lines: next })
-    const [oldest] = kept.keys()
-    if (kept.size > MAX_FILES && oldest !== undefined) kept.delete(oldest)
+    prefetched.set(file, { belowMs, lines: next })
     return lines
   }
 }
