@@ -24,6 +24,16 @@ export interface Entity<State = unknown, S extends EventSchemas = EventSchemas> 
 // biome-ignore lint/suspicious/noExplicitAny: a registry holds entities of every state.
 export type AnyEntity = Entity<any, any>
 
+/** The entity without its types, for what holds entities of every state. */
+export function anyEntityOf<State, S extends EventSchemas>(entity: Entity<State, S>): AnyEntity {
+  return entity as unknown as AnyEntity
+}
+
+/** A state that was folded by this entity, with its type. The value is not checked. */
+export function typedState<State, S extends EventSchemas>(_entity: Entity<State, S>, state: unknown): State {
+  return state as State
+}
+
 interface EntityDefinition<State, S extends EventSchemas>
   extends Omit<Entity<State, S>, 'longLived' | 'deduplicatesCommands' | 'upcasts'> {
   readonly longLived?: boolean

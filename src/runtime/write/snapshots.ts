@@ -1,20 +1,25 @@
-import type { Entity } from '../../kernel/entity.ts'
+import { z } from 'zod'
+import { type Entity, typedState } from '../../kernel/entity.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
 import type { Fold } from './fold.ts'
-import { deserializeCommands, type SerializedCommands, serializeCommands } from './processed-commands.ts'
+import { deserializeCommands, serializeCommands } from './processed-commands.ts'
 import { decodeState, encodeState } from './state-codec.ts'
 
 /** Version of the snapshot format; other versions are ignored. */
 const FORMAT = 2
 
-interface Snapshot {
-  readonly format: number
-  readonly version: number
-  readonly state: unknown
-  readonly revision: number
-  readonly position: number
-  readonly commands: SerializedCommands
-}
+const texts = z.array(z.string()).readonly()
+
+const snapshot = z.object({
+  format: z.literal(FORMAT),
+  version: z.number(),
+  state: z.unknown(),
+  revision: z.number(),
+  position: z.number(),
+  commands: z.object({ newer: texts, older: texts, since: z.string().nullable() }).readonly(),
+})
+
+type Snapshot = Readonly<z.infer<typeof snapshot>>
 
 const keyOf = (stream: string) => `fold:${stream}`
 
@@ -26,10 +31,10 @@ export async function loadSnapshot<State>(
   now: number,
 ): Promise<Fold<State> | null> {
   const entry = await ops.get(keyOf(stream), now).catch(() => null)
-  const cached = entry?.value as Snapshot | undefined
-  if (cached?.format !== FORMAT || cached.version !== entity.version) return null
+  const { data: cached } = snapshot.safeParse(entry?.value)
+  if (cached?.version !== entity.version) return null
   return {
-    state: decodeState(cached.state) as State,
+    state: typedState(entity, decodeState(cached.state)),
     revision: cached.revision,
     position: cached.position,
     commands: deserializeCommands(cached.commands),

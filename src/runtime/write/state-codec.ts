@@ -3,7 +3,7 @@ import { Map as PersistentMap, Set as PersistentSet } from 'immutable'
 const MAP = '$map'
 const SET = '$set'
 
-/** A folded state as plain JSON: persistent maps and sets become tagged lists. */
+/** Encodes a folded state as plain JSON: persistent maps and sets become tagged lists. */
 export function encodeState(state: unknown): unknown {
   if (PersistentMap.isMap(state))
     return { [MAP]: [...state.entries()].map(([key, value]) => [key, encodeState(value)]) }
@@ -13,14 +13,12 @@ export function encodeState(state: unknown): unknown {
   return Object.fromEntries(Object.entries(state).map(([key, value]) => [key, encodeState(value)]))
 }
 
-/** The state that `encodeState` was given. */
+/** Decodes the result of `encodeState`; the state is equal to the encoded one. */
 export function decodeState(stored: unknown): unknown {
   if (Array.isArray(stored)) return stored.map(decodeState)
   if (typeof stored !== 'object' || stored === null) return stored
-  const record = stored as Readonly<Record<string, unknown>>
-  const entries = record[MAP]
-  if (Array.isArray(entries)) return PersistentMap(entries.map(([key, value]) => [key, decodeState(value)]))
-  const values = record[SET]
-  if (Array.isArray(values)) return PersistentSet(values.map(decodeState))
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, decodeState(value)]))
+  if (MAP in stored && Array.isArray(stored[MAP]))
+    return PersistentMap(stored[MAP].map(([key, value]) => [key, decodeState(value)]))
+  if (SET in stored && Array.isArray(stored[SET])) return PersistentSet(stored[SET].map(decodeState))
+  return Object.fromEntries(Object.entries(stored).map(([key, value]) => [key, decodeState(value)]))
 }
