@@ -36,7 +36,7 @@ interface TrackedCollection {
   loaded: boolean
   /** Change count of the projection that the tables reflect; null when unknown. */
   moves: number | null
-  /** A document did not fit the columns: the store answers from then on. */
+  /** Whether a document did not fit the columns: if so, the store answers every query. */
   broken: boolean
 }
 
@@ -94,8 +94,8 @@ function take(tracked: TrackedCollection, { doc }: StoredDocument, ordinalOf: (d
 
 /** Reads every document folded after `last` into the tables. @throws StoreUnavailable */
 async function catchUp(store: ReadStore, tracked: TrackedCollection): Promise<void> {
-  // Where a batch is not atomic, later documents of one may show before earlier ones: only a checkpoint read
-  // beforehand says that nothing at or below it is still to come.
+  // When batches are not atomic, later documents of one may be visible before earlier ones. Only a checkpoint read
+  // before the documents guarantees that every document at or below it is visible.
   const checkpoint = await store.checkpoint(tracked.checkpoint)
   const ordinalOf = reader(tracked.spec.ordinal)
   const fields = ['workspaceId', tracked.spec.ordinal, ...Object.keys(tracked.spec.columns)]
@@ -124,50 +124,53 @@ function split(terms: readonly Term[]): { readonly workspaceId: string; readonly
   return { workspaceId: only.operand, others: terms.filter((term) => term !== only) }
 }
 
-/**
- * Read-store decorator: answers `sum` and `count` of declared collections from typed arrays. They read what is new in
- * the store before each answer, or, with `changeCountOf`, only after the projection's change count has grown. What they
- * cannot answer (another path, `$or`, `$regex`, more than two groups) the store answers.
- */
-export function withColumns(
-  store: ReadStore,
-  specs: readonly ColumnSpec[],
-  changeCountOf: (projection: string) => number | null = () => null,
-): ColumnStore {
+/** The collections that have columns, found by name. */
+interface Tracking {
+  /** A collection's tables; null when it has no columns. */
+  readonly of: (collection: string) => TrackedCollection | null
+  /** Loads what the store has at the time of the call; concurrent calls share the next read. @throws StoreUnavailable */
+  readonly refresh: (tracked: TrackedCollection) => Promise<void>
+  readonly forget: (collection: string) => void
+}
+
+function createTracking(store: ReadStore, specs: readonly ColumnSpec[]): Tracking {
   const trackedBy = new Map<string, TrackedCollection | null>()
   const flight = createNextFlight<void>()
-  /** Reads what the store has at the time of the call into the tables; concurrent calls share the next read. */
-  const refresh = (tracked: TrackedCollection) => flight(tracked.collection, () => catchUp(store, tracked))
-
-  const trackedOf = (collection: string): TrackedCollection | null => {
-    const known = trackedBy.get(collection)
-    if (known !== undefined) return known
-    const spec = specs.find((one) => one.collection === parseCollectionName(collection).base)
-    const tracked = spec ? track(collection, spec) : null
-    trackedBy.set(collection, tracked)
-    return tracked
+  return {
+    of(collection) {
+      const known = trackedBy.get(collection)
+      if (known !== undefined) return known
+      const spec = specs.find((one) => one.collection === parseCollectionName(collection).base)
+      const tracked = spec ? track(collection, spec) : null
+      trackedBy.set(collection, tracked)
+      return tracked
+    },
+    refresh: (tracked) => flight(tracked.collection, () => catchUp(store, tracked)),
+    forget: (collection) => void trackedBy.delete(collection),
   }
+}
 
-  /** The result from the columns; null when they cannot answer, or not yet. */
-  async function answer<T>(
+/** Computes results from the columns: `none` for a workspace without documents, null when the store must answer. */
+function createAnswer(tracking: Tracking, changeCountOf: (projection: string) => number | null) {
+  return async function answer<T>(
     collection: string,
     filter: Filter,
     from: (table: Table, selection: Selection) => T | null,
     none: T,
   ): Promise<T | null> {
-    const tracked = trackedOf(collection)
+    const tracked = tracking.of(collection)
     if (!tracked || tracked.broken) return null
     const terms = termsOf(filter)
     const asked = terms && split(terms)
     if (!asked) return null
     if (!tracked.loaded) {
       // The first load may take seconds: meanwhile the store answers. If it fails, the next query starts it again.
-      refresh(tracked).catch(() => {})
+      tracking.refresh(tracked).catch(() => {})
       return null
     }
     const moves = changeCountOf(parseCollectionName(collection).name)
     if (moves === null || moves !== tracked.moves) {
-      await refresh(tracked)
+      await tracking.refresh(tracked)
       tracked.moves = moves
     }
     if (tracked.broken) return null
@@ -176,6 +179,20 @@ export function withColumns(
     const selection = select(table, asked.others)
     return selection && from(table, selection)
   }
+}
+
+/**
+ * Read-store decorator: answers `sum` and `count` of declared collections from typed arrays. The arrays load new
+ * documents from the store before each answer or, with `changeCountOf`, only after the projection's change count has
+ * grown. The store answers everything else (another path, `$or`, `$regex`, more than two groups).
+ */
+export function withColumns(
+  store: ReadStore,
+  specs: readonly ColumnSpec[],
+  changeCountOf: (projection: string) => number | null = () => null,
+): ColumnStore {
+  const tracking = createTracking(store, specs)
+  const answer = createAnswer(tracking, changeCountOf)
 
   return {
     ...delegate(store),
@@ -193,14 +210,14 @@ export function withColumns(
       return count ?? store.count(collection, filter)
     },
     async drop(collection, checkpoint) {
-      trackedBy.delete(collection)
+      tracking.forget(collection)
       await store.drop(collection, checkpoint)
     },
     async warm(collections) {
       await Promise.all(
         collections.map(async (collection) => {
-          const tracked = trackedOf(collection)
-          if (tracked) await refresh(tracked)
+          const tracked = tracking.of(collection)
+          if (tracked) await tracking.refresh(tracked)
         }),
       )
     },

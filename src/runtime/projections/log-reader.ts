@@ -19,6 +19,71 @@ interface Tail {
   after: number
 }
 
+interface PageAfter {
+  readonly after: number
+  readonly page: LogPage
+}
+
+/** Reads the tail of the log, one page at each request, over one subscription for as long as the requests continue it. */
+function createTailReader(
+  log: EventLog,
+  signal: AbortSignal,
+  listener: {
+    readonly onPage: (read: PageAfter) => void
+    /** The subscription broke. The reason shows at the next read of the log. */
+    readonly onFailure: () => void
+    /** A request has ended, whether with a page, a failure or the end of the subscription. */
+    readonly onEnd: () => void
+  },
+) {
+  let tail: Tail | null = null
+  let isWaiting = false
+
+  function close(): void {
+    tail?.stop.abort()
+    tail = null
+    isWaiting = false
+  }
+
+  function open(after: number): Tail {
+    const stop = new AbortController()
+    const pages = log.follow(after, AbortSignal.any([signal, stop.signal]))[Symbol.asyncIterator]()
+    return { pages, stop, after }
+  }
+
+  async function pull(from: Tail): Promise<void> {
+    isWaiting = true
+    try {
+      const next = await from.pages.next()
+      if (tail !== from) return
+      isWaiting = false
+      if (next.done) tail = null
+      else {
+        listener.onPage({ after: from.after, page: next.value })
+        from.after = next.value.position
+      }
+    } catch {
+      if (tail !== from) return
+      close()
+      listener.onFailure()
+    }
+    listener.onEnd()
+  }
+
+  return {
+    /** Requests the next page after a position, unless a request is under way. */
+    request(after: number): void {
+      if (signal.aborted || isWaiting) return
+      if (tail === null || tail.after !== after) {
+        close()
+        tail = open(after)
+      }
+      void pull(tail)
+    },
+    close,
+  }
+}
+
 /** Creates a log reader; its subscription ends with the signal. Events of other types than `types` may be left out. */
 export function createLogReader(
   log: EventLog,
@@ -26,42 +91,18 @@ export function createLogReader(
   wake: WakeSignal,
   signal: AbortSignal,
 ): LogReader {
-  let tail: Tail | null = null
-  let waiting = false
-  let kept: { readonly after: number; readonly page: LogPage } | null = null
+  let kept: PageAfter | null = null
   let end: number | null = null
-
-  const unsubscribe = () => {
-    tail?.stop.abort()
-    tail = null
-    waiting = false
-  }
-
-  const open = (after: number): Tail => {
-    const stop = new AbortController()
-    const pages = log.follow(after, AbortSignal.any([signal, stop.signal]))[Symbol.asyncIterator]()
-    return { pages, stop, after }
-  }
-
-  const pull = async (from: Tail) => {
-    waiting = true
-    try {
-      const next = await from.pages.next()
-      if (tail !== from) return
-      waiting = false
-      if (next.done) tail = null
-      else {
-        kept = { after: from.after, page: next.value }
-        from.after = next.value.position
-      }
-    } catch {
-      // The subscription broke: the end of the log is unknown until the next read, which reports the reason.
-      if (tail !== from) return
-      unsubscribe()
+  const tail = createTailReader(log, signal, {
+    onPage: (read) => {
+      kept = read
+    },
+    // The end of the log is unknown until the next read.
+    onFailure: () => {
       end = null
-    }
-    wake.notify()
-  }
+    },
+    onEnd: wake.notify,
+  })
 
   return {
     async page(after, limit) {
@@ -80,13 +121,8 @@ export function createLogReader(
         end = after
         wake.notify()
       }
-      if (signal.aborted || waiting || (kept !== null && kept.page.position > after)) return
-      if (tail === null || tail.after !== after) {
-        unsubscribe()
-        tail = open(after)
-      }
-      void pull(tail)
+      if (kept === null || kept.page.position <= after) tail.request(after)
     },
-    close: unsubscribe,
+    close: tail.close,
   }
 }

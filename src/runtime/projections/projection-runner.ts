@@ -9,7 +9,7 @@ import { flush, flushDueAt } from './advance-build.ts'
 import type { BuildPorts, Halt } from './build-ports.ts'
 import { createBuildSet } from './build-set.ts'
 import { createCatchUp } from './catch-up.ts'
-import { createLogReader } from './log-reader.ts'
+import { createLogReader, type LogReader } from './log-reader.ts'
 import { type ProjectionBuild, positionOf } from './projection-build.ts'
 import { type RebuildProgress, rebuildProgress } from './rebuild-progress.ts'
 import { loadCheckpoint, watchOwner } from './standby.ts'
@@ -68,17 +68,10 @@ export interface ProjectionRunner {
 
 const isHalted = ({ state }: ProjectionBuild) => state === 'halted'
 
-/** Runs projections over the log until the signal: catches up, follows, rebuilds, and stands by for other runners. */
-export function runProjections(options: ProjectionRunnerOptions): ProjectionRunner {
-  const { log, store, projections, clock, signal, upcasts = {} } = options
-  const wake = createWakeSignal(clock, signal)
-  const logReader = createLogReader(
-    log,
-    new Set(projections.flatMap(({ events }) => Object.keys(events))),
-    wake,
-    signal,
-  )
-  const ports: BuildPorts = {
+/** The ports of the builds; the progress of active builds is reported to the options' listener. */
+function portsOf(options: ProjectionRunnerOptions): BuildPorts {
+  const { log, store, clock, upcasts = {} } = options
+  return {
     log,
     store,
     clock,
@@ -89,6 +82,36 @@ export function runProjections(options: ProjectionRunnerOptions): ProjectionRunn
       options.onProgress?.(build.projection.name, positionOf(build), touched, workspaces, build.state === 'standby')
     },
   }
+}
+
+/** The status of a build. `loopProblem`: why the runner's loop failed last; null when it runs. */
+function statusOf(
+  build: ProjectionBuild,
+  logReader: LogReader,
+  now: number,
+  loopProblem: string | null,
+): ProjectionStatus {
+  const { projection, position, at } = build
+  const isBehind = isHalted(build) || !logReader.isCaughtUp(position ?? START)
+  return {
+    name: projection.name,
+    version: projection.version,
+    position: position ?? build.committed ?? START,
+    at,
+    lagMs: isBehind && at !== null ? Math.max(0, now - Date.parse(at)) : 0,
+    events: build.events,
+    state: build.building && build.state === 'running' ? 'rebuilding' : build.state,
+    problem: build.problem ?? loopProblem,
+  }
+}
+
+/** Runs projections over the log until the signal: catches up, follows, rebuilds, and stands by for other runners. */
+export function runProjections(options: ProjectionRunnerOptions): ProjectionRunner {
+  const { log, store, projections, clock, signal } = options
+  const wake = createWakeSignal(clock, signal)
+  const types = new Set(projections.flatMap(({ events }) => Object.keys(events)))
+  const logReader = createLogReader(log, types, wake, signal)
+  const ports = portsOf(options)
   const builds = createBuildSet({
     store,
     projections,
@@ -124,23 +147,8 @@ export function runProjections(options: ProjectionRunnerOptions): ProjectionRunn
 
   const loop = startRunLoop({ turn, wake, clock, signal, onStop: async () => logReader.close() })
 
-  function statusOf(build: ProjectionBuild): ProjectionStatus {
-    const { projection, position, at } = build
-    const isBehind = isHalted(build) || !logReader.isCaughtUp(position ?? START)
-    return {
-      name: projection.name,
-      version: projection.version,
-      position: position ?? build.committed ?? START,
-      at,
-      lagMs: isBehind && at !== null ? Math.max(0, clock.now() - Date.parse(at)) : 0,
-      events: build.events,
-      state: build.building && build.state === 'running' ? 'rebuilding' : build.state,
-      problem: build.problem ?? loop.problem(),
-    }
-  }
-
   return {
-    status: () => builds.all().map(statusOf),
+    status: () => builds.all().map((build) => statusOf(build, logReader, clock.now(), loop.problem())),
     async rebuild(name) {
       const projection = projections.find((one) => one.name === name)
       if (!projection) throw new TypeError(`No projection is called ${name}.`)

@@ -7,7 +7,7 @@ import { evaluateRate, type RateWindow } from './sliding-window.ts'
 interface RateRequest {
   readonly rate: Rate
   readonly counts: boolean
-  readonly answer: (standing: RateLimitResult) => void
+  readonly answer: (result: RateLimitResult) => void
   readonly fail: (error: unknown) => void
 }
 
@@ -31,6 +31,36 @@ function timesOf(value: unknown): readonly number[] {
 }
 
 /**
+ * Evaluates batches of requests on the stored windows. `evaluate` resolves to null when another process has written the
+ * window in between.
+ */
+function createBatchEvaluator(ops: Pick<OperationalStore, 'get' | 'putIf'>, clock: Clock) {
+  async function windowOf(id: string, queue: RequestQueue, now: number): Promise<StoredWindow> {
+    if (queue.known) return queue.known
+    const entry = await ops.get(keyOf(id), now)
+    return { times: timesOf(entry?.value), version: entry?.version ?? 0 }
+  }
+
+  return async function evaluate(
+    id: string,
+    queue: RequestQueue,
+    batch: readonly RateRequest[],
+  ): Promise<readonly RateLimitResult[] | null> {
+    const now = clock.now()
+    const known = await windowOf(id, queue, now)
+    const times: RateWindow = [...known.times]
+    const results = batch.map(({ rate, counts }) => evaluateRate(times, rate, now, counts))
+    if (!batch.some(({ counts }, n) => counts && results[n]?.allowed)) return results
+    const expiresAt = now + Math.max(...batch.map(({ rate }) => rate.windowMs))
+    queue.known = null
+    if (!(await ops.putIf(keyOf(id), known.version, times, expiresAt, now))) return null
+    // Versions may continue after an expired entry: the next version is only known after an existing one.
+    if (known.version > 0) queue.known = { times, version: known.version + 1 }
+    return results
+  }
+}
+
+/**
  * Limits rates over all processes that share an operational store. Per id, a process writes once for all waiting
  * requests, by compare-and-set on the window that it evaluated: two processes never both take the last request.
  */
@@ -38,61 +68,38 @@ export function createSharedRateLimiter(
   ops: Pick<OperationalStore, 'get' | 'putIf'>,
   clock: Clock,
 ): RateLimiter & { readonly size: () => number } {
-  const lines = createTtlMap<RequestQueue>(clock, ({ working }) => working)
+  const queues = createTtlMap<RequestQueue>(clock, ({ working }) => working)
+  const evaluate = createBatchEvaluator(ops, clock)
 
-  async function knownOf(id: string, line: RequestQueue, now: number): Promise<StoredWindow> {
-    if (line.known) return line.known
-    const entry = await ops.get(keyOf(id), now)
-    return { times: timesOf(entry?.value), version: entry?.version ?? 0 }
-  }
-
-  /** Evaluates a batch; null when another process has written the window in between. */
-  async function judged(
-    id: string,
-    line: RequestQueue,
-    batch: readonly RateRequest[],
-  ): Promise<readonly RateLimitResult[] | null> {
-    const now = clock.now()
-    const known = await knownOf(id, line, now)
-    const times: RateWindow = [...known.times]
-    const standings = batch.map(({ rate, counts }) => evaluateRate(times, rate, now, counts))
-    if (!batch.some(({ counts }, n) => counts && standings[n]?.allowed)) return standings
-    const expiresAt = now + Math.max(...batch.map(({ rate }) => rate.windowMs))
-    line.known = null
-    if (!(await ops.putIf(keyOf(id), known.version, times, expiresAt, now))) return null
-    // Versions may continue after an expired entry: the next version is only known after an existing one.
-    if (known.version > 0) line.known = { times, version: known.version + 1 }
-    return standings
-  }
-
-  async function work(id: string, line: RequestQueue): Promise<void> {
-    line.working = true
-    while (line.waiting.length > 0) {
-      const batch = line.waiting
-      line.waiting = []
+  /** Answers the waiting requests of an id, batch after batch, until none waits. */
+  async function work(id: string, queue: RequestQueue): Promise<void> {
+    queue.working = true
+    while (queue.waiting.length > 0) {
+      const batch = queue.waiting
+      queue.waiting = []
       try {
-        let standings: readonly RateLimitResult[] | null = null
-        while (standings === null) standings = await judged(id, line, batch)
-        for (const [n, standing] of standings.entries()) batch[n]?.answer(standing)
+        let results: readonly RateLimitResult[] | null = null
+        while (results === null) results = await evaluate(id, queue, batch)
+        for (const [n, result] of results.entries()) batch[n]?.answer(result)
       } catch (error) {
-        line.known = null
+        queue.known = null
         for (const { fail } of batch) fail(error)
       }
     }
-    line.working = false
+    queue.working = false
   }
 
-  const ask = (id: string, rate: Rate, counts: boolean): Promise<RateLimitResult> =>
+  const enqueue = (id: string, rate: Rate, counts: boolean): Promise<RateLimitResult> =>
     new Promise((answer, fail) => {
       const begin = (): RequestQueue => ({ waiting: [], working: false, known: null })
-      const line = lines.getOrCreate(id, clock.now() + rate.windowMs, begin)
-      line.waiting.push({ rate, counts, answer, fail })
-      if (!line.working) work(id, line)
+      const queue = queues.getOrCreate(id, clock.now() + rate.windowMs, begin)
+      queue.waiting.push({ rate, counts, answer, fail })
+      if (!queue.working) work(id, queue)
     })
 
   return {
-    consume: (id, rate) => ask(id, rate, true),
-    peek: (id, rate) => ask(id, rate, false),
-    size: lines.size,
+    consume: (id, rate) => enqueue(id, rate, true),
+    peek: (id, rate) => enqueue(id, rate, false),
+    size: queues.size,
   }
 }

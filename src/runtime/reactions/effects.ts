@@ -11,7 +11,7 @@ import { createExclusiveTasks, type LeaseOwner } from './exclusive-task.ts'
 /** Processed events that are remembered, so that the reactions skip them when they read the log. */
 const MAX_PROCESSED = 200_000
 
-/** The event, or the due work (its id null), on whose account a command is handled. */
+/** What causes a command: an event, or a scheduled job (`eventId` null). */
 export interface EffectCause {
   readonly meta: {
     readonly workspaceId: string | null
@@ -20,26 +20,26 @@ export interface EffectCause {
   }
 }
 
-/** What every effect works with, whatever the domain adds. */
+/** The tools that every effect has; the domain adds its own. */
 export interface EffectTools<Tools> {
-  /** Handles a command on account of something, and its effects; resolves to null unless it was refused. */
+  /** Handles a command with its cause, then runs the effects of its events. Resolves to the refusal, if any. */
   readonly run: (command: AnyCommand, input: unknown, cause: EffectCause) => Promise<Refusal | null>
   readonly now: () => number
-  /** Does a piece of work unless another does it already, here (then it waits for that) or in another process. */
+  /** Runs work under a lease. When this process runs it already, waits for that run; when another does, skips it. */
   readonly runExclusive: (what: string, work: (tools: Tools) => Promise<unknown>) => Promise<void>
 }
 
-/** Commands, and their effects at once. */
+/** Handles commands and runs the effects of their events in the same process, without waiting for the reactions. */
 export interface Effects<Tools> {
-  /** Handles a command, then runs the effects of its events. An effect that fails is left to its reaction. */
+  /** Handles a command, then runs the effects of its events. A failed effect is retried by its reaction. */
   readonly handle: (command: AnyCommand, input: unknown, context: CommandContext) => Promise<CommandResult | Refusal>
-  /** Runs the effects of events at once; resolves to the events that they led to. */
+  /** Runs the effects of events. Resolves to the events that they led to. */
   readonly processEvents: (events: readonly RecordedEvent[]) => Promise<readonly RecordedEvent[]>
-  /** Does what a reaction would do, and its effects; resolves to the events that this led to. */
+  /** Runs work with the tools of a reaction, and the effects of its commands. Resolves to the events that it led to. */
   readonly runEffects: (work: (tools: Tools) => Promise<unknown>) => Promise<readonly RecordedEvent[]>
-  /** Whether this process has run a reaction's effect of an event already. */
+  /** Whether a reaction's effect of an event has succeeded in this process. */
   readonly isProcessed: (reaction: string, eventId: string) => boolean
-  /** What reactions work with when they run the effects of other processes' events, or after a crash. */
+  /** Tools for the reactions, which run the effects of other processes' events and those that a crash left undone. */
   readonly tools: Tools
 }
 
@@ -49,7 +49,7 @@ function createRecentIds(maxSize: number) {
   return { has: (id: string) => ids.has(id), add: (id: string) => void ids.set(id, true) }
 }
 
-/** Runs the steps of reactions on events at once, and remembers which succeeded. */
+/** Runs the steps of reactions on given events, and remembers which succeeded. */
 function createProcessor<Tools>(
   reactions: readonly AnyReaction<Tools>[],
   onFailure: (event: RecordedEvent, error: unknown) => void,
@@ -82,14 +82,24 @@ function createProcessor<Tools>(
   }
 }
 
+const contextOf = ({ meta }: EffectCause, actor: Actor, commandId: string): CommandContext => ({
+  workspaceId: meta.workspaceId ?? '',
+  actor,
+  commandId,
+  correlationId: meta.correlationId,
+  causationId: meta.eventId,
+  surface: actor.type,
+  ip: null,
+})
+
 /**
- * Runs the effects of events in the process that appended them, by the same tables with which the reactions follow the
- * log: what a crash leaves undone, a reaction does.
+ * Runs the effects of events in the process that appended them, from the same tables that the reactions use to follow
+ * the log. A reaction runs the effects that a crash left undone.
  */
 export function createEffects<Tools>(options: {
   readonly writer: StreamWriter
   readonly reactions: readonly AnyReaction<Tools>[]
-  /** Adds to the tools what the domain's effects need. */
+  /** Adds the domain's own tools. */
   readonly toolsOf: (base: EffectTools<Tools>) => Tools
   readonly clock: Clock
   readonly claims: LeaseOwner
@@ -102,21 +112,11 @@ export function createEffects<Tools>(options: {
   const { process, isProcessed } = createProcessor(options.reactions, options.onFailure)
   const runExclusive = createExclusiveTasks<RecordedEvent>(claims, clock)
 
-  const contextOf = ({ meta }: EffectCause): CommandContext => ({
-    workspaceId: meta.workspaceId ?? '',
-    actor,
-    commandId: newCommandId(),
-    correlationId: meta.correlationId,
-    causationId: meta.eventId,
-    surface: actor.type,
-    ip: null,
-  })
-
   /** Tools that pass every event to which an effect leads to `collect`. */
   function createTools(collect: (events: readonly RecordedEvent[]) => void): Tools {
     const tools: Tools = toolsOf({
       run: async (command, input, cause) => {
-        const outcome = await writer.handle(command, input, contextOf(cause))
+        const outcome = await writer.handle(command, input, contextOf(cause, actor, newCommandId()))
         if (isRefusal(outcome)) return outcome
         collect(outcome.events)
         await process(outcome.events, tools)

@@ -3,7 +3,7 @@ import type { AnyReaction } from '../../kernel/reaction.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
-import { createLogReader } from '../projections/log-reader.ts'
+import { createLogReader, type LogReader } from '../projections/log-reader.ts'
 import { startRunLoop } from '../run-loop.ts'
 import type { Upcasts } from '../upcasts.ts'
 import { createDispatcher } from './dispatch-jobs.ts'
@@ -47,6 +47,20 @@ export interface ReactionRunner {
 const MAX_JOBS = 2_000
 const PAGE = 1_000
 
+/** Reads a page for the subscriptions that are behind the log, if any. Resolves to whether there were any. */
+async function readPage<Tools>(logReader: LogReader, reading: readonly Subscription<Tools>[]): Promise<boolean> {
+  const behind = reading.filter(({ read }) => !logReader.isCaughtUp(read))
+  const caughtUp = reading.filter((subscription) => !behind.includes(subscription))
+  if (caughtUp.length > 0) logReader.subscribe(Math.max(...caughtUp.map(({ read }) => read)))
+  if (behind.length === 0) return false
+  const after = Math.min(...behind.map(({ read }) => read))
+  const page = await logReader.page(after, PAGE)
+  for (const subscription of behind) {
+    if (subscription.read === after || subscription.read < page.position) enqueue(subscription, page)
+  }
+  return true
+}
+
 /** Runs reactions over the log until the signal, each in one process at a time, at least once for each event. */
 export function runReactions<Tools>(options: ReactionRunnerOptions<Tools>): ReactionRunner {
   const { log, ops, clock, signal, owner, upcasts = {}, isProcessed = () => false } = options
@@ -64,20 +78,6 @@ export function runReactions<Tools>(options: ReactionRunnerOptions<Tools>): Reac
     options.onHalt?.({ ...statusOf(subscription), waiting })
   }
 
-  /** Reads a page for the subscriptions that are behind the log, if any. Resolves to whether there were any. */
-  async function readPage(reading: readonly Subscription<Tools>[]): Promise<boolean> {
-    const behind = reading.filter(({ read }) => !logReader.isCaughtUp(read))
-    const caughtUp = reading.filter((subscription) => !behind.includes(subscription))
-    if (caughtUp.length > 0) logReader.subscribe(Math.max(...caughtUp.map(({ read }) => read)))
-    if (behind.length === 0) return false
-    const after = Math.min(...behind.map(({ read }) => read))
-    const page = await logReader.page(after, PAGE)
-    for (const subscription of behind) {
-      if (subscription.read === after || subscription.read < page.position) enqueue(subscription, page)
-    }
-    return true
-  }
-
   /** Runs every subscription once. Resolves to the instant until which there is nothing to do; null when there is more at once. */
   async function turn(): Promise<number | null> {
     const now = clock.now()
@@ -85,7 +85,10 @@ export function runReactions<Tools>(options: ReactionRunnerOptions<Tools>): Reac
       if (one.state !== 'halted' && now >= one.leaseDueAt) await renewLease(leases, one, now)
     }
     const owners = owned()
-    const isBehind = await readPage(owners.filter(({ jobs }) => jobs.length < MAX_JOBS))
+    const isBehind = await readPage(
+      logReader,
+      owners.filter(({ jobs }) => jobs.length < MAX_JOBS),
+    )
     const dues = owners.map((one) => dispatcher.dispatch(one, clock.now()))
     for (const one of owners) if (one.state === 'owner') await commitPosition(leases, one, clock.now())
     if (isBehind) return null
