@@ -11,7 +11,7 @@ export interface Term {
 const operators = ['$eq', '$ne', '$in', '$nin', '$gt', '$gte', '$lt', '$lte'] as const
 type Operator = (typeof operators)[number]
 
-/** A filter as terms that must all hold; null when it says more than that. */
+/** Converts a filter into terms that must all hold; null when the filter is not such a conjunction. */
 export function termsOf(filter: Filter): readonly Term[] | null {
   const terms: Term[] = []
   for (const [path, condition] of Object.entries(filter)) {
@@ -53,7 +53,7 @@ const operandList = (operand: Term['operand']): readonly Scalar[] =>
 const sameType = (value: Scalar, operand: Term['operand']): operand is number | string =>
   typeof value === typeof operand && (typeof value === 'number' || typeof value === 'string')
 
-// Text is ordered by code point, as the stores order it; `<` on strings would go by UTF-16 unit.
+// Orders text by code point, like the stores; `<` on strings would compare UTF-16 units.
 function compare(a: Scalar, b: Scalar): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   return Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)))
@@ -70,13 +70,13 @@ const holds: Readonly<Record<Operator, (value: Scalar, operand: Term['operand'])
   $lte: (value, operand) => sameType(value, operand) && compare(value, operand) <= 0,
 }
 
-/** Rows that pass so far: `rows[0..count)`; `rows` null for all of them. */
+/** The rows selected so far, `rows[0..count)`; `rows` is null when all rows are selected. */
 export interface Selection {
   readonly rows: Uint32Array | null
   readonly count: number
 }
 
-/** The rows that all terms hold for; null when a term asks for a path that is no column. */
+/** Selects the rows for which all terms hold; null when the path of a term has no column. */
 export function select(table: Table, terms: readonly Term[]): Selection | null {
   let selection: Selection = { rows: null, count: table.rows }
   for (const [path, all] of Map.groupBy(terms, (term) => term.path)) {
@@ -87,8 +87,9 @@ export function select(table: Table, terms: readonly Term[]): Selection | null {
   return selection
 }
 
-// Each loop writes every row's index and moves on only where it passes: no branch to mispredict.
-// `into` may be `from`: what is written lies at or before what has been read.
+// Each loop writes the index of every row, and advances the write position only for rows that pass: there is no branch
+// to mispredict. `into` may be `from`, because the write position never passes the read position.
+// `?? 0` only satisfies the type checker: every index is within its array, and V8 removes the check.
 function selectCodes(column: CodeColumn, terms: readonly Term[], { rows: from, count }: Selection): Selection {
   const [only] = terms
   const { values } = column
@@ -116,7 +117,7 @@ function equalInAll(values: Int32Array, code: number, into: Uint32Array, rows: n
 function equalAmong(values: Int32Array, code: number, rows: Uint32Array, count: number): number {
   let found = 0
   for (let i = 0; i < count; i++) {
-    const row = rows[i] as number
+    const row = rows[i] ?? 0
     rows[found] = row
     found += values[row] === code ? 1 : 0
   }
@@ -127,7 +128,7 @@ function passInAll(values: Int32Array, passes: Uint8Array, into: Uint32Array, ro
   let found = 0
   for (let row = 0; row < rows; row++) {
     into[found] = row
-    found += passes[values[row] as number] as number
+    found += passes[values[row] ?? 0] ?? 0
   }
   return found
 }
@@ -135,9 +136,9 @@ function passInAll(values: Int32Array, passes: Uint8Array, into: Uint32Array, ro
 function passAmong(values: Int32Array, passes: Uint8Array, rows: Uint32Array, count: number): number {
   let found = 0
   for (let i = 0; i < count; i++) {
-    const row = rows[i] as number
+    const row = rows[i] ?? 0
     rows[found] = row
-    found += passes[values[row] as number] as number
+    found += passes[values[row] ?? 0] ?? 0
   }
   return found
 }
@@ -167,7 +168,7 @@ function atMost(range: Range, to: number, toItself: boolean): Range {
   return { ...range, to, toItself }
 }
 
-/** The one range that the terms come to, or null where they are more than a range of numbers. */
+/** Intersects the terms into one range of numbers; null when a term is not a bound. */
 function rangeOf(terms: readonly Term[]): Range | null {
   let range: Range = { from: Number.NEGATIVE_INFINITY, fromItself: true, to: Number.POSITIVE_INFINITY, toItself: true }
   for (const { operator, operand } of terms) {
@@ -194,7 +195,7 @@ function rangeInAll(
 ): number {
   let found = 0
   for (let row = 0; row < rows; row++) {
-    const value = values[row] as number
+    const value = values[row] ?? 0
     into[found] = row
     found += (fromItself ? value >= from : value > from) && (toItself ? value <= to : value < to) ? 1 : 0
   }
@@ -209,8 +210,8 @@ function rangeAmong(
 ): number {
   let found = 0
   for (let i = 0; i < count; i++) {
-    const row = rows[i] as number
-    const value = values[row] as number
+    const row = rows[i] ?? 0
+    const value = values[row] ?? 0
     rows[found] = row
     found += (fromItself ? value >= from : value > from) && (toItself ? value <= to : value < to) ? 1 : 0
   }
@@ -220,7 +221,7 @@ function rangeAmong(
 function equalFlagAmong(flags: Uint8Array, flag: number, rows: Uint32Array, count: number): number {
   let found = 0
   for (let i = 0; i < count; i++) {
-    const row = rows[i] as number
+    const row = rows[i] ?? 0
     rows[found] = row
     found += flags[row] === flag ? 1 : 0
   }
@@ -235,15 +236,15 @@ function testEach(
   count: number,
 ): number {
   const tests = terms.map(({ operator, operand }) => {
-    // A set, for lists may be long; the rest is rare.
+    // A set, because the list may be long.
     const set = operator === '$in' || operator === '$nin' ? new Set<unknown>(operandList(operand)) : null
     if (set) return operator === '$in' ? (value: Scalar) => set.has(value) : (value: Scalar) => !set.has(value)
     return (value: Scalar) => holds[operator](value, operand)
   })
   let found = 0
   for (let i = 0; i < count; i++) {
-    const row = from ? (from[i] as number) : i
-    const value = nulls?.[row] === 1 ? null : (values[row] as number)
+    const row = from ? (from[i] ?? 0) : i
+    const value = nulls?.[row] === 1 ? null : (values[row] ?? 0)
     into[found] = row
     if (tests.every((test) => test(value))) found += 1
   }

@@ -8,7 +8,7 @@ export interface Group {
   readonly sums: readonly number[]
 }
 
-/** More cells than this for two dimensions are counted in a map instead of an array. */
+/** With more cells than this, two dimensions are renumbered by a map, so that the arrays hold only the cells that occur. */
 const MAX_CELLS = 4_000_000
 
 /** Sums of number columns over the selected rows, by up to two code columns; null when a path is not such a column. */
@@ -31,7 +31,8 @@ function total({ values }: NumberColumn, { rows, count }: Selection): number {
   return rows ? totalAmong(values, rows, count) : totalOfAll(values, count)
 }
 
-// Four sums side by side: one alone waits for each addition before the next. Cents are exact in any order.
+// Four independent sums let the processor add in parallel; a single one waits for each addition. The order does not
+// matter, because cents are integers. `?? 0` only satisfies the type checker, as in `column-filter.ts`.
 function totalOfAll(values: NumberArray, rows: number): number {
   let a = 0
   let b = 0
@@ -39,12 +40,12 @@ function totalOfAll(values: NumberArray, rows: number): number {
   let d = 0
   let row = 0
   for (; row + 3 < rows; row += 4) {
-    a += values[row] as number
-    b += values[row + 1] as number
-    c += values[row + 2] as number
-    d += values[row + 3] as number
+    a += values[row] ?? 0
+    b += values[row + 1] ?? 0
+    c += values[row + 2] ?? 0
+    d += values[row + 3] ?? 0
   }
-  for (; row < rows; row++) a += values[row] as number
+  for (; row < rows; row++) a += values[row] ?? 0
   return a + b + c + d
 }
 
@@ -55,12 +56,12 @@ function totalAmong(values: NumberArray, rows: Uint32Array, count: number): numb
   let d = 0
   let i = 0
   for (; i + 3 < count; i += 4) {
-    a += values[rows[i] as number] as number
-    b += values[rows[i + 1] as number] as number
-    c += values[rows[i + 2] as number] as number
-    d += values[rows[i + 3] as number] as number
+    a += values[rows[i] ?? 0] ?? 0
+    b += values[rows[i + 1] ?? 0] ?? 0
+    c += values[rows[i + 2] ?? 0] ?? 0
+    d += values[rows[i + 3] ?? 0] ?? 0
   }
-  for (; i < count; i++) a += values[rows[i] as number] as number
+  for (; i < count; i++) a += values[rows[i] ?? 0] ?? 0
   return a + b + c + d
 }
 
@@ -92,7 +93,7 @@ function byTwo(
 function cellsOf(values: Int32Array, { rows, count }: Selection): Int32Array | Float64Array {
   if (!rows) return values.subarray(0, count)
   const cells = new Int32Array(count)
-  for (let i = 0; i < count; i++) cells[i] = values[rows[i] as number] as number
+  for (let i = 0; i < count; i++) cells[i] = values[rows[i] ?? 0] ?? 0
   return cells
 }
 
@@ -102,18 +103,18 @@ function pairsOf(
   width: number,
   { rows, count }: Selection,
 ): Float64Array | Int32Array {
-  // Past 2^31 cells a pair is no longer an Int32.
+  // A pair may exceed the range of an Int32.
   const cells = width * count > 2 ** 31 ? new Float64Array(count) : new Int32Array(count)
   if (rows) {
     for (let i = 0; i < count; i++) {
-      const row = rows[i] as number
-      cells[i] = (first[row] as number) * width + (second[row] as number)
+      const row = rows[i] ?? 0
+      cells[i] = (first[row] ?? 0) * width + (second[row] ?? 0)
     }
-  } else for (let i = 0; i < count; i++) cells[i] = (first[i] as number) * width + (second[i] as number)
+  } else for (let i = 0; i < count; i++) cells[i] = (first[i] ?? 0) * width + (second[i] ?? 0)
   return cells
 }
 
-/** Renumbers cells by first appearance; `met` gets the cell of each number. */
+/** Renumbers cells in order of first occurrence, and appends the cell of each number to `met`. */
 function renumberCells(cells: Int32Array | Float64Array, met: number[]): Int32Array {
   const numbers = new Map<number, number>()
   return Int32Array.from(cells, (cell) => {
@@ -133,8 +134,8 @@ function gather(
 ): readonly Group[] {
   const counts = new Float64Array(size)
   for (let i = 0; i < count; i++) {
-    const cell = cells[i] as number
-    counts[cell] = (counts[cell] as number) + 1
+    const cell = cells[i] ?? 0
+    counts[cell] = (counts[cell] ?? 0) + 1
   }
   const totals = sums.map(({ values }) => {
     const into = new Float64Array(size)
@@ -144,16 +145,16 @@ function gather(
   })
   const groups: Group[] = []
   for (let cell = 0; cell < size; cell++) {
-    const count = counts[cell] as number
-    if (count > 0) groups.push({ key: keyOf(cell), count, sums: totals.map((into) => into[cell] as number) })
+    const count = counts[cell] ?? 0
+    if (count > 0) groups.push({ key: keyOf(cell), count, sums: totals.map((into) => into[cell] ?? 0) })
   }
   return groups
 }
 
 function addAll(cells: Int32Array | Float64Array, values: NumberArray, into: Float64Array, count: number): void {
   for (let i = 0; i < count; i++) {
-    const cell = cells[i] as number
-    into[cell] = (into[cell] as number) + (values[i] as number)
+    const cell = cells[i] ?? 0
+    into[cell] = (into[cell] ?? 0) + (values[i] ?? 0)
   }
 }
 
@@ -165,7 +166,7 @@ function addAmong(
   count: number,
 ): void {
   for (let i = 0; i < count; i++) {
-    const cell = cells[i] as number
-    into[cell] = (into[cell] as number) + (values[rows[i] as number] as number)
+    const cell = cells[i] ?? 0
+    into[cell] = (into[cell] ?? 0) + (values[rows[i] ?? 0] ?? 0)
   }
 }

@@ -2,16 +2,16 @@ import type { Scalar } from '../../ports/read-store.ts'
 
 export type NumberArray = Int32Array | Float64Array
 
-/** Numbers of one path by row; a null or missing one counts 0 and is marked. */
+/** The numbers at one path, by row. A null or missing number is stored as 0 and marked in `nulls`. */
 export interface NumberColumn {
   readonly kind: 'number'
-  /** Int32 as long as every number fits: half the memory to pass over. */
+  /** An Int32Array while every number fits, which halves the memory to scan. */
   values: NumberArray
-  /** 1 where there is none; null while every row has a number. */
+  /** 1 in rows without a number; null while every row has one. */
   nulls: Uint8Array | null
 }
 
-/** Any scalar of one path by row, as its place in the dictionary. Code 0 is null. */
+/** The scalars at one path, by row, each as its index in the dictionary. Code 0 is null. */
 export interface CodeColumn {
   readonly kind: 'code'
   values: Int32Array
@@ -22,19 +22,19 @@ export interface CodeColumn {
 export type Column = NumberColumn | CodeColumn
 export type ColumnKind = Column['kind']
 
-/** The columns of one workspace; rows stand in the order in which they first came. */
+/** The columns of one workspace. Rows are in the order in which their documents were first loaded. */
 export interface Table {
   rows: number
   capacity: number
   readonly columns: ReadonlyMap<string, Column>
-  /** Row + 1 by the document's ordinal; 0 where none has come. */
+  /** Row + 1, by the ordinal of the document; 0 for a document that has not been loaded. */
   rowOf: Int32Array
 }
 
 const FIRST_ROWS = 1_024
 const MAX_ORDINAL = 2 ** 31 - 2
 
-/** An empty table with these columns. */
+/** Creates an empty table with these columns. */
 export function createTable(kinds: Readonly<Record<string, ColumnKind>>): Table {
   const columns = Object.entries(kinds).map(([path, kind]): [string, Column] => [
     path,
@@ -65,7 +65,7 @@ function growRows(table: Table): void {
   }
 }
 
-/** Row of an ordinal (1, 2, 3…), a new one at its first time; null for what is no ordinal. */
+/** The row of an ordinal (1, 2, 3…), added when it is missing; null for a value that is not an ordinal. */
 export function rowFor(table: Table, ordinal: unknown): number | null {
   if (typeof ordinal !== 'number' || !Number.isInteger(ordinal) || ordinal < 0 || ordinal > MAX_ORDINAL) return null
   if (ordinal >= table.rowOf.length) {
@@ -80,7 +80,7 @@ export function rowFor(table: Table, ordinal: unknown): number | null {
   return table.rows - 1
 }
 
-/** Puts a value in its column; false when the column cannot hold it. */
+/** Stores a value in a column; returns false when the column cannot hold it. */
 export function put(table: Table, column: Column, row: number, value: unknown): boolean {
   return column.kind === 'number' ? putNumber(table, column, row, value) : putCode(column, row, value)
 }
