@@ -16,15 +16,15 @@ const inProcess = ['access-matrix', 'hostile-bodies', 'stored-secrets', 'untrack
   (name) => `test/e2e/**/${name}.test.ts`,
 )
 
-/** End-to-end suites that rebuild read models: platforms over the same stores would see it, so nothing runs beside them. */
-const rebuilds = ['operator', 'scripts'].map((name) => `test/e2e/**/${name}.test.ts`)
-
 /** Systems and models in memory: a core each, and nothing of the machine's time. */
 const histories = ['model', 'system', 'system-bugs', 'system-crashes'].map((name) => `test/simulation/${name}.test.ts`)
 
+/** Two workers need two pairs of servers (`support/servers.ts`): one that is named alone serves one worker. */
+const e2eWorkers = process.env.EVENTSTORE_URL && !process.env.EVENTSTORE_URL_2 ? 1 : 2
+
 /**
- * Cheap groups first. End-to-end suites run on two workers, each with platforms of its own: while one waits for a platform, the
- * other works. Simulations of faults run one at a time, so that their time limits are meaningful on two cores.
+ * Cheap groups first. End-to-end suites run on two workers, each with platforms and servers of its own: while one waits for a
+ * platform, the other works. Simulations of faults run one at a time, so that their time limits are meaningful on two cores.
  */
 export default defineConfig({
   test: {
@@ -41,13 +41,12 @@ export default defineConfig({
         hookTimeout: 60_000,
         maxWorkers: 2,
       }),
-      suite('rebuilds', 2, rebuilds, { ...systems, isolate: false, maxWorkers: 1 }),
-      suite('in-process', 3, inProcess, { ...systems, maxWorkers: 2 }),
+      suite('in-process', 2, inProcess, { ...systems, maxWorkers: 2 }),
       suite('whole', 3, [all('e2e')], {
         ...systems,
-        exclude: [...inProcess, ...rebuilds],
+        exclude: inProcess,
         isolate: false,
-        maxWorkers: 2,
+        maxWorkers: e2eWorkers,
       }),
       suite('faults', 4, [all('simulation')], { ...systems, exclude: histories, maxWorkers: 1 }),
     ],
