@@ -76,7 +76,7 @@ const sorted = (groups: Awaited<ReturnType<ReadStore['sum']>>) =>
   groups.toSorted((a, b) => (JSON.stringify(a.key) < JSON.stringify(b.key) ? -1 : 1))
 
 describe('columns', () => {
-  test('answer what the store answers, for any documents, changes, filters and groups', () =>
+  test('give the same answers as the store, for any documents, changes, filters and groups', () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(doc, { maxLength: 30 }), { minLength: 1, maxLength: 3 }),
@@ -100,7 +100,7 @@ describe('columns', () => {
       { numRuns: 200 },
     ))
 
-  test('look into the store again when the projection has written, and only then', async () => {
+  test('read the store again only after the projection has written', async () => {
     const store = createMemoryReadStore()
     let looks = 0
     const watched = withFaults<ReadStore>(
@@ -133,7 +133,7 @@ describe('columns', () => {
     expect(new Set(asked)).toEqual(new Set(['calls']))
   })
 
-  test('take the place of the store for what they can answer, and leave it the rest', async () => {
+  test('answer the queries that they support, and leave the others to the store', async () => {
     const store = createMemoryReadStore()
     let asked = 0
     const watched = withFaults<ReadStore>(
@@ -167,7 +167,7 @@ describe('columns', () => {
     expect(asked).toBe(others.length)
   })
 
-  test('see the documents of a batch that is not atomic, once they are there, however they come', async () => {
+  test('include the documents of a batch that is not atomic as soon as they are visible, in any order', async () => {
     const store = createMemoryReadStore({ atomic: false })
     const columns = withColumns(store, [spec])
     const one = (seq: number, cents: number): Doc => ({ workspaceId: 'w1', seq, at: 0, cents, talk: 0 })
@@ -188,7 +188,7 @@ describe('columns', () => {
     expect(await total()).toBe(6)
   })
 
-  test('page over more documents than one page holds, many of them at one position', async () => {
+  test('load more documents than fit in one page, many of them at one position', async () => {
     const store = createMemoryReadStore()
     const writes = Array.from({ length: 12_000 }, (_, n): DocumentWrite => {
       const doc = { workspaceId: 'w1', seq: n + 1, at: n, cents: 1, talk: 0 }
@@ -202,7 +202,7 @@ describe('columns', () => {
     ])
   })
 
-  test('leave a collection to the store when a document does not fit them', async () => {
+  test('leave a collection to the store when one of its documents does not fit the columns', async () => {
     const store = createMemoryReadStore()
     const columns = withColumns(store, [spec])
     await columns.warm([spec.collection])

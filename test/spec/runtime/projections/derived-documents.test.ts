@@ -21,8 +21,8 @@ async function filled() {
 
 const twice = (doc: { readonly added: number }) => ({ ...doc, twice: doc.added * 2 })
 
-describe('what a document holds of itself in another form', () => {
-  test('is derived once for all events of a batch, and never stale', async () => {
+describe('derived fields of a document', () => {
+  test('are computed once for all events of a batch, and never stale', async () => {
     const { log } = await filled()
     let derived = 0
     const projection: AnyProjection = {
@@ -38,7 +38,7 @@ describe('what a document holds of itself in another form', () => {
     expect((await project(projection, log.events, singly)).all).toMatchObject(ON)
   })
 
-  test('stands in what is folded forward, and in what is emitted', async () => {
+  test('are part of documents with pending events, and of emitted documents', async () => {
     const { log } = await filled()
     const projection: AnyProjection = {
       ...anyTotals,
@@ -50,7 +50,7 @@ describe('what a document holds of itself in another form', () => {
     expect(docs[`all-${log.events[0]?.position}`]).toMatchObject({ added: 1, twice: 2 })
   })
 
-  test('halts its projection where it cannot be derived, and nothing is passed over', async () => {
+  test('halt the projection when computing them throws, without skipping an event', async () => {
     const { log, clock } = await filled()
     const store = createMemoryReadStore()
     const run = (derive: AnyProjection['derive'], onHalt: (halt: Halt) => void) => {

@@ -6,7 +6,7 @@ import { openTallies, tallyTotals } from '../../../support/fixtures/sample.ts'
 import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
 
 describe.each([true, false])('asking for a rebuild (batches atomic: %s)', (atomic) => {
-  it('begins one build, whoever asks at the same time, and says whose it was', async () => {
+  it('starts one build for concurrent requests, and returns which request started it', async () => {
     const store = createMemoryReadStore({ atomic })
     const asked = await Promise.all(Array.from({ length: 6 }, () => requestRebuild(store, openTallies)))
     expect(asked.filter((began) => began)).toHaveLength(1)
@@ -16,7 +16,7 @@ describe.each([true, false])('asking for a rebuild (batches atomic: %s)', (atomi
     expect([alias?.active.collection, alias?.building?.collection]).toEqual(['open-tallies_v1', 'open-tallies_v1~1'])
   })
 
-  it('shows in how far the builds have come', async () => {
+  it('is visible in the progress of the builds', async () => {
     const store = createMemoryReadStore({ atomic })
     expect(await readProgress(store, [openTallies])).toEqual([
       { name: 'open-tallies', version: 1, active: null, building: null },

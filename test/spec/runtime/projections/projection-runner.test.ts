@@ -76,7 +76,7 @@ const expectedTotals = (count: number) => {
 }
 
 describe('running projections', () => {
-  test('folds what is there, then what comes, and tells how far it is', async () => {
+  test('folds existing events, then new ones, and reports its progress', async () => {
     const { log, store, start, fill } = house()
     await fill(0, 10)
     const progress: [string, number][] = []
@@ -111,7 +111,7 @@ describe('running projections', () => {
     expect(store.commits).toBeLessThan(10)
   })
 
-  test('goes on from its checkpoint after a restart', async () => {
+  test('continues from its checkpoint after a restart', async () => {
     const { store, start, fill } = house()
     await fill(0, 5)
     const first = start()
@@ -178,7 +178,7 @@ describe('running projections', () => {
     },
   )
 
-  test('a log or store that is away for long is waited for, and nothing halts', async () => {
+  test('waits for a log or store that is unavailable for a long time, and halts nothing', async () => {
     const { clock, log, store, start, fill } = house()
     await fill(0, 3)
     let away = false
@@ -203,7 +203,7 @@ describe('running projections', () => {
     expect(runner.status()[0]?.problem).toBeNull()
   })
 
-  test('that lag behind others come up with them, and go on by the same pages', async () => {
+  test('lets projections that lag catch up with the others, and then share their pages', async () => {
     const { log, store, start, fill } = house()
     await fill(0, 600)
     const one = start({ projections: [tallyTotals] })
@@ -226,7 +226,7 @@ describe('running projections', () => {
     expect(pages).toBeLessThan(events / 1_000)
   })
 
-  test('moves the checkpoint of a projection that nothing concerns, without a commit for each page', async () => {
+  test('advances the checkpoint of a projection without relevant events, without a commit for each page', async () => {
     const { clock, log, store, start } = house()
     const runner = start({ projections: [tallyTotals], pageSize: 1 })
     for (let n = 0; n < 50; n++) await appendTo(log, 'other-1', clock.now(), { type: 'OtherThing', data: {} })
@@ -251,7 +251,7 @@ describe('a reducer that throws', () => {
   }
   const mended: AnyProjection = { ...faulty, update: anyTotals.update }
 
-  test('halts alone, right before the event, and says why; the others go on; mended it resumes', async () => {
+  test('halts its projection alone, right before the event, with the reason; the fixed projection resumes there', async () => {
     const { clock, log, store, start, fill } = house()
     await fill(0, 12)
     const halts: Halt[] = []
@@ -276,7 +276,7 @@ describe('a reducer that throws', () => {
     expect(store.all('faulty_v1')).toEqual(expectedTotals(14))
   })
 
-  test('is tried again a few times first', async () => {
+  test('is retried a few times first', async () => {
     const { clock, store, start, fill } = house()
     await fill(0, 8)
     let left = 2
@@ -299,37 +299,40 @@ describe('a reducer that throws', () => {
 })
 
 describe('two runners', () => {
-  test.each([true, false])('one stands by, and takes over when the other dies (atomic batches: %s)', async (atomic) => {
-    const { clock, store, start, fill } = house({ atomic })
-    await fill(0, 5)
-    const [one, two] = [start(), start()]
-    await one.at()
-    await two.at()
-    await fill(5, 10)
-    await advanceUntil(
-      clock,
-      () => [...one.status(), ...two.status()].filter(({ state }) => state === 'standby').length === 2,
-    )
-    for (let n = 10; n < 20; n++) {
-      await fill(n, n + 1)
-      await clock.advance(500)
-    }
-    const owner = one.status()[0]?.state === 'running' ? one : two
-    owner.stop.abort()
-    await owner.done
-    const other = owner === one ? two : one
-    await fill(20, 25)
-    await other.at()
-    await advanceUntil(clock, () => other.status().every(({ state }) => state === 'running'))
-    expect(store.all(totals)).toEqual(expectedTotals(25))
-  })
+  test.each([true, false])(
+    'one is on standby, and takes over when the other stops (atomic batches: %s)',
+    async (atomic) => {
+      const { clock, store, start, fill } = house({ atomic })
+      await fill(0, 5)
+      const [one, two] = [start(), start()]
+      await one.at()
+      await two.at()
+      await fill(5, 10)
+      await advanceUntil(
+        clock,
+        () => [...one.status(), ...two.status()].filter(({ state }) => state === 'standby').length === 2,
+      )
+      for (let n = 10; n < 20; n++) {
+        await fill(n, n + 1)
+        await clock.advance(500)
+      }
+      const owner = one.status()[0]?.state === 'running' ? one : two
+      owner.stop.abort()
+      await owner.done
+      const other = owner === one ? two : one
+      await fill(20, 25)
+      await other.at()
+      await advanceUntil(clock, () => other.status().every(({ state }) => state === 'running'))
+      expect(store.all(totals)).toEqual(expectedTotals(25))
+    },
+  )
 })
 
 describe('rebuilding', () => {
   const collections = async (store: ReadStore) =>
     (await store.collections()).filter((name) => name.startsWith('tally-totals')).toSorted()
 
-  test('builds beside what is read, switches, drops the old, and leaves the same documents', async () => {
+  test('builds beside the active build, switches, drops the old build, and yields the same documents', async () => {
     const { clock, store, start, fill } = house()
     await fill(0, 40)
     const seen: number[] = []
@@ -413,7 +416,7 @@ describe('rebuilding', () => {
     }
   })
 
-  test('is done by a script of its own, with a server running or without', async () => {
+  test('can be done by a script, with or without a running server', async () => {
     for (const served of [true, false]) {
       const { clock, log, store, start, fill } = house()
       await fill(0, 20)
@@ -438,7 +441,7 @@ describe('rebuilding', () => {
     }
   })
 
-  test('by a script fails with the reason where a reducer does', async () => {
+  test('by a script fails with the reason when a reducer throws', async () => {
     const { clock, log, store, fill } = house()
     await fill(0, 3)
     const broken: AnyProjection = {
@@ -455,7 +458,7 @@ describe('rebuilding', () => {
     expect(await outcome).toContain('tally-totals halted on TallyBegun at 0: Error: broken')
   })
 
-  test('of two that change a pointer at once, each sees the other', async () => {
+  test('makes concurrent changes of an alias see each other', async () => {
     for (const atomic of [true, false]) {
       const store = createMemoryReadStore({ atomic })
       const add = (collection: string) =>

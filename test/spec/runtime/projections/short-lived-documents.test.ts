@@ -28,7 +28,7 @@ async function writesOver(store: ReadStore): Promise<readonly (readonly [id: str
   return written.map(({ id, doc }) => [id, doc === null])
 }
 
-test('a document that begins and ends within a batch is never told of, where a lost batch leaves nothing behind', async () => {
+test('a document created and removed within one batch is not written when batches are atomic', async () => {
   expect(await writesOver(createMemoryReadStore({ atomic: true }))).toEqual([
     ['c', false],
     ['c', true],

@@ -42,7 +42,7 @@ describe.each(kinds)('a rate limiter $name', ({ open }) => {
     return { clock, first, at, takeMany, limiters }
   }
 
-  test('lets exactly the limit through of a hundred at once, and of each id by itself', async () => {
+  test('allows exactly the limit of 100 concurrent requests, separately for each id', async () => {
     const { takeMany } = world()
     expect(await Promise.all([takeMany(100, 60), takeMany(100, 100, 'key:b')])).toEqual([60, 100])
     expect(await takeMany(100, 60)).toBe(0)
@@ -62,7 +62,7 @@ describe.each(kinds)('a rate limiter $name', ({ open }) => {
     expect(await takeMany(3, 3)).toBe(1)
   })
 
-  test('does not count what it refuses, nor a look', async () => {
+  test('does not count refused requests or peeks', async () => {
     const { clock, takeMany, first } = world()
     expect(await takeMany(1, 1)).toBe(1)
     for (let n = 0; n < 59; n++) {
@@ -74,7 +74,7 @@ describe.each(kinds)('a rate limiter $name', ({ open }) => {
     expect(await takeMany(2, 1)).toBe(1)
   })
 
-  test('tells what is left and when one more may follow', async () => {
+  test('returns the remaining requests and the time until the next one is allowed', async () => {
     const { clock, first } = world()
     expect(await first.peek('key:a', rate(2))).toEqual({ allowed: true, remaining: 2, nextMs: 0 })
     expect(await first.consume('key:a', rate(2))).toEqual({ allowed: true, remaining: 1, nextMs: MINUTE })
@@ -83,7 +83,7 @@ describe.each(kinds)('a rate limiter $name', ({ open }) => {
     expect(await first.consume('key:a', rate(2))).toEqual({ allowed: false, remaining: 0, nextMs: 50_000 })
   })
 
-  test('goes by a limit that changes from the next request on', async () => {
+  test('applies a changed limit from the next request on', async () => {
     const { clock, takeMany, first } = world()
     expect(await takeMany(5, 5)).toBe(5)
     expect(await takeMany(5, 7)).toBe(2)
@@ -114,7 +114,7 @@ describe.each(kinds)('a rate limiter $name', ({ open }) => {
       { numRuns: 25 },
     ))
 
-  test('forgets whom it has not seen for a window', async () => {
+  test('forgets ids that made no request for a window', async () => {
     const { clock, takeMany, limiters } = world()
     for (let n = 0; n < 50; n++) await takeMany(limiters.length, 5, `key:${n}`)
     expect(limiters.map(({ size }) => size())).toEqual(limiters.map(() => 50))
@@ -125,7 +125,7 @@ describe.each(kinds)('a rate limiter $name', ({ open }) => {
 })
 
 describe('a shared rate limiter', () => {
-  test('makes one write of what waits at once', async () => {
+  test('writes once for all waiting requests', async () => {
     const ops = createMemoryOperationalStore()
     let writes = 0
     const counting: Pick<OperationalStore, 'get' | 'putIf'> = {
@@ -140,7 +140,7 @@ describe('a shared rate limiter', () => {
     expect(writes).toBe(2)
   })
 
-  test('tells that the store is away, and counts on when it is back', async () => {
+  test('rejects while the store is unavailable, and counts again when it is back', async () => {
     const ops = createMemoryOperationalStore()
     let away = true
     const failing: Pick<OperationalStore, 'get' | 'putIf'> = {

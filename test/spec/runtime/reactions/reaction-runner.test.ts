@@ -63,7 +63,7 @@ function house() {
 }
 
 describe('running reactions', () => {
-  test('attends to each event once it is old enough, in the order of its stream', async () => {
+  test('processes each event once it is old enough, in the order of its stream', async () => {
     const { clock, log, seen, start } = house()
     const runner = start()
     await clock.advance(10)
@@ -76,7 +76,7 @@ describe('running reactions', () => {
     expect(runner.status()).toMatchObject([{ state: 'owner', waiting: 0, position: await log.head(), problem: null }])
   })
 
-  test('leaves out what this process has done already', async () => {
+  test('skips events that this process has already processed', async () => {
     const { clock, log, seen, start } = house()
     start('a', { isProcessed: (_reaction, eventId) => eventId === 'tally-1#1' })
     await appendTo(log, 'tally-1', clock.now(), tallyBegun('one'), added(1), added(2))
@@ -84,7 +84,7 @@ describe('running reactions', () => {
     expect(seen).toEqual(['a:tally-1#2'])
   })
 
-  test('runs streams side by side, at most 64, and one stream in turn', async () => {
+  test('runs at most 64 streams concurrently, and the events of one stream in order', async () => {
     const { clock, log, seen, start, on } = house()
     const gate = Promise.withResolvers<void>()
     let running = 0
@@ -105,7 +105,7 @@ describe('running reactions', () => {
     for (let n = 0; n < 100; n++) expect(seen.indexOf(`a:tally-${n}#0`)).toBeLessThan(seen.indexOf(`a:tally-${n}#1`))
   })
 
-  test('goes on after a restart from what was done, and repeats nothing that was', async () => {
+  test('continues after a restart without repeating processed events', async () => {
     const { clock, log, seen, start, idle } = house()
     await appendTo(log, 'tally-1', clock.now(), tallyBegun('one'), added(1), added(2))
     const first = start()
@@ -119,7 +119,7 @@ describe('running reactions', () => {
     expect(seen).toEqual(['a:tally-1#1', 'a:tally-1#2', 'b:tally-1#3'])
   })
 
-  test('a process that dies in the middle is followed by another, which does all that was not finished', async () => {
+  test('another process takes over from one that stops, and processes all unfinished events', async () => {
     const { clock, log, seen, start, on } = house()
     on(({ stream }, owner) => (owner === 'a' && stream > 'tally-2' ? new Promise(() => {}) : undefined))
     for (let n = 0; n < 6; n++) await appendTo(log, `tally-${n}`, clock.now(), added(n))
@@ -167,7 +167,7 @@ describe('a reaction that fails', () => {
     },
   )
 
-  test('halts after its retries, reports, skips nothing and holds nobody else up', async () => {
+  test('halts after its retries and reports it, skips no event and delays no other reaction', async () => {
     const { clock, log, ops, seen, start, on } = house()
     let tries = 0
     on(({ data }) => {
@@ -225,7 +225,7 @@ describe('a reaction that fails', () => {
     },
   )
 
-  test('a log that is away for a while only makes it late', async () => {
+  test('a log that is unavailable for a while only delays the reaction', async () => {
     const { clock, log, seen, start } = house()
     let away = true
     const faulty = withFaults<EventLog>(
@@ -242,7 +242,7 @@ describe('a reaction that fails', () => {
     expect(seen).toEqual(['a:tally-1#0'])
   })
 
-  test('a reaction that is taken over ahead of what was read here lets the others read that far', async () => {
+  test('a reaction taken over ahead of the local read position does not stop the others from reading up to it', async () => {
     const { clock, log, ops, seen, watcher, start } = house()
     const silent: EventLog = {
       ...log,

@@ -31,7 +31,7 @@ const traceOf = ({ commands }: Fold, commandId: string, now: string) => findRece
 const fold = (...events: readonly RecordedEvent[]) => foldEvents(sums, emptyFold(sums), events)
 
 describe('foldEvents', () => {
-  it('goes on from where it is, and passes over what it holds', () => {
+  it('continues from its revision, and skips events that it already has', () => {
     const events = [added(0, 'a'), added(1, 'b'), added(2, 'c')]
     const part = fold(...events.slice(0, 2))
     expect(part).toMatchObject({ state: 2, revision: 1, position: 1 })
@@ -44,12 +44,12 @@ describe('foldEvents', () => {
     expect(noted && fold(noted)).toMatchObject({ state: 0, revision: 0 })
   })
 
-  it('lifts events of older versions', () => {
+  it('upcasts events of older versions', () => {
     expect(fold({ ...added(0, 'a'), version: 1, data: { text: '41' } }, added(1, 'b')).state).toBe(42)
   })
 })
 
-describe('traces of commands', () => {
+describe('command receipts', () => {
   it('hold all revisions that a command wrote', () => {
     const trace = traceOf(fold(added(0, 'a'), added(1, 'b'), added(2, 'b'), added(3, 'c')), 'b', at(0))
     expect(trace).toEqual({ from: 1, to: 2, at: at(0) })
@@ -63,7 +63,7 @@ describe('traces of commands', () => {
     expect(traceOf(folded, 'b', at(written + 24 * HOUR))).toBeNull()
   })
 
-  it('are not kept for ever', () => {
+  it('expire', () => {
     const folded = fold(...Array.from({ length: 200 }, (_, n) => added(n, `command-${n}`, n * HOUR)))
     const { newer, older } = folded.commands
     expect(newer.added.size + older.added.size).toBeLessThanOrEqual(48)

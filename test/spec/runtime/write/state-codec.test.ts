@@ -22,7 +22,7 @@ const { state } = fc.letrec<{ state: unknown }>((tie) => ({
 }))
 
 describe('a state', () => {
-  it('is plain JSON when encoded, and the same again when decoded', () => {
+  it('is plain JSON when encoded, and equal to the original when decoded', () => {
     fc.assert(
       fc.property(state, (state) => {
         const stored: unknown = JSON.parse(JSON.stringify(encodeState(state)))
@@ -31,7 +31,7 @@ describe('a state', () => {
     )
   })
 
-  it('keeps its maps and sets, one inside another', () => {
+  it('keeps nested maps and sets', () => {
     const nested = {
       maps: PersistentMap([['a', PersistentMap([['b', { c: PersistentSet(['d']) }]])]]),
       list: [PersistentSet([1]), null, 'text'],
@@ -40,7 +40,7 @@ describe('a state', () => {
     expect(decodeState(JSON.parse(JSON.stringify(encodeState(nested))))).toEqual(nested)
   })
 
-  it('of a ledger is the very state that it was', () => {
+  it('of a ledger is equal after encoding and decoding', () => {
     const { state } = routeArrival(callWorld())
     const again = decodeState(JSON.parse(JSON.stringify(encodeState(state))))
     expect(again).toEqual(state)
