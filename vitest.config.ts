@@ -20,7 +20,7 @@ const inProcess = ['access-matrix', 'hostile-bodies', 'stored-secrets', 'untrack
 const histories = ['model', 'system', 'system-bugs', 'system-crashes'].map((name) => `test/simulation/${name}.test.ts`)
 
 /** Two workers need two pairs of servers (`support/servers.ts`): one that is named alone serves one worker. */
-const e2eWorkers = process.env.EVENTSTORE_URL && !process.env.EVENTSTORE_URL_2 ? 1 : 2
+const e2eWorkers = process.env.EVENTSTORE_URL && !process.env.SECOND_EVENTSTORE_URL ? 1 : 2
 
 /**
  * Cheap groups first. End-to-end suites run on two workers, each with platforms and servers of its own: while one waits for a

@@ -40,11 +40,11 @@ export function databaseOf(url: string, database: string): string {
  * Every second worker has a pair of servers of its own, where one is named: two platforms over one pair would share its read
  * models.
  */
-const SECOND = '_2'
+const SECOND = 'SECOND_'
 const isSecondWorker = () => Number(process.env.VITEST_POOL_ID ?? 1) % 2 === 0
 
 function urlOf(variable: Variable, server: string): string | null {
-  const url = (isSecondWorker() && process.env[`${variable}${SECOND}`]) || process.env[variable]
+  const url = (isSecondWorker() && process.env[`${SECOND}${variable}`]) || process.env[variable]
   if (url) return url
   console.warn(`${variable} is not set and no container engine answers: the tests against ${server} are left out.`)
   return null
@@ -62,7 +62,7 @@ export async function setup(): Promise<void> {
   leftRunning = mkdtempSync(join(tmpdir(), 'ringledger-running-'))
   process.env[LEFT_RUNNING] = leftRunning
   const missing = Object.entries(SERVERS).flatMap(([variable, server]) =>
-    process.env[variable] ? [] : [variable, `${variable}${SECOND}`].map((name) => [name, server] as const),
+    process.env[variable] ? [] : [variable, `${SECOND}${variable}`].map((name) => [name, server] as const),
   )
   if (missing.length === 0) return
   const { GenericContainer, getContainerRuntimeClient } = await import('testcontainers')
