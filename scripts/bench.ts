@@ -16,13 +16,13 @@ import { tableOf } from '../test/bench/table.ts'
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
-    /** Events of the longest log that is replayed. */
+    /** Events of the longest log to replay. */
     events: { type: 'string', default: '1000000' },
-    /** Calls that the list is read from, and that are exported. */
+    /** Calls to list and to export. */
     calls: { type: 'string', default: '100000' },
-    /** Past calls of a young workspace and of an old one. */
+    /** Past calls of a new workspace and of an old one. */
     past: { type: 'string', default: '10000,1000000' },
-    /** Calls that the list's figures are summed over, one size after another. */
+    /** Numbers of calls over which to sum the list's figures. */
     stats: { type: 'string', default: '100000,1000000' },
   },
 })
@@ -44,26 +44,26 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
 
 const unknown = positionals.find((name) => !(name in benches))
 if (unknown !== undefined) {
-  process.stderr.write(`There is no bench "${unknown}"; there are ${Object.keys(benches).join(', ')}.\n`)
+  process.stderr.write(`Unknown benchmark "${unknown}". Benchmarks: ${Object.keys(benches).join(', ')}.\n`)
   process.exit(1)
 }
 
-/** What a bench measures in a process of its own, so that none measures what another left behind. */
+/** Measures a benchmark in a child process, so that benchmarks do not affect each other. */
 async function measureInProcess(name: string): Promise<readonly Figure[]> {
   const sizes = process.argv.slice(2).filter((argument) => !positionals.includes(argument))
   const child = fork(import.meta.filename, [name, ...sizes])
   const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`The bench "${name}" ended with ${code} before it had measured.`)
+    throw new Error(`The benchmark "${name}" exited with code ${code} before it reported figures.`)
   })
   const [figures] = await Promise.race([once(child, 'message'), ended])
   return figures
 }
 
-const asked = Object.entries(benches).filter(([name]) => positionals.length === 0 || positionals.includes(name))
+const selected = Object.entries(benches).filter(([name]) => positionals.length === 0 || positionals.includes(name))
 const figures: Figure[] = []
-for (const [name, bench] of asked) {
+for (const [name, bench] of selected) {
   if (!process.send) process.stderr.write(`${name}…\n`)
-  figures.push(...(await (asked.length === 1 ? bench() : measureInProcess(name))))
+  figures.push(...(await (selected.length === 1 ? bench() : measureInProcess(name))))
 }
 if (process.send) process.send(figures)
 else process.stdout.write(`${tableOf(figures)}\n`)

@@ -2,14 +2,14 @@ import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { cruise, type DependencyType, type IRegularForbiddenRuleType as Rule } from 'dependency-cruiser'
 
-/** What the files of a room may import beside each other: other rooms (or single files), npm packages, Node modules. */
+/** Allowed imports of a folder (a room), besides its own files: other rooms or single files, npm packages, Node modules. */
 interface Room {
   readonly rooms: readonly string[]
   readonly packages: readonly string[] | 'any'
   readonly node: readonly string[] | 'any'
 }
 
-/** Packages that compute and touch nothing. */
+/** Packages without input or output. */
 const pure = ['zod', 'immutable', 'temporal-polyfill', 'libphonenumber-js', 'json-p3', 'uuid', 'ulid']
 const core = ['src/kernel', 'src/domain', 'src/ports']
 const capabilities = ['commands', 'projections', 'queries']
@@ -17,11 +17,11 @@ const business = [...core, ...capabilities, 'src/runtime', 'src/reactions']
 const inside = [...business, 'src/api', 'src/explain', 'src/seed', 'src/adapters']
 const adapter: Room = { rooms: ['src/kernel', 'src/ports'], packages: 'any', node: 'any' }
 
-/** The dependency rules of the house. Of two rooms that hold a file, the longer name counts. */
+/** The dependency rules. A file in two rooms follows the one with the longer path. */
 const rooms: Readonly<Record<string, Room>> = {
   'src/kernel': { rooms: [], packages: ['zod', 'ipaddr.js'], node: [] },
   'src/domain': { rooms: ['src/kernel'], packages: pure, node: ['util'] },
-  // SHA-256 alone: a pure function, which no package of ours has.
+  // For SHA-256 only: a pure function that none of our packages offers.
   'src/domain/activity/activity-entry.ts': { rooms: ['src/domain', 'src/kernel'], packages: pure, node: ['crypto'] },
   'src/ports': { rooms: ['src/kernel'], packages: ['zod'], node: [] },
   'src/runtime': { rooms: ['src/kernel', 'src/ports'], packages: [...pure, 'rxjs', 'lru-cache'], node: ['util'] },
@@ -39,7 +39,7 @@ const rooms: Readonly<Record<string, Room>> = {
   test: { rooms: [...inside, 'src/main', 'scripts'], packages: 'any', node: 'any' },
 }
 
-/** Drivers, by the one adapter that may import them. Its own specs make their errors, and benchmarks measure them bare, as ceilings. */
+/** Drivers by the only adapter that may import them. Its specs may too, to create driver errors, and benchmarks, to measure the driver alone. */
 const drivers: Readonly<Record<string, readonly string[]>> = {
   eventstoredb: ['@eventstore/db-client'],
   sqlite: ['node:sqlite'],
@@ -50,11 +50,11 @@ const drivers: Readonly<Record<string, readonly string[]>> = {
 }
 
 const file = (path: string): string => (path.endsWith('.ts') ? `^${path}$` : `^${path}/`)
-/** A package, found in node_modules or not. */
+/** Pattern of a package, resolved in node_modules or not. */
 const npm = (name: string): string => `(?:^|(?:^|/)node_modules/)${name}(?:/|$)`
-/** A module of Node's own. */
+/** Pattern of a Node module. */
 const node = (name: string): string => `^(?:node:)?${name}(?:/|$)`
-/** How an import shows that it is of a package, installed and declared or not. */
+/** Dependency types of package imports, installed and declared or not. */
 const fromNpm: DependencyType[] = ['npm', 'npm-dev', 'npm-peer', 'npm-optional', 'npm-no-pkg', 'npm-unknown', 'unknown']
 const ours = Object.keys(rooms).map(file)
 
@@ -81,7 +81,7 @@ function rulesOf([name, room]: readonly [string, Room]): readonly Rule[] {
   ]
 }
 
-/** Business contexts: each imports those before it, and never one after it. */
+/** Business contexts. Each may import those before it, and none after it. */
 const contexts = [
   'shared',
   'money',
@@ -101,10 +101,10 @@ const contexts = [
 ]
 const contextFolders = '(?:commands|projections|queries|src/domain)'
 
-/** What spans the contexts of configuration: commands of each of them write its stream, and keep its rules. */
+/** The workspace's configuration spans contexts: commands of several contexts write its stream. */
 const SPANNING = '^src/domain/configuration/'
 
-/** The one import of a later context: a target's row lists the campaigns whose plans it is on, so it folds their routes. */
+/** The only import of a later context: a target's row lists the campaigns that route to it, so it folds their routes. */
 const ROUTES = '^src/domain/campaigns/route\\.ts$'
 const TARGET_ROWS = '^projections/demand/targets\\.ts$'
 
@@ -123,7 +123,7 @@ const contextRules = contexts.flatMap((context, at): readonly Rule[] => {
     ...(context === 'demand'
       ? [
           rule(
-            'target rows import routes alone of later contexts',
+            'target rows import only routes of later contexts',
             { path: TARGET_ROWS },
             { path: later, pathNot: ROUTES },
           ),
@@ -159,7 +159,7 @@ const forbidden: readonly Rule[] = [
   rule('no barrels', { path: ours }, { dependencyTypes: ['export'] }),
 ]
 
-/** How the tree keeps the rules: the files read, their imports, and one sentence for each import that breaks one. */
+/** Result of the check: numbers of files and imports, and one sentence for each import that breaks a rule. */
 export interface Survey {
   readonly files: number
   readonly imports: number
@@ -167,8 +167,8 @@ export interface Survey {
 }
 
 /**
- * Reads every TypeScript file of the rooms below `root` and judges its imports.
- * @throws Error when there is nothing to read, or the parser did not see every file: silence is no proof.
+ * Checks the imports of every TypeScript file of the rooms below `root`.
+ * @throws Error when there are no files or no imports, or the parser did not read every file
  */
 export async function surveyBoundaries(root: string): Promise<Survey> {
   const tops = [...new Set(Object.keys(rooms).map((name) => name.split('/')[0] ?? name))]
@@ -201,6 +201,6 @@ async function filesBelow(root: string, folder: string): Promise<readonly string
 if (import.meta.main) {
   const { files, imports, broken } = await surveyBoundaries('.')
   for (const sentence of broken) console.error(sentence)
-  console.log(`${files} files, ${imports} imports, ${broken.length} against the rules`)
+  console.log(`${files} files, ${imports} imports, ${broken.length} violations`)
   process.exitCode = broken.length > 0 ? 1 : 0
 }

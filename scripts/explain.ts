@@ -3,8 +3,8 @@ import { explanationText, isReproduced } from '../src/explain/explanation.ts'
 import { processEnvironment } from '../src/main/config.ts'
 import { explain } from '../src/main/explain.ts'
 
-/** Milliseconds between two words on how far it is. */
-const WORD_MS = 2_000
+/** Milliseconds between two progress lines. */
+const PROGRESS_MS = 2_000
 
 const { positionals } = parseArgs({ allowPositionals: true })
 const [callId, ...more] = positionals
@@ -14,17 +14,17 @@ function fail(sentence: string): void {
   process.exitCode = 1
 }
 
-let lastWord = performance.now()
-function onTheWay(calls: number, to: number): void {
-  if (performance.now() - lastWord < WORD_MS) return
-  lastWord = performance.now()
+let lastProgressAt = performance.now()
+function onProgress(calls: number, to: number): void {
+  if (performance.now() - lastProgressAt < PROGRESS_MS) return
+  lastProgressAt = performance.now()
   process.stderr.write(`Folding the ledger: ${calls.toLocaleString('en-US')} of ${to.toLocaleString('en-US')} calls…\n`)
 }
 
-if (callId === undefined || more.length > 0) fail('Name one call by its id: npm run explain -- <call id>')
+if (callId === undefined || more.length > 0) fail('Usage: npm run explain -- <call id>')
 else {
   try {
-    const explanation = await explain(processEnvironment(), callId, onTheWay)
+    const explanation = await explain(processEnvironment(), callId, onProgress)
     process.stdout.write(`${explanationText(explanation)}\n`)
     if (!isReproduced(explanation)) process.exitCode = 1
   } catch (error) {

@@ -33,8 +33,8 @@ const stop = new AbortController()
 process.once('SIGINT', () => stop.abort())
 
 const unknown = names.find((name) => !projectionNames.includes(name))
-if (names.length === 0) fail(`Name projections to rebuild, or --all. There are ${projectionNames.join(', ')}.`)
-else if (unknown !== undefined) fail(`There is no projection "${unknown}"; there are ${projectionNames.join(', ')}.`)
+if (names.length === 0) fail(`Name projections to rebuild, or use --all. Projections: ${projectionNames.join(', ')}.`)
+else if (unknown !== undefined) fail(`Unknown projection "${unknown}". Projections: ${projectionNames.join(', ')}.`)
 else {
   bar.start(0, 0, { perSecond: 0, left: '?' })
   try {
@@ -49,7 +49,7 @@ else {
     )
     bar.update(bar.getTotal(), { left: timeOf(0) })
     bar.stop()
-    const stopped = 'Stopped; a running server goes on with it.'
+    const stopped = 'Stopped. A running server continues the rebuild.'
     process.stdout.write(stop.signal.aborted ? `${stopped}\n` : `Rebuilt ${names.join(', ')}.\n`)
   } catch (error) {
     bar.stop()

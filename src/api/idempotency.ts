@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { z } from 'zod'
 import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts'
 import type { ApiRefusal, ApiRequest, ApiResponse, ApiRoute, Principal } from '../ports/api.ts'
 import { headerNames } from '../ports/api-headers.ts'
@@ -6,31 +7,42 @@ import type { Clock } from '../ports/clock.ts'
 import type { OperationalStore } from '../ports/operational-store.ts'
 import type { Secrets } from '../ports/secrets.ts'
 
-/** How long a first outcome is answered again (Supplement 1.5). */
+/** How long a first outcome is replayed (Supplement 1.5). */
 export const RETENTION_MS = 24 * 3_600_000
-/** After this long an outcome that never came is given up: its process has died. */
+/** Lifetime of an entry without an outcome: by then its process must have died. */
 const PENDING_TIMEOUT_MS = 60_000
 const POLL_MS = 50
 
-/** Refusals after which the same request is to be sent again: later, or when there is money (Document 1, "purchase"). */
+/** Refusals that are not stored, so that the same request can be retried (Document 1, "purchase"). */
 const RETRYABLE: ReadonlySet<string> = new Set(['rate-limited', 'insufficient-funds'])
 
-/** Where the outcome of a credential's key is kept. */
+/** Key of the entry in the operational store. */
 const entryKey = ({ credentialId }: Principal, key: string) => `idempotency:${digest(credentialId, key)}`
 
-/** Tells that this answer is that of an earlier request with the same key. */
+/** Marks a response as the replay of an earlier one. */
 const REPLAY = { [headerNames.idempotentReplay]: 'true' } as const
 
-interface IdempotencyEntry {
-  /** SHA-256 of what was asked, sealed: a body may hold a password, which a bare hash would give away to guessing. */
-  readonly asked: string
-  /** The sealed outcome; null while it is under way. */
-  readonly outcome: string | null
-}
+/** An entry as stored: its field names are the storage format. */
+const idempotencyEntry = z.object({
+  /** SHA-256 of the request, sealed: a body may contain a password, which could be guessed from a bare hash. */
+  asked: z.string(),
+  /** The sealed outcome; null while the request is in progress. */
+  outcome: z.string().nullable(),
+})
+type IdempotencyEntry = Readonly<z.infer<typeof idempotencyEntry>>
 
-/** One word for several: SHA-256, in hex. */
+const json = z.record(z.string(), z.unknown()).nullable()
+const headers = z.record(z.string(), z.string()).optional()
+/** An outcome as stored. */
+const storedOutcome = z.union([
+  z.object({ refused: z.string(), message: z.string().nullable(), details: json, headers }),
+  z.object({ status: z.int(), body: json, position: z.number().nullable(), headers }),
+])
+
+/** SHA-256 of a list of texts, in hex. */
 export const digest = (...parts: readonly string[]) => createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 
+/** Dependencies of idempotent writes. */
 export interface IdempotencyPorts {
   readonly ops: OperationalStore
   readonly secrets: Secrets
@@ -38,39 +50,44 @@ export interface IdempotencyPorts {
 }
 
 /**
- * A write that keeps the first outcome of each `Idempotency-Key`, refusals too, sealed, for 24 hours: the same request
- * again is answered with it; the key with another request is a `conflict`. What only asks for time or money is no outcome.
+ * Stores the first outcome of each `Idempotency-Key` of a write route, sealed, for 24 hours. The same request with the key
+ * replays it, refusals included; another request with the key is a `conflict`. Retryable refusals and errors are not stored.
+ * @throws StoreUnavailable from `run` and `notFoundParam`
  */
 export function withIdempotency(route: ApiRoute, { ops, secrets, clock }: IdempotencyPorts): ApiRoute {
-  const later = () => new Promise<void>((resolve) => clock.schedule(clock.now() + POLL_MS, resolve))
+  const waitForPoll = () => new Promise<void>((resolve) => clock.schedule(clock.now() + POLL_MS, resolve))
 
-  async function firstOutcome(key: string, asked: string, request: ApiRequest): Promise<ApiResponse | ApiRefusal> {
+  async function firstOutcome(
+    key: string,
+    requestHash: string,
+    request: ApiRequest,
+  ): Promise<ApiResponse | ApiRefusal> {
     for (;;) {
       const now = clock.now()
       const entry = await ops.get(key, now)
-      const kept = entry?.value as IdempotencyEntry | undefined
-      if (kept && secrets.unseal(kept.asked) !== asked) {
+      const stored = entry && idempotencyEntry.parse(entry.value)
+      if (stored && secrets.unseal(stored.asked) !== requestHash) {
         return refuse(
           'conflict',
           { 'Idempotency-Key': 'was used for another request' },
           'The key was used for another request.',
         )
       }
-      if (kept?.outcome) return parseOutcome(secrets.unseal(kept.outcome))
-      const underWay: IdempotencyEntry = { asked: secrets.seal(asked), outcome: null }
-      if (!kept && (await ops.putIf(key, entry?.version ?? 0, underWay, now + PENDING_TIMEOUT_MS, now))) break
-      await later()
+      if (stored?.outcome) return parseOutcome(secrets.unseal(stored.outcome))
+      const pending: IdempotencyEntry = { asked: secrets.seal(requestHash), outcome: null }
+      if (!stored && (await ops.putIf(key, entry?.version ?? 0, pending, now + PENDING_TIMEOUT_MS, now))) break
+      await waitForPoll()
     }
     try {
       const outcome = await route.run(request)
       if (isRefusal(outcome) && RETRYABLE.has(outcome.refused)) await ops.delete(key)
       else {
-        const kept: IdempotencyEntry = { asked: secrets.seal(asked), outcome: secrets.seal(serializeOutcome(outcome)) }
-        await ops.put(key, kept, clock.now() + RETENTION_MS)
+        const outcomeEntry = { asked: secrets.seal(requestHash), outcome: secrets.seal(serializeOutcome(outcome)) }
+        await ops.put(key, outcomeEntry satisfies IdempotencyEntry, clock.now() + RETENTION_MS)
       }
       return outcome
     } catch (error) {
-      // A fault is no outcome: the same key may try again.
+      // An error is not an outcome: a request with the same key may retry.
       await ops.delete(key).catch(() => undefined)
       throw error
     }
@@ -80,20 +97,20 @@ export function withIdempotency(route: ApiRoute, { ops, secrets, clock }: Idempo
   return {
     ...route,
     rejects: [...new Set([...route.rejects, 'conflict'])],
-    // What the first request took away is no reason to refuse the second.
+    // A replay does not need the record: the first request may have deleted it.
     ...(notFoundParam && {
-      async notFoundParam(asked) {
-        const { idempotencyKey, principal } = asked
+      async notFoundParam(request) {
+        const { idempotencyKey, principal } = request
         const entry = idempotencyKey === null ? null : await ops.get(entryKey(principal, idempotencyKey), clock.now())
-        return entry ? null : notFoundParam(asked)
+        return entry ? null : notFoundParam(request)
       },
     }),
     run(request) {
       const { idempotencyKey, principal, params, query, body } = request
       if (idempotencyKey === null) return route.run(request)
       const workspaceId = principal.tenant?.workspaceId ?? ''
-      const asked = digest(route.method, route.path, workspaceId, JSON.stringify([params, query, body]))
-      return firstOutcome(entryKey(principal, idempotencyKey), asked, request)
+      const requestHash = digest(route.method, route.path, workspaceId, JSON.stringify([params, query, body]))
+      return firstOutcome(entryKey(principal, idempotencyKey), requestHash, request)
     },
   }
 }
@@ -104,6 +121,6 @@ function serializeOutcome(outcome: ApiResponse | Refusal): string {
 }
 
 function parseOutcome(text: string): ApiResponse | ApiRefusal {
-  const outcome = JSON.parse(text) as ApiResponse | ApiRefusal
+  const outcome = storedOutcome.parse(JSON.parse(text))
   return { ...outcome, headers: { ...outcome.headers, ...REPLAY } }
 }

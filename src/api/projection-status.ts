@@ -7,18 +7,18 @@ import type { ProjectionProgress } from '../runtime/projections/projection-progr
 import type { ProjectionStatus } from '../runtime/projections/projection-runner.ts'
 import { noParams } from './no-params.ts'
 
-/** How a new build is getting on: where it has read to, of where the log ends; `share` is by positions. */
+/** Progress of a rebuild: its position, the head of the log, and the share of positions processed (0 to 1). */
 export const rebuildShape = z.object({ position: z.int(), head: z.int(), share: z.number() })
 
-/** A projection, as the platform's staff sees it (Supplement §2, "Operator"). */
+/** Status of a projection for operators (Supplement §2, "Operator"). */
 export const projectionShape = z.object({
   name: z.string(),
   version: z.int(),
   position: z.int(),
-  /** Recorded time of the last event that it has seen. */
+  /** Recorded time of the last event processed; null before the first. */
   at: instant.nullable(),
   lagMs: z.int(),
-  /** Events folded since the process that answers began; null where another process folds them. */
+  /** Events processed since this process started; null when another process runs the projections. */
   events: z.int().nullable(),
   state: z.enum(['running', 'standby', 'halted', 'rebuilding']),
   problem: z.string().nullable(),
@@ -26,45 +26,45 @@ export const projectionShape = z.object({
 })
 export type ProjectionRow = z.infer<typeof projectionShape>
 
-/** What tells of the projections. */
+/** Sources of the projections' status. */
 export interface StatusPorts {
   readonly readSide: {
     readonly builds: () => Promise<readonly ProjectionProgress[]>
-    /** Null where another process runs the projections. */
+    /** Null when another process runs the projections. */
     readonly projections: (() => Promise<readonly ProjectionStatus[]>) | null
   }
   readonly log: Pick<EventLog, 'head'>
   readonly clock: Clock
 }
 
-/** Every projection as it stands: by the stored checkpoints, and by the runner where it is of this process. */
+/** Status of every projection, from the stored checkpoints and, in the process that runs them, from the runner. @throws LogUnavailable, StoreUnavailable */
 export async function projectionRows({ readSide, log, clock }: StatusPorts): Promise<readonly ProjectionRow[]> {
   const [builds, statuses, head] = await Promise.all([readSide.builds(), readSide.projections?.() ?? [], log.head()])
   return builds.map(({ name, version, active, building }): ProjectionRow => {
-    const own = statuses.find((status) => status.name === name && status.state !== 'rebuilding')
-    const position = Math.max(own?.position ?? START, active?.position ?? START)
-    const at = own?.at ?? active?.at ?? null
-    const read = building?.checkpoint?.position ?? START
+    const status = statuses.find((candidate) => candidate.name === name && candidate.state !== 'rebuilding')
+    const position = Math.max(status?.position ?? START, active?.position ?? START)
+    const at = status?.at ?? active?.at ?? null
+    const built = building?.checkpoint?.position ?? START
     return {
       name,
       version,
       position,
       at,
-      lagMs: own?.lagMs ?? (position >= head || at === null ? 0 : Math.max(0, clock.now() - Date.parse(at))),
-      events: own?.events ?? null,
-      state: stateOf(own, building !== null),
-      problem: own?.problem ?? null,
-      rebuild: building && { position: read, head, share: head <= START ? 1 : Math.min(1, (read + 1) / (head + 1)) },
+      lagMs: status?.lagMs ?? (position >= head || at === null ? 0 : Math.max(0, clock.now() - Date.parse(at))),
+      events: status?.events ?? null,
+      state: stateOf(status, building !== null),
+      problem: status?.problem ?? null,
+      rebuild: building && { position: built, head, share: head <= START ? 1 : Math.min(1, (built + 1) / (head + 1)) },
     }
   })
 }
 
-function stateOf(own: ProjectionStatus | undefined, building: boolean): ProjectionRow['state'] {
-  if (own?.state === 'halted') return 'halted'
-  return building ? 'rebuilding' : (own?.state ?? 'running')
+function stateOf(status: ProjectionStatus | undefined, building: boolean): ProjectionRow['state'] {
+  if (status?.state === 'halted') return 'halted'
+  return building ? 'rebuilding' : (status?.state ?? 'running')
 }
 
-/** The route that lists them. */
+/** The route that lists the status of all projections. */
 export function projectionRoute(ports: StatusPorts): ApiRoute {
   return {
     method: 'GET',
@@ -73,7 +73,7 @@ export function projectionRoute(ports: StatusPorts): ApiRoute {
     scope: null,
     write: false,
     name: 'list-projections',
-    summary: 'List the projections, and how far each has come',
+    summary: 'List projections and their progress',
     params: noParams,
     query: noParams,
     body: null,

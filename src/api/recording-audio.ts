@@ -20,21 +20,21 @@ const TYPES: Readonly<Record<AudioFormat, string>> = { mp3: 'audio/mpeg', wav: '
 const params = z.object({ id, rid: id })
 const audio = z.string().meta({ format: 'binary' })
 
-/** What playing a recording needs. */
+/** Dependencies of the playback routes. */
 export interface PlaybackPorts {
   readonly views: Pick<ReadStore, 'get'>
   readonly carrier: () => Carrier
   readonly clock: Clock
 }
 
-/** Plays a recording, or a part of it, as the carrier gives it out; nothing of it is kept here. */
+/** Streams a recording, or the requested range of it, from the carrier. The audio is not stored. */
 async function playRecording(
   { views, carrier, clock }: PlaybackPorts,
   { params: sent, principal, range, connection }: ApiRequest,
 ): Promise<ApiResponse | ApiRefusal> {
-  const asked = params.parse(sent)
-  const held = await readOne(views, callRecordings, principal.tenant?.workspaceId ?? '', asked.id)
-  const recording = held?.recordings.find(({ id }) => id === asked.rid)
+  const path = params.parse(sent)
+  const document = await readOne(views, callRecordings, principal.tenant?.workspaceId ?? '', path.id)
+  const recording = document?.recordings.find(({ id }) => id === path.rid)
   if (!recording) return refuse('recording-not-found')
   if (Date.parse(recording.expiresAt) <= clock.now()) return refuse('recording-expired')
   const saved = await orUpstreamError(() => carrier().recordings.open(recording, connection.closeSignal()))
@@ -61,7 +61,7 @@ async function playRecording(
   }
 }
 
-/** The audio of a call's recording (Document 2, "stream a recording"). */
+/** Routes that stream the audio of a call's recording (Document 2, "stream a recording"). */
 export function recordingRoutes(ports: PlaybackPorts): readonly ApiRoute[] {
   const route = {
     method: 'GET',

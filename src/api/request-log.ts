@@ -5,10 +5,10 @@ import type { OperationalStore } from '../ports/operational-store.ts'
 import type { Random } from '../ports/random.ts'
 import type { AnsweredRequest, RequestLog } from '../ports/request-log.ts'
 
-/** How long a request waits for others to be written with. */
+/** Maximum time that a request waits for others of its batch. */
 const BATCH_MS = 250
 const BATCH_SIZE = 500
-/** What waits while the store is away; past it the oldest are lost. */
+/** Maximum requests pending while the store is unavailable; beyond it the oldest are dropped. */
 const MAX_PENDING = 20_000
 const DAY_MS = 86_400_000
 
@@ -24,77 +24,92 @@ function logRecordOf({ id, at, request }: PendingRequest) {
   return { series: requestSeries(request.keyId), id, at, labels: requestLabels(value), value, expiresAt }
 }
 
-/** Remembers requests of API keys, and when each key was last used, in the operational store: in batches, beside the requests. */
-export function createRequestLog({
-  ops,
-  clock,
-  random,
-  onLost = () => {},
-}: {
+/** Dependencies of the request log. */
+export interface RequestLogOptions {
   readonly ops: Pick<OperationalStore, 'appendLog' | 'put'>
   readonly clock: Clock
   readonly random: Random
-  /** Told how many were lost, and of what. */
+  /** Receives the number of requests lost, and the last error of the store. */
   readonly onLost?: (count: number, error: unknown) => void
-}): RequestLog {
-  let waiting: PendingRequest[] = []
+}
+
+/** Appends a batch of requests, and puts the time at which each key was last used. @throws StoreUnavailable */
+async function writeBatch(ops: RequestLogOptions['ops'], batch: readonly PendingRequest[]): Promise<void> {
+  await ops.appendLog(batch.map(logRecordOf))
+  const lastUses = new Map(batch.map(({ at, request }) => [request.keyId, at]))
+  await Promise.all([...lastUses].map(([keyId, at]) => ops.put(lastUseKey(keyId), at, null)))
+}
+
+/** Pending requests, oldest first. */
+function createPendingQueue({ ops, onLost = () => {} }: Pick<RequestLogOptions, 'ops' | 'onLost'>) {
+  let pending: PendingRequest[] = []
+  let lastError: unknown = null
+  return {
+    isEmpty: () => pending.length === 0,
+    /** Adds a request; drops the oldest when there are more than `MAX_PENDING`. */
+    add(request: PendingRequest): void {
+      pending.push(request)
+      if (pending.length <= MAX_PENDING) return
+      const lost = pending.length - MAX_PENDING / 2
+      pending = pending.slice(lost)
+      onLost(lost, lastError)
+    },
+    /** Writes pending requests until none is left or the store fails. Resolves to whether none is left. */
+    async write(): Promise<boolean> {
+      while (pending.length > 0) {
+        const batch = pending.slice(0, BATCH_SIZE)
+        try {
+          await writeBatch(ops, batch)
+        } catch (error) {
+          lastError = error
+          return false
+        }
+        const written = new Set(batch)
+        pending = pending.filter((request) => !written.has(request))
+      }
+      return true
+    },
+    /** Reports the pending requests as lost. */
+    reportLost: () => onLost(pending.length, lastError),
+  }
+}
+
+/** Creates the log of API keys' requests in the operational store: written in batches, outside of the requests. */
+export function createRequestLog({ clock, random, ...options }: RequestLogOptions): RequestLog {
+  const queue = createPendingQueue(options)
   let writing: Promise<void> | null = null
   let cancel: (() => void) | null = null
-  let problem: unknown = null
 
-  async function write(batch: readonly PendingRequest[]): Promise<void> {
-    await ops.appendLog(batch.map(logRecordOf))
-    const lastUses = new Map(batch.map(({ at, request }) => [request.keyId, at]))
-    await Promise.all([...lastUses].map(([keyId, at]) => ops.put(lastUseKey(keyId), at, null)))
+  function write(): Promise<void> {
+    writing ??= queue.write().then(() => {
+      writing = null
+    })
+    return writing
   }
 
-  /** Writes what waits now; what cannot be written waits on. Says whether it could. */
-  async function flush(): Promise<boolean> {
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, BATCH_SIZE)
-      try {
-        await write(batch)
-      } catch (error) {
-        problem = error
-        return false
-      }
-      const written = new Set(batch)
-      waiting = waiting.filter((one) => !written.has(one))
-    }
-    return true
-  }
-
-  function later(): void {
+  function schedule(): void {
     cancel ??= clock.schedule(clock.now() + BATCH_MS, () => {
       cancel = null
-      writing ??= flush().then(() => {
+      writing ??= queue.write().then(() => {
         writing = null
-        if (waiting.length > 0) later()
+        if (!queue.isEmpty()) schedule()
       })
     })
   }
 
   return {
     add(request) {
-      waiting.push({ id: random.uuid(), at: clock.now(), request })
-      if (waiting.length > MAX_PENDING) {
-        const lost = waiting.length - MAX_PENDING / 2
-        waiting = waiting.slice(lost)
-        onLost(lost, problem)
-      }
-      later()
+      queue.add({ id: random.uuid(), at: clock.now(), request })
+      schedule()
     },
     async flush() {
       await writing
-      writing ??= flush().then(() => {
-        writing = null
-      })
-      await writing
+      await write()
     },
     async close() {
       cancel?.()
       await writing
-      if (!(await flush())) onLost(waiting.length, problem)
+      if (!(await queue.write())) queue.reportLost()
       cancel?.()
     },
   }

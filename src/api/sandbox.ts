@@ -33,10 +33,10 @@ import { secretHash } from './secret-hash.ts'
 
 const MAX_HANG_UP_SECONDS = 14_400
 
-/** A call to be played (Supplement §11). */
+/** Request body: the call to play (Supplement §11). */
 export const sandboxCall = z.object({
   to: e164,
-  /** Null hides the caller; left out, some caller is made up. */
+  /** Null hides the caller; when absent, a fictional caller is chosen. */
   from: e164.nullable().optional(),
   at: queryInstant.optional(),
   mode: z.enum(['instant', 'live']).default('live'),
@@ -47,14 +47,15 @@ export const sandboxCall = z.object({
 })
 export type SandboxCall = z.infer<typeof sandboxCall>
 
-const answer = z.object({ callId: id, ref: z.string(), carrierCallId: z.string() })
+const playedCall = z.object({ callId: id, ref: z.string(), carrierCallId: z.string() })
 
+/** Dependencies of the sandbox. */
 export interface SandboxPorts {
   readonly writer: StreamWriter
   readonly simulator: Simulator
   readonly clock: Clock
   readonly random: Random
-  /** Waits until events of these types can be read. */
+  /** Waits until the projections have read the newest events of these types. */
   readonly awaitProjections: (types: readonly string[]) => Promise<ReadYourWrites>
 }
 
@@ -62,7 +63,7 @@ type LedgerEvent = EventOf<typeof ledgerEvents>
 
 const isLedger = (event: NewEvent): event is LedgerEvent => event.type in ledgerEvents
 
-/** Events after which a rehearsed call stands somewhere else. */
+/** Event types that decide the next step of a dry run. */
 const STEPS: ReadonlySet<string> = new Set<LedgerEvent['type']>([
   'CallAdmitted',
   'CallRefused',
@@ -76,7 +77,7 @@ const failureOf = ({ outcome, sipCode, retryAfterSeconds }: Extract<DialResult, 
   retryAfterSeconds,
 })
 
-/** Where a rehearsed call stands after an event: being dialled, turned away, or neither. */
+/** The dial or the unrouted action that an event decided; null for any other event. */
 function stepOf(event: NewEvent | undefined) {
   if (!event || !isLedger(event)) return null
   if (event.type === 'CallAdmitted') return event.data
@@ -92,7 +93,7 @@ const dialledTarget = ({ target, destination, ringSeconds, whisper }: Claim): Di
   acceptDigit: whisper?.acceptDigit ?? null,
 })
 
-/** Seconds that a call will take from its arrival at an instant to its end, as routing stands now; or why it cannot be placed. */
+/** Estimates by a dry run how many seconds a call that arrives at an instant (ISO) lasts; a refusal if it cannot be placed. */
 async function estimateSeconds(
   { writer }: SandboxPorts,
   { to, from, sipHeaders, script, callerHangsUpAfterSeconds }: SandboxCall,
@@ -105,8 +106,8 @@ async function estimateSeconds(
   const dials = new Map<string, number>()
   const key = routingKeyIn(sipHeaders)
   const routingKeyHash = key && secretHash(key)
-  const plus = () => new Date(Date.parse(at) + seconds * 1_000).toISOString()
-  const rehearsed = await writer.dryRun((events) => {
+  const endsAt = () => new Date(Date.parse(at) + seconds * 1_000).toISOString()
+  const dryRun = await writer.dryRun((events) => {
     if (events.length === 0) {
       const input = { callId, carrierCallId: callId, to, caller: from ?? null, routingKeyHash, seed, occurredAt: at }
       return { command: routeCall, input }
@@ -116,9 +117,9 @@ async function estimateSeconds(
     if (step.unrouted) seconds += STAYS_SECONDS[step.unrouted.action]
     if (!step.claim) return null
     const dialled = dialledTarget(step.claim)
-    const known = scriptKeyOf(script, dialled)
-    const nth = dials.get(known) ?? 0
-    dials.set(known, nth + 1)
+    const scriptKey = scriptKeyOf(script, dialled)
+    const nth = dials.get(scriptKey) ?? 0
+    dials.set(scriptKey, nth + 1)
     const result = dialResultOf(entryFor(script, dialled, nth), dialled)
     seconds += result.afterSeconds
     if (result.answered) {
@@ -127,17 +128,17 @@ async function estimateSeconds(
     }
     return {
       command: failOver,
-      input: { callId, attempt: step.claim.attempt, ...failureOf(result), occurredAt: plus() },
+      input: { callId, attempt: step.claim.attempt, ...failureOf(result), occurredAt: endsAt() },
     }
   }, caller)
-  if (isRefusal(rehearsed)) return rehearsed
+  if (isRefusal(dryRun)) return dryRun
   return Math.min(seconds, callerHangsUpAfterSeconds ?? Number.POSITIVE_INFINITY)
 }
 
-/** Arrivals tried at the most until a call ends just now: what routing says of one is other than what it says of another. */
+/** Maximum arrivals to try: the route, and so the length of a call, depends on when it arrives. */
 const MAX_DRY_RUNS = 5
 
-/** When a call arrives so that it ends now; where no arrival is found that does, one that ended before. */
+/** Finds the arrival (ms) of a call that ends now; if there is none, one after which the call has ended before now. */
 async function findArrival(
   nowMs: number,
   secondsAt: (arrivesMs: number) => Promise<number | Refusal>,
@@ -155,20 +156,24 @@ async function findArrival(
   return nowMs - longestMs
 }
 
-/** A made-up caller: a number of the kind kept for fiction, of a real area code. */
+/** A fictional caller: a 555 number, which nobody has, in a real area code. */
 function fictionalCaller(random: Random): string {
   return `+1212555${String(100 + (random.seed() % 90)).padStart(4, '0')}`
 }
 
-/** Plays a call: 404 when `to` is no number of the workspace, 409 when it would not deliver, 400 when it would end after now. */
+/**
+ * Plays a call on the simulated carrier. Refusals: `number-not-found` when `to` is not a number of the workspace, `conflict`
+ * when the number is not delivering, `bad-request` when `at` is not allowed or the call would end after now.
+ * @throws LogUnavailable, StoreUnavailable
+ */
 export async function playCall(ports: SandboxPorts, workspaceId: string, sent: SandboxCall, caller: CommandContext) {
   const { writer, simulator, clock, random } = ports
   const { numbers, numberIds } = await writer.stateOf(workspace, workspaceId)
   const number = numbers.get(numberIds.get(sent.to) ?? '')
   if (!number || number.status === 'released') return refuse('number-not-found')
-  if (!isDelivering(number)) return refuse('conflict', { to: sent.to }, 'The number would not deliver the call.')
+  if (!isDelivering(number)) return refuse('conflict', { to: sent.to }, 'The number does not deliver calls.')
   if (sent.mode === 'live' && sent.at !== undefined) {
-    return refuse('bad-request', { at: 'goes with an instant call: a live one arrives now' })
+    return refuse('bad-request', { at: 'is only allowed with mode=instant' })
   }
   const callId = random.uuid()
   const from = sent.from === undefined ? fictionalCaller(random) : sent.from
@@ -207,10 +212,10 @@ export async function playCall(ports: SandboxPorts, workspaceId: string, sent: S
   return { callId, ref: state?.arrival.ref ?? '', carrierCallId: placed.carrierCallId }
 }
 
-/** Event types that a played call may have led to. */
+/** Event types that a played call can append. */
 const PLAYED_EVENT_TYPES = [...Object.keys(call.events), 'CallAdmitted', 'WalletCharged']
 
-/** The routes of the sandbox: there only with the simulated carrier. */
+/** The routes of the sandbox. Mounted only with the simulated carrier. */
 export function sandboxRoutes(ports: SandboxPorts): readonly ApiRoute[] {
   return [
     {
@@ -224,7 +229,7 @@ export function sandboxRoutes(ports: SandboxPorts): readonly ApiRoute[] {
       params: noParams,
       query: noParams,
       body: sandboxCall,
-      responses: { 201: answer },
+      responses: { 201: playedCall },
       rejects: ['number-not-found', 'conflict', 'bad-request'],
       async run({ body, principal, requestId, idempotencyKey, ip, surface }: ApiRequest) {
         const workspaceId = principal.tenant?.workspaceId ?? ''

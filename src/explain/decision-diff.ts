@@ -12,7 +12,7 @@ import { matchEvent, type NewEvent, type RecordedEvent, type RecordedOf } from '
 import { isRefusal, type Refusal } from '../kernel/refusal.ts'
 import { type FoldReader, type RecordedDecision, replayDecision } from '../runtime/write/decision-replay.ts'
 
-/** A field that a decision taken again gives otherwise than was recorded; undefined where one of them has none. */
+/** A field in which a replayed decision differs from the recorded events; undefined where one has no such field. */
 export interface Difference {
   /** Such as `TargetClaimed.claim.ringSeconds`. */
   readonly field: string
@@ -20,19 +20,19 @@ export interface Difference {
   readonly decided: unknown
 }
 
-/** A decision taken again. */
+/** A replayed decision, compared with the recorded one. */
 export interface DecisionDiff {
   readonly command: string
   readonly position: number
-  /** Revisions that it was taken at, by stream: its own as it was found, and those that it read. */
+  /** Revisions of its input, by stream: its own stream before it, and the streams it read. */
   readonly revisions: Readonly<Record<string, number>>
-  /** Empty when it would be taken the same. */
+  /** Empty when the replay gives the recorded events. */
   readonly differences: readonly Difference[]
-  /** Why it cannot be taken again; null when it can. */
+  /** Why it cannot be replayed; null when it was. */
   readonly problem: string | null
 }
 
-/** What led to a decision. */
+/** The command and input of a decision. */
 export interface DecisionInput {
   readonly callId: string
   readonly command: AnyCommand
@@ -45,7 +45,7 @@ function arrivalInput({ data }: RecordedOf<typeof ledgerEvents, 'CallAdmitted' |
   return { callId, command: routeCall, input: { callId, carrierCallId, to, caller, routingKeyHash, occurredAt } }
 }
 
-/** The ledger's decisions on calls, by the event that each begins with. */
+/** Reconstructs the input of a ledger decision on a call from its first event. */
 export const ledgerDecisionInput = matchEvent<
   Pick<typeof ledgerEvents, 'CallAdmitted' | 'CallRefused' | 'ClaimReleased'>,
   DecisionInput
@@ -55,7 +55,7 @@ export const ledgerDecisionInput = matchEvent<
   ClaimReleased: ({ data }) => ({ callId: data.callId, command: failOver, input: data }),
 })
 
-/** What a call's own stream makes of the ledger's decisions: the command that each goes by the event that caused it. */
+/** The command of a decision on a call's stream, by its first event. Its input is the ledger event that caused it. */
 export const callCommandFor = matchEvent<
   Pick<typeof callEvents, 'CallArrived' | 'TargetDialed' | 'CallUnrouted'>,
   AnyCommand
@@ -67,7 +67,7 @@ export const callCommandFor = matchEvent<
 
 const seeded = z.object({ inputs: z.object({ seed: z.int() }) })
 
-/** The seed that a decision recorded; null where it recorded none. */
+/** The recorded seed of a decision; null when it has none. */
 function seedOf(events: readonly RecordedEvent[]): number | null {
   const found = events.map(({ data }) => seeded.safeParse(data)).find(({ success }) => success)
   return found?.data?.inputs.seed ?? null
@@ -91,32 +91,32 @@ function differencesOf(
 ): readonly Difference[] {
   const types = isRefusal(decided) ? `a refusal (${decided.refused})` : typesOf(decided)
   if (isRefusal(decided) || typesOf(recorded) !== types) {
-    return [{ field: 'the events', recorded: typesOf(recorded), decided: types }]
+    return [{ field: 'events', recorded: typesOf(recorded), decided: types }]
   }
-  // As the log gives it back.
-  const written: readonly NewEvent[] = JSON.parse(JSON.stringify(decided))
-  return recorded.flatMap(({ type, data }, n) => differencesIn(type, data, written[n]?.data))
+  // Compare in the form that the log returns.
+  const stored: readonly NewEvent[] = JSON.parse(JSON.stringify(decided))
+  return recorded.flatMap(({ type, data }, n) => differencesIn(type, data, stored[n]?.data))
 }
 
-/** Takes a decision again, and compares it with what was recorded. */
+/** Replays a decision and compares it with the recorded events. An error of the replay becomes the `problem`. */
 export async function diffDecision(
   readFold: FoldReader,
   decided: RecordedDecision,
-  told: Omit<DecisionInput, 'callId'>,
+  input: Omit<DecisionInput, 'callId'>,
 ): Promise<DecisionDiff> {
   const { before, events } = decided
   const { stream, meta, position } = events[0]
   const facts = {
-    command: told.command.name,
+    command: input.command.name,
     position,
     revisions: { [stream]: before.revision, ...meta.reads },
     differences: [],
     problem: null,
   }
-  if (told.input === undefined) return { ...facts, problem: 'The event that it goes by is not in the log.' }
+  if (input.input === undefined) return { ...facts, problem: 'The event that caused it is not in the log.' }
   try {
-    const again = await replayDecision(readFold, decided, { ...told, seed: seedOf(events) })
-    return { ...facts, differences: differencesOf(events, again) }
+    const replayed = await replayDecision(readFold, decided, { ...input, seed: seedOf(events) })
+    return { ...facts, differences: differencesOf(events, replayed) }
   } catch (error) {
     return { ...facts, problem: error instanceof Error ? error.message : String(error) }
   }

@@ -16,10 +16,10 @@ import {
   ledgerDecisionInput,
 } from './decision-diff.ts'
 
-/** How a call was routed, and each decision on it taken again. */
+/** How a call was routed, with a replay of each decision. */
 export interface Explanation {
   readonly ref: string
-  /** Where the call stands, in one sentence. */
+  /** State of the call, in one sentence. */
   readonly summary: string
   readonly steps: readonly StoryStep[]
   readonly decisions: readonly DecisionDiff[]
@@ -30,10 +30,10 @@ export class ExplanationError extends Error {
   override readonly name = 'Unexplained'
 }
 
-/** Calls of the workspace that were gone through on the way, and the number of the one that is asked for. */
+/** Receives the progress of folding the ledger: the calls folded, and the sequence number of the explained call. */
 export type ProgressListener = (calls: number, to: number) => void
 
-/** All that a call's own stream holds. @throws Unexplained when it holds nothing, or is of no workspace */
+/** Reads a call's own stream. @throws ExplanationError when it is empty or belongs to no workspace; LogUnavailable */
 async function callHistoryOf(log: EventLog, upcasts: Upcasts, callId: string) {
   const decisions: RecordedDecision[] = []
   for await (const decided of readDecisions(log, call, callId)) decisions.push(decided)
@@ -41,7 +41,7 @@ async function callHistoryOf(log: EventLog, upcasts: Upcasts, callId: string) {
   const arrived = dataOf(callEvents, events, 'CallArrived')
   if (!arrived) throw new ExplanationError(`There is no call ${callId}.`)
   const stored = applyPending(callStory, callId, null, events, upcasts)
-  if (!stored) throw new ExplanationError(`Call ${callId} is of no workspace, so no ledger decided on it.`)
+  if (!stored) throw new ExplanationError(`Call ${callId} belongs to no workspace, so no ledger decided on it.`)
   const { workspaceId, summary, steps } = callStory.doc.parse(stored.doc)
   return { decisions, workspaceId, summary, steps, arrival: arrived.arrival }
 }
@@ -51,50 +51,52 @@ interface LedgerDecision extends DecisionInput {
   readonly decided: RecordedDecision
 }
 
-/** The ledger's decisions on a call, in order; the ledger is folded from its beginning until it is done with the call. */
+/** The ledger's decisions on a call, in order. Folds the ledger from its first event until the call is no longer live. */
 async function ledgerDecisionsOn(
   log: EventLog,
   workspaceId: string,
   { callId, seq }: { readonly callId: string; readonly seq: number },
-  onTheWay: ProgressListener,
+  onProgress: ProgressListener,
 ): Promise<readonly LedgerDecision[]> {
-  const rulings: LedgerDecision[] = []
+  const ledgerDecisions: LedgerDecision[] = []
   for await (const decided of readDecisions(log, ledger, workspaceId)) {
     const { state } = decided.before
-    if (rulings.length > 0 && !state.calls.get(callId)?.live) return rulings
-    const told = decided.events.map(ledgerDecisionInput).find((one) => one?.callId === callId)
-    if (told) rulings.push({ ...told, decided })
-    onTheWay(state.seq, seq)
+    if (ledgerDecisions.length > 0 && !state.calls.get(callId)?.live) return ledgerDecisions
+    const input = decided.events.map(ledgerDecisionInput).find((one) => one?.callId === callId)
+    if (input) ledgerDecisions.push({ ...input, decided })
+    onProgress(state.seq, seq)
   }
-  return rulings
+  return ledgerDecisions
 }
 
 /**
- * Tells how a call was routed, as its story does, and takes each decision on it again from what the log holds: the
- * ledger's own, and what the call's stream made of them.
- * @throws Unexplained, LogUnavailable
+ * Explains how a call was routed: its story, and a replay of each decision on the ledger and on the call's stream from
+ * the log alone. `given` is a call id.
+ * @throws ExplanationError, LogUnavailable
  */
 export async function explainCall(
   log: EventLog,
   upcasts: Upcasts,
   given: string,
-  onTheWay: ProgressListener = () => undefined,
+  onProgress: ProgressListener = () => undefined,
 ): Promise<Explanation> {
   const parsed = id.safeParse(given)
   if (!parsed.success) throw new ExplanationError(`"${given}" is no call id: it is a UUID, not the public reference.`)
   const { decisions, workspaceId, summary, steps, arrival } = await callHistoryOf(log, upcasts, parsed.data)
-  const rulings = await ledgerDecisionsOn(log, workspaceId, arrival, onTheWay)
+  const ledgerDecisions = await ledgerDecisionsOn(log, workspaceId, arrival, onProgress)
   const readFold = createFoldReader(log)
-  const retaken: DecisionDiff[] = []
-  for (const { decided, ...told } of rulings) retaken.push(await diffDecision(readFold, decided, told))
+  const diffs: DecisionDiff[] = []
+  for (const { decided, ...input } of ledgerDecisions) diffs.push(await diffDecision(readFold, decided, input))
 
-  const causes = new Map(rulings.flatMap(({ decided }) => decided.events).map((event) => [event.meta.eventId, event]))
+  const causes = new Map(
+    ledgerDecisions.flatMap(({ decided }) => decided.events).map((event) => [event.meta.eventId, event]),
+  )
   for (const decided of decisions) {
     const [first] = decided.events
     const command = callCommandFor(first)
     if (!command) continue
     const cause = causes.get(first.meta.causationId ?? '')
-    retaken.push(await diffDecision(readFold, decided, { command, input: cause?.data }))
+    diffs.push(await diffDecision(readFold, decided, { command, input: cause?.data }))
   }
-  return { ref: arrival.ref, summary, steps, decisions: retaken.toSorted((a, b) => a.position - b.position) }
+  return { ref: arrival.ref, summary, steps, decisions: diffs.toSorted((a, b) => a.position - b.position) }
 }

@@ -3,15 +3,15 @@ import { parseStreamName } from '../kernel/entity.ts'
 import type { DecisionDiff, Difference } from './decision-diff.ts'
 import type { Explanation } from './explain.ts'
 
-/** Characters of a value that a sentence repeats. */
-const SHOWN = 200
+/** Maximum characters of a value in a line. */
+const MAX_VALUE_LENGTH = 200
 
-function shown(value: unknown): string {
+function valueText(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing'
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
+  return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text
 }
 
-/** What a step's sentence leaves out. */
+/** Detail fields that a step's sentence does not contain. */
 const DETAIL_FIELDS: { readonly [step in StoryStep['step']]?: readonly string[] } = {
   gates: ['passed', 'failed'],
   skipped: ['reason'],
@@ -21,38 +21,38 @@ const DETAIL_FIELDS: { readonly [step in StoryStep['step']]?: readonly string[] 
 }
 
 function detailText({ step, detail }: StoryStep): string {
-  const told = (DETAIL_FIELDS[step] ?? []).flatMap((name) => {
+  const parts = (DETAIL_FIELDS[step] ?? []).flatMap((name) => {
     const value = detail?.[name] ?? null
     if (value === null) return []
     return [`${name} ${Array.isArray(value) ? value.join(', ') : String(value)}`]
   })
-  return told.length > 0 ? ` [${told.join('; ')}]` : ''
+  return parts.length > 0 ? ` [${parts.join('; ')}]` : ''
 }
 
-const lineOf = (told: StoryStep) => `${told.at}  ${told.step.padEnd(9)}  ${told.sentence}${detailText(told)}`
+const lineOf = (step: StoryStep) => `${step.at}  ${step.step.padEnd(9)}  ${step.sentence}${detailText(step)}`
 
 const differenceOf = ({ field, recorded, decided }: Difference) =>
-  `    ${field}: recorded ${shown(recorded)}, would be ${shown(decided)}`
+  `    ${field}: recorded ${valueText(recorded)}, replayed ${valueText(decided)}`
 
 function decisionLines({ command, revisions, differences, problem }: DecisionDiff): readonly string[] {
   const at = Object.entries(revisions).map(([stream, revision]) => `${parseStreamName(stream).category} ${revision}`)
-  const verdict = problem ?? (differences.length === 0 ? 'the same' : 'OTHERWISE')
+  const verdict = problem ?? (differences.length === 0 ? 'same' : 'DIFFERENT')
   return [`  ${command}: ${verdict} (read at revisions: ${at.join(', ')})`, ...differences.map(differenceOf)]
 }
 
-/** Whether every decision would be taken as it was. */
+/** Whether every replay gives the recorded events. */
 export function isReproduced({ decisions }: Explanation): boolean {
   return decisions.every(({ differences, problem }) => differences.length === 0 && problem === null)
 }
 
 function conclusionOf(explanation: Explanation): string {
   const { decisions } = explanation
-  if (isReproduced(explanation)) return `All ${decisions.length} decisions would be taken as they were.`
-  const wrong = decisions.filter((one) => !isReproduced({ ...explanation, decisions: [one] }))
-  return `${wrong.length} of ${decisions.length} decisions would not be taken as they were.`
+  if (isReproduced(explanation)) return `All ${decisions.length} decisions are reproduced.`
+  const different = decisions.filter((decision) => !isReproduced({ ...explanation, decisions: [decision] }))
+  return `${different.length} of ${decisions.length} decisions are not reproduced.`
 }
 
-/** An explanation as text: the waterfall, then each decision taken again. */
+/** An explanation as text: the steps of the call, then each replayed decision. */
 export function explanationText(explanation: Explanation): string {
   const { ref, summary, steps, decisions } = explanation
   return [
@@ -60,7 +60,7 @@ export function explanationText(explanation: Explanation): string {
     '',
     ...steps.map(lineOf),
     '',
-    'Taken again from what was recorded:',
+    'Replayed decisions:',
     ...decisions.flatMap(decisionLines),
     '',
     conclusionOf(explanation),

@@ -10,7 +10,7 @@ import { type IpRange, parseIpRange } from '../kernel/ip-address.ts'
 export const roles = ['command-api', 'query-api', 'projector', 'worker'] as const
 export type ProcessRole = (typeof roles)[number]
 
-/** Something in the environment is wrong; the message is one sentence for the operator. */
+/** The environment is invalid; the message is one sentence for the operator. */
 export class ConfigurationError extends Error {
   override readonly name = 'Misconfigured'
 }
@@ -45,32 +45,32 @@ const environment = z.object({
   NUMBER_ORDERING: z.preprocess(emptyIsUnset, flag.default(true)),
 })
 
-/** How this process is to run. */
+/** Configuration of this process. */
 export interface Config {
   readonly production: boolean
   readonly port: number
   readonly host: string
   readonly dataDir: string
-  /** Null until the port is known: then it is where the server listens. */
+  /** Base of public links, without a slash at the end; null: the address on which the server listens. */
   readonly publicUrl: string | null
-  /** 32 bytes under which secrets are sealed. */
+  /** 32 bytes; secrets are sealed under it. */
   readonly masterKey: Buffer
-  /** The staff's token; null leaves the operator surface off. */
+  /** Token of the operator surface; null disables the surface. */
   readonly operatorToken: string | null
   readonly metricsToken: string | null
   readonly logLevel: string
-  /** Whose `X-Forwarded-For` is believed: nobody's, everybody's, that of so many hops, or of these addresses. */
+  /** Proxies whose `X-Forwarded-For` is trusted: none, all, a number of hops, or addresses and ranges. */
   readonly trustProxy: boolean | number | string[]
   readonly roles: ReadonlySet<ProcessRole>
   readonly eventLogUrl: string
   readonly readStoreUrl: string
-  /** What bids and webhooks may reach though it is not public. */
+  /** Ranges that bids and webhooks may reach in addition to public addresses. */
   readonly egressAllowed: readonly IpRange[]
-  /** The account at Telnyx; null where the carrier is simulated. */
+  /** The Telnyx account; null with the simulated carrier. */
   readonly telnyx: TelnyxSettings | null
-  /** Whether numbers can be searched, bought and given back at the carrier. */
+  /** Whether numbers can be searched, ordered and released at the carrier. */
   readonly numberOrdering: boolean
-  /** Whether the first start plays calls into the sandbox workspace. */
+  /** Whether the first start plays a week of calls in the sandbox workspace. */
   readonly seedCalls: boolean
 }
 
@@ -81,7 +81,7 @@ function isAddressOrRange(text: string): boolean {
   return parseIpRange(text.includes(':') ? text.replace(/%[\w.:-]+/, '') : text) !== null
 }
 
-/** Whom `TRUST_PROXY` names: a bare number is a number of hops. @throws Misconfigured */
+/** Parses `TRUST_PROXY`; a bare number is a number of hops. @throws ConfigurationError */
 function trustedProxies(text: string): Config['trustProxy'] {
   if (text === 'true' || text === 'false') return text === 'true'
   if (/^\d+$/.test(text)) return Number(text)
@@ -93,9 +93,9 @@ function trustedProxies(text: string): Config['trustProxy'] {
   )
 }
 
-/** Whether no other process answers over these stores: every role is here, and the read store is a file. */
-export function isSingleProcess({ roles: held, readStoreUrl }: Pick<Config, 'roles' | 'readStoreUrl'>): boolean {
-  return roles.every((role) => held.has(role)) && readStoreUrl.startsWith('sqlite:')
+/** Whether this process is the only one on its stores: it has every role, and the read store is a file. */
+export function isSingleProcess({ roles: own, readStoreUrl }: Pick<Config, 'roles' | 'readStoreUrl'>): boolean {
+  return roles.every((role) => own.has(role)) && readStoreUrl.startsWith('sqlite:')
 }
 
 function rolesOf(text: string): ReadonlySet<ProcessRole> {
@@ -108,10 +108,10 @@ function rolesOf(text: string): ReadonlySet<ProcessRole> {
 
 function storeUrl(name: string, url: string, schemes: readonly string[]): string {
   if (schemes.some((scheme) => url.startsWith(scheme))) return url
-  throw new ConfigurationError(`${name} is "${url.split(':')[0]}:…"; it begins with ${schemes.join(' or ')}.`)
+  throw new ConfigurationError(`${name} is "${url.split(':')[0]}:…"; it must begin with ${schemes.join(' or ')}.`)
 }
 
-/** What `CARRIER_URL=telnyx:` needs; null for the simulated carrier. @throws Misconfigured */
+/** Settings of the Telnyx account; null unless `CARRIER_URL` is `telnyx:`. @throws ConfigurationError */
 function telnyxSettings(set: z.infer<typeof environment>): TelnyxSettings | null {
   if (set.CARRIER_URL !== 'telnyx:') return null
   const required = (name: 'TELNYX_API_KEY' | 'TELNYX_CONNECTION_ID' | 'TELNYX_PUBLIC_KEY') => {
@@ -132,7 +132,7 @@ function signingKey(text: string): TelnyxSettings['publicKey'] {
   }
 }
 
-/** The directory that everything is written under. @throws Misconfigured when it cannot be made or written. */
+/** Creates the data directory. Resolves its path. @throws ConfigurationError when it cannot be created or written */
 function dataDirectory(path: string): string {
   const directory = resolve(path)
   try {
@@ -145,7 +145,7 @@ function dataDirectory(path: string): string {
   return directory
 }
 
-/** The master key: from the environment, or made in the data directory on the first start outside production. */
+/** Reads the master key from the environment or the data directory; outside production the first start creates it. @throws ConfigurationError */
 function masterKeyFrom(given: string | undefined, directory: string, production: boolean): Buffer {
   const file = join(directory, 'master.key')
   if (given === undefined && production)
@@ -156,7 +156,7 @@ function masterKeyFrom(given: string | undefined, directory: string, production:
   return key
 }
 
-/** The ranges that are opened to bids and webhooks. @throws Misconfigured when one is none, or in production not a public one. */
+/** Parses `EGRESS_ALLOW`. @throws ConfigurationError when an entry is not a range, or not a public one in production */
 function allowedRanges(given: string | undefined, production: boolean, simulated: boolean): readonly IpRange[] {
   const texts = (given ?? (production || !simulated ? '' : '127.0.0.1/32')).split(',').map((text) => text.trim())
   return texts
@@ -170,18 +170,18 @@ function allowedRanges(given: string | undefined, production: boolean, simulated
     })
 }
 
-/** The process's environment, with what a `.env` in the working directory adds to it. */
+/** The environment of the process, with the variables of `.env` in the working directory. */
 export function processEnvironment(): Readonly<Record<string, string | undefined>> {
   if (existsSync('.env')) process.loadEnvFile('.env')
   return process.env
 }
 
-/** Reads the environment. @throws Misconfigured with one sentence */
+/** Reads the configuration from the environment. @throws ConfigurationError */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const parsed = environment.safeParse(env)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
-    throw new ConfigurationError(`${issue?.path.join('.')} is not usable: ${issue?.message}.`)
+    throw new ConfigurationError(`${issue?.path.join('.')} is invalid: ${issue?.message}.`)
   }
   const set = parsed.data
   const production = set.NODE_ENV === 'production'

@@ -3,7 +3,7 @@ import { readConfig } from './config.ts'
 import { upcasts } from './registry.ts'
 import { openLogReader } from './stores.ts'
 
-/** Explains a call from the log that the environment names. @throws Misconfigured, Unexplained, LogUnavailable */
+/** Explains a call from the log that the environment names. @throws ConfigurationError, ExplanationError, LogUnavailable */
 export async function explain(
   env: Readonly<Record<string, string | undefined>>,
   callId: string,

@@ -16,7 +16,7 @@ const furtherFromDone = (one: RebuildProgress, other: RebuildProgress) =>
 
 /**
  * Builds projections anew from the log beside those that are read, and switches; a server may run meanwhile or not.
- * @throws Misconfigured, LogUnavailable, StoreUnavailable; Error when a reducer halts or a name is unknown
+ * @throws ConfigurationError, LogUnavailable, StoreUnavailable; Error when a reducer halts or a name is unknown
  */
 export async function rebuild(
   env: Readonly<Record<string, string | undefined>>,

@@ -3,13 +3,13 @@ import { localMidnight } from '../domain/shared/hours.ts'
 import type { ScriptedDial } from '../ports/call-script.ts'
 import { BLOCKED_CALLER, type CampaignKey } from './seed-world.ts'
 
-/** The wall clock of the sandbox workspace. */
+/** Time zone of the sandbox workspace. */
 export const TIMEZONE = 'America/New_York'
-/** No call of the seed is younger than this, so that all have ended and settled (ms). */
+/** Minimum age of a seed call (ms), so that all calls have ended and settled. */
 const QUIET_MS = 3_600_000
 const SEED = 20_261_121
 
-/** A call of the seed, as it is played. */
+/** A seed call: the campaign to call, and fields of the sandbox request (`sandboxCall`). */
 export interface SeedCall {
   readonly campaign: CampaignKey
   readonly from?: string | null
@@ -17,7 +17,7 @@ export interface SeedCall {
   readonly callerHangsUpAfterSeconds?: number
 }
 
-/** How many calls each campaign gets; a call to the single line is two callers at once. */
+/** Number of calls per campaign. A call to `busy` is played as two simultaneous calls. */
 const MIX: readonly (readonly [CampaignKey, number])[] = [
   ['waterfall', 52],
   ['weighted', 46],
@@ -32,8 +32,8 @@ const MIX: readonly (readonly [CampaignKey, number])[] = [
   ['hollow', 4],
 ]
 const AREA_CODES = ['212', '213', '214', '305', '312', '404', '415', '512', '617', '702', '713', '206']
-/** What befalls a dial of the front desk, up to this share; otherwise it answers. */
-const FATES: readonly (readonly [number, ScriptedDial])[] = [
+/** Outcomes of dials to the front desk, by cumulative share; the rest answer. */
+const OUTCOMES: readonly (readonly [number, ScriptedDial])[] = [
   [0.12, { result: 'busy' }],
   [0.2, { result: 'no_answer' }],
   [0.25, { result: 'unavailable' }],
@@ -62,15 +62,15 @@ function callsFrom(random: () => number): readonly SeedCall[] {
       talkSeconds: Math.floor(10 + random() * 400),
       hungUpBy: random() < 0.4 ? 'buyer' : 'caller',
     }
-    const fate = random()
-    const first = FATES.find(([share]) => fate < share)?.[1] ?? answer
-    const second: ScriptedDial = fate < 0.05 ? { result: 'rejected' } : answer
-    const gaveUp = random() < 0.05 ? { callerHangsUpAfterSeconds: 1 } : {}
-    return { campaign, from: callerOf(campaign, n), script: { [DESK]: [first], [OVERFLOW]: [second] }, ...gaveUp }
+    const roll = random()
+    const first = OUTCOMES.find(([share]) => roll < share)?.[1] ?? answer
+    const second: ScriptedDial = roll < 0.05 ? { result: 'rejected' } : answer
+    const hangUp = random() < 0.05 ? { callerHangsUpAfterSeconds: 1 } : {}
+    return { campaign, from: callerOf(campaign, n), script: { [DESK]: [first], [OVERFLOW]: [second] }, ...hangUp }
   })
 }
 
-/** The calls of the seven days up to an instant (ms), oldest first, each with its own: always the same calls. */
+/** The calls of the seven days before an instant (ms), oldest first, with their arrivals (ISO). Deterministic. */
 export function seedCalls(now: number): readonly (SeedCall & { readonly at: string })[] {
   const calls = callsFrom(createRandom(SEED))
   const start = localMidnight(TIMEZONE, now, 6)

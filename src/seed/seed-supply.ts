@@ -18,13 +18,13 @@ import type { SeedStep } from './seed-world.ts'
 /** Numbers of the sandbox's pool. */
 const POOLED = ['+13105550112', '+13105550113']
 
-/** Makes a secret again at any time, by its purpose. */
+/** Derives a secret from its purpose; the same purpose always gives the same secret. */
 export type SecretDerivation = (purpose: string) => string
 
-/** The sandbox's routing key of a lane, by how it begins. */
+/** The routing key of a sandbox lane that begins with a stem. */
 const routingKeyOf = (derive: SecretDerivation, stem: string) => `${stem}${derive(`routing key ${stem}`)}`
 
-/** What is kept of the sandbox's routing key of a lane, by how it begins. */
+/** The stored form of the routing key of a sandbox lane that begins with a stem. */
 export function storedSandboxKey(derive: SecretDerivation, stem: string) {
   return storedSecret(routingKeyOf(derive, stem), stem.length + ROUTING_KEY.shown)
 }
@@ -36,7 +36,7 @@ function firstLane({ lanes, routingKeys }: WorkspaceState) {
   return { lane, key }
 }
 
-/** Gives the sandbox what publishers and web pages reach it by: a single-step ping, and a pool of two numbers. */
+/** Builds the sandbox's access for publishers and web pages: a compat URL (single-step ping), and a pool of two numbers. */
 export async function buildSupply(
   step: SeedStep,
   state: WorkspaceState,
@@ -50,16 +50,21 @@ export async function buildSupply(
   if (!lane) return
   const { campaignId, publisherId } = lane
   const token = `ct_${derive('compat token')}`
-  const kept = { hash: secretHash(token), sealed: secrets.seal(token) }
-  await step('compat', switchCompat, { campaignId, publisherId, enabled: true, token: kept })
+  const stored = { hash: secretHash(token), sealed: secrets.seal(token) }
+  await step('compat', switchCompat, { campaignId, publisherId, enabled: true, token: stored })
   const fallbackNumberId = state.numbers.find((number) => number.campaignId === campaignId)?.id ?? null
   const publicKey = `pk_${Buffer.from(derive('pool key'), 'base64url').toString('hex').slice(0, 24)}`
   const settings = { name: 'Roofing site', publisherId, fallbackNumberId, params: [{ key: 'utm_', prefix: true }] }
-  const made = await step('pool', createPool, { campaignId, publicKey, settings })
-  const poolId = dataOf(poolEvents, made, 'PoolCreated')?.pool.id
+  const created = await step('pool', createPool, { campaignId, publicKey, settings })
+  const poolId = dataOf(poolEvents, created, 'PoolCreated')?.pool.id
   for (const e164 of POOLED) {
-    const bought = await step(`pool ${e164}`, provisionNumber, { e164, type: 'local', label: 'Roofing site', renewsAt })
-    const numberId = numberIn(bought)
+    const provisioned = await step(`pool ${e164}`, provisionNumber, {
+      e164,
+      type: 'local',
+      label: 'Roofing site',
+      renewsAt,
+    })
+    const numberId = numberIn(provisioned)
     await step(`pool ${e164} joins`, assignNumber, { numberId, poolId })
     await step(`pool ${e164} ready`, reportNumberDelivery, { numberId, error: null })
   }
@@ -67,7 +72,7 @@ export async function buildSupply(
 
 const numberIn = (events: readonly RecordedEvent[]) => dataOf(numberEvents, events, 'NumberProvisioned')?.number.id
 
-/** What a person needs to ping and to lease in the sandbox; null for what has been rotated or taken away since. */
+/** The keys and the URL for pings and number leases in the sandbox; null for a key that was rotated or removed since. */
 export function sandboxSupply(
   state: WorkspaceState,
   {
@@ -78,10 +83,10 @@ export function sandboxSupply(
 ) {
   const { key } = firstLane(state)
   const routingKey = key && routingKeyOf(derive, key.prefix.slice(0, -ROUTING_KEY.shown))
-  const works = routingKey && key.secrets.some(({ hash }) => hash === secretHash(routingKey))
+  const isCurrent = routingKey && key.secrets.some(({ hash }) => hash === secretHash(routingKey))
   const [pool] = [...state.pools.values()].toSorted((one, other) => (one.createdAt < other.createdAt ? -1 : 1))
   return {
-    routingKey: works ? routingKey : null,
+    routingKey: isCurrent ? routingKey : null,
     compatUrl: key?.compat ? compatUrl(baseUrl, secrets.unseal(key.compat.sealed)) : null,
     poolKey: pool?.publicKey ?? null,
   }

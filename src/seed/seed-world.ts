@@ -23,18 +23,18 @@ import { keyStem } from '../domain/supply/routing-key.ts'
 import type { AnyCommand } from '../kernel/command.ts'
 import type { RecordedEvent } from '../kernel/event.ts'
 
-/** Handles one command; asked twice for the same step, it answers the events of the first time. */
+/** Handles a command once per step name: a repetition returns the events of the first time. */
 export type SeedStep = (step: string, command: AnyCommand, input: unknown) => Promise<readonly RecordedEvent[]>
 
 const CLOSED = [] as const
-/** Open for a single minute a week, so that nearly every call finds it closed. */
+/** Open for one minute a week, so that nearly every call arrives outside of these hours. */
 const NEARLY_CLOSED = {
   tz: 'UTC',
   days: { mon: [['00:00', '00:01']], tue: CLOSED, wed: CLOSED, thu: CLOSED, fri: CLOSED, sat: CLOSED, sun: CLOSED },
 }
 const WALLET_CENTS = 100_000
 
-/** A caller whom the sandbox workspace has blocked. */
+/** The caller on the sandbox workspace's block list. */
 export const BLOCKED_CALLER = '+12125550199'
 
 const BUYERS = {
@@ -131,58 +131,69 @@ const TARGETS = {
 
 type TargetKey = keyof typeof TARGETS
 
+const PUBLISHERS = { north: 'North Media', south: 'South Search' } as const
+
 interface CampaignSeed {
+  readonly key: string
   readonly settings: Readonly<Record<string, unknown>>
   readonly plan: readonly TargetKey[]
   readonly e164: string
-  readonly publisher?: 'north' | 'south'
+  readonly publisher?: keyof typeof PUBLISHERS
   readonly terms?: Readonly<Record<string, unknown>>
 }
 
 const FALLBACK: readonly TargetKey[] = ['primary', 'overflow']
 
-/** What each campaign shows is in its name. */
-const CAMPAIGNS = {
-  waterfall: {
+/** Each campaign demonstrates what its name says. */
+const CAMPAIGNS = [
+  {
+    key: 'waterfall',
     settings: { name: 'Roofing leads', verticalId: 'roofing' },
     plan: FALLBACK,
     e164: '+13105550101',
     publisher: 'north',
     terms: { payoutMode: 'revshare', revsharePct: 60, minPayoutCents: 500 },
   },
-  weighted: {
+  {
+    key: 'weighted',
     settings: { name: 'Home services mix', verticalId: 'home-services', routingMode: 'weighted', bufferSeconds: 60 },
     plan: ['primary', 'overflow', 'bright', 'delivery'],
     e164: '+13105550102',
     publisher: 'south',
     terms: { payoutMode: 'fixed', payoutCents: 1_500 },
   },
-  skips: {
+  {
+    key: 'skips',
     settings: { name: 'Every skip reason', verticalId: 'legal' },
     plan: ['paused', 'dormant', 'unplugged', 'closed', 'texas', 'scarce', 'bright', 'overflow'],
     e164: '+13105550103',
   },
-  busy: {
+  {
+    key: 'busy',
     settings: { name: 'One line only', verticalId: 'legal' },
     plan: ['single', 'delivery'],
     e164: '+13105550104',
   },
-  strict: {
+  {
+    key: 'strict',
     settings: { name: 'No anonymous callers', verticalId: 'medicare', anonymousPolicy: 'block' },
     plan: FALLBACK,
     e164: '+13105550105',
   },
-  shut: {
+  {
+    key: 'shut',
     settings: { name: 'Nearly always closed', verticalId: 'tax', hoursSchedule: NEARLY_CLOSED },
     plan: FALLBACK,
     e164: '+13105550106',
   },
-  capped: {
+  {
+    key: 'capped',
     settings: { name: 'Two calls a day', verticalId: 'travel', dailyCap: 2 },
     plan: FALLBACK,
     e164: '+13105550107',
   },
-  once: {
+  {
+    key: 'once',
     settings: {
       name: 'Each caller once',
       verticalId: 'solar',
@@ -194,85 +205,108 @@ const CAMPAIGNS = {
     plan: FALLBACK,
     e164: '+13105550108',
   },
-  resting: { settings: { name: 'Paused campaign', verticalId: 'mortgage' }, plan: FALLBACK, e164: '+13105550109' },
-  blind: {
+  {
+    key: 'resting',
+    settings: { name: 'Paused campaign', verticalId: 'mortgage' },
+    plan: FALLBACK,
+    e164: '+13105550109',
+  },
+  {
+    key: 'blind',
     settings: { name: 'Nobody can take it', verticalId: 'plumbing' },
     plan: ['paused', 'dormant'],
     e164: '+13105550110',
   },
-  hollow: { settings: { name: 'No plan left', verticalId: 'other' }, plan: ['bidder'], e164: '+13105550111' },
-} as const satisfies Readonly<Record<string, CampaignSeed>>
+  { key: 'hollow', settings: { name: 'No plan left', verticalId: 'other' }, plan: ['bidder'], e164: '+13105550111' },
+] as const satisfies readonly CampaignSeed[]
 
-export type CampaignKey = keyof typeof CAMPAIGNS
+export type CampaignKey = (typeof CAMPAIGNS)[number]['key']
 
 const created = (events: readonly RecordedEvent[], type: string) => events.find((event) => event.type === type)?.data
 
 interface World {
-  /** Number to dial for each campaign. */
-  readonly dial: Readonly<Record<CampaignKey, string>>
+  /** Number to dial (E.164) for each campaign. */
+  readonly dial: ReadonlyMap<CampaignKey, string>
 }
 
-/**
- * Builds the sandbox workspace: what it holds shows every gate and skip reason that one workspace can. Its numbers' rent
- * falls due at `renewsAt`.
- */
-export async function buildWorld(
-  step: SeedStep,
-  newKey: (stem: string) => { readonly prefix: string; readonly hash: string },
-  renewsAt: string,
-): Promise<World> {
-  await step('credit', creditWallet, { amountCents: WALLET_CENTS, reference: 'seed', note: 'Sandbox money' })
-  const buyers: Record<string, string> = {}
+/** Ids by the key of a table above. */
+type Ids = Readonly<Record<string, string>>
+
+async function buildBuyers(step: SeedStep): Promise<Ids> {
+  const ids: Record<string, string> = {}
   for (const [key, settings] of Object.entries(BUYERS)) {
     const events = await step(`buyer-${key}`, createBuyer, settings)
-    buyers[key] = buyerEvents.BuyerCreated.parse(created(events, 'BuyerCreated')).buyer.id
+    ids[key] = buyerEvents.BuyerCreated.parse(created(events, 'BuyerCreated')).buyer.id
   }
-  const targets: Record<string, string> = {}
+  return ids
+}
+
+async function buildTargets(step: SeedStep, buyers: Ids): Promise<Ids> {
+  const ids: Record<string, string> = {}
   for (const [key, { buyer, ...settings }] of Object.entries(TARGETS)) {
     const rtb = settings.type === 'rtb' ? { rtb: { bidUrl: 'http://127.0.0.1:9/bid' } } : {}
     const events = await step(`target-${key}`, createTarget, { ...settings, ...rtb, buyerId: buyers[buyer] })
     const targetId = targetEvents.TargetCreated.parse(created(events, 'TargetCreated')).target.id
-    targets[key] = targetId
+    ids[key] = targetId
     await step(`target-${key}-active`, setTargetStatus, { targetId, status: 'active' })
   }
+  return ids
+}
+
+async function buildPublishers(step: SeedStep): Promise<Readonly<Record<string, Publisher>>> {
   const publishers: Record<string, Publisher> = {}
-  for (const [key, name] of [
-    ['north', 'North Media'],
-    ['south', 'South Search'],
-  ] as const) {
+  for (const [key, name] of Object.entries(PUBLISHERS)) {
     const events = await step(`publisher-${key}`, createPublisher, { name })
     const { publisher } = publisherEvents.PublisherCreated.parse(created(events, 'PublisherCreated'))
     publishers[key] = publisher
     await step(`publisher-${key}-live`, setPublisherStatus, { publisherId: publisher.id, status: 'live' })
   }
-  const campaigns: Record<string, string> = {}
-  for (const [key, seed] of Object.entries(CAMPAIGNS) as [CampaignKey, CampaignSeed][]) {
-    const events = await step(`campaign-${key}`, createCampaign, seed.settings)
-    const { campaign } = campaignEvents.CampaignCreated.parse(created(events, 'CampaignCreated'))
-    const campaignId = campaign.id
-    campaigns[key] = campaignId
-    const publisher = seed.publisher && publishers[seed.publisher]
-    const publisherId = publisher?.id
-    if (publisher) {
-      const kept = newKey(keyStem(campaign.routingKeyPrefix, publisher.routingPrefix))
-      await step(`lane-${key}`, setLane, { campaignId, publisherId, terms: seed.terms ?? {}, key: kept })
-    }
-    for (const [place, target] of seed.plan.entries()) {
-      const settings = { priority: (place + 1) * 10, weight: 100 }
-      await step(`route-${key}-${target}`, setRoute, { campaignId, targetId: targets[target], settings })
-    }
-    const bought = await step(`number-${key}`, provisionNumber, {
-      e164: seed.e164,
-      type: 'local',
-      label: seed.settings.name,
-      renewsAt,
-    })
-    const numberId = numberEvents.NumberProvisioned.parse(created(bought, 'NumberProvisioned')).number.id
-    await step(`number-${key}-campaign`, assignNumber, { numberId, campaignId, publisherId: publisherId ?? null })
-    await step(`number-${key}-ready`, reportNumberDelivery, { numberId, error: null })
-    await step(`campaign-${key}-live`, setCampaignStatus, { campaignId, status: 'live' })
+  return publishers
+}
+
+/** Creates a lane's routing key from its stem; only its prefix and hash are stored. */
+type NewKey = (stem: string) => { readonly prefix: string; readonly hash: string }
+
+/** Creates a campaign with its lane, routes and number, and sets it live. Resolves to its id. */
+async function buildCampaign(
+  step: SeedStep,
+  { key, settings, plan, e164, publisher: publisherKey, terms = {} }: CampaignSeed,
+  {
+    targets,
+    publishers,
+    newKey,
+    renewsAt,
+  }: {
+    readonly targets: Ids
+    readonly publishers: Readonly<Record<string, Publisher>>
+    readonly newKey: NewKey
+    readonly renewsAt: string
+  },
+): Promise<string> {
+  const events = await step(`campaign-${key}`, createCampaign, settings)
+  const { campaign } = campaignEvents.CampaignCreated.parse(created(events, 'CampaignCreated'))
+  const campaignId = campaign.id
+  const publisher = publisherKey && publishers[publisherKey]
+  const publisherId = publisher?.id ?? null
+  if (publisher) {
+    const routingKey = newKey(keyStem(campaign.routingKeyPrefix, publisher.routingPrefix))
+    await step(`lane-${key}`, setLane, { campaignId, publisherId, terms, key: routingKey })
   }
-  // What only a change can bring about, now that everything is live.
+  for (const [n, target] of plan.entries()) {
+    const route = { priority: (n + 1) * 10, weight: 100 }
+    await step(`route-${key}-${target}`, setRoute, { campaignId, targetId: targets[target], settings: route })
+  }
+  const number = { e164, type: 'local', label: settings.name, renewsAt }
+  const provisioned = await step(`number-${key}`, provisionNumber, number)
+  const numberId = numberEvents.NumberProvisioned.parse(created(provisioned, 'NumberProvisioned')).number.id
+  await step(`number-${key}-campaign`, assignNumber, { numberId, campaignId, publisherId })
+  await step(`number-${key}-ready`, reportNumberDelivery, { numberId, error: null })
+  await step(`campaign-${key}-live`, setCampaignStatus, { campaignId, status: 'live' })
+  return campaignId
+}
+
+/** Applies the changes that are only possible on live records. */
+async function applyChanges(step: SeedStep, buyers: Ids, targets: Ids, campaigns: Ids): Promise<void> {
   await step('pause-target', setTargetStatus, { targetId: targets.paused, status: 'paused' })
   await step('unplug-target', changeTarget, {
     targetId: targets.unplugged,
@@ -290,6 +324,22 @@ export async function buildWorld(
     settings: { active: false },
   })
   await step('block', blockCaller, { callerNumber: BLOCKED_CALLER, reason: 'Prank calls' })
-  const dial = Object.fromEntries(Object.entries(CAMPAIGNS).map(([key, { e164 }]) => [key, e164]))
-  return { dial: dial as Record<CampaignKey, string> }
+}
+
+/**
+ * Builds the sandbox workspace: its records show every gate and skip reason that one workspace can. The rent of its
+ * numbers falls due at `renewsAt` (ISO).
+ * @throws Error when a command is refused; LogUnavailable
+ */
+export async function buildWorld(step: SeedStep, newKey: NewKey, renewsAt: string): Promise<World> {
+  await step('credit', creditWallet, { amountCents: WALLET_CENTS, reference: 'seed', note: 'Sandbox money' })
+  const buyers = await buildBuyers(step)
+  const targets = await buildTargets(step, buyers)
+  const publishers = await buildPublishers(step)
+  const campaigns: Record<string, string> = {}
+  for (const seed of CAMPAIGNS) {
+    campaigns[seed.key] = await buildCampaign(step, seed, { targets, publishers, newKey, renewsAt })
+  }
+  await applyChanges(step, buyers, targets, campaigns)
+  return { dial: new Map(CAMPAIGNS.map(({ key, e164 }) => [key, e164])) }
 }

@@ -28,12 +28,12 @@ import { buildWorld, type CampaignKey, type SeedStep } from './seed-world.ts'
 import { addApiKey, createTenant, derivedSecret, execute, openSession } from './tenants.ts'
 
 const OWNER_EMAIL = 'owner@sandbox.example'
-/** The owner's first session is among so many first events of theirs. */
+/** Maximum events of the owner before the first sign-in, with a margin. */
 const FIRST_EVENTS = 10
-/** How long the start waits to have read what stands in the log already. */
+/** Maximum wait (ms) at the start until the `workspaces` projection has read the log. */
 const CATCH_UP_MS = 50_000
 
-/** What a person needs to use the sandbox; null for what is not built yet (Supplement §11). */
+/** Contents of `sandbox.json`: how to reach and use the sandbox (Supplement §11). Null: not available. */
 export interface Sandbox {
   readonly baseUrl: string
   readonly agencyId: string
@@ -59,14 +59,14 @@ export interface Sandbox {
   }[]
 }
 
-/** The running platform that is seeded. */
+/** The running platform to seed. */
 export interface SeedPlatform {
   readonly log: Pick<EventLog, 'head' | 'read'>
   readonly writer: StreamWriter
   readonly readSide: { readonly positions: CheckpointTracker; readonly views: Pick<ReadStore, 'find'> }
-  /** Null where the carrier is a real one. */
+  /** Null with a real carrier. */
   readonly simulator: Simulator | null
-  /** Waits until events of these types up to the newest can be read back. */
+  /** Waits until the projections have read the newest events of these types. */
   readonly awaitProjections: (types: readonly string[]) => Promise<ReadYourWrites>
   readonly clock: Clock
   readonly random: Random
@@ -76,21 +76,21 @@ export interface SeedPlatform {
 /** Settings of the seed. */
 export interface SeedSettings {
   readonly masterKey: Buffer
-  /** Whether the sandbox begins with a week of calls. */
+  /** Whether to play a week of calls on the first start. */
   readonly seedCalls: boolean
   /** Directory of `sandbox.json`. */
   readonly dataDir: string
 }
 
-/** Records by a field: numbers as they are written, and by id what was made first comes first. */
-function sortedBy<Field extends string, Kept extends Readonly<Record<Field, string>>>(
-  records: { readonly values: () => Iterable<Kept> },
+/** Records sorted by a field, ascending. Ids are UUIDv7, so sorting by id is sorting by creation. */
+function sortedBy<Field extends string, Item extends Readonly<Record<Field, string>>>(
+  records: { readonly values: () => Iterable<Item> },
   field: Field,
-): readonly Kept[] {
+): readonly Item[] {
   return [...records.values()].toSorted((one, other) => (one[field] < other[field] ? -1 : 1))
 }
 
-/** The sandbox workspace that is there already; null on an empty log. */
+/** Id of the sandbox workspace; null when there is none yet. */
 async function existingSandbox({ readSide, log }: SeedPlatform): Promise<string | null> {
   const head = await log.head()
   await readSide.positions.waitFor([workspaces.name], head, CATCH_UP_MS)
@@ -102,13 +102,13 @@ async function existingSandbox({ readSide, log }: SeedPlatform): Promise<string 
   return found?.id ?? null
 }
 
-/** Whether the first start came to its end, which is when it opens the owner's first session. */
+/** Whether seeding was completed: its last step opens the owner's first session. */
 async function isSeeded({ log }: SeedPlatform): Promise<boolean> {
   const first = await log.read(streamOf(user, userIdOf(OWNER_EMAIL)), 0, FIRST_EVENTS)
   return first.some(({ type }) => type === 'SignedIn')
 }
 
-/** The id of a seed call: always the same, so that a start that was cut short plays no call twice. */
+/** The id of a seed call: deterministic, so that an interrupted start plays no call twice. */
 function seedCallId(workspaceId: string, name: string): string {
   const digest = createHash('sha256').update(`${workspaceId}\n${name}`).digest()
   return v7({
@@ -122,12 +122,12 @@ async function playAll(
   app: SeedPlatform,
   simulator: Simulator,
   workspaceId: string,
-  dial: Readonly<Record<CampaignKey, string>>,
+  dial: ReadonlyMap<CampaignKey, string>,
 ): Promise<void> {
   const play = async ({ campaign, ...seeded }: SeedCall, n: number, line = 0) => {
     const callId = seedCallId(workspaceId, `${n}#${line}`)
     if (await app.writer.stateOf(call, callId)) return
-    const sent = sandboxCall.parse({ ...seeded, to: dial[campaign], mode: 'instant' })
+    const sent = sandboxCall.parse({ ...seeded, to: dial.get(campaign), mode: 'instant' })
     const commandId = ulid()
     const caller = {
       workspaceId,
@@ -149,19 +149,19 @@ async function playAll(
     if (isRefusal(played)) throw new Error(`A seed call was refused: ${played.refused}.`)
   }
   for (const [n, one] of seedCalls(app.clock.now()).entries()) {
-    // Two callers at once, so that a single line is found taken.
+    // Two simultaneous calls, so that the second finds the single line in use.
     await Promise.all(one.campaign === 'busy' ? [play(one, n), play(one, n, 1)] : [play(one, n)])
   }
 }
 
 /**
- * Makes the sandbox workspace on the first start, with a week of calls, and writes `sandbox.json` anew with a fresh
- * session at each start (Supplement §11). A start that was cut short is taken up where it was left.
+ * Creates the sandbox workspace with a week of calls on the first start, and writes `sandbox.json` with a new session on
+ * every start (Supplement §11). Resumes an interrupted start.
+ * @throws Error when a step is refused; LogUnavailable, StoreUnavailable
  */
 export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseUrl: string): Promise<Sandbox> {
   const { writer, simulator, clock, random, secrets } = app
-  const known = await existingSandbox(app)
-  const workspaceId = known ?? random.uuid()
+  const workspaceId = (await existingSandbox(app)) ?? random.uuid()
   const derive: SecretDerivation = (purpose) => derivedSecret(config.masterKey, `sandbox ${purpose}`, workspaceId)
   const ownerPassword = derivedSecret(config.masterKey, 'sandbox-password', workspaceId).slice(0, 20)
   const apiKey = `svc_test_${derivedSecret(config.masterKey, 'sandbox-api-key', workspaceId)}`

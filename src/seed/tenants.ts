@@ -23,8 +23,8 @@ import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 const OPERATOR: Actor = { type: 'operator', id: null, name: 'Ringledger' }
 
 /**
- * Handles a command on the platform's own account; the same `commandId` again answers the events of the first time.
- * @throws Error when the rules refuse it: whoever prepares a workspace knows them
+ * Handles a command as the operator. Resolves to its events; a repeated `commandId` returns the events of the first time.
+ * @throws Error when the command is refused; LogUnavailable
  */
 export async function execute(
   writer: StreamWriter,
@@ -48,12 +48,12 @@ export async function execute(
   return outcome.events
 }
 
-/** A secret that the master key makes again at any time: what is stored of it is its hash alone. */
+/** Derives a secret from the master key, so that only its hash needs to be stored. 32 bytes in base64url. */
 export function derivedSecret(masterKey: Buffer, purpose: string, workspaceId: string): string {
   return Buffer.from(hkdfSync('sha256', masterKey, '', `${purpose}\n${workspaceId}`, 32)).toString('base64url')
 }
 
-/** A workspace and the person who owns it. */
+/** A workspace and its owner. */
 export interface NewTenant {
   readonly workspaceId: string
   readonly name: string
@@ -63,20 +63,20 @@ export interface NewTenant {
   readonly owner: { readonly email: string; readonly name: string; readonly password: string }
 }
 
-/** Makes a workspace with its owner. Doing it again changes nothing. */
+/** Creates a workspace with its owner. Idempotent. @throws Error when a command is refused; LogUnavailable */
 export async function createTenant(writer: StreamWriter, tenant: NewTenant): Promise<void> {
   const { workspaceId, name, timezone, planId, sandbox, owner } = tenant
   const person = { email: owner.email, name: owner.name }
   const passwordHash = await hashPassword(owner.password)
-  // An address that is registered already keeps its password.
+  // A registered address keeps its password.
   await execute(writer, workspaceId, registerUser, { ...person, passwordHash }).catch(() => [])
   await execute(writer, workspaceId, createWorkspace, { name, timezone, planId, sandbox, owner: person })
-  // A workspace of the time when seats did not stand in its stream; any other has an owner.
+  // Older workspaces were created without seats in their stream.
   const { seats } = await writer.stateOf(workspace, workspaceId)
   if (seats.size === 0) await execute(writer, workspaceId, grantSeat, { ...person, role: 'owner' })
 }
 
-/** Opens a session for a user; resolves to its token, which is not stored. */
+/** Opens a session for a user. Resolves to its token, of which only the hash is stored. */
 export async function openSession(
   {
     writer,
@@ -92,7 +92,7 @@ export async function openSession(
   return token
 }
 
-/** Adds an API key with the given secret; answers its id. */
+/** Creates an API key with a given secret. Resolves to its id. */
 export async function addApiKey(
   writer: StreamWriter,
   workspaceId: string,

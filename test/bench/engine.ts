@@ -38,10 +38,10 @@ const answer = (n: number): ScriptedDial => ({
 })
 
 /** The n-th call of a mix: most connect at the first target, some at the second, some are refused. */
-function callOf(dial: Readonly<Record<'waterfall' | 'weighted' | 'strict', string>>, n: number) {
+function callOf(dial: ReadonlyMap<string, string>, n: number) {
   const area = AREA_CODES[n % AREA_CODES.length]
   const from = n % 20 === 7 ? null : `+1${area}555${String(100 + (n % 100)).padStart(4, '0')}`
-  const to = from === null ? dial.strict : n % 3 === 0 ? dial.weighted : dial.waterfall
+  const to = dial.get(from === null ? 'strict' : n % 3 === 0 ? 'weighted' : 'waterfall')
   const script = { [DESK]: n % 6 === 0 ? [busy] : [answer(n)] }
   return sandboxCall.parse({ to, from, script, mode: 'instant', at: new Date(clock.now() - AGO_MS).toISOString() })
 }
@@ -124,7 +124,7 @@ export async function openEngine(directory: string, secrets: readonly string[] =
     log,
     workspaceId,
     /** A number that can be dialled. */
-    dialed: dial.waterfall,
+    dialed: dial.get('waterfall') ?? '',
     /** Plays calls, `atOnce` at a time. @throws the error of a call that failed */
     async play(calls: number, atOnce: number): Promise<void> {
       let left = calls

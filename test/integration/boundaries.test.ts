@@ -127,7 +127,7 @@ describe('an import against the rules', () => {
 test('the targets projection imports no later context but its routes', async () => {
   const path = 'projections/demand/targets.ts'
   const { broken } = await surveyOf({ ...house, [path]: "import '../../src/domain/calls/call.ts'\n" })
-  expect(broken).toEqual([`${path} → src/domain/calls/call.ts: target rows import routes alone of later contexts`])
+  expect(broken).toEqual([`${path} → src/domain/calls/call.ts: target rows import only routes of later contexts`])
 })
 
 test('a driver is allowed in its adapter, and bare in a benchmark', async () => {

@@ -21,12 +21,12 @@ it('npm run explain replays the decisions on a call, and prints its waterfall', 
   expect(code, stderr).toBe(0)
   expect(stdout).toContain(`${call.ref}: ${story.summary.sentence}`)
   for (const { sentence } of story.steps) expect(stdout).toContain(sentence)
-  expect(stdout).toMatch(/route-call: the same .*\n(.*\n)*.*fail-over: the same/)
-  expect(stdout).toMatch(/All \d+ decisions would be taken as they were\.\n$/)
+  expect(stdout).toMatch(/route-call: same .*\n(.*\n)*.*fail-over: same/)
+  expect(stdout).toMatch(/All \d+ decisions are reproduced\.\n$/)
 })
 
 it.each([
-  [[], 'Name one call by its id: npm run explain -- <call id>'],
+  [[], 'Usage: npm run explain -- <call id>'],
   [['CA-0000000001'], '"CA-0000000001" is no call id: it is a UUID, not the public reference.'],
   [['01900000-0000-7000-8000-000000000000'], 'There is no call 01900000-0000-7000-8000-000000000000.'],
 ])('npm run explain of %j ends with a sentence', async (words, sentence) => {
@@ -43,8 +43,8 @@ it('npm run rebuild rebuilds a read model, which answers as before', async () =>
 })
 
 it.each([
-  [[], /^Name projections to rebuild, or --all\. There are .*verticals/],
-  [['horoscopes'], /^There is no projection "horoscopes"; there are .*verticals/],
+  [[], /^Name projections to rebuild, or use --all\. Projections: .*verticals/],
+  [['horoscopes'], /^Unknown projection "horoscopes"\. Projections: .*verticals/],
 ])('npm run rebuild of %j ends with a sentence', async (words, sentence) => {
   const { code, stdout, stderr } = await runScript(server.env, 'rebuild', ...words)
   expect([code, stdout]).toEqual([1, ''])
