@@ -15,6 +15,8 @@ interface RateRequest {
 interface StoredWindow {
   readonly times: readonly number[]
   readonly version: number
+  /** When the entry expires (ms); from then on its versions may start again. */
+  readonly expiresAt: number
 }
 
 /** The queue of an id: waiting requests, and the window last read or written. */
@@ -36,9 +38,9 @@ function timesOf(value: unknown): readonly number[] {
  */
 function createBatchEvaluator(ops: Pick<OperationalStore, 'get' | 'putIf'>, clock: Clock) {
   async function windowOf(id: string, queue: RequestQueue, now: number): Promise<StoredWindow> {
-    if (queue.known) return queue.known
+    if (queue.known && queue.known.expiresAt > now) return queue.known
     const entry = await ops.get(keyOf(id), now)
-    return { times: timesOf(entry?.value), version: entry?.version ?? 0 }
+    return { times: timesOf(entry?.value), version: entry?.version ?? 0, expiresAt: now }
   }
 
   return async function evaluate(
@@ -55,7 +57,7 @@ function createBatchEvaluator(ops: Pick<OperationalStore, 'get' | 'putIf'>, cloc
     queue.known = null
     if (!(await ops.putIf(keyOf(id), known.version, times, expiresAt, now))) return null
     // Versions may continue after an expired entry: the next version is only known after an existing one.
-    if (known.version > 0) queue.known = { times, version: known.version + 1 }
+    if (known.version > 0) queue.known = { times, version: known.version + 1, expiresAt }
     return results
   }
 }

@@ -125,6 +125,21 @@ describe.each(kinds)('a rate limiter $name', ({ open }) => {
 })
 
 describe('a shared rate limiter', () => {
+  test('reads a window again once its entry has expired, since another process may have begun a new one', async () => {
+    const clock = createManualClock()
+    const ops = createMemoryOperationalStore()
+    const [one, other] = [createSharedRateLimiter(ops, clock), createSharedRateLimiter(ops, clock)]
+    await one.consume('key:a', rate(3))
+    await one.consume('key:a', rate(3))
+    await clock.advance(MINUTE - 1)
+    await one.peek('key:a', rate(3))
+    await clock.advance(1)
+    await other.consume('key:a', rate(3))
+    await other.consume('key:a', rate(3))
+    expect(await one.consume('key:a', rate(3))).toMatchObject({ allowed: true, remaining: 0 })
+    expect(await one.consume('key:a', rate(3))).toMatchObject({ allowed: false })
+  })
+
   test('writes once for all waiting requests', async () => {
     const ops = createMemoryOperationalStore()
     let writes = 0
