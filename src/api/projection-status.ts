@@ -29,7 +29,7 @@ export type ProjectionRow = z.infer<typeof projectionShape>
 /** Sources of the projections' status. */
 export interface StatusPorts {
   readonly readSide: {
-    readonly builds: () => Promise<readonly ProjectionProgress[]>
+    readonly progress: () => Promise<readonly ProjectionProgress[]>
     /** Null when another process runs the projections. */
     readonly projections: (() => Promise<readonly ProjectionStatus[]>) | null
   }
@@ -39,7 +39,7 @@ export interface StatusPorts {
 
 /** Status of every projection, from the stored checkpoints and, in the process that runs them, from the runner. @throws LogUnavailable, StoreUnavailable */
 export async function projectionRows({ readSide, log, clock }: StatusPorts): Promise<readonly ProjectionRow[]> {
-  const [builds, statuses, head] = await Promise.all([readSide.builds(), readSide.projections?.() ?? [], log.head()])
+  const [builds, statuses, head] = await Promise.all([readSide.progress(), readSide.projections?.() ?? [], log.head()])
   return builds.map(({ name, version, active, building }): ProjectionRow => {
     const status = statuses.find((candidate) => candidate.name === name && candidate.state !== 'rebuilding')
     const position = Math.max(status?.position ?? START, active?.position ?? START)

@@ -1,6 +1,4 @@
-import { parentPort, workerData } from 'node:worker_threads'
-import { type Channel, serveRpc } from '../../src/kernel/async/thread-rpc.ts'
-import type { ThreadStart } from '../../src/main/read-side/threads.ts'
+import { joinThread } from '../../src/main/read-side/threads.ts'
 import { columns } from '../../src/main/registry.ts'
 import { openReadStore } from '../../src/main/stores.ts'
 import { systemClock as clock } from '../../src/main/system.ts'
@@ -11,8 +9,8 @@ import { createQueryRunner, type QueryRequest } from '../../src/runtime/queries/
 import { queryPorts } from '../support/fixtures/query-ports.ts'
 import { callPage } from './call-page.ts'
 
-const { readStoreUrl } = workerData as ThreadStart
-const store = await openReadStore(readStoreUrl)
+const { start, serve } = joinThread()
+const store = await openReadStore(start.readStoreUrl)
 const views = withActiveBuilds(withColumns(store, columns), clock)
 const runner = createQueryRunner({
   queries: [callPage],
@@ -22,5 +20,4 @@ const runner = createQueryRunner({
 const handlers = { ask: (ask: QueryRequest) => runner.run(ask) }
 export type PageCalls = typeof handlers
 
-serveRpc(parentPort as unknown as Channel, { ...handlers, close: () => store.close() })
-parentPort?.postMessage('ready')
+serve({ ...handlers, close: () => store.close() })

@@ -51,7 +51,8 @@ export async function openFileThread<H extends Handlers>(
       closed = true
       const ended = await last?.catch(() => null)
       if (!ended) return
-      await ended.remote.close(null).catch(() => undefined)
+      const lifecycle: Remote<WorkerLifecycle> = ended.remote
+      await lifecycle.close().catch(() => undefined)
       await ended.worker.terminate()
     },
   }
@@ -69,7 +70,8 @@ async function startThread<H extends WorkerLifecycle>(
   })
   const remote = connectRpc<H>(channelOf(worker), () => new Unavailable(reason), { FileUnavailable: Unavailable })
   try {
-    await remote.ready(null)
+    const lifecycle: Remote<WorkerLifecycle> = remote
+    await lifecycle.ready()
     return { worker, remote }
   } catch (error) {
     await worker.terminate()

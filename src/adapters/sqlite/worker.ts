@@ -11,9 +11,9 @@ export interface WorkerStart {
 /** The part of a thread's handlers that every thread of a file has. */
 export type WorkerLifecycle = {
   /** Resolves when the file is open; rejects with the error of opening it. */
-  readonly ready: (argument: null) => void
+  readonly ready: () => void
   /** Closes the file after the calls before it have run. */
-  readonly close: (argument: null) => Promise<void>
+  readonly close: () => Promise<void>
 }
 
 /** Handlers over one open file. A handler of several calls a tick may return a promise and run them together. */

@@ -8,12 +8,12 @@ export interface Channel {
   on(event: 'close', listener: () => void): unknown
 }
 
-/** Functions of one argument, by name. */
+/** Functions of at most one argument, by name. */
 export type Handlers = Readonly<Record<string, (argument: never) => unknown>>
 
-/** The handlers of another thread, each as an async function of one argument. */
+/** The handlers of another thread, each as an async function of the same argument. */
 export type Remote<H extends Handlers> = {
-  readonly [K in keyof H & string]: (argument: Parameters<H[K]>[0]) => Promise<Awaited<ReturnType<H[K]>>>
+  readonly [K in keyof H & string]: (...argument: Parameters<H[K]>) => Promise<Awaited<ReturnType<H[K]>>>
 }
 
 /** A request as it travels; ids are unique within their channel. */

@@ -4,11 +4,12 @@ import type { DecisionMemory } from '../../kernel/command.ts'
 import { type AnyProjection, collectionOf } from '../../kernel/projection.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type EventLog, START } from '../../ports/event-log.ts'
-import type { Checkpoint, ReadStore } from '../../ports/read-store.ts'
+import type { Checkpoint } from '../../ports/read-store.ts'
 import { applyPending } from '../../runtime/projections/apply-pending.ts'
 import { BUILD_ALIASES } from '../../runtime/projections/build-alias.ts'
 import { buildNames } from '../../runtime/projections/build-names.ts'
 import { projections, upcasts } from '../registry.ts'
+import type { Views } from './remote-views.ts'
 
 /** Maximum age of a checkpoint (ms) whose documents and one hour's fold together cover every recorded event. */
 const COVERED_MS = 50 * 60_000
@@ -16,9 +17,9 @@ const COVERED_MS = 50 * 60_000
 /** The part of an alias that names the checkpoint of the active build. */
 const activeCheckpoint = z.object({ active: z.object({ checkpoint: z.string() }) })
 
-type Views = Pick<ReadStore, 'get' | 'getMany' | 'checkpoint'>
+type LookupViews = Pick<Views, 'get' | 'getMany' | 'checkpoint'>
 
-async function checkpointOf(views: Views, projection: AnyProjection): Promise<Checkpoint | null> {
+async function checkpointOf(views: LookupViews, projection: AnyProjection): Promise<Checkpoint | null> {
   const alias = await views.get(BUILD_ALIASES, projection.name)
   return views.checkpoint(
     alias ? activeCheckpoint.parse(alias.doc).active.checkpoint : buildNames(projection).checkpoint,
@@ -30,7 +31,7 @@ async function checkpointOf(views: Views, projection: AnyProjection): Promise<Ch
  * that folds cover, the missing events are applied from the log first (Architecture §2). Keys of one decision share one
  * read; nothing is cached between decisions.
  */
-export function createLookupLoader(log: EventLog, views: Views, clock: Clock) {
+export function createLookupLoader(log: EventLog, views: LookupViews, clock: Clock) {
   async function load(projection: AnyProjection, keys: readonly string[]): Promise<readonly unknown[]> {
     const ids = [...new Set(keys)]
     // Read before the documents, which only get newer: no event between the two is missed.

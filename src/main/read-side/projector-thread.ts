@@ -1,13 +1,12 @@
-import { parentPort, workerData } from 'node:worker_threads'
-import { type Channel, connectRpc, serveRpc } from '../../kernel/async/thread-rpc.ts'
+import { collectPerTick } from '../../kernel/async/batch-per-tick.ts'
 import type { ProjectionStatus } from '../../runtime/projections/projection-runner.ts'
 import { runProjections } from '../../runtime/projections/projection-runner.ts'
 import { followed, projections, upcasts } from '../registry.ts'
 import { openLogReader, openReadStore } from '../stores.ts'
 import { systemClock } from '../system.ts'
-import type { ThreadStart } from './threads.ts'
+import { joinThread } from './threads.ts'
 
-/** How far a projection has come, as it is told to the main thread. */
+/** A projection's progress, as the projector thread reports it to the main thread. */
 export interface ProjectionAdvance {
   readonly name: string
   readonly position: number
@@ -20,26 +19,17 @@ export interface ProjectionAdvance {
 }
 
 export type ProjectorCalls = {
-  readonly status: (argument: null) => readonly ProjectionStatus[]
+  readonly status: () => readonly ProjectionStatus[]
   readonly rebuild: (name: string) => Promise<void>
 }
 
-const { eventLogUrl, readStoreUrl, back } = workerData as ThreadStart
-const main = connectRpc<{ readonly progress: (told: readonly ProjectionAdvance[]) => void }>(
-  back as unknown as Channel,
-  () => new Error('The main thread has ended.'),
-)
-const [log, store] = await Promise.all([openLogReader(eventLogUrl), openReadStore(readStoreUrl)])
+const { start, main, serve } = joinThread<{ readonly advance: (advances: readonly ProjectionAdvance[]) => void }>()
+const [log, store] = await Promise.all([openLogReader(start.eventLogUrl), openReadStore(start.readStoreUrl)])
 const stop = new AbortController()
-let gathered: ProjectionAdvance[] = []
-/** Every projection moves with every page: they are told of together. */
-function tell(progress: ProjectionAdvance): void {
-  if (gathered.push(progress) > 1) return
-  setImmediate(() => {
-    main.progress(gathered).catch(() => undefined)
-    gathered = []
-  })
-}
+/** Each page advances every projection: their reports travel together. */
+const report = collectPerTick<ProjectionAdvance>((advances) => {
+  main.advance(advances).catch(() => undefined)
+})
 const runner = runProjections({
   log,
   store,
@@ -49,11 +39,11 @@ const runner = runProjections({
   signal: stop.signal,
   indexedByPosition: followed,
   onProgress: (name, position, touched, workspaces, standby) => {
-    tell({ name, position, touched: touched.length > 0, workspaces, standby })
+    report({ name, position, touched: touched.length > 0, workspaces, standby })
   },
 })
 
-serveRpc(parentPort as unknown as Channel, {
+serve({
   status: () => runner.status(),
   rebuild: (name: string) => runner.rebuild(name),
   async close() {
@@ -62,4 +52,3 @@ serveRpc(parentPort as unknown as Channel, {
     await Promise.all([log.close(), store.close()])
   },
 })
-parentPort?.postMessage('ready')

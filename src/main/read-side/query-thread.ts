@@ -1,4 +1,3 @@
-import { parentPort, workerData } from 'node:worker_threads'
 import { credentials } from '../../../projections/access/credentials.ts'
 import { sessions } from '../../../projections/access/sessions.ts'
 import { users } from '../../../projections/access/users.ts'
@@ -7,7 +6,6 @@ import { revisions } from '../../../projections/configuration/revisions.ts'
 import { readCallsExport } from '../../../queries/calls/calls-export.ts'
 import { readMany } from '../../../queries/shared/documents.ts'
 import type { Credential, WorkspaceAccess } from '../../domain/access/access.ts'
-import { type Channel, connectRpc, serveRpc } from '../../kernel/async/thread-rpc.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
 import { withColumns } from '../../runtime/columns/column-store.ts'
 import { withActiveBuilds } from '../../runtime/projections/active-builds.ts'
@@ -24,45 +22,40 @@ import { openOperationalStore, openReadStore } from '../stores.ts'
 import { systemClock, systemRandom } from '../system.ts'
 import { withPrefetch } from './export-prefetch.ts'
 import type { ProjectionAdvance } from './projector-thread.ts'
-import type { ThreadStart } from './threads.ts'
+import { viewHandlers } from './remote-views.ts'
+import { joinThread } from './threads.ts'
 
-/** A method of the read store, asked from another thread. */
-export interface StoreCall {
-  readonly method: 'get' | 'getMany' | 'find' | 'pluck' | 'count' | 'sum' | 'checkpoint' | 'checkpoints'
-  readonly parameters: readonly unknown[]
-}
+/** Positions that this thread reports to the main thread. */
+export type PositionAdvance = Pick<ProjectionAdvance, 'name' | 'position'>
 
-const { readStoreUrl, polls, back, masterKey = new Uint8Array(), ...start } = workerData as ThreadStart
+const { start, main, serve } = joinThread<{ readonly advance: (advances: readonly PositionAdvance[]) => void }>()
+const { readStoreUrl, polls, masterKey = new Uint8Array() } = start
 let { publicUrl } = start
 const secrets = createSecrets(Buffer.from(masterKey), systemRandom)
 const store = await openReadStore(readStoreUrl, { follows: true })
 const ops = await openOperationalStore(readStoreUrl)
-const moves = createChangeCounters()
-/** Whether another process writes documents: then only the positions in the store tell that something may have moved. */
-let apart = polls
+const counters = createChangeCounters()
+/** Whether another process writes documents: then only the checkpoints in the store show that documents may have changed. */
+let isRemotelyProjected = polls
 const positions = createCheckpointTracker(systemClock)
-const columned = withColumns(store, columns, (name) => (apart ? null : moves.countOf(name)))
-/** What reads have shown that nobody told of yet: the main thread hears it with the next answer, before that is given. */
-let noticed: ProjectionChange[] = []
-const moved = (...move: ProjectionChange) => {
-  moves.recordChange(...move)
-  noticed.push(move)
+const columnStore = withColumns(store, columns, (name) => (isRemotelyProjected ? null : counters.countOf(name)))
+/** Changes that reads found before the projector reported them. The next response carries them to the main thread. */
+let foundChanges: ProjectionChange[] = []
+const recordChange = (...change: ProjectionChange) => {
+  counters.recordChange(...change)
+  foundChanges.push(change)
 }
-const views = withActiveBuilds(withReadInvalidation(columned, positions, { recordChange: moved }), systemClock)
+const views = withActiveBuilds(withReadInvalidation(columnStore, positions, { recordChange }), systemClock)
 const stop = new AbortController()
-const main = connectRpc<{ readonly reached: (told: readonly Pick<ProjectionAdvance, 'name' | 'position'>[]) => void }>(
-  back as unknown as Channel,
-  () => new Error('The main thread has ended.'),
-)
 const advance = (name: string, position: number) => {
   if (position <= positions.positionOf(name)) return
   positions.advance(name, position)
-  main.reached([{ name, position }]).catch(() => undefined)
+  main.advance([{ name, position }]).catch(() => undefined)
 }
 void pollCheckpoints({
   store,
   positions: { advance },
-  isNeeded: () => apart,
+  isNeeded: () => isRemotelyProjected,
   clock: systemClock,
   signal: stop.signal,
 })
@@ -104,25 +97,26 @@ async function sessionOf(hash: string): Promise<Credential | null> {
 }
 
 const handlers = {
+  /** Runs a query; `changes` are those that reads found since the last response. */
   async ask(
-    ask: QueryRequest,
-  ): Promise<(QueryResponse | Refusal) & { readonly noticed?: readonly ProjectionChange[] }> {
-    const answer = await runner.run(ask)
-    if (noticed.length === 0) return answer
-    const told = noticed
-    noticed = []
-    return { ...answer, noticed: told }
+    request: QueryRequest,
+  ): Promise<(QueryResponse | Refusal) & { readonly changes?: readonly ProjectionChange[] }> {
+    const response = await runner.run(request)
+    if (foundChanges.length === 0) return response
+    const changes = foundChanges
+    foundChanges = []
+    return { ...response, changes }
   },
-  locate(url: string): void {
+  setPublicUrl(url: string): void {
     publicUrl = url
   },
-  apart(value: boolean): void {
-    apart = value
+  setRemotelyProjected(value: boolean): void {
+    isRemotelyProjected = value
   },
-  advance(told: readonly ProjectionAdvance[]): void {
-    for (const { name, position, workspaces } of told) {
-      // Before the position, so that whoever waited for it is not given what stood before it.
-      moves.recordChange(name, workspaces)
+  advance(advances: readonly ProjectionAdvance[]): void {
+    for (const { name, position, workspaces } of advances) {
+      // Invalidate before advancing, so that waiters do not get a response from before the change.
+      counters.recordChange(name, workspaces)
       positions.advance(name, position)
     }
   },
@@ -140,21 +134,21 @@ const handlers = {
     return { id, name, planId, subscriptionStatus, timezone }
   },
   callLines: withPrefetch((ask) => readCallsExport(views, ask)),
-  builds: () => readProgress(store, projections),
+  progress: () => readProgress(store, projections),
   async rebuild(name: string): Promise<boolean> {
     const projection = projections.find((one) => one.name === name)
     return projection !== undefined && requestRebuild(store, projection)
   },
-  store: ({ method, parameters }: StoreCall): Promise<unknown> =>
-    (views[method] as (...parameters: readonly unknown[]) => Promise<unknown>)(...parameters),
+  ...viewHandlers(views),
 }
+
+/** Handlers of the query thread. */
 export type QueryCalls = typeof handlers
 
-serveRpc(parentPort as unknown as Channel, {
+serve({
   ...handlers,
   async close(): Promise<void> {
     stop.abort()
     await Promise.all([store.close(), ops.close()])
   },
 })
-parentPort?.postMessage('ready')

@@ -1,48 +1,102 @@
 import type { CallsExportBatch, ExportBatchRequest } from '../../../queries/calls/calls-export.ts'
 import { type CredentialStore, withCoalescing, withCredentialCache } from '../../api/credential-store.ts'
-import type { ReadStore } from '../../ports/read-store.ts'
+import type { Remote } from '../../kernel/async/thread-rpc.ts'
 import { type CheckpointTracker, createCheckpointTracker } from '../../runtime/projections/checkpoint-tracker.ts'
 import type { ProjectionProgress } from '../../runtime/projections/projection-progress.ts'
 import type { ProjectionStatus } from '../../runtime/projections/projection-runner.ts'
-import { createChangeCounters } from '../../runtime/queries/change-counters.ts'
+import { type ChangeCounters, createChangeCounters } from '../../runtime/queries/change-counters.ts'
 import { withSingleFlight } from '../../runtime/queries/coalesce-queries.ts'
 import type { QueryRunner } from '../../runtime/queries/query-runner.ts'
 import { withResponseCache } from '../../runtime/queries/response-cache.ts'
 import { queries } from '../registry.ts'
 import { systemClock } from '../system.ts'
 import type { ProjectionAdvance, ProjectorCalls } from './projector-thread.ts'
-import type { QueryCalls, StoreCall } from './query-thread.ts'
+import type { PositionAdvance, QueryCalls } from './query-thread.ts'
+import { remoteViews, type Views } from './remote-views.ts'
 import { startThread } from './threads.ts'
 
-/** Projections that credentials are judged by. */
+/** Projections that authentication reads. */
 const ACCESS = new Set(['credentials', 'sessions', 'users', 'workspaces'])
 
-/** Queries whose answers may be given again, with the projections that they read. */
-const STEADY = new Map(
+/** Queries whose responses may be cached, with the projections that they read. */
+const CACHEABLE = new Map(
   queries.flatMap(({ name, cacheable, reads }) => (cacheable ? [[name, reads.map((read) => read.name)] as const] : [])),
 )
 
-/** The read side as the main thread sees it: everything in it happens in other threads. */
+/** The read side as the main thread sees it; the work runs in other threads. */
 export interface ReadSide {
   readonly queries: QueryRunner
   readonly credentials: CredentialStore
   readonly positions: CheckpointTracker
-  /** Reads of the read store; it writes nothing. */
-  readonly views: Pick<ReadStore, StoreCall['method']>
-  /** Lines of the call log as a file. @throws StoreUnavailable */
+  readonly views: Views
+  /** One batch of the call log as a file. @throws StoreUnavailable */
   readonly callLines: (ask: ExportBatchRequest) => Promise<CallsExportBatch>
-  /** Null where another process runs the projections. */
+  /** Status of the projections; null where another process runs them. */
   readonly projections: (() => Promise<readonly ProjectionStatus[]>) | null
-  /** Tells where the platform is seen from outside, once that is known. */
+  /** Sets the platform's public base URL, which is known once the server listens. */
   readonly setPublicUrl: (publicUrl: string) => Promise<void>
-  /** How far the builds of every projection have come, whichever process makes them. */
-  readonly builds: () => Promise<readonly ProjectionProgress[]>
-  /** Begins to build a projection anew; false while that is under way. */
+  /** Progress of every projection's builds, whichever process runs them. @throws StoreUnavailable */
+  readonly progress: () => Promise<readonly ProjectionProgress[]>
+  /** Starts to rebuild a projection; false when a rebuild is already running. */
   readonly rebuild: (name: string) => Promise<boolean>
   readonly close: () => Promise<void>
 }
 
-/** Starts the threads that read: one for queries and, in a process with that role, one for the projections. */
+type QueryThread = Remote<QueryCalls>
+
+/** Tracks whether another process writes projections: it does when this one runs none, or any of them is on standby. */
+function trackStandby(projects: boolean) {
+  const standby = new Set<string>()
+  return {
+    isRemotelyProjected: () => !projects || standby.size > 0,
+    update(advances: readonly ProjectionAdvance[]): void {
+      for (const { name, standby: isStandby } of advances) {
+        if (isStandby) standby.add(name)
+        else standby.delete(name)
+      }
+    },
+  }
+}
+
+/** Credentials of the query thread, cached only while this process writes their projections. */
+function openCredentials(thread: QueryThread, isRemotelyProjected: () => boolean) {
+  const stored: CredentialStore = {
+    credential: (kind, hash) => thread.credential({ kind, hash }),
+    workspace: (id) => thread.workspace(id),
+  }
+  const cached = withCredentialCache(stored)
+  const uncached = withCoalescing(stored)
+  // When another process writes, no message says that a credential changed: each request reads it.
+  const current = () => (isRemotelyProjected() ? uncached : cached)
+  const credentials: CredentialStore = {
+    credential: (kind, hash) => current().credential(kind, hash),
+    workspace: (id) => current().workspace(id),
+  }
+  return { credentials, clear: cached.clear }
+}
+
+/** Queries of the query thread, coalesced and cached in this one. */
+function openQueries(
+  thread: QueryThread,
+  counters: ChangeCounters,
+  positions: CheckpointTracker,
+  isRemotelyProjected: () => boolean,
+): QueryRunner {
+  const runner: QueryRunner = {
+    async run(request) {
+      const { changes = [], ...response } = await thread.ask(request)
+      for (const change of changes) counters.recordChange(...change)
+      return response
+    },
+  }
+  const cacheVersionOf = (names: readonly string[], workspaceId: string) => {
+    const version = counters.cacheVersionOf(names, workspaceId)
+    return isRemotelyProjected() ? `${version} ${names.map(positions.positionOf)}` : version
+  }
+  return withResponseCache(withSingleFlight(runner), { cacheable: CACHEABLE, positions, cacheVersionOf })
+}
+
+/** Starts the read side's threads: one for queries and, in a process with the projector role, one for projections. */
 export async function openReadSide(options: {
   readonly eventLogUrl: string
   readonly readStoreUrl: string
@@ -51,89 +105,43 @@ export async function openReadSide(options: {
   readonly projects: boolean
   readonly onDeath: (error: Error) => void
 }): Promise<ReadSide> {
-  const { projects, onDeath, masterKey, ...given } = options
-  const start = { ...given, polls: !projects }
+  const { projects, onDeath, masterKey, ...urls } = options
+  const start = { ...urls, polls: !projects }
   const positions = createCheckpointTracker(systemClock)
-  const moves = createChangeCounters()
-  const reached = (told: readonly Pick<ProjectionAdvance, 'name' | 'position'>[]) => {
-    for (const { name, position } of told) positions.advance(name, position)
+  const counters = createChangeCounters()
+  const { isRemotelyProjected, update } = trackStandby(projects)
+  const advance = (advances: readonly PositionAdvance[]) => {
+    for (const { name, position } of advances) positions.advance(name, position)
   }
-  const queryThread = await startThread<QueryCalls>(
-    new URL('./query-thread.ts', import.meta.url),
-    { ...start, masterKey },
-    { reached },
-    onDeath,
-  )
+  const queryModule = new URL('./query-thread.ts', import.meta.url)
+  const queryThread = await startThread<QueryCalls>(queryModule, { ...start, masterKey }, { advance }, onDeath)
   const { calls } = queryThread
-  const stored: CredentialStore = {
-    credential: (kind, hash) => calls.credential({ kind, hash }),
-    workspace: (id) => calls.workspace(id),
+  const { credentials, clear } = openCredentials(calls, isRemotelyProjected)
+  const handleAdvances = (advances: readonly ProjectionAdvance[]) => {
+    const before = isRemotelyProjected()
+    update(advances)
+    const now = isRemotelyProjected()
+    if (now !== before) calls.setRemotelyProjected(now).catch(() => undefined)
+    calls.advance(advances).catch(() => undefined)
+    // Invalidate before advancing, so that waiters do not get the old cached response.
+    for (const { name, workspaces } of advances) counters.recordChange(name, workspaces)
+    advance(advances)
+    if (now || advances.some(({ name, touched }) => touched && ACCESS.has(name))) clear()
   }
-  /** Projections that another process writes, though this one could. */
-  const standingBy = new Set<string>()
-  const apart = () => !projects || standingBy.size > 0
-  const remembered = withCredentialCache(stored)
-  const looked = withCoalescing(stored)
-  // Where another process writes, nobody tells when a credential changes: each request looks.
-  const credentials: CredentialStore = {
-    credential: (kind, hash) => (apart() ? looked : remembered).credential(kind, hash),
-    workspace: (id) => (apart() ? looked : remembered).workspace(id),
-  }
-  const advance = (told: readonly ProjectionAdvance[]) => {
-    const before = apart()
-    for (const { name, standby } of told) {
-      if (standby) standingBy.add(name)
-      else standingBy.delete(name)
-    }
-    if (apart() !== before) calls.apart(apart()).catch(() => undefined)
-    calls.advance(told).catch(() => undefined)
-    // Before the position, so that whoever waited for it is not given what stood before it.
-    for (const { name, workspaces } of told) moves.recordChange(name, workspaces)
-    reached(told)
-    if (apart() || told.some(({ name, touched }) => touched && ACCESS.has(name))) remembered.clear()
-  }
+  const projectorModule = new URL('./projector-thread.ts', import.meta.url)
   const projector = projects
-    ? await startThread<ProjectorCalls>(
-        new URL('./projector-thread.ts', import.meta.url),
-        start,
-        { progress: advance },
-        onDeath,
-      )
+    ? await startThread<ProjectorCalls>(projectorModule, start, { advance: handleAdvances }, onDeath)
     : null
-  const asking: QueryRunner = {
-    async run(ask) {
-      const { noticed = [], ...answer } = await calls.ask(ask)
-      for (const move of noticed) moves.recordChange(...move)
-      return answer
-    },
-  }
-  const stampOf = (names: readonly string[], workspaceId: string) => {
-    const moved = moves.cacheVersionOf(names, workspaceId)
-    return apart() ? `${moved} ${names.map(positions.positionOf)}` : moved
-  }
-  const read =
-    (method: StoreCall['method']) =>
-    (...parameters: readonly unknown[]) =>
-      calls.store({ method, parameters })
   return {
-    queries: withResponseCache(withSingleFlight(asking), { cacheable: STEADY, positions, cacheVersionOf: stampOf }),
+    queries: openQueries(calls, counters, positions, isRemotelyProjected),
     credentials,
     positions,
-    views: {
-      get: read('get'),
-      getMany: read('getMany'),
-      find: read('find'),
-      pluck: read('pluck'),
-      count: read('count'),
-      sum: read('sum'),
-      checkpoint: read('checkpoint'),
-      checkpoints: read('checkpoints'),
-    } as ReadSide['views'],
-    callLines: (ask) => calls.callLines(ask),
-    setPublicUrl: (publicUrl) => calls.locate(publicUrl),
-    builds: () => calls.builds(null as never),
-    rebuild: (name) => calls.rebuild(name),
-    projections: projector && (() => projector.calls.status(null as never)),
+    views: remoteViews(calls),
+    callLines: calls.callLines,
+    setPublicUrl: calls.setPublicUrl,
+    progress: () => calls.progress(),
+    rebuild: calls.rebuild,
+    projections: projector && (() => projector.calls.status()),
     async close() {
       await Promise.all([projector?.close(), queryThread.close()])
     },

@@ -4,9 +4,9 @@ import type { EventLog } from '../../ports/event-log.ts'
 import type { Workers } from '../workers.ts'
 import type { ReadSide } from './read-side.ts'
 
-/** Projections that are further behind than this make a process unready (ms). */
+/** Projection lag that makes a process unready (ms). */
 const LAG_MS = 5_000
-/** How long a store may take to show that it is there (ms). */
+/** Timeout of a store's probe (ms). */
 const PROBE_MS = 2_000
 
 async function probe(clock: Clock, name: string, ask: () => Promise<unknown>): Promise<readonly string[]> {
@@ -19,13 +19,13 @@ async function probe(clock: Clock, name: string, ask: () => Promise<unknown>): P
       },
       (error: unknown) => {
         cancel()
-        resolve([`The ${name} is away: ${error instanceof Error ? error.message : String(error)}`])
+        resolve([`The ${name} is unavailable: ${error instanceof Error ? error.message : String(error)}`])
       },
     )
   })
 }
 
-/** What `/readyz` answers: each store is asked, and each projection and reaction must run and keep up. */
+/** Readiness for `/readyz`: every store must respond, projections must run and keep up, and reactions must run. */
 export function createReadiness(
   { projections, views }: Pick<ReadSide, 'projections' | 'views'>,
   log: EventLog,

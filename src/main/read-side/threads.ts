@@ -1,41 +1,37 @@
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
-import { type Channel, connectRpc, serveRpc } from '../../kernel/async/thread-rpc.ts'
+import { MessageChannel, MessagePort, parentPort, Worker, workerData } from 'node:worker_threads'
+import { z } from 'zod'
+import { connectRpc, type Handlers, type Remote, serveRpc } from '../../kernel/async/thread-rpc.ts'
 import { LogUnavailable } from '../../ports/event-log.ts'
 import { StoreUnavailable } from '../../ports/read-store.ts'
 
-/** What both threads are told when they begin. */
-export interface ThreadStart {
-  readonly eventLogUrl: string
-  readonly readStoreUrl: string
-  readonly publicUrl: string
-  /** For a thread that opens what is sealed. */
-  readonly masterKey?: Uint8Array
-  /** Whether another process runs the projections, so that their positions must be asked for. */
-  readonly polls: boolean
-  /** Where the thread calls back. */
-  readonly back: MessagePort
-}
+const threadStart = z
+  .object({
+    eventLogUrl: z.string(),
+    readStoreUrl: z.string(),
+    publicUrl: z.string(),
+    /** Only for a thread that opens sealed secrets. */
+    masterKey: z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array).optional(),
+    /** Whether another process runs the projections, so that the thread polls their checkpoints. */
+    polls: z.boolean(),
+    /** Port over which the thread calls the main thread. */
+    back: z.instanceof(MessagePort),
+  })
+  .readonly()
 
-/** A thread of this process, and its end. */
-export interface Thread<Calls> {
-  readonly calls: Calls
+/** What a thread is started with. */
+export type ThreadStart = z.infer<typeof threadStart>
+
+type ThreadLifecycle = {
   readonly close: () => Promise<void>
 }
 
-/**
- * Starts a thread that serves calls, and serves what it calls back. Resolves when it is ready.
- * @throws what the thread could not begin with
- */
-export async function startThread<H extends Readonly<Record<string, (argument: never) => unknown>>>(
-  file: URL,
-  start: Omit<ThreadStart, 'back'>,
-  back: Readonly<Record<string, (argument: never) => unknown>>,
-  onDeath: (error: Error) => void,
-): Promise<Thread<ReturnType<typeof connectRpc<H & { readonly close: (argument: null) => Promise<void> }>>>> {
-  const { port1, port2 } = new MessageChannel()
-  const worker = new Worker(file, { workerData: { ...start, back: port2 }, transferList: [port2] })
-  serveRpc(port1 as unknown as Channel, back)
-  let closing = false
+/** A thread of this process. */
+export interface Thread<H extends Handlers> {
+  readonly calls: Remote<H>
+  readonly close: () => Promise<void>
+}
+
+async function ready(worker: Worker, file: URL): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     worker.once('message', () => resolve())
     worker.once('error', reject)
@@ -43,22 +39,62 @@ export async function startThread<H extends Readonly<Record<string, (argument: n
   })
   worker.removeAllListeners('error')
   worker.removeAllListeners('exit')
+}
+
+/**
+ * Starts a thread whose module calls `joinThread`, and serves the handlers `back` to it. Resolves when it is ready.
+ * @throws the error with which the thread failed to start
+ */
+export async function startThread<H extends Handlers>(
+  file: URL,
+  start: Omit<ThreadStart, 'back'>,
+  back: Handlers,
+  onDeath: (error: Error) => void,
+): Promise<Thread<H>> {
+  const { port1, port2 } = new MessageChannel()
+  const worker = new Worker(file, { workerData: { ...start, back: port2 }, transferList: [port2] })
+  serveRpc(port1, back)
+  let closing = false
+  await ready(worker, file)
   worker.once('error', (error) => onDeath(error instanceof Error ? error : new Error(String(error))))
   worker.once('exit', () => {
     if (!closing) onDeath(new Error('A thread ended.'))
   })
-  const calls = connectRpc<H & { readonly close: (argument: null) => Promise<void> }>(
-    worker as unknown as Channel,
-    () => new StoreUnavailable('The thread that reads has ended.'),
-    { LogUnavailable, StoreUnavailable },
-  )
+  const calls = connectRpc<H & ThreadLifecycle>(worker, () => new StoreUnavailable('The read-side thread has ended.'), {
+    LogUnavailable,
+    StoreUnavailable,
+  })
+  const lifecycle: Remote<ThreadLifecycle> = calls
   return {
     calls,
     async close() {
       closing = true
-      await calls.close(null as never).catch(() => undefined)
+      await lifecycle.close().catch(() => undefined)
       port1.close()
       await worker.terminate()
+    },
+  }
+}
+
+/** A thread's own end: what it was started with, the handlers of the main thread, and how it serves its own. */
+export interface JoinedThread<Main extends Handlers> {
+  readonly start: ThreadStart
+  readonly main: Remote<Main>
+  /** Serves the handlers and reports that the thread is ready. */
+  readonly serve: (handlers: Handlers & ThreadLifecycle) => void
+}
+
+/** Connects this thread to the main thread that started it. @throws in the main thread */
+export function joinThread<Main extends Handlers>(): JoinedThread<Main> {
+  const port = parentPort
+  if (!port) throw new Error('This module runs in a worker thread only.')
+  const start = threadStart.parse(workerData)
+  return {
+    start,
+    main: connectRpc<Main>(start.back, () => new Error('The main thread has ended.')),
+    serve(handlers) {
+      serveRpc(port, handlers)
+      port.postMessage('ready')
     },
   }
 }
