@@ -24,15 +24,15 @@ export const reactions: readonly AnyReaction<NumberTools>[] = [callFlow, numberO
 /** Handlers of scheduled jobs, over the jobs of every context. */
 export const jobHandlers = jobHandlersOf([callJobHandlers, numberJobHandlers])
 
-/** Commands with their effects, from requests, from the carrier and from timers. */
+/** Runs commands from requests, the carrier and timers, each with the effects of its events. */
 export interface PlatformEffects extends Effects<NumberTools> {
-  /** Handles a notice of the carrier; resolves when it is durable. */
+  /** Handles a carrier notice; resolves when its events are durable. @throws CallNotBegun */
   readonly handleCarrierNotice: (notice: CarrierNotice) => Promise<void>
   /** Runs a due job by the handler of its kind. */
   readonly runScheduledJob: (kind: string, workspaceId: string, job: ScheduledJob) => Promise<void>
 }
 
-/** A notice arrived before the event that it depends on was recorded. */
+/** A notice arrived before the event that it depends on was recorded; the carrier must send it again. */
 class CallNotBegun extends Error {
   override readonly name = 'CallNotBegun'
 }
@@ -80,7 +80,7 @@ export function createPlatformEffects(options: {
         surface: CARRIER.type,
         ip: null,
       })
-      // Dropping it would lose it: an error makes the carrier send it again.
+      // The error makes the carrier send the notice again; without it the notice would be lost.
       if (isRefusal(outcome) && OVERTAKING.has(outcome.refused)) throw new CallNotBegun(callId)
     },
     async runScheduledJob(kind, workspaceId, job) {

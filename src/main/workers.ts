@@ -11,20 +11,20 @@ import { runTimers } from '../runtime/reactions/timers.ts'
 import { reactions as everyReaction, jobHandlers, type PlatformEffects } from './effects.ts'
 import { timers, upcasts } from './registry.ts'
 
-/** How old an event must be before the reaction goes on from it: the process that made it goes on at once. */
+/** Minimum age of an event before the reaction runner handles it (ms): the process that appended it reacts at once. */
 const GRACE_MS = 1_500
 
-/** What runs beside the requests in a process with the worker role. */
+/** Background work of a process with the worker role: reactions, timers and the expiry cleaner. */
 export interface Workers {
   readonly status: () => readonly ReactionStatus[]
-  /** Finishes what is under way, and gives back what this process holds. */
+  /** Finishes running work, and releases the leases of this process. */
   readonly close: () => Promise<void>
 }
 
-/** A process without the role: it runs nothing. */
+/** For a process without the worker role: runs nothing. */
 export const NO_WORKERS: Workers = { status: () => [], close: async () => {} }
 
-/** Each kind of due work as the timer runner calls it. */
+/** The job handlers in the form that the timer runner calls, by kind. */
 function kindsOf({ runScheduledJob }: PlatformEffects): TimerKinds {
   const kinds = Object.keys(jobHandlers).map((kind) => [
     kind,
@@ -36,7 +36,7 @@ function kindsOf({ runScheduledJob }: PlatformEffects): TimerKinds {
   return Object.fromEntries(kinds)
 }
 
-/** Runs the reactions and the timers until they are closed. */
+/** Runs reactions, timers and the expiry cleaner until `close` is called. */
 export function runWorkers(options: {
   readonly log: EventLog
   readonly ops: OperationalStore
