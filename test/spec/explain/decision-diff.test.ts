@@ -94,7 +94,7 @@ describe('a decision taken again', () => {
     [
       'a memory that is gone',
       ({ meta: { recalled: _gone, ...meta }, ...event }: RecordedEvent) => ({ ...event, meta }),
-      /route-call at \d+: the events: \["CallRefused","CallAdmitted"\]/,
+      /route-call at \d+: events: \["CallRefused","CallAdmitted"\]/,
     ],
     [
       'a price',
