@@ -156,7 +156,7 @@ async function findArrival(
   return nowMs - longestMs
 }
 
-/** A fictional caller: a 555 number, which nobody has, in a real area code. */
+/** A fictional caller: an unassigned 555 number in a real area code. */
 function fictionalCaller(random: Random): string {
   return `+1212555${String(100 + (random.seed() % 90)).padStart(4, '0')}`
 }

@@ -1,4 +1,4 @@
-/** Names of the headers that are ours. */
+/** Names of the platform's own headers, in lower case. */
 export const headerNames = {
   requestId: 'svc-request-id',
   position: 'svc-position',
@@ -8,12 +8,12 @@ export const headerNames = {
   readLag: 'svc-read-lag',
 } as const
 
-/** Writes a log position as clients see it: opaque. */
+/** Encodes a log position as an opaque cursor for clients: base64url. */
 export function cursorOf(position: number): string {
   return Buffer.from(String(position)).toString('base64url')
 }
 
-/** Reads back what `cursorOf` wrote; undefined for anything else. */
+/** Decodes a cursor of `cursorOf`; undefined for any other text. */
 export function positionOf(cursor: string): number | undefined {
   const position = Number(Buffer.from(cursor, 'base64url').toString())
   return Number.isSafeInteger(position) && cursorOf(position) === cursor ? position : undefined

@@ -12,7 +12,7 @@ export interface ApiClient {
   readonly ratePerMinute: number | null
 }
 
-/** The requester after every check that precedes the reading of the request (Supplement 1.13). */
+/** The requester, after all checks that precede parsing of the request (Supplement 1.13). */
 export interface Principal extends ApiClient {
   /** Null on public routes only. */
   readonly tenant: Tenant | null
@@ -20,7 +20,7 @@ export interface Principal extends ApiClient {
   readonly sessionHash?: string
 }
 
-/** A refusal by one of those checks, with the client when the credential itself is valid. */
+/** A refusal by one of these checks, with the client if the credential is valid. */
 export interface AuthRejection extends Refusal {
   readonly client?: ApiClient
 }
@@ -37,7 +37,11 @@ export interface AccessRequirement {
   readonly ownerOnly?: boolean
 }
 
-/** Checks a credential against a route's requirement. Resolves to the principal, or to the first refusal in the documented order. */
+/**
+ * Checks a credential against a route's requirement. Resolves to the principal, or to the first refusal in the documented
+ * order.
+ * @throws StoreUnavailable
+ */
 export type Authenticator = (
   requirement: AccessRequirement,
   request: { readonly bearer: string | null; readonly agencyId: string | null; readonly ip: string },
@@ -79,7 +83,7 @@ export interface RawBody {
   readonly bytes: Uint8Array
 }
 
-/** A streamed body. An error drops the connection, so that no client takes a part for the whole. */
+/** A streamed body. An error drops the connection, so that no client mistakes a part for the whole. */
 export type ByteStream = AsyncIterable<Uint8Array>
 
 /** A response: JSON bytes ready to send, a value to be serialized as JSON, or a stream with its own `content-type`. */
@@ -125,7 +129,7 @@ export interface ApiRoute {
   /** Whether the length of a streamed response is known beforehand, so that HEAD does not produce it. */
   readonly hasContentLength?: boolean
   readonly rejects: readonly string[]
-  /** Name of the path parameter whose record the workspace does not have; null when it has all. Called before the body is read. */
+  /** Name of the path parameter whose record is not in the workspace; null when all exist. Called before the body is read. */
   notFoundParam?(request: PathCheckRequest): Promise<string | null>
   run(request: ApiRequest): Promise<ApiResponse | ApiRefusal>
 }
@@ -135,7 +139,7 @@ export function isStream(body: ApiResponse['body']): body is ByteStream {
   return body !== null && Symbol.asyncIterator in body
 }
 
-/** What `/readyz` reports. */
+/** The report of `/readyz`. */
 export interface Readiness {
   readonly ready: boolean
   /** One sentence per problem. */

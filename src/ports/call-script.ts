@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { DialOutcome } from './carrier.ts'
 
-/** How one simulated dial goes (Supplement §11). Seconds are the call's own, before any speed. */
+/** Script of one simulated dial (Supplement §11). Seconds are simulated time: `speed` divides them. */
 export const scriptedDial = z.object({
   result: z.enum(['answer', 'no_answer', 'busy', 'rejected', 'failed', 'unavailable']),
   /** Seconds of ringing; by default 3, or the whole ring time for `no_answer`. */
@@ -10,20 +10,22 @@ export const scriptedDial = z.object({
   hungUpBy: z.enum(['caller', 'buyer']).optional(),
   sipCode: z.int().min(100).max(699).optional(),
   retryAfterSeconds: z.int().min(0).max(86_400).optional(),
-  /** What the buyer presses when a whisper asks for a digit. */
+  /** Digits that the buyer presses when a whisper asks for one. */
   digits: z.string().max(32).optional(),
 })
+/** One entry of a script. */
 export type ScriptedDial = Readonly<z.infer<typeof scriptedDial>>
 
-/** Dials by target id, E.164 or sip address: one entry for each successive dial, the last repeats. */
+/** Scripted dials by target id, E.164 number or sip address: one entry for each successive dial; the last one repeats. */
 export const script = z.record(z.string(), z.array(scriptedDial).min(1).max(100).readonly())
+/** Scripted dials by key. */
 export type Script = Readonly<z.infer<typeof script>>
 
 const RING_SECONDS = 3
 const TALK_SECONDS = 60
 const ANSWER: ScriptedDial = { result: 'answer' }
 
-/** What is about to be dialled. */
+/** The dial to simulate. `destination`: E.164 number or sip address. */
 export interface DialInput {
   readonly targetId: string
   readonly destination: string
@@ -31,7 +33,7 @@ export interface DialInput {
   readonly acceptDigit: string | null
 }
 
-/** How a dial turns out, in the call's own seconds. */
+/** Result of a simulated dial, in simulated seconds. */
 export type DialResult =
   | {
       readonly answered: true
@@ -62,7 +64,7 @@ const OUTCOMES: Readonly<
   unavailable: { outcome: 'failed', sipCode: 503 },
 }
 
-/** Numbers and sip addresses, of nobody, that never answer: each always fails in its own way. */
+/** Test destinations that never answer: each has a fixed failure. */
 const FAILING_DESTINATIONS: Readonly<Record<string, ScriptedDial>> = {
   '+15005550480': { result: 'no_answer' },
   '+15005550486': { result: 'busy' },
@@ -76,23 +78,23 @@ const FAILING_DESTINATIONS: Readonly<Record<string, ScriptedDial>> = {
   'sip:rejected@sip.invalid': { result: 'rejected' },
 }
 
-/** What a script knows a dial by: its target's id where that stands there, else its address. */
+/** Key of a dial in a script: the target id if the script has it, otherwise the destination. */
 export function scriptKeyOf(script: Script, { targetId, destination }: DialInput): string {
   return script[targetId] ? targetId : destination
 }
 
-/** The script's entry for the n-th dial (from 0) that it knows by the same; where it says nothing an answer, but from numbers that never give one. */
+/** The entry for the n-th dial (from 0) with the same key. Without an entry a dial is answered, unless its destination always fails. */
 export function entryFor(script: Script, dialled: DialInput, nth: number): ScriptedDial {
   const entries = script[scriptKeyOf(script, dialled)]
   return entries?.[Math.min(nth, entries.length - 1)] ?? FAILING_DESTINATIONS[dialled.destination] ?? ANSWER
 }
 
-/** How a dial turns out by its entry. It rings no longer than the platform lets it. */
+/** Computes the result of a dial from its entry. Ringing ends after `ringSeconds`. */
 export function dialResultOf(entry: ScriptedDial, { ringSeconds, acceptDigit }: DialInput): DialResult {
   const { result, talkSeconds = TALK_SECONDS, retryAfterSeconds = null } = entry
   const afterSeconds = entry.afterSeconds ?? (result === 'no_answer' ? ringSeconds : RING_SECONDS)
-  const nobody = { answered: false, outcome: 'no_answer', sipCode: null, retryAfterSeconds: null } as const
-  if (afterSeconds >= ringSeconds) return { ...nobody, afterSeconds: ringSeconds, whisperAccepted: null }
+  const unanswered = { answered: false, outcome: 'no_answer', sipCode: null, retryAfterSeconds: null } as const
+  if (afterSeconds >= ringSeconds) return { ...unanswered, afterSeconds: ringSeconds, whisperAccepted: null }
   if (result !== 'answer') {
     const { outcome, sipCode } = OUTCOMES[result]
     return {
@@ -105,12 +107,12 @@ export function dialResultOf(entry: ScriptedDial, { ringSeconds, acceptDigit }: 
     }
   }
   const whisperAccepted = acceptDigit === null ? null : (entry.digits ?? '').includes(acceptDigit)
-  if (whisperAccepted === false) return { ...nobody, outcome: 'rejected', afterSeconds, whisperAccepted }
+  if (whisperAccepted === false) return { ...unanswered, outcome: 'rejected', afterSeconds, whisperAccepted }
   const hungUpBy = entry.hungUpBy === 'buyer' ? 'agent' : 'caller'
   return { answered: true, afterSeconds, talkSeconds, hungUpBy, whisperAccepted }
 }
 
-/** How long a caller whom nobody took stays on the line, in the call's own seconds. */
+/** Simulated seconds that an unrouted caller stays on the line, by action. */
 export const STAYS_SECONDS: Readonly<Record<'hangup' | 'message' | 'forward', number>> = {
   hangup: 0,
   message: 5,

@@ -1,13 +1,14 @@
 import { Unavailable } from '../kernel/async/errors.ts'
+
 /** A search of numbers (Document 1, "search available numbers"); null for any value. */
 export interface NumberQuery {
-  /** Two letters. */
+  /** ISO 3166-1 alpha-2. */
   readonly countryCode: string
   readonly areaCode: string | null
   readonly state: string | null
   readonly locality: string | null
   readonly rateCenter: string | null
-  /** Digits; `*` stands for any digit. */
+  /** Digits; `*` matches any digit. */
   readonly contains: string | null
   readonly startsWith: string | null
   readonly endsWith: string | null
@@ -20,7 +21,7 @@ export interface NumberQuery {
   readonly excludeHeldNumbers: boolean
 }
 
-/** A number that can be rented. */
+/** A number available for rent. `e164`: E.164. */
 export interface OfferedNumber {
   readonly e164: string
   readonly type: 'local' | 'toll_free' | 'mobile' | 'national' | 'shared_cost'
@@ -67,12 +68,12 @@ export interface CarrierNumbers {
   readonly release: (command: { readonly commandId: string; readonly e164: string }) => Promise<void>
 }
 
-/** The carrier refused; the message is its own sentence. */
+/** The carrier refused; the message is the carrier's sentence. */
 export class CarrierRefused extends Error {
   override readonly name = 'CarrierRefused'
 }
 
-/** The carrier cannot be reached or failed; the message is its own sentence if it gave one. A retry may succeed. */
+/** The carrier is unreachable or failed; the message is the carrier's sentence if it sent one. A retry may succeed. */
 export class CarrierUnavailable extends Unavailable {
   override readonly name = 'CarrierUnavailable'
 }

@@ -3,7 +3,7 @@ import type { AudioFormat, CarrierRecordings } from './carrier-recordings.ts'
 
 /** The dial of one attempt. */
 export interface DialCommand {
-  /** The id of the event that decided it; makes the command idempotent at the carrier. */
+  /** Id of the event that decided the dial; makes the command idempotent at the carrier. */
   readonly commandId: string
   readonly workspaceId: string
   readonly callId: string
@@ -20,7 +20,7 @@ export interface DialCommand {
   readonly at: string
 }
 
-/** The treatment of a caller who was not connected, or whose call the platform ends. */
+/** Releases a call that was not connected or that the platform ends: hang up, play a message, or forward. */
 export interface ReleaseCommand {
   readonly commandId: string
   readonly workspaceId: string
@@ -92,16 +92,16 @@ export type CarrierNotice =
       readonly at: string
     }
 
-/** Processes a notice; resolves when its events are durable. */
+/** Processes a notice; resolves when its events are durable. Rejects when the carrier must send it again. */
 export type NoticeListener = (notice: CarrierNotice) => Promise<void>
 
-/** A dial without a caller: it is hung up as soon as it is answered. */
+/** A test dial without a caller; hung up as soon as it is answered. */
 export type ProbeCommand = Pick<
   DialCommand,
   'commandId' | 'workspaceId' | 'targetId' | 'destination' | 'callerId' | 'ringSeconds'
 >
 
-/** How a probe ended, and after how many milliseconds by the carrier's clock. */
+/** Result of a probe, and its duration (ms) by the carrier's clock. */
 export interface ProbeResult {
   readonly outcome: 'answered' | Exclude<DialOutcome, 'abandoned'>
   readonly sipCode: number | null
@@ -111,12 +111,15 @@ export interface ProbeResult {
 /** The telephone carrier. A command is idempotent by its `commandId`, and resolves when the carrier has accepted it. */
 export interface Carrier {
   readonly name: string
+  /** Dials a target. @throws CarrierRefused, CarrierUnavailable */
   dial(command: DialCommand): Promise<void>
+  /** Releases a call. @throws CarrierRefused, CarrierUnavailable */
   release(command: ReleaseCommand): Promise<void>
   /** Dials to test whether a destination answers; belongs to no call. Resolves when the ringing ends. */
   probe(command: ProbeCommand): Promise<ProbeResult>
   /** Renting numbers; null when ordering is not configured. */
   readonly numbers: CarrierNumbers | null
   readonly recordings: CarrierRecordings
+  /** Closes connections and stops background work. */
   close(): Promise<void>
 }

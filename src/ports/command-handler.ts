@@ -3,7 +3,7 @@ import type { Entity } from '../kernel/entity.ts'
 import type { Actor, EventSchemas, RecordedEvent } from '../kernel/event.ts'
 import type { Refusal } from '../kernel/refusal.ts'
 
-/** On whose behalf a command is handled; all of it but `guard` goes into the metadata of its events. */
+/** Context of a command. Every field except `guard` is stored in the metadata of its events. */
 export interface CommandContext {
   /** Empty for a command that belongs to no workspace. */
   readonly workspaceId: string
@@ -18,17 +18,17 @@ export interface CommandContext {
   guard?(state: unknown): Refusal | null
 }
 
-/** What a command appended. */
+/** Result of a command. */
 export interface CommandResult {
-  /** Empty when nothing had to change. */
+  /** The appended events; empty when nothing had to change. */
   readonly events: readonly RecordedEvent[]
-  /** Log position that a reader must have passed to see the result. */
+  /** Log position that a projection must reach to show the result. */
   readonly position: number
-  /** The command had been handled before: these are the events of that time. */
+  /** Whether the command was handled before; `events` are then the ones appended that time. */
   readonly replayed: boolean
 }
 
-/** Handles commands and reads the state of streams: what an adapter with streams of its own needs of the runtime's writer. */
+/** Handles commands and reads the state of streams: the part of the runtime's writer that adapters with their own streams use. */
 export interface CommandHandler {
   /**
    * Decides a command on its stream's state and appends the events. A refusal is returned, not thrown.

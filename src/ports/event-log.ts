@@ -1,7 +1,7 @@
 import { Unavailable } from '../kernel/async/errors.ts'
 import type { EventToAppend, RecordedEvent } from '../kernel/event.ts'
 
-/** Revision that a stream must be at: -1 for a stream that must not exist yet. There is no "any". */
+/** Revision that a stream must have; -1: the stream must not exist. There is no "any". */
 export type ExpectedRevision = number
 
 /** Result of an append. A conflict is a value: read the tail and decide again. */
@@ -9,7 +9,7 @@ export type AppendResult =
   | { readonly ok: true; readonly revision: number; readonly position: number }
   | { readonly ok: false; readonly conflict: true }
 
-/** A page of the whole log. `position` is where reading stopped, even when the page holds no event. */
+/** A page of the whole log. `position` is where reading stopped, even when the page has no events. */
 export interface LogPage {
   readonly events: readonly RecordedEvent[]
   readonly position: number
@@ -20,7 +20,7 @@ export interface LogPage {
 /** Position before the first event. */
 export const START = -1
 
-/** The log cannot be reached or did not respond; whether an append landed is unknown. */
+/** The log is unreachable or did not respond; whether an append succeeded is unknown. */
 export class LogUnavailable extends Unavailable {
   override readonly name = 'LogUnavailable'
 }
@@ -29,12 +29,10 @@ export class LogUnavailable extends Unavailable {
  * The append-only log of events: the one source of truth.
  * Events within a stream have revisions 0, 1, 2… without gaps; positions grow over the whole log, and an event becomes
  * visible to `readAll` only when no event with a smaller position can still appear.
+ * Every method except `follow` and `close` throws LogUnavailable.
  */
 export interface EventLog {
-  /**
-   * Appends all events or none, durably, when the stream is at `expected`. `position` is that of the last event.
-   * @throws LogUnavailable
-   */
+  /** Appends all events or none, durably, when the stream is at `expected`. `position` is that of the last event. */
   append(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]): Promise<AppendResult>
   /** Events of one stream from a revision on, oldest first, at most `limit` (default 1,000); empty for an unknown stream. */
   read(stream: string, from: number, limit?: number): Promise<readonly RecordedEvent[]>

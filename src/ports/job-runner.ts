@@ -1,4 +1,4 @@
-/** A piece of work and when it is due (ms since the epoch). */
+/** A job and the instant at which it is due (ms since the epoch). */
 export interface DueJob {
   readonly id: string
   readonly dueAt: number
@@ -9,17 +9,17 @@ export interface JobQueue {
   readonly kind: string
   /** All jobs, earliest first. */
   readonly list: () => Promise<readonly DueJob[]>
-  /** Does a job, then removes it or gives it another instant. Idempotent; after an error it is retried with back-off. */
+  /** Runs a job, then removes or reschedules it. Idempotent; after an error it is retried with back-off. */
   readonly run: (id: string) => Promise<void>
 }
 
 /** A running queue. */
 export interface JobRunner {
-  /** Reads the list now: a job became due earlier than the last reading showed. */
+  /** Reads the list now, because a job is due earlier than when the list was last read. */
   readonly wake: () => void
-  /** Starts no more jobs; resolves when those in progress are done. */
+  /** Starts no more jobs; resolves when the jobs in progress are done. */
   readonly close: () => Promise<void>
 }
 
-/** Runs due jobs until closed. Of several processes one runs each job at a time. */
+/** Runs due jobs until closed. Only one process runs a job at a time. */
 export type RunJobs = (queue: JobQueue) => JobRunner

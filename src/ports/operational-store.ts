@@ -1,9 +1,9 @@
-/** An entry: a JSON value with a version that grows by one with each write, until it expires. */
+/** A JSON value with a version that each write increments by one, until it expires. */
 export interface Entry {
   readonly key: string
   readonly value: unknown
   readonly version: number
-  /** Milliseconds since the epoch; null never. */
+  /** Milliseconds since the epoch; null: never. */
   readonly expiresAt: number | null
 }
 
@@ -13,7 +13,7 @@ export interface LogRecord {
   readonly id: string
   /** Milliseconds since the epoch. */
   readonly at: number
-  /** Labels for filtering: words without blanks. */
+  /** Labels for filtering: words without spaces. */
   readonly labels: readonly string[]
   /** A JSON value. */
   readonly value: unknown
@@ -54,7 +54,7 @@ export interface OperationalStore {
   /** Releases a lease if the owner holds it. */
   releaseLease(key: string, owner: string): Promise<void>
   /** Appends records, each to its series; existing ids stay unchanged. */
-  appendLog(notes: readonly (LogRecord & { readonly series: string })[]): Promise<void>
+  appendLog(records: readonly (LogRecord & { readonly series: string })[]): Promise<void>
   /** A page of a series, newest first, and the total number of records. */
   queryLog(
     series: string,

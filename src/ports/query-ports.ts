@@ -2,12 +2,12 @@ import type { OperationalStore } from './operational-store.ts'
 import type { ReadStore } from './read-store.ts'
 import type { Secrets } from './secrets.ts'
 
-/** What a query can use. */
+/** Dependencies of a query. */
 export interface QueryPorts {
   readonly views: ReadStore
   /** The operational store, for reads only. */
   readonly ops: OperationalStore
-  /** Base of links that leave the platform, without a slash at the end. */
+  /** Base of links that leave the platform, without a trailing slash. */
   readonly publicUrl: string
   /** Unseals secrets that a response shows in full. */
   readonly secrets: Pick<Secrets, 'unseal'>

@@ -1,9 +1,9 @@
 /** Randomness as a port. */
 export interface Random {
-  /** Bytes fit for secrets. */
+  /** Cryptographically secure random bytes. */
   bytes(count: number): Uint8Array
   /** An unsigned integer of 32 bits. */
   seed(): number
-  /** A fresh UUIDv7, lower case. */
+  /** A new UUIDv7, in lower case. */
   uuid(): string
 }

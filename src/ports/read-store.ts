@@ -1,7 +1,9 @@
 import { Unavailable } from '../kernel/async/errors.ts'
+
 /** A document as stored: plain JSON, without its id. */
 export type Doc = Readonly<Record<string, unknown>>
 
+/** A value that filters, sorts and groups can use. */
 export type Scalar = string | number | boolean | null
 
 /** Conditions on one field, a strict subset of MongoDB's. `$regex` only as built by `contains`, `startsWith` and `endsWith`. */
@@ -32,6 +34,7 @@ export interface Filter {
 /** Order, by field; ties are always broken by the document's id, ascending. Null sorts before any value. */
 export type Sort = Readonly<Record<string, 1 | -1>>
 
+/** A query of a collection: a filter, an order and a range. */
 export interface Page {
   readonly filter: Filter
   readonly sort?: Sort
@@ -46,13 +49,14 @@ export interface CollectionSpec {
   readonly name: string
   /**
    * Each an ordered list of paths with directions; ties are ordered by id. Paths after the reserved `_id` are not part
-   * of the order: the index only carries them, to be read from it alone.
+   * of the order: the index only covers them, so that queries can be answered from it.
    */
   readonly indexes: readonly Readonly<Record<string, 1 | -1 | undefined>>[]
   /** Paths (of numbers, strings, booleans or null) that get a column where the store has columns. Index paths always do. */
   readonly columns: readonly string[]
 }
 
+/** A document of a collection. */
 export interface StoredDocument {
   readonly id: string
   /** Position of the event it was last folded to. */
@@ -60,7 +64,7 @@ export interface StoredDocument {
   readonly doc: Doc
 }
 
-/** A document to put (null: to remove), folded to `position`. A stored document at that position or later is kept. */
+/** A document to put (null: to remove), folded to `position`. A stored document at that position or later is not overwritten. */
 export interface DocumentWrite {
   readonly collection: string
   readonly id: string
@@ -74,12 +78,12 @@ export interface Checkpoint {
   readonly at: string | null
 }
 
-/** The store cannot be reached. */
+/** The store is unreachable. A retry may succeed. */
 export class StoreUnavailable extends Unavailable {
   override readonly name = 'StoreUnavailable'
 }
 
-/** Documents of the read models, and their checkpoints. */
+/** Documents of the read models, and their checkpoints. Every method except `close` throws StoreUnavailable. */
 export interface ReadStore {
   /** Whether a commit that lost the race for its checkpoint writes nothing. A document created and removed in one batch is then not written. */
   readonly atomic: boolean

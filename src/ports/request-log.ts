@@ -16,10 +16,10 @@ export interface AnsweredRequest {
 
 /** The log of API keys' requests. */
 export interface RequestLog {
-  /** Adds a request; it is written soon after. Neither waits nor throws. */
+  /** Adds a request, to be written soon. Neither waits nor throws. */
   add(request: AnsweredRequest): void
-  /** Resolves when the pending requests are written, or cannot be. */
+  /** Writes the pending requests; resolves also when they cannot be written. */
   flush(): Promise<void>
-  /** Writes the pending requests. */
+  /** Writes the pending requests. Those that cannot be written are lost. */
   close(): Promise<void>
 }

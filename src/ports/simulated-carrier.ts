@@ -3,8 +3,10 @@ import { id, instant } from '../kernel/wire.ts'
 import { script } from './call-script.ts'
 import type { Carrier } from './carrier.ts'
 
+/** An E.164 number. */
 export const e164 = z.string().regex(/^\+[1-9]\d{6,14}$/)
 
+/** A call placed on the simulated carrier, as stored. */
 export const placedCall = z.object({
   workspaceId: id,
   callId: id,
@@ -15,21 +17,22 @@ export const placedCall = z.object({
   sipHeaders: z.record(z.string(), z.string()),
   script,
   mode: z.enum(['instant', 'live']),
-  /** The call's own seconds in one of the clock's; 1 for an instant call, whose clock is its own. */
+  /** Simulated seconds per second of the clock; 1 for an instant call, which does not wait. */
   speed: z.number().min(1),
-  /** What the plan is drawn by; null for what was placed before it was rehearsed. */
+  /** Seed of the routing plan; null for calls placed before dry runs existed. */
   seed: z.int().nullable(),
   arrivesAt: instant,
-  /** When the caller gives up, if they do. */
+  /** When the caller hangs up; null: not before the call ends. */
   givesUpAt: instant.nullable(),
 })
 
+/** A call placed on the simulated carrier. */
 export type PlacedCall = Readonly<z.infer<typeof placedCall>>
 
 /** The simulated carrier: the carrier port, and placing calls on it. */
 export interface Simulator extends Carrier {
   /**
-   * Places a call and tells the platform of it. Resolves when the platform has it; for an instant call, when it is over.
+   * Places a call and notifies the platform. Resolves when the arrival is durable; for an instant call, when the call has ended.
    * @throws LogUnavailable, StoreUnavailable
    */
   readonly place: (call: PlacedCall) => Promise<void>
