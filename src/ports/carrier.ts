@@ -108,12 +108,12 @@ export interface ProbeResult {
   readonly ms: number
 }
 
-/** The telephone carrier. A command is idempotent by its `commandId`, and resolves when the carrier has accepted it. */
+/** The telephone carrier. A command is idempotent by its `commandId`, and resolves when the adapter has accepted it. */
 export interface Carrier {
   readonly name: string
-  /** Dials a target. @throws CarrierRefused, CarrierUnavailable */
+  /** Dials a target. @throws LogUnavailable, StoreUnavailable when the adapter cannot store the command */
   dial(command: DialCommand): Promise<void>
-  /** Releases a call. @throws CarrierRefused, CarrierUnavailable */
+  /** Releases a call. @throws LogUnavailable, StoreUnavailable when the adapter cannot store the command */
   release(command: ReleaseCommand): Promise<void>
   /** Dials to test whether a destination answers; belongs to no call. Resolves when the ringing ends. */
   probe(command: ProbeCommand): Promise<ProbeResult>
