@@ -102,6 +102,7 @@ const ids = new Map<string, Name>()
 
 beforeAll(async () => {
   const played = calls(the)
+  ids.clear()
   for (const name of NAMES) ids.set((await main.playCall(played[name])).call.id, name)
 })
 

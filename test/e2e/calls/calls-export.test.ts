@@ -43,6 +43,7 @@ const played: Json[] = []
 
 beforeAll(async () => {
   const { roofing, solar } = the
+  played.length = 0
   for (const call of [
     { to: roofing.e164, from: '+13105550123', at: '2026-02-10T03:00:00.000Z', script: { [DESK]: answerScript(600) } },
     {
