@@ -1,4 +1,4 @@
-/** The same, its first value already there: a source that is away is found out before the answer begins. */
+/** Prefetches the first value, so that an unavailable source fails before response headers are sent. */
 export async function prefetchFirst<Value>(source: AsyncIterable<Value>): Promise<AsyncIterable<Value>> {
   const rest = source[Symbol.asyncIterator]()
   let first: IteratorResult<Value> | null = await rest.next()

@@ -15,7 +15,7 @@ const furtherFromDone = (one: RebuildProgress, other: RebuildProgress) =>
   one.done / one.total - other.done / other.total
 
 /**
- * Builds projections anew from the log beside those that are read, and switches; a server may run meanwhile or not.
+ * Rebuilds projections from the log beside the active builds, then switches to them. A server may run meanwhile.
  * @throws ConfigurationError, LogUnavailable, StoreUnavailable; Error when a reducer halts or a name is unknown
  */
 export async function rebuild(

@@ -280,7 +280,7 @@ async function appendAll(log: EventLog, stream: string, writer: number, count: n
   }
 }
 
-/** The first pages of a follower until it has so many events of a stream. */
+/** The first pages of a follower, until they hold this number of events of a stream. */
 async function readFirst(
   log: EventLog,
   after: number,

@@ -125,7 +125,7 @@ if (url) {
   })
 }
 
-/** Calls until the answer comes; a connection is made anew at the client's own pace. */
+/** Retries until the call succeeds; the client reconnects at its own pace. */
 async function retryUntilAnswered<Answer>(call: () => Promise<Answer>): Promise<Answer> {
   const until = performance.now() + 10_000
   for (;;) {

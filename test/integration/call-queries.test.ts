@@ -32,7 +32,7 @@ type Detail = z.infer<typeof getCall.response>
 const DAY = 86_400
 const world = callWorld(...anotherTarget(1, { durationThresholdSeconds: 90 }, { priority: 200 }))
 
-// The newest is the fifth; the sixth is older than the list looks back by itself, the seventh than the live board does.
+// The newest is the fifth; the sixth is older than the list's default window, the seventh than the live board's.
 const { calls } = playCalls(
   world,
   { at: instantAfter(-4 * 3_600), overAfter: 100, hungUpBy: 'agent' },

@@ -118,7 +118,7 @@ describe('an export', () => {
     expect(read).toBe(false)
   })
 
-  test('answers 503 when its source is away from the start', async () => {
+  test('answers 503 when its source is unavailable from the start', async () => {
     source = async function* () {
       if (always()) throw new StoreUnavailable('away')
       yield []

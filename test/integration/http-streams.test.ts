@@ -19,7 +19,7 @@ async function* finite() {
 
 async function* broken() {
   yield encoder.encode('a,b\r\n')
-  throw new Error('the source is away')
+  throw new Error('the source is unavailable')
 }
 
 const unbegun = (): AsyncIterable<Uint8Array> => ({

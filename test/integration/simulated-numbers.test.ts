@@ -92,7 +92,7 @@ describe('the inventory', () => {
     expect(await found({ endsWith: '0007', excludeHeldNumbers: true })).toEqual([])
   })
 
-  test('shows how a carrier refuses, and how it is away', async () => {
+  test('simulates refusals and outages of the carrier', async () => {
     const { found } = carrier()
     await expect(found({ areaCode: '999' })).rejects.toThrow(CarrierRefused)
     await expect(found({ areaCode: '998' })).rejects.toThrow(CarrierUnavailable)

@@ -91,7 +91,7 @@ describe('commands that go wrong', () => {
     expect(rig.double.requests.filter(({ path }) => path === '/v2/calls')).toHaveLength(2)
   })
 
-  test('a carrier that is away for too long fails the dial, and the next target is tried', async () => {
+  test('a carrier that is unavailable for too long fails the dial, and the next target is tried', async () => {
     const rig = await opened()
     const down = { status: 500, body: {} }
     rig.double.failNext(null, ...Array.from({ length: 9 }, () => down))

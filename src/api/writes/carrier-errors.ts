@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import { CarrierRefused, CarrierUnavailable } from '../../ports/carrier-numbers.ts'
 
-/** What the carrier answers, or its own sentence where it refuses or is away. */
+/** The carrier's answer, or its own sentence when it refuses or is unavailable. */
 export async function orUpstreamError<Result>(
   asked: () => Promise<Result>,
 ): Promise<Result | Refusal<'upstream-error'>> {

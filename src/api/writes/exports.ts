@@ -16,7 +16,7 @@ import type { WriteTools } from './write-tools.ts'
 export interface ExportFile {
   /** What was asked, as it goes on record. */
   readonly filters: Readonly<Record<string, string>>
-  /** Rows that it will hold, or at the most; null where nobody said. */
+  /** Number of rows, or its upper bound; null when unknown. */
   readonly rows: number | null
   readonly head: Uint8Array
   /** Its lines, a batch at a time, made while they are sent. */

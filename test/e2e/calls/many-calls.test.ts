@@ -209,7 +209,7 @@ it('a client that disconnects during an export leaves the platform running and w
   await server.restart()
 })
 
-it(`${documentLine('limit: Live board')}: it holds ${LIVE_BOARD.calls} calls at the most, the newest, and counts all of the last ${LIVE_BOARD.hours} hours`, async () => {
+it(`${documentLine('limit: Live board')}: it holds ${LIVE_BOARD.calls} calls at most, the newest, and counts all of the last ${LIVE_BOARD.hours} hours`, async () => {
   for (const answer of [await main.rest('/api/v1/calls/live'), await main.console('/api/tracking/calls/live')]) {
     expect(answer.headers.get('cache-control')).toBe('no-store')
     const { live, count, connected } = answer.body

@@ -198,9 +198,9 @@ describe(documentLine('DELETE /api/v1/blocked-callers/:id'), () => {
     expect([answer.status, answer.body]).toEqual([200, { deleted: whole.id }])
     expect((await list(`?q=${caller}`)).data).toEqual([one])
     expect((await remove(whole.id)).status).toBe(404)
-    const anew = await post({ callerNumber: caller })
-    expect([anew.status, anew.body.created]).toEqual([201, true])
-    expect(anew.body.blockedCaller.id).not.toBe(whole.id)
+    const again = await post({ callerNumber: caller })
+    expect([again.status, again.body.created]).toEqual([201, true])
+    expect(again.body.blockedCaller.id).not.toBe(whole.id)
   })
 
   it('a malformed, a missing and a foreign id give the same 404', async () => {

@@ -50,7 +50,7 @@ async function world(writer: StreamWriter) {
 
 const { it, main, the } = suite('caps of calls and revenue', world)
 
-it(`a concurrency cap of one lets one live call through, whoever calls meanwhile (${documentCode('skip: concurrency')})`, async () => {
+it(`a concurrency cap of one lets one live call through (${documentCode('skip: concurrency')})`, async () => {
   for (const { line, name, reason } of [
     { line: the.lines.single, name: 'One line', reason: 'concurrency' },
     { line: the.lines.single1, name: 'Single desk', reason: 'buyer_capped' },

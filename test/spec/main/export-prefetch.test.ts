@@ -45,7 +45,7 @@ describe('batches that are made ahead', () => {
     expect(asked.map(({ belowMs }) => belowMs)).toEqual([30, 20, 20, 25])
   })
 
-  it('fail when they are asked for, and are made anew after that', async () => {
+  it('fail when requested, and are prepared again by the next request', async () => {
     let away = true
     const { lines } = maker(({ belowMs }) => belowMs === 20 && away)
     await lines({ ...ask, file: 'a', belowMs: 30 })

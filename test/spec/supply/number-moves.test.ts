@@ -28,7 +28,7 @@ const key = { prefix: 'rk_', hash: hashOf('another key') }
 
 const NOBODY = '01900000-0000-7000-8000-000000000000'
 
-/** West has a pool of Blue's and a pool of nobody's, East one of its own; a second number is free. */
+/** West has a pool of Blue's and a pool without a publisher, East one of its own; a second number is free. */
 const events = workspaceFixture(
   [createCampaign, () => ({ name: 'Solar East', verticalId: 'solar' })],
   [createPublisher, () => ({ name: 'Red Leads' })],

@@ -24,7 +24,7 @@ describe('what the driver throws', () => {
       Object.assign(new Error('This socket has been ended by the other party'), { code: 'EPIPE' }),
     ],
     ["the stream's own error", Object.assign(new Error('write after destroy'), { code: 'ERR_STREAM_DESTROYED' })],
-  ])('says that the server is away: %s', (_name, error) => {
+  ])('reports the server as unavailable: %s', (_name, error) => {
     expect(isUnavailable(error)).toBe(true)
   })
 

@@ -150,7 +150,7 @@ describe('running reactions', () => {
 
 describe('a reaction that fails', () => {
   test.each([new LogUnavailable('away'), new StoreUnavailable('away'), new CarrierUnavailable('away')])(
-    'waits as long as it takes for what is away: $name',
+    'waits without limit for an unavailable dependency: $name',
     async (error) => {
       const { clock, log, seen, start, on, idle } = house()
       let away = true

@@ -134,7 +134,7 @@ describe('due work', () => {
     expect(rung).toHaveLength(700)
   })
 
-  test('outlives a store that is away', async () => {
+  test('the timer runner survives an unavailable store', async () => {
     const { clock, store, rung, write, start } = house()
     let away = true
     const faulty = withFaults<ReadStore>(

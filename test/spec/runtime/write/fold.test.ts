@@ -114,8 +114,11 @@ describe('a cached fold', () => {
     expect(await loadSnapshot(ops, { ...entity, version: 3 }, 'sums-1', now)).toBeNull()
   })
 
-  it('is done without when the store is away', async () => {
-    const away = { ...createMemoryOperationalStore(), get: () => Promise.reject(new Error('The store is away.')) }
+  it('is skipped while the store is unavailable', async () => {
+    const away = {
+      ...createMemoryOperationalStore(),
+      get: () => Promise.reject(new Error('The store is unavailable.')),
+    }
     expect(await loadSnapshot(away, entity, 'sums-1', now)).toBeNull()
   })
 })

@@ -52,7 +52,7 @@ describe('an append that lands while its answer is lost', () => {
   })
 })
 
-describe('a log that is away', () => {
+describe('an unavailable log', () => {
   it('is told to everyone whose append it was, and leaves nothing half-written', async () => {
     const { log, writer } = createWriterFixture()
     const one = writer({ log: withAppendFaults(log, { 2: 'fail' }).log })
@@ -81,7 +81,7 @@ describe('a log that is away', () => {
     const one = writer({
       log: withFaults(
         log,
-        () => new LogUnavailable('The log is away.'),
+        () => new LogUnavailable('The log is unavailable.'),
         (method) => (away && method === 'read' ? 'fail' : undefined),
       ),
     })

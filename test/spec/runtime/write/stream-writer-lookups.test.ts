@@ -130,12 +130,12 @@ describe('a cached fold', () => {
     expect(reads).not.toContainEqual([streamOf(ledger, WORKSPACE), 0])
   })
 
-  it('is done without when the store is away', async () => {
+  it('is skipped while the store is unavailable', async () => {
     const { log, writer, ops } = createWriterFixture()
     await seedLiveCampaign(log)
     const away = withFaults(
       ops,
-      () => new Error('The store is away.'),
+      () => new Error('The store is unavailable.'),
       () => 'fail',
     )
     const one = writer({ ops: away })

@@ -64,7 +64,7 @@ describe('commands that wait for one stream', () => {
 describe('an append', () => {
   const LARGEST = 900 * 1024
 
-  /** Sizes of the appends that two commands of so many bytes together, waiting together, come to. */
+  /** Sizes of the appends of two waiting commands whose events have this total size in bytes. */
   async function appendsOf(bytes: number, split: (length: number) => readonly (readonly number[])[]) {
     const { log, writer } = createWriterFixture()
     const spied = withAppendFaults(log, {})
