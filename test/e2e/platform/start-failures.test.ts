@@ -91,7 +91,7 @@ test.each(['events.db', 'views.db'])('%s of a newer version ends the start with 
   const directory = join(home(), 'var')
   mkdirSync(directory)
   writeFileSync(join(directory, name), emptyDatabase(1000))
-  await expectSentence(environment({ DATA_DIR: directory }), /written by version 1000 .* version \d+ at most/)
+  await expectSentence(environment({ DATA_DIR: directory }), /has format version 1000; .* versions up to \d+/)
 })
 
 test('a file that is no database ends the start with one sentence', async () => {
