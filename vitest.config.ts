@@ -19,22 +19,22 @@ const inProcess = ['access-matrix', 'hostile-bodies', 'stored-secrets', 'untrack
 /** Systems and models in memory: a core each, and nothing of the machine's time. */
 const histories = ['model', 'system', 'system-bugs', 'system-crashes'].map((name) => `test/simulation/${name}.test.ts`)
 
+/** The longest suite of faults: it starts first, so that the others run beside it. */
+const kills = 'test/simulation/kill.test.ts'
+
 /** Two workers need two pairs of servers (`support/servers.ts`): one that is named alone serves one worker. */
 const e2eWorkers = process.env.EVENTSTORE_URL && !process.env.SECOND_EVENTSTORE_URL ? 1 : 2
 
 /**
  * Cheap groups first. End-to-end suites run on two workers, each with platforms and servers of its own: while one waits for a
- * platform, the other works. Simulations of faults run one at a time, so that their time limits are meaningful on two cores.
+ * platform, the other works. In a group the long suites start first: histories beside the specs, kills beside the other faults.
  */
 export default defineConfig({
   test: {
     watch: false,
     projects: [
-      suite('rules', 0, [all('spec'), all('laws'), ...histories], {
-        testTimeout: 30_000,
-        maxWorkers: 2,
-        isolate: false,
-      }),
+      suite('histories', 0, histories, { testTimeout: 30_000, maxWorkers: 2, isolate: false }),
+      suite('rules', 0, [all('spec'), all('laws')], { testTimeout: 30_000, maxWorkers: 2, isolate: false }),
       suite('parts', 1, [all('contract'), all('integration')], {
         globalSetup: servers,
         testTimeout: 60_000,
@@ -48,7 +48,8 @@ export default defineConfig({
         isolate: false,
         maxWorkers: e2eWorkers,
       }),
-      suite('faults', 4, [all('simulation')], { ...systems, exclude: histories, maxWorkers: 1 }),
+      suite('kills', 4, [kills], { ...systems, maxWorkers: e2eWorkers }),
+      suite('faults', 4, [all('simulation')], { ...systems, exclude: [...histories, kills], maxWorkers: e2eWorkers }),
     ],
   },
 })
