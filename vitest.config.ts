@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { serverPairs } from './test/support/servers.ts'
 
 /** One kind of test: the files that hold it, and what it needs. */
 function suite(name: string, groupOrder: number, include: readonly string[], needs: object) {
@@ -22,12 +23,9 @@ const histories = ['model', 'system', 'system-bugs', 'system-crashes'].map((name
 /** The longest suite of faults: it starts first, so that the others run beside it. */
 const kills = 'test/simulation/kill.test.ts'
 
-/** Two workers need two pairs of servers (`support/servers.ts`): one that is named alone serves one worker. */
-const e2eWorkers = process.env.EVENTSTORE_URL && !process.env.SECOND_EVENTSTORE_URL ? 1 : 2
-
 /**
- * Cheap groups first. End-to-end suites run on two workers, each with platforms and servers of its own: while one waits for a
- * platform, the other works. In a group the long suites start first: histories beside the specs, kills beside the other faults.
+ * Cheap groups first. End-to-end suites run on three workers, each with platforms and servers of its own: while one waits for a
+ * platform, the others work. In a group the long suites start first: histories beside the specs, kills beside the other faults.
  */
 export default defineConfig({
   test: {
@@ -46,10 +44,14 @@ export default defineConfig({
         ...systems,
         exclude: inProcess,
         isolate: false,
-        maxWorkers: e2eWorkers,
+        maxWorkers: serverPairs(),
       }),
-      suite('kills', 4, [kills], { ...systems, maxWorkers: e2eWorkers }),
-      suite('faults', 4, [all('simulation')], { ...systems, exclude: [...histories, kills], maxWorkers: e2eWorkers }),
+      suite('kills', 4, [kills], { ...systems, maxWorkers: serverPairs() }),
+      suite('faults', 4, [all('simulation')], {
+        ...systems,
+        exclude: [...histories, kills],
+        maxWorkers: serverPairs(),
+      }),
     ],
   },
 })

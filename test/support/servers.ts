@@ -21,6 +21,9 @@ const SERVERS = {
 
 type Variable = keyof typeof SERVERS
 
+/** Workers of the end-to-end suites at most: they wait more than they compute. */
+const WORKERS = 3
+
 /** Connection string of an EventStoreDB for tests; null with a warning when there is none. */
 export function eventStoreUrl(): string | null {
   return urlOf('EVENTSTORE_URL', 'EventStoreDB')
@@ -37,14 +40,21 @@ export function databaseOf(url: string, database: string): string {
 }
 
 /**
- * Every second worker has a pair of servers of its own, where one is named: two platforms over one pair would share its read
- * models.
+ * Names of the variable of each pair of servers: `EVENTSTORE_URL`, `EVENTSTORE_URL_2` and so on. Each worker has a pair of its
+ * own, as far as they go: two platforms over one pair would share its read models.
  */
-const SECOND = 'SECOND_'
-const isSecondWorker = () => Number(process.env.VITEST_POOL_ID ?? 1) % 2 === 0
+const namesOf = (variable: string) =>
+  Array.from({ length: WORKERS }, (_, pair) => (pair === 0 ? variable : `${variable}_${pair + 1}`))
+
+/** How many workers the named servers serve; all of them where none is named. */
+export function serverPairs(): number {
+  const named = namesOf('EVENTSTORE_URL').filter((name) => process.env[name]).length
+  return named || WORKERS
+}
 
 function urlOf(variable: Variable, server: string): string | null {
-  const url = (isSecondWorker() && process.env[`${SECOND}${variable}`]) || process.env[variable]
+  const urls = namesOf(variable).flatMap((name) => process.env[name] ?? [])
+  const url = urls[Number(process.env.VITEST_POOL_ID ?? 1) % Math.max(urls.length, 1)]
   if (url) return url
   console.warn(`${variable} is not set and no container engine answers: the tests against ${server} are left out.`)
   return null
@@ -62,21 +72,21 @@ export async function setup(): Promise<void> {
   leftRunning = mkdtempSync(join(tmpdir(), 'ringledger-running-'))
   process.env[LEFT_RUNNING] = leftRunning
   const missing = Object.entries(SERVERS).flatMap(([variable, server]) =>
-    process.env[variable] ? [] : [variable, `${SECOND}${variable}`].map((name) => [name, server] as const),
+    process.env[variable] ? [] : namesOf(variable).map((name) => [name, server] as const),
   )
   if (missing.length === 0) return
   const { GenericContainer, getContainerRuntimeClient } = await import('testcontainers')
   const engine = await getContainerRuntimeClient().catch(() => null)
   if (!engine) return
   await Promise.all(
-    missing.map(async ([variable, { image, environment, port, url }]) => {
+    missing.map(async ([name, { image, environment, port, url }]) => {
       const container = await new GenericContainer(image)
         .withEnvironment(environment)
         .withExposedPorts(port)
         .withStartupTimeout(120_000)
         .start()
       containers.push(container)
-      process.env[variable] = url(`${container.getHost()}:${container.getMappedPort(port)}`)
+      process.env[name] = url(`${container.getHost()}:${container.getMappedPort(port)}`)
     }),
   )
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Sandbox } from '../../../src/seed/seed.ts'
 import { databaseOf, eventStoreUrl, mongoUrl } from '../servers.ts'
@@ -12,6 +12,9 @@ const START_TIMEOUT_MS = 60_000
 const POLL_MS = 25
 /** Compile cache of the started processes: each start loads the same sources in several threads. */
 const COMPILE_CACHE = join(tmpdir(), 'ringledger-compiled')
+
+/** How the name of a directory that `freshEnvironment` made begins; no other is removed. */
+const DIRECTORY = 'ringledger-'
 
 type Environment = Readonly<Record<string, string>>
 
@@ -68,13 +71,13 @@ export interface Server {
   readonly kill: () => Promise<void>
   /** Stops it if it runs, and starts it again over the same stores. */
   readonly restart: (more?: Environment) => Promise<void>
-  /** Stops it and removes its directory. */
+  /** Stops it and removes its directory, if `freshEnvironment` made it. */
   readonly dispose: () => Promise<void>
 }
 
 /** The environment of a platform with a new data directory. */
 export function freshEnvironment(setup: StoreSetup): Environment {
-  const dataDir = join(mkdtempSync(join(tmpdir(), 'ringledger-')), 'var')
+  const dataDir = join(mkdtempSync(join(tmpdir(), DIRECTORY)), 'var')
   return { PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'warn', SANDBOX_SEED: '0', ...setup.connectionStrings() }
 }
 
@@ -154,7 +157,7 @@ export async function startServer(env: Environment): Promise<Server> {
   }
   const dispose = async () => {
     await end('SIGTERM')
-    rmSync(join(dataDir, '..'), { recursive: true, force: true })
+    if (basename(dirname(dataDir)).startsWith(DIRECTORY)) rmSync(dirname(dataDir), { recursive: true, force: true })
   }
   const started = () =>
     untilReady(running).catch(async (error: unknown) => {
