@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config'
-import { serverPairs } from './test/support/servers.ts'
+import { serverWorkers } from './test/support/servers.ts'
 
 /** One kind of test: the files that hold it, and what it needs. */
 function suite(name: string, groupOrder: number, include: readonly string[], needs: object) {
@@ -44,13 +44,13 @@ export default defineConfig({
         ...systems,
         exclude: inProcess,
         isolate: false,
-        maxWorkers: serverPairs(),
+        maxWorkers: serverWorkers(),
       }),
-      suite('kills', 4, [kills], { ...systems, maxWorkers: serverPairs() }),
+      suite('kills', 4, [kills], { ...systems, maxWorkers: serverWorkers() }),
       suite('faults', 4, [all('simulation')], {
         ...systems,
         exclude: [...histories, kills],
-        maxWorkers: serverPairs(),
+        maxWorkers: serverWorkers(),
       }),
     ],
   },

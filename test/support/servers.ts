@@ -21,9 +21,6 @@ const SERVERS = {
 
 type Variable = keyof typeof SERVERS
 
-/** Workers of the end-to-end suites at most: they wait more than they compute. */
-const WORKERS = 3
-
 /** Connection string of an EventStoreDB for tests; null with a warning when there is none. */
 export function eventStoreUrl(): string | null {
   return urlOf('EVENTSTORE_URL', 'EventStoreDB')
@@ -40,16 +37,16 @@ export function databaseOf(url: string, database: string): string {
 }
 
 /**
- * Names of the variable of each pair of servers: `EVENTSTORE_URL`, `EVENTSTORE_URL_2` and so on. Each worker has a pair of its
- * own, as far as they go: two platforms over one pair would share its read models.
+ * What the variables of each pair of servers begin with. Each worker has a pair of its own, as far as they go: two platforms over
+ * one pair would share its read models. (EventStoreDB reads every variable that begins with `EVENTSTORE_` as an option.)
  */
-const namesOf = (variable: string) =>
-  Array.from({ length: WORKERS }, (_, pair) => (pair === 0 ? variable : `${variable}_${pair + 1}`))
+const PAIRS = ['', 'SECOND_', 'THIRD_']
+const namesOf = (variable: string) => PAIRS.map((pair) => `${pair}${variable}`)
 
-/** How many workers the named servers serve; all of them where none is named. */
-export function serverPairs(): number {
+/** Workers of the end-to-end suites, which wait more than they compute: one for each pair that is named; else three. */
+export function serverWorkers(): number {
   const named = namesOf('EVENTSTORE_URL').filter((name) => process.env[name]).length
-  return named || WORKERS
+  return named || PAIRS.length
 }
 
 function urlOf(variable: Variable, server: string): string | null {
