@@ -2,7 +2,7 @@ import { filter, map, type Observable, share } from 'rxjs'
 import { parseStreamName } from '../kernel/entity.ts'
 import type { TailPage } from './live-tail.ts'
 
-/** What of a page concerns whom: the last position of each workspace's own events, and of events that concern all. */
+/** The workspaces that a page concerns: the last position of each workspace's own events, and of events that concern all. */
 interface Changes {
   readonly byWorkspace: ReadonlyMap<string, number>
   readonly global: number | null

@@ -7,7 +7,7 @@ import { unsealHeaders } from './headers.ts'
 import { commandIdOf, DONE, type StepOutcome } from './run-command.ts'
 import type { ReceivedWebhook, Session } from './session.ts'
 import { receiveWebhook, recognizeCall } from './session-commands.ts'
-import type { Sessions } from './sessions.ts'
+import type { Sessions } from './session-store.ts'
 import type { Voice } from './voice.ts'
 
 export interface PerformerPorts {

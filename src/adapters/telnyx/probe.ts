@@ -5,7 +5,7 @@ import { dialOutcomeOf } from './causes.ts'
 import { DEFAULT_SETTINGS, type DialSettings } from './dial-settings.ts'
 import { RING_GRACE_MS } from './pending-dial.ts'
 import type { Leg } from './session.ts'
-import type { Sessions } from './sessions.ts'
+import type { Sessions } from './session-store.ts'
 import type { Voice } from './voice.ts'
 
 /** How often (ms) the session of a probe is read: its webhooks may arrive at another process. */

@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { type Attempts, attempt, NO_ATTEMPTS, type Perform } from './attempts.ts'
 import type { Session } from './session.ts'
 import { completeStep } from './session-commands.ts'
-import type { Sessions } from './sessions.ts'
+import type { Sessions } from './session-store.ts'
 import type { Step } from './step.ts'
 import { nextStep } from './steps.ts'
 

@@ -16,7 +16,7 @@ import { createProbe } from './probe.ts'
 import { createTelnyxRecordings } from './recordings.ts'
 import { receiveWebhook, requestDial, requestRelease } from './session-commands.ts'
 import { createSessionQueue } from './session-queue.ts'
-import { openSessions } from './sessions.ts'
+import { openSessions } from './session-store.ts'
 import { createVoice } from './voice.ts'
 import { isAuthentic, parseWebhook, type RawRequest } from './webhook.ts'
 

@@ -1,4 +1,6 @@
+import type { Campaign } from '../campaigns/campaign.ts'
 import { type Windows, windowsOf } from '../shared/windows.ts'
+import type { Lane } from '../supply/lane.ts'
 import type { Counter } from './counters.ts'
 import type { Skip } from './decision.ts'
 import type { CapWindow } from './notified-caps.ts'
@@ -89,4 +91,34 @@ export function checkRevenueCap(
     sentence: `${kind} ${name} has reached its daily revenue cap: ${booked} of ${capCents} cents.`,
     figures: { window: 'daily revenue', capCents, cents: booked },
   }
+}
+
+/** Checks the campaign's daily and concurrency caps: the sentence of the first that is reached; null when there is room. */
+export function checkCampaignCaps(
+  { name, dailyCap, concurrencyCap }: Campaign,
+  { live, taken }: Counter,
+  at: string,
+): string | null {
+  const today = taken.get(windowsOf(at).day, 0)
+  if (dailyCap > 0 && today >= dailyCap) {
+    return `Campaign ${name} has taken ${today} of ${dailyCap} calls today (daily cap).`
+  }
+  if (concurrencyCap > 0 && live >= concurrencyCap) {
+    return `Campaign ${name} has ${live} of ${concurrencyCap} calls in progress (concurrency cap).`
+  }
+  return null
+}
+
+/** Whether a cap of the lane is reached, or this call's minimum payout (cents) would pass its daily payout cap. */
+export function isLaneCapped(lane: Lane, counter: Counter, at: string, leastPayoutCents: number): boolean {
+  const taken = slotsTakenAt(counter, at)
+  const caps: readonly (readonly [number, number])[] = [
+    [lane.concurrencyCap, counter.live],
+    [lane.hourlyCap, taken.hour],
+    [lane.dailyCap, taken.day],
+    [lane.monthlyCap, taken.month],
+  ]
+  const earned = counter.cents.get(windowsOf(at).day, 0)
+  const spent = lane.dailyPayoutCapCents > 0 && earned + Math.max(1, leastPayoutCents) > lane.dailyPayoutCapCents
+  return spent || caps.some(([cap, count]) => cap > 0 && count >= cap)
 }

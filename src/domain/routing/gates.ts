@@ -4,10 +4,10 @@ import type { WalletState } from '../money/wallet.ts'
 import type { GateCode, UnroutedReason } from '../shared/call-codes.ts'
 import { formatDuration } from '../shared/format.ts'
 import { isOpen } from '../shared/hours.ts'
-import { windowsOf } from '../shared/windows.ts'
 import { laneId } from '../supply/lane.ts'
 import { type BlocklistState, blockKey, callerLast10 } from './blocklist.ts'
 import { type CallerSighting, isInsideWindow } from './callers.ts'
+import { checkCampaignCaps } from './caps.ts'
 import { counterOf } from './counters.ts'
 import type { LedgerState } from './ledger.ts'
 
@@ -61,19 +61,6 @@ function checkBlocklist({ blocklist, campaign, caller }: GateInput): string | nu
   return blocked ? `The caller is blocked on campaign ${campaign.name}.` : null
 }
 
-function checkCampaignCaps({ campaign, ledger, at }: GateInput): string | null {
-  if (!campaign) return null
-  const { live, taken } = counterOf(ledger, 'campaign', campaign.id)
-  const today = taken.get(windowsOf(at).day, 0)
-  if (campaign.dailyCap > 0 && today >= campaign.dailyCap) {
-    return `Campaign ${campaign.name} has taken ${today} of ${campaign.dailyCap} calls today (daily cap).`
-  }
-  if (campaign.concurrencyCap > 0 && live >= campaign.concurrencyCap) {
-    return `Campaign ${campaign.name} has ${live} of ${campaign.concurrencyCap} calls in progress (concurrency cap).`
-  }
-  return null
-}
-
 /** The gates in their documented order (Document 1, Life of a call). A row is a gate; `evaluateGates` is the one interpreter. */
 const GATES: readonly Gate[] = [
   {
@@ -108,7 +95,12 @@ const GATES: readonly Gate[] = [
         ? 'The call arrived outside campaign hours.'
         : null,
   },
-  { code: 'campaign_cap', reason: 'campaign_capped', check: checkCampaignCaps },
+  {
+    code: 'campaign_cap',
+    reason: 'campaign_capped',
+    check: ({ campaign, ledger, at }) =>
+      campaign && checkCampaignCaps(campaign, counterOf(ledger, 'campaign', campaign.id), at),
+  },
   {
     code: 'repeat_caller',
     reason: 'repeat_blocked',

@@ -3,10 +3,9 @@ import type { Campaign } from '../campaigns/campaign.ts'
 import type { WorkspaceState } from '../configuration/workspace.ts'
 import type { PayoutTerms } from '../money/payout-terms.ts'
 import { isOpen } from '../shared/hours.ts'
-import { windowsOf } from '../shared/windows.ts'
 import { type Lane, laneId } from '../supply/lane.ts'
 import { isInsideWindow, type LastSeen, laneCallerKey } from './callers.ts'
-import { slotsTakenAt } from './caps.ts'
+import { isLaneCapped } from './caps.ts'
 import { counterOf } from './counters.ts'
 import type { Terms } from './decision.ts'
 import type { LedgerState } from './ledger.ts'
@@ -29,20 +28,9 @@ function minimumPayout({ mode, payoutCents, minPayoutCents }: PayoutTerms): numb
   return (mode === 'fixed' ? payoutCents : minPayoutCents) ?? 0
 }
 
-/** Whether a cap of the lane is reached, or this call's minimum payout would pass its daily payout cap. */
-function isLaneCapped(lane: Lane, { ledger, campaign, at }: TermsInput): boolean {
+function isCapped(lane: Lane, { ledger, campaign, at }: TermsInput): boolean {
   const counter = counterOf(ledger, 'lane', laneId(lane.campaignId, lane.publisherId))
-  const taken = slotsTakenAt(counter, at)
-  const caps: readonly (readonly [number, number])[] = [
-    [lane.concurrencyCap, counter.live],
-    [lane.hourlyCap, taken.hour],
-    [lane.dailyCap, taken.day],
-    [lane.monthlyCap, taken.month],
-  ]
-  const earned = counter.cents.get(windowsOf(at).day, 0)
-  const least = campaign ? minimumPayout(payoutTermsOf(lane, campaign)) : 0
-  const spent = lane.dailyPayoutCapCents > 0 && earned + Math.max(1, least) > lane.dailyPayoutCapCents
-  return spent || caps.some(([cap, count]) => cap > 0 && count >= cap)
+  return isLaneCapped(lane, counter, at, campaign ? minimumPayout(payoutTermsOf(lane, campaign)) : 0)
 }
 
 /** Whether the lane sent the caller before, inside its duplicate window. */
@@ -65,7 +53,7 @@ const WITHHOLDING_RULES: readonly (readonly [WithheldReason, (lane: Lane, arrivi
     ({ states }, { callerState }) =>
       states !== null && states.length > 0 && !(callerState && states.includes(callerState)),
   ],
-  ['lane_capped', isLaneCapped],
+  ['lane_capped', isCapped],
   ['duplicate', isLaneDuplicate],
 ]
 

@@ -11,9 +11,10 @@ import { createBuildSet } from './build-set.ts'
 import { createCatchUp } from './catch-up.ts'
 import { createLogReader, type LogReader } from './log-reader.ts'
 import { type ProjectionBuild, positionOf } from './projection-build.ts'
-import { type RebuildProgress, rebuildProgress } from './rebuild-progress.ts'
+import type { RebuildProgress } from './rebuild-progress.ts'
 import { loadCheckpoint, watchOwner } from './standby.ts'
-import { requestRebuild, switchBuild } from './switch-build.ts'
+import { requestRebuild } from './switch-build.ts'
+import { createRebuildSwitch } from './switch-finished-rebuilds.ts'
 
 /** Status of one build of a projection, for operators. */
 export interface ProjectionStatus {
@@ -121,7 +122,7 @@ export function runProjections(options: ProjectionRunnerOptions): ProjectionRunn
     },
   })
   const catchUp = createCatchUp({ ...options, builds, ports, logReader })
-  const switching = createSwitching(ports, (build) => logReader.isCaughtUp(positionOf(build)), options.onRebuild)
+  const switching = createRebuildSwitch(ports, (build) => logReader.isCaughtUp(positionOf(build)), options.onRebuild)
 
   /** Runs every build once. Resolves to the instant until which there is nothing to do; null when there is more at once. */
   async function turn(): Promise<number | null> {
@@ -166,36 +167,4 @@ function wakesOf(build: ProjectionBuild, now: number): readonly number[] {
   if (build.position === null) return [now]
   const due = flushDueAt(build)
   return due === null ? [] : [due]
-}
-
-/** Reports the progress of rebuilds, and switches those that have caught up. */
-function createSwitching(
-  ports: BuildPorts,
-  isCaughtUp: (build: ProjectionBuild) => boolean,
-  onRebuild: ProjectionRunnerOptions['onRebuild'],
-) {
-  const { log, store, clock } = ports
-  const starts = new Map<ProjectionBuild, { readonly position: number; readonly at: number }>()
-  return {
-    /** Remembers where and when a rebuild began in this process. */
-    track(build: ProjectionBuild, now: number): void {
-      if (build.building && !starts.has(build)) starts.set(build, { position: positionOf(build), at: now })
-    },
-    /** Resolves to whether a build was switched. @throws LogUnavailable, StoreUnavailable */
-    async switchFinished(builds: readonly ProjectionBuild[]): Promise<boolean> {
-      const building = builds.filter((build) => build.building && build.position !== null && build.state === 'running')
-      if (building.length === 0) return false
-      const head = await log.head()
-      let isSwitched = false
-      for (const build of building) {
-        const start = starts.get(build)
-        if (start) onRebuild?.(rebuildProgress(build, start, head, clock.now()))
-        if (!isCaughtUp(build) || build.failures > 0) continue
-        if (!(await flush(ports, build, true))) continue
-        await switchBuild(store, build, clock.now())
-        isSwitched = true
-      }
-      return isSwitched
-    },
-  }
 }
