@@ -12,8 +12,11 @@ const servers = ['test/support/servers.ts']
 
 const systems = { globalSetup: servers, testTimeout: 180_000, hookTimeout: 120_000 }
 
-/** End-to-end suites that run the platform in their own process: they share none, and each needs fresh modules. */
-const inProcess = ['access-matrix', 'hostile-bodies', 'stored-secrets', 'untracked-plan'].map(
+/**
+ * End-to-end suites that run before the platforms that the others share: those that run one in their own process need fresh modules,
+ * and a first start needs a log without a sandbox.
+ */
+const before = ['access-matrix', 'first-start', 'hostile-bodies', 'stored-secrets', 'untracked-plan'].map(
   (name) => `test/e2e/**/${name}.test.ts`,
 )
 
@@ -39,10 +42,10 @@ export default defineConfig({
         hookTimeout: 60_000,
         maxWorkers: 2,
       }),
-      suite('in-process', 2, inProcess, { ...systems, maxWorkers: 2 }),
+      suite('before', 2, before, { ...systems, maxWorkers: 2 }),
       suite('whole', 3, [all('e2e')], {
         ...systems,
-        exclude: inProcess,
+        exclude: before,
         isolate: false,
         maxWorkers: serverWorkers(),
       }),

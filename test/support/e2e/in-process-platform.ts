@@ -17,7 +17,7 @@ export interface InProcessPlatform {
 }
 
 /** Waits until every projection has processed the whole log. */
-export async function untilProjected({ awaitProjections }: App): Promise<void> {
+async function untilProjected({ awaitProjections }: App): Promise<void> {
   const types = projections.flatMap(({ events }) => Object.keys(events))
   await waitUntil(
     'What was prepared is read',

@@ -38,7 +38,6 @@ function realStores(): readonly StoreSetup[] {
     EVENT_LOG_URL: log,
     READ_STORE_URL: databaseOf(views, 'e2e'),
     MASTER_KEY: SHARED_MASTER_KEY,
-    SANDBOX_SEED: '1',
   })
   return [{ name: 'EventStoreDB and MongoDB', connectionStrings }]
 }

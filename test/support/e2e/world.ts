@@ -19,7 +19,6 @@ import { provisionNumber } from '../../../commands/supply/provision-number.ts'
 import { reportNumberDelivery } from '../../../commands/supply/report-number-delivery.ts'
 import { setLane } from '../../../commands/supply/set-lane.ts'
 import { setPublisherStatus } from '../../../commands/supply/set-publisher-status.ts'
-import { openLogger } from '../../../src/adapters/http/logger.ts'
 import { secretHash } from '../../../src/api/secret-hash.ts'
 import type { PlanId } from '../../../src/domain/access/plans.ts'
 import { scopes } from '../../../src/domain/access/scopes.ts'
@@ -27,13 +26,17 @@ import { userIdOf } from '../../../src/domain/access/user.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import type { AnyCommand } from '../../../src/kernel/command.ts'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
-import { type App, openApp } from '../../../src/main/app.ts'
 import { readConfig } from '../../../src/main/config.ts'
+import { createLookupLoader } from '../../../src/main/read-side/lookup-loader.ts'
+import { projections } from '../../../src/main/registry.ts'
+import { openLog, openOperationalStore, openReadStore } from '../../../src/main/stores.ts'
 import { systemClock as clock, systemRandom as random } from '../../../src/main/system.ts'
-import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
+import { START } from '../../../src/ports/event-log.ts'
+import { readActivePositions } from '../../../src/runtime/projections/build-alias.ts'
+import { createStreamWriter, type StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { createTenant, execute, openSession } from '../../../src/seed/tenants.ts'
 import type { Json } from './api-client.ts'
-import { untilProjected } from './in-process-platform.ts'
+import { waitUntil } from './server.ts'
 
 /** Settings of a record, as sent over HTTP. */
 type Settings = Readonly<Record<string, unknown>>
@@ -231,9 +234,22 @@ export function cancelSubscription({ act }: Tenant): Promise<unknown> {
   return act(changeSubscription, { subscriptionStatus: 'canceled' })
 }
 
-/** Opens a process of the command API over the stores that an environment names; its writer makes worlds. */
-function openCommandApi(env: Readonly<Record<string, string>>): Promise<App> {
-  return openApp(readConfig({ ...env, ROLES: 'command-api' }), openLogger({ level: 'silent' }))
+/** The stores that an environment names, in this thread, and a writer over them. */
+async function openStores(env: Readonly<Record<string, string>>) {
+  const { eventLogUrl, readStoreUrl } = readConfig(env)
+  const log = await openLog(eventLogUrl)
+  const ops = await openOperationalStore(readStoreUrl)
+  const views = await openReadStore(readStoreUrl, { follows: true })
+  const writer = createStreamWriter({ log, ops, clock, random, lookUp: createLookupLoader(log, views, clock) })
+  return {
+    log,
+    views,
+    writer,
+    async close() {
+      await writer.close()
+      await Promise.all([log.close(), ops.close(), views.close()])
+    },
+  }
 }
 
 /** Makes a world in the stores that an environment names, through the commands. No platform runs over them yet. */
@@ -241,23 +257,27 @@ export async function createWorldIn<World>(
   env: Readonly<Record<string, string>>,
   build: (writer: StreamWriter) => Promise<World>,
 ): Promise<World> {
-  const app = await openCommandApi(env)
+  const { writer, close } = await openStores(env)
   try {
-    return await build(app.writer)
+    return await build(writer)
   } finally {
-    await app.close()
+    await close()
   }
 }
 
 /** Makes worlds beside a running platform. */
 export type WorldMaker = <World>(build: (writer: StreamWriter) => Promise<World>) => Promise<World>
 
-/** A maker whose process stays open; each world is there once the platform has projected it. */
+/** A maker whose stores stay open; each world is there once the platform has projected it. */
 export async function openWorldMaker(env: Readonly<Record<string, string>>): Promise<WorldMaker> {
-  const app = await openCommandApi(env)
+  const { log, views, writer } = await openStores(env)
   return async (build) => {
-    const world = await build(app.writer)
-    await untilProjected(app)
+    const world = await build(writer)
+    const head = await log.head()
+    await waitUntil('The world is projected', async () => {
+      const positions = await readActivePositions(views)
+      return projections.every(({ name }) => (positions.get(name) ?? START) >= head)
+    })
     return world
   }
 }
