@@ -1,15 +1,14 @@
 import { collectPerTick } from '../../kernel/async/batch-per-tick.ts'
 
-/** A call that waits for the result of its group. */
-export interface GroupedCall<Call> {
+interface GroupedCall<Call> {
   readonly call: Call
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
 }
 
 /**
- * Runs the calls of one event-loop turn in one call of `runAll`, which returns their results in order; an Error among them
- * rejects its call alone. When `runAll` throws, all calls of the group reject: an unavailable file fails each of them alike.
+ * Runs the calls of one event-loop turn in one call of `runAll`, which returns their results in order. When it throws, all
+ * calls of the group reject: an unavailable file fails each of them alike.
  */
 export function groupPerTick<Call>(
   runAll: (calls: readonly Call[]) => readonly unknown[],
@@ -17,10 +16,7 @@ export function groupPerTick<Call>(
   const collect = collectPerTick<GroupedCall<Call>>((group) => {
     try {
       const results = runAll(group.map(({ call }) => call))
-      group.forEach(({ resolve, reject }, n) => {
-        if (results[n] instanceof Error) reject(results[n])
-        else resolve(results[n])
-      })
+      group.forEach(({ resolve }, n) => resolve(results[n]))
     } catch (error) {
       for (const { reject } of group) reject(error)
     }
