@@ -16,7 +16,7 @@ export function groupPerTick<Call>(
   const collect = collectPerTick<GroupedCall<Call>>((group) => {
     try {
       const results = runAll(group.map(({ call }) => call))
-      group.forEach(({ resolve }, n) => resolve(results[n]))
+      for (const [n, { resolve }] of group.entries()) resolve(results[n])
     } catch (error) {
       for (const { reject } of group) reject(error)
     }
