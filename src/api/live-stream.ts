@@ -9,7 +9,7 @@ import { createChangeNotifier } from '../runtime/change-notifier.ts'
 import { createLiveTail } from '../runtime/live-tail.ts'
 import type { QueryRunner } from '../runtime/queries/query-runner.ts'
 import { createBoardReader, streamBoards } from './live-boards.ts'
-import { createLiveStreamQuota } from './live-stream-quota.ts'
+import { createLiveStreamLimiter } from './live-stream-limiter.ts'
 import { noParams } from './no-params.ts'
 import { prefetchFirst } from './prefetch-first.ts'
 import type { SessionCheck } from './session-check.ts'
@@ -56,7 +56,7 @@ export function openLiveStream(options: {
 }): LiveStream {
   const { log, queries, isSessionValid, clock } = options
   const closing = new AbortController()
-  const quota = createLiveStreamQuota()
+  const limiter = createLiveStreamLimiter()
   const readBoard = createBoardReader(queries, clock)
   const changes = createChangeNotifier({
     tail: createLiveTail({ log, clock, signal: closing.signal }),
@@ -68,7 +68,7 @@ export function openLiveStream(options: {
   async function run(request: ApiRequest) {
     const tenant = request.principal.tenant ?? { workspaceId: '', timezone: 'UTC' }
     const closed = request.connection.closeSignal()
-    const refusal = quota.take(tenant.workspaceId, closed)
+    const refusal = limiter.take(tenant.workspaceId, closed)
     if (refusal) return refusal
     const stop = AbortSignal.any([closed, closing.signal])
     const boards = streamBoards({ changes, readBoard, isSessionValid, clock, stop }, request, tenant)

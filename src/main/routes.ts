@@ -14,7 +14,7 @@ import type { Egress } from '../ports/egress.ts'
 import type { OpenCarrier } from './carrier.ts'
 import type { Config } from './config.ts'
 import type { Core } from './core.ts'
-import type { PlatformEffects } from './effects.ts'
+import type { PlatformEffects } from './platform-effects.ts'
 import { projections, queries } from './registry.ts'
 import { availabilityCheck } from './stores.ts'
 

@@ -8,7 +8,7 @@ import { runExpiryCleaner } from '../runtime/reactions/expiry-cleaner.ts'
 import { type ReactionStatus, runReactions } from '../runtime/reactions/reaction-runner.ts'
 import type { TimerKinds } from '../runtime/reactions/timer-jobs.ts'
 import { runTimers } from '../runtime/reactions/timers.ts'
-import { reactions as everyReaction, jobHandlers, type PlatformEffects } from './effects.ts'
+import { reactions as everyReaction, jobHandlers, type PlatformEffects } from './platform-effects.ts'
 import { timers, upcasts } from './registry.ts'
 
 /** Minimum age of an event before the reaction runner handles it (ms): the process that appended it reacts at once. */

@@ -6,7 +6,7 @@ import { requestNumberRelease } from '../../commands/supply/request-number-relea
 import { walletEntries } from '../../projections/money/wallet-entries.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import type { AnyCommand } from '../../src/kernel/command.ts'
-import { createPlatformEffects } from '../../src/main/effects.ts'
+import { createPlatformEffects } from '../../src/main/platform-effects.ts'
 import { createLookupLoader } from '../../src/main/read-side/lookup-loader.ts'
 import { timers, upcasts } from '../../src/main/registry.ts'
 import { runWorkers } from '../../src/main/workers.ts'

@@ -15,7 +15,7 @@ import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { SendRefusal } from './envelope.ts'
 import { bearerOf, idempotencyKeyOf, remoteAddressOf } from './headers.ts'
 import { type DocumentationContext, routeSchemaOf } from './openapi.ts'
-import { createRateCheck } from './rate.ts'
+import { createRateCheck } from './rate-check.ts'
 import { notFoundRefusalOf } from './refusals.ts'
 import { createReader } from './request-reader.ts'
 

@@ -1,10 +1,10 @@
 import type { Clock } from '../../ports/clock.ts'
 import { type Attempts, attempt, NO_ATTEMPTS, type Perform } from './attempts.ts'
+import { nextStep } from './next-step.ts'
 import type { Session } from './session.ts'
 import { completeStep } from './session-commands.ts'
 import type { Sessions } from './session-store.ts'
 import type { Step } from './step.ts'
-import { nextStep } from './steps.ts'
 
 export interface StepRunnerPorts {
   readonly clock: Clock

@@ -2,6 +2,7 @@ import { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import { defineEntity } from '../../kernel/entity.ts'
 import { id, instant } from '../../kernel/wire.ts'
+import type { Campaign } from '../campaigns/campaign.ts'
 import { nullableText } from '../shared/fields.ts'
 import { BLOCK } from '../shared/limits.ts'
 
@@ -68,4 +69,21 @@ export function formattedLast10(callerLast10: string): string {
 export function callerLast10(number: string): string | null {
   const digits = number.replace(/\D/g, '')
   return digits.length < BLOCK.digits.min || digits.length > BLOCK.digits.max ? null : digits.slice(-10)
+}
+
+/** Checks whether a caller is blocked, on the campaign or on the workspace: the sentence of the refusal; null when not. */
+export function checkBlocklist({
+  blocklist,
+  campaign,
+  caller,
+}: {
+  readonly blocklist: BlocklistState
+  readonly campaign: Campaign | null
+  readonly caller: string | null
+}): string | null {
+  const last10 = caller && callerLast10(caller)
+  if (!last10) return null
+  if (blocklist.blocks.has(blockKey(null, last10))) return 'The caller is blocked for the whole workspace.'
+  const blocked = campaign && blocklist.blocks.has(blockKey(campaign.id, last10))
+  return blocked ? `The caller is blocked on campaign ${campaign.name}.` : null
 }

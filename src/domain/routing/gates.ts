@@ -5,7 +5,7 @@ import type { GateCode, UnroutedReason } from '../shared/call-codes.ts'
 import { formatDuration } from '../shared/format.ts'
 import { isOpen } from '../shared/hours.ts'
 import { laneId } from '../supply/lane.ts'
-import { type BlocklistState, blockKey, callerLast10 } from './blocklist.ts'
+import { type BlocklistState, checkBlocklist } from './blocklist.ts'
 import { type CallerSighting, isInsideWindow } from './callers.ts'
 import { checkCampaignCaps } from './caps.ts'
 import { counterOf } from './counters.ts'
@@ -51,14 +51,6 @@ function checkCampaignStatus({ workspace, campaign, publisherId }: GateInput): s
   if (!lane || lane.active) return null
   const publisher = workspace.publishers.get(publisherId)
   return `The lane of publisher ${publisher?.name ?? publisherId} on campaign ${campaign.name} is switched off.`
-}
-
-function checkBlocklist({ blocklist, campaign, caller }: GateInput): string | null {
-  const last10 = caller && callerLast10(caller)
-  if (!last10) return null
-  if (blocklist.blocks.has(blockKey(null, last10))) return 'The caller is blocked for the whole workspace.'
-  const blocked = campaign && blocklist.blocks.has(blockKey(campaign.id, last10))
-  return blocked ? `The caller is blocked on campaign ${campaign.name}.` : null
 }
 
 /** The gates in their documented order (Document 1, Life of a call). A row is a gate; `evaluateGates` is the one interpreter. */

@@ -1,65 +1,7 @@
 import { planOf } from '../access/plans.ts'
-import type { Campaign } from '../campaigns/campaign.ts'
-import type { WorkspaceState } from '../configuration/workspace.ts'
-import type { PayoutTerms } from '../money/payout-terms.ts'
-import { isOpen } from '../shared/hours.ts'
-import { type Lane, laneId } from '../supply/lane.ts'
-import { isInsideWindow, type LastSeen, laneCallerKey } from './callers.ts'
-import { isLaneCapped } from './caps.ts'
-import { counterOf } from './counters.ts'
+import { laneId } from '../supply/lane.ts'
 import type { Terms } from './decision.ts'
-import type { LedgerState } from './ledger.ts'
-
-interface TermsInput {
-  readonly workspace: WorkspaceState
-  readonly ledger: LedgerState
-  readonly campaign: Campaign | null
-  readonly publisherId: string | null
-  readonly caller: string | null
-  readonly callerState: string | null
-  readonly lastSeen: LastSeen
-  readonly at: string
-}
-
-type WithheldReason = NonNullable<Terms['payoutWithheld']>
-
-/** The minimum that a converted call earns by these terms, in cents. */
-function minimumPayout({ mode, payoutCents, minPayoutCents }: PayoutTerms): number {
-  return (mode === 'fixed' ? payoutCents : minPayoutCents) ?? 0
-}
-
-function isCapped(lane: Lane, { ledger, campaign, at }: TermsInput): boolean {
-  const counter = counterOf(ledger, 'lane', laneId(lane.campaignId, lane.publisherId))
-  return isLaneCapped(lane, counter, at, campaign ? minimumPayout(payoutTermsOf(lane, campaign)) : 0)
-}
-
-/** Whether the lane sent the caller before, inside its duplicate window. */
-function isLaneDuplicate(lane: Lane, { caller, lastSeen, at }: TermsInput): boolean {
-  const { campaignId, publisherId, dedupeWindowSeconds } = lane
-  if (dedupeWindowSeconds === 0 || caller === null) return false
-  return isInsideWindow(lastSeen(laneCallerKey(laneId(campaignId, publisherId), caller)), dedupeWindowSeconds, at)
-}
-
-/** Reasons why a dialled call earns its publisher nothing, in this order (Supplement §4, lane rules on a dialled call). */
-const WITHHOLDING_RULES: readonly (readonly [WithheldReason, (lane: Lane, arriving: TermsInput) => boolean])[] = [
-  ['publisher_not_live', ({ publisherId }, { workspace }) => workspace.publishers.get(publisherId)?.status !== 'live'],
-  [
-    'lane_closed',
-    (lane, { campaign, at }) =>
-      !isOpen(lane.hoursSchedule, Date.parse(at), lane.timezone ?? campaign?.timezone ?? 'UTC'),
-  ],
-  [
-    'lane_state',
-    ({ states }, { callerState }) =>
-      states !== null && states.length > 0 && !(callerState && states.includes(callerState)),
-  ],
-  ['lane_capped', isCapped],
-  ['duplicate', isLaneDuplicate],
-]
-
-function payoutTermsOf(lane: Lane, campaign: Campaign): PayoutTerms {
-  return lane.payoutMode === 'inherit' ? campaign.payout : { ...lane, mode: lane.payoutMode }
-}
+import { payoutTermsOf, payoutWithheld, type TermsInput } from './payout-withholding.ts'
 
 /** The money terms of a call that arrives now. They are frozen on the call: no later change re-prices it. */
 export function termsFor(arriving: TermsInput): Terms {
@@ -72,7 +14,7 @@ export function termsFor(arriving: TermsInput): Terms {
     revsharePct: payout?.revsharePct ?? null,
     minPayoutCents: payout?.minPayoutCents ?? null,
     maxPayoutCents: payout?.maxPayoutCents ?? null,
-    payoutWithheld: (lane && WITHHOLDING_RULES.find(([, withholds]) => withholds(lane, arriving))?.[0]) ?? null,
+    payoutWithheld: lane && payoutWithheld(lane, arriving),
     bufferSeconds: lane?.bufferSeconds ?? campaign?.bufferSeconds ?? 0,
     usageRateCents: planOf(workspace.workspace?.planId ?? 'starter').usageRateCents,
   }

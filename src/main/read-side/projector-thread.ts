@@ -20,7 +20,6 @@ export interface ProjectionAdvance {
 
 export type ProjectorCalls = {
   readonly status: () => readonly ProjectionStatus[]
-  readonly rebuild: (name: string) => Promise<void>
 }
 
 const { start, main, serve } = joinThread<{ readonly advance: (advances: readonly ProjectionAdvance[]) => void }>()
@@ -45,7 +44,6 @@ const runner = runProjections({
 
 serve({
   status: () => runner.status(),
-  rebuild: (name: string) => runner.rebuild(name),
   async close() {
     stop.abort()
     await runner.done

@@ -2,8 +2,8 @@ import type { AnyProjection } from '../../kernel/projection.ts'
 import type { LogPage } from '../../ports/event-log.ts'
 import type { ReadStore } from '../../ports/read-store.ts'
 import { ensureAliases } from './build-alias.ts'
+import { dropRetiredBuilds, syncAliases } from './build-lifecycle.ts'
 import { buildsFor, collectionSpec, type ProjectionBuild, positionOf } from './projection-build.ts'
-import { dropRetiredBuilds, syncAliases } from './switch-build.ts'
 
 const REFRESH_EVERY_MS = 1_000
 

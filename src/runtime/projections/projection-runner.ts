@@ -6,6 +6,7 @@ import type { ReadStore } from '../../ports/read-store.ts'
 import { startRunLoop } from '../run-loop.ts'
 import type { Upcasts } from '../upcasts.ts'
 import { flush, flushDueAt } from './advance-build.ts'
+import { requestRebuild } from './build-lifecycle.ts'
 import type { BuildPorts, Halt } from './build-ports.ts'
 import { createBuildSet } from './build-set.ts'
 import { createCatchUp } from './catch-up.ts'
@@ -13,8 +14,7 @@ import { createLogReader, type LogReader } from './log-reader.ts'
 import { type ProjectionBuild, positionOf } from './projection-build.ts'
 import type { RebuildProgress } from './rebuild-progress.ts'
 import { loadCheckpoint, watchOwner } from './standby.ts'
-import { requestRebuild } from './switch-build.ts'
-import { createRebuildSwitch } from './switch-finished-rebuilds.ts'
+import { createRebuildSwitch } from './switch-caught-up-builds.ts'
 
 /** Status of one build of a projection, for operators. */
 export interface ProjectionStatus {

@@ -1,7 +1,7 @@
 import { sleep } from '../../kernel/async/sleep.ts'
 import { ensureAliases, readAliases } from './build-alias.ts'
+import { requestRebuild, syncAliases } from './build-lifecycle.ts'
 import { type ProjectionRunnerOptions, runProjections } from './projection-runner.ts'
-import { requestRebuild, syncAliases } from './switch-build.ts'
 
 /** How often the switch is checked (ms). */
 const CHECK_EVERY_MS = 50

@@ -1,5 +1,5 @@
 import { collectionOf } from '../../../src/kernel/projection.ts'
-import { reactions } from '../../../src/main/effects.ts'
+import { reactions } from '../../../src/main/platform-effects.ts'
 import { timers } from '../../../src/main/registry.ts'
 import type { EventLog } from '../../../src/ports/event-log.ts'
 import type { OperationalStore } from '../../../src/ports/operational-store.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readAliases } from '../../../../src/runtime/projections/build-alias.ts'
+import { requestRebuild } from '../../../../src/runtime/projections/build-lifecycle.ts'
 import { readProgress } from '../../../../src/runtime/projections/projection-progress.ts'
-import { requestRebuild } from '../../../../src/runtime/projections/switch-build.ts'
 import { openTallies, tallyTotals } from '../../../support/fixtures/sample.ts'
 import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
 

@@ -4,11 +4,11 @@ import { type EventLog, LogUnavailable } from '../../../../src/ports/event-log.t
 import { type ReadStore, StoreUnavailable } from '../../../../src/ports/read-store.ts'
 import { withActiveBuilds } from '../../../../src/runtime/projections/active-builds.ts'
 import { changeAlias, readActivePositions } from '../../../../src/runtime/projections/build-alias.ts'
+import { RETIRED_BUILD_TTL_MS, requestRebuild } from '../../../../src/runtime/projections/build-lifecycle.ts'
 import { buildNames } from '../../../../src/runtime/projections/build-names.ts'
 import type { Halt } from '../../../../src/runtime/projections/build-ports.ts'
 import { type ProjectionRunnerOptions, runProjections } from '../../../../src/runtime/projections/projection-runner.ts'
 import { rebuildProjections } from '../../../../src/runtime/projections/rebuild-projections.ts'
-import { RETIRED_BUILD_TTL_MS, requestRebuild } from '../../../../src/runtime/projections/switch-build.ts'
 import { withFaults } from '../../../support/faults/with-faults.ts'
 import {
   added,

@@ -2,9 +2,9 @@ import { backOffMs } from '../../kernel/async/backoff.ts'
 import { createNextFlight } from '../../kernel/async/single-flight.ts'
 import type { RunJobs } from '../../ports/job-runner.ts'
 import type { Attempts } from './attempts.ts'
+import { nextPollAt } from './next-step.ts'
 import type { SessionQueue } from './session-queue.ts'
 import { createStepRunner, type StepRunnerPorts } from './step-runner.ts'
-import { nextPollAt } from './steps.ts'
 
 export interface DriverPorts extends StepRunnerPorts {
   readonly queue: SessionQueue

@@ -20,7 +20,7 @@ import {
   releaseStep,
   ringbackAttempt,
   stopRingbackStep,
-} from './release.ts'
+} from './release-steps.ts'
 import { attemptIn, callerLeg, isBridged, type Leg, type Session } from './session.ts'
 import { type Step, step } from './step.ts'
 

@@ -1,8 +1,8 @@
 import { flush } from './advance-build.ts'
+import { switchBuild } from './build-lifecycle.ts'
 import type { BuildPorts } from './build-ports.ts'
 import { type ProjectionBuild, positionOf } from './projection-build.ts'
 import { type RebuildProgress, rebuildProgress } from './rebuild-progress.ts'
-import { switchBuild } from './switch-build.ts'
 
 /** Reports the progress of rebuilds, and switches those that have caught up. */
 export function createRebuildSwitch(

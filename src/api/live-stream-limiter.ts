@@ -2,13 +2,13 @@ import { LIVE_STREAM } from '../domain/shared/limits.ts'
 import { type Refusal, refuse } from '../kernel/refusal.ts'
 
 /** Counts the open live streams of each workspace. */
-export interface LiveStreamQuota {
+export interface LiveStreamLimiter {
   /** Takes a place until the signal aborts; refuses with `rate-limited` (429) where the workspace has none left. */
   readonly take: (workspaceId: string, closed: AbortSignal) => Refusal<'rate-limited'> | null
 }
 
-/** The quota of one process: LIVE_STREAM.max streams a workspace. */
-export function createLiveStreamQuota(): LiveStreamQuota {
+/** The limiter of one process: LIVE_STREAM.max streams a workspace. */
+export function createLiveStreamLimiter(): LiveStreamLimiter {
   const open = new Map<string, number>()
   const add = (workspaceId: string, by: 1 | -1) => {
     const count = (open.get(workspaceId) ?? 0) + by
