@@ -2,82 +2,22 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { type AnyProjection, collectionOf } from '../../../../src/kernel/projection.ts'
 import { type EventLog, LogUnavailable } from '../../../../src/ports/event-log.ts'
 import { type ReadStore, StoreUnavailable } from '../../../../src/ports/read-store.ts'
-import { withActiveBuilds } from '../../../../src/runtime/projections/active-builds.ts'
-import { changeAlias, readActivePositions } from '../../../../src/runtime/projections/build-alias.ts'
-import { RETIRED_BUILD_TTL_MS, requestRebuild } from '../../../../src/runtime/projections/build-lifecycle.ts'
-import { buildNames } from '../../../../src/runtime/projections/build-names.ts'
 import type { Halt } from '../../../../src/runtime/projections/build-ports.ts'
-import { type ProjectionRunnerOptions, runProjections } from '../../../../src/runtime/projections/projection-runner.ts'
-import { rebuildProjections } from '../../../../src/runtime/projections/rebuild-projections.ts'
 import { withFaults } from '../../../support/faults/with-faults.ts'
-import {
-  added,
-  appendTo,
-  closed,
-  openTallies,
-  tallyBegun,
-  tallyBook,
-  tallyTotals,
-} from '../../../support/fixtures/sample.ts'
-import { advanceUntil, createManualClock, flushEventLoop } from '../../../support/memory/clock.ts'
-import { createMemoryLog } from '../../../support/memory/event-log.ts'
-import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
+import { expectedTotals, projectionFixture, stopRunners } from '../../../support/fixtures/projection-fixture.ts'
+import { added, appendTo, openTallies, tallyBook, tallyTotals } from '../../../support/fixtures/sample.ts'
+import { advanceUntil } from '../../../support/memory/clock.ts'
 
 const tallies = collectionOf(openTallies)
 const totals = collectionOf(tallyTotals)
-const both: readonly AnyProjection[] = [openTallies, tallyTotals]
 // A projection of any document, to be made another by spreading it.
 const anyTotals: AnyProjection = tallyTotals
-const stops: AbortController[] = []
 
-afterEach(() => {
-  for (const stop of stops.splice(0)) stop.abort()
-})
-
-function house({ atomic = true } = {}) {
-  const clock = createManualClock()
-  const log = createMemoryLog()
-  const store = createMemoryReadStore({ atomic })
-  const start = (
-    more: Partial<ProjectionRunnerOptions> = {},
-    ports: { readonly log?: EventLog; readonly store?: ReadStore } = {},
-  ) => {
-    const stop = new AbortController()
-    stops.push(stop)
-    const runner = runProjections({ log, store, projections: both, clock, signal: stop.signal, ...ports, ...more })
-    const at = async (position?: number) => {
-      const head = position ?? (await log.head())
-      await advanceUntil(
-        clock,
-        () => runner.status().length > 0 && runner.status().every((one) => one.position >= head),
-      )
-    }
-    return { ...runner, stop, at }
-  }
-  const fill = async (from: number, to: number) => {
-    for (let n = from; n < to; n++) {
-      await appendTo(
-        log,
-        `tally-${n}`,
-        clock.now(),
-        tallyBegun(`t${n}`),
-        added(n),
-        added(1),
-        ...(n % 3 === 0 ? [closed] : []),
-      )
-    }
-  }
-  return { clock, log, store, start, fill }
-}
-
-const expectedTotals = (count: number) => {
-  const sum = (count * (count - 1)) / 2 + count
-  return { all: { workspaceId: 'all', begun: count, added: sum }, w1: { workspaceId: 'w1', begun: count, added: sum } }
-}
+afterEach(stopRunners)
 
 describe('running projections', () => {
   test('folds existing events, then new ones, and reports its progress', async () => {
-    const { log, store, start, fill } = house()
+    const { log, store, start, fill } = projectionFixture()
     await fill(0, 10)
     const progress: [string, number][] = []
     const runner = start({ onProgress: (name, position) => progress.push([name, position]) })
@@ -92,11 +32,11 @@ describe('running projections', () => {
   })
 
   test('makes the same documents whatever the size of its pages', async () => {
-    const whole = house()
+    const whole = projectionFixture()
     await whole.fill(0, 30)
     await whole.start().at()
     for (const pageSize of [1, 2, 7, 50]) {
-      const { store, start, fill } = house()
+      const { store, start, fill } = projectionFixture()
       await fill(0, 30)
       await start({ pageSize }).at()
       expect(store.all(tallies)).toEqual(whole.store.all(tallies))
@@ -105,14 +45,14 @@ describe('running projections', () => {
   })
 
   test('writes a document once a page', async () => {
-    const { store, start, fill } = house()
+    const { store, start, fill } = projectionFixture()
     await fill(0, 100)
     await start().at()
     expect(store.commits).toBeLessThan(10)
   })
 
   test('continues from its checkpoint after a restart', async () => {
-    const { store, start, fill } = house()
+    const { store, start, fill } = projectionFixture()
     await fill(0, 5)
     const first = start()
     await first.at()
@@ -128,7 +68,7 @@ describe('running projections', () => {
     async (fault) => {
       for (const method of ['getMany', 'commit', 'checkpoint', 'find', 'ensure']) {
         for (let nth = 1; nth <= 6; nth++) {
-          const { store, start, fill } = house({ atomic: nth % 2 === 0 })
+          const { store, start, fill } = projectionFixture({ atomic: nth % 2 === 0 })
           await fill(0, 8)
           const faulty = withFaults<ReadStore>(
             store,
@@ -148,10 +88,10 @@ describe('running projections', () => {
   )
 
   test.each(['fail', 'lose'] as const)(
-    'what an event puts beside its document stands once, whatever the store does to its n-th commit: %s',
+    'an additional document of an event is written once, whatever the store does to its n-th commit: %s',
     async (fault) => {
       for (let nth = 1; nth <= 8; nth++) {
-        const { clock, log, store, start } = house({ atomic: nth % 2 === 0 })
+        const { clock, log, store, start } = projectionFixture({ atomic: nth % 2 === 0 })
         const add = () => appendTo(log, 'tally-1', clock.now(), added(1), added(2), added(3))
         const faulty = withFaults<ReadStore>(
           store,
@@ -168,10 +108,10 @@ describe('running projections', () => {
           count,
           sum: ([0, 1, 3][count % 3] ?? 0) + 6 * Math.floor(count / 3),
         })
-        const beside = Array.from({ length: 9 }, (_, place) => [`tally-1#${place}`, entry(place + 1)])
+        const additional = Array.from({ length: 9 }, (_, place) => [`tally-1#${place}`, entry(place + 1)])
         expect(store.all(collectionOf(tallyBook)), `commit ${nth}`).toEqual({
           1: entry(9),
-          ...Object.fromEntries(beside),
+          ...Object.fromEntries(additional),
         })
         runner.stop.abort()
       }
@@ -179,7 +119,7 @@ describe('running projections', () => {
   )
 
   test('waits for a log or store that is unavailable for a long time, and halts nothing', async () => {
-    const { clock, log, store, start, fill } = house()
+    const { clock, log, store, start, fill } = projectionFixture()
     await fill(0, 3)
     let away = false
     const broken = () => (away ? 'fail' : undefined)
@@ -204,7 +144,7 @@ describe('running projections', () => {
   })
 
   test('lets projections that lag catch up with the others, and then share their pages', async () => {
-    const { log, store, start, fill } = house()
+    const { log, store, start, fill } = projectionFixture()
     await fill(0, 600)
     const one = start({ projections: [tallyTotals] })
     await one.at()
@@ -227,7 +167,7 @@ describe('running projections', () => {
   })
 
   test('advances the checkpoint of a projection without relevant events, without a commit for each page', async () => {
-    const { clock, log, store, start } = house()
+    const { clock, log, store, start } = projectionFixture()
     const runner = start({ projections: [tallyTotals], pageSize: 1 })
     for (let n = 0; n < 50; n++) await appendTo(log, 'other-1', clock.now(), { type: 'OtherThing', data: {} })
     await runner.at()
@@ -249,10 +189,10 @@ describe('a reducer that throws', () => {
       },
     },
   }
-  const mended: AnyProjection = { ...faulty, update: anyTotals.update }
+  const corrected: AnyProjection = { ...faulty, update: anyTotals.update }
 
   test('halts its projection alone, right before the event, with the reason; the fixed projection resumes there', async () => {
-    const { clock, log, store, start, fill } = house()
+    const { clock, log, store, start, fill } = projectionFixture()
     await fill(0, 12)
     const halts: Halt[] = []
     const runner = start({ projections: [openTallies, faulty], onHalt: (halt) => halts.push(halt) })
@@ -272,12 +212,12 @@ describe('a reducer that throws', () => {
     expect(store.all('faulty_v1').all).toEqual({ workspaceId: 'all', begun: 8, added: 28 })
     runner.stop.abort()
     await runner.done
-    await start({ projections: [openTallies, mended] }).at()
+    await start({ projections: [openTallies, corrected] }).at()
     expect(store.all('faulty_v1')).toEqual(expectedTotals(14))
   })
 
   test('is retried a few times first', async () => {
-    const { clock, store, start, fill } = house()
+    const { clock, store, start, fill } = projectionFixture()
     await fill(0, 8)
     let left = 2
     const shaky: AnyProjection = {
@@ -302,7 +242,7 @@ describe('two runners', () => {
   test.each([true, false])(
     'one is on standby, and takes over when the other stops (atomic batches: %s)',
     async (atomic) => {
-      const { clock, store, start, fill } = house({ atomic })
+      const { clock, store, start, fill } = projectionFixture({ atomic })
       await fill(0, 5)
       const [one, two] = [start(), start()]
       await one.at()
@@ -326,150 +266,4 @@ describe('two runners', () => {
       expect(store.all(totals)).toEqual(expectedTotals(25))
     },
   )
-})
-
-describe('rebuilding', () => {
-  const collections = async (store: ReadStore) =>
-    (await store.collections()).filter((name) => name.startsWith('tally-totals')).toSorted()
-
-  test('builds beside the active build, switches, drops the old build, and yields the same documents', async () => {
-    const { clock, store, start, fill } = house()
-    await fill(0, 40)
-    const seen: number[] = []
-    const runner = start({ pageSize: 10, onRebuild: ({ done, total }) => seen.push(done / total) })
-    await runner.at()
-    await runner.rebuild('tally-totals')
-    const views = withActiveBuilds(store, clock)
-    expect((await views.get(totals, 'all'))?.doc).toEqual(expectedTotals(40).all)
-    await advanceUntil(clock, () => seen.at(-1) === 1)
-    await fill(40, 45)
-    await clock.advance(3_000)
-    expect(await collections(store)).toEqual(['tally-totals_v1', 'tally-totals_v1~2'])
-    await clock.advance(RETIRED_BUILD_TTL_MS + 2_000)
-    expect(await collections(store)).toEqual(['tally-totals_v1~2'])
-    expect(Object.keys(await store.checkpoints())).toContain('tally-totals@1~2')
-    expect(Object.keys(await store.checkpoints())).not.toContain('tally-totals@1')
-    expect((await views.get(totals, 'all'))?.doc).toEqual(expectedTotals(45).all)
-    expect(store.all('tally-totals_v1~2')).toEqual(expectedTotals(45))
-    expect(runner.status().map(({ state }) => state)).toEqual(['running', 'running'])
-  })
-
-  test('a new version is built beside the old one, which answers until the switch', async () => {
-    const { clock, log, store, start, fill } = house()
-    await fill(0, 20)
-    const old = start()
-    await old.at()
-    old.stop.abort()
-    await old.done
-    const doubled: AnyProjection = { ...anyTotals, version: 2 }
-    const held = Promise.withResolvers<void>()
-    const slow = withFaults<EventLog>(
-      log,
-      () => new LogUnavailable('away'),
-      (method, nth) => (method === 'head' && nth === 1 ? held.promise : undefined),
-    )
-    const runner = start({ projections: [doubled], pageSize: 5 }, { log: slow })
-    await flushEventLoop()
-    const views = withActiveBuilds(store, clock)
-    expect(runner.status()).toMatchObject([{ state: 'rebuilding', version: 2 }])
-    expect((await views.get('tally-totals_v2', 'all'))?.doc).toEqual(expectedTotals(20).all)
-    expect((await readActivePositions(store)).get('tally-totals')).toBe(await log.head())
-    held.resolve()
-    await advanceUntil(clock, () => runner.status()[0]?.state === 'running')
-    await clock.advance(RETIRED_BUILD_TTL_MS + 2_000)
-    expect((await collections(store)).filter((name) => name.startsWith('tally-totals_v1'))).toEqual([])
-    expect((await views.get('tally-totals_v2', 'all'))?.doc).toEqual(expectedTotals(20).all)
-  })
-
-  test('survives a death at any of its writes', async () => {
-    for (let nth = 1; nth <= 12; nth++) {
-      const { clock, store, start, fill } = house({ atomic: false })
-      await fill(0, 12)
-      const first = start()
-      await first.at()
-      first.stop.abort()
-      await first.done
-      await requestRebuild(store, tallyTotals)
-      const doomed = new AbortController()
-      const dying = withFaults<ReadStore>(
-        store,
-        () => new StoreUnavailable('dead'),
-        (method, count) => {
-          if (!['commit', 'drop'].includes(method) || count < nth) return undefined
-          doomed.abort()
-          return count % 2 === 0 ? 'fail' : 'lose'
-        },
-      )
-      const second = start({ pageSize: 6, signal: doomed.signal }, { store: dying })
-      await clock.advance(RETIRED_BUILD_TTL_MS + 5_000)
-      doomed.abort()
-      await second.done
-      await fill(12, 15)
-      const third = start()
-      await third.at()
-      await clock.advance(RETIRED_BUILD_TTL_MS + 5_000)
-      const left = await collections(store)
-      expect(left, `death at ${nth}`).toHaveLength(1)
-      expect(left[0]).not.toBe(totals)
-      expect(store.all(left[0] ?? '')).toEqual(expectedTotals(15))
-      third.stop.abort()
-    }
-  })
-
-  test('can be done by a script, with or without a running server', async () => {
-    for (const served of [true, false]) {
-      const { clock, log, store, start, fill } = house()
-      await fill(0, 20)
-      const server = start()
-      await server.at()
-      if (!served) server.stop.abort()
-      const { signal } = server.stop
-      let finished = false
-      const rebuilt = rebuildProjections({
-        log,
-        store,
-        projections: both,
-        clock,
-        signal: served ? signal : new AbortController().signal,
-      })
-      void rebuilt.then(() => {
-        finished = true
-      })
-      await advanceUntil(clock, () => finished)
-      expect(store.all('tally-totals_v1~2')).toEqual(expectedTotals(20))
-      expect(Object.keys(store.all('open-tallies_v1~2'))).toHaveLength(13)
-    }
-  })
-
-  test('by a script fails with the reason when a reducer throws', async () => {
-    const { clock, log, store, fill } = house()
-    await fill(0, 3)
-    const broken: AnyProjection = {
-      ...anyTotals,
-      create: {
-        TallyBegun: () => {
-          throw new Error('broken')
-        },
-      },
-    }
-    const { signal } = new AbortController()
-    const outcome = rebuildProjections({ log, store, projections: [broken], clock, signal }).catch(String)
-    await clock.advance(10_000)
-    expect(await outcome).toContain('tally-totals halted on TallyBegun at 0: Error: broken')
-  })
-
-  test('makes concurrent changes of an alias see each other', async () => {
-    for (const atomic of [true, false]) {
-      const store = createMemoryReadStore({ atomic })
-      const add = (collection: string) =>
-        changeAlias(store, 'x', (current) => ({
-          active: buildNames({ name: 'x', version: 1 }),
-          building: null,
-          retired: [...(current?.retired ?? []), { version: 0, collection, checkpoint: collection, at: 0 }],
-        }))
-      await Promise.all(['a', 'b', 'c', 'd'].map(add))
-      const last = await add('e')
-      expect(last?.alias.retired.map(({ collection }) => collection).toSorted()).toEqual(['a', 'b', 'c', 'd', 'e'])
-    }
-  })
 })
