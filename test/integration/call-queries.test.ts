@@ -5,60 +5,25 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { callColumns, callLog } from '../../projections/calls/call-log.ts'
 import { callStory } from '../../projections/calls/call-story.ts'
-import { getCall } from '../../queries/calls/get-call.ts'
 import { listCalls } from '../../queries/calls/list-calls.ts'
 import { liveCalls } from '../../queries/calls/live-calls.ts'
 import { openSqliteReadStore } from '../../src/adapters/sqlite/read-store.ts'
-import { call } from '../../src/domain/calls/call.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
-import type { Refusal } from '../../src/kernel/refusal.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
 import { withColumns } from '../../src/runtime/columns/column-store.ts'
 import { buildNames } from '../../src/runtime/projections/build-names.ts'
 import { createCheckpointTracker } from '../../src/runtime/projections/checkpoint-tracker.ts'
 import { createChangeCounters } from '../../src/runtime/queries/change-counters.ts'
 import { withReadInvalidation } from '../../src/runtime/queries/invalidate-on-read.ts'
-import { anotherTarget, callWorld, instantAfter, nthCallId } from '../support/fixtures/call-world.ts'
-import { playCalls } from '../support/fixtures/play-call.ts'
+import { instantAfter } from '../support/fixtures/call-world.ts'
+import { connected, events, live, names, world } from '../support/fixtures/logged-calls.ts'
 import { fillStore, runQuery } from '../support/fixtures/query-fixture.ts'
-import { idOf, NOW, recordedEvents, WORKSPACE } from '../support/fixtures/spec.ts'
+import { idOf, NOW } from '../support/fixtures/spec.ts'
 import { createManualClock } from '../support/memory/clock.ts'
 import { createMemoryReadStore } from '../support/memory/read-store.ts'
 
 type Page = z.infer<typeof listCalls.response>
 type Board = z.infer<typeof liveCalls.response>
-type Detail = z.infer<typeof getCall.response>
-
-const DAY = 86_400
-const world = callWorld(...anotherTarget(1, { durationThresholdSeconds: 90 }, { priority: 200 }))
-
-// The newest is the fifth; the sixth is older than the list's default window, the seventh than the live board's.
-const { calls } = playCalls(
-  world,
-  { at: instantAfter(-4 * 3_600), overAfter: 100, hungUpBy: 'agent' },
-  {
-    at: instantAfter(-3_600),
-    dials: [['busy', 2] as const, ['answer', 5] as const],
-    overAfter: 30,
-    caller: '+13105550122',
-  },
-  { at: instantAfter(-1_800), dials: [['busy', 2] as const, ['no_answer', 25] as const], overAfter: 0, caller: null },
-  { at: instantAfter(-900), dials: [], overAfter: 6, caller: '+442071838750' },
-  { at: instantAfter(-60), overAfter: null },
-  { at: instantAfter(-8 * DAY) },
-  { at: instantAfter(-7 * 3_600), overAfter: null },
-)
-const [converted, connected, unrouted, missed, live, old, lost] = [1, 2, 3, 4, 5, 6, 7].map(nthCallId)
-const events = recordedEvents(call, calls)
-const names = new Map([
-  [converted, 'converted'],
-  [connected, 'connected'],
-  [unrouted, 'unrouted'],
-  [missed, 'missed'],
-  [live, 'live'],
-  [old, 'old'],
-  [lost, 'lost'],
-])
 
 let folder: string
 const stores: Record<string, ReadStore> = {}
@@ -184,18 +149,18 @@ describe.each(['memory', 'sqlite', 'columned'])('the call log over %s', (name) =
 describe('the figures of the call log', () => {
   it('are summed from columns alone, unless the query filters by caller or tag', async () => {
     const sums: string[] = []
-    const spied: ReadStore = {
+    const recording: ReadStore = {
       ...storeOf('memory'),
       sum: async (collection) => {
         sums.push(collection)
         return []
       },
     }
-    const columned = withColumns(spied, [callColumns])
+    const columned = withColumns(recording, [callColumns])
     await columned.warm([collectionOf(callLog)])
     const { campaignId, publisherId, buyerId } = world
-    const asked = { campaignId, publisherId, buyerId, targetId: world.targetId(), numberId: idOf(1), minTalk: '1' }
-    await runQuery<Page>(listCalls, columned, { query: { ...asked, outcome: 'connected', status: 'completed' } })
+    const byRecord = { campaignId, publisherId, buyerId, targetId: world.targetId(), numberId: idOf(1), minTalk: '1' }
+    await runQuery<Page>(listCalls, columned, { query: { ...byRecord, outcome: 'connected', status: 'completed' } })
     await runQuery<Page>(listCalls, columned, { query: { reason: 'no_targets', hasRecording: 'false' } })
     expect(sums).toEqual([])
     await runQuery<Page>(listCalls, columned, { query: { caller: '0122' } })
@@ -218,127 +183,14 @@ describe('the figures of the call log', () => {
       return [stats.revenueCents, data.reduce((sum, { revenueCents }) => sum + revenueCents, 0)]
     }
     expect(await figures()).toEqual([4_000, 4_000])
-    const stood = await store.get(collection, connected ?? '')
+    const before = await store.get(collection, connected ?? '')
     const position = read + 1
-    const doc = { ...stood?.doc, revenueCents: 700 }
+    const doc = { ...before?.doc, revenueCents: 700 }
     await store.commit([{ collection, id: connected ?? '', doc, position }], {
       name: checkpoint,
       expected: read,
       next: { position, at: null },
     })
     expect(await figures()).toEqual([4_700, 4_700])
-  })
-})
-
-describe('the call log on an invalid query', () => {
-  it.each([
-    [{ from: '2026-03-05', to: '2026-03-04' }, 'from'],
-    [{ from: '2025-03-08T14:59:59Z' }, 'from'],
-    [{ from: '2027-01-01' }, 'from'],
-    [{ tz: 'Mars/Olympus' }, 'tz'],
-    [{ tz: '+01:00' }, 'tz'],
-    [{ tagValue: 'a' }, 'tagValue'],
-    [{ tagKey: 'a b' }, 'tagKey'],
-    [{ tagKey: 'k'.repeat(65) }, 'tagKey'],
-    [{ reason: 'paused' }, 'reason'],
-    [{ minTalk: '10', maxTalk: '9' }, 'minTalk'],
-    [{ caller: '+1-23' }, 'caller'],
-  ])('refuses %j, naming the field', async (query, field) => {
-    const refused = await runQuery<Refusal>(listCalls, storeOf('memory'), { query })
-    expect(refused).toMatchObject({ refused: 'bad-request', details: { [field]: expect.any(String) } })
-  })
-
-  it.each([
-    { status: 'over' },
-    { outcome: 'sold' },
-    { minTalk: '-1' },
-    { maxTalk: '86401' },
-    { minTalk: '1.5' },
-    { hasRecording: 'yes' },
-    { campaignId: 'x' },
-    { caller: '1'.repeat(33) },
-    { tagKey: 'a', tagValue: 'v'.repeat(513) },
-    { from: 'yesterday' },
-    { pageSize: '0' },
-  ])('does not take %j for a filter', (query) => {
-    expect(listCalls.query.safeParse(query)).toMatchObject({
-      success: false,
-      error: { issues: [{ path: [Object.keys(query).at(-1)] }] },
-    })
-  })
-
-  it('accepts a window of 366 days and clamps the page', async () => {
-    const query = { from: instantAfter(-366 * DAY), pageSize: '1000', tz: 'UTC' }
-    const page = await runQuery<Page>(listCalls, storeOf('memory'), { query })
-    expect(page).toMatchObject({ total: 7, pageSize: 200, timezone: 'UTC' })
-  })
-
-  it('starts six days before today in the requested time zone by default', async () => {
-    const page = await runQuery<Page>(listCalls, storeOf('memory'), { query: { tz: 'Asia/Tokyo' } })
-    expect(page.from).toBe('2026-03-04T15:00:00.000Z')
-  })
-})
-
-describe('a single call', () => {
-  const read = (id: string | undefined, workspaceId = WORKSPACE) =>
-    runQuery<Detail>(getCall, storeOf('sqlite'), { id: id ?? '', workspaceId })
-
-  it('shows its whole story and its money', async () => {
-    const { call: detail, story } = await read(converted)
-    expect(detail).toMatchObject({
-      id: converted,
-      direction: 'inbound',
-      attribution: 'tracking_number',
-      routingMode: 'priority',
-      answeredAt: instantAfter(3, instantAfter(-4 * 3_600)),
-      hungUpBy: 'agent',
-      endedReason: null,
-      attemptCount: 1,
-      deliveryMode: 'pstn',
-      dialedNumberId: expect.any(String),
-      numberPoolId: null,
-      dniSessionId: null,
-      tags: { callerState: 'CA' },
-      tagSources: { callerState: 'system' },
-      settlementMode: 'books_only',
-      conversionSource: 'duration',
-      frozen: { revenueCents: 4_000, payoutCents: 0, durationThresholdSeconds: 0, payoutWithheld: null },
-      usageRateCents: 3,
-      corrections: null,
-      adjustments: [],
-      recordings: [],
-      recordingsReason: 'not_saved',
-    })
-    expect(story.summary).toEqual({ outcome: 'converted', sentence: 'Converted: $40.00 revenue, $0.00 payout.' })
-    expect(story.money).toMatchObject({
-      converted: true,
-      revenueCents: 4_000,
-      profitCents: 4_000,
-      usageCents: 6,
-      frozenRevenueCents: 4_000,
-      payoutMode: 'revshare',
-      adjustments: [],
-    })
-  })
-
-  it('shows for each attempt why it was lost', async () => {
-    const { call: detail, story } = await read(unrouted)
-    expect(detail).toMatchObject({
-      outcome: 'unrouted',
-      buyer: null,
-      endedReason: 'all_targets_failed',
-      recordingsReason: 'never_answered',
-    })
-    expect(story.attempts).toMatchObject([
-      { outcome: 'busy', lossCode: 'busy', tone: 'warning', sipCode: 486, sipText: 'Busy Here', agentName: null },
-      { outcome: 'no_answer', lossCode: 'no_answer', sipText: null },
-    ])
-    const { story: talking } = await read(live)
-    expect(talking.attempts).toMatchObject([{ outcome: 'answered', lossCode: null, tone: 'success' }])
-  })
-
-  it('is not found in another workspace or when it does not exist', async () => {
-    expect(await read(converted, idOf(77))).toMatchObject({ refused: 'call-not-found' })
-    expect(await read(idOf(78))).toMatchObject({ refused: 'call-not-found' })
   })
 })
