@@ -56,7 +56,7 @@ const RULES: Readonly<{ [Field in keyof CallQuery]?: (query: CallQuery) => strin
       : `must be one of: ${unroutedReason.options.join(', ')}`,
 }
 
-function problemsOf(query: CallQuery): Readonly<Record<string, string>> {
+function queryProblems(query: CallQuery): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(RULES).flatMap(([field, problem]) => {
       const sentence = problem(query)
@@ -132,7 +132,7 @@ export function selectCalls({
   tenant,
   now,
 }: Pick<QueryContext<unknown, CallQuery>, 'query' | 'tenant' | 'now'>): CallSelection | Refusal<'bad-request'> {
-  const problems = problemsOf(query)
+  const problems = queryProblems(query)
   if (problems.tz !== undefined) return refuse('bad-request', problems)
   const timezone = query.tz ?? tenant.timezone
   const { fromMs, toMs } = callWindow(query, timezone, now)

@@ -130,7 +130,7 @@ function withMessage(issue: Issue): Issue {
 }
 
 /** Problems of a failed parse by field path: the first of each field. A problem of the value itself is listed under `whole`. */
-export function problemsOf(error: z.core.$ZodError, whole: string): Problems {
+export function problemsByPath(error: z.core.$ZodError, whole: string): Problems {
   const found = error.issues.flatMap((issue) => problemEntries(issue, [], whole))
   return Object.fromEntries(found.toReversed())
 }

@@ -4,7 +4,7 @@ import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import type { ApiRequest, ApiRoute, RawBody } from '../../ports/api.ts'
 import { headerNames, positionOf } from '../../ports/api-headers.ts'
 import { idempotencyKeyOf } from './headers.ts'
-import { issueMessage, type Problems, problemsOf } from './issue-messages.ts'
+import { issueMessage, type Problems, problemsByPath } from './issue-messages.ts'
 import { strictSchema } from './strict.ts'
 
 /** Parts of a request that are parsed after its credential and path have been accepted. */
@@ -16,7 +16,7 @@ const wording = { error: issueMessage }
 
 function parsePart(schema: z.ZodType, value: unknown, whole: string): Part<unknown> {
   const result = schema.safeParse(value, wording)
-  return result.success ? { value: result.data } : { problems: problemsOf(result.error, whole) }
+  return result.success ? { value: result.data } : { problems: problemsByPath(result.error, whole) }
 }
 
 function minPositionOf({ headers }: FastifyRequest): Part<number | null> {
