@@ -16,11 +16,11 @@ export type EntryCall =
   | readonly ['putIf', key: string, version: number, value: string, expiresAt: number | null, now: number]
   | readonly ['delete', key: string]
   | readonly ['increment', key: string, by: number, expiresAt: number | null, now: number]
-  | readonly ['claim', key: string, owner: string, until: number, now: number]
-  | readonly ['release', key: string, owner: string]
-  | readonly ['note', notes: readonly (readonly [series: string, row: LogRow])[]]
-  | readonly ['notes', now: number, part: LogPageQuery, skip: number, limit: number]
-  | readonly ['sweep', now: number]
+  | readonly ['acquireLease', key: string, owner: string, until: number, now: number]
+  | readonly ['releaseLease', key: string, owner: string]
+  | readonly ['appendLog', records: readonly (readonly [series: string, row: LogRow])[]]
+  | readonly ['queryLog', now: number, part: LogPageQuery, skip: number, limit: number]
+  | readonly ['deleteExpired', now: number]
 
 /** Filter of a log query; `from` inclusive, `to` exclusive. */
 export interface LogPageQuery {
@@ -31,7 +31,7 @@ export interface LogPageQuery {
 }
 
 /** Calls that only read. */
-export const READ_CALLS: ReadonlySet<EntryCall[0]> = new Set(['get', 'list', 'notes'])
+export const READ_CALLS: ReadonlySet<EntryCall[0]> = new Set(['get', 'list', 'queryLog'])
 
 /** Sorts after every key with the same prefix. */
 const LAST = '\u{10FFFF}'
@@ -75,28 +75,28 @@ const HANDLERS: { readonly [Name in EntryCall[0]]: Handler<Name> } = {
     prepare(PUT).run(key, JSON.stringify(sum), found ? found[3] : expiresAt)
     return sum
   },
-  claim(prepare, [, key, owner, until, now]) {
+  acquireLease(prepare, [, key, owner, until, now]) {
     const held = findAlive(prepare, key, now)
     if (held && held[1] !== JSON.stringify(owner)) return false
     prepare(PUT).run(key, JSON.stringify(owner), until)
     return true
   },
-  release(prepare, [, key, owner]) {
+  releaseLease(prepare, [, key, owner]) {
     prepare('DELETE FROM entries WHERE key = ? AND value = ?').run(key, JSON.stringify(owner))
   },
-  note(prepare, [, notes]) {
-    for (const [series, row] of notes) prepare(INSERT_LOG).run(series, ...row)
+  appendLog(prepare, [, records]) {
+    for (const [series, row] of records) prepare(INSERT_LOG).run(series, ...row)
   },
-  notes(prepare, [, now, { series, labels, from, to }, skip, limit]) {
+  queryLog(prepare, [, now, { series, labels, from, to }, skip, limit]) {
     const picked = `${PICKED}${' AND instr(labels, ?)'.repeat(labels.length)}`
     const bound = [series, from, to, now, ...labels.map((label) => ` ${label} `)]
     const [[total] = [0]] = rowsOf<[number]>(prepare(`SELECT count(*) ${picked}`).all(...bound))
     const select = `SELECT id, at, labels, value, expires_at ${picked} ORDER BY at DESC, id DESC LIMIT ? OFFSET ?`
     return [total, prepare(select).all(...bound, limit, skip)]
   },
-  sweep: (prepare, [, now]) =>
+  deleteExpired: (prepare, [, now]) =>
     ['entries', 'notes'].reduce(
-      (swept, table) => swept + Number(prepare(`DELETE FROM ${table} WHERE expires_at <= ?`).run(now).changes),
+      (deleted, table) => deleted + Number(prepare(`DELETE FROM ${table} WHERE expires_at <= ?`).run(now).changes),
       0,
     ),
 }

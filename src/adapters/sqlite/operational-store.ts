@@ -24,19 +24,19 @@ export async function openSqliteOperationalStore(path: string): Promise<Operatio
     putIf: (key, version, value, expiresAt, now) => run('putIf', key, version, jsonOf(value), expiresAt, now),
     delete: (key) => run('delete', key),
     increment: (key, by, expiresAt, now) => run('increment', key, by, expiresAt, now),
-    acquireLease: (key, owner, until, now) => run('claim', key, owner, until, now),
-    releaseLease: (key, owner) => run('release', key, owner),
-    appendLog: (notes) =>
+    acquireLease: (key, owner, until, now) => run('acquireLease', key, owner, until, now),
+    releaseLease: (key, owner) => run('releaseLease', key, owner),
+    appendLog: (records) =>
       run(
-        'note',
-        notes.map(({ series, id, at, labels, value, expiresAt }) => [
+        'appendLog',
+        records.map(({ series, id, at, labels, value, expiresAt }) => [
           series,
           [id, at, ` ${labels.join(' ')} `, jsonOf(value), expiresAt],
         ]),
       ),
     async queryLog(series, now, { labels = [], from = 0, to = Number.MAX_SAFE_INTEGER, skip, limit }) {
       const [total, rows] = await run<readonly [number, readonly LogRow[]]>(
-        'notes',
+        'queryLog',
         now,
         { series, labels, from, to },
         skip,
@@ -44,7 +44,7 @@ export async function openSqliteOperationalStore(path: string): Promise<Operatio
       )
       return { total, records: rows.map(logRecordOf) }
     },
-    deleteExpired: (now) => run('sweep', now),
+    deleteExpired: (now) => run('deleteExpired', now),
     close: () => thread.close(),
   }
 }
