@@ -11,8 +11,8 @@ const PREFIX = 'simulated-call:'
 const callKey = (carrierCallId: string) => `${PREFIX}${carrierCallId}`
 const ownerKey = (owner: string) => `simulator:${owner}`
 
-/** A call that this process has acquired. */
-export interface Acquired {
+/** This process's lease on a call. */
+export interface CallLease {
   /** When its entry expires (ms); null where it does not. */
   readonly until: number | null
 }
@@ -37,7 +37,7 @@ export function createOwnership({ ops, clock, owner }: OwnershipPorts) {
       return entries.map(({ key }) => key.slice(PREFIX.length))
     },
     /** Acquires a call that no living process owns, or, when `forced`, any; null when another process keeps it. */
-    async acquire(carrierCallId: string, forced: boolean): Promise<Acquired | null> {
+    async acquire(carrierCallId: string, forced: boolean): Promise<CallLease | null> {
       const key = callKey(carrierCallId)
       const entry = await ops.get(key, clock.now())
       const holder = entry && String(entry.value)
@@ -49,7 +49,7 @@ export function createOwnership({ ops, clock, owner }: OwnershipPorts) {
     /** Holds a call until it has ended. */
     hold: (carrierCallId: string) => ops.put(callKey(carrierCallId), owner, null),
     /** Holds a call that has not been placed yet, for a while only. */
-    holdUnplaced: (carrierCallId: string, { until }: Acquired) =>
+    holdUnplaced: (carrierCallId: string, { until }: CallLease) =>
       ops.put(callKey(carrierCallId), owner, until ?? clock.now() + UNPLACED_MS),
     drop: (carrierCallId: string) => ops.delete(callKey(carrierCallId)),
   }
