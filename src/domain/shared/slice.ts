@@ -1,3 +1,4 @@
+import type { Map as PersistentMap } from 'immutable'
 import type { EventSchemas, RecordedOf } from '../../kernel/event.ts'
 
 /**
@@ -6,4 +7,13 @@ import type { EventSchemas, RecordedOf } from '../../kernel/event.ts'
  */
 export type SliceOf<Part, S extends EventSchemas> = {
   readonly [K in keyof S & string]: <State extends Part>(state: State, event: RecordedOf<S, K>) => State
+}
+
+/** Creates a step that changes the record of an id in one of a state's maps; a state without that record stays as it is. */
+export function createRecordUpdate<Value, Field extends string>(field: Field) {
+  return <State extends { readonly [F in Field]: PersistentMap<string, Value> }>(
+    state: State,
+    id: string,
+    change: (old: Value) => Value,
+  ): State => ({ ...state, [field]: state[field].update(id, (old) => old && change(old)) })
 }

@@ -9,7 +9,7 @@ import { CALL_CAP, CENTS, SECONDS, TEXT } from '../shared/limits.ts'
 import { applyPatch } from '../shared/patch.ts'
 import { type Problem, problemsOf } from '../shared/problems.ts'
 import { patchSchedule, schedule, scheduleInput, scheduleProblem } from '../shared/schedule.ts'
-import type { SliceOf } from '../shared/slice.ts'
+import { createRecordUpdate, type SliceOf } from '../shared/slice.ts'
 import { normalizeStates, states, statesProblem } from '../shared/states.ts'
 import { zoneProblem } from '../shared/zones.ts'
 import { type Publishers, type publisherEvents, withPublisherStatus } from './publisher.ts'
@@ -131,10 +131,7 @@ export function keyEventBase(
   }
 }
 
-const updateKey = <State extends Lanes>(state: State, keyId: string, step: (key: RoutingKey) => RoutingKey): State => ({
-  ...state,
-  routingKeys: state.routingKeys.update(keyId, (old) => old && step(old)),
-})
+const updateKey = createRecordUpdate<RoutingKey, 'routingKeys'>('routingKeys')
 
 export const evolveLanes: SliceOf<
   Lanes,

@@ -5,7 +5,7 @@ import { id, instant } from '../../kernel/wire.ts'
 import { price } from '../money/money.ts'
 import { e164, nullableText } from '../shared/fields.ts'
 import { NUMBER, NUMBER_ORDER, TEXT } from '../shared/limits.ts'
-import type { SliceOf } from '../shared/slice.ts'
+import { createRecordUpdate, type SliceOf } from '../shared/slice.ts'
 import { type Numbers, newNumber, type numberEvents, numberType } from './number.ts'
 import { monthAfter } from './renewal.ts'
 
@@ -93,11 +93,7 @@ export function applyOrderChange<
   return { ...order, ...change, updatedAt: at }
 }
 
-const updateOrder = <State extends Orders>(
-  state: State,
-  orderId: string,
-  change: (order: NumberOrder) => NumberOrder,
-): State => ({ ...state, orders: state.orders.update(orderId, (old) => old && change(old)) })
+const updateOrder = createRecordUpdate<NumberOrder, 'orders'>('orders')
 
 export const evolveOrders: SliceOf<Orders, typeof orderEvents> = {
   NumberOrderPlaced: (state, { data: { order } }) => ({

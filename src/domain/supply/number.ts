@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { id, instant } from '../../kernel/wire.ts'
 import { e164, nullableText } from '../shared/fields.ts'
 import { NUMBER } from '../shared/limits.ts'
-import type { SliceOf } from '../shared/slice.ts'
+import { createRecordUpdate, type SliceOf } from '../shared/slice.ts'
 import { initialRenewal, type Renewal } from './renewal.ts'
 
 export const numberType = z.enum(['local', 'toll_free', 'mobile', 'national', 'shared_cost'])
@@ -139,11 +139,7 @@ export function withNumberStatus<
 /** No campaign, publisher or pool. */
 export const NO_ATTRIBUTION: Attribution = { campaignId: null, publisherId: null, poolId: null }
 
-const updateNumber = <State extends Numbers>(
-  state: State,
-  numberId: string,
-  change: (number: TrackingNumber) => TrackingNumber,
-): State => ({ ...state, numbers: state.numbers.update(numberId, (old) => old && change(old)) })
+const updateNumber = createRecordUpdate<TrackingNumber, 'numbers'>('numbers')
 
 export const evolveNumbers: SliceOf<Numbers, typeof numberEvents> = {
   NumberProvisioned: (state, { data: { number } }) => ({

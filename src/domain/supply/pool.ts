@@ -6,7 +6,7 @@ import type { Campaigns } from '../campaigns/campaign.ts'
 import { e164, nameSchema } from '../shared/fields.ts'
 import { NAME, POOL, TAG } from '../shared/limits.ts'
 import { applyPatch, type Patch } from '../shared/patch.ts'
-import type { SliceOf } from '../shared/slice.ts'
+import { createRecordUpdate, type SliceOf } from '../shared/slice.ts'
 import { type Attribution, attributionOf, type Numbers, type TrackingNumber } from './number.ts'
 import type { Publishers } from './publisher.ts'
 
@@ -81,10 +81,7 @@ export interface Pools {
   readonly pools: PersistentMap<string, Pool>
 }
 
-const updatePool = <State extends Pools>(state: State, poolId: string, change: (pool: Pool) => Pool): State => ({
-  ...state,
-  pools: state.pools.update(poolId, (old) => old && change(old)),
-})
+const updatePool = createRecordUpdate<Pool, 'pools'>('pools')
 
 export const evolvePools: SliceOf<Pools, typeof poolEvents> = {
   PoolCreated: (state, { data }) => ({ ...state, pools: state.pools.set(data.pool.id, data.pool) }),
