@@ -1,8 +1,8 @@
 import type { CarrierNotice } from '../../ports/carrier.ts'
+import { unsealHeaders } from '../../ports/sealed-headers.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { PlacedCall } from '../../ports/simulated-carrier.ts'
 import type { SimulatedDial } from './dial.ts'
-import { unsealHeaders } from './headers.ts'
 import { recordingOf } from './recordings.ts'
 import type { SimulatedCallState } from './simulated-call.ts'
 

@@ -1,6 +1,6 @@
+import { sealHeaders } from '../../ports/sealed-headers.ts'
 import type { PlacedCall } from '../../ports/simulated-carrier.ts'
 import { appendToCall, NO_CALL, readCall, type StoredCall } from './call-stream.ts'
-import { sealHeaders } from './headers.ts'
 import type { PlayerPorts } from './player.ts'
 import { simulatedCallEvents } from './simulated-call.ts'
 

@@ -1,20 +1,11 @@
+import { sealHeaders } from '../../ports/sealed-headers.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { ReceivedWebhook } from './session.ts'
 
-type Headers = Readonly<Record<string, string>>
-
-const mapValues = (headers: Headers, change: (value: string) => string): Headers =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, change(value)]))
-
-/** A webhook with its SIP headers sealed for storage: one of them may be a publisher's routing key. */
-export function withSealedHeaders(webhook: ReceivedWebhook, { seal }: Pick<Secrets, 'seal'>): ReceivedWebhook {
+/** A webhook with its SIP headers sealed for storage. */
+export function withSealedHeaders(webhook: ReceivedWebhook, secrets: Pick<Secrets, 'seal'>): ReceivedWebhook {
   const { news } = webhook
   return news.type === 'initiated'
-    ? { ...webhook, news: { ...news, sipHeaders: mapValues(news.sipHeaders, seal) } }
+    ? { ...webhook, news: { ...news, sipHeaders: sealHeaders(news.sipHeaders, secrets) } }
     : webhook
-}
-
-/** Unseals a call's SIP headers. */
-export function unsealHeaders(headers: Headers, { unseal }: Pick<Secrets, 'unseal'>): Headers {
-  return mapValues(headers, unseal)
 }

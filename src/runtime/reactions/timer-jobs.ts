@@ -5,7 +5,7 @@ import type { OperationalStore } from '../../ports/operational-store.ts'
 import type { Doc } from '../../ports/read-store.ts'
 
 /** A scheduled job. `dueAt` in ms since the epoch; the rest of the document is defined by the kind. */
-export interface TimerRow {
+export interface DueTimer {
   readonly id: string
   readonly kind: string
   readonly dueAt: number
@@ -14,7 +14,7 @@ export interface TimerRow {
 }
 
 /** Runs the jobs of a kind. Idempotent; the projection removes the row when it folds the event that the job leads to. */
-export type TimerKinds = Readonly<Record<string, (row: TimerRow) => Promise<void>>>
+export type TimerKinds = Readonly<Record<string, (row: DueTimer) => Promise<void>>>
 
 /** Jobs that run at the same time. */
 const CONCURRENCY = 64
@@ -31,7 +31,7 @@ interface Held {
 export interface TimerJobs {
   readonly hasRoom: () => boolean
   /** Starts a row's job if nothing is against it. Returns the instant until which the row is held; null if it is not. */
-  readonly start: (row: TimerRow, now: number) => number | null
+  readonly start: (row: DueTimer, now: number) => number | null
   /** Forgets rows that were held long ago. */
   readonly forget: (now: number) => void
   /** Resolves when no job runs any more. */
@@ -39,7 +39,7 @@ export interface TimerJobs {
 }
 
 // A row that returns with another instant is another job.
-const keyOf = (row: TimerRow) => `timer:${row.id}:${row.dueAt}`
+const keyOf = (row: DueTimer) => `timer:${row.id}:${row.dueAt}`
 
 /** Creates the jobs of a process. */
 export function createTimerJobs(options: {
@@ -49,7 +49,7 @@ export function createTimerJobs(options: {
   readonly owner: string
   /** How long a row is held that another process has leased (ms). */
   readonly retryCheckMs: number
-  readonly onFailure?: (row: TimerRow, problem: string) => void
+  readonly onFailure?: (row: DueTimer, problem: string) => void
   readonly onEnd: () => void
 }): TimerJobs {
   const { ops, kinds, clock, owner, retryCheckMs, onFailure, onEnd } = options
@@ -58,7 +58,7 @@ export function createTimerJobs(options: {
   const hasRoom = () => running.size < CONCURRENCY
 
   /** Runs a row's job under its lease. A failed job is retried with back-off, under the same lease for every process. */
-  async function run(row: TimerRow, key: string): Promise<void> {
+  async function run(row: DueTimer, key: string): Promise<void> {
     const attempts = (held.get(key)?.attempts ?? 0) + 1
     try {
       const now = clock.now()

@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
 import type { ReadStore, StoredDocument } from '../../ports/read-store.ts'
 import { startRunLoop } from '../run-loop.ts'
-import { createTimerJobs, type TimerKinds, type TimerRow } from './timer-jobs.ts'
+import { createTimerJobs, type DueTimer, type TimerKinds } from './timer-jobs.ts'
 
 export interface TimerRunnerOptions {
   readonly store: Pick<ReadStore, 'find'>
@@ -15,7 +15,7 @@ export interface TimerRunnerOptions {
   readonly signal: AbortSignal
   /** Name of this process among those that share the operational store. */
   readonly owner: string
-  readonly onFailure?: (row: TimerRow, problem: string) => void
+  readonly onFailure?: (row: DueTimer, problem: string) => void
 }
 
 export interface TimerRunner {
@@ -29,7 +29,7 @@ const PAGE = 500
 /** How often the timers are checked (ms) when none is due earlier. */
 const CHECK_EVERY_MS = 1_000
 
-function rowOf({ id, doc }: StoredDocument): TimerRow | null {
+function rowOf({ id, doc }: StoredDocument): DueTimer | null {
   const { kind, dueAt, workspaceId } = doc
   if (typeof kind !== 'string' || typeof dueAt !== 'number') return null
   return { id, kind, dueAt, workspaceId: typeof workspaceId === 'string' ? workspaceId : null, doc }
