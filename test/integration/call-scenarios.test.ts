@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { comparableFacts, playScenario, SCENARIOS } from '../support/fixtures/call-scenarios.ts'
-import { openSimulatorRig, openTelnyxRig, type Rig } from '../support/fixtures/carrier-rig.ts'
+import type { Rig } from '../support/fixtures/carrier-rig.ts'
+import { openSimulatorRig } from '../support/fixtures/simulator-rig.ts'
+import { openTelnyxRig } from '../support/fixtures/telnyx-rig.ts'
 
 const open: Rig[] = []
 afterEach(async () => {

@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { CarrierRefused } from '../../src/ports/carrier-numbers.ts'
 import type { Json } from '../support/e2e/api-client.ts'
 import { playScenario, type Scenario } from '../support/fixtures/call-scenarios.ts'
-import { openTelnyxRig, type TelnyxRig } from '../support/fixtures/carrier-rig.ts'
 import { WORKSPACE } from '../support/fixtures/spec.ts'
+import { openTelnyxRig, type TelnyxRig } from '../support/fixtures/telnyx-rig.ts'
 
 const open: TelnyxRig[] = []
 afterEach(async () => {
@@ -30,8 +30,8 @@ const FAILS_OVER: Scenario = {
 const typesOf = (rig: TelnyxRig) => rig.events().calls.map(({ type }) => type)
 const dataOf = (rig: TelnyxRig, type: string): readonly Json[] =>
   rig.events().calls.flatMap((event) => (event.type === type ? [event.data] : []))
-const done = ({ calls }: TelnyxRig, command: string): readonly Json[] =>
-  calls.done.flatMap((one) => (one.command === command ? [one.body] : []))
+const executed = ({ calls }: TelnyxRig, command: string): readonly Json[] =>
+  calls.executed.flatMap((one) => (one.command === command ? [one.body] : []))
 const CONNECTED = ['CallArrived', 'TargetDialed', 'TargetAnswered', 'CallEnded', 'CallSettled', 'RecordingSaved']
 const FAILED_OVER = ['CallArrived', 'TargetDialed', 'TargetFailed', ...CONNECTED.slice(1)]
 
@@ -48,7 +48,7 @@ describe('webhooks in any order', () => {
     await playScenario(rig, FAILS_OVER)
     expect(typesOf(rig)).toEqual(FAILED_OVER)
     expect(dataOf(rig, 'CallEnded')[0]).toMatchObject({ status: 'completed', talkSeconds: 10, hungUpBy: 'caller' })
-    expect(done(rig, 'dial')).toHaveLength(2)
+    expect(executed(rig, 'dial')).toHaveLength(2)
   })
 
   test('one that never comes: a dial that rings for too long is given up and hung up', async () => {
@@ -65,7 +65,7 @@ describe('webhooks in any order', () => {
       const campaign = { unroutedAction: 'message', unroutedMessage: 'Nobody can take your call now.' }
       await playScenario(rig, { name: 'message', targets: [{ dials: [{ result: 'busy' }] }], campaign, seconds: 130 })
       expect(dataOf(rig, 'CallEnded')).toMatchObject([{ status: 'busy', hungUpBy: 'platform' }])
-      expect(done(rig, 'speak')).toHaveLength(1)
+      expect(executed(rig, 'speak')).toHaveLength(1)
     },
   )
 
@@ -87,7 +87,7 @@ describe('commands that go wrong', () => {
     rig.double.failNext(null, fault)
     await playScenario(rig, CONNECTS)
     expect(typesOf(rig)).toEqual(CONNECTED)
-    expect(done(rig, 'dial')).toHaveLength(1)
+    expect(executed(rig, 'dial')).toHaveLength(1)
     expect(rig.double.requests.filter(({ path }) => path === '/v2/calls')).toHaveLength(2)
   })
 
@@ -118,7 +118,7 @@ describe('commands that go wrong', () => {
     // Answer, dial, ringing on and off: then the bridge.
     rig.double.failNext(null, null, null, null, 'truncated')
     await playScenario(rig, CONNECTS)
-    expect(done(rig, 'bridge')).toHaveLength(1)
+    expect(executed(rig, 'bridge')).toHaveLength(1)
     expect(typesOf(rig)).toEqual(CONNECTED)
   })
 
@@ -130,7 +130,7 @@ describe('commands that go wrong', () => {
     })
     expect(dataOf(rig, 'TargetFailed')).toMatchObject([{ attempt: 1, outcome: 'failed' }])
     expect(dataOf(rig, 'TargetAnswered')).toMatchObject([{ attempt: 2 }])
-    expect(done(rig, 'hangup').length).toBeGreaterThan(0)
+    expect(executed(rig, 'hangup').length).toBeGreaterThan(0)
   })
 
   test('what only adorns a call does not hold it up', async () => {
@@ -182,7 +182,7 @@ describe('a process that is gone', () => {
     await rig.reopen()
     await rig.pass(60)
     expect(typesOf(rig)).toEqual(FAILED_OVER)
-    expect(done(rig, 'dial')).toHaveLength(2)
+    expect(executed(rig, 'dial')).toHaveLength(2)
   })
 })
 
@@ -190,7 +190,7 @@ describe('what the carrier is told', () => {
   test('a dial names its call, its caller and its decision', async () => {
     const rig = await opened()
     await playScenario(rig, CONNECTS)
-    const [dial] = done(rig, 'dial')
+    const [dial] = executed(rig, 'dial')
     const event = rig.engine.log.events.find(({ type }) => type === 'TargetDialed')
     const [arrived] = dataOf(rig, 'CallArrived')
     expect(dial).toMatchObject({
@@ -205,13 +205,13 @@ describe('what the carrier is told', () => {
       session: arrived?.arrival.carrierCallId,
       purpose: { attempt: 1 },
     })
-    expect(done(rig, 'record_start')).toMatchObject([{ format: 'mp3', channels: 'dual' }])
+    expect(executed(rig, 'record_start')).toMatchObject([{ format: 'mp3', channels: 'dual' }])
   })
 
   test('a hidden caller stays hidden behind the number that was called', async () => {
     const rig = await opened()
     await playScenario(rig, { ...CONNECTS, from: null })
-    const [dial] = done(rig, 'dial')
+    const [dial] = executed(rig, 'dial')
     expect(dial).toMatchObject({ privacy: 'id', from: dataOf(rig, 'CallArrived')[0]?.arrival.dialedNumber })
     expect(dataOf(rig, 'CallArrived')[0]?.arrival.caller).toBeNull()
   })
@@ -232,7 +232,7 @@ describe('what the carrier is told', () => {
     const { e164: to } = await rig.world.line({ name: 'Line' }, [target])
     await rig.place({ to, from: '+14155550199', script: {} })
     await rig.pass(10)
-    expect(done(rig, 'dial')).toMatchObject([
+    expect(executed(rig, 'dial')).toMatchObject([
       {
         to: 'sip:desk@pbx.example.com:5070',
         sip_transport_protocol: 'TCP',
@@ -250,7 +250,7 @@ describe('what the carrier is told', () => {
     const rig = await opened()
     await rig.place({ to: '+13105559999', from: '+14155550199', script: {} })
     await rig.pass(5)
-    expect(done(rig, 'reject')).toHaveLength(1)
+    expect(executed(rig, 'reject')).toHaveLength(1)
     expect(typesOf(rig)).toEqual([])
   })
 })
@@ -259,7 +259,7 @@ describe('a dial with nobody attached', () => {
   const probe = async (rig: TelnyxRig, destination: string, callerId: string | null = '+13105550100') => {
     const command = { workspaceId: WORKSPACE, targetId: WORKSPACE, callerId, ringSeconds: 20 }
     let result: unknown = null
-    const asked = rig.carrier.probe({ ...command, commandId: rig.engine.random.uuid(), destination }).then(
+    const probed = rig.carrier.probe({ ...command, commandId: rig.engine.random.uuid(), destination }).then(
       (answer) => {
         result = answer
       },
@@ -268,7 +268,7 @@ describe('a dial with nobody attached', () => {
       },
     )
     await rig.pass(45)
-    await asked
+    await probed
     return result
   }
 
@@ -280,9 +280,9 @@ describe('a dial with nobody attached', () => {
     ['no_answer', { outcome: 'no_answer', sipCode: null, ms: 20_000 }],
   ] as const)('%s', async (result, expected) => {
     const rig = await opened()
-    rig.calls.probes('+13125550001', { result })
+    rig.calls.scriptProbe('+13125550001', { result })
     expect(await probe(rig, '+13125550001')).toEqual(expected)
-    expect(done(rig, 'hangup')).toHaveLength(result === 'answer' ? 1 : 0)
+    expect(executed(rig, 'hangup')).toHaveLength(result === 'answer' ? 1 : 0)
   })
 
   test('needs a number that it could come from', async () => {
@@ -290,6 +290,6 @@ describe('a dial with nobody attached', () => {
     expect(await probe(rig, '+13125550001', null)).toBeInstanceOf(CarrierRefused)
     const { e164 } = await rig.world.number()
     expect(await probe(rig, '+13125550001', null)).toMatchObject({ outcome: 'answered' })
-    expect(done(rig, 'dial')).toMatchObject([{ from: e164 }])
+    expect(executed(rig, 'dial')).toMatchObject([{ from: e164 }])
   })
 })

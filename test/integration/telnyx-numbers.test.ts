@@ -117,19 +117,19 @@ describe('what is asked of Telnyx', () => {
 
   test('a number is pointed at the connection', async () => {
     const { double, numbers } = await telnyx()
-    double.hold(E164)
+    double.addNumber(E164)
     await numbers.connect({ commandId: '1', e164: E164 })
-    expect(double.held.get(E164)).toBe(double.connectionId)
+    expect(double.numbers.get(E164)).toBe(double.connectionId)
   })
 
   test('a number is looked for on every page, and not taken for one that only holds its digits', async () => {
     const { double, numbers } = await telnyx({ pageRows: 1 })
-    for (const e164 of ['+4413102340011', '+5513102340011', E164]) double.hold(e164)
+    for (const e164 of ['+4413102340011', '+5513102340011', E164]) double.addNumber(e164)
     await numbers.connect({ commandId: '1', e164: E164 })
-    expect([...double.held.values()]).toEqual([null, null, double.connectionId])
+    expect([...double.numbers.values()]).toEqual([null, null, double.connectionId])
     expect(double.requests.map(({ query }) => query['page[number]'] ?? '1')).toEqual(['1', '2', '3', '1'])
     await numbers.release({ commandId: '2', e164: E164 })
-    expect([...double.held.keys()]).toEqual(['+4413102340011', '+5513102340011'])
+    expect([...double.numbers.keys()]).toEqual(['+4413102340011', '+5513102340011'])
   })
 })
 

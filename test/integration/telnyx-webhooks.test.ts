@@ -4,7 +4,7 @@ import { dialOutcomeOf, sipCodeOf } from '../../src/adapters/telnyx/causes.ts'
 import { clientState, clientStateOf } from '../../src/adapters/telnyx/client-state.ts'
 import { publicKeyOf, TOLERANCE_SECONDS } from '../../src/adapters/telnyx/webhook.ts'
 import type { Json } from '../support/e2e/api-client.ts'
-import { openTelnyxRig, type TelnyxRig } from '../support/fixtures/carrier-rig.ts'
+import { openTelnyxRig, type TelnyxRig } from '../support/fixtures/telnyx-rig.ts'
 
 const open: TelnyxRig[] = []
 afterEach(async () => {

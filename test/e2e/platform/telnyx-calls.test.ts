@@ -205,11 +205,11 @@ describe.each(storeSetups)('a platform whose calls come from Telnyx, over $name'
     })
     const { call } = await readOf(to, 'abandoned')
     expect(call).toMatchObject({ outcome: 'missed', callerNumber: null, hungUpBy: 'caller', talkSeconds: 0 })
-    await waitUntil('The dial is hung up', async () => calls.done.some(({ command }) => command === 'hangup'))
+    await waitUntil('The dial is hung up', async () => calls.executed.some(({ command }) => command === 'hangup'))
   })
 
   test('an unknown number, and one that does not deliver, is refused', async () => {
-    const rejected = () => calls.done.filter(({ command }) => command === 'reject').length
+    const rejected = () => calls.executed.filter(({ command }) => command === 'reject').length
     const { e164: undelivered } = await tenant.number({ e164: newNumber(), ready: false })
     for (const to of ['+13105550000', undelivered]) {
       const before = rejected()
@@ -220,7 +220,7 @@ describe.each(storeSetups)('a platform whose calls come from Telnyx, over $name'
 
   test('a target is tested by a real dial', async () => {
     const { plan } = await lineOf({}, [{ endpoint: { destinationE164: '+13125550603' } }])
-    calls.probes('+13125550603', { result: 'rejected', afterSeconds: 0 })
+    calls.scriptProbe('+13125550603', { result: 'rejected', afterSeconds: 0 })
     const { status, body } = await ask(`/api/tracking/targets/${plan[0]}/test`, { method: 'POST', body: {} })
     expect(status).toBe(200)
     expect(body).toMatchObject({ ok: false, result: 'rejected', error: 'The dial ended with rejected (SIP 603).' })

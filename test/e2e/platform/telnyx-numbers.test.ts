@@ -51,7 +51,7 @@ describe('a platform whose carrier is Telnyx', () => {
       return body.data[0]
     })
     expect(number).toMatchObject({ e164, status: 'active', role: 'unassigned' })
-    expect(double.held.get(e164)).toBe(double.connectionId)
+    expect(double.numbers.get(e164)).toBe(double.connectionId)
     await waitUntil('The fee is charged', async () => {
       const { body } = await ask('/api/tracking/wallet')
       return body.balanceCents === 1_000 - setupCents && body.reservedCents === 0
