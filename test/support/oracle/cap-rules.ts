@@ -3,8 +3,9 @@ import { ledgerEvents } from '../../../src/domain/routing/ledger-events.ts'
 import { streamOf } from '../../../src/kernel/entity.ts'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import { emptyFold, foldEvents } from '../../../src/runtime/write/fold.ts'
+import type { SubjectKind } from './call-slots.ts'
 import type { Rule } from './rule.ts'
-import { createSlotBook, type SubjectKind } from './slot-book.ts'
+import { createSlotBook } from './slot-book.ts'
 import { type CapUse, type Limits, usedCaps } from './slots.ts'
 
 const admitted = ledgerEvents.CallAdmitted.pick({ arrival: true, claim: true })
