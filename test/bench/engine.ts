@@ -28,7 +28,8 @@ export interface Append {
 const AGO_MS = 30 * 60_000
 const AREA_CODES = ['212', '213', '214', '305', '312', '404', '415', '512', '617', '702', '713', '206']
 const WALLET_CENTS = 1_000_000
-const DESK = '+13125550101'
+/** The number of the target that answers. */
+const TARGET_NUMBER = '+13125550101'
 
 const busy: ScriptedDial = { result: 'busy', afterSeconds: 1 }
 const answer = (n: number): ScriptedDial => ({
@@ -42,25 +43,37 @@ function callOf(dial: ReadonlyMap<string, string>, n: number) {
   const area = AREA_CODES[n % AREA_CODES.length]
   const from = n % 20 === 7 ? null : `+1${area}555${String(100 + (n % 100)).padStart(4, '0')}`
   const to = dial.get(from === null ? 'strict' : n % 3 === 0 ? 'weighted' : 'waterfall')
-  const script = { [DESK]: n % 6 === 0 ? [busy] : [answer(n)] }
+  const script = { [TARGET_NUMBER]: n % 6 === 0 ? [busy] : [answer(n)] }
   return sandboxCall.parse({ to, from, script, mode: 'instant', at: new Date(clock.now() - AGO_MS).toISOString() })
 }
 
-/**
- * The engine alone over SQLite in a directory: writer, effects and simulated carrier, with a configured workspace.
- * `secrets` are those of its API keys.
- */
-export async function openEngine(directory: string, secrets: readonly string[] = []) {
-  const file = await openSqliteEventLog(join(directory, 'events.db'))
+/** A log that can record what is appended to it. */
+function withRecording(log: EventLog) {
   const appends: Append[] = []
   let recording = false
-  const log: EventLog = {
-    ...file,
-    append(stream, expected, events) {
-      if (recording) appends.push({ stream, expected, events })
-      return file.append(stream, expected, events)
+  return {
+    log: {
+      ...log,
+      append(stream, expected, events) {
+        if (recording) appends.push({ stream, expected, events })
+        return log.append(stream, expected, events)
+      },
+    } satisfies EventLog,
+    /** The appends that a piece of work makes, in order. */
+    async recordAppends(work: () => Promise<void>): Promise<readonly Append[]> {
+      appends.length = 0
+      recording = true
+      await work()
+      recording = false
+      return appends.slice()
     },
   }
+}
+
+/** Writer, effects and simulated carrier over SQLite in a directory. */
+async function openPlatform(directory: string) {
+  const file = await openSqliteEventLog(join(directory, 'events.db'))
+  const { log, recordAppends } = withRecording(file)
   const ops = await openSqliteOperationalStore(join(directory, 'views.ops.db'))
   const writer = createStreamWriter({ log, ops, clock, random, lookUp: async () => null })
   const failures: unknown[] = []
@@ -81,7 +94,23 @@ export async function openEngine(directory: string, secrets: readonly string[] =
     numbers: null,
     listener: flow.handleCarrierNotice,
   })
+  return {
+    log,
+    recordAppends,
+    writer,
+    simulator,
+    failures,
+    async close(): Promise<void> {
+      await simulator.close()
+      await writer.close()
+      await Promise.all([file.close(), ops.close()])
+    },
+  }
+}
+type Platform = Awaited<ReturnType<typeof openPlatform>>
 
+/** Creates a configured workspace with API keys; `dial` gives its numbers by name. */
+async function createBenchWorkspace({ writer }: Platform, secrets: readonly string[]) {
   const workspaceId = random.uuid()
   const owner = { email: 'owner@bench.example', name: 'Owner', password: random.uuid() }
   await createTenant(writer, { workspaceId, name: 'Bench', timezone: 'UTC', planId: 'scale', sandbox: true, owner })
@@ -94,7 +123,15 @@ export async function openEngine(directory: string, secrets: readonly string[] =
     monthAfter(new Date(clock.now()).toISOString()),
   )
   await execute(writer, workspaceId, creditWallet, { amountCents: WALLET_CENTS, reference: 'bench' })
+  return { workspaceId, dial }
+}
 
+/** Plays the calls of the mix, one at each call of the result. */
+function createCallPlayer(
+  { writer, simulator }: Platform,
+  workspaceId: string,
+  dial: ReadonlyMap<string, string>,
+): () => Promise<void> {
   const ports = {
     writer,
     simulator,
@@ -105,7 +142,7 @@ export async function openEngine(directory: string, secrets: readonly string[] =
     },
   }
   let played = 0
-  async function playOne(): Promise<void> {
+  return async () => {
     const commandId = newCommandId()
     const caller = {
       workspaceId,
@@ -119,7 +156,17 @@ export async function openEngine(directory: string, secrets: readonly string[] =
     const outcome = await playCall(ports, workspaceId, callOf(dial, played++), caller)
     if (isRefusal(outcome)) throw new Error(`A call was refused: ${outcome.refused}.`)
   }
+}
 
+/**
+ * The engine alone over SQLite in a directory: writer, effects and simulated carrier, with a configured workspace.
+ * `secrets` are those of its API keys.
+ */
+export async function openEngine(directory: string, secrets: readonly string[] = []) {
+  const platform = await openPlatform(directory)
+  const { workspaceId, dial } = await createBenchWorkspace(platform, secrets)
+  const playOne = createCallPlayer(platform, workspaceId, dial)
+  const { log, recordAppends, failures, close } = platform
   return {
     log,
     workspaceId,
@@ -128,25 +175,14 @@ export async function openEngine(directory: string, secrets: readonly string[] =
     /** Plays calls, `atOnce` at a time. @throws the error of a call that failed */
     async play(calls: number, atOnce: number): Promise<void> {
       let left = calls
-      const line = async () => {
+      const playRest = async () => {
         while (left-- > 0) await playOne()
       }
-      await Promise.all(Array.from({ length: atOnce }, line))
+      await Promise.all(Array.from({ length: atOnce }, playRest))
       if (failures.length > 0) throw failures[0]
     },
-    /** The appends that a piece of work makes, in order. */
-    async recordAppends(work: () => Promise<void>): Promise<readonly Append[]> {
-      appends.length = 0
-      recording = true
-      await work()
-      recording = false
-      return appends.slice()
-    },
-    async close(): Promise<void> {
-      await simulator.close()
-      await writer.close()
-      await Promise.all([file.close(), ops.close()])
-    },
+    recordAppends,
+    close,
   }
 }
 export type Engine = Awaited<ReturnType<typeof openEngine>>

@@ -63,6 +63,66 @@ export function callerOf(n: number): string {
   return `+1${['212', '415', '713'][n % 3]}555${String(n % 10_000).padStart(4, '0')}`
 }
 
+/** Runs commands of the workspace. */
+type Run = (command: AnyCommand, input: unknown) => Promise<readonly RecordedEvent[]>
+
+const many = (count: number, create: (n: number) => Promise<string>) =>
+  Promise.all(Array.from({ length: count }, (_, n) => create(n)))
+
+/** Creates a record; its id. */
+async function create(run: Run, command: AnyCommand, input: unknown, record: string): Promise<string> {
+  const [event] = await run(command, input)
+  const { data } = event as RecordedEvent<string, Readonly<Record<string, { readonly id: string }>>>
+  return data[record]?.id ?? ''
+}
+
+/** Campaigns, and a lane of each for every publisher; the ids of the first campaign and publisher. */
+async function createLanes(run: Run) {
+  const publishers = await many(PUBLISHERS, async (n) => {
+    const publisherId = await create(run, createPublisher, { name: `Publisher ${n}` }, 'publisher')
+    await run(setPublisherStatus, { publisherId, status: 'live' })
+    return publisherId
+  })
+  const campaigns = await many(CAMPAIGNS, (n) =>
+    create(run, createCampaign, { name: `Campaign ${n}`, verticalId: 'roofing', routingMode: 'priority' }, 'campaign'),
+  )
+  const lanes = campaigns.flatMap((campaignId) => publishers.map((publisherId) => ({ campaignId, publisherId })))
+  await Promise.all(
+    lanes.map((lane, n) => {
+      const key = { prefix: 'rk_', hash: secretHash(String(n)) }
+      return run(setLane, { ...lane, terms: { dailyCap: 5_000 }, key })
+    }),
+  )
+  return { campaignId: campaigns[0] ?? '', publisherId: publishers[0] ?? '' }
+}
+
+/** Targets on the campaign's plan. Only the last one can take a call. */
+async function createTargets(run: Run, campaignId: string, buyers: readonly string[]): Promise<void> {
+  await many(TARGETS, async (n) => {
+    const last = n === TARGETS - 1
+    const rules = last ? {} : BLOCKING_RULES[n % BLOCKING_RULES.length]?.(ZONES[n % ZONES.length] ?? 'UTC')
+    const endpoint = { destinationE164: `+1312${String(5_550_000 + n)}` }
+    const settings = { name: `Target ${n}`, type: 'number', buyerId: buyers[n % BUYERS], revenueCents: 1_000 + n }
+    const targetId = await create(run, createTarget, { ...settings, endpoint, ...rules }, 'target')
+    await run(setTargetStatus, { targetId, status: 'active' })
+    await run(setRoute, {
+      campaignId,
+      targetId,
+      settings: { priority: last ? 900 : 1 + (n % 50), weight: 1 + (n % 9) },
+    })
+    return targetId
+  })
+}
+
+/** Puts the campaign live on a number. */
+async function goLive(run: Run, lane: { readonly campaignId: string; readonly publisherId: string }): Promise<void> {
+  const number = { e164: DIALED, type: 'local', label: 'Bench', renewsAt: '2027-01-01T00:00:00.000Z' }
+  const numberId = await create(run, provisionNumber, number, 'number')
+  await run(assignNumber, { numberId, ...lane })
+  await run(reportNumberDelivery, { numberId, error: null })
+  await run(setCampaignStatus, { campaignId: lane.campaignId, status: 'live' })
+}
+
 /** A live campaign in memory with 200 targets, of which one can take a call, in a workspace of 1,000 lanes. */
 export async function largePlan() {
   const clock = createManualClock(NOON)
@@ -78,54 +138,13 @@ export async function largePlan() {
   const workspaceId = random.uuid()
   const owner = { email: 'owner@bench.example', name: 'Owner', password: random.uuid() }
   await createTenant(writer, { workspaceId, name: 'Bench', timezone: 'UTC', planId: 'scale', sandbox: true, owner })
-  const run = (command: AnyCommand, input: unknown) => execute(writer, workspaceId, command, input)
-  const made = async (command: AnyCommand, input: unknown, record: string) => {
-    const [event] = await run(command, input)
-    const { data } = event as RecordedEvent<string, Readonly<Record<string, { readonly id: string }>>>
-    return data[record]?.id ?? ''
-  }
-  const many = (count: number, make: (n: number) => Promise<string>) =>
-    Promise.all(Array.from({ length: count }, (_, n) => make(n)))
+  const run: Run = (command, input) => execute(writer, workspaceId, command, input)
 
   await run(creditWallet, { amountCents: 1_000_000, reference: 'bench' })
-  const buyers = await many(BUYERS, (n) => made(createBuyer, { name: `Buyer ${n}`, dailyCap: 5_000 }, 'buyer'))
-  const publishers = await many(PUBLISHERS, async (n) => {
-    const publisherId = await made(createPublisher, { name: `Publisher ${n}` }, 'publisher')
-    await run(setPublisherStatus, { publisherId, status: 'live' })
-    return publisherId
-  })
-  const [campaignId = '', ...others] = await many(CAMPAIGNS, (n) =>
-    made(createCampaign, { name: `Campaign ${n}`, verticalId: 'roofing', routingMode: 'priority' }, 'campaign'),
-  )
-  const lanes = [campaignId, ...others].flatMap((campaign) => publishers.map((publisherId) => [campaign, publisherId]))
-  await Promise.all(
-    lanes.map(([campaign, publisherId], n) => {
-      const key = { prefix: 'rk_', hash: secretHash(String(n)) }
-      return run(setLane, { campaignId: campaign, publisherId, terms: { dailyCap: 5_000 }, key })
-    }),
-  )
-  await many(TARGETS, async (n) => {
-    const last = n === TARGETS - 1
-    const kept = last ? {} : BLOCKING_RULES[n % BLOCKING_RULES.length]?.(ZONES[n % ZONES.length] ?? 'UTC')
-    const endpoint = { destinationE164: `+1312${String(5_550_000 + n)}` }
-    const named = { name: `Target ${n}`, type: 'number', buyerId: buyers[n % BUYERS], revenueCents: 1_000 + n }
-    const targetId = await made(createTarget, { ...named, endpoint, ...kept }, 'target')
-    await run(setTargetStatus, { targetId, status: 'active' })
-    await run(setRoute, {
-      campaignId,
-      targetId,
-      settings: { priority: last ? 900 : 1 + (n % 50), weight: 1 + (n % 9) },
-    })
-    return targetId
-  })
-  const numberId = await made(
-    provisionNumber,
-    { e164: DIALED, type: 'local', label: 'Bench', renewsAt: '2027-01-01T00:00:00.000Z' },
-    'number',
-  )
-  await run(assignNumber, { numberId, campaignId, publisherId: publishers[0] ?? '' })
-  await run(reportNumberDelivery, { numberId, error: null })
-  await run(setCampaignStatus, { campaignId, status: 'live' })
+  const buyers = await many(BUYERS, (n) => create(run, createBuyer, { name: `Buyer ${n}`, dailyCap: 5_000 }, 'buyer'))
+  const lane = await createLanes(run)
+  await createTargets(run, lane.campaignId, buyers)
+  await goLive(run, lane)
   await many(BLOCKED, async (n) => {
     await run(blockCaller, { callerNumber: `+1917555${String(n).padStart(4, '0')}` })
     return ''
