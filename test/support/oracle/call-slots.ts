@@ -79,18 +79,25 @@ function changeDial(dial: WritableDial | null, next: (slot: Slot) => Partial<Slo
   })
 }
 
+/** Slots by campaign, lane, target or buyer. */
+function createSlotIndex() {
+  const slots = new Map<string, Writable<Slot>[]>()
+  return {
+    add(kind: SubjectKind, id: string, slot: Writable<Slot>): Writable<Slot> {
+      const key = `${kind} ${id}`
+      const known = slots.get(key)
+      if (known) known.push(slot)
+      else slots.set(key, [slot])
+      return slot
+    },
+    of: (kind: SubjectKind, id: string): readonly Writable<Slot>[] => slots.get(`${kind} ${id}`) ?? [],
+  }
+}
+
 /** The slots of calls on campaigns, lanes, targets and buyers. Changes return what they add to the counts. */
 export function createCallSlots() {
   const calls = new Map<string, CallSlots>()
-  const slots = new Map<string, Writable<Slot>[]>()
-
-  function add(kind: SubjectKind, id: string, slot: Writable<Slot>): Writable<Slot> {
-    const key = `${kind} ${id}`
-    const known = slots.get(key)
-    if (known) known.push(slot)
-    else slots.set(key, [slot])
-    return slot
-  }
+  const { add, of: slotsOf } = createSlotIndex()
 
   function dial(callId: string, claim: Claim): readonly Count[] {
     const call = calls.get(callId)
@@ -136,9 +143,9 @@ export function createCallSlots() {
       return endDial(callId)
     },
     resetCaps(targetId: string): void {
-      for (const slot of slots.get(`target ${targetId}`) ?? []) slot.capsReset = true
+      for (const slot of slotsOf('target', targetId)) slot.capsReset = true
     },
-    slotsOf: (kind: SubjectKind, id: string): readonly Slot[] => slots.get(`${kind} ${id}`) ?? [],
+    slotsOf: (kind: SubjectKind, id: string): readonly Slot[] => slotsOf(kind, id),
     /** The latest dial of a call. */
     dialOf: (callId: string): Dial | null => calls.get(callId)?.dial ?? null,
   }
