@@ -1,13 +1,13 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { errorWithoutRequestId, type Json, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
+import { type Json, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { expectLengths, expectRanges, type Range, refusalOf } from '../../support/e2e/ranges.ts'
 import { suite } from '../../support/e2e/suite.ts'
+import { BIDDER, createTargetClient, NUMBER_TARGET } from '../../support/e2e/target-client.ts'
 import { createTenantClient } from '../../support/e2e/tenant-client.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
-const PATH = '/api/tracking/targets'
 const FIGURES: readonly Range[] = [
   ['revenueCents', 0, 100_000_000],
   ['durationThresholdSeconds', 0, 86_400],
@@ -19,43 +19,23 @@ const FIGURES: readonly Range[] = [
   ['dailyRevenueCapCents', 0, 100_000_000_000],
   ['dedupeWindowSeconds', 0, 7_776_000],
 ]
-const NUMBER = { type: 'number', endpoint: { destinationE164: '+13125550001' } }
-const BIDDER = { bidUrl: 'https://bids.example/ask', bidHeaders: { 'x-key': 'secret' }, bidBodyTemplate: '{"a":1}' }
 
 async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main', timezone: 'America/Denver' })
   const buyer = await main.buyer({ name: 'Buyer' })
-  const second = await main.buyer({ name: 'Second' })
-  const planned = await main.target(buyer, { name: 'Planned' })
-  const roofing = await main.line({ name: 'Roofing' }, [planned])
-  const solar = await main.line({ name: 'Solar' }, [planned])
   const small = await createTenantWorkspace(writer, { name: 'Small', planId: 'starter' })
   const smallBuyer = await small.buyer({ name: 'Buyer' })
   const other = await createTenantWorkspace(writer, { name: 'Other' })
   const foreignBuyer = await other.buyer({ name: 'Foreign' })
-  const foreign = await other.target(foreignBuyer, { name: 'Foreign' })
-  return { main, buyer, second, planned, roofing, solar, small, smallBuyer, foreignBuyer, foreign }
+  return { main, buyer, small, smallBuyer, foreignBuyer }
 }
 
-const { it, describe, main, the, server } = suite('targets in the console', world)
-
-let n = 0
-const create = (body: Json, desk = main) => {
-  n += 1
-  return desk.console(PATH, { method: 'POST', body: { name: `Target ${n}`, buyerId: the.buyer, ...body } })
-}
-const made = async (body: Json = NUMBER, desk = main): Promise<Json> => {
-  const answer = await create(body, desk)
-  expect(answer.status, answer.text).toBe(201)
-  return answer.body.target
-}
-const change = (id: string, body: Json) => main.console(`${PATH}/${id}`, { method: 'PATCH', body })
-const move = (id: string, body: Json, desk = main) => desk.console(`${PATH}/${id}/status`, { method: 'POST', body })
-const read = async (id: string) => (await main.console(`${PATH}/${id}`)).body.target
+const { it, describe, main, the, server } = suite('new targets in the console', world)
+const { create, created, change, read } = createTargetClient(main, () => the.buyer)
 
 describe(documentLine('POST /api/tracking/targets'), () => {
   it('adds a number as a draft, with every default', async () => {
-    const target = await made({ ...NUMBER, name: '  Front desk ' })
+    const target = await created({ ...NUMBER_TARGET, name: '  Front desk ' })
     expect(target).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       name: 'Front desk',
@@ -134,7 +114,11 @@ describe(documentLine('POST /api/tracking/targets'), () => {
       callerIdE164: '+13125550009',
     }
     const whisper = { text: 'Roofing lead' }
-    const target = await made({ ...NUMBER, ...sent, endpoint: { ...NUMBER.endpoint, ...endpoint, whisper } })
+    const target = await created({
+      ...NUMBER_TARGET,
+      ...sent,
+      endpoint: { ...NUMBER_TARGET.endpoint, ...endpoint, whisper },
+    })
     expect(target).toMatchObject({
       ...sent,
       states: ['NY', 'CA'],
@@ -152,7 +136,7 @@ describe(documentLine('POST /api/tracking/targets'), () => {
       sipTransport: 'tls',
     }
     const sipPassword = 'correct horse'
-    const target = await made({ type: 'sip', revenueCents: 5, endpoint: { ...dialled, sipPort: 5061, sipPassword } })
+    const target = await created({ type: 'sip', revenueCents: 5, endpoint: { ...dialled, sipPort: 5061, sipPassword } })
     expect(target).toMatchObject({
       kind: 'static',
       destination: { type: 'sip', value: 'sip:desk@pbx.example', display: 'sip:desk@pbx.example' },
@@ -171,7 +155,7 @@ describe(documentLine('POST /api/tracking/targets'), () => {
   })
 
   it('adds a bidder, shown in full to its owner and masked for a key', async () => {
-    const target = await made({ type: 'rtb', rtb: BIDDER })
+    const target = await created({ type: 'rtb', rtb: BIDDER })
     expect(target).toMatchObject({
       kind: 'external_rtb',
       revenueCents: null,
@@ -194,11 +178,11 @@ describe(documentLine('POST /api/tracking/targets'), () => {
   it('accepts every figure and text within its range and none outside', async () => {
     await expectRanges(
       FIGURES,
-      (body) => create({ ...NUMBER, ...body }),
+      (body) => create({ ...NUMBER_TARGET, ...body }),
       ({ target }) => target,
     )
-    await expectLengths([['externalRef', 200]], (body) => create({ ...NUMBER, ...body }))
-    const endpoint = (body: Json) => create({ ...NUMBER, endpoint: { ...NUMBER.endpoint, ...body } })
+    await expectLengths([['externalRef', 200]], (body) => create({ ...NUMBER_TARGET, ...body }))
+    const endpoint = (body: Json) => create({ ...NUMBER_TARGET, endpoint: { ...NUMBER_TARGET.endpoint, ...body } })
     for (const [seconds, status] of [
       [4, 400],
       [5, 201],
@@ -247,7 +231,7 @@ describe(documentLine('POST /api/tracking/targets'), () => {
     [{ tagFilters: [{ key: 'a', op: 'eq' }] }, 400, 'bad_request', 'tagFilters.0.value'],
     [{ tagFilters: [{ key: 'a b', op: 'exists' }] }, 400, 'validation_error', 'tagFilters.0.key'],
   ])('refuses %j with %i %s by the field', async (body, status, code, field) => {
-    expect(refusalOf(await create({ ...NUMBER, ...body }))).toEqual({
+    expect(refusalOf(await create({ ...NUMBER_TARGET, ...body }))).toEqual({
       status,
       code,
       details: { [field]: expect.any(String) },
@@ -256,131 +240,27 @@ describe(documentLine('POST /api/tracking/targets'), () => {
 
   it('does not find a buyer of another workspace, and adds no target to an archived one', async () => {
     for (const buyerId of [the.foreignBuyer, UNKNOWN_ID])
-      expect(refusalOf(await create({ ...NUMBER, buyerId }))).toMatchObject({ status: 404, code: 'not_found' })
+      expect(refusalOf(await create({ ...NUMBER_TARGET, buyerId }))).toMatchObject({ status: 404, code: 'not_found' })
     const { body } = await main.console('/api/tracking/buyers', { method: 'POST', body: { name: 'Shelved' } })
     const buyerId = body.buyer.id
     const archive = { method: 'POST', body: { status: 'archived' } }
     await main.console(`/api/tracking/buyers/${buyerId}/status`, archive)
     const conflict = { status: 409, code: 'conflict', details: { status: 'archived' } }
-    expect(refusalOf(await create({ ...NUMBER, buyerId }))).toEqual(conflict)
-    const target = await made()
+    expect(refusalOf(await create({ ...NUMBER_TARGET, buyerId }))).toEqual(conflict)
+    const target = await created()
     expect(refusalOf(await change(target.id, { buyerId }))).toEqual(conflict)
   })
 
   it('refuses to add or restore a target beyond the plan', async () => {
-    const small = createTenantClient(server, the.small)
-    const body = { ...NUMBER, buyerId: the.smallBuyer }
+    const small = createTargetClient(createTenantClient(server, the.small), () => the.smallBuyer)
     const ids: string[] = []
-    for (let place = 1; place <= 10; place += 1) ids.push((await made(body, small)).id)
+    for (let place = 1; place <= 10; place += 1) ids.push((await small.created()).id)
     const details = { feature: 'maxTargets', limit: 10, current: 10 }
     const full = { status: 402, code: 'plan_upgrade_required', details }
-    expect(refusalOf(await create(body, small))).toEqual(full)
+    expect(refusalOf(await small.create(NUMBER_TARGET))).toEqual(full)
     const [first = ''] = ids
-    await move(first, { status: 'archived' }, small)
-    await made(body, small)
-    expect(refusalOf(await move(first, { status: 'draft' }, small))).toEqual(full)
-  })
-})
-
-describe(documentLine('PATCH /api/tracking/targets/:id'), () => {
-  it('changes the fields sent and keeps the rest, also within dialling and bidding', async () => {
-    const target = await made({ ...NUMBER, revenueCents: 500 })
-    const { status, body } = await change(target.id, {
-      name: 'Renamed',
-      buyerId: the.second,
-      capCountsOn: 'claimed',
-      endpoint: { ringTimeoutSeconds: 30 },
-    })
-    expect(status).toBe(200)
-    expect(body.target).toMatchObject({
-      name: 'Renamed',
-      revenueCents: 500,
-      buyer: { id: the.second, name: 'Second' },
-      endpoint: { ...NUMBER.endpoint, ringTimeoutSeconds: 30 },
-      routes: [],
-    })
-    expect(body.target).toEqual(await read(target.id))
-    const bidder = await made({ type: 'rtb', rtb: BIDDER })
-    const bid = (await change(bidder.id, { rtb: { bidUnit: 'dollars', maxBidCents: 900 } })).body.target.rtb
-    expect(bid).toMatchObject({ ...BIDDER, bidUnit: 'dollars', maxBidCents: 900 })
-    const both = await change(bidder.id, { rtb: { minBidCents: 901 } })
-    expect(refusalOf(both)).toMatchObject({ code: 'bad_request', details: { 'rtb.minBidCents': expect.any(String) } })
-  })
-
-  it('clears hours and states with null', async () => {
-    const hoursSchedule = { tz: 'UTC', days: { mon: [['09:00', '17:00']] } }
-    const target = await made({ ...NUMBER, states: ['NY'], hoursSchedule })
-    const { body } = await change(target.id, { states: null, hoursSchedule: null })
-    expect(body.target).toMatchObject({ states: [], hoursSchedule: null })
-  })
-
-  it('refuses the type, an empty body, an archived target and missing ids', async () => {
-    const target = await made()
-    expect(refusalOf(await change(target.id, { type: 'sip' }))).toMatchObject({
-      status: 400,
-      code: 'validation_error',
-      details: { type: expect.any(String) },
-    })
-    expect(refusalOf(await change(target.id, {}))).toMatchObject({ status: 400, code: 'bad_request' })
-    expect(refusalOf(await change(target.id, { buyerId: the.foreignBuyer }))).toMatchObject({ status: 404 })
-    await move(target.id, { status: 'archived' })
-    expect(refusalOf(await change(target.id, { dailyCap: 1 }))).toEqual({
-      status: 409,
-      code: 'conflict',
-      details: { status: 'archived' },
-    })
-    const absent = await Promise.all(['nope', UNKNOWN_ID, the.foreign].map((id) => change(id, { dailyCap: 1 })))
-    expect(absent[0]?.status).toBe(404)
-    expect(new Set(absent.map(errorWithoutRequestId)).size).toBe(1)
-  })
-})
-
-describe(documentLine('POST /api/tracking/targets/:id/status'), () => {
-  it('makes every allowed move, and removes an archived target from every plan', async () => {
-    const one = async (status: string) => {
-      const { body } = await move(the.planned, { status, note: 'Because' })
-      expect(body.target).toEqual(await read(the.planned))
-      return [body.changed, body.removedRoutes, body.target.status, body.target.routes.length]
-    }
-    expect(await one('paused')).toEqual([true, 0, 'paused', 2])
-    expect(await one('paused')).toEqual([false, 0, 'paused', 2])
-    expect(await one('active')).toEqual([true, 0, 'active', 2])
-    expect(await one('archived')).toEqual([true, 2, 'archived', 0])
-    expect(await one('archived')).toEqual([false, 0, 'archived', 0])
-    expect(await one('draft')).toEqual([true, 0, 'draft', 0])
-    expect(await one('active')).toEqual([true, 0, 'active', 0])
-  })
-
-  it('refuses every other move, and names the allowed ones', async () => {
-    const { id } = await made()
-    const refused = async (status: string) => refusalOf(await move(id, { status }))
-    const conflict = (status: string, allowed: readonly string[]) => ({
-      status: 409,
-      code: 'conflict',
-      details: { status, allowed },
-    })
-    expect(await refused('paused')).toEqual(conflict('draft', ['active', 'archived']))
-    await move(id, { status: 'active' })
-    expect(await refused('draft')).toEqual(conflict('active', ['paused', 'archived']))
-    await move(id, { status: 'paused' })
-    expect(await refused('draft')).toEqual(conflict('paused', ['active', 'archived']))
-    await move(id, { status: 'archived' })
-    for (const status of ['active', 'paused']) expect(await refused(status)).toEqual(conflict('archived', ['draft']))
-  })
-
-  it('does not activate a target without a destination, and reads its body strictly', async () => {
-    const { id } = await made({ type: 'sip' })
-    expect(refusalOf(await move(id, { status: 'active' }))).toEqual({
-      status: 409,
-      code: 'conflict',
-      details: { destination: expect.any(String) },
-    })
-    for (const [body, field] of [
-      [{}, 'status'],
-      [{ status: 'gone' }, 'status'],
-      [{ status: 'active', note: 'x'.repeat(501) }, 'note'],
-    ] as const)
-      expect(refusalOf(await move(id, body))).toMatchObject({ status: 400, details: { [field]: expect.any(String) } })
-    expect(refusalOf(await move(the.foreign, { status: 'paused' }))).toMatchObject({ status: 404, code: 'not_found' })
+    await small.setStatus(first, { status: 'archived' })
+    await small.created()
+    expect(refusalOf(await small.setStatus(first, { status: 'draft' }))).toEqual(full)
   })
 })
