@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { errorWithoutRequestId, type Json, statusCodeAndFields, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
+import { absentPublishers, createLaneClient, createPublisher } from '../../support/e2e/lane-client.ts'
 import { expectLengths, expectRanges, refusalOf } from '../../support/e2e/ranges.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { archiveCampaign, cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
@@ -74,7 +75,6 @@ async function world(writer: StreamWriter) {
   const shelved = await main.line({ name: 'Shelved' }, [target])
   await archiveCampaign(main, shelved)
   const taken = await main.publisher({ name: 'Taken' })
-  const owned = await main.line({ name: 'Owned' }, [target], { publisherId: taken })
   const ended = await main.line({ name: 'Ended' }, [target], { publisherId: taken })
   await archiveCampaign(main, ended)
   const gone = await main.publisher({ name: 'Gone', status: 'terminated' })
@@ -87,46 +87,31 @@ async function world(writer: StreamWriter) {
     publisherId: late,
   })
   await cancelSubscription(lapsed)
-  return { main, line, shelved, taken, owned, ended, gone, other, abroad, foreign, lapsed, late, stale }
+  return { main, line, shelved, taken, ended, gone, abroad, foreign, lapsed, late, stale }
 }
 
-const { it, describe, beforeEach, main, the, server, tenant } = suite('lanes', world)
+const { it, describe, beforeEach, main, the, tenant } = suite('lanes', world)
 const lapsed = tenant((the) => the.lapsed)
 
 let publisherId: string
 
 /** Each test has a publisher of its own. */
 beforeEach(async () => {
-  const { body } = await main.console('/api/tracking/publishers', { method: 'POST', body: { name: 'Blue Leads' } })
-  publisherId = body.publisher.id
+  publisherId = await createPublisher(main)
 })
 
-const path = (publisher = publisherId, campaign = the.line.campaignId) =>
-  `/api/tracking/campaigns/${campaign}/publishers/${publisher}`
-const put = (body: Json = {}, at = path(), headers = {}) => main.console(at, { method: 'PUT', body, headers })
-const opened = async (body: Json = {}) => {
-  const answer = await put(body)
-  expect(answer.status, answer.text).toBe(201)
-  return answer.body
-}
-const compat = (enabled: Json, at = path()) => main.console(`${at}/compat`, { method: 'POST', body: { enabled } })
-const lane = async (at = path()) => (await main.console(at)).body.lane
-const places = (): readonly (readonly [string, string])[] => [
-  [UNKNOWN_ID, the.line.campaignId],
-  ['x', the.line.campaignId],
-  [the.foreign, the.line.campaignId],
-]
+const { path, put, opened, read } = createLaneClient(main, () => ({ publisherId, campaignId: the.line.campaignId }))
 
 describe(documentLine('PUT /api/tracking/campaigns/:id/publishers/:publisherId'), () => {
   it('opens a lane with its defaults, and returns the key in this response only', async () => {
-    const { lane: shown, created, key, keyNote } = await opened()
+    const { lane, created, key, keyNote } = await opened()
     expect(created).toBe(true)
     expect(keyNote).toMatch(/not shown again/)
-    expect(shown).toMatchObject({ ...AS_OPENED, publisherId, publisher: { id: publisherId, status: 'onboarding' } })
-    expect(Object.keys(shown).toSorted()).toEqual(FIELDS)
-    expect(Object.keys(shown.publisher).toSorted()).toEqual(['id', 'name', 'routingPrefix', 'status'])
-    expect(Object.keys(shown.key).toSorted()).toEqual(KEY_FIELDS)
-    expect(shown.key).toMatchObject({
+    expect(lane).toMatchObject({ ...AS_OPENED, publisherId, publisher: { id: publisherId, status: 'onboarding' } })
+    expect(Object.keys(lane).toSorted()).toEqual(FIELDS)
+    expect(Object.keys(lane.publisher).toSorted()).toEqual(['id', 'name', 'routingPrefix', 'status'])
+    expect(Object.keys(lane.key).toSorted()).toEqual(KEY_FIELDS)
+    expect(lane.key).toMatchObject({
       state: 'active',
       protocol: 'rtb_v1',
       environment: 'production',
@@ -134,12 +119,12 @@ describe(documentLine('PUT /api/tracking/campaigns/:id/publishers/:publisherId')
       lastUsedAt: null,
       useCount: 0,
     })
-    expect(shown.termsFrozenAt).toBe(shown.assignedAt)
-    expect(key).toMatch(new RegExp(`^rk_live_SOLA_${shown.publisher.routingPrefix}_[\\w-]{43}$`))
-    expect(key.startsWith(shown.key.prefix)).toBe(true)
-    expect(shown.key.prefix.length).toBeLessThan(key.length - 32)
+    expect(lane.termsFrozenAt).toBe(lane.assignedAt)
+    expect(key).toMatch(new RegExp(`^rk_live_SOLA_${lane.publisher.routingPrefix}_[\\w-]{43}$`))
+    expect(key.startsWith(lane.key.prefix)).toBe(true)
+    expect(lane.key.prefix.length).toBeLessThan(key.length - 32)
     const again = await main.console(path())
-    expect(again.body).toEqual({ lane: shown })
+    expect(again.body).toEqual({ lane })
     expect(again.text).not.toContain(key)
   })
 
@@ -218,7 +203,7 @@ describe(documentLine('PUT /api/tracking/campaigns/:id/publishers/:publisherId')
   })
 
   it('a missing, a malformed and a foreign campaign or publisher give the same 404', async () => {
-    const publishers = await Promise.all(places().map(([one, campaign]) => put({}, path(one, campaign))))
+    const publishers = await Promise.all(absentPublishers(the.foreign).map((one) => put({}, path(one))))
     expect(new Set(publishers.map(errorWithoutRequestId)).size).toBe(1)
     expect(publishers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Publisher not found.' })
     const campaigns = await Promise.all(
@@ -247,7 +232,7 @@ describe(documentLine('PUT /api/tracking/campaigns/:id/publishers/:publisherId')
     const [first, ...more] = answers.filter(({ status }) => status === 201)
     expect(more).toEqual([])
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(19)
-    expect((await lane()).key.id).toBe(first?.body.lane.key.id)
+    expect((await read()).key.id).toBe(first?.body.lane.key.id)
   })
 
   it('a repeat with the same Idempotency-Key answers the same key', async () => {
@@ -265,7 +250,7 @@ describe(documentLine('PUT /api/tracking/campaigns/:id/publishers/:publisherId')
       412,
       'conflict',
     ])
-    expect((await lane()).dailyCap).toBe(1)
+    expect((await read()).dailyCap).toBe(1)
   })
 
   it('an If-Match on a lane that does not exist is refused, and opens none', async () => {
@@ -275,140 +260,5 @@ describe(documentLine('PUT /api/tracking/campaigns/:id/publishers/:publisherId')
     }
     await opened()
     expect((await put({ dailyCap: 1 }, path(), { 'if-match': '*' })).status).toBe(200)
-  })
-})
-
-describe(documentLine('GET /api/tracking/campaigns/:id/publishers'), () => {
-  it('lists the lanes of the campaign, the oldest first, without any key', async () => {
-    const { key } = await opened()
-    const { status, body, text } = await main.console(`/api/tracking/campaigns/${the.line.campaignId}/publishers`)
-    expect(status).toBe(200)
-    const at = body.lanes.map(({ assignedAt }: Json) => assignedAt)
-    expect(at).toEqual(at.toSorted())
-    expect(body.lanes.at(-1)).toEqual(await lane())
-    expect(text).not.toContain(key)
-    const owned = await main.console(`/api/tracking/campaigns/${the.owned.campaignId}/publishers`)
-    expect(owned.body.lanes).toMatchObject([{ publisherId: the.taken, numbers: 1 }])
-  })
-
-  it('lists none for a campaign without lanes; 404 for a missing campaign; open to a lapsed workspace', async () => {
-    const list = (id: string, desk = main) => desk.console(`/api/tracking/campaigns/${id}/publishers`)
-    expect((await list(the.shelved.campaignId)).body).toEqual({ lanes: [] })
-    const answers = await Promise.all([UNKNOWN_ID, 'x', the.abroad.campaignId].map((id) => list(id)))
-    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
-    expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Campaign not found.' })
-    expect((await list(the.stale.campaignId, lapsed)).body.lanes).toHaveLength(1)
-  })
-})
-
-describe(documentLine('GET /api/tracking/campaigns/:id/publishers/:publisherId'), () => {
-  it('shows the single-step ping URL in full when it is switched on', async () => {
-    await opened()
-    const { url } = (await compat(true)).body.compat
-    expect(await lane()).toMatchObject({ compat: { enabled: true, url }, key: { protocol: 'rtb_v1_compat' } })
-    const { lanes } = (await main.rest(`/api/v1/publishers/${publisherId}`)).body.publisher
-    expect(lanes[0].compat).toEqual({ enabled: true })
-  })
-
-  it('a publisher without a lane and a missing publisher give the same 404', async () => {
-    const answers = await Promise.all(
-      [...places(), [publisherId, the.line.campaignId] as const, [the.taken, the.abroad.campaignId] as const].map(
-        ([publisher, campaign]) => main.console(path(publisher, campaign)),
-      ),
-    )
-    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
-    expect(answers[0]?.body.error).toMatchObject({ code: 'not_found', message: 'Lane not found.' })
-  })
-})
-
-describe(documentLine('DELETE /api/tracking/campaigns/:id/publishers/:publisherId'), () => {
-  const close = (at = path()) => main.console(at, { method: 'DELETE' })
-
-  it('closes the lane, revokes its key and switches the single-step ping off', async () => {
-    const { lane: before } = await opened()
-    await compat(true)
-    const { status, body } = await close()
-    expect([status, body]).toEqual([
-      200,
-      {
-        removed: true,
-        campaignId: the.line.campaignId,
-        publisherId,
-        revokedKeys: 1,
-        numbersStillAssigned: 0,
-        note: expect.any(String),
-      },
-    ])
-    const { key } = (await main.console(`/api/publishers/keys/${before.key.id}`)).body
-    expect(key).toMatchObject({ state: 'revoked', compat: { enabled: false, url: null } })
-    expect((await close()).status).toBe(404)
-  })
-
-  it('a lane opened again has a new key and its defaults, and the old key stays revoked', async () => {
-    const first = await opened({ dailyCap: 5 })
-    await close()
-    const second = await opened()
-    expect(second.key).not.toBe(first.key)
-    expect(second.lane.key.id).not.toBe(first.lane.key.id)
-    expect(second.lane.dailyCap).toBe(0)
-    expect((await main.console(`/api/publishers/keys/${first.lane.key.id}`)).body.key.state).toBe('revoked')
-  })
-
-  it('the numbers of its publisher still take calls', async () => {
-    const at = path(the.taken, the.owned.campaignId)
-    const { body } = await close(at)
-    expect(body).toMatchObject({ revokedKeys: 1, numbersStillAssigned: 1 })
-    expect(body.note).toMatch(/keep ringing/)
-    const { call } = await main.playCall({ to: the.owned.e164 })
-    expect(call.status).toBe('completed')
-    expect((await put({}, at)).status).toBe(201)
-  })
-
-  it('a publisher without a lane and a missing one give the same 404', async () => {
-    const answers = await Promise.all([...places().map(([one, campaign]) => close(path(one, campaign))), close()])
-    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
-    expect(refusalOf(answers[0] ?? expect.fail())).toEqual({ status: 404, code: 'not_found', details: null })
-  })
-})
-
-describe(documentLine('POST /api/tracking/campaigns/:id/publishers/:publisherId/compat'), () => {
-  it('creates a token, keeps it on a repeat, drops it when switched off, and then creates another', async () => {
-    await opened()
-    const on = await compat(true)
-    expect(on.status).toBe(200)
-    const { url } = on.body.compat
-    expect(on.body).toEqual({ compat: { enabled: true, url: expect.any(String) }, changed: true })
-    expect(url).toMatch(new RegExp(`^${server.baseUrl}/api/rtb/compat/[\\w-]{43,}\\.json$`))
-    expect((await compat(true)).body).toEqual({ compat: { enabled: true, url }, changed: false })
-    expect((await compat(false)).body).toEqual({ compat: { enabled: false, url: null }, changed: true })
-    expect((await compat(false)).body).toEqual({ compat: { enabled: false, url: null }, changed: false })
-    expect((await compat(true)).body.compat.url).not.toBe(url)
-  })
-
-  it('the activity log does not contain the token', async () => {
-    await opened()
-    const { url } = (await compat(true)).body.compat
-    const token = /compat\/(.+)\.json$/.exec(url)?.[1] ?? expect.fail()
-    const rows = await main.console('/api/tracking/activity?pageSize=200')
-    expect(rows.status).toBe(200)
-    expect(rows.text).toContain(publisherId)
-    expect(rows.text).not.toContain(token)
-  })
-
-  it('answers 404 without a lane, 409 for a revoked key, 400 for anything but a boolean', async () => {
-    const answers = await Promise.all([compat(true), ...places().map(([one]) => compat(true, path(one)))])
-    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
-    expect(answers[0]?.body.error.message).toBe('Lane not found.')
-    expect((await compat('no')).status).toBe(404)
-    await opened()
-    await compat(true)
-    for (const wrong of [undefined, null, 'true', 1])
-      expect(statusCodeAndFields(await compat(wrong))).toEqual([400, 'validation_error', ['enabled']])
-    await main.console(`/api/tracking/publishers/${publisherId}/status`, {
-      method: 'POST',
-      body: { status: 'terminated' },
-    })
-    expect(await lane()).toMatchObject({ key: { state: 'revoked' }, compat: { enabled: false, url: null } })
-    expect(refusalOf(await compat(true))).toEqual({ status: 409, code: 'conflict', details: { status: 'revoked' } })
   })
 })

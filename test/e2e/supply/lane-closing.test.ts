@@ -1,0 +1,81 @@
+import { expect } from 'vitest'
+import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
+import { errorWithoutRequestId } from '../../support/e2e/api-client.ts'
+import { documentLine } from '../../support/e2e/document-1.ts'
+import { absentPublishers, createLaneClient, createPublisher } from '../../support/e2e/lane-client.ts'
+import { refusalOf } from '../../support/e2e/ranges.ts'
+import { suite } from '../../support/e2e/suite.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
+
+async function world(writer: StreamWriter) {
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
+  const target = await main.target(await main.buyer({ name: 'Acme' }))
+  const line = await main.line({ name: 'Solar', bufferSeconds: 30 }, [target])
+  const taken = await main.publisher({ name: 'Taken' })
+  const owned = await main.line({ name: 'Owned' }, [target], { publisherId: taken })
+  const other = await createTenantWorkspace(writer, { name: 'Other' })
+  const foreign = await other.publisher({ name: 'Foreign' })
+  return { main, line, taken, owned, foreign }
+}
+
+const { it, describe, beforeEach, main, the } = suite('closing of lanes', world)
+
+let publisherId: string
+
+/** Each test has a publisher of its own. */
+beforeEach(async () => {
+  publisherId = await createPublisher(main)
+})
+
+const { path, put, opened, close, compat } = createLaneClient(main, () => ({
+  publisherId,
+  campaignId: the.line.campaignId,
+}))
+
+describe(documentLine('DELETE /api/tracking/campaigns/:id/publishers/:publisherId'), () => {
+  it('closes the lane, revokes its key and switches the single-step ping off', async () => {
+    const { lane: before } = await opened()
+    await compat(true)
+    const { status, body } = await close()
+    expect([status, body]).toEqual([
+      200,
+      {
+        removed: true,
+        campaignId: the.line.campaignId,
+        publisherId,
+        revokedKeys: 1,
+        numbersStillAssigned: 0,
+        note: expect.any(String),
+      },
+    ])
+    const { key } = (await main.console(`/api/publishers/keys/${before.key.id}`)).body
+    expect(key).toMatchObject({ state: 'revoked', compat: { enabled: false, url: null } })
+    expect((await close()).status).toBe(404)
+  })
+
+  it('a lane opened again has a new key and its defaults, and the old key stays revoked', async () => {
+    const first = await opened({ dailyCap: 5 })
+    await close()
+    const second = await opened()
+    expect(second.key).not.toBe(first.key)
+    expect(second.lane.key.id).not.toBe(first.lane.key.id)
+    expect(second.lane.dailyCap).toBe(0)
+    expect((await main.console(`/api/publishers/keys/${first.lane.key.id}`)).body.key.state).toBe('revoked')
+  })
+
+  it('the numbers of its publisher still take calls', async () => {
+    const at = path(the.taken, the.owned.campaignId)
+    const { body } = await close(at)
+    expect(body).toMatchObject({ revokedKeys: 1, numbersStillAssigned: 1 })
+    expect(body.note).toMatch(/keep ringing/)
+    const { call } = await main.playCall({ to: the.owned.e164 })
+    expect(call.status).toBe('completed')
+    expect((await put({}, at)).status).toBe(201)
+  })
+
+  it('a publisher without a lane and a missing one give the same 404', async () => {
+    const answers = await Promise.all([...absentPublishers(the.foreign).map((one) => close(path(one))), close()])
+    expect(new Set(answers.map(errorWithoutRequestId)).size).toBe(1)
+    expect(refusalOf(answers[0] ?? expect.fail())).toEqual({ status: 404, code: 'not_found', details: null })
+  })
+})
