@@ -38,6 +38,9 @@ import { createTenant, execute, openSession } from '../../../src/seed/tenants.ts
 import type { Json } from './api-client.ts'
 import { waitUntil } from './server.ts'
 
+/** What a new workspace has in its wallet. */
+export const OPENING_BALANCE_CENTS = 100_000
+
 /** Settings of a record, as sent over HTTP. */
 type Settings = Readonly<Record<string, unknown>>
 
@@ -162,7 +165,7 @@ export async function createTenantWorkspace(
     name = 'Acme',
     planId = 'scale',
     timezone = 'UTC',
-    fundCents = 100_000,
+    fundCents = OPENING_BALANCE_CENTS,
   }: {
     readonly name?: string
     readonly planId?: PlanId
