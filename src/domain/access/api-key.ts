@@ -6,7 +6,7 @@ import { nameSchema, sha256 } from '../shared/fields.ts'
 import { previousPrefix, storedKey, withNullPrefix } from '../shared/issued-secret.ts'
 import { API_KEY, NAME } from '../shared/limits.ts'
 import { applyPatch } from '../shared/patch.ts'
-import type { SliceOf } from '../shared/slice.ts'
+import { createRecordUpdate, type SliceOf } from '../shared/slice.ts'
 import { allowlistEntry } from './allowlist.ts'
 import { scopes } from './scopes.ts'
 
@@ -80,17 +80,14 @@ export interface ApiKeys {
   readonly apiKeys: PersistentMap<string, ApiKey>
 }
 
+const updateApiKey = createRecordUpdate<ApiKey, 'apiKeys'>('apiKeys')
+
 export const evolveApiKeys: SliceOf<ApiKeys, typeof apiKeyEvents> = {
   ApiKeyCreated: (state, { data }) => ({ ...state, apiKeys: state.apiKeys.set(data.apiKey.id, data.apiKey) }),
-  ApiKeyChanged: (state, { data }) => ({
-    ...state,
-    apiKeys: state.apiKeys.update(data.apiKeyId, (old) => old && applyPatch(old, data.after)),
-  }),
+  ApiKeyChanged: (state, { data }) => updateApiKey(state, data.apiKeyId, (old) => applyPatch(old, data.after)),
   ApiKeyRotated: (state, { data }) => ({ ...state, apiKeys: state.apiKeys.set(data.apiKey.id, data.apiKey) }),
-  ApiKeyRevoked: (state, { data }) => ({
-    ...state,
-    apiKeys: state.apiKeys.update(data.apiKeyId, (old) => old && { ...old, status: 'revoked', secrets: [] }),
-  }),
+  ApiKeyRevoked: (state, { data }) =>
+    updateApiKey(state, data.apiKeyId, (old) => ({ ...old, status: 'revoked', secrets: [] })),
 }
 
 /** Settings with each scope once. */

@@ -7,7 +7,7 @@ import { CALL_CAP, CAMPAIGN, NAME, SECONDS } from '../shared/limits.ts'
 import { applyPatch } from '../shared/patch.ts'
 import { type Problem, problemsOf } from '../shared/problems.ts'
 import { patchSchedule, schedule, scheduleInput, scheduleProblem } from '../shared/schedule.ts'
-import type { SliceOf } from '../shared/slice.ts'
+import { createRecordUpdate, type SliceOf } from '../shared/slice.ts'
 import { normalizeStates, states, statesProblem } from '../shared/states.ts'
 import { zoneProblem } from '../shared/zones.ts'
 import { verticalId } from './vertical.ts'
@@ -95,22 +95,14 @@ export function withCampaignStatus<C extends Pick<Campaign, 'status' | 'statusNo
   }
 }
 
+const updateCampaign = createRecordUpdate<Campaign, 'campaigns'>('campaigns')
+
 export const evolveCampaigns: SliceOf<Campaigns, typeof campaignEvents> = {
   CampaignCreated: (state, { data }) => ({ ...state, campaigns: state.campaigns.set(data.campaign.id, data.campaign) }),
-  CampaignChanged: (state, { data, meta }) => ({
-    ...state,
-    campaigns: state.campaigns.update(
-      data.campaignId,
-      (old) => old && applyPatch({ ...old, updatedAt: meta.at }, data.after),
-    ),
-  }),
-  CampaignStatusChanged: (state, { data, meta }) => ({
-    ...state,
-    campaigns: state.campaigns.update(
-      data.campaignId,
-      (old) => old && withCampaignStatus(old, data.to, data.note, meta.at),
-    ),
-  }),
+  CampaignChanged: (state, { data, meta }) =>
+    updateCampaign(state, data.campaignId, (old) => applyPatch({ ...old, updatedAt: meta.at }, data.after)),
+  CampaignStatusChanged: (state, { data, meta }) =>
+    updateCampaign(state, data.campaignId, (old) => withCampaignStatus(old, data.to, data.note, meta.at)),
 }
 
 /** The settings of a new campaign (Supplement §5), in the workspace's time zone. */

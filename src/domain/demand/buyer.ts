@@ -5,7 +5,7 @@ import { nameSchema, nullableText, statusNote, timezone } from '../shared/fields
 import { CALL_CAP, CENTS, NAME, TEXT } from '../shared/limits.ts'
 import { isSameName } from '../shared/names.ts'
 import { applyPatch } from '../shared/patch.ts'
-import type { SliceOf } from '../shared/slice.ts'
+import { createRecordUpdate, type SliceOf } from '../shared/slice.ts'
 
 export const buyerStatus = z.enum(['active', 'paused', 'archived'])
 export type BuyerStatus = z.infer<typeof buyerStatus>
@@ -50,16 +50,14 @@ export interface Buyers {
   readonly buyers: PersistentMap<string, Buyer>
 }
 
+const updateBuyer = createRecordUpdate<Buyer, 'buyers'>('buyers')
+
 export const evolveBuyers: SliceOf<Buyers, typeof buyerEvents> = {
   BuyerCreated: (state, { data }) => ({ ...state, buyers: state.buyers.set(data.buyer.id, data.buyer) }),
-  BuyerChanged: (state, { data, meta }) => ({
-    ...state,
-    buyers: state.buyers.update(data.buyerId, (old) => old && applyPatch({ ...old, updatedAt: meta.at }, data.after)),
-  }),
-  BuyerStatusChanged: (state, { data, meta }) => ({
-    ...state,
-    buyers: state.buyers.update(data.buyerId, (old) => old && { ...old, status: data.to, updatedAt: meta.at }),
-  }),
+  BuyerChanged: (state, { data, meta }) =>
+    updateBuyer(state, data.buyerId, (old) => applyPatch({ ...old, updatedAt: meta.at }, data.after)),
+  BuyerStatusChanged: (state, { data, meta }) =>
+    updateBuyer(state, data.buyerId, (old) => ({ ...old, status: data.to, updatedAt: meta.at })),
 }
 
 /** The settings of a new buyer, in the workspace's time zone. */

@@ -8,7 +8,7 @@ import { nameSchema, nullableText, statusNote, timezone } from '../shared/fields
 import { CALL_CAP, CENTS, NAME, SECONDS, TARGET, TEXT } from '../shared/limits.ts'
 import { applyPatch } from '../shared/patch.ts'
 import { patchSchedule, schedule, scheduleInput } from '../shared/schedule.ts'
-import type { SliceOf } from '../shared/slice.ts'
+import { createRecordUpdate, type SliceOf } from '../shared/slice.ts'
 import { normalizeStates, states } from '../shared/states.ts'
 import { bidResult } from './bid-answer.ts'
 import { DEFAULT_RTB, defaultEndpoint, endpoint, endpointSettings, storedRtb, tagFilter } from './endpoint.ts'
@@ -140,19 +140,13 @@ export function refuseNoDestination() {
   )
 }
 
+const updateTarget = createRecordUpdate<Target, 'targets'>('targets')
+
 export const evolveTargets: SliceOf<Targets, Omit<typeof targetEvents, 'TargetStatusChanged'>> = {
-  TargetTested: (state, { data }) => ({
-    ...state,
-    targets: state.targets.update(data.targetId, (old) => old && withHealthCheck(old, data.occurredAt)),
-  }),
+  TargetTested: (state, { data }) => updateTarget(state, data.targetId, (old) => withHealthCheck(old, data.occurredAt)),
   TargetCreated: (state, { data }) => ({ ...state, targets: state.targets.set(data.target.id, data.target) }),
-  TargetChanged: (state, { data, meta }) => ({
-    ...state,
-    targets: state.targets.update(
-      data.targetId,
-      (old) => old && applyPatch({ ...old, updatedAt: meta.at }, data.after),
-    ),
-  }),
+  TargetChanged: (state, { data, meta }) =>
+    updateTarget(state, data.targetId, (old) => applyPatch({ ...old, updatedAt: meta.at }, data.after)),
 }
 
 /** The settings of a new target (Supplement §5), in the workspace's time zone. */
