@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { DialFailure } from './carrier.ts'
+import type { CarrierDialOutcome } from './carrier.ts'
 
 /** Script of one simulated dial (Supplement §11). Seconds are simulated time: `speed` divides them. */
 export const scriptedDial = z.object({
@@ -45,7 +45,7 @@ export type DialResult =
   | {
       readonly answered: false
       readonly afterSeconds: number
-      readonly outcome: Exclude<DialFailure, 'abandoned'>
+      readonly outcome: Exclude<CarrierDialOutcome, 'abandoned'>
       readonly sipCode: number | null
       readonly retryAfterSeconds: number | null
       readonly whisperAccepted: boolean | null
@@ -54,7 +54,7 @@ export type DialResult =
 const OUTCOMES: Readonly<
   Record<
     Exclude<ScriptedDial['result'], 'answer'>,
-    { readonly outcome: Exclude<DialFailure, 'abandoned'>; readonly sipCode: number | null }
+    { readonly outcome: Exclude<CarrierDialOutcome, 'abandoned'>; readonly sipCode: number | null }
   >
 > = {
   no_answer: { outcome: 'no_answer', sipCode: null },

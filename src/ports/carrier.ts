@@ -34,7 +34,7 @@ export interface ReleaseCommand {
 }
 
 /** How a dial ended without an answer. */
-export type DialFailure = 'no_answer' | 'busy' | 'rejected' | 'failed' | 'abandoned'
+export type CarrierDialOutcome = 'no_answer' | 'busy' | 'rejected' | 'failed' | 'abandoned'
 
 /** A notice of the carrier. Notices may be repeated, late or out of order; `at` is the carrier's own instant (ISO). */
 export type CarrierNotice =
@@ -64,7 +64,7 @@ export type CarrierNotice =
       readonly workspaceId: string
       readonly callId: string
       readonly attempt: number
-      readonly outcome: DialFailure
+      readonly outcome: CarrierDialOutcome
       readonly sipCode: number | null
       readonly retryAfterSeconds: number | null
       readonly whisperAccepted: boolean | null
@@ -103,7 +103,7 @@ export type ProbeCommand = Pick<
 
 /** Result of a probe, and its duration (ms) by the carrier's clock. */
 export interface ProbeResult {
-  readonly outcome: 'answered' | Exclude<DialFailure, 'abandoned'>
+  readonly outcome: 'answered' | Exclude<CarrierDialOutcome, 'abandoned'>
   readonly sipCode: number | null
   readonly ms: number
 }

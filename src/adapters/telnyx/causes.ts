@@ -1,10 +1,10 @@
-import type { DialFailure } from '../../ports/carrier.ts'
+import type { CarrierDialOutcome } from '../../ports/carrier.ts'
 
 /**
  * How a dial ended, by Telnyx's hangup cause. `timeout`: our ring time passed. `originator_cancel`: our side hung up,
  * which happens only when the caller is gone.
  */
-const BY_CAUSE: ReadonlyMap<string, DialFailure> = new Map([
+const BY_CAUSE: ReadonlyMap<string, CarrierDialOutcome> = new Map([
   ['user_busy', 'busy'],
   ['call_rejected', 'rejected'],
   ['no_answer', 'no_answer'],
@@ -14,7 +14,7 @@ const BY_CAUSE: ReadonlyMap<string, DialFailure> = new Map([
 ])
 
 /** How a dial ended by its SIP code, for causes that say nothing. */
-const BY_SIP_CODE: Readonly<Record<number, DialFailure>> = {
+const BY_SIP_CODE: Readonly<Record<number, CarrierDialOutcome>> = {
   408: 'no_answer',
   480: 'no_answer',
   486: 'busy',
@@ -35,7 +35,7 @@ export function dialOutcomeOf({
 }: {
   readonly cause: string
   readonly sipCode: number | null
-}): DialFailure {
+}): CarrierDialOutcome {
   // A gateway failure (5xx) counts as failed, whatever the cause says.
   if (sipCode !== null && sipCode >= 500 && sipCode < 600) return 'failed'
   return BY_CAUSE.get(cause) ?? (sipCode === null ? undefined : BY_SIP_CODE[sipCode]) ?? 'failed'
