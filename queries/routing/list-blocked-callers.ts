@@ -45,8 +45,7 @@ export const listBlockedCallers = defineQuery({
   }),
   response: pageOf(blockedCallerShape),
   reads: [blockedCallers, campaigns],
-  async run({ views }: QueryPorts, { query, ...asked }) {
-    const { workspaceId } = asked.tenant
+  async run({ views }: QueryPorts, { query, tenant: { workspaceId } }) {
     const filter = { workspaceId, ...textFilter(query.q), ...scopeFilter(query.campaignId, query.scope) }
     const window = { sort: { createdAt: -1, _position: -1 }, skip: skipOf(query), limit: query.pageSize } as const
     const { docs, total } = await readPage(views, blockedCallers, filter, window)

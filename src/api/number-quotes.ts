@@ -26,16 +26,16 @@ function proves(secrets: Pick<Secrets, 'mac'>, text: string, mac: string): boole
   return sent.length === made.length && timingSafeEqual(sent, made)
 }
 
-/** The quote of a token, for the one it was made for and the number that it was made of; or what is wrong with it. */
+/** The quote of a token, when it was issued to the orderer for that number and has not expired; otherwise the problem. */
 export function quoteOf(
   secrets: Pick<Secrets, 'mac'>,
   token: string,
-  asked: { readonly e164: string; readonly userId: string | null; readonly workspaceId: string; readonly now: string },
+  order: { readonly e164: string; readonly userId: string | null; readonly workspaceId: string; readonly now: string },
 ): Quote | QuoteProblem {
   const [text = '', mac = '', ...more] = token.split('.')
   if (more.length > 0 || !proves(secrets, text, mac)) return 'unknown'
   const terms = quote.parse(JSON.parse(Buffer.from(text, 'base64url').toString()))
-  if (terms.userId !== asked.userId || terms.workspaceId !== asked.workspaceId) return 'unknown'
-  if (terms.e164 !== asked.e164) return 'other-number'
-  return terms.expiresAt > asked.now ? terms : 'expired'
+  if (terms.userId !== order.userId || terms.workspaceId !== order.workspaceId) return 'unknown'
+  if (terms.e164 !== order.e164) return 'other-number'
+  return terms.expiresAt > order.now ? terms : 'expired'
 }

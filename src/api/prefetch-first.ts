@@ -9,7 +9,7 @@ export async function prefetchFirst<Value>(source: AsyncIterable<Value>): Promis
         first = null
         return next
       },
-      // Also when nothing was read yet: what the source holds is to be let go of.
+      // Also before the first read, so that the source releases its resources.
       return: async () => (await rest.return?.()) ?? { done: true, value: undefined },
     }),
   }

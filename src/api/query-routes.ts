@@ -20,8 +20,18 @@ export function queryRoutes(
         if (query.flushesRequestLog) await requestsWritten()
         const now = new Date(clock.now()).toISOString()
         const { actor, sessionHash = null } = principal
-        const asked = { name: query.name, params, query: filter, tenant, surface, now, minPosition, actor, sessionHash }
-        const answer = await runner.run(asked)
+        const request = {
+          name: query.name,
+          params,
+          query: filter,
+          tenant,
+          surface,
+          now,
+          minPosition,
+          actor,
+          sessionHash,
+        }
+        const answer = await runner.run(request)
         if (isRefusal(answer)) return answer
         const headers = { ...query.headers, ...(answer.lag ? READ_LAG_HEADER : {}), ...etagOf(answer.revision) }
         return { status: 200, body: answer.bytes, position: answer.position, headers }

@@ -14,7 +14,7 @@ export function cursorOf(position: number): string {
 }
 
 /** Decodes a cursor of `cursorOf`; undefined for any other text. */
-export function positionOf(cursor: string): number | undefined {
+export function parseCursor(cursor: string): number | undefined {
   const position = Number(Buffer.from(cursor, 'base64url').toString())
   return Number.isSafeInteger(position) && cursorOf(position) === cursor ? position : undefined
 }

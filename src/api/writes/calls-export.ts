@@ -9,10 +9,10 @@ import { defineFile, requestRecordOf } from './exports.ts'
 import type { Write } from './write-route.ts'
 import type { WriteTools } from './write-tools.ts'
 
-/** The lines of the file, each batch made while the one before is sent: never more than one ahead of who reads. */
-export async function* linesOf(callLines: WriteTools['callLines'], asked: Omit<ExportBatchRequest, 'most'>) {
+/** The lines of the file. Each batch is rendered while the one before is sent, at most one ahead of the reader. */
+export async function* linesOf(callLines: WriteTools['callLines'], request: Omit<ExportBatchRequest, 'most'>) {
   let left: number = EXPORT.calls
-  let next = callLines({ ...asked, most: left })
+  let next = callLines({ ...request, most: left })
   for (;;) {
     const { bytes, rows, belowMs } = await next
     left -= rows
@@ -20,8 +20,8 @@ export async function* linesOf(callLines: WriteTools['callLines'], asked: Omit<E
       yield bytes
       return
     }
-    next = callLines({ ...asked, belowMs, most: left })
-    // Who stops reading leaves it behind: nobody hears that it failed.
+    next = callLines({ ...request, belowMs, most: left })
+    // When the reader stops, nothing awaits this batch, and its failure would be an unhandled rejection.
     next.catch(() => undefined)
     yield bytes
   }
@@ -41,9 +41,9 @@ export const exportCalls: Write = defineFile({
   reads: [callLog],
   rejects: ['bad-request'],
   async open({ filter: query, tenant, now, tools: { views, callLines, random } }) {
-    const asked = selectCalls({ query, tenant, now })
-    if (isRefusal(asked)) return asked
-    const { filter, from, to, timezone } = asked
+    const selection = selectCalls({ query, tenant, now })
+    if (isRefusal(selection)) return selection
+    const { filter, from, to, timezone } = selection
     const count = await views.count(collectionOf(callLog), filter)
     const window = { fromMs: Date.parse(from), belowMs: Date.parse(to) }
     return {

@@ -3,10 +3,10 @@ import { CarrierRefused, CarrierUnavailable } from '../../ports/carrier-numbers.
 
 /** The carrier's answer, or its own sentence when it refuses or is unavailable. */
 export async function orUpstreamError<Result>(
-  asked: () => Promise<Result>,
+  call: () => Promise<Result>,
 ): Promise<Result | Refusal<'upstream-error'>> {
   try {
-    return await asked()
+    return await call()
   } catch (error) {
     if (error instanceof CarrierRefused || error instanceof CarrierUnavailable)
       return refuse('upstream-error', null, error.message)

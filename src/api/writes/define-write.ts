@@ -13,7 +13,7 @@ type AnswerOf<Q extends AnyQuery<QueryPorts>> = z.output<Q['response']>
 type MaybePromise<Value> = Value | Promise<Value>
 
 /** A request before its command. */
-interface Received<Params, Body> {
+interface WriteRequest<Params, Body> {
   readonly params: Params
   readonly body: Body
   /** The secret that `issue` made; empty where the write issues none. */
@@ -22,13 +22,13 @@ interface Received<Params, Body> {
 }
 
 /** A request after its command and the effects of it. */
-interface Executed<Params, Body, C extends AnyCommand> extends Received<Params, Body> {
+interface ExecutedWrite<Params, Body, C extends AnyCommand> extends WriteRequest<Params, Body> {
   readonly outcome: CommandOutcome<C['entity']['events']>
 }
 
 /** A request after the query that answers it. */
-interface Answered<Params, Body, C extends AnyCommand, Q extends AnyQuery<QueryPorts>>
-  extends Executed<Params, Body, C> {
+interface AnsweredWrite<Params, Body, C extends AnyCommand, Q extends AnyQuery<QueryPorts>>
+  extends ExecutedWrite<Params, Body, C> {
   readonly answer: AnswerOf<Q>
 }
 
@@ -39,19 +39,21 @@ interface WriteDefinition<Params, Body, C extends AnyCommand, Q extends AnyQuery
   /** Issues a secret that the command stores in part and the response shows once. */
   readonly issue?: (context: WriteContext<NoInfer<Params>, NoInfer<Body>>) => Promise<string | Refusal>
   /** The command's input. */
-  readonly input: (received: Received<NoInfer<Params>, NoInfer<Body>>) => MaybePromise<NoInfer<InputOf<C>> | Refusal>
+  readonly input: (
+    received: WriteRequest<NoInfer<Params>, NoInfer<Body>>,
+  ) => MaybePromise<NoInfer<InputOf<C>> | Refusal>
   /** Whether the effects that reactions would run later are run before the response. */
   readonly runsEffects?: boolean
   /** The query that reads what the command wrote; left out where the response needs none. */
   readonly answer?: {
     readonly query: Q
-    readonly params: (executed: Executed<NoInfer<Params>, NoInfer<Body>, NoInfer<C>>) => NoInfer<ParamsOf<Q>>
+    readonly params: (executed: ExecutedWrite<NoInfer<Params>, NoInfer<Body>, NoInfer<C>>) => NoInfer<ParamsOf<Q>>
   }
   /** The response's status; by default the one status that `responses` declares. */
-  readonly status?: (executed: Executed<NoInfer<Params>, NoInfer<Body>, NoInfer<C>>) => number
+  readonly status?: (executed: ExecutedWrite<NoInfer<Params>, NoInfer<Body>, NoInfer<C>>) => number
   /** The response's body; by default the answer of the query, or none. */
   readonly respond?: (
-    answered: Answered<NoInfer<Params>, NoInfer<Body>, NoInfer<C>, NoInfer<Q>>,
+    answered: AnsweredWrite<NoInfer<Params>, NoInfer<Body>, NoInfer<C>, NoInfer<Q>>,
   ) => MaybePromise<WriteResponse['body'] | Refusal>
 }
 

@@ -12,14 +12,14 @@ import type { WriteContext } from './write-context.ts'
 import { defineWriteRoute, type Write } from './write-route.ts'
 import type { WriteTools } from './write-tools.ts'
 
-/** A file as it is about to be given out. */
+/** An export, ready to be sent. */
 export interface ExportFile {
-  /** What was asked, as it goes on record. */
+  /** The parameters that were sent, as the activity log records them. */
   readonly filters: Readonly<Record<string, string>>
   /** Number of rows, or its upper bound; null when unknown. */
   readonly rows: number | null
   readonly head: Uint8Array
-  /** Its lines, a batch at a time, made while they are sent. */
+  /** Its lines in batches, each rendered while the one before is sent. */
   readonly batches: AsyncIterable<Uint8Array>
 }
 
@@ -28,37 +28,37 @@ interface ExportBasics {
   readonly summary: string
   readonly kind: ExportKind
   readonly mounts: readonly Mount[]
-  /** The read models that the file is made of. */
+  /** The projections that the file reads. */
   readonly reads: readonly AnyProjection[]
 }
 
-/** A file as data: what it is asked, and how it begins. */
-interface FileDefinition<Asked extends object> extends ExportBasics {
-  readonly query: z.ZodType<Asked>
+/** An export as data: its parameters, and how it starts. */
+interface FileDefinition<Filters extends object> extends ExportBasics {
+  readonly query: z.ZodType<Filters>
   readonly type?: string
   readonly rejects: readonly string[]
-  /** Judges the question, and tells what the file will be; nothing of it is read before it is on record. */
+  /** Checks the parameters and describes the file. Its batches are read only after the export is in the activity log. */
   readonly open: (
-    asking: Pick<WriteContext<unknown, unknown, Asked>, 'filter' | 'tenant' | 'now' | 'tools'>,
+    request: Pick<WriteContext<unknown, unknown, Filters>, 'filter' | 'tenant' | 'now' | 'tools'>,
   ) => Promise<ExportFile | Refusal>
 }
 
-/** A file of records as data: what it is asked, what stands in it, and where its records come from. */
-interface RecordExportDefinition<Asked extends object, Row> extends ExportBasics {
-  readonly query: z.ZodType<Asked>
-  /** What is wrong with the question across its parameters; null for nothing. */
-  readonly problem?: (asked: NoInfer<Asked>) => Refusal | null
+/** An export of records as data: its parameters, its columns, and the source of its records. */
+interface RecordExportDefinition<Filters extends object, Row> extends ExportBasics {
+  readonly query: z.ZodType<Filters>
+  /** A refusal of parameters that contradict each other; null when there is none. */
+  readonly problem?: (filters: NoInfer<Filters>) => Refusal | null
   readonly columns: readonly CsvColumn<NoInfer<Row>>[]
   readonly batches: (
     views: WriteTools['views'],
     workspaceId: string,
-    asked: NoInfer<Asked>,
+    filters: NoInfer<Filters>,
   ) => AsyncIterable<readonly Row[]>
 }
 
-/** The parameters that were sent, as they go on record; `limit` stands apart. */
-export function requestRecordOf(asked: object): Pick<ExportFile, 'filters' | 'rows'> {
-  const sent = Object.entries(asked).filter(([, value]) => value !== undefined)
+/** The parameters that were sent, as the activity log records them; `limit` is the number of rows. */
+export function requestRecordOf(parameters: object): Pick<ExportFile, 'filters' | 'rows'> {
+  const sent = Object.entries(parameters).filter(([, value]) => value !== undefined)
   const filters = sent.flatMap(([name, value]) => (name === 'limit' ? [] : [[name, String(value)] as const]))
   const limit = sent.find(([name]) => name === 'limit')?.[1]
   return { filters: Object.fromEntries(filters), rows: typeof limit === 'number' ? limit : null }
@@ -74,10 +74,10 @@ async function* linesOf<Row>(columns: readonly CsvColumn<Row>[], batches: AsyncI
 }
 
 /**
- * Defines an export: a GET that streams a CSV file. That it was asked for is durable, and in the activity log, before
- * the first byte (Document 1, "Limits", Exports); a source that fails under way drops the connection.
+ * Defines an export: a GET that streams a CSV file. The request is durable, and in the activity log, before the first
+ * byte (Document 1, "Limits", Exports). When the source fails in the middle of the file, the connection is dropped.
  */
-export function defineFile<Asked extends object>(definition: FileDefinition<Asked>): Write {
+export function defineFile<Filters extends object>(definition: FileDefinition<Filters>): Write {
   const { name, summary, kind, mounts, query, type = CSV_MEDIA_TYPE, rejects, reads, open } = definition
   return defineWriteRoute({
     name,
@@ -115,13 +115,13 @@ export function defineFile<Asked extends object>(definition: FileDefinition<Aske
   })
 }
 
-/** Defines an export of records that are read here. */
-export function defineExport<Asked extends object, Row>({
+/** Defines an export of records. */
+export function defineExport<Filters extends object, Row>({
   problem,
   columns,
   batches,
   ...named
-}: RecordExportDefinition<Asked, Row>): Write {
+}: RecordExportDefinition<Filters, Row>): Write {
   return defineFile({
     ...named,
     rejects: problem ? ['validation-error'] : [],

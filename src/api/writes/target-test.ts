@@ -70,12 +70,12 @@ function bidderResult(rtb: Rtb, answer: EgressResponse): Omit<TestResponse, 'lat
 /** One ping, marked as a test. */
 async function ping({ egress, secrets }: WriteTools, rtb: Rtb, bidUrl: string): Promise<TestResponse> {
   const opened = Object.entries(rtb.bidHeaders).map(([name, value]) => [name, secrets.unseal(value)])
-  const asked = {
+  const request = {
     ...createTestPing({ ...rtb, bidHeaders: Object.fromEntries(opened) }, bidUrl),
     timeoutMs: rtb.timeoutMs,
     maxBytes: RTB.answerBytes,
   }
-  const answer = await egress.send(asked)
+  const answer = await egress.send(request)
   return { latencyMs: Math.round(answer.ms), ...bidderResult(rtb, answer) }
 }
 

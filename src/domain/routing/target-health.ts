@@ -56,8 +56,8 @@ function suppressionSeconds(failures: number, { sipCode, retryAfterSeconds }: Di
   const { first, max, unavailable, retryAfterMax } = SUPPRESSION_SECONDS
   const further = failures - TARGET_FAILURES.suppressed
   const tripped = further < 0 ? 0 : Math.min(max, first * 2 ** further)
-  const asked = sipCode === SERVICE_UNAVAILABLE ? (retryAfterSeconds ?? unavailable) : 0
-  return Math.max(tripped, Math.min(retryAfterMax, asked))
+  const requested = sipCode === SERVICE_UNAVAILABLE ? (retryAfterSeconds ?? unavailable) : 0
+  return Math.max(tripped, Math.min(retryAfterMax, requested))
 }
 
 type Suppression = Pick<TargetHealth, 'suppressedFrom' | 'suppressedUntil'>

@@ -161,8 +161,8 @@ function createAnswer(tracking: Tracking, changeCountOf: (projection: string) =>
     const tracked = tracking.of(collection)
     if (!tracked || tracked.broken) return null
     const terms = termsOf(filter)
-    const asked = terms && split(terms)
-    if (!asked) return null
+    const conditions = terms && split(terms)
+    if (!conditions) return null
     if (!tracked.loaded) {
       // The first load may take seconds: meanwhile the store answers. If it fails, the next query starts it again.
       tracking.refresh(tracked).catch(() => {})
@@ -174,9 +174,9 @@ function createAnswer(tracking: Tracking, changeCountOf: (projection: string) =>
       tracked.moves = moves
     }
     if (tracked.broken) return null
-    const table = tracked.tables.get(asked.workspaceId)
+    const table = tracked.tables.get(conditions.workspaceId)
     if (!table) return none
-    const selection = select(table, asked.others)
+    const selection = select(table, conditions.others)
     return selection && from(table, selection)
   }
 }
