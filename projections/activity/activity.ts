@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { activityEntry, hashAfter, NO_HASH } from '../../src/domain/activity/activity-entry.ts'
-import { entryOf, loggedEvents, workspaceOf } from '../../src/domain/activity/activity-log.ts'
+import { activityEntryOf, loggedEvents, workspaceOf } from '../../src/domain/activity/activity-log.ts'
 import type { RecordedEvent } from '../../src/kernel/event.ts'
 import { defineProjection, forAllEvents } from '../../src/kernel/projection.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -12,7 +12,7 @@ type Doc = Readonly<z.infer<typeof doc>>
 
 /** The newest entry of a chain after an event: the head. */
 function headAfter(before: Doc | null, event: RecordedEvent, workspaceId: string): Doc | null {
-  const entry = entryOf(event)
+  const entry = activityEntryOf(event)
   if (entry === null) return before
   const { id: entryId, ...fields } = entry
   const [seq, previous] = before ? [before.seq + 1, before.hash] : [1, NO_HASH]

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import type { ApiRequest, ApiRoute, RawBody } from '../../ports/api.ts'
-import { headerNames, positionOf } from '../../ports/api-headers.ts'
+import { headerNames, parseCursor } from '../../ports/api-headers.ts'
 import { idempotencyKeyOf } from './headers.ts'
 import { issueMessage, type Problems, problemsByPath } from './issue-messages.ts'
 import { strictSchema } from './strict.ts'
@@ -22,7 +22,7 @@ function parsePart(schema: z.ZodType, value: unknown, whole: string): Part<unkno
 function minPositionOf({ headers }: FastifyRequest): Part<number | null> {
   const sent = headers[headerNames.minPosition]
   if (sent === undefined) return { value: null }
-  const position = positionOf(String(sent))
+  const position = parseCursor(String(sent))
   return position === undefined
     ? { problems: { [headerNames.minPosition]: `must be a cursor from the response header ${headerNames.position}` } }
     : { value: position }

@@ -101,18 +101,18 @@ async function namesIn(db: Db): Promise<readonly string[]> {
 }
 
 async function find(db: Db, collection: string, page: Page): Promise<readonly StoredDocument[]> {
-  return (await pageOf(db, collection, page)?.toArray())?.flatMap(storedOf) ?? []
+  return (await findPage(db, collection, page)?.toArray())?.flatMap(storedOf) ?? []
 }
 
 /** Cursor of a page; null for a limit of 0, which the server reads as no limit. */
-function pageOf(db: Db, collection: string, { filter, sort = {}, skip = 0, limit }: Page): FindCursor<Row> | null {
+function findPage(db: Db, collection: string, { filter, sort = {}, skip = 0, limit }: Page): FindCursor<Row> | null {
   const cursor = rowsOf(db, collection).find(toServerFilter(filter)).sort(serverSortOf(sort)).skip(skip)
   return limit === 0 ? null : limit === undefined ? cursor : cursor.limit(limit)
 }
 
 async function pluck(db: Db, collection: string, path: string, page: Page): Promise<readonly Scalar[]> {
   const at = storedPath(path)
-  const found = await pageOf(db, collection, page)
+  const found = await findPage(db, collection, page)
     ?.project({ _id: 0, [at]: 1 })
     .toArray()
   const steps = at.split('.')

@@ -3,7 +3,7 @@ import { unsealHeaders } from '../../ports/sealed-headers.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { PlacedCall } from '../../ports/simulated-carrier.ts'
 import type { SimulatedDial } from './dial.ts'
-import { recordingOf } from './recordings.ts'
+import { simulatedRecordingOf } from './recordings.ts'
 import type { SimulatedCallState } from './simulated-call.ts'
 
 const keyOf = ({ workspaceId, callId }: PlacedCall) => ({ workspaceId, callId })
@@ -27,7 +27,7 @@ export function dialNotice(placed: PlacedCall, dial: SimulatedDial): CarrierNoti
 export function endNotices(placed: PlacedCall, state: SimulatedCallState): readonly CarrierNotice[] {
   if (!state.ends) return []
   const { hungUpBy, at } = state.ends
-  const recording = recordingOf(state)
+  const recording = simulatedRecordingOf(state)
   const end = { type: 'call-ended', ...keyOf(placed), hungUpBy, recorded: recording !== null, at } as const
   if (!recording) return [end]
   const { carrierRecordingId, ms, expiresAt, savedAt } = recording

@@ -18,7 +18,7 @@ export interface SimulatedRecording {
 }
 
 /** The recording of a call; null when none was requested or the talk has no length. */
-export function recordingOf({ placed, dials, ends }: SimulatedCallState): SimulatedRecording | null {
+export function simulatedRecordingOf({ placed, dials, ends }: SimulatedCallState): SimulatedRecording | null {
   const dial = dials.find(({ answered, record }) => answered && record)
   if (!placed || !dial || !ends) return null
   const ms = Date.parse(ends.at) - Date.parse(dial.resultAt)
@@ -38,7 +38,7 @@ export function createSimulatedRecordings(
 ): CarrierRecordings {
   return {
     async open({ carrierCallId, carrierRecordingId }) {
-      const recording = recordingOf(await stateOf(carrierCallId))
+      const recording = simulatedRecordingOf(await stateOf(carrierCallId))
       if (recording?.carrierRecordingId !== carrierRecordingId) return null
       if (Date.parse(recording.expiresAt) <= clock.now()) return null
       const { ms } = recording

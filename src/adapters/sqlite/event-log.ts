@@ -3,7 +3,14 @@ import { openChangeSignal, watchExternalWrites } from './change-signal.ts'
 import { openDatabase, withUnavailable } from './database.ts'
 import { packAppend } from './event-appends.ts'
 import type { EventReadCalls } from './event-read-thread.ts'
-import { EVENT_LAYOUT, type EventReads, pageOf, prepareEventReads, READ_LIMIT, toRecordedEvent } from './event-table.ts'
+import {
+  EVENT_LAYOUT,
+  type EventReads,
+  logPageOf,
+  prepareEventReads,
+  READ_LIMIT,
+  toRecordedEvent,
+} from './event-table.ts'
 import type { EventWrites } from './event-thread.ts'
 import { follow } from './follow.ts'
 import { openFileThread } from './worker-client.ts'
@@ -35,7 +42,7 @@ export async function openSqliteEventLog(path: string): Promise<EventLog> {
       return rows.map(toRecordedEvent)
     },
     async readAll(after, limit = READ_LIMIT, types) {
-      return pageOf(await (await reader.remote()).all([after, limit, types]))
+      return logPageOf(await (await reader.remote()).all([after, limit, types]))
     },
     follow: (after, signal) =>
       follow(
@@ -79,7 +86,7 @@ export async function openSqliteEventReader(path: string): Promise<EventLog> {
   const log: EventLog = {
     append: () => Promise.reject(unavailable(`${path} is open for reading only.`)),
     read: (stream, from, limit = READ_LIMIT) => read((table) => table.stream(stream, from, limit).map(toRecordedEvent)),
-    readAll: (after, limit = READ_LIMIT, types) => read((table) => pageOf(table.all(after, limit, types))),
+    readAll: (after, limit = READ_LIMIT, types) => read((table) => logPageOf(table.all(after, limit, types))),
     follow: (after, signal) =>
       follow({ readAll: (from) => log.readAll(from), listen, closed: closed.signal }, after, signal),
     head: () => read((table) => table.head()),

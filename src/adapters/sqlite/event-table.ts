@@ -89,6 +89,6 @@ export function toRecordedEvent([position, stream, revision, type, version, data
 }
 
 /** Parses a page of rows. */
-export function pageOf({ rows, position, end }: RowPage): LogPage {
+export function logPageOf({ rows, position, end }: RowPage): LogPage {
   return { events: rows.map(toRecordedEvent), position, end }
 }

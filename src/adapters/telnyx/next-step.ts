@@ -13,7 +13,7 @@ import {
   whisperResult,
 } from './pending-dial.ts'
 import {
-  answerStep,
+  answerCallerStep,
   hangupStep,
   isUp,
   releaseDeadlines,
@@ -106,7 +106,7 @@ const advanceDial: Rule = (call) => {
   if (!pending || call.session.releases.length > 0) return null
   const { session, caller, dial, leg } = pending
   const { attempt, whisper } = dial
-  const answered = answerStep(call)
+  const answered = answerCallerStep(call)
   if (answered) return answered
   if (!isCompleted(session, `dial:${attempt}`)) return step(`dial:${attempt}`, { do: 'dial', caller, dial })
   if (!leg?.answeredAt) return playRingback(call, pending)

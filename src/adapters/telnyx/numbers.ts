@@ -2,7 +2,7 @@ import type { Telnyx } from 'telnyx'
 import { z } from 'zod'
 import { type CarrierNumbers, type CarrierOrder, CarrierRefused } from '../../ports/carrier-numbers.ts'
 import { openClient, request, requestIfFound, type TelnyxAccount } from './client.ts'
-import { availableNumbers, heldNumber, numberOrder, orderResponse, type TelnyxOrder } from './responses.ts'
+import { heldNumber, orderResponse, type TelnyxOrder, telnyxAvailableNumbers, telnyxOrder } from './responses.ts'
 import { filterOf, offerOf } from './search.ts'
 
 /** Telnyx's maximum page size. */
@@ -31,7 +31,7 @@ async function rowsOf<Row>(pages: () => AsyncIterable<unknown>, row: z.ZodType<R
 /** An order that was sent before: our command id is its reference; null when there is none. */
 async function findSentOrder(client: Telnyx, commandId: string): Promise<TelnyxOrder | null> {
   const filter = { customer_reference: commandId }
-  const orders = await rowsOf(() => client.numberOrders.list({ filter, 'page[size]': PAGE }), numberOrder)
+  const orders = await rowsOf(() => client.numberOrders.list({ filter, 'page[size]': PAGE }), telnyxOrder)
   return orders.find(({ customer_reference }) => customer_reference === commandId) ?? null
 }
 
@@ -51,7 +51,7 @@ export function createTelnyxNumbers(account: TelnyxAccount): CarrierNumbers {
     search: (query) =>
       request(
         () => client.availablePhoneNumbers.list({ filter: filterOf(query) }),
-        (answer) => offerOf(query, availableNumbers.parse(answer)),
+        (answer) => offerOf(query, telnyxAvailableNumbers.parse(answer)),
       ),
     async placeOrder({ commandId, e164 }) {
       const before = await findSentOrder(client, commandId)

@@ -11,7 +11,7 @@ export const isUp = (session: Session, { id, ended }: Leg) => ended === null && 
 export const hangupStep = ({ id }: Pick<Leg, 'id'>): Step => step(`hangup:${id}`, { do: 'hangup', leg: id })
 
 /** Answers the caller, which every later command needs. */
-export function answerStep({ session, caller }: RecognizedCall): Step | null {
+export function answerCallerStep({ session, caller }: RecognizedCall): Step | null {
   return isCompleted(session, 'answer') ? null : step('answer', { do: 'answer', leg: caller.id })
 }
 
@@ -69,7 +69,7 @@ const RELEASES: {
   },
   message: (call, { text }) => {
     const { session, caller } = call
-    if (!isCompleted(session, 'answer') || !isAudible(call)) return answerStep(call)
+    if (!isCompleted(session, 'answer') || !isAudible(call)) return answerCallerStep(call)
     if (!isCompleted(session, 'message'))
       return stopRingbackStep(call) ?? step('message', { do: 'speak', leg: caller.id, text })
     const speaks = hasOutcome(session, 'message', 'done') && caller.spokenAt === null && !isTimedOut(call, 'message')
@@ -77,7 +77,7 @@ const RELEASES: {
   },
   forward: (call, { e164: to }) => {
     const { session, caller } = call
-    if (!isCompleted(session, 'answer') || !isAudible(call)) return answerStep(call)
+    if (!isCompleted(session, 'answer') || !isAudible(call)) return answerCallerStep(call)
     if (!isCompleted(session, 'forward'))
       return stopRingbackStep(call) ?? step('forward', { do: 'transfer', caller, to })
     return hasOutcome(session, 'forward', 'done') && !forwardLeg(session)?.ended ? null : dismissCallerStep(call)

@@ -6,7 +6,7 @@ const e164 = z.string().regex(/^\+[1-9]\d{6,14}$/)
 const numberType = z.enum(['local', 'toll_free', 'mobile', 'national', 'shared_cost'])
 
 /** GET /available_phone_numbers */
-export const availableNumbers = z.object({
+export const telnyxAvailableNumbers = z.object({
   data: z.array(
     z.object({
       phone_number: e164,
@@ -20,19 +20,19 @@ export const availableNumbers = z.object({
   ),
   meta: z.object({ total_results: z.int().nullish(), best_effort_results: z.int().nullish() }).nullish(),
 })
-export type AvailableNumber = z.infer<typeof availableNumbers>['data'][number]
+export type AvailableNumber = z.infer<typeof telnyxAvailableNumbers>['data'][number]
 
 /** An order in the responses that create, read and list it. */
-export const numberOrder = z.object({
+export const telnyxOrder = z.object({
   id: z.string().min(1),
   status: z.enum(['pending', 'success', 'failure']),
   customer_reference: z.string().nullish(),
   requirements_met: z.boolean().nullish(),
 })
-export type TelnyxOrder = z.infer<typeof numberOrder>
+export type TelnyxOrder = z.infer<typeof telnyxOrder>
 
 /** POST /number_orders, GET /number_orders/:id */
-export const orderResponse = z.object({ data: numberOrder })
+export const orderResponse = z.object({ data: telnyxOrder })
 
 /** A number of the account. */
 export const heldNumber = z.object({ id: z.string().min(1), phone_number: z.string(), status: z.string().nullish() })
@@ -46,7 +46,7 @@ export const savedRecording = z.object({
 export const dialledCall = z.object({ data: z.object({ call_control_id: z.string().min(1) }) })
 
 /** GET /calls/:id */
-export const callStatus = z.object({
+export const telnyxCallStatus = z.object({
   data: z.object({ is_alive: z.boolean(), end_time: z.iso.datetime({ offset: true }).nullish().catch(null) }),
 })
 

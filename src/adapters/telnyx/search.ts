@@ -1,7 +1,7 @@
 import { getCountryCallingCode, isSupportedCountry } from 'libphonenumber-js/min'
 import type { AvailablePhoneNumberListParams } from 'telnyx/resources/available-phone-numbers'
 import type { NumberOffer, NumberQuery, OfferedNumber } from '../../ports/carrier-numbers.ts'
-import type { AvailableNumber, availableNumbers } from './responses.ts'
+import type { AvailableNumber, telnyxAvailableNumbers } from './responses.ts'
 
 type Filter = AvailablePhoneNumberListParams.Filter
 type Feature = NonNullable<Filter['features']>[number]
@@ -120,7 +120,7 @@ function toOfferedNumber({ countryCode, numberType }: NumberQuery, found: Availa
 }
 
 /** The offer that Telnyx's response makes: near matches count only for a best-effort search. */
-export function offerOf(query: NumberQuery, answer: ReturnType<typeof availableNumbers.parse>): NumberOffer {
+export function offerOf(query: NumberQuery, answer: ReturnType<typeof telnyxAvailableNumbers.parse>): NumberOffer {
   const wanted = answer.data.filter(
     ({ best_effort, phone_number }) => (best_effort && query.bestEffort) || matchesPatterns(query, phone_number),
   )

@@ -3,7 +3,7 @@ import type { ProbeCommand } from '../../ports/carrier.ts'
 import { request } from './client.ts'
 import { clientState } from './client-state.ts'
 import { addressOf, callerIdFields, type DialSettings, sipFields } from './dial-settings.ts'
-import { callStatus, dialledCall } from './responses.ts'
+import { dialledCall, telnyxCallStatus } from './responses.ts'
 import { ringbackTone } from './ringback.ts'
 import { DONE, isGone, runCommand, type StepOutcome } from './run-command.ts'
 import type { Leg, RequestedDial } from './session.ts'
@@ -116,7 +116,7 @@ export function createVoice(client: Telnyx, { connectionId }: { readonly connect
         })
       const { is_alive: alive, end_time: endedAt = null } = await request(
         retrieve,
-        (response) => callStatus.parse(response).data,
+        (response) => telnyxCallStatus.parse(response).data,
       )
       return { alive, endedAt }
     },

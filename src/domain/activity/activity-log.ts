@@ -57,7 +57,7 @@ export function workspaceOf(event: RecordedEvent): string | null {
 }
 
 /** The log entry of an event; null for one that is not logged. */
-export function entryOf(event: RecordedEvent): UnhashedEntry | null {
+export function activityEntryOf(event: RecordedEvent): UnhashedEntry | null {
   const row = formatEvent(event)
   if (row === null) return null
   const { position, meta } = event

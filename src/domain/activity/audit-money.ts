@@ -15,7 +15,7 @@ const MONEY = {
   usage: null,
 } as const
 
-interface Entry {
+interface WalletEntryData {
   readonly kind: keyof typeof MONEY
   readonly reference: string
   readonly amountCents: number
@@ -23,7 +23,10 @@ interface Entry {
   readonly note: string | null
 }
 
-function walletEntry({ kind, reference, amountCents, balanceCents, note }: Entry, sign: 1 | -1): AuditEntry | null {
+function walletEntry(
+  { kind, reference, amountCents, balanceCents, note }: WalletEntryData,
+  sign: 1 | -1,
+): AuditEntry | null {
   const row = MONEY[kind]
   if (row === null) return null
   const balance = changesBetween({ balanceCents: balanceCents - sign * amountCents }, { balanceCents, reference, note })

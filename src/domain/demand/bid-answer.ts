@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { toCents } from '../money/money.ts'
 import { CENTS } from '../shared/limits.ts'
-import { type Json, valueAt } from './bid-path.ts'
+import { firstMatch, type Json } from './bid-path.ts'
 import type { Rtb } from './endpoint.ts'
 
 /** The result of one ping to a bidder (Document 2, final outbound statuses). */
@@ -67,7 +67,7 @@ function parseJson(text: string): Json | undefined {
 export function readBidAnswer(rtb: Rtb, answer: string): BidAnswer | null {
   const body = parseJson(answer)
   if (body === undefined) return null
-  const at = (name: keyof typeof DEFAULT_PATHS) => valueAt(rtb[name] ?? DEFAULT_PATHS[name], body)
+  const at = (name: keyof typeof DEFAULT_PATHS) => firstMatch(rtb[name] ?? DEFAULT_PATHS[name], body)
   const number = (name: keyof typeof DEFAULT_PATHS) => priceValue.safeParse(at(name)).data ?? null
   const text = (name: keyof typeof DEFAULT_PATHS) => textValue.safeParse(at(name)).data ?? null
   const accept = at('acceptPath')

@@ -34,7 +34,7 @@ export function pathProblem(path: string): string | null {
  * The first value at a path in a bidder's answer; undefined when there is none, or the answer is too deep to traverse. The
  * path must be valid (`pathProblem`).
  */
-export function valueAt(path: string, answer: Json): unknown {
+export function firstMatch(path: string, answer: Json): unknown {
   try {
     return compilePath(path).match(answer)?.value
   } catch {

@@ -5,7 +5,7 @@ import { startExport } from '../../../commands/activity/start-export.ts'
 import { user } from '../../../src/domain/access/user.ts'
 import { activity } from '../../../src/domain/activity/activity.ts'
 import { changesBetween, HIDDEN } from '../../../src/domain/activity/activity-changes.ts'
-import { entryOf, loggedEvents, workspaceOf } from '../../../src/domain/activity/activity-log.ts'
+import { activityEntryOf, loggedEvents, workspaceOf } from '../../../src/domain/activity/activity-log.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { wallet } from '../../../src/domain/money/wallet.ts'
 import { blocklist } from '../../../src/domain/routing/blocklist.ts'
@@ -16,7 +16,7 @@ import { given, idOf, NOW, recordedEvents, WORKSPACE } from '../../support/fixtu
 
 const told = (entity: AnyEntity, type: string, data: unknown) => {
   const [event] = recordedEvents(entity, [{ type, data }])
-  return event ? entryOf(event) : null
+  return event ? activityEntryOf(event) : null
 }
 const inLog = (entity: AnyEntity, event: NewEvent) => recordedEvents(entity, [event]).map(workspaceOf)
 

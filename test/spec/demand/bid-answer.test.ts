@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
 import { bidResultOf, readBidAnswer } from '../../../src/domain/demand/bid-answer.ts'
-import { pathProblem, valueAt } from '../../../src/domain/demand/bid-path.ts'
+import { firstMatch, pathProblem } from '../../../src/domain/demand/bid-path.ts'
 import { DEFAULT_RTB, type Rtb } from '../../../src/domain/demand/endpoint.ts'
 import { createTestPing } from '../../../src/domain/demand/test-ping.ts'
 import { expandMacros } from '../../../src/domain/shared/macros.ts'
@@ -97,7 +97,7 @@ describe('a path into an answer', () => {
 
   it('returns the first value', () => {
     expect(
-      valueAt('$.list[?@.ok==true].price', {
+      firstMatch('$.list[?@.ok==true].price', {
         list: [
           { ok: false, price: 1 },
           { ok: true, price: 2 },
@@ -105,7 +105,7 @@ describe('a path into an answer', () => {
         ],
       }),
     ).toBe(2)
-    expect(valueAt('$.nothing', {})).toBeUndefined()
+    expect(firstMatch('$.nothing', {})).toBeUndefined()
   })
 })
 
