@@ -10,13 +10,52 @@ import { createMemoryLog } from '../support/memory/event-log.ts'
 
 const { gapMs, heartbeatMs, slowMs, max } = LIVE_STREAM
 
-/** The stream of live boards over a log and a clock of the test's own; each move of a call makes another board. */
-function opened() {
+/** A request of the workspace's console whose connection is `connection`. */
+const requestOver = (connection: NonNullable<ApiRequest['connection']>): ApiRequest => ({
+  params: {},
+  query: {},
+  body: null,
+  principal: {
+    actor: { type: 'user', id: null, name: 'Ann' },
+    credentialId: 'user:ann',
+    ratePerMinute: null,
+    tenant: { workspaceId: WORKSPACE, timezone: 'UTC' },
+  },
+  surface: 'console',
+  requestId: 'req',
+  idempotencyKey: null,
+  ifMatch: null,
+  ip: '',
+  minPosition: null,
+  range: null,
+  connection,
+})
+
+/** The arrival of a new call. */
+const arrival = (commandId: string, at: number) => ({
+  type: 'CallArrived',
+  version: 1,
+  data: {},
+  meta: {
+    eventId: v7(),
+    workspaceId: WORKSPACE,
+    actor: { type: 'system', id: null, name: 'Test' } as const,
+    commandId,
+    correlationId: 'c',
+    causationId: null,
+    at: new Date(at).toISOString(),
+    surface: 'carrier',
+    ip: null,
+  },
+})
+
+/** The stream of live boards over a log and a clock of the test's own. Each arrival of a call changes the board. */
+function openStream() {
   const clock = createManualClock()
   const log = createMemoryLog()
   const follows: AbortSignal[] = []
-  let moves = 0
-  let looks = 0
+  let arrivals = 0
+  let queries = 0
   const { route, close } = openLiveStream({
     log: {
       ...log,
@@ -27,8 +66,8 @@ function opened() {
     },
     queries: {
       async run({ minPosition }) {
-        looks += 1
-        const bytes = new TextEncoder().encode(JSON.stringify({ live: [], count: moves }))
+        queries += 1
+        const bytes = new TextEncoder().encode(JSON.stringify({ live: [], count: arrivals }))
         return { bytes, position: minPosition, lag: false, revision: null }
       },
     },
@@ -44,25 +83,7 @@ function opened() {
       reader.drops += 1
       leaving.abort()
     }
-    const request: ApiRequest = {
-      params: {},
-      query: {},
-      body: null,
-      principal: {
-        actor: { type: 'user', id: null, name: 'Ann' },
-        credentialId: 'user:ann',
-        ratePerMinute: null,
-        tenant: { workspaceId: WORKSPACE, timezone: 'UTC' },
-      },
-      surface: 'console',
-      requestId: 'req',
-      idempotencyKey: null,
-      ifMatch: null,
-      ip: '',
-      minPosition: null,
-      range: null,
-      connection: { closeSignal: () => leaving.signal, drop },
-    }
+    const request = requestOver({ closeSignal: () => leaving.signal, drop })
     const answer = await route.run(request)
     if (isRefusal(answer)) return answer.refused
     if (!isStream(answer.body)) throw new Error('A stream is expected.')
@@ -74,26 +95,15 @@ function opened() {
     follows,
     watch,
     close,
-    looks: () => looks,
+    queries: () => queries,
     async watching() {
       const watched = await watch()
       if (typeof watched === 'string') throw new Error(`Refused: ${watched}`)
       return watched
     },
-    async move() {
-      moves += 1
-      const meta = {
-        eventId: v7(),
-        workspaceId: WORKSPACE,
-        actor: { type: 'system', id: null, name: 'Test' } as const,
-        commandId: String(moves),
-        correlationId: 'c',
-        causationId: null,
-        at: new Date(clock.now()).toISOString(),
-        surface: 'carrier',
-        ip: null,
-      }
-      await log.append(`call-${v7()}`, -1, [{ type: 'CallArrived', version: 1, data: {}, meta }])
+    async arrive() {
+      arrivals += 1
+      await log.append(`call-${v7()}`, -1, [arrival(String(arrivals), clock.now())])
       await clock.advance(gapMs)
     },
   }
@@ -115,23 +125,23 @@ function reading(parts: AsyncIterator<Uint8Array>) {
 
 describe('the live stream', () => {
   test('makes nothing for a reader who does not read, and drops them in the end; others hear at once', async () => {
-    const stream = opened()
+    const stream = openStream()
     const slow = await stream.watching()
     await slow.parts.next()
     // The next board is made while the one before is on its way, and no other until it is taken.
     const taken = slow.parts.next()
-    await stream.move()
+    await stream.arrive()
     await taken
-    const alone = stream.looks()
-    for (let n = 0; n < 20; n += 1) await stream.move()
-    expect(stream.looks()).toBe(alone)
+    const alone = stream.queries()
+    for (let n = 0; n < 20; n += 1) await stream.arrive()
+    expect(stream.queries()).toBe(alone)
 
     const fast = await stream.watching()
     const read = reading(fast.parts)
     await flushEventLoop()
     for (let n = 0; n < 20; n += 1) {
       const before = read.boards
-      await stream.move()
+      await stream.arrive()
       expect(read.boards).toBe(before + 1)
     }
     expect([slow.reader.drops, fast.reader.drops]).toEqual([0, 0])
@@ -142,7 +152,7 @@ describe('the live stream', () => {
   })
 
   test('keeps a reader who reads, however little there is to tell', async () => {
-    const stream = opened()
+    const stream = openStream()
     const { parts, reader } = await stream.watching()
     const read = reading(parts)
     await stream.clock.advance(10 * heartbeatMs)
@@ -152,7 +162,7 @@ describe('the live stream', () => {
   })
 
   test('forgets who goes away: their place is free, and nothing is read for nobody', async () => {
-    const stream = opened()
+    const stream = openStream()
     const all = await Promise.all(Array.from({ length: max }, () => stream.watching()))
     const read = all.map(({ parts }) => reading(parts))
     await flushEventLoop()
@@ -161,10 +171,10 @@ describe('the live stream', () => {
     await flushEventLoop()
     expect(read.every(({ ended }) => ended)).toBe(true)
     expect(stream.follows.map(({ aborted }) => aborted)).toEqual([true])
-    const looks = stream.looks()
-    await stream.move()
+    const before = stream.queries()
+    await stream.arrive()
     await stream.clock.advance(slowMs)
-    expect(stream.looks()).toBe(looks)
+    expect(stream.queries()).toBe(before)
     const again = await stream.watching()
     again.reader.leave()
     stream.close()

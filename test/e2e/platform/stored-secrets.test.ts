@@ -24,36 +24,46 @@ const spellings = (secret: string) => [
   Buffer.from(Buffer.from(secret).toString('hex')),
 ]
 
-/** Issues or sends every kind of secret; returns them by kind. */
-async function issueAll(baseUrl: string, tenant: Awaited<ReturnType<typeof createTenantWorkspace>>) {
-  const secrets: Record<string, string> = {
-    'operator token': OPERATOR_TOKEN,
-    'seeded session': tenant.session,
-    'seeded key': tenant.key ?? '',
-  }
-  const ask = createApiClient(() => baseUrl, tenant.session)
-  const done = async (method: string, path: string, body: Json, headers = {}) => {
-    const answer = await ask(path, { method, body, headers })
+type Tenant = Awaited<ReturnType<typeof createTenantWorkspace>>
+type Secrets = Readonly<Record<string, string>>
+
+/** Sends requests as a tenant; each must succeed. */
+function createSender(baseUrl: string, tenant: Tenant) {
+  const request = createApiClient(() => baseUrl, tenant.session)
+  const send = async (method: string, path: string, body: Json, headers = {}) => {
+    const answer = await request(path, { method, body, headers })
     expect(answer.status, `${method} ${path}: ${answer.text}`).toBeLessThan(300)
     return answer.body
   }
-  const post = (path: string, body: Json = {}, headers = {}) => done('POST', `/api/tracking/${path}`, body, headers)
+  const post = (path: string, body: Json = {}, headers = {}) => send('POST', `/api/tracking/${path}`, body, headers)
+  return { send, post }
+}
+type Sender = ReturnType<typeof createSender>
+
+/** Passwords and a session. */
+async function issueUserSecrets({ send, post }: Sender, baseUrl: string): Promise<Secrets> {
   const password = `pw-${randomUUID()}`
   const next = `pw-${randomUUID()}`
   const email = `${randomUUID()}@secrets.example`
   await post('users', { email, name: 'Person', role: 'admin', password })
-  const signedIn = await done('POST', '/api/auth/sign-in', { email, password })
+  const signedIn = await send('POST', '/api/auth/sign-in', { email, password })
   const theirs = createApiClient(() => baseUrl, signedIn.token)
   const changed = await theirs('/api/auth/password', { method: 'POST', body: { current: password, next } })
   expect(changed.status, changed.text).toBeLessThan(300)
-  Object.assign(secrets, { password, 'next password': next, session: signedIn.token })
+  return { password, 'next password': next, session: signedIn.token }
+}
 
+/** API keys, before and after their rotation. */
+async function issueApiKeys({ post }: Sender): Promise<Secrets> {
   const idempotent = { 'idempotency-key': `key-${randomUUID()}` }
-  const made = await post('api-keys', { name: 'Key', scopes: ['calls:read'] }, idempotent)
-  const rotated = await post(`api-keys/${made.apiKey.id}/rotate`, { graceMinutes: 5 })
-  Object.assign(secrets, { 'api key': made.key, 'rotated api key': rotated.key })
-  expect((await post('api-keys', { name: 'Key', scopes: ['calls:read'] }, idempotent)).key).toBe(made.key)
+  const created = await post('api-keys', { name: 'Key', scopes: ['calls:read'] }, idempotent)
+  const rotated = await post(`api-keys/${created.apiKey.id}/rotate`, { graceMinutes: 5 })
+  expect((await post('api-keys', { name: 'Key', scopes: ['calls:read'] }, idempotent)).key).toBe(created.key)
+  return { 'api key': created.key, 'rotated api key': rotated.key }
+}
 
+/** Passwords and headers of targets. */
+async function sendTargetSecrets({ send, post }: Sender): Promise<Secrets> {
   const { buyer } = await post('buyers', { name: 'Buyer' })
   const sipPassword = `sip-${randomUUID()}`
   await post('targets', {
@@ -70,33 +80,49 @@ async function issueAll(baseUrl: string, tenant: Awaited<ReturnType<typeof creat
     buyerId: buyer.id,
     rtb: { bidUrl: 'https://bidder.example/bid', bidHeaders: { Authorization: headerValue } },
   })
-  const patched = await done('PATCH', `/api/tracking/targets/${target.id}`, {
+  const patched = await send('PATCH', `/api/tracking/targets/${target.id}`, {
     rtb: { bidHeaders: { Authorization: later, 'X-Plain': headerValue } },
   })
   expect(patched.target.rtb.bidHeaders).toEqual({ Authorization: later, 'X-Plain': headerValue })
-  Object.assign(secrets, { 'sip password': sipPassword, 'header value': headerValue, 'later header value': later })
+  return { 'sip password': sipPassword, 'header value': headerValue, 'later header value': later }
+}
 
+/** Keys, tokens and signing secrets of a lane. */
+async function issueLaneSecrets({ send, post }: Sender, tenant: Tenant): Promise<Secrets> {
   const { campaign } = await post('campaigns', { name: 'Campaign', verticalId: 'roofing' })
   const { publisher } = await post('publishers', { name: 'Publisher' })
   const lane = `/api/tracking/campaigns/${campaign.id}/publishers/${publisher.id}`
-  const opened = await done('PUT', lane, {})
-  const compat = await done('POST', `${lane}/compat`, { enabled: true })
+  const opened = await send('PUT', lane, {})
+  const compat = await send('POST', `${lane}/compat`, { enabled: true })
   const key = `/api/publishers/keys/${opened.lane.key.id}`
-  const again = await done('POST', `${key}/compat-token/rotate`, {})
-  const signing = await done('POST', `${key}/signing-secret/rotate`, {})
-  const routing = await done('POST', `${key}/rotate`, { graceMinutes: 5 })
+  const again = await send('POST', `${key}/compat-token/rotate`, {})
+  const signing = await send('POST', `${key}/signing-secret/rotate`, {})
+  const routing = await send('POST', `${key}/rotate`, { graceMinutes: 5 })
   const { e164: to } = await tenant.number()
   const sipHeaders = { 'X-Svc-Routing-Key': routing.routingKey }
-  await done('POST', '/api/sandbox/calls', { to, mode: 'instant', sipHeaders })
+  await send('POST', '/api/sandbox/calls', { to, mode: 'instant', sipHeaders })
   const tokenOf = (url: string) => /\/([^/]+)\.json$/.exec(url)?.[1] ?? ''
-  Object.assign(secrets, {
+  return {
     'routing key': opened.key,
     'rotated routing key': routing.routingKey,
     'compat token': tokenOf(compat.compat.url),
     'rotated compat token': tokenOf(again.compat.url),
     'signing secret': signing.signingSecret,
-  })
-  return secrets
+  }
+}
+
+/** Issues or sends every kind of secret; returns them by kind. */
+async function issueAll(baseUrl: string, tenant: Tenant): Promise<Secrets> {
+  const sender = createSender(baseUrl, tenant)
+  return {
+    'operator token': OPERATOR_TOKEN,
+    'seeded session': tenant.session,
+    'seeded key': tenant.key ?? '',
+    ...(await issueUserSecrets(sender, baseUrl)),
+    ...(await issueApiKeys(sender)),
+    ...(await sendTargetSecrets(sender)),
+    ...(await issueLaneSecrets(sender, tenant)),
+  }
 }
 
 describe('what is stored', () => {
