@@ -40,18 +40,18 @@ const operator = client(OPERATOR_TOKEN)
 const secrets: string[] = [PASSWORD, SIP_PASSWORD, HEADER, TEMPLATE.replaceAll('"', '\\"'), OPERATOR_TOKEN]
 
 const path = '/api/tracking/activity'
-const list = async (parameters: Record<string, Json> = {}, desk = main) => {
-  const answer = await desk.console(`${path}${queryString(parameters)}`)
+const list = async (parameters: Record<string, Json> = {}, client = main) => {
+  const answer = await client.console(`${path}${queryString(parameters)}`)
   expect(answer.status, answer.text).toBe(200)
   return answer.body
 }
-const verify = async (desk = main, parameters: Record<string, Json> = {}) =>
-  (await desk.console(`${path}/verify${queryString(parameters)}`)).body
+const verify = async (client = main, parameters: Record<string, Json> = {}) =>
+  (await client.console(`${path}/verify${queryString(parameters)}`)).body
 
 /** Sends one write; returns its body and the log entries it caused. */
-async function done(ask: ApiClient, method: string, at: string, body?: Json) {
+async function logged(request: ApiClient, method: string, at: string, body?: Json) {
   const before = (await list({ pageSize: 1 })).total
-  const answer: ApiResponse = await ask(at, { method, body: body ?? {} })
+  const answer: ApiResponse = await request(at, { method, body: body ?? {} })
   expect(answer.status, answer.text).toBeLessThan(300)
   secrets.push(...secretsIn(answer.body))
   const { data, total } = await list({ pageSize: 200 })
@@ -65,13 +65,15 @@ async function done(ask: ApiClient, method: string, at: string, body?: Json) {
 const changeOf = (entry: Json, field: string) => entry.changes.find((change: Json) => change.field === field)
 const owner = () => ({ type: 'user', id: expect.any(String), name: 'Main owner' })
 
-it('every write of a user is logged under their name, with before and after, and no secret', async () => {
-  const { buyer, target, publisher, campaignId, numberId } = the
-  const lane = `/api/tracking/campaigns/${campaignId}/publishers/${publisher}`
-  let keyId = ''
-  let apiKeyId = ''
-  let sip = ''
-  const steps: readonly (readonly [string, string, string, () => string, Json?, ((body: Json) => void)?])[] = [
+/** Kind and action of the entry; method, path and body of the write; what later writes need of the answer. */
+type LoggedWrite = readonly [string, string, string, () => string, Json?, ((body: Json) => void)?]
+
+const lanePath = () => `/api/tracking/campaigns/${the.campaignId}/publishers/${the.publisher}`
+
+/** `created` gets the id of the SIP target. */
+function demandWrites(created: { sipTargetId: string }): readonly LoggedWrite[] {
+  const { buyer } = the
+  return [
     ['buyer', 'created', 'POST', () => '/api/tracking/buyers', { name: 'Solar', dailyCap: 5 }],
     ['buyer', 'changed', 'PATCH', () => `/api/tracking/buyers/${buyer}`, { dailyCap: 7 }],
     [
@@ -93,14 +95,14 @@ it('every write of a user is logged under their name, with before and after, and
         endpoint: { sipUri: 'sip:a@pbx.example', sipAuthType: 'digest', sipUsername: 'a', sipPassword: SIP_PASSWORD },
       },
       ({ target }) => {
-        sip = target.id
+        created.sipTargetId = target.id
       },
     ],
     [
       'target',
       'changed',
       'PATCH',
-      () => `/api/tracking/targets/${sip}`,
+      () => `/api/tracking/targets/${created.sipTargetId}`,
       { endpoint: { sipPassword: `${SIP_PASSWORD}-2` } },
     ],
     [
@@ -115,27 +117,46 @@ it('every write of a user is logged under their name, with before and after, and
         rtb: { bidUrl: 'https://bids.example/ask', bidHeaders: { authorization: HEADER }, bidBodyTemplate: TEMPLATE },
       },
     ],
+  ]
+}
+
+function campaignWrites(): readonly LoggedWrite[] {
+  const { target, campaignId } = the
+  return [
     ['campaign', 'created', 'POST', () => '/api/tracking/campaigns', { name: 'Solar leads', verticalId: 'solar' }],
     ['campaign', 'changed', 'PATCH', () => `/api/tracking/campaigns/${campaignId}`, { dailyCap: 40 }],
     ['route', 'changed', 'PUT', () => `/api/tracking/campaigns/${campaignId}/routes/${target}`, { priority: 7 }],
     ['vertical', 'created', 'POST', () => '/api/tracking/verticals', { name: 'Gutters', short: 'Gutters' }],
     ['publisher', 'created', 'POST', () => '/api/tracking/publishers', { name: 'South' }],
+  ]
+}
+
+function laneWrites(): readonly LoggedWrite[] {
+  let keyId = ''
+  return [
     [
       'lane',
       'opened',
       'PUT',
-      () => lane,
+      lanePath,
       { payoutMode: 'fixed', payoutCents: 300 },
       ({ lane }) => {
         keyId = lane.key.id
       },
     ],
-    ['lane', 'changed', 'PUT', () => lane, { payoutCents: 400 }],
-    ['lane', 'compat_enabled', 'POST', () => `${lane}/compat`, { enabled: true }],
+    ['lane', 'changed', 'PUT', lanePath, { payoutCents: 400 }],
+    ['lane', 'compat_enabled', 'POST', () => `${lanePath()}/compat`, { enabled: true }],
     ['publisher_key', 'changed', 'PATCH', () => `/api/publishers/keys/${keyId}`, { requireSignature: true }],
     ['publisher_key', 'rotated', 'POST', () => `/api/publishers/keys/${keyId}/rotate`],
     ['publisher_key', 'compat_token_rotated', 'POST', () => `/api/publishers/keys/${keyId}/compat-token/rotate`],
     ['publisher_key', 'signing_secret_rotated', 'POST', () => `/api/publishers/keys/${keyId}/signing-secret/rotate`],
+  ]
+}
+
+function workspaceWrites(): readonly LoggedWrite[] {
+  const { campaignId, numberId } = the
+  let apiKeyId = ''
+  return [
     ['pool', 'created', 'POST', () => '/api/tracking/pools', { name: 'Site', campaignId }],
     ['number', 'labelled', 'PATCH', () => `/api/tracking/numbers/${numberId}`, { label: 'Front' }],
     ['blocked_caller', 'blocked', 'POST', () => '/api/tracking/blocked-callers', { callerNumber: '+12125550100' }],
@@ -159,39 +180,48 @@ it('every write of a user is logged under their name, with before and after, and
       { email: `ann-${the.main.workspaceId}@x.example`, name: 'Ann', role: 'admin', password: PASSWORD },
     ],
     ['workspace', 'changed', 'PATCH', () => '/api/tracking/workspace', { timezone: 'America/Chicago' }],
-    ['lane', 'closed', 'DELETE', () => lane],
+    ['lane', 'closed', 'DELETE', lanePath],
   ]
-  for (const [kind, action, method, at, body, learn] of steps) {
-    const made = await done(main.console, method, at(), body)
-    learn?.(made.body)
-    const entry = made.entries.find((one: Json) => one.kind === kind && one.action === action)
-    expect(entry, `${kind} ${action}: ${JSON.stringify(made.entries)}`).toMatchObject({
+}
+
+it('every write of a user is logged under their name, with before and after, and no secret', async () => {
+  const created = { sipTargetId: '' }
+  for (const [kind, action, method, at, body, learn] of [
+    ...demandWrites(created),
+    ...campaignWrites(),
+    ...laneWrites(),
+    ...workspaceWrites(),
+  ]) {
+    const write = await logged(main.console, method, at(), body)
+    learn?.(write.body)
+    const entry = write.entries.find((one: Json) => one.kind === kind && one.action === action)
+    expect(entry, `${kind} ${action}: ${JSON.stringify(write.entries)}`).toMatchObject({
       actor: owner(),
       ip: '127.0.0.1',
-      requestId: made.requestId,
+      requestId: write.requestId,
       entity: { kind },
       severity: expect.stringMatching(/^(low|medium|high)$/),
     })
   }
-  expect((await list({ entityId: buyer, kind: 'buyer' })).data.slice(0, 2)).toMatchObject([
+  expect((await list({ entityId: the.buyer, kind: 'buyer' })).data.slice(0, 2)).toMatchObject([
     { action: 'status_changed', summary: 'Buyer Acme went from active to paused: Winter' },
     { action: 'changed', changes: [{ field: 'dailyCap', before: 0, after: 7 }] },
   ])
-  const [secret] = (await list({ entityId: sip })).data
+  const [secret] = (await list({ entityId: created.sipTargetId })).data
   expect(changeOf(secret, 'endpoint.sipSecret')).toEqual({ field: 'endpoint.sipSecret', before: '•••', after: '•••' })
 })
 
 it('every write of a key is logged under the key’s name', async () => {
   const { target, campaignId } = the
-  const blocked = await done(byKey, 'POST', '/api/v1/blocked-callers', {
+  const blocked = await logged(byKey, 'POST', '/api/v1/blocked-callers', {
     callerNumber: '+13105550123',
     reason: 'Prank',
   })
   expect(blocked.entries).toMatchObject([
     { kind: 'blocked_caller', actor: { type: 'key', name: 'Blocking key' }, requestId: blocked.requestId },
   ])
-  expect((await done(byKey, 'POST', '/api/v1/blocked-callers', { callerNumber: '+13105550123' })).entries).toEqual([])
-  const changed = await done(byKey, 'PATCH', `/api/v1/targets/${target}`, { dailyCap: 12 })
+  expect((await logged(byKey, 'POST', '/api/v1/blocked-callers', { callerNumber: '+13105550123' })).entries).toEqual([])
+  const changed = await logged(byKey, 'PATCH', `/api/v1/targets/${target}`, { dailyCap: 12 })
   expect(changed.entries).toMatchObject([
     {
       kind: 'target',
@@ -200,18 +230,18 @@ it('every write of a key is logged under the key’s name', async () => {
       changes: [{ field: 'dailyCap', before: 0, after: 12 }],
     },
   ])
-  const paused = await done(byKey, 'POST', `/api/v1/campaigns/${campaignId}/status`, {
+  const paused = await logged(byKey, 'POST', `/api/v1/campaigns/${campaignId}/status`, {
     status: 'paused',
     note: 'Late',
   })
   expect(paused.entries).toMatchObject([{ kind: 'campaign', action: 'status_changed', actor: { type: 'key' } }])
-  const gone = await done(byKey, 'DELETE', `/api/v1/blocked-callers/${blocked.body.blockedCaller.id}`)
+  const gone = await logged(byKey, 'DELETE', `/api/v1/blocked-callers/${blocked.body.blockedCaller.id}`)
   expect(gone.entries).toMatchObject([{ kind: 'blocked_caller', action: 'unblocked', actor: { type: 'key' } }])
 })
 
 it('writes of the operator are logged in the workspace under that name', async () => {
   const { main: tenant, campaignId } = the
-  const credited = await done(operator, 'POST', `/api/operator/workspaces/${tenant.workspaceId}/credits`, {
+  const credited = await logged(operator, 'POST', `/api/operator/workspaces/${tenant.workspaceId}/credits`, {
     amountCents: 1_250,
     reference: 'wire-7',
   })
@@ -226,11 +256,11 @@ it('writes of the operator are logged in the workspace under that name', async (
   expect(changeOf(credited.entries[0], 'balanceCents')).toMatchObject({
     after: changeOf(credited.entries[0], 'balanceCents').before + 1_250,
   })
-  const restricted = await done(operator, 'POST', `/api/operator/campaigns/${campaignId}/restrict`, {
+  const restricted = await logged(operator, 'POST', `/api/operator/campaigns/${campaignId}/restrict`, {
     note: 'Complaints',
   })
   expect(restricted.entries).toMatchObject([{ kind: 'campaign', severity: 'high', actor: { type: 'operator' } }])
-  const renamed = await done(operator, 'PATCH', `/api/operator/workspaces/${tenant.workspaceId}`, {
+  const renamed = await logged(operator, 'PATCH', `/api/operator/workspaces/${tenant.workspaceId}`, {
     name: 'Main Media',
   })
   expect(renamed.entries).toMatchObject([

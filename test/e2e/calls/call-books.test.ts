@@ -185,6 +185,17 @@ it('a call settles without a request once its buffer is over', async () => {
   expect(past.call).toMatchObject({ outcome: 'converted' })
 })
 
+/** The row of a call on the live board, and the board's instant. */
+async function liveRowOf(callId: string) {
+  const { body, headers } = await main.rest('/api/v1/calls/live')
+  expect(headers.get('cache-control')).toBe('no-store')
+  expect(body.count).toBe(body.live.length)
+  expect(body.connected).toBe(
+    body.live.filter((row: { readonly status: string }) => row.status === 'in_progress').length,
+  )
+  return { row: body.live.find(({ id }: { readonly id: string }) => id === callId), at: body.at }
+}
+
 it('a live call is on the board until it ends, and follows its plan', async () => {
   const before = (await main.rest('/api/v1/calls/live')).body.count
   const placed = await main.placeCall({
@@ -199,19 +210,10 @@ it('a live call is on the board until it ends, and follows its plan', async () =
     ref: expect.stringMatching(/^CA-\d{10}$/),
     carrierCallId: expect.any(String),
   })
-  const rowOf = async () => {
-    const { body, headers } = await main.rest('/api/v1/calls/live')
-    expect(headers.get('cache-control')).toBe('no-store')
-    expect(body.count).toBe(body.live.length)
-    expect(body.connected).toBe(
-      body.live.filter((row: { readonly status: string }) => row.status === 'in_progress').length,
-    )
-    return { row: body.live.find(({ id }: { readonly id: string }) => id === placed.body.callId), at: body.at }
-  }
-  const { row } = await rowOf()
+  const { row } = await liveRowOf(placed.body.callId)
   expect(row.status).toMatch(/^(ringing|in_progress)$/)
   const talking = await waitUntil('The buyer answers', async () => {
-    const seen = await rowOf()
+    const seen = await liveRowOf(placed.body.callId)
     return seen.row?.status === 'in_progress' && seen
   })
   expect(talking.row).toEqual({

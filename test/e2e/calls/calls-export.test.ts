@@ -57,7 +57,84 @@ beforeAll(async () => {
     played.push((await main.playCall(call)).call)
 })
 
-const exported = (parameters: Json = {}, desk = main) => desk.rest(`/api/v1/calls/export.csv${queryString(parameters)}`)
+/** The rows of the calls, as the file has them. */
+const hiddenRow = (hidden: Json) => [
+  hidden.ref,
+  '2026-02-12T13:00:00.000Z',
+  '2026-02-12 08:00:00',
+  'rejected',
+  'unrouted',
+  '',
+  `'${the.solar.e164}`,
+  'Solar',
+  '',
+  '',
+  '',
+  '0',
+  '0',
+  'false',
+  '0',
+  '0',
+  '0',
+  '0',
+  'anonymous_blocked',
+  hidden.reasonSentence,
+  'false',
+  JSON.stringify(hidden.tags),
+]
+
+const lostRow = (lost: Json) => [
+  lost.ref,
+  '2026-02-11T00:00:00.000Z',
+  '2026-02-10 19:00:00',
+  'busy',
+  'unrouted',
+  "'+13105550999",
+  `'${the.roofing.e164}`,
+  'Roofing',
+  'Zoë 日本',
+  '',
+  "'=Desk",
+  String(lost.ringSeconds),
+  '0',
+  'false',
+  '0',
+  '0',
+  '0',
+  '0',
+  'all_targets_failed',
+  lost.reasonSentence,
+  'false',
+  JSON.stringify(lost.tags),
+]
+
+const longRow = (long: Json) => [
+  long.ref,
+  '2026-02-10T03:00:00.000Z',
+  '2026-02-09 22:00:00',
+  'completed',
+  'converted',
+  "'+13105550123",
+  `'${the.roofing.e164}`,
+  'Roofing',
+  'Zoë 日本',
+  'Acme, "the" buyer',
+  "'=Desk",
+  '2',
+  '600',
+  'true',
+  '1000',
+  '1500',
+  '-500',
+  '30',
+  '',
+  '',
+  'true',
+  JSON.stringify(long.tags),
+]
+
+const exported = (parameters: Json = {}, client = main) =>
+  client.rest(`/api/v1/calls/export.csv${queryString(parameters)}`)
 const onRecord = async () => (await main.console('/api/tracking/activity?kind=export&pageSize=1')).body
 
 describe(documentLine('limit: Exports'), () => {
@@ -69,80 +146,7 @@ describe(documentLine('limit: Exports'), () => {
     const [first, ...rows] = cellsOf(text)
     expect(first?.join(',').replace('\uFEFF', '')).toBe(HEADINGS)
     const [long, lost, hidden] = played
-    expect(rows).toEqual([
-      [
-        hidden.ref,
-        '2026-02-12T13:00:00.000Z',
-        '2026-02-12 08:00:00',
-        'rejected',
-        'unrouted',
-        '',
-        `'${the.solar.e164}`,
-        'Solar',
-        '',
-        '',
-        '',
-        '0',
-        '0',
-        'false',
-        '0',
-        '0',
-        '0',
-        '0',
-        'anonymous_blocked',
-        hidden.reasonSentence,
-        'false',
-        JSON.stringify(hidden.tags),
-      ],
-      [
-        lost.ref,
-        '2026-02-11T00:00:00.000Z',
-        '2026-02-10 19:00:00',
-        'busy',
-        'unrouted',
-        "'+13105550999",
-        `'${the.roofing.e164}`,
-        'Roofing',
-        'Zoë 日本',
-        '',
-        "'=Desk",
-        String(lost.ringSeconds),
-        '0',
-        'false',
-        '0',
-        '0',
-        '0',
-        '0',
-        'all_targets_failed',
-        lost.reasonSentence,
-        'false',
-        JSON.stringify(lost.tags),
-      ],
-      [
-        long.ref,
-        '2026-02-10T03:00:00.000Z',
-        '2026-02-09 22:00:00',
-        'completed',
-        'converted',
-        "'+13105550123",
-        `'${the.roofing.e164}`,
-        'Roofing',
-        'Zoë 日本',
-        'Acme, "the" buyer',
-        "'=Desk",
-        '2',
-        '600',
-        'true',
-        '1000',
-        '1500',
-        '-500',
-        '30',
-        '',
-        '',
-        'true',
-        JSON.stringify(long.tags),
-      ],
-    ])
+    expect(rows).toEqual([hiddenRow(hidden), lostRow(lost), longRow(long)])
   })
 
   it('begins with the byte order mark, and ends its lines with CR LF', async () => {
