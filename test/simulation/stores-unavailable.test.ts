@@ -22,6 +22,18 @@ function expectUnavailable({ status, body, headers }: ApiResponse): void {
   expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
 }
 
+/** Audits the log once every acknowledged call is over. */
+async function expectNothingLost(eventLogUrl: string, workspaceId: string, acknowledged: readonly string[]) {
+  const reader = await openLog(eventLogUrl)
+  const auditNow = async () => audit(await eventsOf(reader, workspaceId), acknowledged, Date.now())
+  const closed = async () => (await auditNow()).open.length === 0
+  await waitUntil('Nothing is open', closed, SETTLE_MS).catch(() => undefined)
+  const { open, violations } = await auditNow()
+  await reader.close()
+  expect(violations).toEqual([])
+  expect(open).toEqual([])
+}
+
 describe.each(storeSetups)('unavailable stores over $name', (setup) => {
   test('lead to 503, leave nothing half-written, and are used again without a restart', {
     timeout: 240_000,
@@ -73,14 +85,7 @@ describe.each(storeSetups)('unavailable stores over $name', (setup) => {
     await placed('instant')
     await placed('live')
 
-    const reader = await openLog(eventLogUrl)
-    const { workspaceId } = world.tenant
-    const judge = async () => audit(await eventsOf(reader, workspaceId), acknowledged, Date.now())
-    await waitUntil('Nothing is open', async () => (await judge()).open.length === 0, SETTLE_MS).catch(() => undefined)
-    const { open, violations } = await judge()
-    await reader.close()
-    expect(violations).toEqual([])
-    expect(open).toEqual([])
+    await expectNothingLost(eventLogUrl, world.tenant.workspaceId, acknowledged)
     const ready = async () => (await ask('/readyz')).status === 200
     await waitUntil('The platform is ready again', ready, BACK_MS)
     for (const callId of acknowledged) {
