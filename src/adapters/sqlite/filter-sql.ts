@@ -32,7 +32,7 @@ export function whereOf(collection: Collection, filter: Filter): Fragment {
 }
 
 /** SQL order of a sort, with ties ordered by id. */
-export function orderOf(collection: Collection, sort: Sort = {}): string {
+export function orderByTerms(collection: Collection, sort: Sort = {}): string {
   const fields = Object.entries(sort).map(
     ([path, way]) => `${expressionOf(collection, path)} ${way === -1 ? 'DESC' : 'ASC'}`,
   )

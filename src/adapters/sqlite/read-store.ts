@@ -12,7 +12,7 @@ import {
 import { type Catalogue, type Collection, ensureCollection, expressionOf, openCatalogue } from './collections.ts'
 import { createFileCheck, inTransaction, openDatabase, withUnavailable } from './database.ts'
 import { createDocumentCache, type DocumentCache } from './document-cache.ts'
-import { MATCHES_FUNCTION, orderOf, whereOf } from './filter-sql.ts'
+import { MATCHES_FUNCTION, orderByTerms, whereOf } from './filter-sql.ts'
 import { createStatementCache, type Prepare, rowsOf } from './statements.ts'
 import { decode } from './values.ts'
 import { type Commit, createCommitter } from './view-commit.ts'
@@ -139,7 +139,7 @@ function find(
 ): readonly StoredDocument[] {
   const { table } = collection
   const { sql, values } = whereOf(collection, filter)
-  const order = orderOf(collection, sort)
+  const order = orderByTerms(collection, sort)
   const behind = `FROM ${table} WHERE ${sql} ORDER BY ${order} LIMIT ? OFFSET ?`
   if (limit === undefined || limit > MAX_CACHED_PAGE) {
     const page =
@@ -165,7 +165,7 @@ function pluck(
   { filter, sort, skip = 0, limit = -1 }: Page,
 ): readonly Scalar[] {
   const { sql, values } = whereOf(collection, filter)
-  const page = `SELECT ${expressionOf(collection, path)} FROM ${collection.table} WHERE ${sql} ORDER BY ${orderOf(collection, sort)} LIMIT ? OFFSET ?`
+  const page = `SELECT ${expressionOf(collection, path)} FROM ${collection.table} WHERE ${sql} ORDER BY ${orderByTerms(collection, sort)} LIMIT ? OFFSET ?`
   return rowsOf<[SQLOutputValue]>(prepare(page).all(...values, limit, skip)).map(([value]) => decode(value))
 }
 
