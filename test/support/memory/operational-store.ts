@@ -1,9 +1,46 @@
 import type { Entry, LogRecord, OperationalStore } from '../../../src/ports/operational-store.ts'
 
+type Logs = Pick<OperationalStore, 'appendLog' | 'queryLog'>
+
+/** The log records of an operational store, by series and id. */
+function createMemoryLogs() {
+  const series = new Map<string, Map<string, LogRecord>>()
+  const append: Logs['appendLog'] = async (records) => {
+    for (const { series: name, ...record } of records) {
+      const known = series.get(name) ?? new Map<string, LogRecord>()
+      if (!known.has(record.id)) known.set(record.id, { ...record, value: JSON.parse(JSON.stringify(record.value)) })
+      series.set(name, known)
+    }
+  }
+  const query: Logs['queryLog'] = async (
+    name,
+    now,
+    { labels = [], from = 0, to = Number.POSITIVE_INFINITY, skip, limit },
+  ) => {
+    const found = [...(series.get(name)?.values() ?? [])]
+      .filter(({ expiresAt, at }) => expiresAt > now && at >= from && at < to)
+      .filter((record) => labels.every((label) => record.labels.includes(label)))
+      .sort((one, other) => other.at - one.at || (other.id < one.id ? -1 : 1))
+    return { total: found.length, records: found.slice(skip, skip + limit) }
+  }
+  /** Deletes the expired records; their number. */
+  function deleteExpired(now: number): number {
+    let deleted = 0
+    for (const records of series.values())
+      for (const { id, expiresAt } of [...records.values()]) {
+        if (expiresAt > now) continue
+        records.delete(id)
+        deleted += 1
+      }
+    return deleted
+  }
+  return { append, query, deleteExpired }
+}
+
 /** An operational store in memory. */
 export function createMemoryOperationalStore(): OperationalStore {
   const entries = new Map<string, Entry>()
-  const series = new Map<string, Map<string, LogRecord>>()
+  const logs = createMemoryLogs()
 
   const live = (key: string, now: number): Entry | null => {
     const entry = entries.get(key)
@@ -44,27 +81,12 @@ export function createMemoryOperationalStore(): OperationalStore {
     async releaseLease(key, owner) {
       if (entries.get(key)?.value === owner) entries.delete(key)
     },
-    async appendLog(notes) {
-      for (const { series: name, ...note } of notes) {
-        const held = series.get(name) ?? new Map<string, LogRecord>()
-        if (!held.has(note.id)) held.set(note.id, { ...note, value: JSON.parse(JSON.stringify(note.value)) })
-        series.set(name, held)
-      }
-    },
-    async queryLog(name, now, { labels = [], from = 0, to = Number.POSITIVE_INFINITY, skip, limit }) {
-      const picked = [...(series.get(name)?.values() ?? [])]
-        .filter(({ expiresAt, at }) => expiresAt > now && at >= from && at < to)
-        .filter((note) => labels.every((label) => note.labels.includes(label)))
-        .sort((one, other) => other.at - one.at || (other.id < one.id ? -1 : 1))
-      return { total: picked.length, records: picked.slice(skip, skip + limit) }
-    },
+    appendLog: logs.append,
+    queryLog: logs.query,
     async deleteExpired(now) {
       const gone = [...entries.keys()].filter((key) => !live(key, now))
       for (const key of gone) entries.delete(key)
-      const noted = [...series.values()].flatMap((held) => [...held.values()].map((note) => ({ held, note })))
-      const past = noted.filter(({ note }) => note.expiresAt <= now)
-      for (const { held, note } of past) held.delete(note.id)
-      return gone.length + past.length
+      return gone.length + logs.deleteExpired(now)
     },
     close: async () => {},
   }

@@ -22,22 +22,20 @@ export interface MemoryReadStore extends ReadStore {
   readonly commits: number
 }
 
-/** A read store in memory. Unless `atomic`, a batch is written even if its checkpoint update fails. */
-export function createMemoryReadStore({ atomic = true } = {}): MemoryReadStore {
+/** The documents of a read store, by collection and id. */
+function createCollections() {
   const collections = new Map<string, Map<string, StoredVersion>>()
-  const checkpoints = new Map<string, Checkpoint>()
-  let commits = 0
 
   const docsOf = (name: string) => {
     const docs = collections.get(name) ?? new Map<string, StoredVersion>()
     collections.set(name, docs)
     return docs
   }
-  const stored = (id: string, kept: StoredVersion | undefined): StoredDocument | null =>
-    kept === undefined || kept.doc === null ? null : { id, position: kept.position, doc: kept.doc }
+  const stored = (id: string, version: StoredVersion | undefined): StoredDocument | null =>
+    version === undefined || version.doc === null ? null : { id, position: version.position, doc: version.doc }
   const matching = (name: string, filter: Filter): readonly StoredDocument[] =>
-    [...(collections.get(name) ?? [])].flatMap(([id, kept]) => {
-      const one = stored(id, kept)
+    [...(collections.get(name) ?? [])].flatMap(([id, version]) => {
+      const one = stored(id, version)
       return one && matches(one, filter) ? [one] : []
     })
   const paged = (name: string, { filter, sort = {}, skip = 0, limit }: Page): readonly StoredDocument[] => {
@@ -49,11 +47,21 @@ export function createMemoryReadStore({ atomic = true } = {}): MemoryReadStore {
     if ((docs.get(id)?.position ?? Number.NEGATIVE_INFINITY) >= position) return
     docs.set(id, { position, doc: doc === null ? null : deepFreeze(JSON.parse(JSON.stringify(doc))) })
   }
-  const groupOf = (key: readonly Scalar[], rows: readonly StoredDocument[], fields: readonly string[]) => ({
-    key,
-    count: rows.length,
-    sums: fields.map((field) => rows.reduce((sum, row) => sum + numberAt(row, field), 0)),
-  })
+  const getOne = (name: string, id: string) => stored(id, collections.get(name)?.get(id))
+  return { collections, docsOf, getOne, matching, paged, write }
+}
+
+const groupOf = (key: readonly Scalar[], rows: readonly StoredDocument[], fields: readonly string[]) => ({
+  key,
+  count: rows.length,
+  sums: fields.map((field) => rows.reduce((sum, row) => sum + numberAt(row, field), 0)),
+})
+
+/** A read store in memory. Unless `atomic`, a batch is written even if its checkpoint update fails. */
+export function createMemoryReadStore({ atomic = true } = {}): MemoryReadStore {
+  const { collections, docsOf, getOne, matching, paged, write } = createCollections()
+  const checkpoints = new Map<string, Checkpoint>()
+  let commits = 0
 
   return {
     get commits() {
@@ -69,9 +77,9 @@ export function createMemoryReadStore({ atomic = true } = {}): MemoryReadStore {
     async ensure(specs) {
       for (const { name } of specs) docsOf(name)
     },
-    get: async (collection, id) => stored(id, collections.get(collection)?.get(id)),
+    get: async (collection, id) => getOne(collection, id),
     getMany: async (collection, ids) =>
-      [...new Set(ids)].map((id) => stored(id, collections.get(collection)?.get(id))).filter((one) => one !== null),
+      [...new Set(ids)].map((id) => getOne(collection, id)).filter((one) => one !== null),
     find: async (collection, page) => paged(collection, page),
     pluck: async (collection, path, page) => paged(collection, page).map((row) => scalarAt(row, path)),
     count: async (collection, filter) => matching(collection, filter).length,
@@ -81,10 +89,10 @@ export function createMemoryReadStore({ atomic = true } = {}): MemoryReadStore {
       return [...groups].map(([key, rows]) => groupOf(JSON.parse(key), rows, fields))
     },
     async commit(writes, { name, expected, next }) {
-      const moved = (checkpoints.get(name)?.position ?? null) !== expected
-      if (moved && atomic) return false
+      const conflict = (checkpoints.get(name)?.position ?? null) !== expected
+      if (conflict && atomic) return false
       for (const one of writes) write(one)
-      if (moved) return false
+      if (conflict) return false
       commits += 1
       checkpoints.set(name, next)
       return true

@@ -25,6 +25,23 @@ const RELEASE_SECONDS: Readonly<Record<ReleaseCommand['action']['kind'], number>
   message: 5,
   forward: 30,
 }
+
+const newLine = ({ workspaceId, callId }: PlacedCall): Line => ({
+  workspaceId,
+  callId,
+  carrierCallId: `line-${callId}`,
+  over: false,
+  up: new Map(),
+  released: false,
+  cancels: [],
+})
+
+/** Why a line's state forbids a dial. */
+const dialViolations = ({ callId, up, released }: Line, targetId: string): readonly string[] => [
+  ...(up.size > 0 ? [`${callId} was to dial ${targetId} while it had another target`] : []),
+  ...(released ? [`${callId} was to dial ${targetId} after it was released`] : []),
+]
+
 /** Creates a carrier. `notify` delivers its notices, retrying until they are accepted. */
 export function createSimulatedCarrier(
   options: LineContext & {
@@ -34,7 +51,7 @@ export function createSimulatedCarrier(
 ): SimulatedCarrier {
   const { chance, behaviour, lineCaps, notify } = options
   const lines = new Map<string, Line>()
-  const taken = new Set<string>()
+  const executed = new Set<string>()
   const violations: string[] = []
   const { after, keyOf, instant, end, answer, fail } = createLineEvents(options)
   const liveOn = (targetId: string) =>
@@ -49,10 +66,9 @@ export function createSimulatedCarrier(
     record,
   }: DialCommand): Promise<void> {
     const line = lines.get(carrierCallId)
-    if (taken.has(commandId) || !line || line.over) return
-    taken.add(commandId)
-    if (line.up.size > 0) violations.push(`${line.callId} was to dial ${targetId} while it had another target`)
-    if (line.released) violations.push(`${line.callId} was to dial ${targetId} after it was released`)
+    if (executed.has(commandId) || !line || line.over) return
+    executed.add(commandId)
+    violations.push(...dialViolations(line, targetId))
     line.up.set(attempt, { targetId, record, connected: false })
     const cap = lineCaps.get(targetId)
     if (cap !== undefined && liveOn(targetId) > cap)
@@ -64,8 +80,8 @@ export function createSimulatedCarrier(
 
   async function release({ commandId, carrierCallId, action }: ReleaseCommand): Promise<void> {
     const line = lines.get(carrierCallId)
-    if (taken.has(commandId) || !line || line.over) return
-    taken.add(commandId)
+    if (executed.has(commandId) || !line || line.over) return
+    executed.add(commandId)
     line.released = true
     after(line, RELEASE_SECONDS[action.kind], () => end(line, 'platform'))
   }
@@ -73,19 +89,11 @@ export function createSimulatedCarrier(
   return {
     violations,
     commands: { dial, release },
-    place({ workspaceId, callId, to, from }) {
-      const carrierCallId = `line-${callId}`
-      const line: Line = {
-        workspaceId,
-        callId,
-        carrierCallId,
-        over: false,
-        up: new Map(),
-        released: false,
-        cancels: [],
-      }
+    place(call) {
+      const line = newLine(call)
+      const { carrierCallId } = line
       lines.set(carrierCallId, line)
-      const arrival = { ...keyOf(line), carrierCallId, to, from, sipHeaders: {}, at: instant() }
+      const arrival = { ...keyOf(line), carrierCallId, to: call.to, from: call.from, sipHeaders: {}, at: instant() }
       notify({ type: 'call-arrived', ...arrival })
       after(line, chance.between(...behaviour.patience), () => {
         if (![...line.up.values()].some(({ connected }) => connected)) end(line, 'caller')

@@ -24,36 +24,22 @@ export interface Cluster {
 /** Sends a request to some process until it succeeds. */
 export type Retry = Cluster['retryUntilDone']
 
-/** Creates a cluster without processes. */
-export function createCluster(
-  context: Pick<RunContext, 'agenda' | 'chance' | 'profile' | 'trace'>,
-  { ports, seed, bug }: { readonly ports: SharedPorts; readonly seed: number; readonly bug: Bug | null },
-): Cluster {
-  const { agenda, chance, profile, trace } = context
-  const { steps } = ports
-  let processes: readonly SimulatedProcess[] = []
-  let started = 0
-  let crashes = 0
+type ClusterContext = Pick<RunContext, 'agenda' | 'chance' | 'profile' | 'trace'>
+
+/** Retries of requests, each at one of the `living` processes. */
+function createRetry({ agenda, chance, trace }: ClusterContext, living: () => readonly SimulatedProcess[]): Retry {
   const soon = (ms: number, run: () => void) => agenda.at(agenda.now() + ms, run)
-
-  function start(): void {
-    started += 1
-    const name = `process-${started}`
-    const skewMs = chance.between(-profile.skewMs, profile.skewMs)
-    processes = [...processes, startProcess(ports, { name, seed: seed * 1_000 + started, skewMs, bug })]
-    trace(`${name} starts`)
-  }
-
-  function retryUntilDone(what: string, work: (process: SimulatedProcess) => Promise<unknown>): void {
+  return (what, work) => {
     let done = false
     const attempt = () => {
       if (done) return
+      const processes = living()
       if (processes.length === 0) {
         soon(ANSWER_TIMEOUT_MS, attempt)
         return
       }
       const process = chance.among(processes)
-      trace(`${process.name} is asked: ${what}`)
+      trace(`${process.name} handles: ${what}`)
       const cancel = soon(ANSWER_TIMEOUT_MS, attempt)
       work(process).then(
         () => {
@@ -69,6 +55,28 @@ export function createCluster(
     }
     attempt()
   }
+}
+
+/** Creates a cluster without processes. */
+export function createCluster(
+  context: ClusterContext,
+  { ports, seed, bug }: { readonly ports: SharedPorts; readonly seed: number; readonly bug: Bug | null },
+): Cluster {
+  const { agenda, chance, profile, trace } = context
+  const { steps } = ports
+  let processes: readonly SimulatedProcess[] = []
+  let started = 0
+  let crashes = 0
+
+  function start(): void {
+    started += 1
+    const name = `process-${started}`
+    const skewMs = chance.between(-profile.skewMs, profile.skewMs)
+    processes = [...processes, startProcess(ports, { name, seed: seed * 1_000 + started, skewMs, bug })]
+    trace(`${name} starts`)
+  }
+
+  const retryUntilDone = createRetry(context, () => processes)
 
   return {
     start,
@@ -79,7 +87,7 @@ export function createCluster(
       const last = (): Fate => (chance.odds(0.5) ? 'vanish' : 'gone')
       for (const step of steps.drawAll(victim.owner)) step.resolve(last())
       trace(`${victim.name} dies`)
-      soon(chance.among(DOWN_MS), start)
+      agenda.at(agenda.now() + chance.among(DOWN_MS), start)
     },
     processes: () => processes,
     ownerOf: ({ owner }) => processes.find((one) => one.owner === owner) ?? null,

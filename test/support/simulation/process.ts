@@ -57,16 +57,15 @@ const withBug = (writer: StreamWriter, bug: Bug | null): StreamWriter => ({
   handle: (command, input, call) => writer.handle(bug?.commands?.[command.name] ?? command, input, call),
 })
 
+interface ProcessOptions {
+  readonly name: string
+  readonly seed: number
+  readonly skewMs: number
+  readonly bug: Bug | null
+}
+
 /** Starts a process over shared ports. */
-export function startProcess(
-  ports: SharedPorts,
-  {
-    name,
-    seed,
-    skewMs,
-    bug,
-  }: { readonly name: string; readonly seed: number; readonly skewMs: number; readonly bug: Bug | null },
-): SimulatedProcess {
+export function startProcess(ports: SharedPorts, { name, seed, skewMs, bug }: ProcessOptions): SimulatedProcess {
   const owner = {}
   let alive = true
   const clock = processClock(ports.agenda, () => alive, skewMs)

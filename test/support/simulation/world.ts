@@ -43,8 +43,8 @@ export function simulatedCommandCall(commandId: string): CommandContext {
   }
 }
 
-/** Builds the workspace through commands. */
-export async function buildSimulatedWorld(): Promise<SimulatedWorld> {
+/** Executes commands on a log in memory, each at an instant of its own. */
+function createExecutor() {
   const log = createMemoryLog()
   const clock = createManualClock(CONFIGURED_AT)
   const random = simulatedRandom(7, clock)
@@ -59,7 +59,13 @@ export async function buildSimulatedWorld(): Promise<SimulatedWorld> {
     if (isRefusal(outcome)) throw new Error(`${command.name}: ${JSON.stringify(outcome)}`)
     return outcome.events
   }
-  const { buyer, target, publisher, line } = createWorkspaceBuilder(handle, (prefix) => `${prefix}${commands}`)
+  return { log, handle, token: (prefix: string) => `${prefix}${commands}` }
+}
+
+/** Builds the workspace through commands. */
+export async function buildSimulatedWorld(): Promise<SimulatedWorld> {
+  const { log, handle, token } = createExecutor()
+  const { buyer, target, publisher, line } = createWorkspaceBuilder(handle, token)
   await handle(createWorkspace, { name: 'Simulated', timezone: 'America/New_York', planId: 'scale', sandbox: true })
   await handle(creditWallet, { amountCents: OPENING_CENTS, reference: 'opening' })
 
