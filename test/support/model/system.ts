@@ -4,12 +4,16 @@ import type { Actor, RecordedEvent } from '../../../src/kernel/event.ts'
 import { isRefusal, type Refusal } from '../../../src/kernel/refusal.ts'
 import { createPlatformEffects } from '../../../src/main/platform-effects.ts'
 import type { Carrier, CarrierNotice, DialCommand, ReleaseCommand } from '../../../src/ports/carrier.ts'
+import type { Clock } from '../../../src/ports/clock.ts'
 import type { Random } from '../../../src/ports/random.ts'
 import { createStreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { createMemoryLog } from '../memory/event-log.ts'
 import { createMemoryOperationalStore } from '../memory/operational-store.ts'
 import { createSeededRandom } from '../memory/random.ts'
 import { createReadModels } from './read-models.ts'
+
+type MemoryLog = ReturnType<typeof createMemoryLog>
+type ReadModels = ReturnType<typeof createReadModels>
 
 const WORKSPACE = '01900000-0000-7000-8000-000000000001'
 /** A user of the console, and an API key. */
@@ -33,21 +37,10 @@ function createIds(now: () => number, seed: number): Random {
   }
 }
 
-/**
- * Creates the real engine in memory: writer, reactions, scheduled jobs and read models, with a manual clock and
- * carrier.
- */
-export function createSystem(startsAt: number, seed: number, from: readonly RecordedEvent[] = []) {
-  let now = startsAt
-  const clock = { now: () => now, schedule: () => () => undefined }
-  const log = createMemoryLog(from)
-  const ops = createMemoryOperationalStore()
-  const random = createIds(clock.now, seed)
+/** A carrier that records what it is asked to do. */
+function createRecordingCarrier() {
   const dials: DialCommand[] = []
   const releases: ReleaseCommand[] = []
-  const faults: unknown[] = []
-  const readModels = createReadModels(log)
-
   const carrier: Pick<Carrier, 'name' | 'dial' | 'release' | 'numbers' | 'close' | 'probe'> = {
     name: 'model',
     numbers: null,
@@ -56,7 +49,28 @@ export function createSystem(startsAt: number, seed: number, from: readonly Reco
     probe: async () => ({ outcome: 'answered', sipCode: null, ms: 0 }),
     close: async () => undefined,
   }
+  return {
+    carrier: carrier as Carrier,
+    dials: dials as readonly DialCommand[],
+    releases: releases as readonly ReleaseCommand[],
+  }
+}
 
+/** The earliest job of the timers that is due; null when there is none. */
+function earliestDueJob({ docs }: Pick<ReadModels, 'docs'>, now: number) {
+  const rows = [...docs('timers').values()].filter((row) => Number(row.dueAt) <= now)
+  const [row] = rows.toSorted((one, other) => Number(one.dueAt) - Number(other.dueAt))
+  const kind = DUE.find((each) => each === row?.kind)
+  if (!row || !kind) return null
+  const amountCents = typeof row.amountCents === 'number' ? row.amountCents : null
+  return { kind, due: { subjectId: String(row.subjectId), dueAt: Number(row.dueAt), amountCents } }
+}
+
+/** The writer and the effects over the stores, with a carrier that records; `faults` are the errors of failed steps. */
+function createEngine(log: MemoryLog, readModels: ReadModels, clock: Clock, random: Random) {
+  const ops = createMemoryOperationalStore()
+  const faults: unknown[] = []
+  const { carrier, dials, releases } = createRecordingCarrier()
   const writer = createStreamWriter({
     log,
     ops,
@@ -67,13 +81,27 @@ export function createSystem(startsAt: number, seed: number, from: readonly Reco
       return readModels.docs(memory.name).get(id) ?? null
     },
   })
-  const flow = createPlatformEffects({
+  const effects = createPlatformEffects({
     writer,
-    carrier: () => carrier as Carrier,
+    carrier: () => carrier,
     clock,
     claims: { ops, owner: 'model' },
     onFailure: (_event, error) => void faults.push(error),
   })
+  return { writer, effects, faults, dials, releases }
+}
+
+/**
+ * Creates the real engine in memory: writer, reactions, scheduled jobs and read models, with a manual clock and
+ * carrier.
+ */
+export function createSystem(startsAt: number, seed: number, from: readonly RecordedEvent[] = []) {
+  let now = startsAt
+  const clock = { now: () => now, schedule: () => () => undefined }
+  const log = createMemoryLog(from)
+  const random = createIds(clock.now, seed)
+  const readModels = createReadModels(log)
+  const { writer, effects, faults, dials, releases } = createEngine(log, readModels, clock, random)
 
   /** The events that a piece of work appends. @throws the error of a step that failed */
   async function appendedBy(work: () => Promise<unknown>): Promise<readonly RecordedEvent[]> {
@@ -89,41 +117,33 @@ export function createSystem(startsAt: number, seed: number, from: readonly Reco
     const by = { workspaceId: WORKSPACE, actor, commandId, correlationId: commandId, causationId: null }
     let refusal: Refusal | null = null
     const work = async () => {
-      const outcome = await flow.handle(command, command.input.parse(input), { ...by, surface: 'console', ip: null })
+      const outcome = await effects.handle(command, command.input.parse(input), { ...by, surface: 'console', ip: null })
       if (isRefusal(outcome)) refusal = outcome
     }
     return appendedBy(work).then((events) => refusal ?? events)
   }
 
-  /** The earliest job that is due; null when there is none. */
-  function nextJob() {
-    const rows = [...readModels.docs('timers').values()].filter((row) => Number(row.dueAt) <= now)
-    const [row] = rows.toSorted((one, other) => Number(one.dueAt) - Number(other.dueAt))
-    const kind = DUE.find((each) => each === row?.kind)
-    if (!row || !kind) return null
-    const amountCents = typeof row.amountCents === 'number' ? row.amountCents : null
-    return { kind, due: { subjectId: String(row.subjectId), dueAt: Number(row.dueAt), amountCents } }
-  }
+  const nextDueJob = () => earliestDueJob(readModels, now)
 
   readModels.project()
   return {
     log,
-    dials: dials as readonly DialCommand[],
-    releases: releases as readonly ReleaseCommand[],
+    dials,
+    releases,
     docs: readModels.docs,
     newId: random.uuid,
     moveTo: (ms: number) => {
       now = ms
     },
     execute,
-    handleNotice: (notice: CarrierNotice) => appendedBy(() => flow.handleCarrierNotice(notice)),
+    handleNotice: (notice: CarrierNotice) => appendedBy(() => effects.handleCarrierNotice(notice)),
     ledger: () => writer.stateOf(ledger, WORKSPACE),
     /** Runs all jobs that are due, the earliest first. */
     runDueWork: () =>
       appendedBy(async () => {
-        for (let job = nextJob(); job; job = nextJob()) {
+        for (let job = nextDueJob(); job; job = nextDueJob()) {
           const before = log.events.length
-          await flow.runScheduledJob(job.kind, WORKSPACE, job.due)
+          await effects.runScheduledJob(job.kind, WORKSPACE, job.due)
           readModels.project()
           if (log.events.length === before) throw new Error(`A due job changes nothing: ${JSON.stringify(job)}`)
         }
