@@ -24,14 +24,14 @@ async function world(writer: StreamWriter) {
 }
 
 const { it, describe, beforeAll, the, server } = suite('API keys', world)
-const desk = createKeyClient(server, () => the.main.session)
+const keyClient = createKeyClient(server, () => the.main.session)
 
 const code = ({ status, body }: ApiResponse) => [status, body?.error?.code]
 const names = ({ body }: ApiResponse) => body.data.map(({ name }: Json) => name)
 
 describe('a new key', () => {
   it('shows its secret once, and works at once', async () => {
-    const { apiKey, secret, id } = await desk.create({
+    const { apiKey, secret, id } = await keyClient.create({
       name: ' Reports ',
       scopes: ['campaigns:read', 'campaigns:read'],
     })
@@ -49,9 +49,9 @@ describe('a new key', () => {
       lastUsedAt: null,
       revokesAt: null,
     })
-    expect(await desk.statusAndCode(secret)).toEqual([200])
-    expect(await desk.read(id)).toMatchObject({ name: 'Reports' })
-    const everywhere = [await desk.send('GET', ''), await desk.send('GET', `/${id}`)]
+    expect(await keyClient.statusAndCode(secret)).toEqual([200])
+    expect(await keyClient.read(id)).toMatchObject({ name: 'Reports' })
+    const everywhere = [await keyClient.send('GET', ''), await keyClient.send('GET', `/${id}`)]
     for (const { text } of everywhere) expect(text).not.toContain(secret.slice(12))
   })
 
@@ -61,7 +61,7 @@ describe('a new key', () => {
   })
 
   it('is refused with each problem under its field', async () => {
-    const refused = await desk.send('POST', '', {
+    const refused = await keyClient.send('POST', '', {
       scopes: ['campaigns:read', 'blocklist:read', 'all'],
       ipAllowlist: ['2001:db8::/32'],
       rateLimitPerMinute: 0,
@@ -81,39 +81,45 @@ describe('a new key', () => {
   it('requested twice with one Idempotency-Key is one key with the same secret', async () => {
     const headers = { 'idempotency-key': `once-${the.main.workspaceId}` }
     const body = { name: 'Once', scopes: [] }
-    const [first, again] = [await desk.send('POST', '', body, headers), await desk.send('POST', '', body, headers)]
+    const [first, again] = [
+      await keyClient.send('POST', '', body, headers),
+      await keyClient.send('POST', '', body, headers),
+    ]
     expect([first.status, again.text]).toEqual([201, first.text])
-    expect((await desk.send('GET', '?q=once')).body.total).toBe(1)
+    expect((await keyClient.send('GET', '?q=once')).body.total).toBe(1)
   })
 })
 
 it(documentLine('limit: Scopes per key'), async () => {
   const many = (count: number) => Array.from({ length: count }, () => 'calls:read')
-  const made = await desk.create({ scopes: many(20) })
+  const made = await keyClient.create({ scopes: many(20) })
   expect(made.apiKey.scopes).toEqual(['calls:read'])
-  const refused = await desk.send('POST', '', { name: 'Key', scopes: many(21) })
+  const refused = await keyClient.send('POST', '', { name: 'Key', scopes: many(21) })
   expect([code(refused), refused.body.error.details]).toEqual([
     [400, 'validation_error'],
     { scopes: 'must have at most 20 items' },
   ])
   for (const scope of ['x'.repeat(40), 'x'.repeat(41)])
-    expect(code(await desk.send('POST', '', { name: 'Key', scopes: [scope] }))).toEqual([400, 'validation_error'])
-  expect(code(await desk.send('PATCH', `/${made.id}`, { scopes: many(21) }))).toEqual([400, 'validation_error'])
+    expect(code(await keyClient.send('POST', '', { name: 'Key', scopes: [scope] }))).toEqual([400, 'validation_error'])
+  expect(code(await keyClient.send('PATCH', `/${made.id}`, { scopes: many(21) }))).toEqual([400, 'validation_error'])
 })
 
 describe('the list', () => {
   it('lists revoked keys too, and filters by status and name', async () => {
-    const [kept, gone] = [await desk.create({ name: 'Lister kept' }), await desk.create({ name: 'Lister gone' })]
-    await desk.create({ name: 'Lister turning' }).then(({ id }) => desk.send('POST', `/${id}/rotate`))
-    expect((await desk.send('DELETE', `/${gone.id}`)).body).toEqual({ deleted: gone.id })
-    const find = async (rest: string) => names(await desk.send('GET', `?q=LISTER&sort=name&dir=asc${rest}`))
+    const [kept, gone] = [
+      await keyClient.create({ name: 'Lister kept' }),
+      await keyClient.create({ name: 'Lister gone' }),
+    ]
+    await keyClient.create({ name: 'Lister turning' }).then(({ id }) => keyClient.send('POST', `/${id}/rotate`))
+    expect((await keyClient.send('DELETE', `/${gone.id}`)).body).toEqual({ deleted: gone.id })
+    const find = async (rest: string) => names(await keyClient.send('GET', `?q=LISTER&sort=name&dir=asc${rest}`))
     expect(await find('')).toEqual(['Lister gone', 'Lister kept', 'Lister turning'])
     expect(await find('&status=active')).toEqual(['Lister kept'])
     expect(await find('&status=rotating')).toEqual(['Lister turning'])
     expect(await find('&status=revoked')).toEqual(['Lister gone'])
     expect(await find('&pageSize=1&page=2')).toEqual(['Lister kept'])
-    expect(code(await desk.send('GET', '?status=gone'))).toEqual([400, 'validation_error'])
-    expect(await desk.read(kept.id)).toMatchObject({ status: 'active' })
+    expect(code(await keyClient.send('GET', '?status=gone'))).toEqual([400, 'validation_error'])
+    expect(await keyClient.read(kept.id)).toMatchObject({ status: 'active' })
   })
 
   it('lists only keys of the workspace', async () => {
@@ -124,23 +130,26 @@ describe('the list', () => {
 
 describe('a change', () => {
   it('applies from the next request on, for every secret of the key', async () => {
-    const { id, secret, ask } = await desk.create({ scopes: [], rateLimitPerMinute: 500 })
-    const rotated = await desk.send('POST', `/${id}/rotate`)
-    expect(await desk.statusAndCode(secret)).toEqual([403, 'insufficient_scope'])
-    const changed = await desk.send('PATCH', `/${id}`, { scopes: ['campaigns:read'], rateLimitPerMinute: 600 })
+    const { id, secret, ask } = await keyClient.create({ scopes: [], rateLimitPerMinute: 500 })
+    const rotated = await keyClient.send('POST', `/${id}/rotate`)
+    expect(await keyClient.statusAndCode(secret)).toEqual([403, 'insufficient_scope'])
+    const changed = await keyClient.send('PATCH', `/${id}`, { scopes: ['campaigns:read'], rateLimitPerMinute: 600 })
     expect(changed.body.apiKey).toMatchObject({ scopes: ['campaigns:read'], rateLimitPerMinute: 600, name: 'Key' })
-    expect(await desk.statusAndCode(secret)).toEqual([200])
-    expect(await desk.statusAndCode(rotated.body.key)).toEqual([200])
+    expect(await keyClient.statusAndCode(secret)).toEqual([200])
+    expect(await keyClient.statusAndCode(rotated.body.key)).toEqual([200])
     expect((await ask('/api/v1/campaigns')).headers.get('ratelimit-policy')).toBe('"default";q=600;w=60')
   })
 
   it('is refused when empty or when the key changed meanwhile', async () => {
-    const { id } = await desk.create()
-    expect(code(await desk.send('PATCH', `/${id}`, {}))).toEqual([400, 'bad_request'])
-    const { headers } = await desk.send('GET', `/${id}`)
+    const { id } = await keyClient.create()
+    expect(code(await keyClient.send('PATCH', `/${id}`, {}))).toEqual([400, 'bad_request'])
+    const { headers } = await keyClient.send('GET', `/${id}`)
     const etag = headers.get('etag') ?? ''
-    expect((await desk.send('PATCH', `/${id}`, { name: 'One' }, { 'if-match': etag })).status).toBe(200)
-    expect(code(await desk.send('PATCH', `/${id}`, { name: 'Two' }, { 'if-match': etag }))).toEqual([412, 'conflict'])
+    expect((await keyClient.send('PATCH', `/${id}`, { name: 'One' }, { 'if-match': etag })).status).toBe(200)
+    expect(code(await keyClient.send('PATCH', `/${id}`, { name: 'Two' }, { 'if-match': etag }))).toEqual([
+      412,
+      'conflict',
+    ])
   })
 })
 
@@ -154,62 +163,66 @@ it('a missing, a malformed and another workspace’s key give the same 404', asy
     ['GET', '/requests'],
   ] as const) {
     const body = method === 'PATCH' ? { name: 'Mine' } : undefined
-    const answers = await Promise.all([UNKNOWN_ID, 'x', other.id].map((id) => desk.send(method, `/${id}${rest}`, body)))
+    const answers = await Promise.all(
+      [UNKNOWN_ID, 'x', other.id].map((id) => keyClient.send(method, `/${id}${rest}`, body)),
+    )
     expect(new Set(answers.map(errorWithoutRequestId)).size, `${method} ${rest}`).toBe(1)
     for (const answer of answers) expect(code(answer)).toEqual([404, 'not_found'])
   }
-  expect(await desk.statusAndCode(other.secret)).toEqual([200])
+  expect(await keyClient.statusAndCode(other.secret)).toEqual([200])
 })
 
 describe(documentLine('limit: Key rotation grace'), () => {
   it('is a day by default; 0 to 10,080 minutes', async () => {
-    const { id, secret } = await desk.create()
+    const { id, secret } = await keyClient.create()
     for (const graceMinutes of [-1, 10_081, 0.5, '60'])
-      expect(code(await desk.send('POST', `/${id}/rotate`, { graceMinutes }))).toEqual([400, 'validation_error'])
+      expect(code(await keyClient.send('POST', `/${id}/rotate`, { graceMinutes }))).toEqual([400, 'validation_error'])
     const before = Date.now()
-    const { body } = await desk.send('POST', `/${id}/rotate`)
+    const { body } = await keyClient.send('POST', `/${id}/rotate`)
     expect(body.key).toMatch(FORM)
     expect(body.apiKey).toMatchObject({ id, status: 'rotating', prefix: body.key.slice(0, 12) })
     const grace = Date.parse(body.apiKey.revokesAt) - before
     expect([grace >= 1_440 * MINUTE, grace < 1_441 * MINUTE]).toEqual([true, true])
-    expect([await desk.statusAndCode(secret), await desk.statusAndCode(body.key)]).toEqual([[200], [200]])
-    const longest = await desk.send('POST', `/${id}/rotate`, { graceMinutes: 10_080 })
+    expect([await keyClient.statusAndCode(secret), await keyClient.statusAndCode(body.key)]).toEqual([[200], [200]])
+    const longest = await keyClient.send('POST', `/${id}/rotate`, { graceMinutes: 10_080 })
     expect(Date.parse(longest.body.apiKey.revokesAt) - before).toBeGreaterThanOrEqual(10_080 * MINUTE)
   })
 
   it('of 0 ends the old secret with the response', async () => {
-    const { id, secret } = await desk.create()
-    const { body } = await desk.send('POST', `/${id}/rotate`, { graceMinutes: 0 })
+    const { id, secret } = await keyClient.create()
+    const { body } = await keyClient.send('POST', `/${id}/rotate`, { graceMinutes: 0 })
     expect(body.apiKey).toMatchObject({ status: 'active', revokesAt: null })
-    expect([await desk.statusAndCode(secret), await desk.statusAndCode(body.key)]).toEqual([
+    expect([await keyClient.statusAndCode(secret), await keyClient.statusAndCode(body.key)]).toEqual([
       [401, 'invalid_key'],
       [200],
     ])
   })
 
   it('a second rotation within a grace ends the oldest secret at once', async () => {
-    const { id, secret } = await desk.create()
-    const second = await desk.send('POST', `/${id}/rotate`)
-    const third = await desk.send('POST', `/${id}/rotate`)
-    const tried = await Promise.all([secret, second.body.key, third.body.key].map((key) => desk.statusAndCode(key)))
+    const { id, secret } = await keyClient.create()
+    const second = await keyClient.send('POST', `/${id}/rotate`)
+    const third = await keyClient.send('POST', `/${id}/rotate`)
+    const tried = await Promise.all(
+      [secret, second.body.key, third.body.key].map((key) => keyClient.statusAndCode(key)),
+    )
     expect(tried).toEqual([[401, 'invalid_key'], [200], [200]])
   })
 })
 
 it('a revoked key stops working at once and permanently, with every secret', async () => {
-  const { id, secret } = await desk.create()
-  const rotated = await desk.send('POST', `/${id}/rotate`)
-  expect((await desk.send('DELETE', `/${id}`)).body).toEqual({ deleted: id })
-  for (const key of [secret, rotated.body.key]) expect(await desk.statusAndCode(key)).toEqual([401, 'invalid_key'])
-  expect((await desk.send('DELETE', `/${id}`)).body).toEqual({ deleted: id })
+  const { id, secret } = await keyClient.create()
+  const rotated = await keyClient.send('POST', `/${id}/rotate`)
+  expect((await keyClient.send('DELETE', `/${id}`)).body).toEqual({ deleted: id })
+  for (const key of [secret, rotated.body.key]) expect(await keyClient.statusAndCode(key)).toEqual([401, 'invalid_key'])
+  expect((await keyClient.send('DELETE', `/${id}`)).body).toEqual({ deleted: id })
   for (const [method, rest, body] of [
     ['PATCH', '', { name: 'Again' }],
     ['POST', '/rotate', {}],
   ] as const) {
-    const refused = await desk.send(method, `/${id}${rest}`, body)
+    const refused = await keyClient.send(method, `/${id}${rest}`, body)
     expect([code(refused), refused.body.error.details]).toEqual([[409, 'conflict'], { status: 'revoked' }])
   }
-  expect(await desk.read(id)).toMatchObject({ status: 'revoked', revokesAt: expect.any(String) })
+  expect(await keyClient.read(id)).toMatchObject({ status: 'revoked', revokesAt: expect.any(String) })
 })
 
 describe('the ceiling of the plan', () => {

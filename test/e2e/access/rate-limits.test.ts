@@ -38,11 +38,14 @@ function expectRefused(answer: ApiResponse): void {
 }
 
 const { it, describe, beforeAll, afterAll, the, server } = suite('rate limits', world, { env: {} })
-const desk = createKeyClient(server, () => the.main.session)
+const keyClient = createKeyClient(server, () => the.main.session)
 
 describe(documentLine('limit: REST rate limit per key'), () => {
   it('is exact for a hundred concurrent requests, per key', async () => {
-    const [one, other] = [await desk.create({ rateLimitPerMinute: 60 }), await desk.create({ rateLimitPerMinute: 60 })]
+    const [one, other] = [
+      await keyClient.create({ rateLimitPerMinute: 60 }),
+      await keyClient.create({ rateLimitPerMinute: 60 }),
+    ]
     const answers = await atOnce(100, () => one.ask(PATH))
     expect(passed(answers)).toBe(60)
     const refused = answers.filter(({ status }) => status !== 200)
@@ -58,23 +61,23 @@ describe(documentLine('limit: REST rate limit per key'), () => {
   })
 
   it('is 120 by default, and 1 to 1,200 where a key sets it', async () => {
-    const usual = await desk.create()
+    const usual = await keyClient.create()
     const first = await usual.ask(PATH)
     expect([policy(first), left(first), wait(first)]).toEqual(['"default";q=120;w=60', 119, 60])
     expect(passed(await atOnce(125, () => usual.ask(PATH)))).toBe(119)
-    const slow = await desk.create({ rateLimitPerMinute: 1 })
+    const slow = await keyClient.create({ rateLimitPerMinute: 1 })
     expect((await slow.ask(PATH)).status).toBe(200)
     expectRefused(await slow.ask(PATH))
-    const fast = await desk.create({ rateLimitPerMinute: 1_200 })
+    const fast = await keyClient.create({ rateLimitPerMinute: 1_200 })
     expect(left(await fast.ask(PATH))).toBe(1_199)
     for (const rateLimitPerMinute of [0, 1_201, -1, 1.5, '120', null]) {
-      const refused = await desk.send('POST', '', { name: 'Key', scopes: [], rateLimitPerMinute })
+      const refused = await keyClient.send('POST', '', { name: 'Key', scopes: [], rateLimitPerMinute })
       expect(Object.keys(refused.body.error.details)).toEqual(['rateLimitPerMinute'])
     }
   })
 
   it('counts requests refused after it, and none refused before or by it', async () => {
-    const key = await desk.create({ rateLimitPerMinute: 4 })
+    const key = await keyClient.create({ rateLimitPerMinute: 4 })
     expect(left(await key.ask('/api/v1/buyers'))).toBe(4)
     expect(code(await key.ask('/api/v1/buyers'))).toEqual([403, 'insufficient_scope'])
     expect(left(await key.ask(`${PATH}/nonsense`))).toBe(3)
@@ -83,15 +86,15 @@ describe(documentLine('limit: REST rate limit per key'), () => {
     expect(left(await key.ask(PATH))).toBe(0)
     for (let n = 0; n < 5; n++) expectRefused(await key.ask(`${PATH}/nonsense`))
     expect(code(await key.ask('/api/v1/buyers'))).toEqual([403, 'insufficient_scope'])
-    const raised = await desk.send('PATCH', `/${key.id}`, { rateLimitPerMinute: 5 })
+    const raised = await keyClient.send('PATCH', `/${key.id}`, { rateLimitPerMinute: 5 })
     expect(raised.status).toBe(200)
     expect(left(await key.ask(PATH))).toBe(0)
     expectRefused(await key.ask(PATH))
   })
 
   it('is shared by all secrets of a key and by both surfaces', async () => {
-    const key = await desk.create({ rateLimitPerMinute: 3, scopes: ['buyers:read'] })
-    const { body } = await desk.send('POST', `/${key.id}/rotate`)
+    const key = await keyClient.create({ rateLimitPerMinute: 3, scopes: ['buyers:read'] })
+    const { body } = await keyClient.send('POST', `/${key.id}/rotate`)
     const rotated = createApiClient(() => server.baseUrl, body.key)
     expect(left(await key.ask('/api/v1/buyers'))).toBe(2)
     expect(left(await rotated('/api/v1/buyers'))).toBe(1)

@@ -14,11 +14,11 @@ async function world(writer: StreamWriter) {
 }
 
 const { it, describe, the, server } = suite('the request log of an API key', world, { env: {} })
-const desk = createKeyClient(server, () => the.main.session)
+const keys = createKeyClient(server, () => the.main.session)
 
 const code = ({ status, body }: ApiResponse) => [status, body?.error?.code]
 const log = async ({ id }: CreatedKey, filter: Json = {}) =>
-  (await desk.send('GET', `/${id}/requests${queryString(filter)}`)).body
+  (await keys.send('GET', `/${id}/requests${queryString(filter)}`)).body
 /** The log once it has `total` requests. */
 const logged = (key: CreatedKey, total: number) =>
   waitUntil(`${total} requests in the log`, async () => {
@@ -27,7 +27,7 @@ const logged = (key: CreatedKey, total: number) =>
   })
 
 it('the request log holds every request of a key, refused ones too, newest first', async () => {
-  const key = await desk.create({ scopes: ['buyers:read'], rateLimitPerMinute: 5 })
+  const key = await keys.create({ scopes: ['buyers:read'], rateLimitPerMinute: 5 })
   const asked = [
     ['/api/v1/buyers?page=1&pageSize=2', 200, null],
     ['/api/tracking/buyers', 200, null],
@@ -62,7 +62,7 @@ it('the request log holds every request of a key, refused ones too, newest first
     userAgent: 'ledger-client/2',
     errorCode: 'rate_limited',
   })
-  expect((await desk.read(key.id)).lastUsedAt).toBe(data[0].at)
+  expect((await keys.read(key.id)).lastUsedAt).toBe(data[0].at)
 
   const statuses = async (filter: Json) => (await log(key, filter)).data.map(({ status }: Json) => status)
   expect(await statuses({ status: 404 })).toEqual([404])
@@ -80,20 +80,20 @@ it('the request log holds every request of a key, refused ones too, newest first
     { from: 'soon' },
     { from, to: '2020-01-01' },
   ])
-    expect(code(await desk.send('GET', `/${key.id}/requests${queryString(filter)}`))).toEqual([400, 'validation_error'])
+    expect(code(await keys.send('GET', `/${key.id}/requests${queryString(filter)}`))).toEqual([400, 'validation_error'])
 })
 
 it('the request log holds no body, no secret, and no request of an invalid key', async () => {
-  const key = await desk.create({ name: 'Quiet', scopes: ['buyers:read'] })
+  const key = await keys.create({ name: 'Quiet', scopes: ['buyers:read'] })
   const body = { note: 'a body that must not be kept' }
   await key.ask('/api/v1/buyers', { method: 'POST', body })
   await key.ask(`/api/v1/buyers?q=${key.secret}&access_token=hunter22&page=1`)
   const { data } = await logged(key, 1)
   expect(data.map((row: Json) => row.query)).toEqual(['q=svc_live_•••&access_token=•••&page=1'])
-  const rotated = await desk.send('POST', `/${key.id}/rotate`, { graceMinutes: 0 })
+  const rotated = await keys.send('POST', `/${key.id}/rotate`, { graceMinutes: 0 })
   expect((await key.ask('/api/v1/buyers')).status).toBe(401)
   const successor: CreatedKey = { ...key, secret: rotated.body.key }
-  expect(await desk.statusAndCode(successor.secret, '/api/v1/buyers')).toEqual([200])
+  expect(await keys.statusAndCode(successor.secret, '/api/v1/buyers')).toEqual([200])
   const text = JSON.stringify(await logged(key, 2))
   expect(text).not.toMatch(/must not be kept|hunter22/)
   expect(text).not.toContain(key.secret)
@@ -101,17 +101,17 @@ it('the request log holds no body, no secret, and no request of an invalid key',
 })
 
 it('the request log survives its key and a restart', async () => {
-  const key = await desk.create({ scopes: ['buyers:read'] })
+  const key = await keys.create({ scopes: ['buyers:read'] })
   await key.ask('/api/v1/buyers')
   await key.ask('/api/v1/buyers?page=2')
   await server.restart()
   expect((await log(key)).total).toBe(2)
-  await desk.send('DELETE', `/${key.id}`)
+  await keys.send('DELETE', `/${key.id}`)
   expect((await log(key)).total).toBe(2)
 })
 
 it(documentLine('limit: Request log query stored'), async () => {
-  const key = await desk.create({ scopes: ['buyers:read'] })
+  const key = await keys.create({ scopes: ['buyers:read'] })
   const sent = (bytes: number) => {
     const start = 'caller=%2B13125550100&q='
     return `${start}${'x'.repeat(bytes - start.length)}`
@@ -127,13 +127,13 @@ describe('pages', () => {
   let busy: CreatedKey
 
   it(documentLine('limit: Default page size'), async () => {
-    busy = await desk.create({ name: 'Busy', scopes: ['buyers:read'], rateLimitPerMinute: 1_200 })
+    busy = await keys.create({ name: 'Busy', scopes: ['buyers:read'], rateLimitPerMinute: 1_200 })
     for (let n = 0; n < rows; n += 40)
       await Promise.all(Array.from({ length: Math.min(40, rows - n) }, () => busy.ask('/api/v1/buyers')))
     const page = await logged(busy, rows)
     expect([page.pageSize, page.data.length, page.total, page.totalPages]).toEqual([50, 50, rows, 5])
-    await Promise.all(Array.from({ length: 26 }, (_, n) => desk.create({ name: `Page ${n}` })))
-    const { body } = await desk.send('GET', '')
+    await Promise.all(Array.from({ length: 26 }, (_, n) => keys.create({ name: `Page ${n}` })))
+    const { body } = await keys.send('GET', '')
     expect([body.pageSize, body.data.length]).toEqual([25, 25])
   })
 
@@ -149,7 +149,7 @@ describe('pages', () => {
     }
     expect((await log(busy, { pageSize: 200, page: 2 })).data).toHaveLength(1)
     for (const pageSize of [0, -1, 1.5, 'all'])
-      expect(code(await desk.send('GET', `${queryString({ pageSize })}`))).toEqual([400, 'validation_error'])
-    expect((await desk.send('GET', '?pageSize=201')).body.pageSize).toBe(200)
+      expect(code(await keys.send('GET', `${queryString({ pageSize })}`))).toEqual([400, 'validation_error'])
+    expect((await keys.send('GET', '?pageSize=201')).body.pageSize).toBe(200)
   })
 })

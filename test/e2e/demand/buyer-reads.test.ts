@@ -41,27 +41,27 @@ async function world(writer: StreamWriter) {
 const { it, describe, main, the, server } = suite('reads of buyers', world)
 
 let n = 0
-const create = (body: Json, desk = main) => desk.console(PATH, { method: 'POST', body })
-const made = async (body: Json = {}, desk = main): Promise<Json> => {
+const create = (body: Json, tenantClient = main) => tenantClient.console(PATH, { method: 'POST', body })
+const made = async (body: Json = {}, tenantClient = main): Promise<Json> => {
   n += 1
-  const answer = await create({ name: `Buyer ${n}`, ...body }, desk)
+  const answer = await create({ name: `Buyer ${n}`, ...body }, tenantClient)
   expect(answer.status, answer.text).toBe(201)
   return answer.body.buyer
 }
-const move = (id: string, status: Json, more: Json = {}, desk = main) =>
-  desk.console(`${PATH}/${id}/status`, { method: 'POST', body: { status, ...more } })
+const move = (id: string, status: Json, more: Json = {}, tenantClient = main) =>
+  tenantClient.console(`${PATH}/${id}/status`, { method: 'POST', body: { status, ...more } })
 
 describe(documentLine('GET /api/v1/buyers'), () => {
   it('lists by text and status, with target counts, today and pages, the same on both surfaces', async () => {
-    const desk = createTenantClient(server, the.readings)
+    const tenantClient = createTenantClient(server, the.readings)
     const foreign = { id: the.foreign }
-    const acme = await made({ name: 'Acme Roofing', company: 'Apex', externalRef: 'crm-1' }, desk)
-    const brick = await made({ name: 'Brick', contactName: 'Ada' }, desk)
-    const gone = await made({ name: 'Gone', notes: 'Apex' }, desk)
-    await move(gone.id, 'archived', {}, desk)
-    await move(brick.id, 'paused', {}, desk)
+    const acme = await made({ name: 'Acme Roofing', company: 'Apex', externalRef: 'crm-1' }, tenantClient)
+    const brick = await made({ name: 'Brick', contactName: 'Ada' }, tenantClient)
+    const gone = await made({ name: 'Gone', notes: 'Apex' }, tenantClient)
+    await move(gone.id, 'archived', {}, tenantClient)
+    await move(brick.id, 'paused', {}, tenantClient)
     const asked = async (parameters: Json) =>
-      (await desk.rest(`/api/v1/buyers${queryString(parameters)}`)).body.data.map(({ id }: Json) => id)
+      (await tenantClient.rest(`/api/v1/buyers${queryString(parameters)}`)).body.data.map(({ id }: Json) => id)
     expect(await asked({})).toEqual([brick.id, acme.id, foreign.id])
     expect(await asked({ q: 'APEX' })).toEqual([acme.id])
     expect(await asked({ q: 'ada' })).toEqual([brick.id])
@@ -75,11 +75,11 @@ describe(documentLine('GET /api/v1/buyers'), () => {
     expect(await asked({ sort: 'name', dir: 'asc' })).toEqual([acme.id, brick.id, foreign.id])
     expect(await asked({ sort: 'nonsense', dir: 'up' })).toEqual([brick.id, acme.id, foreign.id])
     expect(await asked({ pageSize: 2, page: 2 })).toEqual([foreign.id])
-    const { body } = await desk.rest('/api/v1/buyers?pageSize=500')
+    const { body } = await tenantClient.rest('/api/v1/buyers?pageSize=500')
     expect(body).toMatchObject({ page: 1, pageSize: 200, total: 3, totalPages: 1 })
     expect(body.data[0]).toMatchObject({ targets: { total: 0, active: 0 }, today: NOTHING_TODAY, usage: IDLE })
-    expect((await desk.console('/api/tracking/buyers?pageSize=500')).body).toEqual(body)
-    expect((await desk.rest('/api/tracking/buyers?pageSize=500')).body).toEqual(body)
+    expect((await tenantClient.console('/api/tracking/buyers?pageSize=500')).body).toEqual(body)
+    expect((await tenantClient.rest('/api/tracking/buyers?pageSize=500')).body).toEqual(body)
   })
 
   it.each([

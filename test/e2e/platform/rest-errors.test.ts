@@ -21,7 +21,7 @@ const { it, describe, the, server } = suite('errors common to REST', world, {
   stores: 'embedded',
   env: { OPERATOR_TOKEN },
 })
-const desk = createKeyClient(server, () => the.main.session)
+const keyClient = createKeyClient(server, () => the.main.session)
 
 const ask = (token: string | null, path = PATH, headers: Readonly<Record<string, string>> = {}) =>
   createApiClient(() => server.baseUrl, token)(path, { headers })
@@ -42,13 +42,13 @@ it(documentLine('REST 401 missing_key'), async () => {
 })
 
 it(documentLine('REST 401 invalid_key'), async () => {
-  const { id, secret } = await desk.create()
+  const { id, secret } = await keyClient.create()
   const strangers = ['x', 'svc_live_', `${secret}x`, secret.slice(0, -1), secret.toUpperCase(), the.main.session]
   for (const token of strangers) expect(code(await ask(token))).toEqual([401, 'invalid_key'])
-  await desk.send('POST', `/${id}/rotate`, { graceMinutes: 0 })
+  await keyClient.send('POST', `/${id}/rotate`, { graceMinutes: 0 })
   expect(code(await ask(secret))).toEqual([401, 'invalid_key'])
-  const revoked = await desk.create()
-  await desk.send('DELETE', `/${revoked.id}`)
+  const revoked = await keyClient.create()
+  await keyClient.send('DELETE', `/${revoked.id}`)
   const answer = await ask(revoked.secret)
   expect([code(answer), details(answer)]).toEqual([[401, 'invalid_key'], null])
   expect(answer.headers.get('ratelimit')).toBeNull()
@@ -77,7 +77,7 @@ it(documentLine('REST 402 plan_upgrade_required'), async () => {
 })
 
 it(documentLine('REST 403 insufficient_scope'), async () => {
-  const { secret } = await desk.create({ scopes: ['campaigns:read', 'blocklist:write'] })
+  const { secret } = await keyClient.create({ scopes: ['campaigns:read', 'blocklist:write'] })
   const answer = await ask(secret, '/api/v1/buyers')
   expect([code(answer), details(answer)]).toEqual([
     [403, 'insufficient_scope'],
@@ -88,10 +88,10 @@ it(documentLine('REST 403 insufficient_scope'), async () => {
 })
 
 it(documentLine('REST 403 ip_not_allowed'), async () => {
-  const { secret } = await desk.create({ ipAllowlist: ['203.0.113.0/24'] })
+  const { secret } = await keyClient.create({ ipAllowlist: ['203.0.113.0/24'] })
   const answer = await ask(secret)
   expect([code(answer), details(answer)]).toEqual([[403, 'ip_not_allowed'], null])
-  const within = await desk.create({ ipAllowlist: ['203.0.113.0/24', '127.0.0.1'] })
+  const within = await keyClient.create({ ipAllowlist: ['203.0.113.0/24', '127.0.0.1'] })
   expect((await ask(within.secret)).status).toBe(200)
 })
 
@@ -108,7 +108,7 @@ it('403 workspace_required', async () => {
 })
 
 it(documentLine('REST 429 rate_limited'), async () => {
-  const { secret } = await desk.create({ rateLimitPerMinute: 1 })
+  const { secret } = await keyClient.create({ rateLimitPerMinute: 1 })
   expect((await ask(secret)).status).toBe(200)
   const answer = await ask(secret, `${PATH}/nonsense`)
   expect([code(answer), details(answer)]).toEqual([[429, 'rate_limited'], null])
@@ -118,8 +118,8 @@ it(documentLine('REST 429 rate_limited'), async () => {
 it(documentLine('limit: Request body'), async () => {
   const largest = 2 * 1024 * 1024
   const padded = (bytes: number) => JSON.stringify({ name: 'Padded', scopes: [] }).padEnd(bytes)
-  expect((await desk.send('POST', '', padded(largest))).status).toBe(201)
-  const refused = await desk.send('POST', '', padded(largest + 1))
+  expect((await keyClient.send('POST', '', padded(largest))).status).toBe(201)
+  const refused = await keyClient.send('POST', '', padded(largest + 1))
   expect([code(refused), details(refused)]).toEqual([[413, 'payload_too_large'], null])
 })
 
@@ -128,24 +128,26 @@ describe('where a request comes from', () => {
 
   it(documentLine('limit: IP allowlist'), async () => {
     const addresses = (count: number) => Array.from({ length: count }, (_, n) => `198.51.100.${n}`)
-    expect((await desk.create({ ipAllowlist: addresses(50) })).apiKey.ipAllowlist).toHaveLength(50)
+    expect((await keyClient.create({ ipAllowlist: addresses(50) })).apiKey.ipAllowlist).toHaveLength(50)
     for (const ipAllowlist of [addresses(51), ['2001:db8::/64'], ['10.0.0.0/33'], ['fe80::1%eth0'], ['host'], [4]]) {
-      const refused = await desk.send('POST', '', { name: 'Key', scopes: [], ipAllowlist })
+      const refused = await keyClient.send('POST', '', { name: 'Key', scopes: [], ipAllowlist })
       expect(code(refused)).toEqual([400, 'validation_error'])
     }
     for (const entry of ['127.0.0.1', '127.0.0.0/8', '0.0.0.0/0', '::ffff:127.0.0.1', '0:0:0:0:0:FFFF:7f00:1'])
-      expect(await desk.statusAndCode((await desk.create({ ipAllowlist: [entry] })).secret), entry).toEqual([200])
+      expect(await keyClient.statusAndCode((await keyClient.create({ ipAllowlist: [entry] })).secret), entry).toEqual([
+        200,
+      ])
     for (const entry of ['127.0.0.2', '128.0.0.0/1', '::1'])
-      expect(await desk.statusAndCode((await desk.create({ ipAllowlist: [entry] })).secret), entry).toEqual([
+      expect(await keyClient.statusAndCode((await keyClient.create({ ipAllowlist: [entry] })).secret), entry).toEqual([
         403,
         'ip_not_allowed',
       ])
   })
 
   it('the source address of a request is used from a trusted hop only', async () => {
-    const range = await desk.create({ ipAllowlist: ['203.0.113.0/24'] })
-    const six = await desk.create({ ipAllowlist: ['2001:db8::1'] })
-    const here = await desk.create({ ipAllowlist: ['127.0.0.1'] })
+    const range = await keyClient.create({ ipAllowlist: ['203.0.113.0/24'] })
+    const six = await keyClient.create({ ipAllowlist: ['2001:db8::1'] })
+    const here = await keyClient.create({ ipAllowlist: ['127.0.0.1'] })
     const tried = async (secret: string, forwarded: string) => (await ask(secret, PATH, from(forwarded))).status
     expect(await tried(range.secret, '203.0.113.9')).toBe(403)
     expect(await tried(here.secret, '203.0.113.9')).toBe(200)
