@@ -20,10 +20,10 @@ export const callPage = defineQuery({
   reads: [callLog],
   rejects: ['bad-request'],
   async run({ views }: QueryPorts, { query, tenant, now }) {
-    const asked = selectCalls({ query, tenant, now })
-    if (isRefusal(asked)) return asked
+    const requests = selectCalls({ query, tenant, now })
+    if (isRefusal(requests)) return requests
     const page = pageOptions({ ...query, sort: 'startedMs' })
-    const docs = await readAll(views, callLog, { filter: asked.filter, ...page })
+    const docs = await readAll(views, callLog, { filter: requests.filter, ...page })
     return pageResponse(docs.map(callRowOf), query, docs.length)
   },
 })

@@ -73,22 +73,28 @@ async function createRecords({ writer }: App): Promise<BenchWorkspace> {
     await execute(writer, workspaceId, registerUser, { email, name, passwordHash: await hashPassword(password) })
     await execute(writer, workspaceId, grantSeat, { email, name, role: 'owner' })
   }
-  const made = async (command: Parameters<typeof execute>[2], input: unknown, record: string) => {
+  const created = async (command: Parameters<typeof execute>[2], input: unknown, record: string) => {
     const [event] = await execute(writer, workspaceId, command, input)
     const data = (event as RecordedEvent<string, Readonly<Record<string, { readonly id: string }>>>).data
     return data[record]?.id ?? ''
   }
-  const buyers = await each(RECORDS, (n) => made(createBuyer, { name: `Buyer ${n}` }, 'buyer'))
+  const buyers = await each(RECORDS, (n) => created(createBuyer, { name: `Buyer ${n}` }, 'buyer'))
   await each(RECORDS, (n) => {
     const endpoint = { destinationE164: `+1312${String(2_000_000 + n)}` }
     const buyerId = buyers[n % 100]
-    return made(createTarget, { name: `Target ${n}`, type: 'number', revenueCents: 900, buyerId, endpoint }, 'target')
+    return created(
+      createTarget,
+      { name: `Target ${n}`, type: 'number', revenueCents: 900, buyerId, endpoint },
+      'target',
+    )
   })
   const campaigns = await each(RECORDS, (n) =>
-    made(createCampaign, { name: `Campaign ${n}`, verticalId: 'roofing' }, 'campaign'),
+    created(createCampaign, { name: `Campaign ${n}`, verticalId: 'roofing' }, 'campaign'),
   )
-  const publishers = await each(RECORDS, (n) => made(createPublisher, { name: `Publisher ${n}` }, 'publisher'))
-  await each(RECORDS, (n) => made(provisionNumber, { e164: `+1305${String(2_000_000 + n)}`, type: 'local' }, 'number'))
+  const publishers = await each(RECORDS, (n) => created(createPublisher, { name: `Publisher ${n}` }, 'publisher'))
+  await each(RECORDS, (n) =>
+    created(provisionNumber, { e164: `+1305${String(2_000_000 + n)}`, type: 'local' }, 'number'),
+  )
   await each(LANES, (n) =>
     execute(writer, workspaceId, setLane, {
       campaignId: campaigns[n % 10],

@@ -123,7 +123,7 @@ export function carrierNumbersContract(name: string, start: () => Promise<Carrie
       expect(refusal).toHaveProperty('message', expect.stringMatching(/./))
     })
 
-    test('connects and releases a rented number, each repeatably', async () => {
+    test('connects and releases a bought number, each repeatably', async () => {
       const e164 = await free()
       await order(e164)
       await numbers.connect({ commandId: randomUUID(), e164 })

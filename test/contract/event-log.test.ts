@@ -41,12 +41,12 @@ describe('an event log whose file disappears', () => {
     const stream = freshStream()
     await log.append(stream, -1, someEvents(1))
     await rename(file, away)
-    const asked = [
+    const requests = [
       ...Array.from({ length: 20 }, () => log.append(freshStream(), -1, someEvents(1))),
       log.append(stream, 0, someEvents(1)),
       log.read(stream, 0),
     ]
-    for (const one of await Promise.allSettled(asked)) {
+    for (const one of await Promise.allSettled(requests)) {
       expect(one).toMatchObject({ status: 'rejected', reason: expect.any(LogUnavailable) })
     }
     await rename(away, file)

@@ -7,7 +7,7 @@ import { type Survey, surveyBoundaries } from '../../scripts/boundaries.ts'
 type Tree = Readonly<Record<string, string>>
 
 /** Small files for every room, so that each import below has something to point at. */
-const house: Tree = {
+const setUp: Tree = {
   'src/kernel/event.ts': "import { z } from 'zod'\nexport const event = z.object({})\n",
   'src/domain/shared/limits.ts': 'export const limit = 1\n',
   'src/domain/supply/lane.ts': "import { event } from '../../kernel/event.ts'\nexport const lane = event\n",
@@ -61,8 +61,8 @@ async function surveyOf(tree: Tree): Promise<Survey> {
   }
 }
 
-test('a house that keeps the rules is read whole and breaks none', async () => {
-  expect(await surveyOf(house)).toMatchObject({ files: 26, broken: [] })
+test('a checkout that keeps the rules has no violation', async () => {
+  expect(await surveyOf(setUp)).toMatchObject({ files: 26, broken: [] })
 })
 
 const refused: readonly (readonly [folder: string, specifier: string, rule: string])[] = [
@@ -115,7 +115,7 @@ describe('an import against the rules', () => {
   let broken: readonly string[] = []
   beforeAll(async () => {
     const added = refused.map(([folder, specifier], n) => [pathOf(folder, n), `import type {} from '${specifier}'\n`])
-    broken = (await surveyOf({ ...house, ...Object.fromEntries(added) })).broken
+    broken = (await surveyOf({ ...setUp, ...Object.fromEntries(added) })).broken
   })
 
   test.for(refused.map((row, n) => [...row, n] as const))('%s may not import %s: %s', ([folder, , rule, n]) => {
@@ -126,14 +126,14 @@ describe('an import against the rules', () => {
 
 test('the targets projection imports no later context but its routes', async () => {
   const path = 'projections/demand/targets.ts'
-  const { broken } = await surveyOf({ ...house, [path]: "import '../../src/domain/calls/call.ts'\n" })
+  const { broken } = await surveyOf({ ...setUp, [path]: "import '../../src/domain/calls/call.ts'\n" })
   expect(broken).toEqual([`${path} → src/domain/calls/call.ts: target rows import only routes of later contexts`])
 })
 
 test('a driver is allowed in its adapter, and bare in a benchmark', async () => {
   const importing = "import 'mongodb'\n"
   const { broken } = await surveyOf({
-    ...house,
+    ...setUp,
     'src/adapters/mongodb/store.ts': importing,
     'test/bench/ceiling.ts': importing,
   })
@@ -142,7 +142,7 @@ test('a driver is allowed in its adapter, and bare in a benchmark', async () => 
 
 test('cycles and barrels are refused', async () => {
   const { broken } = await surveyOf({
-    ...house,
+    ...setUp,
     'src/domain/supply/one.ts': "import { two } from './two.ts'\nexport const one = () => two\n",
     'src/domain/supply/two.ts': "import { one } from './one.ts'\nexport const two = () => one\n",
     'src/domain/supply/barrel.ts': "export { lane } from './lane.ts'\n",

@@ -117,7 +117,7 @@ describe('addresses of egress', () => {
 })
 
 describe('requests of egress', () => {
-  const asked: { path: string | undefined; headers: IncomingMessage['headers']; body: string }[] = []
+  const requests: { path: string | undefined; headers: IncomingMessage['headers']; body: string }[] = []
   const answers: Record<string, (response: ServerResponse) => void> = {
     '/plain': (response) => response.writeHead(201, { 'x-a': 'b' }).end('hello'),
     '/away': (response) => response.writeHead(302, { location: 'http://10.0.0.1/' }).end(),
@@ -138,7 +138,7 @@ describe('requests of egress', () => {
         body += chunk
       })
       request.on('end', () => {
-        asked.push({ path: request.url, headers: request.headers, body })
+        requests.push({ path: request.url, headers: request.headers, body })
         answers[request.url ?? '']?.(response)
       })
     })
@@ -178,14 +178,14 @@ describe('requests of egress', () => {
   it('sends the request unchanged, and returns the response', async () => {
     const answer = await get(`${base}/plain`, { method: 'POST', headers: { 'x-key': 'k' }, body: '{"a":"é"}' })
     expect(answer).toMatchObject({ ok: true, status: 201, headers: { 'x-a': 'b' }, body: 'hello' })
-    expect(asked.at(-1)).toMatchObject({ path: '/plain', headers: { 'x-key': 'k' }, body: '{"a":"é"}' })
+    expect(requests.at(-1)).toMatchObject({ path: '/plain', headers: { 'x-key': 'k' }, body: '{"a":"é"}' })
   })
 
   it('connects to the checked addresses, and looks a name up once for each connection', async () => {
     const before = looked
     expect(await get(`http://good.example:${port}/plain`)).toMatchObject({ ok: true, status: 201 })
     expect(looked).toBe(before + 1)
-    expect(asked.at(-1)?.headers.host).toBe(`good.example:${port}`)
+    expect(requests.at(-1)?.headers.host).toBe(`good.example:${port}`)
   })
 
   test.each([
@@ -206,9 +206,9 @@ describe('requests of egress', () => {
     ['no address at all', () => 'nonsense'],
     ['credentials before the host', () => `http://a:b@127.0.0.1:${port}/plain`],
   ])('refuses %s', async (_what, url) => {
-    const sent = asked.length
+    const sent = requests.length
     expect(await get(url())).toMatchObject({ ok: false, failure: 'refused', sentence: expect.any(String) })
-    expect(asked).toHaveLength(sent)
+    expect(requests).toHaveLength(sent)
   })
 
   it('does not follow a redirect', async () => {

@@ -8,7 +8,7 @@ import type { ApiRoute } from '../../src/ports/api.ts'
 import { createRateLimiter } from '../../src/runtime/rates/rate-limiter.ts'
 
 /** What happened to the streams, in order. */
-const told: string[] = []
+const received: string[] = []
 const encoder = new TextEncoder()
 const CHUNK = 'x'.repeat(64 * 1024)
 
@@ -31,7 +31,7 @@ async function* endless() {
   try {
     for (;;) yield encoder.encode(CHUNK)
   } finally {
-    told.push('let go')
+    received.push('let go')
   }
 }
 
@@ -122,10 +122,10 @@ test('a reader who leaves ends the stream', async () => {
   const [response] = await once(request, 'response')
   await once(response, 'data')
   request.destroy()
-  for (let turn = 0; turn < 10_000 && told.length === 0; turn += 1) await new Promise((next) => setImmediate(next))
-  expect(told).toEqual(['let go'])
+  for (let turn = 0; turn < 10_000 && received.length === 0; turn += 1) await new Promise((next) => setImmediate(next))
+  expect(received).toEqual(['let go'])
 })
 
-test('the documentation tells the media type', () => {
+test('the documentation names the media type', () => {
   expect(JSON.stringify(server.openapi())).toContain('"text/csv"')
 })

@@ -50,10 +50,10 @@ function setUp(run: (request: ApiRequest) => Promise<ApiResponse | Refusal>) {
 }
 
 function counting() {
-  let made = 0
+  let created = 0
   return async (): Promise<ApiResponse> => {
-    made += 1
-    return { status: 201, body: { made }, position: 7 }
+    created += 1
+    return { status: 201, body: { created }, position: 7 }
   }
 }
 
@@ -65,15 +65,15 @@ describe('a write with an Idempotency-Key', () => {
     const { ask } = setUp(counting())
     const first = await ask('k')
     const second = await ask('k')
-    expect([bodyOf(first), replayed(first)]).toEqual([{ made: 1 }, undefined])
-    expect([bodyOf(second), replayed(second)]).toEqual([{ made: 1 }, 'true'])
+    expect([bodyOf(first), replayed(first)]).toEqual([{ created: 1 }, undefined])
+    expect([bodyOf(second), replayed(second)]).toEqual([{ created: 1 }, 'true'])
   })
 
   it('runs each time without a key, and for each credential', async () => {
     const { ask } = setUp(counting())
     await ask(null)
     await ask('k')
-    expect(bodyOf(await ask('k', {}, 'key:2'))).toEqual({ made: 3 })
+    expect(bodyOf(await ask('k', {}, 'key:2'))).toEqual({ created: 3 })
   })
 
   it('refuses the key for another body', async () => {
@@ -83,33 +83,33 @@ describe('a write with an Idempotency-Key', () => {
   })
 
   it('keeps refusals too', async () => {
-    let asked = 0
+    let requests = 0
     const { ask } = setUp(async () => {
-      asked += 1
-      return refuse('bad-request', { asked })
+      requests += 1
+      return refuse('bad-request', { requests })
     })
     await ask('k')
-    expect(await ask('k')).toMatchObject({ refused: 'bad-request', details: { asked: 1 } })
+    expect(await ask('k')).toMatchObject({ refused: 'bad-request', details: { requests: 1 } })
   })
 
   it('keeps an outcome for 24 hours and no longer', async () => {
     const { ask, clock } = setUp(counting())
     await ask('k')
     await clock.advance(24 * HOUR_MS - 1)
-    expect(bodyOf(await ask('k'))).toEqual({ made: 1 })
+    expect(bodyOf(await ask('k'))).toEqual({ created: 1 })
     await clock.advance(1)
-    expect(bodyOf(await ask('k'))).toEqual({ made: 2 })
+    expect(bodyOf(await ask('k'))).toEqual({ created: 2 })
   })
 
   it('lets the same key try again after a fault', async () => {
     let failing = true
     const { ask } = setUp(async () => {
       if (failing) throw new Error('away')
-      return { status: 201, body: { made: true }, position: null }
+      return { status: 201, body: { created: true }, position: null }
     })
     await expect(ask('k')).rejects.toThrow('away')
     failing = false
-    expect(bodyOf(await ask('k'))).toEqual({ made: true })
+    expect(bodyOf(await ask('k'))).toEqual({ created: true })
   })
 
   it('runs once for requests at the same time', async () => {
@@ -129,10 +129,13 @@ describe('a write with an Idempotency-Key', () => {
       await clock.advance(50)
       await Promise.resolve()
     }
-    expect([bodyOf(first as ApiResponse), bodyOf((await both[1]) as ApiResponse)]).toEqual([{ made: 1 }, { made: 1 }])
+    expect([bodyOf(first as ApiResponse), bodyOf((await both[1]) as ApiResponse)]).toEqual([
+      { created: 1 },
+      { created: 1 },
+    ])
   })
 
-  it('forgets that it was told to wait', async () => {
+  it('stores no refusal that says to retry later', async () => {
     let waiting = true
     const { ask } = setUp(async () =>
       waiting ? refuse('rate-limited') : { status: 200, body: { done: true }, position: null },
@@ -145,11 +148,11 @@ describe('a write with an Idempotency-Key', () => {
   it('stores no bare hash of what was asked, which may hold a password', async () => {
     const { ask, ops } = setUp(counting())
     await ask('k', { password: 'secret' })
-    const asked = (await ops.list('', 0)).map(({ value }) => Object(value).asked)
+    const requests = (await ops.list('', 0)).map(({ value }) => Object(value).asked)
     await ask('l', { password: 'secret' })
     const again = (await ops.list('', 0)).map(({ value }) => Object(value).asked)
-    expect([asked.length, new Set(again).size]).toEqual([1, 2])
-    expect(asked[0]).not.toMatch(/^[0-9a-f]{64}$/)
+    expect([requests.length, new Set(again).size]).toEqual([1, 2])
+    expect(requests[0]).not.toMatch(/^[0-9a-f]{64}$/)
   })
 
   it('stores nothing of the outcome in plain', async () => {

@@ -161,7 +161,7 @@ describe('the live stream', () => {
     stream.close()
   })
 
-  test('forgets who goes away: their place is free, and nothing is read for nobody', async () => {
+  test('frees the place of a client that disconnects, and reads nothing for it any more', async () => {
     const stream = openStream()
     const all = await Promise.all(Array.from({ length: max }, () => stream.watching()))
     const read = all.map(({ parts }) => reading(parts))

@@ -19,8 +19,8 @@ const terms = {
   workspaceId: WORKSPACE,
 }
 const token = quoteToken(secrets, terms, NOW)
-const asked = { e164, userId: idOf(1), workspaceId: WORKSPACE, now: NOW }
-const read = (more: object = {}, sent = token) => quoteOf(secrets, sent, { ...asked, ...more })
+const requests = { e164, userId: idOf(1), workspaceId: WORKSPACE, now: NOW }
+const read = (more: object = {}, sent = token) => quoteOf(secrets, sent, { ...requests, ...more })
 const after = (ms: number) => new Date(Date.parse(NOW) + NUMBER_ORDER.quoteMinutes * 60_000 + ms).toISOString()
 
 describe('a quote', () => {
@@ -53,7 +53,7 @@ describe('a quote', () => {
     ]) {
       expect(read({}, forged), forged).toBe('unknown')
     }
-    expect(quoteOf(secretsOf(2), token, asked)).toBe('unknown')
+    expect(quoteOf(secretsOf(2), token, requests)).toBe('unknown')
   })
 
   it('is unlike any other proof of the same key', () => {

@@ -81,6 +81,6 @@ test('a rebuild beside a running server leaves the same', async () => {
 })
 
 test('an unknown name is refused in one sentence', async () => {
-  const asked = rebuild({ DATA_DIR: directory }, ['call-lag'], () => undefined, new AbortController().signal)
-  await expect(asked).rejects.toThrow('There is no projection "call-lag"')
+  const requests = rebuild({ DATA_DIR: directory }, ['call-lag'], () => undefined, new AbortController().signal)
+  await expect(requests).rejects.toThrow('There is no projection "call-lag"')
 })

@@ -16,23 +16,23 @@ function setUp() {
   // Two processes over one store.
   const throttles = [createSignInLimiter({ ops, clock, random }), createSignInLimiter({ ops, clock, random })] as const
   let tried = 0
-  let asked = 0
+  let requests = 0
   const attempt = (right: boolean, address = 'ada@example.com', source = '192.0.2.1') =>
-    throttles[asked++ % 2 === 0 ? 0 : 1](signInSubjects(address, source), async () => {
+    throttles[requests++ % 2 === 0 ? 0 : 1](signInSubjects(address, source), async () => {
       tried += 1
       return right
     })
   return { throttled: throttles[0], clock, attempt, tried: () => tried }
 }
 
-const told = (outcome: unknown) => (isRefusal(outcome) ? outcome.details : outcome)
+const received = (outcome: unknown) => (isRefusal(outcome) ? outcome.details : outcome)
 
 describe('failed attempts', () => {
   it('are as many as an address may have, and then none is tried, right or wrong', async () => {
     const { attempt, tried } = setUp()
     for (let n = 0; n < MOST; n++) expect(await attempt(false)).toBe(false)
-    expect(told(await attempt(true))).toEqual({ retryAfterSeconds: minutes * 60 })
-    expect(told(await attempt(false, ' ADA@example.com '))).toEqual({ retryAfterSeconds: minutes * 60 })
+    expect(received(await attempt(true))).toEqual({ retryAfterSeconds: minutes * 60 })
+    expect(received(await attempt(false, ' ADA@example.com '))).toEqual({ retryAfterSeconds: minutes * 60 })
     expect(tried()).toBe(MOST)
     expect(await attempt(true, 'bob@example.com')).toBe(true)
   })
@@ -43,17 +43,17 @@ describe('failed attempts', () => {
     await clock.advance(MINUTE_MS)
     for (let n = 1; n < MOST; n++) await attempt(false)
     await clock.advance((minutes - 1) * MINUTE_MS - 1)
-    expect(told(await attempt(true))).toEqual({ retryAfterSeconds: 1 })
+    expect(received(await attempt(true))).toEqual({ retryAfterSeconds: 1 })
     await clock.advance(1)
     expect(await attempt(false)).toBe(false)
     // One has gone and one has come: the others are still there.
-    expect(told(await attempt(true))).toEqual({ retryAfterSeconds: 60 })
+    expect(received(await attempt(true))).toEqual({ retryAfterSeconds: 60 })
   })
 
   it('are counted by the source too, whatever the address', async () => {
     const { attempt } = setUp()
     for (let n = 0; n < MOST_OF_A_SOURCE; n++) expect(await attempt(false, `${n}@example.com`)).toBe(false)
-    expect(told(await attempt(true, 'other@example.com'))).toEqual({ retryAfterSeconds: minutes * 60 })
+    expect(received(await attempt(true, 'other@example.com'))).toEqual({ retryAfterSeconds: minutes * 60 })
     expect(await attempt(true, 'other@example.com', '192.0.2.2')).toBe(true)
   })
 })
@@ -65,7 +65,7 @@ describe('a success', () => {
     for (let n = 0; n < MOST - 1; n++) await attempt(false)
     expect(await attempt(true)).toBe(true)
     expect(await attempt(false)).toBe(false)
-    expect(told(await attempt(true))).toEqual({ retryAfterSeconds: minutes * 60 })
+    expect(received(await attempt(true))).toEqual({ retryAfterSeconds: minutes * 60 })
   })
 })
 
@@ -92,6 +92,6 @@ describe('attempts at the same time', () => {
     const waiting = attempt(true)
     await clock.advance(9_900)
     await clock.advance(200)
-    expect(told(await waiting)).toMatchObject({ retryAfterSeconds: expect.any(Number) })
+    expect(received(await waiting)).toMatchObject({ retryAfterSeconds: expect.any(Number) })
   })
 })

@@ -82,7 +82,7 @@ describe('the inventory', () => {
     for (const { region } of near.results) expect(region).toBe('NY')
   })
 
-  test('leaves out what is rented, and what others hold where that is wanted', async () => {
+  test('leaves out numbers that are bought, and on request those of others', async () => {
     const { found, order, numbers } = carrier()
     const [first] = await found({ areaCode: '212', limit: 1 })
     await order(first?.e164 ?? '')
@@ -116,13 +116,13 @@ describe('an order', () => {
     await clock.advance(1_999)
     expect(await order(e164)).toEqual(taken)
     await clock.advance(1)
-    const asked = await open().findOrder({ commandId: e164, carrierOrderId: taken.carrierOrderId })
-    expect(asked).toMatchObject({ carrierOrderId: taken.carrierOrderId, status: then })
-    expect(asked?.error === null).toBe(then !== 'failed')
-    expect(await open().findOrder({ commandId: e164, carrierOrderId: null })).toEqual(asked)
+    const requests = await open().findOrder({ commandId: e164, carrierOrderId: taken.carrierOrderId })
+    expect(requests).toMatchObject({ carrierOrderId: taken.carrierOrderId, status: then })
+    expect(requests?.error === null).toBe(then !== 'failed')
+    expect(await open().findOrder({ commandId: e164, carrierOrderId: null })).toEqual(requests)
   })
 
-  test('is unknown, cannot be sent, or is of a number that nobody rents out', async () => {
+  test('is unknown, cannot be sent, or is of a number that is not for sale', async () => {
     const { order, numbers } = carrier()
     expect(await numbers.findOrder({ commandId: 'none', carrierOrderId: null })).toBeNull()
     await expect(order(ending('0006'))).rejects.toThrow(CarrierUnavailable)
@@ -130,7 +130,7 @@ describe('an order', () => {
       await expect(order(e164), e164).rejects.toThrow(CarrierRefused)
   })
 
-  test('of a number that is rented fails; of two at once one does', async () => {
+  test('of a bought number fails; of two at once one does', async () => {
     const { order } = carrier()
     const both = await Promise.all([order(ending('1234'), 'one'), order(ending('1234'), 'other')])
     expect(both.map(({ status }) => status).toSorted()).toEqual(['completed', 'failed'])

@@ -155,7 +155,7 @@ describe('a process that is gone', () => {
     expect(typesOf(rig)).toEqual(CONNECTED)
   })
 
-  test('while much happens: another tells it in the order in which it happened', async () => {
+  test('under load: another process reports the events in their order', async () => {
     const rig = await opened()
     const busy = { ...FAILS_OVER, targets: FAILS_OVER.targets.slice(0, 1), hangsUpAfterSeconds: 4, seconds: 2 }
     await playScenario(rig, busy)
@@ -186,7 +186,7 @@ describe('a process that is gone', () => {
   })
 })
 
-describe('what the carrier is told', () => {
+describe('commands to the carrier', () => {
   test('a dial names its call, its caller and its decision', async () => {
     const rig = await opened()
     await playScenario(rig, CONNECTS)
@@ -246,7 +246,7 @@ describe('what the carrier is told', () => {
     )
   })
 
-  test('a call on a number of nobody is refused, and leaves no call', async () => {
+  test('a call on an unknown number is refused, and leaves no call', async () => {
     const rig = await opened()
     await rig.place({ to: '+13105559999', from: '+14155550199', script: {} })
     await rig.pass(5)
@@ -255,7 +255,7 @@ describe('what the carrier is told', () => {
   })
 })
 
-describe('a dial with nobody attached', () => {
+describe('a dial without a caller', () => {
   const probe = async (rig: TelnyxRig, destination: string, callerId: string | null = '+13105550100') => {
     const command = { workspaceId: WORKSPACE, targetId: WORKSPACE, callerId, ringSeconds: 20 }
     let result: unknown = null

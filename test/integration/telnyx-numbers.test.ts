@@ -194,7 +194,7 @@ describe('what goes wrong', () => {
     expect(error).toHaveProperty('message', 'The API key is not valid.')
   })
 
-  test('every error of a refusal is told', async () => {
+  test('names every error of a refusal', async () => {
     const { order, said } = await telnyx()
     const error = await said(order(randomUUID(), '+13109999999'))
     expect(error).toBeInstanceOf(CarrierRefused)
@@ -256,7 +256,7 @@ describe('what goes wrong', () => {
     expect(error).toHaveProperty('message', 'The carrier did not answer in time.')
   })
 
-  test('nobody at the address', async () => {
+  test('no server at the address', async () => {
     const { double, numbers, said } = await telnyx()
     await double.close()
     doubles.splice(0)

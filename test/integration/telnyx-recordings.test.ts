@@ -75,7 +75,7 @@ describe('recordings of Telnyx', () => {
     expect(await open(id)).toBeNull()
   })
 
-  test('what is refused, or cannot be had now, is told apart', async () => {
+  test('distinguishes what is refused from what is unavailable now', async () => {
     await expect(open('forbidden')).rejects.toThrow(CarrierRefused)
     await expect(open('rec-broken')).rejects.toThrow(CarrierUnavailable)
     await expect(open('rec-silent')).rejects.toThrow(CarrierUnavailable)

@@ -100,12 +100,12 @@ describe('every stream', () => {
           if (!entity) throw new Error(`No entity is called as ${stream} says.`)
           const whole = foldEvents(entity, emptyFold(entity), events)
           const head = foldEvents(entity, emptyFold(entity), events.slice(0, cut % (events.length + 1)))
-          const kept = JSON.stringify(encodeState(head.state))
-          const restored = { ...head, state: decodeState(JSON.parse(kept)) }
+          const stored = JSON.stringify(encodeState(head.state))
+          const restored = { ...head, state: decodeState(JSON.parse(stored)) }
           const joined = foldEvents(entity, restored, events)
           expect(encodeState(joined.state)).toEqual(encodeState(whole.state))
           foldEvents(entity, head, events)
-          expect(JSON.stringify(encodeState(head.state))).toBe(kept)
+          expect(JSON.stringify(encodeState(head.state))).toBe(stored)
         }
       }),
       runs,

@@ -27,9 +27,9 @@ async function judge(steps: readonly GeneratedStep[]): Promise<ReadonlySet<strin
     if (given && !isRefusal(given.outcome)) inputs.set(given.commandId, unseeded(given.input))
   }
   const rulings = await replayDecisions(history.log)
-  for (const { decided, told } of rulings) {
+  for (const { decided, received } of rulings) {
     const input = inputs.get(decided.events[0].meta.commandId)
-    expect(told.command.input.parse(told.input), told.command.name).toEqual(input)
+    expect(received.command.input.parse(received.input), received.command.name).toEqual(input)
   }
   expect(mismatches(rulings)).toEqual([])
   return new Set(rulings.flatMap(({ decided }) => decided.events.map(({ type }) => type)))

@@ -50,8 +50,8 @@ async function listedCalls(baseUrl: string, { tenant }: FaultWorld): Promise<Rea
 
 /** Acknowledged actions that are missing in the log. */
 function forgotten(events: readonly RecordedEvent[], written: ReadonlySet<string>): readonly string[] {
-  const kept = new Set(events.map(({ type, stream }) => `${type} ${stream}`))
-  return [...written].filter((act) => !kept.has(act)).map((act) => `${act} was acknowledged and is lost`)
+  const stored = new Set(events.map(({ type, stream }) => `${type} ${stream}`))
+  return [...written].filter((act) => !stored.has(act)).map((act) => `${act} was acknowledged and is lost`)
 }
 
 interface KillOptions {

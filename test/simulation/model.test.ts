@@ -55,8 +55,8 @@ test(
       expect(details.numRuns < HISTORIES ? [] : missed).toEqual([])
       return
     }
-    const told = await fc.asyncDefaultReportMessage(details)
-    expect.fail(`${String(details.errorInstance)}\n\n${told}\n\nPlay it again: ${replayOf(details)}`)
+    const received = await fc.asyncDefaultReportMessage(details)
+    expect.fail(`${String(details.errorInstance)}\n\n${received}\n\nPlay it again: ${replayOf(details)}`)
   },
   LONGEST_MS,
 )

@@ -99,7 +99,7 @@ afterEach(async () => {
 })
 
 /** A workspace with a number whose rent is due a month after the start. */
-async function rented(interfere?: FaultPlan) {
+async function rentedNumber(interfere?: FaultPlan) {
   const { log, clock, boot } = machine()
   const preparing = boot()
   const owner = { email: 'ann@example.com', name: 'Ann', password: 'correct horse' }
@@ -151,7 +151,7 @@ const DUE = Date.parse('2026-02-28T10:00:00.000Z')
 
 describe('number renewals on a simulated clock', () => {
   test('bill each month once, on the day of the purchase or the last of a shorter month, for a year', async () => {
-    const { sleepUntil, credit, state, charges } = await rented()
+    const { sleepUntil, credit, state, charges } = await rentedNumber()
     await credit(10_000, 'first')
     const { numberId } = await state()
     const months = ['02-28', '03-31', '04-30', '05-31', '06-30', '07-31', '08-31', '09-30', '10-31', '11-30', '12-31']
@@ -170,7 +170,7 @@ describe('number renewals on a simulated clock', () => {
   })
 
   test('make an unpaid number past due at once, suspend it after seven days, and reactivate it when the wallet is credited', async () => {
-    const { sleep, sleepUntil, credit, state, eventsOf, charges } = await rented()
+    const { sleep, sleepUntil, credit, state, eventsOf, charges } = await rentedNumber()
     const status = async () => (await state()).number?.status
     await sleepUntil(DUE - MINUTE_MS)
     expect(await status()).toBe('active')
@@ -199,7 +199,7 @@ describe('number renewals on a simulated clock', () => {
   })
 
   test('keep a number suspended until both of two unpaid months are paid', async () => {
-    const { sleep, sleepUntil, credit, state, charges } = await rented()
+    const { sleep, sleepUntil, credit, state, charges } = await rentedNumber()
     await sleepUntil(DUE)
     await sleepUntil(Date.parse('2026-04-02T00:00:00.000Z'))
     await credit(RENT, 'one month')
@@ -212,7 +212,7 @@ describe('number renewals on a simulated clock', () => {
   })
 
   test('go on for a number whose release is requested', async () => {
-    const { sleepUntil, credit, state, charges, act } = await rented()
+    const { sleepUntil, credit, state, charges, act } = await rentedNumber()
     await credit(RENT, 'first')
     await act(requestNumberRelease, { numberId: (await state()).numberId })
     await sleepUntil(DUE)
@@ -220,7 +220,7 @@ describe('number renewals on a simulated clock', () => {
   })
 
   test('bill each month once after a platform was down for months', async () => {
-    const { sleep, clock, credit, kill, restart, charges, state } = await rented()
+    const { sleep, clock, credit, kill, restart, charges, state } = await rentedNumber()
     await credit(1_000, 'first')
     await kill()
     await clock.jump(100 * DAY_MS)
@@ -241,7 +241,7 @@ describe.each(['fail', 'lose'] as const)('a process that dies over an append (%s
       struck += 1
       return fault
     }
-    const { sleep, sleepUntil, credit, restart, charges, state, eventsOf } = await rented(interfere)
+    const { sleep, sleepUntil, credit, restart, charges, state, eventsOf } = await rentedNumber(interfere)
     let dead = false
     /** Replaces the dead process. */
     const revive = async () => {

@@ -51,7 +51,7 @@ function exchange() {
   const log = createMemoryLog()
   const ops = createMemoryOperationalStore()
   const clock = createManualClock(Date.parse(NOW))
-  const told: CarrierNotice['type'][] = []
+  const received: CarrierNotice['type'][] = []
   let processes = 0
   const carrier = (interfere: FaultPlan = () => undefined) => {
     processes += 1
@@ -68,16 +68,16 @@ function exchange() {
       owner: `process-${processes}`,
       numbers: null,
       listener: async ({ type }) => {
-        told.push(type)
+        received.push(type)
       },
     })
   }
   const written = (type: string) => log.events.filter((event) => event.type === type).length
-  return { clock, told, carrier, written, ended: () => written('SimulatedCallEnded') === 1 }
+  return { clock, received, carrier, written, ended: () => written('SimulatedCallEnded') === 1 }
 }
 
 test('a command whose append was not answered is done once, and the call goes on', async () => {
-  const { clock, carrier, written, told, ended } = exchange()
+  const { clock, carrier, written, received, ended } = exchange()
   const one = await carrier((method, nth) => (method === 'append' && nth === 2 ? 'lose' : undefined))
   await one.place(PLACED)
   await expect(one.dial(DIAL)).rejects.toThrow(LogUnavailable)
@@ -85,11 +85,11 @@ test('a command whose append was not answered is done once, and the call goes on
   await advanceUntil(clock, ended, 120_000)
   await one.dial(DIAL)
   expect(written('SimulatedDialTaken')).toBe(1)
-  expect(told.filter((type) => type === 'call-ended')).toHaveLength(1)
+  expect(received.filter((type) => type === 'call-ended')).toHaveLength(1)
 })
 
-test('a call whose process is gone is played on by another, from where it stood', async () => {
-  const { clock, carrier, told, written, ended } = exchange()
+test('another process continues the call of one that has ended, from its last step', async () => {
+  const { clock, carrier, received, written, ended } = exchange()
   let dead = false
   const first = await carrier(() => (dead ? 'fail' : undefined))
   await first.place(PLACED)
@@ -98,14 +98,14 @@ test('a call whose process is gone is played on by another, from where it stood'
   const second = await carrier()
   await advanceUntil(clock, ended, 120_000)
   await second.dial(DIAL)
-  expect(told).toContain('dial-answered')
+  expect(received).toContain('dial-answered')
   expect(written('SimulatedDialTaken')).toBe(1)
 })
 
 test.each(['live', 'instant'] as const)(
   'a buyer who hangs up as soon as they answer has answered: %s',
   async (mode) => {
-    const { clock, carrier, told, ended } = exchange()
+    const { clock, carrier, received, ended } = exchange()
     const one = await carrier()
     const script = { [TARGET]: [{ result: 'answer', talkSeconds: 0 } as const] }
     const placed = one.place({ ...PLACED, mode, script })
@@ -113,7 +113,7 @@ test.each(['live', 'instant'] as const)(
     await one.dial(DIAL)
     await advanceUntil(clock, ended, 120_000)
     await placed
-    expect(told).toEqual(['call-arrived', 'dial-answered', 'call-ended'])
+    expect(received).toEqual(['call-arrived', 'dial-answered', 'call-ended'])
   },
 )
 

@@ -92,8 +92,8 @@ describe('a new key', () => {
 
 it(documentLine('limit: Scopes per key'), async () => {
   const many = (count: number) => Array.from({ length: count }, () => 'calls:read')
-  const made = await keyClient.create({ scopes: many(20) })
-  expect(made.apiKey.scopes).toEqual(['calls:read'])
+  const created = await keyClient.create({ scopes: many(20) })
+  expect(created.apiKey.scopes).toEqual(['calls:read'])
   const refused = await keyClient.send('POST', '', { name: 'Key', scopes: many(21) })
   expect([code(refused), refused.body.error.details]).toEqual([
     [400, 'validation_error'],
@@ -101,7 +101,7 @@ it(documentLine('limit: Scopes per key'), async () => {
   ])
   for (const scope of ['x'.repeat(40), 'x'.repeat(41)])
     expect(code(await keyClient.send('POST', '', { name: 'Key', scopes: [scope] }))).toEqual([400, 'validation_error'])
-  expect(code(await keyClient.send('PATCH', `/${made.id}`, { scopes: many(21) }))).toEqual([400, 'validation_error'])
+  expect(code(await keyClient.send('PATCH', `/${created.id}`, { scopes: many(21) }))).toEqual([400, 'validation_error'])
 })
 
 describe('the list', () => {

@@ -24,13 +24,13 @@ const world = async (writer: StreamWriter) => ({
 
 const { it, beforeEach, the, client } = suite('the operator', world)
 
-let made = 0
+let created = 0
 let sent: Json
 
 beforeEach(() => {
-  made += 1
-  const owner = { email: `owner-${made}@${RUN}.example`, name: `Owner ${made}`, password: PASSPHRASE }
-  sent = { name: `${RUN} ${made}.`, timezone: 'Europe/Berlin', planId: 'growth', owner }
+  created += 1
+  const owner = { email: `owner-${created}@${RUN}.example`, name: `Owner ${created}`, password: PASSPHRASE }
+  sent = { name: `${RUN} ${created}.`, timezone: 'Europe/Berlin', planId: 'growth', owner }
 })
 
 const read = (path: string) => client(OPERATOR_TOKEN)(path)
@@ -64,7 +64,7 @@ it('a registered owner gets another seat and keeps their password', async () => 
 })
 
 it('a repeat with the same Idempotency-Key creates no second workspace', async () => {
-  const key = { 'idempotency-key': `make-${made}` }
+  const key = { 'idempotency-key': `make-${created}` }
   const answers = await Promise.all([1, 2, 3].map(() => write('POST', WORKSPACES, sent, key)))
   expect(new Set(answers.map(({ body }) => body.workspace.id)).size).toBe(1)
   expect((await read(`${WORKSPACES}${queryString({ q: sent.name })}`)).body.data).toHaveLength(1)
@@ -83,7 +83,7 @@ it.each([
   expect(statusAndCode(answer)).toEqual([400, code])
   const named = Object.keys(answer.body.error.details).map((field) => field.replace('owner.', ''))
   expect(named.toSorted()).toEqual(fields)
-  expect((await read(`${WORKSPACES}${queryString({ q: `${RUN} ${made}.` })}`)).body.total).toBe(0)
+  expect((await read(`${WORKSPACES}${queryString({ q: `${RUN} ${created}.` })}`)).body.total).toBe(0)
 })
 
 it('workspaces are listed with their counts', async () => {
@@ -192,12 +192,12 @@ it('a projection is rebuilt while it is read, once at a time', async () => {
   // A small projection may be rebuilt before the second request: repeat until they overlap.
   const turnedAway = await waitUntil('A second rebuild is refused', async () => {
     const ask = () => write('POST', '/api/operator/projections/workspaces/rebuild', {})
-    const asked = await Promise.all([ask(), ask(), ask()])
-    for (const { status, body } of asked) {
+    const requests = await Promise.all([ask(), ask(), ask()])
+    for (const { status, body } of requests) {
       expect([202, 409]).toContain(status)
       if (status === 202) expect(body.rebuild).toMatchObject({ name: 'workspaces', share: expect.any(Number) })
     }
-    return asked.find(({ status }) => status === 409)
+    return requests.find(({ status }) => status === 409)
   })
   expect(turnedAway.body.error).toMatchObject({ code: 'conflict', details: { share: expect.any(Number) } })
 

@@ -28,7 +28,7 @@ const logged = (key: CreatedKey, total: number) =>
 
 it('the request log holds every request of a key, refused ones too, newest first', async () => {
   const key = await keys.create({ scopes: ['buyers:read'], rateLimitPerMinute: 5 })
-  const asked = [
+  const requests = [
     ['/api/v1/buyers?page=1&pageSize=2', 200, null],
     ['/api/tracking/buyers', 200, null],
     ['/api/v1/buyers/nonsense', 404, 'not_found'],
@@ -38,14 +38,14 @@ it('the request log holds every request of a key, refused ones too, newest first
     ['/api/v1/buyers', 429, 'rate_limited'],
   ] as const
   const from = new Date().toISOString()
-  for (const [path, status] of asked) {
+  for (const [path, status] of requests) {
     const answer = await key.ask(path, { headers: { 'user-agent': 'ledger-client/2' } })
     expect(answer.status, path).toBe(status)
   }
-  const { data, ...page } = await logged(key, asked.length)
+  const { data, ...page } = await logged(key, requests.length)
   expect(page).toEqual({ page: 1, pageSize: 50, total: 7, totalPages: 1 })
   expect(data.map(({ path, query, status, errorCode }: Json) => [path, query, status, errorCode])).toEqual(
-    asked
+    requests
       .map(([path, status, errorCode]) => [...`${path}?`.split('?').slice(0, 2), status, errorCode])
       .map(([path, sent, ...rest]) => [path, sent === '' ? null : sent, ...rest])
       .toReversed(),

@@ -18,12 +18,12 @@ async function world(writer: StreamWriter) {
   const publisher = await main.publisher({ name: 'North' })
   const { campaignId, numberId } = await main.line({ name: 'Roofing' }, [target])
   const other = await createTenantWorkspace(writer, { name: 'Other' })
-  const spoilt = await createTenantWorkspace(writer, { name: 'Spoilt' })
+  const tampered = await createTenantWorkspace(writer, { name: 'Spoilt' })
   const blocking = await main.apiKey({
     name: 'Blocking key',
     scopes: ['blocklist:write', 'targets:write', 'campaigns:write'],
   })
-  return { main, other, spoilt, buyer, target, publisher, campaignId, numberId, blocking }
+  return { main, other, tampered, buyer, target, publisher, campaignId, numberId, blocking }
 }
 
 /** Every secret in a response. */
@@ -330,18 +330,18 @@ it('the chain verifies, whole and in windows', async () => {
 })
 
 it('the chain does not verify after a stored row was changed, and names the place', async () => {
-  const spoilt = createTenantClient(server, the.spoilt)
-  expect(await verify(spoilt)).toMatchObject({ ok: true })
+  const tampered = createTenantClient(server, the.tampered)
+  expect(await verify(tampered)).toMatchObject({ ok: true })
   let changed = ''
-  await rewriteActivityRows(server.env, the.spoilt.workspaceId, ([, second]) => {
+  await rewriteActivityRows(server.env, the.tampered.workspaceId, ([, second]) => {
     changed = second?.id ?? ''
     return second ? [{ id: second.id, doc: { ...second.doc, summary: 'Nothing happened.' } }] : []
   })
-  expect(await verify(spoilt)).toMatchObject({ ok: false, entries: 1, brokenAt: { id: changed } })
-  await rewriteActivityRows(server.env, the.spoilt.workspaceId, ([, second]) =>
+  expect(await verify(tampered)).toMatchObject({ ok: false, entries: 1, brokenAt: { id: changed } })
+  await rewriteActivityRows(server.env, the.tampered.workspaceId, ([, second]) =>
     second ? [{ id: second.id, doc: null }] : [],
   )
-  expect(await verify(spoilt)).toMatchObject({ ok: false, entries: 1 })
+  expect(await verify(tampered)).toMatchObject({ ok: false, entries: 1 })
   expect(await verify()).toMatchObject({ ok: true })
 })
 

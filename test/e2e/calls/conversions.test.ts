@@ -262,7 +262,7 @@ it('who may: a key with the scope, and nobody of another workspace', async () =>
   expect((await main.readCall(id)).call.converted).toBe(false)
 })
 
-it('it stands in the activity log under the key’s name, with what was and what is', async () => {
+it('the activity log names the key, and the figures before and after', async () => {
   const { id, ref } = await play(10)
   await byKey(id, { revenueCents: 901, externalId: 'crm-9' })
   const { body } = await main.console(`/api/tracking/activity?entityId=${id}`)

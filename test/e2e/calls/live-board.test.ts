@@ -134,11 +134,11 @@ describe('as a stream', () => {
     const { call } = await quiet.playCall({ to: the.quiet.line.e164 })
     const { body } = await quiet.placeCall({ to: the.quiet.line.e164, speed: 20 })
     // An instant call may appear on a board: successive boards differ.
-    const told: string[] = ['']
+    const received: string[] = ['']
     await eventually(events, ({ live }) => {
       const ids = live.map(({ id, status, attemptNo }: Json) => [id, status, attemptNo])
-      expect(JSON.stringify(ids)).not.toBe(told.at(-1))
-      told.push(JSON.stringify(ids))
+      expect(JSON.stringify(ids)).not.toBe(received.at(-1))
+      received.push(JSON.stringify(ids))
       for (const [id] of ids) expect([call.id, body.callId]).toContain(id)
       return ids.some(([id]: Json) => id === body.callId)
     })

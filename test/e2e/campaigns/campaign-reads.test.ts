@@ -160,11 +160,11 @@ describe(documentLine('GET /api/v1/campaigns/:id'), () => {
   })
 
   it('blockers equal the refusal of a launch', async () => {
-    const made = await poor.console('/api/tracking/campaigns', {
+    const created = await poor.console('/api/tracking/campaigns', {
       method: 'POST',
       body: { name: 'Bare', verticalId: 'tax' },
     })
-    const { id } = made.body.campaign
+    const { id } = created.body.campaign
     const { body } = await poor.rest(`/api/v1/campaigns/${id}`)
     expect(body.campaign.canGoLive).toBe(false)
     expect(body.campaign.blockers).toHaveLength(5)

@@ -97,14 +97,14 @@ it('a campaign with an own vertical is found by it', async () => {
 
 it('a deactivated vertical accepts no new campaign, and its campaigns keep it', async () => {
   const { id } = await created('Fax machines')
-  const kept = (await campaign(id)).body.campaign
+  const stored = (await campaign(id)).body.campaign
   const away = await patch(id, { active: false })
   expect([away.status, away.body.vertical.active]).toEqual([200, false])
   expect(statusCodeAndFields(await campaign(id))).toEqual([400, 'bad_request', ['verticalId']])
-  const { body } = await main.console(`/api/tracking/campaigns/${kept.id}`)
+  const { body } = await main.console(`/api/tracking/campaigns/${stored.id}`)
   expect(body.campaign.vertical).toEqual({ id, name: 'Fax machines', short: 'Own' })
   const change = { method: 'PATCH', body: { description: 'Still sold' } }
-  expect((await main.console(`/api/tracking/campaigns/${kept.id}`, change)).status).toBe(200)
+  expect((await main.console(`/api/tracking/campaigns/${stored.id}`, change)).status).toBe(200)
   expect((await main.console(PATH)).body.verticals.find((one: Json) => one.id === id).active).toBe(false)
   expect((await patch(id, { active: false })).status).toBe(200)
   expect((await patch(id, { active: true })).body.vertical.active).toBe(true)

@@ -42,7 +42,7 @@ const { it, describe, main, the, server } = suite('reads of buyers', world)
 
 let n = 0
 const create = (body: Json, tenantClient = main) => tenantClient.console(PATH, { method: 'POST', body })
-const made = async (body: Json = {}, tenantClient = main): Promise<Json> => {
+const created = async (body: Json = {}, tenantClient = main): Promise<Json> => {
   n += 1
   const answer = await create({ name: `Buyer ${n}`, ...body }, tenantClient)
   expect(answer.status, answer.text).toBe(201)
@@ -55,26 +55,26 @@ describe(documentLine('GET /api/v1/buyers'), () => {
   it('lists by text and status, with target counts, today and pages, the same on both surfaces', async () => {
     const tenantClient = createTenantClient(server, the.readings)
     const foreign = { id: the.foreign }
-    const acme = await made({ name: 'Acme Roofing', company: 'Apex', externalRef: 'crm-1' }, tenantClient)
-    const brick = await made({ name: 'Brick', contactName: 'Ada' }, tenantClient)
-    const gone = await made({ name: 'Gone', notes: 'Apex' }, tenantClient)
+    const acme = await created({ name: 'Acme Roofing', company: 'Apex', externalRef: 'crm-1' }, tenantClient)
+    const brick = await created({ name: 'Brick', contactName: 'Ada' }, tenantClient)
+    const gone = await created({ name: 'Gone', notes: 'Apex' }, tenantClient)
     await move(gone.id, 'archived', {}, tenantClient)
     await move(brick.id, 'paused', {}, tenantClient)
-    const asked = async (parameters: Json) =>
+    const requests = async (parameters: Json) =>
       (await tenantClient.rest(`/api/v1/buyers${queryString(parameters)}`)).body.data.map(({ id }: Json) => id)
-    expect(await asked({})).toEqual([brick.id, acme.id, foreign.id])
-    expect(await asked({ q: 'APEX' })).toEqual([acme.id])
-    expect(await asked({ q: 'ada' })).toEqual([brick.id])
-    expect(await asked({ q: 'crm-' })).toEqual([acme.id])
-    expect(await asked({ q: 'roof', status: 'paused' })).toEqual([])
+    expect(await requests({})).toEqual([brick.id, acme.id, foreign.id])
+    expect(await requests({ q: 'APEX' })).toEqual([acme.id])
+    expect(await requests({ q: 'ada' })).toEqual([brick.id])
+    expect(await requests({ q: 'crm-' })).toEqual([acme.id])
+    expect(await requests({ q: 'roof', status: 'paused' })).toEqual([])
     for (const [status, id] of [
       ['archived', gone.id],
       ['paused', brick.id],
     ])
-      expect(await asked({ status })).toEqual([id])
-    expect(await asked({ sort: 'name', dir: 'asc' })).toEqual([acme.id, brick.id, foreign.id])
-    expect(await asked({ sort: 'nonsense', dir: 'up' })).toEqual([brick.id, acme.id, foreign.id])
-    expect(await asked({ pageSize: 2, page: 2 })).toEqual([foreign.id])
+      expect(await requests({ status })).toEqual([id])
+    expect(await requests({ sort: 'name', dir: 'asc' })).toEqual([acme.id, brick.id, foreign.id])
+    expect(await requests({ sort: 'nonsense', dir: 'up' })).toEqual([brick.id, acme.id, foreign.id])
+    expect(await requests({ pageSize: 2, page: 2 })).toEqual([foreign.id])
     const { body } = await tenantClient.rest('/api/v1/buyers?pageSize=500')
     expect(body).toMatchObject({ page: 1, pageSize: 200, total: 3, totalPages: 1 })
     expect(body.data[0]).toMatchObject({ targets: { total: 0, active: 0 }, today: NOTHING_TODAY, usage: IDLE })

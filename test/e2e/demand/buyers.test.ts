@@ -52,7 +52,7 @@ const small = tenant((the) => the.small)
 
 let n = 0
 const create = (body: Json, desk = main) => desk.console(PATH, { method: 'POST', body })
-const made = async (body: Json = {}, desk = main): Promise<Json> => {
+const created = async (body: Json = {}, desk = main): Promise<Json> => {
   n += 1
   const answer = await create({ name: `Buyer ${n}`, ...body }, desk)
   expect(answer.status, answer.text).toBe(201)
@@ -109,7 +109,7 @@ describe(documentLine('POST /api/tracking/buyers'), () => {
       monthlyCap: 4,
       dailyRevenueCapCents: 5,
     }
-    expect(await made(sent)).toMatchObject(sent)
+    expect(await created(sent)).toMatchObject(sent)
   })
 
   it('accepts every figure and text within its range and none outside', async () => {
@@ -146,7 +146,7 @@ describe(documentLine('POST /api/tracking/buyers'), () => {
   })
 
   it('refuses a name in use in any spelling, but not that of an archived buyer', async () => {
-    const { id } = await made({ name: 'Café Lumière' })
+    const { id } = await created({ name: 'Café Lumière' })
     for (const name of ['CAFÉ lumière', ' café LUMIÈRE ', 'Cafe\u0301 Lumie\u0300re'])
       expect(refusalOf(await create({ name }))).toEqual({
         status: 409,
@@ -165,7 +165,7 @@ describe(documentLine('POST /api/tracking/buyers'), () => {
 
   it('refuses to add or restore a buyer beyond the plan, and states the count', async () => {
     const ids: string[] = []
-    for (let place = 1; place <= 5; place += 1) ids.push((await made({ name: `Small ${place}` }, small)).id)
+    for (let place = 1; place <= 5; place += 1) ids.push((await created({ name: `Small ${place}` }, small)).id)
     const full = {
       status: 402,
       code: 'plan_upgrade_required',
@@ -175,7 +175,7 @@ describe(documentLine('POST /api/tracking/buyers'), () => {
     expect(refusalOf(await create({ name: 'small 1' }, small))).toMatchObject({ status: 409 })
     const [first = ''] = ids
     expect((await move(first, 'archived', {}, small)).status).toBe(200)
-    await made({ name: 'Small 6' }, small)
+    await created({ name: 'Small 6' }, small)
     expect(refusalOf(await move(first, 'active', {}, small))).toEqual(full)
   })
 })
@@ -197,7 +197,7 @@ describe(documentLine('PATCH /api/tracking/buyers/:id'), () => {
   })
 
   it('changes nothing when nothing differs', async () => {
-    const buyer = await made({ dailyCap: 5 })
+    const buyer = await created({ dailyCap: 5 })
     const same = await change(buyer.id, { dailyCap: 5, name: buyer.name })
     expect([same.status, same.body.buyer.updatedAt]).toEqual([200, buyer.updatedAt])
   })
@@ -220,7 +220,7 @@ describe(documentLine('PATCH /api/tracking/buyers/:id'), () => {
   })
 
   it('accepts every figure, text and name within its range and none outside', async () => {
-    const { id } = await made()
+    const { id } = await created()
     await expectRanges(
       CAPS,
       (body) => change(id, body),
@@ -236,7 +236,7 @@ describe(documentLine('PATCH /api/tracking/buyers/:id'), () => {
   })
 
   it('refuses a body that changes nothing, an archived buyer, and another buyer’s name', async () => {
-    const buyer = await made()
+    const buyer = await created()
     expect(refusalOf(await change(buyer.id, {}))).toMatchObject({ status: 400, code: 'bad_request' })
     expect(refusalOf(await change(buyer.id, { name: 'OWNER' }))).toEqual({
       status: 409,
@@ -287,9 +287,9 @@ describe(documentLine('POST /api/tracking/buyers/:id/status'), () => {
   })
 
   it('does not restore a buyer whose name is in use', async () => {
-    const first = await made({ name: 'Twin' })
+    const first = await created({ name: 'Twin' })
     await move(first.id, 'archived')
-    const second = await made({ name: 'twin' })
+    const second = await created({ name: 'twin' })
     for (const status of ['active', 'paused'])
       expect(refusalOf(await move(first.id, status))).toEqual({
         status: 409,

@@ -21,7 +21,7 @@ async function world(writer: StreamWriter) {
 const { it, describe, beforeAll, afterAll, main, the } = suite('trying targets out', world)
 
 let n = 0
-const made = async (body: Json): Promise<Json> => {
+const created = async (body: Json): Promise<Json> => {
   n += 1
   const sent = { name: `Target ${n}`, buyerId: the.buyer, ...body }
   const answer = await main.console(PATH, { method: 'POST', body: sent })
@@ -32,7 +32,7 @@ const tryOut = (id: string) => main.console(`${PATH}/${id}/test`, { method: 'POS
 const read = async (id: string) => (await main.console(`${PATH}/${id}`)).body.target
 
 describe(documentLine('POST /api/tracking/targets/:id/test'), () => {
-  const asked: { readonly headers: Json; readonly body: string }[] = []
+  const requests: { readonly headers: Json; readonly body: string }[] = []
   let answer: Json = {}
   let status = 200
   let bidder: HttpServer
@@ -44,7 +44,7 @@ describe(documentLine('POST /api/tracking/targets/:id/test'), () => {
         body += chunk
       })
       request.on('end', () => {
-        asked.push({ headers: request.headers, body })
+        requests.push({ headers: request.headers, body })
         if (status !== 0) response.writeHead(status).end(typeof answer === 'string' ? answer : JSON.stringify(answer))
       })
     })
@@ -62,7 +62,7 @@ describe(documentLine('POST /api/tracking/targets/:id/test'), () => {
     ['+15005550603', 'rejected', 3_000, expect.stringContaining('603')],
     ['+15005550480', 'no_answer', 25_000, expect.any(String)],
   ])('dials %s once: %s', async (destinationE164, result, latencyMs, error) => {
-    const { id } = await made({ type: 'number', endpoint: { destinationE164 } })
+    const { id } = await created({ type: 'number', endpoint: { destinationE164 } })
     const before = await read(id)
     const { body } = await tryOut(id)
     expect(body).toEqual({ ok: result === 'answered', latencyMs, result, parsed: null, error })
@@ -72,9 +72,9 @@ describe(documentLine('POST /api/tracking/targets/:id/test'), () => {
 
   it('sends a bidder one request, marked as a test, and reads the answer by its paths', async () => {
     const rtb = { bidUrl, bidHeaders: { 'x-key': 's3' }, bidPath: '$.price', bidUnit: 'dollars', acceptPath: '$.ok' }
-    const { id } = await made({ type: 'rtb', rtb })
+    const { id } = await created({ type: 'rtb', rtb })
     const calls = (await main.rest('/api/v1/calls')).body.total
-    asked.length = 0
+    requests.length = 0
     answer = { ok: true, price: 12.5, destination: '+13125550002' }
     expect((await tryOut(id)).body).toEqual({
       ok: true,
@@ -90,9 +90,9 @@ describe(documentLine('POST /api/tracking/targets/:id/test'), () => {
       },
       error: null,
     })
-    expect(asked).toHaveLength(1)
-    expect(asked[0]?.headers).toMatchObject({ 'svc-test': '1', 'x-key': 's3', 'content-type': 'application/json' })
-    expect(JSON.parse(asked[0]?.body ?? '')).toMatchObject({ test: true })
+    expect(requests).toHaveLength(1)
+    expect(requests[0]?.headers).toMatchObject({ 'svc-test': '1', 'x-key': 's3', 'content-type': 'application/json' })
+    expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({ test: true })
     answer = { ok: false, reason: 'No budget' }
     expect((await tryOut(id)).body).toMatchObject({
       ok: true,
@@ -104,7 +104,7 @@ describe(documentLine('POST /api/tracking/targets/:id/test'), () => {
   })
 
   it('reports what failed at a bidder', async () => {
-    const { id } = await made({ type: 'rtb', rtb: { bidUrl, timeoutMs: 200 } })
+    const { id } = await created({ type: 'rtb', rtb: { bidUrl, timeoutMs: 200 } })
     const outcome = async (code: number, said: Json) => {
       status = code
       answer = said
@@ -129,7 +129,7 @@ describe(documentLine('POST /api/tracking/targets/:id/test'), () => {
     'http://2130706434/',
     'http://8.8.8.8:22/',
   ])('reaches no address inside, such as %s', async (url) => {
-    const { id } = await made({ type: 'rtb', rtb: { bidUrl: url } })
+    const { id } = await created({ type: 'rtb', rtb: { bidUrl: url } })
     expect((await tryOut(id)).body).toMatchObject({
       ok: false,
       result: 'error',
@@ -139,7 +139,7 @@ describe(documentLine('POST /api/tracking/targets/:id/test'), () => {
   })
 
   it('needs a destination, and an existing target that is not archived', async () => {
-    const { id } = await made({ type: 'number' })
+    const { id } = await created({ type: 'number' })
     const conflict = { status: 409, code: 'conflict' }
     expect(refusalOf(await tryOut(id))).toEqual({ ...conflict, details: { destination: expect.any(String) } })
     await main.console(`${PATH}/${id}/status`, { method: 'POST', body: { status: 'archived' } })

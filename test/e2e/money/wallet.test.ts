@@ -23,17 +23,17 @@ const staff = (path: string, body: Json) => client(OPERATOR_TOKEN)(path, { metho
 /** Creates a sandbox workspace as the operator; returns a client of its owner's session. */
 async function sandbox(planId = 'growth') {
   const owner = { email: `${randomUUID()}@wallet.example`, name: 'Ann', password: 'correct horse battery' }
-  const made = await staff('/api/operator/workspaces', {
+  const created = await staff('/api/operator/workspaces', {
     name: 'Play',
     timezone: 'UTC',
     planId,
     sandbox: true,
     owner,
   })
-  expect(made.status, made.text).toBe(201)
+  expect(created.status, created.text).toBe(201)
   const { email, password } = owner
   const { body } = await client(null)('/api/auth/sign-in', { method: 'POST', body: { email, password } })
-  return { ask: client(body.token), workspaceId: made.body.workspace.id }
+  return { ask: client(body.token), workspaceId: created.body.workspace.id }
 }
 const credit = (body: Json, by = ask) => by(`${PATH}/credits`, { method: 'POST', body })
 const entries = async (filter: Parameters<typeof queryString>[0] = {}, by = ask) => {

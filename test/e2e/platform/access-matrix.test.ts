@@ -65,11 +65,11 @@ async function turned() {
       headers: { authorization: `Bearer ${main.session}` },
     })
   const scopes = app.routes.flatMap(({ scope }) => scope ?? []).filter((scope) => scope !== 'blocklist:read')
-  const made = async () => {
+  const created = async () => {
     const { body } = await console('', 'POST', { name: 'Turned', scopes: [...new Set(scopes), 'blocklist:write'] })
     return body
   }
-  const [revoked, graced] = [await made(), await made()]
+  const [revoked, graced] = [await created(), await created()]
   await console(`/${revoked.apiKey.id}`, 'DELETE')
   await console(`/${graced.apiKey.id}/rotate`, 'POST', { graceMinutes: 60 })
   return { revoked: revoked.key, graced: graced.key, scopes }
@@ -127,8 +127,8 @@ const COMMON =
 /** Expects a response that its route declares, with its headers. */
 function expectDeclared(route: ApiRoute, { status, headers, body, text }: ApiResponse): void {
   const where = `${route.method} ${route.path}: ${status} ${text.slice(0, 300)}`
-  const told = responseHeaderNames(route, status).map((name) => name.toLowerCase())
-  expect(told, where).toEqual(expect.arrayContaining([...headers.keys()].filter((name) => !COMMON.test(name))))
+  const received = responseHeaderNames(route, status).map((name) => name.toLowerCase())
+  expect(received, where).toEqual(expect.arrayContaining([...headers.keys()].filter((name) => !COMMON.test(name))))
   // A failed order is answered with its own body and 422 (Document 1, "purchase").
   if (status < 400 || String(status) in route.responses) {
     expect(Object.keys(route.responses), where).toContain(String(status))
@@ -295,8 +295,8 @@ describe('OpenAPI', () => {
   })
 
   /** Names of the referenced components of one kind, each of which must exist. */
-  const referred = (kind: 'headers' | 'parameters', told: readonly Json[]) =>
-    told.map(({ $ref }) => {
+  const referred = (kind: 'headers' | 'parameters', received: readonly Json[]) =>
+    received.map(({ $ref }) => {
       const name = $ref.replace(`#/components/${kind}/`, '')
       expect(document.components[kind][name]).toMatchObject({
         description: expect.any(String),

@@ -148,8 +148,8 @@ describe('a hostile body', () => {
         expect(declared, answer.text).toContain(`${answer.status} ${answer.body.error.code}`)
         // Due jobs may append meanwhile; this request appends nothing.
         const { events } = await app.log.readAll(before)
-        const asked = answer.headers.get('svc-request-id')
-        expect(events.filter(({ meta }) => meta.correlationId === asked)).toEqual([])
+        const requests = answer.headers.get('svc-request-id')
+        expect(events.filter(({ meta }) => meta.correlationId === requests)).toEqual([])
         if (answer.body.error.code !== 'validation_error') return
         const named = Object.keys(answer.body.error.details ?? {})
         expect(named.length, answer.text).toBeGreaterThan(0)

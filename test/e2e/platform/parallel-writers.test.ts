@@ -36,8 +36,8 @@ it('concurrent writers lose nothing and cause no conflict for each other', async
   const { body } = await main.console('/api/tracking/buyers?pageSize=200')
   const notes = new Map(body.data.map(({ id, notes }: Json) => [id, notes]))
   expect(ids.map((id) => notes.get(id))).toEqual(ids.map((_, n) => `Edit ${EDITS} of ${n}`))
-  const told = await main.console('/api/tracking/activity?kind=buyer&pageSize=1')
-  expect(told.body.total).toBe(1 + WRITERS * (1 + EDITS + 1))
+  const received = await main.console('/api/tracking/activity?kind=buyer&pageSize=1')
+  expect(received.body.total).toBe(1 + WRITERS * (1 + EDITS + 1))
   expect((await main.console('/api/tracking/activity/verify')).body).toMatchObject({ ok: true, brokenAt: null })
 })
 

@@ -42,18 +42,18 @@ describe.each(cases)('$what over $name', ({ setup, roles }) => {
 
   test('a write is answered only once it is readable', async () => {
     for (const name of ['One', 'Two', 'Three']) {
-      const made = await ask('/api/tracking/buyers', { method: 'POST', body: { name } })
-      expect([made.status, made.headers.get('svc-read-lag')]).toEqual([201, null])
-      const read = await ask(`/api/tracking/buyers/${made.body.buyer.id}`)
+      const created = await ask('/api/tracking/buyers', { method: 'POST', body: { name } })
+      expect([created.status, created.headers.get('svc-read-lag')]).toEqual([201, null])
+      const read = await ask(`/api/tracking/buyers/${created.body.buyer.id}`)
       expect([read.status, read.body.buyer.name]).toEqual([200, name])
     }
   })
 
   test('a key that one process revokes is refused by all of them at once', async () => {
     const path = '/api/tracking/api-keys'
-    const made = await ask(path, { method: 'POST', body: { name: 'Reader', scopes: ['buyers:read'] } })
-    expect(made.status).toBe(201)
-    const { apiKey, key } = made.body
+    const created = await ask(path, { method: 'POST', body: { name: 'Reader', scopes: ['buyers:read'] } })
+    expect(created.status).toBe(201)
+    const { apiKey, key } = created.body
     const speaking = roles.flatMap((role, n) => (role.includes('api') ? [running[n]?.baseUrl ?? ''] : []))
     const byKey = (baseUrl: string) => createApiClient(() => baseUrl, key)('/api/v1/buyers')
     for (const baseUrl of speaking) await waitUntil('The key works', async () => (await byKey(baseUrl)).status === 200)

@@ -39,8 +39,8 @@ describe(documentLine('endpoints 402 plan_upgrade_required'), () => {
       const buyerId = buyers.body.data[0]?.id ?? UNKNOWN_ID
       const held = (await send(starter, 'GET', kind)).body.total
       for (let n = held; n < limit; n += 1) {
-        const made = await send(starter, 'POST', kind, body(n, buyerId))
-        expect(made.status, made.text).toBe(201)
+        const created = await send(starter, 'POST', kind, body(n, buyerId))
+        expect(created.status, created.text).toBe(201)
       }
       const refused = await send(starter, 'POST', kind, body(limit, buyerId))
       expect(code(refused)).toEqual([402, 'plan_upgrade_required'])

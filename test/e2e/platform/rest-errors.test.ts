@@ -97,12 +97,12 @@ it(documentLine('REST 403 ip_not_allowed'), async () => {
 
 it('403 workspace_required', async () => {
   const operator = createApiClient(() => server.baseUrl, OPERATOR_TOKEN)
-  const made = await operator('/api/operator/keys', {
+  const created = await operator('/api/operator/keys', {
     method: 'POST',
     body: { name: 'Staff', scopes: ['calls:read'] },
   })
-  expect(made.status, made.text).toBe(201)
-  const answer = await ask(made.body.key)
+  expect(created.status, created.text).toBe(201)
+  const answer = await ask(created.body.key)
   expect([code(answer), details(answer)]).toEqual([[403, 'workspace_required'], null])
   expect(answer.headers.get('ratelimit-policy')).toBe('"default";q=120;w=60')
 })

@@ -217,9 +217,9 @@ it(`${documentCode('attribution: routing_key')}: a SIP call is on the account of
 })
 
 it('the log filters by every unrouted reason and by no skip reason', async () => {
-  const asked = (reason: string) => main.rest(`/api/v1/calls?reason=${reason}`)
+  const requests = (reason: string) => main.rest(`/api/v1/calls?reason=${reason}`)
   for (const reason of unroutedReason.options) {
-    const found = await asked(reason)
+    const found = await requests(reason)
     expect(found.status, reason).toBe(200)
     expect(found.body.stats.unrouted, reason).toBe(found.body.total)
     expect(
@@ -227,6 +227,6 @@ it('the log filters by every unrouted reason and by no skip reason', async () =>
       reason,
     ).toEqual([])
   }
-  expect((await asked('campaign_not_live')).body.total).toBeGreaterThan(0)
-  for (const reason of [...skipReason.options, 'unheard_of']) expect((await asked(reason)).status, reason).toBe(400)
+  expect((await requests('campaign_not_live')).body.total).toBeGreaterThan(0)
+  for (const reason of [...skipReason.options, 'unheard_of']) expect((await requests(reason)).status, reason).toBe(400)
 })

@@ -223,8 +223,8 @@ describe(documentLine('PUT /api/tracking/campaigns/:id/publishers/:publisherId')
   })
 
   it('terms of an existing lane may change on an archived campaign', async () => {
-    const kept = await put({ dailyCap: 3 }, path(the.taken, the.ended.campaignId))
-    expect([kept.status, kept.body.lane.dailyCap]).toEqual([200, 3])
+    const stored = await put({ dailyCap: 3 }, path(the.taken, the.ended.campaignId))
+    expect([stored.status, stored.body.lane.dailyCap]).toEqual([200, 3])
   })
 
   it('twenty concurrent requests open one lane with one key', async () => {

@@ -205,7 +205,7 @@ describe('the platform’s staff', () => {
   const set = (id: string, status: string) =>
     staff(`/api/operator/numbers/${id}/status`, { method: 'POST', body: { status } })
 
-  it('completes a requested release, and the number may be rented again', async () => {
+  it('completes a requested release, and the number can be bought again', async () => {
     const buyer = createNumberClient(main.console)
     const number = await buyer.buyDelivered({ label: 'Short stay' })
     expect(refused(await complete(number.id))).toEqual([409, 'conflict', { status: 'active' }])

@@ -42,8 +42,8 @@ beforeAll(async () => {
 
 /** Each test has a lane of its own. */
 beforeEach(async () => {
-  const made = await main.console('/api/tracking/publishers', { method: 'POST', body: { name: 'Blue Leads' } })
-  publisherId = made.body.publisher.id
+  const created = await main.console('/api/tracking/publishers', { method: 'POST', body: { name: 'Blue Leads' } })
+  publisherId = created.body.publisher.id
   const { body } = await main.console(lane(), { method: 'PUT', body: {} })
   keyId = body.lane.key.id
   issued = body.key

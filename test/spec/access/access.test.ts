@@ -124,23 +124,29 @@ describe('authentication: the credential and its workspace', () => {
 })
 
 describe('authorization in the workspace', () => {
-  const asked = { surface: 'rest', scope: 'calls:read', write: false } as const
+  const requests = { surface: 'rest', scope: 'calls:read', write: false } as const
   const fromOutside = { ...key, ipAllowlist: ['198.51.100.0/24'] }
   const unscoped = { ...key, scopes: [] }
   const lapsed = { ...workspace, subscriptionStatus: 'past_due' } as const
   const rows: readonly [string, Parameters<typeof authorize>[0], Credential, WorkspaceAccess | null, unknown][] = [
-    ['everything in order', asked, key, workspace, null],
-    ['a vanished workspace', asked, key, null, 'workspace-required'],
-    ['a read on a lapsed subscription', asked, key, lapsed, 'subscription-inactive'],
-    ['a canceled subscription', asked, key, { ...workspace, subscriptionStatus: 'canceled' }, 'subscription-inactive'],
-    ['a plan without the API', asked, key, { ...workspace, planId: 'starter' }, 'plan-upgrade-required'],
-    ['a missing scope', { ...asked, scope: 'pings:read' }, key, workspace, 'insufficient-scope'],
-    ['a scope that another implies', { ...asked, scope: 'blocklist:read' }, key, workspace, null],
-    ['no scope asked', { ...asked, scope: null }, unscoped, workspace, null],
-    ['an address outside the allowlist', asked, fromOutside, workspace, 'ip-not-allowed'],
-    ['subscription before plan', asked, unscoped, { ...lapsed, planId: 'starter' }, 'subscription-inactive'],
-    ['plan before scope', asked, unscoped, { ...workspace, planId: 'starter' }, 'plan-upgrade-required'],
-    ['scope before address', asked, { ...fromOutside, scopes: [] }, workspace, 'insufficient-scope'],
+    ['everything in order', requests, key, workspace, null],
+    ['a vanished workspace', requests, key, null, 'workspace-required'],
+    ['a read on a lapsed subscription', requests, key, lapsed, 'subscription-inactive'],
+    [
+      'a canceled subscription',
+      requests,
+      key,
+      { ...workspace, subscriptionStatus: 'canceled' },
+      'subscription-inactive',
+    ],
+    ['a plan without the API', requests, key, { ...workspace, planId: 'starter' }, 'plan-upgrade-required'],
+    ['a missing scope', { ...requests, scope: 'pings:read' }, key, workspace, 'insufficient-scope'],
+    ['a scope that another implies', { ...requests, scope: 'blocklist:read' }, key, workspace, null],
+    ['no scope asked', { ...requests, scope: null }, unscoped, workspace, null],
+    ['an address outside the allowlist', requests, fromOutside, workspace, 'ip-not-allowed'],
+    ['subscription before plan', requests, unscoped, { ...lapsed, planId: 'starter' }, 'subscription-inactive'],
+    ['plan before scope', requests, unscoped, { ...workspace, planId: 'starter' }, 'plan-upgrade-required'],
+    ['scope before address', requests, { ...fromOutside, scopes: [] }, workspace, 'insufficient-scope'],
     [
       'a console read on a lapsed subscription',
       { surface: 'console', scope: null, write: false },
@@ -204,14 +210,14 @@ describe('authorization in the workspace', () => {
   })
 
   test('details name the missing scope, feature or role', () => {
-    expect(authorize({ ...asked, scope: 'pings:read' }, key, workspace, presented)?.details).toEqual({
+    expect(authorize({ ...requests, scope: 'pings:read' }, key, workspace, presented)?.details).toEqual({
       required: ['pings:read'],
       held: ['calls:read', 'blocklist:write'],
     })
-    expect(authorize(asked, key, { ...workspace, planId: 'starter' }, presented)?.details).toEqual({
+    expect(authorize(requests, key, { ...workspace, planId: 'starter' }, presented)?.details).toEqual({
       feature: 'apiAccess',
     })
-    expect(authorize(asked, key, lapsed, presented)?.details).toEqual({
+    expect(authorize(requests, key, lapsed, presented)?.details).toEqual({
       status: 'past_due',
       planId: 'scale',
       agencyId: agency,

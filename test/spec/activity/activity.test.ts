@@ -14,7 +14,7 @@ import type { NewEvent } from '../../../src/kernel/event.ts'
 import { arbitraryOf, createPool } from '../../support/fixtures/arbitrary.ts'
 import { given, idOf, NOW, recordedEvents, WORKSPACE } from '../../support/fixtures/spec.ts'
 
-const told = (entity: AnyEntity, type: string, data: unknown) => {
+const received = (entity: AnyEntity, type: string, data: unknown) => {
   const [event] = recordedEvents(entity, [{ type, data }])
   return event ? activityEntryOf(event) : null
 }
@@ -36,7 +36,7 @@ function poisoned(value: unknown, secret = false): unknown {
 
 describe('an entry of the activity log', () => {
   test('names actor, action and IP address, with every field before and after', () => {
-    const entry = told(workspace, 'BuyerChanged', {
+    const entry = received(workspace, 'BuyerChanged', {
       buyerId: idOf(9),
       name: 'Solar Co',
       before: { dailyCap: 5, notes: null },
@@ -63,7 +63,7 @@ describe('an entry of the activity log', () => {
 
   test('keeps the note of a status change, with high severity for final statuses', () => {
     const moved = (to: string, note: string | null) =>
-      told(workspace, 'BuyerStatusChanged', {
+      received(workspace, 'BuyerStatusChanged', {
         buyerId: idOf(9),
         name: 'Solar Co',
         from: 'active',
@@ -89,19 +89,19 @@ describe('an entry of the activity log', () => {
 
   test('logs wallet entries, except for the usage of calls', () => {
     const charge = { reference: 'r-1', amountCents: 250, balanceCents: 750, note: null, callId: null, occurredAt: NOW }
-    expect(told(wallet, 'WalletCharged', { ...charge, kind: 'renewal' })).toMatchObject({
+    expect(received(wallet, 'WalletCharged', { ...charge, kind: 'renewal' })).toMatchObject({
       kind: 'wallet',
       action: 'charged',
       entity: { id: 'r-1' },
       summary: 'Wallet entry r-1 charged a renewal of $2.50.',
       changes: expect.arrayContaining([{ field: 'balanceCents', before: 1_000, after: 750 }]),
     })
-    expect(told(wallet, 'WalletCredited', { ...charge, kind: 'credit', note: 'By card' })).toMatchObject({
+    expect(received(wallet, 'WalletCredited', { ...charge, kind: 'credit', note: 'By card' })).toMatchObject({
       action: 'credited',
       summary: 'Wallet entry r-1 credited $2.50: By card',
       changes: expect.arrayContaining([{ field: 'balanceCents', before: 500, after: 750 }]),
     })
-    expect(told(wallet, 'WalletCharged', { ...charge, kind: 'usage' })).toBeNull()
+    expect(received(wallet, 'WalletCharged', { ...charge, kind: 'usage' })).toBeNull()
     expect(inLog(wallet, { type: 'WalletCharged', data: { ...charge, kind: 'usage' } })).toEqual([null])
     expect(inLog(wallet, { type: 'WalletCharged', data: { ...charge, kind: 'setup' } })).toEqual([WORKSPACE])
   })
@@ -122,7 +122,7 @@ describe('an entry of the activity log', () => {
   })
 
   test('replaces lone surrogates, which stores do not preserve', () => {
-    const entry = told(workspace, 'BuyerChanged', {
+    const entry = received(workspace, 'BuyerChanged', {
       buyerId: idOf(9),
       name: 'So\ud800lar',
       before: { notes: '\udc00' },
@@ -186,7 +186,7 @@ describe('an entry has no secret', () => {
   test.each(types)('of the event %s', (type) => {
     fc.assert(
       fc.property(arbitraryOf(schemaOf(type), createPool(), type), (data) => {
-        const entry = told(workspace, type, poisoned(data))
+        const entry = received(workspace, type, poisoned(data))
         expect(JSON.stringify(entry)).not.toContain(CANARY)
       }),
       { numRuns: 25 },
@@ -204,11 +204,11 @@ describe('an entry has no secret', () => {
 
 describe('start-export', () => {
   test('records the query of each export', () => {
-    const asked = { kind: 'activity', filters: { kind: 'buyer' }, rows: 10_000 }
+    const requests = { kind: 'activity', filters: { kind: 'buyer' }, rows: 10_000 }
     given(activity)
-      .when(startExport, asked)
-      .gives([{ type: 'ExportStarted', data: asked }])
-    expect(told(activity, 'ExportStarted', asked)).toMatchObject({
+      .when(startExport, requests)
+      .gives([{ type: 'ExportStarted', data: requests }])
+    expect(received(activity, 'ExportStarted', requests)).toMatchObject({
       kind: 'export',
       action: 'exported',
       summary: 'Export of the activity log was started.',

@@ -35,7 +35,7 @@ describe('an issued secret', () => {
     expect(await issue('k')).not.toBe(first)
   })
 
-  test('asked for many times at once is one, and never stands in the store in plain', async () => {
+  test('requested concurrently is one, and is never stored in plain text', async () => {
     const { clock, ops, issue } = world()
     const many = await Promise.all(Array.from({ length: 20 }, () => issue('k')))
     expect(new Set(many).size).toBe(1)

@@ -38,8 +38,8 @@ async function read(store: Awaited<ReturnType<typeof storeOfCalls>>, most: numbe
   let text = ''
   let belowMs: number | null = NOW_MS + 1
   for (let left = most; belowMs !== null; ) {
-    const asked = { filter: { workspaceId: WORKSPACE }, fromMs: 0, belowMs, timezone: 'Asia/Kolkata', most: left }
-    const lines = await readCallsExport(store, asked)
+    const requests = { filter: { workspaceId: WORKSPACE }, fromMs: 0, belowMs, timezone: 'Asia/Kolkata', most: left }
+    const lines = await readCallsExport(store, requests)
     const part = new TextDecoder().decode(lines.bytes)
     text += part
     const refs = part.match(/^CA-\d+/gm) ?? []
@@ -104,10 +104,10 @@ describe('batches of the call export', () => {
       asks.push(ask)
       return readCallsExport(store, ask)
     }, window)
-    for (const made of [2, 3, 4, 4]) {
+    for (const created of [2, 3, 4, 4]) {
       expect((await batches.next()).done).toBe(false)
       await drained()
-      expect(asks).toHaveLength(made)
+      expect(asks).toHaveLength(created)
     }
     expect((await batches.next()).done).toBe(true)
     expect(asks.map(({ most }) => EXPORT.calls - most)).toEqual([0, 1, 2, 3].map((n) => n * EXPORT.batch))
@@ -115,10 +115,10 @@ describe('batches of the call export', () => {
 
   it('fail when they are read, not before', async () => {
     const store = await storeOfCalls(each(EXPORT.batch * 2, (n) => n))
-    let asked = 0
+    let requests = 0
     const batches = linesOf(async (ask) => {
-      asked += 1
-      if (asked > 1) throw new StoreUnavailable('away')
+      requests += 1
+      if (requests > 1) throw new StoreUnavailable('away')
       return readCallsExport(store, ask)
     }, window)
     expect((await batches.next()).done).toBe(false)

@@ -117,9 +117,9 @@ describe('usage', () => {
 
   it('is recorded on the call once, in billed minutes', () => {
     const usage = { callId, usageCents: 6, occurredAt: instantAfter(244) }
-    const told = given(call, over(61)).when(recordUsage, usage)
-    told.gives([{ type: 'UsageCharged', data: { usageCents: 6, minutes: 2 } }])
-    given(call, told.events).when(recordUsage, usage).gives([])
+    const received = given(call, over(61)).when(recordUsage, usage)
+    received.gives([{ type: 'UsageCharged', data: { usageCents: 6, minutes: 2 } }])
+    given(call, received.events).when(recordUsage, usage).gives([])
     given(call).when(recordUsage, usage).gives([])
   })
 })

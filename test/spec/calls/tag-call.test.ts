@@ -21,8 +21,8 @@ const tag = (events: readonly NewEvent[], tags: object, more: object = BY_KEY) =
   given(call, events).when(tagCall, { callId, tags }, { at: instantAfter(100), ...more })
 const changesOf = (tags: object, events = live) => {
   const { events: all } = tag(events, tags)
-  const { tags: kept } = callStateOf(all)
-  return Object.fromEntries(kept)
+  const { tags: stored } = callStateOf(all)
+  return Object.fromEntries(stored)
 }
 const many = (count: number, from = 0) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${from + n}`, n]))
@@ -59,8 +59,8 @@ describe('tag-call', () => {
   })
 
   it('treats names of inherited properties as plain tag keys', () => {
-    const kept = Object.entries(changesOf({ constructor: 'x', toString: 'y' }))
-    expect(kept).toEqual(
+    const stored = Object.entries(changesOf({ constructor: 'x', toString: 'y' }))
+    expect(stored).toEqual(
       expect.arrayContaining([
         ['constructor', 'x'],
         ['toString', 'y'],

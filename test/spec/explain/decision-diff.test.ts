@@ -63,12 +63,12 @@ describe('a decision taken again', () => {
     expect(refused).toMatchObject([{ data: { unrouted: { reason: 'repeat_blocked' } }, meta: { recalled: {} } }])
     expect(Object.values(refused[0]?.meta.recalled ?? {})).toMatchObject([{ at: NOW }])
     const rulings = await replayDecisions(log)
-    expect(rulings.map(({ told }) => told.command.name).filter((name) => name === 'fail-over')).toHaveLength(1)
+    expect(rulings.map(({ received }) => received.command.name).filter((name) => name === 'fail-over')).toHaveLength(1)
     expect(rulings).toHaveLength(6)
     expect(mismatches(rulings)).toEqual([])
   })
 
-  it('reads other streams as they stood then, whatever became of them', async () => {
+  it('reads other streams as they were then', async () => {
     const log = await played()
     const revisions = eventsOfType(log.events, 'CallAdmitted')[0]?.meta.reads
     const [last] = log.events.filter(({ stream }) => stream === `workspace-${WORKSPACE}`).slice(-1)
@@ -107,14 +107,14 @@ describe('a decision taken again', () => {
     expect(found.join('\n')).toMatch(shown)
   })
 
-  it('tells what was not recorded', async () => {
+  it('reports what was not recorded', async () => {
     const log = await played()
     for await (const decided of readDecisions(log, ledger, WORKSPACE)) {
-      const told = decided.events.map(ledgerDecisionInput).find((one) => one !== null)
+      const received = decided.events.map(ledgerDecisionInput).find((one) => one !== null)
       const [first] = decided.events
       const bare = { ...decided, events: [{ ...first, meta: { ...first.meta, reads: {} } }] as const }
-      if (!told) continue
-      const { problem } = await diffDecision(createFoldReader(log), { ...bare, events: [...bare.events] }, told)
+      if (!received) continue
+      const { problem } = await diffDecision(createFoldReader(log), { ...bare, events: [...bare.events] }, received)
       expect(problem).toBe(`At which revision workspace-${WORKSPACE} was read was not recorded.`)
       return
     }

@@ -9,40 +9,40 @@ const turns = async () => {
 }
 
 /** Batches of ten rows, down to 0; keeps what was asked of it. */
-function maker(fails: (asked: CallsExportRequest) => boolean = () => false) {
-  const asked: CallsExportRequest[] = []
+function maker(fails: (requests: CallsExportRequest) => boolean = () => false) {
+  const requests: CallsExportRequest[] = []
   const make = async (one: CallsExportRequest): Promise<CallsExportBatch> => {
-    asked.push(one)
+    requests.push(one)
     if (fails(one)) throw new StoreUnavailable('away')
     const belowMs = one.belowMs > 10 ? one.belowMs - 10 : null
     return { bytes: new Uint8Array([one.belowMs]), rows: 10, belowMs }
   }
-  return { asked, lines: withPrefetch(make) }
+  return { requests, lines: withPrefetch(make) }
 }
 
 describe('batches that are made ahead', () => {
   it('are made once each, the next one after the one before was answered', async () => {
-    const { asked, lines } = maker()
+    const { requests, lines } = maker()
     let most = 100
     for (let belowMs: number | null = 30, made = 1; belowMs !== null; made += 1) {
       const batch: CallsExportBatch = await lines({ ...ask, file: 'a', belowMs, most })
       expect([...batch.bytes]).toEqual([belowMs])
-      expect(asked).toHaveLength(made)
+      expect(requests).toHaveLength(made)
       await turns()
-      expect(asked).toHaveLength(Math.min(made + 1, 3))
+      expect(requests).toHaveLength(Math.min(made + 1, 3))
       belowMs = batch.belowMs
       most -= batch.rows
     }
-    expect(asked).toEqual([30, 20, 10].map((belowMs, n) => ({ ...ask, belowMs, most: 100 - n * 10 })))
+    expect(requests).toEqual([30, 20, 10].map((belowMs, n) => ({ ...ask, belowMs, most: 100 - n * 10 })))
   })
 
   it('are of one file alone, and no other than the one that is asked for', async () => {
-    const { asked, lines } = maker()
+    const { requests, lines } = maker()
     await lines({ ...ask, file: 'a', belowMs: 30 })
     await turns()
     expect([...(await lines({ ...ask, file: 'b', belowMs: 20 })).bytes]).toEqual([20])
     expect([...(await lines({ ...ask, file: 'a', belowMs: 25 })).bytes]).toEqual([25])
-    expect(asked.map(({ belowMs }) => belowMs)).toEqual([30, 20, 20, 25])
+    expect(requests.map(({ belowMs }) => belowMs)).toEqual([30, 20, 20, 25])
   })
 
   it('fail when requested, and are prepared again by the next request', async () => {
@@ -55,14 +55,14 @@ describe('batches that are made ahead', () => {
     expect([...(await lines({ ...ask, file: 'a', belowMs: 20 })).bytes]).toEqual([20])
   })
 
-  it('of files that nobody comes back for give way', async () => {
-    const { asked, lines } = maker()
+  it('of abandoned files are evicted', async () => {
+    const { requests, lines } = maker()
     for (let n = 0; n < 9; n += 1) await lines({ ...ask, file: `file ${n}`, belowMs: 30 })
     await turns()
-    const before = asked.length
+    const before = requests.length
     await lines({ ...ask, file: 'file 8', belowMs: 20 })
-    expect(asked).toHaveLength(before)
+    expect(requests).toHaveLength(before)
     await lines({ ...ask, file: 'file 0', belowMs: 20 })
-    expect(asked).toHaveLength(before + 1)
+    expect(requests).toHaveLength(before + 1)
   })
 })

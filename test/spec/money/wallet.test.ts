@@ -42,8 +42,8 @@ describe('credit-wallet', () => {
 
 describe('credit-sandbox-wallet', () => {
   const of = (sandbox: boolean) => {
-    const made = { name: 'Acme', timezone: 'UTC', planId: 'scale', sandbox }
-    return { reads: { workspace: given(workspace).when(createWorkspace, made).state } }
+    const created = { name: 'Acme', timezone: 'UTC', planId: 'scale', sandbox }
+    return { reads: { workspace: given(workspace).when(createWorkspace, created).state } }
   }
 
   it('credits the wallet of a sandbox workspace by the same rules', () => {

@@ -211,7 +211,7 @@ function expectWithin(state: LedgerState, kind: CounterKind, id: string, caps: C
 const oldestHour = windowsOf(instantAfter(-48 * 3_600)).hour
 
 /** Counts in retention: hours are dropped after two days. */
-const asked = (counts: Readonly<Record<string, number>>) =>
+const requests = (counts: Readonly<Record<string, number>>) =>
   Object.fromEntries(
     Object.entries(counts).filter(([window, count]) => count > 0 && (window.length < 13 || window >= oldestHour)),
   )
@@ -267,7 +267,7 @@ describe('calls of one ledger, in any order and with any step repeated', () => {
             for (const window of Object.values(windowsOf(claim.occurredAt)))
               expected[window] = (expected[window] ?? 0) + 1
           const counter = state.counters.get(key)
-          expect(asked(counter?.taken.toObject() ?? {})).toEqual(asked(expected))
+          expect(requests(counter?.taken.toObject() ?? {})).toEqual(requests(expected))
           expect(counter?.total ?? 0).toBe(counted.length)
         }
       }),

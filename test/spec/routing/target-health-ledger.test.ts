@@ -69,9 +69,9 @@ describe('target health in the ledger', () => {
   it('skips a suppressed target at a failover', () => {
     const swapped = callWorld(...anotherTarget(1, {}, { priority: 1 }))
     const ringing = routeArrival(swapped, { callId: nthCallId(9) }).events
-    const asked = dials(ringing, 1, { outcome: 'failed', sipCode: 503, retryAfterSeconds: 600 }).events
+    const requests = dials(ringing, 1, { outcome: 'failed', sipCode: 503, retryAfterSeconds: 600 }).events
     const input = { callId: nthCallId(9), attempt: 1, outcome: 'busy', occurredAt: instantAfter(70) }
-    given(ledger, asked)
+    given(ledger, requests)
       .when(failOver, input, { reads: { workspace: swapped.reads.workspace } })
       .gives([
         { type: 'ClaimReleased' },
@@ -116,8 +116,8 @@ describe('target health in the ledger', () => {
     )
     expect(gone.state.health.size).toBe(0)
     const once = dials([], 1)
-    const told = { callId: nthCallId(1), attempt: 1, outcome: 'busy', occurredAt: instantAfter(63) }
-    given(ledger, once.events).when(failOver, told, { reads: world.reads }).gives([])
+    const received = { callId: nthCallId(1), attempt: 1, outcome: 'busy', occurredAt: instantAfter(63) }
+    given(ledger, once.events).when(failOver, received, { reads: world.reads }).gives([])
   })
 
   it('counts a failure that is reported after the release of its call, once', () => {
@@ -125,8 +125,14 @@ describe('target health in the ledger', () => {
     const ringing = routeArrival(world, { callId: nthCallId(9), occurredAt: instantAfter(120) }, two).events
     const over = { callId: nthCallId(9), connected: false, occurredAt: instantAfter(123) }
     const released = given(ledger, ringing).when(releaseCall, over)
-    const told = { callId: nthCallId(9), attempt: 1, outcome: 'failed', sipCode: 500, occurredAt: instantAfter(122) }
-    const heard = given(ledger, released.events).when(failOver, told, { reads: world.reads })
+    const received = {
+      callId: nthCallId(9),
+      attempt: 1,
+      outcome: 'failed',
+      sipCode: 500,
+      occurredAt: instantAfter(122),
+    }
+    const heard = given(ledger, released.events).when(failOver, received, { reads: world.reads })
     heard.gives([
       {
         type: 'TargetFailureCounted',
@@ -136,7 +142,7 @@ describe('target health in the ledger', () => {
     ])
     expect(heard.state.health.get(targetId)).toMatchObject({ health: 'down', consecutiveFailures: 3 })
     expect(heard.state.counters).toEqual(released.state.counters)
-    given(ledger, heard.events).when(failOver, told, { reads: world.reads }).gives([])
+    given(ledger, heard.events).when(failOver, received, { reads: world.reads }).gives([])
   })
 
   it('does not report a bidding target as down, though it counts its failures', () => {
@@ -211,8 +217,8 @@ describe('target health in the projection', () => {
       connected: false,
       occurredAt: instantAfter(9),
     })
-    const told = { callId: nthCallId(1), attempt: 1, outcome: 'failed', sipCode: 503, occurredAt: instantAfter(8) }
-    const heard = given(ledger, released.events).when(failOver, told, { reads: world.reads })
+    const received = { callId: nthCallId(1), attempt: 1, outcome: 'failed', sipCode: 503, occurredAt: instantAfter(8) }
+    const heard = given(ledger, released.events).when(failOver, received, { reads: world.reads })
     expect(await shown(heard.events, instantAfter(9))).toEqual({
       health: 'degraded',
       lastError: 'failed (SIP 503)',

@@ -54,11 +54,11 @@ describe('lists of records', () => {
       expected: null,
       next: { position: 1, at: null },
     })
-    const asked = { tenant: { workspaceId: WORKSPACE, timezone: 'UTC' }, surface: 'rest', now: NOW } as const
+    const requests = { tenant: { workspaceId: WORKSPACE, timezone: 'UTC' }, surface: 'rest', now: NOW } as const
     const ports = queryPorts(views)
     const query = listBuyers.query.parse({})
-    expect(await listBuyers.run(ports, { ...asked, params: {}, query })).toMatchObject({ total: 0 })
-    expect(await getBuyer.run(ports, { ...asked, params: { id: ids.buyer }, query: {} })).toMatchObject({
+    expect(await listBuyers.run(ports, { ...requests, params: {}, query })).toMatchObject({ total: 0 })
+    expect(await getBuyer.run(ports, { ...requests, params: { id: ids.buyer }, query: {} })).toMatchObject({
       refused: 'buyer-not-found',
     })
   })

@@ -168,16 +168,16 @@ describe('the precondition of an assignment', () => {
 
 describe('warnings of an assignment', () => {
   const fallback = given(workspace, events).when(changePool, { poolId: bluePool, changes: { fallbackNumberId: held } })
-  const told = (numberId: string, sent: object, from: readonly NewEvent[]) => {
+  const received = (numberId: string, sent: object, from: readonly NewEvent[]) => {
     const { state, events: all } = move(numberId, sent, from)
     return assignmentWarnings(state, numberId, recordedEvents(workspace, all.slice(from.length)))
   }
 
   it('name the side effects of an assignment', () => {
-    expect(told(free, { campaignId: west }, events)).toEqual([expect.stringContaining('does not deliver')])
-    expect(told(held, { campaignId: east }, fallback.events)).toEqual([expect.stringContaining('“Blue pool”')])
-    expect(told(held, { label: 'Mine' }, events)).toEqual([])
-    expect(told(held, { campaignId: east }, events)).toEqual([])
+    expect(received(free, { campaignId: west }, events)).toEqual([expect.stringContaining('does not deliver')])
+    expect(received(held, { campaignId: east }, fallback.events)).toEqual([expect.stringContaining('“Blue pool”')])
+    expect(received(held, { label: 'Mine' }, events)).toEqual([])
+    expect(received(held, { campaignId: east }, events)).toEqual([])
   })
 })
 
@@ -206,8 +206,8 @@ describe('complete-number-release', () => {
 
   it('completes a requested release once and frees the number', () => {
     complete(events).gives({ refused: 'conflict', details: { status: 'active' } })
-    const asked = given(workspace, events).when(requestNumberRelease, { numberId: held }).events
-    const done = complete(asked)
+    const requests = given(workspace, events).when(requestNumberRelease, { numberId: held }).events
+    const done = complete(requests)
     done.gives([{ type: 'NumberStatusChanged', data: { before: 'active', after: 'released' } }])
     expect(done.state.numberIds.has('+14155550123')).toBe(false)
     complete(done.events).gives([])

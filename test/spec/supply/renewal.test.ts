@@ -25,10 +25,10 @@ import { emptyWorkspace, eventsOfSteps, numberIn, type SetupStep } from '../../s
 const DAY_MS = 86_400_000
 const days = (n: number, from = NOW) => new Date(Date.parse(from) + n * DAY_MS).toISOString()
 
-const rented = (renewsAt: string | null, ...more: readonly SetupStep[]) =>
+const rentedNumber = (renewsAt: string | null, ...more: readonly SetupStep[]) =>
   emptyWorkspace('growth', [provisionNumber, () => ({ e164: '+14155550123', type: 'local', renewsAt })], ...more)
 
-const OWED = rented(NOW)
+const OWED = rentedNumber(NOW)
 const numberId = numberIn(OWED)
 const reference = renewalReference(numberId, NOW)
 const RENT = 250
@@ -128,8 +128,8 @@ describe('bill-renewal', () => {
   })
 
   it('bills nothing before the due date, without one, or after the release', () => {
-    bill(1_000, rented(days(1))).gives([])
-    bill(1_000, rented(null)).gives([])
+    bill(1_000, rentedNumber(days(1))).gives([])
+    bill(1_000, rentedNumber(null)).gives([])
     const released = { numberId, e164: '+14155550123', before: 'active', after: 'released', note: null }
     bill(1_000, [...OWED, { type: 'NumberStatusChanged', data: released }]).gives([])
   })
@@ -226,14 +226,14 @@ describe('miss-renewal', () => {
 
   it('writes nothing when the wallet now covers the rent, or nothing is owed', () => {
     miss(OWED, NOW, RENT).gives([])
-    miss(rented(days(1))).gives([])
+    miss(rentedNumber(days(1))).gives([])
     miss(paid().events).gives([])
   })
 })
 
 describe('what is owed', () => {
   it('is listed with the longest overdue first', () => {
-    const events = rented(
+    const events = rentedNumber(
       days(-1),
       [provisionNumber, () => ({ e164: '+14155550124', type: 'local', renewsAt: days(-3) })],
       [provisionNumber, () => ({ e164: '+14155550125', type: 'local', renewsAt: days(1) })],
@@ -255,7 +255,7 @@ describe('the timer of a number', () => {
 
   it('is due with the rent, moves with each payment and retry, and is removed with the number', async () => {
     expect(await dueAt(OWED)).toEqual([NOW])
-    expect(await dueAt(rented(null))).toEqual([])
+    expect(await dueAt(rentedNumber(null))).toEqual([])
     expect(await dueAt(paid().events)).toEqual(['2026-04-10T15:00:00.000Z'])
     expect(await dueAt(miss().events)).toEqual([days(1)])
     const data = { numberId, e164: '+14155550123', before: 'active', after: 'released', note: null }

@@ -18,7 +18,7 @@ const events = workspaceFixture()
 const [campaignId, publisherId] = [campaignIn(events), publisherIn(events)]
 const keyId = idIn(events, 'LaneOpened', 'key')
 const lane = { campaignId, publisherId }
-const kept = (secret: string) => ({ prefix: secret, hash: hashOf(secret) })
+const stored = (secret: string) => ({ prefix: secret, hash: hashOf(secret) })
 const token = (secret: string) => ({ hash: hashOf(secret), sealed: `sealed ${secret}` })
 
 /** The events after a command, which must be taken. */
@@ -28,7 +28,7 @@ function after(command: AnyCommand, input: unknown, from: readonly NewEvent[] = 
   return { ...taken, key: taken.state.routingKeys.get(keyId) }
 }
 const rotated = (secret: string, graceMinutes: number | undefined, from = events, at = NOW) =>
-  after(rotateRoutingKey, { keyId, graceMinutes, key: kept(secret) }, from, at)
+  after(rotateRoutingKey, { keyId, graceMinutes, key: stored(secret) }, from, at)
 
 const enabled = after(switchCompat, { ...lane, enabled: true, token: token('one') })
 const closed = after(closeLane, lane, enabled.events)
@@ -145,7 +145,7 @@ describe.each([
 
   it.each<readonly [AnyCommand, object]>([
     [changeRoutingKey, { changes: { label: 'x' } }],
-    [rotateRoutingKey, { key: kept('x') }],
+    [rotateRoutingKey, { key: stored('x') }],
     [rotateCompatToken, { token: token('x') }],
     [rotateSigningSecret, { sealed: 'x' }],
   ])('does not change: %o', (command, input) => {

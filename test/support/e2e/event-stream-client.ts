@@ -33,21 +33,21 @@ function parseEvent(text: string): ServerSentEvent | null {
  */
 export async function openEventStream(url: string, token: string | null): Promise<EventStreamClient> {
   const headers = token === null ? {} : { authorization: `Bearer ${token}` }
-  const asked = get(url, { headers, agent: false })
+  const requests = get(url, { headers, agent: false })
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    asked.once('response', resolve).once('error', reject)
+    requests.once('response', resolve).once('error', reject)
   })
   // Ignores the error of a closed connection.
-  asked.on('error', () => undefined)
+  requests.on('error', () => undefined)
   response.setEncoding('utf8')
   const parts: AsyncIterator<string> = response[Symbol.asyncIterator]()
   let read = ''
   return {
     status: response.statusCode ?? 0,
     headers: new Headers(Object.entries(response.headers).map(([name, value]) => [name, String(value)])),
-    close: () => asked.destroy(),
+    close: () => requests.destroy(),
     async next() {
-      const late = setTimeout(() => asked.destroy(new Error('No event within 20 s')), 20_000)
+      const late = setTimeout(() => requests.destroy(new Error('No event within 20 s')), 20_000)
       try {
         for (;;) {
           const end = read.indexOf('\n\n')

@@ -34,9 +34,9 @@ export function createKeyClient(server: Pick<Server, 'baseUrl'>, session: Token)
   return {
     send,
     async create(settings = {}) {
-      const made = await send('POST', '', { name: 'Key', scopes: ['campaigns:read'], ...settings })
-      expect(made.status, made.text).toBe(201)
-      const { apiKey, key: secret } = made.body
+      const created = await send('POST', '', { name: 'Key', scopes: ['campaigns:read'], ...settings })
+      expect(created.status, created.text).toBe(201)
+      const { apiKey, key: secret } = created.body
       return { apiKey, id: apiKey.id, secret, ask: of(secret) }
     },
     async read(id) {

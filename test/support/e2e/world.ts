@@ -100,7 +100,7 @@ const fourDigits = (n: number) => String(n).padStart(4, '0')
 /** Creates a builder that runs its commands through `handle`; `token` generates the secrets of routing keys. */
 export function createWorkspaceBuilder(handle: Tenant['act'], token = newToken): WorkspaceBuilder {
   let numbers = 100
-  let desks = 100
+  let targetCount = 100
 
   const number = async ({ ready = true, e164: given, ...settings }: Settings = {}) => {
     const e164 = typeof given === 'string' ? given : `+1310555${fourDigits(numbers++)}`
@@ -116,7 +116,7 @@ export function createWorkspaceBuilder(handle: Tenant['act'], token = newToken):
     number,
     buyer: async (settings) => createdId(await handle(createBuyer, settings), 'BuyerCreated', 'buyer'),
     async target(buyerId, { status = 'active', ...settings } = {}) {
-      const n = desks++
+      const n = targetCount++
       const endpoint = { destinationE164: `+1312555${fourDigits(n)}` }
       const sent = {
         name: `Desk ${n}`,
@@ -188,8 +188,8 @@ export async function createTenantWorkspace(
 
   const apiKey = async (settings: Settings) => {
     const secret = newToken('svc_live_')
-    const kept = { prefix: secret.slice(0, 12), hash: secretHash(secret) }
-    await handle(createApiKey, { name: 'Key', scopes: [...scopes], rateLimitPerMinute: 1_200, ...settings, ...kept })
+    const stored = { prefix: secret.slice(0, 12), hash: secretHash(secret) }
+    await handle(createApiKey, { name: 'Key', scopes: [...scopes], rateLimitPerMinute: 1_200, ...settings, ...stored })
     return secret
   }
   return {

@@ -123,7 +123,7 @@ function expectMoney(model: Model, system: System): void {
 
 /** Compares the notices of reached caps and of targets that went down, each sent once. */
 function expectNotices(model: Model, { log }: System): void {
-  const told = log.events.flatMap(({ type, data }) => {
+  const received = log.events.flatMap(({ type, data }) => {
     if (type === 'TargetWentDown') return [`${ledgerEvents.TargetWentDown.parse(data).target.name} is down`]
     if (type !== 'TargetCapped') return []
     const capped = ledgerEvents.TargetCapped.parse(data)
@@ -132,7 +132,7 @@ function expectNotices(model: Model, { log }: System): void {
     const reached = 'cap' in figures ? `${figures.count} of ${figures.cap}` : `${figures.cents} of ${figures.capCents}`
     return [`${scope} ${capped[scope].name} ${`${window} ${at}`.trim()}: ${reached}`]
   })
-  expect(told.toSorted()).toEqual(model.notices.toSorted())
+  expect(received.toSorted()).toEqual(model.notices.toSorted())
 }
 
 /** Expects that the engine and the model agree on everything. */

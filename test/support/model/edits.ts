@@ -135,8 +135,8 @@ export const switchCampaign: Edit<[string, 'live' | 'paused']> = async (pair, na
   const { model, system } = pair
   const campaign = need(model.campaigns, name)
   const refused = status === 'live' && campaign.status !== 'live' && !canGoLive(model, name)
-  const told = await system.execute(setCampaignStatus, { campaignId: idOf(pair, name), status })
-  expect(isRefusal(told), `a move of ${name} to ${status} is refused`).toBe(refused)
+  const received = await system.execute(setCampaignStatus, { campaignId: idOf(pair, name), status })
+  expect(isRefusal(received), `a move of ${name} to ${status} is refused`).toBe(refused)
   if (!refused) campaign.status = status
 }
 
@@ -187,10 +187,10 @@ export const resetCaps: Edit<[string]> = async (pair, name) => {
 export const convert: Edit<[CallModel, Conversion]> = async ({ model, system }, call, conversion) => {
   const { source, revenueCents, externalId } = conversion
   const sent = { callId: call.id, converted: true, externalId, ...(revenueCents === null ? {} : { revenueCents }) }
-  const told = await system.execute(postConversion, sent, source === 'postback' ? KEY : ADA)
+  const received = await system.execute(postConversion, sent, source === 'postback' ? KEY : ADA)
   const expected = post(model, call, conversion)
-  if (isRefusal(told)) return expect(told.refused, `a conversion of ${call.ref}`).toBe(expected)
-  const posted = told.find(({ type }) => type === 'ConversionPosted')
+  if (isRefusal(received)) return expect(received.refused, `a conversion of ${call.ref}`).toBe(expected)
+  const posted = received.find(({ type }) => type === 'ConversionPosted')
   const figures = posted && callEvents.ConversionPosted.parse(posted.data)
   const moved = figures !== undefined && !sameFigures(figures.before, figures.after)
   expect(moved, `whether a conversion of ${call.ref} moves a figure`).toBe(expected)
@@ -198,8 +198,10 @@ export const convert: Edit<[CallModel, Conversion]> = async ({ model, system }, 
 
 /** A user corrects the figures of a call. */
 export const correct: Edit<[CallModel, CorrectionsModel]> = async ({ model, system }, call, changes) => {
-  const told = await system.execute(adjustCall, { callId: call.id, reason: 'Agreed by telephone.', ...changes })
-  expect(isRefusal(told) ? told.refused : null, `an adjustment of ${call.ref}`).toBe(adjust(model, call, changes))
+  const received = await system.execute(adjustCall, { callId: call.id, reason: 'Agreed by telephone.', ...changes })
+  expect(isRefusal(received) ? received.refused : null, `an adjustment of ${call.ref}`).toBe(
+    adjust(model, call, changes),
+  )
 }
 
 /** A user sets or removes tags of a call. */

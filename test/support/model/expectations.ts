@@ -50,19 +50,19 @@ export function expectSearch(decision: Decision | null, call: CallModel, { skipp
       occurredAt: iso(claim.at),
     },
   }
-  const told = decision?.claim
+  const received = decision?.claim
   const decided = decision && {
     skipped: decision.skipped.map(({ targetName, reason }) => [targetName, reason]),
     unrouted: decision.unrouted?.reason ?? null,
-    claim: told && {
-      attempt: told.attempt,
-      target: told.target.name,
-      buyer: told.buyer.name,
-      ringSeconds: told.ringSeconds,
-      revenueCents: told.revenueCents,
-      durationThresholdSeconds: told.durationThresholdSeconds,
-      capCountsOn: told.capCountsOn,
-      occurredAt: told.occurredAt,
+    claim: received && {
+      attempt: received.attempt,
+      target: received.target.name,
+      buyer: received.buyer.name,
+      ringSeconds: received.ringSeconds,
+      revenueCents: received.revenueCents,
+      durationThresholdSeconds: received.durationThresholdSeconds,
+      capCountsOn: received.capCountsOn,
+      occurredAt: received.occurredAt,
     },
   }
   expect(decided).toEqual(expected)

@@ -28,8 +28,8 @@ async function createRecords(system: System): Promise<Ids> {
   const done = async (command: AnyCommand, input: object, name?: string) => {
     const events = await system.execute(command, input)
     if (isRefusal(events)) throw new Error(`${command.name}: ${JSON.stringify(events)}`)
-    const made: unknown = events[0]?.data
-    for (const record of Object.values(made && typeof made === 'object' ? made : {})) {
+    const created: unknown = events[0]?.data
+    for (const record of Object.values(created && typeof created === 'object' ? created : {})) {
       if (name && record && typeof record === 'object' && 'id' in record) ids.set(name, String(record.id))
     }
   }

@@ -17,10 +17,10 @@ export async function answerViolations(
   events: readonly RecordedEvent[],
   nowMs: number,
 ): Promise<readonly string[]> {
-  const asked = { tenant: { workspaceId: WORKSPACE, timezone: 'UTC' }, surface: 'rest', minPosition: null } as const
+  const requests = { tenant: { workspaceId: WORKSPACE, timezone: 'UTC' }, surface: 'rest', minPosition: null } as const
   const now = new Date(nowMs + 1).toISOString()
   const answerOf = async (name: string, params: unknown, query: unknown): Promise<unknown> => {
-    const answer = await ask({ ...asked, now, name, params, query })
+    const answer = await ask({ ...requests, now, name, params, query })
     return isRefusal(answer) ? null : JSON.parse(new TextDecoder().decode(answer.bytes))
   }
   const broken: string[] = []

@@ -112,9 +112,9 @@ describe('columns', () => {
       },
     )
     let moves = 0
-    const asked: string[] = []
+    const requests: string[] = []
     const columns = withColumns(watched, [spec], (projection) => {
-      asked.push(projection)
+      requests.push(projection)
       return moves
     })
     const write = writer(store)
@@ -130,17 +130,17 @@ describe('columns', () => {
     moves += 1
     expect(await count()).toBe(2)
     expect(looks).toBeGreaterThan(before)
-    expect(new Set(asked)).toEqual(new Set(['calls']))
+    expect(new Set(requests)).toEqual(new Set(['calls']))
   })
 
   test('answer the queries that they support, and leave the others to the store', async () => {
     const store = createMemoryReadStore()
-    let asked = 0
+    let requests = 0
     const watched = withFaults<ReadStore>(
       store,
       () => new Error('never'),
       (method) => {
-        if (method === 'sum' || method === 'count') asked += 1
+        if (method === 'sum' || method === 'count') requests += 1
         return undefined
       },
     )
@@ -156,7 +156,7 @@ describe('columns', () => {
       expect(await columns.count(spec.collection, one)).toBe(1)
       expect(await columns.sum(spec.collection, one, [], ['cents'])).toEqual([{ key: [], count: 1, sums: [2] }])
     }
-    expect(asked).toBe(0)
+    expect(requests).toBe(0)
     const others: readonly Filter[] = [
       {},
       { workspaceId: 'w1', $or: [{ status: 'open' }] },
@@ -164,7 +164,7 @@ describe('columns', () => {
       { workspaceId: 'w1', seq: 1 },
     ]
     for (const one of others) expect(await columns.count(spec.collection, one)).toBe(1)
-    expect(asked).toBe(others.length)
+    expect(requests).toBe(others.length)
   })
 
   test('include the documents of a batch that is not atomic as soon as they are visible, in any order', async () => {

@@ -8,8 +8,8 @@ import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
 describe.each([true, false])('asking for a rebuild (batches atomic: %s)', (atomic) => {
   it('starts one build for concurrent requests, and returns which request started it', async () => {
     const store = createMemoryReadStore({ atomic })
-    const asked = await Promise.all(Array.from({ length: 6 }, () => requestRebuild(store, openTallies)))
-    expect(asked.filter((began) => began)).toHaveLength(1)
+    const requests = await Promise.all(Array.from({ length: 6 }, () => requestRebuild(store, openTallies)))
+    expect(requests.filter((began) => began)).toHaveLength(1)
     expect(await requestRebuild(store, openTallies)).toBe(false)
     expect(await requestRebuild(store, tallyTotals)).toBe(true)
     const { alias } = (await readAliases(store)).get(openTallies.name) ?? {}

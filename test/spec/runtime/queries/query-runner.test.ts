@@ -54,7 +54,7 @@ describe('positions', () => {
 })
 
 describe('folding forward', () => {
-  test('gives what the projection will hold, wherever the stored document stands', () => {
+  test('answers what the projection will hold, at any position of the stored document', () => {
     const event = fc.oneof(
       fc.constant(tallyBegun('x')),
       fc.integer({ min: 0, max: 9 }).map((n) => added(n)),

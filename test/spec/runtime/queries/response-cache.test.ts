@@ -70,7 +70,7 @@ describe('change counters', () => {
   })
 })
 
-const asked: QueryRequest = {
+const requests: QueryRequest = {
   name: 'totals',
   params: {},
   query: {},
@@ -96,7 +96,7 @@ describe('a query runner with a response cache', () => {
       { cacheable: new Map([['totals', ['buyers']]]), positions, cacheVersionOf: changes.cacheVersionOf },
     )
     const given = async (more: Partial<QueryRequest> = {}) => {
-      const answer = await runner.run({ ...asked, ...more })
+      const answer = await runner.run({ ...requests, ...more })
       return 'bytes' in answer ? new TextDecoder().decode(answer.bytes) : answer
     }
     return { runner, given, changes, positions }
@@ -129,7 +129,7 @@ describe('a query runner with a response cache', () => {
     positions.advance('buyers', 5)
     expect([await given(), await given({ minPosition: 5 }), await given({ minPosition: 6 })]).toEqual(['1', '1', '2'])
     positions.advance('buyers', 9)
-    expect(await runner.run({ ...asked, minPosition: 6 })).toMatchObject({ position: 9 })
+    expect(await runner.run({ ...requests, minPosition: 6 })).toMatchObject({ position: 9 })
   })
 })
 
@@ -143,7 +143,7 @@ describe('a query runner with single-flight', () => {
       },
     })
     const ask = async (more: Partial<QueryRequest> = {}) => {
-      const answer = await runner.run({ ...asked, ...more })
+      const answer = await runner.run({ ...requests, ...more })
       return 'bytes' in answer && answer.bytes[0]
     }
     const event = { type: 'Begun' } as never

@@ -20,7 +20,7 @@ afterEach(() => {
   for (const stop of stops.splice(0)) stop.abort()
 })
 
-function house() {
+function setUp() {
   const clock = createManualClock()
   const log = createMemoryLog()
   const ops = createMemoryOperationalStore()
@@ -64,7 +64,7 @@ function house() {
 
 describe('running reactions', () => {
   test('processes each event once it is old enough, in the order of its stream', async () => {
-    const { clock, log, seen, start } = house()
+    const { clock, log, seen, start } = setUp()
     const runner = start()
     await clock.advance(10)
     await appendTo(log, 'tally-1', clock.now(), tallyBegun('one'), added(1), added(2))
@@ -77,7 +77,7 @@ describe('running reactions', () => {
   })
 
   test('skips events that this process has already processed', async () => {
-    const { clock, log, seen, start } = house()
+    const { clock, log, seen, start } = setUp()
     start('a', { isProcessed: (_reaction, eventId) => eventId === 'tally-1#1' })
     await appendTo(log, 'tally-1', clock.now(), tallyBegun('one'), added(1), added(2))
     await clock.advance(5_000)
@@ -85,7 +85,7 @@ describe('running reactions', () => {
   })
 
   test('runs at most 64 streams concurrently, and the events of one stream in order', async () => {
-    const { clock, log, seen, start, on } = house()
+    const { clock, log, seen, start, on } = setUp()
     const gate = Promise.withResolvers<void>()
     let running = 0
     let most = 0
@@ -106,7 +106,7 @@ describe('running reactions', () => {
   })
 
   test('continues after a restart without repeating processed events', async () => {
-    const { clock, log, seen, start, idle } = house()
+    const { clock, log, seen, start, idle } = setUp()
     await appendTo(log, 'tally-1', clock.now(), tallyBegun('one'), added(1), added(2))
     const first = start()
     await idle(first)
@@ -120,7 +120,7 @@ describe('running reactions', () => {
   })
 
   test('another process takes over from one that stops, and processes all unfinished events', async () => {
-    const { clock, log, seen, start, on } = house()
+    const { clock, log, seen, start, on } = setUp()
     on(({ stream }, owner) => (owner === 'a' && stream > 'tally-2' ? new Promise(() => {}) : undefined))
     for (let n = 0; n < 6; n++) await appendTo(log, `tally-${n}`, clock.now(), added(n))
     const first = start('a')
@@ -133,7 +133,7 @@ describe('running reactions', () => {
   })
 
   test('two processes: one works, the other waits', async () => {
-    const { clock, log, seen, start } = house()
+    const { clock, log, seen, start } = setUp()
     const runners = [start('a'), start('b')]
     for (let n = 0; n < 10; n++) {
       await appendTo(log, 'tally-1', clock.now(), added(n))
@@ -152,7 +152,7 @@ describe('a reaction that fails', () => {
   test.each([new LogUnavailable('away'), new StoreUnavailable('away'), new CarrierUnavailable('away')])(
     'waits without limit for an unavailable dependency: $name',
     async (error) => {
-      const { clock, log, seen, start, on, idle } = house()
+      const { clock, log, seen, start, on, idle } = setUp()
       let away = true
       on(() => {
         if (away) throw error
@@ -168,7 +168,7 @@ describe('a reaction that fails', () => {
   )
 
   test('halts after its retries and reports it, skips no event and delays no other reaction', async () => {
-    const { clock, log, ops, seen, start, on } = house()
+    const { clock, log, ops, seen, start, on } = setUp()
     let tries = 0
     on(({ data }) => {
       if ((data as { amount: number }).amount !== 13) return
@@ -205,7 +205,7 @@ describe('a reaction that fails', () => {
     async (fault) => {
       for (const method of ['acquireLease', 'get', 'putIf']) {
         for (let nth = 1; nth <= 4; nth++) {
-          const { clock, log, ops, seen, start } = house()
+          const { clock, log, ops, seen, start } = setUp()
           const faulty = withFaults<OperationalStore>(
             ops,
             () => new StoreUnavailable('away'),
@@ -226,7 +226,7 @@ describe('a reaction that fails', () => {
   )
 
   test('a log that is unavailable for a while only delays the reaction', async () => {
-    const { clock, log, seen, start } = house()
+    const { clock, log, seen, start } = setUp()
     let away = true
     const faulty = withFaults<EventLog>(
       log,
@@ -243,7 +243,7 @@ describe('a reaction that fails', () => {
   })
 
   test('a reaction taken over ahead of the local read position does not stop the others from reading up to it', async () => {
-    const { clock, log, ops, seen, watcher, start } = house()
+    const { clock, log, ops, seen, watcher, start } = setUp()
     const silent: EventLog = {
       ...log,
       async *follow(_after, signal) {

@@ -13,7 +13,7 @@ afterEach(() => {
   for (const stop of stops.splice(0)) stop.abort()
 })
 
-function house() {
+function setUp() {
   const clock = createManualClock()
   const store = createMemoryReadStore()
   const ops = createMemoryOperationalStore()
@@ -49,7 +49,7 @@ function house() {
 
 describe('due work', () => {
   test('is done when it is due, within a second of its row, or at once when woken', async () => {
-    const { clock, rung, write, start } = house()
+    const { clock, rung, write, start } = setUp()
     await write('early', 300)
     const runner = start()
     await clock.advance(299)
@@ -66,7 +66,7 @@ describe('due work', () => {
   })
 
   test('is not done again while its row waits to be removed, but is when nothing came of it', async () => {
-    const { clock, rung, write, start } = house()
+    const { clock, rung, write, start } = setUp()
     await write('x', 0)
     start()
     await clock.advance(8_000)
@@ -79,7 +79,7 @@ describe('due work', () => {
   })
 
   test('a row that comes back with another instant is other work', async () => {
-    const { clock, rung, write, start } = house()
+    const { clock, rung, write, start } = setUp()
     start()
     await write('x', 0)
     await clock.advance(1_000)
@@ -89,7 +89,7 @@ describe('due work', () => {
   })
 
   test('is done by one of two processes, and by the other when that one dies', async () => {
-    const { clock, rung, write, start } = house()
+    const { clock, rung, write, start } = setUp()
     const dead = start('dead', { stuck: () => new Promise(() => {}) })
     start('b', { stuck: async ({ id }) => void rung.push(`b:${id}`) })
     for (let n = 0; n < 20; n++) await write(`x${n}`, 100)
@@ -105,7 +105,7 @@ describe('due work', () => {
   })
 
   test('that fails waits longer each time and holds no other work up', async () => {
-    const { clock, rung, write, start } = house()
+    const { clock, rung, write, start } = setUp()
     const tries: number[] = []
     const broken: TimerKinds = {
       broken: async () => {
@@ -126,7 +126,7 @@ describe('due work', () => {
   })
 
   test('much at once is all done, some at a time', async () => {
-    const { clock, rung, write, start } = house()
+    const { clock, rung, write, start } = setUp()
     for (let n = 0; n < 700; n++) await write(`x${n}`, 0)
     start()
     await clock.advance(5_000)
@@ -135,7 +135,7 @@ describe('due work', () => {
   })
 
   test('the timer runner survives an unavailable store', async () => {
-    const { clock, store, rung, write, start } = house()
+    const { clock, store, rung, write, start } = setUp()
     let away = true
     const faulty = withFaults<ReadStore>(
       store,

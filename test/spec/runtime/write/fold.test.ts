@@ -86,16 +86,16 @@ describe('a cached fold', () => {
 
   it('goes on being folded and cached, with all the commands of its day', async () => {
     const ops = createMemoryOperationalStore()
-    let kept: Fold = folded
+    let stored: Fold = folded
     for (let n = 3; n < 60; n++) {
-      kept = foldEvents(entity, kept, [added(n, `command-${n}`, n * HOUR)])
-      await saveSnapshot(ops, entity, 'sums-1', kept)
-      kept = (await loadSnapshot(ops, entity, 'sums-1', now)) ?? kept
+      stored = foldEvents(entity, stored, [added(n, `command-${n}`, n * HOUR)])
+      await saveSnapshot(ops, entity, 'sums-1', stored)
+      stored = (await loadSnapshot(ops, entity, 'sums-1', now)) ?? stored
     }
-    expect(kept).toMatchObject({ state: 60, revision: 59 })
+    expect(stored).toMatchObject({ state: 60, revision: 59 })
     for (let n = 3; n < 60; n++) {
       const trace = n > 59 - 24 ? { from: n, to: n, at: at(n * HOUR) } : null
-      expect(traceOf(kept, `command-${n}`, at(59 * HOUR))).toEqual(trace)
+      expect(traceOf(stored, `command-${n}`, at(59 * HOUR))).toEqual(trace)
     }
   })
 

@@ -53,7 +53,7 @@ describe('an append that lands while its answer is lost', () => {
 })
 
 describe('an unavailable log', () => {
-  it('is told to everyone whose append it was, and leaves nothing half-written', async () => {
+  it('rejects every append that it concerns, and leaves nothing half-written', async () => {
     const { log, writer } = createWriterFixture()
     const one = writer({ log: withAppendFaults(log, { 2: 'fail' }).log })
     await execute(one, beginTally, { tallyId: tallyAddition.tallyId, name: 'All' })
@@ -74,7 +74,7 @@ describe('an unavailable log', () => {
     expect(log.events).toHaveLength(3)
   })
 
-  it('is told when it cannot be read, and serves again when it is back', async () => {
+  it('rejects while the log cannot be read, and serves again afterwards', async () => {
     const { log, writer } = createWriterFixture()
     await seedLiveCampaign(log)
     let away = true

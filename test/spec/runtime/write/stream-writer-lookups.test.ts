@@ -28,7 +28,7 @@ const DAY = 24 * HOUR
 
 describe('a command id', () => {
   const publisher = { name: 'Red Leads' }
-  const made = (log: { readonly events: readonly RecordedEvent[] }) =>
+  const created = (log: { readonly events: readonly RecordedEvent[] }) =>
     eventsOfType(log.events, 'PublisherCreated').length - 1
 
   it('is handled once even when it is given twice at once', async () => {
@@ -74,10 +74,10 @@ describe('a command id', () => {
     expect(await acceptedOutcome(execute(restarted, createPublisher, publisher, 'key'))).toMatchObject({
       replayed: false,
     })
-    expect(made(log)).toBe(2)
+    expect(created(log)).toBe(2)
   })
 
-  it('taken up again a day later stands for its own events alone, from a cached fold too', async () => {
+  it('repeated a day later resolves to its own events alone, from a cached fold too', async () => {
     const { log, clock, writer } = createWriterFixture()
     await seedLiveCampaign(log)
     const first = writer()
@@ -193,7 +193,7 @@ describe('what is recalled', () => {
     )
   })
 
-  it('makes a call of an arrival once, however late it is told again', async () => {
+  it('makes a call of an arrival once, however late the notice is repeated', async () => {
     const { log, clock, lookUp, writer } = createWriterFixture()
     await seedLiveCampaign(log)
     const one = writer()
