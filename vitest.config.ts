@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { serverWorkers } from './test/support/servers.ts'
 
 /** One kind of test: the files that hold it, and what it needs. */
@@ -23,16 +24,25 @@ const before = ['access-matrix', 'first-start', 'hostile-bodies', 'stored-secret
 /** Systems and models in memory: a core each, and nothing of the machine's time. */
 const histories = ['model', 'system', 'system-bugs', 'system-crashes'].map((name) => `test/simulation/${name}.test.ts`)
 
-/** The longest suite of faults: it starts first, so that the others run beside it. */
-const kills = 'test/simulation/kill.test.ts'
+/** Suites that take half a minute or more: they start first, so that the others of their group run beside them. */
+const LONG = /\/(first-start|kill|live-board|many-calls|operations|process-roles|system|two-routers)\.test\.ts$/
+
+/** Starts the long suites of a group first. */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const [long, short] = [true, false].map((isLong) => files.filter((file) => LONG.test(file.moduleId) === isLong))
+    return [...(await super.sort(long ?? [])), ...(await super.sort(short ?? []))]
+  }
+}
 
 /**
  * Cheap groups first. End-to-end suites run on three workers, each with platforms and servers of its own: while one waits for a
- * platform, the others work. In a group the long suites start first: histories beside the specs, kills beside the other faults.
+ * platform, the others work.
  */
 export default defineConfig({
   test: {
     watch: false,
+    sequence: { sequencer: LongFirst },
     projects: [
       suite('histories', 0, histories, { testTimeout: 30_000, maxWorkers: 2, isolate: false }),
       suite('rules', 0, [all('spec'), all('laws')], { testTimeout: 30_000, maxWorkers: 2, isolate: false }),
@@ -42,17 +52,16 @@ export default defineConfig({
         hookTimeout: 60_000,
         maxWorkers: 2,
       }),
-      suite('before', 2, before, { ...systems, maxWorkers: 2 }),
-      suite('whole', 3, [all('e2e')], {
+      suite('before', 1, before, { ...systems, maxWorkers: 2 }),
+      suite('whole', 2, [all('e2e')], {
         ...systems,
         exclude: before,
         isolate: false,
         maxWorkers: serverWorkers(),
       }),
-      suite('kills', 4, [kills], { ...systems, maxWorkers: serverWorkers() }),
-      suite('faults', 4, [all('simulation')], {
+      suite('faults', 3, [all('simulation')], {
         ...systems,
-        exclude: [...histories, kills],
+        exclude: histories,
         maxWorkers: serverWorkers(),
       }),
     ],
