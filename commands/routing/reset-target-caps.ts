@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
-import { capFiguresOf } from '../../src/domain/routing/cleared-cap-usage.ts'
+import { capFiguresOf } from '../../src/domain/routing/cap-figures.ts'
 import { ledger } from '../../src/domain/routing/ledger.ts'
 import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
