@@ -11,7 +11,7 @@ const all = (folder: string) => `test/${folder}/**/*.test.ts`
 
 const servers = ['test/support/servers.ts']
 
-const systems = { globalSetup: servers, testTimeout: 180_000, hookTimeout: 120_000 }
+const systems = { globalSetup: servers, maxWorkers: serverWorkers(), testTimeout: 180_000, hookTimeout: 120_000 }
 
 /**
  * End-to-end suites that run before the platforms that the others share: those that run one in their own process need fresh modules,
@@ -24,19 +24,46 @@ const before = ['access-matrix', 'first-start', 'hostile-bodies', 'stored-secret
 /** Systems and models in memory: a core each, and nothing of the machine's time. */
 const histories = ['model', 'system', 'system-bugs', 'system-crashes'].map((name) => `test/simulation/${name}.test.ts`)
 
-/** Suites that take half a minute or more: they start first, so that the others of their group run beside them. */
-const LONG = /\/(first-start|kill|live-board|many-calls|operations|process-roles|system|two-routers)\.test\.ts$/
+/** Suites that take long, in the order of their start: seeds of a sandbox not beside the kills, which load the machine. */
+const LONG = [
+  'system',
+  'model',
+  'first-start',
+  'stores-unavailable',
+  'seed',
+  'kill',
+  'two-routers',
+  'live-board',
+  'operations',
+  'many-calls',
+  'telnyx-calls',
+  'process-roles',
+  'publisher-keys',
+  'number-purchase',
+  'rate-limits',
+  'sign-in',
+  'renewals',
+  'start-failures',
+  'conversions',
+  'call-books',
+].map((name) => `/${name}.test.ts`)
 
-/** Starts the long suites of a group first. */
+/**
+ * Starts the suites with workers of their own first, then those that share a worker and its platforms: a platform ends with its
+ * worker. In each of the two the long suites start first, so that the short ones fill the workers to the end.
+ */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const [long, short] = [true, false].map((isLong) => files.filter((file) => LONG.test(file.moduleId) === isLong))
-    return [...(await super.sort(long ?? [])), ...(await super.sort(short ?? []))]
+    const place = ({ moduleId, project }: TestSpecification) => {
+      const long = LONG.findIndex((name) => moduleId.endsWith(name))
+      return (project.config.isolate ? 0 : LONG.length + 1) + (long < 0 ? LONG.length : long)
+    }
+    return (await super.sort(files)).toSorted((a, b) => place(a) - place(b))
   }
 }
 
 /**
- * Cheap groups first. End-to-end suites run on three workers, each with platforms and servers of its own: while one waits for a
+ * What needs no server first. The others run on three workers, each with platforms and servers of its own: while one waits for a
  * platform, the others work.
  */
 export default defineConfig({
@@ -46,24 +73,10 @@ export default defineConfig({
     projects: [
       suite('histories', 0, histories, { testTimeout: 30_000, maxWorkers: 2, isolate: false }),
       suite('rules', 0, [all('spec'), all('laws')], { testTimeout: 30_000, maxWorkers: 2, isolate: false }),
-      suite('parts', 1, [all('contract'), all('integration')], {
-        globalSetup: servers,
-        testTimeout: 60_000,
-        hookTimeout: 60_000,
-        maxWorkers: 2,
-      }),
-      suite('before', 1, before, { ...systems, maxWorkers: 2 }),
-      suite('whole', 2, [all('e2e')], {
-        ...systems,
-        exclude: before,
-        isolate: false,
-        maxWorkers: serverWorkers(),
-      }),
-      suite('faults', 3, [all('simulation')], {
-        ...systems,
-        exclude: histories,
-        maxWorkers: serverWorkers(),
-      }),
+      suite('parts', 1, [all('contract'), all('integration')], systems),
+      suite('before', 1, before, systems),
+      suite('faults', 1, [all('simulation')], { ...systems, exclude: histories }),
+      suite('whole', 1, [all('e2e')], { ...systems, exclude: before, isolate: false }),
     ],
   },
 })

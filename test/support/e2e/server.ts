@@ -8,7 +8,7 @@ import type { Sandbox } from '../../../src/seed/seed.ts'
 import { databaseOf, eventStoreUrl, mongoUrl } from '../servers.ts'
 
 const SCRIPTS = join(import.meta.dirname, '../../../scripts')
-const START_TIMEOUT_MS = 60_000
+const START_TIMEOUT_MS = 120_000
 const POLL_MS = 25
 /** Compile cache of the started processes: each start loads the same sources in several threads. */
 const COMPILE_CACHE = join(tmpdir(), 'ringledger-compiled')
