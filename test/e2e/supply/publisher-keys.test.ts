@@ -21,7 +21,7 @@ async function world(writer: StreamWriter) {
   return { main, line, other, lapsed }
 }
 
-const { it, describe, beforeAll, beforeEach, main, the, server } = suite('publisher keys', world, { env: {} })
+const { it, describe, beforeAll, beforeEach, main, the, server } = suite('publisher keys', world)
 
 let lapsed: TenantClient
 let foreignKey: string
@@ -227,13 +227,6 @@ describe(documentLine('POST /api/publishers/keys/:keyId/compat-token/rotate'), (
     expect(body.compat.url).not.toBe(before.url)
     expect(body.compat.url).toMatch(new RegExp(`^${server.baseUrl}/api/rtb/compat/[\\w-]+\\.json$`))
     expect((await main.console(lane())).body.lane.compat).toEqual(body.compat)
-  })
-
-  it('answers the same URL after a restart: only a process with the master key can', async () => {
-    const { url } = await compat(true)
-    const token = /[^/]+\.json$/.exec(url)?.[0] ?? expect.fail()
-    await server.restart()
-    expect((await main.console(lane())).body.lane.compat.url).toBe(`${server.baseUrl}/api/rtb/compat/${token}`)
   })
 
   it('answers a conflict while the single-step ping is off', async () => {
