@@ -21,6 +21,6 @@ export const getUser = defineQuery({
   record: ({ id }, workspaceId) => seatId(workspaceId, id),
   async run({ views }: QueryPorts, { params, tenant: { workspaceId } }) {
     const seat = await readOne(views, seats, workspaceId, seatId(workspaceId, params.id))
-    return seat ? { user: userShapeOf(seat) } : refuse('user-not-found')
+    return seat?.status === 'member' ? { user: userShapeOf(seat) } : refuse('user-not-found')
   },
 })

@@ -9,7 +9,7 @@ import { readPage } from '../shared/documents.ts'
 import { listQuery, pageOptions, pageResponse, textFilter } from '../shared/listing.ts'
 import { userShape, userShapeOf } from './user-shape.ts'
 
-/** The users with a seat in the workspace. */
+/** The people of the workspace: its members, then those whose invitation is open. */
 export const listUsers = defineQuery({
   name: 'list-users',
   summary: 'List the people of the workspace',
@@ -22,10 +22,11 @@ export const listUsers = defineQuery({
   }),
   response: pageOf(userShape),
   reads: [seats],
-  async run({ views }: QueryPorts, { query, tenant: { workspaceId } }) {
+  async run({ views }: QueryPorts, { query, tenant: { workspaceId }, now }) {
     const ofRole = query.role === undefined ? {} : { role: query.role }
-    const filter = { workspaceId, ...ofRole, ...textFilter(query.q, ['name', 'email']) }
-    const { docs, total } = await readPage(views, seats, filter, pageOptions(query))
+    const filter = { workspaceId, openUntil: { $gt: now }, ...ofRole, ...textFilter(query.q, ['name', 'email']) }
+    const page = pageOptions(query)
+    const { docs, total } = await readPage(views, seats, filter, { ...page, sort: { status: -1, ...page.sort } })
     return pageResponse(docs.map(userShapeOf), query, total)
   },
 })

@@ -53,8 +53,10 @@ export function createAuthenticator(
     { bearer, agencyId, ip },
   ) => {
     const surface = isKeyRequest(mounted, scope, bearer) ? 'rest' : mounted
-    if (surface === 'public' || surface === 'sign-in' || surface === 'carrier') return anonymous(ip)
+    if (surface === 'public' || surface === 'carrier') return anonymous(ip)
     const hash = bearer === null ? null : secretHash(bearer)
+    // A session proves who accepts an invitation; it is no credential of the surface.
+    if (surface === 'sign-in') return { ...anonymous(ip), ...(hash !== null && { sessionHash: hash }) }
     if (surface === 'operator') return hash !== null && hash === operatorHash ? OPERATOR : refuse('unauthorized')
     const credential = hash === null ? null : await store.credential(surface === 'rest' ? 'key' : 'session', hash)
     const request = { secretHash: hash, agencyId, ip, now: new Date(clock.now()).toISOString() }

@@ -8,11 +8,13 @@ import { callWrites } from './writes/calls.ts'
 import { exportCalls } from './writes/calls-export.ts'
 import { campaignRestrictions } from './writes/campaign-restrictions.ts'
 import { campaignWrites } from './writes/campaigns.ts'
+import { invitationWrites } from './writes/invitations.ts'
 import { laneWrites } from './writes/lanes.ts'
 import { numberOrderWrites } from './writes/number-orders.ts'
 import { searchNumbers } from './writes/number-search.ts'
 import { numberWrites } from './writes/numbers.ts'
 import { operatorWorkspaceWrites } from './writes/operator-workspaces.ts'
+import { passwordResetWrites } from './writes/password-resets.ts'
 import { platformKeyWrites } from './writes/platform-keys.ts'
 import { poolWrites } from './writes/pools.ts'
 import { projectionRebuilds } from './writes/projection-rebuilds.ts'
@@ -32,7 +34,9 @@ const writes: readonly Write[] = [
   ...activityExports,
   ...apiKeyWrites,
   ...authWrites,
+  ...passwordResetWrites,
   ...userWrites,
+  ...invitationWrites,
   ...workspaceWrites,
   ...operatorWorkspaceWrites,
   ...platformKeyWrites,

@@ -31,6 +31,7 @@ import { publishers } from '../../projections/supply/publishers.ts'
 import { routingKeys } from '../../projections/supply/routing-keys.ts'
 import { getAdministeredWorkspace } from '../../queries/access/get-administered-workspace.ts'
 import { getApiKey } from '../../queries/access/get-api-key.ts'
+import { getInvitation } from '../../queries/access/get-invitation.ts'
 import { getSession } from '../../queries/access/get-session.ts'
 import { getUser } from '../../queries/access/get-user.ts'
 import { getWorkspace } from '../../queries/access/get-workspace.ts'
@@ -146,6 +147,7 @@ export const queries: readonly AnyQuery<QueryPorts>[] = [
   getTarget,
   getWallet,
   getWalletEntry,
+  getInvitation,
   getUser,
   getWorkspace,
   getVertical,

@@ -57,6 +57,8 @@ export const refusals: Readonly<Record<string, WireRefusal>> = {
   'projection-not-found': row(404, 'not_found', 'Projection not found.'),
   'routing-key-not-found': row(404, 'not_found', 'Publisher key not found.'),
   'vertical-not-found': row(404, 'not_found', 'Vertical not found.'),
+  'invitation-not-found': row(404, 'not_found', 'The invitation is used, revoked, expired or unknown.'),
+  'password-reset-not-found': row(404, 'not_found', 'The password reset is used, expired or unknown.'),
   'user-not-found': row(404, 'not_found', 'User not found.'),
   'target-not-found': row(404, 'not_found', 'Target not found.'),
   'workspace-not-found': row(404, 'not_found', 'Workspace not found.'),

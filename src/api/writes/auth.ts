@@ -1,31 +1,14 @@
 import { z } from 'zod'
 import { changePassword } from '../../../commands/access/change-password.ts'
-import { signIn } from '../../../commands/access/sign-in.ts'
 import { signOut } from '../../../commands/access/sign-out.ts'
-import { users } from '../../../projections/access/users.ts'
-import { getSession, sessionShape } from '../../../queries/access/get-session.ts'
-import { readMany } from '../../../queries/shared/documents.ts'
-import {
-  email,
-  newPassword,
-  SESSION_PREFIX,
-  sessionEnd,
-  submittedPassword,
-  userIdOf,
-} from '../../domain/access/user.ts'
+import { sessionShape } from '../../../queries/access/get-session.ts'
+import { email, newPassword, submittedPassword, userIdOf } from '../../domain/access/user.ts'
 import { isRefusal, refuse } from '../../kernel/refusal.ts'
 import { hashPassword, isCorrectPassword } from '../passwords.ts'
-import { secretHash } from '../secret-hash.ts'
-import { issueSecret } from '../secret-issuer.ts'
 import { signInSubjects } from '../sign-in-limiter.ts'
 import { defineWrite } from './define-write.ts'
+import { openSession, personOf } from './sessions.ts'
 import { defineWriteRoute, type Write } from './write-route.ts'
-import type { WriteTools } from './write-tools.ts'
-
-/** The person of an id, with the hash of their password; undefined for a stranger. */
-async function personOf({ views }: WriteTools, userId: string) {
-  return (await readMany(views, users, [userId])).get(userId)
-}
 
 const open = defineWriteRoute({
   name: 'sign-in',
@@ -36,25 +19,14 @@ const open = defineWriteRoute({
   responses: { 200: z.object({ token: z.string(), ...sessionShape.shape }) },
   rejects: ['unauthorized', 'rate-limited'],
   async run(context) {
-    const { body, ip, tools, setActor, execute, query } = context
+    const { body, ip, tools } = context
     const { email, password } = body
     const person = await personOf(tools, userIdOf(email))
     const kept = person?.passwordHash ?? null
     const right = await tools.signInLimiter(signInSubjects(email, ip), () => isCorrectPassword(password, kept))
     if (isRefusal(right)) return right
     if (!right || !person) return refuse('unauthorized', null, 'The e-mail address or the password is wrong.')
-    const token = await issueSecret(context, `sign-in ${person.id}`, SESSION_PREFIX)
-    const session = {
-      userId: person.id,
-      sessionHash: secretHash(token),
-      expiresAt: sessionEnd(tools.clock.now()),
-      verified: person.passwordHash,
-    }
-    setActor({ type: 'user', id: person.id, name: person.name }, session.sessionHash)
-    const done = await execute(signIn, session)
-    if (isRefusal(done)) return refuse('unauthorized')
-    const answer = await query(getSession, {})
-    return isRefusal(answer) ? answer : { status: 200, body: { token, ...answer } }
+    return openSession(context, person)
   },
 })
 

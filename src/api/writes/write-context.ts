@@ -40,8 +40,8 @@ export interface WriteContext<Params = unknown, Body = unknown, Filter = unknown
   readonly now: string
   /** Sets the workspace that later commands and queries act in. For operators, who belong to none. */
   readonly setTenant: (tenant: Tenant) => void
-  /** Sets the user and session that later commands and queries act as. For a user who has just signed in. */
-  readonly setActor: (actor: Actor, sessionHash: string) => void
+  /** Sets the user, and the session if there is one, that later commands and queries act as. For a user who has proved who they are. */
+  readonly setActor: (actor: Actor, sessionHash: string | null) => void
   /**
    * Executes a command for the requester. Each command of a request has an id of its own, derived from the
    * `Idempotency-Key` where there is one.

@@ -11,7 +11,7 @@ import type { WriteResponse } from './write-progress.ts'
 import type { WriteTools } from './write-tools.ts'
 
 /** Kinds of records whose ids a path may name. They are never removed while a path can name them. */
-type RecordKind = 'buyers' | 'campaigns' | 'numbers' | 'pools' | 'publishers' | 'seats' | 'targets'
+type RecordKind = 'buyers' | 'campaigns' | 'invitations' | 'numbers' | 'pools' | 'publishers' | 'seats' | 'targets'
 
 /** Path parameters of a route on one record. */
 const byId = z.object({ id })

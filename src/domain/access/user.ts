@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { defineEntity } from '../../kernel/entity.ts'
 import { id, instant } from '../../kernel/wire.ts'
 import { nameSchema, sha256 } from '../shared/fields.ts'
-import { NAME, PASSWORD, SESSION, TEXT } from '../shared/limits.ts'
+import { NAME, PASSWORD, PASSWORD_RESET, SESSION, TEXT } from '../shared/limits.ts'
 import { HOUR_MS } from '../shared/time.ts'
 
 export const email = z.email().max(TEXT.email)
@@ -29,6 +29,7 @@ export const userEvents = {
   }),
   SessionExtended: z.object({ userId: id, sessionHash: sha256, expiresAt: instant }),
   SignedOut: z.object({ userId: id, sessionHash: sha256 }),
+  PasswordResetRequested: z.object({ userId: id, tokenHash: sha256, expiresAt: instant }),
   /** `ended` are the sessions that the change ends: all but the one in which it was made. */
   PasswordChanged: z.object({ userId: id, passwordHash, ended: z.array(sha256).readonly() }),
 }
@@ -40,16 +41,18 @@ export interface UserState {
     readonly name: string
     readonly passwordHash: string
   } | null
+  /** The reset that can be made now; null when none was requested since the last password. */
+  readonly reset: { readonly tokenHash: string; readonly expiresAt: string } | null
   /** End of each session, by the hash of its token. */
   readonly sessions: PersistentMap<string, string>
 }
 
-const initial: UserState = { user: null, sessions: PersistentMap() }
+const initial: UserState = { user: null, reset: null, sessions: PersistentMap() }
 
 /** A user, stream `user-<userId>`. */
 export const user = defineEntity({
   name: 'user',
-  version: 2,
+  version: 3,
   longLived: true,
   deduplicatesCommands: true,
   events: userEvents,
@@ -65,8 +68,13 @@ export const user = defineEntity({
       sessions: state.sessions.set(data.sessionHash, data.expiresAt),
     }),
     SignedOut: (state, { data }) => ({ ...state, sessions: state.sessions.delete(data.sessionHash) }),
+    PasswordResetRequested: (state, { data: { tokenHash, expiresAt } }) => ({
+      ...state,
+      reset: { tokenHash, expiresAt },
+    }),
     PasswordChanged: (state, { data }) => ({
       ...state,
+      reset: null,
       user: state.user && { ...state.user, passwordHash: data.passwordHash },
       sessions: state.sessions.deleteAll(data.ended),
     }),
@@ -85,6 +93,14 @@ export function renewedSessionEnd(expiresAt: string, now: string): string | null
 /** End of a session that was last used at an instant (ms). */
 export function sessionEnd(at: number): string {
   return new Date(at + SESSION.hours * HOUR_MS).toISOString()
+}
+
+/** Prefix of the token of a password reset; 256 random bits follow. */
+export const PASSWORD_RESET_PREFIX = 'rst_'
+
+/** End of a password reset that is requested now (ISO 8601). */
+export function passwordResetEnd(now: string): string {
+  return new Date(Date.parse(now) + PASSWORD_RESET.hours * HOUR_MS).toISOString()
 }
 
 /** UUID namespace of user ids. Changing it would lose every user. */

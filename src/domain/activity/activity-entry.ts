@@ -7,6 +7,7 @@ import { actor } from '../shared/fields.ts'
 export const activityKinds = [
   'workspace',
   'user',
+  'invitation',
   'api_key',
   'buyer',
   'target',

@@ -1,5 +1,6 @@
 import { workspaceIdOf } from '../../kernel/entity.ts'
 import type { apiKeyEvents } from '../access/api-key.ts'
+import type { invitationEvents } from '../access/invitation.ts'
 import type { seatEvents } from '../access/seat.ts'
 import type { tenantEvents } from '../access/tenant.ts'
 import type { activityEvents } from './activity.ts'
@@ -8,6 +9,7 @@ import type { AuditedRecord, AuditFormatters } from './audit-formatter.ts'
 import { auditEntry, created, updated } from './audit-formatter.ts'
 
 const user = (id: string, name: string): AuditedRecord => ({ kind: 'user', id, name })
+const invitation = (id: string, name: string): AuditedRecord => ({ kind: 'invitation', id, name })
 const apiKey = (id: string, name: string): AuditedRecord => ({ kind: 'api_key', id, name })
 const workspace = (event: { readonly stream: string }, name: string): AuditedRecord => ({
   kind: 'workspace',
@@ -22,7 +24,11 @@ const EXPORTED = {
   calls: { name: 'the call log', severity: 'high' },
 } as const
 
-type AccessEvents = typeof tenantEvents & typeof seatEvents & typeof apiKeyEvents & typeof activityEvents
+type AccessEvents = typeof tenantEvents &
+  typeof seatEvents &
+  typeof invitationEvents &
+  typeof apiKeyEvents &
+  typeof activityEvents
 
 /** Entries of workspaces, seats, API keys and exports. */
 export const accessAudit: AuditFormatters<AccessEvents> = {
@@ -64,6 +70,19 @@ export const accessAudit: AuditFormatters<AccessEvents> = {
     ),
   SeatRemoved: ({ data: { userId, name, role } }) =>
     auditEntry(user(userId, name), 'seat_removed', 'high', 'lost the seat.', changesBetween({ role }, null)),
+
+  PersonInvited: ({ data: { invitation: made } }) =>
+    auditEntry(
+      invitation(made.id, made.name),
+      'created',
+      'high',
+      `to a seat as ${made.role} was made.`,
+      changesBetween(null, { email: made.email, role: made.role, expiresAt: made.expiresAt }),
+    ),
+  InvitationRevoked: ({ data: { invitationId, name } }) =>
+    auditEntry(invitation(invitationId, name), 'revoked', 'medium', 'was revoked.'),
+  InvitationAccepted: ({ data: { invitationId, name } }) =>
+    auditEntry(invitation(invitationId, name), 'accepted', 'high', 'was accepted.'),
 
   ApiKeyCreated: ({ data: { apiKey: made } }) => created(apiKey(made.id, made.name), 'created', 'high', made),
   ApiKeyChanged: ({ data: { apiKeyId, name, before, after } }) =>

@@ -20,6 +20,7 @@ export type AuditFormatters<S extends EventSchemas> = {
 /** Names of record kinds in a summary. */
 const KIND_LABELS: Readonly<Record<ActivityKind, string>> = {
   workspace: 'Workspace',
+  invitation: 'Invitation of',
   user: 'User',
   api_key: 'API key',
   buyer: 'Buyer',

@@ -2,6 +2,7 @@ import type { Map as PersistentMap } from 'immutable'
 import { matchEvent, type RecordedEvent } from '../../kernel/event.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { apiKeyEvents } from '../access/api-key.ts'
+import type { invitationEvents } from '../access/invitation.ts'
 import { type seatEvents, seatId } from '../access/seat.ts'
 import type { tenantEvents } from '../access/tenant.ts'
 import type { campaignEvents } from '../campaigns/campaign.ts'
@@ -19,6 +20,7 @@ import type { routingKeyEvents } from '../supply/routing-key.ts'
 
 type RecordEvents = typeof tenantEvents &
   typeof seatEvents &
+  typeof invitationEvents &
   typeof buyerEvents &
   typeof publisherEvents &
   typeof laneEvents &
@@ -57,6 +59,9 @@ const records = matchEvent<RecordEvents, string | readonly string[]>({
   SeatGranted: ({ data: { workspaceId, userId } }) => seatId(workspaceId, userId),
   SeatRoleChanged: ({ data: { workspaceId, userId } }) => seatId(workspaceId, userId),
   SeatRemoved: ({ data: { workspaceId, userId } }) => seatId(workspaceId, userId),
+  PersonInvited: () => [],
+  InvitationRevoked: () => [],
+  InvitationAccepted: () => [],
   BuyerCreated: ({ data: { buyer } }) => buyer.id,
   BuyerChanged: ({ data: { buyerId } }) => buyerId,
   BuyerStatusChanged: ({ data: { buyerId } }) => buyerId,

@@ -1,6 +1,7 @@
 import { Map as PersistentMap } from 'immutable'
 import { defineEntity, withEvolveStep } from '../../kernel/entity.ts'
 import { type ApiKeys, apiKeyEvents, apiKeyUpcasts, evolveApiKeys } from '../access/api-key.ts'
+import { evolveInvitations, type Invitations, invitationEvents } from '../access/invitation.ts'
 import { evolveSeats, type Seats, seatEvents, seatUpcasts } from '../access/seat.ts'
 import { evolveTenants, type Tenants, tenantEvents, tenantUpcasts } from '../access/tenant.ts'
 import { type Campaigns, campaignEvents, evolveCampaigns } from '../campaigns/campaign.ts'
@@ -21,6 +22,7 @@ import { changedRecords, type Revisions } from './entity-tags.ts'
 export interface WorkspaceState
   extends Tenants,
     Seats,
+    Invitations,
     Buyers,
     Lanes,
     Campaigns,
@@ -35,6 +37,7 @@ export interface WorkspaceState
 const initial: WorkspaceState = {
   workspace: null,
   seats: PersistentMap(),
+  invitations: PersistentMap(),
   buyers: PersistentMap(),
   publishers: PersistentMap(),
   lanes: PersistentMap(),
@@ -56,6 +59,7 @@ const initial: WorkspaceState = {
 const events = {
   ...tenantEvents,
   ...seatEvents,
+  ...invitationEvents,
   ...buyerEvents,
   ...publisherEvents,
   ...laneEvents,
@@ -73,6 +77,7 @@ const events = {
 const evolve: SliceOf<WorkspaceState, typeof events> = {
   ...evolveTenants,
   ...evolveSeats,
+  ...evolveInvitations,
   ...evolveBuyers,
   ...evolvePublishers,
   ...evolveLanes,
@@ -89,7 +94,7 @@ const evolve: SliceOf<WorkspaceState, typeof events> = {
 /** The configuration of a workspace, stream `workspace-<id>`. */
 export const workspace = defineEntity({
   name: 'workspace',
-  version: 4,
+  version: 5,
   longLived: true,
   deduplicatesCommands: true,
   events,

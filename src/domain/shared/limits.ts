@@ -36,6 +36,7 @@ export const TEXT = {
   statusNote: 500,
   notes: 4_000,
   zone: 64,
+  token: 200,
   email: 254,
 } as const
 
@@ -121,6 +122,12 @@ export const SESSION = { hours: 12, renewBelowHours: 11, perUser: 1_000 } as con
 
 /** Failed sign-ins of one e-mail address and from one source within `minutes` (Supplement §2). */
 export const SIGN_IN_FAILURES = { address: 10, source: 100, minutes: 15 } as const
+
+/** Open invitations of a workspace, and how long each can be accepted. */
+export const INVITATION = { max: 100, days: 7 } as const
+
+/** How long a password can be reset by a token. */
+export const PASSWORD_RESET = { hours: 1 } as const
 
 export const PASSWORD = { min: 8, max: 200 } as const
 

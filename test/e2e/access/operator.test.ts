@@ -54,13 +54,38 @@ it('a workspace is created with its owner, who can sign in', async () => {
   expect((await client(body.token)('/api/tracking/buyers')).body.total).toBe(0)
 })
 
-it('a registered owner gets another seat and keeps their password', async () => {
+it('an address with an account is refused, unless its person is to be invited', async () => {
   const first = await create()
-  const second = await create({ ...sent, name: 'Second', owner: { ...sent.owner, password: 'something else' } })
-  expect([second.owner.id, second.workspace.id === first.workspace.id]).toEqual([first.owner.id, false])
   const { email, password } = sent.owner
-  const { body } = await client(null)('/api/auth/sign-in', { method: 'POST', body: { email, password } })
-  expect(body.seats).toHaveLength(2)
+  const second = { ...sent, name: `${sent.name} second` }
+  const refused = await write('POST', WORKSPACES, { ...second, owner: { ...sent.owner, password: 'something else' } })
+  expect(statusAndCode(refused)).toEqual([409, 'conflict'])
+  expect((await read(`${WORKSPACES}${queryString({ q: second.name })}`)).body.total).toBe(0)
+  const invited = await write('POST', WORKSPACES, { ...second, owner: { email, existing: true } })
+  expect(invited.status, invited.text).toBe(201)
+  expect(invited.body).toEqual({
+    workspace: expect.objectContaining({ name: second.name }),
+    owner: null,
+    invitation: expect.objectContaining({ email, role: 'owner' }),
+    token: expect.stringMatching(/^inv_/),
+  })
+  const enter = async () =>
+    (await client(null)('/api/auth/sign-in', { method: 'POST', body: { email, password } })).body
+  expect((await enter()).seats).toHaveLength(1)
+  const accepted = await client(null)('/api/auth/invitations/accept', {
+    method: 'POST',
+    body: { token: invited.body.token, password },
+  })
+  expect(accepted.body.seats.map(({ agencyId, role }: Json) => [agencyId, role])).toEqual([
+    [first.workspace.id, 'owner'],
+    [invited.body.workspace.id, 'owner'],
+  ])
+})
+
+it('an address without an account cannot be invited as an existing owner', async () => {
+  const owner = { email: `nobody-${sent.owner.email}`, existing: true }
+  const refused = await write('POST', WORKSPACES, { ...sent, owner })
+  expect(statusAndCode(refused)).toEqual([409, 'conflict'])
 })
 
 it('a repeat with the same Idempotency-Key creates no second workspace', async () => {

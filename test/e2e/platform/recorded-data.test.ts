@@ -27,10 +27,19 @@ const expected = z
 /** Fields of documents that were renamed since, by projection. */
 const RENAMED: Readonly<Record<string, Readonly<Record<string, string>>>> = { 'call-log': { row: 'csvRow' } }
 
-/** A recorded document with the names that its fields have today. */
+/** Fields of documents that were added since, with their value for what was recorded, by projection. */
+const ADDED: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  seats: { status: 'member', tokenHash: null, openUntil: '9999-12-31T23:59:59.999Z' },
+  users: { resetTokenHash: null },
+}
+
+/** A recorded document with the fields that it has today. */
 function renamed(projection: string, doc: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const names = RENAMED[projection] ?? {}
-  return Object.fromEntries(Object.entries(doc).map(([field, value]) => [names[field] ?? field, value]))
+  return {
+    ...Object.fromEntries(Object.entries(doc).map(([field, value]) => [names[field] ?? field, value])),
+    ...ADDED[projection],
+  }
 }
 
 /** Copies the recorded data into a directory, and returns the environment of a platform over it. */

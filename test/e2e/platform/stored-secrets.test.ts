@@ -45,12 +45,23 @@ async function issueUserSecrets({ send, post }: Sender, baseUrl: string): Promis
   const password = `pw-${randomUUID()}`
   const next = `pw-${randomUUID()}`
   const email = `${randomUUID()}@secrets.example`
-  await post('users', { email, name: 'Person', role: 'admin', password })
+  const invited = await post('users', { email, name: 'Person', role: 'admin' })
+  await send('POST', '/api/auth/invitations/accept', { token: invited.token, password })
+  const reset = await createApiClient(() => baseUrl, OPERATOR_TOKEN)('/api/operator/users/password-reset', {
+    method: 'POST',
+    body: { email },
+  })
   const signedIn = await send('POST', '/api/auth/sign-in', { email, password })
   const theirs = createApiClient(() => baseUrl, signedIn.token)
   const changed = await theirs('/api/auth/password', { method: 'POST', body: { current: password, next } })
   expect(changed.status, changed.text).toBeLessThan(300)
-  return { password, 'next password': next, session: signedIn.token }
+  return {
+    password,
+    'next password': next,
+    session: signedIn.token,
+    invitation: invited.token,
+    'password reset': reset.body.token,
+  }
 }
 
 /** API keys, before and after their rotation. */

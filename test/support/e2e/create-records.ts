@@ -38,12 +38,10 @@ export async function createRecords(baseUrl: string, tenant: Tenant): Promise<Re
   const { results } = await post('numbers/search', { limit: 1 })
   const [{ e164, quoteToken }] = results
   const { order, number } = await post('numbers/purchase', { e164, quoteToken, requestId: newId() })
-  const { user } = await post('users', {
-    email: `${newId()}@furnished.example`,
-    name: 'Furnished user',
-    role: 'admin',
-    password: newId(),
-  })
+  const invite = (name: string) => post('users', { email: `${newId()}@furnished.example`, name, role: 'admin' })
+  const { token } = await invite('Furnished user')
+  const { user } = await requireSuccess(ask, 'POST', '/api/auth/invitations/accept', { token, password: newId() })
+  const { invitation } = await invite('Furnished invitation')
   const placed = await requireSuccess(ask, 'POST', '/api/sandbox/calls', {
     to: await createLine(tenant),
     mode: 'instant',
@@ -62,6 +60,7 @@ export async function createRecords(baseUrl: string, tenant: Tenant): Promise<Re
     numbers: number.id,
     orders: order.id,
     users: user.id,
+    invitations: invitation.id,
     calls: placed.callId,
     recordings: call.recordings[0].id,
     workspaces: tenant.workspaceId,

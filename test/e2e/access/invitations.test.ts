@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'vitest'
+import { userIdOf } from '../../../src/domain/access/user.ts'
+import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
+import { type Json, statusAndCode, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
+import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
+
+const PASSPHRASE = 'correct horse battery'
+const USERS = '/api/tracking/users'
+const ACCEPT = '/api/auth/invitations/accept'
+
+async function world(writer: StreamWriter) {
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
+  const other = await createTenantWorkspace(writer, { name: 'Other' })
+  return { main, other }
+}
+
+const { it, describe, beforeEach, the, client } = suite('invitations', world)
+
+let person = { email: '', name: '' }
+beforeEach(() => {
+  person = { email: `${randomUUID()}@people.example`, name: 'Ada' }
+})
+
+const post = (path: string, body: Json, token: string | null = null) => client(token)(path, { method: 'POST', body })
+const invite = (body: Json, token = the.main.session) => post(USERS, body, token)
+const invited = async (settings: Json = {}, token = the.main.session) => {
+  const { status, body, text } = await invite({ ...person, role: 'admin', ...settings }, token)
+  expect(status, text).toBe(201)
+  return body
+}
+const signIn = (password: string) => post('/api/auth/sign-in', { email: person.email, password })
+/** Registers the person at hand, with a seat in the other workspace. */
+const registered = async () => {
+  const { token } = await invited({}, the.other.session)
+  return (await post(ACCEPT, { token, password: PASSPHRASE })).body
+}
+
+describe('an invitation', () => {
+  it('gives a new person a seat once it is accepted, and no access before', async () => {
+    const { invitation, token } = await invited()
+    expect(invitation).toEqual({ id: expect.any(String), ...person, role: 'admin', expiresAt: expect.any(String) })
+    expect(Math.round((Date.parse(invitation.expiresAt) - Date.now()) / 3_600_000)).toBe(7 * 24)
+    expect(token).toMatch(/^inv_[\w-]{43}$/)
+    const rows = (await client(the.main.session)(`${USERS}?q=${person.email}`)).body
+    expect(rows.data).toMatchObject([{ id: invitation.id, email: person.email, role: 'admin', status: 'invited' }])
+    expect(statusAndCode(await client(the.main.session)(`${USERS}/${invitation.id}`))).toEqual([404, 'not_found'])
+    expect((await signIn(PASSPHRASE)).status).toBe(401)
+
+    const accepted = await post(ACCEPT, { token, password: PASSPHRASE, name: 'Ada Lovelace' })
+    expect(accepted.status, accepted.text).toBe(200)
+    expect(accepted.body).toEqual({
+      token: expect.stringMatching(/^sess_/),
+      expiresAt: expect.any(String),
+      user: { id: userIdOf(person.email), email: person.email, name: 'Ada Lovelace' },
+      seats: [{ agencyId: the.main.workspaceId, agencyName: 'Main', role: 'admin' }],
+    })
+    expect((await client(accepted.body.token)('/api/tracking/workspace')).status).toBe(200)
+    expect((await signIn(PASSPHRASE)).status).toBe(200)
+    const after = (await client(the.main.session)(`${USERS}?q=${person.email}`)).body
+    expect(after.data).toMatchObject([{ id: userIdOf(person.email), name: 'Ada Lovelace', status: 'member' }])
+  })
+
+  it('is accepted once', async () => {
+    const { token } = await invited()
+    const answers = await Promise.all(Array.from({ length: 5 }, () => post(ACCEPT, { token, password: PASSPHRASE })))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(statusAndCode(await post(ACCEPT, { token, password: PASSPHRASE }))).toEqual([404, 'not_found'])
+  })
+
+  it('of an address with an account shows nothing of it, and changes nothing before its owner accepts', async () => {
+    const { token: session } = await registered()
+    const { invitation, token } = await invited({ name: 'Impostor' })
+    expect(invitation).toMatchObject({ email: person.email, name: 'Impostor' })
+    for (const password of ['stolen stolen', undefined]) {
+      const refused = await post(ACCEPT, { token, password, name: 'Impostor' })
+      expect(statusAndCode(refused)).toEqual([401, 'unauthorized'])
+    }
+    expect((await client(session)(USERS)).status).toBe(200)
+    expect((await signIn('stolen stolen')).status).toBe(401)
+    const accepted = await post(ACCEPT, { token, password: PASSPHRASE, name: 'Other name' })
+    expect(accepted.body.user.name).toBe('Ada')
+    expect(accepted.body.seats.map(({ agencyName }: Json) => agencyName)).toEqual(['Other', 'Main'])
+    expect(statusAndCode(await client(session)(USERS))).toEqual([400, 'bad_request'])
+  })
+
+  it('is accepted by the session of the account, and by no other session', async () => {
+    const { token: session } = await registered()
+    const { token } = await invited()
+    expect(statusAndCode(await post(ACCEPT, { token }, the.other.session))).toEqual([401, 'unauthorized'])
+    expect(statusAndCode(await post(ACCEPT, { token }, 'sess_unknown'))).toEqual([401, 'unauthorized'])
+    expect((await post(ACCEPT, { token }, session)).status).toBe(200)
+  })
+
+  it('is worth nothing once revoked, and once a new one was made', async () => {
+    const { invitation, token } = await invited()
+    const path = `${USERS}/invitations/${invitation.id}`
+    const foreign = await client(the.other.session)(path, { method: 'DELETE' })
+    expect(statusAndCode(foreign)).toEqual([404, 'not_found'])
+    expect((await client(the.main.session)(path, { method: 'DELETE' })).body).toEqual({ deleted: invitation.id })
+    expect(statusAndCode(await client(the.main.session)(path, { method: 'DELETE' }))).toEqual([404, 'not_found'])
+    expect(statusAndCode(await post(ACCEPT, { token, password: PASSPHRASE }))).toEqual([404, 'not_found'])
+    const first = await invited()
+    const second = await invited({ email: person.email.toUpperCase() })
+    expect((await post(ACCEPT, { token: first.token, password: PASSPHRASE })).status).toBe(404)
+    const { total } = (await client(the.main.session)(`${USERS}?q=${person.email}`)).body
+    expect(total).toBe(1)
+    expect((await post(ACCEPT, { token: second.token, password: PASSPHRASE })).status).toBe(200)
+  })
+
+  it('of a member is refused', async () => {
+    await registered()
+    expect(statusAndCode(await invite({ ...person, role: 'admin' }, the.other.session))).toEqual([409, 'conflict'])
+  })
+
+  it.each([
+    [{ email: 'nobody' }, ['email']],
+    [{ name: '' }, ['name']],
+    [{ name: 'x'.repeat(121) }, ['name']],
+    [{ password: PASSPHRASE }, ['password']],
+    [{ role: 'boss' }, ['role']],
+    [{ role: undefined }, ['role']],
+    [{ userId: UNKNOWN_ID }, ['userId']],
+  ])('%j is a validation_error', async (change, fields) => {
+    const answer = await invite({ ...person, role: 'admin', ...change })
+    expect(statusAndCode(answer)).toEqual([400, 'validation_error'])
+    expect(Object.keys(answer.body.error.details)).toEqual(fields)
+  })
+
+  it('of a new address needs a password', async () => {
+    const { token } = await invited()
+    for (const password of [undefined, 'short', 'x'.repeat(201)]) {
+      const refused = await post(ACCEPT, { token, password })
+      expect([...statusAndCode(refused), Object.keys(refused.body.error.details)]).toEqual([
+        400,
+        'validation_error',
+        ['password'],
+      ])
+    }
+    expect((await post(ACCEPT, { token, password: 'x'.repeat(8) })).status).toBe(200)
+    expect(statusAndCode(await post(ACCEPT, { token: 'inv_unknown', password: PASSPHRASE }))).toEqual([
+      404,
+      'not_found',
+    ])
+  })
+
+  it('is in the activity log, without its token', async () => {
+    const { invitation, token } = await invited()
+    await post(ACCEPT, { token, password: PASSPHRASE })
+    const { body, text } = await client(the.main.session)(
+      `/api/tracking/activity?kind=invitation&entityId=${invitation.id}`,
+    )
+    expect(body.data.map(({ action }: Json) => action)).toEqual(['accepted', 'created'])
+    expect(text).not.toContain(token)
+  })
+
+  it('goes to its page of the list after the members', async () => {
+    await registered()
+    await invited({ email: `open-${person.email}` }, the.other.session)
+    const list = (page: number) => client(the.other.session)(`${USERS}?pageSize=200&page=${page}&sort=name&dir=asc`)
+    const statuses = (await list(1)).body.data.map(({ status }: Json) => status)
+    expect(statuses).toEqual(statuses.toSorted((one: string, other: string) => (one < other ? 1 : -1)))
+    expect(new Set(statuses)).toEqual(new Set(['member', 'invited']))
+  })
+})
+
+describe('a password reset', () => {
+  const RESET = '/api/auth/password-reset'
+  const requested = () => post('/api/operator/users/password-reset', { email: person.email }, OPERATOR_TOKEN)
+
+  it('sets a new password once, and ends every session', async () => {
+    const { token: session } = await registered()
+    const earlier = await requested()
+    const { status, body } = await requested()
+    expect([status, body]).toEqual([200, { token: expect.stringMatching(/^rst_[\w-]{43}$/) }])
+    expect((await client(session)('/api/auth/session')).status).toBe(200)
+    const next = { token: body.token, password: 'a new passphrase' }
+    expect(statusAndCode(await post(RESET, { ...next, token: earlier.body.token }))).toEqual([404, 'not_found'])
+    expect((await post(RESET, next)).status).toBe(204)
+    expect((await client(session)('/api/auth/session')).status).toBe(401)
+    expect((await signIn(PASSPHRASE)).status).toBe(401)
+    expect((await signIn(next.password)).status).toBe(200)
+    expect(statusAndCode(await post(RESET, next))).toEqual([404, 'not_found'])
+  })
+
+  it('is refused for an unknown address, and without the operator', async () => {
+    expect(statusAndCode(await requested())).toEqual([404, 'not_found'])
+    expect((await post('/api/operator/users/password-reset', { email: person.email }, the.main.session)).status).toBe(
+      401,
+    )
+  })
+
+  it('names a password that is too short', async () => {
+    await registered()
+    const { token } = (await requested()).body
+    const refused = await post(RESET, { token, password: 'short' })
+    expect([...statusAndCode(refused), Object.keys(refused.body.error.details)]).toEqual([
+      400,
+      'validation_error',
+      ['password'],
+    ])
+    expect((await post(RESET, { token, password: 'long enough' })).status).toBe(204)
+  })
+})
