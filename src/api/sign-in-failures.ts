@@ -8,7 +8,7 @@ export const WINDOW_MS = SIGN_IN_FAILURES.minutes * 60_000
 /** After this long an attempt without an outcome counts as failed: its process has died. */
 const PENDING_TIMEOUT_MS = 10_000
 
-/** The stored failures of one e-mail address or one source. */
+/** The stored failures of an e-mail address, a source, or both together. */
 export interface FailureRecord {
   /** Instants (ms) of the failures within the window, oldest first. */
   readonly failures: readonly number[]

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { SIGN_IN_FAILURES } from '../domain/shared/limits.ts'
+import { sourceOf } from '../kernel/ip-address.ts'
 import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { OperationalStore } from '../ports/operational-store.ts'
@@ -9,16 +10,18 @@ import { createFailureUpdate, type FailureUpdate, WINDOW_MS } from './sign-in-fa
 /** How often an attempt that must wait for others looks for their outcome. */
 const POLL_MS = 20
 
-/** An e-mail address or a source, and how many failures it may have within the window. */
+/** An e-mail address, a source, or both together, and how many failures it may have within the window. */
 interface Subject {
   readonly key: string
   readonly max: number
 }
 
-/** The subjects of a sign-in: its e-mail address, and the IP address that it came from. */
-export function signInSubjects(address: string, source: string): readonly Subject[] {
+/** The subjects of a sign-in: its e-mail address from its source, the address from any source, and the source for any address. */
+export function signInSubjects(address: string, ip: string): readonly Subject[] {
+  const source = sourceOf(ip)
   const addressHash = createHash('sha256').update(address.trim().toLowerCase()).digest('hex')
   return [
+    { key: `sign-in:pair:${addressHash}:${source}`, max: SIGN_IN_FAILURES.pair },
     { key: `sign-in:address:${addressHash}`, max: SIGN_IN_FAILURES.address },
     { key: `sign-in:source:${source}`, max: SIGN_IN_FAILURES.source },
   ]

@@ -7,7 +7,7 @@ import { createMemoryOperationalStore } from '../support/memory/operational-stor
 import { createSeededRandom } from '../support/memory/random.ts'
 
 const MINUTE_MS = 60_000
-const { address: MOST, source: MOST_OF_A_SOURCE, minutes } = SIGN_IN_FAILURES
+const { pair: MOST, address: MOST_OF_AN_ADDRESS, source: MOST_OF_A_SOURCE, minutes } = SIGN_IN_FAILURES
 
 function setUp() {
   const clock = createManualClock()
@@ -28,13 +28,36 @@ function setUp() {
 const received = (outcome: unknown) => (isRefusal(outcome) ? outcome.details : outcome)
 
 describe('failed attempts', () => {
-  it('are as many as an address may have, and then none is tried, right or wrong', async () => {
+  it('are as many as an address may have from one source, and then none is tried, right or wrong', async () => {
     const { attempt, tried } = setUp()
     for (let n = 0; n < MOST; n++) expect(await attempt(false)).toBe(false)
     expect(received(await attempt(true))).toEqual({ retryAfterSeconds: minutes * 60 })
     expect(received(await attempt(false, ' ADA@example.com '))).toEqual({ retryAfterSeconds: minutes * 60 })
     expect(tried()).toBe(MOST)
     expect(await attempt(true, 'bob@example.com')).toBe(true)
+  })
+
+  it('of a stranger do not lock an address for its owner at another source', async () => {
+    const { attempt } = setUp()
+    for (let n = 0; n < 3 * MOST; n++) await attempt(false)
+    expect(await attempt(true, 'ada@example.com', '192.0.2.2')).toBe(true)
+  })
+
+  it('of many sources lock an address at its own limit', async () => {
+    const { attempt } = setUp()
+    const from = (n: number) => `198.51.100.${n % 20}`
+    for (let n = 0; n < MOST_OF_AN_ADDRESS; n++) expect(await attempt(false, 'ada@example.com', from(n))).toBe(false)
+    expect(told(await attempt(true, 'ada@example.com', '192.0.2.9'))).toEqual({ retryAfterSeconds: minutes * 60 })
+  })
+
+  it.each([
+    ['2001:db8:1:2::1', '2001:DB8:1:2:ffff::9', true],
+    ['2001:db8:1:2::1', '2001:db8:1:3::1', false],
+    ['192.0.2.1', '::ffff:192.0.2.1', true],
+  ])('from %s and from %s: one source: %s', async (one, other, isSame) => {
+    const { attempt } = setUp()
+    for (let n = 0; n < MOST; n++) await attempt(false, 'ada@example.com', one)
+    expect(isRefusal(await attempt(true, 'ada@example.com', other))).toBe(isSame)
   })
 
   it('count for fifteen minutes each, to the millisecond', async () => {

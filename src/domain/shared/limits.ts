@@ -120,8 +120,11 @@ export const REQUEST_LOG = { queryBytes: 4 * 1024, path: 2_000, userAgent: 500, 
  */
 export const SESSION = { hours: 12, renewBelowHours: 11, perUser: 1_000 } as const
 
-/** Failed sign-ins of one e-mail address and from one source within `minutes` (Supplement §2). */
-export const SIGN_IN_FAILURES = { address: 10, source: 100, minutes: 15 } as const
+/**
+ * Failed sign-ins within `minutes` of an e-mail address from one source, of an address from any source, and of a source for any
+ * address (Supplement §2). A stranger alone does not lock an address for its owner.
+ */
+export const SIGN_IN_FAILURES = { pair: 10, address: 100, source: 100, minutes: 15 } as const
 
 /** Open invitations of a workspace, and how long each can be accepted. */
 export const INVITATION = { max: 100, days: 7 } as const
