@@ -47,7 +47,7 @@ describe('failed attempts', () => {
     const { attempt } = setUp()
     const from = (n: number) => `198.51.100.${n % 20}`
     for (let n = 0; n < MOST_OF_AN_ADDRESS; n++) expect(await attempt(false, 'ada@example.com', from(n))).toBe(false)
-    expect(told(await attempt(true, 'ada@example.com', '192.0.2.9'))).toEqual({ retryAfterSeconds: minutes * 60 })
+    expect(received(await attempt(true, 'ada@example.com', '192.0.2.9'))).toEqual({ retryAfterSeconds: minutes * 60 })
   })
 
   it.each([
