@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { recordTargetTest } from '../../../commands/demand/record-target-test.ts'
 import { workspace } from '../../domain/configuration/workspace.ts'
-import { bidAnswer, bidResultOf, readBidAnswer } from '../../domain/demand/bid-answer.ts'
+import { bidAnswer, bidResultOf, readBidAnswer, storedPathProblem } from '../../domain/demand/bid-answer.ts'
 import type { Endpoint, Rtb } from '../../domain/demand/endpoint.ts'
 import { destinationOf, refuseNoDestination, type Target, targetTestResult } from '../../domain/demand/target.ts'
 import { createTestPing } from '../../domain/demand/test-ping.ts'
@@ -55,20 +55,27 @@ async function dial(
   }
 }
 
+type BidderResult = Omit<TestResponse, 'latencyMs'>
+
+function failed(error: string, result: 'timeout' | 'error' = 'error'): BidderResult {
+  return { ok: false, result, parsed: null, error }
+}
+
 /** What a bidder's answer amounts to. */
-function bidderResult(rtb: Rtb, answer: EgressResponse): Omit<TestResponse, 'latencyMs'> {
-  const failed = (error: string, result: 'timeout' | 'error' = 'error') => ({ ok: false, result, parsed: null, error })
+function bidderResult(rtb: Rtb, answer: EgressResponse): BidderResult {
   if (!answer.ok) return failed(answer.sentence, answer.failure === 'timeout' ? 'timeout' : 'error')
   const { status, body } = answer
   if (status === 204) return { ok: true, result: 'no_bid', parsed: null, error: null }
   if (status < 200 || status > 299) return failed(`The bidder answered with status ${status}.`)
-  const parsed = readBidAnswer(rtb, body)
-  if (!parsed) return failed("The bidder's answer is not JSON.")
-  return { ok: true, result: bidResultOf(parsed), parsed, error: null }
+  const reading = readBidAnswer(rtb, body)
+  if (!reading.ok) return failed(reading.sentence)
+  return { ok: true, result: bidResultOf(reading.answer), parsed: reading.answer, error: null }
 }
 
-/** One ping, marked as a test. */
+/** One ping, marked as a test; none where the answer could not be read. */
 async function ping({ egress, secrets }: WriteTools, rtb: Rtb, bidUrl: string): Promise<TestResponse> {
+  const refused = storedPathProblem(rtb)
+  if (refused !== null) return { latencyMs: 0, ...failed(refused) }
   const opened = Object.entries(rtb.bidHeaders).map(([name, value]) => [name, secrets.unseal(value)])
   const request = {
     ...createTestPing({ ...rtb, bidHeaders: Object.fromEntries(opened) }, bidUrl),

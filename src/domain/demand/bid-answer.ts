@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { toCents } from '../money/money.ts'
 import { CENTS } from '../shared/limits.ts'
-import { firstMatch, type Json } from './bid-path.ts'
+import { type Json, pathProblem, valueAtPath } from './bid-path.ts'
 import type { Rtb } from './endpoint.ts'
 
 /** The result of one ping to a bidder (Document 2, final outbound statuses). */
@@ -29,6 +29,28 @@ const DEFAULT_PATHS = {
   expiresPath: '$.expiresInSeconds',
   rejectPath: '$.reason',
 } as const
+
+/** The settings that are paths into a bidder's answer. */
+export const BID_PATHS = [
+  'bidPath',
+  'acceptPath',
+  'destinationPath',
+  'durationPath',
+  'expiresPath',
+  'rejectPath',
+] as const satisfies readonly (keyof typeof DEFAULT_PATHS)[]
+
+/**
+ * Why a target's answers are not read, as a sentence: a path that was stored under earlier rules and is refused now; null when
+ * all its paths are valid. A bidder whose answer would not be read is not asked.
+ */
+export function storedPathProblem(rtb: Pick<Rtb, (typeof BID_PATHS)[number]>): string | null {
+  for (const name of BID_PATHS) {
+    const problem = rtb[name] === null ? null : pathProblem(rtb[name])
+    if (problem !== null) return `The target's rtb.${name} is no longer accepted. ${problem}`
+  }
+  return null
+}
 
 const priceValue = z
   .union([
@@ -60,14 +82,23 @@ function parseJson(text: string): Json | undefined {
   }
 }
 
-/**
- * Reads a bidder's answer by the target's paths, with `DEFAULT_PATHS` where one is not set. Null when the answer is not
- * JSON.
- */
-export function readBidAnswer(rtb: Rtb, answer: string): BidAnswer | null {
-  const body = parseJson(answer)
-  if (body === undefined) return null
-  const at = (name: keyof typeof DEFAULT_PATHS) => firstMatch(rtb[name] ?? DEFAULT_PATHS[name], body)
+/** A bidder's answer as read, or a sentence that says why it is not. */
+export type BidReading =
+  | { readonly ok: true; readonly answer: BidAnswer }
+  | { readonly ok: false; readonly sentence: string }
+
+/** Reads a bidder's answer by the target's paths, with `DEFAULT_PATHS` where one is not set. */
+export function readBidAnswer(rtb: Rtb, text: string): BidReading {
+  const refused = storedPathProblem(rtb)
+  if (refused !== null) return { ok: false, sentence: refused }
+  const body = parseJson(text)
+  return body === undefined
+    ? { ok: false, sentence: "The bidder's answer is not JSON." }
+    : { ok: true, answer: answerIn(rtb, body) }
+}
+
+function answerIn(rtb: Rtb, body: Json): BidAnswer {
+  const at = (name: keyof typeof DEFAULT_PATHS) => valueAtPath(rtb[name] ?? DEFAULT_PATHS[name], body)
   const number = (name: keyof typeof DEFAULT_PATHS) => priceValue.safeParse(at(name)).data ?? null
   const text = (name: keyof typeof DEFAULT_PATHS) => textValue.safeParse(at(name)).data ?? null
   const accept = at('acceptPath')

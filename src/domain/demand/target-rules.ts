@@ -4,11 +4,10 @@ import { type Problem, problemsOf } from '../shared/problems.ts'
 import { scheduleProblem } from '../shared/schedule.ts'
 import { statesProblem } from '../shared/states.ts'
 import { zoneProblem } from '../shared/zones.ts'
+import { BID_PATHS } from './bid-answer.ts'
 import { pathProblem } from './bid-path.ts'
 import { type Rtb, sipUri, type TagFilter } from './endpoint.ts'
 import type { Target, TargetInput, TargetSettings } from './target.ts'
-
-const PATHS = ['bidPath', 'acceptPath', 'destinationPath', 'durationPath', 'expiresPath', 'rejectPath'] as const
 
 function destinationProblem({ type, value }: NonNullable<Rtb['destination']>): string | null {
   const spelt = type === 'number' ? e164 : sipUri
@@ -19,6 +18,11 @@ function destinationProblem({ type, value }: NonNullable<Rtb['destination']>): s
       : 'Must be a SIP address, for example sip:desk@example.com.'
 }
 
+/** Problems of the paths that a request names. A stored path is checked where it is used, so it holds no other change up. */
+function pathProblems(sent: TargetInput['rtb'] = {}): readonly Problem[] {
+  return BID_PATHS.map((name) => [`rtb.${name}`, typeof sent[name] === 'string' ? pathProblem(sent[name]) : null])
+}
+
 function rtbProblems(rtb: Rtb): readonly Problem[] {
   const { minBidCents, maxBidCents, destination } = rtb
   const above = minBidCents !== null && maxBidCents !== null && minBidCents > maxBidCents
@@ -26,7 +30,6 @@ function rtbProblems(rtb: Rtb): readonly Problem[] {
     ['rtb.minBidCents', above ? 'Must be at most maxBidCents.' : null],
     ['rtb.destination.value', destination && destinationProblem(destination)],
     ...Object.keys(rtb.bidHeaders).map((name): Problem => [`rtb.bidHeaders.${name}`, headerProblem(name)]),
-    ...PATHS.map((name): Problem => [`rtb.${name}`, rtb[name] === null ? null : pathProblem(rtb[name])]),
   ]
 }
 
@@ -85,6 +88,7 @@ export function targetProblems(
       endpoint?.callerIdMode === 'fixed' && !endpoint.callerIdE164 ? 'Required when callerIdMode is fixed.' : null,
     ],
     ...(rtb ? rtbProblems(rtb) : []),
+    ...(rtb ? pathProblems(input.rtb) : []),
     ...settings.tagFilters.map(tagFilterProblem),
     ['timezone', zoneProblem(settings.timezone)],
     ['hoursSchedule', input.hoursSchedule ? scheduleProblem(input.hoursSchedule) : null],

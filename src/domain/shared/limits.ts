@@ -143,7 +143,10 @@ export const WALLET = { reference: 200, note: 300, exportBatch: 2_000 } as const
 
 export const TARGET = { sipUri: 255, digits: 32, sipField: 255, whisper: 500, tagFilters: 20 } as const
 
-/** Bidding. `headers` is their number, `header` the length of one value, `answerBytes` what is read of a bidder's answer. */
+/**
+ * Bidding. `headers` is their number, `header` the length of one value, `answerBytes` what is read of a bidder's answer,
+ * `path` the length of a path into it and `pathSegments` the number of its segments (Supplement §5).
+ */
 export const RTB = {
   /** A header's value sealed: at most the value and what sealing adds, in base64. */
   sealedHeader: 2_800,
@@ -154,6 +157,7 @@ export const RTB = {
   url: 2_000,
   body: 10_000,
   path: 500,
+  pathSegments: 16,
   modifierPct: 100,
 } as const
 

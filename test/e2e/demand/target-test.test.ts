@@ -7,6 +7,7 @@ import { listenLocally } from '../../support/e2e/listen.ts'
 import { refusalOf } from '../../support/e2e/ranges.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
+import { storeUncheckedRtb } from '../../support/fixtures/store-target.ts'
 
 const PATH = '/api/tracking/targets'
 
@@ -15,7 +16,9 @@ async function world(writer: StreamWriter) {
   const buyer = await main.buyer({ name: 'Buyer' })
   const other = await createTenantWorkspace(writer, { name: 'Other' })
   const foreign = await other.target(await other.buyer({ name: 'Foreign' }))
-  return { main, buyer, foreign }
+  const earlier = await main.target(buyer, { type: 'rtb', revenueCents: null, status: 'draft' })
+  await main.act(storeUncheckedRtb, { targetId: earlier, rtb: { bidPath: '$[0,0][0,0]', acceptPath: '$..ok' } })
+  return { main, buyer, foreign, earlier }
 }
 
 const { it, describe, beforeAll, afterAll, main, the } = suite('trying targets out', world)
@@ -101,6 +104,38 @@ describe(documentLine('POST /api/tracking/targets/:id/test'), () => {
     })
     expect((await main.rest('/api/v1/calls')).body.total).toBe(calls)
     expect(await read(id)).toMatchObject({ health: 'unknown', usage: { total: 0 } })
+  })
+
+  it('does not ask a bidder whose stored path is refused now, and the target can be read, changed and mended', async () => {
+    const id = the.earlier
+    const change = (body: Json) => main.console(`${PATH}/${id}`, { method: 'PATCH', body })
+    expect((await change({ dailyCap: 3, rtb: { bidUrl } })).body.target).toMatchObject({
+      dailyCap: 3,
+      rtb: { bidUrl, bidPath: '$[0,0][0,0]', acceptPath: '$..ok' },
+    })
+    const listed = (await main.console(`${PATH}?type=rtb`)).body.data
+    expect(listed.find((row: Json) => row.id === id)).toMatchObject({ dailyCap: 3 })
+    asked.length = 0
+    answer = [[5]]
+    expect(await tryOut(id)).toMatchObject({
+      status: 200,
+      body: {
+        ok: false,
+        latencyMs: 0,
+        result: 'error',
+        parsed: null,
+        error: expect.stringMatching(/^The target's rtb\.bidPath is no longer accepted\. Must be a singular query/),
+      },
+    })
+    expect(asked).toEqual([])
+    const again = await change({ rtb: { bidPath: '$[0,0][0,0]' } })
+    expect(refusalOf(again)).toEqual({
+      status: 400,
+      code: 'bad_request',
+      details: { 'rtb.bidPath': expect.stringContaining('singular query') },
+    })
+    expect((await change({ rtb: { bidPath: '$[0][0]', acceptPath: null } })).status).toBe(200)
+    expect((await tryOut(id)).body).toMatchObject({ ok: true, result: 'bid', parsed: { amountCents: 5 } })
   })
 
   it('reports what failed at a bidder', async () => {

@@ -238,6 +238,26 @@ describe(documentLine('POST /api/tracking/targets'), () => {
     })
   })
 
+  const NOT_SINGULAR = ['$[0,0][0,0]', '$[*]', '$[0:2]', '$[?@.a]', '$..a', `$${'.a'.repeat(17)}`, 'a']
+  it.each(['bidPath', 'acceptPath', 'destinationPath', 'durationPath', 'expiresPath', 'rejectPath'])(
+    'takes a path to one value as %s, when adding and when changing, and refuses any other by the field',
+    async (name) => {
+      const path = `$${'.a'.repeat(15)}[0]`
+      const { id, rtb } = await created({ type: 'rtb', rtb: { ...BIDDER, [name]: path } })
+      expect(rtb[name]).toBe(path)
+      for (const wrong of NOT_SINGULAR) {
+        const body = { rtb: { ...BIDDER, [name]: wrong } }
+        for (const answer of [await create({ type: 'rtb', ...body }), await change(id, body)])
+          expect(refusalOf(answer), wrong).toEqual({
+            status: 400,
+            code: 'bad_request',
+            details: { [`rtb.${name}`]: expect.stringMatching(/^Must (be|have) .+\.$/) },
+          })
+      }
+      expect((await read(id)).rtb[name]).toBe(path)
+    },
+  )
+
   it('does not find a buyer of another workspace, and adds no target to an archived one', async () => {
     for (const buyerId of [the.foreignBuyer, UNKNOWN_ID])
       expect(refusalOf(await create({ ...NUMBER_TARGET, buyerId }))).toMatchObject({ status: 404, code: 'not_found' })

@@ -1,11 +1,16 @@
 import { describe, expect, it, test } from 'vitest'
-import { bidResultOf, readBidAnswer } from '../../../src/domain/demand/bid-answer.ts'
-import { firstMatch, pathProblem } from '../../../src/domain/demand/bid-path.ts'
+import { BID_PATHS, bidResultOf, readBidAnswer, storedPathProblem } from '../../../src/domain/demand/bid-answer.ts'
+import { pathProblem, valueAtPath } from '../../../src/domain/demand/bid-path.ts'
 import { DEFAULT_RTB, type Rtb } from '../../../src/domain/demand/endpoint.ts'
 import { createTestPing } from '../../../src/domain/demand/test-ping.ts'
+import { RTB } from '../../../src/domain/shared/limits.ts'
 import { expandMacros } from '../../../src/domain/shared/macros.ts'
 
-const read = (body: unknown, rtb: Partial<Rtb> = {}) => readBidAnswer({ ...DEFAULT_RTB, ...rtb }, JSON.stringify(body))
+const readText = (text: string, rtb: Partial<Rtb> = {}) => readBidAnswer({ ...DEFAULT_RTB, ...rtb }, text)
+const read = (body: unknown, rtb: Partial<Rtb> = {}) => {
+  const reading = readText(JSON.stringify(body), rtb)
+  return reading.ok ? reading.answer : null
+}
 const NOTHING = {
   accepted: true,
   amountCents: null,
@@ -58,14 +63,20 @@ describe('a bidder’s answer', () => {
     },
   )
 
-  it('is null when it is not JSON', () => {
-    expect(readBidAnswer(DEFAULT_RTB, '<bid>5</bid>')).toBeNull()
-    expect(readBidAnswer(DEFAULT_RTB, '')).toBeNull()
+  it.each(['<bid>5</bid>', ''])('is not read when it is not JSON: %j', (text) => {
+    expect(readText(text)).toEqual({ ok: false, sentence: "The bidder's answer is not JSON." })
   })
 
-  it('has no values when it is too deep to traverse', () => {
+  it('is read however deep it is', () => {
     const deep = '['.repeat(5_000) + ']'.repeat(5_000)
-    expect(readBidAnswer({ ...DEFAULT_RTB, bidPath: '$..price' }, deep)).toMatchObject({ amountCents: null })
+    expect(readText(deep, { bidPath: '$[0][0]' })).toMatchObject({ ok: true, answer: { amountCents: null } })
+  })
+
+  it.each(BID_PATHS)('is not read when the stored %s is refused now', (name) => {
+    const rtb = { ...DEFAULT_RTB, [name]: '$[*,*]' }
+    const sentence = `The target's rtb.${name} is no longer accepted. ${pathProblem('$[*,*]')}`
+    expect(readBidAnswer(rtb, '{}')).toEqual({ ok: false, sentence })
+    expect(storedPathProblem(rtb)).toBe(sentence)
   })
 
   it('means a bid, no bid or a rejection', () => {
@@ -76,36 +87,85 @@ describe('a bidder’s answer', () => {
 })
 
 describe('a path into an answer', () => {
-  test.each(['$.bid', "$['a b']", '$.list[-1].x', '$..price', '$.list[?@.ok==true].price', '$[0:2]'])(
-    'may be %s',
-    (path) => {
-      expect(pathProblem(path)).toBeNull()
+  test.each([
+    '$',
+    '$.bid',
+    '$._b1',
+    '$.☺',
+    "$['a b']",
+    '$["a b"]',
+    '$["\\u0061\\n"]',
+    "$['it\\'s']",
+    '$[ 0 ]',
+    '$.list[-1].x',
+    "$[0]['a'].b",
+    '$[9007199254740991]',
+    `$.${'a'.repeat(RTB.path - 2)}`,
+    `$${'.a'.repeat(RTB.pathSegments)}`,
+    `$${'[0]'.repeat(RTB.pathSegments)}`,
+  ])('may be %s', (path) => {
+    expect(pathProblem(path)).toBeNull()
+  })
+
+  const singular = 'Must be a singular query'
+  const tooLong = `Must have at most ${RTB.path} characters.`
+  const tooManySegments = `Must have at most ${RTB.pathSegments} segments.`
+  const refused: readonly (readonly [path: string, sentence: string])[] = [
+    ['', 'Must be a JSONPath'],
+    ['bid', 'Must be a JSONPath'],
+    ['$.', 'Must be a JSONPath'],
+    ['$.a[', 'Must be a JSONPath'],
+    ['$.1a', 'Must be a JSONPath'],
+    ['$[01]', 'Must be a JSONPath'],
+    ['$[9007199254740992]', 'Must be a JSONPath'],
+    ["$['a", 'Must be a JSONPath'],
+    ['$.*', singular],
+    ['$[*]', singular],
+    ['$[0:2]', singular],
+    ['$[::]', singular],
+    ['$[0,0]', singular],
+    ["$['a','b']", singular],
+    ["$['a',0]", singular],
+    ['$[*,*]', singular],
+    ['$..price', singular],
+    ['$..[0]', singular],
+    ['$..*', singular],
+    ['$[?@.ok==true].price', singular],
+    ['$.a[?@.b]', singular],
+    ['$[?$.a[?@.b==1]]', singular],
+    ["$[?match(@.a, '(a+)+b')]", singular],
+    ["$[?search(@.a, 'a')]", singular],
+    [`$${'[0,0]'.repeat(90)}`, singular],
+    [`$[${'*,'.repeat(200)}*]`, singular],
+    [`$${'.a'.repeat(RTB.pathSegments + 1)}`, tooManySegments],
+    [`$${'[0]'.repeat(RTB.pathSegments + 1)}`, tooManySegments],
+    [`$.${'a'.repeat(RTB.path - 1)}`, tooLong],
+    [`$${'[0,0]'.repeat(100_000)}`, tooLong],
+  ]
+  test.each(refused.map(([path, sentence]) => [path.slice(0, 40), path, sentence]))(
+    'may not be %s',
+    (_begins, path, sentence) => {
+      expect(pathProblem(path)).toContain(sentence)
+      expect(valueAtPath(path, [[1, 2], [3]])).toBeUndefined()
     },
   )
 
   test.each([
-    ['bid', 'Must be a JSONPath'],
-    ['$.', 'Must be a JSONPath'],
-    ['$..a..b', 'at most one'],
-    ['$..[?@.a==1]', 'at most one'],
-    ['$[?$.a[?@.b==1]]', 'at most one'],
-    ["$[?match(@.a, '(a+)+b')]", 'Must be a JSONPath'],
-    ["$[?search(@.a, 'a')]", 'Must be a JSONPath'],
-  ])('may not be %s', (path, sentence) => {
-    expect(pathProblem(path)).toContain(sentence)
-  })
-
-  it('returns the first value', () => {
-    expect(
-      firstMatch('$.list[?@.ok==true].price', {
-        list: [
-          { ok: false, price: 1 },
-          { ok: true, price: 2 },
-          { ok: true, price: 3 },
-        ],
-      }),
-    ).toBe(2)
-    expect(firstMatch('$.nothing', {})).toBeUndefined()
+    ['$', 5, 5],
+    ['$.a.b', { a: { b: 1 } }, 1],
+    ['$["a.b"][-1]', { 'a.b': [1, 2, 3] }, 3],
+    ['$[1]', [1, null], null],
+    ['$.a', { b: 1 }, undefined],
+    ['$.a.b', { a: null }, undefined],
+    ['$[-3]', [1, 2], undefined],
+    ['$.length', [1, 2], undefined],
+    ['$.a.length', { a: 'text' }, undefined],
+    ['$[0]', { 0: 'a' }, undefined],
+    ['$[0]', 'text', undefined],
+    ['$.__proto__', {}, undefined],
+    ['$.constructor', {}, undefined],
+  ])('%s of %j is %j', (path, answer, value) => {
+    expect(valueAtPath(path, answer)).toBe(value)
   })
 })
 

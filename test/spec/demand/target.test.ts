@@ -10,6 +10,7 @@ import { setTargetStatus } from '../../../commands/demand/set-target-status.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { targetKindOf } from '../../../src/domain/demand/target.ts'
 import { given, idOf, mintedId, NOW, stateOf } from '../../support/fixtures/spec.ts'
+import { storeUncheckedRtb } from '../../support/fixtures/store-target.ts'
 import {
   buyerIn,
   campaignIn,
@@ -70,6 +71,7 @@ describe('create-target', () => {
       'tagFilters.0.value',
     ],
     ['a path that is none', { type: 'rtb', rtb: { bidPath: '$.a[' } }, 'rtb.bidPath'],
+    ['a path to several values', { type: 'rtb', rtb: { expiresPath: '$[0,0]' } }, 'rtb.expiresPath'],
     ['a header of the platform', { type: 'rtb', rtb: { bidHeaders: { Host: 'b' } } }, 'rtb.bidHeaders.Host'],
     [
       'a destination that is no number',
@@ -130,6 +132,23 @@ describe('change-target', () => {
     given(workspace, closed)
       .when(changeTarget, { targetId, changes: { states: null, hoursSchedule: null } })
       .gives([{ type: 'TargetChanged', data: { after: { states: [] } } }])
+  })
+
+  it('changes what else there is beside a stored path that is refused now, and replaces the path', () => {
+    const bidder = create({ type: 'rtb' }).events
+    const bidderId = targetIn(bidder)
+    const rtb = { bidPath: '$[0,0][0,0]', acceptPath: '$..ok' }
+    const stored = given(workspace, bidder).when(storeUncheckedRtb, { targetId: bidderId, rtb }).events
+    const change = (changes: object) => given(workspace, stored).when(changeTarget, { targetId: bidderId, changes })
+    change({ dailyCap: 3 }).gives([{ type: 'TargetChanged', data: { after: { dailyCap: 3 } } }])
+    change({ rtb: { timeoutMs: 900 } }).gives([
+      { type: 'TargetChanged', data: { after: { rtb: { ...rtb, timeoutMs: 900 } } } },
+    ])
+    change({ rtb: { bidPath: '$[0][0]', acceptPath: null } }).gives([{ type: 'TargetChanged' }])
+    change({ rtb }).gives({
+      refused: 'bad-request',
+      details: { 'rtb.bidPath': expect.any(String), 'rtb.acceptPath': expect.any(String) },
+    })
   })
 
   it('moves to another buyer, whose caps hold from then on', () => {
