@@ -43,6 +43,7 @@ function decodeText(text: string): string {
 
 /** Text without secrets. Text whose secrets show only after decoding is replaced as a whole. */
 function redactText(text: string): string {
+  if (text === '') return text
   const plain = decodeText(text)
   if (redactSecrets(plain) === plain) return text
   const cleaned = redactSecrets(text)
@@ -58,12 +59,14 @@ function redactPair(pair: string): string {
 
 /** The parameter names of a query, as many as fit. */
 function parameterNames(query: string): string {
-  const names = query.split('&').map((pair) => redactText(pair.split('=', 1)[0] ?? ''))
   let fitting = ''
-  for (const name of names) {
-    const longer = fitting === '' ? name : `${fitting}&${name}`
-    if (Buffer.byteLength(longer) > REQUEST_LOG.queryBytes) return fitting
-    fitting = longer
+  let bytes = 0
+  for (const pair of query.split('&')) {
+    const name = redactText(pair.split('=', 1)[0] ?? '')
+    const more = fitting === '' ? name : `&${name}`
+    bytes += Buffer.byteLength(more)
+    if (bytes > REQUEST_LOG.queryBytes) return fitting
+    fitting += more
   }
   return fitting
 }

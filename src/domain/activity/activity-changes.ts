@@ -34,7 +34,7 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
 const ADDRESS_FIELDS: ReadonlySet<string> = new Set(['bidUrl', 'confirmUrl'])
 
 function redactUrl(url: string): string {
-  return url.replace(/\/\/[^/?#@]*@/, `//${HIDDEN}@`).replace(/([?&][^=&#]*=)[^&#]+/g, `$1${HIDDEN}`)
+  return url.replace(/\/\/[^/?#@]*@/, `//${HIDDEN}@`).replace(/([?&][^?=&#]*=)[^&#]+/g, `$1${HIDDEN}`)
 }
 
 /** Fields that every record has: the entry itself shows them. */
