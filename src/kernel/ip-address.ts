@@ -37,7 +37,7 @@ export function singleAddress(base: IpAddress): IpRange {
 
 /** Parses a CIDR range (`10.0.0.0/8`, `fd00::/8`) or a single address. Null when the text is neither. */
 export function parseIpRange(text: string): IpRange | null {
-  const [address = '', prefix, ...rest] = text.split('/')
+  const [address = '', prefix, ...rest] = text.split('/', 3)
   const base = parseIpAddress(address)
   if (!base || rest.length > 0) return null
   if (prefix === undefined) return singleAddress(base)

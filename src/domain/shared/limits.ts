@@ -219,8 +219,16 @@ export const PUBLISHER_RATE = {
 /** A routing key: `shown` characters of its own stay visible. The longest grace is that of an API key. */
 export const ROUTING_KEY = { label: 120, graceMinutes: { default: 60 }, shown: 4 } as const
 
-/** A pool's settings (Supplement §9); `params` counts its keys ("Pool parameters kept"). */
-export const POOL = { ttlSeconds: { min: 60, max: 86_400, default: 1_800 }, params: 20, domains: 50 } as const
+/**
+ * A pool's settings (Supplement §9); `params` counts its keys ("Pool parameters kept"), `domain` is the length of one host
+ * (RFC 1035).
+ */
+export const POOL = {
+  ttlSeconds: { min: 60, max: 86_400, default: 1_800 },
+  params: 20,
+  domains: 50,
+  domain: 253,
+} as const
 
 /** A publisher's quality score: at least `calls` calls in the last `days` (Supplement §4). */
 export const QUALITY = { calls: 20, days: 30 } as const

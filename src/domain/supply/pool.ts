@@ -28,7 +28,7 @@ const LABEL = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
 /** A host whose pages may use the pool; `*.` matches its sub-domains. */
 const domain = z
   .string()
-  .max(253)
+  .max(POOL.domain, { abort: true })
   .toLowerCase()
   .regex(new RegExp(`^(\\*\\.)?(${LABEL}\\.)*${LABEL}$`), {
     error: 'must be a host such as example.com or *.example.com, without scheme or port',
