@@ -8,7 +8,13 @@ const TOKEN = /\{\{\{|\{\{\s*([\w.-]+)\s*\}\}/g
  * `{{{` becomes a literal `{{` (Document 2, "Pixels and macros").
  */
 export function expandMacros(template: string, values: MacroValues, encode: (value: string) => string): string {
-  return template.replace(TOKEN, (_token, name: string | undefined) =>
-    name === undefined ? '{{' : encode((Object.hasOwn(values, name) ? values[name] : undefined) ?? ''),
-  )
+  const encoded = new Map<string, string>()
+  const encodedValue = (name: string) => {
+    const known = encoded.get(name)
+    if (known !== undefined) return known
+    const value = encode((Object.hasOwn(values, name) ? values[name] : undefined) ?? '')
+    encoded.set(name, value)
+    return value
+  }
+  return template.replace(TOKEN, (_token, name: string | undefined) => (name === undefined ? '{{' : encodedValue(name)))
 }
