@@ -134,7 +134,7 @@ function prefixesOf(startsWith: string | null, dial: string): readonly string[] 
   return startsWith.startsWith('+') ? behind : [...behind, digits]
 }
 
-/** Every way to apply the patterns of a search to a number. */
+/** Every way to apply the patterns of a search to a number, each once. */
 function templates({ areaCode, startsWith, endsWith, contains }: NumberQuery, dial: string): readonly Slots[] {
   const free: Slots = Array.from({ length: DIGITS }, () => null)
   const offsets = contains === null ? [0] : Array.from({ length: DIGITS }, (_, n) => n)
@@ -143,7 +143,7 @@ function templates({ areaCode, startsWith, endsWith, contains }: NumberQuery, di
     const both = overlay(begun, DIGITS - (endsWith?.length ?? 0), endsWith ?? '')
     return offsets.map((at) => overlay(both, at, contains ?? ''))
   })
-  return ways.filter((slots) => slots !== null)
+  return [...new Map(ways.filter((slots) => slots !== null).map((slots) => [slots.join(), slots])).values()]
 }
 
 const equalsIgnoringCase = (one: string, other: string | null) => one.trim().toLowerCase() === other?.toLowerCase()
@@ -166,13 +166,21 @@ function isRentable(digits: string, { prefix }: Block): boolean {
   return /^[2-9]/.test(exchange) && !/^.11$/.test(exchange) && exchange !== '555'
 }
 
+/** Whether an open digit of the exchange can make it realistic, or all its digits are known and it is. */
+function mayBeRentable(slots: Slots, block: Block): boolean {
+  const exchange = slots.slice(block.prefix.length, block.prefix.length + 3)
+  const [first, second, third] = exchange
+  if (!exchange.includes(null)) return isRentable(slots.map((digit) => digit ?? '0').join(''), block)
+  return first !== '0' && first !== '1' && !(second === '1' && third === '1')
+}
+
 /** Coprime to every power of ten: its multiples visit all numbers of any digit count in a scattered order. */
 const STRIDE = 7_368_787n
 
 /** The numbers of a block that match the slots, always in the same order; null for each that cannot be rented. */
 function* numbersOf(block: Block, slots: Slots): Generator<string | null> {
   const filled = overlay(slots, 0, block.prefix)
-  if (filled === null) return
+  if (filled === null || !mayBeRentable(filled, block)) return
   const open = filled.flatMap((digit, place) => (digit === null ? [place] : []))
   const count = 10n ** BigInt(open.length)
   const start = BigInt(block.prefix) * 104_729n
