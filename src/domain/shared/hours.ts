@@ -1,4 +1,5 @@
 import { Temporal } from 'temporal-polyfill'
+import { memoize } from './memoize.ts'
 import { DAYS, type DayTable, mapDays, type Schedule } from './schedule.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './time.ts'
 
@@ -13,7 +14,8 @@ interface WallClock {
   readonly offsets: Map<number, number>
 }
 
-const wallClocks = new Map<string, WallClock>()
+/** Zones whose clock is cached: a zone may be spelt in any case, so there are more spellings than zones. */
+const WALL_CLOCKS_MAX = 1_000
 
 function readOffset(format: Intl.DateTimeFormat, instantMs: number): number {
   const parts: Record<string, number> = {}
@@ -22,9 +24,7 @@ function readOffset(format: Intl.DateTimeFormat, instantMs: number): number {
   return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(instantMs / 1_000) * 1_000
 }
 
-function wallClockOf(zone: string): WallClock {
-  const known = wallClocks.get(zone)
-  if (known) return known
+const wallClockOf = memoize((zone): WallClock => {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone: zone,
     hourCycle: 'h23',
@@ -35,10 +35,8 @@ function wallClockOf(zone: string): WallClock {
     minute: 'numeric',
     second: 'numeric',
   })
-  const wall = { format, offsets: new Map<number, number>() }
-  wallClocks.set(zone, wall)
-  return wall
-}
+  return { format, offsets: new Map() }
+}, WALL_CLOCKS_MAX)
 
 /** Offset of a zone from UTC at an instant, in milliseconds. Formatting is slow, so offsets are cached by quarter of an hour. */
 export function offsetAt(zone: string, instantMs: number): number {
@@ -109,6 +107,7 @@ interface LocalDay {
 
 /** The last local day by zone and distance: nearly all calls are about today. */
 const dayCache = new Map<string, LocalDay>()
+const DAY_CACHE_MAX = 2_000
 
 function localDayOf(zone: string, instantMs: number, daysBack: number): LocalDay {
   const date = Temporal.Instant.fromEpochMilliseconds(instantMs).toZonedDateTimeISO(zone).toPlainDate()
@@ -122,6 +121,7 @@ export function localMidnight(zone: string, instantMs: number, daysBack: number)
   const cached = dayCache.get(key)
   if (cached && cached.from <= instantMs && instantMs < cached.to) return cached.midnight
   const day = localDayOf(zone, instantMs, daysBack)
+  if (dayCache.size >= DAY_CACHE_MAX) dayCache.clear()
   dayCache.set(key, day)
   return day.midnight
 }
