@@ -1,0 +1,137 @@
+import { bearerOf, idempotencyKeyOf } from '../../../src/adapters/http/headers.ts'
+import { addressOf, sipFields } from '../../../src/adapters/telnyx/dial-settings.ts'
+import { byteRangeOf } from '../../../src/api/byte-range.ts'
+import { isAddressAllowed } from '../../../src/domain/access/allowlist.ts'
+import { redactRequest } from '../../../src/domain/access/request-log.ts'
+import { email } from '../../../src/domain/access/user.ts'
+import { changesBetween } from '../../../src/domain/activity/activity-changes.ts'
+import { DEFAULT_RTB, rtb, sipUri } from '../../../src/domain/demand/endpoint.ts'
+import { createTestPing } from '../../../src/domain/demand/test-ping.ts'
+import { callerLast10 } from '../../../src/domain/routing/blocklist.ts'
+import { e164 } from '../../../src/domain/shared/fields.ts'
+import { maskDestination } from '../../../src/domain/shared/format.ts'
+import { API_KEY, BLOCK, POOL, REQUEST, RTB, TARGET, TEXT } from '../../../src/domain/shared/limits.ts'
+import { nationalFormat } from '../../../src/domain/supply/number.ts'
+import { poolSettings } from '../../../src/domain/supply/pool.ts'
+import { parseCursor } from '../../../src/ports/api-headers.ts'
+import { fill, list, named, type Row, shapes } from './row.ts'
+
+/** Longest header: Node takes no more for all headers of a request. */
+const HEADER_MAX = 16 * 1024
+
+const headerRows = (evaluate: (text: string) => unknown, begin = '', end = '') =>
+  shapes({ blanks: [' ', begin, end], digits: ['9', begin, end], dashes: ['-', begin, end] }, HEADER_MAX, evaluate)
+
+const BIDDER_HEADERS: Row = [
+  'every header of a bidder',
+  (run) => {
+    const headers = Object.fromEntries(
+      list(RTB.headers, (at) => [fill(TEXT.reference, '-', `x${run}y${at}`), fill(RTB.header, '\x80')]),
+    )
+    return () =>
+      createTestPing({ ...DEFAULT_RTB, bidHeaders: rtb.shape.bidHeaders.parse(headers) }, 'https://a.example')
+  },
+]
+
+export const HEADERS: readonly Row[] = [
+  ...named(
+    'Range',
+    ['bytes=', 'bytes', 'bytes=0', 'bytes=0-', 'bytes=0-9', ''].flatMap((begin) =>
+      headerRows((range) => byteRangeOf(range, 1_000), begin, 'x').map(
+        ([input, prepare]): Row => [`${input} after “${begin}”`, prepare],
+      ),
+    ),
+  ),
+  ...named('Authorization', headerRows(bearerOf, 'Bearer ')),
+  ...named(
+    'Idempotency-Key',
+    headerRows((key) => idempotencyKeyOf({ 'idempotency-key': key })),
+  ),
+  ...named('svc-min-position', headerRows(parseCursor)),
+  ...named(
+    'address of a proxy',
+    headerRows((ip) => isAddressAllowed(['10.0.0.0/8'], ip), '::'),
+  ),
+  BIDDER_HEADERS,
+]
+
+export const SIP_ADDRESSES: readonly Row[] = shapes(
+  {
+    users: ['a', 'sip:', '@b'],
+    'at signs': ['@', 'sip:'],
+    hosts: ['a.', 'sip:a@'],
+    'a blank at the end': ['a', 'sip:a@', ' '],
+    colons: [':', 'sip:a@'],
+    brackets: ['[', 'sips:a@['],
+    digits: ['9', 'sip:'],
+  },
+  TARGET.sipUri,
+  (text) => [
+    sipUri.safeParse(text).success,
+    maskDestination(text),
+    addressOf(text, { sendDigits: null, sip: { transport: 'udp', port: 5_060, credentials: null } }),
+    sipFields(text, { sendDigits: null, sip: { transport: 'udp', port: 5_060, credentials: null } }),
+  ],
+)
+
+export const PHONE_NUMBERS: readonly Row[] = shapes(
+  { digits: ['9', '+1'], punctuation: ['(-', '+1'], extensions: [';ext=', '+13105550100'], letters: ['x', '+1'] },
+  TEXT.phone,
+  (text) => [e164.safeParse(text).success, callerLast10(text.slice(0, BLOCK.number)), nationalFormat(text)],
+)
+
+export const ADDRESSES: readonly Row[] = [
+  ...shapes(
+    {
+      'question marks in a URL': ['?', 'https://a.example/'],
+      'parameters without a value': ['&?', 'https://a.example/?'],
+      'slashes in a URL': ['//', 'https://a.example/'],
+      'parent folders in a URL': ['../', 'https://a.example/'],
+      'at signs in a URL': ['@', 'https://'],
+      'labels of a URL': ['é.', 'https://'],
+      'one label of a URL': ['é', 'https://'],
+    },
+    RTB.url,
+    (url) => [
+      rtb.shape.bidUrl.safeParse(url).success,
+      changesBetween({ rtb: { bidUrl: null } }, { rtb: { bidUrl: url, confirmUrl: url } }),
+    ],
+  ),
+  ...shapes({ 'parts of an e-mail address': ['a.'], 'its host': ['a-', 'a@'], dots: ['.', 'a@'] }, TEXT.email, (text) =>
+    email.safeParse(text),
+  ),
+  ...shapes(
+    { 'labels of a domain': ['a.', '', '!'], 'one label of a domain': ['a', '', '!'], dashes: ['a-', '', '!'] },
+    POOL.domain,
+    (text) => poolSettings.shape.domains.safeParse(list(POOL.domains, () => text)),
+  ),
+  ...shapes({ 'a domain as long as a body': ['a.', '', '!'] }, REQUEST.bodyBytes, (text) =>
+    poolSettings.shape.domains.safeParse([text]),
+  ),
+  [
+    'every address of an allowlist',
+    (run) => {
+      const entries = list(API_KEY.addresses, (at) => `2001:db8:${run}::${at}`)
+      return () => isAddressAllowed(entries, '2001:db8::1')
+    },
+  ],
+]
+
+const request = { method: 'GET', path: '/', status: 200, ms: 1, ip: '203.0.113.9', userAgent: null, errorCode: null }
+
+export const REQUESTS: readonly Row[] = shapes(
+  {
+    ampersands: ['&'],
+    names: ['a&'],
+    values: ['=a&'],
+    'secrets that end early': ['sess_'],
+    secrets: ['sess_aaaaaaaa&'],
+    'escaped characters': ['%41&'],
+    underscores: ['_', '', '=1'],
+  },
+  HEADER_MAX,
+  (text) => [
+    redactRequest({ ...request, query: text, path: text, userAgent: text }),
+    redactRequest({ ...request, query: text.slice(0, 4_096) }),
+  ],
+)
