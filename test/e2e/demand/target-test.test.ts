@@ -115,7 +115,7 @@ describe(documentLine('POST /api/tracking/targets/:id/test'), () => {
     })
     const listed = (await main.console(`${PATH}?type=rtb`)).body.data
     expect(listed.find((row: Json) => row.id === id)).toMatchObject({ dailyCap: 3 })
-    asked.length = 0
+    requests.length = 0
     answer = [[5]]
     expect(await tryOut(id)).toMatchObject({
       status: 200,
@@ -127,7 +127,7 @@ describe(documentLine('POST /api/tracking/targets/:id/test'), () => {
         error: expect.stringMatching(/^The target's rtb\.bidPath is no longer accepted\. Must be a singular query/),
       },
     })
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
     const again = await change({ rtb: { bidPath: '$[0,0][0,0]' } })
     expect(refusalOf(again)).toEqual({
       status: 400,
