@@ -5,7 +5,7 @@ import { callOutcome, callStatus, unroutedReason } from '../../src/domain/shared
 import { e164 } from '../../src/domain/shared/fields.ts'
 import { localMidnight } from '../../src/domain/shared/hours.ts'
 import { CALL_LOG, TAG, TEXT } from '../../src/domain/shared/limits.ts'
-import { zoneProblem } from '../../src/domain/shared/zones.ts'
+import { canonicalZone, zoneOrUtc, zoneProblem } from '../../src/domain/shared/zones.ts'
 import type { QueryContext } from '../../src/kernel/query.ts'
 import { type Refusal, refuse } from '../../src/kernel/refusal.ts'
 import { id, queryBoolean, queryInstant, queryInteger } from '../../src/kernel/wire.ts'
@@ -19,7 +19,7 @@ const talk = queryInteger({ min: 0, max: CALL_LOG.talkSeconds })
 export const callFilters = {
   from: queryInstant.optional(),
   to: queryInstant.optional(),
-  tz: z.string().max(TEXT.zone).optional(),
+  tz: z.string().max(TEXT.zone).overwrite(canonicalZone).optional(),
   campaignId: id.optional(),
   publisherId: id.optional(),
   buyerId: id.optional(),
@@ -134,7 +134,7 @@ export function selectCalls({
 }: Pick<QueryContext<unknown, CallQuery>, 'query' | 'tenant' | 'now'>): CallSelection | Refusal<'bad-request'> {
   const problems = queryProblems(query)
   if (problems.tz !== undefined) return refuse('bad-request', problems)
-  const timezone = query.tz ?? tenant.timezone
+  const timezone = query.tz ?? zoneOrUtc(tenant.timezone)
   const { fromMs, toMs } = callWindow(query, timezone, now)
   const problem = windowProblem(fromMs, toMs)
   const all = problem === null ? problems : { ...problems, from: problem }

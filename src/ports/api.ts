@@ -93,6 +93,8 @@ export interface ApiResponse {
   readonly headers?: Readonly<Record<string, string>>
   /** Log position that the response reflects (`svc-position`). */
   readonly position: number | null
+  /** What failed after the request had taken effect; it is logged. */
+  readonly fault?: unknown
 }
 
 /** A refusal, optionally with headers. */

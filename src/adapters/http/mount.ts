@@ -118,7 +118,13 @@ function createHandler(route: ApiRoute, { send }: MountContext) {
       ip: remoteAddressOf(request),
       connection: connectionOf(reply),
     })
-    return isRefusal(response) ? send(reply.headers(response.headers ?? {}), response) : sendResponse(reply, response)
+    if (isRefusal(response)) return send(reply.headers(response.headers ?? {}), response)
+    if (response.fault !== undefined)
+      request.log.error(
+        { requestId: request.id, route: route.path, err: response.fault },
+        'write could not be read back',
+      )
+    return sendResponse(reply, response)
   }
 }
 

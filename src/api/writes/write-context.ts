@@ -126,24 +126,29 @@ function effectRunner({ tools: { effects }, request, progress, requester }: Scop
 
 function queryRunner({ tools, request, record, progress, now, requester }: Scope): WriteContext['query'] {
   return async (query, params, filter) => {
-    const answer = await tools.queries.run({
-      ...requester,
-      name: query.name,
-      params,
-      query: filter ?? query.query.parse({}),
-      surface: request.surface,
-      now,
-      includeRevision: progress.needsRevision(),
-      minPosition: progress.position(),
-      events: progress.events,
-    })
+    const answer = await tools.queries
+      .run({
+        ...requester,
+        name: query.name,
+        params,
+        query: filter ?? query.query.parse({}),
+        surface: request.surface,
+        now,
+        includeRevision: progress.needsRevision(),
+        minPosition: progress.position(),
+        events: progress.events,
+      })
+      .catch((error: unknown) => {
+        progress.addReadFault(error)
+        throw error
+      })
     if (isRefusal(answer)) return answer
     progress.addRead(answer, record !== null && query.record?.(params, requester.tenant.workspaceId) === record)
     return JSON.parse(new TextDecoder().decode(answer.bytes))
   }
 }
 
-/** The context of a request to the write route `name` about `record`, and the function that completes its response. */
+/** The context of a request to the write route `name` about `record`, and what it has written. */
 export function createWriteContext<Params, Body, Filter>(
   tools: WriteTools,
   request: ApiRequest<Params, Body, Filter>,
@@ -151,7 +156,7 @@ export function createWriteContext<Params, Body, Filter>(
   record: string | null,
 ): {
   readonly context: WriteContext<Params, Body, Filter>
-  readonly complete: WriteProgress['complete']
+  readonly progress: WriteProgress
 } {
   const { params, body, query: filter, principal, surface, ip, idempotencyKey } = request
   const now = new Date(tools.clock.now()).toISOString()
@@ -184,6 +189,6 @@ export function createWriteContext<Params, Body, Filter>(
       runEffects: effectRunner(scope),
       query: queryRunner(scope),
     },
-    complete: progress.complete,
+    progress,
   }
 }

@@ -1,4 +1,5 @@
 import { changedRecords } from '../../domain/configuration/entity-tags.ts'
+import { isUnavailable } from '../../kernel/async/errors.ts'
 import type { RecordedEvent } from '../../kernel/event.ts'
 import type { ApiResponse, ByteStream } from '../../ports/api.ts'
 import type { QueryResponse } from '../../runtime/queries/query-runner.ts'
@@ -26,6 +27,10 @@ export interface WriteProgress {
   readonly add: (events: readonly RecordedEvent[], position: number) => void
   /** Adds what a query found: whether it lags and, where it read the request's record, that record's revision. */
   readonly addRead: (read: Pick<QueryResponse, 'lag' | 'revision'>, isOfRecord: boolean) => void
+  /** Adds the error of a query. */
+  readonly addReadFault: (error: unknown) => void
+  /** Whether an error is that of a query that failed by a fault after the request had written. */
+  readonly isReadFault: (error: unknown) => boolean
   /** Completes a response: waits until what was written can be read, and adds the headers that say so. */
   readonly complete: (response: WriteResponse) => Promise<ApiResponse>
 }
@@ -40,6 +45,7 @@ export function createWriteProgress(
   let revision: number | null = null
   let recordChanged = false
   let lag = false
+  let readFault: unknown
   return {
     events,
     position: () => position,
@@ -58,6 +64,10 @@ export function createWriteProgress(
       lag ||= read.lag
       if (isOfRecord) revision ??= read.revision
     },
+    addReadFault(error) {
+      if (events.length > 0 && !isUnavailable(error)) readFault = error
+    },
+    isReadFault: (error) => readFault !== undefined && error === readFault,
     async complete({ status, body, headers = {} }) {
       if (position === null) return { status, body, position, headers }
       const types = events.map(({ type }) => type)
@@ -67,6 +77,7 @@ export function createWriteProgress(
         body,
         position,
         headers: { ...headers, ...written.headers, ...(lag ? READ_LAG_HEADER : {}), ...etagOf(revision) },
+        ...(readFault === undefined ? {} : { fault: readFault }),
       }
     },
   }

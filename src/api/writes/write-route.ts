@@ -5,6 +5,7 @@ import { isRefusal, type Refusal, refuse } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import type { ApiRequest, ApiResponse, ApiRoute, PathCheckRequest } from '../../ports/api.ts'
 import { noParams } from '../no-params.ts'
+import { READ_LAG_HEADER } from '../read-your-writes.ts'
 import { type TenantScoped, tenantOf } from './tenant-lookup.ts'
 import { createWriteContext, type WriteContext } from './write-context.ts'
 import type { WriteResponse } from './write-progress.ts'
@@ -110,20 +111,26 @@ function refusalsOf<Params, Body, Filter>({
   ]
 }
 
-/** Answers one request: resolves its workspace, runs the route's procedure, and waits until reads show what it wrote. */
+/**
+ * Answers one request: resolves its workspace, runs the route's procedure, and waits until reads show what it wrote. A write
+ * that cannot be read back because a query fails is answered without its record, since it has been made.
+ */
 function handlerOf<Params, Body, Filter>(tools: WriteTools, definition: RouteDefinition<Params, Body, Filter>) {
-  const { name, record, tenantFrom, run } = definition
+  const { name, record, responses, tenantFrom, run } = definition
   return async (request: ApiRequest<Params, Body, Filter>): Promise<ApiResponse | Refusal> => {
     const { params, principal } = request
     const recordId = record?.(params, principal.tenant?.workspaceId ?? '') ?? null
-    const { context, complete } = createWriteContext(tools, request, name, recordId)
+    const { context, progress } = createWriteContext(tools, request, name, recordId)
     if (tenantFrom) {
       const tenant = await tenantOf(tools.views, tenantFrom, byId.parse(params).id)
       if (tenant === null) return refuse('not-found')
       context.setTenant(tenant)
     }
-    const response = await run(context)
-    return isRefusal(response) ? response : complete(response)
+    const response = await run(context).catch((error: unknown) => {
+      if (!progress.isReadFault(error)) throw error
+      return { status: Number(Object.keys(responses)[0]), body: {}, headers: READ_LAG_HEADER }
+    })
+    return isRefusal(response) ? response : progress.complete(response)
   }
 }
 

@@ -9,7 +9,7 @@ import { type Problem, problemsOf } from '../shared/problems.ts'
 import { patchSchedule, schedule, scheduleInput, scheduleProblem } from '../shared/schedule.ts'
 import { createRecordUpdate, type SliceOf } from '../shared/slice.ts'
 import { normalizeStates, states, statesProblem } from '../shared/states.ts'
-import { zoneProblem } from '../shared/zones.ts'
+import { zoneOrUtc, zoneProblem } from '../shared/zones.ts'
 import { verticalId } from './vertical.ts'
 
 export const campaignStatus = z.enum(['draft', 'live', 'paused', 'restricted', 'archived'])
@@ -124,7 +124,7 @@ export function defaultCampaign(name: string, zone: string): CampaignSettings {
     dailyCap: 0,
     concurrencyCap: 0,
     hoursSchedule: null,
-    timezone: zone,
+    timezone: zoneOrUtc(zone),
     states: [],
     payout: { mode: 'revshare', payoutCents: null, revsharePct: 0, minPayoutCents: null, maxPayoutCents: null },
     discloseCallerId: false,

@@ -6,6 +6,7 @@ import { CALL_CAP, CENTS, NAME, TEXT } from '../shared/limits.ts'
 import { isSameName } from '../shared/names.ts'
 import { applyPatch } from '../shared/patch.ts'
 import { createRecordUpdate, type SliceOf } from '../shared/slice.ts'
+import { zoneOrUtc } from '../shared/zones.ts'
 
 export const buyerStatus = z.enum(['active', 'paused', 'archived'])
 export type BuyerStatus = z.infer<typeof buyerStatus>
@@ -68,7 +69,7 @@ export function defaultBuyer(name: string, zone: string): BuyerSettings {
     contactName: null,
     contactEmail: null,
     contactPhone: null,
-    timezone: zone,
+    timezone: zoneOrUtc(zone),
     externalRef: null,
     notes: null,
     concurrencyCap: 0,

@@ -90,7 +90,7 @@ export function targetProblems(
     ...(rtb ? rtbProblems(rtb) : []),
     ...(rtb ? pathProblems(input.rtb) : []),
     ...settings.tagFilters.map(tagFilterProblem),
-    ['timezone', zoneProblem(settings.timezone)],
+    ['timezone', input.timezone === undefined ? null : zoneProblem(input.timezone)],
     ['hoursSchedule', input.hoursSchedule ? scheduleProblem(input.hoursSchedule) : null],
     ['states', statesProblem(settings.states)],
   ]

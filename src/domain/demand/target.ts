@@ -10,6 +10,7 @@ import { applyPatch } from '../shared/patch.ts'
 import { patchSchedule, schedule, scheduleInput } from '../shared/schedule.ts'
 import { createRecordUpdate, type SliceOf } from '../shared/slice.ts'
 import { normalizeStates, states } from '../shared/states.ts'
+import { zoneOrUtc } from '../shared/zones.ts'
 import { bidResult } from './bid-answer.ts'
 import { DEFAULT_RTB, defaultEndpoint, endpoint, endpointSettings, storedRtb, tagFilter } from './endpoint.ts'
 
@@ -169,7 +170,7 @@ export function defaultTarget(
     dailyRevenueCapCents: 0,
     capCountsOn: 'connected',
     states: [],
-    timezone: zone,
+    timezone: zoneOrUtc(zone),
     hoursSchedule: null,
     dedupeWindowSeconds: 0,
     tagFilters: [],

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { id } from '../../kernel/wire.ts'
 import { TEXT } from './limits.ts'
+import { canonicalZone } from './zones.ts'
 
 /** A phone number in E.164: plus sign, country code, digits. */
 export const e164 = z
   .string()
   .regex(/^\+[1-9]\d{6,14}$/, { error: 'must be a phone number in E.164 format, for example +13105550100' })
-/** A time zone's name. `zones.ts` checks that it exists, because records differ in the refusal. */
-export const timezone = z.string().min(1).max(TEXT.zone)
+/** A time zone's name, in its canonical spelling. `zones.ts` checks that it exists, because records differ in the refusal. */
+export const timezone = z.string().min(1).max(TEXT.zone).overwrite(canonicalZone)
 /** SHA-256, hexadecimal. */
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 export const statusNote = z.string().max(TEXT.statusNote)

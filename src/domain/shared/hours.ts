@@ -2,6 +2,7 @@ import { Temporal } from 'temporal-polyfill'
 import { memoize } from './memoize.ts'
 import { DAYS, type DayTable, mapDays, type Schedule } from './schedule.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './time.ts'
+import { zoneOrUtc } from './zones.ts'
 
 /** Zones change their offset only at quarters of an hour, so one offset holds for a whole quarter. */
 const QUARTER_MS = 15 * MINUTE_MS
@@ -26,7 +27,7 @@ function readOffset(format: Intl.DateTimeFormat, instantMs: number): number {
 
 const wallClockOf = memoize((zone): WallClock => {
   const format = new Intl.DateTimeFormat('en-US', {
-    timeZone: zone,
+    timeZone: zoneOrUtc(zone),
     hourCycle: 'h23',
     year: 'numeric',
     month: 'numeric',
@@ -110,8 +111,9 @@ const dayCache = new Map<string, LocalDay>()
 const DAY_CACHE_MAX = 2_000
 
 function localDayOf(zone: string, instantMs: number, daysBack: number): LocalDay {
-  const date = Temporal.Instant.fromEpochMilliseconds(instantMs).toZonedDateTimeISO(zone).toPlainDate()
-  const startOf = (back: number) => date.subtract({ days: back }).toZonedDateTime(zone).epochMilliseconds
+  const known = zoneOrUtc(zone)
+  const date = Temporal.Instant.fromEpochMilliseconds(instantMs).toZonedDateTimeISO(known).toPlainDate()
+  const startOf = (back: number) => date.subtract({ days: back }).toZonedDateTime(known).epochMilliseconds
   return { from: startOf(0), to: startOf(-1), midnight: startOf(daysBack) }
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { SCHEDULE, TEXT } from './limits.ts'
 import { excerpt } from './problems.ts'
-import { zoneProblem } from './zones.ts'
+import { canonicalZone, zoneOrUtc, zoneProblem } from './zones.ts'
 
 /** The days of a schedule, from Monday. */
 export const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
@@ -46,7 +46,7 @@ const windowInput = z
 
 /** A schedule in a request: a missing day is closed, a missing zone is the record's. */
 export const scheduleInput = z.object({
-  tz: z.string().max(TEXT.zone).nullish(),
+  tz: z.string().max(TEXT.zone).overwrite(canonicalZone).nullish(),
   days: z.record(z.string(), z.array(windowInput).max(SCHEDULE.windowsPerDay).readonly()),
 })
 export type ScheduleInput = Readonly<z.infer<typeof scheduleInput>>
@@ -78,6 +78,6 @@ export function patchSchedule(
   input: ScheduleInput | null | undefined,
   zones: { readonly input: string | undefined; readonly record: string },
 ): Schedule | null {
-  const next = input === undefined ? current : input && normalizeSchedule(input, zones.record)
+  const next = input === undefined ? current : input && normalizeSchedule(input, zoneOrUtc(zones.record))
   return next && zones.input !== undefined ? { ...next, tz: zones.input } : next
 }

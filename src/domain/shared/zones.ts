@@ -1,20 +1,26 @@
-import { TEXT } from './limits.ts'
-import { memoize } from './memoize.ts'
 import { excerpt } from './problems.ts'
+import { ZONE_NAMES } from './zone-names.ts'
 
-const CACHE_MAX = 2_000
+const DEFAULT_ZONE = 'UTC'
 
-const isKnownToIntl = memoize((zone) => {
-  try {
-    return new Intl.DateTimeFormat('en-US', { timeZone: zone }).resolvedOptions().timeZone !== ''
-  } catch {
-    return false
-  }
-}, CACHE_MAX)
+const spellings: ReadonlyMap<string, string> = new Map(ZONE_NAMES.map((name) => [name.toLowerCase(), name]))
 
-/** Whether a text names an IANA time zone. Offsets such as +01:00, which Intl accepts too, do not. */
+/** The canonical spelling of an IANA time zone's name; any other text as it is. A link keeps its own name. */
+export function canonicalZone(zone: string): string {
+  return spellings.get(zone.toLowerCase()) ?? zone
+}
+
+/**
+ * Whether a text names an IANA time zone, in any case. A fixed list decides: `Intl` also takes offsets and legacy names such
+ * as BST, which it reads as Dhaka's time.
+ */
 export function isZone(zone: string): boolean {
-  return zone.length <= TEXT.zone && /^[A-Za-z]/.test(zone) && isKnownToIntl(zone)
+  return spellings.has(zone.toLowerCase())
+}
+
+/** A stored zone as it applies: earlier versions stored names that are no IANA zones, and those read as UTC. */
+export function zoneOrUtc(zone: string): string {
+  return spellings.get(zone.toLowerCase()) ?? DEFAULT_ZONE
 }
 
 /** What is wrong with a time zone, as a sentence; null when it is valid. */

@@ -217,7 +217,7 @@ export function applyLaneInput(
 export function laneProblems(terms: LaneTerms, input: LaneInput): Readonly<Record<string, string>> | null {
   const rules: readonly Problem[] = [
     ...Object.entries(payoutProblems(terms.payoutMode, terms)),
-    ['timezone', terms.timezone && zoneProblem(terms.timezone)],
+    ['timezone', input.timezone ? zoneProblem(input.timezone) : null],
     ['hoursSchedule', input.hoursSchedule ? scheduleProblem(input.hoursSchedule) : null],
     ['states', terms.states && statesProblem(terms.states)],
   ]

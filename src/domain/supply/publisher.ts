@@ -6,6 +6,7 @@ import { nameSchema, nullableText, statusNote, timezone } from '../shared/fields
 import { NAME, PREFIX, TEXT } from '../shared/limits.ts'
 import { applyPatch } from '../shared/patch.ts'
 import type { SliceOf } from '../shared/slice.ts'
+import { zoneOrUtc } from '../shared/zones.ts'
 
 export const publisherStatus = z.enum(['onboarding', 'live', 'paused', 'review', 'terminated'])
 export type PublisherStatus = z.infer<typeof publisherStatus>
@@ -127,7 +128,7 @@ export function defaultPublisher(name: string, routingPrefix: string, zone: stri
     contactEmail: null,
     contactPhone: null,
     contactIm: null,
-    timezone: zone,
+    timezone: zoneOrUtc(zone),
     portalEnabled: false,
     payoutSchedule: 'net_30',
     payoutMethod: 'ach',
