@@ -25,7 +25,7 @@ export const conversionInput = z.object({
 
 /**
  * Converts a call: a key posts a buyer's postback, a person sets a mark. A call takes one postback, and one mark before it;
- * repeats are recognized by `externalId` and command. A call that has not settled yet settles by the last one. A postback
+ * repeats are recognized by `externalId` (a postback's among postbacks only) and by command. A call that has not settled yet settles by the last one. A postback
  * without revenue or note keeps those of the mark.
  */
 export const postConversion = defineCommand({
@@ -40,11 +40,14 @@ export const postConversion = defineCommand({
     if (!ended) return refuse('conflict', { outcome: 'live' }, 'The call is still live.')
     if (!answeredAttempt(state))
       return refuse('conflict', null, 'The call reached no buyer, so there is nothing to convert.')
+    const source = actor.type === 'key' ? ('postback' as const) : ('manual' as const)
+    // A mark with the same `externalId` is another statement: it must not swallow the revenue of the buyer's postback.
     const again = posts.some(
-      (one) => one.commandId === commandId || (externalId !== null && one.externalId === externalId),
+      (one) =>
+        one.commandId === commandId ||
+        (externalId !== null && one.externalId === externalId && (source === 'manual' || one.source === 'postback')),
     )
     if (again) return []
-    const source = actor.type === 'key' ? ('postback' as const) : ('manual' as const)
     const last = posts.at(-1)
     if (last && (last.source === 'postback' || source === 'manual')) {
       return refuse('already-converted', { conversionSource: last.source })

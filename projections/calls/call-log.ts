@@ -66,8 +66,9 @@ export const callLog = defineProjection({
     { workspaceId: 1, startedMs: -1, _id: 1, csvRow: 1 },
     // The last call of each number.
     { workspaceId: 1, numberId: 1, startedMs: -1 },
-    // The caller: the one selective filter over very many calls.
+    // The caller and the reference: the selective filters over very many calls.
     { workspaceId: 1, callerReversed: 1 },
+    { workspaceId: 1, ref: 1 },
   ],
   // Fields that pages of calls are filtered and sorted by.
   columns: [

@@ -63,10 +63,16 @@ function withAttempt(doc: Doc, attemptNo: number, changes: Partial<StoryAttempt>
   return doc.attempts.map((each) => (each.attemptNo === attemptNo ? { ...each, ...changes } : each))
 }
 
+/** Whether the call reached no buyer: its summary then says why, whatever its books become. */
+function isUnrouted({ steps }: Doc): boolean {
+  return steps.some(({ step }) => step === 'unrouted')
+}
+
 /** A call's waterfall, by call id, with the sentences as they were recorded, in their order. */
 export const callStory = defineProjection({
   name: 'call-story',
-  version: 3,
+  // 4: corrected books leave the summary of an unrouted call.
+  version: 4,
   events: callEvents,
   doc,
   indexes: [],
@@ -143,7 +149,7 @@ export const callStory = defineProjection({
       const { targetId, sentence } = event.data
       return {
         ...addToStory(doc, storyEventOf(event, 'system', 'call.settled'), settlementStep(event.data)),
-        summary: targetId === null ? doc.summary : sentence,
+        summary: targetId === null || isUnrouted(doc) ? doc.summary : sentence,
       }
     },
     ConversionPosted: (doc, event) => ({
@@ -163,7 +169,7 @@ export const callStory = defineProjection({
     CallTagged: (doc, event) => addToStory(doc, storyEventOf(event, 'system', 'call.tagged')),
     BooksChanged: (doc, event) => ({
       ...addToStory(doc, storyEventOf(event, 'system', 'books.changed'), booksChangedStep(event.data)),
-      summary: event.data.sentence,
+      summary: isUnrouted(doc) ? doc.summary : event.data.sentence,
     }),
     UsageCharged: (doc, event) => addToStory(doc, storyEventOf(event, 'system', 'usage.charged')),
     RecordingSaved: (doc, event) => addToStory(doc, storyEventOf(event, 'carrier', 'recording.saved')),

@@ -25,6 +25,11 @@ export const callFilters = {
   buyerId: id.optional(),
   targetId: id.optional(),
   numberId: id.optional(),
+  ref: z
+    .string()
+    .toUpperCase()
+    .regex(/^CA-\d{10}$/, { error: 'must be the reference of a call, for example CA-0000000001' })
+    .optional(),
   status: callStatus.optional(),
   outcome: callOutcome.optional(),
   minTalk: talk.optional(),
@@ -102,13 +107,15 @@ function tagCondition(key: string | undefined, value: string | undefined): Filte
 type CallFields = { readonly [Path in keyof CallRecord | `${string}.id`]?: Filter[string] }
 
 function fieldConditions(query: CallQuery): CallFields {
-  const { campaignId, publisherId, buyerId, targetId, numberId, status, outcome, caller, reason, hasRecording } = query
+  const { campaignId, publisherId, buyerId, targetId, numberId, ref, status } = query
+  const { outcome, caller, reason, hasRecording } = query
   return {
     'campaign.id': campaignId,
     'publisher.id': publisherId,
     'buyer.id': buyerId,
     'target.id': targetId,
     numberId,
+    ref,
     status,
     outcome: outcome === 'connected' ? { $in: ['connected', 'converted'] } : outcome,
     talkSeconds: rangeCondition(query.minTalk, query.maxTalk),

@@ -56,7 +56,7 @@ function liveRowOf(doc: CallDoc, at: string): z.infer<typeof liveCallRow> {
   }
 }
 
-/** Number of calls on the board, and of those that are connected: from the rows, or from the store when the board is full. */
+/** Number of calls in progress, and of those that are connected: from the rows, or from the store when the board is full. */
 async function countLiveCalls(views: ReadStore, filter: Filter, rows: readonly CallDoc[]) {
   if (rows.length < LIVE_BOARD.calls)
     return { count: rows.length, connected: rows.filter(({ status }) => status === TALKING).length }
@@ -67,7 +67,7 @@ async function countLiveCalls(views: ReadStore, filter: Filter, rows: readonly C
   return { count, connected }
 }
 
-/** The live board: calls that have not ended, newest first. */
+/** The live board: calls that have not ended, newest first. `truncated` where more are in progress than the board lists. */
 export const liveCalls = defineQuery({
   name: 'live-calls',
   summary: 'List the calls in progress',
@@ -77,7 +77,13 @@ export const liveCalls = defineQuery({
   ],
   params: z.object({}),
   query: z.object({}),
-  response: z.object({ live: z.array(liveCallRow), count: z.int(), connected: z.int(), at: instant }),
+  response: z.object({
+    live: z.array(liveCallRow),
+    count: z.int(),
+    connected: z.int(),
+    truncated: z.boolean(),
+    at: instant,
+  }),
   headers: { 'cache-control': 'no-store' },
   reads: [callLog],
   async run({ views }: QueryPorts, { tenant, now }) {
@@ -88,6 +94,12 @@ export const liveCalls = defineQuery({
       status: { $in: [...ON_BOARD] },
     }
     const rows = await readAll(views, callLog, { filter, sort: { startedMs: -1 }, limit: LIVE_BOARD.calls })
-    return { live: rows.map((doc) => liveRowOf(doc, now)), ...(await countLiveCalls(views, filter, rows)), at: now }
+    const counts = await countLiveCalls(views, filter, rows)
+    return {
+      live: rows.map((doc) => liveRowOf(doc, now)),
+      ...counts,
+      truncated: counts.count > rows.length,
+      at: now,
+    }
   },
 })

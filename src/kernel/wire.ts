@@ -59,13 +59,35 @@ export const queryBoolean = z
   .transform((text) => text === 'true')
   .meta({ type: 'boolean', enum: undefined })
 
-const bareDate = z.iso.date().transform((date) => `${date}T00:00:00.000Z`)
-const anyInstant = z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString())
+/** ISO 8601 in its extended and its basic format: a date, or a date and time (seconds may be left out) with an offset. */
+const ISO_DATE = /^(\d{4})-?(\d{2})-?(\d{2})$/
+const ISO_TIME =
+  /^([01]\d|2[0-3]):?([0-5]\d)(?::?([0-5]\d)(?:[.,](\d{1,9}))?)?(?:Z|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)$/i
+const realDate = z.iso.date()
+
+/** An instant in ISO 8601 as UTC with milliseconds; null for any other text. A bare date is its midnight in UTC. */
+function parseInstant(text: string): string | null {
+  const [day = '', time, ...rest] = text.split(/[Tt]/)
+  const [, year, month, date] = ISO_DATE.exec(day) ?? []
+  if (rest.length > 0 || !realDate.safeParse(`${year}-${month}-${date}`).success) return null
+  if (time === undefined) return `${year}-${month}-${date}T00:00:00.000Z`
+  const parts = ISO_TIME.exec(time)
+  if (!parts) return null
+  const [, hours, minutes, seconds = '00', fraction = '', sign = '+', offsetHours = '00', offsetMinutes = '00'] = parts
+  const millis = fraction.padEnd(3, '0').slice(0, 3)
+  const iso = `${year}-${month}-${date}T${hours}:${minutes}:${seconds}.${millis}${sign}${offsetHours}:${offsetMinutes}`
+  return new Date(iso).toISOString()
+}
 
 /** An instant in a query string; a bare date is its midnight in UTC. Read as ISO 8601, UTC, milliseconds. */
 export const queryInstant = z
-  .union([bareDate, anyInstant], { error: 'must be an ISO 8601 instant or a date' })
-  .meta({ type: 'string', anyOf: undefined })
+  .string()
+  .transform((text, { addIssue }) => {
+    const parsed = parseInstant(text)
+    if (parsed === null) addIssue('must be an ISO 8601 instant or a date')
+    return parsed ?? z.NEVER
+  })
+  .meta({ type: 'string' })
 
 /** One of the values, or the default when there is none or it is unknown (Document 1, shared convention 4). */
 function enumOrDefault<const Values extends readonly [string, ...string[]]>(values: Values, fallback: Values[number]) {

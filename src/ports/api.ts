@@ -120,6 +120,8 @@ export interface ApiRoute {
   readonly query: z.ZodType
   /** Null for a route without a body. */
   readonly body: z.ZodType | null
+  /** Objects in the body whose keys are the client's own names, so that `__proto__` is one too. */
+  readonly ownKeyFields?: readonly string[]
   /** Fields of the record that a body may not contain: `field-not-writable`, checked before the rest of the body. */
   readonly readOnlyFields?: readonly string[]
   /** Successful responses by status, for OpenAPI and for tests. */

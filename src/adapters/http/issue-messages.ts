@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { unescapeKey } from '../../kernel/proto-key.ts'
 
 type RawIssue = z.core.$ZodRawIssue
 type Issue = z.core.$ZodIssue
@@ -111,7 +112,8 @@ function problemEntries(
   whole: string,
 ): readonly (readonly [string, string])[] {
   const path = [...prefix, ...issue.path]
-  const name = (...more: readonly PropertyKey[]) => [...path, ...more].map(String).join('.') || whole
+  const name = (...more: readonly PropertyKey[]) =>
+    [...path, ...more].map((key) => unescapeKey(String(key))).join('.') || whole
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => [name(key), issue.message])
   if (issue.code === 'invalid_union') {
     const inner = closestBranch(issue.errors).flatMap((nested) => problemEntries(withMessage(nested), path, whole))

@@ -137,6 +137,7 @@ export function mountRoute(server: FastifyInstance, route: ApiRoute, context: Mo
     // A generated file has no automatic HEAD route: an export would be logged although nothing was sent.
     exposeHeadRoute: route.contentType === undefined,
     bodyLimit: context.bodyLimit(route),
+    config: { ownKeyFields: route.ownKeyFields ?? [] },
     schema: routeSchemaOf(route, context.documentation),
     ...checks,
   })

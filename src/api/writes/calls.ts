@@ -79,6 +79,7 @@ const tag = defineWrite({
   mounts: mounts('tags'),
   params,
   body: z.object({ tags: tagsInput }),
+  ownKeyFields: ['tags'],
   responses: { 200: z.object({ tags, tagSources }) },
   notFoundParam: missingCallParam,
   command: tagCall,

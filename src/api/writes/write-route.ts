@@ -36,6 +36,8 @@ export interface RouteDeclaration<Params, Body, Filter> {
   readonly params?: z.ZodType<Params>
   readonly query?: z.ZodType<Filter>
   readonly body?: z.ZodType<Body>
+  /** Objects in the body whose keys are the client's own names. */
+  readonly ownKeyFields?: readonly string[]
   /** Fields of the record that this route does not accept: `field-not-writable`, checked before the rest of the body. */
   readonly readOnlyFields?: readonly string[]
   /** Schemas of the successful responses by status. */
@@ -138,7 +140,16 @@ function handlerOf<Params, Body, Filter>(tools: WriteTools, definition: RouteDef
 export function defineWriteRoute<Params = unknown, Body = unknown, Filter = unknown>(
   definition: RouteDefinition<Params, Body, Filter>,
 ): Write {
-  const { name, summary, method, mounts, responses, readOnlyFields = [], allowLapsed = false } = definition
+  const {
+    name,
+    summary,
+    method,
+    mounts,
+    responses,
+    readOnlyFields = [],
+    ownKeyFields = [],
+    allowLapsed = false,
+  } = definition
   const { params = noParams, query = noParams, body = null, contentType, responseHeaders = [], record } = definition
   return (tools) => {
     const notFoundParam = pathCheckOf(tools, definition)
@@ -150,6 +161,7 @@ export function defineWriteRoute<Params = unknown, Body = unknown, Filter = unkn
       query,
       body,
       readOnlyFields,
+      ownKeyFields,
       responses,
       responseHeaders: [...responseHeaders, ...(record ? ['etag'] : [])],
       ...(contentType === undefined ? {} : { contentType }),

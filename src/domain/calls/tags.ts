@@ -1,5 +1,6 @@
 import type { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
+import { escapeKey, PROTO_KEY, unescapeKey } from '../../kernel/proto-key.ts'
 import { TAG } from '../shared/limits.ts'
 
 const TAG_KEY = new RegExp(`^[A-Za-z0-9._-]{1,${TAG.key}}$`)
@@ -14,18 +15,20 @@ const DOT = '․'
 
 /** A tag's key as documents store it. */
 export function storedTag(key: string): string {
-  return key.replaceAll('.', DOT)
+  return escapeKey(key).replaceAll('.', DOT)
 }
 
 /** Tags by their own keys, from the stored ones. */
 export function tagsOf(stored: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(stored).map(([key, value]) => [key.replaceAll(DOT, '.'), value]))
+  return Object.fromEntries(
+    Object.entries(stored).map(([key, value]) => [unescapeKey(key).replaceAll(DOT, '.'), value]),
+  )
 }
 
 /** Tags by their own keys as JSON, from the stored ones. */
 export function tagsText(stored: Readonly<Record<string, string>>): string {
   const text = JSON.stringify(stored)
-  return text.includes(DOT) ? JSON.stringify(tagsOf(stored)) : text
+  return text.includes(DOT) || text.includes(PROTO_KEY) ? JSON.stringify(tagsOf(stored)) : text
 }
 
 /** Tags by key. */
@@ -45,13 +48,16 @@ export function tagValue(value: string | number | boolean): string {
 
 /** Tags in a request; null removes a tag. */
 export const tagsInput = z.record(
-  z.string().regex(TAG_KEY, { error: `must be 1 to ${TAG.key} letters, digits, dots, hyphens or underscores` }),
+  z.string().refine((key) => isTagKey(unescapeKey(key)), {
+    error: `must be 1 to ${TAG.key} letters, digits, dots, hyphens or underscores`,
+  }),
   z.union([z.string(), z.number(), z.boolean(), z.null()], { error: 'must be a text, a number, a boolean or null' }),
 )
 
 /** The changes that a request makes to present tags. */
 export function tagChanges(tags: Tags, sent: z.infer<typeof tagsInput>): readonly TagChange[] {
-  return Object.entries(sent).flatMap(([key, value]) => {
+  return Object.entries(sent).flatMap(([sentKey, value]) => {
+    const key = unescapeKey(sentKey)
     const [before, after] = [tags.get(key) ?? null, value === null ? null : tagValue(value)]
     return before === after ? [] : [{ key, before, after }]
   })

@@ -43,11 +43,15 @@ export function slotsTakenAt({ taken, total }: Counter, at: string): Readonly<Re
   return { hour: taken.get(hour, 0), day: taken.get(day, 0), month: taken.get(month, 0), total }
 }
 
-/** Checks the call caps at an instant: the first one that is reached; null when there is room under each. */
+/**
+ * Checks the call caps at an instant: the first one that is reached; null when there is room under each. `held` counts the
+ * slots of a window that dials hold and that may yet be given back: the sentence names them apart.
+ */
 export function checkCallCaps(
   kind: CapOwner,
   caps: CallCaps & WithName,
   counter: () => Counter,
+  held: (window: string) => number,
   at: string,
 ): SkipDetail | null {
   if (CAPS.every(({ capOf }) => capOf(caps) === 0)) return null
@@ -56,8 +60,10 @@ export function checkCallCaps(
   if (!full) return null
   const cap = full.capOf(caps)
   const count = taken[full.window]
+  const unsettled = held(full.window === 'total' ? '' : windowsOf(at)[full.window])
+  const apart = unsettled === 0 ? '' : `, ${unsettled} of them not yet settled`
   return {
-    sentence: `${kind} ${caps.name} has reached its ${full.name} cap: ${count} of ${cap} calls.`,
+    sentence: `${kind} ${caps.name} has reached its ${full.name} cap: ${count} of ${cap} calls${apart}.`,
     figures: { window: full.name, cap, count },
   }
 }

@@ -10,6 +10,7 @@ import { isInsideWindow, type LastSeen, targetCallerKey } from './callers.ts'
 import { checkCallCaps, checkConcurrencyCap, checkRevenueCap, type SkipDetail } from './caps.ts'
 import { type Counter, counterOf } from './counters.ts'
 import type { Arrival, Planned, Skip } from './decision.ts'
+import { heldSlots } from './held-slots.ts'
 import type { LedgerState } from './ledger.ts'
 import { checkTagFilters } from './tag-filters.ts'
 import { suppressionEndAt, type TargetHealth } from './target-health.ts'
@@ -21,6 +22,7 @@ export interface EligibilityContext {
   readonly caller: string | null
   readonly callerState: string | null
   readonly tags: Arrival['tags']
+  readonly campaignName: string
   /** States of the campaign, as they were at the arrival. */
   readonly campaignStates: readonly string[]
   readonly lastSeen: LastSeen
@@ -34,6 +36,9 @@ interface Candidate extends EligibilityContext {
   /** Counters of the target and of its buyer, read only when there is a cap to compare them with. */
   readonly counter: () => Counter
   readonly buyerCounter: () => Counter
+  /** Slots in a window that calls hold without counting yet. */
+  readonly held: (window: string) => number
+  readonly buyerHeld: (window: string) => number
 }
 
 interface Rule {
@@ -48,13 +53,19 @@ const getHealth = memoizedGet<TargetHealth>()
 
 const NOTHING_TO_DIAL = 'The target has nothing to dial.'
 
-function checkStates({ target, callerState, campaignStates }: Candidate): SkipDetail | null {
-  const lists = [campaignStates, target.states].filter((states) => states.length > 0)
-  if (lists.every((states) => callerState !== null && states.includes(callerState))) return null
+function checkStates({ target, callerState, campaignName, campaignStates }: Candidate): SkipDetail | null {
+  const lists = [
+    { owner: `Campaign ${campaignName}`, states: campaignStates },
+    { owner: `Target ${target.name}`, states: target.states },
+  ]
+  const refusing = lists.find(
+    ({ states }) => states.length > 0 && (callerState === null || !states.includes(callerState)),
+  )
+  if (!refusing) return null
   return {
     sentence: callerState
-      ? `Target ${target.name} does not take callers from ${callerState}.`
-      : `Target ${target.name} takes callers of certain states only, and the caller's is not known.`,
+      ? `${refusing.owner} does not take callers from ${callerState}.`
+      : `${refusing.owner} takes callers of certain states only, and the caller's is not known.`,
     figures: { state: callerState },
   }
 }
@@ -113,12 +124,12 @@ const RULES: readonly Rule[] = [
     reason: 'concurrency',
     check: ({ target, counter }) => checkConcurrencyCap('Target', target, counter),
   },
-  { reason: 'capped', check: ({ target, counter, at }) => checkCallCaps('Target', target, counter, at) },
+  { reason: 'capped', check: ({ target, counter, held, at }) => checkCallCaps('Target', target, counter, held, at) },
   {
     reason: 'buyer_capped',
-    check: ({ buyer, buyerCounter, at }) =>
+    check: ({ buyer, buyerCounter, buyerHeld, at }) =>
       checkConcurrencyCap('Buyer', buyer, buyerCounter) ??
-      checkCallCaps('Buyer', buyer, buyerCounter, at) ??
+      checkCallCaps('Buyer', buyer, buyerCounter, buyerHeld, at) ??
       checkRevenueCap('Buyer', buyer, buyerCounter, at),
   },
   {
@@ -149,6 +160,8 @@ export function checkEligibility(
     buyer,
     counter: () => counterOf(ledger, 'target', target.id),
     buyerCounter: () => counterOf(ledger, 'buyer', buyer.id),
+    held: (window) => heldSlots(ledger.calls, 'target', target.id, window),
+    buyerHeld: (window) => heldSlots(ledger.calls, 'buyer', buyer.id, window),
   }
   for (const { reason, check } of RULES) {
     const detail = check(candidate)

@@ -8,7 +8,6 @@ import { checkEligibility, type EligibilityContext } from './eligibility.ts'
 export interface WaterfallInput extends EligibilityContext {
   readonly plan: readonly Planned[]
   readonly settings: RoutingSettings
-  readonly campaignName: string
   readonly dialedNumber: string
   /** Dials made so far. */
   readonly attempts: number

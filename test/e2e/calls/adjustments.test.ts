@@ -183,6 +183,8 @@ it('an adjustment fills a revenue cap, and another frees it', async () => {
 
 it('figures of a call that reached no buyer may be set, but it does not convert', async () => {
   const missed = await play(0, { script: { [DESK]: [{ result: 'busy', afterSeconds: 1 }] } })
+  const { summary } = (await main.readCall(missed.id)).story
+  expect(summary).toEqual({ outcome: 'unrouted', sentence: missed.reasonSentence })
   expect((await byKey(missed.id, { payoutCents: 25 })).body.call).toMatchObject({
     outcome: 'unrouted',
     reasonCode: 'all_targets_failed',
@@ -190,6 +192,7 @@ it('figures of a call that reached no buyer may be set, but it does not convert'
     payoutCents: 25,
     profitCents: -25,
   })
+  expect((await main.readCall(missed.id)).story.summary).toEqual(summary)
   expect(codeOf(await byKey(missed.id, { converted: true }))).toEqual([409, 'conflict'])
 })
 

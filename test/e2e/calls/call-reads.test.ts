@@ -175,3 +175,43 @@ it('a workspace does not see the calls of another', async () => {
     (await other.rest(`/api/v1/calls${queryString({ ...FEBRUARY, campaignId: the.solar.campaignId })}`)).body.total,
   ).toBe(0)
 })
+
+it('the list takes ref, in any case, beside the other filters', async () => {
+  const [row] = (await list(FEBRUARY)).body.data
+  for (const ref of [row.ref, row.ref.toLowerCase()]) {
+    const { body } = await list({ ...FEBRUARY, ref })
+    expect([body.total, body.stats.count, body.data.map(({ id }: Json) => id)]).toEqual([1, 1, [row.id]])
+  }
+  expect((await list({ ...FEBRUARY, ref: row.ref, status: 'busy' })).body.total).toBe(row.status === 'busy' ? 1 : 0)
+  expect((await list({ ...FEBRUARY, ref: 'CA-9999999999' })).body.data).toEqual([])
+  for (const ref of ['CA-1', row.id, '']) {
+    const { status, body } = await list({ ref })
+    expect([status, body.error.code, Object.keys(body.error.details)]).toEqual([400, 'validation_error', ['ref']])
+  }
+})
+
+it('instants are read in every form of ISO 8601', async () => {
+  const want = '2026-02-20T10:00:00.000Z'
+  for (const from of [
+    '2026-02-20T10:00Z',
+    '2026-02-20T15:30:00+0530',
+    '2026-02-20T15:30:00+05:30',
+    '20260220T100000Z',
+    '20260220T1000Z',
+    '20260220T090000-01',
+    '2026-02-20T10:00:00.000000Z',
+    '2026-02-20t10:00:00z',
+  ]) {
+    const { status, body, text } = await list({ from, to: '20260221' })
+    expect([from, status, body.from, body.to], text).toEqual([from, 200, want, '2026-02-21T00:00:00.000Z'])
+  }
+  for (const from of [
+    '2026-02-20T10:00',
+    '2026-02-30T10:00Z',
+    '20260230',
+    '2026-02-20T24:00Z',
+    '2026-02-20T',
+    '2026-2-2',
+  ])
+    expect([from, (await list({ from })).body.error?.code]).toEqual([from, 'validation_error'])
+})

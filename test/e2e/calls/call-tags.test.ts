@@ -155,10 +155,35 @@ it('a body without tags is refused', async () => {
   expect(extra.body.error.details).toEqual({ more: expect.any(String) })
   const proto = await main.rest(`/api/v1/calls/${id}/tags`, {
     method: 'POST',
-    body: '{"tags":{"__proto__":"x","a":"b"}}',
+    body: '{"tags":{"a":1},"__proto__":"x"}',
   })
   expect(codeOf(proto)).toEqual([400, 'validation_error'])
   expect((await main.readCall(id)).call.tags).toEqual(observed())
+})
+
+it('a tag may be called like the prototype of an object: its key has letters and underscores', async () => {
+  const { id } = await play({ at: minutesAgo(2) })
+  const send = (value: string) =>
+    main.rest(`/api/v1/calls/${id}/tags`, { method: 'POST', body: `{"tags":{"__proto__":${value},"a":"b"}}` })
+  const answer = await send('"x"')
+  expect(answer.status, answer.text).toBe(200)
+  expect(Object.entries(answer.body.tags)).toContainEqual(['__proto__', 'x'])
+  expect(Object.entries(answer.body.tagSources)).toContainEqual(['__proto__', 'api'])
+  const listed = async (filter: Json) => {
+    const { body } = await main.rest(`/api/v1/calls${queryString({ tagKey: '__proto__', ...filter })}`)
+    return body.data.map((call: Json) => call.id)
+  }
+  expect([await listed({}), await listed({ tagValue: 'x' }), await listed({ tagValue: 'y' })]).toEqual([[id], [id], []])
+  expect((await main.rest('/api/v1/calls/export.csv')).text).toContain('""__proto__"":""x""')
+  for (const value of ['{"polluted":1}', '[]']) {
+    const refused = await send(value)
+    expect([codeOf(refused), Object.keys(refused.body.error.details)]).toEqual([
+      [400, 'validation_error'],
+      ['tags.__proto__'],
+    ])
+  }
+  expect(Object.keys((await send('null')).body.tags)).not.toContain('__proto__')
+  expect(await listed({})).toEqual([])
 })
 
 it('concurrent tag requests all keep their tags', async () => {

@@ -285,3 +285,18 @@ it('the activity log names the key, and the figures before and after', async () 
   expect((await main.console('/api/tracking/activity?kind=call&pageSize=200')).body.data.length).toBeGreaterThan(1)
   expect((await main.console('/api/tracking/activity/verify')).body.ok).toBe(true)
 })
+
+it('a postback is known again among postbacks only: a mark with its externalId keeps it from nothing', async () => {
+  const { id } = await play(10)
+  const mark = await byUser(id, { externalId: 'crm-9', note: 'By hand' })
+  expect([mark.status, mark.body.changed, mark.body.call.revenueCents]).toEqual([200, true, 1_000])
+  expect((await byUser(id, { externalId: 'crm-9' })).body.changed).toBe(false)
+  const postback = await byKey(id, { externalId: 'crm-9', revenueCents: 4_321 })
+  expect([postback.status, postback.body.changed], postback.text).toEqual([200, true])
+  expect(postback.body.call).toMatchObject({ revenueCents: 4_321, conversionSource: 'postback' })
+  expect((await byKey(id, { externalId: 'crm-9', revenueCents: 1 })).body).toMatchObject({
+    changed: false,
+    call: { revenueCents: 4_321 },
+  })
+  expect((await byUser(id, { externalId: 'crm-9' })).body.changed).toBe(false)
+})

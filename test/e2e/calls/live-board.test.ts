@@ -37,6 +37,7 @@ async function world(writer: StreamWriter) {
     losing,
     crowded: await lone('Crowded'),
     quiet: await lone('Quiet'),
+    busy: await lone('Busy'),
   }
 }
 
@@ -94,8 +95,27 @@ it('the row of a live call follows it down the plan, and disappears at its end',
   expect([shown.elapsedSeconds, shown.talkSeconds]).toEqual([since(shown.startedAt), since(shown.answeredAt)])
   await waitUntil('The board is empty', async () => (await board()).body.count === 0)
   const console = await main.console('/api/tracking/calls/live')
-  expect(console.body).toMatchObject({ live: [], count: 0, connected: 0 })
+  expect(console.body).toMatchObject({ live: [], count: 0, connected: 0, truncated: false })
   expect(console.headers.get('cache-control')).toBe('no-store')
+})
+
+it('the board lists 200 calls, counts them all, and says that rows are left out', async () => {
+  const busy = createTenantClient(server, the.busy.tenant)
+  const place = (count: number) =>
+    Promise.all(
+      Array.from({ length: count }, async () =>
+        expect((await busy.placeCall({ to: the.busy.line.e164, callerHangsUpAfterSeconds: 900 })).status).toBe(201),
+      ),
+    )
+  const shown = async (count: number) =>
+    waitUntil(`${count} calls are live`, async () => {
+      const { body } = await board(busy)
+      return body.count === count && body
+    })
+  await place(200)
+  expect(await shown(200)).toMatchObject({ truncated: false, live: { length: 200 } })
+  await place(10)
+  expect(await shown(210)).toMatchObject({ truncated: true, live: { length: 200 } })
 })
 
 describe('as a stream', () => {

@@ -17,6 +17,7 @@ async function world(writer: StreamWriter) {
   const narrow = await buyer({ name: 'Narrow', dailyCap: 1 })
   const single = await buyer({ name: 'Single', concurrencyCap: 1 })
   const rich = await buyer({ name: 'Rich', dailyRevenueCapCents: 1_500 })
+  const booked = await buyer({ name: 'Booked', monthlyCap: 1 })
   const t = {
     second: await target(acme, { name: 'Second', endpoint: { destinationE164: '+13125550002' }, revenueCents: 2_000 }),
     single: await target(acme, { name: 'One line', concurrencyCap: 1 }),
@@ -30,6 +31,8 @@ async function world(writer: StreamWriter) {
     }),
     lifetime: await target(acme, { name: 'Lifetime', totalCap: 1 }),
     hourly: await target(acme, { name: 'Hourly', hourlyCap: 1 }),
+    held: await target(acme, { name: 'Held', dailyCap: 2, capCountsOn: 'converted', durationThresholdSeconds: 30 }),
+    owned: await target(booked, { name: 'Owned', capCountsOn: 'converted', durationThresholdSeconds: 30 }),
     narrow: await target(narrow, { name: 'Narrow desk' }),
     single1: await target(single, { name: 'Single desk' }),
     rich: await target(rich, { name: 'Rich desk', revenueCents: 1_500 }),
@@ -44,6 +47,9 @@ async function world(writer: StreamWriter) {
     narrow: await line({ name: 'Narrow' }, [t.narrow, t.second]),
     single1: await line({ name: 'Single' }, [t.single1, t.second]),
     rich: await line({ name: 'Rich' }, [t.rich, t.second]),
+    held: await line({ name: 'Held', bufferSeconds: 3_600 }, [t.held, t.second]),
+    heldLater: await line({ name: 'Held at once' }, [t.held, t.second]),
+    owned: await line({ name: 'Owned', bufferSeconds: 3_600 }, [t.owned, t.second]),
   }
   return { main, t, lines }
 }
@@ -131,4 +137,17 @@ it(`a buyer's call cap and revenue cap pass over all of its targets (${documentC
   const rich = await main.playCall({ to: the.lines.rich.e164, at: noon() })
   expect(skipsOf(rich.story)).toEqual([['Rich desk', 'buyer_capped']])
   expect(detailsOf(rich.story, 'skipped')[0]).toMatchObject({ capCents: 1_500, cents: 1_500 })
+})
+
+it('the sentence of a full cap counts the slots apart that are held until a settlement', async () => {
+  const sentenceOf = ({ story }: Json) => story.steps.find(({ step }: Json) => step === 'skipped').sentence
+  expect((await main.playCall({ to: the.lines.heldLater.e164 })).call.converted).toBe(true)
+  expect((await main.playCall({ to: the.lines.held.e164 })).call).toMatchObject({ converted: false, settledAt: null })
+  expect(sentenceOf(await main.playCall({ to: the.lines.held.e164 }))).toBe(
+    'Target Held has reached its daily cap: 2 of 2 calls, 1 of them not yet settled.',
+  )
+  await main.playCall({ to: the.lines.owned.e164 })
+  expect(sentenceOf(await main.playCall({ to: the.lines.owned.e164 }))).toBe(
+    'Buyer Booked has reached its monthly cap: 1 of 1 calls, 1 of them not yet settled.',
+  )
 })

@@ -65,7 +65,8 @@ export interface Conversion {
 export function post(model: Model, call: CallModel, conversion: Conversion): string | boolean {
   const { end, posts } = call
   if (!end || !answeredClaim(call)) return 'conflict'
-  if (posts.some(({ externalId }) => externalId !== null && externalId === conversion.externalId)) return false
+  const known = conversion.source === 'postback' ? posts.filter(({ source }) => source === 'postback') : posts
+  if (known.some(({ externalId }) => externalId !== null && externalId === conversion.externalId)) return false
   const sources = new Set(posts.map(({ source }) => source))
   if (sources.has('postback') || sources.has(conversion.source)) return 'already-converted'
   if (model.now > end.at + POSTBACK_HOURS * HOUR) return 'window-closed'
