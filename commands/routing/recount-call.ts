@@ -4,7 +4,7 @@ import { figures, figuresOf } from '../../src/domain/money/figures.ts'
 import { withCapNotifications } from '../../src/domain/routing/cap-notifications.ts'
 import { NOT_COUNTED } from '../../src/domain/routing/counted-call.ts'
 import { countedCallLookups, countedCallMemory } from '../../src/domain/routing/counted-call-memory.ts'
-import { claim } from '../../src/domain/routing/decision.ts'
+import { claim, laneKeyOf } from '../../src/domain/routing/decision.ts'
 import { callCountedEvents } from '../../src/domain/routing/event-builders.ts'
 import { ledger } from '../../src/domain/routing/ledger.ts'
 import { getEntry } from '../../src/domain/shared/windowed-map.ts'
@@ -25,6 +25,7 @@ export const recountCall = defineCommand({
     settledAt: instant,
     campaignId: id.nullable(),
     publisherId: id.nullable(),
+    laneKeyId: id.optional(),
     /** The claim that connected; null when none did. */
     claim: claim.pick({ target: true, buyer: true, capCountsOn: true, occurredAt: true }).nullable(),
     ...figures.shape,
@@ -32,7 +33,7 @@ export const recountCall = defineCommand({
   reads: { workspace },
   lookups: ({ callId }, state) => (state.calls.has(callId) ? [] : countedCallLookups(state, callId)),
   decide(
-    { callId, change, settledAt: occurredAt, campaignId, publisherId, claim, ...books },
+    { callId, change, settledAt: occurredAt, campaignId, publisherId, laneKeyId, claim, ...books },
     state,
     { reads, lookUp },
   ) {
@@ -40,7 +41,8 @@ export const recountCall = defineCommand({
     const targetId = claim?.target.id ?? null
     const buyerId = claim?.buyer.id ?? null
     const capCountsOn = claim?.capCountsOn ?? null
-    const whose = { campaignId, publisherId, targetId, buyerId, capCountsOn, claimedAt: claim?.occurredAt ?? null }
+    const lane = { publisherId, ...laneKeyOf({ laneKeyId }) }
+    const whose = { campaignId, ...lane, targetId, buyerId, capCountsOn, claimedAt: claim?.occurredAt ?? null }
     const open = claim ? state.calls.get(callId) : undefined
     // The settlement is not counted yet: count it with the present figures.
     const first = open ? callCountedEvents(open, { callId, occurredAt, ...whose, ...after }) : []

@@ -49,11 +49,14 @@ export const setLane = defineCommand({
     if (publisher.status === 'terminated')
       return refuse('conflict', { status: 'terminated' }, 'A terminated publisher cannot be given a lane.')
     const keyId = newId()
+    // Keys are never forgotten: an earlier one is that of a lane that was closed.
+    const reopened = state.routingKeys.some((one) => one.campaignId === campaignId && one.publisherId === publisherId)
     const lane = {
       ...terms,
       campaignId,
       publisherId,
       keyId,
+      ...(reopened ? { reopened } : {}),
       compatEnabled: false,
       assignedAt: now,
       termsFrozenAt: now,

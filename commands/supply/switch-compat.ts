@@ -24,6 +24,6 @@ export const switchCompat = defineCommand({
     const base = keyEventBase(state, key)
     if (!enabled) return [{ type: 'CompatDisabled', data: base }]
     const protocol = 'rtb_v1_compat' as const
-    return [{ type: 'CompatEnabled', data: { ...base, protocol, token } }]
+    return [{ type: 'CompatEnabled', data: { ...base, before: { protocol: key.protocol }, protocol, token } }]
   },
 })

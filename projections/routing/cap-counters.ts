@@ -3,7 +3,7 @@ import { type CounterKind, counterKey, type EventCounts } from '../../src/domain
 import { countsOf, type LedgerEvent } from '../../src/domain/routing/counts.ts'
 import { ledgerEvents } from '../../src/domain/routing/ledger-events.ts'
 import { isRetained, windowsOf } from '../../src/domain/shared/windows.ts'
-import { laneId } from '../../src/domain/supply/lane.ts'
+import { laneCounterId } from '../../src/domain/supply/lane.ts'
 import { workspaceIdOf } from '../../src/kernel/entity.ts'
 import type { RecordedOf } from '../../src/kernel/event.ts'
 import { defineProjection, forAllEvents } from '../../src/kernel/projection.ts'
@@ -88,10 +88,10 @@ function emptyCounters(workspaceId: string, key: string): Doc | null {
 /** Ids of the documents that an event touches. */
 function keysOf(counts: EventCounts | null): readonly string[] {
   if (!counts) return []
-  const { campaignId, publisherId, targetId, buyerId } = counts
+  const { campaignId, publisherId, laneKeyId, targetId, buyerId } = counts
   return [
     ...(campaignId ? [counterKey('campaign', campaignId)] : []),
-    ...(campaignId && publisherId ? [counterKey('lane', laneId(campaignId, publisherId))] : []),
+    ...(campaignId && publisherId ? [counterKey('lane', laneCounterId(campaignId, publisherId, laneKeyId))] : []),
     ...(targetId ? [counterKey('target', targetId)] : []),
     ...(buyerId ? [counterKey('buyer', buyerId)] : []),
   ]

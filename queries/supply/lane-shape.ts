@@ -6,7 +6,7 @@ import { numbers } from '../../projections/supply/numbers.ts'
 import { publishers } from '../../projections/supply/publishers.ts'
 import { routingKeys } from '../../projections/supply/routing-keys.ts'
 import { campaignStatus } from '../../src/domain/campaigns/campaign.ts'
-import { lane } from '../../src/domain/supply/lane.ts'
+import { lane, laneCounterId, reopenedKeyId } from '../../src/domain/supply/lane.ts'
 import { publisher } from '../../src/domain/supply/publisher.ts'
 import type { WithId } from '../../src/kernel/document.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
@@ -19,7 +19,7 @@ import { statusReference } from '../shared/reference.ts'
 import { compatShape, compatShapeOf, laneKeyShape, laneKeyShapeOf } from './routing-key-shape.ts'
 
 /** The fields of a lane on both surfaces. */
-const common = lane.omit({ campaignId: true, publisherId: true, keyId: true }).extend({
+const common = lane.omit({ campaignId: true, publisherId: true, keyId: true, reopened: true }).extend({
   effectiveBufferSeconds: z.int().nullable(),
   usage: laneUsage,
   key: laneKeyShape.nullable(),
@@ -45,6 +45,8 @@ export const LANE_READS = [lanes, routingKeys, campaigns, numbers, capCounters]
 
 type LaneDoc = WithId<DocOf<typeof lanes>>
 
+const counterIdOf = (doc: LaneDoc) => laneCounterId(doc.campaignId, doc.publisherId, reopenedKeyId(doc))
+
 async function numbersByLane(views: ReadStore, workspaceId: string, docs: readonly LaneDoc[]) {
   const groups = await views.sum(
     collectionOf(numbers),
@@ -66,14 +68,11 @@ async function readLanes(views: ReadStore, filter: Filter & { readonly workspace
   const [named, keys, counters, numbersOn] = await Promise.all([
     readReferenced(views, campaigns, docs, ({ campaignId }) => campaignId),
     readReferenced(views, routingKeys, docs, ({ keyId }) => keyId),
-    countersOf(
-      views,
-      'lane',
-      docs.map(({ id }) => id),
-    ),
+    countersOf(views, 'lane', docs.map(counterIdOf)),
     numbersByLane(views, filter.workspaceId, docs),
   ])
-  return docs.map(({ id, workspaceId: _workspace, campaignId, publisherId, keyId, ...terms }) => {
+  return docs.map((doc) => {
+    const { id, workspaceId: _workspace, campaignId, publisherId, keyId, reopened: _reopened, ...terms } = doc
     const campaign = named.get(campaignId)
     const key = keyId === null ? undefined : keys.get(keyId)
     return {
@@ -84,7 +83,7 @@ async function readLanes(views: ReadStore, filter: Filter & { readonly workspace
       shown: {
         ...terms,
         effectiveBufferSeconds: terms.bufferSeconds ?? campaign?.bufferSeconds ?? null,
-        usage: laneUsageOf(counters, id, now),
+        usage: laneUsageOf(counters, counterIdOf(doc), now),
         key: key ? laneKeyShapeOf(key, now) : null,
         numbers: numbersOn(id),
       },

@@ -104,14 +104,23 @@ export const sortBy = enumOrDefault
 /** The `dir` of a list: `desc` unless it says `asc`. */
 export const sortDirection = enumOrDefault(['asc', 'desc'], 'desc')
 
+const pageError = rangeMessage('a whole number', 1, undefined)
+
+/** A `page` or `pageSize` in a query string, of any size; clamped where numbers lose precision. */
+const pageNumber = z
+  .string({ error: pageError })
+  .regex(/^[1-9]\d*$/, { error: pageError })
+  .transform((text) => Math.min(Number(text), Number.MAX_SAFE_INTEGER))
+  .meta({ type: 'integer', pattern: undefined, minimum: 1 })
+
 /** `page` and `pageSize` of a list, to be spread into its query: below 1 is refused, past the largest is clamped. */
 export function pageQuery({ defaultSize, maxSize }: { readonly defaultSize: number; readonly maxSize: number }) {
   return {
-    page: queryInteger({ min: 1 })
+    page: pageNumber
       .optional()
       .transform((page) => page ?? 1)
       .meta({ default: 1 }),
-    pageSize: queryInteger({ min: 1 })
+    pageSize: pageNumber
       .optional()
       .transform((wanted) => Math.min(wanted ?? defaultSize, maxSize))
       .meta({ default: defaultSize }),

@@ -6,6 +6,7 @@ export const headerNames = {
   idempotencyKey: 'idempotency-key',
   idempotentReplay: 'svc-idempotent-replay',
   readLag: 'svc-read-lag',
+  ignoredParameters: 'svc-ignored-parameters',
 } as const
 
 /** Encodes a log position as an opaque cursor for clients: base64url. */

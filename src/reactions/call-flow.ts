@@ -11,7 +11,7 @@ import { recountCall } from '../../commands/routing/recount-call.ts'
 import { releaseCall } from '../../commands/routing/release-call.ts'
 import { call } from '../domain/calls/call.ts'
 import { walletEvents } from '../domain/money/wallet.ts'
-import type { UnroutedAction } from '../domain/routing/decision.ts'
+import { laneKeyOf, type UnroutedAction } from '../domain/routing/decision.ts'
 import { ledger } from '../domain/routing/ledger.ts'
 import type { RecordedEvent } from '../kernel/event.ts'
 import { defineReaction } from '../kernel/reaction.ts'
@@ -93,10 +93,11 @@ export const callFlow = defineReaction({
       if (settlement.targetId !== null) await run(countSettlement, settlement, event)
     },
     BooksChanged({ run }, event) {
-      const { callId, change, settledAt, campaignId, publisherId, claim, converted, revenueCents, payoutCents } =
-        event.data
+      const { callId, change, settledAt, campaignId, publisherId, laneKeyId, claim } = event.data
+      const { converted, revenueCents, payoutCents } = event.data
+      const whose = { campaignId, publisherId, ...laneKeyOf({ laneKeyId }), claim }
       const figures = { converted, revenueCents, payoutCents }
-      return run(recountCall, { callId, change, settledAt, campaignId, publisherId, claim, ...figures }, event)
+      return run(recountCall, { callId, change, settledAt, ...whose, ...figures }, event)
     },
     WalletCharged: async ({ run }, event) => {
       const { callId, kind, amountCents, occurredAt } = event.data

@@ -67,6 +67,11 @@ const responseHeaders: Readonly<
     schema: flag,
     on: (_route, status) => status < 400,
   },
+  [headerNames.ignoredParameters]: {
+    description: 'Names of the query parameters that the route does not have, percent-encoded.',
+    schema: text,
+    on: () => true,
+  },
   [headerNames.idempotentReplay]: {
     description: 'This is the response to an earlier request with the same `Idempotency-Key`.',
     schema: flag,

@@ -14,6 +14,7 @@ import { cursorOf, headerNames } from '../../ports/api-headers.ts'
 import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { SendRefusal } from './envelope.ts'
 import { bearerOf, idempotencyKeyOf, remoteAddressOf } from './headers.ts'
+import { createIgnoredParameters } from './ignored-parameters.ts'
 import { type DocumentationContext, routeSchemaOf } from './openapi.ts'
 import { createRateCheck } from './rate-check.ts'
 import { notFoundRefusalOf } from './refusals.ts'
@@ -106,8 +107,11 @@ function connectionOf(reply: FastifyReply): Connection {
 
 function createHandler(route: ApiRoute, { send }: MountContext) {
   const read = createReader(route)
+  const ignoredParametersOf = createIgnoredParameters(route)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     if (request.admitted === null) throw new Error(`${route.name} was reached without its checks`)
+    const ignored = ignoredParametersOf(request.query)
+    if (ignored !== null) reply.header(headerNames.ignoredParameters, ignored)
     const parts = read(request)
     if (isRefusal(parts)) return send(reply, parts)
     const response = await route.run({

@@ -23,6 +23,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
 import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { AnsweredRequest, RequestLog } from '../../ports/request-log.ts'
+import { trackAllowedMethods } from './allowed-methods.ts'
 import { acceptBytes, acceptJson } from './body.ts'
 import { createClientErrorHandler, createErrorHandler, createRefusalSender, type SendRefusal } from './envelope.ts'
 import { withHeaders } from './header-docs.ts'
@@ -163,6 +164,25 @@ function registerRequestLog(server: FastifyInstance, stamp: Stamp, { log, observ
   })
 }
 
+/**
+ * Answers OPTIONS without the headers of a preflight request with the methods of the path; those with them are left to the
+ * plug-in.
+ */
+function registerOptions(server: FastifyInstance, send: SendRefusal): void {
+  const allowedMethodsOf = trackAllowedMethods(server)
+  server.addHook('onRequest', (request, reply, done) => {
+    const { origin, 'access-control-request-method': requested } = request.headers
+    if (request.method !== 'OPTIONS' || (origin !== undefined && requested !== undefined)) return done()
+    const allowed = allowedMethodsOf(request.originalUrl.split('?')[0] ?? '')
+    if (allowed.length === 0) send(reply, refuse('not-found'))
+    else
+      reply
+        .code(204)
+        .headers({ allow: allowed.join(', '), 'access-control-allow-origin': '*' })
+        .send()
+  })
+}
+
 async function registerProtections(
   server: FastifyInstance,
   { pressure, unavailableAfterSeconds }: HttpOptions,
@@ -255,6 +275,7 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
   })
   acceptJson(server)
   registerRequestLog(server, stamp, options)
+  registerOptions(server, send)
   await registerProtections(server, options)
   await registerDocumentation(server, options)
   mountOperations(server, send, {

@@ -66,6 +66,7 @@ export const searchNumbers: Write = defineWriteRoute({
   name: 'search-numbers',
   summary: 'Search available numbers',
   method: 'POST',
+  allowLapsed: true,
   mounts: [{ surface: 'console', path: '/api/tracking/numbers/search' }],
   body: sent,
   responses: {

@@ -25,7 +25,10 @@ import { defineWriteRoute, recordRoute, type Write } from './write-route.ts'
 const path = '/api/tracking/numbers/:id'
 const byId = recordRoute('numbers')
 
-/** Moves of one number that overlap are judged against the number as it was when the first of them came in: one is made. */
+/**
+ * Moves of one number that overlap are judged against the number as it was when the first of them came in: one is made. What
+ * comes in after that one is judged against the number as moved, also while others of the first are still under way.
+ */
 const withSharedNumber = createSharedResource<StoredDocument | null>()
 
 const change = defineWriteRoute({
@@ -40,7 +43,7 @@ const change = defineWriteRoute({
   async run({ params, body, tools, tenant, execute, runEffects, query }) {
     const numberId = params.id
     const asItStood = () => tools.views.get(collectionOf(numbers), numberId)
-    const changing = async (met: StoredDocument | null) => {
+    const changing = async (met: StoredDocument | null, renew: () => void) => {
       const guard = met === null ? undefined : requireAttribution(numberId, numbers.doc.parse(met.doc))
       const outcome = await execute(assignNumber, { numberId, ...body }, guard && { guard })
       if (isRefusal(outcome)) return outcome
@@ -48,10 +51,12 @@ const change = defineWriteRoute({
       const state = await tools.writer.stateOf(workspace, tenant.workspaceId)
       const answer = await query(getNumber, params)
       if (isRefusal(answer)) return answer
+      // Not before the read model shows the move.
+      if (outcome.first('NumberAssigned')) renew()
       const warnings = hasAttributionInput(body) ? assignmentWarnings(state, numberId, outcome.events) : []
       return { status: 200, body: { ...answer, warnings } }
     }
-    return hasAttributionInput(body) ? withSharedNumber(numberId, asItStood, changing) : changing(null)
+    return hasAttributionInput(body) ? withSharedNumber(numberId, asItStood, changing) : changing(null, () => undefined)
   },
 })
 

@@ -42,7 +42,8 @@ export const supplyAudit: AuditFormatters<SupplyEvents> = {
     }),
 
   LaneOpened: ({ data: { lane: opened, key, campaignName, publisherName } }) => {
-    const { campaignId, publisherId, keyId: _keyId, assignedAt: _assignedAt, termsFrozenAt: _frozen, ...terms } = opened
+    const { campaignId, publisherId, keyId: _keyId, reopened: _reopened, ...dated } = opened
+    const { assignedAt: _assignedAt, termsFrozenAt: _frozen, ...terms } = dated
     const entity = lane({ campaignId, publisherId, campaignName, publisherName })
     return created(entity, 'opened', 'high', { ...terms, keyPrefix: key.prefix })
   },
@@ -72,7 +73,7 @@ export const supplyAudit: AuditFormatters<SupplyEvents> = {
       'compat_enabled',
       'high',
       'has its single-step ping switched on.',
-      changesBetween({ compatEnabled: false }, { compatEnabled: true, protocol: data.protocol }),
+      changesBetween({ compatEnabled: false, ...data.before }, { compatEnabled: true, protocol: data.protocol }),
     ),
   CompatDisabled: ({ data }) =>
     auditEntry(

@@ -52,6 +52,7 @@ export const callChangeEvents = {
     change: z.int().min(1),
     campaignId: id.nullable(),
     publisherId: id.nullable(),
+    laneKeyId: id.optional(),
     /** The dial that was answered; null when none was. */
     claim: claim.pick({ target: true, buyer: true, externalRef: true, capCountsOn: true, occurredAt: true }).nullable(),
     before: figures,

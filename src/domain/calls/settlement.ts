@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { figuresOf } from '../money/figures.ts'
+import { laneKeyOf } from '../routing/decision.ts'
 import { booksOf } from './books.ts'
 import { answeredAttempt, type CallState } from './call.ts'
 import type { Books } from './call-changes.ts'
@@ -29,6 +30,7 @@ export function settlementEvent(state: CallState, callId: string, talkSeconds: n
       occurredAt,
       campaignId: campaign?.id ?? null,
       publisherId: publisher?.id ?? null,
+      ...laneKeyOf(state.arrival),
       targetId: claim?.target.id ?? null,
       buyerId: claim?.buyer.id ?? null,
       capCountsOn: claim?.capCountsOn ?? null,
@@ -59,6 +61,7 @@ export function booksChangedEvents(
     change: changes + 1,
     campaignId: campaign?.id ?? null,
     publisherId: publisher?.id ?? null,
+    ...laneKeyOf(state.arrival),
     claim: dial && claimSummary(dial.claim),
     before: figuresOf(before),
     ...after,

@@ -106,7 +106,7 @@ export function decideAttribution(
   if (fixed) return refuse('conflict', null, fixed)
   if (campaign?.status === 'archived') return refuseArchived('Campaign')
   const pool = poolId === null ? null : (state.pools.get(poolId) ?? null)
-  const refusal = refusePool(state, number, after, pool)
+  const refusal = refuseLane(state, number, after, sent) ?? refusePool(state, number, after, pool)
   return (
     refusal ?? {
       before: attributionOf(number),
@@ -117,18 +117,30 @@ export function decideAttribution(
   )
 }
 
-/** Refuses a publisher or pool that does not fit the campaign; null when both fit. */
+/**
+ * Refuses a publisher without a lane on the campaign. A number keeps a publisher whose lane was closed, unless the request
+ * names that publisher again.
+ */
+function refuseLane(
+  { lanes }: WorkspaceState,
+  number: Attribution,
+  { campaignId, publisherId }: Attribution,
+  sent: AttributionInput,
+): NumberRefusal | null {
+  if (campaignId === null || publisherId === null || lanes.has(laneId(campaignId, publisherId))) return null
+  const stays = campaignId === number.campaignId && publisherId === number.publisherId && !sent.publisherId
+  return stays ? null : refuse('publisher-not-on-campaign', { publisherId, campaignId })
+}
+
+/** Refuses a pool that does not fit the attribution; null when it fits. */
 function refusePool(
   state: WorkspaceState,
-  number: Pick<TrackingNumber, 'id'> & Attribution,
+  number: Pick<TrackingNumber, 'id'>,
   { campaignId, publisherId, poolId }: Attribution,
   pool: Pool | null,
 ): NumberRefusal | null {
   if (pool && pool.campaignId !== campaignId)
     return refuse('pool-campaign-mismatch', { poolId, poolCampaignId: pool.campaignId })
-  const stays = campaignId === number.campaignId && publisherId === number.publisherId
-  if (campaignId !== null && publisherId !== null && !stays && !state.lanes.has(laneId(campaignId, publisherId)))
-    return refuse('publisher-not-on-campaign', { publisherId, campaignId })
   if (pool && pool.publisherId !== null && pool.publisherId !== publisherId)
     return refuse('pool-publisher-mismatch', { poolId, poolPublisherId: pool.publisherId })
   const [needed] = pool ? poolsWithFallback(state, number.id) : []
@@ -179,8 +191,19 @@ export function assignmentWarnings(
     PoolFallbackLost: ({ data: { name, e164 } }) => [`The pool “${name}” has lost its fallback number ${e164}.`],
   })
   const number = numbers.get(numberId)
-  const waits = number?.campaignId && number.webhookStatus !== 'ready'
-  return [...(waits ? [undeliveredWarning(number)] : []), ...events.flatMap((event) => warnings(event) ?? [])]
+  const refusing = number?.campaignId ? refusalWarnings(number) : []
+  return [...refusing, ...events.flatMap((event) => warnings(event) ?? [])]
+}
+
+/** Why calls on a number of a campaign would be refused, or will be soon. */
+function refusalWarnings(number: TrackingNumber): readonly string[] {
+  const { formatted, status, webhookStatus } = number
+  return [
+    ...(webhookStatus === 'ready' ? [] : [undeliveredWarning(number)]),
+    ...(status === 'suspended' ? [`${formatted} is suspended and takes no calls until its rent is paid.`] : []),
+    ...(status === 'past_due' ? [`The rent of ${formatted} is past due: unpaid, it will take no more calls.`] : []),
+    ...(status === 'draft' ? [`${formatted} is not active yet and takes no calls.`] : []),
+  ]
 }
 
 function undeliveredWarning({ formatted, webhookError }: Pick<TrackingNumber, 'formatted' | 'webhookError'>): string {

@@ -136,7 +136,10 @@ export function checklistOf(facts: LaunchFacts) {
     const sentence = blocked ?? (isDone ? closed : open)
     return { key, label, done: isDone, blocking, optional, to: to(facts.campaignId), sentence }
   })
-  const blockers = steps.filter(({ blocking }) => blocking).map(({ sentence }) => sentence)
+  // A status that allows no launch refuses it before the checklist is read.
+  const refusal = RULES.flatMap(({ blocker }) => blocker?.(facts) ?? [])
+  const open = steps.filter(({ blocking }) => blocking).map(({ sentence }) => sentence)
+  const blockers = refusal.length > 0 ? refusal : open
   const warnings = steps.filter(({ optional, done }) => optional && !done).map(({ sentence }) => sentence)
   const canGoLive = blockers.length === 0
   return { blockers, canGoLive, checklist: { ready: canGoLive, warnings, steps } }

@@ -49,6 +49,7 @@ export function recountedCallOf(
 export const bookedFor = z.object({
   campaignId: id.nullable(),
   publisherId: id.nullable(),
+  laneKeyId: id.optional(),
   targetId: id.nullable(),
   buyerId: id.nullable(),
   capCountsOn: claim.shape.capCountsOn.nullable(),

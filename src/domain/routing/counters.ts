@@ -1,6 +1,6 @@
 import type { Map as PersistentMap } from 'immutable'
 import { addToCounts, type Counts, NO_COUNTS, windowsOf } from '../shared/windows.ts'
-import { laneId } from '../supply/lane.ts'
+import { laneCounterId } from '../supply/lane.ts'
 
 /** Usage of one campaign, lane, target or buyer, as caps are compared with it. */
 export interface Counter {
@@ -40,6 +40,8 @@ export interface CounterChange {
 export interface CountedIds {
   readonly campaignId: string | null
   readonly publisherId: string | null
+  /** Of a lane that was opened again: its `reopenedKeyId`. */
+  readonly laneKeyId?: string | undefined
   readonly targetId: string | null
   readonly buyerId: string | null
 }
@@ -61,7 +63,7 @@ const keys: Readonly<Record<CounterKind, Map<string, string>>> = {
 }
 const MAX_KEYS = 10_000
 
-/** Key of a counter: `<kind>:<id>`. The id of a lane is its `laneId`. */
+/** Key of a counter: `<kind>:<id>`. The id of a lane is its `laneCounterId`. */
 export function counterKey(kind: CounterKind, id: string): string {
   const cached = keys[kind].get(id)
   if (cached !== undefined) return cached
@@ -90,11 +92,11 @@ function updateCounter(draft: Counters, key: string, change: CounterChange, now:
 
 /** Counters after an event; windows past their retention at `now` are dropped. */
 export function addCounts(counters: Counters, counts: EventCounts, now: string): Counters {
-  const { campaignId, publisherId, targetId, buyerId, campaign, lane, target, buyer } = counts
+  const { campaignId, publisherId, laneKeyId, targetId, buyerId, campaign, lane, target, buyer } = counts
   return counters.withMutations((draft) => {
     if (campaign && campaignId) updateCounter(draft, counterKey('campaign', campaignId), campaign, now)
     if (lane && campaignId && publisherId) {
-      updateCounter(draft, counterKey('lane', laneId(campaignId, publisherId)), lane, now)
+      updateCounter(draft, counterKey('lane', laneCounterId(campaignId, publisherId, laneKeyId)), lane, now)
     }
     if (target && targetId) updateCounter(draft, counterKey('target', targetId), target, now)
     if (buyer && buyerId) updateCounter(draft, counterKey('buyer', buyerId), buyer, now)

@@ -25,6 +25,7 @@ function admissionCounts({ arrival, claim }: DataOf<'CallAdmitted'>): EventCount
   return {
     campaignId: arrival.campaign?.id ?? null,
     publisherId: arrival.publisher?.id ?? null,
+    laneKeyId: arrival.laneKeyId,
     targetId: claim?.target.id ?? null,
     buyerId: claim?.buyer.id ?? null,
     campaign: arrived,
@@ -65,9 +66,19 @@ function connectionCounts(data: DataOf<'ClaimConnected'>): EventCounts {
 }
 
 function releaseCounts(data: DataOf<'CallReleased'>, open: OpenCall | null): EventCounts {
-  const { campaignId, publisherId, targetId, buyerId } = data
+  const { campaignId, publisherId, laneKeyId, targetId, buyerId } = data
   const { target, buyer } = dialEnd(open)
-  return { campaignId, publisherId, targetId, buyerId, campaign: CALL_ENDED, lane: CALL_ENDED, target, buyer }
+  return {
+    campaignId,
+    publisherId,
+    laneKeyId,
+    targetId,
+    buyerId,
+    campaign: CALL_ENDED,
+    lane: CALL_ENDED,
+    target,
+    buyer,
+  }
 }
 
 type Settled = CountedIds & Pick<DataOf<'CallCounted'>, 'occurredAt' | 'claimedAt' | 'resetSince'>
@@ -78,13 +89,14 @@ function booksCounts(
   slots: { readonly counted: number; readonly held: number },
   cents: Cents,
 ): EventCounts {
-  const { campaignId, publisherId, targetId, buyerId, occurredAt, claimedAt, resetSince } = data
+  const { campaignId, publisherId, laneKeyId, targetId, buyerId, occurredAt, claimedAt, resetSince } = data
   const { counted, held } = claimedAt === null ? NO_CHANGE : slots
   const sale = { live: 0, counted, held, slotsAt: claimedAt ?? '', cents: cents.revenueCents, centsAt: occurredAt }
   const lane = { ...NO_CHANGE, cents: cents.payoutCents, centsAt: occurredAt }
   return {
     campaignId,
     publisherId,
+    laneKeyId,
     targetId,
     buyerId,
     campaign: null,

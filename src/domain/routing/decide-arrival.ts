@@ -2,10 +2,11 @@ import type { Campaign } from '../campaigns/campaign.ts'
 import type { WorkspaceState } from '../configuration/workspace.ts'
 import type { WalletState } from '../money/wallet.ts'
 import { areaCodeOf, stateOf } from '../shared/nanp.ts'
+import { laneId, reopenedKeyId } from '../supply/lane.ts'
 import type { TrackingNumber } from '../supply/number.ts'
 import type { BlocklistState } from './blocklist.ts'
 import { callerKey, connectionKey, type LastSeen } from './callers.ts'
-import { type Arrival, callRef, type RoutingSettings } from './decision.ts'
+import { type Arrival, callRef, laneKeyOf, type RoutingSettings } from './decision.ts'
 import { evaluateGates, isRepeatCaller } from './gates.ts'
 import type { LedgerState } from './ledger.ts'
 import { orderedPlan } from './plan.ts'
@@ -48,6 +49,7 @@ function arrivalOf(
   campaign: Campaign | null,
 ): Arrival {
   const publisher = sender.publisherId ? workspace.publishers.get(sender.publisherId) : undefined
+  const lane = campaign && publisher ? workspace.lanes.get(laneId(campaign.id, publisher.id)) : undefined
   const seq = ledger.seq + 1
   return {
     callId,
@@ -64,6 +66,7 @@ function arrivalOf(
     attribution: sender.attribution,
     campaign: campaign && { id: campaign.id, name: campaign.name },
     publisher: publisher ? { id: publisher.id, name: publisher.name } : null,
+    ...laneKeyOf({ laneKeyId: lane && reopenedKeyId(lane) }),
     routingMode: campaign?.routingMode ?? null,
     recordCalls: campaign?.recordCalls ?? false,
     tags: observedTags(number.e164, publisher?.name ?? null, caller),

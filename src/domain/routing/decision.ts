@@ -46,12 +46,19 @@ export const arrival = z.object({
   attribution,
   campaign: named.nullable(),
   publisher: named.nullable(),
+  /** The publisher's lane where it was opened again, by its `reopenedKeyId`: its counters are its own. */
+  laneKeyId: id.optional(),
   routingMode: campaignSettings.shape.routingMode.nullable(),
   recordCalls: z.boolean(),
   /** Observed and sent tags, each with its source. */
   tags: z.record(z.string(), z.object({ value: z.string(), source: z.string() })),
 })
 export type Arrival = Readonly<z.infer<typeof arrival>>
+
+/** The `laneKeyId` of an event about a call, as its arrival has it. */
+export function laneKeyOf({ laneKeyId }: Pick<Arrival, 'laneKeyId'>): Pick<Arrival, 'laneKeyId'> {
+  return laneKeyId === undefined ? {} : { laneKeyId }
+}
 
 const arrived = z.looseObject({ arrival: z.looseObject({}) })
 /** Version 1 of an arrival held no pool. */

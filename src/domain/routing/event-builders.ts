@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { callerKey } from './callers.ts'
+import { laneKeyOf } from './decision.ts'
 import type { ledgerEvents } from './ledger-events.ts'
 import type { OpenCall } from './open-call.ts'
 
@@ -34,6 +35,7 @@ export function callReleasedEvents({ arrival, claim, live }: OpenCall, callId: s
     occurredAt,
     campaignId: arrival.campaign?.id ?? null,
     publisherId: arrival.publisher?.id ?? null,
+    ...laneKeyOf(arrival),
     targetId: claim?.target.id ?? null,
     buyerId: claim?.buyer.id ?? null,
   }

@@ -64,6 +64,7 @@ export const ledgerEvents = {
     ...callKey,
     campaignId: id.nullable(),
     publisherId: id.nullable(),
+    laneKeyId: id.optional(),
     targetId: id.nullable(),
     buyerId: id.nullable(),
   }),

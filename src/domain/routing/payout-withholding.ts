@@ -2,7 +2,7 @@ import type { Campaign } from '../campaigns/campaign.ts'
 import type { WorkspaceState } from '../configuration/workspace.ts'
 import type { PayoutTerms } from '../money/payout-terms.ts'
 import { isOpen } from '../shared/hours.ts'
-import { type Lane, laneId } from '../supply/lane.ts'
+import { type Lane, laneCounterId, laneId, reopenedKeyId } from '../supply/lane.ts'
 import { isInsideWindow, type LastSeen, laneCallerKey } from './callers.ts'
 import { isLaneCapped } from './caps.ts'
 import { counterOf } from './counters.ts'
@@ -29,7 +29,8 @@ function minimumPayout({ mode, payoutCents, minPayoutCents }: PayoutTerms): numb
 }
 
 function isCapped(lane: Lane, { ledger, campaign, at }: TermsInput): boolean {
-  const counter = counterOf(ledger, 'lane', laneId(lane.campaignId, lane.publisherId))
+  const { campaignId, publisherId } = lane
+  const counter = counterOf(ledger, 'lane', laneCounterId(campaignId, publisherId, reopenedKeyId(lane)))
   return isLaneCapped(lane, counter, at, campaign ? minimumPayout(payoutTermsOf(lane, campaign)) : 0)
 }
 

@@ -9,5 +9,5 @@ export const storedKey = z.object({ prefix: z.string().min(1).max(SECRET.prefix)
 /** The prefix of a key before its rotation; null in events recorded before this field existed. */
 export const previousPrefix = z.object({ prefix: z.string() }).nullable()
 
-/** Upcast: early rotation events have no `before`. */
-export const withNullPrefix: Upcast = (data) => ({ before: null, ...z.looseObject({}).parse(data) })
+/** Upcast: early events have no `before`. */
+export const withNullBefore: Upcast = (data) => ({ before: null, ...z.looseObject({}).parse(data) })

@@ -23,6 +23,8 @@ export const REQUEST = {
   webhookBytes: 256 * 1024,
   bodyDepth: 32,
   idempotencyKey: 128,
+  /** Names of unknown query parameters in a response header: how many, and how many characters of each. */
+  ignoredParameters: { count: 20, length: 64 },
 } as const
 
 /** A list's `q` filter: of texts, and of numbers. */

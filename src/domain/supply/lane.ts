@@ -59,6 +59,8 @@ export const lane = laneTerms.extend({
   campaignId: id,
   publisherId: id,
   keyId: id.nullable(),
+  /** Opened again after it was closed: its counters begin anew. Absent on the first opening. */
+  reopened: z.literal(true).optional(),
   assignedAt: instant,
   termsFrozenAt: instant,
 })
@@ -102,6 +104,20 @@ export interface Lanes extends Publishers {
 /** Id of a lane, in the state and in the read models. */
 export function laneId(campaignId: string, publisherId: string): string {
   return `${campaignId}:${publisherId}`
+}
+
+/**
+ * Routing key that names the counters of a lane that was opened again; undefined for a first opening, whose counters have
+ * the id of the lane.
+ */
+export function reopenedKeyId({ reopened, keyId }: Pick<Lane, 'reopened' | 'keyId'>): string | undefined {
+  return reopened && keyId !== null ? keyId : undefined
+}
+
+/** Id of a lane's counters; `laneKeyId` is its `reopenedKeyId`. */
+export function laneCounterId(campaignId: string, publisherId: string, laneKeyId: string | undefined): string {
+  const lane = laneId(campaignId, publisherId)
+  return laneKeyId === undefined ? lane : `${lane}:${laneKeyId}`
 }
 
 const revokeKeys = (keys: Lanes['routingKeys'], ids: readonly string[], at: string): Lanes['routingKeys'] =>

@@ -201,6 +201,9 @@ it('the operator restricts a campaign, and only the operator unrestricts it', as
   expect(shownFields(await restrict(id, {}, 'unrestrict'))).toEqual(['paused', false, null])
   expect(shownFields(await set(id, { status: 'live' }))).toEqual(['live', true, null])
   expect(conflict(await restrict(id, {}, 'unrestrict'))).toEqual({ status: 'live', allowed: ['restricted'] })
+  const shelvedAway = (await main.rest(`/api/v1/campaigns/${the.shelved.campaignId}`)).body.campaign
+  const launch = await set(the.shelved.campaignId, { status: 'live' })
+  expect([launch.status, shelvedAway.blockers]).toEqual([409, [launch.body.error.message]])
   const archived = await restrict(the.shelved.campaignId, { note: 'Late' })
   expect(conflict(archived)).toEqual({ status: 'archived', allowed: [] })
 })

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { unroutedReason } from '../../../src/domain/shared/call-codes.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type ApiResponse, createApiClient, type Json, sendRequest } from '../../support/e2e/api-client.ts'
+import { type ApiResponse, createApiClient, type Json, sendRequest, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
@@ -142,6 +142,62 @@ it('responses have security headers, and are readable from other origins', async
     },
   })
   expect(preflight.status).toBe(204)
+})
+
+it('OPTIONS without the headers of a preflight request answers with the methods of the path', async () => {
+  const options = (path: string, headers: Record<string, string> = {}) =>
+    fetch(`${server.baseUrl}${path}`, { method: 'OPTIONS', headers })
+  for (const [path, allow] of [
+    ['/api/v1/calls', 'GET, HEAD, OPTIONS'],
+    ['/api/tracking/buyers?page=2', 'GET, HEAD, POST, OPTIONS'],
+    [`/api/tracking/campaigns/${UNKNOWN_ID}`, 'GET, HEAD, PATCH, OPTIONS'],
+    [`/api/tracking/campaigns/${UNKNOWN_ID}/publishers/${UNKNOWN_ID}`, 'GET, HEAD, PUT, DELETE, OPTIONS'],
+  ] as const)
+    for (const headers of [{}, { origin: 'https://app.example' }, { 'access-control-request-method': 'GET' }]) {
+      const answer = await options(path, headers as Record<string, string>)
+      expect([answer.status, answer.headers.get('allow'), await answer.text()]).toEqual([204, allow, ''])
+      expect(answer.headers.get('svc-request-id')).toMatch(/^req_/)
+    }
+  const nowhere = await options('/api/v1/nowhere')
+  expect([nowhere.status, await nowhere.text()]).toEqual([404, expect.stringMatching(/"not_found".*"requestId":"req_/)])
+})
+
+it('unknown query parameters are ignored, and named in a response header', async () => {
+  const ignoredIn = async (path: string, token = the.main.key) => {
+    const { status, headers } = await sendRequest(`${server.baseUrl}${path}`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    return [status, headers.get('svc-ignored-parameters')]
+  }
+  expect(await ignoredIn('/api/v1/calls?pageSize=5&tz=UTC')).toEqual([200, null])
+  expect(await ignoredIn('/api/v1/calls?campaign=x&page=1&limit=3')).toEqual([200, 'campaign, limit'])
+  expect(await ignoredIn('/api/v1/calls?a%20b=1&%C3%BC%0D%0Ax=2')).toEqual([200, 'a%20b, %C3%BC%0D%0Ax'])
+  expect(await ignoredIn('/api/v1/calls?page=0&sorted=1')).toEqual([400, 'sorted'])
+  expect(await ignoredIn(`/api/v1/campaigns?agencyId=${the.main.workspaceId}`)).toEqual([200, 'agencyId'])
+  expect(await ignoredIn(`/api/tracking/campaigns?agencyId=${the.main.workspaceId}`, the.main.session)).toEqual([
+    200,
+    null,
+  ])
+  const many = Array.from({ length: 30 }, (_, n) => `${'k'.repeat(99)}${n}=1`).join('&')
+  const [, named] = await ignoredIn(`/api/v1/calls?${many}`)
+  expect(String(named).split(', ')).toEqual(Array(20).fill('k'.repeat(64)))
+})
+
+it('an integer above the largest page size is clamped, whatever its size', async () => {
+  for (const pageSize of ['201', '99999999999999999999', '9'.repeat(400)]) {
+    const { status, body } = await main.rest(`/api/v1/campaigns?pageSize=${pageSize}`)
+    expect([status, body.pageSize]).toEqual([200, 200])
+  }
+  expect((await main.rest(`/api/v1/campaigns?page=${'9'.repeat(30)}`)).body).toMatchObject({ data: [] })
+  for (const query of [
+    'pageSize=0',
+    'pageSize=-99999999999999999999',
+    'pageSize=1.5',
+    'pageSize=1e9',
+    'page=0',
+    'page=',
+  ])
+    expect((await main.rest(`/api/v1/campaigns?${query}`)).status).toBe(400)
 })
 
 it('probes, metrics and the documentation need no credential', async () => {

@@ -7,15 +7,19 @@ import { refusalOf } from '../../support/e2e/ranges.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
+/** Terms that pay for the first call of a day. */
+const ONE_A_DAY = { payoutMode: 'fixed', payoutCents: 300, dailyCap: 1 }
+
 async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
   const target = await main.target(await main.buyer({ name: 'Acme' }))
   const line = await main.line({ name: 'Solar', bufferSeconds: 30 }, [target])
   const taken = await main.publisher({ name: 'Taken' })
   const owned = await main.line({ name: 'Owned' }, [target], { publisherId: taken })
+  const renewed = await main.line({ name: 'Renewed' }, [target], { publisherId: taken, terms: ONE_A_DAY })
   const other = await createTenantWorkspace(writer, { name: 'Other' })
   const foreign = await other.publisher({ name: 'Foreign' })
-  return { main, line, taken, owned, foreign }
+  return { main, line, taken, owned, renewed, foreign }
 }
 
 const { it, describe, beforeEach, main, the } = suite('closing of lanes', world)
@@ -27,7 +31,7 @@ beforeEach(async () => {
   publisherId = await createPublisher(main)
 })
 
-const { path, put, opened, close, compat } = createLaneClient(main, () => ({
+const { path, put, opened, close, compat, read } = createLaneClient(main, () => ({
   publisherId,
   campaignId: the.line.campaignId,
 }))
@@ -61,6 +65,31 @@ describe(documentLine('DELETE /api/tracking/campaigns/:id/publishers/:publisherI
     expect(second.lane.key.id).not.toBe(first.lane.key.id)
     expect(second.lane.dailyCap).toBe(0)
     expect((await main.console(`/api/publishers/keys/${first.lane.key.id}`)).body.key.state).toBe('revoked')
+  })
+
+  it('a lane opened again begins with counters of its own', async () => {
+    const at = path(the.taken, the.renewed.campaignId)
+    const usage = async () => (await read(at)).usage
+    const play = async () => (await main.playCall({ to: the.renewed.e164 })).call
+    const used = { liveCalls: 0, hour: 1, day: 1, month: 1, dayPayoutCents: 300 }
+    const first = await play()
+    expect([first.payoutCents, (await play()).payoutCents]).toEqual([300, 0])
+    expect(await usage()).toMatchObject({ ...used, hour: 2, day: 2, month: 2 })
+    for (const round of [1, 2]) {
+      await close(at)
+      expect((await put(ONE_A_DAY, at)).status).toBe(201)
+      expect(await usage()).toEqual({ liveCalls: 0, hour: 0, day: 0, month: 0, dayPayoutCents: 0 })
+      const calls = [await play(), await play()]
+      expect([round, ...calls.map(({ payoutCents }) => payoutCents)]).toEqual([round, 300, 0])
+      expect(await usage()).toMatchObject({ ...used, hour: 2, day: 2, month: 2 })
+    }
+    const adjust = (id: string, payoutCents: number) =>
+      main.console(`/api/tracking/calls/${id}/adjust`, { method: 'POST', body: { payoutCents, reason: 'Agreed' } })
+    expect((await adjust(first.id, 900)).status).toBe(200)
+    expect((await usage()).dayPayoutCents).toBe(300)
+    await put({ dailyCap: 0 }, at)
+    expect((await adjust((await play()).id, 500)).status).toBe(200)
+    expect((await usage()).dayPayoutCents).toBe(800)
   })
 
   it('the numbers of its publisher still take calls', async () => {

@@ -51,6 +51,21 @@ describe(documentLine('POST /api/tracking/campaigns/:id/publishers/:publisherId/
     expect(rows.text).not.toContain(token)
   })
 
+  it('the activity log tells how the protocol of the key changed', async () => {
+    await opened()
+    await compat(true)
+    const newest = async () => (await main.console('/api/tracking/activity?pageSize=1')).body.data[0].changes
+    const switched = (before: Json, after: Json) => ({ field: 'compatEnabled', before, after })
+    expect(await newest()).toEqual([
+      switched(false, true),
+      { field: 'protocol', before: 'rtb_v1', after: 'rtb_v1_compat' },
+    ])
+    await compat(false)
+    expect(await newest()).toEqual([switched(true, false)])
+    await compat(true)
+    expect(await newest()).toEqual([switched(false, true)])
+  })
+
   it('answers 404 without a lane, 409 for a revoked key, 400 for anything but a boolean', async () => {
     const answers = await Promise.all([
       compat(true),

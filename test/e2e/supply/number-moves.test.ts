@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { createPool } from '../../../commands/supply/create-pool.ts'
+import { setNumberStatus } from '../../../commands/supply/set-number-status.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type ApiResponse, errorWithoutRequestId, type Json, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
@@ -180,6 +181,62 @@ describe(documentLine('PATCH /api/tracking/numbers/:id'), () => {
     expect(place(await read(id))).toEqual(place(made?.body.number))
     for (const { status, body } of answers) if (status === 409) expect(body.error.code).toBe('conflict')
     expect(await moved(id, { campaignId: null })).toEqual([null, null, null])
+  })
+
+  it('requests that change nothing refuse no move, however many overlap', async () => {
+    const { id } = await buy()
+    const [west, east] = [the.west.campaignId, the.east.campaignId]
+    await moved(id, { campaignId: west })
+    let moving = true
+    const codes: string[] = []
+    const idling = Array.from({ length: 6 }, async () => {
+      while (moving) codes.push((await patch(id, { publisherId: null })).body.error?.code ?? 'ok')
+    })
+    const places: Json[] = []
+    for (let n = 0; n < 6; n += 1) places.push(await moved(id, { campaignId: n % 2 === 0 ? east : west }))
+    moving = false
+    await Promise.all(idling)
+    expect(places).toEqual([east, west, east, west, east, west].map((campaignId) => [campaignId, null, null]))
+    expect(codes.filter((code) => code !== 'ok' && code !== 'conflict')).toEqual([])
+    expect(codes).toContain('ok')
+    expect(await moved(id, { campaignId: null })).toEqual([null, null, null])
+  })
+
+  it('a closed lane keeps its numbers, but takes none: the same publisher named again is refused', async () => {
+    const { id } = await buy()
+    const { campaignId } = the.east
+    const lane = `/api/tracking/campaigns/${campaignId}/publishers/${the.red}`
+    expect((await main.console(lane, { method: 'PUT', body: {} })).status).toBe(201)
+    expect(await moved(id, { campaignId, publisherId: the.red })).toEqual([campaignId, the.red, null])
+    expect((await main.console(lane, { method: 'DELETE' })).status).toBe(200)
+    const details = { campaignId, publisherId: the.red }
+    for (const body of [details, { publisherId: the.red }])
+      expect(refusal(await patch(id, body))).toEqual([409, 'publisher_not_on_campaign', details])
+    expect(await moved(id, { campaignId, label: 'Kept' })).toEqual([campaignId, the.red, null])
+    expect(await moved(id, { publisherId: null })).toEqual([campaignId, null, null])
+  })
+
+  it('the warnings name every reason for which calls would be refused', async () => {
+    const { id, formatted } = await buy()
+    const { campaignId } = the.east
+    const warningsAs = async (status: 'past_due' | 'suspended' | 'active') => {
+      await the.main.act(setNumberStatus, { numberId: id, status })
+      return (await patch(id, { campaignId })).body.warnings
+    }
+    expect(await warningsAs('past_due')).toEqual([
+      `The rent of ${formatted} is past due: unpaid, it will take no more calls.`,
+    ])
+    expect(await warningsAs('suspended')).toEqual([
+      `${formatted} is suspended and takes no calls until its rent is paid.`,
+    ])
+    expect(await warningsAs('active')).toEqual([])
+    const failing = await buy({ endsWith: '0005' })
+    await the.main.act(setNumberStatus, { numberId: failing.id, status: 'past_due' })
+    await the.main.act(setNumberStatus, { numberId: failing.id, status: 'suspended' })
+    expect((await patch(failing.id, { campaignId })).body.warnings).toEqual([
+      expect.stringContaining('does not deliver'),
+      expect.stringContaining('is suspended'),
+    ])
   })
 
   it('compares with the record that the request read', async () => {

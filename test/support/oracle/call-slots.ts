@@ -40,6 +40,8 @@ type Books = { readonly converted: boolean; readonly revenueCents: number; reado
 interface Admission {
   readonly campaignId: string | null
   readonly publisherId: string | null
+  /** The key of a lane that was opened again: its counters are its own. */
+  readonly laneKeyId?: string | undefined
   readonly at: string
 }
 
@@ -127,11 +129,12 @@ export function createCallSlots() {
   }
 
   return {
-    admit(callId: string, { campaignId, publisherId, at }: Admission): void {
+    admit(callId: string, { campaignId, publisherId, laneKeyId, at }: Admission): void {
       const admission = { campaign: newSlot(at, 'admitted'), lane: newSlot(at, 'admitted') }
       calls.set(callId, { ...admission, dial: null })
       add('campaign', campaignId ?? '', admission.campaign)
-      if (publisherId !== null) add('lane', `${campaignId}:${publisherId}`, admission.lane)
+      if (publisherId !== null)
+        add('lane', [campaignId, publisherId, ...(laneKeyId ? [laneKeyId] : [])].join(':'), admission.lane)
     },
     dial,
     connect: (callId: string) => change(callId, () => ({ state: 'connected' })),

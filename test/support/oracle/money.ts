@@ -61,6 +61,7 @@ const settled = callEvents.CallSettled.pick({
   occurredAt: true,
   campaignId: true,
   publisherId: true,
+  laneKeyId: true,
   buyerId: true,
   revenueCents: true,
   payoutCents: true,
@@ -85,10 +86,11 @@ export function ledgerMoneyViolations(events: readonly RecordedEvent[]): readonl
   const booked = new Map<string, number>()
   const add = (subject: string, day: string, cents: number) =>
     booked.set(`${subject} ${day}`, (booked.get(`${subject} ${day}`) ?? 0) + cents)
-  for (const { occurredAt, campaignId, publisherId, buyerId, ...books } of finalBooks(events).values()) {
+  for (const { occurredAt, campaignId, publisherId, laneKeyId, buyerId, ...books } of finalBooks(events).values()) {
     const day = occurredAt.slice(0, 10)
     if (buyerId) add(`buyer:${buyerId}`, day, books.revenueCents)
-    if (campaignId && publisherId) add(`lane:${campaignId}:${publisherId}`, day, books.payoutCents)
+    if (campaignId && publisherId)
+      add(['lane', campaignId, publisherId, ...(laneKeyId ? [laneKeyId] : [])].join(':'), day, books.payoutCents)
   }
   const counted = new Map<string, number>(
     [...counters]

@@ -13,8 +13,8 @@ export function createSlotBook() {
   const on: Readonly<Record<string, (data: unknown) => readonly Count[]>> = {
     CallAdmitted(data) {
       const { arrival, claim } = admitted.parse(data)
-      const { callId, campaign, publisher, occurredAt: at } = arrival
-      slots.admit(callId, { campaignId: campaign?.id ?? null, publisherId: publisher?.id ?? null, at })
+      const { callId, campaign, publisher, laneKeyId, occurredAt: at } = arrival
+      slots.admit(callId, { campaignId: campaign?.id ?? null, publisherId: publisher?.id ?? null, laneKeyId, at })
       return claim ? slots.dial(callId, claim) : []
     },
     TargetClaimed(data) {
