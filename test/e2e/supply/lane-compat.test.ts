@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { errorWithoutRequestId, statusCodeAndFields } from '../../support/e2e/api-client.ts'
+import { errorWithoutRequestId, type Json, statusCodeAndFields } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { absentPublishers, createLaneClient, createPublisher } from '../../support/e2e/lane-client.ts'
 import { refusalOf } from '../../support/e2e/ranges.ts'
