@@ -12,6 +12,7 @@ import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts'
 import type { ApiClient, Authenticator, AuthRejection, Principal } from '../ports/api.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CredentialStore } from './credential-store.ts'
+import type { OperatorCheck } from './operator-check.ts'
 import { secretHash } from './secret-hash.ts'
 
 const API_KEY = /^svc_(live|test)_/
@@ -19,14 +20,6 @@ const API_KEY = /^svc_(live|test)_/
 /** Whether a request is checked as one of an API key: console routes with a scope accept keys too (Document 1, Console session). */
 function isKeyRequest(surface: Mount['surface'], scope: string | null, bearer: string | null): boolean {
   return surface === 'console' && scope !== null && bearer !== null && API_KEY.test(bearer)
-}
-
-/** The platform's staff. */
-const OPERATOR: Principal = {
-  actor: { type: 'operator', id: null, name: 'Operator' },
-  tenant: null,
-  credentialId: 'operator',
-  ratePerMinute: null,
 }
 
 /** A principal without a credential, identified by address. */
@@ -39,13 +32,13 @@ function anonymous(ip: string): Principal {
 export type SessionUseListener = (session: SessionCredential, hash: string, now: string) => void
 
 /**
- * Authenticates and authorizes requests, in the documented order (Supplement §1.13). `operatorHash` is the SHA-256 of
- * the operator's token; null where there is none.
+ * Authenticates and authorizes requests, in the documented order (Supplement §1.13). `operator` checks
+ * tokens of the operator surface.
  */
 export function createAuthenticator(
   store: CredentialStore,
   clock: Clock,
-  operatorHash: string | null = null,
+  operator: OperatorCheck = async () => refuse('unauthorized'),
   onSession: SessionUseListener = () => {},
 ): Authenticator {
   return async (
@@ -54,10 +47,10 @@ export function createAuthenticator(
   ) => {
     const surface = isKeyRequest(mounted, scope, bearer) ? 'rest' : mounted
     if (surface === 'public' || surface === 'carrier') return anonymous(ip)
+    if (surface === 'operator') return operator(bearer, ip)
     const hash = bearer === null ? null : secretHash(bearer)
     // A session proves who accepts an invitation; it is no credential of the surface.
     if (surface === 'sign-in') return { ...anonymous(ip), ...(hash !== null && { sessionHash: hash }) }
-    if (surface === 'operator') return hash !== null && hash === operatorHash ? OPERATOR : refuse('unauthorized')
     const credential = hash === null ? null : await store.credential(surface === 'rest' ? 'key' : 'session', hash)
     const request = { secretHash: hash, agencyId, ip, now: new Date(clock.now()).toISOString() }
     if (hash !== null && isSessionOpen(credential, request.now)) onSession(credential, hash, request.now)

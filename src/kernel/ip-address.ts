@@ -49,6 +49,22 @@ export function unmap(address: IpAddress): IpAddress {
   return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address
 }
 
+/** Bits of an IPv6 address that name a network: one client has a whole /64. */
+const IPV6_NETWORK_BITS = 64
+
+/** The source of a request for throttles: an IPv4 address, or the /64 of an IPv6 address. Any other text is its own source. */
+export function sourceOf(text: string): string {
+  const parsed = parseIpAddress(text)
+  if (parsed === null) return text
+  const address = unmap(parsed)
+  if (address instanceof ipaddr.IPv4) return address.toString()
+  const groups = IPV6_NETWORK_BITS / 16
+  return `${address.parts
+    .slice(0, groups)
+    .map((part) => part.toString(16))
+    .join(':')}::/${IPV6_NETWORK_BITS}`
+}
+
 /** Whether two ranges share an address. Ranges of different families share none. */
 export function rangesOverlap(one: IpRange, other: IpRange): boolean {
   return one.base.kind() === other.base.kind() && one.base.match(other.base, Math.min(one.prefix, other.prefix))

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { isGlobal } from '../adapters/egress/addresses.ts'
 import type { TelnyxSettings } from '../adapters/telnyx/telnyx.ts'
 import { publicKeyOf } from '../adapters/telnyx/webhook.ts'
+import { STAFF_TOKEN } from '../domain/shared/limits.ts'
 import { type IpRange, parseIpRange } from '../kernel/ip-address.ts'
 
 export const roles = ['command-api', 'query-api', 'projector', 'worker'] as const
@@ -14,6 +15,12 @@ export type ProcessRole = (typeof roles)[number]
 export class ConfigurationError extends Error {
   override readonly name = 'Misconfigured'
 }
+
+/** A token of the platform's staff: shorter ones could be guessed. */
+const staffToken = z
+  .string()
+  .min(STAFF_TOKEN.min, `it must have at least ${STAFF_TOKEN.min} characters (openssl rand -hex 32)`)
+  .optional()
 
 const flag = z.enum(['0', '1']).transform((text) => text === '1')
 const emptyIsUnset = (value: unknown) => (value === '' ? undefined : value)
@@ -25,8 +32,8 @@ const environment = z.object({
   DATA_DIR: z.preprocess(emptyIsUnset, z.string().default('var')),
   PUBLIC_URL: z.preprocess(emptyIsUnset, z.url({ protocol: /^https?$/ }).optional()),
   MASTER_KEY: z.preprocess(emptyIsUnset, z.string().optional()),
-  OPERATOR_TOKEN: z.preprocess(emptyIsUnset, z.string().optional()),
-  METRICS_TOKEN: z.preprocess(emptyIsUnset, z.string().optional()),
+  OPERATOR_TOKEN: z.preprocess(emptyIsUnset, staffToken),
+  METRICS_TOKEN: z.preprocess(emptyIsUnset, staffToken),
   LOG_LEVEL: z.preprocess(
     emptyIsUnset,
     z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -57,6 +64,7 @@ export interface Config {
   readonly masterKey: Buffer
   /** Token of the operator surface; null disables the surface. */
   readonly operatorToken: string | null
+  /** Bearer token of `/metrics`; without one it is open, and absent in production. */
   readonly metricsToken: string | null
   readonly logLevel: string
   /** Proxies whose `X-Forwarded-For` is trusted: none, all, a number of hops, or addresses and ranges. */

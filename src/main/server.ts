@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { openHttpServer } from '../adapters/http/server.ts'
 import { createAuthenticator } from '../api/access.ts'
-import { secretHash } from '../api/secret-hash.ts'
+import { createOperatorCheck } from '../api/operator-check.ts'
 import { createSessionRenewal } from '../api/session-renewal.ts'
 import { REQUEST } from '../domain/shared/limits.ts'
 import type { ApiRoute } from '../ports/api.ts'
@@ -33,6 +33,7 @@ export function openServer(
 ) {
   const { readSide, positions, log, ops, writer, metrics, requestLog, clock, random } = core
   const { operatorToken, metricsToken, trustProxy: hops } = config
+  const limiter = isSingleProcess(config) ? createRateLimiter(clock) : createSharedRateLimiter(ops, clock)
   return openHttpServer({
     title: 'Ringledger',
     version: '1.0.0',
@@ -40,12 +41,12 @@ export function openServer(
     authenticate: createAuthenticator(
       readSide.credentials,
       clock,
-      operatorToken && secretHash(operatorToken),
+      createOperatorCheck(operatorToken, limiter),
       createSessionRenewal(writer),
     ),
     position: () => positions.lowestOf(projectionNames) ?? START,
     readiness: createReadiness(readSide, log, workers, unprepared, clock),
-    metrics: metrics.render,
+    metrics: config.production && metricsToken === null ? null : metrics.render,
     metricsToken,
     log: logger,
     clock,
@@ -54,7 +55,7 @@ export function openServer(
     unavailableAfterSeconds: 1,
     pressure: { maxEventLoopDelay: 5_000 },
     observe: metrics.observe,
-    limiter: isSingleProcess(config) ? createRateLimiter(clock) : createSharedRateLimiter(ops, clock),
+    limiter,
     requestLog,
     bodyLimit: ({ raw }) => (raw ? REQUEST.webhookBytes : REQUEST.bodyBytes),
   })

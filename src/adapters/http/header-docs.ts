@@ -42,8 +42,12 @@ const requestHeaders: Readonly<Record<string, HeaderDoc & { readonly on: (route:
   },
 }
 
+/** Surfaces whose 429 counts failures, not requests. */
+const throttledByFailure: readonly ApiRoute['surface'][] = ['sign-in', 'operator']
+
 /** Whether requests of a route count against the rate limit of their credential. */
-const isRated = ({ surface }: ApiRoute) => surface !== 'sign-in' && surfaceRefusals[surface].includes('rate-limited')
+const isRated = ({ surface }: ApiRoute) =>
+  !throttledByFailure.includes(surface) && surfaceRefusals[surface].includes('rate-limited')
 
 /** Rate headers are sent to every valid credential. */
 const sendsRate = (route: ApiRoute, status: number) => isRated(route) && status !== 401

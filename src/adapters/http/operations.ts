@@ -8,8 +8,8 @@ import { bearerOf } from './headers.ts'
 /** Sources of the operations routes. */
 export interface Operations {
   readonly readiness: () => Promise<Readiness>
-  /** Metrics in Prometheus text format. */
-  readonly metrics: () => Promise<{ readonly contentType: string; readonly body: string }>
+  /** Metrics in Prometheus text format; null without `/metrics`. */
+  readonly metrics: (() => Promise<{ readonly contentType: string; readonly body: string }>) | null
   /** Bearer token that `/metrics` requires; null for none. */
   readonly metricsToken: string | null
 }
@@ -34,6 +34,7 @@ export function mountOperations(server: FastifyInstance, send: SendRefusal, oper
     const { ready, problems } = await readiness()
     return reply.code(ready ? 200 : 503).send({ ready, problems })
   })
+  if (metrics === null) return
   server.get('/metrics', probeOptions, async (request, reply) => {
     const sent = bearerOf(request.headers.authorization) ?? ''
     if (metricsToken !== null && !isSameSecret(sent, metricsToken))

@@ -126,7 +126,7 @@ export const surfaceRefusals: Readonly<Record<Mount['surface'], readonly string[
   sandbox: ['unauthorized', 'forbidden', 'not-found', 'bad-request'],
   account: ['unauthorized', 'rate-limited'],
   'sign-in': ['rate-limited'],
-  operator: ['unauthorized'],
+  operator: ['unauthorized', 'rate-limited'],
   carrier: ['invalid-signature'],
   public: [],
 }

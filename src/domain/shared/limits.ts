@@ -134,6 +134,12 @@ export const INVITATION = { max: 100, days: 7 } as const
 /** How long a password can be reset by a token. */
 export const PASSWORD_RESET = { hours: 1 } as const
 
+/** Characters of the tokens of the platform's staff (`OPERATOR_TOKEN`, `METRICS_TOKEN`; Supplement §2). */
+export const STAFF_TOKEN = { min: 32 } as const
+
+/** Wrong operator tokens from one source in a minute (Supplement §2). */
+export const OPERATOR_GUESSES = { perMinute: 20 } as const
+
 export const PASSWORD = { min: 8, max: 200 } as const
 
 // Money

@@ -22,7 +22,7 @@ const world = async (writer: StreamWriter) => ({
   main: await createTenantWorkspace(writer, { name: 'Main', fundCents: 0 }),
 })
 
-const { it, beforeEach, the, client } = suite('the operator', world)
+const { it, beforeEach, the, client } = suite('the operator', world, { env: { OPERATOR_TOKEN, TRUST_PROXY: 'true' } })
 
 let created = 0
 let sent: Json
@@ -238,7 +238,10 @@ it('a projection is rebuilt while it is read, once at a time', async () => {
 })
 
 it('another token than the operator’s opens nothing', async () => {
-  for (const token of [null, 'wrong', `${OPERATOR_TOKEN} `.repeat(2), the.main.session, the.main.key]) {
+  const wrong = [null, 'wrong', `${OPERATOR_TOKEN} `.repeat(2), the.main.session, the.main.key]
+  for (const [n, token] of wrong.entries()) {
+    // Wrong tokens are limited by source, so each is sent from its own.
+    const headers = { 'x-forwarded-for': `192.0.2.${n}` }
     for (const [method, path] of [
       ['GET', WORKSPACES],
       ['POST', WORKSPACES],
@@ -248,7 +251,11 @@ it('another token than the operator’s opens nothing', async () => {
       ['GET', '/api/operator/projections'],
       ['POST', '/api/operator/projections/nothing/rebuild'],
     ] as const) {
-      const answer = await client(token)(path, { method, ...(method === 'GET' ? {} : { body: { nonsense: true } }) })
+      const answer = await client(token)(path, {
+        method,
+        headers,
+        ...(method === 'GET' ? {} : { body: { nonsense: true } }),
+      })
       expect(statusAndCode(answer)).toEqual([401, 'unauthorized'])
     }
   }

@@ -14,7 +14,7 @@ import { createTenantWorkspace, grantRole, type Tenant } from '../../support/e2e
 /** The stores may hold data of earlier runs: addresses and tokens are unique per run. */
 const RUN = randomUUID()
 const HOUR_MS = 3_600_000
-const OPERATOR = 'operator-of-sign-in'
+const OPERATOR = 'operator-token-of-the-sign-in-suite'
 const PASSPHRASE = 'correct horse battery'
 
 /** Creates a session that ends after `hours`. */

@@ -9,7 +9,7 @@ import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
 import { embeddedStores, freshEnvironment } from '../../support/e2e/server.ts'
 import { createTenantWorkspace, grantRole } from '../../support/e2e/world.ts'
 
-const OPERATOR_TOKEN = 'hostile-operator'
+const OPERATOR_TOKEN = 'operator-token-of-hostile-bodies-suite'
 /** Number of credentials, so that each stays below its rate limit. */
 const CREDENTIALS = 8
 const RUNS = 20

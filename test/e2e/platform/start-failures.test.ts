@@ -76,6 +76,8 @@ test.each([
     { READ_STORE_URL: 'mongodb://127.0.0.1:9/x?serverSelectionTimeoutMS=2000' },
     /read store|mongodb|127\.0\.0\.1:9/i,
   ],
+  ['a short operator token', { OPERATOR_TOKEN: 'x'.repeat(31) }, /OPERATOR_TOKEN is invalid: .*at least 32 characters/],
+  ['a short metrics token', { METRICS_TOKEN: 'short' }, /METRICS_TOKEN is invalid: .*at least 32 characters/],
   ['production without a master key', { NODE_ENV: 'production' }, /MASTER_KEY/],
 ])('%s', async (_name, more, naming) => {
   await expectSentence(environment(more), naming)

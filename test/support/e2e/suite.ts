@@ -9,7 +9,7 @@ import { createTenantClient, type TenantClient } from './tenant-client.ts'
 import { createWorldIn, openWorldMaker, type Tenant, type WorldMaker } from './world.ts'
 
 /** The operator's token on a shared platform. */
-export const OPERATOR_TOKEN = 'operator-of-these-tests'
+export const OPERATOR_TOKEN = 'operator-token-of-the-shared-platform'
 
 type Environment = Readonly<Record<string, string>>
 

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
+import { createApiClient, statusAndCode } from '../../support/e2e/api-client.ts'
+import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
+import { embeddedStores, freshEnvironment } from '../../support/e2e/server.ts'
+import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
+
+const METRICS_TOKEN = 'metrics-token-of-the-attacks-suite'
+
+const world = async (writer: StreamWriter) => ({ main: await createTenantWorkspace(writer, { name: 'Main' }) })
+
+const { it, describe, client } = suite('attacks', world, {
+  stores: 'embedded',
+  env: { OPERATOR_TOKEN, TRUST_PROXY: 'true' },
+})
+
+describe('guesses of the operator token', () => {
+  const WORKSPACES = '/api/operator/workspaces'
+  const guess = (from: string, token = `guess-${from}`) =>
+    client(token)(WORKSPACES, { headers: { 'x-forwarded-for': from } })
+
+  it('300 at once from one source are answered 401 at most 20 times, then 429', async () => {
+    const answers = await Promise.all(Array.from({ length: 300 }, () => guess('198.51.100.1')))
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 401)).toHaveLength(20)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(280)
+    const refused = answers.find(({ status }) => status === 429)
+    expect(refused?.body.error.code).toBe('rate_limited')
+    const seconds = Number(refused?.headers.get('retry-after'))
+    expect(seconds).toBeGreaterThan(0)
+    expect(seconds).toBeLessThanOrEqual(60)
+  })
+
+  it('the right token is refused to such a source too, and to no other', async () => {
+    await Promise.all(Array.from({ length: 20 }, () => guess('198.51.100.2')))
+    expect(statusAndCode(await guess('198.51.100.2', OPERATOR_TOKEN))).toEqual([429, 'rate_limited'])
+    expect((await guess('198.51.100.3', OPERATOR_TOKEN)).status).toBe(200)
+  })
+
+  it('a network of IPv6 addresses is one source', async () => {
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => guess(`2001:db8::${n.toString(16)}`)))
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(20)
+    expect((await guess('2001:db8:0:1::1')).status).toBe(401)
+  })
+
+  it('the right token is not limited', async () => {
+    const answers = await Promise.all(Array.from({ length: 50 }, () => guess('198.51.100.4', OPERATOR_TOKEN)))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+  })
+})
+
+test.each([
+  ['are not there without a METRICS_TOKEN', {}, [404, 404]],
+  ['take the METRICS_TOKEN', { METRICS_TOKEN }, [401, 200]],
+])('in production the metrics %s', async (_name, more, statuses) => {
+  const { baseUrl, close } = await openInProcessPlatform({
+    ...freshEnvironment(embeddedStores),
+    NODE_ENV: 'production',
+    MASTER_KEY: Buffer.alloc(32, 'attacks').toString('base64'),
+    CARRIER_URL: 'simulator:',
+    ...more,
+  })
+  try {
+    const ask = (token: string | null) => createApiClient(() => baseUrl, token)('/metrics')
+    expect([(await ask(null)).status, (await ask(METRICS_TOKEN)).status]).toEqual(statuses)
+  } finally {
+    await close()
+  }
+})
