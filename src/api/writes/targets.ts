@@ -38,9 +38,9 @@ const MIN_LENGTH_FOR_LAST4 = 5
 /** The bidding settings of a request with their header values sealed; an unchanged value keeps its present seal. */
 function sealRtb(secrets: Secrets, sent: RtbInput | undefined, target: Target | undefined): Pick<TargetInput, 'rtb'> {
   if (sent?.bidHeaders === undefined) return sent === undefined ? {} : { rtb: sent }
-  const before = target?.rtb?.bidHeaders ?? {}
+  const before = new Map(Object.entries(target?.rtb?.bidHeaders ?? {}))
   const bidHeaders = Object.entries(sent.bidHeaders).map(([name, value]) => {
-    const old = before[name]
+    const old = before.get(name)
     return [name, old !== undefined && secrets.unseal(old) === value ? old : secrets.seal(value)]
   })
   return { rtb: { ...sent, bidHeaders: Object.fromEntries(bidHeaders) } }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { createApiClient, statusAndCode } from '../../support/e2e/api-client.ts'
+import { createApiClient, type Json, statusAndCode } from '../../support/e2e/api-client.ts'
 import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
 import { embeddedStores, freshEnvironment } from '../../support/e2e/server.ts'
 import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
@@ -8,9 +8,13 @@ import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 const METRICS_TOKEN = 'metrics-token-of-the-attacks-suite'
 
-const world = async (writer: StreamWriter) => ({ main: await createTenantWorkspace(writer, { name: 'Main' }) })
+async function world(writer: StreamWriter) {
+  const main = await createTenantWorkspace(writer, { name: 'Main' })
+  const buyerId = await main.buyer({ name: 'Acme' })
+  return { main, buyerId, line: await main.line({ name: 'Open' }, [await main.target(buyerId)]) }
+}
 
-const { it, describe, client } = suite('attacks', world, {
+const { it, describe, the, main, client } = suite('attacks', world, {
   stores: 'embedded',
   env: { OPERATOR_TOKEN, TRUST_PROXY: 'true' },
 })
@@ -47,6 +51,45 @@ describe('guesses of the operator token', () => {
   it('the right token is not limited', async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => guess('198.51.100.4', OPERATOR_TOKEN)))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+  })
+})
+
+/** Names that every object inherits. */
+const INHERITED = ['constructor', 'toString', 'valueOf', 'hasOwnProperty', 'isPrototypeOf', '__defineGetter__']
+
+describe('names that every object inherits', () => {
+  const TARGETS = '/api/tracking/targets'
+
+  it.each(INHERITED)('the header %s of a bidder is stored, changed and shown like any other', async (name) => {
+    const sent = (value: string) => ({ rtb: { bidUrl: 'https://bids.example/ask', bidHeaders: { [name]: value } } })
+    const created = await main.console(TARGETS, {
+      method: 'POST',
+      body: { name: `Target ${name}`, buyerId: the.buyerId, type: 'rtb', ...sent('first') },
+    })
+    expect(created.status, created.text).toBe(201)
+    const path = `${TARGETS}/${created.body.target.id}`
+    const changed = await main.console(path, { method: 'PATCH', body: sent('second') })
+    expect(changed.status, changed.text).toBe(200)
+    expect((await main.console(path)).body.target.rtb.bidHeaders).toEqual({ [name]: 'second' })
+  })
+
+  it('__proto__ is refused by name wherever a body holds it', async () => {
+    const body = '{"name":"Target","type":"rtb","rtb":{"bidHeaders":{"__proto__":"v"}}}'
+    const refused = await main.console(TARGETS, { method: 'POST', body })
+    expect(statusAndCode(refused)).toEqual([400, 'validation_error'])
+    expect(Object.keys(refused.body.error.details)).toEqual(['rtb.bidHeaders.__proto__'])
+  })
+
+  it.each(INHERITED)('the key %s of tags and SIP headers is a key like any other', async (name) => {
+    const { call } = await main.playCall({ to: the.line.e164, from: '+13105550199', sipHeaders: { [name]: 'v' } })
+    const tagged = await main.console(`/api/tracking/calls/${call.id}/tags`, {
+      method: 'POST',
+      body: { tags: { [name]: 'v' } },
+    })
+    expect(tagged.status, tagged.text).toBe(200)
+    const found = await main.rest(`/api/v1/calls?tagKey=${name}&tagValue=v`)
+    expect(found.body.data.map(({ id }: Json) => id)).toEqual([call.id])
+    expect((await main.rest(`/api/v1/calls?tagKey=${name}`)).body.total).toBe(1)
   })
 })
 

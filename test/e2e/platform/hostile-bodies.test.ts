@@ -72,6 +72,7 @@ const hostile = fc.oneof(
     {},
     { $ne: null },
     { toString: 1 },
+    { constructor: 'v', valueOf: 'v', hasOwnProperty: 'v' },
     deep(20),
   ),
   fc.string({ unit: 'binary' }),
@@ -163,5 +164,27 @@ describe('a hostile body', () => {
       }),
       { numRuns: RUNS },
     )
+  })
+})
+
+const reads = app.routes
+  .filter(({ method, surface }) => method === 'GET' && surface !== 'sandbox')
+  .map((route) => [`${route.method} ${route.path}`, route] as const)
+
+describe('a hostile query', () => {
+  test.each(reads)('%s answers it, or refuses it by field', async (_name, route) => {
+    for (const value of ['constructor', '__proto__', 'toString', '\u0000', '[object Object]', 'x'.repeat(5_000)]) {
+      const fields = fieldsOf(route.query).filter((field) => field !== 'agencyId')
+      const asked = new URLSearchParams(
+        [...fields, 'constructor', '__proto__'].map((field): [string, string] => [field, value]),
+      )
+      const answer = await sendRequest(
+        `${baseUrl}${pathOf(route, own)}?agencyId=${main.workspaceId}&${asked.toString()}`,
+        { headers: { authorization: `Bearer ${credentialFor(route)}` } },
+      )
+      expect(answer.status, answer.text).toBeLessThan(500)
+      if (answer.body?.error?.code !== 'validation_error') continue
+      for (const field of Object.keys(answer.body.error.details)) expect([...fields, 'query']).toContain(field)
+    }
   })
 })
