@@ -69,14 +69,3 @@ export function sourceOf(text: string): string {
 export function rangesOverlap(one: IpRange, other: IpRange): boolean {
   return one.base.kind() === other.base.kind() && one.base.match(other.base, Math.min(one.prefix, other.prefix))
 }
-
-/** Leading bits of an IPv6 address that one network has: whoever has one address of it has all. */
-const NETWORK_BITS = 64
-
-/** The source of a request, as limits count it: an IPv4 address, or the /64 network of an IPv6 address. */
-export function sourceOf(ip: string): string {
-  const parsed = parseIpAddress(ip)
-  const address = parsed && unmap(parsed)
-  if (!(address instanceof ipaddr.IPv6)) return address?.toString() ?? ip
-  return `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/${NETWORK_BITS}`)}/${NETWORK_BITS}`
-}

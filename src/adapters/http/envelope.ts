@@ -52,13 +52,24 @@ const errorRefusals: Readonly<Record<string, Refusal>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: refuse('validation-error', {
     body: 'must have the length that Content-Length states',
   }),
+  FST_STATIC_FORBIDDEN_PATH: refuse('not-found'),
+  PreconditionFailedError: refuse('precondition-failed', null, 'The file is not the one that If-Match names.'),
+  RangeNotSatisfiableError: refuse('range-not-satisfiable', null, 'The requested Range lies outside the file.'),
   FST_UNDER_PRESSURE: refuse('unavailable'),
   LogUnavailable: refuse('unavailable'),
   StoreUnavailable: refuse('unavailable'),
 }
 
-function refusalOfError(error: Partial<FastifyError>): Refusal | undefined {
+/** Whether the client broke the connection off before its request was complete: nobody reads the answer. */
+function isBrokenOff({ raw }: FastifyRequest): boolean {
+  return raw.destroyed && !raw.complete
+}
+
+const brokenOff = refuse('bad-request', { body: 'must be sent to its end' })
+
+function refusalOfError(error: Partial<FastifyError>, request: FastifyRequest): Refusal | undefined {
   if (error instanceof RefusalError) return error.refusal
+  if (isBrokenOff(request)) return brokenOff
   return errorRefusals[error.code ?? ''] ?? errorRefusals[error.name ?? '']
 }
 
@@ -66,7 +77,7 @@ function refusalOfError(error: Partial<FastifyError>): Refusal | undefined {
 export function createErrorHandler(send: SendRefusal) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown))
-    const meaning = refusalOfError(error) ?? refuse('internal')
+    const meaning = refusalOfError(error, request) ?? refuse('internal')
     if (wireOf(meaning.refused).status >= 500)
       request.log.error(
         { requestId: request.id, route: request.routeOptions.url ?? null, err: error },

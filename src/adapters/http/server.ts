@@ -193,6 +193,8 @@ async function registerProtections(
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders: [...exposedHeaders],
     maxAge: preflightAge,
+    // A malformed preflight would be answered outside the envelope.
+    strictPreflight: false,
   })
 }
 

@@ -1,3 +1,7 @@
+import { once } from 'node:events'
+import { request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
+import { text as textOf } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { createApiClient, type Json, statusAndCode } from '../../support/e2e/api-client.ts'
@@ -14,7 +18,7 @@ async function world(writer: StreamWriter) {
   return { main, buyerId, line: await main.line({ name: 'Open' }, [await main.target(buyerId)]) }
 }
 
-const { it, describe, the, main, client } = suite('attacks', world, {
+const { it, describe, the, main, server, client } = suite('attacks', world, {
   stores: 'embedded',
   env: { OPERATOR_TOKEN, TRUST_PROXY: 'true' },
 })
@@ -51,6 +55,75 @@ describe('guesses of the operator token', () => {
   it('the right token is not limited', async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => guess('198.51.100.4', OPERATOR_TOKEN)))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+  })
+})
+
+/** Sends bytes over a connection of its own, which is broken off once they are written. */
+async function breakOff(baseUrl: string, bytes: string): Promise<void> {
+  const socket = connect(Number(new URL(baseUrl).port), '127.0.0.1')
+  await once(socket, 'connect')
+  await new Promise((resolve) => socket.write(bytes, resolve))
+  socket.resetAndDestroy()
+  await once(socket, 'close')
+}
+
+/** Sends a GET whose path is not normalized first; resolves to the status and the body. */
+async function getUnchanged(baseUrl: string, path: string, headers: Readonly<Record<string, string>> = {}) {
+  const request = httpRequest(`${baseUrl}/`, { path, headers })
+  request.end()
+  const [response] = await once(request, 'response')
+  return { status: response.statusCode, text: await textOf(response) }
+}
+
+describe('requests that no file or route can answer', () => {
+  it.each([
+    '/docs/static/..%2f..%2fetc/passwd',
+    '/docs/static/%2e%2e/%2e%2e/package.json',
+    '/docs/static/../../package.json',
+    '/docs/static/%5c..%5c..%5cpackage.json',
+    '/docs/static//etc/passwd',
+    '/docs/static/%00',
+    '/docs/static/index.css%00.html',
+    '/docs/%00',
+    '/%00',
+    '/api/v1/calls/%00',
+    '/api/v1/calls/..%2f..%2fetc',
+    '/docs/static/%zz',
+  ])('%s is 404 in the envelope', async (path) => {
+    const { status, text } = await getUnchanged(server.baseUrl, path, { authorization: `Bearer ${the.main.key}` })
+    expect([status, JSON.parse(text).error.code]).toEqual([404, 'not_found'])
+  })
+
+  it('a name longer than any file’s is 404 in the envelope', async () => {
+    const { status, text } = await getUnchanged(server.baseUrl, `/docs/static/${'a'.repeat(5_000)}`)
+    expect([status, JSON.parse(text).error.code]).toEqual([404, 'not_found'])
+  })
+
+  it.each([
+    [{ range: 'bytes=99999999-' }, 416, 'range_not_satisfiable'],
+    [{ 'if-match': '"other"' }, 412, 'conflict'],
+    [{ 'if-unmodified-since': 'Mon, 01 Jan 1990 00:00:00 GMT' }, 412, 'conflict'],
+  ])('a file asked for with %j is refused in the envelope', async (headers, status, code) => {
+    const answer = await getUnchanged(server.baseUrl, '/docs/static/index.css', headers)
+    expect([answer.status, JSON.parse(answer.text).error.code]).toEqual([status, code])
+  })
+
+  it.each(['content-length: 1000\r\n\r\n{"email":', 'transfer-encoding: chunked\r\n\r\n9\r\n{"email":\r\n'])(
+    'an upload that is broken off (%j) is answered to nobody',
+    async (rest) => {
+      const head = 'POST /api/auth/sign-in HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n'
+      await breakOff(server.baseUrl, `${head}${rest}`)
+      expect((await client(null)('/healthz')).status).toBe(200)
+    },
+  )
+
+  it('none of them is logged as an error', async () => {
+    expect(
+      server
+        .stdout()
+        .split('\n')
+        .filter((line) => /"level":[56]0/.test(line)),
+    ).toEqual([])
   })
 })
 
