@@ -9,7 +9,7 @@ import {
 import { RATE } from '../domain/shared/limits.ts'
 import type { Mount, Tenant } from '../kernel/query.ts'
 import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts'
-import type { ApiClient, Authenticator, AuthRejection, Principal } from '../ports/api.ts'
+import { type ApiClient, type Authenticator, type AuthRejection, isAnonymous, type Principal } from '../ports/api.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CredentialStore } from './credential-store.ts'
 import type { OperatorCheck } from './operator-check.ts'
@@ -46,7 +46,7 @@ export function createAuthenticator(
     { bearer, agencyId, ip },
   ) => {
     const surface = isKeyRequest(mounted, scope, bearer) ? 'rest' : mounted
-    if (surface === 'public' || surface === 'carrier') return anonymous(ip)
+    if (surface !== 'sign-in' && isAnonymous(surface)) return anonymous(ip)
     if (surface === 'operator') return operator(bearer, ip)
     const hash = bearer === null ? null : secretHash(bearer)
     // A session proves who accepts an invitation; it is no credential of the surface.

@@ -5,7 +5,7 @@ import { createWakeSignal } from '../kernel/async/wake-signal.ts'
 import type { Tenant } from '../kernel/query.ts'
 import { isRefusal, type Refusal } from '../kernel/refusal.ts'
 import type { ApiRequest } from '../ports/api.ts'
-import { cursorOf } from '../ports/api-headers.ts'
+import type { Cursors } from '../ports/api-headers.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ChangeNotifier } from '../runtime/change-notifier.ts'
 import type { QueryResponse, QueryRunner } from '../runtime/queries/query-runner.ts'
@@ -16,8 +16,8 @@ const decoder = new TextDecoder()
 const HEARTBEAT = encoder.encode(':\n\n')
 
 /** One server-sent event: a board, with the log position that it reflects as its id. */
-function boardEvent({ bytes, position }: QueryResponse): Uint8Array {
-  const id = position === null ? '' : `id: ${cursorOf(position)}\n`
+function boardEvent({ bytes, position }: QueryResponse, cursors: Cursors): Uint8Array {
+  const id = position === null ? '' : `id: ${cursors.write(position)}\n`
   return encoder.encode(`event: live\n${id}data: ${decoder.decode(bytes)}\n\n`)
 }
 
@@ -71,6 +71,7 @@ export interface BoardStream {
   readonly changes: ChangeNotifier
   readonly readBoard: BoardReader
   readonly isSessionValid: SessionCheck
+  readonly cursors: Cursors
   readonly clock: Clock
   /** Aborts when the connection closes or the server stops. */
   readonly stop: AbortSignal
@@ -82,7 +83,7 @@ export interface BoardStream {
  * who takes nothing for LIVE_STREAM.slowMs is dropped. Ends when the session does.
  */
 export async function* streamBoards(
-  { changes, readBoard, isSessionValid, clock, stop }: BoardStream,
+  { changes, readBoard, isSessionValid, cursors, clock, stop }: BoardStream,
   { principal, connection }: Pick<ApiRequest, 'principal' | 'connection'>,
   tenant: Tenant,
 ): AsyncGenerator<Uint8Array> {
@@ -118,7 +119,7 @@ export async function* streamBoards(
         isChanged ||= board.lag
         const content = stableContentOf(board)
         if (content !== sent) {
-          yield* send(boardEvent(board))
+          yield* send(boardEvent(board, cursors))
           sent = content
           lastSent = clock.now()
         }

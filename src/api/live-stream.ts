@@ -3,6 +3,7 @@ import { user } from '../domain/access/user.ts'
 import { call } from '../domain/calls/call.ts'
 import { workspace } from '../domain/configuration/workspace.ts'
 import type { ApiRequest, ApiRoute } from '../ports/api.ts'
+import type { Cursors } from '../ports/api-headers.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import { createChangeNotifier } from '../runtime/change-notifier.ts'
@@ -52,9 +53,10 @@ export function openLiveStream(options: {
   readonly log: EventLog
   readonly queries: QueryRunner
   readonly isSessionValid: SessionCheck
+  readonly cursors: Cursors
   readonly clock: Clock
 }): LiveStream {
-  const { log, queries, isSessionValid, clock } = options
+  const { log, queries, isSessionValid, cursors, clock } = options
   const closing = new AbortController()
   const limiter = createLiveStreamLimiter()
   const readBoard = createBoardReader(queries, clock)
@@ -71,7 +73,7 @@ export function openLiveStream(options: {
     const refusal = limiter.take(tenant.workspaceId, closed)
     if (refusal) return refusal
     const stop = AbortSignal.any([closed, closing.signal])
-    const boards = streamBoards({ changes, readBoard, isSessionValid, clock, stop }, request, tenant)
+    const boards = streamBoards({ changes, readBoard, isSessionValid, cursors, clock, stop }, request, tenant)
     return { status: 200, body: await prefetchFirst(boards), position: null, headers: RESPONSE_HEADERS }
   }
 

@@ -51,13 +51,13 @@ export async function openApp(
   unprepared: () => readonly string[] = () => [],
 ): Promise<App> {
   const core = await openCore(config, logger)
-  const { log, ops, writer, secrets, readSide, positions, requestLog, clock } = core
+  const { log, ops, writer, secrets, cursors, readSide, positions, requestLog, clock } = core
   const effects = openEffects(core, () => carrier.carrier, logger)
   const carrier = await openCarrier(config, { ...core, listener: effects.handleCarrierNotice })
   const workers = config.roles.has('worker') ? runWorkers({ ...core, effects, logger }) : NO_WORKERS
   const egress = openEgress({ allowed: config.egressAllowed, clock })
   const isSessionValid = createSessionCheck(readSide.credentials, clock)
-  const live = openLiveStream({ log, queries: readSide.queries, isSessionValid, clock })
+  const live = openLiveStream({ log, queries: readSide.queries, isSessionValid, cursors, clock })
   const awaitTypes = async (types: readonly string[]) =>
     awaitProjections(positions, projections, types, await log.head())
   const routes = buildRoutes(config, { core, carrier, effects, egress, live, awaitProjections: awaitTypes })

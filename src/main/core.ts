@@ -3,6 +3,7 @@ import { createRequestLog } from '../api/request-log.ts'
 import { errorMessage } from '../kernel/async/errors.ts'
 import { createStreamWriter } from '../runtime/write/stream-writer.ts'
 import type { Config } from './config.ts'
+import { createCursors } from './cursors.ts'
 import { createMetrics } from './metrics.ts'
 import { createPlatformEffects } from './platform-effects.ts'
 import { createLookupLoader } from './read-side/lookup-loader.ts'
@@ -33,6 +34,7 @@ export async function openCore(config: Config, logger: Logger) {
     log,
     ops,
     secrets,
+    cursors: createCursors(masterKey),
     readSide,
     views,
     positions: readSide.positions,

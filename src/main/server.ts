@@ -31,7 +31,7 @@ export function openServer(
     readonly logger: Logger
   },
 ) {
-  const { readSide, positions, log, ops, writer, metrics, requestLog, clock, random } = core
+  const { readSide, positions, log, ops, writer, metrics, requestLog, cursors, clock, random } = core
   const { operatorToken, metricsToken, trustProxy: hops } = config
   const limiter = isSingleProcess(config) ? createRateLimiter(clock) : createSharedRateLimiter(ops, clock)
   return openHttpServer({
@@ -44,6 +44,7 @@ export function openServer(
       createOperatorCheck(operatorToken, limiter),
       createSessionRenewal(writer),
     ),
+    cursors,
     position: () => positions.lowestOf(projectionNames) ?? START,
     readiness: createReadiness(readSide, log, workers, unprepared, clock),
     metrics: config.production && metricsToken === null ? null : metrics.render,

@@ -9,13 +9,10 @@ export const headerNames = {
   ignoredParameters: 'svc-ignored-parameters',
 } as const
 
-/** Encodes a log position as an opaque cursor for clients: base64url. */
-export function cursorOf(position: number): string {
-  return Buffer.from(String(position)).toString('base64url')
-}
-
-/** Decodes a cursor of `cursorOf`; undefined for any other text. */
-export function parseCursor(cursor: string): number | undefined {
-  const position = Number(Buffer.from(cursor, 'base64url').toString())
-  return Number.isSafeInteger(position) && cursorOf(position) === cursor ? position : undefined
+/** Cursors of the event log for clients: encrypted, so that they reveal nothing about the log and cannot be made up. */
+export interface Cursors {
+  /** The cursor of a log position; a position always has the same one. */
+  write(position: number): string
+  /** The position of a cursor; undefined for any text that `write` did not return. */
+  read(cursor: string): number | undefined
 }

@@ -25,6 +25,13 @@ export interface AuthRejection extends Refusal {
   readonly client?: ApiClient
 }
 
+const anonymousSurfaces = ['public', 'sign-in', 'carrier'] as const
+
+/** Whether a surface takes no credential of ours: its requesters are identified by address. */
+export function isAnonymous(surface: Mount['surface']): surface is (typeof anonymousSurfaces)[number] {
+  return anonymousSurfaces.some((one) => one === surface)
+}
+
 /** What a route requires of its requester. */
 export interface AccessRequirement {
   readonly surface: Mount['surface']

@@ -1,6 +1,7 @@
 import { openLogger } from '../../src/adapters/http/logger.ts'
 import { openHttpServer } from '../../src/adapters/http/server.ts'
 import { createAuthenticator } from '../../src/api/access.ts'
+import { createCursors } from '../../src/main/cursors.ts'
 import type { ReadSide } from '../../src/main/read-side/read-side.ts'
 import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
 import type { ApiRoute } from '../../src/ports/api.ts'
@@ -21,6 +22,7 @@ export async function serve(readSide: Pick<ReadSide, 'credentials'>, routes: rea
     version: '1.0.0',
     routes,
     authenticate: createAuthenticator(readSide.credentials, clock),
+    cursors: createCursors(Buffer.alloc(32)),
     position: () => 0,
     readiness: async () => ({ ready: true, problems: [] }),
     metrics: async () => ({ contentType: 'text/plain', body: '' }),

@@ -6,6 +6,7 @@ import { defineExport } from '../../src/api/writes/exports.ts'
 import type { WriteTools } from '../../src/api/writes/write-tools.ts'
 import { activity } from '../../src/domain/activity/activity.ts'
 import { streamOf } from '../../src/kernel/entity.ts'
+import { createCursors } from '../../src/main/cursors.ts'
 import { LogUnavailable } from '../../src/ports/event-log.ts'
 import { StoreUnavailable } from '../../src/ports/read-store.ts'
 import { createCheckpointTracker } from '../../src/runtime/projections/checkpoint-tracker.ts'
@@ -78,6 +79,7 @@ describe('an export', () => {
       readiness: async () => ({ ready: true, problems: [] }),
       metrics: async () => ({ contentType: 'text/plain', body: '' }),
       metricsToken: null,
+      cursors: createCursors(Buffer.alloc(32)),
       position: () => 0,
       log: openLogger({ level: 'silent' }),
       clock,

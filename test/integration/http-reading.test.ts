@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { REQUEST } from '../../src/domain/shared/limits.ts'
-import { bearer, httpEdge, knownId, prebuiltBody, receivedRequests } from '../support/fixtures/http-edge.ts'
+import { createCursors } from '../../src/main/cursors.ts'
+import {
+  bearer,
+  httpEdge,
+  knownId,
+  missingId,
+  options,
+  prebuiltBody,
+  receivedRequests,
+} from '../support/fixtures/http-edge.ts'
 
 const { base, details, get, post, send, server } = httpEdge()
 
@@ -222,11 +231,16 @@ describe('query', () => {
 })
 
 describe('headers', () => {
-  test('every response carries a position, its own if it has one', async () => {
-    const own = (await get(`/api/v1/calls/${knownId}`)).response.headers.get('svc-position')
-    const common = (await get('/api/v1/nowhere')).response.headers.get('svc-position')
-    for (const path of ['/healthz', '/openapi.json', '/api/v1/fault', '/api/v1/things'])
-      expect((await get(path)).response.headers.get('svc-position')).toBe(common)
+  test('every response to a credential carries a position, its own if it has one', async () => {
+    const positionOf = async (path: string, headers = bearer) =>
+      (await get(path, headers)).response.headers.get('svc-position')
+    const own = await positionOf(`/api/v1/calls/${knownId}`)
+    const common = await positionOf('/api/v1/things')
+    for (const path of ['/api/v1/fault', '/api/v1/things?page=0', `/api/v1/calls/${missingId}`])
+      expect(await positionOf(path)).toBe(common)
+    expect(await positionOf('/api/v1/things', { authorization: 'Bearer bad' })).toBeNull()
+    for (const path of ['/healthz', '/readyz', '/openapi.json', '/api/v1/nowhere'])
+      expect(await positionOf(path)).toBeNull()
     receivedRequests.length = 0
     await get('/api/v1/things', { ...bearer, 'svc-min-position': own ?? '' })
     await get('/api/v1/things', { ...bearer, 'svc-min-position': common ?? '' })
@@ -234,13 +248,33 @@ describe('headers', () => {
     expect(receivedRequests.map(({ minPosition }) => minPosition)).toEqual([7, 5, null])
   })
 
-  test.each(['garbage', '7', 'Ny==', Buffer.from('1.5').toString('base64url')])(
-    'svc-min-position %s is refused',
-    async (sent) => {
-      const { status, body } = await get('/api/v1/things', { ...bearer, 'svc-min-position': sent })
-      expect([status, Object.keys(body.error.details)]).toEqual([400, ['svc-min-position']])
-    },
-  )
+  test('a cursor shows nothing of its position', async () => {
+    const cursors = [4, 5, 6, 1_000_000].map(options.cursors.write)
+    expect(new Set(cursors).size).toBe(4)
+    for (const cursor of cursors) expect(cursor).toMatch(/^[A-Za-z0-9_-]{22}$/)
+    const starts = cursors.map((cursor) => Buffer.from(cursor, 'base64url').toString('hex', 0, 8))
+    expect(new Set(starts).size).toBe(4)
+  })
+
+  const cursor = options.cursors.write(7)
+  const changed = Buffer.from(cursor, 'base64url')
+  changed[15] = (changed[15] ?? 0) ^ 1
+
+  test.each([
+    'garbage',
+    '7',
+    'Ny==',
+    'MzA1Mw',
+    Buffer.from('1.5').toString('base64url'),
+    'AAAAAAAAAAAAAAAAAAAAAA',
+    changed.toString('base64url'),
+    `${cursor}A`,
+    `${cursor}=`,
+    createCursors(Buffer.alloc(32, 1)).write(7),
+  ])('svc-min-position %s is refused', async (sent) => {
+    const { status, body } = await get('/api/v1/things', { ...bearer, 'svc-min-position': sent })
+    expect([status, Object.keys(body.error.details)]).toEqual([400, ['svc-min-position']])
+  })
 
   test('an idempotency key reaches a write if its format is valid', async () => {
     const key = 'k'.repeat(128)

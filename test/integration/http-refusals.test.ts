@@ -133,7 +133,7 @@ describe('order of refusals', () => {
     const { status, body, response } = await get('/api/v1/calls/%zz')
     expect([status, body.error.code]).toEqual([404, 'not_found'])
     expect(response.headers.get('svc-request-id')).toBe(body.error.requestId)
-    expect(response.headers.get('svc-position')).toBeTruthy()
+    expect(response.headers.get('svc-position')).toBeNull()
   })
 
   test('an upper-case path id is read as lower case', async () => {

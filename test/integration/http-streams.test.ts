@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { openLogger } from '../../src/adapters/http/logger.ts'
 import { type HttpServer, openHttpServer } from '../../src/adapters/http/server.ts'
+import { createCursors } from '../../src/main/cursors.ts'
 import type { ApiRoute } from '../../src/ports/api.ts'
 import { createRateLimiter } from '../../src/runtime/rates/rate-limiter.ts'
 
@@ -77,6 +78,7 @@ beforeAll(async () => {
     readiness: async () => ({ ready: true, problems: [] }),
     metrics: async () => ({ contentType: 'text/plain', body: '' }),
     metricsToken: null,
+    cursors: createCursors(Buffer.alloc(32)),
     position: () => 0,
     log: openLogger({ level: 'silent' }),
     limiter: createRateLimiter(still),

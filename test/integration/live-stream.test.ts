@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { openLiveStream } from '../../src/api/live-stream.ts'
 import { LIVE_STREAM } from '../../src/domain/shared/limits.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
+import { createCursors } from '../../src/main/cursors.ts'
 import { type ApiRequest, isStream } from '../../src/ports/api.ts'
 import { WORKSPACE } from '../support/fixtures/spec.ts'
 import { createManualClock, flushEventLoop } from '../support/memory/clock.ts'
@@ -72,6 +73,7 @@ function openStream() {
       },
     },
     isSessionValid: async () => true,
+    cursors: createCursors(Buffer.alloc(32)),
     clock,
   })
 

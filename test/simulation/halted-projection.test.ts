@@ -7,6 +7,7 @@ import type { AnyProjection } from '../../src/kernel/projection.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
 import { type App, openApp } from '../../src/main/app.ts'
 import { readConfig } from '../../src/main/config.ts'
+import { createCursors } from '../../src/main/cursors.ts'
 import { createReadiness } from '../../src/main/read-side/readiness.ts'
 import { followed, projections, upcasts } from '../../src/main/registry.ts'
 import { openReadStore } from '../../src/main/stores.ts'
@@ -83,6 +84,7 @@ async function readyz(app: App, runner: ProjectionRunner, store: ReadStore) {
     version: '0',
     routes: [],
     authenticate: async () => refuse('unauthorized'),
+    cursors: createCursors(Buffer.alloc(32)),
     position: () => 0,
     readiness: createReadiness(readSide, app.log, NO_WORKERS, () => [], clock),
     metrics: async () => ({ contentType: 'text/plain', body: '' }),

@@ -1,5 +1,5 @@
 import { REQUEST } from '../../domain/shared/limits.ts'
-import type { ApiRoute } from '../../ports/api.ts'
+import { type ApiRoute, isAnonymous } from '../../ports/api.ts'
 import { headerNames } from '../../ports/api-headers.ts'
 import { surfaceRefusals } from './refusals.ts'
 
@@ -52,6 +52,9 @@ const isRated = ({ surface }: ApiRoute) =>
 /** Rate headers are sent to every valid credential. */
 const sendsRate = (route: ApiRoute, status: number) => isRated(route) && status !== 401
 
+/** Every response to a valid credential has a position; without a credential, only a response of its own position has. */
+const sendsPosition = ({ surface }: ApiRoute, status: number) => (isAnonymous(surface) ? status < 400 : status !== 401)
+
 /** Whether the route declares the header for its successful responses. */
 const declaredBy = (name: string) => (route: ApiRoute, status: number) =>
   status < 400 && (route.responseHeaders ?? []).includes(name)
@@ -64,7 +67,7 @@ const responseHeaders: Readonly<
   [headerNames.position]: {
     description: 'Cursor of the event log that the response reflects.',
     schema: text,
-    on: () => true,
+    on: sendsPosition,
   },
   [headerNames.readLag]: {
     description: 'The write is durable, but reads may not show it yet.',

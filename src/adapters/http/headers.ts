@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import { REQUEST } from '../../domain/shared/limits.ts'
-import { cursorOf, headerNames } from '../../ports/api-headers.ts'
+import { type Cursors, headerNames } from '../../ports/api-headers.ts'
 import type { Random } from '../../ports/random.ts'
 
 /** Response headers that pages of other origins may read. */
@@ -57,11 +57,11 @@ export function remoteAddressOf({
   return isIP(ip) === 0 ? (socket.remoteAddress ?? '') : ip
 }
 
-/** Creates a `cursorOf` that caches the last cursor: the position of a process repeats between two appends. */
-export function createCursorWriter(): (position: number) => string {
+/** Creates a writer that caches the last cursor: the position of a process repeats between two appends. */
+export function createCursorWriter({ write }: Cursors): Cursors['write'] {
   let last = { position: Number.NaN, cursor: '' }
   return (position) => {
-    if (position !== last.position) last = { position, cursor: cursorOf(position) }
+    if (position !== last.position) last = { position, cursor: write(position) }
     return last.cursor
   }
 }

@@ -7,10 +7,11 @@ import {
   type ApiRoute,
   type Authenticator,
   type Connection,
+  isAnonymous,
   isStream,
   type Principal,
 } from '../../ports/api.ts'
-import { cursorOf, headerNames } from '../../ports/api-headers.ts'
+import { type Cursors, headerNames } from '../../ports/api-headers.ts'
 import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { SendRefusal } from './envelope.ts'
 import { bearerOf, idempotencyKeyOf, remoteAddressOf } from './headers.ts'
@@ -42,6 +43,9 @@ export interface MountContext {
   /** Largest body of a route in bytes. */
   readonly bodyLimit: (route: ApiRoute) => number
   readonly documentation: DocumentationContext
+  readonly cursors: Cursors
+  /** Cursor of the newest log position that this process knows. */
+  readonly newestCursor: () => string
 }
 
 function agencyIdOf({ query }: FastifyRequest): string | null {
@@ -50,7 +54,7 @@ function agencyIdOf({ query }: FastifyRequest): string | null {
 }
 
 /** Creates the hook that checks the credential, its rate and the path, before the body is read (Supplement §1.13). */
-function createAdmissionHook(route: ApiRoute, { authenticate, send, limiter }: MountContext) {
+function createAdmissionHook(route: ApiRoute, { authenticate, send, limiter, newestCursor }: MountContext) {
   const limit = createRateCheck(limiter)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     const bearer = bearerOf(request.headers.authorization)
@@ -58,6 +62,7 @@ function createAdmissionHook(route: ApiRoute, { authenticate, send, limiter }: M
     const principal = await authenticate(route, credentials)
     const refused = isRefusal(principal)
     request.caller = refused ? (principal.client ?? null) : principal
+    if (request.caller && !isAnonymous(route.surface)) reply.header(headerNames.position, newestCursor())
     const overRate = request.caller && (await limit(reply, request.caller, refused))
     if (refused) return send(reply, principal)
     if (overRate) return send(reply, overRate)
@@ -72,9 +77,13 @@ function createAdmissionHook(route: ApiRoute, { authenticate, send, limiter }: M
 }
 
 /** Sends a response: bytes and streams unchanged, any other value as JSON, null as an empty body. */
-function sendResponse(reply: FastifyReply, { status, body, headers, position }: ApiResponse): FastifyReply {
+function sendResponse(
+  reply: FastifyReply,
+  { status, body, headers, position }: ApiResponse,
+  cursors: Cursors,
+): FastifyReply {
   reply.code(status)
-  if (position !== null) reply.header(headerNames.position, cursorOf(position))
+  if (position !== null) reply.header(headerNames.position, cursors.write(position))
   if (body === null) return reply.headers(headers ?? {}).send()
   reply.header('content-type', 'application/json; charset=utf-8')
   if (headers) reply.headers(headers)
@@ -105,8 +114,8 @@ function connectionOf(reply: FastifyReply): Connection {
   }
 }
 
-function createHandler(route: ApiRoute, { send }: MountContext) {
-  const read = createReader(route)
+function createHandler(route: ApiRoute, { send, cursors }: MountContext) {
+  const read = createReader(route, cursors)
   const ignoredParametersOf = createIgnoredParameters(route)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     if (request.admitted === null) throw new Error(`${route.name} was reached without its checks`)
@@ -128,7 +137,7 @@ function createHandler(route: ApiRoute, { send }: MountContext) {
         { requestId: request.id, route: route.path, err: response.fault },
         'write could not be read back',
       )
-    return sendResponse(reply, response)
+    return sendResponse(reply, response, cursors)
   }
 }
 

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import type { ApiRequest, ApiRoute, RawBody } from '../../ports/api.ts'
-import { headerNames, parseCursor } from '../../ports/api-headers.ts'
+import { type Cursors, headerNames } from '../../ports/api-headers.ts'
 import { idempotencyKeyOf } from './headers.ts'
 import { issueMessage, type Problems, problemsByPath } from './issue-messages.ts'
 import { strictSchema } from './strict.ts'
@@ -19,10 +19,10 @@ function parsePart(schema: z.ZodType, value: unknown, whole: string): Part<unkno
   return result.success ? { value: result.data } : { problems: problemsByPath(result.error, whole) }
 }
 
-function minPositionOf({ headers }: FastifyRequest): Part<number | null> {
+function minPositionOf({ headers }: FastifyRequest, cursors: Cursors): Part<number | null> {
   const sent = headers[headerNames.minPosition]
   if (sent === undefined) return { value: null }
-  const position = parseCursor(String(sent))
+  const position = cursors.read(String(sent))
   return position === undefined
     ? { problems: { [headerNames.minPosition]: `must be a cursor from the response header ${headerNames.position}` } }
     : { value: position }
@@ -81,6 +81,7 @@ function checkReadOnlyFields({ readOnlyFields = [] }: ApiRoute, body: unknown): 
  */
 export function createReader(
   route: ApiRoute,
+  cursors: Cursors,
 ): (request: FastifyRequest) => RequestParts | Refusal<'validation-error' | 'field-not-writable'> {
   const schema = bodySchemaOf(route)
   return (request) => {
@@ -89,7 +90,7 @@ export function createReader(
     const query = parsePart(route.query, request.query, 'query')
     const sent = route.raw ? rawBodyOf(request) : absent
     const body = schema === null ? sent : parsePart(schema, request.body ?? {}, 'body')
-    const minPosition = minPositionOf(request)
+    const minPosition = minPositionOf(request, cursors)
     const idempotencyKey = schema === null ? absent : idempotencyKeyIn(request)
     if ('value' in query && 'value' in body && 'value' in minPosition && 'value' in idempotencyKey)
       return {

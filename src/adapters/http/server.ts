@@ -18,7 +18,7 @@ import type { Logger } from 'pino'
 import { REQUEST } from '../../domain/shared/limits.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { ApiRoute, Authenticator } from '../../ports/api.ts'
-import { headerNames } from '../../ports/api-headers.ts'
+import { type Cursors, headerNames } from '../../ports/api-headers.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
 import type { RateLimiter } from '../../ports/rate-limiter.ts'
@@ -47,7 +47,8 @@ export interface HttpOptions extends Operations {
   readonly version: string
   readonly routes: readonly ApiRoute[]
   readonly authenticate: Authenticator
-  /** Newest log position that this process knows: the `svc-position` of a response without a position of its own. */
+  readonly cursors: Cursors
+  /** Newest log position that this process knows: the `svc-position` of a response to a credential without a position of its own. */
   readonly position: () => number
   readonly log: Logger
   readonly clock: Clock
@@ -112,17 +113,8 @@ function querystringParser(text: string): Record<string, string> {
 /** Browsers must not guess the type of a response, and must keep using TLS. */
 const securityHeaders = { 'x-content-type-options': 'nosniff', 'strict-transport-security': 'max-age=31536000' }
 
-type Stamp = (request: FastifyRequest, reply: FastifyReply) => void
-
-function createStamp(position: () => number): Stamp {
-  const write = createCursorWriter()
-  return (request, reply) => {
-    reply.headers({
-      ...securityHeaders,
-      [headerNames.requestId]: request.id,
-      [headerNames.position]: write(position()),
-    })
-  }
+function stamp(request: FastifyRequest, reply: FastifyReply): void {
+  reply.headers({ ...securityHeaders, [headerNames.requestId]: request.id })
 }
 
 /** Request log record of an API key's request; null for any other request. */
@@ -144,7 +136,7 @@ function answeredRequestOf(request: FastifyRequest, { method, status, ms }: Requ
 }
 
 /** Stamps every response, and writes one log line for each request: the route's pattern, never the query or a header. */
-function registerRequestLog(server: FastifyInstance, stamp: Stamp, { log, observe, requestLog }: HttpOptions): void {
+function registerRequestLog(server: FastifyInstance, { log, observe, requestLog }: HttpOptions): void {
   server.addHook('onRequest', (request, reply, done) => {
     stamp(request, reply)
     done()
@@ -213,7 +205,7 @@ async function registerDocumentation(server: FastifyInstance, options: HttpOptio
   server.get('/openapi.json', { schema: { hide: true } }, async () => server.swagger())
 }
 
-function createServer(stamp: Stamp, send: SendRefusal, { log, random, trustProxy }: HttpOptions): FastifyInstance {
+function createServer(send: SendRefusal, { log, random, trustProxy }: HttpOptions): FastifyInstance {
   const onThrown = createErrorHandler(send)
   const newRequestId = createRequestIdReader(random)
   const server = fastify({
@@ -262,9 +254,8 @@ function trackSilentConnections({ server }: FastifyInstance): () => void {
 export async function openHttpServer(options: HttpOptions): Promise<HttpServer> {
   requireKnownRefusals(options.routes)
   const { routes, authenticate, limiter, clock, bodyLimit = () => REQUEST.bodyBytes, unavailableAfterSeconds } = options
-  const stamp = createStamp(options.position)
   const send = createRefusalSender(unavailableAfterSeconds)
-  const server = createServer(stamp, send, options)
+  const server = createServer(send, options)
   let closing = false
   const hangUp = trackSilentConnections(server)
   server.decorateRequest('caller', null)
@@ -276,7 +267,7 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
     done(null, payload)
   })
   acceptJson(server)
-  registerRequestLog(server, stamp, options)
+  registerRequestLog(server, options)
   registerOptions(server, send)
   await registerProtections(server, options)
   await registerDocumentation(server, options)
@@ -284,7 +275,17 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
     ...options,
     readiness: async () => (closing ? { ready: false, problems: ['The server is stopping.'] } : options.readiness()),
   })
-  const mounting = { authenticate, send, limiter, bodyLimit, documentation: createDocumentationContext(routes) }
+  const { cursors, position } = options
+  const writeNewest = createCursorWriter(cursors)
+  const mounting = {
+    authenticate,
+    send,
+    limiter,
+    bodyLimit,
+    documentation: createDocumentationContext(routes),
+    cursors,
+    newestCursor: () => writeNewest(position()),
+  }
   for (const route of routes) if (!route.raw) mountRoute(server, route, mounting)
   await server.register(async (raw) => {
     acceptBytes(raw)

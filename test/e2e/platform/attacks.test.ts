@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { createApiClient, type Json, statusAndCode } from '../../support/e2e/api-client.ts'
+import { type ApiResponse, createApiClient, type Json, statusAndCode } from '../../support/e2e/api-client.ts'
 import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
 import { embeddedStores, freshEnvironment } from '../../support/e2e/server.ts'
 import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
@@ -124,6 +124,32 @@ describe('requests that no file or route can answer', () => {
         .split('\n')
         .filter((line) => /"level":[56]0/.test(line)),
     ).toEqual([])
+  })
+})
+
+describe('positions of the log', () => {
+  const positionIn = ({ headers }: ApiResponse) => headers.get('svc-position')
+
+  it('are shown to a credential alone', async () => {
+    expect(positionIn(await main.rest('/api/v1/calls'))).not.toBeNull()
+    expect(positionIn(await main.rest('/api/v1/calls?page=0'))).not.toBeNull()
+    for (const path of ['/healthz', '/readyz', '/openapi.json', '/docs/', '/nowhere', '/api/v1/calls'])
+      expect(positionIn(await client(null)(path)), path).toBeNull()
+    expect(positionIn(await client('svc_live_wrong')('/api/v1/calls'))).toBeNull()
+  })
+
+  it('are opaque, and cannot be made up', async () => {
+    const { headers } = await main.console('/api/tracking/workspace', { method: 'PATCH', body: { name: 'Main' } })
+    const position = headers.get('svc-position') ?? ''
+    expect(Buffer.from(position, 'base64url').toString()).not.toMatch(/^\d+$/)
+    const reading = (sent: string) => main.rest('/api/v1/calls', { headers: { 'svc-min-position': sent } })
+    expect((await reading(position)).status).toBe(200)
+    const first = position.startsWith('A') ? 'B' : 'A'
+    for (const forged of ['MzA1Mw', Buffer.from('1').toString('base64url'), `${first}${position.slice(1)}`]) {
+      const refused = await reading(forged)
+      expect(statusAndCode(refused)).toEqual([400, 'validation_error'])
+      expect(Object.keys(refused.body.error.details)).toEqual(['svc-min-position'])
+    }
   })
 })
 
