@@ -144,8 +144,8 @@ function signingKey(text: string): TelnyxSettings['publicKey'] {
 function dataDirectory(path: string): string {
   const directory = resolve(path)
   try {
-    mkdirSync(directory, { recursive: true })
-    writeFileSync(join(directory, '.writable'), '')
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    writeFileSync(join(directory, '.writable'), '', { mode: 0o600 })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
     throw new ConfigurationError(`DATA_DIR ${directory} cannot be written (${code}).`)

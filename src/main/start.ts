@@ -29,6 +29,8 @@ function fail(error: unknown): void {
 
 /** Starts a process of the platform by its environment. What stops it from starting is told in one sentence, with exit code 1. */
 export async function start(env: Readonly<Record<string, string | undefined>>): Promise<App | null> {
+  // Whatever this process creates is its owner's alone, from the moment of its creation.
+  process.umask(0o077)
   let app: App | null = null
   try {
     const config = readConfig(env)

@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
@@ -24,6 +24,8 @@ export interface Database {
   readonly checkFile: () => void
 }
 
+/** Permissions of the group and of everyone else, and of executing. */
+const OTHERS = 0o177
 const BUSY_MS = 10_000
 const RETRY_MS = 20
 const MAX_WAL_BYTES = 64 * 1024 * 1024
@@ -71,10 +73,19 @@ export function openDatabase(path: string, layout: Layout): Database {
   }
 }
 
+/** Leaves the file to its owner alone, with its companions of an earlier run; SQLite creates new ones with the file's mode. */
+function restrictToOwner(path: string): void {
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0
+    if ((mode & OTHERS) !== 0) chmodSync(file, mode & ~OTHERS & 0o777)
+  }
+}
+
 function openFile(path: string, layout: Layout): Database {
-  mkdirSync(dirname(path), { recursive: true })
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const db = new DatabaseSync(path, { timeout: BUSY_MS, enableForeignKeyConstraints: false })
   try {
+    restrictToOwner(path)
     const found = versionOf(db)
     if (found > layout.version) {
       throw new Error(`${path} has format version ${found}; this program supports versions up to ${layout.version}.`)

@@ -1,12 +1,14 @@
 import { once } from 'node:events'
+import { chmodSync, readdirSync, statSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type ApiResponse, createApiClient, type Json, statusAndCode } from '../../support/e2e/api-client.ts'
 import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
-import { embeddedStores, freshEnvironment } from '../../support/e2e/server.ts'
+import { embeddedStores, freshEnvironment, type Server, startServer } from '../../support/e2e/server.ts'
 import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
@@ -189,6 +191,49 @@ describe('names that every object inherits', () => {
     const found = await main.rest(`/api/v1/calls?tagKey=${name}&tagValue=v`)
     expect(found.body.data.map(({ id }: Json) => id)).toEqual([call.id])
     expect((await main.rest(`/api/v1/calls?tagKey=${name}`)).body.total).toBe(1)
+  })
+})
+
+/** Permissions of everything under a directory, itself included, as octal digits by relative path. */
+function permissionsUnder(directory: string): ReadonlyMap<string, string> {
+  const paths = ['.', ...readdirSync(directory, { recursive: true, encoding: 'utf8' })]
+  return new Map(paths.map((path) => [path, (statSync(join(directory, path)).mode & 0o777).toString(8)]))
+}
+
+/** Starts a platform as a shell with that umask would. */
+function startWithUmask(mask: number, env: Readonly<Record<string, string>>): Promise<Server> {
+  const before = process.umask(mask)
+  const starting = startServer(env)
+  process.umask(before)
+  return starting
+}
+
+describe('files of the platform', () => {
+  const STORES = ['events.db', 'events.db-wal', 'events.db-shm', 'views.db', 'views.db-wal', 'views.ops.db-shm']
+
+  it.each(['000', '022', '077'])('are its owner’s alone under umask %s', async (mask) => {
+    const env = freshEnvironment(embeddedStores)
+    const server = await startWithUmask(Number.parseInt(mask, 8), env)
+    try {
+      const permissions = permissionsUnder(server.dataDir)
+      expect([...permissions.keys()]).toEqual(expect.arrayContaining([...STORES, 'sandbox.json', 'master.key']))
+      for (const [path, digits] of permissions) expect([path, digits]).toEqual([path, path === '.' ? '700' : '600'])
+    } finally {
+      await server.dispose()
+    }
+  })
+
+  it('of an earlier version are taken from others at the next start', async () => {
+    const server = await startServer(freshEnvironment(embeddedStores))
+    try {
+      await server.kill()
+      for (const name of STORES) chmodSync(join(server.dataDir, name), 0o644)
+      await server.restart()
+      const permissions = permissionsUnder(server.dataDir)
+      for (const name of STORES) expect([name, permissions.get(name)]).toEqual([name, '600'])
+    } finally {
+      await server.dispose()
+    }
   })
 })
 
