@@ -16,6 +16,15 @@ import type { Workers } from './workers.ts'
 
 const projectionNames = projections.map(({ name }) => name)
 
+/** Paths of sign-in, sessions, passwords and invitations. */
+const CREDENTIAL_PATH = /^\/api\/auth\/|\/users(\/|$)/
+
+/** Largest body of a route in bytes (Supplement 1.19). */
+function bodyLimitOf({ raw, path }: ApiRoute): number {
+  if (raw) return REQUEST.webhookBytes
+  return CREDENTIAL_PATH.test(path) ? REQUEST.credentialBodyBytes : REQUEST.bodyBytes
+}
+
 /** Opens the HTTP server of a process over its routes. `unprepared` lists what still keeps it from being ready. */
 export function openServer(
   config: Config,
@@ -58,6 +67,6 @@ export function openServer(
     observe: metrics.observe,
     limiter,
     requestLog,
-    bodyLimit: ({ raw }) => (raw ? REQUEST.webhookBytes : REQUEST.bodyBytes),
+    bodyLimit: bodyLimitOf,
   })
 }

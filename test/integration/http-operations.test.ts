@@ -173,6 +173,35 @@ describe('documentation', () => {
     expect(Object.keys(body.paths)).not.toContain('/healthz')
   })
 
+  test.each([
+    ['/openapi.json', 'application/json'],
+    ['/docs/json', 'application/json'],
+    ['/docs/yaml', 'application/x-yaml'],
+  ])('%s is made once, compressed, and not sent again to who has it', async (path, type) => {
+    const ask = (headers: Record<string, string>) => fetch(`${base()}${path}`, { headers })
+    const texts = new Set<string>()
+    const tags = new Set<string | null>()
+    for (const [accepted, coding] of [
+      ['br, gzip', 'br'],
+      ['gzip', 'gzip'],
+      ['br;q=0, *;q=0.5', 'gzip'],
+      ['identity', null],
+    ] as const) {
+      const response = await ask({ 'accept-encoding': accepted })
+      expect([response.status, response.headers.get('content-encoding')]).toEqual([200, coding])
+      expect(response.headers.get('content-type')).toContain(type)
+      expect(response.headers.get('vary')).toContain('accept-encoding')
+      texts.add(await response.text())
+      const etag = response.headers.get('etag')
+      tags.add(etag)
+      const again = await ask({ 'accept-encoding': accepted, 'if-none-match': `"other", W/${etag}` })
+      expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, etag, ''])
+    }
+    expect([texts.size, tags.size]).toEqual([1, 3])
+    const head = await fetch(`${base()}${path}`, { method: 'HEAD', headers: { 'accept-encoding': 'gzip' } })
+    expect([head.status, await head.text()]).toEqual([200, ''])
+  })
+
   test('has a page whose script a browser can load', async () => {
     const page = await fetch(`${base()}/docs/`)
     expect(page.status).toBe(200)

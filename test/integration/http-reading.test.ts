@@ -113,6 +113,43 @@ describe('body', () => {
     })
   })
 
+  test('a refusal names 20 fields, and repeats 24 characters of what was sent', async () => {
+    const long = 'k'.repeat(500)
+    const cut = `${'k'.repeat(24)}…`
+    const unknown = Object.fromEntries(Array.from({ length: 900 }, (_, n) => [`k${n}`, 1]))
+    expect(Object.keys(await details({ name: 'ok', ...unknown }))).toHaveLength(20)
+    expect(Object.keys(await details({ name: 'x', dailyCap: -1, ...unknown }))).toEqual(
+      expect.arrayContaining(['name', 'dailyCap', 'k0']),
+    )
+    expect(
+      await details({ name: 'ok', [long]: 1, tags: { [long]: 1 }, endpoint: { ringSeconds: 5, [long]: 1 } }),
+    ).toEqual({
+      [cut]: 'is not a known field',
+      [`tags.${cut}`]: 'must be a string',
+      [`endpoint.${cut}`]: 'is not a known field',
+    })
+    const hidden = await post('/api/v1/things', `{"name":"ok","${long}":{"__proto__":1}}`)
+    expect(hidden.body.error.details).toEqual({ [`${cut}.__proto__`]: 'is not a known field' })
+  })
+
+  test.each<[string, string, string]>([
+    ['unknown fields', '', 'body'],
+    ['unknown fields of a record', '"tags":', 'tags'],
+  ])('150,000 %s are refused before the schema sees them', async (_name, before, place) => {
+    const fields = Array.from({ length: 150_000 }, (_, n) => `"k${n}":1`).join()
+    const text = before === '' ? `{"name":"ok",${fields}}` : `{"name":"ok",${before}{${fields}}}`
+    const { status, body } = await post('/api/v1/things', text)
+    expect([status, body.error.details]).toEqual([400, { [place]: 'must have at most 1000 fields' }])
+  })
+
+  test('an array past its maximum is refused before its items are read', async () => {
+    const places = Array.from({ length: 300_000 }, () => 1)
+    expect(await details({ name: 'x', places })).toEqual({
+      name: 'must have 2 to 120 characters',
+      places: 'must have at most 2 items',
+    })
+  })
+
   test('a route without a body takes an empty object and no field', async () => {
     expect((await post(`/api/v1/things/${knownId}/reset`, '{}')).status).toBe(200)
     expect((await post(`/api/v1/things/${knownId}/reset`, '{"x":1}')).body.error.details).toEqual({

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { REQUEST } from '../../domain/shared/limits.ts'
+import { excerpt } from '../../domain/shared/problems.ts'
 import { escapeKey } from '../../kernel/proto-key.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 
@@ -25,22 +26,45 @@ function bodyProblem(sentence: string): Refusal {
   return refuse('validation-error', { body: sentence })
 }
 
+/** What is wrong with a parsed body, and the keys that lead there. */
+interface BodyProblem {
+  readonly path: readonly string[]
+  readonly sentence: string
+}
+
+const tooDeep = refuse('validation-error', { body: `must be nested at most ${REQUEST.bodyDepth} levels deep` })
+const tooManyFields = { path: [], sentence: `must have at most ${REQUEST.objectFields} fields` }
+const unknownField = { path: [], sentence: 'is not a known field' }
+
 /**
- * Refuses a parsed body that is nested too deeply or has a `__proto__` key outside of the `own` fields, before any schema
- * sees it.
+ * Finds the first object with too many fields, or with a `__proto__` key outside of the `own` fields.
+ * @throws RefusalError for a body that is nested too deeply
  */
-function checkBody(value: unknown, path: readonly string[], own: readonly string[]): Refusal | null {
-  if (typeof value !== 'object' || value === null) return null
-  if (path.length === REQUEST.bodyDepth) return bodyProblem(`must be nested at most ${REQUEST.bodyDepth} levels deep`)
-  for (const [key, inner] of Object.entries(value)) {
-    const place = [...path, key]
+function createProblemFinder(own: readonly string[]) {
+  const problemAt = (key: string, inner: unknown, path: readonly string[]): BodyProblem | null => {
     const isOwnKey = path.length === 1 && own.some((field) => field === path[0])
-    if (key === '__proto__' && !isOwnKey)
-      return refuse('validation-error', { [place.join('.')]: 'is not a known field' })
-    const refusal = checkBody(inner, place, own)
-    if (refusal) return refusal
+    const problem = key === '__proto__' && !isOwnKey ? unknownField : find(inner, [...path, key])
+    return problem && { ...problem, path: [key, ...problem.path] }
   }
-  return null
+  const find = (value: unknown, path: readonly string[]): BodyProblem | null => {
+    if (typeof value !== 'object' || value === null) return null
+    if (path.length === REQUEST.bodyDepth) throw new RefusalError(tooDeep)
+    if (Array.isArray(value)) {
+      for (let n = 0; n < value.length; n += 1) {
+        const problem = problemAt(String(n), value[n], path)
+        if (problem) return problem
+      }
+      return null
+    }
+    const keys = Object.keys(value)
+    if (keys.length > REQUEST.objectFields) return tooManyFields
+    for (const key of keys) {
+      const problem = problemAt(key, Reflect.get(value, key), path)
+      if (problem) return problem
+    }
+    return null
+  }
+  return find
 }
 
 /** A body whose `own` fields hold their keys in the platform's spelling. */
@@ -52,6 +76,14 @@ function escapeOwnKeys(body: unknown, own: readonly string[]): unknown {
     return [field, Object.fromEntries(Object.entries(value).map(([key, inner]) => [escapeKey(key), inner]))]
   })
   return Object.fromEntries(entries)
+}
+
+/** Checks a parsed body before any schema sees it. @throws RefusalError */
+function checkBody(body: unknown, own: readonly string[]): void {
+  const problem = createProblemFinder(own)(body, [])
+  if (problem === null) return
+  const name = problem.path.map(excerpt).join('.') || 'body'
+  throw new RefusalError(refuse('validation-error', { [name]: problem.sentence }))
 }
 
 function parse(text: string): unknown {
@@ -92,8 +124,7 @@ export function acceptJson(server: FastifyInstance): void {
       if (text.trim() === '') return undefined
       const body = parse(text)
       const { ownKeyFields = [] } = request.routeOptions.config
-      const refusal = checkBody(body, [], ownKeyFields)
-      if (refusal) throw new RefusalError(refusal)
+      checkBody(body, ownKeyFields)
       return escapeOwnKeys(body, ownKeyFields)
     },
   )

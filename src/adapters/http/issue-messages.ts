@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { REQUEST } from '../../domain/shared/limits.ts'
+import { excerpt } from '../../domain/shared/problems.ts'
 import { unescapeKey } from '../../kernel/proto-key.ts'
 
 type RawIssue = z.core.$ZodRawIssue
@@ -106,17 +108,25 @@ function closestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[
   return branches.find((branch) => branch.every(({ path }) => path.length > 0)) ?? []
 }
 
+/** How problems are named: `whole` is the value itself, and keys that are not the schema's own are cut short. */
+export interface ProblemNames {
+  readonly whole: string
+  readonly fields: ReadonlySet<string>
+}
+
 function problemEntries(
   issue: Issue,
   prefix: readonly PropertyKey[],
-  whole: string,
+  names: ProblemNames,
 ): readonly (readonly [string, string])[] {
   const path = [...prefix, ...issue.path]
+  const stepOf = (key: string) => (names.fields.has(key) ? key : excerpt(key))
   const name = (...more: readonly PropertyKey[]) =>
-    [...path, ...more].map((key) => unescapeKey(String(key))).join('.') || whole
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => [name(key), issue.message])
+    [...path, ...more].map((step) => stepOf(unescapeKey(String(step)))).join('.') || names.whole
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.slice(0, REQUEST.problems).map((key) => [name(key), issue.message])
   if (issue.code === 'invalid_union') {
-    const inner = closestBranch(issue.errors).flatMap((nested) => problemEntries(withMessage(nested), path, whole))
+    const inner = closestBranch(issue.errors).flatMap((nested) => problemEntries(withMessage(nested), path, names))
     if (inner.length > 0) return inner
   }
   if (issue.code === 'invalid_key') {
@@ -131,8 +141,14 @@ function withMessage(issue: Issue): Issue {
   return issue.code === 'custom' ? issue : { ...issue, message: issueMessage({ input: null, ...issue } as RawIssue) }
 }
 
-/** Problems of a failed parse by field path: the first of each field. A problem of the value itself is listed under `whole`. */
-export function problemsByPath(error: z.core.$ZodError, whole: string): Problems {
-  const found = error.issues.flatMap((issue) => problemEntries(issue, [], whole))
-  return Object.fromEntries(found.toReversed())
+/** Problems of a failed parse by field path: the first of each field, and of REQUEST.problems fields at most. */
+export function problemsByPath(error: z.core.$ZodError, names: ProblemNames): Problems {
+  const found = new Map<string, string>()
+  for (const issue of error.issues) {
+    for (const [name, problem] of problemEntries(issue, [], names)) {
+      if (found.size === REQUEST.problems) return Object.fromEntries(found)
+      if (!found.has(name)) found.set(name, problem)
+    }
+  }
+  return Object.fromEntries(found)
 }

@@ -1,11 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { REQUEST } from '../../domain/shared/limits.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import type { ApiRequest, ApiRoute, RawBody } from '../../ports/api.ts'
 import { type Cursors, headerNames } from '../../ports/api-headers.ts'
 import { idempotencyKeyOf } from './headers.ts'
 import { issueMessage, type Problems, problemsByPath } from './issue-messages.ts'
-import { strictSchema } from './strict.ts'
+import { fieldNamesOf, strictSchema } from './strict.ts'
 
 /** Parts of a request that are parsed after its credential and path have been accepted. */
 export type RequestParts = Pick<ApiRequest, 'query' | 'body' | 'idempotencyKey' | 'ifMatch' | 'minPosition' | 'range'>
@@ -14,9 +15,13 @@ type Part<Value> = { readonly value: Value } | { readonly problems: Problems }
 
 const wording = { error: issueMessage }
 
-function parsePart(schema: z.ZodType, value: unknown, whole: string): Part<unknown> {
-  const result = schema.safeParse(value, wording)
-  return result.success ? { value: result.data } : { problems: problemsByPath(result.error, whole) }
+/** Creates the parser of a part; a problem of the part itself is named `whole`. */
+function createPartParser(schema: z.ZodType, whole: string): (value: unknown) => Part<unknown> {
+  const names = { whole, fields: fieldNamesOf(schema) }
+  return (value) => {
+    const result = schema.safeParse(value, wording)
+    return result.success ? { value: result.data } : { problems: problemsByPath(result.error, names) }
+  }
 }
 
 function minPositionOf({ headers }: FastifyRequest, cursors: Cursors): Part<number | null> {
@@ -84,12 +89,14 @@ export function createReader(
   cursors: Cursors,
 ): (request: FastifyRequest) => RequestParts | Refusal<'validation-error' | 'field-not-writable'> {
   const schema = bodySchemaOf(route)
+  const parseQuery = createPartParser(route.query, 'query')
+  const parseBody = schema && createPartParser(schema, 'body')
   return (request) => {
     const unwritable = checkReadOnlyFields(route, request.body)
     if (unwritable) return unwritable
-    const query = parsePart(route.query, request.query, 'query')
+    const query = parseQuery(request.query)
     const sent = route.raw ? rawBodyOf(request) : absent
-    const body = schema === null ? sent : parsePart(schema, request.body ?? {}, 'body')
+    const body = parseBody ? parseBody(request.body ?? {}) : sent
     const minPosition = minPositionOf(request, cursors)
     const idempotencyKey = schema === null ? absent : idempotencyKeyIn(request)
     if ('value' in query && 'value' in body && 'value' in minPosition && 'value' in idempotencyKey)
@@ -102,8 +109,8 @@ export function createReader(
         range: rangeSentBy(request),
       }
     const problems = [query, minPosition, idempotencyKey, body].flatMap((part) =>
-      'problems' in part ? [part.problems] : [],
+      'problems' in part ? Object.entries(part.problems) : [],
     )
-    return refuse('validation-error', Object.fromEntries(problems.flatMap((some) => Object.entries(some))))
+    return refuse('validation-error', Object.fromEntries(problems.slice(0, REQUEST.problems)))
   }
 }

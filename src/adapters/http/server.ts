@@ -1,9 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import cors from '@fastify/cors'
-import helmet from '@fastify/helmet'
-import swagger from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
 import underPressure from '@fastify/under-pressure'
 import {
   type FastifyBaseLogger,
@@ -25,11 +22,11 @@ import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { AnsweredRequest, RequestLog } from '../../ports/request-log.ts'
 import { trackAllowedMethods } from './allowed-methods.ts'
 import { acceptBytes, acceptJson } from './body.ts'
+import { registerDocumentation } from './documentation.ts'
 import { createClientErrorHandler, createErrorHandler, createRefusalSender, type SendRefusal } from './envelope.ts'
-import { withHeaders } from './header-docs.ts'
 import { createCursorWriter, createRequestIdReader, exposedHeaders, remoteAddressOf } from './headers.ts'
 import { mountRoute } from './mount.ts'
-import { createDocumentationContext, documentOf, toJsonSchemas } from './openapi.ts'
+import { createDocumentationContext } from './openapi.ts'
 import { mountOperations, type Operations } from './operations.ts'
 import { requireKnownRefusals } from './refusals.ts'
 
@@ -188,21 +185,6 @@ async function registerProtections(
     // A malformed preflight would be answered outside the envelope.
     strictPreflight: false,
   })
-}
-
-/** Serves the OpenAPI document and its page; only this page is rendered by browsers, so only it gets helmet's headers. */
-async function registerDocumentation(server: FastifyInstance, options: HttpOptions): Promise<void> {
-  await server.register(swagger, {
-    openapi: documentOf(options),
-    transform: toJsonSchemas,
-    transformObject: (document) =>
-      'openapiObject' in document ? withHeaders(document.openapiObject, options.routes) : {},
-  })
-  await server.register(async (docs) => {
-    await docs.register(helmet, { contentSecurityPolicy: false })
-    await docs.register(swaggerUi, { routePrefix: '/docs', staticCSP: true })
-  })
-  server.get('/openapi.json', { schema: { hide: true } }, async () => server.swagger())
 }
 
 function createServer(send: SendRefusal, { log, random, trustProxy }: HttpOptions): FastifyInstance {

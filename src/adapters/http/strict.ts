@@ -20,6 +20,23 @@ const innerSchemas: Readonly<Record<string, readonly string[]>> = {
   union: ['options'],
 }
 
+function collectNames(value: unknown, names: Set<string>): void {
+  if (value instanceof z.core.$ZodType) {
+    const definition = value._zod.def as unknown as Definition & { readonly type: string }
+    if (definition.type === 'object') for (const name of Object.keys(Object(definition.shape))) names.add(name)
+    for (const place of innerSchemas[definition.type] ?? []) collectNames(definition[place], names)
+  } else if (typeof value === 'object' && value !== null) {
+    for (const inner of Object.values(value)) collectNames(inner, names)
+  }
+}
+
+/** Names of all fields that a schema and the schemas within it declare. */
+export function fieldNamesOf(schema: Schema): ReadonlySet<string> {
+  const names = new Set<string>()
+  collectNames(schema, names)
+  return names
+}
+
 function strictPart(value: unknown): unknown {
   if (value instanceof z.core.$ZodType) return strictSchema(value)
   if (Array.isArray(value)) return value.map(strictPart)

@@ -1,6 +1,6 @@
 import { e164 } from '../shared/fields.ts'
 import { headerProblem } from '../shared/http-headers.ts'
-import { type Problem, problemsOf } from '../shared/problems.ts'
+import { excerpt, type Problem, problemsOf } from '../shared/problems.ts'
 import { scheduleProblem } from '../shared/schedule.ts'
 import { statesProblem } from '../shared/states.ts'
 import { zoneProblem } from '../shared/zones.ts'
@@ -29,7 +29,7 @@ function rtbProblems(rtb: Rtb): readonly Problem[] {
   return [
     ['rtb.minBidCents', above ? 'Must be at most maxBidCents.' : null],
     ['rtb.destination.value', destination && destinationProblem(destination)],
-    ...Object.keys(rtb.bidHeaders).map((name): Problem => [`rtb.bidHeaders.${name}`, headerProblem(name)]),
+    ...Object.keys(rtb.bidHeaders).map((name): Problem => [`rtb.bidHeaders.${excerpt(name)}`, headerProblem(name)]),
   ]
 }
 

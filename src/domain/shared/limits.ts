@@ -13,15 +13,23 @@
 /** Rows of a page; a larger `pageSize` is clamped (Document 1, shared convention 4). `longDefault`: ping ledger, request log. */
 export const PAGE = { default: 25, longDefault: 50, max: 200 } as const
 
-/** A request. `path` is one path parameter; `bodyDepth` counts nested objects and lists (Supplement 1.1); the key is Supplement 1.5. */
+/**
+ * A request. `path` is one path parameter; `bodyDepth` counts nested objects and lists (Supplement 1.1); the key is
+ * Supplement 1.5; `problems` are named in one refusal (Supplement 1.19).
+ */
 export const REQUEST = {
   path: 16_384,
   bodyBytes: 2 * 1024 * 1024,
+  /** A body of sign-in, sessions, passwords and invitations (Supplement 1.19). */
+  credentialBodyBytes: 16 * 1024,
   /** A body on the real-time-bidding endpoints. */
   biddingBodyBytes: 32 * 1024,
   /** A webhook of the carrier; real ones are a few thousand bytes. */
   webhookBytes: 256 * 1024,
   bodyDepth: 32,
+  /** Fields of one object in a body: more than any record or tag list has. */
+  objectFields: 1_000,
+  problems: 20,
   idempotencyKey: 128,
   /** Names of unknown query parameters in a response header: how many, and how many characters of each. */
   ignoredParameters: { count: 20, length: 64 },

@@ -194,6 +194,57 @@ describe('names that every object inherits', () => {
   })
 })
 
+describe('bodies', () => {
+  const post = (path: string, bytes: number, token: string | null = null) =>
+    client(token)(path, { method: 'POST', body: `{"email":"${'x'.repeat(bytes)}"}` })
+
+  it.each(['/api/auth/sign-in', '/api/auth/password', '/api/auth/sign-out', '/api/tracking/users'])(
+    '%s takes 16 KB',
+    async (path) => {
+      expect(statusAndCode(await post(path, 16 * 1024, the.main.session))).toEqual([413, 'payload_too_large'])
+      expect((await post(path, 16 * 1024 - 100, the.main.session)).status).not.toBe(413)
+    },
+  )
+
+  it('other routes take 2 MB', async () => {
+    const buyers = '/api/tracking/buyers'
+    expect(statusAndCode(await post(buyers, 2 * 1024 * 1024, the.main.session))).toEqual([413, 'payload_too_large'])
+    expect(statusAndCode(await post(buyers, 2 * 1024 * 1024 - 100, the.main.session))).toEqual([
+      400,
+      'validation_error',
+    ])
+  })
+
+  it('1.4 MB of unknown fields are answered in a few words, with and without a credential', async () => {
+    const fields = Array.from({ length: 150_000 }, (_, n) => `"k${n}":1`).join()
+    for (const [path, token, status] of [
+      ['/api/auth/sign-in', null, 413],
+      ['/api/tracking/buyers', null, 401],
+      ['/api/tracking/buyers', the.main.session, 400],
+    ] as const) {
+      const refused = await client(token)(path, { method: 'POST', body: `{${fields}}` })
+      expect(refused.status).toBe(status)
+      expect(refused.text.length).toBeLessThan(2_000)
+    }
+  })
+
+  it('a refusal repeats 24 characters of what was sent', async () => {
+    const long = 'k'.repeat(190)
+    for (const rtb of [
+      { bidHeaders: { [`svc-${long}`]: 'v' } },
+      { [long]: 1 },
+      { bidHeaders: { [`${long} `]: 'v' } },
+    ]) {
+      const refused = await main.console('/api/tracking/targets', {
+        method: 'POST',
+        body: { name: 'Long', buyerId: the.buyerId, type: 'rtb', rtb },
+      })
+      expect(refused.status, refused.text).toBe(400)
+      expect(refused.text).not.toContain('k'.repeat(25))
+    }
+  })
+})
+
 /** Permissions of everything under a directory, itself included, as octal digits by relative path. */
 function permissionsUnder(directory: string): ReadonlyMap<string, string> {
   const paths = ['.', ...readdirSync(directory, { recursive: true, encoding: 'utf8' })]
