@@ -3,7 +3,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ulid } from 'ulid'
 import { v7 } from 'uuid'
+import { users } from '../../projections/access/users.ts'
 import { workspaces } from '../../projections/access/workspaces.ts'
+import { readMany } from '../../queries/shared/documents.ts'
 import type { ReadYourWrites } from '../api/read-your-writes.ts'
 import { playCall, sandboxCall } from '../api/sandbox.ts'
 import { user, userIdOf } from '../domain/access/user.ts'
@@ -12,7 +14,6 @@ import { workspace } from '../domain/configuration/workspace.ts'
 import { API_KEY } from '../domain/shared/limits.ts'
 import { monthAfter } from '../domain/supply/renewal.ts'
 import { streamOf } from '../kernel/entity.ts'
-import { collectionOf } from '../kernel/projection.ts'
 import { isRefusal } from '../kernel/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
@@ -30,7 +31,7 @@ import { addApiKey, createTenant, derivedSecret, execute, openSession } from './
 const OWNER_EMAIL = 'owner@sandbox.example'
 /** Maximum events of the owner before the first sign-in, with a margin. */
 const FIRST_EVENTS = 10
-/** Maximum wait (ms) at the start until the `workspaces` projection has read the log. */
+/** Maximum wait (ms) at the start until users and workspaces have been read from the log. */
 const CATCH_UP_MS = 50_000
 
 /** Contents of `sandbox.json`: how to reach and use the sandbox (Supplement §11). Null: not available. */
@@ -63,7 +64,7 @@ export interface Sandbox {
 export interface SeedPlatform {
   readonly log: Pick<EventLog, 'head' | 'read'>
   readonly writer: StreamWriter
-  readonly readSide: { readonly positions: CheckpointTracker; readonly views: Pick<ReadStore, 'find'> }
+  readonly readSide: { readonly positions: CheckpointTracker; readonly views: Pick<ReadStore, 'getMany'> }
   /** Null with a real carrier. */
   readonly simulator: Simulator | null
   /** Waits until the projections have read the newest events of these types. */
@@ -90,16 +91,15 @@ function sortedBy<Field extends string, Item extends Readonly<Record<Field, stri
   return [...records.values()].toSorted((one, other) => (one[field] < other[field] ? -1 : 1))
 }
 
-/** Id of the sandbox workspace; null when there is none yet. */
+/** Id of the sandbox workspace, the one of the sandbox's owner; null when there is none yet. Operators make sandbox workspaces too. */
 async function existingSandbox({ readSide, log }: SeedPlatform): Promise<string | null> {
   const head = await log.head()
-  await readSide.positions.waitFor([workspaces.name], head, CATCH_UP_MS)
-  const [found] = await readSide.views.find(collectionOf(workspaces), {
-    filter: { sandbox: true },
-    sort: { createdAt: 1 },
-    limit: 1,
-  })
-  return found?.id ?? null
+  await readSide.positions.waitFor([users.name, workspaces.name], head, CATCH_UP_MS)
+  const ownerId = userIdOf(OWNER_EMAIL)
+  const owner = (await readMany(readSide.views, users, [ownerId])).get(ownerId)
+  const seats = owner?.seats.map(({ workspaceId }) => workspaceId) ?? []
+  const theirs = await readMany(readSide.views, workspaces, seats)
+  return seats.find((id) => theirs.get(id)?.sandbox) ?? null
 }
 
 /** Whether seeding was completed: its last step opens the owner's first session. */
