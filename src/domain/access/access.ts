@@ -52,6 +52,7 @@ export const workspaceAccess = z
     planId: z.enum(planIds),
     subscriptionStatus: z.enum(['active', 'past_due', 'canceled']),
     timezone: z.string(),
+    sandbox: z.boolean(),
   })
   .readonly()
 export type WorkspaceAccess = z.output<typeof workspaceAccess>
@@ -189,11 +190,14 @@ const checkOwnership: Check = ({ ownerOnly = false }, credential, { id }) =>
     ? null
     : refuseNotOwner()
 
+/** Any other workspace has no sandbox routes: a simulated call would earn real money. */
+const checkSandbox: Check = (_route, _credential, { sandbox }) => (sandbox ? null : refuse('not-found'))
+
 /** The checks of each surface, in order. A sandbox call simulates the carrier, so a lapsed workspace can still miss a call. */
 const checks: Readonly<Record<GuardedSurface, readonly Check[]>> = {
   rest: [checkSubscription, checkFeature('callTracking'), checkFeature('apiAccess'), checkScope, checkAddress],
   console: [onWrites(checkSubscription), checkFeature('callTracking'), checkOwnership],
-  sandbox: [],
+  sandbox: [checkSandbox],
 }
 
 /**

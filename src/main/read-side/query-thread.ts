@@ -130,8 +130,8 @@ const handlers = {
   async workspace(id: string): Promise<WorkspaceAccess | null> {
     const found = (await readMany(views, workspaces, [id])).get(id)
     if (!found) return null
-    const { name, planId, subscriptionStatus, timezone } = found
-    return { id, name, planId, subscriptionStatus, timezone }
+    const { name, planId, subscriptionStatus, timezone, sandbox } = found
+    return { id, name, planId, subscriptionStatus, timezone, sandbox }
   },
   callLines: withPrefetch((ask) => readCallsExport(views, ask)),
   progress: () => readProgress(store, projections),

@@ -16,7 +16,7 @@ const FORM = /^svc_live_[A-Za-z0-9_-]{43}$/
 const MINUTE = 60_000
 
 async function world(writer: StreamWriter) {
-  const main = await createTenantWorkspace(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main', sandbox: false })
   const other = await createTenantWorkspace(writer, { name: 'Other' })
   const growth = await createTenantWorkspace(writer, { name: 'Growth', planId: 'growth' })
   const starter = await createTenantWorkspace(writer, { name: 'Starter', planId: 'starter' })

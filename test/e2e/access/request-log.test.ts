@@ -8,7 +8,7 @@ import { suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
 async function world(writer: StreamWriter) {
-  const main = await createTenantWorkspace(writer, { name: 'Main' })
+  const main = await createTenantWorkspace(writer, { name: 'Main', sandbox: false })
   await main.buyer({ name: 'Acme' })
   return { main }
 }

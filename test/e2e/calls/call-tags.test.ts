@@ -133,7 +133,10 @@ it(`${documentLine('limit: Tags')}: keys of 64 letters, digits, dots, hyphens an
     expect([status, body.error?.code, body.error?.details]).toEqual([
       400,
       'validation_error',
-      { [`tags.${key}`]: 'contains an invalid key: it must be 1 to 64 letters, digits, dots, hyphens or underscores' },
+      {
+        [`tags.${key.length > 24 ? `${key.slice(0, 24)}…` : key}`]:
+          'contains an invalid key: it must be 1 to 64 letters, digits, dots, hyphens or underscores',
+      },
     ])
   }
   for (const value of [{}, [], [1], { a: 1 }]) {

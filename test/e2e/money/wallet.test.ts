@@ -9,9 +9,9 @@ import { cancelSubscription, createTenantWorkspace } from '../../support/e2e/wor
 const PATH = '/api/tracking/wallet'
 
 async function world(writer: StreamWriter) {
-  const lapsed = await createTenantWorkspace(writer, { name: 'Lapsed', fundCents: 700 })
+  const lapsed = await createTenantWorkspace(writer, { name: 'Lapsed', fundCents: 700, sandbox: false })
   await cancelSubscription(lapsed)
-  return { main: await createTenantWorkspace(writer, { name: 'Real', fundCents: 5_000 }), lapsed }
+  return { main: await createTenantWorkspace(writer, { name: 'Real', fundCents: 5_000, sandbox: false }), lapsed }
 }
 
 const { it, describe, beforeAll, the, server, client } = suite('the wallet', world)

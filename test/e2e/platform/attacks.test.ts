@@ -17,10 +17,17 @@ const METRICS_TOKEN = 'metrics-token-of-the-attacks-suite'
 async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
   const buyerId = await main.buyer({ name: 'Acme' })
-  return { main, buyerId, line: await main.line({ name: 'Open' }, [await main.target(buyerId)]) }
+  const real = await createTenantWorkspace(writer, { name: 'Real', sandbox: false })
+  return {
+    main,
+    buyerId,
+    line: await main.line({ name: 'Open' }, [await main.target(buyerId)]),
+    real,
+    realLine: await real.line({ name: 'Open' }, [await real.target(await real.buyer({ name: 'Acme' }))]),
+  }
 }
 
-const { it, describe, the, main, server, client } = suite('attacks', world, {
+const { it, describe, the, main, tenant, server, client } = suite('attacks', world, {
   stores: 'embedded',
   env: { OPERATOR_TOKEN, TRUST_PROXY: 'true' },
 })
@@ -127,6 +134,18 @@ describe('requests that no file or route can answer', () => {
         .filter((line) => /"level":[56]0/.test(line)),
     ).toEqual([])
   })
+})
+
+it('a simulated call earns no money in a workspace that is no sandbox', async () => {
+  const { placeCall, console } = tenant(({ real }) => real)
+  const wallet = async () => (await console('/api/tracking/wallet')).body
+  const before = await wallet()
+  for (const mode of ['instant', 'live'])
+    expect(statusAndCode(await placeCall({ to: the.realLine.e164, mode }))).toEqual([404, 'not_found'])
+  // The refusal precedes the body: it is that of a route which is not there.
+  expect(statusAndCode(await placeCall({ nonsense: true }))).toEqual([404, 'not_found'])
+  expect((await console('/api/tracking/calls')).body.total).toBe(0)
+  expect(await wallet()).toEqual(before)
 })
 
 describe('positions of the log', () => {
@@ -305,4 +324,9 @@ test.each([
   } finally {
     await close()
   }
+})
+
+it('the platform’s own sandbox is none of the other sandbox workspaces, however old they are', () => {
+  // The world of a suite with an environment is there before the first start.
+  expect([the.main.workspaceId, the.real.workspaceId]).not.toContain(server.sandbox.agencyId)
 })

@@ -45,6 +45,7 @@ const workspace: WorkspaceAccess = {
   planId: 'scale',
   subscriptionStatus: 'active',
   timezone: 'UTC',
+  sandbox: true,
 }
 const presented: RequestCredentials = { secretHash: 'aa', agencyId: null, ip: '203.0.113.9', now }
 
@@ -202,6 +203,13 @@ describe('authorization in the workspace', () => {
       session,
       lapsed,
       'subscription-inactive',
+    ],
+    [
+      'a sandbox call into a workspace that is no sandbox',
+      { surface: 'sandbox', scope: null, write: true },
+      session,
+      { ...workspace, sandbox: false },
+      'not-found',
     ],
     ['a sandbox call into a lapsed workspace', { surface: 'sandbox', scope: null, write: true }, session, lapsed, null],
   ]

@@ -159,7 +159,7 @@ export function createWorkspaceBuilder(handle: Tenant['act'], token = newToken):
   }
 }
 
-/** Creates a workspace with an owner, a session and, where its plan has API access, a key. */
+/** Creates a sandbox workspace, unless `sandbox` is false, with an owner, a session and, where its plan has API access, a key. */
 export async function createTenantWorkspace(
   writer: StreamWriter,
   {
@@ -167,11 +167,14 @@ export async function createTenantWorkspace(
     planId = 'scale',
     timezone = 'UTC',
     fundCents = OPENING_BALANCE_CENTS,
+    sandbox = true,
   }: {
     readonly name?: string
     readonly planId?: PlanId
     readonly timezone?: string
     readonly fundCents?: number
+    /** Only a sandbox workspace can place calls (Supplement §2). */
+    readonly sandbox?: boolean
   } = {},
 ): Promise<Tenant> {
   const workspaceId = v7()
@@ -179,7 +182,7 @@ export async function createTenantWorkspace(
   const owner = { email, name: `${name} owner` }
   // Nobody signs in by a password here, and hashing one for each world takes its time.
   await execute(writer, workspaceId, registerUser, { ...owner, passwordHash: 'none' })
-  await execute(writer, workspaceId, createWorkspace, { name, timezone, planId, sandbox: false, owner })
+  await execute(writer, workspaceId, createWorkspace, { name, timezone, planId, sandbox, owner })
   // One millisecond per command, so that lists order records as they were created.
   const handle = async (command: AnyCommand, input: unknown) => {
     const done = await execute(writer, workspaceId, command, input)
