@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { REQUEST } from '../../domain/shared/limits.ts'
-import { excerpt } from '../../domain/shared/problems.ts'
+import { excerpt } from '../../kernel/excerpt.ts'
 import { escapeKey } from '../../kernel/proto-key.ts'
+
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 
 declare module 'fastify' {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { REQUEST } from '../../domain/shared/limits.ts'
-import { excerpt } from '../../domain/shared/problems.ts'
+import { excerpt } from '../../kernel/excerpt.ts'
 import { unescapeKey } from '../../kernel/proto-key.ts'
 
 type RawIssue = z.core.$ZodRawIssue

@@ -1,6 +1,7 @@
+import { excerpt } from '../../kernel/excerpt.ts'
 import { e164 } from '../shared/fields.ts'
 import { headerProblem } from '../shared/http-headers.ts'
-import { excerpt, type Problem, problemsOf } from '../shared/problems.ts'
+import { type Problem, problemsOf } from '../shared/problems.ts'
 import { scheduleProblem } from '../shared/schedule.ts'
 import { statesProblem } from '../shared/states.ts'
 import { zoneProblem } from '../shared/zones.ts'

@@ -1,5 +1,5 @@
+import { excerpt } from '../../kernel/excerpt.ts'
 import type { TagFilter } from '../demand/endpoint.ts'
-import { excerpt } from '../shared/problems.ts'
 import type { SkipDetail } from './caps.ts'
 import type { Arrival } from './decision.ts'
 

@@ -6,11 +6,3 @@ export function problemsOf(rules: readonly Problem[]): Readonly<Record<string, s
   const found = rules.flatMap(([field, problem]) => (problem === null ? [] : [[field, problem] as const]))
   return found.length === 0 ? null : Object.fromEntries(found)
 }
-
-/** Characters of an input that a sentence repeats. */
-const EXCERPT_MAX = 24
-
-/** The beginning of an input, short enough to be repeated in a sentence. */
-export function excerpt(input: string): string {
-  return input.length > EXCERPT_MAX ? `${input.slice(0, EXCERPT_MAX)}…` : input
-}

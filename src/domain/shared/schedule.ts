@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { excerpt } from '../../kernel/excerpt.ts'
 import { SCHEDULE, TEXT } from './limits.ts'
-import { excerpt } from './problems.ts'
+
 import { canonicalZone, zoneOrUtc, zoneProblem } from './zones.ts'
 
 /** The days of a schedule, from Monday. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { excerpt } from '../../kernel/excerpt.ts'
 import { STATES } from './limits.ts'
-import { excerpt } from './problems.ts'
 
 /**
  * State codes; an empty list accepts every state (Document 1, shared convention 9). `statesProblem` checks each code,

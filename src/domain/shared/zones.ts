@@ -1,4 +1,4 @@
-import { excerpt } from './problems.ts'
+import { excerpt } from '../../kernel/excerpt.ts'
 import { ZONE_NAMES } from './zone-names.ts'
 
 const DEFAULT_ZONE = 'UTC'
