@@ -13,7 +13,7 @@ import { maskDestination } from '../../../src/domain/shared/format.ts'
 import { API_KEY, BLOCK, POOL, REQUEST, RTB, TARGET, TEXT } from '../../../src/domain/shared/limits.ts'
 import { nationalFormat } from '../../../src/domain/supply/number.ts'
 import { poolSettings } from '../../../src/domain/supply/pool.ts'
-import { parseCursor } from '../../../src/ports/api-headers.ts'
+import { createCursors } from '../../../src/main/cursors.ts'
 import { fill, list, named, type Row, shapes } from './row.ts'
 
 /** Longest header: Node takes no more for all headers of a request. */
@@ -47,7 +47,7 @@ export const HEADERS: readonly Row[] = [
     'Idempotency-Key',
     headerRows((key) => idempotencyKeyOf({ 'idempotency-key': key })),
   ),
-  ...named('svc-min-position', headerRows(parseCursor)),
+  ...named('svc-min-position', headerRows(createCursors(Buffer.alloc(32)).read)),
   ...named(
     'address of a proxy',
     headerRows((ip) => isAddressAllowed(['10.0.0.0/8'], ip), '::'),
