@@ -8,7 +8,7 @@ import { refuse } from '../../src/kernel/refusal.ts'
 import { type App, openApp } from '../../src/main/app.ts'
 import { readConfig } from '../../src/main/config.ts'
 import { createCursors } from '../../src/main/cursors.ts'
-import { createReadiness } from '../../src/main/read-side/readiness.ts'
+import { createReadiness, type Problem } from '../../src/main/read-side/readiness.ts'
 import { followed, projections, upcasts } from '../../src/main/registry.ts'
 import { openReadStore } from '../../src/main/stores.ts'
 import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
@@ -79,6 +79,7 @@ async function othersAtHead({ log }: App, runner: ProjectionRunner): Promise<voi
 /** The answer of a server over these projections to `/readyz`. */
 async function readyz(app: App, runner: ProjectionRunner, store: ReadStore) {
   const readSide = { projections: async () => runner.status(), views: store }
+  const logged: Problem[] = []
   const server = await openHttpServer({
     title: 'Ringledger',
     version: '0',
@@ -86,7 +87,14 @@ async function readyz(app: App, runner: ProjectionRunner, store: ReadStore) {
     authenticate: async () => refuse('unauthorized'),
     cursors: createCursors(Buffer.alloc(32)),
     position: () => 0,
-    readiness: createReadiness(readSide, app.log, NO_WORKERS, () => [], clock),
+    readiness: createReadiness({
+      readSide,
+      log: app.log,
+      workers: NO_WORKERS,
+      unprepared: () => [],
+      clock,
+      onChange: (problems) => logged.push(...problems),
+    }),
     metrics: async () => ({ contentType: 'text/plain', body: '' }),
     metricsToken: null,
     log: openLogger({ level: 'silent' }),
@@ -99,7 +107,7 @@ async function readyz(app: App, runner: ProjectionRunner, store: ReadStore) {
   })
   closing.push(() => server.close(0))
   const { statusCode, body } = await server.inject('/readyz')
-  return { statusCode, ...JSON.parse(body) }
+  return { statusCode, ...JSON.parse(body), causes: logged.map(({ cause }) => cause) }
 }
 
 async function playing(app: App, { tenant, lines }: FaultWorld) {
@@ -134,9 +142,11 @@ test('a projection whose reducer throws halts alone, reports it, and continues a
   const halted = statusOf(broken.runner, callLog.name)
   expect(halted?.problem).toContain(SABOTAGE)
   expect(halted?.position).toBeLessThan(await app.log.head())
-  const { statusCode, ready, problems } = await readyz(app, broken.runner, store)
+  const { statusCode, ready, problems, causes } = await readyz(app, broken.runner, store)
   expect([statusCode, ready]).toEqual([503, false])
-  expect(problems).toEqual([expect.stringMatching(new RegExp(`call-log has halted: .*${SABOTAGE}`))])
+  // Whoever asks learns the projection; the event, its position and the error are for the log of the process.
+  expect(problems).toEqual(['Projection call-log has halted.'])
+  expect(causes).toEqual([expect.stringMatching(new RegExp(`CallEnded at \\d+: .*${SABOTAGE}`))])
   await broken.end()
 
   const mended = project(app.log, store, projections)

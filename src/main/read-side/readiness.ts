@@ -1,3 +1,4 @@
+import { errorMessage } from '../../kernel/async/errors.ts'
 import type { Readiness } from '../../ports/api.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
@@ -9,9 +10,20 @@ const LAG_MS = 5_000
 /** Timeout of a store's probe (ms). */
 const PROBE_MS = 2_000
 
-async function probe(clock: Clock, name: string, ask: () => Promise<unknown>): Promise<readonly string[]> {
+/**
+ * A problem of the process. Whoever asks gets the sentence; the cause may name hosts, records and positions of the log, so
+ * it is for the process's own log alone. Null where the sentence says everything.
+ */
+export interface Problem {
+  readonly sentence: string
+  readonly cause: string | null
+}
+
+const plain = (sentence: string): Problem => ({ sentence, cause: null })
+
+async function probe(clock: Clock, name: string, ask: () => Promise<unknown>): Promise<readonly Problem[]> {
   return new Promise((resolve) => {
-    const cancel = clock.schedule(clock.now() + PROBE_MS, () => resolve([`The ${name} does not answer.`]))
+    const cancel = clock.schedule(clock.now() + PROBE_MS, () => resolve([plain(`The ${name} does not answer.`)]))
     ask().then(
       () => {
         cancel()
@@ -19,20 +31,34 @@ async function probe(clock: Clock, name: string, ask: () => Promise<unknown>): P
       },
       (error: unknown) => {
         cancel()
-        resolve([`The ${name} is unavailable: ${error instanceof Error ? error.message : String(error)}`])
+        resolve([{ sentence: `The ${name} is unavailable.`, cause: errorMessage(error) }])
       },
     )
   })
 }
 
+/** Sources of the readiness of a process. */
+export interface ReadinessPorts {
+  readonly readSide: Pick<ReadSide, 'projections' | 'views'>
+  readonly log: Pick<EventLog, 'head'>
+  readonly workers: Pick<Workers, 'status'>
+  /** Sentences of what the process has not prepared yet. */
+  readonly unprepared: () => readonly string[]
+  readonly clock: Clock
+  /** Called with all problems when their causes are others than at the report before. */
+  readonly onChange: (problems: readonly Problem[]) => void
+}
+
 /** Readiness for `/readyz`: every store must respond, projections must run and keep up, and reactions must run. */
-export function createReadiness(
-  { projections, views }: Pick<ReadSide, 'projections' | 'views'>,
-  log: EventLog,
-  workers: Pick<Workers, 'status'>,
-  unprepared: () => readonly string[],
-  clock: Clock,
-): () => Promise<Readiness> {
+export function createReadiness({
+  readSide: { projections, views },
+  log,
+  workers,
+  unprepared,
+  clock,
+  onChange,
+}: ReadinessPorts): () => Promise<Readiness> {
+  let reported = ''
   return async () => {
     const [logProblems, storeProblems, statuses] = await Promise.all([
       probe(clock, 'event log', () => log.head()),
@@ -40,13 +66,18 @@ export function createReadiness(
       projections?.().catch(() => []) ?? [],
     ])
     const lagging = statuses.flatMap(({ name, state, problem, lagMs }) => {
-      if (state === 'halted') return [`Projection ${name} has halted: ${problem}`]
-      return lagMs > LAG_MS ? [`Projection ${name} is ${Math.round(lagMs / 1_000)} s behind.`] : []
+      if (state === 'halted') return [{ sentence: `Projection ${name} has halted.`, cause: problem }]
+      return lagMs > LAG_MS ? [plain(`Projection ${name} is ${Math.round(lagMs / 1_000)} s behind.`)] : []
     })
     const halted = workers
       .status()
-      .flatMap(({ name, state, problem }) => (state === 'halted' ? [`Reaction ${name} has halted: ${problem}`] : []))
-    const problems = [...logProblems, ...storeProblems, ...lagging, ...halted, ...unprepared()]
-    return { ready: problems.length === 0, problems }
+      .flatMap(({ name, state, problem }) =>
+        state === 'halted' ? [{ sentence: `Reaction ${name} has halted.`, cause: problem }] : [],
+      )
+    const problems = [...logProblems, ...storeProblems, ...lagging, ...halted, ...unprepared().map(plain)]
+    const causes = problems.flatMap(({ cause }) => cause ?? []).join('\n')
+    if (causes !== reported) onChange(problems)
+    reported = causes
+    return { ready: problems.length === 0, problems: problems.map(({ sentence }) => sentence) }
   }
 }
