@@ -7,6 +7,7 @@ import {
   type SessionCredential,
 } from '../domain/access/access.ts'
 import { RATE } from '../domain/shared/limits.ts'
+import { sourceOf } from '../kernel/ip-address.ts'
 import type { Mount, Tenant } from '../kernel/query.ts'
 import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts'
 import { type ApiClient, type Authenticator, type AuthRejection, isAnonymous, type Principal } from '../ports/api.ts'
@@ -22,10 +23,10 @@ function isKeyRequest(surface: Mount['surface'], scope: string | null, bearer: s
   return surface === 'console' && scope !== null && bearer !== null && API_KEY.test(bearer)
 }
 
-/** A principal without a credential, identified by address. */
+/** A principal without a credential, identified by its source: what it may do in a minute is counted for that. */
 function anonymous(ip: string): Principal {
   const actor = { type: 'system', id: null, name: 'Public' } as const
-  return { actor, tenant: null, credentialId: `ip:${ip}`, ratePerMinute: null }
+  return { actor, tenant: null, credentialId: `ip:${sourceOf(ip)}`, ratePerMinute: null }
 }
 
 /** Called on every use of an open session, with the SHA-256 of its token; `now` is ISO 8601. */

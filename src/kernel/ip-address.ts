@@ -52,9 +52,12 @@ export function unmap(address: IpAddress): IpAddress {
 /** Bits of an IPv6 address that name a network: one client has a whole /64. */
 const IPV6_NETWORK_BITS = 64
 
-/** The source of a request for throttles: an IPv4 address, or the /64 of an IPv6 address. Any other text is its own source. */
+/**
+ * The source of a request, by which limits count: an IPv4 address, or the /64 of an IPv6 address, whatever its zone. Any
+ * other text is its own source.
+ */
 export function sourceOf(text: string): string {
-  const parsed = parseIpAddress(text)
+  const parsed = parseIpAddress(text.replace(/%.*/, ''))
   if (parsed === null) return text
   const address = unmap(parsed)
   if (address instanceof ipaddr.IPv4) return address.toString()

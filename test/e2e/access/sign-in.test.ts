@@ -186,6 +186,15 @@ it('a sign-in repeated with its Idempotency-Key answers the same session', async
   expect((await enter(email, PASSPHRASE, '192.0.2.10', key)).body.token).not.toBe(first.body.token)
 })
 
+it('who signs in again from another address of its IPv6 /64 is the same client', async () => {
+  const { email } = await somebody()
+  const tokenFrom = async (from: string) =>
+    (await enter(email, PASSPHRASE, from, { 'idempotency-key': 'once-a-network' })).body.token
+  const first = await tokenFrom('2001:db8:7::1')
+  expect(await tokenFrom('2001:db8:7::2')).toBe(first)
+  expect(await tokenFrom('2001:db8:7:1::1')).not.toBe(first)
+})
+
 it('signing out ends this session only, at once', async () => {
   const { email } = await somebody()
   const [one, other] = [await tokenOf(email), await tokenOf(email)]

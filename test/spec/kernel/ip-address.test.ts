@@ -1,7 +1,14 @@
 import { isIP } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseIpAddress, parseIpRange, rangesOverlap, singleAddress, unmap } from '../../../src/kernel/ip-address.ts'
+import {
+  parseIpAddress,
+  parseIpRange,
+  rangesOverlap,
+  singleAddress,
+  sourceOf,
+  unmap,
+} from '../../../src/kernel/ip-address.ts'
 
 describe('parseIpAddress', () => {
   test.each<[string, string | null]>([
@@ -104,4 +111,20 @@ test.each([
   const address = parseIpAddress(text)
   const range = address && singleAddress(unmap(address))
   expect(range && `${range.base}/${range.prefix}`).toBe(expected)
+})
+
+test.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['0:0:0:0:0:ffff:c000:201', '192.0.2.1'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:DB8:1:2:ffff::', '2001:db8:1:2::/64'],
+  ['2001:db8:1:3::', '2001:db8:1:3::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['fe80::2%eth1', 'fe80:0:0:0::/64'],
+  ['unknown', 'unknown'],
+  ['', ''],
+])('the source of a request from %s is %s', (text, source) => {
+  expect(sourceOf(text)).toBe(source)
 })
