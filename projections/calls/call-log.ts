@@ -58,7 +58,7 @@ function applyTags(doc: CallRecord, { changes, source }: z.infer<typeof callEven
 /** One document for each call, by call id: the call log's row, the live board's row, and the facts of the call's own page. */
 export const callLog = defineProjection({
   name: 'call-log',
-  version: 5,
+  version: 6,
   events: callEvents,
   doc: callRecord,
   indexes: [

@@ -1,5 +1,5 @@
 import { callLog } from '../../projections/calls/call-log.ts'
-import { CALL_HEADINGS, csvRowOf, encodeRows, rowStartedAt } from '../../src/domain/calls/csv-row.ts'
+import { CALL_HEADINGS, csvRowOf, encodeRows, isCsvRow, rowStartedAt } from '../../src/domain/calls/csv-row.ts'
 import { csvHeader } from '../../src/domain/shared/csv.ts'
 import { EXPORT } from '../../src/domain/shared/limits.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
@@ -33,8 +33,8 @@ type Views = Pick<ReadStore, 'find' | 'pluck'>
 /** Stored CSV rows of a page of calls. */
 async function readCsvRows(views: Views, page: Page): Promise<readonly string[]> {
   const lines = await views.pluck(collectionOf(callLog), 'csvRow', page)
-  if (lines.every((line) => typeof line === 'string')) return lines
-  // Documents of an earlier version have no CSV row; they are read until the present version is built.
+  if (lines.every(isCsvRow)) return lines
+  // Documents of an earlier version have no such row; they are read until the present version is built.
   return (await readAll(views, callLog, page)).map(csvRowOf)
 }
 

@@ -105,7 +105,7 @@ describe('an export', () => {
       yield [{ text: '=SUM(A1)' }]
     }
     const response = await fetch(url)
-    expect(await response.text()).toBe('text\r\n"é, ""quoted"""\r\n\'=SUM(A1)\r\n')
+    expect(await response.text()).toBe('text\r\n"é, ""quoted"""\r\n"\'=SUM(A1)"\r\n')
     expect(then).toBe(before + 1)
   })
 

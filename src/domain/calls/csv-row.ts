@@ -32,21 +32,29 @@ export const CALL_HEADINGS = [
 const HOUR_LENGTH = '2026-01-01T00'.length
 const INSTANT_LENGTH = '2026-01-01T00:00:00.000Z'.length
 
-/** Index of `startedAt` in a row: after the first comma, since a ref is `CA-` and digits and never quoted (`callRef`). */
-const startedAtIndex = (row: string): number => row.indexOf(',') + 1
+const BEGINS = '"CA-'
+const BETWEEN_TEXTS = '","'
+
+/** Index of `startedAt` in a row: a ref is `CA-` and digits (`callRef`), so the first comma is behind it. */
+const startedAtIndex = (row: string): number => row.indexOf(BETWEEN_TEXTS) + BETWEEN_TEXTS.length
+
+/** Whether a stored value is a row as `csvRowOf` makes it: documents of an earlier version hold none, or one without quotes. */
+export function isCsvRow(value: unknown): value is string {
+  return typeof value === 'string' && value.startsWith(BEGINS)
+}
 
 /**
  * CSV row of a call, with its local start in UTC (`encodeRows` replaces it by that of the reader's zone, which is as long).
- * Concatenated by hand, since it runs on every change of a call: only text from people or callers may need quotes.
+ * Concatenated by hand, since it runs on every change of a call: text that holds neither quotes nor formulas is not searched.
  */
 export function csvRowOf(call: Omit<CallRecord, 'csvRow'>): string {
   const { ref, startedAt, status, outcome, campaign, publisher, buyer, target, reasonCode, reasonSentence } = call
-  const started = `${startedAt},${startedAt.slice(0, 10)} ${startedAt.slice(11, 19)}`
+  const started = `"${startedAt}","${startedAt.slice(0, 10)} ${startedAt.slice(11, 19)}"`
   const numbers = `${csvCell(call.callerNumber)},${csvCell(call.dialedNumber)}`
   const names = `${nameOf(campaign)},${nameOf(publisher)},${nameOf(buyer)},${nameOf(target)}`
   const figures = `${call.ringSeconds},${call.talkSeconds},${call.converted},${call.revenueCents},${call.payoutCents},${call.profitCents},${call.usageCents}`
   const reason = `${csvCell(reasonCode)},${csvCell(reasonSentence)}`
-  return `${ref},${started},${status},${outcome},${numbers},${names},${figures},${reason},${call.hasRecording},${csvCell(tagsText(call.tags))}${LINE_END}`
+  return `"${ref}",${started},"${status}","${outcome}",${numbers},${names},${figures},${reason},${call.hasRecording},${csvCell(tagsText(call.tags))}${LINE_END}`
 }
 
 function nameOf(record: CallRecord['campaign']): string {
@@ -94,7 +102,10 @@ export function encodeRows(zone: string, lines: readonly string[]): Uint8Array {
       const name = localHour(zone, hour)
       local = name === null ? null : Buffer.from(name)
     }
-    buffer.set(local ?? Buffer.from(localTime(zone, Date.parse(line.slice(start, end)))), begins + end + 1)
+    buffer.set(
+      local ?? Buffer.from(localTime(zone, Date.parse(line.slice(start, end)))),
+      begins + end + BETWEEN_TEXTS.length,
+    )
     begins = ends
   }
   return buffer.subarray(0, begins)

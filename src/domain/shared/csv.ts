@@ -1,9 +1,13 @@
 /** A value of a CSV row; null is an empty cell. */
 export type Cell = string | number | boolean | null
 
-/** Spreadsheets read text that begins with one of these as a formula. */
-const FORMULA = /^[=+\-@\t\r\n]/
-const NEEDS_QUOTES = /[",\r\n]/
+/**
+ * Where a spreadsheet would begin a formula: at the beginning of the text, and behind what separates cells or rows for a
+ * reader that expects `;` or tabs, since such a reader takes no quote inside a cell for one.
+ */
+const FORMULA = /^(?=[=+\-@＝＋－＠\t\r\n])|(?<=[;\t\r\n])(?="*[=+\-@＝＋－＠])/g
+/** Text without any of these characters holds no formula and no quote. */
+const SPECIAL = /[=+\-@＝＋－＠\t\r\n"]/
 
 /** Byte order mark: tells spreadsheets that the file is UTF-8. */
 export const BOM = '\uFEFF'
@@ -11,12 +15,11 @@ export const BOM = '\uFEFF'
 /** The media type of a file with its header row. */
 export const CSV_MEDIA_TYPE = 'text/csv; charset=utf-8; header=present'
 
-/** A value as CSV: an apostrophe in front of text that reads as a formula; quotes where the text needs them. */
+/** A value as CSV: text in quotes, with an apostrophe in front of what reads as a formula (Supplement 1.12). */
 export function csvCell(value: Cell): string {
   if (value === null) return ''
   if (typeof value !== 'string') return String(value)
-  const safe = FORMULA.test(value) ? `'${value}` : value
-  return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  return SPECIAL.test(value) ? `"${value.replace(FORMULA, "'").replaceAll('"', '""')}"` : `"${value}"`
 }
 
 /** End of a row (RFC 4180). */
@@ -35,9 +38,9 @@ export interface CsvColumn<Row> {
 
 const encoder = new TextEncoder()
 
-/** The beginning of a file: byte order mark and headings. */
+/** The beginning of a file: byte order mark and headings, which are names of ours and need no quotes. */
 export function csvHeader(columns: readonly Pick<CsvColumn<never>, 'heading'>[]): Uint8Array {
-  return encoder.encode(`${BOM}${csvRow(columns.map(({ heading }) => heading))}`)
+  return encoder.encode(`${BOM}${columns.map(({ heading }) => heading).join(',')}${LINE_END}`)
 }
 
 /** The rows of a batch of records, each with its line end. */

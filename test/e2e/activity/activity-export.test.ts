@@ -41,9 +41,9 @@ describe(documentLine('limit: Exports'), () => {
     })
     const lines = answer.text.trimEnd().split('\r\n')
     expect(lines[0]).toMatch(/^\uFEFF?id,at,actorType,actorId,actorName,kind,action,severity,/)
-    expect(lines.slice(1).map((line) => line.slice(0, 36))).toEqual(data.map(({ id }: Json) => id))
+    expect(lines.slice(1).map((line) => line.slice(1, 37))).toEqual(data.map(({ id }: Json) => id))
     expect(lines).toHaveLength(total + 1)
-    expect(answer.text).toContain(`,'+1310555`)
+    expect(answer.text).toContain(`,"'+1310555`)
   })
 
   it('accepts `limit` from 1 to 50,000 and the filters of the list, and records them', async () => {

@@ -149,6 +149,16 @@ describe(documentLine('limit: Exports'), () => {
     expect(rows).toEqual([hiddenRow(hidden), lostRow(lost), longRow(long)])
   })
 
+  it('quotes every text, and no number', async () => {
+    const { text } = await exported({ ...FEBRUARY, outcome: 'converted' })
+    const [long] = played
+    const tags = JSON.stringify(long.tags).replaceAll('"', '""')
+    expect(text.split('\r\n')[1]).toBe(
+      `"${long.ref}","2026-02-10T03:00:00.000Z","2026-02-09 22:00:00","completed","converted","'+13105550123",` +
+        `"'${the.roofing.e164}","Roofing","Zoë 日本","Acme, ""the"" buyer","'=Desk",2,600,true,1000,1500,-500,30,,,true,"${tags}"`,
+    )
+  })
+
   it('begins with the byte order mark, and ends its lines with CR LF', async () => {
     const response = await fetch(`${server.baseUrl}/api/v1/calls/export.csv${queryString(FEBRUARY)}`, {
       headers: { authorization: `Bearer ${the.main.key}` },

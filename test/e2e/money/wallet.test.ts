@@ -217,9 +217,9 @@ describe('as a file', () => {
     // `text()` removes the byte order mark.
     expect(answer.text.split('\r\n')).toEqual([
       'id,at,kind,amountCents,balanceCents,reference,note',
-      `${data[0].id},${data[0].at},credit,300,600,'+1 310,`,
-      `${data[1].id},${data[1].at},credit,200,300,"'=SUM(A1:A9), ""x""",`,
-      `${data[2].id},${data[2].at},credit,100,100,plain,`,
+      `"${data[0].id}","${data[0].at}","credit",300,600,"'+1 310",`,
+      `"${data[1].id}","${data[1].at}","credit",200,300,"'=SUM(A1:A9), ""x""",`,
+      `"${data[2].id}","${data[2].at}","credit",100,100,"plain",`,
       '',
     ])
   })
@@ -243,7 +243,7 @@ describe('as a file', () => {
     expect((await post('purchase', { e164, quoteToken, requestId: randomUUID() })).status).toBe(201)
     const { text } = await own(`${PATH}/export.csv?kind=setup`)
     const [, row = '', ...rest] = text.split('\r\n')
-    expect(row).toMatch(/,setup,-100,900,/)
+    expect(row).toMatch(/,"setup",-100,900,/)
     expect(rest).toEqual([''])
   })
 

@@ -30,7 +30,25 @@ const rowOf = (call: CallRecord, zone: string) => {
 
 /** Hostile text: formulas, quotes, line ends, characters of every width, lone surrogates, and the empty string. */
 const hostile = fc.oneof(
-  fc.constantFrom('=1+1', '+1', '-', '@x', '\t', '\r\n', '"', ',', '', 'a,"b"\n', '․', '日本 🇨🇭', '\0', '\uD800', "'"),
+  fc.constantFrom(
+    '=1+1',
+    '＝1',
+    'a;=1',
+    '+1',
+    '-',
+    '@x',
+    '\t',
+    '\r\n',
+    '"',
+    ',',
+    '',
+    'a,"b"\n',
+    '․',
+    '日本 🇨🇭',
+    '\0',
+    '\uD800',
+    "'",
+  ),
   fc.string({ unit: 'binary' }),
 )
 const tags = fc.dictionary(fc.stringMatching(/^[A-Za-z0-9._-]{1,8}$/).map(storedTag), hostile, { maxKeys: 4 })
