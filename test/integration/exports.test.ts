@@ -158,7 +158,7 @@ describe('an export', () => {
 
   test('has no answer to HEAD', async () => {
     const before = await started()
-    expect((await fetch(url, { method: 'HEAD' })).status).toBe(404)
+    expect((await fetch(url, { method: 'HEAD' })).status).toBe(405)
     expect(await started()).toBe(before)
   })
 })

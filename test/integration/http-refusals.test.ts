@@ -40,9 +40,9 @@ describe('envelope', () => {
     expect(response.headers.get('svc-request-id') === sent).toBe(kept)
   })
 
-  test('a wrong method on a known path is not found', async () => {
+  test('a wrong method on a known path is not allowed', async () => {
     const response = await fetch(`${base()}/api/v1/things`, { method: 'PUT', headers: bearer })
-    expect([response.status, (await jsonOf(response)).error.code]).toEqual([404, 'not_found'])
+    expect([response.status, (await jsonOf(response)).error.code]).toEqual([405, 'method_not_allowed'])
   })
 
   test('a refusal brings its own sentence and details, or takes those of the table', async () => {

@@ -1,4 +1,6 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { refuse } from '../../kernel/refusal.ts'
+import type { SendRefusal } from './envelope.ts'
 
 /** Methods in the order in which `Allow` lists them. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -14,17 +16,95 @@ function patternOf(url: string): RegExp {
   return new RegExp(`^${parts.join('')}$`)
 }
 
-/** Watches the routes that a server is given, and returns the look-up of a path's methods; empty where no route has it. */
-export function trackAllowedMethods(server: FastifyInstance): (path: string) => readonly string[] {
+/** Looks up the methods of paths, in the order of `Allow`. A path is part of a request URL, as sent. */
+interface AllowedMethods {
+  /** Methods of the routes whose pattern a path has; empty where there is none. A path without parameters hides the others. */
+  readonly of: (path: string) => readonly string[]
+  /** Methods of the route that has exactly this path; null where there is none. */
+  readonly ofExactly: (path: string) => readonly string[] | null
+}
+
+/** A path as the router reads it; null where its escapes are malformed. */
+function decodedPath(path: string): string | null {
+  try {
+    return decodeURI(path)
+  } catch {
+    return null
+  }
+}
+
+const allowOf = (methods: ReadonlySet<string>) => [...METHODS.filter((method) => methods.has(method)), 'OPTIONS']
+
+/** Watches the routes that a server is given. */
+function trackAllowedMethods(server: FastifyInstance): AllowedMethods {
   const routes = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>()
   server.addHook('onRoute', ({ url, method }) => {
     const route = routes.get(url) ?? { pattern: patternOf(url), methods: new Set<string>() }
-    routes.set(url, route)
-    for (const one of [method].flat()) route.methods.add(one)
+    for (const one of [method].flat()) if (one !== 'OPTIONS') route.methods.add(one)
+    if (route.methods.size > 0) routes.set(url, route)
   })
-  return (path) => {
-    const matching = [...routes.values()].filter(({ pattern }) => pattern.test(path))
-    const found = METHODS.filter((method) => matching.some(({ methods }) => methods.has(method)))
-    return found.length === 0 ? [] : [...found, 'OPTIONS']
+  const ofExactly = (path: string) => {
+    const exact = routes.get(path)
+    return exact ? allowOf(exact.methods) : null
   }
+  return {
+    ofExactly,
+    of(sent) {
+      const path = decodedPath(sent)
+      if (path === null) return []
+      const matching = [...routes.values()].filter(({ pattern }) => pattern.test(path))
+      if (matching.length === 0) return []
+      return ofExactly(path) ?? allowOf(new Set(matching.flatMap(({ methods }) => [...methods])))
+    },
+  }
+}
+
+const pathOf = ({ originalUrl }: FastifyRequest) => originalUrl.split('?')[0] ?? ''
+
+/**
+ * Answers OPTIONS without the headers of a preflight request with the methods of the path; those with them are left to the
+ * plug-in.
+ */
+function registerOptions(server: FastifyInstance, send: SendRefusal, allowedMethods: AllowedMethods): void {
+  server.addHook('onRequest', (request, reply, done) => {
+    const { origin, 'access-control-request-method': requested } = request.headers
+    if (request.method !== 'OPTIONS' || (origin !== undefined && requested !== undefined)) return done()
+    const allowed = allowedMethods.of(pathOf(request))
+    if (allowed.length === 0) send(reply, refuse('not-found'))
+    else
+      reply
+        .code(204)
+        .headers({ allow: allowed.join(', '), 'access-control-allow-origin': '*' })
+        .send()
+  })
+}
+
+/**
+ * Answers requests that no route takes: 405 where their path exists under another method, 404 elsewhere (Supplement §1.20).
+ * A path such as `/numbers/search` is no id of `/numbers/:id`, whose other methods the router would take it for.
+ */
+function registerUnknownRoutes(server: FastifyInstance, send: SendRefusal, allowedMethods: AllowedMethods): void {
+  const refuseMethod = ({ method }: FastifyRequest, reply: FastifyReply, allowed: readonly string[]) =>
+    send(
+      reply.header('allow', allowed.join(', ')),
+      refuse('method-not-allowed', null, `This path takes ${allowed.join(', ')}, and not ${method}.`),
+    )
+  server.addHook('onRequest', (request, reply, done) => {
+    if (!request.routeOptions.url?.includes(':')) return done()
+    const allowed = allowedMethods.ofExactly(pathOf(request))
+    if (allowed === null || allowed.includes(request.method)) return done()
+    refuseMethod(request, reply, allowed)
+  })
+  server.setNotFoundHandler((request, reply) => {
+    const allowed = allowedMethods.of(pathOf(request))
+    if (allowed.length === 0 || allowed.includes(request.method)) return send(reply, refuse('not-found'))
+    return refuseMethod(request, reply, allowed)
+  })
+}
+
+/** Answers OPTIONS and requests under methods that no route of their path has. Must see every route. */
+export function registerMethodChecks(server: FastifyInstance, send: SendRefusal): void {
+  const allowedMethods = trackAllowedMethods(server)
+  registerOptions(server, send, allowedMethods)
+  registerUnknownRoutes(server, send, allowedMethods)
 }

@@ -11,6 +11,7 @@ export const exposedHeaders: readonly string[] = [
   'RateLimit',
   'RateLimit-Policy',
   'ETag',
+  'Allow',
   'Accept-Ranges',
   'Content-Disposition',
   'Content-Range',

@@ -18,7 +18,7 @@ import { bearerOf, idempotencyKeyOf, remoteAddressOf } from './headers.ts'
 import { createIgnoredParameters } from './ignored-parameters.ts'
 import { type DocumentationContext, routeSchemaOf } from './openapi.ts'
 import { createRateCheck } from './rate-check.ts'
-import { notFoundRefusalOf } from './refusals.ts'
+import { messageOf, notFoundRefusalOf } from './refusals.ts'
 import { createReader } from './request-reader.ts'
 
 /** A request whose credential and path have been accepted. */
@@ -64,7 +64,7 @@ function createAdmissionHook(route: ApiRoute, { authenticate, send, limiter, new
     request.caller = refused ? (principal.client ?? null) : principal
     if (request.caller && !isAnonymous(route.surface)) reply.header(headerNames.position, newestCursor())
     const overRate = request.caller && (await limit(reply, request.caller, refused))
-    if (refused) return send(reply, principal)
+    if (refused) return send(reply, { ...principal, message: principal.message ?? messageOf(route, principal.refused) })
     if (overRate) return send(reply, overRate)
     const params = route.params.safeParse(request.params)
     if (!params.success) return send(reply, refuse(notFoundRefusalOf(route, String(params.error.issues[0]?.path[0]))))

@@ -22,8 +22,9 @@ export const refusals: Readonly<Record<string, WireRefusal>> = {
   'bad-request': row(400, 'bad_request', 'The request is not valid.'),
   'field-not-writable': row(400, 'field_not_writable', 'The request names fields that an API key cannot change.'),
 
-  'missing-key': row(401, 'missing_key', 'Send an API key: Authorization: Bearer <API_KEY>.'),
-  'invalid-key': row(401, 'invalid_key', 'The API key is malformed, unknown or revoked.'),
+  // `messageOf` puts the name of the credential before these.
+  'missing-key': row(401, 'missing_key', 'Send it in the header Authorization: Bearer <API_KEY>.'),
+  'invalid-key': row(401, 'invalid_key', 'The one sent is malformed, unknown or revoked.'),
   unauthorized: row(401, 'unauthorized', 'The bearer token is missing, unknown or expired.'),
   'invalid-signature': row(401, 'invalid_signature', 'The signature is missing, wrong or too old.'),
 
@@ -62,6 +63,8 @@ export const refusals: Readonly<Record<string, WireRefusal>> = {
   'user-not-found': row(404, 'not_found', 'User not found.'),
   'target-not-found': row(404, 'not_found', 'Target not found.'),
   'workspace-not-found': row(404, 'not_found', 'Workspace not found.'),
+
+  'method-not-allowed': row(405, 'method_not_allowed', 'The path exists under other methods; Allow names them.'),
 
   conflict: row(409, 'conflict', 'The current state of the record does not allow this.'),
 
@@ -138,6 +141,31 @@ export function wireOf(refused: string): WireRefusal {
   return wire
 }
 
+/** Credentials that a surface takes, as a 401 names them (Supplement §1.20); none where a 401 is not about a credential of ours. */
+const credentialNames: Readonly<Record<Mount['surface'], readonly string[]>> = {
+  rest: ['an API key'],
+  console: ['a console session'],
+  sandbox: ['a console session'],
+  account: ['a console session'],
+  operator: ['the operator token'],
+  'sign-in': [],
+  carrier: [],
+  public: [],
+}
+
+/** The credentials that a route takes: console routes with a scope take API keys too. */
+export function credentialNamesOf({ surface, scope }: Pick<ApiRoute, 'surface' | 'scope'>): readonly string[] {
+  const own = credentialNames[surface]
+  return surface === 'console' && scope !== null ? [...credentialNames.rest, ...own] : own
+}
+
+/** The default message of a refusal on a route: a 401 names the credentials that the route takes. */
+export function messageOf(route: Pick<ApiRoute, 'surface' | 'scope'>, refused: string): string {
+  const { status, message } = wireOf(refused)
+  const taken = credentialNamesOf(route)
+  return status === 401 && taken.length > 0 ? `This route takes ${taken.join(' or ')}. ${message}` : message
+}
+
 /** Refusals of the edge on any route, and on routes with a body. */
 const edgeRefusals = ['validation-error', 'internal', 'unavailable']
 const bodyRefusals = ['payload-too-large', 'unsupported-media-type']
@@ -152,7 +180,7 @@ export function refusalsOf(route: ApiRoute): readonly WireRefusal[] {
     ...edgeRefusals,
     ...(route.method === 'GET' ? [] : bodyRefusals),
     ...route.rejects,
-  ].map(wireOf)
+  ].map((refused) => ({ ...wireOf(refused), message: messageOf(route, refused) }))
 }
 
 /**

@@ -13,14 +13,13 @@ import {
 } from 'fastify'
 import type { Logger } from 'pino'
 import { REQUEST } from '../../domain/shared/limits.ts'
-import { refuse } from '../../kernel/refusal.ts'
 import type { ApiRoute, Authenticator } from '../../ports/api.ts'
 import { type Cursors, headerNames } from '../../ports/api-headers.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
 import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { AnsweredRequest, RequestLog } from '../../ports/request-log.ts'
-import { trackAllowedMethods } from './allowed-methods.ts'
+import { registerMethodChecks } from './allowed-methods.ts'
 import { acceptBytes, acceptJson } from './body.ts'
 import { registerDocumentation } from './documentation.ts'
 import { createClientErrorHandler, createErrorHandler, createRefusalSender, type SendRefusal } from './envelope.ts'
@@ -153,25 +152,6 @@ function registerRequestLog(server: FastifyInstance, { log, observe, requestLog 
   })
 }
 
-/**
- * Answers OPTIONS without the headers of a preflight request with the methods of the path; those with them are left to the
- * plug-in.
- */
-function registerOptions(server: FastifyInstance, send: SendRefusal): void {
-  const allowedMethodsOf = trackAllowedMethods(server)
-  server.addHook('onRequest', (request, reply, done) => {
-    const { origin, 'access-control-request-method': requested } = request.headers
-    if (request.method !== 'OPTIONS' || (origin !== undefined && requested !== undefined)) return done()
-    const allowed = allowedMethodsOf(request.originalUrl.split('?')[0] ?? '')
-    if (allowed.length === 0) send(reply, refuse('not-found'))
-    else
-      reply
-        .code(204)
-        .headers({ allow: allowed.join(', '), 'access-control-allow-origin': '*' })
-        .send()
-  })
-}
-
 async function registerProtections(
   server: FastifyInstance,
   { pressure, unavailableAfterSeconds }: HttpOptions,
@@ -207,7 +187,6 @@ function createServer(send: SendRefusal, { log, random, trustProxy }: HttpOption
     },
   })
   server.setErrorHandler(onThrown)
-  server.setNotFoundHandler((_request, reply) => send(reply, refuse('not-found')))
   server.setValidatorCompiler(() => () => true)
   server.setSerializerCompiler(() => (value) => JSON.stringify(value))
   return server
@@ -250,7 +229,7 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
   })
   acceptJson(server)
   registerRequestLog(server, options)
-  registerOptions(server, send)
+  registerMethodChecks(server, send)
   await registerProtections(server, options)
   await registerDocumentation(server, options)
   mountOperations(server, send, {

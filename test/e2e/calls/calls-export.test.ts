@@ -255,7 +255,7 @@ describe(documentLine('limit: Exports'), () => {
     const path = '/api/v1/calls/export.csv'
     const refused = await main.rest(path, { headers: { authorization: `Bearer ${the.stranger}` } })
     expect([refused.status, refused.body.error.code]).toEqual([403, 'insufficient_scope'])
-    expect((await main.rest(path, { method: 'HEAD' })).status).toBe(404)
+    expect((await main.rest(path, { method: 'HEAD' })).status).toBe(405)
     expect((await onRecord()).total).toBe(before)
     expect(cellsOf((await exported(FEBRUARY, createTenantClient(server, the.other))).text)).toHaveLength(1)
   })

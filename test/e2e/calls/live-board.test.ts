@@ -199,7 +199,7 @@ describe('as a stream', () => {
 
   it('accepts only a session, and has no HEAD', async () => {
     for (const token of [null, the.main.key, 'sess_unknown']) expect((await open(token)).status).toBe(401)
-    expect((await main.console(STREAM, { method: 'HEAD' })).status).toBe(404)
+    expect((await main.console(STREAM, { method: 'HEAD' })).status).toBe(405)
   })
 
   it('lets the server stop at once, and ends', async () => {

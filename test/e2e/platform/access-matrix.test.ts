@@ -144,6 +144,16 @@ function expectDeclared(route: ApiRoute, { status, headers, body, text }: ApiRes
 const codeOf = ({ status, body }: ApiResponse) => [status, body?.error?.code]
 const guarded = ({ surface }: ApiRoute) => surface !== 'public' && surface !== 'sign-in' && surface !== 'carrier'
 const takesKeys = ({ surface, scope }: ApiRoute) => surface === 'rest' || (surface === 'console' && scope !== null)
+/** The credentials that the 401 of a route names. */
+const NAMES: Readonly<Record<string, string>> = {
+  rest: 'an API key',
+  console: 'a console session',
+  sandbox: 'a console session',
+  account: 'a console session',
+  operator: 'the operator token',
+}
+const expectedSentence = (route: ApiRoute) =>
+  `This route takes ${route.surface === 'console' && takesKeys(route) ? 'an API key or a console session' : NAMES[route.surface]}. `
 const credentialOf = ({ surface }: ApiRoute) =>
   surface === 'operator' ? OPERATOR_TOKEN : surface === 'rest' ? main.key : main.session
 const named = (route: ApiRoute) => recordKindsOf(route).length > 0
@@ -164,6 +174,7 @@ describe('every route', () => {
     const answer = await request(route, null, own)
     expectDeclared(route, answer)
     expect(codeOf(answer)).toEqual([401, route.surface === 'rest' ? 'missing_key' : 'unauthorized'])
+    expect(answer.body.error.message.startsWith(expectedSentence(route)), answer.text).toBe(true)
   })
 
   test.each(those(guarded))('%s with the credential of another surface', async (_name, route) => {
@@ -173,6 +184,7 @@ describe('every route', () => {
     const answer = await request(route, wrong, own, {}, { 'x-forwarded-for': source })
     expectDeclared(route, answer)
     expect(codeOf(answer)).toEqual([401, route.surface === 'rest' ? 'invalid_key' : 'unauthorized'])
+    expect(answer.body.error.message.startsWith(expectedSentence(route)), answer.text).toBe(true)
   })
 
   test.each(those((route) => takesKeys(route) && route.scope !== null))(

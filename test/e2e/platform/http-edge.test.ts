@@ -58,7 +58,35 @@ it('an unknown route is a not_found', async () => {
   for (const path of ['/', '/api', '/api/v2/calls', '/api/v1/call', '/api/v1/calls/live/now', '/api/v1/calls/%00'])
     expect((await main.rest(path)).status).toBe(404)
   expectRefusal(await ask('/nowhere'), [404, 'not_found', null])
-  expectRefusal(await main.rest('/api/v1/calls', { method: 'POST', body: {} }), [404, 'not_found', null])
+})
+
+it('a path that exists under other methods is a method_not_allowed, which names them', async () => {
+  for (const [method, path, allow] of [
+    ['POST', '/api/v1/calls', 'GET, HEAD, OPTIONS'],
+    ['DELETE', '/api/v1/calls?page=1', 'GET, HEAD, OPTIONS'],
+    ['PUT', '/api/v1/c%61lls', 'GET, HEAD, OPTIONS'],
+    ['GET', '/api/sandbox/calls', 'POST, OPTIONS'],
+    ['HEAD', '/api/sandbox/calls', 'POST, OPTIONS'],
+    ['HEAD', '/api/v1/calls/export.csv', 'GET, OPTIONS'],
+    ['GET', '/api/tracking/numbers/search', 'POST, OPTIONS'],
+    ['PUT', `/api/tracking/campaigns/${UNKNOWN_ID}`, 'GET, HEAD, PATCH, OPTIONS'],
+    ['POST', '/healthz', 'GET, HEAD, OPTIONS'],
+    ['PROPFIND', '/api/v1/calls', 'GET, HEAD, OPTIONS'],
+  ] as const) {
+    const withoutCredential = await fetch(`${server.baseUrl}${path}`, { method })
+    const answer = await sendRequest(`${server.baseUrl}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${the.main.key}`, 'content-type': 'application/json' },
+    })
+    for (const { status, headers } of [withoutCredential, answer])
+      expect([status, headers.get('allow')], `${method} ${path}`).toEqual([405, allow])
+    if (method !== 'HEAD') expectRefusal(answer, [405, 'method_not_allowed', null])
+  }
+  for (const path of ['/nowhere', '/api/v1/nowhere', '/api/v1/calls/%00%zz']) {
+    const answer = await sendRequest(`${server.baseUrl}${path}`, { method: 'POST', body: {} })
+    expectRefusal(answer, [404, 'not_found', null])
+    expect(answer.headers.get('allow')).toBeNull()
+  }
 })
 
 it('unreadable bodies are refused', async () => {

@@ -290,7 +290,7 @@ describe.each(storeSetups)('a platform whose calls come from Telnyx, over $name'
   test('no other route answers under the webhook path', async () => {
     for (const method of ['GET', 'PUT', 'DELETE']) {
       const response = await fetch(`${baseUrl}/api/carrier/telnyx`, { method })
-      expect(response.status, method).toBe(404)
+      expect(response.status, method).toBe(405)
     }
   })
 })
