@@ -35,7 +35,7 @@ const create = defineWrite({
   issue: (context) => issueApiKey(context, 'create-api-key'),
   input: ({ body, secret }) => ({ ...body, ...storedSecret(secret) }),
   answer: { query: getApiKey, params: ({ outcome }) => ({ id: outcome.first('ApiKeyCreated')?.apiKey.id ?? '' }) },
-  respond: ({ answer: { apiKey }, secret }) => ({ apiKey, key: secret }),
+  reveal: ({ secret }) => ({ key: secret }),
 })
 
 const change = defineWrite({
@@ -63,7 +63,7 @@ const rotate = defineWrite({
   issue: (context) => issueApiKey(context, `rotate-api-key ${context.params.id}`),
   input: ({ params, body, secret }) => ({ apiKeyId: params.id, ...body, ...storedSecret(secret) }),
   answer: { query: getApiKey, params: ({ params }) => params },
-  respond: ({ answer: { apiKey }, secret }) => ({ apiKey, key: secret }),
+  reveal: ({ secret }) => ({ key: secret }),
 })
 
 const revoke = defineWrite({

@@ -42,6 +42,10 @@ interface WriteDefinition<Params, Body, C extends AnyCommand, Q extends AnyQuery
   readonly input: (
     received: WriteRequest<NoInfer<Params>, NoInfer<Body>>,
   ) => MaybePromise<NoInfer<InputOf<C>> | Refusal>
+  /** The fields of the response that show the issued secret; answered too when the record cannot be read back. */
+  readonly reveal?: (
+    executed: ExecutedWrite<NoInfer<Params>, NoInfer<Body>, NoInfer<C>>,
+  ) => Readonly<Record<string, unknown>>
   /** Whether the effects that reactions would run later are run before the response. */
   readonly runsEffects?: boolean
   /** The query that reads what the command wrote; left out where the response needs none. */
@@ -51,18 +55,19 @@ interface WriteDefinition<Params, Body, C extends AnyCommand, Q extends AnyQuery
   }
   /** The response's status; by default the one status that `responses` declares. */
   readonly status?: (executed: ExecutedWrite<NoInfer<Params>, NoInfer<Body>, NoInfer<C>>) => number
-  /** The response's body; by default the answer of the query, or none. */
+  /** The response's body beside what `reveal` shows; by default the answer of the query, or none. */
   readonly respond?: (
     answered: AnsweredWrite<NoInfer<Params>, NoInfer<Body>, NoInfer<C>, NoInfer<Q>>,
   ) => MaybePromise<WriteResponse['body'] | Refusal>
 }
 
-/** The procedure of a write: issue → input → execute → run effects → query → respond. The first refusal ends it. */
+/** The procedure of a write: issue → input → execute → reveal → run effects → query → respond. The first refusal ends it. */
 function procedureOf<Params, Body, C extends AnyCommand, Q extends AnyQuery<QueryPorts>>({
   command,
   responses,
   issue,
   input,
+  reveal,
   runsEffects = false,
   answer,
   status = () => Number(Object.keys(responses)[0]),
@@ -77,12 +82,16 @@ function procedureOf<Params, Body, C extends AnyCommand, Q extends AnyQuery<Quer
     if (isRefusal(commandInput)) return commandInput
     const outcome = await context.execute(command, commandInput)
     if (isRefusal(outcome)) return outcome
-    if (runsEffects) await context.runEffects()
     const executed = { ...received, outcome }
+    const revealed = reveal?.(executed)
+    const successStatus = status(executed)
+    context.setPartialResponse({ status: successStatus, body: revealed ?? {} })
+    if (runsEffects) await context.runEffects()
     const found = answer ? await context.query(answer.query, answer.params(executed)) : null
     if (isRefusal(found)) return found
     const responseBody = respond ? await respond({ ...executed, answer: found }) : found
-    return isRefusal(responseBody) ? responseBody : { status: status(executed), body: responseBody }
+    if (isRefusal(responseBody)) return responseBody
+    return { status: successStatus, body: revealed ? { ...responseBody, ...revealed } : responseBody }
   }
 }
 

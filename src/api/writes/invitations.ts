@@ -34,6 +34,7 @@ export async function invite(context: WriteContext, person: z.infer<typeof invit
   const token = await issueSecret(context, `invitation ${userIdOf(person.email)}`, INVITATION_PREFIX)
   const outcome = await context.execute(invitePerson, { ...person, tokenHash: secretHash(token) })
   if (isRefusal(outcome)) return outcome
+  context.setPartialResponse({ status: 201, body: { token } })
   const made = outcome.first('PersonInvited')
   const answer = await context.query(getInvitation, { id: made?.invitation.id ?? '' })
   return isRefusal(answer) ? answer : { ...answer, token }

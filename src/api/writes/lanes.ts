@@ -41,10 +41,8 @@ const set = defineWrite({
   input: ({ params, body, secret }) => ({ ...laneOf(params), terms: body, key: storedRoutingKey(secret) }),
   answer: { query: getLane, params: ({ params }) => params },
   status: ({ outcome }) => (outcome.first('LaneOpened') ? 201 : 200),
-  respond: ({ answer, outcome, secret }) =>
-    outcome.first('LaneOpened')
-      ? { ...answer, created: true, key: secret, keyNote: KEY_NOTE }
-      : { ...answer, created: false },
+  reveal: ({ outcome, secret }) => (outcome.first('LaneOpened') ? { key: secret, keyNote: KEY_NOTE } : {}),
+  respond: ({ answer, outcome }) => ({ ...answer, created: outcome.first('LaneOpened') !== undefined }),
 })
 
 const close = defineWrite({

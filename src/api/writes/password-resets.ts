@@ -22,7 +22,7 @@ const request = defineWrite({
   command: requestPasswordReset,
   issue: (context) => issueSecret(context, `password reset ${userIdOf(context.body.email)}`, PASSWORD_RESET_PREFIX),
   input: ({ body: { email }, secret }) => ({ email, tokenHash: secretHash(secret) }),
-  respond: ({ secret }) => ({ token: secret }),
+  reveal: ({ secret }) => ({ token: secret }),
 })
 
 const reset = defineWriteRoute({

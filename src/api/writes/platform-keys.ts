@@ -16,10 +16,10 @@ const create = defineWrite({
   command: createPlatformKey,
   issue: (context) => issueSecret(context, 'create-platform-key', 'svc_live_'),
   input: ({ body, secret }) => ({ ...body, ...storedSecret(secret) }),
-  respond({ outcome, secret, context: { principal } }) {
+  reveal: ({ secret }) => ({ key: secret }),
+  respond({ outcome, context: { principal } }) {
     const { secrets: _secrets, ...created } = outcome.first('PlatformKeyCreated')?.apiKey ?? { secrets: [] }
-    const apiKey = { ...created, createdBy: principal.actor, lastUsedAt: null, revokesAt: null }
-    return { apiKey, key: secret }
+    return { apiKey: { ...created, createdBy: principal.actor, lastUsedAt: null, revokesAt: null } }
   },
 })
 

@@ -45,7 +45,7 @@ const rotate = defineWrite({
   },
   input: ({ params, body, secret }) => ({ ...params, ...body, key: storedRoutingKey(secret) }),
   answer: { query: getRoutingKey, params: ({ params }) => params },
-  respond: ({ answer, secret }) => ({ ...answer, routingKey: secret }),
+  reveal: ({ secret }) => ({ routingKey: secret }),
 })
 
 const rotateCompat = defineWrite({

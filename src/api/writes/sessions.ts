@@ -25,16 +25,20 @@ export async function personOf({ views }: WriteTools, userId: string) {
 
 /** Opens a session of a person, and answers the sign-in body. A password that was changed meanwhile is `unauthorized`. */
 export async function openSession(
-  context: Pick<WriteContext, 'tools' | 'setActor' | 'execute' | 'query' | 'idempotencyKey' | 'principal'>,
+  context: Pick<
+    WriteContext,
+    'tools' | 'setActor' | 'execute' | 'setPartialResponse' | 'query' | 'idempotencyKey' | 'principal'
+  >,
   { id, name, passwordHash }: SignedInPerson,
 ): Promise<WriteResponse | Refusal> {
-  const { tools, setActor, execute, query } = context
+  const { tools, setActor, execute, setPartialResponse, query } = context
   const token = await issueSecret(context, `sign-in ${id}`, SESSION_PREFIX)
   const sessionHash = secretHash(token)
   const expiresAt = sessionEnd(tools.clock.now())
   setActor({ type: 'user', id, name }, sessionHash)
   const opened = await execute(signIn, { userId: id, sessionHash, expiresAt, verified: passwordHash })
   if (isRefusal(opened)) return refuse('unauthorized')
+  setPartialResponse({ status: 200, body: { token } })
   const answer = await query(getSession, {})
   return isRefusal(answer) ? answer : { status: 200, body: { token, ...answer } }
 }

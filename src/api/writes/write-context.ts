@@ -11,7 +11,7 @@ import type { CommandContext } from '../../ports/command-handler.ts'
 import type { QueryPorts } from '../../ports/query-ports.ts'
 import type { NumberTools } from '../../reactions/number-orders.ts'
 import type { Causation } from '../../reactions/tools.ts'
-import { createWriteProgress, type WriteProgress } from './write-progress.ts'
+import { createWriteProgress, type PartialResponse, type WriteProgress } from './write-progress.ts'
 import type { WriteTools } from './write-tools.ts'
 
 /** The outcome of a command that was not refused. */
@@ -51,6 +51,8 @@ export interface WriteContext<Params = unknown, Body = unknown, Filter = unknown
     input: NoInfer<I>,
     more?: Partial<Pick<CommandContext, 'workspaceId' | 'guard'>>,
   ) => Promise<CommandOutcome<S> | Refusal>
+  /** Sets what is answered if a query then cannot read back what was written: the status, and the secrets that were issued. */
+  readonly setPartialResponse: (response: PartialResponse) => void
   /** Runs now what reactions would run later: the given work, or everything that follows from the events so far. */
   readonly runEffects: (work?: (tools: NumberTools, cause: Causation) => Promise<unknown>) => Promise<void>
   /** Runs a query as the requester, once everything written so far can be read. */
@@ -186,6 +188,7 @@ export function createWriteContext<Params, Body, Filter>(
         requester.sessionHash = sessionHash
       },
       execute: executor(scope, name),
+      setPartialResponse: progress.setPartialResponse,
       runEffects: effectRunner(scope),
       query: queryRunner(scope),
     },

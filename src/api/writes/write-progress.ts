@@ -13,6 +13,13 @@ export interface WriteResponse {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** The response of a write whose record could not be read back. */
+export interface PartialResponse {
+  readonly status: number
+  /** Issued secrets, by field: they are shown once, so they must not be lost. */
+  readonly body: Readonly<Record<string, unknown>>
+}
+
 /** What a request has written so far: what its response must wait for, and the revision that it carries. */
 export interface WriteProgress {
   /** Every event that the request has led to, in log order. */
@@ -27,10 +34,12 @@ export interface WriteProgress {
   readonly add: (events: readonly RecordedEvent[], position: number) => void
   /** Adds what a query found: whether it lags and, where it read the request's record, that record's revision. */
   readonly addRead: (read: Pick<QueryResponse, 'lag' | 'revision'>, isOfRecord: boolean) => void
+  /** Sets what is answered if a query then cannot read back what was written: the status, and the secrets that were issued. */
+  readonly setPartialResponse: (response: PartialResponse) => void
   /** Adds the error of a query. */
   readonly addReadFault: (error: unknown) => void
-  /** Whether an error is that of a query that failed by a fault after the request had written. */
-  readonly isReadFault: (error: unknown) => boolean
+  /** The partial response, for the error of a query that failed after the request had written; null for any other error. */
+  readonly partialResponseFor: (error: unknown) => Partial<PartialResponse> | null
   /** Completes a response: waits until what was written can be read, and adds the headers that say so. */
   readonly complete: (response: WriteResponse) => Promise<ApiResponse>
 }
@@ -46,6 +55,7 @@ export function createWriteProgress(
   let recordChanged = false
   let lag = false
   let readFault: unknown
+  let partial: Partial<PartialResponse> = {}
   return {
     events,
     position: () => position,
@@ -64,10 +74,14 @@ export function createWriteProgress(
       lag ||= read.lag
       if (isOfRecord) revision ??= read.revision
     },
-    addReadFault(error) {
-      if (events.length > 0 && !isUnavailable(error)) readFault = error
+    setPartialResponse(response) {
+      partial = response
     },
-    isReadFault: (error) => readFault !== undefined && error === readFault,
+    addReadFault(error) {
+      const holdsSecret = Object.keys(partial.body ?? {}).length > 0
+      if (events.length > 0 && (holdsSecret || !isUnavailable(error))) readFault = error
+    },
+    partialResponseFor: (error) => (readFault !== undefined && error === readFault ? partial : null),
     async complete({ status, body, headers = {} }) {
       if (position === null) return { status, body, position, headers }
       const types = events.map(({ type }) => type)

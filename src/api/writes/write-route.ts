@@ -115,7 +115,8 @@ function refusalsOf<Params, Body, Filter>({
 
 /**
  * Answers one request: resolves its workspace, runs the route's procedure, and waits until reads show what it wrote. A write
- * that cannot be read back because a query fails is answered without its record, since it has been made.
+ * that cannot be read back because a query fails is answered without its record, since it has been made, but with the secrets
+ * that it issued, which are shown once.
  */
 function handlerOf<Params, Body, Filter>(tools: WriteTools, definition: RouteDefinition<Params, Body, Filter>) {
   const { name, record, responses, tenantFrom, run } = definition
@@ -129,8 +130,9 @@ function handlerOf<Params, Body, Filter>(tools: WriteTools, definition: RouteDef
       context.setTenant(tenant)
     }
     const response = await run(context).catch((error: unknown) => {
-      if (!progress.isReadFault(error)) throw error
-      return { status: Number(Object.keys(responses)[0]), body: {}, headers: READ_LAG_HEADER }
+      const partial = progress.partialResponseFor(error)
+      if (partial === null) throw error
+      return { status: Number(Object.keys(responses)[0]), body: {}, ...partial, headers: READ_LAG_HEADER }
     })
     return isRefusal(response) ? response : progress.complete(response)
   }

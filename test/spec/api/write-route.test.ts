@@ -1,27 +1,43 @@
 import { expect, test } from 'vitest'
+import { createPublisher } from '../../../commands/supply/create-publisher.ts'
+import { apiKeyWrites } from '../../../src/api/writes/api-keys.ts'
+import { invitationWrites } from '../../../src/api/writes/invitations.ts'
+import { laneWrites } from '../../../src/api/writes/lanes.ts'
 import { workspaceWrites } from '../../../src/api/writes/workspace.ts'
+import type { Write } from '../../../src/api/writes/write-route.ts'
+import type { NewEvent } from '../../../src/kernel/event.ts'
 import { StoreUnavailable } from '../../../src/ports/read-store.ts'
 import { NOW, WORKSPACE } from '../../support/fixtures/spec.ts'
+import { campaignIn, publisherIn } from '../../support/fixtures/workspace-fixture.ts'
 import { createWriterFixture, seedLiveCampaign } from '../../support/fixtures/writer-fixture.ts'
+import { createSeededRandom } from '../../support/memory/random.ts'
 
-/** A change of the workspace's name, where the query that reads it back fails with `error`. */
-async function changeName(name: string, error: Error) {
-  const { log, clock, writer } = createWriterFixture()
-  await seedLiveCampaign(log)
+interface Request {
+  /** Path parameters, of the events of a workspace with two publishers. */
+  readonly params?: (events: readonly NewEvent[]) => object
+  readonly body: object
+}
+
+/** A write to the first of these routes, where the query that reads it back fails with `error`. */
+async function write(writes: readonly Write[], { params = () => ({}), body }: Request, error: Error) {
+  const { log, ops, clock, writer } = createWriterFixture()
+  const { events } = await seedLiveCampaign(log, [createPublisher, () => ({ name: 'Green Leads' })])
   const tools = {
     writer: writer(),
     queries: { run: () => Promise.reject(error) },
     positions: { waitFor: async () => true },
     projections: [],
     clock,
+    ops,
+    random: createSeededRandom(),
   }
-  const routes = workspaceWrites.flatMap((write) => write(tools as never))
+  const routes = writes.flatMap((define) => define(tools as never))
   const answer = await routes[0]?.run({
-    params: {},
+    params: params(events),
     query: {},
-    body: { name },
+    body: routes[0]?.body?.parse(body),
     principal: {
-      actor: { type: 'user', id: null, name: 'Spec' },
+      actor: { type: 'operator', id: null, name: 'Spec' },
       credentialId: 'user:1',
       ratePerMinute: null,
       tenant: { workspaceId: WORKSPACE, timezone: 'UTC' },
@@ -37,6 +53,9 @@ async function changeName(name: string, error: Error) {
   })
   return answer
 }
+
+/** A change of the workspace's name. */
+const changeName = (name: string, error: Error) => write(workspaceWrites, { body: { name } }, error)
 
 const fault = new RangeError('Not a time zone: BST')
 
@@ -57,4 +76,23 @@ test('where nothing was written, the fault of the query is the answer', async ()
 test('a read store that cannot be reached is still told as such, so that the request comes again', async () => {
   const away = new StoreUnavailable('away')
   await expect(changeName('Other', away)).rejects.toBe(away)
+})
+
+test.each([
+  ['a fault', fault],
+  ['an unavailable read store', new StoreUnavailable('away')],
+])('a secret that was issued is answered in spite of %s: it is shown once', async (_, error) => {
+  const lag = { headers: { 'svc-read-lag': 'true' }, fault: error }
+  const key = await write(apiKeyWrites, { body: { name: 'Key', scopes: ['calls:read'] } }, error)
+  expect(key).toMatchObject({ status: 201, body: { key: expect.stringMatching(/^svc_test_[\w-]{43}$/) }, ...lag })
+  const invited = await write(invitationWrites, { body: { email: 'a@b.example', name: 'Ann', role: 'admin' } }, error)
+  expect(invited).toMatchObject({ status: 201, body: { token: expect.stringMatching(/^inv_[\w-]{43}$/) }, ...lag })
+})
+
+test('a new lane that cannot be read back is answered as created, with its key', async () => {
+  const params = (events: readonly NewEvent[]) => ({ id: campaignIn(events), publisherId: publisherIn(events, 1) })
+  expect(await write(laneWrites, { params, body: {} }, fault)).toMatchObject({
+    status: 201,
+    body: { key: expect.stringMatching(/^rk_live_/), keyNote: expect.any(String) },
+  })
 })
