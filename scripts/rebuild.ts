@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { Presets, SingleBar } from 'cli-progress'
+import { processEnvironment } from '../src/main/config.ts'
 import { projectionNames, rebuild } from '../src/main/rebuild.ts'
 
 const { values, positionals } = parseArgs({
@@ -39,7 +40,7 @@ else {
   bar.start(0, 0, { perSecond: 0, left: '?' })
   try {
     await rebuild(
-      process.env,
+      processEnvironment(),
       names,
       ({ done, total, perSecond, secondsLeft }) => {
         bar.setTotal(total)

@@ -9,7 +9,8 @@ import type { WithId } from '../../src/kernel/document.ts'
 import type { QueryContext } from '../../src/kernel/query.ts'
 import { id } from '../../src/kernel/wire.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
-import type { Secrets } from '../../src/ports/secrets.ts'
+import { bidHeaderPlace } from '../../src/ports/sealed-places.ts'
+import type { Place, Secrets } from '../../src/ports/secrets.ts'
 import { today, todayFor, todayOf } from '../calls/today-figures.ts'
 import { countersOf, health, healthOf, usage, usageOf } from '../routing/usage-figures.ts'
 import { type DocOf, readReferenced } from '../shared/documents.ts'
@@ -46,9 +47,12 @@ type HeaderUnsealer = Pick<Secrets, 'unseal'>
 /** Replaces a bidder's header values and template where they are hidden. */
 const HIDDEN = '•••'
 
-function rtbShapeOf(bidding: Rtb | null, open: HeaderUnsealer | null) {
+function rtbShapeOf(bidding: Rtb | null, open: HeaderUnsealer | null, placeOf: (header: string) => Place) {
   if (bidding === null) return null
-  const shown = Object.entries(bidding.bidHeaders).map(([name, value]) => [name, open ? open.unseal(value) : HIDDEN])
+  const shown = Object.entries(bidding.bidHeaders).map(([name, value]) => [
+    name,
+    open ? open.unseal(value, placeOf(name)) : HIDDEN,
+  ])
   const bidBodyTemplate = open ? bidding.bidBodyTemplate : bidding.bidBodyTemplate && HIDDEN
   return { ...bidding, bidHeaders: Object.fromEntries(shown), bidBodyTemplate }
 }
@@ -81,21 +85,19 @@ export async function targetShapes(
     countersOf(views, 'target', ids),
     todayOf(views, request, 'target', ids),
   ])
-  return docs.map(
-    ({ workspaceId: _workspace, targetId: _target, campaignIds: _campaigns, endpoint, rtb, ...record }) => {
-      const owner = owners.get(record.buyerId)
-      const used = usageOf(counters, record.id, request.now)
-      return {
-        ...record,
-        ...healthOf(counters, record.id, request.now),
-        buyer: statusReference(owner),
-        destination: destinationShape({ type: record.type, endpoint, rtb }),
-        endpoint: endpointShapeOf(endpoint),
-        rtb: rtbShapeOf(rtb, open),
-        usage: used,
-        liveCalls: used.liveCalls,
-        today: todayFor(figures, record.id),
-      }
-    },
-  )
+  return docs.map(({ workspaceId, targetId: _target, campaignIds: _campaigns, endpoint, rtb, ...record }) => {
+    const owner = owners.get(record.buyerId)
+    const used = usageOf(counters, record.id, request.now)
+    return {
+      ...record,
+      ...healthOf(counters, record.id, request.now),
+      buyer: statusReference(owner),
+      destination: destinationShape({ type: record.type, endpoint, rtb }),
+      endpoint: endpointShapeOf(endpoint),
+      rtb: rtbShapeOf(rtb, open, (header) => bidHeaderPlace(workspaceId, record.id, header)),
+      usage: used,
+      liveCalls: used.liveCalls,
+      today: todayFor(figures, record.id),
+    }
+  })
 }

@@ -4,6 +4,7 @@ import { compatUrl, keyState, keyStateAt, routingKey, routingKeyGraceEnd } from 
 import type { WithId } from '../../src/kernel/document.ts'
 import { instant } from '../../src/kernel/wire.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
+import { compatTokenPlace } from '../../src/ports/sealed-places.ts'
 import type { DocOf } from '../shared/documents.ts'
 
 type KeyDoc = WithId<DocOf<typeof routingKeys>>
@@ -12,8 +13,12 @@ type KeyDoc = WithId<DocOf<typeof routingKeys>>
 export const compatShape = z.object({ enabled: z.boolean(), url: z.string().nullable() })
 
 /** The single-step ping of a key. */
-export function compatShapeOf({ secrets, publicUrl }: QueryPorts, key: Pick<KeyDoc, 'compat'> | undefined) {
-  const token = key?.compat ? secrets.unseal(key.compat.sealed) : null
+export function compatShapeOf(
+  { secrets, publicUrl }: QueryPorts,
+  key: Pick<KeyDoc, 'compat' | 'workspaceId' | 'campaignId' | 'publisherId'> | undefined,
+) {
+  const place = key && compatTokenPlace(key.workspaceId, key.campaignId, key.publisherId)
+  const token = key?.compat && place ? secrets.unseal(key.compat.sealed, place) : null
   return { enabled: token !== null, url: token === null ? null : compatUrl(publicUrl, token) }
 }
 

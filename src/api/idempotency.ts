@@ -5,6 +5,7 @@ import type { ApiRefusal, ApiRequest, ApiResponse, ApiRoute, Principal } from '.
 import { headerNames } from '../ports/api-headers.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { OperationalStore } from '../ports/operational-store.ts'
+import { idempotencyPlace } from '../ports/sealed-places.ts'
 import type { Secrets } from '../ports/secrets.ts'
 
 /** How long a first outcome is replayed (Supplement 1.5). */
@@ -62,19 +63,21 @@ export function withIdempotency(route: ApiRoute, { ops, secrets, clock }: Idempo
     requestHash: string,
     request: ApiRequest,
   ): Promise<ApiResponse | ApiRefusal> {
+    const requestPlace = idempotencyPlace(key, 'request')
+    const outcomePlace = idempotencyPlace(key, 'outcome')
     for (;;) {
       const now = clock.now()
       const entry = await ops.get(key, now)
       const stored = entry && idempotencyEntry.parse(entry.value)
-      if (stored && secrets.unseal(stored.asked) !== requestHash) {
+      if (stored && secrets.unseal(stored.asked, requestPlace) !== requestHash) {
         return refuse(
           'conflict',
           { 'Idempotency-Key': 'was used for another request' },
           'The key was used for another request.',
         )
       }
-      if (stored?.outcome) return parseOutcome(secrets.unseal(stored.outcome))
-      const pending: IdempotencyEntry = { asked: secrets.seal(requestHash), outcome: null }
+      if (stored?.outcome) return parseOutcome(secrets.unseal(stored.outcome, outcomePlace))
+      const pending: IdempotencyEntry = { asked: secrets.seal(requestHash, requestPlace), outcome: null }
       if (!stored && (await ops.putIf(key, entry?.version ?? 0, pending, now + PENDING_TIMEOUT_MS, now))) break
       await waitForPoll()
     }
@@ -82,8 +85,9 @@ export function withIdempotency(route: ApiRoute, { ops, secrets, clock }: Idempo
       const outcome = await route.run(request)
       if (isRefusal(outcome) && RETRYABLE.has(outcome.refused)) await ops.delete(key)
       else {
-        const outcomeEntry = { asked: secrets.seal(requestHash), outcome: secrets.seal(serializeOutcome(outcome)) }
-        await ops.put(key, outcomeEntry satisfies IdempotencyEntry, clock.now() + RETENTION_MS)
+        const asked = secrets.seal(requestHash, requestPlace)
+        const entry = { asked, outcome: secrets.seal(serializeOutcome(outcome), outcomePlace) }
+        await ops.put(key, entry satisfies IdempotencyEntry, clock.now() + RETENTION_MS)
       }
       return outcome
     } catch (error) {

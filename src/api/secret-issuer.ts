@@ -1,5 +1,6 @@
 import { SECRET } from '../domain/shared/limits.ts'
 import type { Principal } from '../ports/api.ts'
+import { issuedSecretPlace } from '../ports/sealed-places.ts'
 import { digest, RETENTION_MS } from './idempotency.ts'
 import { secretHash } from './secret-hash.ts'
 import type { WriteTools } from './writes/write-tools.ts'
@@ -39,7 +40,7 @@ export async function issueSecret(
   if (idempotencyKey === null) return fresh
   const key = `issued:${digest(purpose, principal.credentialId, idempotencyKey)}`
   const now = clock.now()
-  if (await ops.putIf(key, 0, secrets.seal(fresh), now + RETENTION_MS, now)) return fresh
+  if (await ops.putIf(key, 0, secrets.seal(fresh, issuedSecretPlace(key)), now + RETENTION_MS, now)) return fresh
   const first = await ops.get(key, now)
-  return typeof first?.value === 'string' ? secrets.unseal(first.value) : fresh
+  return typeof first?.value === 'string' ? secrets.unseal(first.value, issuedSecretPlace(key)) : fresh
 }

@@ -9,6 +9,7 @@ import { collectionOf } from '../kernel/projection.ts'
 import type { Carrier } from '../ports/carrier.ts'
 import type { CommandHandler } from '../ports/command-handler.ts'
 import type { ReadStore } from '../ports/read-store.ts'
+import { sipPasswordPlace } from '../ports/sealed-places.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { Simulator } from '../ports/simulated-carrier.ts'
 import { createJobRunner } from '../runtime/reactions/job-runner.ts'
@@ -49,7 +50,8 @@ export function carrierLookups({ writer, views, secrets }: CarrierPorts): Lookup
       if (!endpoint) return null
       const { sendDigits, sipTransport: transport, sipPort: port, sipAuthType, sipUsername, sipSecret } = endpoint
       const proves = sipAuthType === 'digest' && sipUsername !== null && sipSecret !== null
-      const credentials = proves ? { username: sipUsername, password: secrets.unseal(sipSecret.sealed) } : null
+      const passwordOf = (sealed: string) => secrets.unseal(sealed, sipPasswordPlace(workspaceId, targetId))
+      const credentials = proves ? { username: sipUsername, password: passwordOf(sipSecret.sealed) } : null
       return { sendDigits, sip: endpoint.mode === 'sip' ? { transport, port, credentials } : null }
     },
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { isGlobal } from '../adapters/egress/addresses.ts'
@@ -7,6 +7,7 @@ import type { TelnyxSettings } from '../adapters/telnyx/telnyx.ts'
 import { publicKeyOf } from '../adapters/telnyx/webhook.ts'
 import { STAFF_TOKEN } from '../domain/shared/limits.ts'
 import { type IpRange, parseIpRange } from '../kernel/ip-address.ts'
+import { KEY_BYTES } from './sealing.ts'
 
 export const roles = ['command-api', 'query-api', 'projector', 'worker'] as const
 export type ProcessRole = (typeof roles)[number]
@@ -32,6 +33,7 @@ const environment = z.object({
   DATA_DIR: z.preprocess(emptyIsUnset, z.string().default('var')),
   PUBLIC_URL: z.preprocess(emptyIsUnset, z.url({ protocol: /^https?$/ }).optional()),
   MASTER_KEY: z.preprocess(emptyIsUnset, z.string().optional()),
+  MASTER_KEY_PREVIOUS: z.preprocess(emptyIsUnset, z.string().optional()),
   OPERATOR_TOKEN: z.preprocess(emptyIsUnset, staffToken),
   METRICS_TOKEN: z.preprocess(emptyIsUnset, staffToken),
   LOG_LEVEL: z.preprocess(
@@ -52,6 +54,18 @@ const environment = z.object({
   NUMBER_ORDERING: z.preprocess(emptyIsUnset, flag.default(true)),
 })
 
+/** A master key, and where it was read: a variable or a file. */
+export interface MasterKey {
+  readonly key: Buffer
+  readonly source: string
+}
+
+/** The master keys of this process: the one that it seals under, and the one before it, while there is one. */
+export interface MasterKeys {
+  readonly current: MasterKey
+  readonly previous: MasterKey | null
+}
+
 /** Configuration of this process. */
 export interface Config {
   readonly production: boolean
@@ -60,8 +74,7 @@ export interface Config {
   readonly dataDir: string
   /** Base of public links, without a slash at the end; null: the address on which the server listens. */
   readonly publicUrl: string | null
-  /** 32 bytes; secrets are sealed under it. */
-  readonly masterKey: Buffer
+  readonly masterKeys: MasterKeys
   /** Token of the operator surface; null disables the surface. */
   readonly operatorToken: string | null
   /** Bearer token of `/metrics`; without one it is open, and absent in production. */
@@ -153,15 +166,40 @@ function dataDirectory(path: string): string {
   return directory
 }
 
-/** Reads the master key from the environment or the data directory; outside production the first start creates it. @throws ConfigurationError */
-function masterKeyFrom(given: string | undefined, directory: string, production: boolean): Buffer {
+/** Parses a master key. @throws ConfigurationError */
+function masterKeyOf(source: string, text: string): MasterKey {
+  const key = Buffer.from(text, 'base64')
+  if (key.length !== KEY_BYTES) throw new ConfigurationError(`${source} is not ${KEY_BYTES} bytes in base64.`)
+  return { key, source }
+}
+
+/** Writes a new master key to a file that is not there. Of two processes that do so at once, one writes it. */
+function createKeyFile(file: string): void {
+  const draft = `${file}.${process.pid}`
+  writeFileSync(draft, randomBytes(KEY_BYTES).toString('base64'), { mode: 0o600 })
+  try {
+    linkSync(draft, file)
+  } catch (error) {
+    if (!existsSync(file)) throw error
+  } finally {
+    rmSync(draft)
+  }
+}
+
+/** Reads the master keys from the environment or the data directory; outside production the first start creates one. @throws ConfigurationError */
+function masterKeysFrom(
+  { MASTER_KEY: given, MASTER_KEY_PREVIOUS: before }: z.infer<typeof environment>,
+  directory: string,
+  production: boolean,
+): MasterKeys {
+  const previous = before === undefined ? null : masterKeyOf('MASTER_KEY_PREVIOUS', before)
+  if (given !== undefined) return { current: masterKeyOf('MASTER_KEY', given), previous }
+  if (production) {
+    throw new ConfigurationError(`MASTER_KEY is required in production: ${KEY_BYTES} bytes in base64.`)
+  }
   const file = join(directory, 'master.key')
-  if (given === undefined && production)
-    throw new ConfigurationError('MASTER_KEY is required in production: 32 bytes in base64.')
-  if (given === undefined && !existsSync(file)) writeFileSync(file, randomBytes(32).toString('base64'), { mode: 0o600 })
-  const key = Buffer.from(given ?? readFileSync(file, 'utf8'), 'base64')
-  if (key.length !== 32) throw new ConfigurationError(`${given ? 'MASTER_KEY' : file} is not 32 bytes in base64.`)
-  return key
+  if (!existsSync(file)) createKeyFile(file)
+  return { current: masterKeyOf(file, readFileSync(file, 'utf8')), previous }
 }
 
 /** Parses `EGRESS_ALLOW`. @throws ConfigurationError when an entry is not a range, or not a public one in production */
@@ -200,7 +238,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     host: set.HOST,
     dataDir,
     publicUrl: set.PUBLIC_URL?.replace(/\/+$/, '') ?? null,
-    masterKey: masterKeyFrom(set.MASTER_KEY, dataDir, production),
+    masterKeys: masterKeysFrom(set, dataDir, production),
     operatorToken: set.OPERATOR_TOKEN ?? null,
     metricsToken: set.METRICS_TOKEN ?? null,
     logLevel: set.LOG_LEVEL,

@@ -4,6 +4,7 @@ import { errorMessage } from '../kernel/async/errors.ts'
 import { createStreamWriter } from '../runtime/write/stream-writer.ts'
 import type { Config } from './config.ts'
 import { createCursors } from './cursors.ts'
+import { openRoot } from './keyring.ts'
 import { createMetrics } from './metrics.ts'
 import { createPlatformEffects } from './platform-effects.ts'
 import { createLookupLoader } from './read-side/lookup-loader.ts'
@@ -17,15 +18,16 @@ export type Core = Awaited<ReturnType<typeof openCore>>
 
 /** Opens the stores that the configuration names, the threads that read, and the writer. */
 export async function openCore(config: Config, logger: Logger) {
-  const { eventLogUrl, readStoreUrl, masterKey, roles } = config
-  const secrets = createSecrets(masterKey, random)
+  const { eventLogUrl, readStoreUrl, masterKeys, roles } = config
   const log = await openLog(eventLogUrl)
+  const root = await openRoot(log, masterKeys, { clock, random })
+  const secrets = createSecrets(root, random)
   const ops = await openOperationalStore(readStoreUrl)
   const readSide = await openReadSide({
     eventLogUrl,
     readStoreUrl,
     publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
-    masterKey,
+    root,
     projects: roles.has('projector'),
     onDeath: (error) => logger.fatal({ error: error.message }, 'a thread of the read side has ended'),
   })
@@ -34,7 +36,7 @@ export async function openCore(config: Config, logger: Logger) {
     log,
     ops,
     secrets,
-    cursors: createCursors(masterKey),
+    cursors: createCursors(root),
     readSide,
     views,
     positions: readSide.positions,

@@ -1,5 +1,6 @@
-import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
+import { createCipheriv, createDecipheriv } from 'node:crypto'
 import type { Cursors } from '../ports/api-headers.ts'
+import { deriveKey } from './sealing.ts'
 
 /** A cipher without a mode, which encrypts exactly one block. */
 const CIPHER = 'aes-256-ecb'
@@ -8,11 +9,11 @@ const POSITION_BYTES = 8
 const PURPOSE = 'svc-position'
 
 /**
- * Cursors as one block of AES-256 in base64url: the position and eight zero bytes, under a key derived from `masterKey`.
+ * Cursors as one block of AES-256 in base64url: the position and eight zero bytes, under a key derived from the root.
  * A block that was not made here decrypts to eight zero bytes with a chance of 2⁻⁶⁴.
  */
-export function createCursors(masterKey: Buffer): Cursors {
-  const key = Buffer.from(hkdfSync('sha256', masterKey, '', PURPOSE, 32))
+export function createCursors(root: Buffer): Cursors {
+  const key = deriveKey(root, PURPOSE)
   const write = (position: number) => {
     const block = Buffer.alloc(BLOCK_BYTES)
     block.writeBigInt64BE(BigInt(position))

@@ -1,7 +1,7 @@
 import { type Explanation, explainCall, type ProgressListener } from '../explain/explain.ts'
 import { readConfig } from './config.ts'
+import { openCheckedLog } from './keyring.ts'
 import { upcasts } from './registry.ts'
-import { openLogReader } from './stores.ts'
 
 /** Explains a call from the log that the environment names. @throws ConfigurationError, ExplanationError, LogUnavailable */
 export async function explain(
@@ -9,7 +9,8 @@ export async function explain(
   callId: string,
   onTheWay: ProgressListener,
 ): Promise<Explanation> {
-  const log = await openLogReader(readConfig(env).eventLogUrl)
+  const { eventLogUrl, masterKeys } = readConfig(env)
+  const log = await openCheckedLog(eventLogUrl, masterKeys)
   try {
     return await explainCall(log, upcasts, callId, onTheWay)
   } finally {

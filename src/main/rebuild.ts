@@ -1,8 +1,9 @@
 import type { RebuildProgress } from '../runtime/projections/rebuild-progress.ts'
 import { rebuildProjections } from '../runtime/projections/rebuild-projections.ts'
 import { ConfigurationError, readConfig } from './config.ts'
+import { openCheckedLog } from './keyring.ts'
 import { followed, projections, upcasts } from './registry.ts'
-import { openLogReader, openReadStore } from './stores.ts'
+import { openReadStore } from './stores.ts'
 import { systemClock as clock } from './system.ts'
 
 /** How the whole rebuild is getting on: as its slowest projection is. */
@@ -28,8 +29,8 @@ export async function rebuild(
   if (unknown !== undefined) {
     throw new ConfigurationError(`There is no projection "${unknown}"; there are ${projectionNames.join(', ')}.`)
   }
-  const { eventLogUrl, readStoreUrl } = readConfig(env)
-  const log = await openLogReader(eventLogUrl)
+  const { eventLogUrl, readStoreUrl, masterKeys } = readConfig(env)
+  const log = await openCheckedLog(eventLogUrl, masterKeys)
   const store = await openReadStore(readStoreUrl)
   const each = new Map<string, RebuildProgress>()
   try {

@@ -1,32 +1,46 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import type { Random } from '../ports/random.ts'
-import type { Secrets } from '../ports/secrets.ts'
+import type { Place, Secrets } from '../ports/secrets.ts'
+import { decrypt, deriveKey, encrypt, keyIdOf } from './sealing.ts'
 
-const NONCE_BYTES = 12
-const TAG_BYTES = 16
+/** Begins a sealed value. Those of the first format begin with a key id instead. */
+const FORMAT = 'v2'
+const FIRST_FORMAT = /^[0-9a-f]{8}\.[\w-]{38,}$/
 
-/** Sealing by AES-256-GCM under a master key of 32 bytes: `<key id>.<nonce, tag and ciphertext in base64url>`. */
-export function createSecrets(masterKey: Buffer, random: Random): Secrets {
-  const keyId = createHash('sha256').update('key id').update(masterKey).digest('hex').slice(0, 8)
+/** The associated data of a place. */
+const placeText = ({ path }: Place) => JSON.stringify(path)
+
+/** Whether a stored text looks like a value of the first format, which was sealed under the master key itself and bound to no place. */
+export function isFirstFormat(text: string): boolean {
+  return FIRST_FORMAT.test(text)
+}
+
+/** Opens a value of the first format. @throws Error when it was sealed under another key, or modified */
+export function unsealFirstFormat(key: Buffer, sealed: string): string {
+  const [id, body = ''] = sealed.split('.')
+  if (id !== keyIdOf(key)) throw new Error(`Sealed under the key ${id}, and this process has ${keyIdOf(key)}.`)
+  return decrypt(key, body, '').toString('utf8')
+}
+
+/**
+ * Seals by AES-256-GCM: `v2.<nonce, tag and ciphertext in base64url>`, under a key derived from the root for the purpose, with
+ * the place as associated data. Values of the first format open if the root is the master key that they were sealed under.
+ */
+export function createSecrets(root: Buffer, random: Pick<Random, 'bytes'>): Secrets {
+  const keys = new Map<string, Buffer>()
+  const keyOf = (purpose: string) => {
+    const key = keys.get(purpose) ?? deriveKey(root, `seal ${purpose}`)
+    keys.set(purpose, key)
+    return key
+  }
   return {
-    mac: (purpose, text) =>
-      createHmac('sha256', Buffer.from(hkdfSync('sha256', masterKey, '', purpose, 32)))
-        .update(text)
-        .digest('base64url'),
-    seal(text) {
-      const nonce = random.bytes(NONCE_BYTES)
-      const cipher = createCipheriv('aes-256-gcm', masterKey, nonce)
-      const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-      return `${keyId}.${Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')}`
+    seal: (text, place) => `${FORMAT}.${encrypt(keyOf(place.purpose), Buffer.from(text), placeText(place), random)}`,
+    unseal(sealed, place) {
+      const [format, body = ''] = sealed.split('.')
+      if (format !== FORMAT) return unsealFirstFormat(root, sealed)
+      return decrypt(keyOf(place.purpose), body, placeText(place)).toString('utf8')
     },
-    unseal(sealed) {
-      const [id, body = ''] = sealed.split('.')
-      if (id !== keyId) throw new Error(`Sealed under the key ${id}, and this process has ${keyId}.`)
-      const bytes = Buffer.from(body, 'base64url')
-      const decipher = createDecipheriv('aes-256-gcm', masterKey, bytes.subarray(0, NONCE_BYTES))
-      decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
-      const text = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()])
-      return text.toString('utf8')
-    },
+    mac: (purpose, text) => createHmac('sha256', deriveKey(root, purpose)).update(text).digest('base64url'),
+    derive: (purpose) => deriveKey(root, purpose).toString('base64url'),
   }
 }

@@ -12,6 +12,7 @@ import { poolEvents } from '../domain/supply/pool.ts'
 import { compatUrl } from '../domain/supply/routing-key.ts'
 import type { RecordedEvent } from '../kernel/event.ts'
 import { dataOf } from '../kernel/event.ts'
+import { compatTokenPlace } from '../ports/sealed-places.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { SeedStep } from './seed-world.ts'
 
@@ -20,6 +21,13 @@ const POOLED = ['+13105550112', '+13105550113']
 
 /** Derives a secret from its purpose; the same purpose always gives the same secret. */
 export type SecretDerivation = (purpose: string) => string
+
+/** What the secrets of the sandbox are derived from, and what seals them. */
+interface SupplyContext {
+  readonly workspaceId: string
+  readonly derive: SecretDerivation
+  readonly secrets: Secrets
+}
 
 /** The routing key of a sandbox lane that begins with a stem. */
 const routingKeyOf = (derive: SecretDerivation, stem: string) => `${stem}${derive(`routing key ${stem}`)}`
@@ -40,17 +48,14 @@ function firstLane({ lanes, routingKeys }: WorkspaceState) {
 export async function buildSupply(
   step: SeedStep,
   state: WorkspaceState,
-  {
-    derive,
-    secrets,
-    renewsAt,
-  }: { readonly derive: SecretDerivation; readonly secrets: Secrets; readonly renewsAt: string },
+  { workspaceId, derive, secrets, renewsAt }: SupplyContext & { readonly renewsAt: string },
 ): Promise<void> {
   const { lane } = firstLane(state)
   if (!lane) return
   const { campaignId, publisherId } = lane
   const token = `ct_${derive('compat token')}`
-  const stored = { hash: secretHash(token), sealed: secrets.seal(token) }
+  const place = compatTokenPlace(workspaceId, campaignId, publisherId)
+  const stored = { hash: secretHash(token), sealed: secrets.seal(token, place) }
   await step('compat', switchCompat, { campaignId, publisherId, enabled: true, token: stored })
   const fallbackNumberId = state.numbers.find((number) => number.campaignId === campaignId)?.id ?? null
   const publicKey = `pk_${Buffer.from(derive('pool key'), 'base64url').toString('hex').slice(0, 24)}`
@@ -75,19 +80,16 @@ const numberIn = (events: readonly RecordedEvent[]) => dataOf(numberEvents, even
 /** The keys and the URL for pings and number leases in the sandbox; null for a key that was rotated or removed since. */
 export function sandboxSupply(
   state: WorkspaceState,
-  {
-    derive,
-    secrets,
-    baseUrl,
-  }: { readonly derive: SecretDerivation; readonly secrets: Secrets; readonly baseUrl: string },
+  { workspaceId, derive, secrets, baseUrl }: SupplyContext & { readonly baseUrl: string },
 ) {
   const { key } = firstLane(state)
   const routingKey = key && routingKeyOf(derive, key.prefix.slice(0, -ROUTING_KEY.shown))
   const isCurrent = routingKey && key.secrets.some(({ hash }) => hash === secretHash(routingKey))
+  const place = key && compatTokenPlace(workspaceId, key.campaignId, key.publisherId)
   const [pool] = [...state.pools.values()].toSorted((one, other) => (one.createdAt < other.createdAt ? -1 : 1))
   return {
     routingKey: isCurrent ? routingKey : null,
-    compatUrl: key?.compat ? compatUrl(baseUrl, secrets.unseal(key.compat.sealed)) : null,
+    compatUrl: key?.compat && place ? compatUrl(baseUrl, secrets.unseal(key.compat.sealed, place)) : null,
     poolKey: pool?.publicKey ?? null,
   }
 }

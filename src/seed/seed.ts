@@ -26,7 +26,7 @@ import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 import { type SeedCall, seedCalls, TIMEZONE } from './seed-calls.ts'
 import { buildSupply, type SecretDerivation, sandboxSupply, storedSandboxKey } from './seed-supply.ts'
 import { buildWorld, type CampaignKey, type SeedStep } from './seed-world.ts'
-import { addApiKey, createTenant, derivedSecret, execute, openSession } from './tenants.ts'
+import { addApiKey, createTenant, execute, openSession } from './tenants.ts'
 
 const OWNER_EMAIL = 'owner@sandbox.example'
 /** Maximum events of the owner before the first sign-in, with a margin. */
@@ -76,7 +76,6 @@ export interface SeedPlatform {
 
 /** Settings of the seed. */
 export interface SeedSettings {
-  readonly masterKey: Buffer
   /** Whether to play a week of calls on the first start. */
   readonly seedCalls: boolean
   /** Directory of `sandbox.json`. */
@@ -162,9 +161,11 @@ async function playAll(
 export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseUrl: string): Promise<Sandbox> {
   const { writer, simulator, clock, random, secrets } = app
   const workspaceId = (await existingSandbox(app)) ?? random.uuid()
-  const derive: SecretDerivation = (purpose) => derivedSecret(config.masterKey, `sandbox ${purpose}`, workspaceId)
-  const ownerPassword = derivedSecret(config.masterKey, 'sandbox-password', workspaceId).slice(0, 20)
-  const apiKey = `svc_test_${derivedSecret(config.masterKey, 'sandbox-api-key', workspaceId)}`
+  // Derived, so that only their hashes need to be stored.
+  const derivedFor = (purpose: string) => secrets.derive(`${purpose}\n${workspaceId}`)
+  const derive: SecretDerivation = (purpose) => derivedFor(`sandbox ${purpose}`)
+  const ownerPassword = derivedFor('sandbox-password').slice(0, 20)
+  const apiKey = `svc_test_${derivedFor('sandbox-api-key')}`
   await createTenant(writer, {
     workspaceId,
     name: 'Sandbox',
@@ -179,7 +180,7 @@ export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseU
     const step: SeedStep = (name, command, input) => execute(writer, workspaceId, command, input, `seed:${name}`)
     const renewsAt = monthAfter(new Date(clock.now()).toISOString())
     const { dial } = await buildWorld(step, (stem) => storedSandboxKey(derive, stem), renewsAt)
-    await buildSupply(step, await writer.stateOf(workspace, workspaceId), { derive, secrets, renewsAt })
+    await buildSupply(step, await writer.stateOf(workspace, workspaceId), { workspaceId, derive, secrets, renewsAt })
     if (config.seedCalls && simulator) await playAll(app, simulator, workspaceId, dial)
   }
   const sessionToken = await openSession(app, workspaceId, OWNER_EMAIL)
@@ -191,7 +192,7 @@ export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseU
     ownerPassword,
     sessionToken,
     apiKey,
-    ...sandboxSupply(state, { derive, secrets, baseUrl }),
+    ...sandboxSupply(state, { workspaceId, derive, secrets, baseUrl }),
     numbers: sortedBy(state.numbers, 'e164').map(({ id, e164, campaignId, publisherId }) => ({
       id,
       e164,

@@ -1,4 +1,3 @@
-import { hkdfSync } from 'node:crypto'
 import { ulid } from 'ulid'
 import { createApiKey } from '../../commands/access/create-api-key.ts'
 import { createWorkspace } from '../../commands/access/create-workspace.ts'
@@ -46,11 +45,6 @@ export async function execute(
     throw new Error(`${command.name}: ${outcome.refused} ${outcome.message ?? ''} ${JSON.stringify(outcome.details)}`)
   }
   return outcome.events
-}
-
-/** Derives a secret from the master key, so that only its hash needs to be stored. 32 bytes in base64url. */
-export function derivedSecret(masterKey: Buffer, purpose: string, workspaceId: string): string {
-  return Buffer.from(hkdfSync('sha256', masterKey, '', `${purpose}\n${workspaceId}`, 32)).toString('base64url')
 }
 
 /** A workspace and its owner. */

@@ -41,7 +41,7 @@ async function openPages(directory: string) {
     eventLogUrl: `sqlite:${directory}/events.db`,
     readStoreUrl: `sqlite:${directory}/views.db`,
     publicUrl: `http://${HOST}`,
-    masterKey: Buffer.alloc(32),
+    root: Buffer.alloc(32),
   }
   const readSide = await openReadSide({ ...start, projects: true, onDeath: fail })
   const thread = await startThread<PageCalls>(

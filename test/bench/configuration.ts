@@ -196,7 +196,7 @@ const storesIn = (directory: string) => ({
   eventLogUrl: `sqlite:${directory}/events.db`,
   readStoreUrl: `sqlite:${directory}/views.db`,
   publicUrl: `http://${HOST}`,
-  masterKey: Buffer.alloc(32),
+  root: Buffer.alloc(32),
 })
 
 /** Writes, lists and cold starts of a large workspace. */

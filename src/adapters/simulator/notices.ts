@@ -11,7 +11,7 @@ const keyOf = ({ workspaceId, callId }: PlacedCall) => ({ workspaceId, callId })
 /** The arrival of a call, its SIP headers unsealed. */
 export function arrivalNotice(placed: PlacedCall, secrets: Pick<Secrets, 'unseal'>): CarrierNotice {
   const { carrierCallId, to, from, seed, arrivesAt: at } = placed
-  const sipHeaders = unsealHeaders(placed.sipHeaders, secrets)
+  const sipHeaders = unsealHeaders(placed.sipHeaders, carrierCallId, secrets)
   return { type: 'call-arrived', ...keyOf(placed), carrierCallId, to, from, sipHeaders, seed, at }
 }
 

@@ -9,7 +9,7 @@ export async function writePlacement(
   ports: PlayerPorts,
   placed: PlacedCall,
 ): Promise<{ readonly placed: PlacedCall; readonly stored: StoredCall }> {
-  const sealed = { ...placed, sipHeaders: sealHeaders(placed.sipHeaders, ports.secrets) }
+  const sealed = { ...placed, sipHeaders: sealHeaders(placed.sipHeaders, placed.carrierCallId, ports.secrets) }
   const data = simulatedCallEvents.SimulatedCallPlaced.parse(sealed)
   const written = await appendToCall(ports, placed, NO_CALL, { type: 'SimulatedCallPlaced', data })
   const stored = written ?? (await readCall(ports, placed.carrierCallId))

@@ -26,9 +26,9 @@ export interface PerformerPorts {
 export function createPerformer(ports: PerformerPorts): Perform {
   const { clock, secrets, voice, sessions, listener, workspaceOf, dialSettings } = ports
 
-  function unsealed(notice: CarrierNotice): CarrierNotice {
+  function unsealed(id: string, notice: CarrierNotice): CarrierNotice {
     if (notice.type !== 'call-arrived') return notice
-    return { ...notice, sipHeaders: unsealHeaders(notice.sipHeaders, secrets) }
+    return { ...notice, sipHeaders: unsealHeaders(notice.sipHeaders, id, secrets) }
   }
 
   /** Asks Telnyx whether a call still exists; if not, records its end as if the lost webhook had arrived. */
@@ -53,7 +53,7 @@ export function createPerformer(ports: PerformerPorts): Perform {
         return DONE
       }
       case 'notify':
-        await listener(unsealed(act.notice))
+        await listener(unsealed(id, act.notice))
         return DONE
       case 'poll':
         return poll(id, act.leg, session)

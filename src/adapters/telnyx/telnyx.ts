@@ -80,7 +80,8 @@ export function openTelnyx(settings: TelnyxSettings, ports: TelnyxPorts): Telnyx
       if (webhook === null) return false
       if (isRefusal(webhook)) return webhook
       const { session: sessionId, received } = webhook
-      await sessions.execute(receiveWebhook, { sessionId, webhook: withSealedHeaders(received, secrets) })
+      const stored = withSealedHeaders(received, sessionId, secrets)
+      await sessions.execute(receiveWebhook, { sessionId, webhook: stored })
       await driver.resume(sessionId)
       return true
     },

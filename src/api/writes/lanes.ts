@@ -89,7 +89,10 @@ const compat = defineWrite({
   input: ({ params, body, secret, context }) => ({
     ...laneOf(params),
     ...body,
-    token: storedCompatToken(context.tools.secrets, secret),
+    token: storedCompatToken(context.tools.secrets, secret, {
+      workspaceId: context.tenant.workspaceId,
+      ...laneOf(params),
+    }),
   }),
   answer: { query: getLane, params: ({ params }) => params },
   respond: ({ answer: { lane }, outcome }) => ({ compat: lane.compat, changed: outcome.changed }),

@@ -5,9 +5,12 @@ import { rotateRoutingKey } from '../../../commands/supply/rotate-routing-key.ts
 import { rotateSigningSecret } from '../../../commands/supply/rotate-signing-secret.ts'
 import { getRoutingKey } from '../../../queries/supply/get-routing-key.ts'
 import { compatShape, keyShape } from '../../../queries/supply/routing-key-shape.ts'
+import { workspace } from '../../domain/configuration/workspace.ts'
+import { refuseNotFound } from '../../domain/shared/refusals.ts'
 import { routingKeyChanges, routingKeyRotation } from '../../domain/supply/routing-key.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
+import { signingSecretPlace } from '../../ports/sealed-places.ts'
 import { issueSecret } from '../secret-issuer.ts'
 import { defineWrite } from './define-write.ts'
 import { issueCompatToken, issueRoutingKey, storedCompatToken, storedRoutingKey } from './routing-secrets.ts'
@@ -57,7 +60,13 @@ const rotateCompat = defineWrite({
   responses: { 200: z.object({ compat: compatShape }) },
   command: rotateCompatToken,
   issue: (context) => issueCompatToken(context, `rotate-compat-token ${context.params.keyId}`),
-  input: ({ params, secret, context }) => ({ ...params, token: storedCompatToken(context.tools.secrets, secret) }),
+  async input({ params, secret, context: { tools, tenant } }) {
+    const { workspaceId } = tenant
+    const { routingKeys } = await tools.writer.stateOf(workspace, workspaceId)
+    const key = routingKeys.get(params.keyId)
+    if (!key) return refuseNotFound('routing-key')
+    return { ...params, token: storedCompatToken(tools.secrets, secret, { ...key, workspaceId }) }
+  },
   answer: { query: getRoutingKey, params: ({ params }) => params },
   respond: ({ answer: { key } }) => ({ compat: key.compat }),
 })
@@ -71,8 +80,11 @@ const rotateSigning = defineWrite({
   responses: { 200: z.object({ signingSecret: z.string(), note: z.string() }) },
   command: rotateSigningSecret,
   issue: (context) => issueSecret(context, `rotate-signing-secret ${context.params.keyId}`, 'rks_'),
-  input: ({ params, secret, context }) => ({ ...params, sealed: context.tools.secrets.seal(secret) }),
-  respond: ({ secret }) => ({
+  input: ({ params, secret, context: { tools, tenant } }) => ({
+    ...params,
+    sealed: tools.secrets.seal(secret, signingSecretPlace(tenant.workspaceId, params.keyId)),
+  }),
+  reveal: ({ secret }) => ({
     signingSecret: secret,
     note: 'Keep this secret now: it is not shown again. The one before has stopped working.',
   }),

@@ -10,6 +10,7 @@ import { refuseArchived, refuseNotFound } from '../../domain/shared/refusals.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import type { EgressResponse } from '../../ports/egress.ts'
+import { bidHeaderPlace } from '../../ports/sealed-places.ts'
 import { defineWriteRoute, type Write } from './write-route.ts'
 import type { WriteTools } from './write-tools.ts'
 
@@ -29,10 +30,16 @@ function carrierMessage(error: unknown): string {
   return error instanceof Error && error.message !== '' ? error.message : 'The carrier did not take the dial.'
 }
 
+/** The target under test. */
+interface TargetKey {
+  readonly workspaceId: string
+  readonly targetId: string
+}
+
 /** One real dial with no caller attached. */
 async function dial(
   { carrier, random, clock }: WriteTools,
-  { workspaceId, targetId }: { readonly workspaceId: string; readonly targetId: string },
+  { workspaceId, targetId }: TargetKey,
   destination: string,
   { callerIdMode, callerIdE164, ringTimeoutSeconds }: Endpoint,
 ): Promise<TestResponse> {
@@ -73,10 +80,18 @@ function bidderResult(rtb: Rtb, answer: EgressResponse): BidderResult {
 }
 
 /** One ping, marked as a test; none where the answer could not be read. */
-async function ping({ egress, secrets }: WriteTools, rtb: Rtb, bidUrl: string): Promise<TestResponse> {
+async function ping(
+  { egress, secrets }: WriteTools,
+  { workspaceId, targetId }: TargetKey,
+  rtb: Rtb,
+  bidUrl: string,
+): Promise<TestResponse> {
   const refused = storedPathProblem(rtb)
   if (refused !== null) return { latencyMs: 0, ...failed(refused) }
-  const opened = Object.entries(rtb.bidHeaders).map(([name, value]) => [name, secrets.unseal(value)])
+  const opened = Object.entries(rtb.bidHeaders).map(([name, value]) => [
+    name,
+    secrets.unseal(value, bidHeaderPlace(workspaceId, targetId, name)),
+  ])
   const request = {
     ...createTestPing({ ...rtb, bidHeaders: Object.fromEntries(opened) }, bidUrl),
     timeoutMs: rtb.timeoutMs,
@@ -93,8 +108,9 @@ function runTest(
   destination: string,
 ): Promise<TestResponse> | null {
   const { id: targetId, endpoint, rtb } = target
-  if (rtb) return ping(tools, rtb, destination)
-  return endpoint && dial(tools, { workspaceId, targetId }, destination, endpoint)
+  const key = { workspaceId, targetId }
+  if (rtb) return ping(tools, key, rtb, destination)
+  return endpoint && dial(tools, key, destination, endpoint)
 }
 
 /** Tests a target: one dial or one ping, which books and counts nothing. */

@@ -12,6 +12,7 @@ import { price } from '../../domain/money/money.ts'
 import { capFigures } from '../../domain/routing/ledger-events.ts'
 import { statusNote } from '../../domain/shared/fields.ts'
 import { TARGET } from '../../domain/shared/limits.ts'
+import { bidHeaderPlace, sipPasswordPlace } from '../../ports/sealed-places.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import { defineWrite } from './define-write.ts'
 import { testTarget } from './target-test.ts'
@@ -35,24 +36,40 @@ type RtbInput = Readonly<z.infer<typeof rtbInput>>
 /** The last four characters would reveal most of a password shorter than this. */
 const MIN_LENGTH_FOR_LAST4 = 5
 
+/** The target that sealed settings belong to, and what seals them. */
+interface SealContext {
+  readonly secrets: Secrets
+  readonly workspaceId: string
+  readonly targetId: string
+}
+
 /** The bidding settings of a request with their header values sealed; an unchanged value keeps its present seal. */
-function sealRtb(secrets: Secrets, sent: RtbInput | undefined, target: Target | undefined): Pick<TargetInput, 'rtb'> {
+function sealRtb(
+  { secrets, workspaceId, targetId }: SealContext,
+  sent: RtbInput | undefined,
+  target: Target | undefined,
+): Pick<TargetInput, 'rtb'> {
   if (sent?.bidHeaders === undefined) return sent === undefined ? {} : { rtb: sent }
   const before = new Map(Object.entries(target?.rtb?.bidHeaders ?? {}))
   const bidHeaders = Object.entries(sent.bidHeaders).map(([name, value]) => {
     const old = before.get(name)
-    return [name, old !== undefined && secrets.unseal(old) === value ? old : secrets.seal(value)]
+    const place = bidHeaderPlace(workspaceId, targetId, name)
+    return [name, old !== undefined && secrets.unseal(old, place) === value ? old : secrets.seal(value, place)]
   })
   return { rtb: { ...sent, bidHeaders: Object.fromEntries(bidHeaders) } }
 }
 
 /** The dialling settings of a request with their password sealed. */
-function sealEndpoint(secrets: Secrets, sent: EndpointInput | undefined): Pick<TargetInput, 'endpoint'> {
+function sealEndpoint(
+  { secrets, workspaceId, targetId }: SealContext,
+  sent: EndpointInput | undefined,
+): Pick<TargetInput, 'endpoint'> {
   if (sent === undefined) return {}
   const { sipPassword, ...plain } = sent
   if (sipPassword === undefined) return { endpoint: plain }
   const last4 = sipPassword === null || sipPassword.length < MIN_LENGTH_FOR_LAST4 ? null : sipPassword.slice(-4)
-  const sipSecret = sipPassword === null ? null : { sealed: secrets.seal(sipPassword), last4 }
+  const place = sipPasswordPlace(workspaceId, targetId)
+  const sipSecret = sipPassword === null ? null : { sealed: secrets.seal(sipPassword, place), last4 }
   return { endpoint: { ...plain, sipSecret } }
 }
 
@@ -64,8 +81,10 @@ const create = defineWrite({
   body: newTargetInput.extend({ endpoint: endpointInput.optional(), rtb: rtbInput.optional() }),
   responses: { 201: targetResponse },
   command: createTarget,
-  input({ body: { endpoint, rtb, ...settings }, context: { tools } }) {
-    return { ...settings, ...sealEndpoint(tools.secrets, endpoint), ...sealRtb(tools.secrets, rtb, undefined) }
+  input({ body: { endpoint, rtb, ...settings }, context: { tools, tenant } }) {
+    const targetId = tools.random.uuid()
+    const sealing = { secrets: tools.secrets, workspaceId: tenant.workspaceId, targetId }
+    return { ...settings, targetId, ...sealEndpoint(sealing, endpoint), ...sealRtb(sealing, rtb, undefined) }
   },
   answer: { query: getTarget, params: ({ outcome }) => ({ id: outcome.first('TargetCreated')?.target.id ?? '' }) },
 })
@@ -81,7 +100,8 @@ const change = defineWrite({
   command: changeTarget,
   async input({ params: { id }, body: { endpoint, rtb, ...changes }, context: { tools, tenant } }) {
     const { targets } = await tools.writer.stateOf(workspace, tenant.workspaceId)
-    const sealed = { ...sealEndpoint(tools.secrets, endpoint), ...sealRtb(tools.secrets, rtb, targets.get(id)) }
+    const sealing = { secrets: tools.secrets, workspaceId: tenant.workspaceId, targetId: id }
+    const sealed = { ...sealEndpoint(sealing, endpoint), ...sealRtb(sealing, rtb, targets.get(id)) }
     return { targetId: id, changes: { ...changes, ...sealed } }
   },
   answer: { query: getTarget, params: ({ params }) => params },

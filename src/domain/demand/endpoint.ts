@@ -34,7 +34,7 @@ export const endpointSettings = z.object({
   sipAuthType: z.enum(['none', 'digest']),
   sipUsername: nullableText(TARGET.sipField),
   sipRealm: nullableText(TARGET.sipField),
-  /** The password, sealed under the master key. Only its last four characters are shown; none of a short password. */
+  /** The password, sealed. Only its last four characters are shown; none of a short password. */
   sipSecret: z.object({ sealed: z.string(), last4: z.string().max(4).nullable() }).nullable(),
   /** Null: the campaign's dial time-out. */
   ringTimeoutSeconds: wholeNumber(SECONDS.ringTimeout).nullable(),
@@ -96,7 +96,7 @@ export const rtb = z.object({
 })
 export type Rtb = Readonly<z.infer<typeof rtb>>
 
-/** The stored bidding settings: header values may be secrets and are sealed under the master key. */
+/** The stored bidding settings: header values may be secrets and are sealed. */
 export const storedRtb = rtb.extend({ bidHeaders: z.record(headerName, z.string().max(RTB.sealedHeader)) })
 
 /** A condition on a call's tags. A target takes a call only when all its filters match. */

@@ -39,7 +39,7 @@ export const routingKeyRotation = z.object({
   graceMinutes: cap(API_KEY.graceMinutes.max).default(ROUTING_KEY.graceMinutes.default),
 })
 
-/** A text encrypted under the master key. */
+/** A sealed text (`src/ports/secrets.ts`). */
 export const sealed = z.string().min(1)
 /** The token of a single-step ping URL: looked up by its hash, shown again by unsealing it. */
 export const compatToken = z.object({ hash: sha256, sealed })

@@ -29,9 +29,9 @@ import { joinThread } from './threads.ts'
 export type PositionAdvance = Pick<ProjectionAdvance, 'name' | 'position'>
 
 const { start, main, serve } = joinThread<{ readonly advance: (advances: readonly PositionAdvance[]) => void }>()
-const { readStoreUrl, polls, masterKey = new Uint8Array() } = start
+const { readStoreUrl, polls, root = new Uint8Array() } = start
 let { publicUrl } = start
-const secrets = createSecrets(Buffer.from(masterKey), systemRandom)
+const secrets = createSecrets(Buffer.from(root), systemRandom)
 const store = await openReadStore(readStoreUrl, { follows: true })
 const ops = await openOperationalStore(readStoreUrl)
 const counters = createChangeCounters()

@@ -101,11 +101,11 @@ export async function openReadSide(options: {
   readonly eventLogUrl: string
   readonly readStoreUrl: string
   readonly publicUrl: string
-  readonly masterKey: Uint8Array
+  readonly root: Uint8Array
   readonly projects: boolean
   readonly onDeath: (error: Error) => void
 }): Promise<ReadSide> {
-  const { projects, onDeath, masterKey, ...urls } = options
+  const { projects, onDeath, root, ...urls } = options
   const start = { ...urls, polls: !projects }
   const positions = createCheckpointTracker(systemClock)
   const counters = createChangeCounters()
@@ -114,7 +114,7 @@ export async function openReadSide(options: {
     for (const { name, position } of advances) positions.advance(name, position)
   }
   const queryModule = new URL('./query-thread.ts', import.meta.url)
-  const queryThread = await startThread<QueryCalls>(queryModule, { ...start, masterKey }, { advance }, onDeath)
+  const queryThread = await startThread<QueryCalls>(queryModule, { ...start, root }, { advance }, onDeath)
   const { calls } = queryThread
   const { credentials, clear } = openCredentials(calls, isRemotelyProjected)
   const handleAdvances = (advances: readonly ProjectionAdvance[]) => {

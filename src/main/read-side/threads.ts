@@ -9,8 +9,8 @@ const threadStart = z
     eventLogUrl: z.string(),
     readStoreUrl: z.string(),
     publicUrl: z.string(),
-    /** Only for a thread that opens sealed secrets. */
-    masterKey: z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array).optional(),
+    /** The root of the keys; only for a thread that opens sealed secrets. */
+    root: z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array).optional(),
     /** Whether another process runs the projections, so that the thread polls their checkpoints. */
     polls: z.boolean(),
     /** Port over which the thread calls the main thread. */

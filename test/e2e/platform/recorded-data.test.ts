@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -11,7 +11,7 @@ import { explain } from '../../../src/main/explain.ts'
 import { projectionNames, rebuild } from '../../../src/main/rebuild.ts'
 import { openReadStore } from '../../../src/main/stores.ts'
 import { readAliases } from '../../../src/runtime/projections/build-alias.ts'
-import { freshEnvironment, startServer } from '../../support/e2e/server.ts'
+import { freshEnvironment, runScript, startServer } from '../../support/e2e/server.ts'
 
 const RECORDED = join(import.meta.dirname, '../../support/fixtures/recorded-data')
 
@@ -96,12 +96,37 @@ describe('data that an earlier version wrote', () => {
   })
 })
 
+test('data that an earlier version wrote is not taken over by another master key', async () => {
+  const { DATA_DIR = '', ...more } = freshEnvironment({ name: 'SQLite', connectionStrings: () => ({}) })
+  copyRecorded(DATA_DIR)
+  const env = { ...more, DATA_DIR, MASTER_KEY: Buffer.alloc(32, 'other').toString('base64') }
+  for (const script of ['start', 'rebuild', 'explain', 'reseal']) {
+    const { code, stderr } = await runScript(
+      env,
+      script,
+      ...(script === 'rebuild' ? ['--all'] : []),
+      ...(script === 'explain' ? ['x'] : []),
+    )
+    expect([script, code]).toEqual([script, 1])
+    expect(stderr).toMatch(/The data is sealed under the master key [0-9a-f]{8}, and MASTER_KEY is the key /)
+  }
+  rmSync(dirname(DATA_DIR), { recursive: true })
+})
+
 test('a platform starts over data that an earlier version wrote, and numbers its next call on', async () => {
   const fresh = freshEnvironment({ name: 'SQLite', connectionStrings: () => ({}) })
   copyRecorded(fresh.DATA_DIR ?? '')
   const server = await startServer(fresh)
   try {
-    const { apiKey, sessionToken, numbers } = server.sandbox
+    const { apiKey, sessionToken, numbers, ownerPassword, routingKey, compatUrl, baseUrl } = server.sandbox
+    const pathOf = (url: unknown, base: unknown) => String(url).replace(String(base), '')
+    const given = document.parse(JSON.parse(readFileSync(join(RECORDED, 'sandbox.json'), 'utf8')))
+    expect({ apiKey, ownerPassword, routingKey, path: pathOf(compatUrl, baseUrl) }).toEqual({
+      apiKey: given.apiKey,
+      ownerPassword: given.ownerPassword,
+      routingKey: given.routingKey,
+      path: pathOf(given.compatUrl, given.baseUrl),
+    })
     const call = async (path: string, init: RequestInit = {}, credential = apiKey) => {
       const headers = { authorization: `Bearer ${credential}`, 'content-type': 'application/json' }
       const response = await fetch(`${server.baseUrl}${path}`, { ...init, headers })

@@ -1,17 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect } from 'vitest'
 import { provisionNumber } from '../../../commands/supply/provision-number.ts'
 import { quoteToken } from '../../../src/api/number-quotes.ts'
 import { userIdOf } from '../../../src/domain/access/user.ts'
-import { createSecrets } from '../../../src/main/secrets.ts'
-import { systemRandom } from '../../../src/main/system.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import type { ApiClient, Json } from '../../support/e2e/api-client.ts'
 import { statusCodeAndFields } from '../../support/e2e/api-client.ts'
 import { documentLine } from '../../support/e2e/document-1.ts'
 import { createNumberClient } from '../../support/e2e/number-client.ts'
+import { secretsOf } from '../../support/e2e/secrets.ts'
 import { waitUntil } from '../../support/e2e/server.ts'
 import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace, grantRole, OPENING_BALANCE_CENTS, type Tenant } from '../../support/e2e/world.ts'
@@ -119,8 +116,7 @@ describe(documentLine('POST /api/tracking/numbers/purchase'), () => {
     const [one, other] = (await growth.search({ limit: 2 })).body.results
     const quoted = { ...one, quoteToken: other.quoteToken }
     const mine = { ...one, userId: userIdOf(the.main.email), workspaceId: the.main.workspaceId }
-    const key = server.env.MASTER_KEY ?? readFileSync(join(server.dataDir, 'master.key'), 'utf8')
-    const secrets = createSecrets(Buffer.from(key, 'base64'), systemRandom)
+    const secrets = await secretsOf(server.env)
     const quoteOfAge = (minutes: number) =>
       quoteToken(secrets, mine, new Date(Date.now() - minutes * 60_000).toISOString())
     for (const found of [quoted, { ...one, quoteToken: 'x' }, { ...one, quoteToken: quoteOfAge(15) }])

@@ -106,6 +106,13 @@ describe('create-target', () => {
     const { events } = given(workspace, owned).when(setBuyerStatus, { buyerId, status: 'archived' })
     given(workspace, events).when(createTarget, { name: 'Desk', buyerId, type: 'sip' }).gives({ refused: 'conflict' })
   })
+
+  it('has the id that its settings were sealed for, unless another target has it', () => {
+    const input = { name: 'Desk', buyerId, type: 'sip', targetId: idOf(77) }
+    const made = given(workspace, owned).when(createTarget, input)
+    made.gives([{ type: 'TargetCreated', data: { target: { id: idOf(77) } } }])
+    given(workspace, made.events).when(createTarget, input).gives({ refused: 'conflict' })
+  })
 })
 
 describe('change-target', () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -37,6 +37,35 @@ test('a process with every role over a file of its own is alone; any other share
   expect(isSingleProcess(read({ ROLES: 'worker, command-api,projector,query-api' }))).toBe(true)
   expect(isSingleProcess(read({ ROLES: 'command-api,query-api,projector' }))).toBe(false)
   expect(isSingleProcess(read({ READ_STORE_URL: 'mongodb://127.0.0.1/x' }))).toBe(false)
+})
+
+describe('the master keys', () => {
+  const key = Buffer.alloc(32, 7).toString('base64')
+
+  test('are those of the environment', () => {
+    expect(read({ MASTER_KEY: key, MASTER_KEY_PREVIOUS: '' }).masterKeys).toEqual({
+      current: { key: Buffer.alloc(32, 7), source: 'MASTER_KEY' },
+      previous: null,
+    })
+    expect(read({ MASTER_KEY_PREVIOUS: key }).masterKeys).toEqual({
+      current: { key: expect.any(Buffer), source: join(directory, 'master.key') },
+      previous: { key: Buffer.alloc(32, 7), source: 'MASTER_KEY_PREVIOUS' },
+    })
+  })
+
+  test('is made once, and is its owner’s alone', () => {
+    expect(read({}).masterKeys).toEqual(read({}).masterKeys)
+    expect(readdirSync(directory).filter((name) => name.startsWith('master.key'))).toEqual(['master.key'])
+    expect(statSync(join(directory, 'master.key')).mode & 0o777).toBe(0o600)
+  })
+
+  test.each(['MASTER_KEY', 'MASTER_KEY_PREVIOUS'])('%s of another length is refused in one sentence', (name) => {
+    for (const bytes of [31, 33])
+      expect(() => read({ [name]: Buffer.alloc(bytes).toString('base64') })).toThrow(
+        `${name} is not 32 bytes in base64.`,
+      )
+    expect(() => read({ [name]: key })).not.toThrow()
+  })
 })
 
 describe('what bids and webhooks may reach though it is not public', () => {

@@ -24,9 +24,10 @@ export async function createFaultEnvironment(setup?: StoreSetup): Promise<FaultE
     ...setup?.connectionStrings(),
   }
   const env = {
-    ...stores,
     NODE_ENV: 'production',
     MASTER_KEY: Buffer.alloc(32, 'faults').toString('base64'),
+    // Suites that share an event log share its master key too.
+    ...stores,
     LOG_LEVEL: 'error',
     DATA_DIR: dataDir,
     PORT: await freePort(),
