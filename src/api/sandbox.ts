@@ -29,6 +29,7 @@ import type { PlacedCall, Simulator } from '../ports/simulated-carrier.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 import { noParams } from './no-params.ts'
 import type { ReadYourWrites } from './read-your-writes.ts'
+import { scriptKeyProblems } from './script-keys.ts'
 import { secretHash } from './secret-hash.ts'
 
 const MAX_HANG_UP_SECONDS = 14_400
@@ -163,12 +164,16 @@ function fictionalCaller(random: Random): string {
 
 /**
  * Plays a call on the simulated carrier. Refusals: `number-not-found` when `to` is not a number of the workspace, `conflict`
- * when the number is not delivering, `bad-request` when `at` is not allowed or the call would end after now.
+ * when the number is not delivering, `validation-error` when a key of the script matches nothing, `bad-request` when `at` is
+ * not allowed or the call would end after now.
  * @throws LogUnavailable, StoreUnavailable
  */
 export async function playCall(ports: SandboxPorts, workspaceId: string, sent: SandboxCall, caller: CommandContext) {
   const { writer, simulator, clock, random } = ports
-  const { numbers, numberIds } = await writer.stateOf(workspace, workspaceId)
+  const state = await writer.stateOf(workspace, workspaceId)
+  const unknownKeys = scriptKeyProblems(sent.script, state)
+  if (unknownKeys) return refuse('validation-error', unknownKeys)
+  const { numbers, numberIds } = state
   const number = numbers.get(numberIds.get(sent.to) ?? '')
   if (!number || number.status === 'released') return refuse('number-not-found')
   if (!isDelivering(number)) return refuse('conflict', { to: sent.to }, 'The number does not deliver calls.')
@@ -208,8 +213,8 @@ export async function playCall(ports: SandboxPorts, workspaceId: string, sent: S
     givesUpAt: patience === undefined ? null : new Date(arrivesMs + (patience * 1_000) / speed).toISOString(),
   }
   await simulator.place(placed)
-  const state: CallState | null = await writer.stateOf(call, callId)
-  return { callId, ref: state?.arrival.ref ?? '', carrierCallId: placed.carrierCallId }
+  const arrived: CallState | null = await writer.stateOf(call, callId)
+  return { callId, ref: arrived?.arrival.ref ?? '', carrierCallId: placed.carrierCallId }
 }
 
 /** Event types that a played call can append. */

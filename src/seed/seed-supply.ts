@@ -16,8 +16,8 @@ import { compatTokenPlace } from '../ports/sealed-places.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { SeedStep } from './seed-world.ts'
 
-/** Numbers of the sandbox's pool. */
-const POOLED = ['+13105550112', '+13105550113']
+/** Numbers of the sandbox's pool, in the order in which they are seeded. */
+export const POOLED: readonly string[] = ['+13105550112', '+13105550113']
 
 /** Derives a secret from its purpose; the same purpose always gives the same secret. */
 export type SecretDerivation = (purpose: string) => string
@@ -77,10 +77,23 @@ export async function buildSupply(
 
 const numberIn = (events: readonly RecordedEvent[]) => dataOf(numberEvents, events, 'NumberProvisioned')?.number.id
 
-/** The keys and the URL for pings and number leases in the sandbox; null for a key that was rotated or removed since. */
+/**
+ * The keys and the URL for pings and number leases in the sandbox; null for a key that was rotated or removed since, and for
+ * one whose endpoints this platform does not have.
+ */
 export function sandboxSupply(
   state: WorkspaceState,
-  { workspaceId, derive, secrets, baseUrl }: SupplyContext & { readonly baseUrl: string },
+  {
+    workspaceId,
+    derive,
+    secrets,
+    baseUrl,
+    hasRoutes,
+  }: SupplyContext & {
+    readonly baseUrl: string
+    /** Whether the platform has routes below a path. */
+    readonly hasRoutes: (path: string) => boolean
+  },
 ) {
   const { key } = firstLane(state)
   const routingKey = key && routingKeyOf(derive, key.prefix.slice(0, -ROUTING_KEY.shown))
@@ -89,7 +102,10 @@ export function sandboxSupply(
   const [pool] = [...state.pools.values()].toSorted((one, other) => (one.createdAt < other.createdAt ? -1 : 1))
   return {
     routingKey: isCurrent ? routingKey : null,
-    compatUrl: key?.compat && place ? compatUrl(baseUrl, secrets.unseal(key.compat.sealed, place)) : null,
-    poolKey: pool?.publicKey ?? null,
+    compatUrl:
+      key?.compat && place && hasRoutes('/api/rtb/compat/')
+        ? compatUrl(baseUrl, secrets.unseal(key.compat.sealed, place))
+        : null,
+    poolKey: pool && hasRoutes('/api/public/dni/') ? pool.publicKey : null,
   }
 }

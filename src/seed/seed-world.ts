@@ -220,6 +220,9 @@ const CAMPAIGNS = [
   { key: 'hollow', settings: { name: 'No plan left', verticalId: 'other' }, plan: ['bidder'], e164: '+13105550111' },
 ] as const satisfies readonly CampaignSeed[]
 
+/** Numbers of the campaigns, in the order in which they are seeded. */
+export const CAMPAIGN_NUMBERS: readonly string[] = CAMPAIGNS.map(({ e164 }) => e164)
+
 export type CampaignKey = (typeof CAMPAIGNS)[number]['key']
 
 const created = (events: readonly RecordedEvent[], type: string) => events.find((event) => event.type === type)?.data

@@ -10,7 +10,7 @@ import type { ReadYourWrites } from '../api/read-your-writes.ts'
 import { playCall, sandboxCall } from '../api/sandbox.ts'
 import { user, userIdOf } from '../domain/access/user.ts'
 import { call } from '../domain/calls/call.ts'
-import { workspace } from '../domain/configuration/workspace.ts'
+import { type WorkspaceState, workspace } from '../domain/configuration/workspace.ts'
 import { API_KEY } from '../domain/shared/limits.ts'
 import { monthAfter } from '../domain/supply/renewal.ts'
 import { streamOf } from '../kernel/entity.ts'
@@ -24,8 +24,8 @@ import type { Simulator } from '../ports/simulated-carrier.ts'
 import type { CheckpointTracker } from '../runtime/projections/checkpoint-tracker.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 import { type SeedCall, seedCalls, TIMEZONE } from './seed-calls.ts'
-import { buildSupply, type SecretDerivation, sandboxSupply, storedSandboxKey } from './seed-supply.ts'
-import { buildWorld, type CampaignKey, type SeedStep } from './seed-world.ts'
+import { buildSupply, POOLED, type SecretDerivation, sandboxSupply, storedSandboxKey } from './seed-supply.ts'
+import { buildWorld, CAMPAIGN_NUMBERS, type CampaignKey, type SeedStep } from './seed-world.ts'
 import { addApiKey, createTenant, execute, openSession } from './tenants.ts'
 
 const OWNER_EMAIL = 'owner@sandbox.example'
@@ -69,6 +69,8 @@ export interface SeedPlatform {
   readonly simulator: Simulator | null
   /** Waits until the projections have read the newest events of these types. */
   readonly awaitProjections: (types: readonly string[]) => Promise<ReadYourWrites>
+  /** The routes that the platform has. */
+  readonly routes: readonly { readonly path: string }[]
   readonly clock: Clock
   readonly random: Random
   readonly secrets: Secrets
@@ -82,12 +84,21 @@ export interface SeedSettings {
   readonly dataDir: string
 }
 
-/** Records sorted by a field, ascending. Ids are UUIDv7, so sorting by id is sorting by creation. */
-function sortedBy<Field extends string, Item extends Readonly<Record<Field, string>>>(
-  records: { readonly values: () => Iterable<Item> },
-  field: Field,
-): readonly Item[] {
-  return [...records.values()].toSorted((one, other) => (one[field] < other[field] ? -1 : 1))
+/** Records sorted by id. Ids are UUIDv7, so this is the order of their creation. */
+function sortedById<Item extends { readonly id: string }>(records: {
+  readonly values: () => Iterable<Item>
+}): readonly Item[] {
+  return [...records.values()].toSorted((one, other) => (one.id < other.id ? -1 : 1))
+}
+
+/** Numbers of the seed, in its order. */
+const SEEDED = [...CAMPAIGN_NUMBERS, ...POOLED]
+
+/** The workspace's numbers: those of the seed in its order, then those bought since in the order of their purchase. */
+function sandboxNumbers({ numbers, numberIds }: WorkspaceState): Sandbox['numbers'] {
+  const seeded = SEEDED.flatMap((e164) => numbers.get(numberIds.get(e164) ?? '') ?? [])
+  const bought = sortedById(numbers).filter((number) => !seeded.includes(number))
+  return [...seeded, ...bought].map(({ id, e164, campaignId, publisherId }) => ({ id, e164, campaignId, publisherId }))
 }
 
 /** Id of the sandbox workspace, the one of the sandbox's owner; null when there is none yet. Operators make sandbox workspaces too. */
@@ -185,6 +196,7 @@ export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseU
   }
   const sessionToken = await openSession(app, workspaceId, OWNER_EMAIL)
   const state = await writer.stateOf(workspace, workspaceId)
+  const hasRoutes = (below: string) => app.routes.some(({ path }) => path.startsWith(below))
   const sandbox: Sandbox = {
     baseUrl,
     agencyId: workspaceId,
@@ -192,15 +204,10 @@ export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseU
     ownerPassword,
     sessionToken,
     apiKey,
-    ...sandboxSupply(state, { workspaceId, derive, secrets, baseUrl }),
-    numbers: sortedBy(state.numbers, 'e164').map(({ id, e164, campaignId, publisherId }) => ({
-      id,
-      e164,
-      campaignId,
-      publisherId,
-    })),
-    campaigns: sortedBy(state.campaigns, 'id').map(({ id, name, routingMode }) => ({ id, name, routingMode })),
-    targets: sortedBy(state.targets, 'id').map(({ id, name, type, buyerId }) => ({ id, name, type, buyerId })),
+    ...sandboxSupply(state, { workspaceId, derive, secrets, baseUrl, hasRoutes }),
+    numbers: sandboxNumbers(state),
+    campaigns: sortedById(state.campaigns).map(({ id, name, routingMode }) => ({ id, name, routingMode })),
+    targets: sortedById(state.targets).map(({ id, name, type, buyerId }) => ({ id, name, type, buyerId })),
   }
   writeFileSync(join(config.dataDir, 'sandbox.json'), `${JSON.stringify(sandbox, null, 2)}\n`, { mode: 0o600 })
   return sandbox

@@ -119,7 +119,7 @@ function createHandler(route: ApiRoute, { send, cursors }: MountContext) {
   const ignoredParametersOf = createIgnoredParameters(route)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     if (request.admitted === null) throw new Error(`${route.name} was reached without its checks`)
-    const ignored = ignoredParametersOf(request.query)
+    const ignored = ignoredParametersOf(request.query, request.admitted.principal)
     if (ignored !== null) reply.header(headerNames.ignoredParameters, ignored)
     const parts = read(request)
     if (isRefusal(parts)) return send(reply, parts)

@@ -206,6 +206,23 @@ describe('every route', () => {
     expect([401, 402, 403]).not.toContain(answer.status)
   })
 
+  /** Requests that change nothing and end by themselves: reads, and writes whose body is refused. */
+  const harmless = ({ method, body, contentType }: ApiRoute) =>
+    contentType !== 'text/event-stream' && (method === 'GET' || body !== null)
+
+  test.each(those(harmless))('%s names the query parameters that it ignores', async (_name, route) => {
+    const asked = async (query: string, token: string | null) => {
+      const path = `${pathOf(route, own)}?${query}`
+      const { headers } = await request({ ...route, path }, token, own, { unknown: 1 })
+      return headers.get('svc-ignored-parameters')
+    }
+    const token = guarded(route) ? credentialOf(route) : null
+    expect(await asked('surprise=1&page=1&colour=red', token)).toMatch(/^surprise, (page, )?colour$/)
+    const chooses = route.surface === 'console' || route.surface === 'sandbox'
+    expect(await asked(`agencyId=${main.workspaceId}`, token)).toBe(chooses ? null : 'agencyId')
+    if (takesKeys(route)) expect(await asked(`agencyId=${main.workspaceId}`, main.key)).toBe('agencyId')
+  })
+
   test.each(those((route) => named(route) && guarded(route) && route.surface !== 'operator'))(
     "%s on another workspace's record, on none, and on no id at all",
     async (_name, route) => {

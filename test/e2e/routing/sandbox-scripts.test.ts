@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import type { Json } from '../../support/e2e/api-client.ts'
+import { type Json, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { documentCode } from '../../support/e2e/document-2.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { answerScript, detailsOf } from '../../support/e2e/tenant-client.ts'
@@ -26,7 +26,16 @@ async function world(writer: StreamWriter) {
       endpoint: { destinationE164: '+13125550003', whisper: { text: 'A lead', acceptDigit: '1' } },
     }),
     once: await target(acme, { name: 'Once', dedupeWindowSeconds: 3_600 }),
+    away: await target(acme, { name: 'On no plan', endpoint: { sipUri: 'sip:desk@pbx.example' }, type: 'sip' }),
+    bidder: await target(acme, {
+      name: 'Bidder',
+      type: 'rtb',
+      revenueCents: null,
+      rtb: { bidUrl: 'https://bids.example.com/', destination: { type: 'number', value: '+13125550009' } },
+    }),
   }
+  const other = await createTenantWorkspace(writer, { name: 'Other' })
+  const foreign = await other.target(await other.buyer({ name: 'Other buyer' }))
   const lines = {
     two: await line({ name: 'Two' }, [t.first, t.second]),
     shared: await line({ name: 'Shared' }, [t.first, t.same]),
@@ -38,7 +47,7 @@ async function world(writer: StreamWriter) {
     once: await line({ name: 'Once' }, [t.once, t.second]),
     pooled: await line({ name: 'Pooled' }, [t.second]),
   }
-  return { main, t, lines }
+  return { main, t, lines, foreign }
 }
 
 const { it, main, the } = suite('sandbox calls and their scripts', world, { stores: 'embedded' })
@@ -68,6 +77,23 @@ it('an instant call ends now, whichever target is drawn first', async () => {
   const late = { [the.t.first]: answerScript(600), [the.t.second]: answerScript(600) }
   const { status, body } = await main.placeCall({ to, mode: 'instant', at, script: late })
   expect([status, body.error.details]).toEqual([400, { at: 'the call would end after now' }])
+})
+
+it('a script whose keys match no target, number or address of the workspace is refused, naming them', async () => {
+  const { e164: to } = the.lines.two
+  const place = (keys: readonly string[]) =>
+    main.placeCall({ to, mode: 'instant', script: Object.fromEntries(keys.map((key) => [key, answerScript(1)])) })
+  const known = [the.t.first, the.t.away, '+13125550002', 'sip:desk@pbx.example', '+13125550009']
+  expect((await place(known)).status).toBe(201)
+  const unknown = ['+13125550008', 'sip:desk@pbx.example:5060', to, 'desk', the.foreign, UNKNOWN_ID]
+  for (const key of unknown) {
+    const { status, body } = await place([...known, key])
+    const named = key.length > 24 ? `${key.slice(0, 24)}…` : key
+    const { code, details } = body.error
+    expect([status, code, details]).toEqual([400, 'validation_error', { [`script.${named}`]: expect.any(String) }])
+  }
+  const { body } = await place(Array.from({ length: 30 }, (_, n) => `desk ${n}`))
+  expect(Object.keys(body.error.details)).toHaveLength(20)
 })
 
 it('an instant call has ended by now, also where a longer script would have run before its refusal', async () => {
