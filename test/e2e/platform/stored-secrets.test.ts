@@ -2,6 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { workspace } from '../../../src/domain/configuration/workspace.ts'
+import type { App } from '../../../src/main/app.ts'
+import {
+  bidHeaderPlace,
+  compatTokenPlace,
+  signingSecretPlace,
+  sipPasswordPlace,
+} from '../../../src/ports/sealed-places.ts'
+import type { Place } from '../../../src/ports/secrets.ts'
 import { createApiClient, type Json } from '../../support/e2e/api-client.ts'
 import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
 import { embeddedStores, freshEnvironment } from '../../support/e2e/server.ts'
@@ -136,14 +145,41 @@ async function issueAll(baseUrl: string, tenant: Tenant): Promise<Secrets> {
   }
 }
 
+/** The sealed settings of a workspace, opened for the places that they belong to. */
+async function sealedSettings({ writer, secrets }: App, workspaceId: string) {
+  const { targets, routingKeys } = await writer.stateOf(workspace, workspaceId)
+  const desk = targets.find(({ endpoint }) => endpoint !== null && endpoint.sipSecret !== null)
+  const bidder = targets.find(({ rtb }) => rtb !== null)
+  const key = routingKeys.find(({ compat }) => compat !== null)
+  if (!desk || !bidder || !key) throw new Error('A record is missing.')
+  const open = (sealed: string | null | undefined, place: Place) => secrets.unseal(sealed ?? '', place)
+  const header = (name: string) => open(bidder.rtb?.bidHeaders[name], bidHeaderPlace(workspaceId, bidder.id, name))
+  return {
+    'a password': open(desk.endpoint?.sipSecret?.sealed, sipPasswordPlace(workspaceId, desk.id)),
+    'a header': header('Authorization'),
+    'an added header': header('X-Plain'),
+    'a compat token': open(key.compat?.sealed, compatTokenPlace(workspaceId, key.campaignId, key.publisherId)),
+    'a signing secret': open(key.signing, signingSecretPlace(workspaceId, key.id)),
+  }
+}
+
 describe('what is stored', () => {
-  test('no secret is in plain text in the event log, the read models or the process log', async () => {
+  test('no secret is in plain text in the event log, the read models or the process log; settings are sealed for their place', async () => {
     const environment = freshEnvironment(embeddedStores)
-    const { baseUrl, createWorld, close } = await openInProcessPlatform({ ...environment, OPERATOR_TOKEN })
+    const { app, baseUrl, createWorld, close } = await openInProcessPlatform({ ...environment, OPERATOR_TOKEN })
     const tenant = await createWorld((writer) => createTenantWorkspace(writer, { name: 'Secretive' }))
     const secrets = await issueAll(baseUrl, tenant)
+    const sealed = await sealedSettings(app, tenant.workspaceId)
     const activity = await createApiClient(() => baseUrl, tenant.session)('/api/tracking/activity/export.csv')
     await close()
+    const { 'sip password': sip, 'header value': header, 'later header value': later } = secrets
+    expect(sealed).toEqual({
+      'a password': sip,
+      'a header': later,
+      'an added header': header,
+      'a compat token': secrets['rotated compat token'],
+      'a signing secret': secrets['signing secret'],
+    })
     for (const [kind, secret] of Object.entries(secrets)) expect(secret.length, kind).toBeGreaterThan(15)
     const stored = [...everyByte(environment.DATA_DIR ?? ''), ['activity.csv', Buffer.from(activity.text)] as const]
     expect(stored.map(([name]) => name)).toEqual(expect.arrayContaining(['events.db', 'views.db', 'platform.log']))
