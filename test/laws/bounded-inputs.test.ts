@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { PATHS, TARGETS, TEMPLATES } from '../support/hostile-inputs/bidding.ts'
 import { CSV, NUMBER_SEARCHES, SEARCHES, SORTS } from '../support/hostile-inputs/reading.ts'
-import { ADDRESSES, HEADERS, PHONE_NUMBERS, REQUESTS, SIP_ADDRESSES } from '../support/hostile-inputs/requests.ts'
+import {
+  ADDRESSES,
+  HEADERS,
+  LOG_LINES,
+  PHONE_NUMBERS,
+  REQUESTS,
+  SIP_ADDRESSES,
+} from '../support/hostile-inputs/requests.ts'
 import { SCHEDULES, TAG_FILTERS, ZONE_TEXTS } from '../support/hostile-inputs/routing.ts'
 import type { Prepare, Row } from '../support/hostile-inputs/row.ts'
 
@@ -42,6 +49,7 @@ const TABLE: Readonly<Record<string, readonly Row[]>> = {
   'a phone number': PHONE_NUMBERS,
   'an address': ADDRESSES,
   'a query string in the request log': REQUESTS,
+  'a line of the log': LOG_LINES,
   'the settings of a target': TARGETS,
 }
 

@@ -71,6 +71,8 @@ const CELLS = {
   'line ends': ['\r\n'],
   commas: [','],
   formulas: ['=@'],
+  'formulas behind separators': [';=', '"'],
+  'quotes behind separators': ['"', ';'],
   tabs: ['\t'],
   text: ['é'],
 } as const

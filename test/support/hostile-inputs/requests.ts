@@ -1,4 +1,5 @@
 import { bearerOf, idempotencyKeyOf } from '../../../src/adapters/http/headers.ts'
+import { scrub } from '../../../src/adapters/http/scrub.ts'
 import { addressOf, sipFields } from '../../../src/adapters/telnyx/dial-settings.ts'
 import { byteRangeOf } from '../../../src/api/byte-range.ts'
 import { isAddressAllowed } from '../../../src/domain/access/allowlist.ts'
@@ -134,4 +135,30 @@ export const REQUESTS: readonly Row[] = shapes(
     redactRequest({ ...request, query: text, path: text, userAgent: text }),
     redactRequest({ ...request, query: text.slice(0, 4_096) }),
   ],
+)
+
+export const LOG_LINES: readonly Row[] = shapes(
+  {
+    digits: ['1'],
+    'digits of a phone number': ['+1 (', '+1'],
+    'digits with blanks': ['1 ', '+1'],
+    'area codes': ['312-'],
+    quotes: ['"'],
+    backslashes: ['\\', '"password":"'],
+    'quotes within a secret': ['\\"', '"password":"'],
+    secrets: ['"password":"'],
+    'secrets without a value': ['"token'],
+    'secrets in JSON text': ['\\"password\\":\\"'],
+    'names of secrets': ['token'],
+    blanks: [' ', '"token":'],
+    'SIP addresses': ['sip:'],
+    'schemes of URLs': ['://'],
+    'connection strings': ['mongodb://'],
+    'encoded URLs': ['%3A%2F%2F'],
+    'names with dots': ['a.'],
+    underscores: ['_', 'svc_live_'],
+    'kinds of secrets': ['rk_'],
+  },
+  REQUEST.path,
+  scrub,
 )
