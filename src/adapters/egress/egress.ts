@@ -1,14 +1,12 @@
 import type { LookupAddress } from 'node:dns'
-import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { Agent, buildConnector, type Dispatcher, request } from 'undici'
 import type { IpRange } from '../../kernel/ip-address.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Egress, EgressFailure, EgressRequest, EgressResponse } from '../../ports/egress.ts'
 import { isReachable } from './addresses.ts'
-
-/** Looks up the addresses of a host name. @throws Error with a code when it has none */
-export type HostLookup = (host: string) => Promise<readonly LookupAddress[]>
+import { createHostLookup, type HostLookup } from './host-lookup.ts'
+import { createOriginLookups } from './origin-lookups.ts'
 
 /** A failed request, with the message for the customer. */
 class EgressError extends Error {
@@ -23,17 +21,18 @@ class EgressError extends Error {
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
 
+const NO_URL = { protocol: '', host: '', username: '', password: '' }
+
 const refusedError = () =>
   new EgressError(
     'refused',
     'The address is not allowed: it must be public, and its port must be 80, 443 or 8000 to 9999.',
   )
 
-const systemLookup: HostLookup = (host) => lookup(host, { all: true })
-
 /** Codes and names of timeout errors. */
 const TIMEOUT_CODES = new Set([
   'TimeoutError',
+  'ETIMEOUT',
   'UND_ERR_CONNECT_TIMEOUT',
   'UND_ERR_HEADERS_TIMEOUT',
   'UND_ERR_BODY_TIMEOUT',
@@ -48,6 +47,17 @@ function toEgressError(error: unknown): EgressError {
   return new EgressError('unreachable', `The request failed (${code}).`)
 }
 
+/**
+ * The result of work, or the reason of the signal once it aborts. undici tells a request that it was aborted only when its
+ * connection is there.
+ */
+function unlessAborted<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    work.then(resolve, reject)
+  })
+}
+
 async function readText(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
   const parts: Buffer[] = []
   let bytes = 0
@@ -60,30 +70,36 @@ async function readText(body: Dispatcher.ResponseData['body'], maxBytes: number)
   return Buffer.concat(parts).toString('utf8')
 }
 
-/** Checks the text of a URL; its addresses are checked at each connection. @throws EgressError */
-function requireHttpUrl(url: string): void {
-  const { protocol, username, password } = URL.parse(url) ?? { protocol: '', username: '', password: '' }
+/** Checks the text of a URL; its addresses are checked at each connection. Returns its origin. @throws EgressError */
+function originOf(url: string): string {
+  const { protocol, host, username, password } = URL.parse(url) ?? NO_URL
   if (!(protocol in DEFAULT_PORTS)) throw new EgressError('refused', 'The URL must begin with http:// or https://.')
   if (username !== '' || password !== '') throw new EgressError('refused', 'The URL must not contain credentials.')
+  return `${protocol}//${host}`
 }
 
 /**
  * Opens the client for requests to customers' addresses. Each connection resolves its host once, checks every address and
- * connects to a checked address, so that DNS rebinding has no effect. Ranges in `allowed` may be
- * reached on any port, also if they are not public.
+ * connects to a checked address, so that DNS rebinding has no effect. A look-up ends with the requests that wait for it.
+ * Ranges in `allowed` may be reached on any port, also if they are not public.
  */
 export function openEgress({
   allowed,
   clock,
-  lookUp = systemLookup,
+  lookUp = createHostLookup(),
 }: {
   readonly allowed: readonly IpRange[]
   readonly clock: Clock
   readonly lookUp?: HostLookup
 }): Egress {
+  const lookups = createOriginLookups()
+
   /** Resolves a host, and checks every address for the port. @throws EgressError, or the error of the look-up */
-  async function resolveAllowed(host: string, port: number): Promise<readonly LookupAddress[]> {
-    const addresses = isIP(host) === 0 ? await lookUp(host) : [{ address: host, family: isIP(host) }]
+  async function resolveAllowed(origin: string, host: string, port: number): Promise<readonly LookupAddress[]> {
+    const addresses =
+      isIP(host) === 0
+        ? await lookups.lookUp(origin, (signal) => lookUp(host, signal))
+        : [{ address: host, family: isIP(host) }]
     if (addresses.length === 0) throw new EgressError('unreachable', 'The host name has no address.')
     if (!addresses.every(({ address }) => isReachable(address, port, allowed))) throw refusedError()
     return addresses
@@ -91,7 +107,7 @@ export function openEgress({
 
   const connect: buildConnector.connector = (options, callback) => {
     const port = Number(options.port) || (DEFAULT_PORTS[options.protocol] ?? 0)
-    resolveAllowed(options.hostname, port).then(
+    resolveAllowed(`${options.protocol}//${options.host}`, options.hostname, port).then(
       (addresses) => {
         const [first] = addresses
         const pinned = buildConnector({
@@ -106,12 +122,14 @@ export function openEgress({
   const agent = new Agent({ connect, headersTimeout: 0, bodyTimeout: 0 })
 
   async function exchange({ url, method, headers, body, timeoutMs, maxBytes }: EgressRequest) {
-    requireHttpUrl(url)
     const signal = AbortSignal.timeout(timeoutMs)
-    const received = await request(url, { dispatcher: agent, method, headers, body, signal })
-    const flat = Object.entries(received.headers).map(([name, value]) => [name, String(value)] as const)
-    const text = await readText(received.body, maxBytes)
-    return { ok: true as const, status: received.statusCode, headers: Object.fromEntries(flat), body: text }
+    const exchanged = async () => {
+      const received = await request(url, { dispatcher: agent, method, headers, body, signal })
+      const flat = Object.entries(received.headers).map(([name, value]) => [name, String(value)] as const)
+      const text = await readText(received.body, maxBytes)
+      return { ok: true as const, status: received.statusCode, headers: Object.fromEntries(flat), body: text }
+    }
+    return lookups.during(originOf(url), () => unlessAborted(signal, exchanged()))
   }
 
   return {
@@ -125,6 +143,9 @@ export function openEgress({
         return { ok: false, failure, sentence: message, ms: clock.now() - since }
       }
     },
-    close: () => agent.destroy(),
+    close: () => {
+      lookups.close()
+      return agent.destroy()
+    },
   }
 }

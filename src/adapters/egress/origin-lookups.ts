@@ -1,0 +1,63 @@
+/** Look-ups for the requests to an origin: they are cancelled when none of these is left. */
+export interface OriginLookups {
+  /** Runs a request to an origin. */
+  readonly during: <Result>(origin: string, request: () => Promise<Result>) => Promise<Result>
+  /** Runs a look-up for a new connection to an origin. A look-up that was cancelled begins again when a request has come since. */
+  readonly lookUp: <Result>(origin: string, look: (signal: AbortSignal) => Promise<Result>) => Promise<Result>
+  /** Cancels every look-up. */
+  readonly close: () => void
+}
+
+interface Standing {
+  readonly requests: number
+  readonly controller: AbortController
+}
+
+/**
+ * Creates the look-ups of a connection pool. The pool connects for an origin, not for a request, and it keeps a connection
+ * that a request no longer waits for; so a look-up belongs to all requests to its origin that are under way.
+ */
+export function createOriginLookups(): OriginLookups {
+  const standings = new Map<string, Standing>()
+
+  function enter(origin: string): void {
+    const { requests, controller } = standings.get(origin) ?? { requests: 0, controller: new AbortController() }
+    standings.set(origin, { requests: requests + 1, controller })
+  }
+
+  function leave(origin: string): void {
+    const standing = standings.get(origin)
+    if (!standing) return
+    if (standing.requests > 1) {
+      standings.set(origin, { ...standing, requests: standing.requests - 1 })
+      return
+    }
+    standings.delete(origin)
+    standing.controller.abort()
+  }
+
+  return {
+    async during(origin, request) {
+      enter(origin)
+      try {
+        return await request()
+      } finally {
+        leave(origin)
+      }
+    },
+    async lookUp(origin, look) {
+      for (;;) {
+        const signal = standings.get(origin)?.controller.signal ?? AbortSignal.abort()
+        try {
+          return await look(signal)
+        } catch (error) {
+          if (!signal.aborted || !standings.has(origin)) throw error
+        }
+      }
+    },
+    close() {
+      for (const { controller } of standings.values()) controller.abort()
+      standings.clear()
+    },
+  }
+}
