@@ -45,7 +45,7 @@ const drivers: Readonly<Record<string, readonly string[]>> = {
   sqlite: ['node:sqlite'],
   mongodb: ['mongodb'],
   telnyx: ['telnyx'],
-  http: ['fastify', '@fastify/.+', 'fastify-type-provider-zod'],
+  http: ['fastify', '@fastify/.+'],
   egress: ['undici'],
 }
 

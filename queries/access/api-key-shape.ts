@@ -12,6 +12,7 @@ import type { DocOf } from '../shared/documents.ts'
 export const apiKeyShape = apiKey
   .omit({ secrets: true })
   .extend({ createdBy: actor, lastUsedAt: instant.nullable(), revokesAt: instant.nullable() })
+  .meta({ id: 'ApiKey' })
 
 /** API keys with their current status and last use. */
 export async function apiKeyShapes(

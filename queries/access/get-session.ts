@@ -10,11 +10,13 @@ import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { readMany, readReferenced } from '../shared/documents.ts'
 
 /** A session in a response (Supplement §2): its end, its user, and the user's seats. */
-export const sessionShape = z.object({
-  expiresAt: instant,
-  user: z.object({ id, email: z.string(), name: z.string() }),
-  seats: z.array(z.object({ agencyId: id, agencyName: z.string(), role })),
-})
+export const sessionShape = z
+  .object({
+    expiresAt: instant,
+    user: z.object({ id, email: z.string(), name: z.string() }),
+    seats: z.array(z.object({ agencyId: id, agencyName: z.string(), role })),
+  })
+  .meta({ id: 'Session' })
 
 /** The session of the request. */
 export const getSession = defineQuery({

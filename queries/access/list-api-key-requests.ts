@@ -11,7 +11,7 @@ import { readOne } from '../shared/documents.ts'
 import { pageResponse } from '../shared/listing.ts'
 import { timeWindowFields, timeWindowProblem } from '../shared/time-window.ts'
 
-const requestRow = requestRecord.extend({ id, at: instant })
+const requestRow = requestRecord.extend({ id, at: instant }).meta({ id: 'LoggedRequest' })
 
 function requestRowOf({ id, at, value }: LogRecord): z.infer<typeof requestRow> {
   return { id, at: new Date(at).toISOString(), ...requestRecord.parse(value) }

@@ -12,7 +12,9 @@ import { listQuery, pageOptions, pageResponse, textFilter } from '../shared/list
 import { workspaceShape, workspaceShapeOf } from './workspace-shape.ts'
 
 /** A workspace as the platform's staff sees it. */
-export const administeredWorkspace = workspaceShape.extend({ balanceCents: cents })
+export const administeredWorkspace = workspaceShape
+  .extend({ balanceCents: cents })
+  .meta({ id: 'AdministeredWorkspace' })
 
 /** Every workspace of the platform, for its staff. */
 export const listWorkspaces = defineQuery({

@@ -11,30 +11,32 @@ import type { DocOf } from '../shared/documents.ts'
 export type CallDoc = WithId<DocOf<typeof callLog>>
 
 /** A call in a list (Document 2, Call). */
-export const callRow = z.object({
-  id,
-  ref: z.string(),
-  startedAt: instant,
-  status: callStatus,
-  outcome: callOutcome,
-  callerNumber: z.string().nullable(),
-  dialedNumber: z.string(),
-  campaign: named.nullable(),
-  publisher: named.nullable(),
-  buyer: named.nullable(),
-  target: named.nullable(),
-  talkSeconds: z.int(),
-  ringSeconds: z.int(),
-  converted: z.boolean(),
-  revenueCents: z.int(),
-  payoutCents: z.int(),
-  profitCents: z.int(),
-  usageCents: z.int(),
-  reasonCode: z.string().nullable(),
-  reasonSentence: z.string().nullable(),
-  hasRecording: z.boolean(),
-  tags: z.record(z.string(), z.string()),
-})
+export const callRow = z
+  .object({
+    id,
+    ref: z.string(),
+    startedAt: instant,
+    status: callStatus,
+    outcome: callOutcome,
+    callerNumber: z.string().nullable(),
+    dialedNumber: z.string(),
+    campaign: named.nullable(),
+    publisher: named.nullable(),
+    buyer: named.nullable(),
+    target: named.nullable(),
+    talkSeconds: z.int(),
+    ringSeconds: z.int(),
+    converted: z.boolean(),
+    revenueCents: z.int(),
+    payoutCents: z.int(),
+    profitCents: z.int(),
+    usageCents: z.int(),
+    reasonCode: z.string().nullable(),
+    reasonSentence: z.string().nullable(),
+    hasRecording: z.boolean(),
+    tags: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'CallRow' })
 export type CallRow = z.infer<typeof callRow>
 
 const rows = new WeakMap<CallDoc, CallRow>()

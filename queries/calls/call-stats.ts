@@ -5,20 +5,22 @@ import type { Filter, ReadStore } from '../../src/ports/read-store.ts'
 import { rate } from '../shared/rate.ts'
 
 /** Figures of a set of calls; a rate is null when its denominator is 0. */
-export const callStats = z.object({
-  count: z.int(),
-  connected: z.int(),
-  converted: z.int(),
-  unrouted: z.int(),
-  connectRate: z.number().nullable(),
-  conversionRate: z.number().nullable(),
-  revenueCents: z.int(),
-  payoutCents: z.int(),
-  profitCents: z.int(),
-  usageCents: z.int(),
-  avgTalkSeconds: z.int(),
-  totalTalkSeconds: z.int(),
-})
+export const callStats = z
+  .object({
+    count: z.int(),
+    connected: z.int(),
+    converted: z.int(),
+    unrouted: z.int(),
+    connectRate: z.number().nullable(),
+    conversionRate: z.number().nullable(),
+    revenueCents: z.int(),
+    payoutCents: z.int(),
+    profitCents: z.int(),
+    usageCents: z.int(),
+    avgTalkSeconds: z.int(),
+    totalTalkSeconds: z.int(),
+  })
+  .meta({ id: 'CallStats' })
 
 const SUMMED = [
   'connectedCount',

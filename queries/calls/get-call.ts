@@ -10,6 +10,9 @@ import { readOne } from '../shared/documents.ts'
 import { callDetail, callDetailOf } from './call-detail.ts'
 import { storyOf, storyShape } from './story-shape.ts'
 
+/** A call in a response of its own. The documents name the story in both places. */
+export const callShape = callDetail.extend({ story: storyShape }).meta({ id: 'Call' })
+
 /** A call in full, with the story of how it was routed. */
 export const getCall = defineQuery({
   name: 'get-call',
@@ -20,8 +23,7 @@ export const getCall = defineQuery({
   ],
   params: z.object({ id }),
   query: z.object({}),
-  // The documents name the story in both places.
-  response: z.object({ call: callDetail.extend({ story: storyShape }), story: storyShape }),
+  response: z.object({ call: callShape, story: storyShape }),
   reads: [callLog, callRecordings, callStory],
   rejects: ['call-not-found'],
   async run({ views }: QueryPorts, { params, tenant: { workspaceId }, surface }) {

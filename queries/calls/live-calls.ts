@@ -18,23 +18,25 @@ const TALKING = 'in_progress'
 const ON_BOARD = ['routing', 'ringing', TALKING] as const
 
 /** A call in progress (Document 2, Live call row). */
-export const liveCallRow = z.object({
-  id,
-  ref: z.string(),
-  status: callStatus,
-  startedAt: instant,
-  answeredAt: instant.nullable(),
-  elapsedSeconds: z.int(),
-  talkSeconds: z.int(),
-  callerNumber: z.string().nullable(),
-  callerState: z.string().nullable(),
-  dialedNumber: z.string(),
-  campaign: named.nullable(),
-  publisher: named.nullable(),
-  target: named.nullable(),
-  buyer: named.nullable(),
-  attemptNo: z.int(),
-})
+export const liveCallRow = z
+  .object({
+    id,
+    ref: z.string(),
+    status: callStatus,
+    startedAt: instant,
+    answeredAt: instant.nullable(),
+    elapsedSeconds: z.int(),
+    talkSeconds: z.int(),
+    callerNumber: z.string().nullable(),
+    callerState: z.string().nullable(),
+    dialedNumber: z.string(),
+    campaign: named.nullable(),
+    publisher: named.nullable(),
+    target: named.nullable(),
+    buyer: named.nullable(),
+    attemptNo: z.int(),
+  })
+  .meta({ id: 'LiveCall' })
 
 function liveRowOf(doc: CallDoc, at: string): z.infer<typeof liveCallRow> {
   return {

@@ -7,15 +7,17 @@ import { instant } from '../../src/kernel/wire.ts'
 const { id, format, channels, durationSeconds, expiresAt } = recording.shape
 
 /** A recording as its call lists it (Document 2, Call detail); `url` is the path of its audio on the surface of the request. */
-export const recordingShape = z.object({
-  id,
-  format,
-  channels,
-  durationSeconds,
-  createdAt: instant,
-  expiresAt,
-  url: z.string(),
-})
+export const recordingShape = z
+  .object({
+    id,
+    format,
+    channels,
+    durationSeconds,
+    createdAt: instant,
+    expiresAt,
+    url: z.string(),
+  })
+  .meta({ id: 'Recording' })
 
 /** Paths of recordings' audio, by surface. */
 export const AUDIO_PATHS = {

@@ -6,42 +6,46 @@ import { sipText } from '../../src/domain/shared/sip.ts'
 import { frozenOf, type StoryDoc } from './call-detail.ts'
 import type { CallDoc } from './call-row.ts'
 
-const attempt = storyAttempt.extend({
-  tone: storyStep.shape.tone,
-  agentName: z.string().nullable(),
-  sipText: z.string().nullable(),
-  lossCode: dialOutcome.nullable(),
-})
+const attempt = storyAttempt
+  .extend({
+    tone: storyStep.shape.tone,
+    agentName: z.string().nullable(),
+    sipText: z.string().nullable(),
+    lossCode: dialOutcome.nullable(),
+  })
+  .meta({ id: 'StoryAttempt' })
 
 const { payoutMode, revsharePct, minPayoutCents, maxPayoutCents, payoutWithheld, bufferSeconds } = terms.shape
 
 /** A call's waterfall (Document 2, Story). */
-export const storyShape = z.object({
-  summary: z.object({ outcome: callOutcome, sentence: z.string() }),
-  steps: z.array(storyStep).readonly(),
-  attempts: z.array(attempt),
-  /** Requests to bidding endpoints. */
-  pings: z.array(z.record(z.string(), z.unknown())),
-  money: z.object({
-    converted: z.boolean(),
-    revenueCents: z.int(),
-    payoutCents: z.int(),
-    profitCents: z.int(),
-    usageCents: z.int(),
-    usageRateCents: z.number(),
-    frozenRevenueCents: z.int().nullable(),
-    frozenPayoutCents: z.int().nullable(),
-    durationThresholdSeconds: z.int().nullable(),
-    payoutMode,
-    revsharePct,
-    minPayoutCents,
-    maxPayoutCents,
-    payoutWithheld,
-    bufferSeconds,
-    adjustments: z.array(adjustment).readonly(),
-  }),
-  events: z.array(storyEvent).readonly(),
-})
+export const storyShape = z
+  .object({
+    summary: z.object({ outcome: callOutcome, sentence: z.string() }),
+    steps: z.array(storyStep).readonly(),
+    attempts: z.array(attempt),
+    /** Requests to bidding endpoints. */
+    pings: z.array(z.record(z.string(), z.unknown())),
+    money: z.object({
+      converted: z.boolean(),
+      revenueCents: z.int(),
+      payoutCents: z.int(),
+      profitCents: z.int(),
+      usageCents: z.int(),
+      usageRateCents: z.number(),
+      frozenRevenueCents: z.int().nullable(),
+      frozenPayoutCents: z.int().nullable(),
+      durationThresholdSeconds: z.int().nullable(),
+      payoutMode,
+      revsharePct,
+      minPayoutCents,
+      maxPayoutCents,
+      payoutWithheld,
+      bufferSeconds,
+      adjustments: z.array(adjustment).readonly(),
+    }),
+    events: z.array(storyEvent).readonly(),
+  })
+  .meta({ id: 'Story' })
 type Story = z.infer<typeof storyShape>
 
 function attemptOf(stored: StoryAttempt): Story['attempts'][number] {

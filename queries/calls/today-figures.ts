@@ -7,15 +7,17 @@ import type { ReadStore } from '../../src/ports/read-store.ts'
 import { rate } from '../shared/rate.ts'
 
 /** Today's figures of a record, on the workspace calendar; a rate is null when its denominator is 0. */
-export const today = z.object({
-  calls: z.int(),
-  connected: z.int(),
-  converted: z.int(),
-  connectRate: z.number().nullable(),
-  conversionRate: z.number().nullable(),
-  revenueCents: z.int(),
-  payoutCents: z.int(),
-})
+export const today = z
+  .object({
+    calls: z.int(),
+    connected: z.int(),
+    converted: z.int(),
+    connectRate: z.number().nullable(),
+    conversionRate: z.number().nullable(),
+    revenueCents: z.int(),
+    payoutCents: z.int(),
+  })
+  .meta({ id: 'TodayFigures' })
 export type Today = Readonly<z.infer<typeof today>>
 
 function todayFigures(

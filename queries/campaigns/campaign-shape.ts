@@ -16,15 +16,19 @@ import { countBy } from '../shared/documents.ts'
 import { verticalsOf } from './vertical-shape.ts'
 
 /** A campaign in a response. */
-export const campaignShape = campaign.extend({
-  vertical: vertical.nullable(),
-  counts: z.object({ numbers: z.int(), routes: z.int(), activeRoutes: z.int(), publishers: z.int() }),
-  today,
-  liveCalls: z.int(),
-})
+export const campaignShape = campaign
+  .extend({
+    vertical: vertical.nullable(),
+    counts: z.object({ numbers: z.int(), routes: z.int(), activeRoutes: z.int(), publishers: z.int() }),
+    today,
+    liveCalls: z.int(),
+  })
+  .meta({ id: 'CampaignRow' })
 
 /** A campaign with its go-live checklist: the response of a single read and of writes. */
-export const campaignDetail = campaignShape.extend({ blockers: z.array(z.string()), canGoLive: z.boolean(), checklist })
+export const campaignDetail = campaignShape
+  .extend({ blockers: z.array(z.string()), canGoLive: z.boolean(), checklist })
+  .meta({ id: 'Campaign' })
 
 async function countsOf(views: ReadStore, workspaceId: string, ids: readonly string[]) {
   const on = { workspaceId, campaignId: { $in: ids } }

@@ -3,7 +3,7 @@ import type { routes } from '../../projections/campaigns/routes.ts'
 import { buyers } from '../../projections/demand/buyers.ts'
 import { targets } from '../../projections/demand/targets.ts'
 import { routeSettings } from '../../src/domain/campaigns/route.ts'
-import { buyerStatus } from '../../src/domain/demand/buyer.ts'
+import { buyerReference } from '../../src/domain/demand/buyer.ts'
 import { targetKind, targetStatus } from '../../src/domain/demand/target.ts'
 import type { WithId } from '../../src/kernel/document.ts'
 import { id } from '../../src/kernel/wire.ts'
@@ -12,11 +12,13 @@ import { type DocOf, readReferenced } from '../shared/documents.ts'
 import { statusReference } from '../shared/reference.ts'
 
 /** A route in its campaign's routing plan, with its target. */
-export const routeShape = routeSettings.extend({
-  id,
-  target: z.object({ id, name: z.string(), status: targetStatus, kind: targetKind }).nullable(),
-  buyer: z.object({ id, name: z.string(), status: buyerStatus }).nullable(),
-})
+export const routeShape = routeSettings
+  .extend({
+    id,
+    target: z.object({ id, name: z.string(), status: targetStatus, kind: targetKind }).nullable(),
+    buyer: buyerReference.nullable(),
+  })
+  .meta({ id: 'Route' })
 
 /** Routes with their targets and the targets' buyers. */
 export async function routeShapes(views: ReadStore, plan: readonly WithId<DocOf<typeof routes>>[]) {

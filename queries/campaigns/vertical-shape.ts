@@ -6,11 +6,13 @@ import type { ReadStore } from '../../src/ports/read-store.ts'
 import { type DocOf, readMany } from '../shared/documents.ts'
 
 /** A vertical in a list. */
-export const verticalShape = vertical.extend({
-  active: z.boolean(),
-  /** True for a vertical of the platform, false for a workspace's own. */
-  platform: z.boolean(),
-})
+export const verticalShape = vertical
+  .extend({
+    active: z.boolean(),
+    /** True for a vertical of the platform, false for a workspace's own. */
+    platform: z.boolean(),
+  })
+  .meta({ id: 'Vertical' })
 type VerticalShape = z.infer<typeof verticalShape>
 
 /** The platform's verticals in a response, in their own order. */

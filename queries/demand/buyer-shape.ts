@@ -11,9 +11,11 @@ import { countersOf, usage, usageOf } from '../routing/usage-figures.ts'
 import type { DocOf } from '../shared/documents.ts'
 
 /** A buyer in a response. */
-export const buyerShape = buyer.extend({ usage, liveCalls: z.int(), today })
+export const buyerShape = buyer.extend({ usage, liveCalls: z.int(), today }).meta({ id: 'Buyer' })
 /** A buyer in a list, with the count of its targets that are not archived. */
-export const buyerRow = buyerShape.extend({ targets: z.object({ total: z.int(), active: z.int() }) })
+export const buyerRow = buyerShape
+  .extend({ targets: z.object({ total: z.int(), active: z.int() }) })
+  .meta({ id: 'BuyerRow' })
 
 /** Buyers with their usage and today's figures. */
 export async function buyerShapes(

@@ -15,11 +15,13 @@ import type { ReadStore } from '../../src/ports/read-store.ts'
 import { readAll, readOne, readReferenced } from '../shared/documents.ts'
 import { targetShape, targetShapes } from './target-shape.ts'
 
-const routeShape = routeSettings.extend({
-  id,
-  campaignId: id,
-  campaign: z.object({ id, name: z.string(), status: campaignStatus, routingMode }).nullable(),
-})
+const routeShape = routeSettings
+  .extend({
+    id,
+    campaignId: id,
+    campaign: z.object({ id, name: z.string(), status: campaignStatus, routingMode }).nullable(),
+  })
+  .meta({ id: 'TargetRoute' })
 
 async function routesOf(views: ReadStore, workspaceId: string, targetId: string) {
   const plan = await readAll(views, routes, { filter: { workspaceId, targetId }, sort: { createdAt: 1 } })
@@ -32,7 +34,9 @@ async function routesOf(views: ReadStore, workspaceId: string, targetId: string)
 }
 
 /** The response of reading a target. */
-export const targetResponse = z.object({ target: targetShape.extend({ routes: z.array(routeShape) }) })
+export const targetResponse = z.object({
+  target: targetShape.extend({ routes: z.array(routeShape) }).meta({ id: 'Target' }),
+})
 
 /** A target with its routes on all routing plans. */
 export const getTarget = defineQuery({

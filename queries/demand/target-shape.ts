@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { buyers } from '../../projections/demand/buyers.ts'
 import type { targets } from '../../projections/demand/targets.ts'
-import { buyerStatus } from '../../src/domain/demand/buyer.ts'
+import { buyerReference } from '../../src/domain/demand/buyer.ts'
 import { type Endpoint, endpoint, type Rtb, rtb } from '../../src/domain/demand/endpoint.ts'
 import { type Target, target, targetKind } from '../../src/domain/demand/target.ts'
 import { nationalFormat } from '../../src/domain/supply/number.ts'
 import type { WithId } from '../../src/kernel/document.ts'
 import type { QueryContext } from '../../src/kernel/query.ts'
-import { id } from '../../src/kernel/wire.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
 import { bidHeaderPlace } from '../../src/ports/sealed-places.ts'
 import type { Place, Secrets } from '../../src/ports/secrets.ts'
@@ -20,6 +19,7 @@ import { statusReference } from '../shared/reference.ts'
 export const endpointShape = endpoint
   .omit({ sipSecret: true })
   .extend({ hasSipSecret: z.boolean(), sipSecretLast4: z.string().nullable() })
+  .meta({ id: 'Endpoint' })
 
 const destination = z.object({
   type: z.enum(['number', 'sip', 'rtb']),
@@ -28,18 +28,24 @@ const destination = z.object({
 })
 
 /** A target in a response. */
-export const targetShape = target.omit({ endpoint: true }).extend({
-  kind: targetKind,
-  buyer: z.object({ id, name: z.string(), status: buyerStatus }).nullable(),
-  ...health.shape,
-  destination,
-  endpoint: endpointShape.nullable(),
-  // Hidden values are not valid header values.
-  rtb: rtb.extend({ bidHeaders: z.record(z.string(), z.string()) }).nullable(),
-  usage,
-  liveCalls: z.int(),
-  today,
-})
+export const targetShape = target
+  .omit({ endpoint: true })
+  .extend({
+    kind: targetKind,
+    buyer: buyerReference.nullable(),
+    ...health.shape,
+    destination,
+    endpoint: endpointShape.nullable(),
+    // Hidden values are not valid header values.
+    rtb: rtb
+      .extend({ bidHeaders: z.record(z.string(), z.string()) })
+      .meta({ id: 'Bidding' })
+      .nullable(),
+    usage,
+    liveCalls: z.int(),
+    today,
+  })
+  .meta({ id: 'TargetRow' })
 
 /** Unseals the values of bidder headers. */
 type HeaderUnsealer = Pick<Secrets, 'unseal'>

@@ -11,6 +11,7 @@ import { timeWindowFields, timeWindowFilter } from '../shared/time-window.ts'
 export const entryShape = walletEntry
   .pick({ kind: true, amountCents: true, balanceCents: true, reference: true, note: true })
   .extend({ id, at: instant })
+  .meta({ id: 'WalletEntry' })
 export type EntryShape = z.infer<typeof entryShape>
 
 /** An entry in a response. */

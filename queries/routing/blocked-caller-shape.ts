@@ -1,17 +1,20 @@
 import { z } from 'zod'
 import { type Block, blockScope, formattedLast10 } from '../../src/domain/routing/blocklist.ts'
+import { named } from '../../src/domain/shared/fields.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 
 /** A blocked caller in a response; `campaign` is null for a block of the whole workspace. */
-export const blockedCallerShape = z.object({
-  id,
-  callerLast10: z.string(),
-  formatted: z.string(),
-  scope: blockScope,
-  campaign: z.object({ id, name: z.string() }).nullable(),
-  reason: z.string().nullable(),
-  createdAt: instant,
-})
+export const blockedCallerShape = z
+  .object({
+    id,
+    callerLast10: z.string(),
+    formatted: z.string(),
+    scope: blockScope,
+    campaign: named.nullable(),
+    reason: z.string().nullable(),
+    createdAt: instant,
+  })
+  .meta({ id: 'BlockedCaller' })
 
 /** The response for a block, with its campaign where it has one. */
 export function blockedCallerOf(

@@ -5,17 +5,22 @@ import type { ReadStore } from '../../src/ports/read-store.ts'
 import { readMany } from '../shared/documents.ts'
 
 /** How much of its caps a buyer or target has used, by UTC hour, day and month. */
-export const usage = z.object({
-  liveCalls: z.int(),
-  hour: z.int(),
-  day: z.int(),
-  month: z.int(),
-  total: z.int(),
-  dayRevenueCents: z.int(),
-})
+export const usage = z
+  .object({
+    liveCalls: z.int(),
+    hour: z.int(),
+    day: z.int(),
+    month: z.int(),
+    total: z.int(),
+    dayRevenueCents: z.int(),
+  })
+  .meta({ id: 'Usage' })
 
 /** How much of its caps a lane has used. */
-export const laneUsage = usage.omit({ total: true, dayRevenueCents: true }).extend({ dayPayoutCents: z.int() })
+export const laneUsage = usage
+  .omit({ total: true, dayRevenueCents: true })
+  .extend({ dayPayoutCents: z.int() })
+  .meta({ id: 'LaneUsage' })
 
 /** Health of a target. */
 export const health = targetHealth.omit({ suppressedFrom: true }).extend({ health: healthStatus })

@@ -5,7 +5,7 @@ import { lanes } from '../../projections/supply/lanes.ts'
 import { numbers } from '../../projections/supply/numbers.ts'
 import { publishers } from '../../projections/supply/publishers.ts'
 import { routingKeys } from '../../projections/supply/routing-keys.ts'
-import { campaignStatus } from '../../src/domain/campaigns/campaign.ts'
+import { campaignReference } from '../../src/domain/campaigns/campaign.ts'
 import { lane, laneCounterId, reopenedKeyId } from '../../src/domain/supply/lane.ts'
 import { publisher } from '../../src/domain/supply/publisher.ts'
 import type { WithId } from '../../src/kernel/document.ts'
@@ -27,18 +27,22 @@ const common = lane.omit({ campaignId: true, publisherId: true, keyId: true, reo
 })
 
 /** A lane in a publisher's response, with its campaign. */
-export const laneShape = common.extend({
-  campaignId: id,
-  campaign: z.object({ id, name: z.string(), status: campaignStatus }).nullable(),
-  compat: z.object({ enabled: z.boolean() }),
-})
+export const laneShape = common
+  .extend({
+    campaignId: id,
+    campaign: campaignReference.nullable(),
+    compat: z.object({ enabled: z.boolean() }),
+  })
+  .meta({ id: 'PublisherLane' })
 
 /** A lane in a campaign's response on the console, with its publisher and single-step ping URL. */
-export const campaignLaneShape = common.extend({
-  publisherId: id,
-  publisher: publisher.pick({ id: true, name: true, status: true, routingPrefix: true }).nullable(),
-  compat: compatShape,
-})
+export const campaignLaneShape = common
+  .extend({
+    publisherId: id,
+    publisher: publisher.pick({ id: true, name: true, status: true, routingPrefix: true }).nullable(),
+    compat: compatShape,
+  })
+  .meta({ id: 'Lane' })
 
 /** The projections that lanes are read from. */
 export const LANE_READS = [lanes, routingKeys, campaigns, numbers, capCounters]

@@ -4,10 +4,14 @@ import type { WithId } from '../../src/kernel/document.ts'
 import type { DocOf } from '../shared/documents.ts'
 
 /** An order in the response to its buyer (Document 1, "buy a number"). */
-export const orderShape = numberOrder.pick({ id: true, e164: true, status: true, error: true, createdAt: true })
+export const orderShape = numberOrder
+  .pick({ id: true, e164: true, status: true, error: true, createdAt: true })
+  .meta({ id: 'NumberOrder' })
 
 /** An order in the list, with its request and its result. */
-export const orderRow = numberOrder.omit({ userId: true, carrierOrderId: true, region: true, locality: true })
+export const orderRow = numberOrder
+  .omit({ userId: true, carrierOrderId: true, region: true, locality: true })
+  .meta({ id: 'NumberOrderRow' })
 
 type OrderDoc = WithId<DocOf<typeof numberOrders>>
 

@@ -4,13 +4,14 @@ import { campaigns } from '../../projections/campaigns/campaigns.ts'
 import type { numbers } from '../../projections/supply/numbers.ts'
 import { pools } from '../../projections/supply/pools.ts'
 import { publishers } from '../../projections/supply/publishers.ts'
-import { campaignStatus } from '../../src/domain/campaigns/campaign.ts'
+import { campaignReference } from '../../src/domain/campaigns/campaign.ts'
+import { named } from '../../src/domain/shared/fields.ts'
 import { DAY_MS } from '../../src/domain/shared/time.ts'
 import { trackingNumber } from '../../src/domain/supply/number.ts'
 import { isBilled } from '../../src/domain/supply/renewal.ts'
 import type { WithId } from '../../src/kernel/document.ts'
 import type { QueryContext } from '../../src/kernel/query.ts'
-import { id, instant } from '../../src/kernel/wire.ts'
+import { instant } from '../../src/kernel/wire.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
 import { countBy, type DocOf, readAll, readReferenced } from '../shared/documents.ts'
 import { nameReference, statusReference } from '../shared/reference.ts'
@@ -18,13 +19,11 @@ import { nameReference, statusReference } from '../shared/reference.ts'
 /** Days that `calls30d` covers. */
 const CALL_DAYS = 30
 
-const named = z.object({ id, name: z.string() })
-
 /** A tracking number in a response. */
 export const numberShape = trackingNumber
   .omit({ campaignId: true, publisherId: true, poolId: true, createdAt: true })
   .extend({
-    campaign: named.extend({ status: campaignStatus }).nullable(),
+    campaign: campaignReference.nullable(),
     publisher: named.nullable(),
     pool: named.nullable(),
     /** Present only when a billing date is known. */
@@ -32,6 +31,7 @@ export const numberShape = trackingNumber
     calls30d: z.int(),
     lastCallAt: instant.nullable(),
   })
+  .meta({ id: 'TrackingNumber' })
 
 function recentCalls(views: ReadStore, workspaceId: string, ids: readonly string[], now: string) {
   const startedMs = { $gte: Date.parse(now) - CALL_DAYS * DAY_MS }

@@ -8,7 +8,7 @@ import type { DocOf } from '../shared/documents.ts'
 import { countBy } from '../shared/documents.ts'
 
 /** A number pool in a response, with the count of its numbers. Nothing leases them yet. */
-export const poolShape = pool.extend({ counts: z.object({ numbers: z.int(), leased: z.int() }) })
+export const poolShape = pool.extend({ counts: z.object({ numbers: z.int(), leased: z.int() }) }).meta({ id: 'Pool' })
 
 /** Pools with their counts. */
 export async function poolShapes(views: ReadStore, workspaceId: string, docs: readonly WithId<DocOf<typeof pools>>[]) {

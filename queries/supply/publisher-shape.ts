@@ -13,7 +13,9 @@ import type { DocOf } from '../shared/documents.ts'
 import { laneShape, lanesOfPublishers } from './lane-shape.ts'
 
 /** A publisher as it is answered, with its lanes. */
-export const publisherShape = publisher.extend({ quality: z.int().nullable(), lanes: z.array(laneShape) })
+export const publisherShape = publisher
+  .extend({ quality: z.int().nullable(), lanes: z.array(laneShape) })
+  .meta({ id: 'Publisher' })
 
 async function qualityScores(views: ReadStore, workspaceId: string, ids: readonly string[], now: string) {
   const since = Date.parse(now) - QUALITY.days * DAY_MS

@@ -10,7 +10,7 @@ import type { DocOf } from '../shared/documents.ts'
 type KeyDoc = WithId<DocOf<typeof routingKeys>>
 
 /** The single-step ping in a response: whether it is on, and its full URL; null when it is off. */
-export const compatShape = z.object({ enabled: z.boolean(), url: z.string().nullable() })
+export const compatShape = z.object({ enabled: z.boolean(), url: z.string().nullable() }).meta({ id: 'Compat' })
 
 /** The single-step ping of a key. */
 export function compatShapeOf(
@@ -26,6 +26,7 @@ export function compatShapeOf(
 export const laneKeyShape = routingKey
   .pick({ id: true, prefix: true, protocol: true, environment: true, requireSignature: true, issuedAt: true })
   .extend({ state: keyState, lastUsedAt: instant.nullable(), useCount: z.int() })
+  .meta({ id: 'LaneKey' })
 
 /** A routing key in its lane's response. Pings are not built yet, so no key has been used. */
 export function laneKeyShapeOf(key: KeyDoc, now: string): z.infer<typeof laneKeyShape> {
@@ -35,12 +36,15 @@ export function laneKeyShapeOf(key: KeyDoc, now: string): z.infer<typeof laneKey
 }
 
 /** A routing key in its own response: with settings, lane and the end of a running grace. */
-export const keyShape = routingKey.omit({ secrets: true, compat: true, signing: true }).extend({
-  ...laneKeyShape.shape,
-  hasSigningSecret: z.boolean(),
-  graceEndsAt: instant.nullable(),
-  compat: compatShape,
-})
+export const keyShape = routingKey
+  .omit({ secrets: true, compat: true, signing: true })
+  .extend({
+    ...laneKeyShape.shape,
+    hasSigningSecret: z.boolean(),
+    graceEndsAt: instant.nullable(),
+    compat: compatShape,
+  })
+  .meta({ id: 'RoutingKey' })
 
 /** A routing key in full. */
 export function keyShapeOf(ports: QueryPorts, key: KeyDoc, now: string): z.infer<typeof keyShape> {

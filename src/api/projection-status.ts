@@ -8,22 +8,26 @@ import type { ProjectionStatus } from '../runtime/projections/projection-runner.
 import { noParams } from './no-params.ts'
 
 /** Progress of a rebuild: its position, the head of the log, and the share of positions processed (0 to 1). */
-export const rebuildShape = z.object({ position: z.int(), head: z.int(), share: z.number() })
+export const rebuildShape = z
+  .object({ position: z.int(), head: z.int(), share: z.number() })
+  .meta({ id: 'RebuildProgress' })
 
 /** Status of a projection for operators (Supplement §2, "Operator"). */
-export const projectionShape = z.object({
-  name: z.string(),
-  version: z.int(),
-  position: z.int(),
-  /** Recorded time of the last event processed; null before the first. */
-  at: instant.nullable(),
-  lagMs: z.int(),
-  /** Events processed since this process started; null when another process runs the projections. */
-  events: z.int().nullable(),
-  state: z.enum(['running', 'standby', 'halted', 'rebuilding']),
-  problem: z.string().nullable(),
-  rebuild: rebuildShape.nullable(),
-})
+export const projectionShape = z
+  .object({
+    name: z.string(),
+    version: z.int(),
+    position: z.int(),
+    /** Recorded time of the last event processed; null before the first. */
+    at: instant.nullable(),
+    lagMs: z.int(),
+    /** Events processed since this process started; null when another process runs the projections. */
+    events: z.int().nullable(),
+    state: z.enum(['running', 'standby', 'halted', 'rebuilding']),
+    problem: z.string().nullable(),
+    rebuild: rebuildShape.nullable(),
+  })
+  .meta({ id: 'Projection' })
 export type ProjectionRow = z.infer<typeof projectionShape>
 
 /** Sources of the projections' status. */

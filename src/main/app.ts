@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { openEgress } from '../adapters/egress/egress.ts'
+import type { HttpServer } from '../adapters/http/server.ts'
 import { openLiveStream } from '../api/live-stream.ts'
 import { awaitProjections, type ReadYourWrites } from '../api/read-your-writes.ts'
 import { createSessionCheck } from '../api/session-check.ts'
@@ -34,11 +35,17 @@ export interface App {
   readonly awaitProjections: (types: readonly string[]) => Promise<ReadYourWrites>
   /** Starts to accept requests; resolves to the base address. */
   readonly listen: () => Promise<string>
-  readonly openapi: () => object
+  /** The OpenAPI document of one surface, or of all. */
+  readonly openapi: HttpServer['openapi']
   /** Every mounted route, as it declares itself. */
   readonly routes: readonly ApiRoute[]
   /** Finishes accepted work, and stops. */
   readonly close: () => Promise<void>
+}
+
+/** The address that clients use. */
+function addressOf({ publicUrl, host }: Config, port: number): string {
+  return publicUrl ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /**
@@ -50,6 +57,7 @@ export async function openApp(
   logger: Logger,
   unprepared: () => readonly string[] = () => [],
 ): Promise<App> {
+  let address = addressOf(config, config.port)
   const core = await openCore(config, logger)
   const { log, ops, writer, secrets, cursors, readSide, positions, requestLog, clock } = core
   const effects = openEffects(core, () => carrier.carrier, logger)
@@ -61,7 +69,7 @@ export async function openApp(
   const awaitTypes = async (types: readonly string[]) =>
     awaitProjections(positions, projections, types, await log.head())
   const routes = buildRoutes(config, { core, carrier, effects, egress, live, awaitProjections: awaitTypes })
-  const server = await openServer(config, core, routes, { workers, unprepared, logger })
+  const server = await openServer(config, core, routes, { workers, unprepared, baseUrl: () => address, logger })
 
   return {
     log,
@@ -75,8 +83,7 @@ export async function openApp(
     routes,
     async listen() {
       const port = await server.listen(config.port, config.host)
-      const host = config.host.includes(':') ? `[${config.host}]` : config.host
-      const address = config.publicUrl ?? `http://${host}:${port}`
+      address = addressOf(config, port)
       await readSide.setPublicUrl(address)
       return address
     },

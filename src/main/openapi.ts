@@ -5,11 +5,14 @@ import { openLogger } from '../adapters/http/logger.ts'
 import { openApp } from './app.ts'
 import { readConfig } from './config.ts'
 
+/** The routes of the staff exist only with a token. */
+const OPERATOR_TOKEN = 'operator-token-of-the-documentation'
+
 /** The OpenAPI document of every route, from a process that never listens, over a directory that goes again. */
 export async function openApiDocument(): Promise<object> {
   const directory = await mkdtemp(join(tmpdir(), 'ringledger-openapi-'))
   try {
-    const app = await openApp(readConfig({ DATA_DIR: directory }), openLogger({ level: 'silent' }))
+    const app = await openApp(readConfig({ DATA_DIR: directory, OPERATOR_TOKEN }), openLogger({ level: 'silent' }))
     const document = app.openapi()
     await app.close()
     return document

@@ -33,10 +33,12 @@ export function openServer(
   {
     workers,
     unprepared,
+    baseUrl,
     logger,
   }: {
     readonly workers: Workers
     readonly unprepared: () => readonly string[]
+    readonly baseUrl: () => string
     readonly logger: Logger
   },
 ) {
@@ -46,6 +48,7 @@ export function openServer(
   return openHttpServer({
     title: 'Ringledger',
     version: '1.0.0',
+    baseUrl,
     routes,
     authenticate: createAuthenticator(
       readSide.credentials,

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { describe, expect, test, vi } from 'vitest'
 import { openHttpServer } from '../../src/adapters/http/server.ts'
 import { bearer, fixedClock, httpEdge, logLines, options, samples, someRoute } from '../support/fixtures/http-edge.ts'
+import { codesOf, resolveReference } from '../support/openapi/references.ts'
 
 const { base, get, server } = httpEdge()
 
@@ -148,8 +149,8 @@ describe('documentation', () => {
     const { get: list, post: make } = body.paths['/api/v1/things']
     expect(list).toMatchObject({
       operationId: 'list-things',
-      tags: ['REST API'],
-      security: [{ key: [] }],
+      tags: ['REST: Other'],
+      security: [{ key: ['calls:read'] }],
       summary: 'A route.',
     })
     expect(list.parameters).toContainEqual(
@@ -159,15 +160,14 @@ describe('documentation', () => {
         schema: { type: 'integer', minimum: 0, maximum: 86_400 },
       }),
     )
-    expect(make.requestBody.content['application/json'].schema).toMatchObject({
+    expect(resolveReference(body, make.requestBody.content['application/json'].schema)).toMatchObject({
       additionalProperties: false,
       required: ['name'],
     })
     const call = body.paths['/api/v1/calls/{id}'].get
     expect(Object.keys(call.responses)).toEqual(['200', '400', '401', '402', '403', '404', '409', '429', '500', '503'])
-    const codes = (status: number) =>
-      call.responses[status].content['application/json'].schema.properties.error.properties.code.enum
-    expect(codes(401)).toEqual(['missing_key', 'invalid_key'])
+    const codes = (status: number) => codesOf(body, call.responses[status])
+    expect(codes(401)).toEqual(['invalid_key', 'missing_key'])
     expect(codes(404)).toEqual(['not_found'])
     expect(body.paths['/api/public/lease'].post.security).toEqual([])
     expect(Object.keys(body.paths)).not.toContain('/healthz')

@@ -5,9 +5,10 @@ import helmet from '@fastify/helmet'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { ApiRoute } from '../../ports/api.ts'
-import { withHeaders } from './header-docs.ts'
-import { documentOf, toJsonSchemas } from './openapi.ts'
+import { refuse } from '../../kernel/refusal.ts'
+import type { SendRefusal } from './envelope.ts'
+import type { Documents } from './openapi/document.ts'
+import type { DocumentName } from './openapi/surfaces.ts'
 
 /** A document in one content coding. */
 interface Variant {
@@ -64,22 +65,34 @@ function createTextSender(contentType: string, makeText: () => string) {
   }
 }
 
-/** Serves the OpenAPI document and its page; only this page is rendered by browsers, so only it gets helmet's headers. */
+type TextSender = ReturnType<typeof createTextSender>
+
+/** Creates the sender of the documents: the one that `surface` names, or the whole. */
+function createDocumentSender({ names, of }: Documents, send: SendRefusal, contentType: string): TextSender {
+  const senderOf = (name?: DocumentName) => createTextSender(contentType, () => JSON.stringify(of(name)))
+  const whole = senderOf()
+  const senders = new Map<unknown, TextSender>(names.map((name) => [name, senderOf(name)]))
+  return async (request, reply) => {
+    const surface = Reflect.get(Object(request.query), 'surface')
+    const sender = surface === undefined ? whole : senders.get(surface)
+    if (sender) return sender(request, reply)
+    return send(reply, refuse('validation-error', { surface: `must be one of ${names.join(', ')}` }))
+  }
+}
+
+/** Serves the OpenAPI documents and their page; only this page is rendered by browsers, so only it gets helmet's headers. */
 export async function registerDocumentation(
   server: FastifyInstance,
-  {
-    title,
-    version,
-    routes,
-  }: { readonly title: string; readonly version: string; readonly routes: readonly ApiRoute[] },
+  send: SendRefusal,
+  documents: Documents,
 ): Promise<void> {
   await server.register(swagger, {
-    openapi: documentOf({ title, version }),
-    transform: toJsonSchemas,
-    transformObject: (document) => ('openapiObject' in document ? withHeaders(document.openapiObject, routes) : {}),
+    mode: 'static',
+    specification: { document: { openapi: '3.1.0', info: { title: '', version: '' }, paths: {} } },
   })
-  const sendJson = createTextSender('application/json; charset=utf-8', () => JSON.stringify(server.swagger()))
-  const sendYaml = createTextSender('application/x-yaml; charset=utf-8', () => server.swagger({ yaml: true }))
+  const sendJson = createDocumentSender(documents, send, 'application/json; charset=utf-8')
+  /** JSON is YAML too. */
+  const sendYaml = createDocumentSender(documents, send, 'application/x-yaml; charset=utf-8')
   /** The page's own routes would make the text again for each request. */
   const senders = new Map([
     ['/docs/json', sendJson],
@@ -90,5 +103,5 @@ export async function registerDocumentation(
     await docs.register(helmet, { contentSecurityPolicy: false })
     await docs.register(swaggerUi, { routePrefix: '/docs', staticCSP: true })
   })
-  server.get('/openapi.json', { schema: { hide: true } }, sendJson)
+  server.get('/openapi.json', sendJson)
 }

@@ -16,7 +16,6 @@ import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { SendRefusal } from './envelope.ts'
 import { bearerOf, idempotencyKeyOf, remoteAddressOf } from './headers.ts'
 import { createIgnoredParameters } from './ignored-parameters.ts'
-import { type DocumentationContext, routeSchemaOf } from './openapi.ts'
 import { createRateCheck } from './rate-check.ts'
 import { messageOf, notFoundRefusalOf } from './refusals.ts'
 import { createReader } from './request-reader.ts'
@@ -42,7 +41,6 @@ export interface MountContext {
   readonly limiter: RateLimiter
   /** Largest body of a route in bytes. */
   readonly bodyLimit: (route: ApiRoute) => number
-  readonly documentation: DocumentationContext
   readonly cursors: Cursors
   /** Cursor of the newest log position that this process knows. */
   readonly newestCursor: () => string
@@ -151,8 +149,7 @@ export function mountRoute(server: FastifyInstance, route: ApiRoute, context: Mo
     exposeHeadRoute: route.contentType === undefined,
     bodyLimit: context.bodyLimit(route),
     config: { ownKeyFields: route.ownKeyFields ?? [] },
-    schema: routeSchemaOf(route, context.documentation),
     ...checks,
   })
-  if (route.hasContentLength) server.route({ method: 'HEAD', url: route.path, schema: { hide: true }, ...checks })
+  if (route.hasContentLength) server.route({ method: 'HEAD', url: route.path, ...checks })
 }

@@ -24,7 +24,7 @@ function isSameSecret(one: string, other: string): boolean {
 }
 
 /** Probes and scrapes answer under pressure too, since that is when they are needed. */
-const probeOptions = { schema: { hide: true }, config: { pressureHandler: () => undefined } }
+const probeOptions = { config: { pressureHandler: () => undefined } }
 
 /** Mounts `/healthz`, `/readyz` and `/metrics` (Supplement §2). */
 export function mountOperations(server: FastifyInstance, send: SendRefusal, operations: Operations): void {

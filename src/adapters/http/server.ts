@@ -25,7 +25,7 @@ import { registerDocumentation } from './documentation.ts'
 import { createClientErrorHandler, createErrorHandler, createRefusalSender, type SendRefusal } from './envelope.ts'
 import { createCursorWriter, createRequestIdReader, exposedHeaders, remoteAddressOf } from './headers.ts'
 import { mountRoute } from './mount.ts'
-import { createDocumentationContext } from './openapi.ts'
+import { createDocuments, type Documents } from './openapi/document.ts'
 import { mountOperations, type Operations } from './operations.ts'
 import { requireKnownRefusals } from './refusals.ts'
 
@@ -41,6 +41,8 @@ export interface RequestSample {
 export interface HttpOptions extends Operations {
   readonly title: string
   readonly version: string
+  /** Address that clients use; by default the one that the documentation was fetched from. */
+  readonly baseUrl?: () => string
   readonly routes: readonly ApiRoute[]
   readonly authenticate: Authenticator
   readonly cursors: Cursors
@@ -76,7 +78,8 @@ export interface HttpServer {
   /** Refuses new connections, finishes accepted requests, and closes the remaining connections after `graceMs`. */
   readonly close: (graceMs: number) => Promise<void>
   readonly inject: FastifyInstance['inject']
-  readonly openapi: () => object
+  /** The OpenAPI document of one surface, or of all. */
+  readonly openapi: Documents['of']
 }
 
 /** The server cannot listen on the port; the message says why in one sentence. */
@@ -231,7 +234,8 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
   registerRequestLog(server, options)
   registerMethodChecks(server, send)
   await registerProtections(server, options)
-  await registerDocumentation(server, options)
+  const documents = createDocuments(options, routes)
+  await registerDocumentation(server, send, documents)
   mountOperations(server, send, {
     ...options,
     readiness: async () => (closing ? { ready: false, problems: ['The server is stopping.'] } : options.readiness()),
@@ -243,7 +247,6 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
     send,
     limiter,
     bodyLimit,
-    documentation: createDocumentationContext(routes),
     cursors,
     newestCursor: () => writeNewest(position()),
   }
@@ -270,6 +273,6 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
       cancel()
     },
     inject: server.inject.bind(server),
-    openapi: () => server.swagger(),
+    openapi: documents.of,
   }
 }

@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { adjustCall, adjustmentInput } from '../../../commands/calls/adjust-call.ts'
 import { conversionInput, postConversion } from '../../../commands/calls/post-conversion.ts'
 import { tagCall } from '../../../commands/calls/tag-call.ts'
-import { callDetail } from '../../../queries/calls/call-detail.ts'
-import { getCall } from '../../../queries/calls/get-call.ts'
+import { callShape, getCall } from '../../../queries/calls/get-call.ts'
 import { call } from '../../domain/calls/call.ts'
 import { adjustment } from '../../domain/calls/story.ts'
 import { tagsInput } from '../../domain/calls/tags.ts'
@@ -31,7 +30,7 @@ async function missingCallParam(
   return state?.workspaceId === workspaceId ? null : 'id'
 }
 
-const { tags, tagSources } = callDetail.shape
+const { tags, tagSources } = callShape.shape
 
 const convert = defineWrite({
   name: 'post-conversion',
@@ -40,7 +39,7 @@ const convert = defineWrite({
   mounts: mounts('conversion'),
   params,
   body: conversionInput,
-  responses: { 200: z.object({ call: callDetail, changed: z.boolean() }) },
+  responses: { 200: z.object({ call: callShape, changed: z.boolean() }) },
   notFoundParam: missingCallParam,
   command: postConversion,
   input: ({ params, body }) => ({ ...body, callId: params.id }),
@@ -59,7 +58,7 @@ const adjust = defineWrite({
   mounts: mounts('adjust'),
   params,
   body: adjustmentInput,
-  responses: { 200: z.object({ call: callDetail, adjustment }) },
+  responses: { 200: z.object({ call: callShape, adjustment }) },
   notFoundParam: missingCallParam,
   command: adjustCall,
   input: ({ params, body }) => ({ ...body, callId: params.id }),

@@ -50,16 +50,18 @@ const sent = z.object({
 })
 
 const tariff = z.object({ setupCents: price, monthlyCents: price })
-const result = tariff.extend({
-  e164: z.string(),
-  formatted: z.string(),
-  type: numberType,
-  countryCode: z.string(),
-  region: z.string().nullable(),
-  locality: z.string().nullable(),
-  capabilities: z.object({ voice: z.boolean(), sms: z.boolean(), mms: z.boolean() }),
-  quoteToken: z.string(),
-})
+const result = tariff
+  .extend({
+    e164: z.string(),
+    formatted: z.string(),
+    type: numberType,
+    countryCode: z.string(),
+    region: z.string().nullable(),
+    locality: z.string().nullable(),
+    capabilities: z.object({ voice: z.boolean(), sms: z.boolean(), mms: z.boolean() }),
+    quoteToken: z.string(),
+  })
+  .meta({ id: 'AvailableNumber' })
 
 /** Asks the carrier; writes nothing and holds nothing. Each number found comes with the token that it can be bought with. */
 export const searchNumbers: Write = defineWriteRoute({

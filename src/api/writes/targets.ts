@@ -27,6 +27,7 @@ const endpointInput = endpointSettings
   .omit({ sipSecret: true })
   .extend({ sipPassword: z.string().min(1).max(TARGET.sipField).nullable() })
   .partial()
+  .meta({ id: 'EndpointSettings' })
 type EndpointInput = Readonly<z.infer<typeof endpointInput>>
 
 /** Bidding settings as they are sent: header values are in plain text, and are sealed before anything else. */

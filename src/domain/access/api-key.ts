@@ -13,7 +13,10 @@ import { scopes } from './scopes.ts'
 /** The settings of an API key (Supplement §2). */
 export const apiKeySettings = z.object({
   name: nameSchema(NAME.apiKey),
-  scopes: z.array(z.enum(scopes)).max(API_KEY.scopes).readonly(),
+  scopes: z
+    .array(z.enum(scopes).meta({ id: 'Scope' }))
+    .max(API_KEY.scopes)
+    .readonly(),
   ipAllowlist: z.array(allowlistEntry).max(API_KEY.addresses).readonly(),
   rateLimitPerMinute: wholeNumber(API_KEY.ratePerMinute),
 })

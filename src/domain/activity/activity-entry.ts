@@ -55,7 +55,7 @@ export const unhashedEntry = z.object({
 export type UnhashedEntry = Readonly<z.infer<typeof unhashedEntry>>
 
 /** An entry of the activity log. */
-export const activityEntry = unhashedEntry.extend({ hash: z.string() })
+export const activityEntry = unhashedEntry.extend({ hash: z.string() }).meta({ id: 'ActivityEntry' })
 export type ActivityEntry = Readonly<z.infer<typeof activityEntry>>
 
 /** Previous hash of the first entry of a chain. */

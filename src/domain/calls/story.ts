@@ -9,26 +9,28 @@ import { maskDestination, pluralize } from '../shared/format.ts'
 import type { callEvents } from './call.ts'
 
 /** The steps of a call's waterfall (Document 2, Story). */
-export const storyStep = z.object({
-  at: instant,
-  step: z.enum([
-    'incoming',
-    'gates',
-    'plan',
-    'skipped',
-    'ping',
-    'dial',
-    'result',
-    'connected',
-    'unrouted',
-    'ended',
-    'settled',
-  ]),
-  title: z.string(),
-  sentence: z.string(),
-  tone: z.enum(['info', 'success', 'warning', 'danger']),
-  detail: z.record(z.string(), z.unknown()).nullable(),
-})
+export const storyStep = z
+  .object({
+    at: instant,
+    step: z.enum([
+      'incoming',
+      'gates',
+      'plan',
+      'skipped',
+      'ping',
+      'dial',
+      'result',
+      'connected',
+      'unrouted',
+      'ended',
+      'settled',
+    ]),
+    title: z.string(),
+    sentence: z.string(),
+    tone: z.enum(['info', 'success', 'warning', 'danger']),
+    detail: z.record(z.string(), z.unknown()).nullable(),
+  })
+  .meta({ id: 'StoryStep' })
 export type StoryStep = Readonly<z.infer<typeof storyStep>>
 
 /** One dial; `outcome` and `endedAt` are null while it is open. */
@@ -53,24 +55,28 @@ export const storyAttempt = z.object({
 export type StoryAttempt = Readonly<z.infer<typeof storyAttempt>>
 
 /** An event of a call, without its payload. */
-export const storyEvent = z.object({
-  id: z.string(),
-  at: instant,
-  source: z.enum(['carrier', 'system']),
-  type: z.string(),
-})
+export const storyEvent = z
+  .object({
+    id: z.string(),
+    at: instant,
+    source: z.enum(['carrier', 'system']),
+    type: z.string(),
+  })
+  .meta({ id: 'StoryEvent' })
 export type StoryEvent = Readonly<z.infer<typeof storyEvent>>
 
 /** An adjustment of figures by a person or a key (Supplement §6, `adjust`). */
-export const adjustment = z.object({
-  id,
-  at: instant,
-  actor,
-  source: z.enum(['key', 'user']),
-  before: figures,
-  after: figures,
-  reason: z.string(),
-})
+export const adjustment = z
+  .object({
+    id,
+    at: instant,
+    actor,
+    source: z.enum(['key', 'user']),
+    before: figures,
+    after: figures,
+    reason: z.string(),
+  })
+  .meta({ id: 'Adjustment' })
 
 type DataOf<Type extends keyof typeof callEvents> = z.infer<(typeof callEvents)[Type]>
 

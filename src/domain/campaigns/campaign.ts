@@ -2,7 +2,7 @@ import type { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import { cap, id, instant, wholeNumber } from '../../kernel/wire.ts'
 import { payoutProblems, payoutTerms } from '../money/payout-terms.ts'
-import { e164, nameSchema, nullableText, statusNote, timezone } from '../shared/fields.ts'
+import { e164, named, nameSchema, nullableText, statusNote, timezone } from '../shared/fields.ts'
 import { CALL_CAP, CAMPAIGN, NAME, SECONDS } from '../shared/limits.ts'
 import { applyPatch } from '../shared/patch.ts'
 import { type Problem, problemsOf } from '../shared/problems.ts'
@@ -14,6 +14,10 @@ import { verticalId } from './vertical.ts'
 
 export const campaignStatus = z.enum(['draft', 'live', 'paused', 'restricted', 'archived'])
 export type CampaignStatus = z.infer<typeof campaignStatus>
+
+/** A campaign where another record refers to it. */
+export const campaignReference = named.extend({ status: campaignStatus }).meta({ id: 'CampaignReference' })
+
 export const routingMode = z.enum(['priority', 'weighted', 'highest_bid'])
 
 /** The settings of a campaign (Document 1, Campaign; `payout` and `discloseCallerId` by Supplement §4 and §5). */

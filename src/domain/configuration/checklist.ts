@@ -16,11 +16,13 @@ export const checklistStep = z.object({
   to: z.string(),
   sentence: z.string(),
 })
-export const checklist = z.object({
-  ready: z.boolean(),
-  warnings: z.array(z.string()),
-  steps: z.array(checklistStep),
-})
+export const checklist = z
+  .object({
+    ready: z.boolean(),
+    warnings: z.array(z.string()),
+    steps: z.array(checklistStep),
+  })
+  .meta({ id: 'LaunchChecklist' })
 
 /** The facts that decide whether a campaign can launch: counts of its plan, numbers and lanes, and the wallet's balance. */
 export interface LaunchFacts {

@@ -1,7 +1,7 @@
 import type { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import { cap, id, instant } from '../../kernel/wire.ts'
-import { nameSchema, nullableText, statusNote, timezone } from '../shared/fields.ts'
+import { named, nameSchema, nullableText, statusNote, timezone } from '../shared/fields.ts'
 import { CALL_CAP, CENTS, NAME, TEXT } from '../shared/limits.ts'
 import { isSameName } from '../shared/names.ts'
 import { applyPatch } from '../shared/patch.ts'
@@ -10,6 +10,9 @@ import { zoneOrUtc } from '../shared/zones.ts'
 
 export const buyerStatus = z.enum(['active', 'paused', 'archived'])
 export type BuyerStatus = z.infer<typeof buyerStatus>
+
+/** A buyer where another record refers to it. */
+export const buyerReference = named.extend({ status: buyerStatus }).meta({ id: 'BuyerReference' })
 
 /** The settings of a buyer (Document 1, Buyer). */
 export const buyerSettings = z.object({

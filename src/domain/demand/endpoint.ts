@@ -100,16 +100,18 @@ export type Rtb = Readonly<z.infer<typeof rtb>>
 export const storedRtb = rtb.extend({ bidHeaders: z.record(headerName, z.string().max(RTB.sealedHeader)) })
 
 /** A condition on a call's tags. A target takes a call only when all its filters match. */
-export const tagFilter = z.object({
-  key: z.string().regex(new RegExp(`^[A-Za-z0-9._-]{1,${TAG.key}}$`), {
-    error: `must be 1 to ${TAG.key} letters, digits, dots, dashes or underscores`,
-  }),
-  op: z.enum(['eq', 'neq', 'in', 'nin', 'exists', 'missing', 'prefix']),
-  value: z
-    .union([z.string().max(TAG.value), z.array(z.string().max(TAG.value)).max(TAG.values).readonly()])
-    .nullable()
-    .default(null),
-})
+export const tagFilter = z
+  .object({
+    key: z.string().regex(new RegExp(`^[A-Za-z0-9._-]{1,${TAG.key}}$`), {
+      error: `must be 1 to ${TAG.key} letters, digits, dots, dashes or underscores`,
+    }),
+    op: z.enum(['eq', 'neq', 'in', 'nin', 'exists', 'missing', 'prefix']),
+    value: z
+      .union([z.string().max(TAG.value), z.array(z.string().max(TAG.value)).max(TAG.values).readonly()])
+      .nullable()
+      .default(null),
+  })
+  .meta({ id: 'TagFilter' })
 export type TagFilter = Readonly<z.infer<typeof tagFilter>>
 
 /** The dial settings of a new target. */

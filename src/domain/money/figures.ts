@@ -6,7 +6,9 @@ import { CALL } from '../shared/limits.ts'
 export const figureCents = cap(CALL.figureCents)
 
 /** Whether a call converted, and what that earned; profit is revenue less payout, always. */
-export const figures = z.object({ converted: z.boolean(), revenueCents: figureCents, payoutCents: figureCents })
+export const figures = z
+  .object({ converted: z.boolean(), revenueCents: figureCents, payoutCents: figureCents })
+  .meta({ id: 'Figures' })
 
 export type Figures = Readonly<z.infer<typeof figures>>
 

@@ -2,13 +2,15 @@ import { z } from 'zod'
 import { payout, percent } from './money.ts'
 
 /** A campaign's payout terms, for publishers whose lane inherits them (Supplement §4). */
-export const payoutTerms = z.object({
-  mode: z.enum(['fixed', 'revshare']),
-  payoutCents: payout.nullable(),
-  revsharePct: percent.nullable(),
-  minPayoutCents: payout.nullable(),
-  maxPayoutCents: payout.nullable(),
-})
+export const payoutTerms = z
+  .object({
+    mode: z.enum(['fixed', 'revshare']),
+    payoutCents: payout.nullable(),
+    revsharePct: percent.nullable(),
+    minPayoutCents: payout.nullable(),
+    maxPayoutCents: payout.nullable(),
+  })
+  .meta({ id: 'PayoutTerms' })
 export type PayoutTerms = Readonly<z.infer<typeof payoutTerms>>
 
 interface Figures {

@@ -1,31 +1,35 @@
 import { z } from 'zod'
 
 /** The call statuses of Document 2 that this platform gives. */
-export const callStatus = z.enum([
-  'initiated',
-  'routing',
-  'reserved',
-  'ringing',
-  'waiting',
-  'in_progress',
-  'completed',
-  'missed',
-  'rejected',
-  'abandoned',
-  'no_agent',
-  'no_answer',
-  'busy',
-  'failed',
-  'terminated',
-])
+export const callStatus = z
+  .enum([
+    'initiated',
+    'routing',
+    'reserved',
+    'ringing',
+    'waiting',
+    'in_progress',
+    'completed',
+    'missed',
+    'rejected',
+    'abandoned',
+    'no_agent',
+    'no_answer',
+    'busy',
+    'failed',
+    'terminated',
+  ])
+  .meta({ id: 'CallStatus' })
 
 export type CallStatus = z.infer<typeof callStatus>
 
-export const callOutcome = z.enum(['connected', 'converted', 'unrouted', 'missed', 'live'])
+export const callOutcome = z.enum(['connected', 'converted', 'unrouted', 'missed', 'live']).meta({ id: 'CallOutcome' })
 
 export type CallOutcome = z.infer<typeof callOutcome>
 
-export const attribution = z.enum(['tracking_number', 'routing_key', 'ping_window', 'direct', 'rtb_bid'])
+export const attribution = z
+  .enum(['tracking_number', 'routing_key', 'ping_window', 'direct', 'rtb_bid'])
+  .meta({ id: 'Attribution' })
 
 /** The eight gates, in the order in which they are tried (Document 1, Life of a call; codes by Supplement §6). */
 export const gateCode = z.enum([
@@ -80,6 +84,6 @@ export const skipReason = z.enum([
 export type SkipReason = z.infer<typeof skipReason>
 
 /** How a dial ended without an answer. */
-export const dialOutcome = z.enum(['no_answer', 'busy', 'rejected', 'failed', 'abandoned'])
+export const dialOutcome = z.enum(['no_answer', 'busy', 'rejected', 'failed', 'abandoned']).meta({ id: 'DialOutcome' })
 
 export type DialOutcome = z.infer<typeof dialOutcome>

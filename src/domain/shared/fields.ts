@@ -20,13 +20,15 @@ export const nameSchema = ({ min, max }: { readonly min: number; readonly max: n
   z.string().trim().min(min).max(max)
 
 /** Who performed an action, as the activity log shows it. */
-export const actor = z.object({
-  type: z.enum(['key', 'user', 'publisher', 'operator', 'carrier', 'system']),
-  id: z.string().nullable(),
-  name: z.string(),
-})
+export const actor = z
+  .object({
+    type: z.enum(['key', 'user', 'publisher', 'operator', 'carrier', 'system']),
+    id: z.string().nullable(),
+    name: z.string(),
+  })
+  .meta({ id: 'Actor' })
 
 /** A record as frozen on a call: its id and the name that it had. */
-export const named = z.object({ id, name: z.string() })
+export const named = z.object({ id, name: z.string() }).meta({ id: 'NamedReference' })
 
 export type Named = Readonly<z.infer<typeof named>>

@@ -28,10 +28,20 @@ const window = z.tuple([z.string().max(5), z.string().max(5)]).readonly()
 const windows = z.array(window).readonly()
 
 /** A stored schedule: every day is present, as a list of `[open, close]` times (Document 1, shared convention 8). */
-export const schedule = z.object({
-  tz: z.string().max(TEXT.zone),
-  days: z.object({ mon: windows, tue: windows, wed: windows, thu: windows, fri: windows, sat: windows, sun: windows }),
-})
+export const schedule = z
+  .object({
+    tz: z.string().max(TEXT.zone),
+    days: z.object({
+      mon: windows,
+      tue: windows,
+      wed: windows,
+      thu: windows,
+      fri: windows,
+      sat: windows,
+      sun: windows,
+    }),
+  })
+  .meta({ id: 'Schedule' })
 export type Schedule = Readonly<z.infer<typeof schedule>>
 
 const opening = z
@@ -46,10 +56,12 @@ const windowInput = z
   .refine(([open, close]) => open < close, { error: 'must have an opening time before its closing time' })
 
 /** A schedule in a request: a missing day is closed, a missing zone is the record's. */
-export const scheduleInput = z.object({
-  tz: z.string().max(TEXT.zone).overwrite(canonicalZone).nullish(),
-  days: z.record(z.string(), z.array(windowInput).max(SCHEDULE.windowsPerDay).readonly()),
-})
+export const scheduleInput = z
+  .object({
+    tz: z.string().max(TEXT.zone).overwrite(canonicalZone).nullish(),
+    days: z.record(z.string(), z.array(windowInput).max(SCHEDULE.windowsPerDay).readonly()),
+  })
+  .meta({ id: 'ScheduleSettings' })
 export type ScheduleInput = Readonly<z.infer<typeof scheduleInput>>
 
 /**

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { changePlan } from '../../../commands/access/change-plan.ts'
-import { requestHeaderNames, responseHeaderNames } from '../../../src/adapters/http/header-docs.ts'
+import { requestHeaderNames, responseHeaderNames } from '../../../src/adapters/http/openapi/headers.ts'
 import { refusalsOf } from '../../../src/adapters/http/refusals.ts'
 import type { ApiRoute } from '../../../src/ports/api.ts'
 import {
@@ -14,6 +14,7 @@ import { createRecords, pathOf, type Records, recordKindsOf } from '../../suppor
 import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
 import { embeddedStores, freshEnvironment } from '../../support/e2e/server.ts'
 import { archiveCampaign, cancelSubscription, createTenantWorkspace } from '../../support/e2e/world.ts'
+import { codesOf, resolveReference } from '../../support/openapi/references.ts'
 
 const OPERATOR_TOKEN = 'operator-token-of-the-access-matrix'
 
@@ -319,10 +320,11 @@ describe('OpenAPI', () => {
     for (const status of Object.keys(route.responses)) expect(Object.keys(responses)).toContain(status)
     for (const { status, code } of refusalsOf(route)) {
       if (String(status) in route.responses) continue
-      const { properties } = responses[status].content['application/json'].schema
-      expect(properties.error.properties.code.enum).toContain(code)
+      expect(codesOf(document, responses[status])).toContain(code)
     }
-    const inPath = parameters.filter((parameter: Json) => parameter.in === 'path')
+    const inPath = parameters
+      .map((parameter: Json) => resolveReference(document, parameter))
+      .filter((parameter: Json) => parameter.in === 'path')
     expect(inPath).toHaveLength(recordKindsOf(route).length)
     expect(requestBody !== undefined).toBe(route.body !== null)
   })
@@ -342,14 +344,14 @@ describe('OpenAPI', () => {
     const { responses, parameters = [] } = document.paths[spelt(route)][route.method.toLowerCase()]
     const taken = referred(
       'parameters',
-      parameters.filter(({ $ref }: Json) => $ref !== undefined),
+      parameters.filter((parameter: Json) => resolveReference(document, parameter).in === 'header'),
     )
     expect(taken).toEqual(requestHeaderNames(route))
     expect(taken.includes('Idempotency-Key')).toBe(route.write)
     expect(taken.includes('If-Match')).toBe(route.rejects.includes('precondition-failed'))
     expect(taken.includes('Range')).toBe(route.name === 'play-recording')
     for (const [status, response] of Object.entries<Json>(responses)) {
-      const answered = referred('headers', Object.values(response.headers))
+      const answered = referred('headers', Object.values(resolveReference(document, response).headers))
       expect(answered).toEqual(responseHeaderNames(route, Number(status)))
       expect(answered).toContain('svc-request-id')
       expect(answered.includes('svc-position')).toBe(guarded(route) ? status !== '401' : Number(status) < 400)

@@ -4,6 +4,7 @@ import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { type ApiResponse, createApiClient, type Json, sendRequest, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
+import { resolveReference } from '../../support/openapi/references.ts'
 
 const REQUEST_ID = /^req_[0-9a-f]{32}$/
 const RESOURCES = [
@@ -259,10 +260,10 @@ it('OpenAPI 3.1 lists the reads with their parameters, their answers and their r
       ...FAULTS,
     ]
     expect(Object.keys(get.responses)).toEqual(expect.arrayContaining(codes))
-    expect(get.responses['200'].content['application/json'].schema).toBeDefined()
+    expect(resolveReference(body, get.responses['200']).content['application/json'].schema).toBeDefined()
     expect(get.security).toBeDefined()
   }
-  const { parameters } = body.paths['/api/v1/calls'].get
+  const parameters = body.paths['/api/v1/calls'].get.parameters.map((one: Json) => resolveReference(body, one))
   const named = parameters.filter((parameter: Json) => parameter.in === 'query').map(({ name }: Json) => name)
   expect(named).toEqual(
     expect.arrayContaining([
@@ -289,7 +290,7 @@ it('OpenAPI 3.1 lists the reads with their parameters, their answers and their r
   expect(Object.keys(post.responses)).toEqual(
     expect.arrayContaining(['201', '400', '401', '403', '404', '409', '413', '415']),
   )
-  expect(Object.keys(post.requestBody.content['application/json'].schema.properties)).toEqual(
+  expect(Object.keys(resolveReference(body, post.requestBody.content['application/json'].schema).properties)).toEqual(
     expect.arrayContaining(['to', 'from', 'at', 'mode', 'script', 'speed']),
   )
 })

@@ -1,7 +1,7 @@
-import { REQUEST } from '../../domain/shared/limits.ts'
-import { type ApiRoute, isAnonymous } from '../../ports/api.ts'
-import { headerNames } from '../../ports/api-headers.ts'
-import { surfaceRefusals } from './refusals.ts'
+import { REQUEST } from '../../../domain/shared/limits.ts'
+import { type ApiRoute, isAnonymous } from '../../../ports/api.ts'
+import { headerNames } from '../../../ports/api-headers.ts'
+import { surfaceRefusals } from '../refusals.ts'
 
 /** Documentation of a header. */
 interface HeaderDoc {
@@ -141,61 +141,32 @@ export function requestHeaderNames(route: ApiRoute): readonly string[] {
   return Object.keys(requestHeaders).filter((name) => requestHeaders[name]?.on(route))
 }
 
-/** The parts of an OpenAPI operation that are filled in here. */
-interface Operation {
-  parameters?: unknown[]
-  responses?: Record<string, { headers?: Record<string, unknown> }>
+const referenceTo = (kind: 'headers' | 'parameters', name: string) => ({ $ref: `#/components/${kind}/${name}` })
+
+/** References to the request headers of a route. */
+export function headerParametersOf(route: ApiRoute) {
+  return requestHeaderNames(route).map((name) => referenceTo('parameters', name))
 }
 
-/** The parts of an OpenAPI document that are filled in here. */
-export interface Documentation {
-  readonly paths?: object
-  readonly components?: object
+/** References to the headers of a response, by name. */
+export function headerReferencesOf(route: ApiRoute, status: number) {
+  const names = responseHeaderNames(route, status)
+  return Object.fromEntries(names.map((name) => [name, referenceTo('headers', name)]))
 }
 
-const referenceTo = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
-const headerDocOf = ({ description, schema }: HeaderDoc) => ({ description, schema })
-
-/** Adds the request and response headers of a route to its operation. */
-function operationWithHeaders(route: ApiRoute, page: Operation): Operation {
-  const parameters = requestHeaderNames(route).map((name) => referenceTo('parameters', name))
-  const responses = Object.entries(page.responses ?? {}).map(([status, response]) => {
-    const names = responseHeaderNames(route, Number(status))
-    return [
-      status,
-      { ...response, headers: Object.fromEntries(names.map((name) => [name, referenceTo('headers', name)])) },
-    ]
-  })
-  return { ...page, parameters: [...(page.parameters ?? []), ...parameters], responses: Object.fromEntries(responses) }
+/** What the headers of a route's errors depend on: error responses with the same codes and the same variant are equal. */
+export function headerVariantOf(route: ApiRoute): readonly string[] {
+  return [...(isRated(route) ? [] : ['u']), ...(isAnonymous(route.surface) ? ['a'] : []), ...(route.write ? ['w'] : [])]
 }
 
-/** Adds the headers of every route to an OpenAPI document; each header is defined once and referenced. */
-export function withHeaders<Document extends Documentation>(document: Document, routes: readonly ApiRoute[]): Document {
-  const pages = document.paths as Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  const byPath = Object.entries(pages).map(([path, methods]) => {
-    const told = Object.entries(methods).map(([method, page]) => {
-      const route = routes.find((one) => pathOf(one) === path && one.method === method.toUpperCase())
-      return [method, route ? operationWithHeaders(route, page) : page]
-    })
-    return [path, Object.fromEntries(told)]
-  })
-  return {
-    ...document,
-    paths: Object.fromEntries(byPath),
-    components: {
-      ...document.components,
-      headers: Object.fromEntries(Object.entries(responseHeaders).map(([name, told]) => [name, headerDocOf(told)])),
-      parameters: Object.fromEntries(
-        Object.entries(requestHeaders).map(([name, told]) => [
-          name,
-          { name, in: 'header', required: false, ...headerDocOf(told) },
-        ]),
-      ),
-    },
-  }
-}
+const docOf = ({ description, schema }: HeaderDoc) => ({ description, schema })
 
-/** OpenAPI form of a route's path: `/calls/{id}`. */
-function pathOf({ path }: ApiRoute): string {
-  return path.replaceAll(/:(\w+)/g, '{$1}')
-}
+/** Every response header, by name. */
+export const headerComponents = Object.fromEntries(
+  Object.entries(responseHeaders).map(([name, header]) => [name, docOf(header)]),
+)
+
+/** Every request header, by name. */
+export const headerParameters = Object.fromEntries(
+  Object.entries(requestHeaders).map(([name, header]) => [name, { name, in: 'header', ...docOf(header) }]),
+)

@@ -1,0 +1,2 @@
+/** What each named schema is. */
+export const componentTexts: Readonly<Record<string, string>> = {}

@@ -1,0 +1,134 @@
+import type { ApiRoute } from '../../../ports/api.ts'
+import { refusals, refusalsOf, type WireRefusal } from '../refusals.ts'
+import { headerReferencesOf, headerVariantOf } from './headers.ts'
+import { type RouteSchemas, referenceTo as schemaReference } from './schemas.ts'
+import { shareEqual } from './share-equal.ts'
+
+/** What each status of a success says. */
+const successTexts: Readonly<Record<string, string>> = {
+  200: 'Done.',
+  201: 'Created.',
+  202: 'Accepted: it goes on after the response.',
+  204: 'Done; there is no body.',
+  206: 'The range of bytes that was asked for.',
+  422: 'The carrier refused; the body says why.',
+}
+
+/** A response that the route's schemas describe. */
+function successResponse(route: ApiRoute, status: string, schemas: RouteSchemas) {
+  const { contentType = 'application/json' } = route
+  return {
+    description: successTexts[status] ?? 'Done.',
+    headers: headerReferencesOf(route, Number(status)),
+    ...(status === '204' ? {} : { content: { [contentType]: { schema: schemas.responseOf(route, status) } } }),
+  }
+}
+
+const EXAMPLE_REQUEST_ID = 'req_7f9c24e5b1a04d3c8e6f2a1b0c9d8e7f'
+
+const byCode = (one: WireRefusal, other: WireRefusal) => (one.code < other.code ? -1 : 1)
+
+/** Schema of every error (Supplement §1.1). */
+export const errorSchema = {
+  type: 'object',
+  description: 'Why a request was refused.',
+  properties: {
+    error: {
+      type: 'object',
+      description: 'The error.',
+      properties: {
+        code: { type: 'string', description: 'What was refused, for programs. Each response lists its codes.' },
+        message: { type: 'string', description: 'A sentence for people; it may change.' },
+        details: {
+          type: ['object', 'null'],
+          additionalProperties: true,
+          description: 'What the error is about; for `validation_error` a sentence for each field. Null for nothing.',
+        },
+        requestId: { type: 'string', description: 'Id of the request, as in the header `svc-request-id`.' },
+      },
+      required: ['code', 'message', 'details', 'requestId'],
+      additionalProperties: false,
+    },
+  },
+  required: ['error'],
+  additionalProperties: false,
+}
+
+/** The sentence for a code, whichever of its refusals is answered. */
+function sentenceOf({ status, code, message }: WireRefusal): string {
+  const general = refusals[code.replaceAll('_', '-')]
+  return general?.status === status ? general.message : message
+}
+
+const exampleName = ({ status, code }: WireRefusal) => `${status}_${code}`
+
+/** A body for each code. */
+export const errorExamples = Object.fromEntries(
+  Object.values(refusals).map((row) => {
+    const error = { code: row.code, message: sentenceOf(row), details: null, requestId: EXAMPLE_REQUEST_ID }
+    return [exampleName(row), { value: { error } }]
+  }),
+)
+
+/** An error response for the codes of some refusals. */
+function errorResponse(route: ApiRoute, status: number, rows: readonly WireRefusal[]) {
+  const codes = rows.map(({ code }) => code)
+  const narrowed = { properties: { error: { properties: { code: { enum: codes } } } } }
+  const examples = rows.map((row) => [row.code, { $ref: `#/components/examples/${exampleName(row)}` }])
+  return {
+    description: rows.map((row) => `\`${row.code}\`: ${sentenceOf(row)}`).join('\n\n'),
+    headers: headerReferencesOf(route, status),
+    content: {
+      'application/json': {
+        schema: { allOf: [schemaReference('Error'), narrowed] },
+        examples: Object.fromEntries(examples),
+      },
+    },
+  }
+}
+
+const initials = (code: string) =>
+  code
+    .split('_')
+    .map((word) => word[0])
+    .join('')
+
+/** `409.c.ac`: the status, and the initials of its codes. Short, since references to it stand in every operation. */
+const errorName = (route: ApiRoute, status: string, rows: readonly WireRefusal[]) =>
+  [status, ...rows.map(({ code }) => initials(code)), ...headerVariantOf(route)].join('.')
+
+/** Responses of a route by status, each with a name that routes with an equal response share. */
+function namedResponsesOf(route: ApiRoute, schemas: RouteSchemas) {
+  const byStatus = Object.groupBy(refusalsOf(route), ({ status }) => status)
+  const errors = Object.entries(byStatus)
+    .filter(([status]) => !(Number(status) in route.responses))
+    .map(([status, all = []]) => {
+      const rows = [...new Map(all.map((row) => [row.code, row])).values()].toSorted(byCode)
+      return { status, name: errorName(route, status, rows), response: errorResponse(route, Number(status), rows) }
+    })
+  const successes = Object.keys(route.responses).map((status) => {
+    const name = `${status}.${schemas.responseNameOf(route, status) ?? route.name}`
+    return { status, name, response: successResponse(route, status, schemas) }
+  })
+  return [...successes, ...errors]
+}
+
+/** The responses of all operations. */
+export interface Responses {
+  readonly components: Readonly<Record<string, object>>
+  readonly of: (route: ApiRoute) => Readonly<Record<string, object>>
+}
+
+/** Makes the responses of routes: those that several have are components. */
+export function responsesOf(routes: readonly ApiRoute[], schemas: RouteSchemas): Responses {
+  const named = new Map(routes.map((route) => [route, namedResponsesOf(route, schemas)]))
+  const { components, referenceTo } = shareEqual(
+    'responses',
+    [...named.values()].flat().map(({ name, response }) => [name, response]),
+  )
+  return {
+    components,
+    of: (route) =>
+      Object.fromEntries((named.get(route) ?? []).map(({ status, response }) => [status, referenceTo(response)])),
+  }
+}
