@@ -8,6 +8,7 @@ import {
   arrivalSteps,
   attemptOf,
   booksChangedStep,
+  busyTargets,
   dialStep,
   endStep,
   failureStep,
@@ -71,8 +72,8 @@ function isUnrouted({ steps }: Doc): boolean {
 /** A call's waterfall, by call id, with the sentences as they were recorded, in their order. */
 export const callStory = defineProjection({
   name: 'call-story',
-  // 4: corrected books leave the summary of an unrouted call.
-  version: 4,
+  // 5: a second try of a busy target, and why a payout is withheld.
+  version: 5,
   events: callEvents,
   doc,
   indexes: [],
@@ -99,7 +100,8 @@ export const callStory = defineProjection({
     TargetDialed(doc, event) {
       const { claim, skipped, occurredAt } = event.data
       const { revenueCents, durationThresholdSeconds } = claim
-      const steps = [...skipSteps(skipped, occurredAt), dialStep(event.data)]
+      const busy = busyTargets(doc.steps)
+      const steps = [...skipSteps(skipped, occurredAt, busy), dialStep(event.data, busy)]
       const attempt = attemptOf(event.data)
       return {
         ...addToStory(doc, storyEventOf(event, 'system', 'target.dialed'), ...steps),
@@ -129,7 +131,7 @@ export const callStory = defineProjection({
     },
     CallUnrouted(doc, event) {
       const { unrouted, skipped, occurredAt } = event.data
-      const steps = [...skipSteps(skipped, occurredAt), unroutedStep(event.data)]
+      const steps = [...skipSteps(skipped, occurredAt, busyTargets(doc.steps)), unroutedStep(event.data)]
       const { reason, sentence } = unrouted
       return {
         ...addToStory(doc, storyEventOf(event, 'system', 'call.unrouted'), ...steps),
@@ -148,7 +150,7 @@ export const callStory = defineProjection({
     CallSettled(doc, event) {
       const { targetId, sentence } = event.data
       return {
-        ...addToStory(doc, storyEventOf(event, 'system', 'call.settled'), settlementStep(event.data)),
+        ...addToStory(doc, storyEventOf(event, 'system', 'call.settled'), settlementStep(event.data, doc.terms)),
         summary: targetId === null || isUnrouted(doc) ? doc.summary : sentence,
       }
     },
@@ -168,7 +170,7 @@ export const callStory = defineProjection({
     },
     CallTagged: (doc, event) => addToStory(doc, storyEventOf(event, 'system', 'call.tagged')),
     BooksChanged: (doc, event) => ({
-      ...addToStory(doc, storyEventOf(event, 'system', 'books.changed'), booksChangedStep(event.data)),
+      ...addToStory(doc, storyEventOf(event, 'system', 'books.changed'), booksChangedStep(event.data, doc.terms)),
       summary: isUnrouted(doc) ? doc.summary : event.data.sentence,
     }),
     UsageCharged: (doc, event) => addToStory(doc, storyEventOf(event, 'system', 'usage.charged')),

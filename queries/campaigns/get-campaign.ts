@@ -9,6 +9,7 @@ import { wallets } from '../../projections/money/wallets.ts'
 import { capCounters } from '../../projections/routing/cap-counters.ts'
 import { lanes } from '../../projections/supply/lanes.ts'
 import { numbers } from '../../projections/supply/numbers.ts'
+import { publishers } from '../../projections/supply/publishers.ts'
 import { routingKeys } from '../../projections/supply/routing-keys.ts'
 import { checklistOf } from '../../src/domain/configuration/checklist.ts'
 import { defineQuery } from '../../src/kernel/query.ts'
@@ -30,7 +31,20 @@ export const getCampaign = defineQuery({
   params: z.object({ id }),
   query: z.object({}),
   response: z.object({ campaign: campaignDetail }),
-  reads: [campaigns, verticals, numbers, routes, lanes, routingKeys, targets, buyers, wallets, capCounters, callLog],
+  reads: [
+    campaigns,
+    verticals,
+    numbers,
+    routes,
+    lanes,
+    routingKeys,
+    publishers,
+    targets,
+    buyers,
+    wallets,
+    capCounters,
+    callLog,
+  ],
   rejects: ['campaign-not-found'],
   record: ({ id }) => id,
   async run({ views }: QueryPorts, { params, ...request }) {

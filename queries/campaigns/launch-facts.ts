@@ -5,6 +5,7 @@ import { targets } from '../../projections/demand/targets.ts'
 import { wallets } from '../../projections/money/wallets.ts'
 import { lanes } from '../../projections/supply/lanes.ts'
 import { numbers } from '../../projections/supply/numbers.ts'
+import { publishers } from '../../projections/supply/publishers.ts'
 import { routingKeys } from '../../projections/supply/routing-keys.ts'
 import type { LaunchFacts } from '../../src/domain/configuration/checklist.ts'
 import { isDelivering } from '../../src/domain/supply/number.ts'
@@ -22,11 +23,14 @@ export async function readLaunchFacts(
   const [plan, assigned, open, keys, wallet] = await Promise.all([
     readAll(views, routes, { filter }),
     readAll(views, numbers, { filter }),
-    readAll(views, lanes, { filter }),
+    readAll(views, lanes, { filter, sort: { assignedAt: 1 } }),
     readAll(views, routingKeys, { filter }),
     readOne(views, wallets, workspaceId, workspaceId),
   ])
-  const planned = await readReferenced(views, targets, plan, ({ targetId }) => targetId)
+  const [planned, senders] = await Promise.all([
+    readReferenced(views, targets, plan, ({ targetId }) => targetId),
+    readReferenced(views, publishers, open, ({ publisherId }) => publisherId),
+  ])
   const owners = await readReferenced(views, buyers, planned.values(), ({ buyerId }) => buyerId)
   return {
     campaignId,
@@ -37,6 +41,9 @@ export async function readLaunchFacts(
     readyNumbers: assigned.filter(isDelivering).length,
     keyedLanes: keys.filter(isLiveKey).length,
     lanes: open.length,
+    idlePublishers: open
+      .flatMap(({ publisherId }) => senders.get(publisherId) ?? [])
+      .filter((publisher) => publisher.status !== 'live'),
     balanceCents: wallet?.balanceCents ?? 0,
   }
 }

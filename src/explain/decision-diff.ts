@@ -41,8 +41,9 @@ export interface DecisionInput {
 
 function arrivalInput({ data }: RecordedOf<typeof ledgerEvents, 'CallAdmitted' | 'CallRefused'>): DecisionInput {
   const { callId, carrierCallId, dialedNumber: to, caller, occurredAt } = data.arrival
-  const { routingKeyHash } = data.inputs
-  return { callId, command: routeCall, input: { callId, carrierCallId, to, caller, routingKeyHash, occurredAt } }
+  // `seed` is an input of the command's context.
+  const { seed: _seed, ...inputs } = data.inputs
+  return { callId, command: routeCall, input: { callId, carrierCallId, to, caller, ...inputs, occurredAt } }
 }
 
 /** Reconstructs the input of a ledger decision on a call from its first event. */

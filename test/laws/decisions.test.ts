@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { ledger } from '../../src/domain/routing/ledger.ts'
+import type { RecordedEvent } from '../../src/kernel/event.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
 import { mismatches, replayDecisions } from '../support/fixtures/decision-replay.ts'
 import { createHistory, type GeneratedStep, stepsOf } from '../support/fixtures/history.ts'
@@ -35,6 +37,23 @@ async function judge(steps: readonly GeneratedStep[]): Promise<ReadonlySet<strin
   return new Set(rulings.flatMap(({ decided }) => decided.events.map(({ type }) => type)))
 }
 
+/** Number of dials of targets that were busy when their call's plan was made. */
+function secondTries(events: readonly RecordedEvent[]): number {
+  const ledgerEventsIn = events.filter(({ stream }) => stream.startsWith(`${ledger.name}-`))
+  const busy = new Set(
+    ledgerEventsIn.flatMap(({ type, data }) => {
+      if (type !== 'CallAdmitted') return []
+      const { arrival, skipped } = ledger.events.CallAdmitted.parse(data)
+      return skipped.map(({ targetId, reason }) => `${arrival.callId} ${targetId} ${reason}`)
+    }),
+  )
+  return ledgerEventsIn.filter(({ type, data }) => {
+    if (type !== 'TargetClaimed') return false
+    const { callId, claim } = ledger.events.TargetClaimed.parse(data)
+    return busy.has(`${callId} ${claim.target.id} concurrency`)
+  }).length
+}
+
 describe('every recorded decision on a call', () => {
   test('replays to the same result from its recorded inputs', () =>
     fc.assert(
@@ -53,13 +72,16 @@ describe('every recorded decision on a call', () => {
   }, async () => {
     const world = await buildSimulatedWorld()
     const decided = new Set<string>()
+    let triedAgain = 0
     for (let seed = 1; seed <= SEEDS; seed++) {
       const { events } = await runSystem(world, { seed })
       const log = createMemoryLog([...world.events, ...events])
       const rulings = await replayDecisions(log)
       expect(mismatches(rulings), `seed ${seed}`).toEqual([])
       for (const { type } of rulings.flatMap((ruling) => ruling.decided.events)) decided.add(type)
+      triedAgain += secondTries(events)
     }
+    expect(triedAgain).toBeGreaterThan(0)
     for (const type of ['CallAdmitted', 'CallRefused', 'ClaimReleased', 'TargetClaimed', 'PlanSpent']) {
       expect(decided).toContain(type)
     }

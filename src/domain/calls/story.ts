@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { id, instant } from '../../kernel/wire.ts'
 import { figures } from '../money/figures.ts'
-import type { Skip } from '../routing/decision.ts'
+import type { Skip, Terms } from '../routing/decision.ts'
+import { withheldBecause } from '../routing/payout-withholding.ts'
 import { reasonOf, reasonSentence } from '../routing/reasons.ts'
 import { dialOutcome } from '../shared/call-codes.ts'
 import { actor } from '../shared/fields.ts'
@@ -80,15 +81,18 @@ export const adjustment = z
 
 type DataOf<Type extends keyof typeof callEvents> = z.infer<(typeof callEvents)[Type]>
 
-function incomingStep({ arrival }: DataOf<'CallArrived'>): StoryStep {
+function incomingStep({ arrival, terms }: DataOf<'CallArrived'>): StoryStep {
   const { occurredAt: at, caller, callerState, dialedNumber, campaign, publisher, attribution } = arrival
   const onCampaign = campaign ? ` for campaign ${campaign.name}` : ''
   const byPublisher = publisher ? `, sent by publisher ${publisher.name}` : ''
+  const withheld = terms.payoutWithheld
+    ? ` The call earns its publisher no payout: ${withheldBecause(terms.payoutWithheld)}.`
+    : ''
   return {
     at,
     step: 'incoming',
     title: 'Call arrived',
-    sentence: `${caller ?? 'A hidden caller'} called ${dialedNumber}${onCampaign}${byPublisher}.`,
+    sentence: `${caller ?? 'A hidden caller'} called ${dialedNumber}${onCampaign}${byPublisher}.${withheld}`,
     tone: 'info',
     detail: { callerNumber: caller, callerState, dialedNumber, campaign, publisher, attribution },
   }
@@ -126,27 +130,40 @@ export function arrivalSteps(data: DataOf<'CallArrived'>): readonly StoryStep[] 
   return [incomingStep(data), gatesStep(data), ...(data.gates.failed === null ? [planStep(data)] : [])]
 }
 
-/** One step for each skipped target. */
-export function skipSteps(skipped: readonly Skip[], at: string): readonly StoryStep[] {
-  return skipped.map(({ targetId, targetName, reason, sentence, figures }) => ({
-    at,
-    step: 'skipped',
-    title: `Skipped ${targetName}`,
-    sentence: reasonSentence(reason, sentence),
-    tone: 'warning',
-    detail: { ...figures, targetId, targetName, reason, ...reasonOf(reason) },
-  }))
+/** Targets that were busy when the plan was made: a later step of theirs is of the second try (Supplement §6, Dial). */
+export function busyTargets(steps: readonly StoryStep[]): ReadonlySet<unknown> {
+  const busy = steps.filter(({ step, detail }) => step === 'skipped' && detail?.reason === 'concurrency')
+  return new Set(busy.map(({ detail }) => detail?.targetId))
 }
 
-/** Step of a dial. */
-export function dialStep({ claim }: DataOf<'TargetDialed'>): StoryStep {
+/** One step for each skipped target. `busy` has the targets that are tried for the second time. */
+export function skipSteps(skipped: readonly Skip[], at: string, busy: ReadonlySet<unknown>): readonly StoryStep[] {
+  return skipped.map(({ targetId, targetName, reason, figures, ...skip }) => {
+    const sentence = reasonSentence(reason, skip.sentence)
+    const isSecond = busy.has(targetId)
+    return {
+      at,
+      step: 'skipped',
+      title: isSecond ? `Skipped ${targetName} again` : `Skipped ${targetName}`,
+      sentence: isSecond ? `Tried once more after the rest of the plan: ${sentence}` : sentence,
+      tone: 'warning',
+      detail: { ...figures, targetId, targetName, reason, ...reasonOf(reason) },
+    }
+  })
+}
+
+/** Step of a dial. `busy` has the targets that are tried for the second time. */
+export function dialStep({ claim }: DataOf<'TargetDialed'>, busy: ReadonlySet<unknown>): StoryStep {
   const { attempt, target, buyer, deliveryMode, ringSeconds, occurredAt } = claim
   const destination = maskDestination(claim.destination)
+  const sentence = `Ringing ${target.name} at ${destination} for up to ${pluralize(ringSeconds, 'second')}.`
   return {
     at: occurredAt,
     step: 'dial',
     title: `Dialling ${target.name}`,
-    sentence: `Ringing ${target.name} at ${destination} for up to ${pluralize(ringSeconds, 'second')}.`,
+    sentence: busy.has(target.id)
+      ? `${target.name} was busy when the plan was made and is free now. ${sentence}`
+      : sentence,
     tone: 'info',
     detail: { attemptNo: attempt, target, buyer, deliveryMode, destination, ringSeconds },
   }
@@ -203,33 +220,38 @@ export function endStep({ occurredAt, status, hungUpBy, talkSeconds, sentence }:
   return { at: occurredAt, step: 'ended', title: 'Call ended', sentence, tone: 'info', detail }
 }
 
+/** The sentence of books, and why a converted call pays nothing to its publisher. */
+function booksSentence(
+  { converted, payoutCents, sentence }: Pick<DataOf<'CallSettled'>, 'converted' | 'payoutCents' | 'sentence'>,
+  { payoutWithheld }: Terms,
+): string {
+  if (!converted || payoutCents > 0 || payoutWithheld === null) return sentence
+  return `${sentence} The payout is withheld: ${withheldBecause(payoutWithheld)}.`
+}
+
 /** Step of a settlement. */
-export function settlementStep({ occurredAt, converted, sentence, ...books }: DataOf<'CallSettled'>): StoryStep {
+export function settlementStep(data: DataOf<'CallSettled'>, terms: Terms): StoryStep {
+  const { occurredAt, converted, sentence: _sentence, ...books } = data
   const { source, reason, revenueCents, payoutCents } = books
   return {
     at: occurredAt,
     step: 'settled',
     title: converted ? 'Converted' : 'Settled',
-    sentence,
+    sentence: booksSentence(data, terms),
     tone: converted ? 'success' : 'info',
     detail: { converted, source, reason, revenueCents, payoutCents },
   }
 }
 
 /** Step of a change of the books after the settlement. */
-export function booksChangedStep({
-  occurredAt,
-  before,
-  converted,
-  sentence,
-  ...books
-}: DataOf<'BooksChanged'>): StoryStep {
+export function booksChangedStep(data: DataOf<'BooksChanged'>, terms: Terms): StoryStep {
+  const { occurredAt, before, converted, sentence: _sentence, ...books } = data
   const { source, reason, revenueCents, payoutCents, note } = books
   return {
     at: occurredAt,
     step: 'settled',
     title: converted && !before.converted ? 'Converted' : 'Books changed',
-    sentence,
+    sentence: booksSentence(data, terms),
     tone: converted ? 'success' : 'info',
     detail: { converted, source, reason, revenueCents, payoutCents, before, note },
   }

@@ -3,6 +3,7 @@ import type { CampaignStatus } from '../campaigns/campaign.ts'
 import { refuseCampaignTransition } from '../campaigns/campaign-transitions.ts'
 import { liveKeys } from '../supply/lane.ts'
 import { isDelivering } from '../supply/number.ts'
+import type { Publisher } from '../supply/publisher.ts'
 import type { WorkspaceState } from './workspace.ts'
 
 const stepKey = z.enum(['buyer', 'target', 'routing', 'number', 'publishers', 'funded', 'live'])
@@ -37,6 +38,8 @@ export interface LaunchFacts {
   /** Lanes on the campaign with a routing key that is not revoked. */
   readonly keyedLanes: number
   readonly lanes: number
+  /** Publishers with a lane on the campaign that are not live. */
+  readonly idlePublishers: readonly Pick<Publisher, 'name' | 'status'>[]
   readonly balanceCents: number
 }
 
@@ -129,6 +132,16 @@ const RULES: readonly Rule[] = [
   },
 ]
 
+/** What to know about a launch although it does not refuse it: optional steps that are open, publishers that are not live. */
+function warningsOf(steps: readonly z.infer<typeof checklistStep>[], { idlePublishers }: LaunchFacts): string[] {
+  const open = steps.filter(({ optional, done }) => optional && !done).map(({ sentence }) => sentence)
+  const idle = idlePublishers.map(
+    ({ name, status }) =>
+      `Publisher ${name} is not live (${status}): its pings are refused, and its calls earn it no payout.`,
+  )
+  return [...open, ...idle]
+}
+
 /** The go-live checklist; `blockers` are the sentences with which a launch would be refused. */
 export function checklistOf(facts: LaunchFacts) {
   const steps = RULES.map(({ key, label, required, optional, to, done, open, closed, blocker }) => {
@@ -142,9 +155,8 @@ export function checklistOf(facts: LaunchFacts) {
   const refusal = RULES.flatMap(({ blocker }) => blocker?.(facts) ?? [])
   const open = steps.filter(({ blocking }) => blocking).map(({ sentence }) => sentence)
   const blockers = refusal.length > 0 ? refusal : open
-  const warnings = steps.filter(({ optional, done }) => optional && !done).map(({ sentence }) => sentence)
   const canGoLive = blockers.length === 0
-  return { blockers, canGoLive, checklist: { ready: canGoLive, warnings, steps } }
+  return { blockers, canGoLive, checklist: { ready: canGoLive, warnings: warningsOf(steps, facts), steps } }
 }
 
 /** The launch facts of a campaign in the workspace's current state. */
@@ -153,6 +165,7 @@ export function launchFacts(state: WorkspaceState, campaignId: string, balanceCe
   const targets = plan.flatMap(({ targetId }) => state.targets.get(targetId) ?? [])
   const buyers = new Set(targets.map(({ buyerId }) => buyerId))
   const lanes = [...state.lanes.values()].filter((lane) => lane.campaignId === campaignId)
+  const senders = lanes.flatMap(({ publisherId }) => state.publishers.get(publisherId) ?? [])
   const keyed = lanes.filter(({ publisherId }) => liveKeys(state, publisherId, campaignId).length > 0)
   return {
     campaignId,
@@ -163,6 +176,7 @@ export function launchFacts(state: WorkspaceState, campaignId: string, balanceCe
     readyNumbers: state.numbers.count((number) => number.campaignId === campaignId && isDelivering(number)),
     keyedLanes: keyed.length,
     lanes: lanes.length,
+    idlePublishers: senders.filter(({ status }) => status !== 'live'),
     balanceCents,
   }
 }

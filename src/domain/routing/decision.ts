@@ -123,6 +123,12 @@ export const routingSettings = z.object({
 })
 export type RoutingSettings = Readonly<z.infer<typeof routingSettings>>
 
+/**
+ * Whether a call tries a target that was busy when the plan was made no second time: so did the calls before that rule,
+ * whose decisions are replayed as they were. Left out by calls of today.
+ */
+export const triesBusyOnce = z.literal(true).optional()
+
 /** Public reference of a call: `CA-` and its number in ten digits. */
 export function callRef(seq: number): string {
   return `CA-${String(seq).padStart(10, '0')}`

@@ -1,4 +1,5 @@
 import { Map as PersistentMap } from 'immutable'
+import type { z } from 'zod'
 import { defineEntity } from '../../kernel/entity.ts'
 import { createWindowedMap, deleteEntry, getEntry, setEntry, type WindowedMap } from '../shared/windowed-map.ts'
 import {
@@ -11,7 +12,7 @@ import {
 import { type CountedCall, countedCallOf, recountedCallOf } from './counted-call.ts'
 import { addCounts, type Counters, counterKey, NO_COUNTER } from './counters.ts'
 import { claimReleasedCounts, countsOf, type LedgerEvent } from './counts.ts'
-import type { Claim } from './decision.ts'
+import type { Claim, Planned } from './decision.ts'
 import { ledgerEvents, ledgerUpcasts } from './ledger-events.ts'
 import { addNotifiedCap, NO_NOTIFIED_CAPS, type NotifiedCaps } from './notified-caps.ts'
 import { isAwaitingSettlement, type OpenCall } from './open-call.ts'
@@ -82,6 +83,15 @@ function addSightings(callers: LedgerState['callers'], sightings: readonly Keyed
 
 const dialOf = ({ attempt, target, buyer, externalRef }: Claim): Dial => ({ attempt, target, buyer, externalRef })
 
+/** The targets that a call tries after its first, in order: the eligible ones, then once more those that were busy. */
+function restOfPlan({ plan, skipped, claim, inputs }: z.infer<typeof ledgerEvents.CallAdmitted>): readonly Planned[] {
+  if (!claim) return []
+  const reasons = new Map(skipped.map(({ targetId, reason }) => [targetId, reason]))
+  const eligible = plan.filter(({ targetId }) => targetId !== claim.target.id && !reasons.has(targetId))
+  const busy = inputs.triesBusyOnce ? [] : plan.filter(({ targetId }) => reasons.get(targetId) === 'concurrency')
+  return [...eligible, ...busy]
+}
+
 /** A target's health after one more failed dial; a caller who gave up is no failure of the target. */
 function applyFailure(state: LedgerState, targetId: string, failure: DialFailure): LedgerState {
   if (!isTargetFailure(failure.outcome)) return state
@@ -103,14 +113,13 @@ export const ledger = defineEntity({
   initial,
   evolve: {
     CallAdmitted: (state, event) => {
-      const { arrival, settings, plan, skipped, claim } = event.data
+      const { arrival, settings, claim } = event.data
       const { at } = event.meta
       const { callId } = arrival
-      const out = new Set([...skipped.map(({ targetId }) => targetId), claim?.target.id])
       const open: OpenCall = {
         arrival,
         settings,
-        plan: claim ? plan.filter(({ targetId }) => !out.has(targetId)) : [],
+        plan: restOfPlan(event.data),
         claim,
         connected: false,
         resetSince: false,

@@ -5,7 +5,7 @@ import type { CapScope } from './notified-caps.ts'
 export interface OpenCall {
   readonly arrival: Arrival
   readonly settings: RoutingSettings
-  /** Rest of the plan, in order. */
+  /** Rest of the plan, in order: last the targets that were busy at the arrival, which are tried once more. */
   readonly plan: readonly Planned[]
   /** The current dial, or the one that connected; null when no target is dialled. */
   readonly claim: Claim | null

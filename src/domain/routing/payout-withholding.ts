@@ -41,22 +41,46 @@ function isLaneDuplicate(lane: Lane, { caller, lastSeen, at }: TermsInput): bool
   return isInsideWindow(lastSeen(laneCallerKey(laneId(campaignId, publisherId), caller)), dedupeWindowSeconds, at)
 }
 
+interface WithholdingRule {
+  readonly reason: WithheldReason
+  readonly withholds: (lane: Lane, arriving: TermsInput) => boolean
+  /** The reason in plain words, the end of a sentence. */
+  readonly because: string
+}
+
 /** Reasons why a dialled call earns its publisher nothing, in this order (Supplement §4, lane rules on a dialled call). */
-const WITHHOLDING_RULES: readonly (readonly [WithheldReason, (lane: Lane, arriving: TermsInput) => boolean])[] = [
-  ['publisher_not_live', ({ publisherId }, { workspace }) => workspace.publishers.get(publisherId)?.status !== 'live'],
-  [
-    'lane_closed',
-    (lane, { campaign, at }) =>
+const WITHHOLDING_RULES: readonly WithholdingRule[] = [
+  {
+    reason: 'publisher_not_live',
+    withholds: ({ publisherId }, { workspace }) => workspace.publishers.get(publisherId)?.status !== 'live',
+    because: 'the publisher was not live when the call arrived',
+  },
+  {
+    reason: 'lane_closed',
+    withholds: (lane, { campaign, at }) =>
       !isOpen(lane.hoursSchedule, Date.parse(at), lane.timezone ?? campaign?.timezone ?? 'UTC'),
-  ],
-  [
-    'lane_state',
-    ({ states }, { callerState }) =>
+    because: "the call came outside the hours of the publisher's lane",
+  },
+  {
+    reason: 'lane_state',
+    withholds: ({ states }, { callerState }) =>
       states !== null && states.length > 0 && !(callerState && states.includes(callerState)),
-  ],
-  ['lane_capped', isCapped],
-  ['duplicate', isLaneDuplicate],
+    because: "the publisher's lane does not take callers from this state",
+  },
+  { reason: 'lane_capped', withholds: isCapped, because: "a cap of the publisher's lane was full" },
+  {
+    reason: 'duplicate',
+    withholds: isLaneDuplicate,
+    because: 'the publisher had sent this caller before, within the duplicate window of its lane',
+  },
 ]
+
+const BECAUSE = new Map(WITHHOLDING_RULES.map(({ reason, because }) => [reason, because]))
+
+/** Why a payout is withheld, in plain words, to end a sentence. */
+export function withheldBecause(reason: WithheldReason): string {
+  return BECAUSE.get(reason) ?? reason
+}
 
 /** The payout terms of a lane: its own, or those that it inherits. */
 export function payoutTermsOf(lane: Lane, campaign: Campaign): PayoutTerms {
@@ -65,5 +89,5 @@ export function payoutTermsOf(lane: Lane, campaign: Campaign): PayoutTerms {
 
 /** Why the lane withholds the payout of a call that arrives now; null when it pays. */
 export function payoutWithheld(lane: Lane, arriving: TermsInput): WithheldReason | null {
-  return WITHHOLDING_RULES.find(([, withholds]) => withholds(lane, arriving))?.[0] ?? null
+  return WITHHOLDING_RULES.find(({ withholds }) => withholds(lane, arriving))?.reason ?? null
 }

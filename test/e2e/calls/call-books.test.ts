@@ -136,20 +136,26 @@ it.each([
 })
 
 it.each([
-  ['paused', {}, 'publisher_not_live'],
-  ['shut', {}, 'lane_closed'],
-  ['states', { from: '+13105550123' }, 'lane_state'],
-  ['states', { from: null }, 'lane_state'],
-] as const)('a lane that may not send leaves the call unpaid: %s', async (name, sent, why) => {
-  const { call } = await main.playCall({ to: the.lines[name].e164, at: AT, script: converting, ...sent })
-  expect(call).toMatchObject({
-    converted: true,
-    revenueCents: 1_000,
-    payoutCents: 0,
-    profitCents: 1_000,
-    frozen: { payoutWithheld: why, payoutCents: 0 },
-  })
-})
+  ['paused', {}, 'publisher_not_live', 'the publisher was not live'],
+  ['shut', {}, 'lane_closed', 'outside the hours'],
+  ['states', { from: '+13105550123' }, 'lane_state', 'callers from this state'],
+  ['states', { from: null }, 'lane_state', 'callers from this state'],
+] as const)(
+  'a lane that may not send leaves the call unpaid, and the story says why: %s',
+  async (name, sent, why, words) => {
+    const { call, story } = await main.playCall({ to: the.lines[name].e164, at: AT, script: converting, ...sent })
+    expect(call).toMatchObject({
+      converted: true,
+      revenueCents: 1_000,
+      payoutCents: 0,
+      profitCents: 1_000,
+      frozen: { payoutWithheld: why, payoutCents: 0 },
+    })
+    const [arrived, settled] = [story.steps[0].sentence, story.steps.at(-1).sentence]
+    expect(arrived).toMatch(new RegExp(`The call earns its publisher no payout: .*${words}.*\\.$`))
+    expect(settled).toMatch(new RegExp(`The payout is withheld: .*${words}.*\\.$`))
+  },
+)
 
 it('a full lane leaves the call unpaid', async () => {
   const play = (to: string, from: string) => main.playCall({ to, from, at: AT, script: converting })

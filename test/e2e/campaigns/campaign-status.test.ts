@@ -26,6 +26,8 @@ async function world(writer: StreamWriter) {
     shelved: await line('Shelved'),
     freed: await line('Freed'),
   }
+  const publisherId = await main.publisher({ name: 'North' })
+  const sold = await main.line({ name: 'Sold' }, [desk], { publisherId, terms: {} })
   await main.act(assignNumber, { numberId: lines.freed.numberId, campaignId: null })
   await main.act(setCampaignStatus, { campaignId: lines.freed.campaignId, status: 'paused' })
   await archiveCampaign(main, lines.shelved)
@@ -35,7 +37,7 @@ async function world(writer: StreamWriter) {
   const reader = await main.apiKey({ scopes: ['campaigns:read'] })
   const other = await createTenantWorkspace(writer, { name: 'Other' })
   const foreign = await other.line({ name: 'Foreign' }, [await other.target(await other.buyer({ name: 'Theirs' }))])
-  return { main, ...lines, blocked, stuck, key, reader, foreign }
+  return { main, ...lines, publisherId, sold, blocked, stuck, key, reader, foreign }
 }
 
 const { it, describe, beforeAll, main, the, server } = suite('statuses of campaigns', world)
@@ -100,6 +102,20 @@ describe(documentLine('POST /api/tracking/campaigns/:id/status'), () => {
     expect(answer.body.campaign).toEqual(read.body.campaign)
     expect(answer.headers.get('etag')).toBe(read.headers.get('etag'))
     expect(shownFields(await set(id, { status: 'live' }))).toEqual(['live', true, null])
+  })
+
+  it('warns in the checklist of publishers that are not live, which blocks no launch', async () => {
+    const read = async () => (await main.console(`/api/tracking/campaigns/${the.sold.campaignId}`)).body.campaign
+    const move = (status: string) =>
+      send(main.console, `/api/tracking/publishers/${the.publisherId}/status`, { status })
+    const warning = (status: string) =>
+      `Publisher North is not live (${status}): its pings are refused, and its calls earn it no payout.`
+    expect(await read()).toMatchObject({ blockers: [], checklist: { warnings: [] } })
+    await move('paused')
+    expect(await read()).toMatchObject({ blockers: [], canGoLive: true, checklist: { warnings: [warning('paused')] } })
+    await move('review')
+    const relaunched = await set(the.sold.campaignId, { status: 'live' })
+    expect(relaunched.body.campaign.checklist.warnings).toEqual([warning('review')])
   })
 
   it('refuses a launch with the blockers that the checklist shows', async () => {

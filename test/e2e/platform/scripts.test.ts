@@ -9,7 +9,9 @@ async function world(writer: StreamWriter) {
   const buyer = await main.buyer({ name: 'Acme' })
   const busy = await main.target(buyer, { name: 'Busy desk' })
   const free = await main.target(buyer, { name: 'Free desk' })
-  return { main, busy, line: await main.line({ name: 'Solar' }, [busy, free]) }
+  const publisherId = await main.publisher({ name: 'Newcomer', status: 'paused' })
+  const terms = { payoutMode: 'fixed', payoutCents: 350 }
+  return { main, busy, line: await main.line({ name: 'Solar' }, [busy, free], { publisherId, terms }) }
 }
 
 const { it, main, the, server } = suite('scripts beside a running platform', world)
@@ -21,6 +23,8 @@ it('npm run explain replays the decisions on a call, and prints its waterfall', 
   expect(code, stderr).toBe(0)
   expect(stdout).toContain(`${call.ref}: ${story.summary.sentence}`)
   for (const { sentence } of story.steps) expect(stdout).toContain(sentence)
+  expect(call.frozen.payoutWithheld).toBe('publisher_not_live')
+  expect(stdout).toContain('The payout is withheld: the publisher was not live when the call arrived.')
   expect(stdout).toMatch(/route-call: same .*\n(.*\n)*.*fail-over: same/)
   expect(stdout).toMatch(/All \d+ decisions are reproduced\.\n$/)
 })

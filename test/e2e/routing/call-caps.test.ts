@@ -35,6 +35,8 @@ async function world(writer: StreamWriter) {
     owned: await target(booked, { name: 'Owned', capCountsOn: 'converted', durationThresholdSeconds: 30 }),
     narrow: await target(narrow, { name: 'Narrow desk' }),
     single1: await target(single, { name: 'Single desk' }),
+    desk: await target(acme, { name: 'Desk', concurrencyCap: 1 }),
+    third: await target(acme, { name: 'Third', endpoint: { destinationE164: '+13125550003' } }),
     rich: await target(rich, { name: 'Rich desk', revenueCents: 1_500 }),
   }
   const lines = {
@@ -49,6 +51,7 @@ async function world(writer: StreamWriter) {
     rich: await line({ name: 'Rich' }, [t.rich, t.second]),
     held: await line({ name: 'Held', bufferSeconds: 3_600 }, [t.held, t.second]),
     heldLater: await line({ name: 'Held at once' }, [t.held, t.second]),
+    desk: await line({ name: 'Desk' }, [t.desk, t.third]),
     owned: await line({ name: 'Owned', bufferSeconds: 3_600 }, [t.owned, t.second]),
   }
   return { main, t, lines }
@@ -84,6 +87,29 @@ it(`a concurrency cap of one lets one live call through (${documentCode('skip: c
     expect(calls.filter(({ call }) => call.target.name === name)).toHaveLength(1)
     expect((await main.playCall({ to })).call.target.name).toBe(name)
   }
+})
+
+it('a target that was busy when the plan was made is dialled after the last other target has failed', async () => {
+  const { e164: to } = the.lines.desk
+  const talking = await main.placeCall({ to, script: { [the.t.desk]: answerScript(20) } })
+  await waitUntil('The desk talks', async () => (await main.readCall(talking.body.callId)).call.answeredAt !== null)
+  // The second target rings for three seconds of the clock. Meanwhile the busy one becomes free.
+  const script = { [the.t.third]: [{ result: 'no_answer', afterSeconds: 24 }], [the.t.desk]: answerScript(1) }
+  const { body } = await main.placeCall({ to, speed: 8, script })
+  const freed = { method: 'PATCH', body: { concurrencyCap: 2 } } as const
+  expect((await main.console(`/api/tracking/targets/${the.t.desk}`, freed)).status).toBe(200)
+  const { call, story } = await waitUntil('The call ends', async () => {
+    const read = await main.readCall(body.callId)
+    return read.call.outcome !== 'live' && read
+  })
+  expect(call).toMatchObject({ status: 'completed', target: { name: 'Desk' }, attemptCount: 2 })
+  expect(skipsOf(story)).toEqual([['Desk', 'concurrency']])
+  expect(story.attempts.map(({ targetName, outcome }: Json) => [targetName, outcome])).toEqual([
+    ['Third', 'no_answer'],
+    ['Desk', 'answered'],
+  ])
+  const dials = story.steps.filter(({ step }: Json) => step === 'dial')
+  expect(dials[1].sentence).toMatch(/^Desk was busy when the plan was made and is free now\. Ringing Desk at /)
 })
 
 it(`a cap that counts at the dial is taken by a call that was not answered (${documentCode('skip: capped')})`, async () => {

@@ -94,6 +94,21 @@ describe('a call story', () => {
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
   })
 
+  it('says that a target was busy when the plan was made, and is skipped again', async () => {
+    const busy = callWorld(changeSteps.target({ concurrencyCap: 1 }), ...anotherTarget(1, {}, { priority: 200 }))
+    const { calls } = playCalls(busy, { overAfter: null }, { dials: [['busy', 2]], overAfter: 1 })
+    const docs = await project(callStory, recordedEvents(call, calls))
+    const { steps } = callStory.doc.parse(docs[nthCallId(2)])
+    const cap = 'Target Front desk has 1 of 1 calls in progress.'
+    expect(steps.slice(3, -2).map(({ title, sentence }) => [title, sentence])).toEqual([
+      ['Skipped Front desk', cap],
+      ['Dialling Target 1', 'Ringing Target 1 at •••1001 for up to 25 seconds.'],
+      ['Target 1 did not take the call', 'Target 1 was busy (SIP 486).'],
+      ['Skipped Front desk again', `Tried once more after the rest of the plan: ${cap}`],
+      ['No target answered', '1 target of campaign Solar West was dialled and none answered.'],
+    ])
+  })
+
   it('has no plan for a call refused at a gate, and names the gate', async () => {
     const blocking = callWorld(changeSteps.campaign({ anonymousPolicy: 'block' }))
     const story = await storyOf({ caller: null, dials: [], overAfter: 1 }, blocking)

@@ -93,6 +93,13 @@ describe('an admitted call', () => {
     expect(numberPoolId).toBeNull()
   })
 
+  it('reads version 3 of an admission as one that tries busy targets once; a new one does not name that rule', () => {
+    const data = ledgerEvents.CallAdmitted.parse(decisionEvent(routeArrival(world)).data)
+    const lifted = upcast(ledger, { type: 'CallAdmitted', version: 3, data })
+    expect(lifted.data).toEqual({ ...data, inputs: { ...data.inputs, triesBusyOnce: true } })
+    expect(data.inputs).not.toHaveProperty('triesBusyOnce')
+  })
+
   it('is numbered after the last call, admitted or refused', () => {
     const refused = routeArrival(callWorld(changeSteps.campaign({ anonymousPolicy: 'block' })), { caller: null })
     const second = routeArrival(world, { callId: nthCallId(2) }, refused.events)

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { countAnswer } from '../../../commands/routing/count-answer.ts'
 import { failOver } from '../../../commands/routing/fail-over.ts'
 import { releaseCall } from '../../../commands/routing/release-call.ts'
+import { routeCall } from '../../../commands/routing/route-call.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { targetCallerKey } from '../../../src/domain/routing/callers.ts'
 import { counterOf } from '../../../src/domain/routing/counters.ts'
@@ -14,6 +15,7 @@ import {
   type CallWorld,
   callWorld,
   changeSteps,
+  DIALED,
   instantAfter,
   nthCallId,
   routeArrival,
@@ -88,7 +90,7 @@ describe('fail-over', () => {
     ])
   })
 
-  it('never claims a target that was skipped at planning, whatever has changed since', () => {
+  it('never claims a target that was skipped at planning for another reason than concurrency', () => {
     const three = callWorld(
       ...anotherTarget(1, { states: ['NY'] }, { priority: 200 }),
       ...anotherTarget(2, {}, { priority: 300 }),
@@ -199,6 +201,102 @@ describe('fail-over', () => {
     fails(routeArrival(counting).events, {}, counting).gives([
       { type: 'ClaimReleased' },
       { type: 'PlanSpent', data: { skipped: [{ reason: 'buyer_capped' }] } },
+    ])
+  })
+})
+
+describe('fail-over of a call with targets that were busy when its plan was made', () => {
+  const [earlier, later] = [nthCallId(1), nthCallId(2)]
+  const one = changeSteps.target({ concurrencyCap: 1 })
+  const busyFirst = callWorld(...second, one)
+  const claimedTarget = (name: string, attempt: number, seconds: number) => ({
+    type: 'TargetClaimed',
+    data: { claim: { attempt, target: { name }, occurredAt: instantAfter(seconds) } },
+  })
+
+  /** Two calls: the earlier one holds the first target, so the plan of the later one passes it over. */
+  function twoCalls(busy: CallWorld, sent: object = {}) {
+    const first = routeArrival(busy).events
+    const both = routeArrival(busy, { callId: later, ...sent }, first)
+    both.gives([{ type: 'CallAdmitted', data: { skipped: [{ targetName: 'Front desk', reason: 'concurrency' }] } }])
+    return both.events
+  }
+  const endEarlier = (events: readonly NewEvent[]) =>
+    given(ledger, events).when(releaseCall, { callId: earlier, connected: false, occurredAt: instantAfter(5) }).events
+
+  it('tries them once more after the last other target has failed, in the order of the plan', () => {
+    const both = callWorld(
+      one,
+      ...anotherTarget(1, {}, { priority: 200 }),
+      ...anotherTarget(2, { concurrencyCap: 1 }, { priority: 50 }),
+      ...anotherTarget(3, {}, { priority: 300 }),
+    )
+    const zeroth = routeArrival(both, { callId: nthCallId(3) }).events
+    const arrived = routeArrival(both, { callId: later }, routeArrival(both, {}, zeroth).events)
+    arrived.gives([
+      { type: 'CallAdmitted', data: { skipped: [{ targetName: 'Target 2' }, { targetName: 'Front desk' }] } },
+    ])
+    const released = [nthCallId(3), earlier].reduce(
+      (events, callId) =>
+        given(ledger, events).when(releaseCall, { callId, connected: false, occurredAt: instantAfter(5) }).events,
+      arrived.events,
+    )
+    let events = released
+    for (const [attempt, next] of ['Target 3', 'Target 2', 'Front desk'].entries()) {
+      const failed = fails(events, { callId: later, attempt: attempt + 1, seconds: 10 * (attempt + 1) }, both)
+      failed.gives([{ type: 'ClaimReleased' }, claimedTarget(next, attempt + 2, 10 * (attempt + 1))])
+      events = failed.events
+    }
+    fails(events, { callId: later, attempt: 4, seconds: 40 }, both).gives([
+      { type: 'ClaimReleased' },
+      { type: 'PlanSpent', data: { skipped: [], unrouted: { reason: 'all_targets_failed' } } },
+    ])
+  })
+
+  it('looks at one that is still busy once, and records why it is skipped', () => {
+    fails(twoCalls(busyFirst), { callId: later }, busyFirst).gives([
+      { type: 'ClaimReleased' },
+      {
+        type: 'PlanSpent',
+        data: {
+          skipped: [{ targetName: 'Front desk', reason: 'concurrency' }],
+          unrouted: { reason: 'all_targets_failed', sentence: expect.stringContaining('1 target of campaign') },
+        },
+      },
+    ])
+  })
+
+  it('exceeds no cap that has filled meanwhile', () => {
+    const events = endEarlier(twoCalls(busyFirst))
+    const filled = given(ledger, events).when(
+      routeCall,
+      { callId: nthCallId(4), carrierCallId: 'carrier-4', to: DIALED, caller: CALLER, occurredAt: instantAfter(6) },
+      { reads: busyFirst.reads },
+    )
+    filled.gives([{ type: 'CallAdmitted', data: { claim: { target: { name: 'Front desk' } } } }])
+    fails(filled.events, { callId: later }, busyFirst).gives([
+      { type: 'ClaimReleased' },
+      { type: 'PlanSpent', data: { skipped: [{ reason: 'concurrency' }] } },
+    ])
+  })
+
+  it.each([
+    [89, [{ type: 'ClaimReleased' }, claimedTarget('Front desk', 2, 89)]],
+    [
+      89.001,
+      [
+        { type: 'ClaimReleased' },
+        { type: 'PlanSpent', data: { skipped: [], unrouted: { sentence: expect.stringContaining('1 target left') } } },
+      ],
+    ],
+  ])('%d seconds into a budget of 90', (seconds, expected) => {
+    fails(endEarlier(twoCalls(busyFirst)), { callId: later, seconds }, busyFirst).gives(expected)
+  })
+
+  it('does not try them again where the call was routed before that rule', () => {
+    fails(endEarlier(twoCalls(busyFirst, { triesBusyOnce: true })), { callId: later }, busyFirst).gives([
+      { type: 'ClaimReleased' },
+      { type: 'PlanSpent', data: { skipped: [] } },
     ])
   })
 })

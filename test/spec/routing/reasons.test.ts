@@ -37,7 +37,7 @@ describe('a reason', () => {
       sentence: 'Closed.',
       figures: {},
     } as const
-    expect(skipSteps([skip], NOW)).toMatchObject([
+    expect(skipSteps([skip], NOW, new Set())).toMatchObject([
       { title: 'Skipped Desk', detail: { reason: 'closed', label: 'Outside target hours', owner: 'target' } },
     ])
   })

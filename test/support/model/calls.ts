@@ -57,15 +57,21 @@ function search(model: Model, call: CallModel, at: number): SearchModel {
   return endSearch(call, skipped)
 }
 
-/** The first search checks the whole plan: ineligible targets leave it, even those behind the claimed one. */
+/**
+ * The first search checks the whole plan: ineligible targets leave it, even those behind the claimed one. Those at their
+ * concurrency limit come once more after all others (Supplement §6, Dial).
+ */
 function planAndSearch(model: Model, call: CallModel, at: number): SearchModel {
+  const whole = call.plan
   const reasons = new Map(call.plan.map(({ target }) => [target, skipReason(model, target, { call, at })]))
   const found = search(model, call, at)
   const out = call.plan.flatMap(({ target }) => {
     const reason = reasons.get(target) ?? null
     return reason === null ? [] : [[target, reason] as const]
   })
-  call.plan = call.plan.filter(({ target }) => (reasons.get(target) ?? null) === null)
+  const busy = whole.filter(({ target }) => reasons.get(target) === 'concurrency')
+  call.busyAtFirst = busy.map(({ target }) => target)
+  call.plan = [...call.plan.filter(({ target }) => (reasons.get(target) ?? null) === null), ...busy]
   call.skips.push(...out.map(([, reason]) => reason))
   return { ...found, skipped: [...found.skipped, ...out] }
 }
@@ -127,6 +133,7 @@ export function arrive(model: Model, arriving: ArrivalModel, order: readonly str
       deadline: at + (campaign?.failoverBudgetSeconds ?? 0) * SECOND,
     },
     plan: [],
+    busyAtFirst: [],
     claims: [],
     skips: [],
     unrouted: passage.reason,

@@ -3,6 +3,7 @@ import type { Conversion } from './books.ts'
 import * as edits from './edits.ts'
 import {
   advanceCall,
+  callBusyTarget,
   type DialScript,
   type ModelRun,
   openCalls,
@@ -48,13 +49,11 @@ const edge = fc.constantFrom('hour' as const, 'day' as const, 'month' as const)
 const seconds = (max: number) =>
   fc.tuple(fc.integer({ min: 0, max }), fc.constantFrom(0, 0, 499, 500)).map(([whole, ms]) => whole * 1_000 + ms)
 
+const dialEnd = fc.constantFrom('no_answer' as const, 'busy' as const, 'rejected' as const, 'failed' as const)
 const dial: fc.Arbitrary<DialScript> = fc.record({
   end: fc.oneof(
     { weight: 4, arbitrary: fc.constant('answer' as const) },
-    {
-      weight: 5,
-      arbitrary: fc.constantFrom('no_answer' as const, 'busy' as const, 'rejected' as const, 'failed' as const),
-    },
+    { weight: 5, arbitrary: dialEnd },
     { weight: 1, arbitrary: fc.constantFrom('gives_up' as const, 'unavailable' as const) },
   ),
   ringMs: seconds(40),
@@ -105,6 +104,7 @@ function oneSetting<Settings>(arbitraries: { readonly [K in keyof Settings]: fc.
 /** The steps and how often each is taken. */
 const WEIGHED: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
   [40, step('playCall', fc.tuple(script), playCall)],
+  [2, step('callBusyTarget', fc.tuple(fc.record(called), caller, dialEnd), callBusyTarget)],
   [8, step('startCall', fc.tuple(fc.record(called)), startCall)],
   [16, step('goOn', fc.tuple(fc.nat(5), dial, by), advanceCall, (line) => openCalls(line).length > 0)],
   [8, step('wait', fc.tuple(fc.oneof(seconds(40), seconds(7_300)), fc.option(edge, { freq: 2 })), wait)],

@@ -23,10 +23,16 @@ export const COVERAGE: readonly string[] = [
   ...named('ended', callStatus.extract(ENDS).options),
   ...named('converted', ['duration', 'postback', 'manual']),
   ...named('capped', WINDOWS),
-  ...named('call', ['waits for its buffer', 'crosses midnight', 'corrected', 'counted before a reset']),
+  ...named('call', [
+    'waits for its buffer',
+    'crosses midnight',
+    'corrected',
+    'counted before a reset',
+    'dialled a target busy at first',
+  ]),
 ]
 
-function ofCall({ unrouted, skips, terms, end, source, at, settledAt, corrections, claims }: CallModel) {
+function ofCall({ unrouted, skips, terms, end, source, at, settledAt, corrections, claims, busyAtFirst }: CallModel) {
   return [
     ...named('skipped', skips),
     ...(unrouted === null ? [] : named('unrouted', [unrouted])),
@@ -37,6 +43,7 @@ function ofCall({ unrouted, skips, terms, end, source, at, settledAt, correction
     ...(end && dayOf(end.at) !== dayOf(at) ? ['call: crosses midnight'] : []),
     ...(Object.keys(corrections).length > 0 ? ['call: corrected'] : []),
     ...(claims.some(({ capsReset }) => capsReset) ? ['call: counted before a reset'] : []),
+    ...(claims.some(({ target }) => busyAtFirst.includes(target)) ? ['call: dialled a target busy at first'] : []),
   ]
 }
 

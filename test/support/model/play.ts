@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { CarrierNotice } from '../../../src/ports/carrier.ts'
 import { answeredClaim } from './books.ts'
 import { answer, arrive, catchUp, type FailureModel, fail, hangUp, ringingClaim } from './calls.ts'
-import type { ModelAndSystem } from './edits.ts'
+import { editTarget, type ModelAndSystem } from './edits.ts'
 import { decisionOf, expectArrival, expectSearch } from './expectations.ts'
 import { orderProblem } from './plan.ts'
 import { type CallModel, type DialEnd, dayOf, hourOf, iso, monthOf, need } from './state.ts'
@@ -171,6 +171,27 @@ export async function playCall(line: ModelRun, script: ScriptedCall): Promise<vo
 /** Starts a call that goes on step by step. */
 export async function startCall(line: ModelRun, called: AnnouncedCall): Promise<void> {
   await announce(line, called, line.model.now)
+}
+
+/**
+ * A call finds the target of an earlier one busy: the earlier one ends, then the dials of the later one fail until its plan
+ * is spent.
+ */
+export async function callBusyTarget(
+  line: ModelRun,
+  called: AnnouncedCall,
+  laterCaller: string | null,
+  end: DialEnd,
+): Promise<void> {
+  const { now } = line.model
+  const earlier = await announce(line, called, now)
+  const claim = ringingClaim(earlier)
+  if (claim) await editTarget(line, claim.target, { concurrencyCap: 1 })
+  const later = await announce(line, { ...called, caller: laterCaller }, now)
+  await endCall(line, earlier, 'caller', now)
+  while (ringingClaim(later)) await failDial(line, later, { end, ringMs: 0, retryAfterSeconds: null }, now)
+  await endCall(line, later, 'platform', now)
+  await runDueWork(line)
 }
 
 export const openCalls = ({ model }: Pick<ModelAndSystem, 'model'>) => model.calls.filter(({ end }) => end === null)

@@ -160,6 +160,8 @@ export interface CallModel {
   }
   /** The rest of the plan. */
   plan: readonly PlannedModel[]
+  /** Targets that were at their concurrency limit when the plan was made. */
+  busyAtFirst: readonly string[]
   readonly claims: ClaimModel[]
   /** The reasons for skipped targets. */
   readonly skips: string[]
