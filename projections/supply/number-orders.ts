@@ -6,10 +6,11 @@ import { id } from '../../src/kernel/wire.ts'
 /** Orders of numbers, by id; by the request's own id across workspaces. */
 export const numberOrders = defineProjection({
   name: 'number-orders',
-  version: 1,
+  // 2: the staff's list of orders in review, over all workspaces.
+  version: 2,
   events: orderEvents,
   doc: numberOrder.omit({ id: true }).extend({ workspaceId: id }),
-  indexes: [{ workspaceId: 1, createdAt: -1 }, { requestId: 1 }],
+  indexes: [{ workspaceId: 1, createdAt: -1 }, { requestId: 1 }, { createdAt: -1 }, { status: 1, createdAt: -1 }],
   key: (event) => (event.type === 'NumberOrderPlaced' ? event.data.order.id : event.data.orderId),
   create: {
     NumberOrderPlaced(event) {

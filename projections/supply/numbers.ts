@@ -12,7 +12,8 @@ import { id } from '../../src/kernel/wire.ts'
 /** Tracking numbers, by id; by E.164 across workspaces, for calls that arrive. */
 export const numbers = defineProjection({
   name: 'numbers',
-  version: 1,
+  // 2: the staff's list of requested releases, over all workspaces.
+  version: 2,
   events: numberEvents,
   doc: trackingNumber.omit({ id: true }).extend({ workspaceId: id }),
   indexes: [
@@ -21,6 +22,8 @@ export const numbers = defineProjection({
     { workspaceId: 1, campaignId: 1 },
     { workspaceId: 1, publisherId: 1 },
     { e164: 1 },
+    { createdAt: -1 },
+    { releaseRequestedAt: -1 },
   ],
   key: (event) => (event.type === 'NumberProvisioned' ? event.data.number.id : event.data.numberId),
   create: {

@@ -64,6 +64,8 @@ import { getNumberOrder } from '../../queries/supply/get-number-order.ts'
 import { getPool } from '../../queries/supply/get-pool.ts'
 import { getPublisher } from '../../queries/supply/get-publisher.ts'
 import { getRoutingKey } from '../../queries/supply/get-routing-key.ts'
+import { listAdministeredNumberOrders } from '../../queries/supply/list-administered-number-orders.ts'
+import { listAdministeredNumbers } from '../../queries/supply/list-administered-numbers.ts'
 import { listLanes } from '../../queries/supply/list-lanes.ts'
 import { listNumberOrders } from '../../queries/supply/list-number-orders.ts'
 import { listNumbers } from '../../queries/supply/list-numbers.ts'
@@ -167,6 +169,8 @@ export const queries: readonly AnyQuery<QueryPorts>[] = [
   listTargets,
   listUsers,
   getAdministeredWorkspace,
+  listAdministeredNumberOrders,
+  listAdministeredNumbers,
   listWorkspaces,
   listVerticals,
   liveCalls,

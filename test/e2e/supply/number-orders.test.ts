@@ -105,4 +105,52 @@ describe('POST /api/operator/orders/:id', () => {
   })
 })
 
+describe('GET /api/operator/orders', () => {
+  const listed = (query: string, ask = staff) => ask(`/api/operator/orders${query}`)
+  const ours = () => `workspaceId=${the.main.workspaceId}`
+
+  it('lists the orders of every workspace that are in review, until staff decides', async () => {
+    const bought = await growth.buy({ endsWith: '0002' }, { label: 'Papers', tags: ['legal'] })
+    const { id, e164 } = bought.body.order
+    const theirs = (await createNumberClient(other.console).buy({ endsWith: '0002' })).body.order.id
+    const { status, body, text } = await listed('?status=review&pageSize=200')
+    expect(status, text).toBe(200)
+    const rowOf = (orderId: string) => body.data.find((row: Json) => row.id === orderId)
+    expect(rowOf(id)).toMatchObject({
+      e164,
+      status: 'review',
+      label: 'Papers',
+      tags: ['legal'],
+      setupCents: 100,
+      carrierOrderId: expect.any(String),
+      userId: expect.any(String),
+      workspace: { id: the.main.workspaceId, name: 'Growth' },
+    })
+    expect(rowOf(theirs).workspace).toEqual({ id: the.other.workspaceId, name: 'Other' })
+    for (const order of body.data) expect(order.status).toBe('review')
+    await staff(`/api/operator/orders/${id}`, { method: 'POST', body: { status: 'failed', error: 'Refused.' } })
+    const left = await listed(`?status=review&${ours()}&pageSize=200`)
+    expect(left.body.data.map((row: Json) => row.id)).not.toContain(id)
+    const failed = await listed(`?status=failed&${ours()}&q=Papers`)
+    expect(failed.body.data).toMatchObject([{ id, error: 'Refused.' }])
+  })
+
+  it('pages the list, and refuses bad parameters and every other credential', async () => {
+    const all = (await listed(`?${ours()}&pageSize=200`)).body.data.map(({ id }: Json) => id)
+    const { body } = await listed(`?${ours()}&page=2&pageSize=1`)
+    expect(body).toMatchObject({ page: 2, pageSize: 1, total: all.length, totalPages: all.length })
+    expect(body.data.map(({ id }: Json) => id)).toEqual([all[1]])
+    for (const [name, value] of Object.entries({ status: 'lost', workspaceId: 'nonsense', page: '0', pageSize: 'x' })) {
+      const answer = await listed(`?${name}=${value}`)
+      expect([answer.status, answer.body.error.code, Object.keys(answer.body.error.details)]).toEqual([
+        400,
+        'validation_error',
+        [name],
+      ])
+    }
+    for (const ask of [main.console, main.rest, client('operator-token-of-another-platform'), client(null)])
+      expect((await listed('', ask)).status).toBe(401)
+  })
+})
+
 it('the money of all orders adds up', () => growth.balanced(OPENING_BALANCE_CENTS))

@@ -186,7 +186,8 @@ describe(documentLine('POST /api/tracking/numbers/:id/release'), () => {
     const { numberId } = the.theirs
     const label = await lapsed(`/api/tracking/numbers/${numberId}`, { method: 'PATCH', body: { label: 'No' } })
     expect([label.status, label.body.error.code]).toEqual([402, 'subscription_inactive'])
-    expect((await createNumberClient(lapsed).search()).status).toBe(402)
+    const theirs = createNumberClient(lapsed)
+    expect([(await theirs.search()).status, (await theirs.buy()).status]).toEqual([200, 402])
     expect((await release(numberId, lapsed)).status).toBe(200)
     expect((await release(numberId, lapsed)).status).toBe(409)
   })
@@ -220,6 +221,64 @@ describe('the platform’s staff', () => {
     expect(again.e164).toBe(number.e164)
     const back = await buyer.purchase(buyer.purchaseBody(again, { label: 'Back' }))
     expect([back.status, back.body.number?.id === number.id]).toEqual([201, false])
+  })
+
+  const listed = (query: string, ask: ApiClient = staff) => ask(`/api/operator/numbers${query}`)
+
+  it('lists the numbers of every workspace whose release was requested, until it is completed', async () => {
+    const { numberId, e164 } = await the.main.number({ label: 'Leaving' })
+    const theirs = await the.lapsed.number({ label: 'Leaving too' })
+    const waiting = async () => {
+      const { status, body, text } = await listed('?releaseRequested=true&q=Leaving&sort=e164&dir=asc')
+      expect(status, text).toBe(200)
+      return body
+    }
+    expect((await waiting()).total).toBe(0)
+    await release(numberId)
+    await release(theirs.numberId, lapsed)
+    const rows: readonly Json[] = (await waiting()).data
+    const workspaceOf = (id: string) => rows.find((row) => row.id === id)?.workspace
+    expect(rows).toHaveLength(2)
+    expect(workspaceOf(theirs.numberId)).toEqual({ id: the.lapsed.workspaceId, name: 'Lapsed' })
+    expect(rows.find(({ id }) => id === numberId)).toMatchObject({
+      e164,
+      label: 'Leaving',
+      status: 'active',
+      monthlyCents: expect.any(Number),
+      releaseRequestedAt: expect.stringMatching(/Z$/),
+      campaignId: null,
+      workspace: { id: the.main.workspaceId, name: 'Main' },
+    })
+    const notAsked = await listed(`?releaseRequested=false&workspaceId=${the.main.workspaceId}&pageSize=200`)
+    expect(notAsked.body.data.map(({ id }: Json) => id)).not.toContain(numberId)
+    expect(notAsked.body.data.map(({ id }: Json) => id)).toContain(the.spare.numberId)
+    await complete(numberId)
+    expect((await waiting()).data.map(({ id }: Json) => id)).toEqual([theirs.numberId])
+    const done = await listed('?releaseRequested=true&status=released&q=Leaving')
+    expect(done.body.data.map(({ id }: Json) => id)).toEqual([numberId])
+  })
+
+  it('pages the list, and refuses bad parameters and every other credential', async () => {
+    const own = `?workspaceId=${the.main.workspaceId}&sort=e164&dir=asc`
+    const all = (await listed(`${own}&pageSize=200`)).body.data.map(({ id }: Json) => id)
+    expect(all.length).toBeGreaterThan(2)
+    const { body } = await listed(`${own}&page=2&pageSize=1`)
+    expect(body).toMatchObject({ page: 2, pageSize: 1, total: all.length, totalPages: all.length })
+    expect(body.data.map(({ id }: Json) => id)).toEqual([all[1]])
+    for (const [name, value] of Object.entries({
+      releaseRequested: 'maybe',
+      status: 'lost',
+      workspaceId: 'nonsense',
+      page: '0',
+      pageSize: '1.5',
+      q: 'a'.repeat(41),
+    })) {
+      const answer = await listed(`?${name}=${value}`)
+      expect([name, ...refused(answer).slice(0, 2)]).toEqual([name, 400, 'validation_error'])
+      expect(Object.keys(answer.body.error.details)).toEqual([name])
+    }
+    for (const ask of [main.console, byKey, client('operator-token-of-another-platform'), client(null)])
+      expect((await listed('', ask)).status).toBe(401)
   })
 
   it('moves a number along its machine, and calls follow', async () => {

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { workspaces } from '../../projections/access/workspaces.ts'
+import { numberOrders } from '../../projections/supply/number-orders.ts'
+import { SEARCH } from '../../src/domain/shared/limits.ts'
+import { numberOrder, orderStatus } from '../../src/domain/supply/number-order.ts'
+import { defineQuery } from '../../src/kernel/query.ts'
+import { id, pageOf } from '../../src/kernel/wire.ts'
+import type { QueryPorts } from '../../src/ports/query-ports.ts'
+import { readPage } from '../shared/documents.ts'
+import { listQuery, pageOptions, pageResponse } from '../shared/listing.ts'
+import { numberFilter } from '../shared/number-search.ts'
+import { withWorkspaces, workspaceReference } from '../shared/workspace-reference.ts'
+
+/** Orders of numbers of every workspace, for the platform's staff: with `status=review`, those that wait for a decision. */
+export const listAdministeredNumberOrders = defineQuery({
+  name: 'list-administered-number-orders',
+  summary: 'List orders of numbers of every workspace, such as those in review',
+  mounts: [{ surface: 'operator', path: '/api/operator/orders' }],
+  params: z.object({}),
+  query: z.object({
+    q: z.string().max(SEARCH.number).optional(),
+    status: orderStatus.optional(),
+    workspaceId: id.optional(),
+    ...listQuery(['createdAt', 'updatedAt', 'e164', 'status']),
+  }),
+  response: pageOf(numberOrder.extend({ workspace: workspaceReference })),
+  reads: [numberOrders, workspaces],
+  async run({ views }: QueryPorts, { query }) {
+    const { q, status, workspaceId } = query
+    const filter = { ...(workspaceId && { workspaceId }), ...(status && { status }), ...numberFilter(q) }
+    const { docs, total } = await readPage(views, numberOrders, filter, pageOptions(query))
+    return pageResponse(await withWorkspaces(views, docs), query, total)
+  },
+})
