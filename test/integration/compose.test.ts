@@ -1,0 +1,147 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, test } from 'vitest'
+import { parse } from 'yaml'
+import { z } from 'zod'
+
+const ROOT = join(import.meta.dirname, '../..')
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+
+const texts = z.array(z.string()).default([])
+const service = z.object({
+  image: z.string(),
+  build: z.string().optional(),
+  user: z.string().optional(),
+  read_only: z.boolean().optional(),
+  cap_drop: texts,
+  cap_add: texts,
+  security_opt: texts,
+  privileged: z.boolean().optional(),
+  tmpfs: texts,
+  volumes: texts,
+  ports: texts,
+  networks: texts,
+  network_mode: z.string().optional(),
+  environment: z.record(z.string(), z.union([z.string(), z.number()])).default({}),
+})
+
+const source = read('docker-compose.yml')
+const compose = z
+  .object({
+    services: z.record(z.string(), service),
+    networks: z.record(z.string(), z.object({ internal: z.boolean().optional() }).nullable()),
+    volumes: z.record(z.string(), z.unknown()),
+  })
+  .parse(parse(source, { merge: true }))
+
+const names = Object.keys(compose.services)
+const serviceOf = (name: string) => service.parse(compose.services[name])
+
+const DATABASES = ['eventstore', 'mongo']
+const PLATFORM = ['command-api', 'query-api', 'projector', 'worker']
+/** Images whose digest could not be looked up: their tag names one version. */
+const BY_VERSION = ['eventstore/eventstore:23.10.0-bookworm-slim']
+const BY_DIGEST = /^[\w./-]+:\d+(?:\.\d+)+[\w.-]*@sha256:[0-9a-f]{64}$/
+/** Capabilities that an image names in the file of its program. */
+const CAPABILITIES: Readonly<Record<string, readonly string[]>> = { proxy: ['NET_BIND_SERVICE'] }
+
+/** The services that share a network with a service. */
+const neighboursOf = (name: string) =>
+  names.filter(
+    (other) => other !== name && serviceOf(other).networks.some((one) => serviceOf(name).networks.includes(one)),
+  )
+
+test('the services are those that these rules know', () => {
+  expect(names.toSorted()).toEqual(['proxy', ...PLATFORM, ...DATABASES].toSorted())
+})
+
+describe.each(names)('the container of %s', (name) => {
+  const one = serviceOf(name)
+
+  it('writes to volumes and to memory alone', () => {
+    expect(one.read_only).toBe(true)
+    for (const volume of one.volumes) {
+      const [from = '', , mode] = volume.split(':')
+      // What is mounted from the working directory is configuration.
+      if (from.startsWith('.')) expect(mode).toBe('ro')
+      else expect(Object.keys(compose.volumes)).toContain(from)
+    }
+  })
+
+  it('has no privileges, and gains none', () => {
+    expect(one.privileged ?? false).toBe(false)
+    expect(one.cap_drop).toEqual(['ALL'])
+    expect(one.cap_add).toEqual(CAPABILITIES[name] ?? [])
+    expect(one.security_opt).toEqual(['no-new-privileges:true'])
+  })
+
+  it('has an image that is pinned, or is built here', () => {
+    if (one.build !== undefined) expect(one.image).toBe('ringledger')
+    else if (!BY_VERSION.includes(one.image)) expect(one.image).toMatch(BY_DIGEST)
+  })
+
+  it('is on networks of its own, not on the default one nor on that of the machine', () => {
+    expect(one.network_mode).toBeUndefined()
+    expect(one.networks).not.toEqual([])
+    expect(Object.keys(compose.networks)).toEqual(expect.arrayContaining(one.networks))
+  })
+})
+
+describe('networks', () => {
+  it('the proxy reaches the APIs alone', () => {
+    expect(neighboursOf('proxy').toSorted()).toEqual(['command-api', 'query-api'])
+  })
+
+  it.each(DATABASES)('%s is reached by the platform alone, and reaches nobody outside', (name) => {
+    expect(neighboursOf(name).toSorted()).toEqual(PLATFORM.toSorted())
+    for (const network of serviceOf(name).networks) expect(compose.networks[network]?.internal).toBe(true)
+  })
+
+  it('the projector, which calls nobody, cannot', () => {
+    for (const network of serviceOf('projector').networks) expect(compose.networks[network]?.internal).toBe(true)
+  })
+
+  it('the machine opens one port, to itself', () => {
+    expect(names.flatMap((name) => serviceOf(name).ports)).toEqual(['127.0.0.1:8080:8080'])
+    expect(serviceOf('proxy').ports).toHaveLength(1)
+  })
+})
+
+describe('MongoDB', () => {
+  const { environment, volumes } = serviceOf('mongo')
+
+  it('has a root whose password the environment must name', () => {
+    expect(environment.MONGO_INITDB_ROOT_USERNAME).toBe('root')
+    expect(environment.MONGO_INITDB_ROOT_PASSWORD).toMatch(/^\$\{MONGO_ROOT_PASSWORD:\?/)
+  })
+
+  it.each(PLATFORM)('%s signs in as a user of the one database', (name) => {
+    const url = String(serviceOf(name).environment.READ_STORE_URL)
+    expect(url).toMatch(/^mongodb:\/\/ringledger:\$\{MONGO_PASSWORD:\?[^}]+\}@mongo:27017\/ringledger$/)
+  })
+
+  it('makes that user, which may read and write this database and no other', () => {
+    const [file] = volumes.flatMap((volume) => volume.match(/^\.\/(.+):\/docker-entrypoint-initdb\.d\//)?.[1] ?? [])
+    const users: unknown[] = []
+    const db = { getName: () => environment.MONGO_INITDB_DATABASE, createUser: (user: unknown) => users.push(user) }
+    new Function('db', 'process', read(file ?? ''))(db, { env: { MONGO_PASSWORD: 'pass' } })
+    expect(users).toEqual([{ user: 'ringledger', pwd: 'pass', roles: [{ role: 'readWrite', db: 'ringledger' }] }])
+    expect(environment.MONGO_PASSWORD).toBe('${'.concat('MONGO_PASSWORD}'))
+  })
+})
+
+test('the image of the platform is built on a pinned one, and does not run as root', () => {
+  const lines = read('Dockerfile').split('\n')
+  const bases = lines.filter((line) => line.startsWith('FROM '))
+  expect(bases).toHaveLength(1)
+  for (const base of bases) expect(base.slice('FROM '.length)).toMatch(BY_DIGEST)
+  const version = z.object({ dependencies: z.record(z.string(), z.string()) }).parse(JSON.parse(read('package.json')))
+  expect(bases[0]).toContain(`node:${version.dependencies.node}-slim@`)
+  expect(lines.filter((line) => line.startsWith('USER '))).toEqual(['USER node'])
+})
+
+test('.env.example names every variable that the services require', () => {
+  const required = [...source.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name)
+  expect(required.length).toBeGreaterThan(0)
+  for (const name of required) expect(read('.env.example')).toMatch(new RegExp(`^${name}=`, 'm'))
+})
