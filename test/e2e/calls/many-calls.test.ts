@@ -135,7 +135,7 @@ const refsOf = (text: string) =>
   text
     .split('\r\n')
     .slice(1, -1)
-    .map((line) => line.slice(0, line.indexOf(',')))
+    .map((line) => line.slice(0, line.indexOf(',')).replaceAll('"', ''))
 const refs = (first: number, last: number) =>
   Array.from({ length: last - first }, (_, n) => `CA-${String(last - 1 - n).padStart(10, '0')}`)
 const at = (n: number) => new Date(Date.parse(PAST.from) + (n / PAST.together) * PAST.everyMs).toISOString()
