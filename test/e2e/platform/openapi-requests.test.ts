@@ -1,0 +1,161 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { changePlan } from '../../../commands/access/change-plan.ts'
+import { changeSubscription } from '../../../commands/access/change-subscription.ts'
+import { grantSeat } from '../../../commands/access/grant-seat.ts'
+import { registerUser } from '../../../commands/access/register-user.ts'
+import { hashPassword } from '../../../src/api/passwords.ts'
+import { systemClock as clock, systemRandom as random } from '../../../src/main/system.ts'
+import { openSession } from '../../../src/seed/tenants.ts'
+import { sendRequest } from '../../support/e2e/api-client.ts'
+import { createRecords } from '../../support/e2e/create-records.ts'
+import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
+import { embeddedStores, freshEnvironment } from '../../support/e2e/server.ts'
+import { createTenantWorkspace } from '../../support/e2e/world.ts'
+import { type Operation, operationsOf } from '../../support/openapi/document.ts'
+import { createKnownValues } from '../../support/openapi/known-values.ts'
+import { type GeneratedRequest, requestsTo } from '../../support/openapi/requests.ts'
+import { createResponseJudge } from '../../support/openapi/response-judge.ts'
+
+const { OPENAPI_RUNS = 14, OPENAPI_SEED = 1 } = process.env
+/** Requests to each operation. */
+const RUNS = Number(OPENAPI_RUNS)
+const SEED = Number(OPENAPI_SEED)
+const OPERATOR_TOKEN = 'operator-token-of-the-openapi-suite'
+/** Sessions and keys that take turns, so that each stays below its rate limit. */
+const CREDENTIALS = Math.max(4, Math.ceil(RUNS / 10))
+
+const { app, baseUrl, createWorld, close } = await openInProcessPlatform({
+  ...freshEnvironment(embeddedStores),
+  OPERATOR_TOKEN,
+  TRUST_PROXY: 'true',
+})
+afterAll(close)
+
+const document = (await sendRequest(`${baseUrl}/openapi.json`)).body
+const judge = createResponseJudge(document)
+const known = createKnownValues()
+
+const main = await createWorld((writer) => createTenantWorkspace(writer, { name: 'Main' }))
+for (const [kind, id] of Object.entries(await createRecords(baseUrl, main))) known.learn(`/${kind}`, { id })
+known.add('projectionName', 'buyers')
+for (const name of ['password', 'current']) known.add(name, 'password of every helper')
+known.add('If-Match', '*')
+
+/** Secrets that each security scheme takes in turn. */
+let secrets: Readonly<Record<string, readonly string[]>> = {}
+/** Whether a credential may have lost what it could do. */
+let isDoubtful = true
+let turn = 0
+
+const PASSWORD = 'password of every helper'
+const passwordHash = await hashPassword(PASSWORD)
+
+const createUserSession = async () => {
+  const email = `${crypto.randomUUID()}@people.example`
+  await main.act(registerUser, { email, name: 'Helper', passwordHash })
+  await main.act(grantSeat, { email, name: 'Helper', role: 'owner' })
+  return openSession({ writer: app.writer, clock, random }, main.workspaceId, email)
+}
+
+/** Gives the workspace its plan back, and every scheme fresh credentials. */
+async function restore(): Promise<void> {
+  const many = <Value>(create: () => Promise<Value>) => Promise.all(Array.from({ length: CREDENTIALS }, create))
+  await createWorld(async () => {
+    await main.act(changePlan, { planId: 'scale' })
+    await main.act(changeSubscription, { subscriptionStatus: 'active' })
+    secrets = {
+      operator: [OPERATOR_TOKEN],
+      session: await many(createUserSession),
+      key: await many(() => main.apiKey({})),
+    }
+  })
+  isDoubtful = false
+}
+
+/** The next secret for an operation. @throws Error for a security scheme that this suite does not know */
+function secretFor({ security }: Operation): string | null {
+  turn += 1
+  const scheme = security[turn % security.length]
+  if (scheme === undefined) return null
+  const held = secrets[scheme]
+  if (held === undefined) throw new Error(`There is no credential of the scheme ${scheme}`)
+  return held[turn % held.length] ?? null
+}
+
+function bearerFor(operation: Operation, { credential }: GeneratedRequest): string | null {
+  if (credential === 'none') return null
+  if (credential === 'unknown') return 'svc_live_unknown'
+  if (credential === 'fitting') return secretFor(operation)
+  const other = Object.keys(secrets).find((scheme) => !operation.security.includes(scheme)) ?? ''
+  return secrets[other]?.[0] ?? null
+}
+
+/** Response headers whose values request headers take. */
+const LEARNT_HEADERS = [
+  ['etag', 'If-Match'],
+  ['svc-position', 'svc-min-position'],
+] as const
+
+/** An address of its own for each request, so that no limit of a source is met. */
+const source = () => `10.${(turn >> 16) & 255}.${(turn >> 8) & 255}.${turn & 255}`
+
+async function send(operation: Operation, request: GeneratedRequest) {
+  const bearer = bearerFor(operation, request)
+  const response = await sendRequest(`${baseUrl}${request.path}`, {
+    method: operation.method,
+    headers: {
+      'x-forwarded-for': source(),
+      ...request.headers,
+      ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
+    },
+    ...(request.body === null || operation.method === 'GET' ? {} : { body: request.body }),
+  })
+  if (response.status < 300) known.learn(operation.path, response.body)
+  for (const [header, name] of LEARNT_HEADERS) {
+    const value = response.headers.get(header)
+    if (value !== null) known.add(name, value)
+  }
+  if (request.credential === 'fitting' && [401, 402, 403].includes(response.status)) isDoubtful = true
+  return response
+}
+
+/** Paths of writes after which a record does less. */
+const ENDING = /(rotate|release|sign-out|password|status|restrict)$/
+
+/** What makes records comes first, and what ends them last. */
+function rankOf({ method, path }: Operation): number {
+  if (method === 'DELETE') return 3
+  if (method === 'POST' && !path.includes('{')) return ENDING.test(path) ? 2 : 0
+  return ENDING.test(path) ? 2 : 1
+}
+
+const operations = operationsOf(document)
+  .toSorted((one, other) => rankOf(one) - rankOf(other))
+  .map((operation) => [operation.title, operation] as const)
+const answered = new Map<string, Set<number>>()
+
+describe('every answer is one that the OpenAPI document lists', () => {
+  beforeAll(restore)
+
+  test.each(operations)('%s', async (title, operation) => {
+    const statuses = new Set<number>()
+    answered.set(title, statuses)
+    if (isDoubtful) await restore()
+    await fc.assert(
+      fc.asyncProperty(requestsTo(operation, { document, known }), async (request) => {
+        const response = await send(operation, request)
+        statuses.add(response.status)
+        expect(judge({ operation, request, response }), `${response.status} ${response.text.slice(0, 500)}`).toEqual([])
+      }),
+      { numRuns: RUNS, seed: SEED, endOnFailure: process.env.OPENAPI_SHRINK === undefined },
+    )
+  })
+
+  test('coverage', () => {
+    console.log(
+      [...answered].map(([title, statuses]) => `${title}: ${[...statuses].toSorted()}`).join('\n'),
+      process.cpuUsage(),
+    )
+  })
+})
