@@ -12,10 +12,11 @@ export interface ValueSources {
 
 type Values = fc.Arbitrary<unknown>
 
-/** A schema at a place: the name of its field, and how many schemas enclose it. */
+/** A schema at a place: the name of its field, how many schemas enclose it, and how often its texts are known values. */
 interface Place {
   readonly name: string
   readonly depth: number
+  readonly knownPercent?: number
 }
 
 /** Lengths of generated texts, lists and objects; the bounds of a schema may lie beyond. */
@@ -60,7 +61,7 @@ function numbers(schema: Schema): fc.Arbitrary<number> {
 
 function lists(schema: Schema, place: Place, sources: ValueSources): Values {
   const { items = {}, prefixItems, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema
-  const inner = { ...place, depth: place.depth + 1 }
+  const inner = { name: place.name, depth: place.depth + 1 }
   if (prefixItems) return fc.tuple(...prefixItems.map((item: Schema) => valuesAt(item, inner, sources)))
   return fc.array(valuesAt(items, inner, sources), {
     minLength: minItems,
@@ -123,6 +124,12 @@ function merged({ allOf, ...schema }: Schema, document: Json): Schema {
   })
 }
 
+/** How often a text is a known value: an id mostly, a text of a certain form often. */
+function knownPercentOf({ format, pattern }: Schema): number {
+  if (format === 'uuid') return 85
+  return pattern === undefined ? 30 : 60
+}
+
 function valuesAt(schema: Schema, place: Place, sources: ValueSources): Values {
   if (place.depth > DEEPEST) throw new Error(`The schema of ${place.name} is nested too deeply`)
   const { document, known } = sources
@@ -138,14 +145,19 @@ function valuesAt(schema: Schema, place: Place, sources: ValueSources): Values {
   const examples = [schema.examples ?? [], schema.example ?? [], schema.default ?? []].flat()
   const shown = examples.length === 0 ? made : fc.oneof({ weight: 3, arbitrary: made }, fc.constantFrom(...examples))
   if (![schema.type].flat().includes('string')) return shown
-  const share = schema.format === 'uuid' ? 80 : 30
-  return fc.record({ fresh: shown, percent: fc.nat({ max: 99 }), nth: fc.nat() }).map(({ fresh, percent, nth }) => {
+  const knownPercent = place.knownPercent ?? knownPercentOf(schema)
+  // The first values of different names belong together: a lane's campaign and its publisher.
+  const index = fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, fc.nat())
+  return fc.record({ fresh: shown, percent: fc.nat({ max: 99 }), index }).map(({ fresh, percent, index }) => {
     const kept = known.of(place.name)
-    return percent < share && kept.length > 0 ? kept[nth % kept.length] : fresh
+    return percent < knownPercent && kept.length > 0 ? kept[index % kept.length] : fresh
   })
 }
 
-/** Values that a schema allows; a text may be a known value of its field's name, which belongs to an existing record. */
-export function valuesOf(schema: Schema, name: string, sources: ValueSources): Values {
-  return valuesAt(schema, { name, depth: 0 }, sources)
+/**
+ * Values that a schema allows; a text may be a known value of its field's name, which belongs to an existing record.
+ * `knownPercent` says how often, for the schema itself.
+ */
+export function valuesOf(schema: Schema, name: string, sources: ValueSources, knownPercent?: number): Values {
+  return valuesAt(schema, { name, depth: 0, ...(knownPercent === undefined ? {} : { knownPercent }) }, sources)
 }
