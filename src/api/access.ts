@@ -29,6 +29,14 @@ function anonymous(ip: string): Principal {
   return { actor, tenant: null, credentialId: `ip:${sourceOf(ip)}`, ratePerMinute: null }
 }
 
+/**
+ * A principal of the sign-in surface that sent a session: it proves who accepts an invitation, and is no credential of the
+ * surface. What was answered to one session is replayed to no other, nor to a request without one.
+ */
+function withUncheckedSession(principal: Principal, sessionHash: string): Principal {
+  return { ...principal, sessionHash, credentialId: `${principal.credentialId} ${sessionHash}` }
+}
+
 /** Called on every use of an open session, with the SHA-256 of its token; `now` is ISO 8601. */
 export type SessionUseListener = (session: SessionCredential, hash: string, now: string) => void
 
@@ -50,8 +58,7 @@ export function createAuthenticator(
     if (surface !== 'sign-in' && isAnonymous(surface)) return anonymous(ip)
     if (surface === 'operator') return operator(bearer, ip)
     const hash = bearer === null ? null : secretHash(bearer)
-    // A session proves who accepts an invitation; it is no credential of the surface.
-    if (surface === 'sign-in') return { ...anonymous(ip), ...(hash !== null && { sessionHash: hash }) }
+    if (surface === 'sign-in') return hash === null ? anonymous(ip) : withUncheckedSession(anonymous(ip), hash)
     const credential = hash === null ? null : await store.credential(surface === 'rest' ? 'key' : 'session', hash)
     const request = { secretHash: hash, agencyId, ip, now: new Date(clock.now()).toISOString() }
     if (hash !== null && isSessionOpen(credential, request.now)) onSession(credential, hash, request.now)

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { userIdOf } from '../../../src/domain/access/user.ts'
+import { SIGN_IN_FAILURES } from '../../../src/domain/shared/limits.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type Json, statusAndCode, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
+import { type ApiResponse, type Json, statusAndCode, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
 import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
 
@@ -23,7 +24,8 @@ beforeEach(() => {
   person = { email: `${randomUUID()}@people.example`, name: 'Ada' }
 })
 
-const post = (path: string, body: Json, token: string | null = null) => client(token)(path, { method: 'POST', body })
+const post = (path: string, body: Json, token: string | null = null, headers: Readonly<Record<string, string>> = {}) =>
+  client(token)(path, { method: 'POST', body, headers })
 const invite = (body: Json, token = the.main.session) => post(USERS, body, token)
 const invited = async (settings: Json = {}, token = the.main.session) => {
   const { status, body, text } = await invite({ ...person, role: 'admin', ...settings }, token)
@@ -91,6 +93,23 @@ describe('an invitation', () => {
     expect(statusAndCode(await post(ACCEPT, { token }, the.other.session))).toEqual([401, 'unauthorized'])
     expect(statusAndCode(await post(ACCEPT, { token }, 'sess_unknown'))).toEqual([401, 'unauthorized'])
     expect((await post(ACCEPT, { token }, session)).status).toBe(200)
+  })
+
+  it('accepted by a session is replayed to that session alone', async () => {
+    const { token: session } = await registered()
+    const { token } = await invited()
+    const once = { 'idempotency-key': randomUUID() }
+    const before = await post(ACCEPT, { token }, null, once)
+    expect(statusAndCode(before)).toEqual([401, 'unauthorized'])
+    const accepted = await post(ACCEPT, { token }, session, once)
+    expect(accepted.status, accepted.text).toBe(200)
+    const repeated = await post(ACCEPT, { token }, session, once)
+    expect([repeated.body, repeated.headers.get('svc-idempotent-replay')]).toEqual([accepted.body, 'true'])
+    for (const other of [null, the.other.session, 'sess_unknown']) {
+      const refused = await post(ACCEPT, { token }, other, once)
+      expect(refused.status, refused.text).toBeGreaterThanOrEqual(400)
+      expect(refused.text).not.toContain('sess_')
+    }
   })
 
   it('is worth nothing once revoked, and once a new one was made', async () => {
@@ -162,6 +181,116 @@ describe('an invitation', () => {
     const statuses = (await list(1)).body.data.map(({ status }: Json) => status)
     expect(statuses).toEqual(statuses.toSorted((one: string, other: string) => (one < other ? 1 : -1)))
     expect(new Set(statuses)).toEqual(new Set(['member', 'invited']))
+  })
+})
+
+describe('an account that a stranger opened under the address of somebody else', () => {
+  const WORKSPACES = '/api/operator/workspaces'
+  const byOperator = (path: string, body: Json) => post(path, body, OPERATOR_TOKEN)
+  const workspaceFor = (owner: Json) =>
+    byOperator(WORKSPACES, { name: `New ${randomUUID()}`, timezone: 'UTC', planId: 'scale', owner })
+
+  it('opens no workspace of that person: neither by its password, nor by its session', async () => {
+    const { token: strangerSession } = await registered()
+    const refused = await workspaceFor({ ...person, password: 'set by the operator' })
+    expect(statusAndCode(refused)).toEqual([409, 'conflict'])
+    expect((await signIn('set by the operator')).status).toBe(401)
+
+    const { workspace, owner, invitation, token } = (await workspaceFor({ email: person.email, existing: true })).body
+    expect([owner, invitation.email]).toEqual([null, person.email])
+    const asStranger = (path: string) => client(strangerSession)(`${path}?agencyId=${workspace.id}`)
+    expect(statusAndCode(await asStranger('/api/tracking/workspace'))).toEqual([404, 'not_found'])
+    expect((await signIn(PASSPHRASE)).body.seats).toHaveLength(1)
+
+    const { token: reset } = (await byOperator('/api/operator/users/password-reset', { email: person.email })).body
+    const own = 'of the person alone'
+    expect((await post('/api/auth/password-reset', { token: reset, password: own })).status).toBe(204)
+    const accepted = await post(ACCEPT, { token, password: own })
+    expect(accepted.body.seats.map(({ agencyId }: Json) => agencyId)).toContain(workspace.id)
+    expect(statusAndCode(await asStranger('/api/tracking/workspace'))).toEqual([401, 'unauthorized'])
+    for (const path of ['/api/auth/sign-in', ACCEPT]) {
+      const body = path === ACCEPT ? { token, password: PASSPHRASE } : { email: person.email, password: PASSPHRASE }
+      expect((await post(path, body)).status, path).toBeGreaterThanOrEqual(401)
+    }
+  })
+
+  it('answers an invitation as an address without an account does', async () => {
+    await registered()
+    const known = await invite({ ...person, role: 'admin' })
+    const unknown = await invite({ email: `${randomUUID()}@people.example`, name: person.name, role: 'admin' })
+    const shapeOf = ({ status, body, headers }: ApiResponse) => ({
+      status,
+      fields: [Object.keys(body), Object.keys(body.invitation)],
+      headers: [...headers.keys()],
+    })
+    expect(shapeOf(known)).toEqual(shapeOf(unknown))
+  })
+})
+
+describe('the seat of an invitation', () => {
+  const workspaceOf = (token: string, agencyId: string | null = null) =>
+    client(token)(`/api/tracking/workspace${agencyId === null ? '' : `?agencyId=${agencyId}`}`)
+
+  it('opens the workspace once it is accepted, and counts for agencyId from then on', async () => {
+    const { token: session } = await registered()
+    const { token } = await invited()
+    expect((await workspaceOf(session)).body.workspace.id).toBe(the.other.workspaceId)
+    expect(statusAndCode(await workspaceOf(session, the.main.workspaceId))).toEqual([404, 'not_found'])
+    expect((await post(ACCEPT, { token }, session)).status).toBe(200)
+    const unnamed = await workspaceOf(session)
+    expect([...statusAndCode(unnamed), Object.keys(unnamed.body.error.details)]).toEqual([
+      400,
+      'bad_request',
+      ['agencyId'],
+    ])
+    expect((await workspaceOf(session, the.main.workspaceId)).body.workspace.id).toBe(the.main.workspaceId)
+  })
+
+  it('as a member alone is no seat', async () => {
+    const { token } = await invited({ role: 'member' })
+    const { token: session } = (await post(ACCEPT, { token, password: PASSPHRASE })).body
+    expect(statusAndCode(await workspaceOf(session))).toEqual([403, 'forbidden'])
+    expect(statusAndCode(await workspaceOf(session, the.main.workspaceId))).toEqual([404, 'not_found'])
+    const second = await invited({}, the.other.session)
+    expect((await post(ACCEPT, { token: second.token }, session)).status).toBe(200)
+    expect((await workspaceOf(session)).body.workspace.id).toBe(the.other.workspaceId)
+  })
+
+  it('is granted by an owner alone', async () => {
+    const { token } = await invited()
+    const { token: admin } = (await post(ACCEPT, { token, password: PASSPHRASE })).body
+    const { invitation } = (await invite({ email: `${randomUUID()}@people.example`, name: 'Bob', role: 'owner' })).body
+    const asAdmin = await Promise.all([
+      invite({ email: `${randomUUID()}@people.example`, name: 'Bob', role: 'owner' }, admin),
+      client(admin)(`${USERS}/invitations/${invitation.id}`, { method: 'DELETE' }),
+      client(admin)(`${USERS}/${userIdOf(person.email)}`, { method: 'PATCH', body: { role: 'owner' } }),
+    ])
+    expect(asAdmin.map(statusAndCode)).toEqual(Array(3).fill([403, 'forbidden']))
+  })
+
+  it('is one, however many at once accept it and revoke it', async () => {
+    const { invitation, token } = await invited()
+    const revoke = () => client(the.main.session)(`${USERS}/invitations/${invitation.id}`, { method: 'DELETE' })
+    const accept = () => post(ACCEPT, { token, password: PASSPHRASE })
+    const answers = await Promise.all([accept(), revoke(), accept(), revoke()])
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    const rows = (await client(the.main.session)(`${USERS}?q=${person.email}`)).body.data
+    const isAccepted = answers.some(({ status, body }) => status === 200 && body.token !== undefined)
+    expect(rows.map(({ status }: Json) => status)).toEqual(isAccepted ? ['member'] : [])
+  })
+})
+
+describe('wrong passwords for an invitation', () => {
+  const guess = (token: string, password: string) => post(ACCEPT, { token, password })
+
+  it('count as wrong passwords of the address', async () => {
+    await registered()
+    const { token } = await invited()
+    for (let n = 0; n < SIGN_IN_FAILURES.pair; n++) expect((await guess(token, `wrong ${n}`)).status).toBe(401)
+    const refused = await guess(token, PASSPHRASE)
+    expect(statusAndCode(refused)).toEqual([429, 'rate_limited'])
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await signIn(PASSPHRASE)).status).toBe(429)
   })
 })
 
