@@ -1,11 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
+import { secretHash } from '../../../src/api/secret-hash.ts'
 import { userIdOf } from '../../../src/domain/access/user.ts'
 import { SIGN_IN_FAILURES } from '../../../src/domain/shared/limits.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type ApiResponse, type Json, statusAndCode, UNKNOWN_ID } from '../../support/e2e/api-client.ts'
+import {
+  type ApiResponse,
+  errorWithoutRequestId,
+  type Json,
+  statusAndCode,
+  UNKNOWN_ID,
+} from '../../support/e2e/api-client.ts'
 import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
 import { createTenantWorkspace } from '../../support/e2e/world.ts'
+import { storeInvitation, storePasswordReset } from '../../support/fixtures/store-tokens.ts'
 
 const PASSPHRASE = 'correct horse battery'
 const USERS = '/api/tracking/users'
@@ -14,7 +22,11 @@ const ACCEPT = '/api/auth/invitations/accept'
 async function world(writer: StreamWriter) {
   const main = await createTenantWorkspace(writer, { name: 'Main' })
   const other = await createTenantWorkspace(writer, { name: 'Other' })
-  return { main, other }
+  const secret = randomUUID()
+  const ended = { tokenHash: secretHash(secret), expiresAt: new Date().toISOString() }
+  await main.act(storeInvitation, { ...ended, email: `${randomUUID()}@people.example` })
+  await main.act(storePasswordReset, { ...ended, email: other.email })
+  return { main, other, expired: secret }
 }
 
 const { it, describe, beforeEach, the, client } = suite('invitations', world)
@@ -93,6 +105,13 @@ describe('an invitation', () => {
     expect(statusAndCode(await post(ACCEPT, { token }, the.other.session))).toEqual([401, 'unauthorized'])
     expect(statusAndCode(await post(ACCEPT, { token }, 'sess_unknown'))).toEqual([401, 'unauthorized'])
     expect((await post(ACCEPT, { token }, session)).status).toBe(200)
+  })
+
+  it('that has expired is one that never was, and its password opens no account', async () => {
+    const expired = await post(ACCEPT, { token: the.expired, password: PASSPHRASE })
+    const unknown = await post(ACCEPT, { token: 'inv_unknown', password: PASSPHRASE })
+    expect(statusAndCode(expired)).toEqual([404, 'not_found'])
+    expect(errorWithoutRequestId(expired)).toBe(errorWithoutRequestId(unknown))
   })
 
   it('accepted by a session is replayed to that session alone', async () => {
@@ -311,6 +330,13 @@ describe('a password reset', () => {
     expect((await signIn(PASSPHRASE)).status).toBe(401)
     expect((await signIn(next.password)).status).toBe(200)
     expect(statusAndCode(await post(RESET, next))).toEqual([404, 'not_found'])
+  })
+
+  it('that has expired is one that never was', async () => {
+    const reset = (token: string) => post(RESET, { token, password: PASSPHRASE })
+    const [expired, unknown] = await Promise.all([reset(the.expired), reset('rst_unknown')])
+    expect(statusAndCode(expired)).toEqual([404, 'not_found'])
+    expect(errorWithoutRequestId(expired)).toBe(errorWithoutRequestId(unknown))
   })
 
   it('is refused for an unknown address, and without the operator', async () => {

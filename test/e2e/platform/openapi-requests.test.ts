@@ -121,14 +121,14 @@ async function send(operation: Operation, request: GeneratedRequest) {
     },
     ...(request.body === null || operation.method === 'GET' ? {} : { body: request.body }),
   })
-    console.log(
-      response.status,
-      operation.method,
-      request.path.slice(0, 200),
-      request.credential,
-      request.body?.slice(0, 300),
-      response.text.slice(0, 300),
-    )
+  console.log(
+    response.status,
+    operation.method,
+    request.path.slice(0, 200),
+    request.credential,
+    request.body?.slice(0, 300),
+    response.text.slice(0, 300),
+  )
   if (response.status < 300) known.learn(operation.path, response.body)
   for (const [header, name] of LEARNT_HEADERS) {
     const value = response.headers.get(header)

@@ -6,7 +6,7 @@ import { userIdOf } from '../../../src/domain/access/user.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { INVITATION } from '../../../src/domain/shared/limits.ts'
 import type { Actor, NewEvent } from '../../../src/kernel/event.ts'
-import { given, stateOf } from '../../support/fixtures/spec.ts'
+import { given, NOW, stateOf } from '../../support/fixtures/spec.ts'
 import { emptyWorkspace, hashOf } from '../../support/fixtures/workspace-fixture.ts'
 
 const ada = { email: 'ada@example.com', name: 'Ada', role: 'admin', tokenHash: hashOf('token') } as const
@@ -35,13 +35,17 @@ describe('invite-person', () => {
 describe('accept-invitation', () => {
   const { events } = invited()
   const [{ id: invitationId = '' } = {}] = openIn(events)
-  const accept = (change: object = {}, over = events) =>
-    given(workspace, over).when(acceptInvitation, {
-      invitationId,
-      tokenHash: ada.tokenHash,
-      person: { email: ada.email, name: 'Ada Lovelace' },
-      ...change,
-    })
+  const accept = (change: object = {}, over = events, at = NOW) =>
+    given(workspace, over).when(
+      acceptInvitation,
+      {
+        invitationId,
+        tokenHash: ada.tokenHash,
+        person: { email: ada.email, name: 'Ada Lovelace' },
+        ...change,
+      },
+      { at },
+    )
 
   it('grants the seat to the account, under its own name, once', () => {
     const accepted = accept()
@@ -50,6 +54,12 @@ describe('accept-invitation', () => {
       { type: 'SeatGranted', data: { userId: userIdOf(ada.email), name: 'Ada Lovelace', role: 'admin' } },
     ])
     accept({}, accepted.events).gives({ refused: 'invitation-not-found' })
+  })
+
+  it('is refused from the end of the seventh day on', () => {
+    const after = (ms: number) => new Date(Date.parse(NOW) + INVITATION.days * 24 * 3_600_000 + ms).toISOString()
+    accept({}, events, after(0)).gives({ refused: 'invitation-not-found' })
+    accept({}, events, after(-1)).gives([{ type: 'InvitationAccepted' }, { type: 'SeatGranted' }])
   })
 
   it('refuses another account, another token and a revoked invitation', () => {

@@ -3,12 +3,15 @@ import { changePassword } from '../../../commands/access/change-password.ts'
 import { createApiKey } from '../../../commands/access/create-api-key.ts'
 import { extendSession } from '../../../commands/access/extend-session.ts'
 import { registerUser } from '../../../commands/access/register-user.ts'
+import { requestPasswordReset } from '../../../commands/access/request-password-reset.ts'
+import { resetPassword } from '../../../commands/access/reset-password.ts'
 import { signIn } from '../../../commands/access/sign-in.ts'
 import { signOut } from '../../../commands/access/sign-out.ts'
 import { user, userIdOf } from '../../../src/domain/access/user.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
-import { SESSION } from '../../../src/domain/shared/limits.ts'
-import { given, WORKSPACE } from '../../support/fixtures/spec.ts'
+import { PASSWORD_RESET, SESSION } from '../../../src/domain/shared/limits.ts'
+import type { NewEvent } from '../../../src/kernel/event.ts'
+import { given, NOW, WORKSPACE } from '../../support/fixtures/spec.ts'
 import { emptyWorkspace, hashOf } from '../../support/fixtures/workspace-fixture.ts'
 
 const person = { email: 'ada@example.com', name: 'Ada', passwordHash: '$argon2id$…' }
@@ -67,6 +70,28 @@ describe('the password', () => {
     // Two at once were verified against the same hash: the second is too late.
     given(user, changed.events).when(changePassword, change).gives({ refused: 'conflict' })
     given(user).when(changePassword, change).gives({ refused: 'user-not-found' })
+  })
+
+  it('is reset by the newest token, once, within an hour, and every session ends', () => {
+    const request = (secret: string, over = signedIn) =>
+      given(user, over).when(requestPasswordReset, { email: person.email, tokenHash: hashOf(secret) }).events
+    const reset = (secret: string, over: readonly NewEvent[], ms = 0) =>
+      given(user, over).when(
+        resetPassword,
+        { userId, tokenHash: hashOf(secret), passwordHash: '$argon2id$reset' },
+        { at: new Date(Date.parse(NOW) + ms).toISOString() },
+      )
+    const requested = request('second', request('first'))
+    reset('first', requested).gives({ refused: 'password-reset-not-found' })
+    const done = reset('second', requested, PASSWORD_RESET.hours * 3_600_000 - 1)
+    done.gives([{ type: 'PasswordChanged', data: { ended: [hashOf('one'), hashOf('two')] } }])
+    expect(done.state.sessions.size).toBe(0)
+    reset('second', requested, PASSWORD_RESET.hours * 3_600_000).gives({ refused: 'password-reset-not-found' })
+    reset('second', done.events).gives({ refused: 'password-reset-not-found' })
+    // A password that its owner changed meanwhile ends the reset too.
+    reset('second', given(user, requested).when(changePassword, change).events).gives({
+      refused: 'password-reset-not-found',
+    })
   })
 
   it('opens no session when it was changed after its verification', () => {
