@@ -17,9 +17,14 @@ const systems = { globalSetup: servers, maxWorkers: serverWorkers(), testTimeout
  * End-to-end suites that run before the platforms that the others share: those that run one in their own process need fresh modules,
  * and a first start needs a log without a sandbox.
  */
-const before = ['access-matrix', 'first-start', 'hostile-bodies', 'stored-secrets', 'untracked-plan'].map(
-  (name) => `test/e2e/**/${name}.test.ts`,
-)
+const before = [
+  'access-matrix',
+  'first-start',
+  'hostile-bodies',
+  'openapi-requests',
+  'stored-secrets',
+  'untracked-plan',
+].map((name) => `test/e2e/**/${name}.test.ts`)
 
 /** Systems and models in memory: a core each, and nothing of the machine's time. */
 const histories = ['model', 'system', 'system-bugs', 'system-crashes'].map((name) => `test/simulation/${name}.test.ts`)

@@ -16,12 +16,11 @@ import { createTenantWorkspace } from '../../support/e2e/world.ts'
 import { type Operation, operationsOf } from '../../support/openapi/document.ts'
 import { createKnownValues } from '../../support/openapi/known-values.ts'
 import { type GeneratedRequest, requestsTo } from '../../support/openapi/requests.ts'
-import { createResponseJudge } from '../../support/openapi/response-judge.ts'
+import { createResponseJudge, type Exchange } from '../../support/openapi/response-judge.ts'
 
-const { OPENAPI_RUNS = 14, OPENAPI_SEED = 1 } = process.env
-/** Requests to each operation. */
-const RUNS = Number(OPENAPI_RUNS)
-const SEED = Number(OPENAPI_SEED)
+/** Requests to each operation: for a long run, `OPENAPI_RUNS=500 OPENAPI_SEED=2`. */
+const RUNS = Number(process.env.OPENAPI_RUNS ?? 16)
+const SEED = Number(process.env.OPENAPI_SEED ?? 1)
 const OPERATOR_TOKEN = 'operator-token-of-the-openapi-suite'
 /** Sessions and keys that take turns, so that each stays below its rate limit. */
 const CREDENTIALS = Math.max(4, Math.ceil(RUNS / 10))
@@ -83,22 +82,28 @@ async function restore(): Promise<void> {
   isDoubtful = false
 }
 
-/** The next secret for an operation. @throws Error for a security scheme that this suite does not know */
-function secretFor({ security }: Operation): string | null {
-  turn += 1
-  const scheme = security[turn % security.length]
-  if (scheme === undefined) return null
-  const held = secrets[scheme]
-  if (held === undefined) throw new Error(`There is no credential of the scheme ${scheme}`)
-  return held[turn % held.length] ?? null
+/** The scheme and the secret that a request sends; a null scheme where the secret does not fit. */
+interface SentCredential {
+  readonly scheme: string | null
+  readonly secret: string | null
 }
 
-function bearerFor(operation: Operation, { credential }: GeneratedRequest): string | null {
-  if (credential === 'none') return null
-  if (credential === 'unknown') return 'svc_live_unknown'
-  if (credential === 'fitting') return secretFor(operation)
-  const other = Object.keys(secrets).find((scheme) => !operation.security.includes(scheme)) ?? ''
-  return secrets[other]?.[0] ?? null
+const NONE: SentCredential = { scheme: null, secret: null }
+
+/** @throws Error for a security scheme that this suite does not know */
+function credentialFor({ security }: Operation, { credential }: GeneratedRequest): SentCredential {
+  turn += 1
+  if (credential === 'none') return NONE
+  if (credential === 'unknown') return { scheme: null, secret: 'svc_live_unknown' }
+  if (credential === 'of another surface') {
+    const other = Object.keys(secrets).find((scheme) => !security.includes(scheme)) ?? ''
+    return { scheme: null, secret: secrets[other]?.[0] ?? null }
+  }
+  const scheme = security[turn % security.length] ?? null
+  if (scheme === null) return NONE
+  const held = secrets[scheme]
+  if (held === undefined) throw new Error(`There is no credential of the scheme ${scheme}`)
+  return { scheme, secret: held[turn % held.length] ?? null }
 }
 
 /** Response headers whose values request headers take. */
@@ -110,32 +115,24 @@ const LEARNT_HEADERS = [
 /** An address of its own for each request, so that no limit of a source is met. */
 const source = () => `10.${(turn >> 16) & 255}.${(turn >> 8) & 255}.${turn & 255}`
 
-async function send(operation: Operation, request: GeneratedRequest) {
-  const bearer = bearerFor(operation, request)
+async function send(operation: Operation, request: GeneratedRequest): Promise<Exchange> {
+  const { scheme, secret } = credentialFor(operation, request)
   const response = await sendRequest(`${baseUrl}${request.path}`, {
     method: operation.method,
     headers: {
       'x-forwarded-for': source(),
       ...request.headers,
-      ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
+      ...(secret === null ? {} : { authorization: `Bearer ${secret}` }),
     },
     ...(request.body === null || operation.method === 'GET' ? {} : { body: request.body }),
   })
-  console.log(
-    response.status,
-    operation.method,
-    request.path.slice(0, 200),
-    request.credential,
-    request.body?.slice(0, 300),
-    response.text.slice(0, 300),
-  )
   if (response.status < 300) known.learn(operation.path, response.body)
   for (const [header, name] of LEARNT_HEADERS) {
     const value = response.headers.get(header)
     if (value !== null) known.add(name, value)
   }
-  if (request.credential === 'fitting' && [401, 402, 403].includes(response.status)) isDoubtful = true
-  return response
+  if (scheme !== null && [401, 402, 403].includes(response.status)) isDoubtful = true
+  return { operation, request, scheme, response }
 }
 
 /** Paths of writes after which a record does less. */
@@ -170,18 +167,17 @@ describe('every answer is one that the OpenAPI document lists', () => {
     if (isDoubtful) await restore()
     await fc.assert(
       fc.asyncProperty(requestsTo(operation, { document, known }), async (request) => {
-        const response = await send(operation, request)
+        const exchange = await send(operation, request)
+        const { response } = exchange
         statuses.add(response.status)
-        expect(judge({ operation, request, response }), `${response.status} ${response.text.slice(0, 500)}`).toEqual([])
+        expect(judge(exchange), `${response.status} ${response.text.slice(0, 500)}`).toEqual([])
       }),
-      { numRuns: RUNS, seed: seedOf(title), endOnFailure: process.env.OPENAPI_SHRINK === undefined },
+      { numRuns: RUNS, seed: seedOf(title) },
     )
   })
 
-  test('coverage', () => {
-    console.log(
-      [...answered].map(([title, statuses]) => `${title}: ${[...statuses].toSorted()}`).join('\n'),
-      process.cpuUsage(),
-    )
+  test('most operations answered with a success, so that the requests are no mere refusals', () => {
+    const succeeded = [...answered.values()].filter((statuses) => [...statuses].some((status) => status < 300))
+    expect(succeeded.length / answered.size).toBeGreaterThan(0.8)
   })
 })

@@ -26,8 +26,8 @@ export interface Operation {
   readonly parameters: readonly Parameter[]
   /** Schema of the JSON body; null where the operation takes none. */
   readonly body: Schema | null
-  /** Security schemes, any of which is enough; none for a public operation. */
-  readonly security: readonly string[]
+  /** Security schemes, any of which is enough; null among them where no credential is enough too. */
+  readonly security: readonly (string | null)[]
   readonly responses: ReadonlyMap<number, DocumentedResponse>
 }
 
@@ -73,7 +73,7 @@ function operationAt(document: Json, path: string, method: string): Operation {
     path,
     parameters: [...(item.parameters ?? []), ...parameters].map((parameter) => resolved(document, parameter)),
     body,
-    security: security.flatMap((scheme: object) => Object.keys(scheme)),
+    security: security.length === 0 ? [null] : security.map((schemes: object) => Object.keys(schemes)[0] ?? null),
     responses: new Map(
       Object.keys(responses).map((status) => [
         Number(status),

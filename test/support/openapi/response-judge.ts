@@ -8,6 +8,8 @@ import type { GeneratedRequest } from './requests.ts'
 export interface Exchange {
   readonly operation: Operation
   readonly request: GeneratedRequest
+  /** The security scheme of the credential that was sent; null without one that fits. */
+  readonly scheme: string | null
   readonly response: ApiResponse
 }
 
@@ -91,19 +93,18 @@ function requestIdProblems({ request, response }: Exchange): readonly string[] {
   ]
 }
 
-/** Names of the query parameters that the operation does not list. */
-function unknownParameters({ operation, request }: Exchange): readonly string[] {
+/** Names of the query parameters that the operation does not list; `agencyId` says nothing to an API key. */
+function ignoredParameters({ operation, request, scheme }: Exchange): readonly string[] {
   const listed = operation.parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name)
-  return request.query.filter((name) => !listed.includes(name))
+  return request.query.filter((name) => !listed.includes(name) || (name === 'agencyId' && scheme === 'key'))
 }
 
 /** Headers that a response must have or must not have, by its status and its request (Supplement §1). */
 function conventionProblems(exchange: Exchange): readonly string[] {
-  const { operation, request, response } = exchange
+  const { operation, scheme, response } = exchange
   const has = (name: string) => response.headers.has(name)
-  const isGuarded = operation.security.length > 0
-  const accepted = isGuarded && request.credential === 'fitting'
-  const ignored = unknownParameters(exchange)
+  const isGuarded = !operation.security.includes(null)
+  const ignored = ignoredParameters(exchange)
     .map((name) => encodeURIComponent(name))
     .join(', ')
   const received = response.headers.get('svc-ignored-parameters')
@@ -113,14 +114,11 @@ function conventionProblems(exchange: Exchange): readonly string[] {
     [has('www-authenticate') === (response.status === 401), 'has www-authenticate exactly when it is a 401'],
     [response.status !== 429 || Number(response.headers.get('retry-after')) >= 1, 'lacks the Retry-After of a 429'],
     [
-      !accepted || response.status === 401 || has('svc-position'),
+      !isGuarded || scheme === null || response.status === 401 || has('svc-position'),
       'lacks the svc-position of a response to a credential',
     ],
     [!isGuarded || response.status !== 401 || !has('svc-position'), 'shows a svc-position without a credential'],
-    [
-      !isGuarded || request.credential === 'fitting' || response.status === 401,
-      'is no 401 though the credential does not fit',
-    ],
+    [!isGuarded || scheme !== null || response.status === 401, 'is no 401 though the credential does not fit'],
     [
       response.status >= 300 || (received ?? '') === ignored,
       `names the ignored parameters ${received}, not ${ignored}`,
