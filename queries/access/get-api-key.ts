@@ -16,7 +16,7 @@ export const getApiKey = defineQuery({
   query: z.object({}),
   response: z.object({ apiKey: apiKeyShape }),
   reads: [apiKeys],
-  flushesRequestLog: true,
+  flushesUsage: true,
   rejects: ['api-key-not-found'],
   record: ({ id }) => id,
   async run({ views, ops }: QueryPorts, { params, tenant, now }) {

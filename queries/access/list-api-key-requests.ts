@@ -32,7 +32,7 @@ export const listApiKeyRequests = defineQuery({
   response: pageOf(requestRow),
   headers: { 'cache-control': 'no-store' },
   reads: [apiKeys],
-  flushesRequestLog: true,
+  flushesUsage: true,
   rejects: ['api-key-not-found', 'validation-error'],
   async run({ views, ops }: QueryPorts, { params, query, tenant, now }) {
     const { from, to, status, method } = query

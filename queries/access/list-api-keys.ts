@@ -30,7 +30,7 @@ export const listApiKeys = defineQuery({
   }),
   response: pageOf(apiKeyShape),
   reads: [apiKeys],
-  flushesRequestLog: true,
+  flushesUsage: true,
   async run({ views, ops }: QueryPorts, { query, tenant, now }) {
     const state = query.status ? statusFilters[query.status](now) : {}
     const search = textFilter(query.q, ['name', 'prefix'])

@@ -18,6 +18,7 @@ export const getLane = defineQuery({
   reads: [...LANE_READS, publishers],
   rejects: ['lane-not-found'],
   record: ({ id, publisherId }) => laneId(id, publisherId),
+  flushesUsage: true,
   async run(ports: QueryPorts, { params: { id, publisherId }, tenant: { workspaceId }, now }) {
     const [lane] = await lanesOfCampaign(ports, { workspaceId, campaignId: id, publisherId }, now)
     return lane ? { lane } : refuse('lane-not-found')

@@ -23,9 +23,10 @@ export const getPublisher = defineQuery({
   reads: [publishers, ...LANE_READS, callLog],
   rejects: ['publisher-not-found'],
   record: ({ id }) => id,
-  async run({ views }: QueryPorts, { params, ...request }) {
-    const doc = await readOne(views, publishers, request.tenant.workspaceId, params.id)
-    const [publisher] = doc ? await publisherShapes(views, request, [doc]) : []
+  flushesUsage: true,
+  async run(ports: QueryPorts, { params, ...request }) {
+    const doc = await readOne(ports.views, publishers, request.tenant.workspaceId, params.id)
+    const [publisher] = doc ? await publisherShapes(ports, request, [doc]) : []
     return publisher ? { publisher } : refuse('publisher-not-found')
   },
 })

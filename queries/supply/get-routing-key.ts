@@ -18,8 +18,9 @@ export const getRoutingKey = defineQuery({
   reads: [routingKeys],
   rejects: ['routing-key-not-found'],
   record: ({ keyId }) => keyId,
+  flushesUsage: true,
   async run(ports: QueryPorts, { params, tenant: { workspaceId }, now }) {
     const key = await readOne(ports.views, routingKeys, workspaceId, params.keyId)
-    return key ? { key: keyShapeOf(ports, key, now) } : refuse('routing-key-not-found')
+    return key ? { key: await keyShapeOf(ports, key, now) } : refuse('routing-key-not-found')
   },
 })

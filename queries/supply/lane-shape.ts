@@ -16,7 +16,7 @@ import type { Filter, ReadStore } from '../../src/ports/read-store.ts'
 import { countersOf, laneUsage, laneUsageOf } from '../routing/usage-figures.ts'
 import { type DocOf, readAll, readReferenced } from '../shared/documents.ts'
 import { statusReference } from '../shared/reference.ts'
-import { compatShape, compatShapeOf, laneKeyShape, laneKeyShapeOf } from './routing-key-shape.ts'
+import { compatShape, compatShapeOf, keyUsages, laneKeyShape, laneKeyShapeOf } from './routing-key-shape.ts'
 
 /** The fields of a lane on both surfaces. */
 const common = lane.omit({ campaignId: true, publisherId: true, keyId: true, reopened: true }).extend({
@@ -67,11 +67,14 @@ async function numbersByLane(views: ReadStore, workspaceId: string, docs: readon
 }
 
 /** Lanes of a workspace that match a filter, oldest first, each with its key and campaign. */
-async function readLanes(views: ReadStore, filter: Filter & { readonly workspaceId: string }, now: string) {
+async function readLanes(ports: QueryPorts, filter: Filter & { readonly workspaceId: string }, now: string) {
+  const { views } = ports
   const docs = await readAll(views, lanes, { filter, sort: { assignedAt: 1 } })
-  const [named, keys, counters, numbersOn] = await Promise.all([
+  const keyIds = docs.flatMap(({ keyId }) => keyId ?? [])
+  const [named, keys, usageOf, counters, numbersOn] = await Promise.all([
     readReferenced(views, campaigns, docs, ({ campaignId }) => campaignId),
     readReferenced(views, routingKeys, docs, ({ keyId }) => keyId),
+    keyUsages(ports, filter.workspaceId, keyIds, now),
     countersOf(views, 'lane', docs.map(counterIdOf)),
     numbersByLane(views, filter.workspaceId, docs),
   ])
@@ -88,7 +91,7 @@ async function readLanes(views: ReadStore, filter: Filter & { readonly workspace
         ...terms,
         effectiveBufferSeconds: terms.bufferSeconds ?? campaign?.bufferSeconds ?? null,
         usage: laneUsageOf(counters, counterIdOf(doc), now),
-        key: key ? laneKeyShapeOf(key, now) : null,
+        key: key ? laneKeyShapeOf(key, usageOf(key.id), now) : null,
         numbers: numbersOn(id),
       },
     }
@@ -97,12 +100,12 @@ async function readLanes(views: ReadStore, filter: Filter & { readonly workspace
 
 /** The lanes of publishers, by publisher, oldest first. */
 export async function lanesOfPublishers(
-  views: ReadStore,
+  ports: QueryPorts,
   workspaceId: string,
   publisherIds: readonly string[],
   now: string,
 ) {
-  const found = await readLanes(views, { workspaceId, publisherId: { $in: publisherIds } }, now)
+  const found = await readLanes(ports, { workspaceId, publisherId: { $in: publisherIds } }, now)
   const shape = ({ campaignId, campaign, key, shown }: (typeof found)[number]) => ({
     ...shown,
     campaignId,
@@ -129,9 +132,8 @@ export async function lanesOfCampaign(
   }: { readonly workspaceId: string; readonly campaignId: string; readonly publisherId?: string },
   now: string,
 ) {
-  const { views } = ports
-  const found = await readLanes(views, { workspaceId, campaignId, ...(publisherId && { publisherId }) }, now)
-  const owners = await readReferenced(views, publishers, found, (one) => one.publisherId)
+  const found = await readLanes(ports, { workspaceId, campaignId, ...(publisherId && { publisherId }) }, now)
+  const owners = await readReferenced(ports.views, publishers, found, (one) => one.publisherId)
   return found.map(({ publisherId, key, shown }) => {
     const owner = owners.get(publisherId)
     return {

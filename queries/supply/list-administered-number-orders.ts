@@ -11,6 +11,9 @@ import { listQuery, pageOptions, pageResponse } from '../shared/listing.ts'
 import { numberFilter } from '../shared/number-search.ts'
 import { withWorkspaces, workspaceReference } from '../shared/workspace-reference.ts'
 
+/** An order of a number as the platform's staff sees it. */
+const administeredOrder = numberOrder.extend({ workspace: workspaceReference }).meta({ id: 'AdministeredNumberOrder' })
+
 /** Orders of numbers of every workspace, for the platform's staff: with `status=review`, those that wait for a decision. */
 export const listAdministeredNumberOrders = defineQuery({
   name: 'list-administered-number-orders',
@@ -23,7 +26,7 @@ export const listAdministeredNumberOrders = defineQuery({
     workspaceId: id.optional(),
     ...listQuery(['createdAt', 'updatedAt', 'e164', 'status']),
   }),
-  response: pageOf(numberOrder.extend({ workspace: workspaceReference })),
+  response: pageOf(administeredOrder),
   reads: [numberOrders, workspaces],
   async run({ views }: QueryPorts, { query }) {
     const { q, status, workspaceId } = query

@@ -11,6 +11,9 @@ import { listQuery, pageOptions, pageResponse, statusFilter } from '../shared/li
 import { numberFilter } from '../shared/number-search.ts'
 import { withWorkspaces, workspaceReference } from '../shared/workspace-reference.ts'
 
+/** A number as the platform's staff sees it. */
+const administeredNumber = trackingNumber.extend({ workspace: workspaceReference }).meta({ id: 'AdministeredNumber' })
+
 /** Numbers of every workspace, for the platform's staff: with `releaseRequested`, those that wait for their release. */
 export const listAdministeredNumbers = defineQuery({
   name: 'list-administered-numbers',
@@ -24,7 +27,7 @@ export const listAdministeredNumbers = defineQuery({
     workspaceId: id.optional(),
     ...listQuery(['createdAt', 'releaseRequestedAt', 'e164', 'status']),
   }),
-  response: pageOf(trackingNumber.extend({ workspace: workspaceReference })),
+  response: pageOf(administeredNumber),
   reads: [numbers, workspaces],
   async run({ views }: QueryPorts, { query }) {
     const { q, status, releaseRequested, workspaceId } = query

@@ -18,6 +18,7 @@ export const listLanes = defineQuery({
   response: z.object({ lanes: z.array(campaignLaneShape) }),
   reads: [...LANE_READS, publishers],
   rejects: ['campaign-not-found'],
+  flushesUsage: true,
   async run(ports: QueryPorts, { params, tenant: { workspaceId }, now }) {
     const campaign = await readOne(ports.views, campaigns, workspaceId, params.id)
     if (!campaign) return refuse('campaign-not-found')

@@ -27,12 +27,12 @@ export const listPublishers = defineQuery({
   }),
   response: pageOf(publisherShape),
   reads: [publishers, ...LANE_READS, callLog],
-  cacheable: true,
-  async run({ views }: QueryPorts, { query, ...request }) {
+  flushesUsage: true,
+  async run(ports: QueryPorts, { query, ...request }) {
     const { workspaceId } = request.tenant
     const search = textFilter(query.q, ['name', 'routingPrefix', 'contactName'])
     const filter = { workspaceId, ...statusFilter(query.status, 'terminated'), ...search }
-    const { docs, total } = await readPage(views, publishers, filter, pageOptions(query))
-    return pageResponse(await publisherShapes(views, request, docs), query, total)
+    const { docs, total } = await readPage(ports.views, publishers, filter, pageOptions(query))
+    return pageResponse(await publisherShapes(ports, request, docs), query, total)
   },
 })

@@ -8,6 +8,7 @@ import { qualityScore } from '../../src/domain/supply/quality.ts'
 import type { WithId } from '../../src/kernel/document.ts'
 import { collectionOf } from '../../src/kernel/projection.ts'
 import type { QueryContext } from '../../src/kernel/query.ts'
+import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
 import type { DocOf } from '../shared/documents.ts'
 import { laneShape, lanesOfPublishers } from './lane-shape.ts'
@@ -36,15 +37,15 @@ async function qualityScores(views: ReadStore, workspaceId: string, ids: readonl
 
 /** Publishers with their lanes and scores. */
 export async function publisherShapes(
-  views: ReadStore,
+  ports: QueryPorts,
   { tenant: { workspaceId }, now }: Pick<QueryContext<unknown, unknown>, 'tenant' | 'now'>,
   docs: readonly WithId<DocOf<typeof publishers>>[],
 ) {
   const ids = docs.map(({ id }) => id)
   if (ids.length === 0) return []
   const [lanes, quality] = await Promise.all([
-    lanesOfPublishers(views, workspaceId, ids, now),
-    qualityScores(views, workspaceId, ids, now),
+    lanesOfPublishers(ports, workspaceId, ids, now),
+    qualityScores(ports.views, workspaceId, ids, now),
   ])
   return docs.map(({ workspaceId: _workspace, ...record }) => ({
     ...record,

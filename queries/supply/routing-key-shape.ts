@@ -1,8 +1,16 @@
 import { z } from 'zod'
 import type { routingKeys } from '../../projections/supply/routing-keys.ts'
 import { compatUrl, keyState, keyStateAt, routingKey, routingKeyGraceEnd } from '../../src/domain/supply/routing-key.ts'
+import {
+  keyUsageEntry,
+  keyUsagePrefix,
+  type RoutingKeyUsage,
+  routingKeyUsage,
+  UNUSED_KEY,
+} from '../../src/domain/supply/routing-key-use.ts'
 import type { WithId } from '../../src/kernel/document.ts'
 import { instant } from '../../src/kernel/wire.ts'
+import type { Entry } from '../../src/ports/operational-store.ts'
 import type { QueryPorts } from '../../src/ports/query-ports.ts'
 import { compatTokenPlace } from '../../src/ports/sealed-places.ts'
 import type { DocOf } from '../shared/documents.ts'
@@ -25,14 +33,45 @@ export function compatShapeOf(
 /** A routing key in a lane's response: never the key, only its first characters. */
 export const laneKeyShape = routingKey
   .pick({ id: true, prefix: true, protocol: true, environment: true, requireSignature: true, issuedAt: true })
-  .extend({ state: keyState, lastUsedAt: instant.nullable(), useCount: z.int() })
+  .extend({ state: keyState, ...routingKeyUsage.shape })
   .meta({ id: 'LaneKey' })
 
-/** A routing key in its lane's response. Pings are not built yet, so no key has been used. */
-export function laneKeyShapeOf(key: KeyDoc, now: string): z.infer<typeof laneKeyShape> {
+/** Entries of one read. */
+const USAGE_PAGE = 1_000
+
+/** Every usage entry of a workspace. */
+async function usageEntries({ ops }: Pick<QueryPorts, 'ops'>, workspaceId: string, now: number) {
+  const entries: Entry[] = []
+  for (let page: readonly Entry[] | null = null; page === null || page.length === USAGE_PAGE; entries.push(...page)) {
+    const after = entries.at(-1)?.key
+    page = await ops.list(keyUsagePrefix(workspaceId), now, { limit: USAGE_PAGE, ...(after && { after }) })
+  }
+  return entries
+}
+
+/** The usage of routing keys of a workspace, by id. Several are read by the workspace's range of entries. */
+export async function keyUsages(
+  ports: Pick<QueryPorts, 'ops'>,
+  workspaceId: string,
+  keyIds: readonly string[],
+  now: string,
+): Promise<(keyId: string) => RoutingKeyUsage> {
+  const at = Date.parse(now)
+  const entryOf = (keyId: string) => keyUsageEntry({ workspaceId, keyId })
+  const entries =
+    keyIds.length > 1
+      ? await usageEntries(ports, workspaceId, at)
+      : await Promise.all(keyIds.map((keyId) => ports.ops.get(entryOf(keyId), at)))
+  const usages = new Map(entries.flatMap((entry) => (entry ? [[entry.key, routingKeyUsage.parse(entry.value)]] : [])))
+  return (keyId) => usages.get(entryOf(keyId)) ?? UNUSED_KEY
+}
+
+/** A routing key in its lane's response. */
+export function laneKeyShapeOf(key: KeyDoc, usage: RoutingKeyUsage, now: string): z.infer<typeof laneKeyShape> {
   const { id, prefix, protocol, environment, requireSignature, issuedAt } = key
-  const usage = { state: keyStateAt(key, now), lastUsedAt: null, useCount: 0 }
-  return { id, prefix, ...usage, protocol, environment, requireSignature, issuedAt }
+  const { lastUsedAt, useCount } = usage
+  const state = keyStateAt(key, now)
+  return { id, prefix, state, lastUsedAt, useCount, protocol, environment, requireSignature, issuedAt }
 }
 
 /** A routing key in its own response: with settings, lane and the end of a running grace. */
@@ -47,11 +86,12 @@ export const keyShape = routingKey
   .meta({ id: 'RoutingKey' })
 
 /** A routing key in full. */
-export function keyShapeOf(ports: QueryPorts, key: KeyDoc, now: string): z.infer<typeof keyShape> {
-  const { workspaceId: _workspace, secrets: _secrets, signing, ...shown } = key
+export async function keyShapeOf(ports: QueryPorts, key: KeyDoc, now: string): Promise<z.infer<typeof keyShape>> {
+  const { workspaceId, secrets: _secrets, signing, ...shown } = key
+  const usageOf = await keyUsages(ports, workspaceId, [key.id], now)
   return {
     ...shown,
-    ...laneKeyShapeOf(key, now),
+    ...laneKeyShapeOf(key, usageOf(key.id), now),
     hasSigningSecret: signing !== null,
     graceEndsAt: routingKeyGraceEnd(key, now),
     compat: compatShapeOf(ports, key),

@@ -11,13 +11,13 @@ export function queryRoutes(
   queries: readonly AnyQuery<QueryPorts>[],
   runner: QueryRunner,
   clock: Clock,
-  requestsWritten: () => Promise<void> = async () => {},
+  flushUsage: () => Promise<void> = async () => {},
 ): readonly ApiRoute[] {
   return queries.flatMap((query) =>
     query.mounts.map(({ surface, path, scope = null, ownerOnly = false }): ApiRoute => {
       const run = async ({ params, query: filter, principal, minPosition }: ApiRequest) => {
         const tenant = principal.tenant ?? { workspaceId: '', timezone: 'UTC' }
-        if (query.flushesRequestLog) await requestsWritten()
+        if (query.flushesUsage) await flushUsage()
         const now = new Date(clock.now()).toISOString()
         const { actor, sessionHash = null } = principal
         const request = {

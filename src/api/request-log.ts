@@ -4,9 +4,8 @@ import type { Clock } from '../ports/clock.ts'
 import type { OperationalStore } from '../ports/operational-store.ts'
 import type { Random } from '../ports/random.ts'
 import type { AnsweredRequest, RequestLog } from '../ports/request-log.ts'
+import { createBatchWriter } from './batch-writer.ts'
 
-/** Maximum time that a request waits for others of its batch. */
-const BATCH_MS = 250
 const BATCH_SIZE = 500
 /** Maximum requests pending while the store is unavailable; beyond it the oldest are dropped. */
 const MAX_PENDING = 20_000
@@ -77,40 +76,15 @@ function createPendingQueue({ ops, onLost = () => {} }: Pick<RequestLogOptions, 
 /** Creates the log of API keys' requests in the operational store: written in batches, outside of the requests. */
 export function createRequestLog({ clock, random, ...options }: RequestLogOptions): RequestLog {
   const queue = createPendingQueue(options)
-  let writing: Promise<void> | null = null
-  let cancel: (() => void) | null = null
-
-  function write(): Promise<void> {
-    writing ??= queue.write().then(() => {
-      writing = null
-    })
-    return writing
-  }
-
-  function schedule(): void {
-    cancel ??= clock.schedule(clock.now() + BATCH_MS, () => {
-      cancel = null
-      writing ??= queue.write().then(() => {
-        writing = null
-        if (!queue.isEmpty()) schedule()
-      })
-    })
-  }
-
+  const writer = createBatchWriter({ clock, write: queue.write, isEmpty: queue.isEmpty })
   return {
     add(request) {
       queue.add({ id: random.uuid(), at: clock.now(), request })
-      schedule()
+      writer.schedule()
     },
-    async flush() {
-      await writing
-      await write()
-    },
+    flush: writer.flush,
     async close() {
-      cancel?.()
-      await writing
-      if (!(await queue.write())) queue.reportLost()
-      cancel?.()
+      if (!(await writer.close())) queue.reportLost()
     },
   }
 }

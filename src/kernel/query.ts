@@ -61,8 +61,8 @@ export interface Query<Ports, Params = unknown, Filter = unknown, Answer = unkno
    * that begin at quarters of an hour, and on nothing else.
    */
   readonly cacheable: boolean
-  /** Whether it shows the request log or the last use of a key. Both are written in batches: the pending ones are flushed first. */
-  readonly flushesRequestLog: boolean
+  /** Whether it shows the request log or the uses of a key. They are written in batches: the pending ones are flushed first. */
+  readonly flushesUsage: boolean
   readonly run: (ports: Ports, question: QueryContext<Params, Filter>) => Promise<Answer | Refusal>
 }
 
@@ -83,11 +83,11 @@ export function defineQuery<Ports, Params, Filter, Answer, const Code extends st
   readonly headers?: Readonly<Record<string, string>>
   readonly record?: (params: NoInfer<Params>, workspaceId: string) => string
   readonly cacheable?: boolean
-  readonly flushesRequestLog?: boolean
+  readonly flushesUsage?: boolean
   readonly run: (
     ports: Ports,
     question: QueryContext<NoInfer<Params>, NoInfer<Filter>>,
   ) => Promise<NoInfer<Answer> | Refusal<NoInfer<Code>>>
 }): Query<Ports, Params, Filter, Answer> {
-  return { rejects: [], headers: {}, record: null, cacheable: false, flushesRequestLog: false, ...definition }
+  return { rejects: [], headers: {}, record: null, cacheable: false, flushesUsage: false, ...definition }
 }

@@ -59,7 +59,7 @@ export async function openApp(
 ): Promise<App> {
   let address = addressOf(config, config.port)
   const core = await openCore(config, logger)
-  const { log, ops, writer, secrets, cursors, readSide, positions, requestLog, clock } = core
+  const { log, ops, writer, secrets, cursors, readSide, positions, requestLog, routingKeyUses, clock } = core
   const effects = openEffects(core, () => carrier.carrier, logger)
   const carrier = await openCarrier(config, { ...core, listener: effects.handleCarrierNotice })
   const workers = config.roles.has('worker') ? runWorkers({ ...core, effects, logger }) : NO_WORKERS
@@ -93,6 +93,7 @@ export async function openApp(
       await requestLog.close()
       await workers.close()
       await carrier.carrier.close()
+      await routingKeyUses.close()
       await egress.close()
       await writer.close()
       await readSide.close()

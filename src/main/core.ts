@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { createRequestLog } from '../api/request-log.ts'
+import { createRoutingKeyUses } from '../api/routing-key-uses.ts'
 import { errorMessage } from '../kernel/async/errors.ts'
 import { createStreamWriter } from '../runtime/write/stream-writer.ts'
 import type { Config } from './config.ts'
@@ -48,6 +49,11 @@ export async function openCore(config: Config, logger: Logger) {
       random,
       onLost: (count, error) => logger.error({ count, error: errorMessage(error) }, 'request log lines were lost'),
     }),
+    routingKeyUses: createRoutingKeyUses({
+      ops,
+      clock,
+      onLost: (count, error) => logger.error({ count, error: errorMessage(error) }, 'uses of routing keys were lost'),
+    }),
     clock,
     random,
     /** This process's name on its leases. */
@@ -57,7 +63,7 @@ export async function openCore(config: Config, logger: Logger) {
 
 /** The effects of events, run at once in the process that appended them; one that fails is left to its reaction. */
 export function openEffects(
-  { writer, ops, owner, metrics }: Core,
+  { writer, ops, owner, metrics, routingKeyUses }: Core,
   carrier: Parameters<typeof createPlatformEffects>[0]['carrier'],
   logger: Logger,
 ) {
@@ -66,6 +72,7 @@ export function openEffects(
     carrier,
     clock,
     claims: { ops, owner },
+    onRoutingKeyUse: routingKeyUses.add,
     onFailure: ({ type, stream }, error) => {
       metrics.stepFailed()
       const message = error instanceof Error ? error.message : String(error)

@@ -1,6 +1,9 @@
 import { secretHash } from '../api/secret-hash.ts'
 import { workspace } from '../domain/configuration/workspace.ts'
-import type { Actor, RecordedEvent } from '../kernel/event.ts'
+import { ledgerEvents } from '../domain/routing/ledger-events.ts'
+import { routingKeyOf } from '../domain/routing/sender.ts'
+import type { RoutingKeyUse } from '../domain/supply/routing-key-use.ts'
+import { type Actor, dataOf, type RecordedEvent } from '../kernel/event.ts'
 import type { AnyReaction } from '../kernel/reaction.ts'
 import { isRefusal } from '../kernel/refusal.ts'
 import type { Carrier, CarrierNotice } from '../ports/carrier.ts'
@@ -43,6 +46,20 @@ const OVERTAKING: ReadonlySet<string> = new Set(['call-not-found', 'call-not-ans
 const CARRIER: Actor = { type: 'carrier', id: null, name: 'Carrier' }
 const SYSTEM: Actor = { type: 'system', id: null, name: 'Ringledger' }
 
+/** The use of a routing key by a call that has just been routed; null where it carried none that works. */
+async function routingKeyUse(
+  writer: Pick<StreamWriter, 'stateOf'>,
+  workspaceId: string,
+  events: readonly RecordedEvent[],
+): Promise<RoutingKeyUse | null> {
+  const decided = dataOf(ledgerEvents, events, 'CallAdmitted') ?? dataOf(ledgerEvents, events, 'CallRefused')
+  const keyHash = decided?.inputs.routingKeyHash ?? null
+  if (!decided || keyHash === null) return null
+  const at = decided.arrival.occurredAt
+  const key = routingKeyOf(await writer.stateOf(workspace, workspaceId), keyHash, at)
+  return key ? { workspaceId, keyId: key.id, at } : null
+}
+
 /** Wires the effects to the reactions, the carrier and the configuration. */
 export function createPlatformEffects(options: {
   readonly writer: StreamWriter
@@ -50,8 +67,10 @@ export function createPlatformEffects(options: {
   readonly clock: Clock
   readonly claims: LeaseOwner
   readonly onFailure: (event: RecordedEvent, error: unknown) => void
+  /** Receives each use of a routing key by a call. */
+  readonly onRoutingKeyUse?: (use: RoutingKeyUse) => void
 }): PlatformEffects {
-  const { writer, carrier, ...rest } = options
+  const { writer, carrier, onRoutingKeyUse = () => undefined, ...rest } = options
   const effects = createEffects<NumberTools>({
     ...rest,
     writer,
@@ -82,6 +101,10 @@ export function createPlatformEffects(options: {
       })
       // The error makes the carrier send the notice again; without it the notice would be lost.
       if (isRefusal(outcome) && OVERTAKING.has(outcome.refused)) throw new CallNotBegun(callId)
+      if (isRefusal(outcome)) return
+      // The notice is done: a use that cannot be counted is lost rather than the notice sent again.
+      const use = await routingKeyUse(writer, workspaceId, outcome.events).catch(() => null)
+      if (use) onRoutingKeyUse(use)
     },
     async runScheduledJob(kind, workspaceId, job) {
       const cause: Causation = { meta: { workspaceId, correlationId: job.subjectId, eventId: null } }

@@ -30,9 +30,10 @@ export interface RouteParts {
 
 /** Routes of the role `query-api`: everything that only reads. */
 function readRoutes({ core, carrier, live }: RouteParts): readonly ApiRoute[] {
-  const { readSide, requestLog, views, clock } = core
+  const { readSide, requestLog, routingKeyUses, views, clock } = core
+  const flushUsage = async () => void (await Promise.all([requestLog.flush(), routingKeyUses.flush()]))
   return [
-    ...queryRoutes(queries, readSide.queries, clock, requestLog.flush),
+    ...queryRoutes(queries, readSide.queries, clock, flushUsage),
     ...recordingRoutes({ views, carrier: () => carrier.carrier, clock }),
     live.route,
     projectionRoute(core),

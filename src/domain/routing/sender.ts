@@ -1,5 +1,6 @@
 import type { WorkspaceState } from '../configuration/workspace.ts'
 import type { Attribution, TrackingNumber } from '../supply/number.ts'
+import type { RoutingKey } from '../supply/routing-key.ts'
 import type { Arrival } from './decision.ts'
 
 /** SIP header that carries a routing key. Header names are case-insensitive (RFC 3261 §7.3.1). */
@@ -16,22 +17,28 @@ export function routingKeyIn(sipHeaders: Readonly<Record<string, string>>): stri
   return header?.[1].trim() || null
 }
 
+/** The routing key that works at an instant and has this hash; undefined where there is none. */
+export function routingKeyOf(
+  { routingKeys }: Pick<WorkspaceState, 'routingKeys'>,
+  keyHash: string,
+  at: string,
+): RoutingKey | undefined {
+  return routingKeys.find(({ secrets }) =>
+    secrets.some(({ hash, expiresAt }) => hash === keyHash && (expiresAt === null || at < expiresAt)),
+  )
+}
+
 /**
  * Attributes a call to a campaign and publisher (Supplement §6, Arrival): by its routing key where that is valid at the
  * arrival, else by the number that was called. An unknown or expired key is ignored.
  */
 export function senderOf(
-  { routingKeys }: Pick<WorkspaceState, 'routingKeys'>,
+  workspace: Pick<WorkspaceState, 'routingKeys'>,
   number: TrackingNumber,
   keyHash: string | null,
   at: string,
 ): Sender {
-  const key =
-    keyHash === null
-      ? undefined
-      : routingKeys.find(({ secrets }) =>
-          secrets.some(({ hash, expiresAt }) => hash === keyHash && (expiresAt === null || at < expiresAt)),
-        )
+  const key = keyHash === null ? undefined : routingKeyOf(workspace, keyHash, at)
   if (key) return { attribution: 'routing_key', campaignId: key.campaignId, publisherId: key.publisherId }
   const { campaignId, publisherId } = number
   return { attribution: campaignId === null ? 'direct' : 'tracking_number', campaignId, publisherId }

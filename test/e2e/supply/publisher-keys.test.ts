@@ -102,6 +102,65 @@ it('a key can be read, with its settings and without any secret', async () => {
   expect(answers[0]?.status).toBe(404)
 })
 
+describe('a call with a routing key in its SIP headers', () => {
+  const callWith = (routingKey: string, at: string, more: Json = {}) =>
+    main.playCall({ to: the.line.e164, at, sipHeaders: { 'x-svc-routing-key': routingKey }, ...more })
+  const usageOf = ({ lastUsedAt, useCount }: Json) => [useCount, lastUsedAt]
+
+  /** The key's usage wherever the key is shown. */
+  async function usages() {
+    const lanes = (await main.console(`/api/tracking/campaigns/${the.line.campaignId}/publishers`)).body.lanes
+    const publishers = await Promise.all([
+      main.rest(`/api/v1/publishers/${publisherId}`),
+      main.console(`/api/tracking/publishers/${publisherId}`),
+    ])
+    const list = (await main.rest('/api/v1/publishers?pageSize=200')).body.data
+    return [
+      await key(),
+      (await main.console(lane())).body.lane.key,
+      lanes.find((one: Json) => one.publisherId === publisherId).key,
+      ...publishers.map(({ body }) => body.publisher.lanes[0].key),
+      list.find(({ id }: Json) => id === publisherId).lanes[0].key,
+    ].map(usageOf)
+  }
+
+  it('moves its useCount and lastUsedAt, wherever the key is shown', async () => {
+    expect(new Set((await usages()).map(String))).toEqual(new Set([String([0, null])]))
+    const first = await callWith(issued, '2026-01-06T12:00:00.000Z')
+    expect(first.call).toMatchObject({ attribution: 'routing_key', publisher: { id: publisherId } })
+    for (const usage of await usages()) expect(usage).toEqual([1, '2026-01-06T12:00:00.000Z'])
+    await callWith(issued, '2026-01-07T12:00:00.000Z')
+    await callWith(issued, '2026-01-05T12:00:00.000Z')
+    for (const usage of await usages()) expect(usage).toEqual([3, '2026-01-07T12:00:00.000Z'])
+  })
+
+  it('counts a call that is refused, and both secrets of a key during the grace', async () => {
+    const blocked = { callerNumber: '+13105550177' }
+    await main.console('/api/tracking/blocked-callers', { method: 'POST', body: blocked })
+    const refused = await callWith(issued, '2026-01-06T12:00:00.000Z', { from: blocked.callerNumber })
+    expect(refused.call).toMatchObject({ reasonCode: 'caller_blocked', attribution: 'routing_key' })
+    const { routingKey } = (await post('rotate')).body
+    await callWith(issued, new Date(Date.now() - 120_000).toISOString())
+    await callWith(routingKey, new Date(Date.now() - 120_000).toISOString())
+    expect((await key()).useCount).toBe(3)
+  })
+
+  it('counts nothing for a key that does not work, nor for a call without one', async () => {
+    const { routingKey } = (await post('rotate', { graceMinutes: 0 })).body
+    for (const dead of [issued, `${routingKey}x`])
+      expect((await callWith(dead, '2026-01-06T12:00:00.000Z')).call.attribution).toBe('tracking_number')
+    await main.playCall({ to: the.line.e164, at: '2026-01-06T12:00:00.000Z' })
+    expect(usageOf(await key())).toEqual([0, null])
+  })
+
+  it('writes no event of its own, so the tag of the key stays', async () => {
+    const tag = (await main.console(at())).headers.get('etag')
+    await callWith(issued, '2026-01-06T12:00:00.000Z')
+    const read = await main.console(at())
+    expect([read.body.key.useCount, read.headers.get('etag')]).toEqual([1, tag])
+  })
+})
+
 describe(documentLine('PATCH /api/publishers/keys/:keyId'), () => {
   it('changes what is sent, on the lane as well', async () => {
     const sent = { requireSignature: true, environment: 'test', label: 'Main feed' }
