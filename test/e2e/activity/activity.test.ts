@@ -28,7 +28,7 @@ async function world(writer: StreamWriter) {
 
 /** Every secret in a response. */
 function secretsIn(answer: Json): readonly string[] {
-  return [answer?.key, answer?.routingKey, answer?.signingSecret, answer?.compat?.url].filter(
+  return [answer?.key, answer?.routingKey, answer?.signingSecret, answer?.compat?.url, answer?.token].filter(
     (text) => typeof text === 'string',
   )
 }
@@ -156,6 +156,7 @@ function laneWrites(): readonly LoggedWrite[] {
 function workspaceWrites(): readonly LoggedWrite[] {
   const { campaignId, numberId } = the
   let apiKeyId = ''
+  let invitationId = ''
   return [
     ['pool', 'created', 'POST', () => '/api/tracking/pools', { name: 'Site', campaignId }],
     ['number', 'labelled', 'PATCH', () => `/api/tracking/numbers/${numberId}`, { label: 'Front' }],
@@ -173,12 +174,16 @@ function workspaceWrites(): readonly LoggedWrite[] {
     ['api_key', 'rotated', 'POST', () => `/api/tracking/api-keys/${apiKeyId}/rotate`, { graceMinutes: 5 }],
     ['api_key', 'revoked', 'DELETE', () => `/api/tracking/api-keys/${apiKeyId}`],
     [
-      'user',
-      'seat_granted',
+      'invitation',
+      'created',
       'POST',
       () => '/api/tracking/users',
-      { email: `ann-${the.main.workspaceId}@x.example`, name: 'Ann', role: 'admin', password: PASSWORD },
+      { email: `bob-${the.main.workspaceId}@x.example`, name: 'Bob', role: 'member' },
+      ({ invitation }) => {
+        invitationId = invitation.id
+      },
     ],
+    ['invitation', 'revoked', 'DELETE', () => `/api/tracking/users/invitations/${invitationId}`],
     ['workspace', 'changed', 'PATCH', () => '/api/tracking/workspace', { timezone: 'America/Chicago' }],
     ['lane', 'closed', 'DELETE', lanePath],
   ]
@@ -209,6 +214,18 @@ it('every write of a user is logged under their name, with before and after, and
   ])
   const [secret] = (await list({ entityId: created.sipTargetId })).data
   expect(changeOf(secret, 'endpoint.sipSecret')).toEqual({ field: 'endpoint.sipSecret', before: '•••', after: '•••' })
+})
+
+it('an accepted invitation is logged under the name of the person who is invited, with the seat', async () => {
+  const person = { email: `ann-${the.main.workspaceId}@x.example`, name: 'Ann', role: 'admin' }
+  const { token } = (await logged(main.console, 'POST', '/api/tracking/users', person)).body
+  const accepted = await logged(client(null), 'POST', '/api/auth/invitations/accept', { token, password: PASSWORD })
+  const actor = { type: 'user', id: accepted.body.user.id, name: 'Ann' }
+  for (const [kind, action] of [
+    ['invitation', 'accepted'],
+    ['user', 'seat_granted'],
+  ])
+    expect(accepted.entries.find((one: Json) => one.kind === kind)).toMatchObject({ action, actor, ip: '127.0.0.1' })
 })
 
 it('every write of a key is logged under the key’s name', async () => {
