@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { IDEMPOTENCY } from '../domain/shared/limits.ts'
 import { isRefusal, type Refusal, refuse } from '../kernel/refusal.ts'
 import type { ApiRefusal, ApiRequest, ApiResponse, ApiRoute, Principal } from '../ports/api.ts'
 import { headerNames } from '../ports/api-headers.ts'
@@ -9,7 +10,7 @@ import { idempotencyPlace } from '../ports/sealed-places.ts'
 import type { Secrets } from '../ports/secrets.ts'
 
 /** How long a first outcome is replayed (Supplement 1.5). */
-export const RETENTION_MS = 24 * 3_600_000
+export const RETENTION_MS = IDEMPOTENCY.hours * 3_600_000
 /** Lifetime of an entry without an outcome: by then its process must have died. */
 const PENDING_TIMEOUT_MS = 60_000
 const POLL_MS = 50

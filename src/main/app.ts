@@ -80,7 +80,7 @@ export async function openApp(
     simulator: carrier.simulator,
     awaitProjections: awaitTypes,
     openapi: server.openapi,
-    routes,
+    routes: routes.served,
     async listen() {
       const port = await server.listen(config.port, config.host)
       address = addressOf(config, port)

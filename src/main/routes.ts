@@ -68,15 +68,29 @@ function commandRoutes({ core, carrier, effects, egress, awaitProjections }: Rou
   ]
 }
 
-/** The routes of a process: those of its roles; writes are idempotent by key and need the read store. */
-export function buildRoutes(config: Config, parts: RouteParts): readonly ApiRoute[] {
+/** Roles that serve routes, in the order in which these are listed. */
+const API_ROLES = ['query-api', 'command-api'] as const
+
+/** The routes of the platform, by whether this process serves them. */
+export interface PlatformRoutes {
+  readonly served: readonly ApiRoute[]
+  /** Routes of roles that this process does not have. */
+  readonly elsewhere: readonly ApiRoute[]
+}
+
+/** The routes of a process are those of its roles; writes are idempotent by key and need the read store. */
+export function buildRoutes(config: Config, parts: RouteParts): PlatformRoutes {
   const { roles, readStoreUrl, operatorToken } = config
   const { views, ops, secrets, clock } = parts.core
   const checkReadStore = availabilityCheck(readStoreUrl, () => views.checkpoint(''))
-  return [
-    ...(roles.has('query-api') ? readRoutes(parts) : []),
-    ...(roles.has('command-api') ? requireReadStore(commandRoutes(parts), checkReadStore) : []),
-  ]
-    .filter(({ surface }) => surface !== 'operator' || operatorToken !== null)
-    .map((route) => (route.write ? withIdempotency(route, { ops, secrets, clock }) : route))
+  const prepared = (routes: readonly ApiRoute[]) =>
+    routes
+      .filter(({ surface }) => surface !== 'operator' || operatorToken !== null)
+      .map((route) => (route.write ? withIdempotency(route, { ops, secrets, clock }) : route))
+  const byRole = {
+    'query-api': prepared(readRoutes(parts)),
+    'command-api': prepared(requireReadStore(commandRoutes(parts), checkReadStore)),
+  } as const
+  const ofRoles = (served: boolean) => API_ROLES.flatMap((role) => (roles.has(role) === served ? byRole[role] : []))
+  return { served: ofRoles(true), elsewhere: ofRoles(false) }
 }

@@ -3,6 +3,7 @@ import { openHttpServer } from '../adapters/http/server.ts'
 import { createAuthenticator } from '../api/access.ts'
 import { createOperatorCheck } from '../api/operator-check.ts'
 import { createSessionRenewal } from '../api/session-renewal.ts'
+import { scopes } from '../domain/access/scopes.ts'
 import { REQUEST } from '../domain/shared/limits.ts'
 import type { ApiRoute } from '../ports/api.ts'
 import { START } from '../ports/event-log.ts'
@@ -12,6 +13,7 @@ import { type Config, isSingleProcess } from './config.ts'
 import type { Core } from './core.ts'
 import { createReadiness } from './read-side/readiness.ts'
 import { projections } from './registry.ts'
+import type { PlatformRoutes } from './routes.ts'
 import type { Workers } from './workers.ts'
 
 const projectionNames = projections.map(({ name }) => name)
@@ -29,7 +31,7 @@ function bodyLimitOf({ raw, path }: ApiRoute): number {
 export function openServer(
   config: Config,
   core: Core,
-  routes: readonly ApiRoute[],
+  { served, elsewhere }: PlatformRoutes,
   {
     workers,
     unprepared,
@@ -49,7 +51,9 @@ export function openServer(
     title: 'Ringledger',
     version: '1.0.0',
     baseUrl,
-    routes,
+    routes: served,
+    routesElsewhere: elsewhere,
+    scopes,
     authenticate: createAuthenticator(
       readSide.credentials,
       clock,

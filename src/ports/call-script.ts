@@ -21,8 +21,9 @@ export const script = z.record(z.string(), z.array(scriptedDial).min(1).max(100)
 /** Scripted dials by key. */
 export type Script = Readonly<z.infer<typeof script>>
 
-const RING_SECONDS = 3
-const TALK_SECONDS = 60
+/** Seconds of ringing and of talk of a dial whose script names none. */
+export const RING_SECONDS = 3
+export const TALK_SECONDS = 60
 const ANSWER: ScriptedDial = { result: 'answer' }
 
 /** The dial to simulate. `destination`: E.164 number or sip address. */
@@ -65,7 +66,7 @@ const OUTCOMES: Readonly<
 }
 
 /** Test destinations that never answer: each has a fixed failure. */
-const FAILING_DESTINATIONS: Readonly<Record<string, ScriptedDial>> = {
+export const FAILING_DESTINATIONS: Readonly<Record<string, ScriptedDial>> = {
   '+15005550480': { result: 'no_answer' },
   '+15005550486': { result: 'busy' },
   '+15005550500': { result: 'failed' },

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { openHttpServer } from '../../src/adapters/http/server.ts'
+import type { ApiRoute } from '../../src/ports/api.ts'
 import {
   bearer,
   httpEdge,
@@ -43,6 +44,29 @@ describe('envelope', () => {
   test('a wrong method on a known path is not allowed', async () => {
     const response = await fetch(`${base()}/api/v1/things`, { method: 'PUT', headers: bearer })
     expect([response.status, (await jsonOf(response)).error.code]).toEqual([405, 'method_not_allowed'])
+  })
+
+  test('routes that other processes serve count among the methods of their path', async () => {
+    const elsewhere = (method: ApiRoute['method'], path: string, more: Partial<ApiRoute> = {}) =>
+      someRoute({ method, path, name: 'elsewhere', ...more })
+    const server = await openHttpServer({
+      ...options,
+      routesElsewhere: [
+        elsewhere('PATCH', '/api/v1/calls/:id'),
+        elsewhere('GET', '/api/v1/elsewhere'),
+        elsewhere('GET', '/api/v1/elsewhere.csv', { contentType: 'text/csv' }),
+      ],
+    })
+    const ask = async (method: 'POST' | 'GET' | 'OPTIONS', url: string) => {
+      const { statusCode, headers } = await server.inject({ method, url })
+      return [statusCode, headers.allow]
+    }
+    expect(await ask('POST', '/api/v1/calls/1')).toEqual([405, 'GET, HEAD, PATCH, OPTIONS'])
+    expect(await ask('POST', '/api/v1/elsewhere')).toEqual([405, 'GET, HEAD, OPTIONS'])
+    expect(await ask('POST', '/api/v1/elsewhere.csv')).toEqual([405, 'GET, OPTIONS'])
+    expect(await ask('OPTIONS', '/api/v1/elsewhere')).toEqual([204, 'GET, HEAD, OPTIONS'])
+    expect(await ask('GET', '/api/v1/elsewhere')).toEqual([404, undefined])
+    await server.close(1_000)
   })
 
   test('a refusal brings its own sentence and details, or takes those of the table', async () => {

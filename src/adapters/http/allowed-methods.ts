@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { refuse } from '../../kernel/refusal.ts'
+import type { ApiRoute } from '../../ports/api.ts'
 import type { SendRefusal } from './envelope.ts'
 
 /** Methods in the order in which `Allow` lists them. */
@@ -14,6 +15,11 @@ function patternOf(url: string): RegExp {
     return /^:\w+$/.test(part) ? '[^/]+' : escapeText(part)
   })
   return new RegExp(`^${parts.join('')}$`)
+}
+
+/** Whether a route answers HEAD. A generated file does not: an export would be logged although nothing was sent. */
+export function hasHead({ method, contentType, hasContentLength = false }: ApiRoute): boolean {
+  return method === 'GET' && (contentType === undefined || hasContentLength)
 }
 
 /** Looks up the methods of paths, in the order of `Allow`. A path is part of a request URL, as sent. */
@@ -35,14 +41,16 @@ function decodedPath(path: string): string | null {
 
 const allowOf = (methods: ReadonlySet<string>) => [...METHODS.filter((method) => methods.has(method)), 'OPTIONS']
 
-/** Watches the routes that a server is given. */
-function trackAllowedMethods(server: FastifyInstance): AllowedMethods {
+/** Watches the routes that a server is given, and adds those of other processes. */
+function trackAllowedMethods(server: FastifyInstance, elsewhere: readonly ApiRoute[]): AllowedMethods {
   const routes = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>()
-  server.addHook('onRoute', ({ url, method }) => {
+  const add = (url: string, methods: readonly string[]) => {
     const route = routes.get(url) ?? { pattern: patternOf(url), methods: new Set<string>() }
-    for (const one of [method].flat()) if (one !== 'OPTIONS') route.methods.add(one)
+    for (const method of methods) if (method !== 'OPTIONS') route.methods.add(method)
     if (route.methods.size > 0) routes.set(url, route)
-  })
+  }
+  server.addHook('onRoute', ({ url, method }) => add(url, [method].flat()))
+  for (const route of elsewhere) add(route.path, hasHead(route) ? [route.method, 'HEAD'] : [route.method])
   const ofExactly = (path: string) => {
     const exact = routes.get(path)
     return exact ? allowOf(exact.methods) : null
@@ -103,8 +111,12 @@ function registerUnknownRoutes(server: FastifyInstance, send: SendRefusal, allow
 }
 
 /** Answers OPTIONS and requests under methods that no route of their path has. Must see every route. */
-export function registerMethodChecks(server: FastifyInstance, send: SendRefusal): void {
-  const allowedMethods = trackAllowedMethods(server)
+export function registerMethodChecks(
+  server: FastifyInstance,
+  send: SendRefusal,
+  elsewhere: readonly ApiRoute[] = [],
+): void {
+  const allowedMethods = trackAllowedMethods(server, elsewhere)
   registerOptions(server, send, allowedMethods)
   registerUnknownRoutes(server, send, allowedMethods)
 }

@@ -52,9 +52,6 @@ const errorRefusals: Readonly<Record<string, Refusal>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: refuse('validation-error', {
     body: 'must have the length that Content-Length states',
   }),
-  FST_STATIC_FORBIDDEN_PATH: refuse('not-found'),
-  PreconditionFailedError: refuse('precondition-failed', null, 'The file is not the one that If-Match names.'),
-  RangeNotSatisfiableError: refuse('range-not-satisfiable', null, 'The requested Range lies outside the file.'),
   FST_UNDER_PRESSURE: refuse('unavailable'),
   LogUnavailable: refuse('unavailable'),
   StoreUnavailable: refuse('unavailable'),

@@ -22,9 +22,9 @@ export const refusals: Readonly<Record<string, WireRefusal>> = {
   'bad-request': row(400, 'bad_request', 'The request is not valid.'),
   'field-not-writable': row(400, 'field_not_writable', 'The request names fields that an API key cannot change.'),
 
-  // `messageOf` puts the name of the credential before these.
-  'missing-key': row(401, 'missing_key', 'Send it in the header Authorization: Bearer <API_KEY>.'),
-  'invalid-key': row(401, 'invalid_key', 'The one sent is malformed, unknown or revoked.'),
+  // `messageOf` puts the credential that the route takes before these.
+  'missing-key': row(401, 'missing_key', 'No key was sent: send Authorization: Bearer <API_KEY>.'),
+  'invalid-key': row(401, 'invalid_key', 'The API key is malformed, unknown or revoked.'),
   unauthorized: row(401, 'unauthorized', 'The bearer token is missing, unknown or expired.'),
   'invalid-signature': row(401, 'invalid_signature', 'The signature is missing, wrong or too old.'),
 

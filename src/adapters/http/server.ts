@@ -27,6 +27,7 @@ import { createCursorWriter, createRequestIdReader, exposedHeaders, remoteAddres
 import { mountRoute } from './mount.ts'
 import { createDocuments, type Documents } from './openapi/document.ts'
 import { mountOperations, type Operations } from './operations.ts'
+import { registerPages } from './pages/pages.ts'
 import { requireKnownRefusals } from './refusals.ts'
 
 /** One finished request, for the metrics. `route` is the pattern, null where none matched. */
@@ -44,6 +45,10 @@ export interface HttpOptions extends Operations {
   /** Address that clients use; by default the one that the documentation was fetched from. */
   readonly baseUrl?: () => string
   readonly routes: readonly ApiRoute[]
+  /** Routes of the platform that processes of other roles serve: their methods and paths are known here, too. */
+  readonly routesElsewhere?: readonly ApiRoute[]
+  /** Scopes that an API key may have, for the guide; none by default. */
+  readonly scopes?: readonly string[]
   readonly authenticate: Authenticator
   readonly cursors: Cursors
   /** Newest log position that this process knows: the `svc-position` of a response to a credential without a position of its own. */
@@ -232,10 +237,13 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
   })
   acceptJson(server)
   registerRequestLog(server, options)
-  registerMethodChecks(server, send)
+  const { routesElsewhere = [], scopes = [] } = options
+  registerMethodChecks(server, send, routesElsewhere)
   await registerProtections(server, options)
-  const documents = createDocuments(options, routes)
-  await registerDocumentation(server, send, documents)
+  const declared = [...routes, ...routesElsewhere]
+  const documents = createDocuments(options, declared)
+  registerDocumentation(server, send, documents)
+  await registerPages(server, { ...options, routes: declared, scopes })
   mountOperations(server, send, {
     ...options,
     readiness: async () => (closing ? { ready: false, problems: ['The server is stopping.'] } : options.readiness()),

@@ -7,10 +7,11 @@ import {
 } from '../../ports/carrier-numbers.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
+import { NUMBER_ENDINGS, SEARCH_AREA_CODES } from '../../ports/simulated-numbers.ts'
 import { findBlock, type NumberingPlan, numberingPlans, searchNumbers } from './inventory.ts'
 import { orderNumber, releaseNumber } from './number-commands.ts'
 import { availableNumbers, type NumberStreamPorts, readNumber, runNumberCommand } from './number-streams.ts'
-import { HELD, lastDigitsOf, orderAt, UNCONNECTED, UNREACHABLE } from './simulated-number.ts'
+import { lastDigitsOf, orderAt } from './simulated-number.ts'
 
 export interface NumbersPorts extends NumberStreamPorts {
   readonly ops: OperationalStore
@@ -21,8 +22,8 @@ export interface NumbersPorts extends NumberStreamPorts {
 
 /** Area codes whose search fails, to show how a carrier refuses one and how it is unavailable. */
 const SEARCH_FAILURES: Readonly<Record<string, () => Error>> = {
-  999: () => new CarrierRefused('Area code 999 is not in service.'),
-  998: () => new CarrierUnavailable('The simulated carrier does not answer.'),
+  [SEARCH_AREA_CODES.refused]: () => new CarrierRefused(`Area code ${SEARCH_AREA_CODES.refused} is not in service.`),
+  [SEARCH_AREA_CODES.unanswered]: () => new CarrierUnavailable('The simulated carrier does not answer.'),
 }
 
 const orderKey = (commandId: string) => `simulated-order:${commandId}`
@@ -30,7 +31,7 @@ const orderKey = (commandId: string) => `simulated-order:${commandId}`
 /** Numbers of a plan that match a search; held ones are left out where the search says so. */
 function* candidates(plan: NumberingPlan, query: NumberQuery): Generator<OfferedNumber> {
   for (const number of searchNumbers(plan, query)) {
-    if (!query.excludeHeldNumbers || lastDigitsOf(number.e164) !== HELD) yield number
+    if (!query.excludeHeldNumbers || lastDigitsOf(number.e164) !== NUMBER_ENDINGS.held) yield number
   }
 }
 
@@ -65,7 +66,8 @@ export function createSimulatedNumbers(ports: NumbersPorts): CarrierNumbers {
   return {
     search: createSearch(ports),
     async placeOrder({ commandId, workspaceId, e164, customerReference }) {
-      if (lastDigitsOf(e164) === UNREACHABLE) throw new CarrierUnavailable('The simulated carrier does not answer.')
+      if (lastDigitsOf(e164) === NUMBER_ENDINGS.unreachable)
+        throw new CarrierUnavailable('The simulated carrier does not answer.')
       if (findBlock(plans, e164) === null) throw new CarrierRefused(`${e164} is not a number that we rent.`)
       await ops.put(orderKey(commandId), e164, null)
       const at = new Date(clock.now()).toISOString()
@@ -79,7 +81,8 @@ export function createSimulatedNumbers(ports: NumbersPorts): CarrierNumbers {
       return entry && readOrder(ports, commandId, String(entry.value))
     },
     async connect({ e164 }) {
-      if (lastDigitsOf(e164) === UNCONNECTED) throw new CarrierRefused(`${e164} cannot be pointed at this connection.`)
+      if (lastDigitsOf(e164) === NUMBER_ENDINGS.unconnected)
+        throw new CarrierRefused(`${e164} cannot be pointed at this connection.`)
     },
     async release({ commandId, e164 }) {
       await runNumberCommand(ports, releaseNumber, { commandId, e164 }, '')

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineEntity } from '../../kernel/entity.ts'
 import { instant } from '../../kernel/wire.ts'
 import type { CarrierOrder } from '../../ports/carrier-numbers.ts'
+import { NUMBER_ENDINGS } from '../../ports/simulated-numbers.ts'
 
 /** These names are the storage format. */
 export const simulatedNumberEvents = {
@@ -32,15 +33,12 @@ const FILLING_MS = 2_000
 
 /** Outcomes of orders by the number's last four digits; every other number is delivered at once. */
 const FATES: Readonly<Record<string, OrderFate>> = {
-  '0001': { ...DELIVERED, afterMs: FILLING_MS },
-  '0002': { status: 'review', afterMs: 0, error: null },
-  '0003': GONE,
-  '0004': { status: 'failed', afterMs: FILLING_MS, error: 'The number could not be activated.' },
-  '0007': { status: 'failed', afterMs: 0, error: 'The number is held by another customer.' },
+  [NUMBER_ENDINGS.delayed]: { ...DELIVERED, afterMs: FILLING_MS },
+  [NUMBER_ENDINGS.review]: { status: 'review', afterMs: 0, error: null },
+  [NUMBER_ENDINGS.gone]: GONE,
+  [NUMBER_ENDINGS.failing]: { status: 'failed', afterMs: FILLING_MS, error: 'The number could not be activated.' },
+  [NUMBER_ENDINGS.held]: { status: 'failed', afterMs: 0, error: 'The number is held by another customer.' },
 }
-
-/** The last digits of numbers that cannot be connected, whose orders find the carrier unavailable, that others hold. */
-export const [UNCONNECTED, UNREACHABLE, HELD] = ['0005', '0006', '0007']
 
 /** The digits that decide the outcome of a number's order. */
 export function lastDigitsOf(e164: string): string {

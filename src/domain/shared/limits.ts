@@ -35,6 +35,9 @@ export const REQUEST = {
   ignoredParameters: { count: 20, length: 64 },
 } as const
 
+/** How long the first outcome of an `Idempotency-Key` is repeated (Supplement 1.5). */
+export const IDEMPOTENCY = { hours: 24 } as const
+
 /** A list's `q` filter: of texts, and of numbers. */
 export const SEARCH = { text: 120, number: 40 } as const
 

@@ -56,7 +56,7 @@ it('every response has a request id, the one sent if there is one', async () => 
 })
 
 it('an unknown route is a not_found', async () => {
-  for (const path of ['/', '/api', '/api/v2/calls', '/api/v1/call', '/api/v1/calls/live/now', '/api/v1/calls/%00'])
+  for (const path of ['/api', '/api/v2/calls', '/api/v1/call', '/api/v1/calls/live/now', '/api/v1/calls/%00'])
     expect((await main.rest(path)).status).toBe(404)
   expectRefusal(await ask('/nowhere'), [404, 'not_found', null])
 })
