@@ -283,6 +283,16 @@ it('the campaign states skip every target, and so does a caller of no known stat
     expect(skipsOf((await main.playCall({ to, at: noon(), from })).story)).toEqual([['Second', 'state']])
 })
 
+it('the sentence of a state skip names whose list it is, the campaign or the target', async () => {
+  const sentenceOf = async (to: string, target: string) => {
+    const { story } = await main.playCall({ to, at: noon(), from: '+13105550123' })
+    const skipped = story.steps.find(({ step, detail }: Json) => step === 'skipped' && detail.targetName === target)
+    return skipped.sentence
+  }
+  expect(await sentenceOf(the.lines.texas.e164, 'Second')).toBe('Campaign Texas only does not take callers from CA.')
+  expect(await sentenceOf(the.lines.past.e164, 'Texan')).toBe('Target Texan does not take callers from CA.')
+})
+
 it('weighted: a target of weight 0 is dialled only when no other is left', async () => {
   for (let n = 0; n < 5; n++) {
     const { call, story } = await main.playCall({ to: the.lines.weighted.e164, at: noon() })
