@@ -118,20 +118,26 @@ test('a platform starts over data that an earlier version wrote, and numbers its
   copyRecorded(fresh.DATA_DIR ?? '')
   const server = await startServer(fresh)
   try {
-    const { apiKey, sessionToken, numbers, ownerPassword, routingKey, compatUrl, baseUrl } = server.sandbox
-    const pathOf = (url: unknown, base: unknown) => String(url).replace(String(base), '')
+    const { apiKey, sessionToken, numbers, ownerPassword, routingKey } = server.sandbox
     const given = document.parse(JSON.parse(readFileSync(join(RECORDED, 'sandbox.json'), 'utf8')))
-    expect({ apiKey, ownerPassword, routingKey, path: pathOf(compatUrl, baseUrl) }).toEqual({
-      apiKey: given.apiKey,
-      ownerPassword: given.ownerPassword,
-      routingKey: given.routingKey,
-      path: pathOf(given.compatUrl, given.baseUrl),
-    })
     const call = async (path: string, init: RequestInit = {}, credential = apiKey) => {
       const headers = { authorization: `Bearer ${credential}`, 'content-type': 'application/json' }
       const response = await fetch(`${server.baseUrl}${path}`, { ...init, headers })
       return { status: response.status, body: document.parse(await response.json()) }
     }
+    const lanes = numbers.filter(({ publisherId }) => publisherId !== null)
+    const compatUrls = await Promise.all(
+      lanes.map(async ({ campaignId, publisherId }) => {
+        const lane = await call(`/api/tracking/campaigns/${campaignId}/publishers/${publisherId}`, {}, sessionToken)
+        return new URL(String(document.parse(document.parse(lane.body.lane).compat).url), server.baseUrl).pathname
+      }),
+    )
+    expect(compatUrls).toContain(new URL(String(given.compatUrl)).pathname)
+    expect({ apiKey, ownerPassword, routingKey }).toEqual({
+      apiKey: given.apiKey,
+      ownerPassword: given.ownerPassword,
+      routingKey: given.routingKey,
+    })
     const recorded = Object.values(expected.projections['call-log']?.documents ?? {})
     const before = await call('/api/v1/calls?pageSize=100&from=2026-11-01T00:00:00.000Z&to=2026-12-01T00:00:00.000Z')
     expect(before).toMatchObject({ status: 200, body: { total: recorded.length } })
