@@ -105,6 +105,7 @@ describe('every page', () => {
     const settings = JSON.parse(textOf(matches(html, /data-configuration="([^"]*)"/g)[0] ?? ''))
     expect(settings).toMatchObject({ url: '/openapi.json', withDefaultFonts: false, telemetry: false })
     expect(settings).not.toHaveProperty('proxyUrl')
+    expect(settings.servers).toEqual([{ url: '/' }])
     const [script] = matches(html, /<script src="([^"]*)"/g)
     const loaded = await fetch(`${server.baseUrl}${script}`, { headers: { 'accept-encoding': 'gzip' } })
     expect([loaded.status, loaded.headers.get('content-encoding')]).toEqual([200, 'gzip'])
@@ -180,6 +181,18 @@ describe('the guide', () => {
       `(${[...scopes].toSorted().join(', ')})`,
     ])
       expect(text).toContain(sentence)
+  })
+
+  it('shows the rate headers of the first request of a new key', async () => {
+    const console = createApiClient(() => server.baseUrl, server.sandbox.sessionToken)
+    const created = await console('/api/tracking/api-keys', {
+      method: 'POST',
+      body: { name: 'First', scopes: ['buyers:read'] },
+    })
+    const { headers } = await createApiClient(() => server.baseUrl, created.body.key)('/api/v1/buyers')
+    const text = textOf(await htmlOf('/docs'))
+    expect(text).toContain(`RateLimit-Policy: ${headers.get('ratelimit-policy')}`)
+    expect(text).toContain(`RateLimit: ${headers.get('ratelimit')}`)
   })
 
   it('shows an error as it is answered', async () => {

@@ -7,6 +7,8 @@ export const SCRIPT_PATH = '/docs/reference.js'
 /** Settings of the reference page: nothing is asked of other hosts, and no other project's name is shown. */
 const settings = {
   url: '/openapi.json',
+  // Requests go where the page came from, whatever address the document names.
+  servers: [{ url: '/' }],
   withDefaultFonts: false,
   telemetry: false,
   agent: { disabled: true },
