@@ -2,6 +2,9 @@ import fc from 'fast-check'
 
 const nested = (levels: number): unknown => (levels === 0 ? 0 : { a: nested(levels - 1) })
 
+/** What texts that are far too long consist of, so that a response which repeats them is noticed. */
+export const LONG_LETTER = 'x'
+
 /** Values that few fields accept. */
 export const hostileValues: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(
@@ -9,7 +12,8 @@ export const hostileValues: fc.Arbitrary<unknown> = fc.oneof(
     true,
     '',
     ' ',
-    'x'.repeat(20_000),
+    LONG_LETTER.repeat(200),
+    LONG_LETTER.repeat(20_000),
     '\u0000',
     '\ud800',
     '‮💥',
@@ -36,6 +40,9 @@ export const hostileValues: fc.Arbitrary<unknown> = fc.oneof(
     [null],
     Array.from({ length: 2_000 }, () => 0),
     {},
+    Object.fromEntries(Array.from({ length: 900 }, (_, n) => [`${LONG_LETTER.repeat(200)}${n}`, n])),
+    { [LONG_LETTER.repeat(20_000)]: LONG_LETTER.repeat(200) },
+    [LONG_LETTER.repeat(100)],
     { $ne: null },
     { constructor: 'v', valueOf: 'v', toString: 'v' },
     nested(20),

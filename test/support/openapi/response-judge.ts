@@ -2,6 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { ApiResponse, Json } from '../e2e/api-client.ts'
 import type { Operation } from './document.ts'
+import { LONG_LETTER } from './hostile-values.ts'
 import type { GeneratedRequest } from './requests.ts'
 
 /** A response, and the request that it answers. */
@@ -93,6 +94,20 @@ function requestIdProblems({ request, response }: Exchange): readonly string[] {
   ]
 }
 
+/** Supplement §1.19: the problems that a refusal names, the characters of the request that it repeats, and its size in all. */
+const REFUSAL = { problems: 20, repeated: 24, characters: 4_096 }
+const repeatsTooMuch = new RegExp(`${LONG_LETTER}{${REFUSAL.repeated + 1}}`)
+
+function refusalProblems({ response: { status, body, text } }: Exchange): readonly string[] {
+  if (status < 400) return []
+  const rules: readonly (readonly [boolean, string])[] = [
+    [Object.keys(body?.error?.details ?? {}).length <= REFUSAL.problems, `names over ${REFUSAL.problems} problems`],
+    [!repeatsTooMuch.test(text), `repeats over ${REFUSAL.repeated} characters of the request`],
+    [text.length <= REFUSAL.characters, `has ${text.length} characters`],
+  ]
+  return rules.flatMap(([holds, problem]) => (holds ? [] : [problem]))
+}
+
 /** Names of the query parameters that the operation does not list; `agencyId` says nothing to an API key. */
 function ignoredParameters({ operation, request, scheme }: Exchange): readonly string[] {
   const listed = operation.parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name)
@@ -162,6 +177,7 @@ export function createResponseJudge(document: Json): ResponseJudge {
     return [
       ...bodyProblems(exchange, validatorOf),
       ...requestIdProblems(exchange),
+      ...refusalProblems(exchange),
       ...headerProblems(exchange, ajv),
       ...conventionProblems(exchange),
     ]
