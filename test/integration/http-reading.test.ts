@@ -132,6 +132,22 @@ describe('body', () => {
     expect(hidden.body.error.details).toEqual({ [`${cut}.__proto__`]: 'is not a known field' })
   })
 
+  test('objects and arrays are counted before the text is parsed', async () => {
+    const things = (count: number) => `{"name":"ok","x":[${Array.from({ length: count - 2 }, () => '{}').join()}]}`
+    const problemOf = async (text: string) => (await post('/api/v1/things', text)).body.error.details
+    expect(await problemOf(things(REQUEST.containers))).toEqual({ x: 'is not a known field' })
+    const tooMany = { body: `must have at most ${REQUEST.containers} objects and arrays` }
+    expect(await problemOf(things(REQUEST.containers + 1))).toEqual(tooMany)
+    // What follows is not read: the text would not be valid JSON.
+    expect(await problemOf(`${things(REQUEST.containers + 1)}}`)).toEqual(tooMany)
+    expect(await problemOf('['.repeat(1_000_000))).toEqual({ body: 'must be nested at most 32 levels deep' })
+  })
+
+  test('brackets within texts are no objects and arrays', async () => {
+    for (const name of ['[{'.repeat(30), `\\${'['.repeat(40)}`, `"${'{'.repeat(40)}"\\`, `${'['.repeat(40)}\\\\"`])
+      expect((await post('/api/v1/things', JSON.stringify({ name }))).status, name).toBe(200)
+  })
+
   test.each<[string, string, string]>([
     ['unknown fields', '', 'body'],
     ['unknown fields of a record', '"tags":', 'tags'],

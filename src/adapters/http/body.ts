@@ -33,26 +33,19 @@ interface BodyProblem {
   readonly sentence: string
 }
 
-const tooDeep = refuse('validation-error', { body: `must be nested at most ${REQUEST.bodyDepth} levels deep` })
 const tooManyFields = { path: [], sentence: `must have at most ${REQUEST.objectFields} fields` }
 const unknownField = { path: [], sentence: 'is not a known field' }
 
-/**
- * Finds the first object with too many fields, or with a `__proto__` key outside of the `own` fields.
- * @throws RefusalError for a body that is nested too deeply
- */
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+/** Finds the first object with too many fields, or with a `__proto__` key outside of the `own` fields. */
 function createProblemFinder(own: readonly string[]) {
-  const problemAt = (key: string, inner: unknown, path: readonly string[]): BodyProblem | null => {
-    const isOwnKey = path.length === 1 && own.some((field) => field === path[0])
-    const problem = key === '__proto__' && !isOwnKey ? unknownField : find(inner, [...path, key])
-    return problem && { ...problem, path: [key, ...problem.path] }
-  }
-  const find = (value: unknown, path: readonly string[]): BodyProblem | null => {
-    if (typeof value !== 'object' || value === null) return null
-    if (path.length === REQUEST.bodyDepth) throw new RefusalError(tooDeep)
+  const within = (key: string, problem: BodyProblem | null) => problem && { ...problem, path: [key, ...problem.path] }
+  /** `field` is the field of the body that holds the value; null for the body itself. */
+  const find = (value: object, field: string | null, hasOwnKeys: boolean): BodyProblem | null => {
     if (Array.isArray(value)) {
       for (let n = 0; n < value.length; n += 1) {
-        const problem = problemAt(String(n), value[n], path)
+        const problem = isObject(value[n]) ? within(String(n), find(value[n], field ?? '', false)) : null
         if (problem) return problem
       }
       return null
@@ -60,12 +53,16 @@ function createProblemFinder(own: readonly string[]) {
     const keys = Object.keys(value)
     if (keys.length > REQUEST.objectFields) return tooManyFields
     for (const key of keys) {
-      const problem = problemAt(key, Reflect.get(value, key), path)
+      if (key === '__proto__' && !hasOwnKeys) return within(key, unknownField)
+      const inner: unknown = Reflect.get(value, key)
+      const problem = isObject(inner)
+        ? within(key, find(inner, field ?? key, field === null && own.includes(key)))
+        : null
       if (problem) return problem
     }
     return null
   }
-  return find
+  return (body: unknown) => (isObject(body) ? find(body, null, false) : null)
 }
 
 /** A body whose `own` fields hold their keys in the platform's spelling. */
@@ -81,13 +78,50 @@ function escapeOwnKeys(body: unknown, own: readonly string[]): unknown {
 
 /** Checks a parsed body before any schema sees it. @throws RefusalError */
 function checkBody(body: unknown, own: readonly string[]): void {
-  const problem = createProblemFinder(own)(body, [])
+  const problem = createProblemFinder(own)(body)
   if (problem === null) return
   const name = problem.path.map(excerpt).join('.') || 'body'
   throw new RefusalError(refuse('validation-error', { [name]: problem.sentence }))
 }
 
+const tooDeep = bodyProblem(`must be nested at most ${REQUEST.bodyDepth} levels deep`)
+const tooManyContainers = bodyProblem(`must have at most ${REQUEST.containers} objects and arrays`)
+
+const codeOf = (character: string) => character.charCodeAt(0)
+const [QUOTE, BACKSLASH] = [codeOf('"'), codeOf('\\')]
+const [OPEN_ARRAY, OPEN_OBJECT, CLOSE_ARRAY, CLOSE_OBJECT] = [codeOf('['), codeOf('{'), codeOf(']'), codeOf('}')]
+
+/** Index of the quote that ends the string which begins before `from`; the end of the text where there is none. */
+function endOfString(text: string, from: number): number {
+  for (let at = text.indexOf('"', from); at !== -1; at = text.indexOf('"', at + 1)) {
+    let escapes = 0
+    while (text.charCodeAt(at - 1 - escapes) === BACKSLASH) escapes += 1
+    if (escapes % 2 === 0) return at
+  }
+  return text.length
+}
+
+/**
+ * Checks how deep a JSON text is nested, and how many objects and arrays it has, which make parsing slow.
+ * @throws RefusalError
+ */
+function checkNesting(text: string): void {
+  let depth = 0
+  let containers = 0
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) at = endOfString(text, at + 1)
+    else if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
+      depth += 1
+      containers += 1
+      if (depth > REQUEST.bodyDepth) throw new RefusalError(tooDeep)
+      if (containers > REQUEST.containers) throw new RefusalError(tooManyContainers)
+    } else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) depth -= 1
+  }
+}
+
 function parse(text: string): unknown {
+  checkNesting(text)
   try {
     return JSON.parse(text)
   } catch {

@@ -201,6 +201,65 @@ describe('names that every object inherits', () => {
     expect(Object.keys(refused.body.error.details)).toEqual(['rtb.bidHeaders.__proto__'])
   })
 
+  /** Places that take one of a set of names: what each answers to a name of no meaning. */
+  const CHOICES: readonly (readonly [string, string, (name: string) => Json, number, string])[] = [
+    ['campaigns', 'verticalId', (name) => ({ name: 'C', verticalId: name }), 400, 'bad_request'],
+    ['campaigns', 'timezone', (name) => ({ name: 'C', verticalId: 'roofing', timezone: name }), 400, 'bad_request'],
+    ['campaigns', 'states', (name) => ({ name: 'C', verticalId: 'roofing', states: [name] }), 400, 'bad_request'],
+    ['buyers', 'timezone', (name) => ({ name: 'Acme', timezone: name }), 400, 'validation_error'],
+    ['api-keys', 'scopes', (name) => ({ name: 'K', scopes: [name] }), 400, 'validation_error'],
+    ['users', 'role', (name) => ({ email: 'a@b.example', name: 'A', role: name }), 400, 'validation_error'],
+    ['targets', 'type', (name) => ({ name: 'T1', buyerId: the.buyerId, type: name }), 400, 'validation_error'],
+    ['numbers/search', 'type', (name) => ({ type: name }), 400, 'validation_error'],
+    ['wallet/credits', 'a field', (name) => ({ amountCents: 1, reference: 'r', [name]: 1 }), 400, 'validation_error'],
+  ]
+
+  it.each(CHOICES.map(([path, field, bodyOf, ...answer]) => [path, field, bodyOf, answer] as const))(
+    'are no choice in %s, %s',
+    async (path, _field, bodyOf, answer) => {
+      for (const name of [...INHERITED, '__proto__']) {
+        const text = JSON.stringify(bodyOf('MARK')).replaceAll('MARK', name)
+        const refused = await main.console(`/api/tracking/${path}`, { method: 'POST', body: text })
+        expect(statusAndCode(refused), refused.text).toEqual(answer)
+      }
+    },
+  )
+
+  it('are no day of a schedule and no key of a script', async () => {
+    for (const name of [...INHERITED, '__proto__']) {
+      const schedule = `{"name":"Acme","hoursSchedule":{"tz":"UTC","days":{"${name}":[["09:00","17:00"]]}}}`
+      const refused = await main.console('/api/tracking/buyers', { method: 'POST', body: schedule })
+      expect(statusAndCode(refused), name).toEqual([400, 'validation_error'])
+      const script = `{"to":"${the.line.e164}","mode":"instant","script":{"${name}":[{"result":"busy"}]}}`
+      const unplaced = await main.console('/api/sandbox/calls', { method: 'POST', body: script })
+      expect(statusAndCode(unplaced), name).toEqual([400, 'validation_error'])
+    }
+  })
+
+  it('are parameters, ids and headers of no meaning', async () => {
+    for (const name of [...INHERITED, '__proto__']) {
+      const list = await main.rest(`/api/v1/calls?${name}=1&sort=${name}&dir=${name}`)
+      expect([list.status, list.headers.get('svc-ignored-parameters')]).toEqual([200, name])
+      for (const field of ['status', 'outcome', 'campaignId'])
+        expect((await main.rest(`/api/v1/calls?${field}=${name}`)).status).toBe(400)
+      expect((await main.rest(`/api/v1/calls?tagKey=${name}&tagValue=${name}`)).body.total).toBe(0)
+      expect(statusAndCode(await main.rest(`/api/v1/calls/${name}`))).toEqual([404, 'not_found'])
+      expect(statusAndCode(await client(null)(`/api/${name}`))).toEqual([404, 'not_found'])
+      expect((await client(null)(`/openapi.json?surface=${name}`)).status).toBe(400)
+      const rebuild = await client(OPERATOR_TOKEN)(`/api/operator/projections/${name}/rebuild`, { method: 'POST' })
+      expect(statusAndCode(rebuild)).toEqual([404, 'not_found'])
+      const once = { 'idempotency-key': name, 'svc-request-id': name }
+      const credit = () =>
+        main.console('/api/tracking/wallet/credits', {
+          method: 'POST',
+          body: { amountCents: 1, reference: name },
+          headers: once,
+        })
+      const [first, second] = [await credit(), await credit()]
+      expect([first.status, first.headers.get('svc-request-id'), second.body]).toEqual([200, name, first.body])
+    }
+  })
+
   it.each(INHERITED)('the key %s of tags and SIP headers is a key like any other', async (name) => {
     const { call } = await main.playCall({ to: the.line.e164, from: '+13105550199', sipHeaders: { [name]: 'v' } })
     const tagged = await main.console(`/api/tracking/calls/${call.id}/tags`, {

@@ -9,6 +9,11 @@ afterAll(() => rmSync(directory, { recursive: true }))
 
 const read = (env: Readonly<Record<string, string>>) => readConfig({ DATA_DIR: directory, ...env })
 
+test.each(['OPERATOR_TOKEN', 'METRICS_TOKEN'])('%s has at least 32 characters', (name) => {
+  expect(() => read({ [name]: 'x'.repeat(31) })).toThrow(new RegExp(`^${name} is invalid: .*at least 32 characters`))
+  expect(() => read({ [name]: 'x'.repeat(32) })).not.toThrow()
+})
+
 describe('whose X-Forwarded-For is believed', () => {
   test.each([
     ['', false],
