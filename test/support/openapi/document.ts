@@ -26,6 +26,8 @@ export interface Operation {
   readonly parameters: readonly Parameter[]
   /** Schema of the JSON body; null where the operation takes none. */
   readonly body: Schema | null
+  /** Pointer to that schema. */
+  readonly bodyPointer: string
   /** Security schemes, any of which is enough; null among them where no credential is enough too. */
   readonly security: readonly (string | null)[]
   readonly responses: ReadonlyMap<number, DocumentedResponse>
@@ -73,6 +75,7 @@ function operationAt(document: Json, path: string, method: string): Operation {
     path,
     parameters: [...(item.parameters ?? []), ...parameters].map((parameter) => resolved(document, parameter)),
     body,
+    bodyPointer: `${requestBody?.$ref ?? pointerTo('paths', path, method, 'requestBody')}/content/application~1json/schema`,
     security: security.length === 0 ? [null] : security.map((schemes: object) => Object.keys(schemes)[0] ?? null),
     responses: new Map(
       Object.keys(responses).map((status) => [

@@ -83,6 +83,19 @@ function bodyProblems(
   )
 }
 
+/** Problems of a body that was accepted though the document does not allow it. */
+function acceptedBodyProblems(
+  { operation, request, response }: Exchange,
+  validatorOf: (pointer: string) => ValidateFunction,
+): readonly string[] {
+  const sent = request.body?.trim() ?? ''
+  // An empty body reads as an empty object, and so does null.
+  if (response.status >= 300 || operation.body === null || sent === '' || sent === 'null') return []
+  const validate = validatorOf(operation.bodyPointer)
+  if (validate(JSON.parse(sent))) return []
+  return (validate.errors ?? []).map(({ instancePath, message }) => `accepts a body whose ${instancePath} ${message}`)
+}
+
 function requestIdProblems({ request, response }: Exchange): readonly string[] {
   const sent = request.headers['svc-request-id']?.trim() ?? ''
   const received = response.headers.get('svc-request-id') ?? ''
@@ -100,9 +113,11 @@ const repeatsTooMuch = new RegExp(`${LONG_LETTER}{${REFUSAL.repeated + 1}}`)
 
 function refusalProblems({ response: { status, body, text } }: Exchange): readonly string[] {
   if (status < 400) return []
+  // The request's own id is repeated as it was sent.
+  const said = JSON.stringify({ ...body?.error, requestId: null })
   const rules: readonly (readonly [boolean, string])[] = [
     [Object.keys(body?.error?.details ?? {}).length <= REFUSAL.problems, `names over ${REFUSAL.problems} problems`],
-    [!repeatsTooMuch.test(text), `repeats over ${REFUSAL.repeated} characters of the request`],
+    [!repeatsTooMuch.test(said), `repeats over ${REFUSAL.repeated} characters of the request`],
     [text.length <= REFUSAL.characters, `has ${text.length} characters`],
   ]
   return rules.flatMap(([holds, problem]) => (holds ? [] : [problem]))
@@ -176,6 +191,7 @@ export function createResponseJudge(document: Json): ResponseJudge {
     if (!operation.responses.has(response.status)) return ['has a status that the document does not list']
     return [
       ...bodyProblems(exchange, validatorOf),
+      ...acceptedBodyProblems(exchange, validatorOf),
       ...requestIdProblems(exchange),
       ...refusalProblems(exchange),
       ...headerProblems(exchange, ajv),
