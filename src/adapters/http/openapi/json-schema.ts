@@ -54,12 +54,21 @@ function tidyKeyword(keyword: string, value: unknown, place: Place, options: Tid
   return value
 }
 
+/** A nullable scalar in one schema: `type: ['string', 'null']`. A schema with an enum has no place for null. */
+function withNullType(schema: JsonSchema): JsonSchema {
+  const { anyOf, ...rest } = schema
+  if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema
+  const [one, other]: readonly JsonSchema[] = anyOf
+  const isScalar = typeof one?.type === 'string' && one.type !== 'object' && !('enum' in one) && !('const' in one)
+  return isScalar && other?.type === 'null' ? { ...rest, ...one, type: [one.type, 'null'] } : schema
+}
+
 /** A converted schema as the document shows it: without noise, with descriptions of its fields, closed where it is strict. */
 export function tidySchema(schema: JsonSchema, place: Place, options: TidyOptions): JsonSchema {
   const kept = Object.entries(schema)
     .filter(([keyword, value]) => !isNoise(keyword, value, schema))
     .map(([keyword, value]) => [keyword, tidyKeyword(keyword, value, place, options)] as const)
-  const { additionalProperties, ...tidied } = Object.fromEntries(kept)
+  const { additionalProperties, ...tidied } = withNullType(Object.fromEntries(kept))
   if (additionalProperties !== undefined) return { ...tidied, additionalProperties }
   return 'properties' in tidied && options.closed ? { ...tidied, additionalProperties: false } : tidied
 }
