@@ -35,7 +35,7 @@ const change = defineWrite({
   method: 'PATCH',
   mounts: [{ surface: 'console', path: `${path}/:id` }],
   body: buyerChanges,
-  responses: { 200: z.object({ buyer: buyerRow.omit({ today: true }) }) },
+  responses: { 200: z.object({ buyer: buyerRow.omit({ today: true }).meta({ id: 'ChangedBuyer' }) }) },
   command: changeBuyer,
   input: ({ params, body }) => ({ buyerId: params.id, changes: body }),
   answer: { query: getBuyerRow, params: ({ params }) => params },

@@ -11,11 +11,13 @@ import type { SliceOf } from '../shared/slice.ts'
 export const verticalId = z.string().min(1).max(CAMPAIGN.verticalId)
 
 /** What a campaign sells: a vertical of the platform or of a workspace (Document 1, Campaign; Supplement §5). */
-export const vertical = z.object({
-  id: verticalId,
-  name: nameSchema(NAME.vertical),
-  short: nameSchema({ min: 1, max: VERTICAL.short }),
-})
+export const vertical = z
+  .object({
+    id: verticalId,
+    name: nameSchema(NAME.vertical),
+    short: nameSchema({ min: 1, max: VERTICAL.short }),
+  })
+  .meta({ id: 'VerticalReference' })
 export type Vertical = Readonly<z.infer<typeof vertical>>
 
 /** A workspace's own vertical. A new campaign needs an active one. */

@@ -54,8 +54,8 @@ it('no field is read-only by mistake, and no id or dialect of a conversion is le
     expect(Object.keys(node), place).not.toContain('$schema')
     expect(Object.keys(node), place).not.toContain('$id')
   })
-  const { CreateApiKeyRequest } = body.components.schemas
-  expect(CreateApiKeyRequest.properties.scopes.items.$ref).toBe('#/components/schemas/Scope')
+  const { scopes } = body.components.schemas.CreateApiKeyRequest.properties
+  expect(resolveReference(body, scopes).items.$ref).toBe('#/components/schemas/Scope')
 })
 
 it('a call that was adjusted or converted is described with its story', async () => {

@@ -1,14 +1,9 @@
 import type { Json } from '../e2e/api-client.ts'
+import { resolvePointer } from './document.ts'
 
 /** What a node of an OpenAPI document stands for: the component that it refers to, or itself. */
 export function resolveReference(document: Json, node: Json): Json {
-  if (node?.$ref === undefined) return node
-  const found = String(node.$ref)
-    .replace('#/', '')
-    .split('/')
-    .reduce((part, key) => part?.[key], document)
-  if (found === undefined) throw new Error(`The document lacks ${node.$ref}`)
-  return resolveReference(document, found)
+  return node?.$ref === undefined ? node : resolveReference(document, resolvePointer(document, node.$ref))
 }
 
 /** Codes of an error response. */

@@ -3,7 +3,7 @@ import { headerComponents, headerParameters } from './headers.ts'
 import { referencesIn } from './json-schema.ts'
 import { createOperations, pathOf } from './operation.ts'
 import { parametersOf } from './parameters.ts'
-import { errorExamples, errorSchema, responsesOf } from './responses.ts'
+import { responsesOf } from './responses.ts'
 import { type RouteSchemas, schemasOf } from './schemas.ts'
 import {
   type DocumentName,
@@ -99,11 +99,10 @@ function documentOf(
     components: {
       securitySchemes,
       ...usedComponents(paths, {
-        schemas: { ...schemas.components, Error: errorSchema },
+        schemas: schemas.components,
         responses: responses.components,
         headers: headerComponents,
         parameters: { ...headerParameters, ...parameters.components },
-        examples: errorExamples,
       }),
     },
   }

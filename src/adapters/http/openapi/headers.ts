@@ -1,7 +1,9 @@
 import { REQUEST } from '../../../domain/shared/limits.ts'
 import { type ApiRoute, isAnonymous } from '../../../ports/api.ts'
 import { headerNames } from '../../../ports/api-headers.ts'
-import { surfaceRefusals } from '../refusals.ts'
+import { surfaceRefusals, wireOf } from '../refusals.ts'
+
+import { initials } from './component-names.ts'
 
 /** Documentation of a header. */
 interface HeaderDoc {
@@ -55,6 +57,10 @@ const sendsRate = (route: ApiRoute, status: number) => isRated(route) && status 
 /** Every response to a valid credential has a position; without a credential, only a response of its own position has. */
 const sendsPosition = ({ surface }: ApiRoute, status: number) => (isAnonymous(surface) ? status < 400 : status !== 401)
 
+/** Whether a response may be a replay: it comes from the route itself, not from the checks before it. */
+const canReplay = ({ write, rejects }: ApiRoute, status: number) =>
+  write && (status < 400 || rejects.some((refused) => wireOf(refused).status === status))
+
 /** Whether the route declares the header for its successful responses. */
 const declaredBy = (name: string) => (route: ApiRoute, status: number) =>
   status < 400 && (route.responseHeaders ?? []).includes(name)
@@ -82,7 +88,7 @@ const responseHeaders: Readonly<
   [headerNames.idempotentReplay]: {
     description: 'This is the response to an earlier request with the same `Idempotency-Key`.',
     schema: flag,
-    on: ({ write }) => write,
+    on: canReplay,
   },
   'RateLimit-Policy': {
     description: 'Number of requests (q) allowed in a window of seconds (w).',
@@ -141,32 +147,34 @@ export function requestHeaderNames(route: ApiRoute): readonly string[] {
   return Object.keys(requestHeaders).filter((name) => requestHeaders[name]?.on(route))
 }
 
-const referenceTo = (kind: 'headers' | 'parameters', name: string) => ({ $ref: `#/components/${kind}/${name}` })
-
 /** References to the request headers of a route. */
 export function headerParametersOf(route: ApiRoute) {
-  return requestHeaderNames(route).map((name) => referenceTo('parameters', name))
+  return requestHeaderNames(route).map((name) => ({ $ref: `#/components/parameters/${initials(name)}` }))
 }
 
 /** References to the headers of a response, by name. */
 export function headerReferencesOf(route: ApiRoute, status: number) {
   const names = responseHeaderNames(route, status)
-  return Object.fromEntries(names.map((name) => [name, referenceTo('headers', name)]))
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${initials(name)}` }]))
 }
 
 /** What the headers of a route's errors depend on: error responses with the same codes and the same variant are equal. */
-export function headerVariantOf(route: ApiRoute): readonly string[] {
-  return [...(isRated(route) ? [] : ['u']), ...(isAnonymous(route.surface) ? ['a'] : []), ...(route.write ? ['w'] : [])]
+export function headerVariantOf(route: ApiRoute, status: number): readonly string[] {
+  return [
+    ...(isRated(route) ? [] : ['u']),
+    ...(isAnonymous(route.surface) ? ['a'] : []),
+    ...(canReplay(route, status) ? ['w'] : []),
+  ]
 }
 
 const docOf = ({ description, schema }: HeaderDoc) => ({ description, schema })
 
-/** Every response header, by name. */
+/** Every response header, as a component. */
 export const headerComponents = Object.fromEntries(
-  Object.entries(responseHeaders).map(([name, header]) => [name, docOf(header)]),
+  Object.entries(responseHeaders).map(([name, header]) => [initials(name), docOf(header)]),
 )
 
-/** Every request header, by name. */
+/** Every request header, as a parameter. */
 export const headerParameters = Object.fromEntries(
-  Object.entries(requestHeaders).map(([name, header]) => [name, { name, in: 'header', ...docOf(header) }]),
+  Object.entries(requestHeaders).map(([name, header]) => [initials(name), { name, in: 'header', ...docOf(header) }]),
 )

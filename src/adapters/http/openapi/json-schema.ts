@@ -23,6 +23,9 @@ function isNoise(keyword: string, value: unknown, { format }: JsonSchema): boole
 /** Where a schema stands: its component or operation, then the fields down to it. */
 type Place = readonly string[]
 
+/** Whether a place is a parameter's: `list-calls query`. */
+const isParameter = ([top = '']: Place) => top.includes(' ')
+
 interface TidyOptions {
   /** Whether objects refuse fields that they do not list. */
   readonly closed: boolean
@@ -30,6 +33,8 @@ interface TidyOptions {
 
 /** A field with its description and example. */
 function documentedField(schema: JsonSchema, place: Place): JsonSchema {
+  // A named schema describes itself.
+  if ('$ref' in schema && !isParameter(place)) return schema
   const [description, ...examples] = fieldTextOf(place) ?? []
   return {
     ...schema,
@@ -69,7 +74,9 @@ export function tidySchema(schema: JsonSchema, place: Place, options: TidyOption
     .filter(([keyword, value]) => !isNoise(keyword, value, schema))
     .map(([keyword, value]) => [keyword, tidyKeyword(keyword, value, place, options)] as const)
   const { additionalProperties, ...tidied } = withNullType(Object.fromEntries(kept))
-  if (additionalProperties !== undefined) return { ...tidied, additionalProperties }
+  // Zod closes the objects of responses.
+  const isOwn = additionalProperties !== undefined && !('properties' in tidied && additionalProperties === false)
+  if (isOwn) return { ...tidied, additionalProperties }
   return 'properties' in tidied && options.closed ? { ...tidied, additionalProperties: false } : tidied
 }
 

@@ -1,5 +1,5 @@
 import type { ApiRoute } from '../../../ports/api.ts'
-import { exampleOf } from './examples.ts'
+import { bodyExamples } from './examples.ts'
 import { operationTexts } from './operation-texts.ts'
 import type { Parameters } from './parameters.ts'
 import type { Responses } from './responses.ts'
@@ -28,7 +28,7 @@ function requestBodyOf(route: ApiRoute, schemas: RouteSchemas) {
   if (route.raw)
     return { requestBody: { required: true, content: { 'application/json': { schema: { type: 'object' } } } } }
   if (route.body === null) return {}
-  const example = exampleOf(route.name)
+  const example = bodyExamples[route.name]
   return {
     requestBody: {
       required: true,

@@ -1,7 +1,8 @@
 import type { ApiRoute } from '../../../ports/api.ts'
 import { refusals, refusalsOf, type WireRefusal } from '../refusals.ts'
+import { initials, referenceTo as schemaReference } from './component-names.ts'
 import { headerReferencesOf, headerVariantOf } from './headers.ts'
-import { type RouteSchemas, referenceTo as schemaReference } from './schemas.ts'
+import type { RouteSchemas } from './schemas.ts'
 import { shareEqual } from './share-equal.ts'
 
 /** What each status of a success says. */
@@ -24,35 +25,9 @@ function successResponse(route: ApiRoute, status: string, schemas: RouteSchemas)
   }
 }
 
-const EXAMPLE_REQUEST_ID = 'req_7f9c24e5b1a04d3c8e6f2a1b0c9d8e7f'
-
 const byCode = (one: WireRefusal, other: WireRefusal) => (one.code < other.code ? -1 : 1)
 
-/** Schema of every error (Supplement §1.1). */
-export const errorSchema = {
-  type: 'object',
-  description: 'Why a request was refused.',
-  properties: {
-    error: {
-      type: 'object',
-      description: 'The error.',
-      properties: {
-        code: { type: 'string', description: 'What was refused, for programs. Each response lists its codes.' },
-        message: { type: 'string', description: 'A sentence for people; it may change.' },
-        details: {
-          type: ['object', 'null'],
-          additionalProperties: true,
-          description: 'What the error is about; for `validation_error` a sentence for each field. Null for nothing.',
-        },
-        requestId: { type: 'string', description: 'Id of the request, as in the header `svc-request-id`.' },
-      },
-      required: ['code', 'message', 'details', 'requestId'],
-      additionalProperties: false,
-    },
-  },
-  required: ['error'],
-  additionalProperties: false,
-}
+const errorReference = schemaReference('Error')
 
 /** The sentence for a code, whichever of its refusals is answered. */
 function sentenceOf({ status, code, message }: WireRefusal): string {
@@ -60,42 +35,24 @@ function sentenceOf({ status, code, message }: WireRefusal): string {
   return general?.status === status ? general.message : message
 }
 
-const exampleName = ({ status, code }: WireRefusal) => `${status}_${code}`
-
-/** A body for each code. */
-export const errorExamples = Object.fromEntries(
-  Object.values(refusals).map((row) => {
-    const error = { code: row.code, message: sentenceOf(row), details: null, requestId: EXAMPLE_REQUEST_ID }
-    return [exampleName(row), { value: { error } }]
-  }),
-)
-
 /** An error response for the codes of some refusals. */
 function errorResponse(route: ApiRoute, status: number, rows: readonly WireRefusal[]) {
   const codes = rows.map(({ code }) => code)
   const narrowed = { properties: { error: { properties: { code: { enum: codes } } } } }
-  const examples = rows.map((row) => [row.code, { $ref: `#/components/examples/${exampleName(row)}` }])
   return {
     description: rows.map((row) => `\`${row.code}\`: ${sentenceOf(row)}`).join('\n\n'),
     headers: headerReferencesOf(route, status),
     content: {
       'application/json': {
-        schema: { allOf: [schemaReference('Error'), narrowed] },
-        examples: Object.fromEntries(examples),
+        schema: { allOf: [errorReference, narrowed] },
       },
     },
   }
 }
 
-const initials = (code: string) =>
-  code
-    .split('_')
-    .map((word) => word[0])
-    .join('')
-
-/** `409.c.ac`: the status, and the initials of its codes. Short, since references to it stand in every operation. */
+/** `409c.ac`: the status, and the initials of its codes. */
 const errorName = (route: ApiRoute, status: string, rows: readonly WireRefusal[]) =>
-  [status, ...rows.map(({ code }) => initials(code)), ...headerVariantOf(route)].join('.')
+  [status + rows.map(({ code }) => initials(code)).join('.'), ...headerVariantOf(route, Number(status))].join('-')
 
 /** Responses of a route by status, each with a name that routes with an equal response share. */
 function namedResponsesOf(route: ApiRoute, schemas: RouteSchemas) {

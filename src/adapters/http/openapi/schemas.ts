@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import type { ApiRoute } from '../../../ports/api.ts'
+import { nameOf, pascalCase, referenceTo } from './component-names.ts'
 import { componentTexts } from './component-texts.ts'
+import { errorSchema } from './error-schema.ts'
 import { type JsonSchema, renameReferences, tidySchema } from './json-schema.ts'
+import { shareFields } from './shared-fields.ts'
 
 /** Schemas of one direction by the names of their components. */
 type NamedSchemas = Readonly<Record<string, JsonSchema>>
@@ -22,24 +25,25 @@ export interface RouteSchemas {
 /** Where a parameter stands. */
 export type ParameterPlace = 'path' | 'query'
 
-const PREFIX = '#/components/schemas/'
 const SHARED = '__shared'
-
-/** The schema of a reference. */
-export const referenceTo = (name: string): JsonSchema => ({ $ref: `${PREFIX}${name}` })
-
-/** `set-lane` as `SetLane`. */
-export function pascalCase(name: string): string {
-  return name.replaceAll(/(?:^|[-._ ])(\w)/g, (_match, letter: string) => letter.toUpperCase())
-}
 
 /** Names of schemas: the id that a schema was given, or a name made for the operation that it belongs to. */
 class Names {
   readonly registry = z.registry<{ id: string }>()
 
+  readonly #made = new Set<string>()
+
   /** Names a schema, unless it has a name. */
   add(schema: z.ZodType, name: string): void {
-    if (!this.registry.has(schema)) this.registry.add(schema, { id: z.globalRegistry.get(schema)?.id ?? name })
+    if (this.registry.has(schema)) return
+    const own = z.globalRegistry.get(schema)?.id
+    this.registry.add(schema, { id: own ?? name })
+    if (own === undefined) this.#made.add(name)
+  }
+
+  /** Whether a name was made here: the schema has no id of its own. */
+  isMade(name: string): boolean {
+    return this.#made.has(name)
   }
 
   of(schema: z.ZodType): string {
@@ -55,7 +59,7 @@ function convert({ registry }: Names, io: 'input' | 'output', isClosed: (name: s
   const { schemas } = z.toJSONSchema(registry, {
     io,
     unrepresentable: 'any',
-    uri: (id) => `${PREFIX}${id}`,
+    uri: (id) => referenceTo(id).$ref,
     override({ zodSchema, jsonSchema }) {
       const usual = z.globalRegistry.get(zodSchema)?.default
       if (usual !== undefined) jsonSchema.default = usual
@@ -66,7 +70,7 @@ function convert({ registry }: Names, io: 'input' | 'output', isClosed: (name: s
     const plain = renameReferences(JSON.parse(JSON.stringify(schema)), (reference) =>
       reference.replace(`${SHARED}#/$defs/`, ''),
     )
-    return [name, tidySchema(Object(plain), [name], { closed: io === 'output' || isClosed(name) })]
+    return [name, tidySchema(Object(plain), [name], { closed: isClosed(name) })]
   })
   return Object.fromEntries(all)
 }
@@ -81,10 +85,10 @@ function withInputNames(input: NamedSchemas, output: NamedSchemas): NamedSchemas
       .map(([name]) => name),
   )
   if (renamed.size === 0) return input
-  const nameOf = (name: string) => (renamed.has(name) ? `${name}Input` : name)
+  const inputName = (name: string) => (renamed.has(name) ? `${name}Input` : name)
   const entries = Object.entries(input).map(([name, schema]) => [
-    nameOf(name),
-    renameReferences(schema, (reference) => PREFIX + nameOf(reference.slice(PREFIX.length))),
+    inputName(name),
+    renameReferences(schema, (reference) => referenceTo(inputName(nameOf(reference))).$ref),
   ])
   return withInputNames(Object.fromEntries(entries), output)
 }
@@ -119,27 +123,55 @@ function requestNames(routes: readonly ApiRoute[]) {
   return { bodies, places }
 }
 
-/** Converts the schemas of routes. Bodies outside the public surface are closed: an unknown field is refused. */
+/** The component that a response of one field wraps: `Buyer` for `{ buyer: Buyer }`; null for any other schema. */
+function wrapped({ properties }: JsonSchema): string | null {
+  const [field, ...others] = Object.values(Object(properties))
+  const reference = others.length === 0 ? Object(field).$ref : undefined
+  return typeof reference === 'string' ? nameOf(reference) : null
+}
+
+/** One name for all responses with the same schema: that of what they wrap (`BuyerResponse`), or of the first of them. */
+function sharedNames(schemas: NamedSchemas, isOurs: (name: string) => boolean): ReadonlyMap<string, string> {
+  const ours = Object.entries(schemas).filter(([name]) => isOurs(name))
+  const equal = Object.values(Object.groupBy(ours, ([, schema]) => JSON.stringify(schema)))
+  return new Map(
+    equal.flatMap((same = []) => {
+      const [[first, schema] = ['', {}]] = same
+      const content = wrapped(schema)
+      return same.map(([name]) => [name, content === null ? first : `${content}Response`] as const)
+    }),
+  )
+}
+
+const sorted = (schemas: NamedSchemas): NamedSchemas =>
+  Object.fromEntries(Object.entries(schemas).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+
+/**
+ * Converts the schemas of routes. Bodies outside the public surface are closed: an unknown field is refused. Responses are
+ * open, since fields are added to them.
+ */
 export function schemasOf(routes: readonly ApiRoute[]): RouteSchemas {
   const responses = responseNames(routes)
   const { bodies, places } = requestNames(routes)
   const open = new Set(routes.flatMap(({ body, surface }) => (body && surface === 'public' ? [bodies.of(body)] : [])))
-  const output = convert(responses, 'output', () => true)
-  const input = withInputNames(
-    convert(bodies, 'input', (name) => !open.has(name)),
-    output,
+  const received = convert(bodies, 'input', (name) => !open.has(name))
+  const output = convert(responses, 'output', (name) => name in received)
+  const input = withInputNames(received, output)
+  const shared = sharedNames(output, (name) => responses.isMade(name))
+  const renamed = Object.entries(output).map(([name, schema]) => [shared.get(name) ?? name, schema])
+  const named = Object.entries<JsonSchema>({ ...input, ...Object.fromEntries(renamed) }).filter(
+    ([name]) => !places.has(name),
   )
-  const named = Object.entries({ ...input, ...output }).filter(([name]) => !places.has(name))
   const components = named.map(([name, schema]) => {
     const text = componentTexts[name.replace(/Input$/, '')]
     return [name, text === undefined ? schema : { ...schema, description: text }] as const
   })
   const responseNameOf = ({ responses: schemas, contentType }: ApiRoute, status: string) => {
     const schema = contentType === undefined && schemas[Number(status)]
-    return schema ? responses.of(schema) : null
+    return schema ? (shared.get(responses.of(schema)) ?? responses.of(schema)) : null
   }
   return {
-    components: Object.fromEntries(components.toSorted(([one], [other]) => (one < other ? -1 : 1))),
+    components: sorted(shareFields({ ...Object.fromEntries(components), Error: errorSchema })),
     responseNameOf,
     responseOf(route, status) {
       const name = responseNameOf(route, status)
