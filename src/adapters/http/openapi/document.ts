@@ -33,6 +33,8 @@ export interface Documents {
 const infoText = [
   'Every error has the body `Error`. Instants are ISO 8601 in UTC; amounts are whole cents; ids are UUIDs.',
   'Fields and operations are only ever added.',
+  'A path that exists under another method answers 405 with `Allow`.',
+  '`/openapi.json?surface=` answers the operations of one surface.',
 ].join(' ')
 
 type Components = Readonly<Record<string, Readonly<Record<string, object>>>>
