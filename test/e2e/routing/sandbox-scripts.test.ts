@@ -83,9 +83,9 @@ it('a script whose keys match no target, number or address of the workspace is r
   const { e164: to } = the.lines.two
   const place = (keys: readonly string[]) =>
     main.placeCall({ to, mode: 'instant', script: Object.fromEntries(keys.map((key) => [key, answerScript(1)])) })
-  const known = [the.t.first, the.t.away, '+13125550002', 'sip:desk@pbx.example', '+13125550009']
+  const known = [the.t.first, the.t.away, '+13125550002', 'sip:desk@pbx.example', '+13125550009', to]
   expect((await place(known)).status).toBe(201)
-  const unknown = ['+13125550008', 'sip:desk@pbx.example:5060', to, 'desk', the.foreign, UNKNOWN_ID]
+  const unknown = ['+13125550008', 'sip:desk@pbx.example:5060', 'desk', the.foreign, UNKNOWN_ID]
   for (const key of unknown) {
     const { status, body } = await place([...known, key])
     const named = key.length > 24 ? `${key.slice(0, 24)}…` : key
