@@ -7,7 +7,13 @@ import { text as textOf } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { API_KEY, REQUEST, STATES, TARGET } from '../../../src/domain/shared/limits.ts'
 import type { StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
-import { type ApiResponse, createApiClient, type Json, statusAndCode } from '../../support/e2e/api-client.ts'
+import {
+  type ApiResponse,
+  createApiClient,
+  type Json,
+  statusAndCode,
+  UNKNOWN_ID,
+} from '../../support/e2e/api-client.ts'
 import { openInProcessPlatform } from '../../support/e2e/in-process-platform.ts'
 import { embeddedStores, freshEnvironment, type Server, startServer } from '../../support/e2e/server.ts'
 import { OPERATOR_TOKEN, suite } from '../../support/e2e/suite.ts'
@@ -60,6 +66,32 @@ describe('guesses of the operator token', () => {
     const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => guess(`2001:db8::${n.toString(16)}`)))
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(20)
     expect((await guess('2001:db8:0:1::1')).status).toBe(401)
+  })
+
+  it('another token than the operator’s opens nothing', async () => {
+    const wrong = [null, 'wrong', `${OPERATOR_TOKEN} `.repeat(2), the.main.session, the.main.key]
+    for (const [n, token] of wrong.entries()) {
+      // Wrong tokens are limited by source, so each is sent from its own.
+      const headers = { 'x-forwarded-for': `192.0.2.${n}` }
+      for (const [method, path] of [
+        ['GET', WORKSPACES],
+        ['POST', WORKSPACES],
+        ['PATCH', `${WORKSPACES}/x`],
+        ['POST', `${WORKSPACES}/${UNKNOWN_ID}/credits`],
+        ['POST', '/api/operator/keys'],
+        ['GET', '/api/operator/projections'],
+        ['POST', '/api/operator/projections/nothing/rebuild'],
+      ] as const) {
+        const answer = await client(token)(path, {
+          method,
+          headers,
+          ...(method === 'GET' ? {} : { body: { nonsense: true } }),
+        })
+        expect(statusAndCode(answer)).toEqual([401, 'unauthorized'])
+      }
+    }
+    expect(statusAndCode(await client(OPERATOR_TOKEN)('/api/tracking/workspace'))).toEqual([401, 'unauthorized'])
+    expect(statusAndCode(await client(OPERATOR_TOKEN)('/api/v1/buyers'))).toEqual([401, 'invalid_key'])
   })
 
   it('the right token is not limited', async () => {

@@ -9,7 +9,8 @@ import { databaseOf, eventStoreUrl, mongoUrl } from '../servers.ts'
 
 const SCRIPTS = join(import.meta.dirname, '../../../scripts')
 const START_TIMEOUT_MS = 120_000
-const POLL_MS = 25
+/** Pauses between polls: short at first, longer for what takes seconds. */
+const POLL_MS = { first: 25, growth: 1.25, longest: 150 }
 /** Compile cache of the started processes: each start loads the same sources in several threads. */
 const COMPILE_CACHE = join(tmpdir(), 'ringledger-compiled')
 
@@ -123,10 +124,12 @@ export async function waitUntil<Value>(
   ask: () => Promise<Value | null | undefined | false>,
   bound = 20_000,
 ): Promise<Value> {
-  for (const end = Date.now() + bound; ; await pause(POLL_MS)) {
+  let pauseMs = POLL_MS.first
+  for (const end = Date.now() + bound; ; await pause(pauseMs)) {
     const value = await ask()
     if (value !== null && value !== undefined && value !== false) return value
     if (Date.now() > end) throw new Error(`${what}: not within ${bound} ms`)
+    pauseMs = Math.min(pauseMs * POLL_MS.growth, POLL_MS.longest)
   }
 }
 

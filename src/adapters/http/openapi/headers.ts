@@ -14,13 +14,8 @@ interface HeaderDoc {
 const text = { type: 'string' }
 const flag = { const: 'true' }
 
-/** Request headers, and the routes on which they have an effect. */
+/** Request headers, and the routes on which they have an effect. The introduction names `svc-request-id`, which has one on all. */
 const requestHeaders: Readonly<Record<string, HeaderDoc & { readonly on: (route: ApiRoute) => boolean }>> = {
-  [headerNames.requestId]: {
-    description: 'Your own id for this request: 1 to 128 visible ASCII characters.',
-    schema: text,
-    on: () => true,
-  },
   [headerNames.minPosition]: {
     description: `Cursor from an earlier ${headerNames.position}: wait up to 2 seconds until the response reflects it.`,
     schema: text,
