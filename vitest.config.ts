@@ -49,19 +49,23 @@ const LONG = [
   'sign-in',
   'renewals',
   'start-failures',
+  'attacks',
+  'call-caps',
+  'master-key',
   'conversions',
   'call-books',
 ].map((name) => `/${name}.test.ts`)
 
 /**
- * Starts the suites with workers of their own first, then those that share a worker and its platforms: a platform ends with its
- * worker. In each of the two the long suites start first, so that the short ones fill the workers to the end.
+ * Starts the suites with workers of their own first, then those that share workers, one project after the other: a platform ends
+ * with its worker. In each the long suites start first, so that the short ones fill the workers to the end.
  */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const shared = [...new Set(files.map(({ project }) => project))].filter(({ config }) => !config.isolate)
     const place = ({ moduleId, project }: TestSpecification) => {
       const long = LONG.findIndex((name) => moduleId.endsWith(name))
-      return (project.config.isolate ? 0 : LONG.length + 1) + (long < 0 ? LONG.length : long)
+      return shared.indexOf(project) * LONG.length * 2 + (long < 0 ? LONG.length : long)
     }
     return (await super.sort(files)).toSorted((a, b) => place(a) - place(b))
   }
@@ -78,7 +82,7 @@ export default defineConfig({
     projects: [
       suite('histories', 0, histories, { testTimeout: 30_000, maxWorkers: 2, isolate: false }),
       suite('rules', 0, [all('spec'), all('laws')], { testTimeout: 30_000, maxWorkers: 2, isolate: false }),
-      suite('parts', 1, [all('contract'), all('integration')], systems),
+      suite('parts', 1, [all('contract'), all('integration')], { ...systems, isolate: false }),
       suite('before', 1, before, systems),
       suite('faults', 1, [all('simulation')], { ...systems, exclude: histories }),
       suite('whole', 1, [all('e2e')], { ...systems, exclude: before, isolate: false }),

@@ -85,8 +85,8 @@ describe('envelope', () => {
     const { status, body } = await get('/api/v1/fault')
     expect([status, body.error]).toMatchObject([500, { code: 'internal', details: null }])
     expect(JSON.stringify(body)).not.toContain('recipe')
-    const line = logLines.find((one) => one.includes('recipe'))
-    expect(line).toContain(body.error.requestId)
+    const line = logLines.find((one) => one.includes(body.error.requestId))
+    expect(line).toContain('recipe')
     expect(line).not.toContain('+13125550123')
   })
 

@@ -59,7 +59,7 @@ it.each(['', '?surface=rest', '?surface=console', '?surface=account', '?surface=
 )
 
 it('what two generators make of the document compiles strictly, with programs over it', async () => {
-  const { stdout } = await run(binary('tsc'), ['--project', project]).catch(
+  const { stdout } = await run(binary('tsc'), ['--singleThreaded', '--project', project]).catch(
     (error: { readonly stdout: string }) => error,
   )
   expect(stdout).toBe('')
