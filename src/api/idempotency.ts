@@ -51,6 +51,9 @@ export interface IdempotencyPorts {
   readonly clock: Clock
 }
 
+const usedForAnother = () =>
+  refuse('conflict', { 'Idempotency-Key': 'was used for another request' }, 'The key was used for another request.')
+
 /**
  * Stores the first outcome of each `Idempotency-Key` of a write route, sealed, for 24 hours. The same request with the key
  * replays it, refusals included; another request with the key is a `conflict`. Retryable refusals and errors are not stored.
@@ -70,13 +73,7 @@ export function withIdempotency(route: ApiRoute, { ops, secrets, clock }: Idempo
       const now = clock.now()
       const entry = await ops.get(key, now)
       const stored = entry && idempotencyEntry.parse(entry.value)
-      if (stored && secrets.unseal(stored.asked, requestPlace) !== requestHash) {
-        return refuse(
-          'conflict',
-          { 'Idempotency-Key': 'was used for another request' },
-          'The key was used for another request.',
-        )
-      }
+      if (stored && secrets.unseal(stored.asked, requestPlace) !== requestHash) return usedForAnother()
       if (stored?.outcome) return parseOutcome(secrets.unseal(stored.outcome, outcomePlace))
       const pending: IdempotencyEntry = { asked: secrets.seal(requestHash, requestPlace), outcome: null }
       if (!stored && (await ops.putIf(key, entry?.version ?? 0, pending, now + PENDING_TIMEOUT_MS, now))) break

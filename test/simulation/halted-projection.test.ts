@@ -8,7 +8,7 @@ import { refuse } from '../../src/kernel/refusal.ts'
 import { type App, openApp } from '../../src/main/app.ts'
 import { readConfig } from '../../src/main/config.ts'
 import { createCursors } from '../../src/main/cursors.ts'
-import { createReadiness, type Problem } from '../../src/main/read-side/readiness.ts'
+import { createReadiness, type ReadinessProblem } from '../../src/main/read-side/readiness.ts'
 import { followed, projections, upcasts } from '../../src/main/registry.ts'
 import { openReadStore } from '../../src/main/stores.ts'
 import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
@@ -79,7 +79,7 @@ async function othersAtHead({ log }: App, runner: ProjectionRunner): Promise<voi
 /** The answer of a server over these projections to `/readyz`. */
 async function readyz(app: App, runner: ProjectionRunner, store: ReadStore) {
   const readSide = { projections: async () => runner.status(), views: store }
-  const logged: Problem[] = []
+  const logged: ReadinessProblem[] = []
   const server = await openHttpServer({
     title: 'Ringledger',
     version: '0',

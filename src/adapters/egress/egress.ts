@@ -78,6 +78,15 @@ function originOf(url: string): string {
   return `${protocol}//${host}`
 }
 
+/** A connector that connects to given addresses alone, whatever the host. */
+function connectorTo(addresses: readonly LookupAddress[]): buildConnector.connector {
+  const [first] = addresses
+  return buildConnector({
+    lookup: (_host, { all }, found) =>
+      all ? found(null, [...addresses]) : found(null, first?.address ?? '', first?.family),
+  })
+}
+
 /**
  * Opens the client for requests to customers' addresses. Each connection resolves its host once, checks every address and
  * connects to a checked address, so that DNS rebinding has no effect. A look-up ends with the requests that wait for it.
@@ -108,14 +117,7 @@ export function openEgress({
   const connect: buildConnector.connector = (options, callback) => {
     const port = Number(options.port) || (DEFAULT_PORTS[options.protocol] ?? 0)
     resolveAllowed(`${options.protocol}//${options.host}`, options.hostname, port).then(
-      (addresses) => {
-        const [first] = addresses
-        const pinned = buildConnector({
-          lookup: (_host, { all }, found) =>
-            all ? found(null, [...addresses]) : found(null, first?.address ?? '', first?.family),
-        })
-        pinned(options, callback)
-      },
+      (addresses) => connectorTo(addresses)(options, callback),
       (error: Error) => callback(error, null),
     )
   }

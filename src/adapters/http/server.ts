@@ -250,14 +250,8 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
   })
   const { cursors, position } = options
   const writeNewest = createCursorWriter(cursors)
-  const mounting = {
-    authenticate,
-    send,
-    limiter,
-    bodyLimit,
-    cursors,
-    newestCursor: () => writeNewest(position()),
-  }
+  const newestCursor = () => writeNewest(position())
+  const mounting = { authenticate, send, limiter, bodyLimit, cursors, newestCursor }
   for (const route of routes) if (!route.raw) mountRoute(server, route, mounting)
   await server.register(async (raw) => {
     acceptBytes(raw)

@@ -14,14 +14,14 @@ const PROBE_MS = 2_000
  * A problem of the process. Whoever asks gets the sentence; the cause may name hosts, records and positions of the log, so
  * it is for the process's own log alone. Null where the sentence says everything.
  */
-export interface Problem {
+export interface ReadinessProblem {
   readonly sentence: string
   readonly cause: string | null
 }
 
-const plain = (sentence: string): Problem => ({ sentence, cause: null })
+const plain = (sentence: string): ReadinessProblem => ({ sentence, cause: null })
 
-async function probe(clock: Clock, name: string, ask: () => Promise<unknown>): Promise<readonly Problem[]> {
+async function probe(clock: Clock, name: string, ask: () => Promise<unknown>): Promise<readonly ReadinessProblem[]> {
   return new Promise((resolve) => {
     const cancel = clock.schedule(clock.now() + PROBE_MS, () => resolve([plain(`The ${name} does not answer.`)]))
     ask().then(
@@ -46,7 +46,7 @@ export interface ReadinessPorts {
   readonly unprepared: () => readonly string[]
   readonly clock: Clock
   /** Called with all problems when their causes are others than at the report before. */
-  readonly onChange: (problems: readonly Problem[]) => void
+  readonly onChange: (problems: readonly ReadinessProblem[]) => void
 }
 
 /** Readiness for `/readyz`: every store must respond, projections must run and keep up, and reactions must run. */

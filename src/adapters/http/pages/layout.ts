@@ -2,7 +2,7 @@
 export const STYLE_PATH = '/docs/style.css'
 
 /** A page of ours: its body is HTML that needs no script. */
-export interface Page {
+export interface PageContent {
   readonly title: string
   readonly description: string
   readonly body: string
@@ -26,7 +26,7 @@ export function escapeHtml(text: string): string {
 }
 
 /** The head of every page. */
-export function headOf(product: string, { title, description }: Omit<Page, 'body'>): string {
+export function headOf(product: string, { title, description }: Omit<PageContent, 'body'>): string {
   const name = title === product ? title : `${title} · ${product}`
   return `<meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -46,7 +46,7 @@ ${links}
 }
 
 /** A whole page as HTML. */
-export function htmlPage(product: string, version: string, page: Page): string {
+export function htmlPage(product: string, version: string, page: PageContent): string {
   return `<!doctype html>
 <html lang="en">
 <head>
