@@ -32,6 +32,9 @@ export const adjustCall = defineCommand({
       return refuse('bad-request', null, 'Name at least one of converted, revenueCents and payoutCents.')
     }
     if (!ended) return refuse('conflict', { outcome: 'live' }, 'The call is still live.')
+    if (sent.payoutCents !== undefined && !arrival.publisher) {
+      return refuse('conflict', { publisher: null }, 'The call has no publisher, so it has no payout to correct.')
+    }
     const corrections = { ...state.corrections, ...named }
     const before = computeBooks(state, ended.talkSeconds)
     const after = computeBooks(state, ended.talkSeconds, { corrections })

@@ -1,5 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { isGlobal } from '../adapters/egress/addresses.ts'
@@ -44,7 +54,7 @@ const environment = z.object({
   ROLES: z.preprocess(emptyIsUnset, z.string().default(roles.join(','))),
   EVENT_LOG_URL: z.preprocess(emptyIsUnset, z.string().optional()),
   READ_STORE_URL: z.preprocess(emptyIsUnset, z.string().optional()),
-  CARRIER_URL: z.preprocess(emptyIsUnset, z.enum(['simulator:', 'telnyx:']).default('simulator:')),
+  CARRIER_URL: z.preprocess(emptyIsUnset, z.enum(['simulator:', 'telnyx:']).optional()),
   TELNYX_API_KEY: z.preprocess(emptyIsUnset, z.string().optional()),
   TELNYX_CONNECTION_ID: z.preprocess(emptyIsUnset, z.string().optional()),
   TELNYX_PUBLIC_KEY: z.preprocess(emptyIsUnset, z.string().optional()),
@@ -132,9 +142,22 @@ function storeUrl(name: string, url: string, schemes: readonly string[]): string
   throw new ConfigurationError(`${name} is "${url.split(':')[0]}:…"; it must begin with ${schemes.join(' or ')}.`)
 }
 
-/** Settings of the Telnyx account; null unless `CARRIER_URL` is `telnyx:`. @throws ConfigurationError */
-function telnyxSettings(set: z.infer<typeof environment>): TelnyxSettings | null {
-  if (set.CARRIER_URL !== 'telnyx:') return null
+/** The carrier: the simulated one by default, but in production it must be named. @throws ConfigurationError */
+function carrierOf(named: z.infer<typeof environment>['CARRIER_URL'], production: boolean) {
+  if (named === undefined && production) {
+    throw new ConfigurationError(
+      'CARRIER_URL is required in production: telnyx:, or simulator: for calls that are not real.',
+    )
+  }
+  return named ?? 'simulator:'
+}
+
+/** Settings of the Telnyx account; null for the simulated carrier. @throws ConfigurationError */
+function telnyxSettings(
+  carrier: ReturnType<typeof carrierOf>,
+  set: z.infer<typeof environment>,
+): TelnyxSettings | null {
+  if (carrier !== 'telnyx:') return null
   const required = (name: 'TELNYX_API_KEY' | 'TELNYX_CONNECTION_ID' | 'TELNYX_PUBLIC_KEY') => {
     const value = set[name]
     if (value === undefined) throw new ConfigurationError(`CARRIER_URL is telnyx:, so ${name} is required.`)
@@ -153,11 +176,23 @@ function signingKey(text: string): TelnyxSettings['publicKey'] {
   }
 }
 
-/** Creates the data directory. Resolves its path. @throws ConfigurationError when it cannot be created or written */
+/** Files by which a directory is known to be the platform's own: others keep their mode. */
+const OWN_FILES = ['master.key', 'events.db', 'sandbox.json']
+
+/** Leaves a directory that an earlier version or a user made to its owner alone, if it is empty or holds the platform's files. */
+function takeFromOthers(directory: string): void {
+  const names = readdirSync(directory)
+  const isOurs = names.length === 0 || OWN_FILES.some((name) => names.includes(name))
+  const { mode, uid } = statSync(directory)
+  if (isOurs && (mode & 0o077) !== 0 && uid === process.getuid?.()) chmodSync(directory, 0o700)
+}
+
+/** Creates the data directory, and takes it from others. Resolves its path. @throws ConfigurationError when it cannot be created or written */
 function dataDirectory(path: string): string {
   const directory = resolve(path)
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
+    takeFromOthers(directory)
     writeFileSync(join(directory, '.writable'), '', { mode: 0o600 })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
@@ -231,6 +266,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   const set = parsed.data
   const production = set.NODE_ENV === 'production'
+  const carrier = carrierOf(set.CARRIER_URL, production)
   const dataDir = dataDirectory(set.DATA_DIR)
   return {
     production,
@@ -253,9 +289,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       'mongodb:',
       'mongodb+srv:',
     ]),
-    egressAllowed: allowedRanges(set.EGRESS_ALLOW, production, set.CARRIER_URL === 'simulator:'),
+    egressAllowed: allowedRanges(set.EGRESS_ALLOW, production, carrier === 'simulator:'),
     numberOrdering: set.NUMBER_ORDERING,
-    telnyx: telnyxSettings(set),
+    telnyx: telnyxSettings(carrier, set),
     seedCalls: set.SANDBOX_SEED,
   }
 }

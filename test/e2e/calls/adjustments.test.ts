@@ -27,6 +27,7 @@ async function world(writer: StreamWriter) {
     desk,
     line: await main.line({ name: 'Roofing' }, [desk], lane),
     quick: await main.line({ name: 'Quick', bufferSeconds: 2 }, [desk], lane),
+    direct: await main.line({ name: 'Direct' }, [desk]),
     readOnly: await main.apiKey({ scopes: ['calls:read'] }),
     other: await createTenantWorkspace(writer, { name: 'Other' }),
   }
@@ -194,6 +195,14 @@ it('figures of a call that reached no buyer may be set, but it does not convert'
   })
   expect((await main.readCall(missed.id)).story.summary).toEqual(summary)
   expect(codeOf(await byKey(missed.id, { converted: true }))).toEqual([409, 'conflict'])
+})
+
+it('a payout can be corrected only on a call that a publisher sent', async () => {
+  const direct = await play(60, { to: the.direct.e164 })
+  expect(direct.publisher).toBeNull()
+  for (const sent of [{ payoutCents: 5 }, { payoutCents: 0 }, { payoutCents: 5, revenueCents: 7 }])
+    expect(codeOf(await byKey(direct.id, sent))).toEqual([409, 'conflict'])
+  expect((await byUser(direct.id, { revenueCents: 7 })).body.call).toMatchObject({ revenueCents: 7, payoutCents: 0 })
 })
 
 it('a live call cannot be adjusted', async () => {

@@ -479,8 +479,10 @@ describe('files of the platform', () => {
     try {
       await server.kill()
       for (const name of STORES) chmodSync(join(server.dataDir, name), 0o644)
+      chmodSync(server.dataDir, 0o755)
       await server.restart()
       const permissions = permissionsUnder(server.dataDir)
+      expect(permissions.get('.')).toBe('700')
       for (const name of STORES) expect([name, permissions.get(name)]).toEqual([name, '600'])
     } finally {
       await server.dispose()

@@ -78,7 +78,12 @@ test.each([
   ],
   ['a short operator token', { OPERATOR_TOKEN: 'x'.repeat(31) }, /OPERATOR_TOKEN is invalid: .*at least 32 characters/],
   ['a short metrics token', { METRICS_TOKEN: 'short' }, /METRICS_TOKEN is invalid: .*at least 32 characters/],
-  ['production without a master key', { NODE_ENV: 'production' }, /MASTER_KEY/],
+  ['production without a master key', { NODE_ENV: 'production', CARRIER_URL: 'simulator:' }, /MASTER_KEY/],
+  [
+    'production without a carrier',
+    { NODE_ENV: 'production', MASTER_KEY: Buffer.alloc(32).toString('base64') },
+    /CARRIER_URL/,
+  ],
 ])('%s', async (_name, more, naming) => {
   await expectSentence(environment(more), naming)
 })

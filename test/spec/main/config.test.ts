@@ -74,7 +74,11 @@ describe('the master keys', () => {
 })
 
 describe('what bids and webhooks may reach though it is not public', () => {
-  const production = { NODE_ENV: 'production', MASTER_KEY: Buffer.alloc(32).toString('base64') }
+  const production = {
+    NODE_ENV: 'production',
+    MASTER_KEY: Buffer.alloc(32).toString('base64'),
+    CARRIER_URL: 'simulator:',
+  }
 
   test('is this machine where nothing is said, and nothing where nothing is named or in production', () => {
     expect(read({}).egressAllowed).toEqual(read({ EGRESS_ALLOW: '127.0.0.1/32' }).egressAllowed)

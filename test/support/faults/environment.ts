@@ -25,6 +25,7 @@ export async function createFaultEnvironment(setup?: StoreSetup): Promise<FaultE
   }
   const env = {
     NODE_ENV: 'production',
+    CARRIER_URL: 'simulator:',
     MASTER_KEY: Buffer.alloc(32, 'faults').toString('base64'),
     // Suites that share an event log share its master key too.
     ...stores,

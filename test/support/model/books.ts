@@ -82,7 +82,7 @@ export function post(model: Model, call: CallModel, conversion: Conversion): str
  */
 export function adjust(model: Model, call: CallModel, changes: CorrectionsModel): string | null {
   if (Object.keys(changes).length === 0) return 'bad-request'
-  if (!call.end) return 'conflict'
+  if (!call.end || ('payoutCents' in changes && call.publisher === null)) return 'conflict'
   const corrections = { ...call.corrections, ...changes }
   const after = figuresOf(call, corrections)
   if (isSame(figuresOf(call), after)) return 'bad-request'
