@@ -80,6 +80,9 @@ export function createErrorHandler(send: SendRefusal) {
         { requestId: request.id, route: request.routeOptions.url ?? null, err: error },
         'request failed',
       )
+    // The rest of a large body is read and dropped within the time of a request: a client that is still sending when its
+    // connection closes would not see the answer.
+    if (meaning.refused === 'payload-too-large') reply.removeHeader('connection')
     return send(reply, meaning)
   }
 }

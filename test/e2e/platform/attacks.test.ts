@@ -320,6 +320,9 @@ describe('bodies', () => {
   it('other routes take 2 MB', async () => {
     const buyers = '/api/tracking/buyers'
     expect(statusAndCode(await post(buyers, 2 * 1024 * 1024, the.main.session))).toEqual([413, 'payload_too_large'])
+    // A connection that closes while its client still sends takes the answer with it.
+    const large = await post(buyers, 20 * 1024 * 1024, the.main.session)
+    expect([large.status, large.headers.get('connection')]).toEqual([413, 'keep-alive'])
     expect(statusAndCode(await post(buyers, 2 * 1024 * 1024 - 100, the.main.session))).toEqual([
       400,
       'validation_error',
