@@ -65,13 +65,9 @@ it(`a concurrency cap of one lets one live call through (${documentCode('skip: c
     { line: the.lines.single1, name: 'Single desk', reason: 'buyer_capped' },
   ]) {
     const { e164: to } = line
-    const burst = Array.from({ length: 4 }, () =>
-      main.placeCall({
-        to,
-        speed: 100,
-        script: { [the.t.single]: answerScript(200), [the.t.single1]: answerScript(200) },
-      }),
-    )
+    // Long enough for the next call to arrive meanwhile on a busy machine.
+    const script = { [the.t.single]: answerScript(600), [the.t.single1]: answerScript(600) }
+    const burst = Array.from({ length: 4 }, () => main.placeCall({ to, speed: 100, script }))
     const placed = (await Promise.all(burst)).map(({ body }) => body.callId)
     const during = await main.playCall({ to })
     expect(skipsOf(during.story)).toEqual([[name, reason]])
