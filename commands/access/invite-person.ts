@@ -1,4 +1,4 @@
-import { invitation, invitationEnd, invitationRevoked, isOpen } from '../../src/domain/access/invitation.ts'
+import { invitation, invitationEnd, isOpen, revokeEvent } from '../../src/domain/access/invitation.ts'
 import { refuseUnlessOwner } from '../../src/domain/access/seat.ts'
 import { userIdOf } from '../../src/domain/access/user.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
@@ -32,7 +32,7 @@ export const invitePerson = defineCommand({
     }
     const invited = { ...input, id: newId(), expiresAt: invitationEnd(now) }
     return [
-      ...replaced.map((one) => invitationRevoked(workspaceId, one)),
+      ...replaced.map((one) => revokeEvent(workspaceId, one)),
       { type: 'PersonInvited', data: { workspaceId, invitation: invited } },
     ]
   },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { invitationRevoked } from '../../src/domain/access/invitation.ts'
+import { revokeEvent } from '../../src/domain/access/invitation.ts'
 import { refuseUnlessOwner } from '../../src/domain/access/seat.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import { refuseNotFound } from '../../src/domain/shared/refusals.ts'
@@ -16,6 +16,6 @@ export const revokeInvitation = defineCommand({
     const refused = refuseUnlessOwner(state, actor)
     if (refused) return refused
     const invitation = state.invitations.get(invitationId)
-    return invitation ? [invitationRevoked(workspaceId, invitation)] : refuseNotFound('invitation')
+    return invitation ? [revokeEvent(workspaceId, invitation)] : refuseNotFound('invitation')
   },
 })

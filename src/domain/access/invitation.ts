@@ -57,6 +57,6 @@ export function invitationEnd(now: string): string {
 }
 
 /** The event that ends an invitation before anyone accepted it. */
-export function invitationRevoked(workspaceId: string, { id, email, name, role }: Invitation) {
+export function revokeEvent(workspaceId: string, { id, email, name, role }: Invitation) {
   return { type: 'InvitationRevoked' as const, data: { workspaceId, invitationId: id, email, name, role } }
 }

@@ -83,12 +83,12 @@ function parseJson(text: string): Json | undefined {
 }
 
 /** A bidder's answer as read, or a sentence that says why it is not. */
-export type BidReading =
+export type BidParseResult =
   | { readonly ok: true; readonly answer: BidAnswer }
   | { readonly ok: false; readonly sentence: string }
 
 /** Reads a bidder's answer by the target's paths, with `DEFAULT_PATHS` where one is not set. */
-export function readBidAnswer(rtb: Rtb, text: string): BidReading {
+export function readBidAnswer(rtb: Rtb, text: string): BidParseResult {
   const refused = storedPathProblem(rtb)
   if (refused !== null) return { ok: false, sentence: refused }
   const body = parseJson(text)

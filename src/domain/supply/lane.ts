@@ -59,7 +59,7 @@ export const lane = laneTerms.extend({
   campaignId: id,
   publisherId: id,
   keyId: id.nullable(),
-  /** Opened again after it was closed: its counters begin anew. Absent on the first opening. */
+  /** Opened again after it was closed: its counters restart at 0. Absent on the first opening. */
   reopened: z.literal(true).optional(),
   assignedAt: instant,
   termsFrozenAt: instant,

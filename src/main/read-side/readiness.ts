@@ -11,7 +11,7 @@ const LAG_MS = 5_000
 const PROBE_MS = 2_000
 
 /**
- * A problem of the process. Whoever asks gets the sentence; the cause may name hosts, records and positions of the log, so
+ * A problem of the process. `/readyz` returns the sentence; the cause may name hosts, records and positions of the log, so
  * it is for the process's own log alone. Null where the sentence says everything.
  */
 export interface ReadinessProblem {

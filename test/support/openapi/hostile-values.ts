@@ -108,7 +108,7 @@ function withField(value: unknown, name: string, inner: unknown): unknown {
 }
 
 /** The given values with one thing wrong: a value replaced, removed or added somewhere within. */
-export function spoiled(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+export function withHostileValue(values: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   return fc
     .record({
       value: values,

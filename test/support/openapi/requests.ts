@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Operation, Parameter } from './document.ts'
-import { hostileTexts, spoiled, unknownNames } from './hostile-values.ts'
+import { hostileTexts, unknownNames, withHostileValue } from './hostile-values.ts'
 import { nameOfPathParameter } from './known-values.ts'
 import { type ValueSources, valuesOf } from './schema-values.ts'
 
@@ -98,7 +98,7 @@ const strayBodies = fc.constantFrom(
 function bodies({ method, body }: Operation, sources: ValueSources, isSound: boolean): fc.Arbitrary<string | null> {
   if (body === null) return isSound || method === 'GET' ? fc.constant(null) : strayBodies
   const sound = valuesOf(body, 'body', sources)
-  const texts = (isSound ? sound : spoiled(sound)).map((value) => JSON.stringify(value))
+  const texts = (isSound ? sound : withHostileValue(sound)).map((value) => JSON.stringify(value))
   return isSound ? texts : fc.oneof({ weight: 10, arbitrary: texts }, strayBodies)
 }
 

@@ -26,7 +26,7 @@ export interface DocumentFacts {
 export interface Documents {
   /** Names of the documents that have routes. */
   readonly names: readonly DocumentName[]
-  /** The document of one name, or of all routes. Made anew for each call. */
+  /** Builds the document of one name, or of all routes, at each call. */
   readonly of: (name?: DocumentName) => object
 }
 

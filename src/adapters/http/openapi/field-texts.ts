@@ -238,7 +238,7 @@ export const fieldTexts: Readonly<Record<string, FieldText>> = {
   durationPath: ['JSONPath of the talk time that converts.'],
   expiresPath: ['JSONPath of the seconds that the bid holds.'],
   rejectPath: ['JSONPath of the reason of a rejection.'],
-  confirmUrl: ['Address that is told of a win.'],
+  confirmUrl: ['URL that receives a GET after a won auction.'],
   minBidCents: ['Lower bids are no bids; in cents.'],
   maxBidCents: ['Higher bids are cut to it; in cents.'],
   modifierPct: ['Correction of the price, in percent.', 0],
