@@ -21,7 +21,7 @@ export interface Meta {
   readonly ip: string | null
   /** Revisions of the other streams that the decision read, by stream name. */
   readonly reads?: Readonly<Record<string, number>>
-  /** Documents that the decision looked up, by `memory/id`; look-ups without a document are left out. */
+  /** Documents that the decision looked up, by `memory/id`; null where there was none. */
   readonly recalled?: Readonly<Record<string, unknown>>
 }
 

@@ -25,6 +25,11 @@ export interface Projection<Doc = unknown, S extends EventSchemas = EventSchemas
   /** Raising it builds the new version beside the old, then switches. */
   readonly version: number
   readonly events: S
+  /**
+   * Whether each document takes events of one partition alone, so that ranges of partitions can be folded apart; otherwise
+   * the projection has one lane. A law proves it.
+   */
+  readonly partitioned: boolean
   /** Documents have at least `workspaceId`, except in projections across workspaces. */
   readonly doc: z.ZodType<Doc>
   readonly indexes: readonly Index[]
@@ -42,6 +47,11 @@ export interface Projection<Doc = unknown, S extends EventSchemas = EventSchemas
    */
   readonly emit: ((doc: Doc, event: RecordedOf<S>, id: string) => readonly EmittedDocument<Doc>[]) | null
   /**
+   * When a document expires (ms since the epoch); null: never. Readers find none that has expired, and it is deleted. No event
+   * that is recorded later may change it but to remove it.
+   */
+  readonly expiresAt: ((doc: Doc) => number | null) | null
+  /**
    * Recomputes derived fields from the rest of the document. Reducers must not read them.
    * Runs once for all events of a batch, before the document is stored (`withDerivedFields`).
    */
@@ -57,6 +67,7 @@ export function defineProjection<Doc extends object, const S extends EventSchema
   readonly name: string
   readonly version: number
   readonly events: S
+  readonly partitioned?: boolean
   readonly doc: z.ZodType<Doc>
   readonly indexes: readonly Index<Paths<NoInfer<Doc>> | '_id'>[]
   readonly columns?: readonly Paths<NoInfer<Doc>>[]
@@ -64,9 +75,10 @@ export function defineProjection<Doc extends object, const S extends EventSchema
   readonly create: Projection<NoInfer<Doc>, NoInfer<S>>['create']
   readonly update?: Projection<NoInfer<Doc>, NoInfer<S>>['update']
   readonly emit?: Projection<NoInfer<Doc>, NoInfer<S>>['emit']
+  readonly expiresAt?: Projection<NoInfer<Doc>, NoInfer<S>>['expiresAt']
   readonly derive?: Projection<NoInfer<Doc>, NoInfer<S>>['derive']
 }): Projection<Doc, S> {
-  return { columns: [], update: {}, emit: null, derive: null, ...definition }
+  return { partitioned: true, columns: [], update: {}, emit: null, expiresAt: null, derive: null, ...definition }
 }
 
 /** A table with the same step for every event. */
@@ -75,6 +87,11 @@ export function forAllEvents<const S extends EventSchemas, Step>(
   step: Step,
 ): { [K in keyof S & string]: Step } {
   return Object.fromEntries(Object.keys(events).map((type) => [type, step])) as { [K in keyof S & string]: Step }
+}
+
+/** How many lanes a projection has under a number of shards. */
+export function lanesOfProjection({ partitioned }: { readonly partitioned: boolean }, shards: number): number {
+  return partitioned ? shards : 1
 }
 
 /** Collection that holds a projection's documents. */

@@ -7,8 +7,15 @@ import type { EventSchemas, RecordedOf } from './event.ts'
 export interface Reaction<Tools, S extends EventSchemas = EventSchemas> {
   readonly name: string
   readonly events: S
+  /** Where it begins when it has no checkpoint: at the first event of the log, or after the last one. */
+  readonly from: 'start' | 'now'
   /** The result is ignored. */
   readonly on: { readonly [K in keyof S & string]?: (tools: Tools, event: RecordedOf<S, K>) => Promise<unknown> }
+  /**
+   * Events that show, with an event as their cause, that its step is done: that one command is all that it does. Whoever
+   * sees one of them need not run the step.
+   */
+  readonly doneBy: { readonly [K in keyof S & string]?: readonly string[] }
 }
 
 /** Any reaction, for registries. */
@@ -19,7 +26,9 @@ export type AnyReaction<Tools> = Reaction<Tools, any>
 export function defineReaction<Tools, const S extends EventSchemas>(definition: {
   readonly name: string
   readonly events: S
+  readonly from: 'start' | 'now'
   readonly on: Reaction<Tools, NoInfer<S>>['on']
+  readonly doneBy?: { readonly [K in keyof NoInfer<S> & string]?: readonly string[] }
 }): Reaction<Tools, S> {
-  return definition
+  return { doneBy: {}, ...definition }
 }

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { ALL_PARTITIONS, inRange, partitionOf, rangesOf, rangeText } from '../../../src/kernel/partition.ts'
+
+describe('partitions', () => {
+  it('a partition is the first byte of the SHA-256 of the id', () => {
+    expect(partitionOf('')).toBe(0xe3)
+    expect(partitionOf('abc')).toBe(0xba)
+  })
+
+  it('a partition is the same however many others were asked for since', () => {
+    const ids = Array.from({ length: 10_001 }, (_, n) => `id-${n}`)
+    const first = ids.map(partitionOf)
+    expect(partitionOf('abc')).toBe(0xba)
+    expect(ids.map(partitionOf)).toEqual(first)
+  })
+
+  it('the ranges of shards cover every partition once', () => {
+    for (const shards of [1, 2, 4, 64, 256]) {
+      const ranges = rangesOf(shards)
+      expect(ranges).toHaveLength(shards)
+      for (let partition = 0; partition < 256; partition++)
+        expect(ranges.filter((range) => inRange(range, partition))).toHaveLength(1)
+    }
+    expect(rangesOf(1)).toEqual([ALL_PARTITIONS])
+    expect(rangesOf(4).map(rangeText)).toEqual(['00-3f', '40-7f', '80-bf', 'c0-ff'])
+  })
+
+  it.each([0, 3, -1, 1.5, 512])('%s shards are refused', (shards) => {
+    expect(() => rangesOf(shards)).toThrow(RangeError)
+  })
+})
