@@ -155,4 +155,6 @@ export interface Readiness {
   readonly ready: boolean
   /** One sentence per problem. */
   readonly problems: readonly string[]
+  /** One sentence per fault that keeps the process from nothing yet. */
+  readonly warnings: readonly string[]
 }

@@ -1,9 +1,10 @@
 import type { AnyCommand } from '../kernel/command.ts'
 import type { Entity } from '../kernel/entity.ts'
 import type { Actor, EventSchemas, RecordedEvent } from '../kernel/event.ts'
+import type { Requirement } from '../kernel/precondition.ts'
 import type { Refusal } from '../kernel/refusal.ts'
 
-/** Context of a command. Every field except `guard` is stored in the metadata of its events. */
+/** Context of a command. Every field except `requires` is stored in the metadata of its events. */
 export interface CommandContext {
   /** Empty for a command that belongs to no workspace. */
   readonly workspaceId: string
@@ -14,8 +15,8 @@ export interface CommandContext {
   readonly causationId: string | null
   readonly surface: string
   readonly ip: string | null
-  /** Checks the stream's state before the command's own rules: a refusal, or null when the command may be decided. */
-  guard?(state: unknown): Refusal | null
+  /** What the stream's state must meet before the command's own rules are asked; by default nothing. */
+  readonly requires?: readonly Requirement[]
 }
 
 /** Result of a command. */
@@ -36,8 +37,8 @@ export interface CommandHandler {
    */
   handle(command: AnyCommand, input: unknown, context: CommandContext): Promise<CommandResult | Refusal>
   /**
-   * The state of a stream at its tail.
+   * The state of a stream at its tail. `workspaceId` is needed where the entity is partitioned by workspace.
    * @throws LogUnavailable
    */
-  stateOf<State, S extends EventSchemas>(entity: Entity<State, S>, id: string): Promise<State>
+  stateOf<State, S extends EventSchemas>(entity: Entity<State, S>, id: string, workspaceId?: string): Promise<State>
 }

@@ -1,5 +1,6 @@
 import { Unavailable } from '../kernel/async/errors.ts'
 import type { EventToAppend, RecordedEvent } from '../kernel/event.ts'
+import type { LogFilter } from './log-filter.ts'
 
 /** Revision that a stream must have; -1: the stream must not exist. There is no "any". */
 export type ExpectedRevision = number
@@ -37,12 +38,16 @@ export interface EventLog {
   /** Events of one stream from a revision on, oldest first, at most `limit` (default 1,000); empty for an unknown stream. */
   read(stream: string, from: number, limit?: number): Promise<readonly RecordedEvent[]>
   /**
-   * Events of the whole log after a position (exclusive), in order, at most `limit` (default 1,000). With `types`, events
-   * of other types are left out but count for the limit.
+   * Events of the whole log after a position (exclusive), in order, at most `limit` (default 1,000). With a filter, events
+   * that it leaves out are passed over, and a page may have fewer events than the limit, even none, before the end: read
+   * on from its position, which is past what was left out.
    */
-  readAll(after: number, limit?: number, types?: ReadonlySet<string>): Promise<LogPage>
-  /** Pages of the whole log after a position, across reconnects, until the signal aborts. */
-  follow(after: number, signal: AbortSignal): AsyncIterable<LogPage>
+  readAll(after: number, limit?: number, filter?: LogFilter): Promise<LogPage>
+  /**
+   * Pages of the whole log after a position, across reconnects, until the signal aborts. With a filter, pages without events
+   * move the position past what was left out, within half a second at the end of the log.
+   */
+  follow(after: number, signal: AbortSignal, filter?: LogFilter): AsyncIterable<LogPage>
   /** Position of the newest event; START when there is none. */
   head(): Promise<number>
   close(): Promise<void>

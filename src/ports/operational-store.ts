@@ -1,4 +1,4 @@
-/** A JSON value with a version that each write increments by one, until it expires. */
+/** A value (JSON, or bytes alone) with a version that each write increments by one, until it expires. */
 export interface Entry {
   readonly key: string
   readonly value: unknown
@@ -30,7 +30,7 @@ export interface LogQuery {
 }
 
 /**
- * Everything that is neither event nor read model: reaction checkpoints, leases, shared rate windows, request log,
+ * Everything that is neither event nor read model: reaction checkpoints, leases, claims, shared rate windows, request log,
  * sealed results, snapshots. No business rule depends on it. Keys are `<kind>:<rest>`.
  * Expired entries are never returned, even before they are deleted. `now` (ms since the epoch) comes from the caller.
  * Every method throws StoreUnavailable (ports/read-store.ts).
@@ -49,10 +49,10 @@ export interface OperationalStore {
   delete(key: string): Promise<void>
   /** Adds to a number (0 when absent or expired). Resolves to the sum; the first addition sets the expiry. */
   increment(key: string, by: number, expiresAt: number | null, now: number): Promise<number>
-  /** Acquires or renews a lease until an instant (ms) for an owner; false while another owner holds it. */
-  acquireLease(key: string, owner: string, until: number, now: number): Promise<boolean>
-  /** Releases a lease if the owner holds it. */
-  releaseLease(key: string, owner: string): Promise<void>
+  /** Claims work until an instant (ms) for an owner, or prolongs its claim; false while another owner has it. */
+  claim(key: string, owner: string, until: number, now: number): Promise<boolean>
+  /** Releases a claim if the owner has it. */
+  releaseClaim(key: string, owner: string): Promise<void>
   /** Appends records, each to its series; existing ids stay unchanged. */
   appendLog(records: readonly (LogRecord & { readonly series: string })[]): Promise<void>
   /** A page of a series, newest first, and the total number of records. */

@@ -1,7 +1,12 @@
 import { Unavailable } from '../kernel/async/errors.ts'
 
-/** A document as stored: plain JSON, without its id. */
+/** A document as stored: plain JSON, without its id. Its field `workspaceId`, a text, says to which workspace it belongs. */
 export type Doc = Readonly<Record<string, unknown>>
+
+/** The workspace of a document; empty for none. It never changes: stores are partitioned by it. */
+export function workspaceOf({ workspaceId }: Doc): string {
+  return typeof workspaceId === 'string' ? workspaceId : ''
+}
 
 /** A value that filters, sorts and groups can use. */
 export type Scalar = string | number | boolean | null
@@ -22,7 +27,8 @@ export interface Conditions {
 
 /**
  * A filter of documents. Keys are dotted paths; a missing field equals null; equality on a list means "has this element".
- * The reserved path `_position` addresses the position a document was folded to, in filters, sorts and indexes alike.
+ * The reserved path `_position` addresses the position a document was folded to, in filters, sorts and indexes alike;
+ * `workspaceId` its workspace, empty for none; `_id` its id.
  * `$and` and `$or` nest.
  */
 export interface Filter {
@@ -40,6 +46,8 @@ export interface Page {
   readonly sort?: Sort
   readonly skip?: number
   readonly limit?: number
+  /** Leaves out what has expired by then (ms since the epoch); without it, nothing is left out. */
+  readonly now?: number
   /** The needed paths. A store may return only these, as dotted keys of `doc` (`{ 'buyer.id': … }`), or whole documents. */
   readonly fields?: readonly string[]
 }
@@ -65,17 +73,35 @@ export interface StoredDocument {
 }
 
 /** A document to put (null: to remove), folded to `position`. A stored document at that position or later is not overwritten. */
-export interface DocumentWrite {
+export type DocumentWrite = {
   readonly collection: string
   readonly id: string
-  readonly doc: Doc | null
   readonly position: number
+} & (DocumentPut | DocumentRemoval)
+
+interface DocumentPut {
+  readonly doc: Doc
+  /** When it expires (ms since the epoch); null or left out: never. */
+  readonly expiresAt?: number | null
+}
+
+interface DocumentRemoval {
+  readonly doc: null
+  /** The workspace of the removed document; empty for none. */
+  readonly workspaceId: string
+  /**
+   * Until when (ms since the epoch) a guard is kept: the position of the removed document, which refuses older writes. A write
+   * of a lost owner may land late.
+   */
+  readonly expiresAt: number
 }
 
 /** Checkpoint of a projection: the log position, and the recorded time of the last event seen (ISO; null before the first). */
 export interface Checkpoint {
   readonly position: number
   readonly at: string | null
+  /** Epoch of the lease under which it was written; none for a checkpoint that needs no lease. */
+  readonly epoch?: number
 }
 
 /** The store is unreachable. A retry may succeed. */
@@ -83,37 +109,55 @@ export class StoreUnavailable extends Unavailable {
   override readonly name = 'StoreUnavailable'
 }
 
-/** Documents of the read models, and their checkpoints. Every method except `close` throws StoreUnavailable. */
+/**
+ * Documents of the read models, and their checkpoints. Readers that give `now` (ms since the epoch) find no document that has
+ * expired by then; the fold of a projection reads without it, since a later event may prolong a document. Every method except
+ * `close` throws StoreUnavailable.
+ */
 export interface ReadStore {
   /** Whether a commit that lost the race for its checkpoint writes nothing. A document created and removed in one batch is then not written. */
   readonly atomic: boolean
   /** Creates missing collections and indexes; existing ones stay unchanged. */
   ensure(specs: readonly CollectionSpec[]): Promise<void>
-  get(collection: string, id: string): Promise<StoredDocument | null>
+  get(collection: string, id: string, now?: number): Promise<StoredDocument | null>
   /** The existing documents of the ids, in no order. */
-  getMany(collection: string, ids: readonly string[]): Promise<readonly StoredDocument[]>
+  getMany(collection: string, ids: readonly string[], now?: number): Promise<readonly StoredDocument[]>
   find(collection: string, page: Page): Promise<readonly StoredDocument[]>
   /** The values at a path (also `_position`) of a page's documents, in its order; null for missing values, lists and objects. */
   pluck(collection: string, path: string, page: Omit<Page, 'fields'>): Promise<readonly Scalar[]>
-  count(collection: string, filter: Filter): Promise<number>
+  /**
+   * The values at several paths (also `_id`, `_position`) of a page's documents, row by row in its order: null for missing
+   * values, undefined for lists and objects. Reads as little more as the store allows.
+   */
+  select(
+    collection: string,
+    paths: readonly string[],
+    page: Omit<Page, 'fields'>,
+  ): Promise<readonly (readonly (Scalar | undefined)[])[]>
+  count(collection: string, filter: Filter, now?: number): Promise<number>
   /** Sums of fields (missing or null counts 0) by group; `groupBy` empty gives at most one group with key []. `count` is the number of documents. */
   sum(
     collection: string,
     filter: Filter,
     groupBy: readonly string[],
     fields: readonly string[],
+    now?: number,
   ): Promise<readonly { readonly key: readonly Scalar[]; readonly count: number; readonly sums: readonly number[] }[]>
   /**
    * Writes the batch, then moves the checkpoint from `expected` to `next` by compare-and-set (expected null: none yet).
-   * Resolves to false when another runner has moved it. A batch repeated after a crash changes nothing.
+   * Resolves to false when another runner has moved it, or has written a later epoch than that of `next` (none counts as
+   * 0): then the lease under which the batch was made is over. A batch repeated after a crash changes nothing.
    */
   commit(
     writes: readonly DocumentWrite[],
     checkpoint: { readonly name: string; readonly expected: number | null; readonly next: Checkpoint },
   ): Promise<boolean>
+  /** Deletes what has expired by an instant (ms since the epoch), documents and guards. Resolves to their number. */
+  deleteExpired(collection: string, now: number): Promise<number>
   checkpoint(name: string): Promise<Checkpoint | null>
-  checkpoints(): Promise<Readonly<Record<string, Checkpoint>>>
-  /** Drops a collection, and the checkpoint of that name if given. */
+  /** Checkpoints by name, of those names that begin with the prefix (default: all). */
+  checkpoints(prefix?: string): Promise<Readonly<Record<string, Checkpoint>>>
+  /** Drops a collection and, if given, the checkpoint of that name with those of its ranges (`<name>/<range>`). */
   drop(collection: string, checkpoint?: string): Promise<void>
   collections(): Promise<readonly string[]>
   close(): Promise<void>

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { RecordedEvent } from '../../src/kernel/event.ts'
+import type { EventToAppend, RecordedEvent } from '../../src/kernel/event.ts'
+import { ALL_PARTITIONS } from '../../src/kernel/partition.ts'
 import { type EventLog, START } from '../../src/ports/event-log.ts'
+import { ALL_EVENTS, isWanted, type LogFilter } from '../../src/ports/log-filter.ts'
 import { eventToAppend, freshStream, someEvent, someEvents } from '../support/fixtures/events.ts'
 
 /** The log under test: two sessions of it, as of two processes, and a function that opens more. */
@@ -113,25 +115,79 @@ export function eventLogContract(name: string, start: () => Promise<EventLogSetu
       }
     })
 
-    test('leaves out events of other types, which count towards the limit', async () => {
-      const stream = freshStream()
-      const before = await log.head()
-      const [wanted, other] = [() => someEvent(), () => someEvent({}, 'SomethingElseHappened')]
-      await log.append(stream, -1, [other(), wanted(), other(), other()])
-      const whole = await log.read(stream, 0)
-      const types = new Set([wanted().type])
-      let position = before
-      const seen: RecordedEvent[] = []
-      for (let end = false; !end || position < (whole.at(-1)?.position ?? 0); ) {
-        const page = await log.readAll(position, 2, types)
-        expect(page.events.length).toBeLessThanOrEqual(2)
-        seen.push(...eventsOf(stream, page.events))
-        ;({ position, end } = page)
+    describe.each<[string, LogFilter]>([
+      ['types', { types: new Set(['AppleFell', 'PearFell']) }],
+      ['one type of a kind', { types: new Set(['AppleFell']), kinds: new Set(['tree']) }],
+      ['kinds', { kinds: new Set(['tree', 'field']) }],
+      ['one partition', { partitions: { from: 0x0a, to: 0x0a } }],
+      ['partitions', { partitions: { from: 0x0a, to: 0x80 } }],
+      ['all partitions', { partitions: ALL_PARTITIONS }],
+      ['kinds in partitions', { kinds: new Set(['tree']), partitions: { from: 0, to: 0x7f } }],
+      [
+        'types and kinds in partitions',
+        { types: new Set(['PearFell']), kinds: new Set(['tree']), partitions: { from: 0x80, to: 0xff } },
+      ],
+      ['no type', { types: new Set() }],
+      ['no kind', { kinds: new Set() }],
+      ['everything', ALL_EVENTS],
+    ])('filtered by %s', (_name, filter) => {
+      const someStreams = () =>
+        [
+          ...['tree', 'field', 'treehouse'].flatMap((kind) => [`${kind}-0a`, `${kind}-7f`, `${kind}-80`, `${kind}-ff`]),
+          ...['tree', 'tree-0A', 'tree-0a0', 'field-'],
+        ].map((start) => freshStream(start))
+      const appendSome = async (streams: readonly string[]) => {
+        for (const type of ['AppleFell', 'LeafFell', 'PearFell'])
+          await Promise.all(streams.map((stream) => appendNext(log, stream, someEvent({}, type))))
       }
-      expect(seen).toEqual([whole[1]])
-      const none = await log.readAll(before, 1_000, new Set())
-      expect(none.events).toEqual([])
-      expect(none.position).toBeGreaterThanOrEqual(position)
+
+      test('reads the wanted events in order, in pages of any size, up to the end', async () => {
+        const before = await log.head()
+        const streams = someStreams()
+        await appendSome(streams)
+        const wanted = eventsOf(streams, await readPages(log, before, 1_000)).filter((event) => isWanted(filter, event))
+        const head = await log.head()
+        for (const limit of [3, 1_000]) {
+          const seen: RecordedEvent[] = []
+          let page = await log.readAll(before, limit, filter)
+          for (let last = before; ; page = await log.readAll(page.position, limit, filter)) {
+            expect(page.events.length).toBeLessThanOrEqual(limit)
+            seen.push(...page.events)
+            if (page.end) break
+            expect(page.position).toBeGreaterThan(last)
+            last = page.position
+          }
+          expect(seen.every((event) => isWanted(filter, event))).toBe(true)
+          expect(eventsOf(streams, seen)).toEqual(wanted)
+          expect(page.position).toBeGreaterThanOrEqual(head)
+        }
+      })
+
+      test('follows the wanted events, and moves past the others', async () => {
+        const before = await log.head()
+        const streams = someStreams()
+        await appendSome(streams)
+        const seen: RecordedEvent[] = []
+        const stop = new AbortController()
+        let target = Number.POSITIVE_INFINITY
+        const writing = (async () => {
+          await appendSome(streams)
+          // The last event is left out by all but the widest filter.
+          await log.append(freshStream('filler-'), -1, someEvents(1))
+          target = await log.head()
+          // What wakes a follower that was there already.
+          await log.append(freshStream('filler-'), -1, someEvents(1))
+        })()
+        for await (const page of log.follow(before, stop.signal, filter)) {
+          seen.push(...page.events)
+          if (page.position >= target) stop.abort()
+        }
+        await writing
+        const whole = eventsOf(streams, await readPages(log, before, 1_000))
+        expect(whole).toHaveLength(2 * 3 * streams.length)
+        expect(eventsOf(streams, seen)).toEqual(whole.filter((event) => isWanted(filter, event)))
+        expect(seen.every((event) => isWanted(filter, event))).toBe(true)
+      })
     })
 
     test('reports the end of the log, and keeps the position', async () => {
@@ -263,6 +319,12 @@ export function eventLogContract(name: string, start: () => Promise<EventLogSetu
       expect((await log.read(stream, 0)).map(eventToAppend)).toEqual(events)
     })
   })
+}
+
+/** Appends an event at the end of a stream that nobody else writes. */
+async function appendNext(log: EventLog, stream: string, event: EventToAppend): Promise<void> {
+  const revision = (await log.read(stream, 0)).length - 1
+  expectOk(await log.append(stream, revision, [event]))
 }
 
 /** Appends one event at a time at the revision it believes in; a conflict makes it read the tail and try again. */

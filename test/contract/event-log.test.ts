@@ -8,6 +8,7 @@ import type { RecordedEvent } from '../../src/kernel/event.ts'
 import { type EventLog, LogUnavailable } from '../../src/ports/event-log.ts'
 import { openFaultProxy } from '../support/faults/fault-proxy.ts'
 import { freshStream, someEvents } from '../support/fixtures/events.ts'
+import { createMemoryLog } from '../support/memory/event-log.ts'
 import { eventStoreUrl } from '../support/servers.ts'
 import { type EventLogSetup, eventLogContract } from './event-log.contract.ts'
 
@@ -24,6 +25,11 @@ async function openSessions(open: () => Promise<EventLog>, clean: () => Promise<
     },
   }
 }
+
+eventLogContract('memory', async () => {
+  const log = createMemoryLog()
+  return { log, other: log, openSession: async () => log, close: async () => {} }
+})
 
 eventLogContract('SQLite', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ringledger-log-'))
@@ -89,8 +95,8 @@ if (url) {
       const stream = freshStream()
       const after = await far.head()
       const seen: RecordedEvent[] = []
+      await far.append(stream, -1, someEvents(2))
       for await (const page of near.follow(after, new AbortController().signal)) {
-        if (seen.length === 0 && page.end) await far.append(stream, -1, someEvents(2))
         seen.push(...page.events.filter((event) => event.stream === stream))
         if (seen.length >= 6) break
         if (seen.length === 2) {

@@ -51,6 +51,23 @@ export function operationalStoreContract(name: string, start: () => Promise<Oper
       expect((await store.get(key, NOW))?.value).toEqual(value)
     })
 
+    test('keeps bytes, those of a larger buffer too, and lists them', async () => {
+      const key = fresh()
+      const large = Uint8Array.from({ length: 1_000_000 }, (_, n) => n % 251)
+      for (const [n, bytes] of [new Uint8Array(), large, large.subarray(3, 50)].entries()) {
+        await either(n).put(key, bytes, null)
+        const { value, version } = (await either(n + 1).get(key, NOW)) ?? {}
+        expect(version).toBe(n + 1)
+        expect(value).toBeInstanceOf(Uint8Array)
+        expect(Buffer.compare(value as Uint8Array, bytes)).toBe(0)
+      }
+      expect(await store.putIf(key, 3, Uint8Array.of(7), null, NOW)).toBe(true)
+      const [entry] = await under.other.list(key, NOW)
+      expect(entry?.value).toEqual(expect.objectContaining({ 0: 7, length: 1 }))
+      await store.put(key, { text: 'again' }, null)
+      expect((await under.other.get(key, NOW))?.value).toEqual({ text: 'again' })
+    })
+
     test('deletes an entry', async () => {
       const key = fresh()
       await store.put(key, 1, null)
@@ -144,24 +161,24 @@ export function operationalStoreContract(name: string, start: () => Promise<Oper
       expect((await store.get(key, NOW + 20))?.expiresAt).toBe(NOW + 50)
     })
 
-    test('gives a lease to one owner until it expires or is released', async () => {
+    test('gives a claim to one owner until it expires or is released', async () => {
       const key = fresh('claim')
-      expect(await store.acquireLease(key, 'a', NOW + 10, NOW)).toBe(true)
-      expect(await under.other.acquireLease(key, 'b', NOW + 50, NOW + 9)).toBe(false)
-      expect(await store.acquireLease(key, 'a', NOW + 20, NOW + 5)).toBe(true)
-      expect(await under.other.acquireLease(key, 'b', NOW + 50, NOW + 19)).toBe(false)
-      expect(await under.other.acquireLease(key, 'b', NOW + 50, NOW + 20)).toBe(true)
-      await store.releaseLease(key, 'a')
-      expect(await store.acquireLease(key, 'a', NOW + 50, NOW + 21)).toBe(false)
-      await under.other.releaseLease(key, 'b')
-      expect(await store.acquireLease(key, 'a', NOW + 50, NOW + 22)).toBe(true)
+      expect(await store.claim(key, 'a', NOW + 10, NOW)).toBe(true)
+      expect(await under.other.claim(key, 'b', NOW + 50, NOW + 9)).toBe(false)
+      expect(await store.claim(key, 'a', NOW + 20, NOW + 5)).toBe(true)
+      expect(await under.other.claim(key, 'b', NOW + 50, NOW + 19)).toBe(false)
+      expect(await under.other.claim(key, 'b', NOW + 50, NOW + 20)).toBe(true)
+      await store.releaseClaim(key, 'a')
+      expect(await store.claim(key, 'a', NOW + 50, NOW + 21)).toBe(false)
+      await under.other.releaseClaim(key, 'b')
+      expect(await store.claim(key, 'a', NOW + 50, NOW + 22)).toBe(true)
     })
 
-    test('gives a contested lease to exactly one owner, new or expired', async () => {
+    test('gives a contested claim to exactly one owner, new or expired', async () => {
       const key = fresh('claim')
       for (const now of [NOW, NOW + 10, NOW + 20]) {
         const race = await Promise.all(
-          Array.from({ length: 16 }, (_, n) => either(n).acquireLease(key, `o${n}`, now + 10, now)),
+          Array.from({ length: 16 }, (_, n) => either(n).claim(key, `o${n}`, now + 10, now)),
         )
         expect(race.filter((won) => won)).toHaveLength(1)
       }
@@ -211,11 +228,9 @@ export function operationalStoreContract(name: string, start: () => Promise<Oper
       expect(await under.other.queryLog(series, NOW, { skip: 0, limit: 10 })).toMatchObject({ total: 1 })
     })
 
-    test('gives a lease to the same owner for several requests at once', async () => {
+    test('gives a claim to the same owner for several requests at once', async () => {
       const key = fresh('claim')
-      const race = await Promise.all(
-        Array.from({ length: 8 }, (_, n) => either(n).acquireLease(key, 'me', NOW + 10, NOW)),
-      )
+      const race = await Promise.all(Array.from({ length: 8 }, (_, n) => either(n).claim(key, 'me', NOW + 10, NOW)))
       expect(race).toEqual(Array.from({ length: 8 }, () => true))
     })
   })

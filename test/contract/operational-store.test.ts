@@ -7,6 +7,7 @@ import { openSqliteOperationalStore } from '../../src/adapters/sqlite/operationa
 import type { OperationalStore } from '../../src/ports/operational-store.ts'
 import { databaseOf, mongoUrl } from '../support/servers.ts'
 import { type OperationalStoreSetup, operationalStoreContract } from './operational-store.contract.ts'
+import { snapshotsContract } from './snapshots.contract.ts'
 
 async function openSessions(
   open: () => Promise<OperationalStore>,
@@ -24,21 +25,24 @@ async function openSessions(
   }
 }
 
-operationalStoreContract('SQLite', async () => {
+async function openOnSqlite(): Promise<OperationalStoreSetup> {
   const folder = await mkdtemp(join(tmpdir(), 'ringledger-operations-'))
   return openSessions(
     async () => openSqliteOperationalStore(join(folder, 'views.db')),
     () => rm(folder, { recursive: true }),
   )
-})
+}
+operationalStoreContract('SQLite', openOnSqlite)
+snapshotsContract('SQLite', openOnSqlite)
 
 const url = mongoUrl()
 if (url) {
   const database = databaseOf(url, `contract-${randomUUID()}`)
-  operationalStoreContract('MongoDB', () =>
+  const openOnMongo = () =>
     openSessions(
       () => openMongoOperationalStore(database),
       async () => {},
-    ),
-  )
+    )
+  operationalStoreContract('MongoDB', openOnMongo)
+  snapshotsContract('MongoDB', openOnMongo)
 }

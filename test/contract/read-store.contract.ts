@@ -1,9 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Checkpoint, Doc, DocumentWrite, ReadStore, StoredDocument } from '../../src/ports/read-store.ts'
+import {
+  type Checkpoint,
+  type Doc,
+  type DocumentWrite,
+  type Filter,
+  type ReadStore,
+  type StoredDocument,
+  workspaceOf,
+} from '../../src/ports/read-store.ts'
 import { documents, filters, pages, pluckPaths, SPEC, summaries } from '../support/fixtures/documents.ts'
-import { findIn, matches, pluckIn, sumIn } from '../support/memory/read-store-reference.ts'
+import { findIn, matches, pluckIn, selectIn, sumIn } from '../support/memory/read-store-reference.ts'
 
 /** A store under test: two sessions of one store, as two processes would have them. */
 export interface ReadStoreSetup {
@@ -13,6 +21,7 @@ export interface ReadStoreSetup {
 }
 
 const AT = '2026-03-01T12:00:00.000Z'
+const REMOVED_AT = Date.parse(AT)
 
 /** What every read store does. */
 export function readStoreContract(name: string, start: () => Promise<ReadStoreSetup>): void {
@@ -62,6 +71,36 @@ export function readStoreContract(name: string, start: () => Promise<ReadStoreSe
       expect(await store.pluck(`unheard-of-${randomUUID()}_v1`, 'state', { filter: {} })).toEqual([])
     }, 60_000)
 
+    test('selects values of each document of a page, in the order of the page', async () => {
+      const paths = fc.uniqueArray(fc.oneof(pluckPaths, fc.constantFrom('_id', 'workspaceId')), {
+        minLength: 1,
+        maxLength: 6,
+      })
+      const askings = fc.array(fc.tuple(paths, pages), { minLength: 12, maxLength: 12 })
+      await fc.assert(
+        fc.asyncProperty(documents, askings, async (stored, asked) => {
+          const collection = await createCollectionWith(stored)
+          for (const [chosen, page] of asked)
+            expect(await store.select(collection, chosen, page)).toEqual(selectIn(stored, chosen, page))
+          await store.drop(collection, collection)
+        }),
+        { numRuns: 25 },
+      )
+      expect(await store.select(`unheard-of-${randomUUID()}_v1`, ['state'], { filter: {} })).toEqual([])
+    }, 60_000)
+
+    test('pages through the documents of one value by id', async () => {
+      const stored = Array.from({ length: 9 }, (_, n) => ({ id: `id-${n}`, position: n, doc: { n: n < 7 ? 1 : 0 } }))
+      const collection = await createCollectionWith(stored)
+      const after = (id: string): Filter => ({ n: { $lte: 1 }, $or: [{ n: { $lt: 1 } }, { _id: { $gt: id } }] })
+      const page = { filter: after('id-4'), sort: { n: -1 } as const, limit: 3 }
+      expect(await store.select(collection, ['_id', 'n'], page)).toEqual([
+        ['id-5', 1],
+        ['id-6', 1],
+        ['id-7', 0],
+      ])
+    })
+
     test('sums by group over a filter', async () => {
       await fc.assert(
         fc.asyncProperty(documents, fc.array(summaries, { minLength: 6, maxLength: 6 }), async (stored, asked) => {
@@ -82,7 +121,7 @@ export function readStoreContract(name: string, start: () => Promise<ReadStoreSe
           const collection = await createCollectionWith(stored)
           const [gone, left] = [stored.filter((_, n) => n % 2 === 0), stored.filter((_, n) => n % 2 === 1)]
           await store.commit(
-            gone.map(({ id }) => ({ collection, id, doc: null, position: 1_500 })),
+            gone.map(({ id, doc }) => remove(collection, id, 1_500, workspaceOf(doc))),
             checkpointMove(collection, 1_000, 2_000),
           )
           for (const filter of asked) {
@@ -185,6 +224,30 @@ export function readStoreContract(name: string, start: () => Promise<ReadStoreSe
       }
     })
 
+    test('moves a checkpoint only while no later epoch is stored', async () => {
+      const collection = await createCollectionWith([])
+      const move = (expected: number | null, position: number, epoch: number, session = store) =>
+        session.commit([], { name: collection, expected, next: { position, at: AT, epoch } })
+      expect(await move(1_000, 1_000, 3)).toBe(true)
+      expect(await under.other.checkpoint(collection)).toEqual({ position: 1_000, at: AT, epoch: 3 })
+      expect(await move(1_000, 1_100, 2, under.other)).toBe(false)
+      expect(await store.commit([], checkpointMove(collection, 1_000, 1_100))).toBe(false)
+      expect(await move(1_000, 1_100, 3)).toBe(true)
+      expect(await move(1_000, 1_100, 4, under.other)).toBe(false)
+      expect(await move(1_100, 1_200, 4, under.other)).toBe(true)
+      expect(await move(1_200, 1_300, 3)).toBe(false)
+      expect((await store.checkpoints())[collection]).toEqual({ position: 1_200, at: AT, epoch: 4 })
+    })
+
+    test('lists the checkpoints of a prefix, and drops those of the ranges with their collection', async () => {
+      const collection = await createCollectionWith([])
+      const names = [`${collection}/00-7f`, `${collection}/80-ff`, `${collection}~2/00-ff`]
+      for (const name of names) await store.commit([], checkpointMove(name, null, 5))
+      expect(Object.keys(await under.other.checkpoints(`${collection}/`)).toSorted()).toEqual(names.slice(0, 2))
+      await store.drop(collection, collection)
+      expect(Object.keys(await under.other.checkpoints(collection))).toEqual(names.slice(2))
+    })
+
     test('keeps the document at the highest position when two runners write at once', async () => {
       const collection = await createCollectionWith([{ id: 'old', position: 1, doc: { n: 1 } }])
       await Promise.all(
@@ -199,22 +262,66 @@ export function readStoreContract(name: string, start: () => Promise<ReadStoreSe
         expect(await store.get(collection, id)).toEqual({ id, position: 1_019, doc: { n: 9 } })
     })
 
-    test('guards a removed document until a checkpoint has passed it', async () => {
-      const collection = await createCollectionWith([{ id: 'gone', position: 5, doc: { n: 1 } }])
-      await store.commit([remove(collection, 'gone', 1_050)], checkpointMove(collection, 1_000, 1_100))
-      // A runner that lags behind writes what it read before the removal.
-      await under.other.commit([put(collection, 'gone', { n: 2 }, 1_040)], checkpointMove(collection, 1_000, 1_045))
-      expect(await store.get(collection, 'gone')).toBeNull()
-      expect(await store.count(collection, {})).toBe(0)
-      for (const [from, to] of [
-        [1_100, 1_200],
-        [1_200, 1_300],
-      ] as const)
-        expect(await store.commit([put(collection, `at-${to}`, {}, to)], checkpointMove(collection, from, to))).toBe(
-          true,
-        )
-      await store.commit([put(collection, 'gone', { n: 3 }, 1_350)], checkpointMove(collection, 1_300, 1_400))
-      expect((await store.get(collection, 'gone'))?.doc).toEqual({ n: 3 })
+    test('refuses late writes of a removed document until its guard expires, whatever checkpoints pass', async () => {
+      const doc = { workspaceId: 'w1', n: 1 }
+      const collection = await createCollectionWith([{ id: 'gone', position: 5, doc }])
+      await store.commit([remove(collection, 'gone', 1_050, 'w1')], checkpointMove(collection, 1_000, 1_100))
+      const writeLate = async (n: number) => {
+        const late = [put(collection, 'gone', doc, 1_040), put(collection, `late-${n}`, doc, 1_040)]
+        await under.other.commit(late, checkpointMove(`late-${n}-${collection}`, null, 1_045))
+        expect(await store.get(collection, `late-${n}`)).not.toBeNull()
+        return (await store.get(collection, 'gone')) !== null
+      }
+      for (let n = 0; n < 5; n++) {
+        const [from, to] = [1_100 + n * 100, 1_200 + n * 100]
+        const writes = [put(collection, `at-${n}`, doc, to), remove(collection, `at-${n - 1}`, to, 'w1')]
+        await store.commit(writes, checkpointMove(collection, from, to))
+        expect(await writeLate(n)).toBe(false)
+      }
+      expect(await store.deleteExpired(collection, REMOVED_AT + 3_599_999)).toBe(0)
+      expect(await writeLate(5)).toBe(false)
+      expect(await store.deleteExpired(collection, REMOVED_AT + 3_600_000)).toBeGreaterThan(0)
+      expect(await writeLate(6)).toBe(true)
+    })
+
+    test('leaves out what has expired for readers that say when, and deletes it', async () => {
+      const collection = await createCollectionWith([])
+      const [before, after] = [REMOVED_AT, REMOVED_AT + 1]
+      const writes = [null, after, undefined, before, REMOVED_AT + 5].map(
+        (expiresAt, n): DocumentWrite => ({
+          ...put(collection, `id-${n}`, { workspaceId: 'w1', at: AT, revenueCents: 10 ** n }, 1_010),
+          ...(expiresAt === undefined ? {} : { expiresAt }),
+        }),
+      )
+      await store.commit(writes, checkpointMove(collection, 1_000, 1_010))
+      const read = async (now?: number) => {
+        const filter = { workspaceId: 'w1' }
+        const page = { filter, ...(now === undefined ? {} : { now }) }
+        const found = (await store.find(collection, page)).map(({ id }) => id)
+        const all = writes.map(({ id }) => id)
+        expect((await store.getMany(collection, all, now)).map(({ id }) => id).toSorted()).toEqual(found)
+        for (const id of all) expect((await store.get(collection, id, now)) !== null).toBe(found.includes(id))
+        expect(await store.pluck(collection, 'at', { ...page, limit: 10 })).toEqual(found.map(() => AT))
+        expect(await store.count(collection, filter, now)).toBe(found.length)
+        const sum = found.reduce((total, id) => total + 10 ** Number(id.slice(3)), 0)
+        const [group] = await store.sum(collection, filter, [], ['revenueCents'], now)
+        expect(group).toEqual({ key: [], count: found.length, sums: [sum] })
+        return found
+      }
+      expect(await read()).toEqual(['id-0', 'id-1', 'id-2', 'id-3', 'id-4'])
+      expect(await read(before - 1)).toEqual(['id-0', 'id-1', 'id-2', 'id-3', 'id-4'])
+      expect(await read(before)).toEqual(['id-0', 'id-1', 'id-2', 'id-4'])
+      expect(await read(after)).toEqual(['id-0', 'id-2', 'id-4'])
+      // A later write prolongs a document that has expired, and one that never does.
+      const prolonged = [
+        put(collection, 'id-3', { workspaceId: 'w1', at: AT, revenueCents: 1_000 }, 1_020),
+        { ...put(collection, 'id-4', { workspaceId: 'w1', at: AT, revenueCents: 10_000 }, 1_020), expiresAt: before },
+      ]
+      await store.commit(prolonged, checkpointMove(collection, 1_010, 1_020))
+      expect(await read(after)).toEqual(['id-0', 'id-2', 'id-3'])
+      expect(await store.deleteExpired(collection, after)).toBe(2)
+      expect(await read()).toEqual(['id-0', 'id-2', 'id-3'])
+      expect(await store.deleteExpired(`unheard-of-${randomUUID()}_v1`, after)).toBe(0)
     })
 
     test('puts a document again after its removal, and ignores the removal of a newer one', async () => {
@@ -250,12 +357,13 @@ export function readStoreContract(name: string, start: () => Promise<ReadStoreSe
   })
 }
 
-function put(collection: string, id: string, doc: Doc, position: number): DocumentWrite {
+function put(collection: string, id: string, doc: Doc, position: number): DocumentWrite & { readonly doc: Doc } {
   return { collection, id, doc, position }
 }
 
-function remove(collection: string, id: string, position: number): DocumentWrite {
-  return { collection, id, doc: null, position }
+/** Removes a document at `REMOVED_AT`; its guard lasts an hour. */
+function remove(collection: string, id: string, position: number, workspaceId = ''): DocumentWrite {
+  return { collection, id, doc: null, workspaceId, position, expiresAt: REMOVED_AT + 3_600_000 }
 }
 
 function checkpointMove(name: string, expected: number | null, position: number) {

@@ -7,6 +7,7 @@ import { openMongoReadStore } from '../../src/adapters/mongodb/read-store.ts'
 import { openSqliteReadStore } from '../../src/adapters/sqlite/read-store.ts'
 import { type ReadStore, StoreUnavailable } from '../../src/ports/read-store.ts'
 import { openFaultProxy } from '../support/faults/fault-proxy.ts'
+import { createMemoryReadStore } from '../support/memory/read-store.ts'
 import { databaseOf, mongoUrl } from '../support/servers.ts'
 import { type ReadStoreSetup, readStoreContract } from './read-store.contract.ts'
 
@@ -30,6 +31,11 @@ readStoreContract('SQLite', async () => {
     async () => openSqliteReadStore(join(folder, 'views.db')),
     () => rm(folder, { recursive: true }),
   )
+})
+
+readStoreContract('memory', async () => {
+  const store = createMemoryReadStore()
+  return { store, other: store, close: () => store.close() }
 })
 
 const url = mongoUrl()
