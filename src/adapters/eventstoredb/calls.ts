@@ -1,13 +1,13 @@
-import { setImmediate } from 'node:timers/promises'
-import { ErrorType, isCommandError, type StreamingRead } from '@eventstore/db-client'
 import { LogUnavailable } from '../../ports/event-log.ts'
+import type { ReadMessage } from './responses.ts'
+import type { ReadOptions, StreamsService } from './streams-service.ts'
 
-/** Whether an error of the client has the type. Some have no message, so only types are compared. */
-export function isErrorOfType(error: unknown, type: ErrorType): boolean {
-  return error instanceof Error && isCommandError(error) && error.type === type
+/** Error of a call that the server did not answer in time. */
+export function silenceError(deadline: number): LogUnavailable {
+  return new LogUnavailable(`EventStoreDB does not respond: silent for ${deadline} ms`)
 }
 
-/** Converts an error of the client to LogUnavailable: it is unknown whether the call had an effect. */
+/** Converts an error of a call to LogUnavailable: it is unknown whether the call had an effect. */
 export function toUnavailable(error: unknown): LogUnavailable {
   if (error instanceof LogUnavailable) return error
   const reason = error instanceof Error ? error.message || error.constructor.name : String(error)
@@ -16,7 +16,7 @@ export function toUnavailable(error: unknown): LogUnavailable {
 
 /**
  * Reads, and retries once at once: after a server restart the pooled channel fails its first call, and the client then opens
- * a new one.
+ * a new one. Silence is not retried.
  * @throws LogUnavailable
  */
 export async function withReadRetry<Answer>(read: () => Promise<Answer>): Promise<Answer> {
@@ -24,8 +24,6 @@ export async function withReadRetry<Answer>(read: () => Promise<Answer>): Promis
     return await read()
   } catch (error) {
     if (error instanceof LogUnavailable) throw error
-    // The client swaps its channel in the microtasks behind the failure.
-    await setImmediate()
   }
   try {
     return await read()
@@ -34,35 +32,37 @@ export async function withReadRetry<Answer>(read: () => Promise<Answer>): Promis
   }
 }
 
-/** Events of one read; `isPartial` when the read ran out of time before its end. */
-export interface ReadBatch<Event> {
-  readonly events: readonly Event[]
+/** Messages of one read; `isPartial` when it ran out of time before its end. */
+export interface ReadBatch {
+  readonly messages: readonly ReadMessage[]
   readonly isPartial: boolean
 }
 
 /**
- * Collects a streaming read within a deadline (ms), which the client itself ignores. After half of it, it returns what has
- * arrived, so that large events never starve a reader.
- * @throws LogUnavailable when the server stays silent until the deadline
+ * Collects a read within a deadline (ms). After half of it, what has arrived is the result, so that large events never starve
+ * a reader.
+ * @throws LogUnavailable when the server stays silent until the deadline; an error of the call
  */
-export async function collect<Event>(stream: StreamingRead<Event>, deadline: number): Promise<ReadBatch<Event>> {
-  // The client may emit an error after the iteration has ended; without a listener it would end the process.
-  stream.on('error', () => {})
-  const silence = new LogUnavailable(`EventStoreDB does not respond: silent for ${deadline} ms`)
-  const timer = setTimeout(() => stream.destroy(silence), deadline)
+export async function collect(
+  service: StreamsService,
+  request: Buffer,
+  deadline: number,
+  options?: ReadOptions,
+): Promise<ReadBatch> {
+  const call = await service.read(request, options)
+  const messages: ReadMessage[] = []
+  const { promise, resolve, reject } = Promise.withResolvers<ReadBatch>()
+  const timer = setTimeout(() => reject(silenceError(deadline)), deadline)
   const until = performance.now() + deadline / 2
-  const events: Event[] = []
+  call.onData((message) => {
+    messages.push(message)
+    if (performance.now() > until) resolve({ messages, isPartial: true })
+  })
+  call.onEnd((error) => (error ? reject(error) : resolve({ messages, isPartial: false })))
   try {
-    for await (const event of stream) {
-      events.push(event)
-      if (performance.now() > until) return { events, isPartial: true }
-    }
-    return { events, isPartial: false }
-  } catch (error) {
-    if (isErrorOfType(error, ErrorType.STREAM_NOT_FOUND)) return { events: [], isPartial: false }
-    throw error
+    return await promise
   } finally {
     clearTimeout(timer)
-    stream.cancel().catch(() => {})
+    call.cancel()
   }
 }
