@@ -2,10 +2,8 @@
 export interface OriginLookups {
   /** Runs a request to an origin. */
   readonly during: <Result>(origin: string, request: () => Promise<Result>) => Promise<Result>
-  /** Runs a look-up for a new connection to an origin. A look-up that was cancelled begins again when a request has come since. */
+  /** Runs a look-up for a new connection to an origin; its signal aborts when no request is left, and at once where there is none. */
   readonly lookUp: <Result>(origin: string, look: (signal: AbortSignal) => Promise<Result>) => Promise<Result>
-  /** Cancels every look-up. */
-  readonly close: () => void
 }
 
 interface Standing {
@@ -45,19 +43,6 @@ export function createOriginLookups(): OriginLookups {
         leave(origin)
       }
     },
-    async lookUp(origin, look) {
-      for (;;) {
-        const signal = standings.get(origin)?.controller.signal ?? AbortSignal.abort()
-        try {
-          return await look(signal)
-        } catch (error) {
-          if (!signal.aborted || !standings.has(origin)) throw error
-        }
-      }
-    },
-    close() {
-      for (const { controller } of standings.values()) controller.abort()
-      standings.clear()
-    },
+    lookUp: (origin, look) => look(standings.get(origin)?.controller.signal ?? AbortSignal.abort()),
   }
 }

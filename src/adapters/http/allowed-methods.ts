@@ -41,8 +41,8 @@ function decodedPath(path: string): string | null {
 
 const allowOf = (methods: ReadonlySet<string>) => [...METHODS.filter((method) => methods.has(method)), 'OPTIONS']
 
-/** Watches the routes that a server is given, and adds those of other processes. */
-function trackAllowedMethods(server: FastifyInstance, elsewhere: readonly ApiRoute[]): AllowedMethods {
+/** Watches the routes that a server is given, which must be none yet, and adds those of other processes. */
+export function trackAllowedMethods(server: FastifyInstance, elsewhere: readonly ApiRoute[]): AllowedMethods {
   const routes = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>()
   const add = (url: string, methods: readonly string[]) => {
     const route = routes.get(url) ?? { pattern: patternOf(url), methods: new Set<string>() }
@@ -73,7 +73,7 @@ const pathOf = ({ originalUrl }: FastifyRequest) => originalUrl.split('?')[0] ??
  * Answers OPTIONS without the headers of a preflight request with the methods of the path; those with them are left to the
  * plug-in.
  */
-function registerOptions(server: FastifyInstance, send: SendRefusal, allowedMethods: AllowedMethods): void {
+export function registerOptions(server: FastifyInstance, send: SendRefusal, allowedMethods: AllowedMethods): void {
   server.addHook('onRequest', (request, reply, done) => {
     const { origin, 'access-control-request-method': requested } = request.headers
     if (request.method !== 'OPTIONS' || (origin !== undefined && requested !== undefined)) return done()
@@ -88,35 +88,28 @@ function registerOptions(server: FastifyInstance, send: SendRefusal, allowedMeth
 }
 
 /**
- * Answers requests that no route takes: 405 where their path exists under another method, 404 elsewhere (Supplement §1.20).
- * A path such as `/numbers/search` is no id of `/numbers/:id`, whose other methods the router would take it for.
+ * Answers requests that no route takes before their bodies are read: 405 where their path exists under another method, 404
+ * elsewhere (Supplement §1.20). A path such as `/numbers/search` is no id of `/numbers/:id`, whose other methods the router
+ * would take it for.
  */
-function registerUnknownRoutes(server: FastifyInstance, send: SendRefusal, allowedMethods: AllowedMethods): void {
-  const refuseMethod = ({ method }: FastifyRequest, reply: FastifyReply, allowed: readonly string[]) =>
-    send(
-      reply.header('allow', allowed.join(', ')),
-      refuse('method-not-allowed', null, `This path takes ${allowed.join(', ')}, and not ${method}.`),
+export function registerUnknownRoutes(
+  server: FastifyInstance,
+  send: SendRefusal,
+  allowedMethods: AllowedMethods,
+): void {
+  const refuseRequest = ({ method }: FastifyRequest, reply: FastifyReply, allowed: readonly string[]) => {
+    if (allowed.length === 0 || allowed.includes(method)) return send(reply, refuse('not-found'))
+    const methods = allowed.join(', ')
+    return send(
+      reply.header('allow', methods),
+      refuse('method-not-allowed', null, `This path takes ${methods}, and not ${method}.`),
     )
+  }
   server.addHook('onRequest', (request, reply, done) => {
+    if (request.is404) return void refuseRequest(request, reply, allowedMethods.of(pathOf(request)))
     if (!request.routeOptions.url?.includes(':')) return done()
     const allowed = allowedMethods.ofExactly(pathOf(request))
     if (allowed === null || allowed.includes(request.method)) return done()
-    refuseMethod(request, reply, allowed)
+    refuseRequest(request, reply, allowed)
   })
-  server.setNotFoundHandler((request, reply) => {
-    const allowed = allowedMethods.of(pathOf(request))
-    if (allowed.length === 0 || allowed.includes(request.method)) return send(reply, refuse('not-found'))
-    return refuseMethod(request, reply, allowed)
-  })
-}
-
-/** Answers OPTIONS and requests under methods that no route of their path has. Must see every route. */
-export function registerMethodChecks(
-  server: FastifyInstance,
-  send: SendRefusal,
-  elsewhere: readonly ApiRoute[] = [],
-): void {
-  const allowedMethods = trackAllowedMethods(server, elsewhere)
-  registerOptions(server, send, allowedMethods)
-  registerUnknownRoutes(server, send, allowedMethods)
 }

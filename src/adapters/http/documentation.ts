@@ -21,7 +21,8 @@ function createDocumentSender({ names, of }: Documents, send: SendRefusal, conte
 /** Serves the OpenAPI documents. */
 export function registerDocumentation(server: FastifyInstance, send: SendRefusal, documents: Documents): void {
   const sendJson = createDocumentSender(documents, send, 'application/json; charset=utf-8')
-  for (const path of ['/openapi.json', '/docs/json']) server.get(path, sendJson)
+  const config = { parameters: ['surface'] }
+  for (const path of ['/openapi.json', '/docs/json']) server.get(path, { config }, sendJson)
   // JSON is YAML too.
-  server.get('/docs/yaml', createDocumentSender(documents, send, 'application/x-yaml; charset=utf-8'))
+  server.get('/docs/yaml', { config }, createDocumentSender(documents, send, 'application/x-yaml; charset=utf-8'))
 }

@@ -55,6 +55,11 @@ const errorRefusals: Readonly<Record<string, Refusal>> = {
   FST_UNDER_PRESSURE: refuse('unavailable'),
   LogUnavailable: refuse('unavailable'),
   StoreUnavailable: refuse('unavailable'),
+  UnknownEventVersion: refuse(
+    'unavailable',
+    null,
+    'A newer version of the platform has written here, which this process does not know: try again.',
+  ),
 }
 
 /** Whether the client broke the connection off before its request was complete: nobody reads the answer. */

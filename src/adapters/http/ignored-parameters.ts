@@ -1,6 +1,15 @@
+import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { REQUEST } from '../../domain/shared/limits.ts'
 import type { ApiRoute, Principal } from '../../ports/api.ts'
+import { headerNames } from '../../ports/api-headers.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Query parameters of a route that is no API route; an API route's schema lists its own. */
+    readonly parameters?: readonly string[]
+  }
+}
 
 /** Names of the query parameters that a route's schema lists; null where it lists none. */
 function listedParameters({ query }: ApiRoute): ReadonlySet<string> | null {
@@ -12,21 +21,30 @@ function readsAgencyId({ tenant, sessionHash }: Principal): boolean {
   return tenant !== null && sessionHash !== undefined
 }
 
-/**
- * Creates the reader of a route's unknown query parameters, which are ignored (Supplement 1.2): their names for the response
- * header, percent-encoded; null where there are none.
- */
+/** The names of the parameters that are not read, for the response header, percent-encoded; null where there are none. */
+function nameIgnored(query: unknown, isRead: (name: string) => boolean): string | null {
+  const ignored = Object.keys(Object(query)).filter((name) => !isRead(name))
+  if (ignored.length === 0) return null
+  const { count, length } = REQUEST.ignoredParameters
+  return ignored
+    .slice(0, count)
+    .map((name) => encodeURIComponent(name.slice(0, length).toWellFormed()))
+    .join(', ')
+}
+
+/** Creates the reader of an API route's unknown query parameters, which are ignored (Supplement 1.2). */
 export function createIgnoredParameters(route: ApiRoute): (query: unknown, principal: Principal) => string | null {
   const listed = listedParameters(route)
-  return (query, principal) => {
-    if (listed === null || typeof query !== 'object' || query === null) return null
-    const isRead = (name: string) => listed.has(name) || (name === 'agencyId' && readsAgencyId(principal))
-    const ignored = Object.keys(query).filter((name) => !isRead(name))
-    if (ignored.length === 0) return null
-    const { count, length } = REQUEST.ignoredParameters
-    return ignored
-      .slice(0, count)
-      .map((name) => encodeURIComponent(name.slice(0, length).toWellFormed()))
-      .join(', ')
-  }
+  return (query, principal) =>
+    listed && nameIgnored(query, (name) => listed.has(name) || (name === 'agencyId' && readsAgencyId(principal)))
+}
+
+/** Names the ignored parameters of the other routes: the pages, the documents, the probes. */
+export function registerIgnoredParameters(server: FastifyInstance): void {
+  server.addHook('onRequest', (request, reply, done) => {
+    const { parameters } = request.routeOptions.config
+    const ignored = parameters && nameIgnored(request.query, (name) => parameters.includes(name))
+    if (ignored) reply.header(headerNames.ignoredParameters, ignored)
+    done()
+  })
 }

@@ -24,15 +24,15 @@ function isSameSecret(one: string, other: string): boolean {
 }
 
 /** Probes and scrapes answer under pressure too, since that is when they are needed. */
-const probeOptions = { config: { pressureHandler: () => undefined } }
+const probeOptions = { config: { pressureHandler: () => undefined, parameters: [] } }
 
 /** Mounts `/healthz`, `/readyz` and `/metrics` (Supplement §2). */
 export function mountOperations(server: FastifyInstance, send: SendRefusal, operations: Operations): void {
   const { readiness, metrics, metricsToken } = operations
   server.get('/healthz', probeOptions, async () => ({ status: 'ok' }))
   server.get('/readyz', probeOptions, async (_request, reply) => {
-    const { ready, problems } = await readiness()
-    return reply.code(ready ? 200 : 503).send({ ready, problems })
+    const { ready, problems, warnings } = await readiness()
+    return reply.code(ready ? 200 : 503).send({ ready, problems, warnings })
   })
   if (metrics === null) return
   server.get('/metrics', probeOptions, async (request, reply) => {

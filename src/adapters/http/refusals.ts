@@ -56,6 +56,7 @@ export const refusals: Readonly<Record<string, WireRefusal>> = {
   'order-not-found': row(404, 'not_found', 'Order not found.'),
   'pool-not-found': row(404, 'not_found', 'Pool not found.'),
   'projection-not-found': row(404, 'not_found', 'Projection not found.'),
+  'parked-stream-not-found': row(404, 'not_found', 'Parked stream not found.'),
   'routing-key-not-found': row(404, 'not_found', 'Publisher key not found.'),
   'vertical-not-found': row(404, 'not_found', 'Vertical not found.'),
   'invitation-not-found': row(404, 'not_found', 'The invitation is used, revoked, expired or unknown.'),

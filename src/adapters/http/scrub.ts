@@ -70,7 +70,10 @@ const RULES: readonly Rule[] = [
   [/\bKEY[0-9A-F]{16,64}_[\w-]{8,64}/g, `KEY${MASK}`],
   // Phone numbers: with a plus sign; in fields of them, where JSON may have them as numbers; of North America; others.
   [/(?<!\d)(?:\+|%2B)[1-9](?:\d{6,14}(?!\d)|(?:[ ().-]{0,2}\d){6,14})/gi, maskNumber],
-  [/((?:caller|phone|number|from|to|ani|dnis|e164|msisdn)\\*":\s{0,4})\d{3,11}(\d{4})(?![\d.])/gi, `$1"${MASK}$2"`],
+  [
+    /((?:caller|phone|number|from|to|ani|dnis|e164|msisdn)(\\*)":\s{0,4})\d{3,11}(\d{4})(?![\d.])/gi,
+    `$1$2"${MASK}$3$2"`,
+  ],
   [
     /(?<![A-Za-z0-9]|[0-9a-f]{4}-|CA-|AU-|\d\.|":\s{0,4})(?:1[ .-]?)?\(?[2-9]\d{2}\)?[ .-]?[2-9]\d{2}[ .-]?(\d{4})(?![A-Za-z0-9]|\.\d)/g,
     `${MASK}$1`,

@@ -19,11 +19,12 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
 import type { RateLimiter } from '../../ports/rate-limiter.ts'
 import type { AnsweredRequest, RequestLog } from '../../ports/request-log.ts'
-import { registerMethodChecks } from './allowed-methods.ts'
+import { registerOptions, registerUnknownRoutes, trackAllowedMethods } from './allowed-methods.ts'
 import { acceptBytes, acceptJson } from './body.ts'
 import { registerDocumentation } from './documentation.ts'
 import { createClientErrorHandler, createErrorHandler, createRefusalSender, type SendRefusal } from './envelope.ts'
 import { createCursorWriter, createRequestIdReader, exposedHeaders, remoteAddressOf } from './headers.ts'
+import { registerIgnoredParameters } from './ignored-parameters.ts'
 import { mountRoute } from './mount.ts'
 import { createDocuments, type Documents } from './openapi/document.ts'
 import { mountOperations, type Operations } from './operations.ts'
@@ -238,15 +239,19 @@ export async function openHttpServer(options: HttpOptions): Promise<HttpServer> 
   acceptJson(server)
   registerRequestLog(server, options)
   const { routesElsewhere = [], scopes = [] } = options
-  registerMethodChecks(server, send, routesElsewhere)
+  const allowedMethods = trackAllowedMethods(server, routesElsewhere)
+  registerOptions(server, send, allowedMethods)
   await registerProtections(server, options)
+  registerUnknownRoutes(server, send, allowedMethods)
+  registerIgnoredParameters(server)
   const declared = [...routes, ...routesElsewhere]
   const documents = createDocuments(options, declared)
   registerDocumentation(server, send, documents)
   await registerPages(server, { ...options, routes: declared, scopes })
   mountOperations(server, send, {
     ...options,
-    readiness: async () => (closing ? { ready: false, problems: ['The server is stopping.'] } : options.readiness()),
+    readiness: async () =>
+      closing ? { ready: false, problems: ['The server is stopping.'], warnings: [] } : options.readiness(),
   })
   const { cursors, position } = options
   const writeNewest = createCursorWriter(cursors)

@@ -2,27 +2,39 @@ import type { Document, Filter as ServerFilter } from 'mongodb'
 import type { Conditions, Filter, Scalar, Sort } from '../../ports/read-store.ts'
 
 /**
- * Stored form of a document: `d` is the document, `p` the position of its last event. A removed document leaves a guard: a row
- * with its position, without `d`, and with `g`, the checkpoint that must pass the position before the guard is deleted.
+ * Stored form of a document: `w` is its workspace, empty for none, by which collections can be sharded; `d` is the document
+ * without it, `p` the position of its last event, `x` the instant at which it expires, if any. A removed document leaves a guard:
+ * a row with its workspace, its position and the instant at which the guard expires, without `d`.
  */
 export interface Row {
   readonly _id: string
+  readonly w: string
   readonly p: number
   readonly d?: Readonly<Record<string, unknown>>
-  readonly g?: string
+  readonly x?: Date
 }
 
-const ROW_FIELDS: Readonly<Record<string, string>> = { _id: '_id', _position: 'p' }
+const ROW_FIELDS: Readonly<Record<string, string>> = { _id: '_id', _position: 'p', workspaceId: 'w' }
+/** Row fields that a guard has too. */
+const GUARD_FIELDS: ReadonlySet<string> = new Set(['_position', 'workspaceId'])
 
 /** Stored path of a document's path, or of a field of its row. */
 export function storedPath(path: string): string {
   return ROW_FIELDS[path] ?? `d.${path}`
 }
 
-/** Server form of a filter. Guards are excluded, unless the filter itself cannot match one. */
-export function toServerFilter(filter: Filter): ServerFilter<Row> {
+/**
+ * Server form of a filter; with `now` (ms), of what has not expired by then. Guards are excluded, unless the filter itself
+ * cannot match one.
+ */
+export function toServerFilter(filter: Filter, now?: number): ServerFilter<Row> {
   const rewritten = serverConditionOf(filter)
-  return needsDocument(filter) ? rewritten : { $and: [rewritten, { d: { $exists: true } }] }
+  const parts = [
+    rewritten,
+    ...(needsDocument(filter) ? [] : [{ d: { $exists: true } }]),
+    ...(now === undefined ? [] : [{ x: { $not: { $lte: new Date(now) } } }]),
+  ]
+  return parts.length === 1 ? rewritten : { $and: parts }
 }
 
 /** Server form of a sort, with ties ordered by id. */
@@ -47,7 +59,7 @@ function combine(operator: string, filters: readonly Document[]): Document {
 function needsDocument(filter: Filter): boolean {
   return entries(filter).some(([path, condition]) => {
     if (isList(condition)) return path === '$and' ? condition.some(needsDocument) : condition.every(needsDocument)
-    return path !== '_position' && needsValue(condition)
+    return !GUARD_FIELDS.has(path) && needsValue(condition)
   })
 }
 

@@ -1,16 +1,17 @@
-import type { Collection, Db, Filter, UpdateFilter } from 'mongodb'
+import { Binary, type Collection, type Db, type Filter, type UpdateFilter } from 'mongodb'
 import type { Entry, LogRecord, OperationalStore } from '../../ports/operational-store.ts'
-import { connect, isDuplicate, type MongoConnection } from './connection.ts'
+import { isDuplicate, type MongoConnection } from './connection.ts'
+import { openDatabase } from './database.ts'
 
 const COLLECTION = '_operational'
 const LOG_COLLECTION = '_notes'
 /** Sorts after every key with the same prefix. */
 const LAST = '\u{10FFFF}'
 
-/** `v` is the value: a number as it is, so that `$inc` works, any other value as JSON. `n` is the version, `e` the expiry. */
+/** `v` is the value: a number as it is, so that `$inc` works, bytes as they are, any other value as JSON. `n` is the version, `e` the expiry. */
 interface Row {
   readonly _id: string
-  readonly v: number | string
+  readonly v: number | string | Binary
   readonly n: number
   readonly e: number | null
 }
@@ -29,10 +30,11 @@ interface LogRow {
 /**
  * Opens the operational store on MongoDB, in the same database as the read store. Each method is one atomic operation, or
  * two if the first lost a race.
- * @throws Error when the string does not parse, StoreUnavailable when no server responds.
+ * @throws Error when the string does not parse or another version of the program wrote what is stored; StoreUnavailable when no
+ * server responds.
  */
 export async function openMongoOperationalStore(url: string): Promise<OperationalStore> {
-  const { withDb, close } = await connect(url)
+  const { withDb, close } = await openDatabase(url)
   await withDb(createIndexes)
   return {
     ...entryMethods(withDb),
@@ -83,13 +85,13 @@ function entryMethods(withDb: WithDb): Omit<OperationalStore, 'appendLog' | 'que
         await rows.deleteOne({ _id: key })
       }),
     increment: (key, by, expiresAt, now) => withRows((rows) => increment(rows, key, by, expiresAt, now)),
-    acquireLease: (key, owner, until, now) =>
+    claim: (key, owner, until, now) =>
       withRows(async (rows) => {
         const free = { _id: key, $or: [{ v: encode(owner) }, expiredFilter(now)] }
-        const lease = setValue(owner, until)
-        return (await upsert(rows, free, lease)) || (await update(rows, free, lease))
+        const claimed = setValue(owner, until)
+        return (await upsert(rows, free, claimed)) || (await update(rows, free, claimed))
       }),
-    releaseLease: (key, owner) =>
+    releaseClaim: (key, owner) =>
       withRows(async (rows) => {
         await rows.deleteOne({ _id: key, v: encode(owner) })
       }),
@@ -172,12 +174,18 @@ function expiredFilter(now: number) {
   return { e: { $lte: now } }
 }
 
-function encode(value: unknown): number | string {
+function encode(value: unknown): Row['v'] {
+  if (value instanceof Uint8Array) return new Binary(value)
   return typeof value === 'number' ? value : JSON.stringify(value)
 }
 
+function decode(value: Row['v']): unknown {
+  if (value instanceof Binary) return value.value()
+  return typeof value === 'string' ? JSON.parse(value) : value
+}
+
 function entryOf({ _id, v, n, e }: Row): Entry {
-  return { key: _id, value: typeof v === 'string' ? JSON.parse(v) : v, version: n, expiresAt: e }
+  return { key: _id, value: decode(v), version: n, expiresAt: e }
 }
 
 /** Inserts the records that are new. The driver reports duplicates after it has tried all records. */

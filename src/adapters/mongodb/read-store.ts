@@ -3,59 +3,62 @@ import type {
   Checkpoint,
   CollectionSpec,
   DocumentWrite,
-  Filter,
   Page,
   ReadStore,
   Scalar,
   StoredDocument,
 } from '../../ports/read-store.ts'
-import { CHECKPOINTS, dropGuards, moveCheckpoint, type StoredCheckpoint, writeDocuments } from './commit.ts'
-import { connect } from './connection.ts'
+import { CHECKPOINTS, moveCheckpoint, type StoredCheckpoint, writeDocuments } from './commit.ts'
+import { openDatabase } from './database.ts'
 import { type Row, serverSortOf, storedPath, toServerFilter } from './filters.ts'
 
 const NAMESPACE_EXISTS = 48
+/** The server deletes so long (s) after the expiry what the expiry cleaner has not. */
+const SERVER_DELETES_AFTER_S = 7 * 86_400
+/** Sorts after every name with the same prefix. */
+const LAST = '\u{10FFFF}'
 
 /**
  * Opens the read store on MongoDB: standalone, replica set or sharded. The database is the URL's path (default `ringledger`).
- * @throws Error when the string does not parse, StoreUnavailable when no server responds.
+ * @throws Error when the string does not parse or another version of the program wrote what is stored; StoreUnavailable when no
+ * server responds.
  */
 export async function openMongoReadStore(url: string): Promise<ReadStore> {
-  const { withDb, close } = await connect(url)
-  const guards = new Map<string, number>()
+  const { withDb, close } = await openDatabase(url)
   return {
     atomic: false,
     ensure: (specs) => withDb((db) => ensure(db, specs)),
-    get: (collection, id) =>
-      withDb(async (db) => {
-        const row = await rowsOf(db, collection).findOne({ _id: id })
-        return row ? (storedOf(row)[0] ?? null) : null
-      }),
-    getMany: (collection, ids) =>
-      withDb(async (db) => {
-        const found = await rowsOf(db, collection)
-          .find({ _id: { $in: [...ids] } })
-          .toArray()
-        return found.flatMap(storedOf)
-      }),
+    get: (collection, id, now) => withDb(async (db) => (await getMany(db, collection, [id], now))[0] ?? null),
+    getMany: (collection, ids, now) => withDb((db) => getMany(db, collection, ids, now)),
     find: (collection, page) => withDb((db) => find(db, collection, page)),
     pluck: (collection, path, page) => withDb((db) => pluck(db, collection, path, page)),
-    count: (collection, filter) => withDb((db) => rowsOf(db, collection).countDocuments(toServerFilter(filter))),
-    sum: (collection, filter, groupBy, fields) => withDb((db) => sum(db, collection, filter, groupBy, fields)),
-    commit: (writes, checkpoint) => withDb((db) => commit(db, guards, writes, checkpoint)),
+    select: (collection, paths, page) => withDb((db) => select(db, collection, paths, page)),
+    count: (collection, filter, now) =>
+      withDb((db) => rowsOf(db, collection).countDocuments(toServerFilter(filter, now))),
+    sum: (collection, filter, groupBy, fields, now) =>
+      withDb((db) => sum(db, collection, toServerFilter(filter, now), groupBy, fields)),
+    commit: (writes, checkpoint) => withDb((db) => commit(db, writes, checkpoint)),
+    deleteExpired: (collection, now) =>
+      withDb(async (db) => {
+        const { deletedCount } = await rowsOf(db, collection).deleteMany({ x: { $lte: new Date(now) } })
+        return deletedCount
+      }),
     checkpoint: (name) =>
       withDb(async (db) => {
         const found = await checkpointsOf(db).findOne({ _id: name })
         return found ? checkpointOf(found) : null
       }),
-    checkpoints: () =>
+    checkpoints: (prefix = '') =>
       withDb(async (db) => {
-        const all = await checkpointsOf(db).find().toArray()
+        const all = await checkpointsOf(db)
+          .find({ _id: { $gte: prefix, $lt: `${prefix}${LAST}` } })
+          .toArray()
         return Object.fromEntries(all.map((each) => [each._id, checkpointOf(each)]))
       }),
     drop: (collection, checkpoint) =>
       withDb(async (db) => {
         await drop(db, collection)
-        if (checkpoint !== undefined) await checkpointsOf(db).deleteOne({ _id: checkpoint })
+        if (checkpoint !== undefined) await dropCheckpoints(db, checkpoint)
       }),
     collections: () => withDb(async (db) => (await namesIn(db)).filter((name) => !/^(_|system\.)/.test(name))),
     close,
@@ -77,7 +80,7 @@ async function ensure(db: Db, specs: readonly CollectionSpec[]): Promise<void> {
     const keys = indexes.map((index) =>
       Object.entries(index).flatMap(([path, way]) => (way ? [[storedPath(path), way] as const] : [])),
     )
-    await db.createIndex(name, { g: 1 }, { sparse: true })
+    await db.createIndex(name, { x: 1 }, { sparse: true, expireAfterSeconds: SERVER_DELETES_AFTER_S })
     for (const key of keys) if (key.length > 0) await db.createIndex(name, Object.fromEntries(key))
   }
 }
@@ -100,13 +103,31 @@ async function namesIn(db: Db): Promise<readonly string[]> {
   return (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name)
 }
 
+async function getMany(
+  db: Db,
+  collection: string,
+  ids: readonly string[],
+  now?: number,
+): Promise<readonly StoredDocument[]> {
+  const found = rowsOf(db, collection).find({ _id: { $in: [...ids] } })
+  return (await found.toArray()).filter(({ x }) => !isExpired(x, now)).flatMap(storedOf)
+}
+
+function isExpired(expiry: Date | undefined, now: number | undefined): boolean {
+  return expiry !== undefined && now !== undefined && expiry.getTime() <= now
+}
+
 async function find(db: Db, collection: string, page: Page): Promise<readonly StoredDocument[]> {
   return (await findPage(db, collection, page)?.toArray())?.flatMap(storedOf) ?? []
 }
 
 /** Cursor of a page; null for a limit of 0, which the server reads as no limit. */
-function findPage(db: Db, collection: string, { filter, sort = {}, skip = 0, limit }: Page): FindCursor<Row> | null {
-  const cursor = rowsOf(db, collection).find(toServerFilter(filter)).sort(serverSortOf(sort)).skip(skip)
+function findPage(
+  db: Db,
+  collection: string,
+  { filter, now, sort = {}, skip = 0, limit }: Page,
+): FindCursor<Row> | null {
+  const cursor = rowsOf(db, collection).find(toServerFilter(filter, now)).sort(serverSortOf(sort)).skip(skip)
   return limit === 0 ? null : limit === undefined ? cursor : cursor.limit(limit)
 }
 
@@ -119,13 +140,35 @@ async function pluck(db: Db, collection: string, path: string, page: Page): Prom
   return found?.map((row) => scalarAt(row, steps)) ?? []
 }
 
-function scalarAt(row: unknown, steps: readonly string[]): Scalar {
+/** Reads the paths alone of each document of a page. */
+async function select(
+  db: Db,
+  collection: string,
+  paths: readonly string[],
+  page: Page,
+): ReturnType<ReadStore['select']> {
+  const stored = paths.map(storedPath)
+  const cursor = findPage(db, collection, page)
+  // The server refuses a path beside one that holds it, such as `d.buyer` beside `d.buyer.id`.
+  const asked = stored.filter((path) => !stored.some((other) => path.startsWith(`${other}.`)))
+  const found = await cursor?.project({ _id: 1, ...Object.fromEntries(asked.map((path) => [path, 1])) }).toArray()
+  const steps = stored.map((path) => path.split('.'))
+  return found?.map((row) => steps.map((each) => valueAt(row, each))) ?? []
+}
+
+/** The scalar at a path: null for a missing one, undefined for lists and objects. */
+function valueAt(row: unknown, steps: readonly string[]): Scalar | undefined {
   let value = row
   for (const step of steps) {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
     value = Reflect.get(value, step)
   }
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null
+  if (value === null || value === undefined) return null
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : undefined
+}
+
+function scalarAt(row: unknown, steps: readonly string[]): Scalar {
+  return valueAt(row, steps) ?? null
 }
 
 interface Group {
@@ -134,13 +177,19 @@ interface Group {
   readonly [sum: `s${number}`]: number
 }
 
-async function sum(db: Db, collection: string, filter: Filter, groupBy: readonly string[], fields: readonly string[]) {
+async function sum(
+  db: Db,
+  collection: string,
+  filter: ReturnType<typeof toServerFilter>,
+  groupBy: readonly string[],
+  fields: readonly string[],
+) {
   // A missing field counts as null; inside a compound key the server would distinguish the two.
   const keys = groupBy.map((path, i) => [`k${i}`, { $ifNull: [`$${storedPath(path)}`, null] }] as const)
   const sums = fields.map((path, i) => [`s${i}`, { $sum: `$${storedPath(path)}` }] as const)
   const group = { _id: Object.fromEntries(keys), count: { $sum: 1 }, ...Object.fromEntries(sums) }
   const groups = await rowsOf(db, collection)
-    .aggregate<Group>([{ $match: toServerFilter(filter) }, { $group: group }], { allowDiskUse: true })
+    .aggregate<Group>([{ $match: filter }, { $group: group }], { allowDiskUse: true })
     .toArray()
   return groups.map((each) => ({
     key: groupBy.map((_, i) => each._id[`k${i}`] ?? null),
@@ -149,36 +198,26 @@ async function sum(db: Db, collection: string, filter: Filter, groupBy: readonly
   }))
 }
 
-/** `guards` holds the highest possible position of a removed document's guard, by collection; -1 for none. */
 async function commit(
   db: Db,
-  guards: Map<string, number>,
   writes: readonly DocumentWrite[],
-  checkpoint: { readonly name: string; readonly expected: number | null; readonly next: Checkpoint },
+  { name, expected, next }: Parameters<ReadStore['commit']>[1],
 ): Promise<boolean> {
-  const { name, expected, next } = checkpoint
   const batches = Map.groupBy(writes, ({ collection }) => collection)
-  for (const [collection, batch] of batches) {
-    await writeDocuments(rowsOf(db, collection), batch, name)
-    // Guards that another process left before are at or below the checkpoint.
-    const known = guards.has(collection) && batch.every(({ doc }) => doc !== null)
-    if (!known) guards.set(collection, next.position)
-  }
-  if (!(await moveCheckpoint(db, name, expected, next))) return false
-  for (const collection of batches.keys()) {
-    const highest = guards.get(collection) ?? -1
-    // One checkpoint later than needed: a runner that lost the race may still be writing its batch.
-    if (expected === null || highest < 0) continue
-    await dropGuards(rowsOf(db, collection), name, expected)
-    if (highest <= expected) guards.set(collection, -1)
-  }
-  return true
+  for (const [collection, batch] of batches) await writeDocuments(rowsOf(db, collection), batch)
+  return moveCheckpoint(db, name, expected, next)
 }
 
-function storedOf({ _id, p, d }: Row): readonly StoredDocument[] {
-  return d ? [{ id: _id, position: p, doc: d }] : []
+function storedOf({ _id, w, p, d }: Row): readonly StoredDocument[] {
+  return d ? [{ id: _id, position: p, doc: w === '' ? d : { ...d, workspaceId: w } }] : []
 }
 
-function checkpointOf({ position, at }: StoredCheckpoint): Checkpoint {
-  return { position, at }
+function checkpointOf({ position, at, epoch = 0 }: StoredCheckpoint): Checkpoint {
+  return epoch === 0 ? { position, at } : { position, at, epoch }
+}
+
+/** Drops a checkpoint and those of its ranges. */
+async function dropCheckpoints(db: Db, name: string): Promise<void> {
+  const ranges = { _id: { $gte: `${name}/`, $lt: `${name}/${LAST}` } }
+  await checkpointsOf(db).deleteMany({ $or: [{ _id: name }, ranges] })
 }

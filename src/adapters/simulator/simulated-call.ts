@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineEntity, type Upcast } from '../../kernel/entity.ts'
+import { defineEntity } from '../../kernel/entity.ts'
 import { id, instant } from '../../kernel/wire.ts'
 import { type PlacedCall, placedCall } from '../../ports/simulated-carrier.ts'
 
@@ -33,21 +33,6 @@ export const simulatedCallEvents = {
   SimulatedCallEnded: plannedEnd,
 }
 
-/** Version 1 of a call stored its headers unsealed; nothing read them. */
-const addSealedHeaders: Upcast = (data) => ({ ...(data as object), sipHeaders: {} })
-
-/** Version 2 had no seed: the plan was drawn again after the dry run. */
-const addSeed: Upcast = (data) => ({ ...(data as object), seed: null })
-
-/** Version 1 of a dial had no recordings. */
-const addRecord: Upcast = (data) => ({ ...(data as object), record: false })
-
-/** Version 2 of a dial was keyed by its target alone. */
-const addScripted: Upcast = (data) => ({
-  ...(data as object),
-  scripted: (data as { readonly targetId: string }).targetId,
-})
-
 type DialTaken = z.infer<typeof simulatedCallEvents.SimulatedDialTaken>
 
 export interface SimulatedCallState {
@@ -60,14 +45,13 @@ export interface SimulatedCallState {
 }
 
 /**
- * A simulated call: its script and its progress, stream `simulator-<carrierCallId>`. Like a carrier's, it survives a
+ * A simulated call: its script and its progress, stream `simulator-<pp>-<carrierCallId>`. Like a carrier's, it survives a
  * restart of the platform.
  */
 export const simulatedCall = defineEntity({
   name: 'simulator',
   version: 1,
   events: simulatedCallEvents,
-  upcasts: { SimulatedCallPlaced: [addSealedHeaders, addSeed], SimulatedDialTaken: [addRecord, addScripted] },
   initial: { placed: null, dials: [], commands: [], ends: null, ended: false } as SimulatedCallState,
   evolve: {
     SimulatedCallPlaced: (state, { data }) => ({

@@ -63,7 +63,7 @@ export interface SimulatedNumberState {
   readonly rented: boolean
 }
 
-/** A number of the simulated carrier, stream `simulator-number_<digits>`. */
+/** A number of the simulated carrier, stream `simulator-<pp>-number_<digits>`. */
 export const simulatedNumber = defineEntity({
   name: 'simulator',
   version: 1,

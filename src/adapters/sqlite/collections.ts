@@ -3,7 +3,10 @@ import type { CollectionSpec } from '../../ports/read-store.ts'
 import { type Prepare, rowsOf } from './statements.ts'
 import { jsonValueSql, LIST_SQL, quoteName } from './values.ts'
 
-/** Table of a collection: id, position, columns of indexed paths, and the document as JSON. */
+/**
+ * Table of a collection: id, position, workspace, instant of expiry (ms), columns of indexed paths, and the document without its
+ * workspace as JSON.
+ */
 export interface Collection {
   readonly name: string
   /** SQL name of the table. */
@@ -15,7 +18,7 @@ export interface Collection {
 }
 
 /** Paths of a row's own fields. */
-const ROW_FIELDS: Readonly<Record<string, string>> = { _id: 'id', _position: 'position' }
+const ROW_FIELDS: Readonly<Record<string, string>> = { _id: 'id', _position: 'position', workspaceId: 'workspace' }
 
 /** SQL of a path's column or row field; undefined when the path has no column. */
 export function columnOf(collection: Collection, path: string): string | undefined {
@@ -102,6 +105,7 @@ export function ensureCollection(
   if (!found) db.exec(tableSql(grown))
   else for (const path of missing) addColumn(db, grown, path)
   for (const index of spec.indexes) db.exec(indexSql(grown, index))
+  db.exec(expiryIndexSql(grown))
   if (found && missing.length === 0) return
   const held = found ? missing.filter((path) => hasLists(prepare, grown, path)) : []
   saveCollection(prepare, { ...grown, lists: new Set([...grown.lists, ...held]) })
@@ -119,7 +123,9 @@ export function saveCollection(prepare: Prepare, { name, columns, lists }: Colle
 // Columns have no type, so that SQLite converts no values.
 function tableSql({ table, columns }: Collection): string {
   const fields = [...columns.values()].map((column) => `${column}, `).join('')
-  return `CREATE TABLE ${table} (id TEXT PRIMARY KEY NOT NULL, position INTEGER NOT NULL, ${fields}doc TEXT NOT NULL)`
+  return `CREATE TABLE ${table} (
+    id TEXT PRIMARY KEY NOT NULL, position INTEGER NOT NULL, workspace TEXT NOT NULL, expires_at INTEGER,
+    ${fields}doc TEXT NOT NULL)`
 }
 
 function addColumn(db: DatabaseSync, { table, columns }: Collection, path: string): void {
@@ -129,6 +135,11 @@ function addColumn(db: DatabaseSync, { table, columns }: Collection, path: strin
 
 function hasLists(prepare: Prepare, { table, columns }: Collection, path: string): boolean {
   return prepare(`SELECT 1 FROM ${table} WHERE ${columns.get(path)} = ${LIST_SQL} LIMIT 1`).get() !== undefined
+}
+
+/** SQL of the index on what expires, which is empty for most collections. */
+function expiryIndexSql({ name, table }: Collection): string {
+  return `CREATE INDEX IF NOT EXISTS ${quoteName(`${name} by expiry`)} ON ${table} (expires_at) WHERE expires_at IS NOT NULL`
 }
 
 function indexSql(collection: Collection, index: CollectionSpec['indexes'][number]): string {

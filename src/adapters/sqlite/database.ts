@@ -62,7 +62,7 @@ export function isConstraintViolation(error: unknown): boolean {
 
 /**
  * Opens a file; creates it and its directory if they are missing.
- * @throws FileUnavailable when it cannot be opened; an Error of one sentence when a newer version of the program wrote it
+ * @throws FileUnavailable when it cannot be opened; an Error of one sentence when another version of the program wrote it in another format
  */
 export function openDatabase(path: string, layout: Layout): Database {
   try {
@@ -87,9 +87,7 @@ function openFile(path: string, layout: Layout): Database {
   try {
     restrictToOwner(path)
     const found = versionOf(db)
-    if (found > layout.version) {
-      throw new Error(`${path} has format version ${found}; this program supports versions up to ${layout.version}.`)
-    }
+    checkFormat(path, found, layout.version)
     db.exec(`PRAGMA page_size=${layout.pageBytes}`)
     enableWal(db)
     db.exec(`PRAGMA synchronous=${layout.synchronous}; PRAGMA cache_size=-${layout.cacheKiB};
@@ -121,6 +119,16 @@ export function inTransaction<Result>(db: DatabaseSync, work: () => Result): Res
 /** Rolls back the transaction, unless SQLite has already done so. */
 export function rollback(db: DatabaseSync): void {
   if (db.isTransaction) db.exec('ROLLBACK')
+}
+
+/** A file without a format version is new. @throws Error of one sentence on another format than the program's */
+function checkFormat(path: string, found: number, version: number): void {
+  if (found > version)
+    throw new Error(`${path} has format version ${found}; this program supports versions up to ${version}.`)
+  if (found > 0 && found < version)
+    throw new Error(
+      `${path} has format version ${found} of an earlier program, and this one reads version ${version} alone; move the data directory away, or start on an empty one.`,
+    )
 }
 
 function versionOf(db: DatabaseSync): number {

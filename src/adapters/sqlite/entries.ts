@@ -2,22 +2,25 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Entry, LogRecord } from '../../ports/operational-store.ts'
 import { createStatementCache, type Prepare, rowsOf } from './statements.ts'
 
-/** Row of an entry. The value is JSON. */
-export type EntryRow = readonly [key: string, value: string, version: number, expiresAt: number | null]
+/** Value of an entry: bytes, or JSON for anything else. */
+type StoredValue = string | Uint8Array
+
+/** Row of an entry. */
+export type EntryRow = readonly [key: string, value: StoredValue, version: number, expiresAt: number | null]
 
 /** Row of a log record. Labels are one string with a blank around each; the value is JSON. */
 export type LogRow = readonly [id: string, at: number, labels: string, value: string, expiresAt: number]
 
-/** Calls of the operational store's thread. Values are JSON. */
+/** Calls of the operational store's thread. */
 export type EntryCall =
   | readonly ['get', key: string, now: number]
   | readonly ['list', prefix: string, now: number, after: string | null, limit: number | null]
-  | readonly ['put', key: string, value: string, expiresAt: number | null]
-  | readonly ['putIf', key: string, version: number, value: string, expiresAt: number | null, now: number]
+  | readonly ['put', key: string, value: StoredValue, expiresAt: number | null]
+  | readonly ['putIf', key: string, version: number, value: StoredValue, expiresAt: number | null, now: number]
   | readonly ['delete', key: string]
   | readonly ['increment', key: string, by: number, expiresAt: number | null, now: number]
-  | readonly ['acquireLease', key: string, owner: string, until: number, now: number]
-  | readonly ['releaseLease', key: string, owner: string]
+  | readonly ['claim', key: string, owner: string, until: number, now: number]
+  | readonly ['releaseClaim', key: string, owner: string]
   | readonly ['appendLog', records: readonly (readonly [series: string, row: LogRow])[]]
   | readonly ['queryLog', now: number, part: LogPageQuery, skip: number, limit: number]
   | readonly ['deleteExpired', now: number]
@@ -71,17 +74,17 @@ const HANDLERS: { readonly [Name in EntryCall[0]]: Handler<Name> } = {
   },
   increment(prepare, [, key, by, expiresAt, now]) {
     const found = findAlive(prepare, key, now)
-    const sum = found ? Number(JSON.parse(found[1])) + by : by
+    const sum = found ? Number(JSON.parse(String(found[1]))) + by : by
     prepare(PUT).run(key, JSON.stringify(sum), found ? found[3] : expiresAt)
     return sum
   },
-  acquireLease(prepare, [, key, owner, until, now]) {
+  claim(prepare, [, key, owner, until, now]) {
     const held = findAlive(prepare, key, now)
     if (held && held[1] !== JSON.stringify(owner)) return false
     prepare(PUT).run(key, JSON.stringify(owner), until)
     return true
   },
-  releaseLease(prepare, [, key, owner]) {
+  releaseClaim(prepare, [, key, owner]) {
     prepare('DELETE FROM entries WHERE key = ? AND value = ?').run(key, JSON.stringify(owner))
   },
   appendLog(prepare, [, records]) {
@@ -113,7 +116,7 @@ function findAlive(prepare: Prepare, key: string, now: number): EntryRow | undef
 
 /** Parses the row of an entry. */
 export function entryOf([key, value, version, expiresAt]: EntryRow): Entry {
-  return { key, value: JSON.parse(value), version, expiresAt }
+  return { key, value: typeof value === 'string' ? JSON.parse(value) : value, version, expiresAt }
 }
 
 /** Parses the row of a log record. */

@@ -1,4 +1,5 @@
 import { type EventLog, LogUnavailable } from '../../ports/event-log.ts'
+import { ALL_EVENTS } from '../../ports/log-filter.ts'
 import { openChangeSignal, watchExternalWrites } from './change-signal.ts'
 import { openDatabase, withUnavailable } from './database.ts'
 import { packAppend } from './event-appends.ts'
@@ -22,7 +23,7 @@ const threadOf = (module: string): URL => new URL(module, import.meta.url)
 /**
  * Opens the event log in a file, which several processes may share. One thread writes and another reads. Appends that wait
  * at the same time share one commit; an append resolves once it is on disk.
- * @throws LogUnavailable when the file cannot be opened; an Error of one sentence when a newer version wrote it.
+ * @throws LogUnavailable when the file cannot be opened; an Error of one sentence when its format is another.
  */
 export async function openSqliteEventLog(path: string): Promise<EventLog> {
   const writer = await openFileThread<EventWrites>(threadOf('./event-thread.ts'), path, LogUnavailable)
@@ -41,15 +42,13 @@ export async function openSqliteEventLog(path: string): Promise<EventLog> {
       const rows = await (await reader.remote()).stream([stream, from, limit])
       return rows.map(toRecordedEvent)
     },
-    async readAll(after, limit = READ_LIMIT, types) {
-      return logPageOf(await (await reader.remote()).all([after, limit, types]))
+    async readAll(after, limit = READ_LIMIT, filter = ALL_EVENTS) {
+      return logPageOf(await (await reader.remote()).all([after, limit, filter]))
     },
-    follow: (after, signal) =>
-      follow(
-        { readAll: (from) => log.readAll(from), listen: () => openChangeSignal(path), closed: closed.signal },
-        after,
-        signal,
-      ),
+    follow(after, signal, filter) {
+      const readAll = (from: number) => log.readAll(from, READ_LIMIT, filter)
+      return follow({ readAll, listen: () => openChangeSignal(path), closed: closed.signal }, after, signal)
+    },
     head: async () => (await reader.remote()).head([]),
     async close() {
       closed.abort()
@@ -62,7 +61,7 @@ export async function openSqliteEventLog(path: string): Promise<EventLog> {
 /**
  * Opens a log file for reading in the calling thread. Reads are synchronous behind the port's promises, which suits a thread
  * that does little else. Appends reject with LogUnavailable.
- * @throws LogUnavailable when the file cannot be opened; an Error of one sentence when a newer version wrote it.
+ * @throws LogUnavailable when the file cannot be opened; an Error of one sentence when its format is another.
  */
 export async function openSqliteEventReader(path: string): Promise<EventLog> {
   const { db, checkFile } = withUnavailable(unavailable, () => openDatabase(path, EVENT_LAYOUT))
@@ -86,9 +85,12 @@ export async function openSqliteEventReader(path: string): Promise<EventLog> {
   const log: EventLog = {
     append: () => Promise.reject(unavailable(`${path} is open for reading only.`)),
     read: (stream, from, limit = READ_LIMIT) => read((table) => table.stream(stream, from, limit).map(toRecordedEvent)),
-    readAll: (after, limit = READ_LIMIT, types) => read((table) => logPageOf(table.all(after, limit, types))),
-    follow: (after, signal) =>
-      follow({ readAll: (from) => log.readAll(from), listen, closed: closed.signal }, after, signal),
+    readAll: (after, limit = READ_LIMIT, filter = ALL_EVENTS) =>
+      read((table) => logPageOf(table.all(after, limit, filter))),
+    follow(after, signal, filter) {
+      const readAll = (from: number) => log.readAll(from, READ_LIMIT, filter)
+      return follow({ readAll, listen, closed: closed.signal }, after, signal)
+    },
     head: () => read((table) => table.head()),
     async close() {
       if (closed.signal.aborted) return

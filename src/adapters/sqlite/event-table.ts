@@ -1,11 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Meta, RecordedEvent } from '../../kernel/event.ts'
 import { type LogPage, START } from '../../ports/event-log.ts'
+import type { LogFilter } from '../../ports/log-filter.ts'
 import { type Layout, WHOLE_FILE } from './database.ts'
+import { eventConditionOf } from './event-filter.ts'
+import { createStatementCache, rowsOf } from './statements.ts'
 
 /** Layout of an event log's file. Rows are never changed or deleted. */
 export const EVENT_LAYOUT: Layout = {
-  version: 1,
+  // 2: partitions in the names of streams.
+  version: 2,
   synchronous: 'FULL',
   cacheKiB: 16 * 1024,
   mappedBytes: WHOLE_FILE,
@@ -31,7 +35,7 @@ export type EventRow = readonly [number, string, number, string, number, string,
 /** A page whose JSON is not parsed yet; it crosses threads in this form. */
 export interface RowPage {
   readonly rows: readonly EventRow[]
-  /** Position of the last row read; the start position when none was. */
+  /** Where reading stopped: past all that the filter left out. */
   readonly position: number
   readonly end: boolean
 }
@@ -39,43 +43,60 @@ export interface RowPage {
 /** Prepared reads of the event table. */
 export interface EventReads {
   stream(stream: string, from: number, limit: number): readonly EventRow[]
-  all(after: number, limit: number, types?: ReadonlySet<string>): RowPage
+  all(after: number, limit: number, filter: LogFilter): RowPage
   head(): number
 }
 
 /** A page of the whole log ends early at this size, so that large events do not fill the memory. */
 const PAGE_CHARACTERS = 16 * 1024 * 1024
 const CHUNK = 250
+/** Positions that a filtered page looks at, at most: a few milliseconds, in which no other read gets its turn. */
+const PAGE_POSITIONS = 10_000
+
+const COLUMNS = 'SELECT position, stream, revision, type, version, data, meta FROM events'
 
 /** Prepares the reads. Rows are arrays, which measured a third cheaper than objects. */
 export function prepareEventReads(db: DatabaseSync): EventReads {
-  const columns = 'SELECT position, stream, revision, type, version, data, meta FROM events'
-  const stream = db.prepare(`${columns} WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?`)
-  const all = db.prepare(`${columns} WHERE position > ? ORDER BY position LIMIT ?`)
-  const last = db.prepare('SELECT max(position) FROM events')
-  for (const statement of [stream, all, last]) statement.setReturnArrays(true)
-  const chunkOf = (after: number, limit: number) => all.all(after, limit) as unknown as EventRow[]
+  const prepare = createStatementCache(db)
+  const stream = prepare(`${COLUMNS} WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?`)
+  const last = prepare('SELECT max(position) FROM events')
   return {
-    stream: (name, from, limit) => stream.all(name, from, limit) as unknown as EventRow[],
-    all(after, limit, types) {
-      const rows: EventRow[] = []
-      let position = after
-      for (let read = 0, characters = 0; read < limit && characters < PAGE_CHARACTERS; ) {
-        const wanted = Math.min(CHUNK, limit - read)
-        const chunk = chunkOf(position, wanted)
-        for (const row of chunk) {
-          if (types && !types.has(row[3])) continue
-          rows.push(row)
-          characters += row[5].length + row[6].length
-        }
-        read += chunk.length
-        position = chunk.at(-1)?.[0] ?? position
-        if (chunk.length < wanted) return { rows, position, end: true }
-      }
-      return { rows, position, end: headOf(last) <= position }
+    stream: (name, from, limit) => rowsOf(stream.all(name, from, limit)),
+    all(after, limit, filter) {
+      const condition = eventConditionOf(filter)
+      const head = headOf(last)
+      const to = condition ? Math.min(head, after + PAGE_POSITIONS) : head
+      const sql = `${COLUMNS} WHERE position > ? AND position <= ?${condition ? ` AND ${condition.sql}` : ''}`
+      const statement = prepare(`${sql} ORDER BY position LIMIT ?`)
+      const read = (from: number, count: number) =>
+        rowsOf<EventRow>(statement.all(from, to, ...(condition?.values ?? []), count))
+      const { rows, position } = readChunks(read, after, to, limit)
+      return { rows, position, end: position >= head }
     },
     head: () => headOf(last),
   }
+}
+
+/** Reads up to a position, in chunks, until the page is full. */
+function readChunks(
+  read: (from: number, count: number) => readonly EventRow[],
+  after: number,
+  to: number,
+  limit: number,
+): Omit<RowPage, 'end'> {
+  const rows: EventRow[] = []
+  let position = after
+  for (let characters = 0; rows.length < limit && characters < PAGE_CHARACTERS; ) {
+    const wanted = Math.min(CHUNK, limit - rows.length)
+    const chunk = read(position, wanted)
+    for (const row of chunk) {
+      rows.push(row)
+      characters += row[5].length + row[6].length
+    }
+    if (chunk.length < wanted) return { rows, position: Math.max(after, to) }
+    position = chunk.at(-1)?.[0] ?? position
+  }
+  return { rows, position }
 }
 
 function headOf(last: { get(): unknown }): number {

@@ -16,7 +16,7 @@ const MAX_INLINE_VALUES = 32
 export const MATCHES_FUNCTION = 'matches'
 
 /** SQL condition of a filter. */
-export function whereOf(collection: Collection, filter: Filter): Fragment {
+function whereOf(collection: Collection, filter: Filter): Fragment {
   const parts = Object.entries(filter).flatMap(([key, condition]): readonly Fragment[] => {
     if (condition === undefined) return []
     if (isList(condition))
@@ -29,6 +29,16 @@ export function whereOf(collection: Collection, filter: Filter): Fragment {
     return conditionsOf(condition).map((each) => fieldCondition(collection, key, each))
   })
   return joinFragments(parts, 'AND')
+}
+
+/** SQL condition of documents that have not expired by an instant. */
+export const ALIVE_SQL = '(expires_at IS NULL OR expires_at > ?)'
+
+/** SQL condition of a filter; with `now` (ms), of documents that have not expired by then. */
+export function aliveWhereOf(collection: Collection, filter: Filter, now: number | undefined): Fragment {
+  const where = whereOf(collection, filter)
+  if (now === undefined) return where
+  return joinFragments([where, { sql: ALIVE_SQL, values: [now] }], 'AND')
 }
 
 /** SQL order of a sort, with ties ordered by id. */

@@ -20,12 +20,12 @@ export async function openSqliteOperationalStore(path: string): Promise<Operatio
       const rows = await run<readonly EntryRow[]>('list', prefix, now, after, limit)
       return rows.map(entryOf)
     },
-    put: (key, value, expiresAt) => run('put', key, jsonOf(value), expiresAt),
-    putIf: (key, version, value, expiresAt, now) => run('putIf', key, version, jsonOf(value), expiresAt, now),
+    put: (key, value, expiresAt) => run('put', key, storedValue(value), expiresAt),
+    putIf: (key, version, value, expiresAt, now) => run('putIf', key, version, storedValue(value), expiresAt, now),
     delete: (key) => run('delete', key),
     increment: (key, by, expiresAt, now) => run('increment', key, by, expiresAt, now),
-    acquireLease: (key, owner, until, now) => run('acquireLease', key, owner, until, now),
-    releaseLease: (key, owner) => run('releaseLease', key, owner),
+    claim: (key, owner, until, now) => run('claim', key, owner, until, now),
+    releaseClaim: (key, owner) => run('releaseClaim', key, owner),
     appendLog: (records) =>
       run(
         'appendLog',
@@ -47,6 +47,12 @@ export async function openSqliteOperationalStore(path: string): Promise<Operatio
     deleteExpired: (now) => run('deleteExpired', now),
     close: () => thread.close(),
   }
+}
+
+/** A value as it is stored: bytes as they are, in a buffer of their own, since whole buffers travel; all else as JSON. */
+function storedValue(value: unknown): string | Uint8Array {
+  if (!(value instanceof Uint8Array)) return jsonOf(value)
+  return value.byteLength === value.buffer.byteLength ? value : value.slice()
 }
 
 function jsonOf(value: unknown): string {

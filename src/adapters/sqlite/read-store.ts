@@ -2,6 +2,7 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { batched } from '../../kernel/async/batch-per-tick.ts'
 import {
   type Checkpoint,
+  type Doc,
   type Filter,
   type Page,
   type ReadStore,
@@ -9,12 +10,19 @@ import {
   type StoredDocument,
   StoreUnavailable,
 } from '../../ports/read-store.ts'
-import { type Catalogue, type Collection, ensureCollection, expressionOf, openCatalogue } from './collections.ts'
+import {
+  type Catalogue,
+  type Collection,
+  columnOf,
+  ensureCollection,
+  expressionOf,
+  openCatalogue,
+} from './collections.ts'
 import { createFileCheck, inTransaction, openDatabase, withUnavailable } from './database.ts'
 import { createDocumentCache, type DocumentCache } from './document-cache.ts'
-import { MATCHES_FUNCTION, orderByTerms, whereOf } from './filter-sql.ts'
+import { ALIVE_SQL, aliveWhereOf, MATCHES_FUNCTION, orderByTerms } from './filter-sql.ts'
 import { createStatementCache, type Prepare, rowsOf } from './statements.ts'
-import { decode } from './values.ts'
+import { decode, decodeOrNone, scalarOrNone, valueAt } from './values.ts'
 import { type Commit, createCommitter } from './view-commit.ts'
 import { VIEW_LAYOUT } from './view-layout.ts'
 
@@ -23,8 +31,12 @@ const unavailable = (message: string): StoreUnavailable => new StoreUnavailable(
 /** Largest page whose documents are cached: pages of this size are read repeatedly. */
 const MAX_CACHED_PAGE = 200
 const CACHED_DOCUMENTS = 4_000
+/** Sorts after every name with the same prefix. */
+const LAST = '\u{10FFFF}'
 
-type StoredRow = readonly [id: string, position: number, doc: string]
+/** Columns of a row, as `storedOf` reads them. */
+const ROW = 'id, position, workspace, doc'
+type StoredRow = readonly [id: string, position: number, workspace: string, doc: string]
 
 /**
  * Creates a check that the read models' file is still the same file. It opens nothing, so any thread may use it.
@@ -72,16 +84,23 @@ export async function openSqliteReadStore(path: string, { follows = false } = {}
   return {
     atomic: true,
     ensure: (specs) => runAsync(() => ensure(db, prepare, catalogue, specs)),
-    get: (name, id) => inCollection(name, null, (collection) => getOne(prepare, collection, id)),
-    getMany: (name, ids) => inCollection(name, [], (collection) => getMany(prepare, collection, ids)),
+    get: (name, id, now) =>
+      inCollection(name, null, (collection) => getMany(prepare, collection, [id], now)[0] ?? null),
+    getMany: (name, ids, now) => inCollection(name, [], (collection) => getMany(prepare, collection, ids, now)),
     find: (name, page) => inCollection(name, [], (collection) => find(prepare, cache, collection, page)),
     pluck: (name, path, page) => inCollection(name, [], (collection) => pluck(prepare, collection, path, page)),
-    count: (name, filter) => inCollection(name, 0, (collection) => count(prepare, collection, filter)),
-    sum: (name, filter, groupBy, fields) =>
-      inCollection(name, [], (collection) => sum(prepare, collection, filter, groupBy, fields)),
+    select: (name, paths, page) => inCollection(name, [], (collection) => select(prepare, collection, paths, page)),
+    count: (name, filter, now) => inCollection(name, 0, (collection) => count(prepare, collection, filter, now)),
+    sum: (name, filter, groupBy, fields, now) =>
+      inCollection(name, [], (collection) =>
+        sum(prepare, collection, now === undefined ? { filter } : { filter, now }, groupBy, fields),
+      ),
     commit: (writes, move) => commitBatched({ writes, move }),
+    deleteExpired: (name, now) =>
+      inCollection(name, 0, (collection) => inTransaction(db, () => deleteExpired(prepare, collection, now))),
     checkpoint: (name) => runAsync(() => checkpointsOf(prepare, 'WHERE name = ?', name)[name] ?? null),
-    checkpoints: () => runAsync(() => checkpointsOf(prepare, '')),
+    checkpoints: (prefix = '') =>
+      runAsync(() => checkpointsOf(prepare, 'WHERE name >= ? AND name < ?', prefix, `${prefix}${LAST}`)),
     drop: (name, checkpoint) => runAsync(() => drop(db, prepare, catalogue, name, checkpoint)),
     collections: () => runAsync(() => catalogue.names()),
     async close() {
@@ -113,21 +132,38 @@ function drop(db: DatabaseSync, prepare: Prepare, catalogue: Catalogue, name: st
       if (collection) db.exec(`DROP TABLE ${collection.table}`)
       prepare('DELETE FROM collections WHERE name = ?').run(name)
       prepare('DELETE FROM removed WHERE collection = ?').run(name)
-      if (checkpoint !== undefined) prepare('DELETE FROM checkpoints WHERE name = ?').run(checkpoint)
+      if (checkpoint !== undefined) {
+        prepare('DELETE FROM checkpoints WHERE name = ? OR (name >= ? AND name < ?)').run(
+          checkpoint,
+          `${checkpoint}/`,
+          `${checkpoint}/${LAST}`,
+        )
+      }
     })
   } finally {
     catalogue.invalidate()
   }
 }
 
-function getOne(prepare: Prepare, { table }: Collection, id: string): StoredDocument | null {
-  const row = prepare(`SELECT id, position, doc FROM ${table} WHERE id = ?`).get(id) as unknown as StoredRow | undefined
-  return row ? storedOf(row) : null
+function getMany(
+  prepare: Prepare,
+  { table }: Collection,
+  ids: readonly string[],
+  now?: number,
+): readonly StoredDocument[] {
+  const those = 'id IN (SELECT value FROM json_each(?))'
+  const rows =
+    now === undefined
+      ? prepare(`SELECT ${ROW} FROM ${table} WHERE ${those}`).all(JSON.stringify(ids))
+      : prepare(`SELECT ${ROW} FROM ${table} WHERE ${those} AND ${ALIVE_SQL}`).all(JSON.stringify(ids), now)
+  return rowsOf<StoredRow>(rows).map(storedOf)
 }
 
-function getMany(prepare: Prepare, { table }: Collection, ids: readonly string[]): readonly StoredDocument[] {
-  const statement = prepare(`SELECT id, position, doc FROM ${table} WHERE id IN (SELECT value FROM json_each(?))`)
-  return rowsOf<StoredRow>(statement.all(JSON.stringify(ids))).map(storedOf)
+/** Deletes the documents and the guards of a collection that have expired. */
+function deleteExpired(prepare: Prepare, { name, table }: Collection, now: number): number {
+  const documents = prepare(`DELETE FROM ${table} WHERE expires_at <= ?`).run(now)
+  const guards = prepare('DELETE FROM removed WHERE collection = ? AND expires_at <= ?').run(name, now)
+  return Number(documents.changes) + Number(guards.changes)
 }
 
 /** Finds the keys of a page first: sorting and skipping then move no documents, and cached documents are not read. */
@@ -135,17 +171,17 @@ function find(
   prepare: Prepare,
   cache: DocumentCache,
   collection: Collection,
-  { filter, sort, skip = 0, limit }: Page,
+  { filter, now, sort, skip = 0, limit }: Page,
 ): readonly StoredDocument[] {
   const { table } = collection
-  const { sql, values } = whereOf(collection, filter)
+  const { sql, values } = aliveWhereOf(collection, filter, now)
   const order = orderByTerms(collection, sort)
   const behind = `FROM ${table} WHERE ${sql} ORDER BY ${order} LIMIT ? OFFSET ?`
   if (limit === undefined || limit > MAX_CACHED_PAGE) {
     const page =
       limit === undefined
-        ? `SELECT id, position, doc ${behind}`
-        : `SELECT id, position, doc FROM ${table} WHERE rowid IN (SELECT rowid ${behind}) ORDER BY ${order}`
+        ? `SELECT ${ROW} ${behind}`
+        : `SELECT ${ROW} FROM ${table} WHERE rowid IN (SELECT rowid ${behind}) ORDER BY ${order}`
     return rowsOf<StoredRow>(prepare(page).all(...values, limit ?? -1, skip)).map(storedOf)
   }
   const keys = rowsOf<[string, number]>(prepare(`SELECT id, position ${behind}`).all(...values, limit, skip))
@@ -162,15 +198,52 @@ function pluck(
   prepare: Prepare,
   collection: Collection,
   path: string,
-  { filter, sort, skip = 0, limit = -1 }: Page,
+  { filter, now, sort, skip = 0, limit = -1 }: Page,
 ): readonly Scalar[] {
-  const { sql, values } = whereOf(collection, filter)
+  const { sql, values } = aliveWhereOf(collection, filter, now)
   const page = `SELECT ${expressionOf(collection, path)} FROM ${collection.table} WHERE ${sql} ORDER BY ${orderByTerms(collection, sort)} LIMIT ? OFFSET ?`
   return rowsOf<[SQLOutputValue]>(prepare(page).all(...values, limit, skip)).map(([value]) => decode(value))
 }
 
-function count(prepare: Prepare, collection: Collection, filter: Filter): number {
-  const { sql, values } = whereOf(collection, filter)
+/**
+ * Reads several values of each document of a page. Where all have columns, the documents are not read; otherwise one is
+ * parsed for all of its values, which takes less than the functions of SQL for each.
+ */
+function select(
+  prepare: Prepare,
+  collection: Collection,
+  paths: readonly string[],
+  { filter, now, sort, skip = 0, limit = -1 }: Page,
+): Awaited<ReturnType<ReadStore['select']>> {
+  const { sql, values } = aliveWhereOf(collection, filter, now)
+  const columns = paths.map((path) => columnOf(collection, path))
+  const isWhole = columns.every((column) => column !== undefined)
+  const selected = [...columns.map((column) => column ?? 'NULL'), ...(isWhole ? [] : ['doc'])].join(', ')
+  const page = `SELECT ${selected} FROM ${collection.table} WHERE ${sql} ORDER BY ${orderByTerms(collection, sort)} LIMIT ? OFFSET ?`
+  const rows = rowsOf<SQLOutputValue[]>(prepare(page).all(...values, limit, skip))
+  if (isWhole) return rows.map(decodeRow)
+  const steps = paths.map((path, index) => (columns[index] === undefined ? path.split('.') : null))
+  return rows.map((row) => {
+    const doc: Doc = JSON.parse(String(row.pop()))
+    return row.map((value, index) => {
+      const keys = steps[index]
+      return keys ? scalarOrNone(valueAt(doc, keys)) : decodeOrNone(value)
+    })
+  })
+}
+
+/** Decodes the values of a row in their place: most are scalars already, and there are very many of them. */
+function decodeRow(row: SQLOutputValue[]): (Scalar | undefined)[] {
+  const decoded: (SQLOutputValue | Scalar | undefined)[] = row
+  for (let index = 0; index < row.length; index++) {
+    const value = row[index] ?? null
+    if (typeof value === 'object' && value !== null) decoded[index] = decodeOrNone(value)
+  }
+  return decoded as (Scalar | undefined)[]
+}
+
+function count(prepare: Prepare, collection: Collection, filter: Filter, now?: number): number {
+  const { sql, values } = aliveWhereOf(collection, filter, now)
   const [row] = rowsOf<[number]>(prepare(`SELECT count(*) FROM ${collection.table} WHERE ${sql}`).all(...values))
   return row?.[0] ?? 0
 }
@@ -178,11 +251,11 @@ function count(prepare: Prepare, collection: Collection, filter: Filter): number
 function sum(
   prepare: Prepare,
   collection: Collection,
-  filter: Filter,
+  { filter, now }: Pick<Page, 'filter' | 'now'>,
   groupBy: readonly string[],
   fields: readonly string[],
 ): Awaited<ReturnType<ReadStore['sum']>> {
-  const { sql, values } = whereOf(collection, filter)
+  const { sql, values } = aliveWhereOf(collection, filter, now)
   // The sign keeps SQLite from choosing an index in the order of the groups over one that serves the filter.
   const keys = groupBy.map((path) => `+${expressionOf(collection, path)}`)
   // Only numbers are summed: they sort before the empty text; text, lists and booleans do not.
@@ -202,14 +275,19 @@ function sum(
 }
 
 function checkpointsOf(prepare: Prepare, where: string, ...values: string[]): Readonly<Record<string, Checkpoint>> {
-  const rows = prepare(`SELECT name, position, at FROM checkpoints ${where}`).all(...values)
+  const rows = prepare(`SELECT name, position, at, epoch FROM checkpoints ${where}`).all(...values)
   return Object.fromEntries(
-    rowsOf<[string, number, string | null]>(rows).map(([name, position, at]) => [name, { position, at }]),
+    rowsOf<[string, number, string | null, number]>(rows).map(([name, position, at, epoch]) => [
+      name,
+      epoch === 0 ? { position, at } : { position, at, epoch },
+    ]),
   )
 }
 
-function storedOf([id, position, doc]: StoredRow): StoredDocument {
-  return { id, position, doc: JSON.parse(doc) }
+function storedOf([id, position, workspace, json]: StoredRow): StoredDocument {
+  const doc = JSON.parse(json)
+  if (workspace !== '') doc.workspaceId = workspace
+  return { id, position, doc }
 }
 
 function registerMatchesFunction(db: DatabaseSync): void {

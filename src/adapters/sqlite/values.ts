@@ -28,6 +28,18 @@ export function decode(value: SQLOutputValue): Scalar {
   return typeof value === 'bigint' ? Number(value) : value
 }
 
+/** Scalar of a column value; undefined for lists and objects. */
+export function decodeOrNone(value: SQLOutputValue): Scalar | undefined {
+  if (value instanceof Uint8Array) return value[0] === TRUE[0] ? true : value[0] === FALSE[0] ? false : undefined
+  return typeof value === 'bigint' ? Number(value) : value
+}
+
+/** A value as a scalar: null for a missing one, undefined for lists and objects. */
+export function scalarOrNone(value: unknown): Scalar | undefined {
+  if (value === null || value === undefined) return null
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : undefined
+}
+
 /** Value at a path of a document; undefined when the path does not exist. */
 export function valueAt(doc: Doc, keys: readonly string[]): unknown {
   let value: unknown = doc

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { Checkpoint, Doc, DocumentWrite, ReadStore } from '../../ports/read-store.ts'
+import { type Checkpoint, type Doc, type DocumentWrite, type ReadStore, workspaceOf } from '../../ports/read-store.ts'
 import { type Catalogue, type Collection, saveCollection } from './collections.ts'
 import { rollback } from './database.ts'
 import { type Prepare, rowsOf } from './statements.ts'
@@ -15,7 +15,8 @@ export interface Commit {
 
 /**
  * Creates the function that commits batches: documents, guards of removed documents and checkpoints, all batches in one
- * transaction. It returns for each batch whether it was written: false when its checkpoint is not at `expected`.
+ * transaction. It returns for each batch whether it was written: false when its checkpoint is not at `expected`, or has a
+ * later epoch.
  */
 export function createCommitter(
   db: DatabaseSync,
@@ -23,9 +24,9 @@ export function createCommitter(
   catalogue: Catalogue,
 ): (commits: readonly Commit[]) => readonly boolean[] {
   const commit = ({ writes, move: { name, expected, next } }: Commit): boolean => {
-    if (positionOf(prepare, name) !== expected) return false
-    if (expected !== null) prepare('DELETE FROM removed WHERE checkpoint = ? AND position <= ?').run(name, expected)
-    writeAll(prepare, catalogue, writes, name)
+    const current = checkpointOf(prepare, name)
+    if (current.position !== expected || current.epoch > (next.epoch ?? 0)) return false
+    writeAll(prepare, catalogue, writes)
     moveCheckpoint(prepare, name, next)
     return true
   }
@@ -43,39 +44,36 @@ export function createCommitter(
   }
 }
 
-function positionOf(prepare: Prepare, name: string): number | null {
-  const [row] = rowsOf<[number]>(prepare('SELECT position FROM checkpoints WHERE name = ?').all(name))
-  return row?.[0] ?? null
+/** Position and epoch of a checkpoint; null and 0 where there is none. */
+function checkpointOf(prepare: Prepare, name: string): { readonly position: number | null; readonly epoch: number } {
+  const [row] = rowsOf<[number, number]>(prepare('SELECT position, epoch FROM checkpoints WHERE name = ?').all(name))
+  return { position: row?.[0] ?? null, epoch: row?.[1] ?? 0 }
 }
 
-function moveCheckpoint(prepare: Prepare, name: string, { position, at }: Checkpoint): void {
-  prepare('INSERT OR REPLACE INTO checkpoints (name, position, at) VALUES (?, ?, ?)').run(name, position, at)
+function moveCheckpoint(prepare: Prepare, name: string, { position, at, epoch = 0 }: Checkpoint): void {
+  const replace = prepare('INSERT OR REPLACE INTO checkpoints (name, position, at, epoch) VALUES (?, ?, ?, ?)')
+  replace.run(name, position, at, epoch)
 }
 
-function writeAll(prepare: Prepare, catalogue: Catalogue, writes: readonly DocumentWrite[], checkpoint: string): void {
+function writeAll(prepare: Prepare, catalogue: Catalogue, writes: readonly DocumentWrite[]): void {
   const writers = new Map<string, (write: DocumentWrite) => void>()
   for (const write of writes) {
     let writer = writers.get(write.collection)
     if (!writer) {
       const collection = catalogue.get(write.collection)
       if (!collection) throw new Error(`The collection ${write.collection} does not exist.`)
-      writer = writerOf(prepare, catalogue, collection, checkpoint)
+      writer = writerOf(prepare, catalogue, collection)
       writers.set(write.collection, writer)
     }
     writer(write)
   }
 }
 
-function writerOf(
-  prepare: Prepare,
-  catalogue: Catalogue,
-  collection: Collection,
-  checkpoint: string,
-): (write: DocumentWrite) => void {
-  const { name, table } = collection
+function writerOf(prepare: Prepare, catalogue: Catalogue, collection: Collection): (write: DocumentWrite) => void {
+  const { table } = collection
   const put = prepare(upsertSql(collection))
   const fields = fieldsOf(collection)
-  const guards = guardsOf(prepare, name)
+  const guards = guardsOf(prepare, collection)
   const lists = new Set(collection.lists)
 
   const valuesOf = (doc: Doc, values: SQLInputValue[]): void => {
@@ -89,30 +87,19 @@ function writerOf(
       }
     }
   }
-  const remove = (id: string, position: number): void => {
-    prepare(`DELETE FROM ${table} WHERE id = ? AND position < ?`).run(id, position)
-    if (prepare(`SELECT 1 FROM ${table} WHERE id = ?`).get(id)) return
-    prepare('INSERT OR REPLACE INTO removed (collection, id, position, checkpoint) VALUES (?, ?, ?, ?)').run(
-      name,
-      id,
-      position,
-      checkpoint,
-    )
-    guards.set(id, position)
-  }
-  return ({ id, doc, position }) => {
-    if (guards.size > 0) {
-      const guard = guards.get(id)
-      if (guard !== undefined && guard >= position) return
-      if (guard !== undefined && doc) {
-        prepare('DELETE FROM removed WHERE collection = ? AND id = ?').run(name, id)
-        guards.delete(id)
-      }
+  return (write) => {
+    const { id, doc, position } = write
+    if (guards.refuses(id, position)) return
+    if (!doc) {
+      prepare(`DELETE FROM ${table} WHERE id = ? AND position < ?`).run(id, position)
+      if (!prepare(`SELECT 1 FROM ${table} WHERE id = ?`).get(id)) guards.add(id, position, write.expiresAt)
+      return
     }
-    if (!doc) return remove(id, position)
-    const values: SQLInputValue[] = [id, position]
+    const workspace = workspaceOf(doc)
+    const values: SQLInputValue[] = [id, position, workspace, write.expiresAt ?? null]
     valuesOf(doc, values)
-    values.push(JSON.stringify(doc))
+    // Undefined is left out of the text.
+    values.push(JSON.stringify(workspace === '' ? doc : { ...doc, workspaceId: undefined }))
     put.run(...values)
   }
 }
@@ -124,14 +111,23 @@ function fieldsOf({ columns }: Collection) {
   })
 }
 
-function guardsOf(prepare: Prepare, collection: string): Map<string, number> {
-  return new Map(
-    rowsOf<[string, number]>(prepare('SELECT id, position FROM removed WHERE collection = ?').all(collection)),
-  )
+/** The guards of a collection's removed documents. Most collections have none, and are asked once in a batch. */
+function guardsOf(prepare: Prepare, { name }: Collection) {
+  let some = prepare('SELECT 1 FROM removed WHERE collection = ? LIMIT 1').get(name) !== undefined
+  const find = prepare('SELECT 1 FROM removed WHERE collection = ? AND id = ? AND position >= ?')
+  const put = prepare('INSERT OR REPLACE INTO removed (collection, id, position, expires_at) VALUES (?, ?, ?, ?)')
+  return {
+    /** Whether a document was removed at the position or later. */
+    refuses: (id: string, position: number): boolean => some && find.get(name, id, position) !== undefined,
+    add(id: string, position: number, expiresAt: number): void {
+      some = true
+      put.run(name, id, position, expiresAt)
+    },
+  }
 }
 
 function upsertSql({ table, columns }: Collection): string {
-  const names = ['id', 'position', ...columns.values(), 'doc']
+  const names = ['id', 'position', 'workspace', 'expires_at', ...columns.values(), 'doc']
   const changes = names.slice(1).map((name) => `${name} = excluded.${name}`)
   return `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})
     ON CONFLICT (id) DO UPDATE SET ${changes.join(', ')} WHERE excluded.position > position`

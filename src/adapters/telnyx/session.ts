@@ -166,7 +166,7 @@ function attemptOf(step: string): number | null {
   return attempt === undefined ? null : Number(attempt)
 }
 
-/** A call's session at Telnyx, stream `telnyx-<session id>`. Any process can continue the call from this state. */
+/** A call's session at Telnyx, stream `telnyx-<pp>-<session id>`. Any process can continue the call from this state. */
 export const session = defineEntity({
   name: 'telnyx',
   version: 2,

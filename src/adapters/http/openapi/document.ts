@@ -102,7 +102,7 @@ function documentOf(
     components: {
       securitySchemes,
       ...usedComponents(paths, {
-        schemas: schemas.components,
+        schemas: { ...schemas.components, ...responses.schemas },
         responses: responses.components,
         headers: headerComponents,
         parameters: { ...headerParameters, ...parameters.components },

@@ -29,6 +29,7 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   'change-campaign': { bufferSeconds: 60 },
   'set-campaign-status-by-console': { status: 'live' },
   'set-campaign-status-by-key': { status: 'paused', note: 'Storm' },
+  'skip-parked-event': { note: 'The number was released before its order completed.' },
   'restrict-campaign': { note: 'Complaints of callers' },
   'unrestrict-campaign': { note: 'Checked' },
   'set-route': { priority: 10 },

@@ -56,6 +56,9 @@ const sendsPosition = ({ surface }: ApiRoute, status: number) => (isAnonymous(su
 const canReplay = ({ write, rejects }: ApiRoute, status: number) =>
   write && (status < 400 || rejects.some((refused) => wireOf(refused).status === status))
 
+/** Whether a response may come from what reads the query: the checks before it answer these, and no route does. */
+const readsQuery = (_route: ApiRoute, status: number) => ![401, 413, 415].includes(status)
+
 /** Whether the route declares the header for its successful responses. */
 const declaredBy = (name: string) => (route: ApiRoute, status: number) =>
   status < 400 && (route.responseHeaders ?? []).includes(name)
@@ -78,7 +81,7 @@ const responseHeaders: Readonly<
   [headerNames.ignoredParameters]: {
     description: 'Names of the query parameters that the route does not have, percent-encoded.',
     schema: text,
-    on: () => true,
+    on: readsQuery,
   },
   [headerNames.idempotentReplay]: {
     description: 'This is the response to an earlier request with the same `Idempotency-Key`.',

@@ -128,5 +128,8 @@ export const operationTexts: Readonly<Record<string, string>> = {
   'request-password-reset': 'The token is handed over by the staff, and works for an hour.',
   'list-projections': 'How far each is, and what halted it.',
   'rebuild-projection': 'Reads go on over the active one until the new one has caught up.',
+  'list-parked-streams': 'A reaction failed again and again on an event of each; later events of the stream wait.',
+  'retry-parked-stream': 'Logged, and done by a worker within a second: the event that failed, then those behind it.',
+  'skip-parked-event': 'Logged, and done by a worker within a second: what follows from the event is left undone.',
   'take-telnyx-webhook': 'Answered once it is durable. The body is read after its signature is verified.',
 }

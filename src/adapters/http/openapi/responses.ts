@@ -35,34 +35,56 @@ function sentenceOf({ status, code, message }: WireRefusal): string {
   return general?.status === status ? general.message : message
 }
 
+/** `Error`, narrowed to the codes of some refusals. */
+function errorSchemaOf(rows: readonly WireRefusal[]) {
+  const code = { enum: rows.map((row) => row.code) }
+  return { allOf: [errorReference, { properties: { error: { properties: { code } } } }] }
+}
+
+type SchemaOf = (rows: readonly WireRefusal[]) => object
+
 /** An error response for the codes of some refusals. */
-function errorResponse(route: ApiRoute, status: number, rows: readonly WireRefusal[]) {
-  const codes = rows.map(({ code }) => code)
-  const narrowed = { properties: { error: { properties: { code: { enum: codes } } } } }
+function errorResponse(route: ApiRoute, status: number, rows: readonly WireRefusal[], schemaOf: SchemaOf) {
   return {
     description: rows.map((row) => `\`${row.code}\`: ${sentenceOf(row)}`).join('\n\n'),
     headers: headerReferencesOf(route, status),
-    content: {
-      'application/json': {
-        schema: { allOf: [errorReference, narrowed] },
-      },
-    },
+    content: { 'application/json': { schema: schemaOf(rows) } },
   }
 }
 
-/** `409c.ac`: the status, and the initials of its codes. */
-const errorName = (route: ApiRoute, status: string, rows: readonly WireRefusal[]) =>
-  [status + rows.map(({ code }) => initials(code)).join('.'), ...headerVariantOf(route, Number(status))].join('-')
+/** `c.ac`: the initials of codes. */
+const codesName = (rows: readonly WireRefusal[]) => rows.map(({ code }) => initials(code)).join('.')
 
-/** Responses of a route by status, each with a name that routes with an equal response share. */
-function namedResponsesOf(route: ApiRoute, schemas: RouteSchemas) {
-  const byStatus = Object.groupBy(refusalsOf(route), ({ status }) => status)
-  const errors = Object.entries(byStatus)
+/** `409c.ac-w`: the status, the codes and the variant of the headers. */
+const errorName = (route: ApiRoute, status: string, rows: readonly WireRefusal[]) =>
+  [status + codesName(rows), ...headerVariantOf(route, Number(status))].join('-')
+
+/** The refusals of a route by status, one for each code; without those that the route describes itself. */
+function errorsOf(route: ApiRoute) {
+  return Object.entries(Object.groupBy(refusalsOf(route), ({ status }) => status))
     .filter(([status]) => !(Number(status) in route.responses))
     .map(([status, all = []]) => {
       const rows = [...new Map(all.map((row) => [row.code, row])).values()].toSorted(byCode)
-      return { status, name: errorName(route, status, rows), response: errorResponse(route, Number(status), rows) }
+      return { status, name: errorName(route, status, rows), rows }
     })
+}
+
+/** `Error`, narrowed to some codes: a component where several responses have the same ones. */
+function errorSchemasOf(routes: readonly ApiRoute[]) {
+  const responses = new Map(routes.flatMap(errorsOf).map((response) => [response.name, response]))
+  return shareEqual(
+    'schemas',
+    [...responses.values()].map(({ rows }) => [`Error.${codesName(rows)}`, errorSchemaOf(rows)]),
+  )
+}
+
+/** Responses of a route by status, each with a name that routes with an equal response share. */
+function namedResponsesOf(route: ApiRoute, schemas: RouteSchemas, schemaOf: SchemaOf) {
+  const errors = errorsOf(route).map(({ status, name, rows }) => ({
+    status,
+    name,
+    response: errorResponse(route, Number(status), rows, schemaOf),
+  }))
   const successes = Object.keys(route.responses).map((status) => {
     const name = `${status}.${schemas.responseNameOf(route, status) ?? route.name}`
     return { status, name, response: successResponse(route, status, schemas) }
@@ -73,18 +95,23 @@ function namedResponsesOf(route: ApiRoute, schemas: RouteSchemas) {
 /** The responses of all operations. */
 export interface Responses {
   readonly components: Readonly<Record<string, object>>
+  /** Schemas that the responses refer to beside those of the routes. */
+  readonly schemas: Readonly<Record<string, object>>
   readonly of: (route: ApiRoute) => Readonly<Record<string, object>>
 }
 
 /** Makes the responses of routes: those that several have are components. */
 export function responsesOf(routes: readonly ApiRoute[], schemas: RouteSchemas): Responses {
-  const named = new Map(routes.map((route) => [route, namedResponsesOf(route, schemas)]))
+  const errors = errorSchemasOf(routes)
+  const schemaOf: SchemaOf = (rows) => errors.referenceTo(errorSchemaOf(rows))
+  const named = new Map(routes.map((route) => [route, namedResponsesOf(route, schemas, schemaOf)]))
   const { components, referenceTo } = shareEqual(
     'responses',
     [...named.values()].flat().map(({ name, response }) => [name, response]),
   )
   return {
     components,
+    schemas: errors.components,
     of: (route) =>
       Object.fromEntries((named.get(route) ?? []).map(({ status, response }) => [status, referenceTo(response)])),
   }

@@ -28,18 +28,29 @@ function isWorthNaming(name: string, text: string): boolean {
   )
 }
 
-/** The fields to name, by their name and their schema: the most frequent schema of each name that is free. */
+/** Whether null is a value of a schema. */
+function isNullable(text: string): boolean {
+  const { type, anyOf } = JSON.parse(text)
+  return [type, anyOf].flat().some((option) => option === 'null' || option?.type === 'null')
+}
+
+/** Names for a field's schema, best first: `DailyCap`, or `NullableDailyCap` where a more frequent schema has that name. */
+const componentNames = (name: string, text: string) =>
+  [pascalCase(name), ...(isNullable(text) ? [`Nullable${pascalCase(name)}`] : [])].filter((component) =>
+    isWorthNaming(component, text),
+  )
+
+/** The fields to name, by their name and their schema: the most frequent schemas of each name, as long as names are free. */
 function namesOf(schemas: NamedSchemas): ReadonlyMap<string, string> {
   const uses = Object.groupBy(usesIn(schemas), ([name, text]) => `${name} ${text}`)
   const frequent = Object.values(uses)
     .flatMap((same = []) => (same[0] && same.length >= SHARED_BY ? [{ use: same[0], count: same.length }] : []))
-    .filter(({ use: [name, text] }) => isWorthNaming(name, text))
     .toSorted((one, other) => other.count - one.count)
   const names = new Map<string, string>()
   const taken = new Set(Object.keys(schemas))
   for (const { use } of frequent) {
-    const component = pascalCase(use[0])
-    if (taken.has(component)) continue
+    const component = componentNames(...use).find((name) => !taken.has(name))
+    if (component === undefined) continue
     taken.add(component)
     names.set(use.join(' '), component)
   }

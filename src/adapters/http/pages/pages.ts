@@ -39,6 +39,9 @@ const referencePolicy = {
   },
 }
 
+/** The pages read no query parameters. */
+const config = { parameters: [] }
+
 /** What programs read at `/`. */
 const links = ({ title, version }: PageOptions) => ({
   name: title,
@@ -76,13 +79,13 @@ export async function registerPages(server: FastifyInstance, options: PageOption
   const style = readFileSync(join(import.meta.dirname, 'style.css'), 'utf8')
   await server.register(async (pages) => {
     await pages.register(helmet, { contentSecurityPolicy: pagePolicy, crossOriginResourcePolicy: false })
-    pages.get('/', async (request, reply) => {
+    pages.get('/', { config }, async (request, reply) => {
       reply.header('vary', 'accept')
       return (prefersHtml(request.headers.accept) ? sendHome : sendLinks)(request, reply)
     })
-    for (const path of ['/docs', '/docs/']) pages.get(path, sendGuide)
+    for (const path of ['/docs', '/docs/']) pages.get(path, { config }, sendGuide)
     for (const path of ['/docs/reference', '/docs/reference/'])
-      pages.get(path, { helmet: { contentSecurityPolicy: referencePolicy } }, sendReference)
+      pages.get(path, { config, helmet: { contentSecurityPolicy: referencePolicy } }, sendReference)
     pages.get(
       STYLE_PATH,
 

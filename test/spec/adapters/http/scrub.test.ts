@@ -65,6 +65,17 @@ describe('a log line loses', () => {
     expect(scrub(scrubbed)).toBe(scrubbed)
   })
 
+  it.each(['caller', 'phone', 'Number', 'from', 'to', 'ani', 'dnis', 'destinationE164', 'msisdn'])(
+    'a phone number in the field %s, where JSON has it as a number, and stays JSON',
+    (name) => {
+      const line = (number: string | number, depth: number) =>
+        `{"level":30,"note":${json(JSON.stringify({ a: 1, [name]: number, b: 2 }), depth)}}`
+      for (const depth of [0, 1, 2])
+        for (const number of [3_125_550_123, 442_071_838_750])
+          expect(scrub(line(number, depth))).toBe(line(`•••${String(number).slice(-4)}`, depth))
+    },
+  )
+
   it.each(['password', 'currentPassword', 'client_secret', 'x-api-key', 'sessionToken', 'Authorization', 'set-cookie'])(
     'the field %s of JSON text, and of JSON text within it',
     (name) => {
