@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { DecisionContext } from '../../kernel/command.ts'
 import { cap, id, instant, wholeNumber } from '../../kernel/wire.ts'
 import { nameSchema, sha256 } from '../shared/fields.ts'
-import { previousPrefix, storedKey, withNullBefore } from '../shared/issued-secret.ts'
+import { previousPrefix, storedKey } from '../shared/issued-secret.ts'
 import { API_KEY, NAME } from '../shared/limits.ts'
 import { applyPatch } from '../shared/patch.ts'
 import { createRecordUpdate, type SliceOf } from '../shared/slice.ts'
@@ -76,8 +76,6 @@ export const apiKeyEvents = {
   }),
   ApiKeyRevoked: z.object({ apiKeyId: id, name: z.string(), hashes }),
 }
-
-export const apiKeyUpcasts = { ApiKeyRotated: [withNullBefore] }
 
 export interface ApiKeys {
   readonly apiKeys: PersistentMap<string, ApiKey>

@@ -13,7 +13,7 @@ export const platformEvents = {
   PlatformKeyCreated: z.object({ apiKey }),
 }
 
-/** What belongs to no workspace: the one stream `platform-all`. No rule reads its state. */
+/** What belongs to no workspace: the one stream `platform-5e-all`. No rule reads its state. */
 export const platform = defineEntity({
   name: 'platform',
   version: 1,

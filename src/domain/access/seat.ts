@@ -1,6 +1,5 @@
 import type { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
-import type { Upcast } from '../../kernel/entity.ts'
 import type { Actor } from '../../kernel/event.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
@@ -24,10 +23,6 @@ export const seatEvents = {
   SeatRoleChanged: z.object({ workspaceId: id, userId: id, name: z.string(), from: role, to: role }),
   SeatRemoved: z.object({ workspaceId: id, userId: id, name: z.string(), role }),
 }
-
-/** Upcast: early seat events are in the user's own stream and have neither e-mail address nor name. */
-const withEmptyPerson: Upcast = (data) => ({ ...z.looseObject({}).parse(data), email: '', name: '' })
-export const seatUpcasts = { SeatGranted: [withEmptyPerson] }
 
 export interface Seats {
   /** Seats by user. */

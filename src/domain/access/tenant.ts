@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { Upcast } from '../../kernel/entity.ts'
 import { id, instant } from '../../kernel/wire.ts'
 import { nameSchema, timezone } from '../shared/fields.ts'
 import { NAME } from '../shared/limits.ts'
@@ -36,18 +35,6 @@ export const tenantEvents = {
   SubscriptionChanged: z.object({ name: z.string(), from: subscriptionStatus, to: subscriptionStatus }),
   PlanChanged: z.object({ name: z.string(), from: planId, to: planId }),
   WorkspaceChanged: z.object({ name: z.string(), before: workspaceChanges, after: workspaceChanges }),
-}
-
-/** Upcasts: early events have no workspace name. */
-const withEmptyName: Upcast = (data) => ({ name: '', ...z.looseObject({}).parse(data) })
-const withNewName: Upcast = (data) => {
-  const { after } = z.looseObject({ after: workspaceChanges }).parse(data)
-  return { ...z.looseObject({}).parse(data), name: after.name ?? '' }
-}
-export const tenantUpcasts = {
-  SubscriptionChanged: [withEmptyName],
-  PlanChanged: [withEmptyName],
-  WorkspaceChanged: [withNewName],
 }
 
 export interface Tenants {

@@ -49,7 +49,7 @@ export interface UserState {
 
 const initial: UserState = { user: null, reset: null, sessions: PersistentMap() }
 
-/** A user, stream `user-<userId>`. */
+/** A user, stream `user-<pp>-<userId>`. */
 export const user = defineEntity({
   name: 'user',
   version: 3,

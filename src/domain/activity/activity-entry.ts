@@ -25,6 +25,7 @@ export const activityKinds = [
   'wallet',
   'webhook',
   'export',
+  'parked_stream',
 ] as const
 export const activityKind = z.enum(activityKinds)
 export type ActivityKind = z.infer<typeof activityKind>

@@ -17,6 +17,20 @@ const workspace = (event: { readonly stream: string }, name: string): AuditedRec
   name,
 })
 
+const parkedStream = ({
+  parkedId,
+  reaction,
+  type,
+}: {
+  parkedId: string
+  reaction: string
+  type: string
+}): AuditedRecord => ({
+  kind: 'parked_stream',
+  id: parkedId,
+  name: `of ${reaction} at ${type}`,
+})
+
 const EXPORTED = {
   activity: { name: 'the activity log', severity: 'medium' },
   wallet: { name: 'the wallet', severity: 'medium' },
@@ -30,7 +44,7 @@ type AccessEvents = typeof tenantEvents &
   typeof apiKeyEvents &
   typeof activityEvents
 
-/** Entries of workspaces, seats, API keys and exports. */
+/** Entries of workspaces, seats, API keys, exports and parked streams. */
 export const accessAudit: AuditFormatters<AccessEvents> = {
   WorkspaceCreated: (event) =>
     created(workspace(event, event.data.workspace.name), 'created', 'high', event.data.workspace),
@@ -107,5 +121,16 @@ export const accessAudit: AuditFormatters<AccessEvents> = {
       EXPORTED[kind].severity,
       'was started.',
       changesBetween(null, { filters, rows }),
+    ),
+
+  ParkedStreamRetried: ({ data }) => auditEntry(parkedStream(data), 'retried', 'medium', 'was tried again.'),
+  // What follows from the event is left undone for good.
+  ParkedEventSkipped: ({ data }) =>
+    auditEntry(
+      parkedStream(data),
+      'skipped',
+      'high',
+      `was passed over: ${data.note}`,
+      changesBetween(null, { note: data.note }),
     ),
 }

@@ -39,6 +39,7 @@ const KIND_LABELS: Readonly<Record<ActivityKind, string>> = {
   wallet: 'Wallet entry',
   webhook: 'Webhook',
   export: 'Export of',
+  parked_stream: 'Parked stream',
 }
 
 /** Statuses that end a record or take it out of use: their change has high severity. */

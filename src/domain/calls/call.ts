@@ -5,7 +5,6 @@ import { cents, id, instant } from '../../kernel/wire.ts'
 import { bookedFor } from '../routing/counted-call.ts'
 import {
   type Arrival,
-  addNumberPool,
   arrival,
   type Claim,
   claim,
@@ -152,9 +151,9 @@ const pickBooks = ({ converted, source, reason, revenueCents, payoutCents }: Boo
 /** One call's life: `call-<id>`. Its state is null before the arrival. */
 export const call = defineEntity<CallState | null, typeof callEvents>({
   name: 'call',
+  partitionedBy: 'workspace',
   version: 3,
   events: callEvents,
-  upcasts: { CallArrived: [addNumberPool] },
   initial: null,
   evolve: {
     CallArrived: (_state, { data: { arrival, terms }, meta }) => ({

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { matchEvent, type RecordedEvent } from '../../kernel/event.ts'
+import { definePrecondition } from '../../kernel/precondition.ts'
 import { type Refusal, refuse } from '../../kernel/refusal.ts'
 import { id } from '../../kernel/wire.ts'
 import { nullableText } from '../shared/fields.ts'
@@ -10,6 +11,7 @@ import { refuseArchived, refuseNotFound } from '../shared/refusals.ts'
 import { laneId } from '../supply/lane.ts'
 import {
   type Attribution,
+  attribution,
   attributionOf,
   NO_ATTRIBUTION,
   type Numbers,
@@ -32,18 +34,20 @@ export const numberChanges = z.object({
   label: nullableText(NUMBER.label).optional(),
 })
 
-/** A precondition: refuses when a number's attribution differs from `then`. A missing number is left to the rules. */
-export function requireAttribution(numberId: string, then: Attribution) {
-  return ({ numbers }: Numbers) => {
+/** A precondition: refuses when a number's attribution differs from `expected`. A missing number is left to the rules. */
+export const requireAttribution = definePrecondition({
+  name: 'attribution',
+  input: z.object({ numberId: id, expected: attribution }),
+  check({ numberId, expected }, { numbers }: Numbers) {
     const number = numbers.get(numberId)
-    if (!number || isDeepStrictEqual(attributionOf(number), attributionOf(then))) return null
+    if (!number || isDeepStrictEqual(attributionOf(number), expected)) return null
     return refuse(
       'conflict',
       attributionOf(number),
       'The number was assigned elsewhere in the meantime. Read it and try again.',
     )
-  }
-}
+  },
+})
 
 /** Whether a request contains any field of the attribution. */
 export function hasAttributionInput({ campaignId, publisherId, poolId }: AttributionInput): boolean {

@@ -1,5 +1,7 @@
 import type { Map as PersistentMap } from 'immutable'
+import { z } from 'zod'
 import { matchEvent, type RecordedEvent } from '../../kernel/event.ts'
+import { definePrecondition } from '../../kernel/precondition.ts'
 import { refuse } from '../../kernel/refusal.ts'
 import type { apiKeyEvents } from '../access/api-key.ts'
 import type { invitationEvents } from '../access/invitation.ts'
@@ -132,13 +134,15 @@ export interface Revisions {
 }
 
 /** A precondition (`If-Match`): refuses when the record has none of these entity tags; `*` matches any existing record. */
-export function requireRecordAt(id: string, tags: readonly string[]) {
-  return ({ revisions }: Revisions) => {
+export const requireRecordAt = definePrecondition({
+  name: 'record-at',
+  input: z.object({ id: z.string(), tags: z.array(z.string()).readonly() }),
+  check({ id, tags }, { revisions }: Revisions) {
     const revision = revisions.get(id)
     const matches = revision !== undefined && (tags.includes('*') || tags.includes(entityTagOf(revision)))
     return matches ? null : refuse('precondition-failed')
-  }
-}
+  },
+})
 
 /** The strong entity tag of a revision. */
 export function entityTagOf(revision: number): string {

@@ -1,9 +1,9 @@
 import { Map as PersistentMap } from 'immutable'
 import { defineEntity, withEvolveStep } from '../../kernel/entity.ts'
-import { type ApiKeys, apiKeyEvents, apiKeyUpcasts, evolveApiKeys } from '../access/api-key.ts'
+import { type ApiKeys, apiKeyEvents, evolveApiKeys } from '../access/api-key.ts'
 import { evolveInvitations, type Invitations, invitationEvents } from '../access/invitation.ts'
-import { evolveSeats, type Seats, seatEvents, seatUpcasts } from '../access/seat.ts'
-import { evolveTenants, type Tenants, tenantEvents, tenantUpcasts } from '../access/tenant.ts'
+import { evolveSeats, type Seats, seatEvents } from '../access/seat.ts'
+import { evolveTenants, type Tenants, tenantEvents } from '../access/tenant.ts'
 import { type Campaigns, campaignEvents, evolveCampaigns } from '../campaigns/campaign.ts'
 import { evolveRoutes, type Routes, routeEvents } from '../campaigns/route.ts'
 import { evolveVerticals, type Verticals, verticalEvents } from '../campaigns/vertical.ts'
@@ -15,7 +15,7 @@ import { evolveNumbers, type Numbers, numberEvents } from '../supply/number.ts'
 import { evolveOrders, type Orders, orderEvents } from '../supply/number-order.ts'
 import { evolvePools, type Pools, poolEvents } from '../supply/pool.ts'
 import { evolvePublishers, publisherEvents } from '../supply/publisher.ts'
-import { routingKeyEvents, routingKeyUpcasts } from '../supply/routing-key.ts'
+import { routingKeyEvents } from '../supply/routing-key.ts'
 import { changedRecords, type Revisions } from './entity-tags.ts'
 
 /** The configuration of a workspace: everything that routing decides by. */
@@ -91,14 +91,13 @@ const evolve: SliceOf<WorkspaceState, typeof events> = {
   ...evolveVerticals,
 }
 
-/** The configuration of a workspace, stream `workspace-<id>`. */
+/** The configuration of a workspace, stream `workspace-<pp>-<id>`. */
 export const workspace = defineEntity({
   name: 'workspace',
   version: 5,
   longLived: true,
   deduplicatesCommands: true,
   events,
-  upcasts: { ...seatUpcasts, ...tenantUpcasts, ...apiKeyUpcasts, ...routingKeyUpcasts },
   initial,
   evolve: withEvolveStep<WorkspaceState, typeof events>(evolve, (state, event) => ({
     ...state,

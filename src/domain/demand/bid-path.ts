@@ -14,6 +14,7 @@ const PATH_CACHE_MAX = 2_000
 type ParsedPath = { readonly query: JSONPathQuery } | { readonly problem: string }
 
 function compilePath(path: string): ParsedPath {
+  if (!path.startsWith('$')) return { problem: 'Must be a JSONPath (RFC 9535), which begins with $.' }
   try {
     return { query: environment.compile(path) }
   } catch (error) {

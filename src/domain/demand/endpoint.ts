@@ -15,7 +15,7 @@ export const whisper = z.object({
 
 export const sipUri = z
   .string()
-  .max(TARGET.sipUri)
+  .max(TARGET.sipUri, { abort: true })
   .regex(/^sips?:[^\s@]+@[^\s@]+$/i, { error: 'must be a SIP address, for example sip:desk@example.com' })
 
 /** The dial settings of a number or sip target (Document 1, Target `endpoint`; Supplement §5). */
@@ -48,23 +48,25 @@ export const endpoint = endpointSettings.extend({
 export type Endpoint = Readonly<z.infer<typeof endpoint>>
 
 const path = nullableText(RTB.path)
+/** A URL that is too long is not parsed: the time of that grows with its length. */
+const bidderUrl = z
+  .string()
+  .max(RTB.url, { abort: true })
+  .check(z.url({ protocol: /^https?$/ }))
 /** A request header: a token as name, one line of visible characters as value (RFC 9110). */
 const headerName = z
   .string()
-  .max(TEXT.reference)
+  .max(TEXT.reference, { abort: true })
   .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, { error: 'must be a header name: letters, digits and dashes' })
 const headerValue = z
   .string()
-  .max(RTB.header)
+  .max(RTB.header, { abort: true })
   .regex(/^[\t\x20-\x7e\x80-\xff]*$/, { error: 'must be a single line of Latin-1 characters' })
 const bidLimit = cap(CENTS.price).nullable()
 
 /** The bidding settings of an rtb target, in requests and responses (Supplement §5). */
 export const rtb = z.object({
-  bidUrl: z
-    .url({ protocol: /^https?$/ })
-    .max(RTB.url)
-    .nullable(),
+  bidUrl: bidderUrl.nullable(),
   method: z.enum(['GET', 'POST']),
   contentType: z
     .string()
@@ -84,10 +86,7 @@ export const rtb = z.object({
   durationPath: path,
   expiresPath: path,
   rejectPath: path,
-  confirmUrl: z
-    .url({ protocol: /^https?$/ })
-    .max(RTB.url)
-    .nullable(),
+  confirmUrl: bidderUrl.nullable(),
   minBidCents: bidLimit,
   maxBidCents: bidLimit,
   modifierPct: z.number().min(-RTB.modifierPct).max(RTB.modifierPct),

@@ -1,10 +1,11 @@
 import { Map as PersistentMap } from 'immutable'
 import { z } from 'zod'
 import type { DecisionContext, DecisionMemory } from '../../kernel/command.ts'
-import { defineEntity } from '../../kernel/entity.ts'
+import { defineEntity, workspaceIdOf } from '../../kernel/entity.ts'
+import { createWindowedMap, getEntry, type WindowedMap } from '../../kernel/windowed-map.ts'
 import { id, instant } from '../../kernel/wire.ts'
 import { WALLET } from '../shared/limits.ts'
-import { createWindowedMap, getEntry, setEntry, type WindowedMap } from '../shared/windowed-map.ts'
+import { setEntry } from '../shared/windowed-map.ts'
 
 const reference = z.string().min(1).max(WALLET.reference)
 const note = z.string().max(WALLET.note).nullable()
@@ -101,10 +102,10 @@ function withoutReservation(state: WalletState, reference: string): WalletState 
   }
 }
 
-/** A workspace's wallet, stream `wallet-<workspaceId>`; each reference has one entry. */
+/** A workspace's wallet, stream `wallet-<pp>-<workspaceId>`; each reference has one entry. */
 export const wallet = defineEntity({
   name: 'wallet',
-  version: 2,
+  version: 3,
   longLived: true,
   events: walletEvents,
   initial,
@@ -127,13 +128,11 @@ interface RecordedWalletEvent<Data> {
   readonly data: Data
 }
 
-const workspaceOf = (stream: string) => stream.slice(wallet.name.length + 1)
-
-const entryOrigin = ({ stream, revision, meta }: Omit<RecordedWalletEvent<unknown>, 'data'>) => ({
-  workspaceId: workspaceOf(stream),
-  eventId: meta.eventId,
-  revision,
-  at: meta.at,
+const entryOrigin = (event: Omit<RecordedWalletEvent<unknown>, 'data'>) => ({
+  workspaceId: workspaceIdOf(event),
+  eventId: event.meta.eventId,
+  revision: event.revision,
+  at: event.meta.at,
 })
 
 /** The entry of a credit event. */

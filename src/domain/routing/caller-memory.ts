@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { DecisionContext, DecisionMemory, MemoryLookup } from '../../kernel/command.ts'
+import { getEntry } from '../../kernel/windowed-map.ts'
 import { id } from '../../kernel/wire.ts'
-import { getEntry } from '../shared/windowed-map.ts'
 import { callerSighting, isInsideWindow, type LastSeen, laterSighting } from './callers.ts'
 import type { LedgerState } from './ledger.ts'
 

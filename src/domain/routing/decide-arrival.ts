@@ -29,7 +29,6 @@ export interface ArrivalInput {
   readonly caller: string | null
   readonly lastSeen: LastSeen
   readonly seed: number
-  readonly triesBusyOnce: true | undefined
   readonly at: string
 }
 
@@ -97,7 +96,7 @@ function settingsOf(campaign: Campaign | null, at: string): RoutingSettings {
  * "Routing is one decision"). Returns one ledger event, which holds all of it.
  */
 export function decideArrival(arriving: ArrivalInput) {
-  const { workspace, ledger, sender, routingKeyHash, caller, seed, triesBusyOnce, lastSeen, at } = arriving
+  const { workspace, ledger, sender, routingKeyHash, caller, seed, lastSeen, at } = arriving
   const campaign = (sender.campaignId && workspace.campaigns.get(sender.campaignId)) || null
   const arrival = arrivalOf(arriving, campaign)
   const settings = settingsOf(campaign, at)
@@ -107,7 +106,7 @@ export function decideArrival(arriving: ArrivalInput) {
   const seen = admission ? lastSeen(admission) : null
   const gateResult = evaluateGates({ ...arriving, campaign, publisherId, seen })
   const terms = termsFor({ workspace, ledger, campaign, publisherId, caller, callerState, lastSeen, at })
-  const facts = { arrival, terms, inputs: { seed, routingKeyHash, ...(triesBusyOnce && { triesBusyOnce }) } }
+  const facts = { arrival, terms, inputs: { seed, routingKeyHash } }
   if (gateResult.failed || !campaign) {
     const { code = 'campaign_status', reason = 'campaign_not_live', sentence = '' } = gateResult.failed ?? {}
     const gates = { passed: gateResult.passed, failed: code }

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { Upcast } from '../../kernel/entity.ts'
 import { id, instant } from '../../kernel/wire.ts'
 import { campaignSettings } from '../campaigns/campaign.ts'
 import { payout, percent, price } from '../money/money.ts'
@@ -60,13 +59,6 @@ export function laneKeyOf({ laneKeyId }: Pick<Arrival, 'laneKeyId'>): Pick<Arriv
   return laneKeyId === undefined ? {} : { laneKeyId }
 }
 
-const arrived = z.looseObject({ arrival: z.looseObject({}) })
-/** Version 1 of an arrival held no pool. */
-export const addNumberPool: Upcast = (data) => {
-  const { arrival, ...rest } = arrived.parse(data)
-  return { ...rest, arrival: { ...arrival, numberPoolId: null } }
-}
-
 /** The money terms of a call, frozen at its arrival. */
 export const terms = z.object({
   payoutMode: z.enum(['none', 'fixed', 'revshare']),
@@ -122,12 +114,6 @@ export const routingSettings = z.object({
   unrouted: unroutedAction,
 })
 export type RoutingSettings = Readonly<z.infer<typeof routingSettings>>
-
-/**
- * Whether a call tries a target that was busy when the plan was made no second time: so did the calls before that rule,
- * whose decisions are replayed as they were. Left out by calls of today.
- */
-export const triesBusyOnce = z.literal(true).optional()
 
 /** Public reference of a call: `CA-` and its number in ten digits. */
 export function callRef(seq: number): string {

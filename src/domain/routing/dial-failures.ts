@@ -1,6 +1,6 @@
+import { getEntry } from '../../kernel/windowed-map.ts'
 import type { WorkspaceState } from '../configuration/workspace.ts'
 import { TARGET_FAILURES } from '../shared/limits.ts'
-import { getEntry } from '../shared/windowed-map.ts'
 import type { Dial, LedgerState } from './ledger.ts'
 import { type DialFailure, downSentence, healthAfterFailure, isTargetFailure } from './target-health.ts'
 

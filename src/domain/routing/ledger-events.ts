@@ -1,28 +1,17 @@
 import { z } from 'zod'
-import type { Upcast } from '../../kernel/entity.ts'
 import { id, instant } from '../../kernel/wire.ts'
 import { figures } from '../money/figures.ts'
 import { gateCode } from '../shared/call-codes.ts'
 import { sha256 } from '../shared/fields.ts'
 import { bookedFor } from './counted-call.ts'
-import {
-  addNumberPool,
-  arrival,
-  claim,
-  planned,
-  routingSettings,
-  skip,
-  terms,
-  triesBusyOnce,
-  unrouted,
-} from './decision.ts'
+import { arrival, claim, planned, routingSettings, skip, terms, unrouted } from './decision.ts'
 import { targetCapped } from './notified-caps.ts'
 import { dialFailure, targetWentDown } from './target-health.ts'
 
 const callKey = { callId: id, occurredAt: instant }
 const gates = z.object({ passed: z.array(gateCode).readonly(), failed: gateCode.nullable() })
 /** Inputs of a decision beside the folds that it read. What its look-ups found is in the event's metadata (`recalled`). */
-const inputs = z.object({ seed: z.int(), routingKeyHash: sha256.nullable(), triesBusyOnce })
+const inputs = z.object({ seed: z.int(), routingKeyHash: sha256.nullable() })
 
 /** The target's caps were reset after the claim: the call counts on the buyer only. */
 const resetSince = z.boolean()
@@ -93,29 +82,4 @@ export const ledgerEvents = {
     resetSince,
   }),
   TargetCapsReset: z.object({ targetId: id, targetName: z.string(), occurredAt: instant, cleared: capFigures }),
-}
-
-/** Version 1 was written before caps could be reset. */
-const addResetSince: Upcast = (data) => ({ ...z.looseObject({}).parse(data), resetSince: false })
-const seeded = z.looseObject({ inputs: z.object({ seed: z.int() }) })
-/** Version 1 held the results of look-ups among its inputs, and no routing key. */
-const dropRecalled: Upcast = (data) => {
-  const { inputs, ...rest } = seeded.parse(data)
-  return { ...rest, inputs: { seed: inputs.seed, routingKeyHash: null } }
-}
-const withInputs = z.looseObject({ inputs: z.looseObject({}) })
-/** Up to version 3, a target that was busy at the arrival was not tried again. */
-const addTriesBusyOnce: Upcast = (data) => {
-  const { inputs, ...rest } = withInputs.parse(data)
-  return { ...rest, inputs: { ...inputs, triesBusyOnce: true } }
-}
-/** Version 1 held no SIP code. */
-const addSipCode: Upcast = (data) => ({ ...z.looseObject({}).parse(data), sipCode: null, retryAfterSeconds: null })
-
-export const ledgerUpcasts = {
-  CallAdmitted: [dropRecalled, addNumberPool, addTriesBusyOnce],
-  CallRefused: [dropRecalled, addNumberPool],
-  ClaimReleased: [addSipCode],
-  ClaimConnected: [addResetSince],
-  CallCounted: [addResetSince],
 }

@@ -1,7 +1,8 @@
 import { Map as PersistentMap } from 'immutable'
 import type { z } from 'zod'
 import { defineEntity } from '../../kernel/entity.ts'
-import { createWindowedMap, deleteEntry, getEntry, setEntry, type WindowedMap } from '../shared/windowed-map.ts'
+import { createWindowedMap, deleteEntry, getEntry, type WindowedMap } from '../../kernel/windowed-map.ts'
+import { setEntry } from '../shared/windowed-map.ts'
 import {
   admissionSightings,
   type CallerSighting,
@@ -13,7 +14,7 @@ import { type CountedCall, countedCallOf, recountedCallOf } from './counted-call
 import { addCounts, type Counters, counterKey, NO_COUNTER } from './counters.ts'
 import { claimReleasedCounts, countsOf, type LedgerEvent } from './counts.ts'
 import type { Claim, Planned } from './decision.ts'
-import { ledgerEvents, ledgerUpcasts } from './ledger-events.ts'
+import { ledgerEvents } from './ledger-events.ts'
 import { addNotifiedCap, NO_NOTIFIED_CAPS, type NotifiedCaps } from './notified-caps.ts'
 import { isAwaitingSettlement, type OpenCall } from './open-call.ts'
 import { type DialFailure, healthAfterFailure, isTargetFailure, type TargetHealth } from './target-health.ts'
@@ -84,11 +85,11 @@ function addSightings(callers: LedgerState['callers'], sightings: readonly Keyed
 const dialOf = ({ attempt, target, buyer, externalRef }: Claim): Dial => ({ attempt, target, buyer, externalRef })
 
 /** The targets that a call tries after its first, in order: the eligible ones, then once more those that were busy. */
-function restOfPlan({ plan, skipped, claim, inputs }: z.infer<typeof ledgerEvents.CallAdmitted>): readonly Planned[] {
+function restOfPlan({ plan, skipped, claim }: z.infer<typeof ledgerEvents.CallAdmitted>): readonly Planned[] {
   if (!claim) return []
   const reasons = new Map(skipped.map(({ targetId, reason }) => [targetId, reason]))
   const eligible = plan.filter(({ targetId }) => targetId !== claim.target.id && !reasons.has(targetId))
-  const busy = inputs.triesBusyOnce ? [] : plan.filter(({ targetId }) => reasons.get(targetId) === 'concurrency')
+  const busy = plan.filter(({ targetId }) => reasons.get(targetId) === 'concurrency')
   return [...eligible, ...busy]
 }
 
@@ -105,11 +106,10 @@ function applyFailure(state: LedgerState, targetId: string, failure: DialFailure
  */
 export const ledger = defineEntity({
   name: 'ledger',
-  // 4: fields of the state renamed.
-  version: 4,
+  // 5: windowed maps in layers.
+  version: 5,
   longLived: true,
   events: ledgerEvents,
-  upcasts: ledgerUpcasts,
   initial,
   evolve: {
     CallAdmitted: (state, event) => {

@@ -1,13 +1,9 @@
 import { z } from 'zod'
-import type { Upcast } from '../../kernel/entity.ts'
 import { sha256 } from './fields.ts'
 import { SECRET } from './limits.ts'
 
 /** The stored form of an issued key's secret: its first characters, to recognise it, and its SHA-256. */
 export const storedKey = z.object({ prefix: z.string().min(1).max(SECRET.prefix), hash: sha256 })
 
-/** The prefix of a key before its rotation; null in events recorded before this field existed. */
-export const previousPrefix = z.object({ prefix: z.string() }).nullable()
-
-/** Upcast: early events have no `before`. */
-export const withNullBefore: Upcast = (data) => ({ before: null, ...z.looseObject({}).parse(data) })
+/** The prefix of a key before its rotation. */
+export const previousPrefix = z.object({ prefix: z.string() })

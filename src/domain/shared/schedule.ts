@@ -24,7 +24,10 @@ export function mapDays<Value>(of: (day: Day) => Value) {
   } satisfies DayTable<Value>
 }
 
-const window = z.tuple([z.string().max(5), z.string().max(5)]).readonly()
+const window = z
+  .tuple([z.string().max(5), z.string().max(5)])
+  .readonly()
+  .meta({ id: 'OpeningHours' })
 const windows = z.array(window).readonly()
 
 /** A stored schedule: every day is present, as a list of `[open, close]` times (Document 1, shared convention 8). */

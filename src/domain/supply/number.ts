@@ -47,7 +47,8 @@ export const trackingNumber = z.object({
 })
 export type TrackingNumber = Readonly<z.infer<typeof trackingNumber>>
 
-const attribution = z.object({ campaignId: id.nullable(), publisherId: id.nullable(), poolId: id.nullable() })
+/** The fields of an attribution. */
+export const attribution = z.object({ campaignId: id.nullable(), publisherId: id.nullable(), poolId: id.nullable() })
 export type Attribution = Readonly<z.infer<typeof attribution>>
 
 /** These names are the storage format. */

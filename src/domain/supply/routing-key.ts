@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { cap, id, instant, wholeNumber } from '../../kernel/wire.ts'
 import { nullableText, sha256 } from '../shared/fields.ts'
-import { previousPrefix, withNullBefore } from '../shared/issued-secret.ts'
+import { previousPrefix } from '../shared/issued-secret.ts'
 import { API_KEY, PUBLISHER_RATE, ROUTING_KEY } from '../shared/limits.ts'
 import { applyPatch } from '../shared/patch.ts'
 
@@ -73,17 +73,15 @@ export const routingKeyEvents = {
     graceEndsAt: instant.nullable(),
   }),
   SigningSecretRotated: z.object({ ...keyFields, sealed }),
-  /** `before` is null in events of the first version. */
   CompatEnabled: z.object({
     ...keyFields,
-    before: z.object({ protocol: keyProtocol }).nullable(),
+    before: z.object({ protocol: keyProtocol }),
     protocol: keyProtocol,
     token: compatToken,
   }),
   CompatDisabled: z.object(keyFields),
   CompatTokenRotated: z.object({ ...keyFields, token: compatToken }),
 }
-export const routingKeyUpcasts = { RoutingKeyRotated: [withNullBefore], CompatEnabled: [withNullBefore] }
 type DataOf<Type extends keyof typeof routingKeyEvents> = {
   readonly data: Readonly<z.infer<(typeof routingKeyEvents)[Type]>>
 }

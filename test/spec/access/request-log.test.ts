@@ -165,8 +165,7 @@ describe('the expiry cleaner', () => {
     const runs = ['a', 'b'].map((owner) =>
       runExpiryCleaner({
         ops: {
-          acquireLease: async (...claim) =>
-            away ? Promise.reject(new StoreUnavailable('away')) : ops.acquireLease(...claim),
+          claim: async (...claim) => (away ? Promise.reject(new StoreUnavailable('away')) : ops.claim(...claim)),
           deleteExpired: async () => swept.push(owner),
         },
         clock,

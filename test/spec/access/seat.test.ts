@@ -3,13 +3,9 @@ import { changeSeatRole } from '../../../commands/access/change-seat-role.ts'
 import { createWorkspace } from '../../../commands/access/create-workspace.ts'
 import { grantSeat } from '../../../commands/access/grant-seat.ts'
 import { removeSeat } from '../../../commands/access/remove-seat.ts'
-import { seats } from '../../../projections/access/seats.ts'
-import { users } from '../../../projections/access/users.ts'
-import { user, userIdOf } from '../../../src/domain/access/user.ts'
+import { userIdOf } from '../../../src/domain/access/user.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
-import { upcast } from '../../../src/kernel/entity.ts'
-import { project } from '../../support/fixtures/project.ts'
-import { given, idOf, recordedEvents, WORKSPACE } from '../../support/fixtures/spec.ts'
+import { given, idOf, WORKSPACE } from '../../support/fixtures/spec.ts'
 import { emptyWorkspace } from '../../support/fixtures/workspace-fixture.ts'
 
 // Ada, who gives every command of a specification, is the user of this id.
@@ -84,28 +80,5 @@ describe('change-seat-role and remove-seat', () => {
     given(workspace, owners)
       .when(removeSeat, { userId: ADA })
       .gives([{ type: 'SeatRemoved' }])
-  })
-})
-
-describe('early seat events in the user’s own stream', () => {
-  const registered = {
-    type: 'UserRegistered',
-    data: { userId: bobId, email: bob.email, name: 'Bob', passwordHash: '$argon2id$' },
-  }
-  const old = {
-    type: 'SeatGranted',
-    data: { userId: bobId, workspaceId: WORKSPACE, workspaceName: 'Acme Media', role: 'owner' },
-  }
-  const lifted = recordedEvents(user, [registered, old]).map((event) => upcast(workspace, event))
-
-  it('still give access to the workspace', async () => {
-    const docs = await project(users, lifted)
-    expect(docs[bobId]?.seats).toEqual([{ workspaceId: WORKSPACE, role: 'owner' }])
-  })
-
-  it('are listed with their user once the workspace’s stream has them too', async () => {
-    const now = recordedEvents(workspace, [held(bobId, 'owner', 'Bob')], { from: 2 })
-    const docs = await project(seats, [...lifted, ...now])
-    expect(Object.values(docs)).toMatchObject([{ userId: bobId, name: 'Bob', email: 'Bob@example.com' }])
   })
 })

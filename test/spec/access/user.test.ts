@@ -9,7 +9,7 @@ import { signIn } from '../../../commands/access/sign-in.ts'
 import { signOut } from '../../../commands/access/sign-out.ts'
 import { user, userIdOf } from '../../../src/domain/access/user.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
-import { PASSWORD_RESET, SESSION } from '../../../src/domain/shared/limits.ts'
+import { SESSION } from '../../../src/domain/shared/limits.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
 import { given, NOW, WORKSPACE } from '../../support/fixtures/spec.ts'
 import { emptyWorkspace, hashOf } from '../../support/fixtures/workspace-fixture.ts'
@@ -83,10 +83,10 @@ describe('the password', () => {
       )
     const requested = request('second', request('first'))
     reset('first', requested).gives({ refused: 'password-reset-not-found' })
-    const done = reset('second', requested, PASSWORD_RESET.hours * 3_600_000 - 1)
+    const done = reset('second', requested, 3_600_000 - 1)
     done.gives([{ type: 'PasswordChanged', data: { ended: [hashOf('one'), hashOf('two')] } }])
     expect(done.state.sessions.size).toBe(0)
-    reset('second', requested, PASSWORD_RESET.hours * 3_600_000).gives({ refused: 'password-reset-not-found' })
+    reset('second', requested, 3_600_000).gives({ refused: 'password-reset-not-found' })
     reset('second', done.events).gives({ refused: 'password-reset-not-found' })
     // A password that its owner changed meanwhile ends the reset too.
     reset('second', given(user, requested).when(changePassword, change).events).gives({

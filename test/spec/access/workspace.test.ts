@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { changePlan } from '../../../commands/access/change-plan.ts'
 import { changeSubscription } from '../../../commands/access/change-subscription.ts'
 import { changeWorkspace } from '../../../commands/access/change-workspace.ts'
 import { createPlatformKey } from '../../../commands/access/create-platform-key.ts'
+import { createWorkspace } from '../../../commands/access/create-workspace.ts'
 import { openWorkspace } from '../../../commands/access/open-workspace.ts'
 import { credentials } from '../../../projections/access/credentials.ts'
 import { platform } from '../../../src/domain/access/platform.ts'
@@ -59,6 +60,12 @@ describe('change-plan and change-subscription', () => {
       .when(changeSubscription, { subscriptionStatus: 'active' })
       .gives({ refused: 'workspace-not-found' })
   })
+})
+
+test('create-workspace refuses a zone that does not exist', () => {
+  given(workspace)
+    .when(createWorkspace, { name: 'Acme', timezone: 'BST', planId: 'scale', sandbox: false })
+    .gives({ refused: 'validation-error', details: { timezone: expect.any(String) } })
 })
 
 describe('the platform', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { call } from '../../../src/domain/calls/call.ts'
+import { partitionOf } from '../../../src/kernel/partition.ts'
 import { timers } from '../../../src/main/registry.ts'
 import { callWorld, changeSteps, nthCallId } from '../../support/fixtures/call-world.ts'
 import { type CallScript, playCalls } from '../../support/fixtures/play-call.ts'
@@ -16,6 +17,7 @@ describe('timers', () => {
     expect(await due({ overAfter: null })).toEqual({
       [`stuck:${callId}`]: {
         workspaceId: WORKSPACE,
+        partition: partitionOf(WORKSPACE),
         kind: 'stuck',
         dueAt: seconds(14_400),
         subjectId: callId,
@@ -28,6 +30,7 @@ describe('timers', () => {
     expect(await due({ settled: false })).toEqual({
       [`settle:${callId}`]: {
         workspaceId: WORKSPACE,
+        partition: partitionOf(WORKSPACE),
         kind: 'settle',
         dueAt: seconds(363),
         subjectId: callId,
@@ -35,6 +38,7 @@ describe('timers', () => {
       },
       [`usage:${callId}`]: {
         workspaceId: WORKSPACE,
+        partition: partitionOf(WORKSPACE),
         kind: 'usage',
         dueAt: seconds(183),
         subjectId: callId,

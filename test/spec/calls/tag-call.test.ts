@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { tagCall } from '../../../commands/calls/tag-call.ts'
+import { callLog } from '../../../projections/calls/call-log.ts'
 import { call } from '../../../src/domain/calls/call.ts'
-import { tagValue } from '../../../src/domain/calls/tags.ts'
+import { tagsOf, tagValue } from '../../../src/domain/calls/tags.ts'
 import { TAG } from '../../../src/domain/shared/limits.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
+import { escapeKey } from '../../../src/kernel/proto-key.ts'
 import {
   callEventsOf,
   callStateOf,
@@ -13,7 +15,8 @@ import {
   nthCallId,
   routeArrival,
 } from '../../support/fixtures/call-world.ts'
-import { BY_KEY, given } from '../../support/fixtures/spec.ts'
+import { project } from '../../support/fixtures/project.ts'
+import { BY_KEY, given, recordedEvents } from '../../support/fixtures/spec.ts'
 
 const callId = nthCallId(1)
 const live = callEventsOf(routeArrival(callWorld()), noticeSteps.answer(1, 4))
@@ -67,6 +70,15 @@ describe('tag-call', () => {
       ]),
     )
     tag(live, { hasOwnProperty: null, valueOf: null }).gives([])
+  })
+
+  it('records __proto__ as it is, and the call log keeps it where its schema is parsed', async () => {
+    const tagged = tag(live, { [escapeKey('__proto__')]: 'x' })
+    tagged.gives([{ type: 'CallTagged', data: { changes: [{ key: '__proto__', before: null, after: 'x' }] } }])
+    const rows = await project(callLog, recordedEvents(call, tagged.events))
+    const { tags, tagSources } = callLog.doc.parse(rows[callId])
+    expect(Object.entries(tagsOf(tags))).toContainEqual(['__proto__', 'x'])
+    expect(Object.entries(tagsOf(tagSources))).toContainEqual(['__proto__', 'api'])
   })
 
   it('truncates long values without splitting a character', () => {

@@ -111,8 +111,8 @@ describe('a path into an answer', () => {
   const tooLong = `Must have at most ${RTB.path} characters.`
   const tooManySegments = `Must have at most ${RTB.pathSegments} segments.`
   const refused: readonly (readonly [path: string, sentence: string])[] = [
-    ['', 'Must be a JSONPath'],
-    ['bid', 'Must be a JSONPath'],
+    ['', 'which begins with $.'],
+    ['bid', 'which begins with $.'],
     ['$.', 'Must be a JSONPath'],
     ['$.a[', 'Must be a JSONPath'],
     ['$.1a', 'Must be a JSONPath'],

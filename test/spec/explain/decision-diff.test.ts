@@ -2,9 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { failOver } from '../../../commands/routing/fail-over.ts'
 import { routeCall } from '../../../commands/routing/route-call.ts'
 import { callerMemory } from '../../../projections/routing/caller-memory.ts'
+import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { ledger } from '../../../src/domain/routing/ledger.ts'
 import { diffDecision, ledgerDecisionInput } from '../../../src/explain/decision-diff.ts'
+import { streamOf } from '../../../src/kernel/entity.ts'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
+import { upcasts } from '../../../src/main/registry.ts'
 import { applyPending } from '../../../src/runtime/projections/apply-pending.ts'
 import { createFoldReader, readDecisions } from '../../../src/runtime/write/decision-replay.ts'
 import { anotherTarget, changeSteps, instantAfter, nthCallId } from '../../support/fixtures/call-world.ts'
@@ -41,7 +44,7 @@ async function played() {
     ...anotherTarget(2),
   )
   lookUp.mockImplementation(async ({ name }, id) =>
-    name === callerMemory.name ? (applyPending(callerMemory, id, null, log.events)?.doc ?? null) : null,
+    name === callerMemory.name ? (applyPending(callerMemory, id, null, log.events, upcasts)?.doc ?? null) : null,
   )
   const one = writer()
   await acceptedOutcome(execute(one, routeCall, arrival(1)))
@@ -61,17 +64,21 @@ describe('a decision taken again', () => {
     const log = await played()
     const refused = eventsOfType(log.events, 'CallRefused')
     expect(refused).toMatchObject([{ data: { unrouted: { reason: 'repeat_blocked' } }, meta: { recalled: {} } }])
-    expect(Object.values(refused[0]?.meta.recalled ?? {})).toMatchObject([{ at: NOW }])
+    expect(Object.values(refused[0]?.meta.recalled ?? {})).toMatchObject([null, { at: NOW }])
     const rulings = await replayDecisions(log)
     expect(rulings.map(({ received }) => received.command.name).filter((name) => name === 'fail-over')).toHaveLength(1)
     expect(rulings).toHaveLength(6)
     expect(mismatches(rulings)).toEqual([])
+    const [repeated] = rulings.filter(({ decided }) => decided.events[0].type === 'CallRefused')
+    expect(Object.values(repeated?.retaken.lookups ?? {})).toEqual(['none', 'found'])
+    const [first] = rulings
+    expect(Object.values(first?.retaken.lookups ?? {})).toEqual(['none'])
   })
 
   it('reads other streams as they were then', async () => {
     const log = await played()
     const revisions = eventsOfType(log.events, 'CallAdmitted')[0]?.meta.reads
-    const [last] = log.events.filter(({ stream }) => stream === `workspace-${WORKSPACE}`).slice(-1)
+    const [last] = log.events.filter(({ stream }) => stream === streamOf(workspace, WORKSPACE)).slice(-1)
     if (!last) throw new Error('There is no configuration.')
     const data = { workspaceId: WORKSPACE, from: 'active', to: 'canceled' }
     const later = { ...last, type: 'SubscriptionChanged', data }
@@ -94,6 +101,14 @@ describe('a decision taken again', () => {
     [
       'a memory that is gone',
       ({ meta: { recalled: _gone, ...meta }, ...event }: RecordedEvent) => ({ ...event, meta }),
+      /route-call at \d+: What caller-memory\/\S+ held was not recorded\./,
+    ],
+    [
+      'a memory that is said to have been empty',
+      ({ meta: { recalled = {}, ...meta }, ...event }: RecordedEvent) => ({
+        ...event,
+        meta: { ...meta, recalled: Object.fromEntries(Object.keys(recalled).map((key) => [key, null])) },
+      }),
       /route-call at \d+: events: \["CallRefused","CallAdmitted"\]/,
     ],
     [
@@ -109,13 +124,13 @@ describe('a decision taken again', () => {
 
   it('reports what was not recorded', async () => {
     const log = await played()
-    for await (const decided of readDecisions(log, ledger, WORKSPACE)) {
+    for await (const decided of readDecisions(log, ledger, streamOf(ledger, WORKSPACE))) {
       const received = decided.events.map(ledgerDecisionInput).find((one) => one !== null)
       const [first] = decided.events
       const bare = { ...decided, events: [{ ...first, meta: { ...first.meta, reads: {} } }] as const }
       if (!received) continue
       const { problem } = await diffDecision(createFoldReader(log), { ...bare, events: [...bare.events] }, received)
-      expect(problem).toBe(`At which revision workspace-${WORKSPACE} was read was not recorded.`)
+      expect(problem).toBe(`At which revision ${streamOf(workspace, WORKSPACE)} was read was not recorded.`)
       return
     }
   })

@@ -7,6 +7,7 @@ import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { usageReference, wallet } from '../../../src/domain/money/wallet.ts'
 import { setupReference } from '../../../src/domain/supply/number-order.ts'
 import { renewalReference } from '../../../src/domain/supply/renewal.ts'
+import { entriesOf } from '../../../src/kernel/windowed-map.ts'
 import { emptyFold, foldEvents } from '../../../src/runtime/write/fold.ts'
 import { given, idOf, NOW, recordedEvents, stateOf } from '../../support/fixtures/spec.ts'
 
@@ -95,7 +96,7 @@ describe('the wallet’s fold', () => {
     }))
     const events = charges.flatMap(({ at, event }, from) => recordedEvents(wallet, [event], { from, at }))
     const { state } = foldEvents(wallet, emptyFold(wallet), events)
-    const known = new Set([...state.references.newer.keys(), ...state.references.older.keys()])
+    const known = new Set(entriesOf(state.references).keys())
     for (let n = 180; n < 240; n += 1) expect(known).toContain(`r${n}`)
     expect(known.size).toBeLessThanOrEqual(120)
     expect(state.balanceCents).toBe(-240)

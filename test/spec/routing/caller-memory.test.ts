@@ -8,6 +8,7 @@ import { type LedgerState, ledger } from '../../../src/domain/routing/ledger.ts'
 import { ledgerEvents } from '../../../src/domain/routing/ledger-events.ts'
 import type { AnyCommand } from '../../../src/kernel/command.ts'
 import type { NewEvent, RecordedEvent } from '../../../src/kernel/event.ts'
+import { upcasts } from '../../../src/main/registry.ts'
 import { applyPending } from '../../../src/runtime/projections/apply-pending.ts'
 import { emptyFold, type Fold, foldEvents } from '../../../src/runtime/write/fold.ts'
 import {
@@ -43,7 +44,7 @@ function ledgerOver(world: ReturnType<typeof callWorld>) {
       revisions: {},
       lookUp: (memory, id) =>
         memory.name === callerMemory.name
-          ? memory.doc.nullable().parse(applyPending(callerMemory, id, null, passed)?.doc ?? null)
+          ? memory.doc.nullable().parse(applyPending(callerMemory, id, null, passed, upcasts)?.doc ?? null)
           : null,
     }) as readonly NewEvent[]
     const written = recordedEvents(ledger, outcome, { from: fold.revision + 1, at: now })

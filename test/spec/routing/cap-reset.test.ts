@@ -9,7 +9,6 @@ import { resetTargetCaps } from '../../../commands/routing/reset-target-caps.ts'
 import { capCounters } from '../../../projections/routing/cap-counters.ts'
 import { counterOf } from '../../../src/domain/routing/counters.ts'
 import { ledger } from '../../../src/domain/routing/ledger.ts'
-import { upcast } from '../../../src/kernel/entity.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
 import {
   callEventsOf,
@@ -157,14 +156,5 @@ describe('reset-target-caps', () => {
     )
     expect(counterOf(state, 'campaign', world.campaignId)).toEqual(before)
     expect(counterOf(state, 'buyer', world.buyerId)).toEqual(counterOf(arrival.state, 'buyer', world.buyerId))
-  })
-
-  it('reads version 1 of its events, written before caps could be reset', () => {
-    for (const type of ['ClaimConnected', 'CallCounted'])
-      expect(upcast(ledger, { type, version: 1, data: { callId: nthCallId(1) } })).toEqual({
-        type,
-        version: 2,
-        data: { callId: nthCallId(1), resetSince: false },
-      })
   })
 })

@@ -2,13 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { setTargetStatus } from '../../../commands/demand/set-target-status.ts'
 import { assignNumber } from '../../../commands/supply/assign-number.ts'
 import { createPool } from '../../../commands/supply/create-pool.ts'
-import { call } from '../../../src/domain/calls/call.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import { callerKey, connectionKey } from '../../../src/domain/routing/callers.ts'
 import { ledger } from '../../../src/domain/routing/ledger.ts'
 import { ledgerEvents } from '../../../src/domain/routing/ledger-events.ts'
 import { gateCode } from '../../../src/domain/shared/call-codes.ts'
-import { upcast } from '../../../src/kernel/entity.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
 import {
   anotherTarget,
@@ -78,26 +76,6 @@ describe('an admitted call', () => {
       [assignNumber, (events) => ({ numberId: numberIn(events), poolId: poolIn(events), publisherId: null })],
     )
     routeArrival(pooled).gives([{ type: 'CallAdmitted', data: { arrival: { numberPoolId: poolIn(pooled.events) } } }])
-  })
-
-  it('reads version 1 of an arrival, which held no pool, with a pool of null', () => {
-    const { arrival } = ledgerEvents.CallAdmitted.parse(decisionEvent(routeArrival(world)).data)
-    const { numberPoolId, ...older } = arrival
-    const inputs = { seed: 1 }
-    for (const [entity, type, version] of [
-      [ledger, 'CallAdmitted', 1],
-      [ledger, 'CallRefused', 1],
-      [call, 'CallArrived', 1],
-    ] as const)
-      expect(upcast(entity, { type, version, data: { arrival: older, inputs } })).toMatchObject({ data: { arrival } })
-    expect(numberPoolId).toBeNull()
-  })
-
-  it('reads version 3 of an admission as one that tries busy targets once; a new one does not name that rule', () => {
-    const data = ledgerEvents.CallAdmitted.parse(decisionEvent(routeArrival(world)).data)
-    const lifted = upcast(ledger, { type: 'CallAdmitted', version: 3, data })
-    expect(lifted.data).toEqual({ ...data, inputs: { ...data.inputs, triesBusyOnce: true } })
-    expect(data.inputs).not.toHaveProperty('triesBusyOnce')
   })
 
   it('is numbered after the last call, admitted or refused', () => {

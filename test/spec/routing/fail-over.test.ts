@@ -96,9 +96,14 @@ describe('fail-over', () => {
       ...anotherTarget(2, {}, { priority: 300 }),
     )
     const opened = callWorld(...second, ...anotherTarget(2, {}, { priority: 300 }))
-    fails(routeArrival(three).events, {}, opened).gives([
+    const once = fails(routeArrival(three).events, {}, opened)
+    once.gives([
       { type: 'ClaimReleased' },
       { type: 'TargetClaimed', data: { skipped: [], claim: { target: { name: 'Target 2' } } } },
+    ])
+    fails(once.events, { attempt: 2, seconds: 50 }, opened).gives([
+      { type: 'ClaimReleased' },
+      { type: 'PlanSpent', data: { skipped: [], unrouted: { reason: 'all_targets_failed' } } },
     ])
   })
 
@@ -215,9 +220,9 @@ describe('fail-over of a call with targets that were busy when its plan was made
   })
 
   /** Two calls: the earlier one holds the first target, so the plan of the later one passes it over. */
-  function twoCalls(busy: CallWorld, sent: object = {}) {
+  function twoCalls(busy: CallWorld) {
     const first = routeArrival(busy).events
-    const both = routeArrival(busy, { callId: later, ...sent }, first)
+    const both = routeArrival(busy, { callId: later }, first)
     both.gives([{ type: 'CallAdmitted', data: { skipped: [{ targetName: 'Front desk', reason: 'concurrency' }] } }])
     return both.events
   }
@@ -291,13 +296,6 @@ describe('fail-over of a call with targets that were busy when its plan was made
     ],
   ])('%d seconds into a budget of 90', (seconds, expected) => {
     fails(endEarlier(twoCalls(busyFirst)), { callId: later, seconds }, busyFirst).gives(expected)
-  })
-
-  it('does not try them again where the call was routed before that rule', () => {
-    fails(endEarlier(twoCalls(busyFirst, { triesBusyOnce: true })), { callId: later }, busyFirst).gives([
-      { type: 'ClaimReleased' },
-      { type: 'PlanSpent', data: { skipped: [] } },
-    ])
   })
 })
 

@@ -6,7 +6,6 @@ import { resetTargetCaps } from '../../../commands/routing/reset-target-caps.ts'
 import { capCounters } from '../../../projections/routing/cap-counters.ts'
 import { healthOf } from '../../../queries/routing/usage-figures.ts'
 import { ledger } from '../../../src/domain/routing/ledger.ts'
-import { upcast } from '../../../src/kernel/entity.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
 import { anotherTarget, callWorld, instantAfter, nthCallId, routeArrival } from '../../support/fixtures/call-world.ts'
 import { project } from '../../support/fixtures/project.ts'
@@ -165,23 +164,6 @@ describe('target health in the ledger', () => {
     expect(reset.state.health.get(targetId)).toMatchObject({
       consecutiveFailures: 5,
       suppressedUntil: instantAfter(363),
-    })
-  })
-
-  it('reads version 1 of a failure, which held no SIP code', () => {
-    const data = {
-      callId: nthCallId(1),
-      occurredAt: NOW,
-      attempt: 1,
-      targetId,
-      buyerId: world.buyerId,
-      outcome: 'busy',
-    }
-    const read = { ...data, sipCode: null, retryAfterSeconds: null }
-    expect(upcast(ledger, { type: 'ClaimReleased', version: 1, data })).toEqual({
-      type: 'ClaimReleased',
-      version: 2,
-      data: read,
     })
   })
 })

@@ -1,12 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  createWindowedMap,
-  getEntry,
-  setEntry,
-  type WindowedMap,
-  wouldContain,
-} from '../../../src/domain/shared/windowed-map.ts'
+import { setEntry, wouldContain } from '../../../src/domain/shared/windowed-map.ts'
+import { createWindowedMap, getEntry, type WindowedMap } from '../../../src/kernel/windowed-map.ts'
 
 const START = Date.UTC(2026, 2, 10)
 const HOUR = 3_600_000

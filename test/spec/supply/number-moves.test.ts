@@ -13,6 +13,7 @@ import { setNumberStatus } from '../../../commands/supply/set-number-status.ts'
 import { assignmentWarnings, requireAttribution } from '../../../src/domain/configuration/attribution.ts'
 import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import type { NewEvent } from '../../../src/kernel/event.ts'
+import { refuseUnmet } from '../../../src/kernel/precondition.ts'
 import { given, idOf, recordedEvents } from '../../support/fixtures/spec.ts'
 import {
   campaignIn,
@@ -156,13 +157,16 @@ describe('the carrier', () => {
 
 describe('the precondition of an assignment', () => {
   const { state } = given(workspace, events).when(assignNumber, { numberId: held, label: 'Same place' })
-  const then = { campaignId: west, publisherId: blue, poolId: null }
+  const expected = { campaignId: west, publisherId: blue, poolId: null }
 
   it('refuses when the number’s attribution has changed', () => {
-    expect(requireAttribution(held, then)(state)).toBeNull()
+    expect(refuseUnmet([requireAttribution({ numberId: held, expected })], state)).toBeNull()
     const { state: after } = move(held, { campaignId: east })
-    expect(requireAttribution(held, then)(after)).toMatchObject({ refused: 'conflict', details: { campaignId: east } })
-    expect(requireAttribution(idOf(9), then)(state)).toBeNull()
+    expect(refuseUnmet([requireAttribution({ numberId: held, expected })], after)).toMatchObject({
+      refused: 'conflict',
+      details: { campaignId: east },
+    })
+    expect(refuseUnmet([requireAttribution({ numberId: idOf(9), expected })], state)).toBeNull()
   })
 })
 
