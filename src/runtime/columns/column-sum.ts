@@ -1,6 +1,7 @@
 import type { Scalar } from '../../ports/read-store.ts'
-import type { Selection } from './column-filter.ts'
-import type { CodeColumn, NumberArray, NumberColumn, Table } from './columns.ts'
+import { type BlockSelection, createScratch, createSelector, type Scratch } from './block-selection.ts'
+import { BLOCK_ROWS, type ColumnSource } from './column-source.ts'
+import type { ColumnTest, Question } from './question.ts'
 
 export interface Group {
   readonly key: readonly Scalar[]
@@ -9,52 +10,85 @@ export interface Group {
 }
 
 /** With more cells than this, two dimensions are renumbered by a map, so that the arrays hold only the cells that occur. */
-const MAX_CELLS = 4_000_000
+const MAX_CELLS = 65_536
 
-/** Sums of number columns over the selected rows, by up to two code columns; null when a path is not such a column. */
-export function sumColumns(
-  table: Table,
-  selection: Selection,
-  groupBy: readonly string[],
-  fields: readonly string[],
-): readonly Group[] | null {
-  const sums = fields.map((path) => table.columns.get(path)).filter((column) => column?.kind === 'number')
-  const dimensions = groupBy.map((path) => table.columns.get(path)).filter((column) => column?.kind === 'code')
-  if (sums.length < fields.length || dimensions.length < groupBy.length || dimensions.length > 2) return null
-  if (selection.count === 0) return []
-  const [first, second] = dimensions
-  if (!first) return [{ key: [], count: selection.count, sums: sums.map((column) => total(column, selection)) }]
-  return second ? byTwo(first, second, sums, selection) : byOne(first, sums, selection)
+/** Sums by group over several sources. */
+export interface Totals {
+  /** Adds the rows of a source that pass the tests. */
+  readonly add: (source: ColumnSource, tests: readonly ColumnTest[]) => void
+  /** Adds what is known without looking at rows, of a question without groups. */
+  readonly addWhole: (count: number, sums: readonly number[]) => void
+  readonly groups: () => readonly Group[]
 }
 
-function total({ values }: NumberColumn, { rows, count }: Selection): number {
-  return rows ? totalAmong(values, rows, count) : totalOfAll(values, count)
+/** Begins the sums of a question. */
+export function createTotals(question: Question): Totals {
+  const { groupBy, fields } = question
+  const scratch = createScratch()
+  const groups = new Map<string, { readonly key: readonly Scalar[]; count: number; readonly sums: number[] }>()
+
+  const addGroup = (key: readonly Scalar[], count: number, sums: readonly number[]): void => {
+    if (count === 0) return
+    const name = JSON.stringify(key)
+    let group = groups.get(name)
+    if (!group) {
+      group = { key, count: 0, sums: fields.map(() => 0) }
+      groups.set(name, group)
+    }
+    group.count += count
+    for (let index = 0; index < sums.length; index++) group.sums[index] = (group.sums[index] ?? 0) + (sums[index] ?? 0)
+  }
+
+  return {
+    add(source, tests) {
+      const cells = groupBy.length > 0 ? createCells(source, question) : null
+      const select = createSelector(source, tests, scratch)
+      const sums = fields.map(() => 0)
+      let count = 0
+      for (let block = 0; block * BLOCK_ROWS < source.rows; block++) {
+        const selection = select(block)
+        if (selection.count === 0) continue
+        count += selection.count
+        if (cells) cells.add(block, selection, scratch)
+        else addTotals(source, fields, block, selection, scratch, sums)
+      }
+      if (cells) cells.each(addGroup)
+      else addGroup([], count, sums)
+    },
+    addWhole: (count, sums) => addGroup([], count, sums),
+    groups: () => [...groups.values()],
+  }
+}
+
+function addTotals(
+  source: ColumnSource,
+  fields: readonly number[],
+  block: number,
+  selection: BlockSelection,
+  scratch: Scratch,
+  sums: number[],
+): void {
+  for (let index = 0; index < fields.length; index++) {
+    const values = source.numbers(fields[index] ?? 0, block, scratch.numbers)
+    sums[index] = (sums[index] ?? 0) + totalOf(values, selection)
+  }
 }
 
 // Four independent sums let the processor add in parallel; a single one waits for each addition. The order does not
-// matter, because cents are integers. `?? 0` only satisfies the type checker, as in `column-filter.ts`.
-function totalOfAll(values: NumberArray, rows: number): number {
-  let a = 0
-  let b = 0
-  let c = 0
-  let d = 0
-  let row = 0
-  for (; row + 3 < rows; row += 4) {
-    a += values[row] ?? 0
-    b += values[row + 1] ?? 0
-    c += values[row + 2] ?? 0
-    d += values[row + 3] ?? 0
-  }
-  for (; row < rows; row++) a += values[row] ?? 0
-  return a + b + c + d
-}
-
-function totalAmong(values: NumberArray, rows: Uint32Array, count: number): number {
-  let a = 0
-  let b = 0
-  let c = 0
-  let d = 0
+// matter, because cents are integers. `?? 0` only satisfies the type checker, as in `block-selection.ts`.
+function totalOf(values: Float64Array, { rows, count, isWhole }: BlockSelection): number {
+  let [a, b, c, d] = [0, 0, 0, 0]
   let i = 0
+  if (isWhole) {
+    for (; i + 3 < count; i += 4) {
+      a += values[i] ?? 0
+      b += values[i + 1] ?? 0
+      c += values[i + 2] ?? 0
+      d += values[i + 3] ?? 0
+    }
+    for (; i < count; i++) a += values[i] ?? 0
+    return a + b + c + d
+  }
   for (; i + 3 < count; i += 4) {
     a += values[rows[i] ?? 0] ?? 0
     b += values[rows[i + 1] ?? 0] ?? 0
@@ -65,93 +99,82 @@ function totalAmong(values: NumberArray, rows: Uint32Array, count: number): numb
   return a + b + c + d
 }
 
-function byOne(dimension: CodeColumn, sums: readonly NumberColumn[], selection: Selection): readonly Group[] {
-  const cells = cellsOf(dimension.values, selection)
-  const keyOf = (cell: number): readonly Scalar[] => [dimension.dictionary[cell] ?? null]
-  return gather(cells, dimension.dictionary.length, keyOf, sums, selection)
-}
-
-function byTwo(
-  first: CodeColumn,
-  second: CodeColumn,
-  sums: readonly NumberColumn[],
-  selection: Selection,
-): readonly Group[] {
-  const width = second.dictionary.length
-  const all = first.dictionary.length * width
-  const keyOf = (cell: number): readonly Scalar[] => [
-    first.dictionary[Math.floor(cell / width)] ?? null,
-    second.dictionary[cell % width] ?? null,
-  ]
-  const cells = pairsOf(first.values, second.values, width, selection)
-  if (all <= MAX_CELLS) return gather(cells, all, keyOf, sums, selection)
+/** Sums by the values of one or two dimensions of a source: each combination is a cell. */
+function createCells(source: ColumnSource, { groupBy, fields }: Question) {
+  const [first = 0, second] = groupBy
+  const ones = source.dictionary(first)
+  const others = second === undefined ? null : source.dictionary(second)
+  const width = others?.length ?? 1
+  const isDense = ones.length * width <= MAX_CELLS
+  /** Places of the cells that occur, where there may be too many others. */
+  const places = new Map<number, number>()
   const met: number[] = []
-  const dense = renumberCells(cells, met)
-  return gather(dense, met.length, (cell) => keyOf(met[cell] ?? 0), sums, selection)
-}
-
-function cellsOf(values: Int32Array, { rows, count }: Selection): Int32Array | Float64Array {
-  if (!rows) return values.subarray(0, count)
-  const cells = new Int32Array(count)
-  for (let i = 0; i < count; i++) cells[i] = values[rows[i] ?? 0] ?? 0
-  return cells
-}
-
-function pairsOf(
-  first: Int32Array,
-  second: Int32Array,
-  width: number,
-  { rows, count }: Selection,
-): Float64Array | Int32Array {
-  // A pair may exceed the range of an Int32.
-  const cells = width * count > 2 ** 31 ? new Float64Array(count) : new Int32Array(count)
-  if (rows) {
-    for (let i = 0; i < count; i++) {
-      const row = rows[i] ?? 0
-      cells[i] = (first[row] ?? 0) * width + (second[row] ?? 0)
-    }
-  } else for (let i = 0; i < count; i++) cells[i] = (first[i] ?? 0) * width + (second[i] ?? 0)
-  return cells
-}
-
-/** Renumbers cells in order of first occurrence, and appends the cell of each number to `met`. */
-function renumberCells(cells: Int32Array | Float64Array, met: number[]): Int32Array {
-  const numbers = new Map<number, number>()
-  return Int32Array.from(cells, (cell) => {
-    const known = numbers.get(cell)
+  const placeOf = (cell: number): number => {
+    const known = places.get(cell)
     if (known !== undefined) return known
-    numbers.set(cell, met.length)
+    places.set(cell, met.length)
     return met.push(cell) - 1
-  })
+  }
+  let counts = new Float64Array(isDense ? ones.length * width : BLOCK_ROWS)
+  const sums = fields.map(() => new Float64Array(counts.length))
+
+  function grow(): void {
+    const size = 2 * counts.length
+    const larger = (old: Float64Array<ArrayBuffer>) => {
+      const fresh = new Float64Array(size)
+      fresh.set(old)
+      return fresh
+    }
+    counts = larger(counts)
+    for (const [index, old] of sums.entries()) sums[index] = larger(old)
+  }
+
+  /** Writes the place of each selected row. */
+  function placesOf(block: number, { rows, count, isWhole }: BlockSelection, scratch: Scratch): Float64Array {
+    const { cells } = scratch
+    const codes = source.codes(first, block, scratch.codes)
+    const more = second === undefined ? null : source.codes(second, block, scratch.moreCodes)
+    for (let i = 0; i < count; i++) {
+      const row = isWhole ? i : (rows[i] ?? 0)
+      cells[i] = (codes[row] ?? 0) * width + (more?.[row] ?? 0)
+    }
+    if (isDense) return cells
+    for (let i = 0; i < count; i++) cells[i] = placeOf(cells[i] ?? 0)
+    while (met.length > counts.length) grow()
+    return cells
+  }
+
+  return {
+    add(block: number, selection: BlockSelection, scratch: Scratch): void {
+      const cells = placesOf(block, selection, scratch)
+      const { rows, count, isWhole } = selection
+      for (let i = 0; i < count; i++) {
+        const cell = cells[i] ?? 0
+        counts[cell] = (counts[cell] ?? 0) + 1
+      }
+      for (let index = 0; index < fields.length; index++) {
+        const values = source.numbers(fields[index] ?? 0, block, scratch.numbers)
+        const into = sums[index] ?? counts
+        if (isWhole) addAll(cells, values, into, count)
+        else addAmong(cells, values, rows, into, count)
+      }
+    },
+    each(visit: (key: readonly Scalar[], count: number, sums: readonly number[]) => void): void {
+      const cells = isDense ? counts.length : met.length
+      for (let place = 0; place < cells; place++) {
+        const count = counts[place] ?? 0
+        if (count === 0) continue
+        const cell = isDense ? place : (met[place] ?? 0)
+        const one = ones[Math.floor(cell / width)] ?? null
+        const key = others ? [one, others[cell % width] ?? null] : [one]
+        const own = sums.map((into) => into[place] ?? 0)
+        visit(key, count, own)
+      }
+    },
+  }
 }
 
-function gather(
-  cells: Int32Array | Float64Array,
-  size: number,
-  keyOf: (cell: number) => readonly Scalar[],
-  sums: readonly NumberColumn[],
-  { rows, count }: Selection,
-): readonly Group[] {
-  const counts = new Float64Array(size)
-  for (let i = 0; i < count; i++) {
-    const cell = cells[i] ?? 0
-    counts[cell] = (counts[cell] ?? 0) + 1
-  }
-  const totals = sums.map(({ values }) => {
-    const into = new Float64Array(size)
-    if (rows) addAmong(cells, values, rows, into, count)
-    else addAll(cells, values, into, count)
-    return into
-  })
-  const groups: Group[] = []
-  for (let cell = 0; cell < size; cell++) {
-    const count = counts[cell] ?? 0
-    if (count > 0) groups.push({ key: keyOf(cell), count, sums: totals.map((into) => into[cell] ?? 0) })
-  }
-  return groups
-}
-
-function addAll(cells: Int32Array | Float64Array, values: NumberArray, into: Float64Array, count: number): void {
+function addAll(cells: Float64Array, values: Float64Array, into: Float64Array, count: number): void {
   for (let i = 0; i < count; i++) {
     const cell = cells[i] ?? 0
     into[cell] = (into[cell] ?? 0) + (values[i] ?? 0)
@@ -159,8 +182,8 @@ function addAll(cells: Int32Array | Float64Array, values: NumberArray, into: Flo
 }
 
 function addAmong(
-  cells: Int32Array | Float64Array,
-  values: NumberArray,
+  cells: Float64Array,
+  values: Float64Array,
   rows: Uint32Array,
   into: Float64Array,
   count: number,

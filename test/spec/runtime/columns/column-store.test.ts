@@ -1,13 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { partitionOf } from '../../../../src/kernel/partition.ts'
 import type { Doc, DocumentWrite, Filter, ReadStore } from '../../../../src/ports/read-store.ts'
-import { type ColumnSpec, withColumns } from '../../../../src/runtime/columns/column-store.ts'
+import type { ColumnSpec } from '../../../../src/runtime/columns/column-spec.ts'
+import { withColumns } from '../../../../src/runtime/columns/column-store.ts'
 import { withFaults } from '../../../support/faults/with-faults.ts'
+import { columnParts } from '../../../support/fixtures/column-parts.ts'
+import { wholeCheckpoint } from '../../../support/memory/ownership.ts'
 import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
 
 const spec: ColumnSpec = {
   collection: 'calls_v1',
-  ordinal: 'seq',
+  key: 'seq',
+  time: 'at',
+  removes: false,
   columns: {
     at: 'number',
     cents: 'number',
@@ -18,6 +24,8 @@ const spec: ColumnSpec = {
     hour: 'code',
   },
 }
+
+const CHECKPOINT = wholeCheckpoint('calls@1')
 
 const doc = fc.record({
   workspaceId: fc.constantFrom('w1', 'w2'),
@@ -67,7 +75,7 @@ function writer(store: ReadStore) {
       return { collection: spec.collection, id: `${one.workspaceId}:${one.seq}`, doc: one, position }
     })
     const next = { position, at: null }
-    await store.commit(writes, { name: 'calls@1', expected: checkpoint, next })
+    await store.commit(writes, { name: CHECKPOINT, expected: checkpoint, next })
     checkpoint = position
   }
 }
@@ -83,9 +91,8 @@ describe('columns', () => {
         fc.array(fc.tuple(filter, groupBy, fields), { minLength: 1, maxLength: 6 }),
         async (batches, questions) => {
           const store = createMemoryReadStore()
-          const columns = withColumns(store, [spec])
+          const columns = withColumns(store, columnParts([spec]))
           const write = writer(columns)
-          await columns.warm([spec.collection])
           for (const batch of batches) {
             await write(batch)
             for (const [wanted, groups, sums] of questions) {
@@ -107,21 +114,23 @@ describe('columns', () => {
       store,
       () => new Error('never'),
       (method) => {
-        if (method === 'find') looks += 1
+        if (method === 'select') looks += 1
         return undefined
       },
     )
     let moves = 0
     const requests: string[] = []
-    const columns = withColumns(watched, [spec], (projection) => {
-      requests.push(projection)
-      return moves
+    const columns = withColumns(watched, {
+      ...columnParts([spec]),
+      changesOf(projection, workspaceId) {
+        requests.push(`${projection} ${workspaceId}`)
+        return moves
+      },
     })
     const write = writer(store)
     const row = { workspaceId: 'w1', at: 1, cents: 2, talk: 1, status: 'open', live: true, hour: 1 }
     const count = () => columns.count(spec.collection, { workspaceId: 'w1' })
     await write([{ ...row, seq: 1 }])
-    await columns.warm([spec.collection])
     expect(await count()).toBe(1)
     const before = looks
     expect(await count()).toBe(1)
@@ -130,7 +139,7 @@ describe('columns', () => {
     moves += 1
     expect(await count()).toBe(2)
     expect(looks).toBeGreaterThan(before)
-    expect(new Set(requests)).toEqual(new Set(['calls']))
+    expect(new Set(requests)).toEqual(new Set(['calls w1']))
   })
 
   test('answer the queries that they support, and leave the others to the store', async () => {
@@ -144,9 +153,8 @@ describe('columns', () => {
         return undefined
       },
     )
-    const columns = withColumns(watched, [spec])
+    const columns = withColumns(watched, columnParts([spec]))
     await writer(store)([{ workspaceId: 'w1', seq: 1, at: 1, cents: 2, talk: 1, status: 'open', live: true, hour: 1 }])
-    await columns.warm([spec.collection])
     const own: readonly Filter[] = [
       { workspaceId: 'w1' },
       { workspaceId: 'w1', at: { $gte: 0, $lt: 9 }, status: { $in: ['open', null] }, 'buyer.id': null },
@@ -169,17 +177,17 @@ describe('columns', () => {
 
   test('include the documents of a batch that is not atomic as soon as they are visible, in any order', async () => {
     const store = createMemoryReadStore({ atomic: false })
-    const columns = withColumns(store, [spec])
+    const columns = withColumns(store, columnParts([spec]))
     const one = (seq: number, cents: number): Doc => ({ workspaceId: 'w1', seq, at: 0, cents, talk: 0 })
-    await columns.warm([spec.collection])
     const put = (seq: number, position: number, cents: number, to: number | null) =>
       store.commit([{ collection: spec.collection, id: `${seq}`, doc: one(seq, cents), position }], {
-        name: 'calls@1',
+        name: CHECKPOINT,
         // A checkpoint that nobody has leaves the document written and the checkpoint where it was.
         expected: to === null ? -99 : null,
         next: { position: to ?? 0, at: null },
       })
     const total = async () => (await columns.sum(spec.collection, { workspaceId: 'w1' }, [], ['cents']))[0]?.sums[0]
+    expect(await columns.count(spec.collection, { workspaceId: 'w1' })).toBe(0)
     await put(2, 20, 5, null)
     expect(await total()).toBe(5)
     await put(1, 10, 7, 20)
@@ -188,15 +196,34 @@ describe('columns', () => {
     expect(await total()).toBe(6)
   })
 
+  test("read again only what is past the range of the workspace's partition", async () => {
+    const store = createMemoryReadStore()
+    const asked: unknown[] = []
+    const watched: ReadStore = {
+      ...store,
+      async select(collection, paths, page) {
+        asked.push(page.filter._position)
+        return store.select(collection, paths, page)
+      },
+    }
+    const move = (range: string, position: number) =>
+      store.commit([], { name: `calls@1/${range}`, expected: null, next: { position, at: null } })
+    const isLow = partitionOf('w1') < 128
+    await move('00-7f', isLow ? 9 : 5)
+    await move('80-ff', isLow ? 5 : 9)
+    const columns = withColumns(watched, columnParts([spec]))
+    for (let n = 0; n < 2; n++) await columns.count(spec.collection, { workspaceId: 'w1' })
+    expect(asked).toEqual([undefined, { $gt: 9 }, { $gt: 9 }])
+  })
+
   test('load more documents than fit in one page, many of them at one position', async () => {
     const store = createMemoryReadStore()
     const writes = Array.from({ length: 12_000 }, (_, n): DocumentWrite => {
       const doc = { workspaceId: 'w1', seq: n + 1, at: n, cents: 1, talk: 0 }
       return { collection: spec.collection, id: `${n}`, doc, position: n < 11_000 ? 1 : n }
     })
-    await store.commit(writes, { name: 'calls@1', expected: null, next: { position: 20_000, at: null } })
-    const columns = withColumns(store, [spec])
-    await columns.warm([spec.collection])
+    await store.commit(writes, { name: CHECKPOINT, expected: null, next: { position: 20_000, at: null } })
+    const columns = withColumns(store, columnParts([spec]))
     expect(await columns.sum(spec.collection, { workspaceId: 'w1' }, [], ['cents'])).toEqual([
       { key: [], count: 12_000, sums: [12_000] },
     ])
@@ -204,9 +231,8 @@ describe('columns', () => {
 
   test('leave a collection to the store when one of its documents does not fit the columns', async () => {
     const store = createMemoryReadStore()
-    const columns = withColumns(store, [spec])
-    await columns.warm([spec.collection])
-    await writer(store)([{ workspaceId: 'w1', seq: 1, cents: 'many', status: ['a'] }])
+    const columns = withColumns(store, columnParts([spec]))
+    await writer(store)([{ workspaceId: 'w1', seq: 1, at: 1, cents: 'many', status: ['a'] }])
     expect(await columns.count(spec.collection, { workspaceId: 'w1', status: 'a' })).toBe(1)
   })
 })

@@ -1,0 +1,72 @@
+import type { Scalar } from '../../ports/read-store.ts'
+import type { Layout } from './column-spec.ts'
+import { type Range, rangeOf, type Term, testOf } from './column-terms.ts'
+import type { NumberHeader, SegmentHeader } from './segment-header.ts'
+
+/** What all terms of one column ask. `range`: of the numbers, where they ask for no more than that. */
+export interface ColumnTest {
+  readonly column: number
+  readonly range: Range | null
+  readonly passes: (value: Scalar) => boolean
+}
+
+/** A sum or a count over columns, by their index in the layout. */
+export interface Question {
+  readonly tests: readonly ColumnTest[]
+  readonly groupBy: readonly number[]
+  readonly fields: readonly number[]
+}
+
+/** The question of a filter's terms, groups and summed fields; null when the columns cannot answer it. */
+export function questionOf(
+  { kinds, indexOf }: Layout,
+  terms: readonly Term[],
+  groupBy: readonly string[],
+  fields: readonly string[],
+): Question | null {
+  const indexesOf = (paths: readonly string[], kind: 'number' | 'code') => {
+    const found = paths.flatMap((path) => indexOf.get(path) ?? []).filter((index) => kinds[index] === kind)
+    return found.length === paths.length ? found : null
+  }
+  const groups = indexesOf(groupBy, 'code')
+  const sums = indexesOf(fields, 'number')
+  if (!groups || !sums || groups.length > 2) return null
+  const tests: ColumnTest[] = []
+  for (const [path, all] of Map.groupBy(terms, (term) => term.path)) {
+    const column = indexOf.get(path)
+    if (column === undefined) return null
+    tests.push({ column, range: kinds[column] === 'number' ? rangeOf(all) : null, passes: testOf(all) })
+  }
+  return { tests, groupBy: groups, fields: sums }
+}
+
+function isInside({ from, fromItself, to, toItself }: Range, { min, max }: NumberHeader): boolean {
+  return (fromItself ? min >= from : min > from) && (toItself ? max <= to : max < to)
+}
+
+function isOutside({ from, fromItself, to, toItself }: Range, { min, max }: NumberHeader): boolean {
+  return (fromItself ? max < from : max <= from) || (toItself ? min > to : min >= to)
+}
+
+/** What the header alone says of a test: whether all rows pass, none, or some. */
+function outcomeOf(header: SegmentHeader, { column, range, passes }: ColumnTest): 'all' | 'some' | 'none' {
+  const found = header.columns[column]
+  if (found?.kind === 'code') {
+    const passing = found.dictionary.filter((value) => passes(value)).length
+    return passing === 0 ? 'none' : passing === found.dictionary.length ? 'all' : 'some'
+  }
+  if (!found || !range) return 'some'
+  if (isOutside(range, found)) return 'none'
+  return found.nulls === null && isInside(range, found) ? 'all' : 'some'
+}
+
+/** The tests of a question that some rows of a segment may fail; null when no row passes all. */
+export function openTests(header: SegmentHeader, { tests }: Question): readonly ColumnTest[] | null {
+  const open: ColumnTest[] = []
+  for (const test of tests) {
+    const outcome = outcomeOf(header, test)
+    if (outcome === 'none') return null
+    if (outcome === 'some') open.push(test)
+  }
+  return open
+}

@@ -1,0 +1,155 @@
+import type { Files } from '../../ports/files.ts'
+import { checksumOf } from '../write/snapshots/checksum.ts'
+import type { SectionMemory } from './column-memory.ts'
+import { BLOCK_ROWS, type ColumnSource } from './column-source.ts'
+import type { Layout } from './column-spec.ts'
+import {
+  type CodeHeader,
+  decodeHeader,
+  HEADER_GUESS,
+  type NumberHeader,
+  type Section,
+  type SegmentHeader,
+} from './segment-header.ts'
+
+/** An immutable segment in a file: rows of one workspace and month. */
+export interface Segment {
+  readonly path: string
+  readonly name: string
+  readonly header: SegmentHeader
+  /** Where its sections begin in the file. */
+  readonly from: number
+}
+
+/** A part of a segment is missing or damaged. */
+export class DamagedSegment extends Error {
+  override readonly name = 'DamagedSegment'
+  readonly segment: Segment
+  constructor(segment: Segment) {
+    super(`${segment.path} is damaged.`)
+    this.segment = segment
+  }
+}
+
+/** Opens a segment by its header; null when it is missing, damaged or of another format or layout. @throws FilesUnavailable */
+export async function openSegment(
+  files: Files,
+  folder: string,
+  name: string,
+  { kinds }: Layout,
+): Promise<Segment | null> {
+  const path = `${folder}/${name}`
+  const guess = await files.read(path, 0, HEADER_GUESS)
+  let decoded = guess && decodeHeader(guess)
+  if (typeof decoded === 'number') {
+    const whole = await files.read(path, 0, decoded)
+    decoded = whole && decodeHeader(whole)
+  }
+  if (decoded === null || typeof decoded === 'number') return null
+  const { header, bytes } = decoded
+  const fits = header.columns.length === kinds.length && header.columns.every(({ kind }, at) => kind === kinds[at])
+  return fits ? { path, name, header, from: bytes } : null
+}
+
+type Packed = Uint8Array | Uint16Array | Uint32Array | Float64Array
+
+/** Views bytes, which stand alone in their buffer, as an array of a type. */
+function viewAs(type: NumberHeader['type'], bytes: Uint8Array): Packed {
+  const { buffer, byteOffset, byteLength } = bytes
+  if (type === 'u8') return bytes
+  if (type === 'u16') return new Uint16Array(buffer, byteOffset, byteLength / 2)
+  if (type === 'u32') return new Uint32Array(buffer, byteOffset, byteLength / 4)
+  return new Float64Array(buffer, byteOffset, byteLength / 8)
+}
+
+/** A column's values, and its nulls. */
+interface LoadedColumn {
+  readonly values: Packed
+  readonly nulls: Uint8Array | null
+}
+
+/** Reads sections of segments through the memory. */
+export function createSegmentReader(files: Files, memory: SectionMemory) {
+  const nameOf = ({ path }: Segment, { at }: Section) => `${path}#${at}`
+
+  async function read(segment: Segment, section: Section): Promise<Uint8Array> {
+    const name = nameOf(segment, section)
+    const known = memory.section(name)
+    if (known) return known
+    const bytes = await files.read(segment.path, segment.from + section.at, section.bytes)
+    if (bytes?.length !== section.bytes || checksumOf(bytes) !== section.checksum) throw new DamagedSegment(segment)
+    memory.holdSection(name, bytes)
+    return bytes
+  }
+
+  async function column(segment: Segment, header: NumberHeader | CodeHeader): Promise<LoadedColumn> {
+    const nulls = header.kind === 'number' ? header.nulls : null
+    const [values, flags] = await Promise.all([read(segment, header.values), nulls && read(segment, nulls)])
+    return { values: viewAs(header.type, values), nulls: flags }
+  }
+
+  return {
+    /** Whether these columns are in memory. */
+    holds: ({ path, header }: Segment, columns: readonly number[]): boolean =>
+      columns.every((index) => {
+        const values = header.columns[index]?.values
+        return values !== undefined && memory.section(`${path}#${values.at}`) !== null
+      }),
+    /** Loads columns of a segment. @throws DamagedSegment, FilesUnavailable */
+    async load(segment: Segment, columns: readonly number[], dead: Uint32Array | null): Promise<ColumnSource> {
+      const loaded = await Promise.all(
+        columns.map(async (index): Promise<readonly [number, LoadedColumn]> => {
+          const header = segment.header.columns[index]
+          if (!header) throw new DamagedSegment(segment)
+          return [index, await column(segment, header)]
+        }),
+      )
+      return segmentSource(segment.header, new Map(loaded), dead)
+    },
+    /** The keys of a segment, ascending: `values` + `base`. @throws DamagedSegment, FilesUnavailable */
+    async keys(segment: Segment): Promise<{ readonly values: Packed; readonly base: number }> {
+      const { keys } = segment.header
+      return { values: (await column(segment, keys)).values, base: keys.base }
+    },
+  }
+}
+
+export type SegmentReader = ReturnType<typeof createSegmentReader>
+
+function segmentSource(
+  { rows, columns }: SegmentHeader,
+  loaded: ReadonlyMap<number, LoadedColumn>,
+  dead: Uint32Array | null,
+): ColumnSource {
+  const blockOf = (values: Packed, block: number) =>
+    values.subarray(block * BLOCK_ROWS, Math.min(rows, (block + 1) * BLOCK_ROWS))
+  const valuesOf = (index: number): Packed => {
+    const found = loaded.get(index)
+    if (!found) throw new Error(`Column ${index} is not loaded.`)
+    return found.values
+  }
+  return {
+    rows,
+    dead,
+    numbers(index, block, into) {
+      const header = columns[index]
+      const packed = blockOf(valuesOf(index), block)
+      into.set(packed)
+      const base = header?.kind === 'number' ? header.base : 0
+      if (base !== 0) for (let row = 0; row < packed.length; row++) into[row] = (into[row] ?? 0) + base
+      return into
+    },
+    nulls(index, block) {
+      const nulls = loaded.get(index)?.nulls
+      return nulls ? nulls.subarray(block * BLOCK_ROWS, (block + 1) * BLOCK_ROWS) : null
+    },
+    codes(index, block, into) {
+      into.set(blockOf(valuesOf(index), block))
+      return into
+    },
+    dictionary(index) {
+      const header = columns[index]
+      return header?.kind === 'code' ? header.dictionary : []
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import type { Mutex } from '../../kernel/async/mutex.ts'
+import { yieldToEventLoop } from '../../kernel/async/yield-to-event-loop.ts'
+import { createTotals, type Group, type Totals } from './column-sum.ts'
+import { type ColumnTest, openTests, type Question } from './question.ts'
+import type { Segment, SegmentReader } from './segment.ts'
+import { recentSources, type WorkspaceColumns } from './workspace-columns.ts'
+
+/** What the header of a segment says of a question that all of its rows pass. */
+function addHeader(totals: Totals, { header }: Segment, { fields }: Question): void {
+  const sums = fields.map((index) => {
+    const column = header.columns[index]
+    return column?.kind === 'number' ? column.sum : 0
+  })
+  totals.addWhole(header.rows, sums)
+}
+
+const columnsOf = ({ groupBy, fields }: Question, tests: readonly ColumnTest[]) => [
+  ...new Set([...tests.map(({ column }) => column), ...groupBy, ...fields]),
+]
+
+/**
+ * The groups of a question. Only the columns that it needs are loaded, of one segment after the other; what is not in memory
+ * is loaded for one question at a time (`gate`), so that no more than one segment is in memory beyond its bound. Other work
+ * of the thread runs between segments. @throws DamagedSegment, FilesUnavailable
+ */
+export async function sumWorkspace(
+  state: WorkspaceColumns,
+  question: Question,
+  reader: SegmentReader,
+  gate: Mutex,
+): Promise<readonly Group[]> {
+  const totals = createTotals(question)
+  // At once, and with the segments and their replaced rows of this moment: later changes do not count twice.
+  const { segments, dead } = state
+  for (const source of recentSources(state)) totals.add(source, question.tests)
+  for (const segment of segments) {
+    const tests = openTests(segment.header, question)
+    if (tests === null) continue
+    const replaced = dead.get(segment.name) ?? null
+    if (tests.length === 0 && replaced === null && question.groupBy.length === 0) {
+      addHeader(totals, segment, question)
+      continue
+    }
+    const columns = columnsOf(question, tests)
+    const add = async () => totals.add(await reader.load(segment, columns, replaced), tests)
+    if (reader.holds(segment, columns)) await add()
+    else await gate(add)
+    await yieldToEventLoop()
+  }
+  return totals.groups()
+}

@@ -1,0 +1,31 @@
+import type { Files } from '../../ports/files.ts'
+import { monthText } from './column-spec.ts'
+import { type EncodedSegment, encodeSegment, orderByKey } from './encode-segment.ts'
+import type { RowBuffer } from './row-buffer.ts'
+import type { Segment } from './segment.ts'
+
+/** The same content always has the same name, so that a file is never replaced by another. */
+const nameOf = ({ header, checksum }: EncodedSegment): string =>
+  `${monthText(header.month)}-${checksum.toString(16).padStart(8, '0')}`
+
+/** Writes rows of one month as segments of at most so many rows, each of equal keys' order. @throws FilesUnavailable */
+export async function writeSegments(
+  files: Files,
+  folder: string,
+  month: number,
+  buffer: RowBuffer,
+  segmentRows: number,
+): Promise<readonly Segment[]> {
+  const order = orderByKey(buffer)
+  const count = Math.ceil(order.length / segmentRows)
+  const size = Math.ceil(order.length / count)
+  const segments: Segment[] = []
+  for (let index = 0; index < count; index++) {
+    const encoded = await encodeSegment(month, buffer, order.subarray(index * size, (index + 1) * size))
+    const name = nameOf(encoded)
+    const path = `${folder}/${name}`
+    await files.write(path, encoded.parts)
+    segments.push({ path, name, header: encoded.header, from: encoded.parts[0]?.length ?? 0 })
+  }
+  return segments
+}
