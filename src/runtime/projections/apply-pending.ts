@@ -13,7 +13,7 @@ export function applyPending(
   id: string,
   stored: StoredDocument | null,
   events: readonly RecordedEvent[],
-  upcasts: Upcasts = {},
+  upcasts: Upcasts,
 ): StoredDocument | null {
   let doc: Doc | null = stored?.doc ?? null
   let position = stored?.position ?? Number.NEGATIVE_INFINITY

@@ -1,15 +1,23 @@
 import { z } from 'zod'
+import type { AnyProjection } from '../../kernel/projection.ts'
 import type { ReadStore, StoredDocument } from '../../ports/read-store.ts'
+import { type BuildNames, buildNames } from './build-names.ts'
+import { createCoverages, lowestOf, type RangeProgress } from './coverage.ts'
 
 const names = z.object({ version: z.number(), collection: z.string(), checkpoint: z.string() })
-const aliasDoc = z.object({
-  active: names,
+const versionBuilds = z.object({
+  version: z.number(),
+  /** The build that processes of this version of the code read; null until the first one is complete. */
+  active: names.nullable(),
+  /** The build that takes its place once it has caught up; null for none. */
   building: names.nullable(),
-  /** `at`: since when (ms since the epoch). */
-  retired: z.array(names.extend({ at: z.number() })),
 })
+const aliasDoc = z.object({ versions: z.array(versionBuilds), retired: z.array(names) })
 
-/** Which build of a projection is read, which is being built beside it, and which wait to be dropped. */
+/** The builds of one version of a projection. */
+export type VersionBuilds = Readonly<z.infer<typeof versionBuilds>>
+
+/** The builds of a projection: those of each version of the code that is in use, and those that wait to be dropped. */
 export type BuildAlias = Readonly<z.infer<typeof aliasDoc>>
 
 /** An alias as stored. `generation` grows with each change, so no build ever takes the name of another. */
@@ -33,10 +41,37 @@ export async function ensureAliases(store: ReadStore): Promise<void> {
   await store.ensure([{ name: BUILD_ALIASES, indexes: [], columns: [] }])
 }
 
+/** The alias of a projection; null before it has any build. @throws StoreUnavailable */
+export async function readAlias(store: Pick<ReadStore, 'get'>, name: string): Promise<BuildAlias | null> {
+  const stored = await store.get(BUILD_ALIASES, name)
+  return stored && parse(stored).alias
+}
+
 /** Every alias, by projection. @throws StoreUnavailable */
 export async function readAliases(store: ReadStore): Promise<ReadonlyMap<string, StoredAlias>> {
   const stored = await store.find(BUILD_ALIASES, { filter: {} })
   return new Map(stored.map((one) => [one.id, parse(one)]))
+}
+
+/** The builds of a version; neither is there for one that nobody has begun. */
+export function buildsOf(alias: BuildAlias, version: number): VersionBuilds {
+  return alias.versions.find((builds) => builds.version === version) ?? { version, active: null, building: null }
+}
+
+/** The alias with other builds of a version; without the version where there are none. */
+export function withBuilds(alias: BuildAlias, builds: VersionBuilds): BuildAlias {
+  const others = alias.versions.filter(({ version }) => version !== builds.version)
+  const isThere = builds.active !== null || builds.building !== null
+  const versions = isThere ? [...others, builds].toSorted((one, other) => one.version - other.version) : others
+  return { ...alias, versions }
+}
+
+/**
+ * The build that this version of the code reads; null while none is complete. Before a projection has any build, it reads
+ * the first one, which is empty.
+ */
+export function readableBuild(projection: AnyProjection, alias: BuildAlias | null): BuildNames | null {
+  return alias === null ? buildNames(projection) : buildsOf(alias, projection.version).active
 }
 
 /** The next alias, given the current one (null: none yet) and the generation that the next will have; null changes nothing. */
@@ -79,13 +114,46 @@ export async function compareAndSetAlias(
   }
 }
 
-/** The positions that readers of each projection may count on, by projection. @throws StoreUnavailable */
-export async function readActivePositions(store: ReadStore): Promise<ReadonlyMap<string, number>> {
+/** The collection that readers of each projection read; those of which no build can be read yet are left out. @throws StoreUnavailable */
+export async function readActiveCollections(
+  store: ReadStore,
+  projections: readonly AnyProjection[],
+): Promise<ReadonlyMap<string, string>> {
+  const aliases = await readAliases(store)
+  return new Map(
+    projections.flatMap((projection) => {
+      const build = readableBuild(projection, aliases.get(projection.name)?.alias ?? null)
+      return build ? [[projection.name, build.collection]] : []
+    }),
+  )
+}
+
+/**
+ * How far readers of each projection may count on, by projection; null while no build of its version is complete.
+ * @throws StoreUnavailable
+ */
+export async function readActiveCoverage(
+  store: ReadStore,
+  projections: readonly AnyProjection[],
+): Promise<ReadonlyMap<string, readonly RangeProgress[] | null>> {
   const [aliases, checkpoints] = [await readAliases(store), await store.checkpoints()]
-  const positions = new Map<string, number>()
-  for (const { name, alias } of aliases.values()) {
-    const checkpoint = checkpoints[alias.active.checkpoint]
-    if (checkpoint) positions.set(name, checkpoint.position)
-  }
-  return positions
+  const coverages = createCoverages(checkpoints)
+  return new Map(
+    projections.map((projection) => {
+      const build = readableBuild(projection, aliases.get(projection.name)?.alias ?? null)
+      return [projection.name, build && coverages(build.checkpoint)]
+    }),
+  )
+}
+
+/**
+ * The position that readers of each projection may count on in every partition, by projection; those of which no build can
+ * be read yet are left out. @throws StoreUnavailable
+ */
+export async function readActivePositions(
+  store: ReadStore,
+  projections: readonly AnyProjection[],
+): Promise<ReadonlyMap<string, number>> {
+  const coverages = await readActiveCoverage(store, projections)
+  return new Map([...coverages].flatMap(([name, coverage]) => (coverage ? [[name, lowestOf(coverage).position]] : [])))
 }

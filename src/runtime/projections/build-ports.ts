@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { ReadStore } from '../../ports/read-store.ts'
 import type { Upcasts } from '../upcasts.ts'
-import type { ProjectionBuild } from './projection-build.ts'
+import type { ProjectionLane } from './projection-lane.ts'
 
 /** Why a projection is halted until its code is fixed. */
 export interface Halt {
@@ -13,13 +13,13 @@ export interface Halt {
   readonly message: string
 }
 
-/** What builds are advanced with. */
+/** What lanes are advanced with. */
 export interface BuildPorts {
   readonly log: EventLog
   readonly store: ReadStore
   readonly clock: Clock
   readonly upcasts: Upcasts
-  /** The build's documents reflect its position; `touched` are the ids just written, in these workspaces (null: any). */
-  readonly report: (build: ProjectionBuild, touched: readonly string[], workspaces: readonly string[] | null) => void
+  /** The lane's documents reflect its position; `touched` are the ids just written, in these workspaces (null: any). */
+  readonly report: (lane: ProjectionLane, touched: readonly string[], workspaces: readonly string[] | null) => void
   readonly onHalt: (halt: Halt) => void
 }

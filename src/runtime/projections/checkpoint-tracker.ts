@@ -1,35 +1,98 @@
 import { backOffMs } from '../../kernel/async/backoff.ts'
 import { sleep } from '../../kernel/async/sleep.ts'
+import { ALL_PARTITIONS, PARTITIONS, type PartitionRange } from '../../kernel/partition.ts'
+import type { AnyProjection } from '../../kernel/projection.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { START } from '../../ports/event-log.ts'
 import type { ReadStore } from '../../ports/read-store.ts'
-import { readActivePositions } from './build-alias.ts'
+import { readActiveCoverage } from './build-alias.ts'
 
-/** Known checkpoints of the projections, and a barrier for read-your-writes (Supplement 1.6, 1.7). */
+/**
+ * Known checkpoints of the projections, and a barrier for read-your-writes (Supplement 1.6, 1.7). They differ by partition
+ * where the partitions are cut into ranges; without a partition (null) the lowest of all counts.
+ */
 export interface CheckpointTracker {
   /** Position of a projection; START when unknown. */
-  readonly positionOf: (name: string) => number
+  readonly positionOf: (name: string, partition?: number | null) => number
   /** The lowest position of the projections; null for an empty list. */
-  readonly lowestOf: (names: readonly string[]) => number | null
-  /** Records that a projection's documents reflect a position; lower positions are ignored. */
-  readonly advance: (name: string, position: number) => void
-  /** Resolves to true when all projections have reached the position, to false after `timeoutMs`. */
-  readonly waitFor: (names: readonly string[], position: number, timeoutMs: number) => Promise<boolean>
+  readonly lowestOf: (names: readonly string[], partition?: number | null) => number | null
+  /**
+   * Records that a projection's documents of a range (default: all) reflect a position; lower positions are ignored.
+   * Returns whether that was news of any partition.
+   */
+  readonly advance: (name: string, position: number, range?: PartitionRange) => boolean
+  /** Records whether a build of the projection's version can be read; before it is known, it counts as one that can. */
+  readonly setReadable: (name: string, isReadable: boolean) => void
+  /** The projections of which no build can be read yet. */
+  readonly unreadable: () => readonly string[]
+  /**
+   * Resolves to true when all projections have reached the position, to false after `timeoutMs`. It does not wait for those
+   * that cannot be read yet, nor for those that stand still: that have not moved since the begin of a wait that ended in vain.
+   * It resolves to false when the others have reached the position.
+   */
+  readonly waitFor: (
+    names: readonly string[],
+    position: number,
+    timeoutMs: number,
+    partition?: number | null,
+  ) => Promise<boolean>
 }
 
-interface Waiter {
+interface Wait {
   readonly names: readonly string[]
   readonly position: number
+  readonly partition: number | null
+}
+
+interface Waiter extends Wait {
   readonly done: () => void
+}
+
+/** Positions of one projection by partition. */
+function createPartitionPositions() {
+  const positions = new Float64Array(PARTITIONS).fill(START)
+  let lowest: number | null = START
+  return {
+    of(partition: number | null): number {
+      if (partition !== null) return positions[partition] ?? START
+      lowest ??= positions.reduce((least, position) => Math.min(least, position))
+      return lowest
+    },
+    /** Whether any partition came further. */
+    advance({ from, to }: PartitionRange, position: number): boolean {
+      let moved = false
+      for (let partition = from; partition <= to; partition++) {
+        if (position <= (positions[partition] ?? position)) continue
+        positions[partition] = position
+        moved = true
+      }
+      if (moved) lowest = null
+      return moved
+    },
+  }
 }
 
 /** Creates a tracker that knows no position yet. */
 export function createCheckpointTracker(clock: Clock): CheckpointTracker {
-  const known = new Map<string, number>()
+  const known = new Map<string, ReturnType<typeof createPartitionPositions>>()
   // Waiters by the first projection that they still wait for.
   const waiting = new Map<string, Set<Waiter>>()
-  const positionOf = (name: string) => known.get(name) ?? START
-  const behind = (waiter: Waiter) => waiter.names.find((name) => positionOf(name) < waiter.position)
+  const unreadable = new Set<string>()
+  const positionOf = (name: string, partition: number | null = null) => known.get(name)?.of(partition) ?? START
+  // Where projections stood still, by name and partition.
+  const still = new Map<string, number>()
+  const keyOf = (name: string, partition: number | null) => `${name} ${partition}`
+  const isAwaited = (name: string, partition: number | null) =>
+    !unreadable.has(name) && still.get(keyOf(name, partition)) !== positionOf(name, partition)
+  const behind = ({ names, position, partition }: Wait) =>
+    names.find((name) => positionOf(name, partition) < position && isAwaited(name, partition))
+  const isReached = ({ names, position, partition }: Wait) =>
+    names.every((name) => !unreadable.has(name) && positionOf(name, partition) >= position)
+
+  const noteStill = (name: string, { position, partition }: Wait, before: number | undefined) => {
+    const now = positionOf(name, partition)
+    if (now < position && now === before) still.set(keyOf(name, partition), now)
+  }
 
   const enqueue = (waiter: Waiter) => {
     const name = behind(waiter)
@@ -41,32 +104,43 @@ export function createCheckpointTracker(clock: Clock): CheckpointTracker {
 
   return {
     positionOf,
-    lowestOf: (names) => (names.length === 0 ? null : Math.min(...names.map(positionOf))),
-    advance(name, position) {
-      if (position <= positionOf(name)) return
-      known.set(name, position)
-      const here = waiting.get(name)
-      if (!here) return
-      for (const waiter of here) {
-        if (waiter.position > position) continue
-        here.delete(waiter)
+    lowestOf: (names, partition) =>
+      names.length === 0 ? null : Math.min(...names.map((name) => positionOf(name, partition))),
+    advance(name, position, range = ALL_PARTITIONS) {
+      const positions = known.get(name) ?? createPartitionPositions()
+      known.set(name, positions)
+      if (!positions.advance(range, position)) return false
+      for (const waiter of waiting.get(name) ?? []) {
+        if (waiter.position > positions.of(waiter.partition)) continue
+        waiting.get(name)?.delete(waiter)
         enqueue(waiter)
       }
+      return true
     },
-    waitFor: (names, position, timeoutMs) =>
+    setReadable(name, isReadable) {
+      if (isReadable) return void unreadable.delete(name)
+      unreadable.add(name)
+      const waiters = waiting.get(name) ?? []
+      waiting.delete(name)
+      for (const waiter of waiters) enqueue(waiter)
+    },
+    unreadable: () => [...unreadable].toSorted(),
+    waitFor: (names, position, timeoutMs, partition = null) =>
       new Promise((resolve) => {
-        if (names.every((name) => positionOf(name) >= position)) return resolve(true)
+        const wait = { names, position, partition }
+        if (behind(wait) === undefined) return resolve(isReached(wait))
+        const before = names.map((name) => positionOf(name, partition))
         let cancel = () => {}
         const waiter: Waiter = {
-          names,
-          position,
+          ...wait,
           done: () => {
             cancel()
-            resolve(true)
+            resolve(isReached(wait))
           },
         }
         cancel = clock.schedule(clock.now() + timeoutMs, () => {
           for (const others of waiting.values()) others.delete(waiter)
+          for (const [index, name] of names.entries()) noteStill(name, wait, before[index])
           resolve(false)
         })
         enqueue(waiter)
@@ -77,18 +151,25 @@ export function createCheckpointTracker(clock: Clock): CheckpointTracker {
 /** Polls the store's checkpoints until the signal, while another process runs the projections. */
 export async function pollCheckpoints(options: {
   readonly store: ReadStore
-  readonly positions: Pick<CheckpointTracker, 'advance'>
+  /** What this process reads. */
+  readonly projections: readonly AnyProjection[]
+  readonly positions: Pick<CheckpointTracker, 'advance' | 'setReadable'>
   /** Whether polling is needed now; default: always. */
   readonly isNeeded?: () => boolean
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly intervalMs?: number
 }): Promise<void> {
-  const { store, positions, clock, signal, isNeeded = () => true, intervalMs = 25 } = options
+  const { store, projections, positions, clock, signal, isNeeded = () => true, intervalMs = 25 } = options
   let failures = 0
   while (!signal.aborted) {
     try {
-      if (isNeeded()) for (const [name, position] of await readActivePositions(store)) positions.advance(name, position)
+      if (isNeeded()) {
+        for (const [name, coverage] of await readActiveCoverage(store, projections)) {
+          positions.setReadable(name, coverage !== null)
+          for (const { range, position } of coverage ?? []) positions.advance(name, position, range)
+        }
+      }
       failures = 0
     } catch {
       // Queries report an unavailable store; here it only means that no progress is known.

@@ -1,10 +1,13 @@
 import { upcast } from '../../kernel/entity.ts'
 import type { RecordedEvent } from '../../kernel/event.ts'
-import { keysOf, reduce, withDerivedFields } from '../../kernel/projection.ts'
+import { type AnyProjection, keysOf, reduce, withDerivedFields } from '../../kernel/projection.ts'
 import { START } from '../../ports/event-log.ts'
-import type { Doc, DocumentWrite, ReadStore } from '../../ports/read-store.ts'
+import { type Doc, type DocumentWrite, type ReadStore, workspaceOf } from '../../ports/read-store.ts'
 import type { Upcasts } from '../upcasts.ts'
-import { type FoldedDocument, type ProjectionBuild, positionOf } from './projection-build.ts'
+import type { FoldedDocument, ProjectionLane } from './projection-lane.ts'
+
+/** How long (ms) a guard refuses older writes of a removed document: those of a lost owner may land late. */
+export const GUARD_MS = 3_600_000
 
 /** An error of a reducer, and the event that it was thrown on. */
 export interface ReducerFault {
@@ -31,14 +34,14 @@ interface Touch {
 
 /** The inbox upcast, with the ids of the documents that each event touches, up to the first event that throws. */
 function touchesOf(
-  build: ProjectionBuild,
+  lane: ProjectionLane,
   upcasts: Upcasts,
 ): { readonly touches: readonly Touch[]; readonly fault: ReducerFault | null } {
   const touches: Touch[] = []
-  for (const raw of build.inbox) {
+  for (const raw of lane.inbox) {
     try {
       const event = upcasts[raw.type] === undefined ? raw : upcast({ upcasts }, raw)
-      touches.push({ event, ids: keysOf(build.projection, event) })
+      touches.push({ event, ids: keysOf(lane.projection, event) })
     } catch (error) {
       return { touches, fault: { event: raw, error } }
     }
@@ -47,11 +50,11 @@ function touchesOf(
 }
 
 /** A document that the store does not have. */
-const NO_DOCUMENT = { doc: null, position: START }
+const NO_DOCUMENT = { doc: null, position: START, workspaceId: '' }
 
 /** The documents of a batch: from the cache, the others with one read of the store. @throws StoreUnavailable */
 async function load(
-  build: ProjectionBuild,
+  lane: ProjectionLane,
   store: ReadStore,
   touches: readonly Touch[],
 ): Promise<Map<string, FoldedDocument>> {
@@ -60,47 +63,49 @@ async function load(
   for (const { ids } of touches) {
     for (const id of ids) {
       if (docs.has(id)) continue
-      const cached = build.recent.get(id) ?? build.older.get(id)
+      const cached = lane.recent.get(id) ?? lane.older.get(id)
       if (!cached) missing.push(id)
-      const { doc, position } = cached ?? NO_DOCUMENT
-      docs.set(id, { doc, position, isStored: doc !== null, changed: false })
+      const { doc, position, workspaceId } = cached ?? NO_DOCUMENT
+      docs.set(id, { doc, position, workspaceId, isStored: doc !== null, changed: false })
     }
   }
-  const stored = missing.length > 0 ? await store.getMany(build.names.collection, missing) : []
-  for (const { id, doc, position } of stored) docs.set(id, { doc, position, isStored: true, changed: false })
+  const stored = missing.length > 0 ? await store.getMany(lane.names.collection, missing) : []
+  for (const { id, doc, position } of stored)
+    docs.set(id, { doc, position, workspaceId: workspaceOf(doc), isStored: true, changed: false })
   return docs
 }
 
 /**
- * Folds the build's inbox over its documents; a document skips events at or before its own position. `reach` is the
- * position and time of the whole page. A reducer error ends the batch right before its event, so that the events before
+ * Folds the lane's inbox over its documents; a document skips events at or before its own position. `reach` is the
+ * position and time of the whole page, `now` the present instant (ms). A reducer error ends the batch right before its event, so that the events before
  * it can be committed. @throws StoreUnavailable
  */
 export async function foldBatch(
-  build: ProjectionBuild,
+  lane: ProjectionLane,
   store: ReadStore,
   upcasts: Upcasts,
   reach: { readonly position: number; readonly at: string | null },
+  now: number,
 ): Promise<Batch & { readonly docs: ReadonlyMap<string, FoldedDocument> }> {
-  const { touches, fault: unreadable } = touchesOf(build, upcasts)
-  const docs = await load(build, store, touches)
+  const { touches, fault: unreadable } = touchesOf(lane, upcasts)
+  const docs = await load(lane, store, touches)
   const emitted: DocumentWrite[] = []
-  const reduced = reduceAll(build, touches, docs, emitted)
+  const reduced = reduceAll(lane, touches, docs, emitted, now)
   const writes: DocumentWrite[] = []
-  const underived = deriveAll(build, store, touches, docs, writes)
+  const underived = deriveAll(lane, store, touches, docs, writes, now)
   if (underived) {
-    return { emitted: [], writes: [], docs, position: positionOf(build), at: build.at, events: 0, fault: underived }
+    return { emitted: [], writes: [], docs, position: lane.read, at: lane.at, events: 0, fault: underived }
   }
   const fault = reduced ?? unreadable
   if (!fault) return { emitted, writes, docs, ...reach, events: touches.length, fault }
-  const faultAt = build.inbox.findIndex((event) => event.position >= fault.event.position)
-  const before = build.inbox.slice(0, faultAt).at(-1)
+  const faultAt = lane.inbox.findIndex((event) => event.position >= fault.event.position)
+  const before = lane.inbox.slice(0, faultAt).at(-1)
   return {
     emitted,
     writes,
     docs,
-    position: before?.position ?? positionOf(build),
-    at: before?.meta.at ?? build.at,
+    position: before?.position ?? lane.read,
+    at: before?.meta.at ?? lane.at,
     events: touches.filter(({ event }) => event.position < fault.event.position).length,
     fault,
   }
@@ -108,10 +113,11 @@ export async function foldBatch(
 
 /** Folds every event into its documents, and collects the emitted documents in `emitted`. */
 function reduceAll(
-  { projection, names: { collection } }: ProjectionBuild,
+  { projection, names: { collection } }: ProjectionLane,
   touches: readonly Touch[],
   docs: ReadonlyMap<string, FoldedDocument>,
   emitted: DocumentWrite[],
+  now: number,
 ): ReducerFault | null {
   const { emit } = projection
   for (const { event, ids } of touches) {
@@ -122,10 +128,13 @@ function reduceAll(
       try {
         const next: Doc | null = reduce(projection, folded.doc, event, id)
         if (emit && next) {
-          for (const row of emit(next, event, id))
-            emitted.push({ collection, id: row.id, doc: withDerivedFields(projection, row.doc), position })
+          for (const row of emit(next, event, id)) {
+            const doc = withDerivedFields(projection, row.doc)
+            emitted.push({ collection, id: row.id, doc, position, expiresAt: expiryOf(projection, doc, now) })
+          }
         }
         if (next !== folded.doc) {
+          if (next) folded.workspaceId = sameWorkspace(folded, workspaceOf(next), id)
           folded.doc = next
           folded.changed = true
         }
@@ -138,16 +147,32 @@ function reduceAll(
   return null
 }
 
+/**
+ * When a document expires. One that had expired before it was written expires at once: in a rebuild, the time that a store
+ * gives itself to delete begins with the write.
+ */
+function expiryOf({ expiresAt }: AnyProjection, doc: Doc, now: number): number | null {
+  const at = expiresAt?.(doc) ?? null
+  return at === null ? null : Math.max(at, now)
+}
+
+/** The workspace of a changed document. @throws Error when it is another than before: stores are partitioned by it */
+function sameWorkspace({ doc, workspaceId }: FoldedDocument, next: string, id: string): string {
+  if (doc !== null && workspaceId !== next) throw new Error(`Document ${id} changes its workspace.`)
+  return next
+}
+
 /** Collects the changed documents, with their derived fields, in `writes`. When deriving throws, nothing of the batch is written. */
 function deriveAll(
-  { projection, names: { collection } }: ProjectionBuild,
+  { projection, names: { collection } }: ProjectionLane,
   { atomic }: ReadStore,
   touches: readonly Touch[],
   docs: ReadonlyMap<string, FoldedDocument>,
   writes: DocumentWrite[],
+  now: number,
 ): ReducerFault | null {
   for (const [id, folded] of docs) {
-    const { position, isStored, changed } = folded
+    const { position, workspaceId, isStored, changed } = folded
     if (!changed || (atomic && !isStored && folded.doc === null)) continue
     try {
       folded.doc = folded.doc && withDerivedFields(projection, folded.doc)
@@ -156,7 +181,11 @@ function deriveAll(
       if (!last) throw error
       return { event: last.event, error }
     }
-    writes.push({ collection, id, doc: folded.doc, position })
+    const { doc } = folded
+    const write = doc
+      ? { doc, expiresAt: expiryOf(projection, doc, now) }
+      : { doc, workspaceId, expiresAt: now + GUARD_MS }
+    writes.push({ collection, id, position, ...write })
   }
   return null
 }

@@ -1,62 +1,71 @@
-import { createWakeSignal } from '../../kernel/async/wake-signal.ts'
+import { createWakeSignal, type WakeSignal } from '../../kernel/async/wake-signal.ts'
+import type { PartitionRange } from '../../kernel/partition.ts'
 import type { AnyProjection } from '../../kernel/projection.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { type EventLog, START } from '../../ports/event-log.ts'
+import type { EventLog } from '../../ports/event-log.ts'
 import type { ReadStore } from '../../ports/read-store.ts'
-import { startRunLoop } from '../run-loop.ts'
+import { runLanes } from '../lanes/lane-runner.ts'
+import { createLogReader, type LogReader } from '../lanes/log-reader.ts'
+import type { PageSizes } from '../lanes/read-lanes.ts'
+import type { LaneWork } from '../lanes/running-lane.ts'
+import type { Ownership } from '../ownership/ownership.ts'
 import type { Upcasts } from '../upcasts.ts'
-import { flush, flushDueAt } from './advance-build.ts'
+import { advance, flush, flushDueAt } from './advance-lane.ts'
+import { beginLane } from './begin-lane.ts'
 import { requestRebuild } from './build-lifecycle.ts'
 import type { BuildPorts, Halt } from './build-ports.ts'
-import { createBuildSet } from './build-set.ts'
-import { createCatchUp } from './catch-up.ts'
-import { createLogReader, type LogReader } from './log-reader.ts'
-import { type ProjectionBuild, positionOf } from './projection-build.ts'
+import { coverageOf, lowestOf } from './coverage.ts'
+import { createLaneSet, type LaneSet } from './lane-set.ts'
+import { clearDocuments, type ProjectionLane } from './projection-lane.ts'
 import type { RebuildProgress } from './rebuild-progress.ts'
-import { loadCheckpoint, watchOwner } from './standby.ts'
 import { createRebuildSwitch } from './switch-caught-up-builds.ts'
 
-/** Status of one build of a projection, for operators. */
+/** Status of one lane of a build of a projection in this process, for operators. */
 export interface ProjectionStatus {
   readonly name: string
   readonly version: number
+  readonly range: PartitionRange
   readonly position: number
   /** Recorded time of the last event seen (ISO); null before the first. */
   readonly at: string | null
-  /** Upper bound of the age of events not folded yet (ms); 0 when no such event is known. */
+  /** Upper bound of the age of events not folded yet (ms); 0 when no such event is known, or another process folds them. */
   readonly lagMs: number
   /** Events folded since this process began. */
   readonly events: number
-  readonly state: 'running' | 'standby' | 'halted' | 'rebuilding'
+  /** `outdated`: it met an event of a version that this process does not know. */
+  readonly state: 'running' | 'standby' | 'halted' | 'outdated' | 'rebuilding'
   readonly problem: string | null
 }
 
-export interface ProjectionRunnerOptions {
+/** How far a lane of a build that is read has come, or of the first build of this version, which will be. */
+export interface LaneProgress {
+  readonly name: string
+  readonly range: PartitionRange
+  readonly position: number
+  /** Whether the build is complete, so that it can be read. */
+  readonly readable: boolean
+  /** Ids of the documents just written, and their workspaces (null: any). */
+  readonly touched: readonly string[]
+  readonly workspaces: readonly string[] | null
+  /** Whether another process writes them, so that this one only polls the checkpoint. */
+  readonly standby: boolean
+}
+
+export interface ProjectionRunnerOptions extends PageSizes {
   readonly log: EventLog
   readonly store: ReadStore
+  readonly ownership: Ownership
   readonly projections: readonly AnyProjection[]
+  /** Into how many ranges the partitions are cut (default: 1). */
+  readonly shards?: number
   readonly upcasts?: Upcasts
   readonly clock: Clock
   readonly signal: AbortSignal
   /** Names of projections whose documents are read by position (`withColumns`). */
   readonly indexedByPosition?: readonly string[]
-  /**
-   * The active build's documents reflect a position; `touched` are the ids just written, in these workspaces (null: in
-   * any). `standby`: another runner writes them, and this one only polls its checkpoint.
-   */
-  readonly onProgress?: (
-    name: string,
-    position: number,
-    touched: readonly string[],
-    workspaces: readonly string[] | null,
-    standby: boolean,
-  ) => void
+  readonly onProgress?: (progress: LaneProgress) => void
   readonly onHalt?: (halt: Halt) => void
   readonly onRebuild?: (progress: RebuildProgress) => void
-  /** Maximum events in a page while catching up; pages of the live tail have any size. */
-  readonly pageSize?: number
-  /** Approximate maximum of JSON in one page, in characters. */
-  readonly pageCharacters?: number
 }
 
 export interface ProjectionRunner {
@@ -67,9 +76,9 @@ export interface ProjectionRunner {
   readonly done: Promise<void>
 }
 
-const isHalted = ({ state }: ProjectionBuild) => state === 'halted'
+const isOwned = ({ state }: ProjectionLane) => state === 'running' || state === 'starting'
 
-/** The ports of the builds; the progress of active builds is reported to the options' listener. */
+/** The ports of the lanes; the progress of what is read, or will be, is reported to the options' listener. */
 function portsOf(options: ProjectionRunnerOptions): BuildPorts {
   const { log, store, clock, upcasts = {} } = options
   return {
@@ -78,93 +87,121 @@ function portsOf(options: ProjectionRunnerOptions): BuildPorts {
     clock,
     upcasts,
     onHalt: (halt) => options.onHalt?.(halt),
-    report: (build, touched, workspaces) => {
-      if (build.building) return
-      options.onProgress?.(build.projection.name, positionOf(build), touched, workspaces, build.state === 'standby')
+    report: (lane, touched, workspaces) => {
+      if (lane.replaces) return
+      const { range, read: position, projection } = lane
+      options.onProgress?.({
+        name: projection.name,
+        range,
+        position,
+        readable: !lane.building,
+        touched,
+        workspaces,
+        standby: lane.state === 'contending',
+      })
     },
   }
 }
 
-/** The status of a build. `loopProblem`: why the runner's loop failed last; null when it runs. */
+/** The status of a lane. `loopProblem`: why the runner's loop failed last; null when it runs. */
 function statusOf(
-  build: ProjectionBuild,
+  lane: ProjectionLane,
   logReader: LogReader,
   now: number,
   loopProblem: string | null,
 ): ProjectionStatus {
-  const { projection, position, at } = build
-  const isBehind = isHalted(build) || !logReader.isCaughtUp(position ?? START)
+  const { projection, range, read, at, state, building } = lane
+  const isBehind = state !== 'contending' && (!isOwned(lane) || !logReader.isCaughtUp(read))
+  const shown = isOwned(lane) ? 'running' : state === 'halted' || state === 'outdated' ? state : 'standby'
   return {
     name: projection.name,
     version: projection.version,
-    position: position ?? build.committed ?? START,
+    range,
+    position: read,
     at,
     lagMs: isBehind && at !== null ? Math.max(0, now - Date.parse(at)) : 0,
-    events: build.events,
-    state: build.building && build.state === 'running' ? 'rebuilding' : build.state,
-    problem: build.problem ?? loopProblem,
+    events: lane.events,
+    state: building && shown === 'running' ? 'rebuilding' : shown,
+    problem: lane.problem ?? loopProblem,
   }
 }
 
-/** Runs projections over the log until the signal: catches up, follows, rebuilds, and stands by for other runners. */
+/** The lanes of the projections, with those that others own as far as the stored checkpoints say. */
+function createLanes(options: ProjectionRunnerOptions, ports: BuildPorts): LaneSet {
+  const { store, projections, shards = 1, ownership } = options
+  return createLaneSet({
+    store,
+    projections,
+    shards,
+    indexedByPosition: new Set(options.indexedByPosition),
+    versionsRead: ownership.versionsRead,
+    onDrop: ownership.forget,
+    async onRefresh(lanes) {
+      const others = lanes.filter(({ state }) => state === 'contending')
+      const checkpoints = others.length > 0 ? await store.checkpoints() : {}
+      for (const lane of others) {
+        const { position, at } = lowestOf(coverageOf(checkpoints, lane.group), lane.range)
+        lane.read = position
+        lane.at = at
+      }
+      for (const lane of lanes) if (lane.state !== 'starting') ports.report(lane, [], null)
+    },
+  })
+}
+
+/** What is done with the lanes: fold, commit, rebuild. */
+function createWork(
+  { onRebuild }: ProjectionRunnerOptions,
+  ports: BuildPorts,
+  lanes: LaneSet,
+  logReader: LogReader,
+): LaneWork<ProjectionLane> {
+  const switching = createRebuildSwitch(ports, (lane) => logReader.isCaughtUp(lane.read), onRebuild)
+  return {
+    lanes: lanes.all,
+    groups: lanes.groups,
+    async refresh(now) {
+      await lanes.refresh(now)
+      if (await switching.switchFinished(lanes.all())) lanes.expire()
+      return Math.min(lanes.refreshAt(), switching.checkAt(lanes.all()) ?? Number.POSITIVE_INFINITY)
+    },
+    begin: (lane) => beginLane(ports, lane),
+    // Nobody waits for a build before it is read.
+    isBackground: ({ building }) => building,
+    hasRoom: () => true,
+    distribute: lanes.distribute,
+    take: (lane, page) => advance(ports, lane, page),
+    dispatch: () => null,
+    commitDueAt: flushDueAt,
+    commit: async (lane) => void (await flush(ports, lane)),
+    finish: async (lane) => void (await flush(ports, lane)),
+    end(lane) {
+      clearDocuments(lane)
+      ports.report(lane, [], null)
+    },
+  }
+}
+
+/** Runs projections over the log until the signal: catches up, follows, rebuilds, each lane for as long as it is owned. */
 export function runProjections(options: ProjectionRunnerOptions): ProjectionRunner {
   const { log, store, projections, clock, signal } = options
-  const wake = createWakeSignal(clock, signal)
+  const wake: WakeSignal = createWakeSignal(clock, signal)
   const types = new Set(projections.flatMap(({ events }) => Object.keys(events)))
   const logReader = createLogReader(log, types, wake, signal)
   const ports = portsOf(options)
-  const builds = createBuildSet({
-    store,
-    projections,
-    indexedByPosition: new Set(options.indexedByPosition),
-    onRefresh: (refreshed) => {
-      for (const build of refreshed) if (build.position !== null) ports.report(build, [], null)
-    },
-  })
-  const catchUp = createCatchUp({ ...options, builds, ports, logReader })
-  const switching = createRebuildSwitch(ports, (build) => logReader.isCaughtUp(positionOf(build)), options.onRebuild)
-
-  /** Runs every build once. Resolves to the instant until which there is nothing to do; null when there is more at once. */
-  async function turn(): Promise<number | null> {
-    const now = clock.now()
-    await builds.refresh(now)
-    const due = builds.all().filter((build) => !isHalted(build) && build.notBefore <= now)
-    for (const build of due) {
-      if (build.state === 'standby') await watchOwner(ports, build)
-      else if (build.position === null) await loadCheckpoint(ports, build)
-      switching.track(build, now)
-    }
-    const running = due.filter((build) => build.state === 'running' && build.position !== null)
-    const isMoving = await catchUp(running)
-    await Promise.all(running.map((build) => flush(ports, build)))
-    if (await switching.switchFinished(builds.all())) builds.expire()
-    if (isMoving || builds.refreshAt() === 0) return null
-    const wakes = builds
-      .all()
-      .filter((build) => !isHalted(build))
-      .flatMap((build) => wakesOf(build, now))
-    return Math.min(builds.refreshAt(), ...wakes)
-  }
-
-  const loop = startRunLoop({ turn, wake, clock, signal, onStop: async () => logReader.close() })
+  const lanes = createLanes(options, ports)
+  const work = createWork(options, ports, lanes, logReader)
+  const loop = runLanes({ ...options, work, logReader, wake })
 
   return {
-    status: () => builds.all().map((build) => statusOf(build, logReader, clock.now(), loop.problem())),
+    status: () => lanes.all().map((lane) => statusOf(lane, logReader, clock.now(), loop.problem())),
     async rebuild(name) {
       const projection = projections.find((one) => one.name === name)
       if (!projection) throw new TypeError(`No projection is called ${name}.`)
       await requestRebuild(store, projection)
-      builds.expire()
+      lanes.expire()
       wake.notify()
     },
     done: loop.done,
   }
-}
-
-/** When a build needs the next turn (ms since the epoch); none for one that waits for events. */
-function wakesOf(build: ProjectionBuild, now: number): readonly number[] {
-  if (build.notBefore > now) return [build.notBefore]
-  if (build.position === null) return [now]
-  const due = flushDueAt(build)
-  return due === null ? [] : [due]
 }

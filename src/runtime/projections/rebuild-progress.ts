@@ -1,6 +1,6 @@
-import type { ProjectionBuild } from './projection-build.ts'
+import type { ProjectionLane } from './projection-lane.ts'
 
-/** Progress of a rebuild. `total` is estimated by the share of log positions passed; exact where positions are dense. */
+/** Progress of a relane. `total` is estimated by the share of log positions passed; exact where positions are dense. */
 export interface RebuildProgress {
   readonly name: string
   /** Events read that concern any projection, and the expected number of them. */
@@ -13,18 +13,18 @@ export interface RebuildProgress {
 
 /** Progress of a build that began at `start` (position, ms since the epoch) towards the head of the log. */
 export function rebuildProgress(
-  build: ProjectionBuild,
+  lane: ProjectionLane,
   start: { readonly position: number; readonly at: number },
   head: number,
   now: number,
 ): RebuildProgress {
-  const done = build.seen
-  const passed = (build.position ?? start.position) - start.position
+  const done = lane.seen
+  const passed = lane.read - start.position
   const share = head <= start.position ? 1 : Math.min(1, passed / (head - start.position))
   const perSecond = done / Math.max(0.001, (now - start.at) / 1_000)
   const total = share > 0 ? Math.max(done, Math.round(done / share)) : done
   return {
-    name: build.projection.name,
+    name: lane.projection.name,
     done,
     total,
     perSecond,

@@ -1,10 +1,17 @@
 import { sleep } from '../../kernel/async/sleep.ts'
-import { ensureAliases, readAliases } from './build-alias.ts'
+import type { AnyProjection } from '../../kernel/projection.ts'
+import { buildsOf, ensureAliases, readAliases, type StoredAlias } from './build-alias.ts'
 import { requestRebuild, syncAliases } from './build-lifecycle.ts'
 import { type ProjectionRunnerOptions, runProjections } from './projection-runner.ts'
 
 /** How often the switch is checked (ms). */
 const CHECK_EVERY_MS = 50
+
+/** Collection of the active build of a projection's version; undefined for none. */
+function activeOf(aliases: ReadonlyMap<string, StoredAlias>, { name, version }: AnyProjection): string | undefined {
+  const alias = aliases.get(name)?.alias
+  return alias && buildsOf(alias, version).active?.collection
+}
 
 /**
  * Rebuilds projections beside the builds that are read, and resolves when all are switched; the next runner drops the
@@ -14,7 +21,7 @@ const CHECK_EVERY_MS = 50
 export async function rebuildProjections(options: ProjectionRunnerOptions): Promise<void> {
   const { store, projections, clock, signal } = options
   await ensureAliases(store)
-  await syncAliases(store, projections, clock.now())
+  await syncAliases(store, projections)
   const before = await readAliases(store)
   await Promise.all(projections.map((projection) => requestRebuild(store, projection)))
   const stop = new AbortController()
@@ -31,9 +38,7 @@ export async function rebuildProjections(options: ProjectionRunnerOptions): Prom
     while (!signal.aborted && halted === null) {
       // A store that is unavailable for a while only delays the rebuild.
       const now = await readAliases(store).catch(() => null)
-      const waiting = projections.filter(
-        ({ name }) => now?.get(name)?.alias.active.collection === before.get(name)?.alias.active.collection,
-      )
+      const waiting = projections.filter((one) => now !== null && activeOf(now, one) === activeOf(before, one))
       if (now !== null && waiting.length === 0) return
       await sleep(clock, CHECK_EVERY_MS, signal)
     }

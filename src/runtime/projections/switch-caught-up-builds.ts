@@ -1,34 +1,76 @@
-import { flush } from './advance-build.ts'
+import { flush } from './advance-lane.ts'
+import { buildsOf, readAliases } from './build-alias.ts'
 import { switchBuild } from './build-lifecycle.ts'
 import type { BuildPorts } from './build-ports.ts'
-import { type ProjectionBuild, positionOf } from './projection-build.ts'
+import { coverageOf, lowestOf } from './coverage.ts'
+import type { ProjectionLane } from './projection-lane.ts'
 import { type RebuildProgress, rebuildProgress } from './rebuild-progress.ts'
 
-/** Reports the progress of rebuilds, and switches those that have caught up. */
+/** How often builds are compared with the active ones (ms). */
+const CHECK_EVERY_MS = 250
+
+/** The lanes of one build in this process. */
+type Build = readonly [ProjectionLane, ...ProjectionLane[]]
+
+/** The builds beside the active ones, each by its lanes. */
+function buildingOf(lanes: readonly ProjectionLane[]): readonly Build[] {
+  const byBuild = Map.groupBy(
+    lanes.filter(({ building }) => building),
+    ({ group }) => group,
+  )
+  return [...byBuild.values()].flatMap(([first, ...others]): Build[] => (first ? [[first, ...others]] : []))
+}
+
+const leastFar = (build: Build) => build.reduce((least, lane) => (lane.read < least.read ? lane : least))
+
+/** Reports the progress of rebuilds, and switches those that have caught up, in whichever processes they are built. */
 export function createRebuildSwitch(
   ports: BuildPorts,
-  isCaughtUp: (build: ProjectionBuild) => boolean,
+  isCaughtUp: (lane: ProjectionLane) => boolean,
   onRebuild: ((progress: RebuildProgress) => void) | undefined,
 ) {
   const { log, store, clock } = ports
-  const starts = new Map<ProjectionBuild, { readonly position: number; readonly at: number }>()
+  const starts = new Map<string, { readonly position: number; readonly at: number }>()
+  let checkAt = 0
+  let head: number | null = null
+
+  /** Whether the stored checkpoints say that a build has come as far as the active one of its version, and has no event of before the last check left. */
+  async function isComplete({ names, projection }: ProjectionLane, headBefore: number): Promise<boolean> {
+    const [aliases, checkpoints] = [await readAliases(store), await store.checkpoints(`${projection.name}@`)]
+    const alias = aliases.get(projection.name)?.alias
+    const builds = alias && buildsOf(alias, names.version)
+    if (builds?.building?.collection !== names.collection) return false
+    const built = coverageOf(checkpoints, names.checkpoint)
+    const active = builds.active ? coverageOf(checkpoints, builds.active.checkpoint) : []
+    if (active.some(({ range, position }) => lowestOf(built, range).position < position)) return false
+    const types = new Set(Object.keys(projection.events))
+    const { events, end } = await log.readAll(lowestOf(built).position, 1, { types })
+    const [next] = events
+    return next ? next.position > headBefore : end
+  }
+
   return {
-    /** Remembers where and when a rebuild began in this process. */
-    track(build: ProjectionBuild, now: number): void {
-      if (build.building && !starts.has(build)) starts.set(build, { position: positionOf(build), at: now })
-    },
+    /** When a build is compared next (ms since the epoch); null when there is none. */
+    checkAt: (lanes: readonly ProjectionLane[]) => (lanes.some(({ building }) => building) ? checkAt : null),
     /** Resolves to whether a build was switched. @throws LogUnavailable, StoreUnavailable */
-    async switchFinished(builds: readonly ProjectionBuild[]): Promise<boolean> {
-      const building = builds.filter((build) => build.building && build.position !== null && build.state === 'running')
-      if (building.length === 0) return false
-      const head = await log.head()
+    async switchFinished(lanes: readonly ProjectionLane[]): Promise<boolean> {
+      const running = lanes.filter(({ state }) => state === 'running')
+      const now = clock.now()
+      for (const build of buildingOf(running)) {
+        if (!starts.has(build[0].group)) starts.set(build[0].group, { position: leastFar(build).read, at: now })
+      }
+      if (buildingOf(running).length === 0 || now < checkAt) return false
+      const headBefore = head
+      head = await log.head()
+      checkAt = now + CHECK_EVERY_MS
       let isSwitched = false
-      for (const build of building) {
-        const start = starts.get(build)
-        if (start) onRebuild?.(rebuildProgress(build, start, head, clock.now()))
-        if (!isCaughtUp(build) || build.failures > 0) continue
-        if (!(await flush(ports, build, true))) continue
-        await switchBuild(store, build, clock.now())
+      for (const build of buildingOf(running)) {
+        const start = starts.get(build[0].group)
+        if (start) onRebuild?.(rebuildProgress(leastFar(build), start, head, now))
+        if (headBefore === null || !build.every((lane) => isCaughtUp(lane) && lane.failures === 0)) continue
+        const flushed = await Promise.all(build.filter(({ busy }) => busy === null).map((lane) => flush(ports, lane)))
+        if (flushed.includes(false) || !(await isComplete(build[0], headBefore))) continue
+        await switchBuild(store, build[0])
         isSwitched = true
       }
       return isSwitched

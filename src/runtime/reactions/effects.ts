@@ -5,8 +5,9 @@ import type { AnyReaction } from '../../kernel/reaction.ts'
 import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { CommandContext, CommandResult } from '../../ports/command-handler.ts'
+import type { Claimant } from '../ownership/claims.ts'
 import type { StreamWriter } from '../write/stream-writer.ts'
-import { createExclusiveTasks, type LeaseOwner } from './exclusive-task.ts'
+import { createExclusiveTasks } from './exclusive-task.ts'
 
 /** Processed events that are remembered, so that the reactions skip them when they read the log. */
 const MAX_PROCESSED = 200_000
@@ -25,7 +26,7 @@ export interface EffectTools<Tools> {
   /** Handles a command with its cause, then runs the effects of its events. Resolves to the refusal, if any. */
   readonly run: (command: AnyCommand, input: unknown, cause: EffectCause) => Promise<Refusal | null>
   readonly now: () => number
-  /** Runs work under a lease. When this process runs it already, waits for that run; when another does, skips it. */
+  /** Runs work under a claim. When this process runs it already, waits for that run; when another does, skips it. */
   readonly runExclusive: (what: string, work: (tools: Tools) => Promise<unknown>) => Promise<void>
 }
 
@@ -102,7 +103,7 @@ export function createEffects<Tools>(options: {
   /** Adds the domain's own tools. */
   readonly toolsOf: (base: EffectTools<Tools>) => Tools
   readonly clock: Clock
-  readonly claims: LeaseOwner
+  readonly claims: Claimant
   readonly newCommandId: () => string
   /** The actor of the commands that effects handle. */
   readonly actor: Actor

@@ -6,7 +6,7 @@ const CLEAN_EVERY_MS = 60_000
 
 /** Deletes expired entries of the operational store, once a minute until the signal, in one of the processes that share it. */
 export async function runExpiryCleaner(options: {
-  readonly ops: Pick<OperationalStore, 'acquireLease' | 'deleteExpired'>
+  readonly ops: Pick<OperationalStore, 'claim' | 'deleteExpired'>
   readonly clock: Clock
   readonly signal: AbortSignal
   /** Name of this process among those that share the store. */
@@ -16,7 +16,7 @@ export async function runExpiryCleaner(options: {
   while (!signal.aborted) {
     const now = clock.now()
     try {
-      if (await ops.acquireLease('claim:sweep', owner, now + CLEAN_EVERY_MS, now)) await ops.deleteExpired(now)
+      if (await ops.claim('claim:sweep', owner, now + CLEAN_EVERY_MS, now)) await ops.deleteExpired(now)
     } catch {
       // The next turn cleans what this one could not, when the store is available again.
     }

@@ -1,6 +1,8 @@
 import type { DueJob, RunJobs } from '../../ports/job-runner.ts'
 import { runTimers, type TimerRunnerOptions } from './timers.ts'
 
+/** Jobs of an adapter that run at the same time. */
+const JOB_SLOTS = 64
 /** Jobs of a page without a limit. */
 const MAX_JOBS = 500
 
@@ -18,7 +20,7 @@ export function createJobRunner({ ops, clock, owner }: Pick<TimerRunnerOptions, 
       store: {
         find: async (_collection, { skip = 0, limit = MAX_JOBS }) => (await list()).slice(skip, skip + limit).map(row),
       },
-      kinds: { [kind]: ({ id }) => run(id) },
+      kinds: { [kind]: { slots: JOB_SLOTS, run: ({ id }) => run(id) } },
     })
     return {
       wake,

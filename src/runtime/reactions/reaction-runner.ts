@@ -1,20 +1,30 @@
+import { waitBeforeRetry } from '../../kernel/async/backoff.ts'
 import { createWakeSignal } from '../../kernel/async/wake-signal.ts'
+import type { PartitionRange } from '../../kernel/partition.ts'
 import type { AnyReaction } from '../../kernel/reaction.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { EventLog } from '../../ports/event-log.ts'
 import type { OperationalStore } from '../../ports/operational-store.ts'
-import { createLogReader, type LogReader } from '../projections/log-reader.ts'
-import { startRunLoop } from '../run-loop.ts'
+import { runLanes } from '../lanes/lane-runner.ts'
+import { createLogReader } from '../lanes/log-reader.ts'
+import { doneOrSlow } from '../lanes/read-lanes.ts'
+import type { LaneWork } from '../lanes/running-lane.ts'
+import type { Ownership } from '../ownership/ownership.ts'
 import type { Upcasts } from '../upcasts.ts'
-import { createDispatcher } from './dispatch-jobs.ts'
-import { createSubscription, endEpoch, enqueue, type Subscription } from './subscription.ts'
-import { commitDueAt, commitPosition, LEASE_MS, releaseLease, renewLease } from './subscription-lease.ts'
+import { createDispatcher, type Dispatcher, type DispatcherOptions } from './dispatch-jobs.ts'
+import { type ParkedStream, putParked } from './parked-streams.ts'
+import { beginReaction, commitDueAt, commitReaction } from './reaction-checkpoint.ts'
+import { endTerm, enqueue, type ReactionLane, reactionLanes } from './reaction-lane.ts'
+import { parkedEntry, type ResumePorts, resumeRequested } from './resume-parked.ts'
 
+/** Status of one lane of a reaction in this process. */
 export interface ReactionStatus {
   readonly name: string
-  /** Every event up to here is done. */
+  readonly range: PartitionRange
+  /** Every event up to here is done, or waits in a parked stream. */
   readonly position: number
-  readonly state: 'owner' | 'contending' | 'halted'
+  /** `outdated`: it met an event of a version that this process does not know. */
+  readonly state: 'owner' | 'contending' | 'outdated'
   /** Events read and not done. */
   readonly waiting: number
   readonly problem: string | null
@@ -23,96 +33,136 @@ export interface ReactionStatus {
 export interface ReactionRunnerOptions<Tools> {
   readonly log: EventLog
   readonly ops: OperationalStore
+  readonly ownership: Ownership
   readonly reactions: readonly AnyReaction<Tools>[]
+  /** Into how many ranges the partitions are cut (default: 1). */
+  readonly shards?: number
   readonly tools: Tools
   readonly upcasts?: Upcasts
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Name of this process among those that share the operational store. */
-  readonly owner: string
-  /** Minimum age of an event (ms, by recorded time): usually the process that appended it runs its effects at once. */
+  /**
+   * How long an event waits after it was read (ms): usually the process that appended it runs its effects at once.
+   */
   readonly graceMs: number
   /** Whether this process has processed an event for a reaction already. */
   readonly isProcessed?: (reaction: string, eventId: string) => boolean
-  readonly onHalt?: (status: ReactionStatus) => void
+  /** A stream was parked. */
+  readonly onPark?: (parked: ParkedStream) => void
 }
 
 export interface ReactionRunner {
   readonly status: () => readonly ReactionStatus[]
-  /** Resolves when the signal has aborted, the running jobs have ended and the leases are released. */
+  /** Resolves when the signal has aborted, the running jobs have ended and the positions are committed. */
   readonly done: Promise<void>
 }
 
-/** A subscription with this many jobs reads no further. */
+/** A lane with this many jobs reads no further. */
 const MAX_JOBS = 2_000
-const PAGE = 1_000
+/** How often operators' requests about parked streams are looked for (ms). */
+const LOOK_EVERY_MS = 1_000
 
-/** Reads a page for the subscriptions that are behind the log, if any. Resolves to whether there were any. */
-async function readPage<Tools>(logReader: LogReader, reading: readonly Subscription<Tools>[]): Promise<boolean> {
-  const behind = reading.filter(({ read }) => !logReader.isCaughtUp(read))
-  const caughtUp = reading.filter((subscription) => !behind.includes(subscription))
-  if (caughtUp.length > 0) logReader.subscribe(Math.max(...caughtUp.map(({ read }) => read)))
-  if (behind.length === 0) return false
-  const after = Math.min(...behind.map(({ read }) => read))
-  const page = await logReader.page(after, PAGE)
-  for (const subscription of behind) {
-    if (subscription.read === after || subscription.read < page.position) enqueue(subscription, page)
+type Lane<Tools> = ReactionLane<Tools>
+
+/** Stores parked streams; an unavailable store is waited for. */
+function createParking<Tools>({
+  ops,
+  clock,
+  signal,
+  onPark,
+}: ReactionRunnerOptions<Tools>): DispatcherOptions<Tools>['storeParked'] {
+  return async (lane, job, failure) => {
+    const { term, reaction } = lane
+    const at = new Date(clock.now()).toISOString()
+    const entry = parkedEntry(reaction.name, job.event, failure, { at, waiting: 0 })
+    for (let tries = 1; lane.term === term && !lane.stopping && !signal.aborted; tries++) {
+      try {
+        await putParked(ops, entry)
+        if (lane.term !== term) return null
+        onPark?.(entry)
+        return entry
+      } catch {
+        await waitBeforeRetry(clock, tries, signal)
+      }
+    }
+    return null
   }
-  return true
 }
 
-/** Runs reactions over the log until the signal, each in one process at a time, at least once for each event. */
-export function runReactions<Tools>(options: ReactionRunnerOptions<Tools>): ReactionRunner {
-  const { log, ops, clock, signal, owner, upcasts = {}, isProcessed = () => false } = options
-  const wake = createWakeSignal(clock, signal)
-  const types = new Set(options.reactions.flatMap(({ on }) => Object.keys(on)))
-  const logReader = createLogReader(log, types, wake, signal)
-  const subscriptions = options.reactions.map((reaction) => createSubscription(reaction))
-  const leases = { ops, owner }
-  const dispatcher = createDispatcher({ ...options, upcasts, isProcessed, halt, onEnd: wake.notify })
-  const owned = () => subscriptions.filter(({ state }) => state === 'owner')
+/** What is done with the lanes: enqueue, dispatch, commit, park and resume. */
+function createWork<Tools>(
+  options: ReactionRunnerOptions<Tools>,
+  lanes: readonly Lane<Tools>[],
+  dispatcher: Dispatcher<Tools>,
+  resumePorts: ResumePorts<Tools>,
+  wake: () => void,
+): LaneWork<Lane<Tools>> {
+  const { log, ops, clock, upcasts = {}, reactions, shards = 1 } = options
+  let lookAt = 0
 
-  function halt(subscription: Subscription<Tools>): void {
-    const waiting = subscription.jobs.length
-    endEpoch(subscription, 'halted')
-    options.onHalt?.({ ...statusOf(subscription), waiting })
-  }
-
-  /** Runs every subscription once. Resolves to the instant until which there is nothing to do; null when there is more at once. */
-  async function turn(): Promise<number | null> {
-    const now = clock.now()
-    for (const one of subscriptions) {
-      if (one.state !== 'halted' && now >= one.leaseDueAt) await renewLease(leases, one, now)
-    }
-    const owners = owned()
-    const isBehind = await readPage(
-      logReader,
-      owners.filter(({ jobs }) => jobs.length < MAX_JOBS),
-    )
-    const dues = owners.map((one) => dispatcher.dispatch(one, clock.now()))
-    for (const one of owners) if (one.state === 'owner') await commitPosition(leases, one, clock.now())
-    if (isBehind) return null
-    const renewals = subscriptions.flatMap(({ state, leaseDueAt }) => (state === 'halted' ? [] : [leaseDueAt]))
-    const instants = [...dues, ...owners.map(commitDueAt)].filter((due) => due !== null)
-    return Math.min(clock.now() + LEASE_MS, ...renewals, ...instants)
-  }
-
-  const loop = startRunLoop({
-    turn,
-    wake,
-    clock,
-    signal,
-    async onStop() {
-      logReader.close()
-      await dispatcher.idle()
-      // When the store is unavailable, the leases expire.
-      await Promise.allSettled(owned().map((one) => releaseLease(leases, one, clock.now())))
+  const commit = (lane: Lane<Tools>) => commitReaction(ops, lane, clock.now())
+  return {
+    lanes: () => lanes,
+    groups: () => reactions.map(({ name }) => ({ name, shards })),
+    async refresh(now) {
+      if (now < lookAt) return lookAt
+      lookAt = now + LOOK_EVERY_MS
+      const running = lanes.filter(({ state }) => state === 'running')
+      await Promise.all(running.map((lane) => resumeRequested(resumePorts, lane, wake)))
+      return lookAt
     },
-  })
+    begin: (lane) => beginReaction({ log, ops, now: clock.now() }, lane),
+    hasRoom: ({ jobs, unknown }) => jobs.length < MAX_JOBS && unknown === null,
+    distribute: () => undefined,
+    take: async (lane, page) => enqueue(lane, page, upcasts, clock.now()),
+    dispatch(lane, now) {
+      const dueAt = dispatcher.dispatch(lane, now)
+      if (lane.unknown !== null && lane.jobs.length === 0 && commitDueAt(lane) === null) {
+        lane.state = 'outdated'
+        lane.problem = lane.unknown
+      }
+      return dueAt
+    },
+    commitDueAt,
+    commit,
+    async finish(lane) {
+      // Running jobs end; those that fail are left to the next owner.
+      lane.stopping = true
+      await doneOrSlow(clock, [...lane.running])
+      await commit(lane)
+    },
+    end: endTerm,
+  }
+}
 
-  function statusOf({ reaction, position, state, jobs, problem }: Subscription<Tools>): ReactionStatus {
-    return { name: reaction.name, position, state, waiting: jobs.length, problem: problem ?? loop.problem() }
+/** Every type that reactions read: what they handle, and what shows that a step is done. */
+function typesOf<Tools>(reactions: readonly AnyReaction<Tools>[]): ReadonlySet<string> {
+  const handled = reactions.flatMap(({ on }) => Object.keys(on))
+  const successors = reactions.flatMap(({ doneBy }) => Object.values(doneBy).flatMap((types) => types ?? []))
+  return new Set([...handled, ...successors])
+}
+
+/** Runs reactions over the log until the signal, each lane in one process at a time, at least once for each event. */
+export function runReactions<Tools>(options: ReactionRunnerOptions<Tools>): ReactionRunner {
+  const { log, clock, signal, upcasts = {}, isProcessed = () => false, shards = 1 } = options
+  const wake = createWakeSignal(clock, signal)
+  const logReader = createLogReader(log, typesOf(options.reactions), wake, signal)
+  const lanes = options.reactions.flatMap((reaction) => reactionLanes(reaction, shards))
+  const steps = { ...options, upcasts, isProcessed }
+  const dispatcher = createDispatcher({ ...steps, storeParked: createParking(options), onEnd: wake.notify })
+  const work = createWork(options, lanes, dispatcher, steps, wake.notify)
+  const loop = runLanes({ ...options, work, logReader, wake })
+
+  function statusOf({ reaction, range, position, state, jobs, problem }: Lane<Tools>): ReactionStatus {
+    return {
+      name: reaction.name,
+      range,
+      position,
+      state: state === 'running' ? 'owner' : state === 'outdated' ? 'outdated' : 'contending',
+      waiting: jobs.length,
+      problem: problem ?? loop.problem(),
+    }
   }
 
-  return { status: () => subscriptions.map(statusOf), done: loop.done }
+  return { status: () => lanes.map(statusOf), done: loop.done.then(dispatcher.idle) }
 }

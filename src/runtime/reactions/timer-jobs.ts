@@ -1,8 +1,8 @@
 import { backOffMs } from '../../kernel/async/backoff.ts'
 import { errorMessage } from '../../kernel/async/errors.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { OperationalStore } from '../../ports/operational-store.ts'
 import type { Doc } from '../../ports/read-store.ts'
+import { type Claim, type Claimant, claimWork } from '../ownership/claims.ts'
 
 /** A scheduled job. `dueAt` in ms since the epoch; the rest of the document is defined by the kind. */
 export interface DueTimer {
@@ -13,13 +13,17 @@ export interface DueTimer {
   readonly doc: Doc
 }
 
-/** Runs the jobs of a kind. Idempotent; the projection removes the row when it folds the event that the job leads to. */
-export type TimerKinds = Readonly<Record<string, (row: DueTimer) => Promise<void>>>
+/** A kind of job: how it is run, and how many of it this process runs at the same time. */
+export interface TimerKind {
+  readonly slots: number
+  /** Idempotent; the projection removes the row when it folds the event that the job leads to. */
+  readonly run: (row: DueTimer) => Promise<void>
+}
 
-/** Jobs that run at the same time. */
-const CONCURRENCY = 64
-/** How long a job's lease lasts (ms): time to run it, and for its row to be removed afterwards. */
-const LEASE_MS = 10_000
+export type TimerKinds = Readonly<Record<string, TimerKind>>
+
+/** How long a row is held after its job (ms), so that it can be removed before the job would run again. */
+const HOLD_MS = 10_000
 
 /** What this process has seen of a row: it is not tried again before `until` (ms since the epoch). */
 interface Held {
@@ -29,7 +33,8 @@ interface Held {
 
 /** The jobs that this process runs or has tried. */
 export interface TimerJobs {
-  readonly hasRoom: () => boolean
+  /** Whether a slot of a kind is free. */
+  readonly hasRoom: (kind: string) => boolean
   /** Starts a row's job if nothing is against it. Returns the instant until which the row is held; null if it is not. */
   readonly start: (row: DueTimer, now: number) => number | null
   /** Forgets rows that were held long ago. */
@@ -43,36 +48,39 @@ const keyOf = (row: DueTimer) => `timer:${row.id}:${row.dueAt}`
 
 /** Creates the jobs of a process. */
 export function createTimerJobs(options: {
-  readonly ops: OperationalStore
   readonly kinds: TimerKinds
   readonly clock: Clock
-  readonly owner: string
-  /** How long a row is held that another process has leased (ms). */
+  readonly claimant: Claimant
+  /** How long a row is held that another process has claimed (ms). */
   readonly retryCheckMs: number
   readonly onFailure?: (row: DueTimer, problem: string) => void
-  readonly onEnd: () => void
+  /** Called when a slot of a kind is free again that had none left. */
+  readonly onRoom: (kind: string) => void
 }): TimerJobs {
-  const { ops, kinds, clock, owner, retryCheckMs, onFailure, onEnd } = options
+  const { claimant, kinds, clock, retryCheckMs, onFailure, onRoom } = options
   const held = new Map<string, Held>()
   const running = new Map<string, Promise<void>>()
-  const hasRoom = () => running.size < CONCURRENCY
+  const taken = new Map<string, number>()
+  const takenOf = (kind: string) => taken.get(kind) ?? 0
+  const hasRoom = (kind: string) => takenOf(kind) < (kinds[kind]?.slots ?? 0)
 
-  /** Runs a row's job under its lease. A failed job is retried with back-off, under the same lease for every process. */
+  /** Runs a row's job under a claim, which then lasts until it expires. A failed job is retried with back-off. */
   async function run(row: DueTimer, key: string): Promise<void> {
     const attempts = (held.get(key)?.attempts ?? 0) + 1
+    let claim: Claim | null = null
     try {
-      const now = clock.now()
-      if (!(await ops.acquireLease(key, owner, now + LEASE_MS, now))) {
-        held.set(key, { attempts: attempts - 1, until: now + retryCheckMs })
+      claim = await claimWork(claimant, clock, key)
+      if (claim === null) {
+        held.set(key, { attempts: attempts - 1, until: clock.now() + retryCheckMs })
         return
       }
-      const work = kinds[row.kind]
-      if (!work) throw new TypeError(`No timer is of the kind ${row.kind}.`)
-      await work(row)
-      held.set(key, { attempts: 0, until: clock.now() + LEASE_MS })
+      await kinds[row.kind]?.run(row)
+      held.set(key, { attempts: 0, until: clock.now() + HOLD_MS })
     } catch (error) {
-      held.set(key, { attempts, until: clock.now() + backOffMs(attempts, { firstMs: 250, maxMs: LEASE_MS }) })
+      held.set(key, { attempts, until: clock.now() + backOffMs(attempts, { firstMs: 250, maxMs: HOLD_MS }) })
       onFailure?.(row, errorMessage(error))
+    } finally {
+      claim?.leave()
     }
   }
 
@@ -82,16 +90,20 @@ export function createTimerJobs(options: {
       const key = keyOf(row)
       const until = held.get(key)?.until ?? 0
       if (until > now) return until
-      if (running.has(key) || !hasRoom()) return null
+      const { kind } = row
+      if (running.has(key) || !hasRoom(kind)) return null
+      taken.set(kind, takenOf(kind) + 1)
       const work = run(row, key).then(() => {
+        const hadRoom = hasRoom(kind)
         running.delete(key)
-        onEnd()
+        taken.set(kind, takenOf(kind) - 1)
+        if (!hadRoom) onRoom(kind)
       })
       running.set(key, work)
       return null
     },
     forget(now) {
-      for (const [key, { until }] of held) if (until + LEASE_MS <= now && !running.has(key)) held.delete(key)
+      for (const [key, { until }] of held) if (until + HOLD_MS <= now && !running.has(key)) held.delete(key)
     },
     async idle() {
       await Promise.all(running.values())

@@ -7,6 +7,7 @@ import { project } from '../../../support/fixtures/project.ts'
 import { added, appendTo, tallyBegun, tallyTotals } from '../../../support/fixtures/sample.ts'
 import { advanceUntil, createManualClock } from '../../../support/memory/clock.ts'
 import { createMemoryLog } from '../../../support/memory/event-log.ts'
+import { ownEverything } from '../../../support/memory/ownership.ts'
 import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
 
 // A projection of any document, to be made another by spreading it.
@@ -18,6 +19,16 @@ async function filled() {
   for (const amount of [4, 7, 17]) await appendTo(log, `tally-${amount}`, clock.now(), tallyBegun('t'), added(amount))
   return { log, clock }
 }
+
+test('a document that changes its workspace is a fault of its reducer', async () => {
+  const { log } = await filled()
+  const moving: AnyProjection = {
+    ...anyTotals,
+    derive: null,
+    update: { TallyBegun: (doc) => ({ ...doc, workspaceId: 'w2' }) },
+  }
+  await expect(project(moving, log.events)).rejects.toThrow('Document all changes its workspace.')
+})
 
 const twice = (doc: { readonly added: number }) => ({ ...doc, twice: doc.added * 2 })
 
@@ -45,7 +56,7 @@ describe('derived fields of a document', () => {
       derive: twice,
       emit: (doc, { position }, id) => [{ id: `${id}-${position}`, doc: { workspaceId: doc.workspaceId, added: 1 } }],
     }
-    expect(applyPending(projection, 'all', null, log.events)?.doc).toMatchObject(ON)
+    expect(applyPending(projection, 'all', null, log.events, {})?.doc).toMatchObject(ON)
     const docs = await project(projection, log.events)
     expect(docs[`all-${log.events[0]?.position}`]).toMatchObject({ added: 1, twice: 2 })
   })
@@ -56,7 +67,10 @@ describe('derived fields of a document', () => {
     const run = (derive: AnyProjection['derive'], onHalt: (halt: Halt) => void) => {
       const stop = new AbortController()
       const projections = [{ ...anyTotals, derive }]
-      return { stop, ...runProjections({ log, store, projections, clock, signal: stop.signal, onHalt }) }
+      return {
+        stop,
+        ...runProjections({ log, store, ownership: ownEverything(), projections, clock, signal: stop.signal, onHalt }),
+      }
     }
     const halts: Halt[] = []
     const faulty = run(

@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { sleep } from '../../../../src/kernel/async/sleep.ts'
 import { type AnyProjection, collectionOf } from '../../../../src/kernel/projection.ts'
-import { type EventLog, LogUnavailable } from '../../../../src/ports/event-log.ts'
+import type { EventLog } from '../../../../src/ports/event-log.ts'
 import { type ReadStore, StoreUnavailable } from '../../../../src/ports/read-store.ts'
+import { BACKGROUND_PAGE } from '../../../../src/runtime/lanes/read-lanes.ts'
 import { withActiveBuilds } from '../../../../src/runtime/projections/active-builds.ts'
-import { changeAlias, readActivePositions } from '../../../../src/runtime/projections/build-alias.ts'
+import { changeAlias } from '../../../../src/runtime/projections/build-alias.ts'
 import { RETIRED_BUILD_TTL_MS, requestRebuild } from '../../../../src/runtime/projections/build-lifecycle.ts'
 import { buildNames } from '../../../../src/runtime/projections/build-names.ts'
 import { rebuildProjections } from '../../../../src/runtime/projections/rebuild-projections.ts'
@@ -16,6 +18,7 @@ import {
 } from '../../../support/fixtures/projection-fixture.ts'
 import { tallyTotals } from '../../../support/fixtures/sample.ts'
 import { advanceUntil, flushEventLoop } from '../../../support/memory/clock.ts'
+import { ownEverything } from '../../../support/memory/ownership.ts'
 import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
 
 const totals = collectionOf(tallyTotals)
@@ -43,38 +46,62 @@ describe('rebuilding a projection', () => {
     expect(await collections(store)).toEqual(['tally-totals_v1', 'tally-totals_v1~2'])
     await clock.advance(RETIRED_BUILD_TTL_MS + 2_000)
     expect(await collections(store)).toEqual(['tally-totals_v1~2'])
-    expect(Object.keys(await store.checkpoints())).toContain('tally-totals@1~2')
-    expect(Object.keys(await store.checkpoints())).not.toContain('tally-totals@1')
+    expect(Object.keys(await store.checkpoints())).toContain('tally-totals@1~2/00-ff')
+    expect(Object.keys(await store.checkpoints())).not.toContain('tally-totals@1/00-ff')
     expect((await views.get(totals, 'all'))?.doc).toEqual(expectedTotals(45).all)
     expect(store.all('tally-totals_v1~2')).toEqual(expectedTotals(45))
     expect(runner.status().map(({ state }) => state)).toEqual(['running', 'running'])
   })
 
-  test('a new version is built beside the old one, which answers until the switch', async () => {
-    const { clock, log, store, start, fill } = projectionFixture()
-    await fill(0, 20)
-    const old = start()
-    await old.at()
-    old.stop.abort()
-    await old.done
-    const doubled: AnyProjection = { ...anyTotals, version: 2 }
-    const held = Promise.withResolvers<void>()
-    const slow = withFaults<EventLog>(
-      log,
-      () => new LogUnavailable('away'),
-      (method, nth) => (method === 'head' && nth === 1 ? held.promise : undefined),
-    )
-    const runner = start({ projections: [doubled], pageSize: 5 }, { log: slow })
+  test('holds up no live event, however slow its writes are', async () => {
+    const { clock, store, start, fill } = projectionFixture({ atomic: false })
+    await fill(0, 400)
+    const slow: ReadStore = {
+      ...store,
+      async commit(writes, move) {
+        if (writes.some(({ collection }) => collection.includes('~')))
+          await sleep(clock, 2_000, new AbortController().signal)
+        return store.commit(writes, move)
+      },
+    }
+    const runner = start({}, { store: slow })
+    await runner.at()
+    await runner.rebuild('tally-totals')
+    for (let n = 400; n < 420; n++) {
+      await fill(n, n + 1)
+      await clock.advance(20)
+      expect((await store.get(totals, 'all'))?.doc).toEqual(expectedTotals(n + 1).all)
+    }
+    expect(runner.status().map(({ state }) => state)).toContain('rebuilding')
+    await advanceUntil(clock, () => runner.status().every(({ state }) => state === 'running'), 60_000)
+    expect(store.all('tally-totals_v1~2')).toEqual(expectedTotals(420))
+  })
+
+  test('reads short pages while events arrive, and long ones otherwise', async () => {
+    const { clock, log, start, fill } = projectionFixture()
+    await fill(0, 2_000)
+    const limits: number[] = []
+    const spied: EventLog = {
+      ...log,
+      readAll(after, limit = 0, filter) {
+        if (after < 5_000) limits.push(limit)
+        return log.readAll(after, limit, filter)
+      },
+    }
+    const runner = start({}, { log: spied })
+    await runner.at()
+    await clock.advance(5_000)
+    limits.length = 0
+    await runner.rebuild('tally-totals')
+    await advanceUntil(clock, () => runner.status().every(({ state }) => state === 'running'))
+    expect(Math.min(...limits)).toBeGreaterThan(BACKGROUND_PAGE)
+    await fill(2_000, 2_001)
+    await clock.advance(100)
+    limits.length = 0
+    await runner.rebuild('tally-totals')
     await flushEventLoop()
-    const views = withActiveBuilds(store, clock)
-    expect(runner.status()).toMatchObject([{ state: 'rebuilding', version: 2 }])
-    expect((await views.get('tally-totals_v2', 'all'))?.doc).toEqual(expectedTotals(20).all)
-    expect((await readActivePositions(store)).get('tally-totals')).toBe(await log.head())
-    held.resolve()
-    await advanceUntil(clock, () => runner.status()[0]?.state === 'running')
-    await clock.advance(RETIRED_BUILD_TTL_MS + 2_000)
-    expect((await collections(store)).filter((name) => name.startsWith('tally-totals_v1'))).toEqual([])
-    expect((await views.get('tally-totals_v2', 'all'))?.doc).toEqual(expectedTotals(20).all)
+    expect(limits.filter((limit) => limit > 1)).toContain(BACKGROUND_PAGE)
+    expect(Math.max(...limits)).toBe(BACKGROUND_PAGE)
   })
 
   test('survives a crash at any of its writes', async () => {
@@ -114,19 +141,20 @@ describe('rebuilding a projection', () => {
 
   test('can be done by a script, with or without a running server', async () => {
     for (const served of [true, false]) {
-      const { clock, log, store, start, fill } = projectionFixture()
+      const { clock, log, store, contend, join, fill } = projectionFixture()
       await fill(0, 20)
-      const server = start()
+      const server = await join('server:1')
       await server.at()
-      if (!served) server.stop.abort()
-      const { signal } = server.stop
+      if (!served) await server.end()
+      const { ownership } = await contend('script:1')
       let finished = false
       const rebuilt = rebuildProjections({
         log,
         store,
+        ownership,
         projections: tallyProjections,
         clock,
-        signal: served ? signal : new AbortController().signal,
+        signal: new AbortController().signal,
       })
       void rebuilt.then(() => {
         finished = true
@@ -149,7 +177,8 @@ describe('rebuilding a projection', () => {
       },
     }
     const { signal } = new AbortController()
-    const outcome = rebuildProjections({ log, store, projections: [broken], clock, signal }).catch(String)
+    const ownership = ownEverything()
+    const outcome = rebuildProjections({ log, store, ownership, projections: [broken], clock, signal }).catch(String)
     await clock.advance(10_000)
     expect(await outcome).toContain('tally-totals halted on TallyBegun at 0: Error: broken')
   })
@@ -159,9 +188,8 @@ describe('rebuilding a projection', () => {
       const store = createMemoryReadStore({ atomic })
       const add = (collection: string) =>
         changeAlias(store, 'x', (current) => ({
-          active: buildNames({ name: 'x', version: 1 }),
-          building: null,
-          retired: [...(current?.retired ?? []), { version: 0, collection, checkpoint: collection, at: 0 }],
+          versions: [{ version: 1, active: buildNames({ name: 'x', version: 1 }), building: null }],
+          retired: [...(current?.retired ?? []), { version: 0, collection, checkpoint: collection }],
         }))
       await Promise.all(['a', 'b', 'c', 'd'].map(add))
       const last = await add('e')

@@ -20,7 +20,7 @@ describe('running projections', () => {
     const { log, store, start, fill } = projectionFixture()
     await fill(0, 10)
     const progress: [string, number][] = []
-    const runner = start({ onProgress: (name, position) => progress.push([name, position]) })
+    const runner = start({ onProgress: ({ name, position }) => progress.push([name, position]) })
     await runner.at()
     expect(store.all(totals)).toEqual(expectedTotals(10))
     await fill(10, 20)
@@ -172,7 +172,7 @@ describe('running projections', () => {
     for (let n = 0; n < 50; n++) await appendTo(log, 'other-1', clock.now(), { type: 'OtherThing', data: {} })
     await runner.at()
     await clock.advance(1_000)
-    expect((await store.checkpoint('tally-totals@1'))?.position).toBe(await log.head())
+    expect((await store.checkpoint('tally-totals@1/00-ff'))?.position).toBe(await log.head())
     expect(store.commits).toBeLessThan(10)
   })
 })
@@ -236,34 +236,4 @@ describe('a reducer that throws', () => {
     expect(runner.status()[0]).toMatchObject({ state: 'running', problem: null })
     expect(store.all(totals)).toEqual(expectedTotals(8))
   })
-})
-
-describe('two runners', () => {
-  test.each([true, false])(
-    'one is on standby, and takes over when the other stops (atomic batches: %s)',
-    async (atomic) => {
-      const { clock, store, start, fill } = projectionFixture({ atomic })
-      await fill(0, 5)
-      const [one, two] = [start(), start()]
-      await one.at()
-      await two.at()
-      await fill(5, 10)
-      await advanceUntil(
-        clock,
-        () => [...one.status(), ...two.status()].filter(({ state }) => state === 'standby').length === 2,
-      )
-      for (let n = 10; n < 20; n++) {
-        await fill(n, n + 1)
-        await clock.advance(500)
-      }
-      const owner = one.status()[0]?.state === 'running' ? one : two
-      owner.stop.abort()
-      await owner.done
-      const other = owner === one ? two : one
-      await fill(20, 25)
-      await other.at()
-      await advanceUntil(clock, () => other.status().every(({ state }) => state === 'running'))
-      expect(store.all(totals)).toEqual(expectedTotals(25))
-    },
-  )
 })

@@ -4,6 +4,7 @@ import { runProjections } from '../../../../src/runtime/projections/projection-r
 import { appendTo, closed, openTallies, tallyBegun } from '../../../support/fixtures/sample.ts'
 import { advanceUntil, createManualClock } from '../../../support/memory/clock.ts'
 import { createMemoryLog } from '../../../support/memory/event-log.ts'
+import { ownEverything } from '../../../support/memory/ownership.ts'
 import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
 
 /** What is written of three tallies, the last of which is still open, and then of its end. */
@@ -19,7 +20,14 @@ async function writesOver(store: ReadStore): Promise<readonly (readonly [id: str
       return store.commit(writes, move)
     },
   }
-  const runner = runProjections({ log, store: watched, projections: [openTallies], clock, signal: stop.signal })
+  const runner = runProjections({
+    log,
+    store: watched,
+    ownership: ownEverything(),
+    projections: [openTallies],
+    clock,
+    signal: stop.signal,
+  })
   await advanceUntil(clock, () => written.some(({ id }) => id === 'c'))
   await appendTo(log, 'tally-c', clock.now(), closed)
   await advanceUntil(clock, () => written.some(({ id, doc }) => id === 'c' && doc === null))

@@ -11,6 +11,7 @@ import { added, appendTo, tally, tallyBegun } from '../../../support/fixtures/sa
 import { advanceUntil, createManualClock } from '../../../support/memory/clock.ts'
 import { createMemoryLog } from '../../../support/memory/event-log.ts'
 import { createMemoryOperationalStore } from '../../../support/memory/operational-store.ts'
+import { ownEverything } from '../../../support/memory/ownership.ts'
 
 type Act = (event: RecordedEvent, owner: string) => Promise<void> | void
 
@@ -29,6 +30,7 @@ function setUp() {
   const watcher = defineReaction<{ readonly owner: string }, typeof tally.events>({
     name: 'watcher',
     events: tally.events,
+    from: 'start',
     on: {
       TallyAdded: async ({ owner }, event) => {
         await act(event, owner)
@@ -42,11 +44,11 @@ function setUp() {
     const options = {
       log,
       ops,
+      ownership: ownEverything(),
       reactions: [watcher],
       tools: { owner },
       clock,
       signal: stop.signal,
-      owner,
       graceMs: 2_000,
     }
     return { ...runReactions({ ...options, ...more }), stop }
@@ -118,34 +120,6 @@ describe('running reactions', () => {
     await clock.advance(5_000)
     expect(seen).toEqual(['a:tally-1#1', 'a:tally-1#2', 'b:tally-1#3'])
   })
-
-  test('another process takes over from one that stops, and processes all unfinished events', async () => {
-    const { clock, log, seen, start, on } = setUp()
-    on(({ stream }, owner) => (owner === 'a' && stream > 'tally-2' ? new Promise(() => {}) : undefined))
-    for (let n = 0; n < 6; n++) await appendTo(log, `tally-${n}`, clock.now(), added(n))
-    const first = start('a')
-    start('b')
-    await clock.advance(4_000)
-    first.stop.abort()
-    await clock.advance(20_000)
-    expect(seen.slice(0, 3)).toEqual(['a:tally-0#0', 'a:tally-1#0', 'a:tally-2#0'])
-    expect(seen.slice(3)).toEqual(['b:tally-3#0', 'b:tally-4#0', 'b:tally-5#0'])
-  })
-
-  test('two processes: one works, the other waits', async () => {
-    const { clock, log, seen, start } = setUp()
-    const runners = [start('a'), start('b')]
-    for (let n = 0; n < 10; n++) {
-      await appendTo(log, 'tally-1', clock.now(), added(n))
-      await clock.advance(3_000)
-    }
-    expect(seen).toHaveLength(10)
-    expect(new Set(seen.map((one) => one.split(':')[0])).size).toBe(1)
-    expect(runners.flatMap((runner) => runner.status().map(({ state }) => state)).toSorted()).toEqual([
-      'contending',
-      'owner',
-    ])
-  })
 })
 
 describe('a reaction that fails', () => {
@@ -167,43 +141,10 @@ describe('a reaction that fails', () => {
     },
   )
 
-  test('halts after its retries and reports it, skips no event and delays no other reaction', async () => {
-    const { clock, log, ops, seen, start, on } = setUp()
-    let tries = 0
-    on(({ data }) => {
-      if ((data as { amount: number }).amount !== 13) return
-      tries += 1
-      throw new RangeError('thirteen')
-    })
-    await appendTo(log, 'tally-1', clock.now(), added(1), added(13), added(2))
-    const halts: string[] = []
-    const other = defineReaction<{ readonly owner: string }, typeof tally.events>({
-      name: 'other',
-      events: tally.events,
-      on: { TallyAdded: async (_tools, { meta }) => void seen.push(`other:${meta.eventId}`) },
-    })
-    const runner = start('a', { onHalt: ({ name, problem }) => halts.push(`${name} ${problem}`) })
-    const beside = start('c', { reactions: [other] })
-    await clock.advance(120_000)
-    expect(tries).toBe(6)
-    expect(halts).toHaveLength(1)
-    expect(halts[0]).toContain('RangeError: thirteen')
-    expect(runner.status()[0]?.state).toBe('halted')
-    expect(seen).toEqual(['a:tally-1#0', 'other:tally-1#0', 'other:tally-1#1', 'other:tally-1#2'])
-    expect(beside.status()[0]?.waiting).toBe(0)
-    on(() => {})
-    runner.stop.abort()
-    await runner.done
-    start('b')
-    await advanceUntil(clock, () => seen.includes('b:tally-1#2'))
-    expect((await ops.get('reaction:watcher', clock.now()))?.value).toBe('b')
-    expect(seen.filter((one) => !one.startsWith('other')).at(-2)).toBe('b:tally-1#1')
-  })
-
   test.each(['fail', 'lose'] as const)(
     'an operational store whose n-th call does this loses no event: %s',
     async (fault) => {
-      for (const method of ['acquireLease', 'get', 'putIf']) {
+      for (const method of ['list', 'putIf']) {
         for (let nth = 1; nth <= 4; nth++) {
           const { clock, log, ops, seen, start } = setUp()
           const faulty = withFaults<OperationalStore>(
@@ -239,24 +180,6 @@ describe('a reaction that fails', () => {
     expect(seen).toEqual([])
     away = false
     await clock.advance(6_000)
-    expect(seen).toEqual(['a:tally-1#0'])
-  })
-
-  test('a reaction taken over ahead of the local read position does not stop the others from reading up to it', async () => {
-    const { clock, log, ops, seen, watcher, start } = setUp()
-    const silent: EventLog = {
-      ...log,
-      async *follow(_after, signal) {
-        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
-      },
-    }
-    const other = { ...watcher, name: 'other', on: {} }
-    await ops.acquireLease('reaction:other', 'b', clock.now() + 5_000, clock.now())
-    start('a', { log: silent, reactions: [watcher, other] })
-    await clock.advance(100)
-    await appendTo(log, 'tally-1', clock.now(), added(1))
-    await ops.put('reaction-position:other', await log.head(), null)
-    await clock.advance(20_000)
     expect(seen).toEqual(['a:tally-1#0'])
   })
 })

@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { type ReadStore, StoreUnavailable } from '../../../../src/ports/read-store.ts'
-import type { TimerKinds } from '../../../../src/runtime/reactions/timer-jobs.ts'
+import type { TimerKind, TimerKinds } from '../../../../src/runtime/reactions/timer-jobs.ts'
 import { runTimers } from '../../../../src/runtime/reactions/timers.ts'
 import { withFaults } from '../../../support/faults/with-faults.ts'
-import { createManualClock } from '../../../support/memory/clock.ts'
+import { documentWrite } from '../../../support/fixtures/documents.ts'
+import { createManualClock, processClock } from '../../../support/memory/clock.ts'
 import { createMemoryOperationalStore } from '../../../support/memory/operational-store.ts'
 import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
 
@@ -12,6 +13,13 @@ const stops: AbortController[] = []
 afterEach(() => {
   for (const stop of stops.splice(0)) stop.abort()
 })
+
+type Runs = Readonly<Record<string, TimerKind['run']>>
+
+/** Kinds with slots for all that these tests have at once. */
+function kindsOf(runs: Runs): TimerKinds {
+  return Object.fromEntries(Object.entries(runs).map(([kind, run]) => [kind, { slots: 64, run }]))
+}
 
 function setUp() {
   const clock = createManualClock()
@@ -23,26 +31,27 @@ function setUp() {
     const doc = dueInMs === null ? null : { workspaceId: 'w1', kind, dueAt: clock.now() + dueInMs }
     const expected = position === 0 ? null : position
     position += 1
-    await store.commit([{ collection: 'timers', id, doc, position }], {
+    await store.commit([documentWrite('timers', { id, doc, workspaceId: 'w1' }, position)], {
       name: 'timers',
       expected,
       next: { position, at: null },
     })
   }
-  const start = (owner = 'a', kinds: TimerKinds = {}, views: ReadStore = store) => {
+  const start = (owner = 'a', runs: Runs = {}, views: ReadStore = store) => {
     const stop = new AbortController()
     stops.push(stop)
-    const ring: TimerKinds = { ring: async ({ id }) => void rung.push(`${owner}:${id}`) }
+    const own = processClock(clock)
+    const ring: Runs = { ring: async ({ id }) => void rung.push(`${owner}:${id}`) }
     const runner = runTimers({
       store: views,
       ops,
       collection: 'timers',
-      kinds: { ...ring, ...kinds },
-      clock,
+      kinds: kindsOf({ ...ring, ...runs }),
+      clock: own,
       signal: stop.signal,
       owner,
     })
-    return { ...runner, stop }
+    return { ...runner, stop, die: own.die }
   }
   return { clock, store, rung, write, start }
 }
@@ -99,7 +108,7 @@ describe('due work', () => {
     )
     await write('stuck', 0, 'stuck')
     await clock.advance(1_000)
-    dead.stop.abort()
+    dead.die()
     await clock.advance(40_000)
     expect(rung).toContain('b:stuck')
   })
@@ -107,7 +116,7 @@ describe('due work', () => {
   test('that fails waits longer each time and holds no other work up', async () => {
     const { clock, rung, write, start } = setUp()
     const tries: number[] = []
-    const broken: TimerKinds = {
+    const broken: Runs = {
       broken: async () => {
         tries.push(clock.now())
         throw new Error('no')
@@ -123,6 +132,22 @@ describe('due work', () => {
     const gaps = first.slice(1).map((at, index) => at - (first[index] ?? 0))
     expect(gaps.length).toBeGreaterThan(3)
     expect(gaps.every((gap, index) => index === 0 || gap >= (gaps[index - 1] ?? 0))).toBe(true)
+  })
+
+  test('is done once, however long it takes', async () => {
+    const { clock, rung, write, start } = setUp()
+    const slow: Runs = {
+      slow: async ({ id }) => {
+        await new Promise<void>((resolve) => clock.schedule(clock.now() + 60_000, resolve))
+        rung.push(`slow:${id}`)
+      },
+    }
+    await write('x', 0, 'slow')
+    for (const owner of ['a', 'b']) start(owner, slow)
+    await clock.advance(60_000)
+    await write('x', null)
+    await clock.advance(60_000)
+    expect(rung).toEqual(['slow:x'])
   })
 
   test('much at once is all done, some at a time', async () => {

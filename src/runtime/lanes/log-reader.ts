@@ -1,5 +1,7 @@
 import type { WakeSignal } from '../../kernel/async/wake-signal.ts'
+import { ALL_PARTITIONS, isWhole, type PartitionRange } from '../../kernel/partition.ts'
 import type { EventLog, LogPage } from '../../ports/event-log.ts'
+import type { LogFilter } from '../../ports/log-filter.ts'
 
 /** Pages of the log for one loop with many consumers: a page of the tail subscription is not read again. */
 export interface LogReader {
@@ -9,6 +11,8 @@ export interface LogReader {
   readonly isCaughtUp: (after: number) => boolean
   /** Notifies the wake signal when there is an event after the position; repeated calls cost nothing. */
   readonly subscribe: (after: number) => void
+  /** Reads the events of these partitions alone from now on. */
+  readonly restrictTo: (partitions: PartitionRange) => void
   /** Ends the subscription. */
   readonly close: () => void
 }
@@ -27,6 +31,7 @@ interface PageAfter {
 /** Reads the tail of the log, one page at each request, over one subscription for as long as the requests continue it. */
 function createTailReader(
   log: EventLog,
+  filter: () => LogFilter,
   signal: AbortSignal,
   listener: {
     readonly onPage: (read: PageAfter) => void
@@ -47,7 +52,7 @@ function createTailReader(
 
   function open(after: number): Tail {
     const stop = new AbortController()
-    const pages = log.follow(after, AbortSignal.any([signal, stop.signal]))[Symbol.asyncIterator]()
+    const pages = log.follow(after, AbortSignal.any([signal, stop.signal]), filter())[Symbol.asyncIterator]()
     return { pages, stop, after }
   }
 
@@ -84,16 +89,17 @@ function createTailReader(
   }
 }
 
-/** Creates a log reader; its subscription ends with the signal. Events of other types than `types` may be left out. */
+/** Creates a reader of the events of these types; its subscription ends with the signal. */
 export function createLogReader(
   log: EventLog,
   types: ReadonlySet<string>,
   wake: WakeSignal,
   signal: AbortSignal,
 ): LogReader {
+  let filter: LogFilter = { types }
   let kept: PageAfter | null = null
   let end: number | null = null
-  const tail = createTailReader(log, signal, {
+  const tail = createTailReader(log, () => filter, signal, {
     onPage: (read) => {
       kept = read
     },
@@ -107,9 +113,10 @@ export function createLogReader(
   return {
     async page(after, limit) {
       const fresh = kept
-      kept = null
       const fits = fresh !== null && fresh.after <= after && after < fresh.page.position
-      const page = fits ? fresh.page : await log.readAll(after, limit, types)
+      // A page of the tail is kept for those that it continues: laggards read others meanwhile.
+      if (fits) kept = null
+      const page = fits ? fresh.page : await log.readAll(after, limit, filter)
       if (page.end) end = Math.max(end ?? page.position, page.position)
       else if (end !== null && page.position >= end) end = null
       return page
@@ -122,6 +129,14 @@ export function createLogReader(
         wake.notify()
       }
       if (kept === null || kept.page.position <= after) tail.request(after)
+    },
+    restrictTo(partitions) {
+      const { from, to } = filter.partitions ?? ALL_PARTITIONS
+      if (partitions.from === from && partitions.to === to) return
+      filter = isWhole(partitions) ? { types } : { types, partitions }
+      kept = null
+      end = null
+      tail.close()
     },
     close: tail.close,
   }

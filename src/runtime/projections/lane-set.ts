@@ -1,0 +1,102 @@
+import type { AnyProjection } from '../../kernel/projection.ts'
+import type { LogPage } from '../../ports/event-log.ts'
+import type { ReadStore } from '../../ports/read-store.ts'
+import { isNewTo } from '../lanes/running-lane.ts'
+import type { LaneGroup } from '../ownership/lane.ts'
+import { ensureAliases } from './build-alias.ts'
+import { syncAliases } from './build-lifecycle.ts'
+import { collectionSpec, groupOf, lanesFor, type ProjectionLane } from './projection-lane.ts'
+import { createBuildCleaner, type VersionsRead } from './unread-builds.ts'
+
+const REFRESH_EVERY_MS = 1_000
+
+/** The lanes of the builds that a runner folds, as the aliases name them. */
+export interface LaneSet {
+  readonly all: () => readonly ProjectionLane[]
+  readonly groups: () => readonly LaneGroup[]
+  /** Reads the aliases when that is due: adds and removes builds, drops those that nobody reads. @throws StoreUnavailable */
+  readonly refresh: (now: number) => Promise<void>
+  /** Makes the next `refresh` due. */
+  readonly expire: () => void
+  /** When the next `refresh` is due (ms since the epoch; 0 when it has expired). */
+  readonly refreshAt: () => number
+  /** Puts each event of a page into the inbox of every member that it concerns and that is behind it. */
+  readonly distribute: (page: LogPage, members: readonly ProjectionLane[]) => void
+}
+
+/** Creates the set of lanes of projections; empty until the first `refresh`. */
+export function createLaneSet(options: {
+  readonly store: ReadStore
+  readonly projections: readonly AnyProjection[]
+  /** Into how many ranges the partitions are cut. */
+  readonly shards: number
+  /** Names of projections whose builds get an index on the documents' positions. */
+  readonly indexedByPosition: ReadonlySet<string>
+  /** Called with the lanes of each refresh. @throws StoreUnavailable */
+  readonly onRefresh: (lanes: readonly ProjectionLane[]) => Promise<void>
+  /** The versions that living processes read; null where it is not known. @throws StoreUnavailable */
+  readonly versionsRead: () => Promise<VersionsRead | null>
+  /** Called with the name of the checkpoints of a build that was dropped. @throws StoreUnavailable */
+  readonly onDrop: (checkpoint: string) => Promise<void>
+}): LaneSet {
+  const { store, projections, shards, indexedByPosition, onRefresh, onDrop } = options
+  const cleanBuilds = createBuildCleaner(store, options.versionsRead)
+  let lanes: readonly ProjectionLane[] = []
+  let byEventType: ReadonlyMap<string, readonly ProjectionLane[]> = new Map()
+  let refreshAt = 0
+
+  return {
+    all: () => lanes,
+    groups() {
+      const byName = new Map(lanes.map(({ projection, names }) => [names.checkpoint, { projection, names }]))
+      return [...byName.values()].map(({ projection, names }) => groupOf(projection, names, shards))
+    },
+    refreshAt: () => refreshAt,
+    expire() {
+      refreshAt = 0
+    },
+    async refresh(now) {
+      if (now < refreshAt) return
+      await ensureAliases(store)
+      const aliases = new Map((await syncAliases(store, projections)).map((alias) => [alias.name, alias]))
+      const next = projections.flatMap((projection) => {
+        const alias = aliases.get(projection.name)
+        return alias ? lanesFor(projection, alias, lanes, shards) : []
+      })
+      const fresh = next.filter((lane) => !lanes.includes(lane))
+      const builds = new Map(fresh.map((lane) => [lane.names.collection, lane]))
+      if (fresh.length > 0) {
+        const indexed = (lane: ProjectionLane) => indexedByPosition.has(lane.projection.name)
+        await store.ensure([...builds.values()].map((lane) => collectionSpec(lane, indexed(lane))))
+      }
+      if (fresh.length > 0 || next.length !== lanes.length) byEventType = lanesByEventType(next)
+      lanes = next
+      await onRefresh(lanes)
+      for (const { checkpoint } of await cleanBuilds([...aliases.values()], now)) await onDrop(checkpoint)
+      refreshAt = now + REFRESH_EVERY_MS
+    },
+    distribute(page, members) {
+      const taking = new Set(members)
+      const takesAll = taking.size === lanes.length
+      for (const event of page.events) {
+        const concerned = byEventType.get(event.type)
+        if (!concerned) continue
+        for (const lane of concerned) {
+          if ((takesAll || taking.has(lane)) && isNewTo(lane, event)) lane.inbox.push(event)
+        }
+      }
+    },
+  }
+}
+
+function lanesByEventType(lanes: readonly ProjectionLane[]): ReadonlyMap<string, readonly ProjectionLane[]> {
+  const byType = new Map<string, ProjectionLane[]>()
+  for (const lane of lanes) {
+    for (const type of Object.keys(lane.projection.events)) {
+      const others = byType.get(type)
+      if (others) others.push(lane)
+      else byType.set(type, [lane])
+    }
+  }
+  return byType
+}
