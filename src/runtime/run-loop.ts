@@ -1,4 +1,4 @@
-import { backOffMs } from '../kernel/async/backoff.ts'
+import { type BackOff, backOffMs } from '../kernel/async/backoff.ts'
 import { errorMessage } from '../kernel/async/errors.ts'
 import type { WakeSignal } from '../kernel/async/wake-signal.ts'
 import { yieldToEventLoop } from '../kernel/async/yield-to-event-loop.ts'
@@ -22,9 +22,11 @@ export function startRunLoop(options: {
   readonly wake: WakeSignal
   readonly clock: Clock
   readonly signal: AbortSignal
+  /** Between turns that throw. */
+  readonly backOff?: BackOff
   readonly onStop?: () => Promise<void>
 }): RunLoop {
-  const { turn, wake, clock, signal, onStop } = options
+  const { turn, wake, clock, signal, backOff, onStop } = options
   let failures = 0
   let problem: string | null = null
 
@@ -39,7 +41,7 @@ export function startRunLoop(options: {
       } catch (error) {
         failures += 1
         problem = errorMessage(error)
-        await wake.wait(clock.now() + backOffMs(failures))
+        await wake.wait(clock.now() + backOffMs(failures, backOff))
       }
     }
     await onStop?.()

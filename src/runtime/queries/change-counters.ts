@@ -5,23 +5,18 @@ export type ProjectionChange = Parameters<ChangeCounters['recordChange']>
 export interface ChangeCounters {
   /** Records that a projection wrote documents of these workspaces; null for any workspace, an empty list for none. */
   readonly recordChange: (projection: string, workspaces: readonly string[] | null) => void
-  /** Number of changes of the projection in any workspace. */
-  readonly countOf: (projection: string) => number
   /** Version of what the projections hold of a workspace: changes with each change that can concern it. */
   readonly cacheVersionOf: (projections: readonly string[], workspaceId: string) => string
 }
 
 /** Creates change counters, all zero. */
 export function createChangeCounters(): ChangeCounters {
-  const all = new Map<string, number>()
   const counts = new Map<string, number>()
   const keyOf = (projection: string, workspaceId: string) => `${projection}\n${workspaceId}`
   const count = (key: string) => counts.set(key, (counts.get(key) ?? 0) + 1)
   return {
-    countOf: (projection) => all.get(projection) ?? 0,
     recordChange(projection, workspaces) {
       if (workspaces?.length === 0) return
-      all.set(projection, (all.get(projection) ?? 0) + 1)
       if (workspaces === null) count(projection)
       else for (const workspaceId of workspaces) count(keyOf(projection, workspaceId))
     },

@@ -1,11 +1,17 @@
+import { partitionOf } from '../../kernel/partition.ts'
 import type { Doc, ReadStore, StoredDocument } from '../../ports/read-store.ts'
 import { parseCollectionName } from '../projections/build-names.ts'
 import type { CheckpointTracker } from '../projections/checkpoint-tracker.ts'
 import { delegate } from '../projections/delegate-store.ts'
 import type { ChangeCounters } from './change-counters.ts'
 
-function workspaceOf({ workspaceId }: Doc): readonly string[] | null {
-  return typeof workspaceId === 'string' ? [workspaceId] : null
+/** The workspaces that a document concerns (null: any), and the partition that its events are known to have. */
+function scopeOf({ workspaceId }: Doc): {
+  readonly workspaces: readonly string[] | null
+  readonly partition: number | null
+} {
+  if (typeof workspaceId !== 'string') return { workspaces: null, partition: null }
+  return { workspaces: [workspaceId], partition: partitionOf(workspaceId) }
 }
 
 /**
@@ -20,20 +26,21 @@ export function withReadInvalidation(
 ): ReadStore {
   const check = (collection: string, documents: readonly (StoredDocument | null)[]): void => {
     const { name } = parseCollectionName(collection)
-    const known = positions.positionOf(name)
     for (const stored of documents) {
-      if (stored && stored.position > known) changes.recordChange(name, workspaceOf(stored.doc))
+      if (stored === null) continue
+      const { workspaces, partition } = scopeOf(stored.doc)
+      if (stored.position > positions.positionOf(name, partition)) changes.recordChange(name, workspaces)
     }
   }
   return {
     ...delegate(store),
-    async get(collection, id) {
-      const found = await store.get(collection, id)
+    async get(collection, id, now) {
+      const found = await store.get(collection, id, now)
       check(collection, [found])
       return found
     },
-    async getMany(collection, ids) {
-      const found = await store.getMany(collection, ids)
+    async getMany(collection, ids, now) {
+      const found = await store.getMany(collection, ids, now)
       check(collection, found)
       return found
     },

@@ -1,3 +1,4 @@
+import { sharedPartition } from '../../kernel/entity.ts'
 import type { RecordedEvent } from '../../kernel/event.ts'
 import type { AnyProjection } from '../../kernel/projection.ts'
 import type { AnyQuery, QueryContext } from '../../kernel/query.ts'
@@ -30,6 +31,14 @@ export interface QueryResponse {
 export interface QueryRunner {
   /** @throws StoreUnavailable, and TypeError for a query that is not registered */
   readonly run: (ask: QueryRequest) => Promise<QueryResponse | Refusal>
+}
+
+/**
+ * The partition whose events a request waits for: that of its own events, where they are all that it waits for; otherwise
+ * null, for all.
+ */
+function awaitedPartition({ minPosition, events = [] }: Pick<QueryRequest, 'minPosition' | 'events'>): number | null {
+  return events.at(-1)?.position === minPosition ? sharedPartition(events) : null
 }
 
 const encoder = new TextEncoder()
@@ -88,7 +97,8 @@ export function createQueryRunner<Ports>(options: {
       const found = byName.get(name)
       if (!found) throw new TypeError(`No query is called ${name}.`)
       const { query, names } = found
-      const passed = minPosition === null || (await positions.waitFor(names, minPosition, READ_WAIT_MS))
+      const partition = awaitedPartition({ minPosition, events })
+      const passed = minPosition === null || (await positions.waitFor(names, minPosition, READ_WAIT_MS, partition))
       // Read before the documents, which only get newer.
       const position = positions.lowestOf(names)
       // Read before the record: an edit of a record that changes during this read must conflict.

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { partitionOf } from '../../kernel/partition.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
 import type { CheckpointTracker } from '../projections/checkpoint-tracker.ts'
 import type { QueryResponse, QueryRunner } from './query-runner.ts'
@@ -40,6 +41,16 @@ export function createResponseCache<Response>(
       entries.set(key, { response, version, expiresAt })
     },
   }
+}
+
+/** Version of what projections hold of a workspace, where another process writes them: how far its partition has come. */
+export function positionsVersionOf(
+  positions: Pick<CheckpointTracker, 'positionOf'>,
+  projections: readonly string[],
+  workspaceId: string,
+): string {
+  const partition = partitionOf(workspaceId)
+  return projections.map((name) => positions.positionOf(name, partition)).join()
 }
 
 const MAX_BYTES = 32 * 1024 * 1024

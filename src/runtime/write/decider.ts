@@ -1,6 +1,7 @@
 import type { DecisionContext } from '../../kernel/command.ts'
 import { versionOf } from '../../kernel/entity.ts'
 import type { Meta, NewEvent, RecordedEvent } from '../../kernel/event.ts'
+import { refuseUnmet } from '../../kernel/precondition.ts'
 import { isRefusal, type Refusal } from '../../kernel/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
@@ -96,7 +97,7 @@ function recordedEvents(
   }))
 }
 
-/** The context of a decision; documents that the decision looks up are added to `recalled`. */
+/** The context of a decision; what its look-ups find is added to `recalled`, null where they find nothing. */
 function decisionContext(
   job: PendingCommand,
   { folds, found }: DecisionInputs,
@@ -121,8 +122,9 @@ function decisionContext(
     lookUp: (memory, id) => {
       const key = lookupKey(memory, id)
       const doc = found.get(key)
-      if (doc === undefined || doc === null) return null
-      const parsed = memory.doc.parse(doc)
+      // Not declared: the fold covers it.
+      if (doc === undefined) return null
+      const parsed = doc === null ? null : memory.doc.parse(doc)
       recalled[key] = parsed
       return parsed
     },
@@ -130,12 +132,21 @@ function decisionContext(
 }
 
 /** Creates the decider of a process. */
-export function createDecider({ clock, random }: { readonly clock: Clock; readonly random: Random }): Decider {
+export function createDecider({
+  clock,
+  random,
+  markEvery,
+}: {
+  readonly clock: Clock
+  readonly random: Random
+  /** Events between two marks of a long stream. */
+  readonly markEvery: number
+}): Decider {
   const now = () => new Date(clock.now()).toISOString()
 
   const decide: Decider['decide'] = (mailbox, job, fold, inputs) => {
-    const guarded = job.context.guard?.(fold.state)
-    if (guarded) return guarded
+    const unmet = refuseUnmet(job.context.requires ?? [], fold.state)
+    if (unmet) return unmet
     const recalled: Record<string, unknown> = {}
     const context = decisionContext(job, inputs, recalled, now(), random)
     const outcome: readonly NewEvent[] | Refusal = job.command.decide(job.input, fold.state, context)
@@ -171,7 +182,7 @@ export function createDecider({ clock, random }: { readonly clock: Clock; readon
           const size = jobs.length === 1 ? 0 : sizeOf(decision.events)
           if (bytes > 0 && bytes + size > APPEND_BYTES) break
           bytes += size
-          fold = foldEvents(mailbox.entity, fold, decision.events)
+          fold = foldEvents(mailbox.entity, fold, decision.events, markEvery)
         }
         decisions.push(decision)
       }

@@ -4,7 +4,7 @@ import type { Fold } from './fold.ts'
 import type { FoldLoader } from './load-fold.ts'
 import type { Mailboxes, PendingCommand } from './mailboxes.ts'
 
-/** What decisions read beside their own stream: other folds by stream name, and looked-up documents by `lookupKey`. */
+/** What decisions read beside their own stream: other folds by stream name, and by `lookupKey` what look-ups found (null: nothing). */
 export interface DecisionInputs {
   readonly folds: ReadonlyMap<string, Fold>
   readonly found: ReadonlyMap<string, unknown>
@@ -68,7 +68,9 @@ export function createInputLoader(ports: {
   return async (jobs, loadStart) => {
     const [start, folds] = await Promise.all([loadStart(), foldsFor(jobs)])
     const lookups = jobs.flatMap((job) => lookupsOf(job, start.state, folds))
-    const found = lookups.map(async ({ memory, id }) => [lookupKey(memory, id), await lookUp(memory, id)] as const)
+    const found = lookups.map(
+      async ({ memory, id }) => [lookupKey(memory, id), (await lookUp(memory, id)) ?? null] as const,
+    )
     return { start, inputs: { folds, found: new Map(await Promise.all(found)) } }
   }
 }

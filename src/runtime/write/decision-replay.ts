@@ -23,15 +23,18 @@ async function* eventsOf(log: EventLog, stream: string): AsyncGenerator<Recorded
   }
 }
 
-/** The decisions of a stream, in order. Consecutive events of one command are one decision. @throws LogUnavailable */
+/**
+ * The decisions of an entity's stream, in order. Consecutive events of one command are one decision.
+ * @throws LogUnavailable
+ */
 export async function* readDecisions<State>(
   log: EventLog,
   entity: Entity<State>,
-  id: string,
+  stream: string,
 ): AsyncGenerator<RecordedDecision<State>> {
   let before = emptyFold(entity)
   let events: [RecordedEvent, ...RecordedEvent[]] | null = null
-  for await (const raw of eventsOf(log, streamOf(entity, id))) {
+  for await (const raw of eventsOf(log, stream)) {
     const event = upcast(entity, raw)
     if (events && events[0].meta.commandId === event.meta.commandId) {
       events.push(event)
@@ -81,6 +84,10 @@ export async function replayDecision(
     if (revision === undefined) throw new Error(`At which revision ${stream} was read was not recorded.`)
     return [name, await readFold(entity, stream, revision)] as const
   })
+  const reads = Object.fromEntries(await Promise.all(read))
+  const parsed = command.input.parse(input)
+  // A look-up that the command does not declare is one that the fold covers: nothing was asked.
+  const declared = new Set(command.lookups(parsed, before.state, reads).map(({ memory, id }) => lookupKey(memory, id)))
   const context: DecisionContext = {
     now: at,
     workspaceId: workspaceId ?? '',
@@ -93,12 +100,14 @@ export async function replayDecision(
       if (seed === null) throw new Error(`The seed of ${command.name} was not recorded.`)
       return seed
     },
-    reads: Object.fromEntries(await Promise.all(read)),
+    reads,
     revisions,
     lookUp: (memory, id) => {
-      const answer = recalled[lookupKey(memory, id)]
-      return answer === undefined ? null : memory.doc.parse(answer)
+      const key = lookupKey(memory, id)
+      const doc = recalled[key]
+      if (doc === undefined && declared.has(key)) throw new Error(`What ${key} held was not recorded.`)
+      return doc === undefined || doc === null ? null : memory.doc.parse(doc)
     },
   }
-  return command.decide(command.input.parse(input), before.state, context)
+  return command.decide(parsed, before.state, context)
 }

@@ -1,6 +1,25 @@
-import { type Entity, evolve } from '../../kernel/entity.ts'
+import { type Entity, evolve, typedState } from '../../kernel/entity.ts'
 import type { EventSchemas, RecordedEvent } from '../../kernel/event.ts'
+import { freezeWindowedMap } from '../../kernel/windowed-map.ts'
 import { NO_COMMANDS, type ProcessedCommands, recordCommand } from './processed-commands.ts'
+import { freezeState } from './snapshots/state-parts.ts'
+
+/**
+ * Events between two marks of a long stream. Every process marks the same revisions, so that each can continue the
+ * snapshots of the others.
+ */
+export const MARK_EVERY = 2_000
+/** Marks that a fold remembers: a snapshot writes what changed since one of them. */
+const MARKS = 4
+
+/** A long stream as it was at a revision: what a snapshot is made from. */
+export interface Mark<State = unknown> {
+  readonly state: State
+  readonly revision: number
+  /** Position of the newest event, or of a later one of the same append. */
+  readonly position: number
+  readonly commands: ProcessedCommands
+}
 
 /** A stream folded to a revision. */
 export interface Fold<State = unknown> {
@@ -11,23 +30,33 @@ export interface Fold<State = unknown> {
   readonly position: number
   /** Receipts of recent commands; empty when the entity does not deduplicate commands. */
   readonly commands: ProcessedCommands
+  /** The newest marks, oldest first; none for a short stream. */
+  readonly marks: readonly Mark<State>[]
 }
 
 /** The fold of a stream without events. */
 export function emptyFold<State, S extends EventSchemas>(entity: Entity<State, S>): Fold<State> {
-  return {
-    state: entity.initial,
-    revision: -1,
-    position: -1,
-    commands: NO_COMMANDS,
-  }
+  return { state: entity.initial, revision: -1, position: -1, commands: NO_COMMANDS, marks: [] }
 }
 
-/** The fold with more events of its stream; events that it already has are skipped. Pure. */
+/** The fold with a mark at its revision: the entries of its windowed maps are frozen. Pure. */
+export function markFold<State, S extends EventSchemas>(entity: Entity<State, S>, fold: Fold<State>): Fold<State> {
+  const { revision, position } = fold
+  const state = typedState(entity, freezeState(fold.state, revision))
+  const commands = freezeWindowedMap(fold.commands, revision)
+  const mark = { state, revision, position, commands }
+  return { ...mark, marks: [...fold.marks.slice(1 - MARKS), mark] }
+}
+
+/**
+ * The fold with more events of its stream; events that it already has are skipped. A long stream is marked after every
+ * `markEvery` events, never by default. Pure.
+ */
 export function foldEvents<State, S extends EventSchemas>(
   entity: Entity<State, S>,
   start: Fold<State>,
   events: readonly RecordedEvent[],
+  markEvery = Number.POSITIVE_INFINITY,
 ): Fold<State> {
   let fold = start
   for (const recorded of events) {
@@ -37,7 +66,8 @@ export function foldEvents<State, S extends EventSchemas>(
     const commands = entity.deduplicatesCommands
       ? recordCommand(fold.commands, meta.commandId, revision, meta.at)
       : fold.commands
-    fold = { state, revision, position, commands }
+    fold = { state, revision, position, commands, marks: fold.marks }
+    if (entity.longLived && (revision + 1) % markEvery === 0) fold = markFold(entity, fold)
   }
   return fold
 }

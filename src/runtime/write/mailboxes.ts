@@ -3,9 +3,12 @@ import type { Entity } from '../../kernel/entity.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
 import type { CommandContext, CommandResult } from '../../ports/command-handler.ts'
 import type { Fold } from './fold.ts'
+import { foldBytes } from './fold-size.ts'
 
-/** Mailboxes in memory; when there are more, half of those of short streams are dropped with their folds. */
-const MAX_MAILBOXES = 5_000
+/** Estimated bytes of all folds in memory; above it, those that were used longest ago are dropped. */
+export const MAX_FOLD_BYTES = 512 * 1024 ** 2
+/** Mailboxes that are kept whatever they take: a decision uses several folds, and must not drop its own. */
+const MIN_MAILBOXES = 16
 
 /** A command that waits for its decision. */
 export interface PendingCommand {
@@ -19,53 +22,100 @@ export interface PendingCommand {
   readonly reject: (error: unknown) => void
 }
 
+/** How far the snapshots of a stream are, as far as this process knows. */
+export interface SnapshotProgress {
+  /** Revision of the newest mark that was saved, or left to another process; -1 for none. */
+  done: number
+  /** When the last one failed (ms since the epoch); null when it did not. */
+  failedAt: number | null
+  /** What identifies the stored snapshot that could not be read; null for none. */
+  damaged: string | null
+  running: Promise<void> | null
+}
+
 /** The pending commands of one stream, and the stream's fold as far as this process knows it. */
 export interface Mailbox {
   readonly stream: string
   readonly entity: Entity
   readonly waiting: PendingCommand[]
   busy: boolean
+  /** Reads of the stream under way. */
+  reads: number
   fold: Fold | null
+  /** Bytes that the fold takes, estimated. */
+  bytes: number
   /** An append was not acknowledged: the stream may hold more than the fold. */
   stale: boolean
-  /** Revision of the last snapshot; -1 for none. */
-  snapshotRevision: number
+  readonly snapshots: SnapshotProgress
 }
 
 /** The mailboxes of a process, one for each stream. */
 export interface Mailboxes {
   readonly all: () => Iterable<Mailbox>
   readonly mailboxOf: (entity: Entity, stream: string) => Mailbox
+  /** The fold of a stream that has a mailbox; null for any other. It does not count as used. */
+  readonly knownFoldOf: (stream: string) => Fold | null
+  /** Estimates anew what a mailbox takes, and drops others when all take too much. */
+  readonly weigh: (mailbox: Mailbox) => void
 }
 
-/** Creates the mailboxes of a process. */
-export function createMailboxes(): Mailboxes {
-  const mailboxes = new Map<string, Mailbox>()
+function newMailbox(entity: Entity, stream: string): Mailbox {
+  return {
+    stream,
+    entity,
+    waiting: [],
+    busy: false,
+    reads: 0,
+    fold: null,
+    bytes: 0,
+    stale: false,
+    snapshots: { done: -1, failedAt: null, damaged: null, running: null },
+  }
+}
 
-  function dropIdle(): void {
-    for (const [stream, { busy, waiting, entity }] of mailboxes) {
-      if (mailboxes.size <= MAX_MAILBOXES / 2) return
-      if (!busy && waiting.length === 0 && !entity.longLived) mailboxes.delete(stream)
+const isIdle = ({ busy, waiting, reads, snapshots }: Mailbox) =>
+  !busy && waiting.length === 0 && reads === 0 && snapshots.running === null
+
+/**
+ * Creates the mailboxes of a process. `keepUp` saves the snapshot of a mailbox if one is due, before it is dropped; null
+ * when none is due.
+ */
+export function createMailboxes(
+  keepUp: (mailbox: Mailbox) => Promise<void> | null,
+  maxBytes = MAX_FOLD_BYTES,
+): Mailboxes {
+  /** In the order of their last use. */
+  const mailboxes = new Map<string, Mailbox>()
+  let bytes = 0
+
+  function dropUnused(): void {
+    for (const [stream, mailbox] of mailboxes) {
+      if (bytes <= maxBytes || mailboxes.size <= MIN_MAILBOXES) return
+      if (!isIdle(mailbox)) continue
+      const saved = keepUp(mailbox)
+      if (saved) void saved.then(dropUnused)
+      else {
+        mailboxes.delete(stream)
+        bytes -= mailbox.bytes
+      }
     }
   }
 
   return {
     all: () => mailboxes.values(),
     mailboxOf(entity, stream) {
-      const known = mailboxes.get(stream)
-      if (known) return known
-      const mailbox: Mailbox = {
-        stream,
-        entity,
-        waiting: [],
-        busy: false,
-        fold: null,
-        stale: false,
-        snapshotRevision: -1,
-      }
+      const mailbox = mailboxes.get(stream) ?? newMailbox(entity, stream)
+      mailboxes.delete(stream)
       mailboxes.set(stream, mailbox)
-      if (mailboxes.size > MAX_MAILBOXES) dropIdle()
       return mailbox
+    },
+    knownFoldOf: (stream) => mailboxes.get(stream)?.fold ?? null,
+    weigh(mailbox) {
+      if (mailboxes.get(mailbox.stream) !== mailbox || !mailbox.fold) return
+      const size = foldBytes(mailbox.fold, mailbox.entity.longLived)
+      bytes += size - mailbox.bytes
+      mailbox.bytes = size
+      if (bytes > maxBytes) dropUnused()
     },
   }
 }

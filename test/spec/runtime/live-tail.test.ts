@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { EventLog } from '../../../src/ports/event-log.ts'
 import { LogUnavailable } from '../../../src/ports/event-log.ts'
+import { ALL_EVENTS, type LogFilter } from '../../../src/ports/log-filter.ts'
 import { createChangeNotifier } from '../../../src/runtime/change-notifier.ts'
 import { createLiveTail, type TailPage } from '../../../src/runtime/live-tail.ts'
 import { createManualClock, flushEventLoop } from '../../support/memory/clock.ts'
@@ -34,15 +35,15 @@ function fixture() {
     await flushEventLoop()
     return log.events.at(-1)?.position
   }
-  async function* follow(after: number, signal: AbortSignal) {
+  async function* follow(after: number, signal: AbortSignal, filter?: LogFilter) {
     readings += 1
     const broken = new AbortController()
     outage.start = () => broken.abort()
-    yield* log.follow(after, AbortSignal.any([signal, broken.signal]))
+    yield* log.follow(after, AbortSignal.any([signal, broken.signal]), filter)
     if (!signal.aborted) throw new LogUnavailable('The log does not answer.')
   }
   const followed: Pick<EventLog, 'follow' | 'head'> = { head: log.head, follow }
-  const tail = createLiveTail({ log: followed, clock, signal: closing.signal })
+  const tail = createLiveTail({ log: followed, filter: ALL_EVENTS, clock, signal: closing.signal })
   return { tail, append, clock, closing, outage, readings: () => readings }
 }
 
@@ -51,14 +52,14 @@ const streams = (pages: readonly TailPage[]) => pages.flatMap(({ events }) => ev
 describe('the live tail', () => {
   test('starts at the head of the log and gives every subscriber what comes from one reading', async () => {
     const { tail, append, readings } = fixture()
-    await append('call-1', 'a')
+    await append('call-00-1', 'a')
     const [one, other]: [TailPage[], TailPage[]] = [[], []]
     tail.subscribe((page) => one.push(page))
     await flushEventLoop()
     expect(one).toEqual([{ events: [], position: 0, isStart: true }])
     tail.subscribe((page) => other.push(page))
-    await append('call-2', 'a')
-    expect([streams(one), streams(other)]).toEqual([['call-2'], ['call-2']])
+    await append('call-00-2', 'a')
+    expect([streams(one), streams(other)]).toEqual([['call-00-2'], ['call-00-2']])
     expect(readings()).toBe(1)
   })
 
@@ -67,7 +68,7 @@ describe('the live tail', () => {
     const first = tail.subscribe()
     await flushEventLoop()
     first.unsubscribe()
-    await append('call-1', 'a')
+    await append('call-00-1', 'a')
     const pages: TailPage[] = []
     tail.subscribe((page) => pages.push(page))
     await flushEventLoop()
@@ -79,12 +80,12 @@ describe('the live tail', () => {
     const { tail, append, clock, outage, readings } = fixture()
     const pages: TailPage[] = []
     tail.subscribe((page) => pages.push(page))
-    await append('call-1', 'a')
+    await append('call-00-1', 'a')
     outage.start()
-    await append('call-2', 'a')
-    expect(streams(pages)).toEqual(['call-1'])
+    await append('call-00-2', 'a')
+    expect(streams(pages)).toEqual(['call-00-1'])
     await clock.advance(50)
-    expect(streams(pages)).toEqual(['call-1', 'call-2'])
+    expect(streams(pages)).toEqual(['call-00-1', 'call-00-2'])
     expect(readings()).toBe(2)
   })
 
@@ -119,9 +120,9 @@ describe('changes', () => {
     notifier.changesOf('b').subscribe((position) => seen.b.push(position))
     await flushEventLoop()
     expect(seen).toEqual({ a: [-1], b: [-1] })
-    const call = await append('call-1', 'a')
-    await append('wallet-1', 'a')
-    const user = await append('user-1', null)
+    const call = await append('call-00-1', 'a')
+    await append('wallet-00-1', 'a')
+    const user = await append('user-00-1', null)
     expect(seen).toEqual({ a: [-1, call, user], b: [-1, user] })
     expect(readings()).toBe(1)
   })

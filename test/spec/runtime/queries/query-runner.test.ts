@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { partitionOf } from '../../../../src/kernel/partition.ts'
 import { defineQuery } from '../../../../src/kernel/query.ts'
 import { refuse } from '../../../../src/kernel/refusal.ts'
 import type { ReadStore } from '../../../../src/ports/read-store.ts'
@@ -8,10 +9,11 @@ import { applyPending } from '../../../../src/runtime/projections/apply-pending.
 import { createCheckpointTracker, pollCheckpoints } from '../../../../src/runtime/projections/checkpoint-tracker.ts'
 import { runProjections } from '../../../../src/runtime/projections/projection-runner.ts'
 import { withPendingEvents } from '../../../../src/runtime/queries/pending-events.ts'
-import { createQueryRunner } from '../../../../src/runtime/queries/query-runner.ts'
+import { createQueryRunner, type QueryRequest } from '../../../../src/runtime/queries/query-runner.ts'
 import { added, appendTo, closed, openTallies, tallyBegun, tallyTotals } from '../../../support/fixtures/sample.ts'
 import { advanceUntil, createManualClock, flushEventLoop } from '../../../support/memory/clock.ts'
 import { createMemoryLog } from '../../../support/memory/event-log.ts'
+import { ownEverything } from '../../../support/memory/ownership.ts'
 import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
 
 describe('positions', () => {
@@ -36,13 +38,36 @@ describe('positions', () => {
     expect(answers).toEqual([true, false])
   })
 
+  test('a projection that stands still is waited for once, and again when it moves', async () => {
+    const clock = createManualClock()
+    const positions = createCheckpointTracker(clock)
+    positions.advance('a', 5)
+    positions.advance('b', 5)
+    const first = positions.waitFor(['a', 'b'], 10, 2_000)
+    await clock.advance(1_000)
+    positions.advance('b', 7)
+    await clock.advance(1_000)
+    expect(await first).toBe(false)
+    // `b` moved meanwhile, so it is waited for.
+    const second = positions.waitFor(['a', 'b'], 10, 2_000)
+    positions.advance('b', 10)
+    expect(await second).toBe(false)
+    expect(await positions.waitFor(['a'], 10, 2_000)).toBe(false)
+    expect(await positions.waitFor(['a'], 5, 2_000)).toBe(true)
+    positions.advance('a', 6)
+    const third = positions.waitFor(['a', 'b'], 10, 2_000)
+    positions.advance('a', 10)
+    expect(await third).toBe(true)
+    expect(clock.now()).toBe(createManualClock().now() + 2_000)
+  })
+
   test('follow the checkpoints of another process', async () => {
     const clock = createManualClock()
     const [log, store] = [createMemoryLog(), createMemoryReadStore()]
     const stop = new AbortController()
-    runProjections({ log, store, projections: [tallyTotals], clock, signal: stop.signal })
+    runProjections({ log, store, ownership: ownEverything(), projections: [tallyTotals], clock, signal: stop.signal })
     const positions = createCheckpointTracker(clock)
-    void pollCheckpoints({ store, positions, clock, signal: stop.signal })
+    void pollCheckpoints({ store, projections: [tallyTotals], positions, clock, signal: stop.signal })
     await appendTo(log, 'tally-1', clock.now(), tallyBegun('one'))
     const head = await log.head()
     await advanceUntil(clock, () => positions.positionOf('tally-totals') === head)
@@ -65,12 +90,12 @@ describe('folding forward', () => {
       fc.asyncProperty(fc.array(event, { maxLength: 12 }), fc.nat(12), async (events, cut) => {
         const log = createMemoryLog()
         for (const one of events) await appendTo(log, 'tally-1', 0, one)
-        const whole = applyPending(openTallies, '1', null, log.events)
-        const half = applyPending(openTallies, '1', null, log.events.slice(0, cut))
+        const whole = applyPending(openTallies, '1', null, log.events, {})
+        const half = applyPending(openTallies, '1', null, log.events.slice(0, cut), {})
         // A removed document leaves nothing to tell its position by; then only what came after is given.
         const rest = half ? log.events : log.events.slice(cut)
-        expect(applyPending(openTallies, '1', half, rest)?.doc).toEqual(whole?.doc)
-        expect(applyPending(openTallies, '2', null, log.events)).toBeNull()
+        expect(applyPending(openTallies, '1', half, rest, {})?.doc).toEqual(whole?.doc)
+        expect(applyPending(openTallies, '2', null, log.events, {})).toBeNull()
       }),
     )
   })
@@ -124,6 +149,29 @@ describe('asking queries', () => {
     await expect(runner.run({ ...ask, name: 'nothing' })).rejects.toThrow('No query is called nothing.')
   })
 
+  test('wait for the partition of their own events alone, and without any for every partition', async () => {
+    const clock = createManualClock()
+    const log = createMemoryLog()
+    await appendTo(log, 'tally-1', 0, tallyBegun('x'))
+    const { events } = log
+    const minPosition = await log.head()
+    const positions = createCheckpointTracker(clock)
+    const runner = createQueryRunner({ queries: [totals], ports: { views: createMemoryReadStore() }, positions })
+    const partition = partitionOf('w1')
+    positions.advance('tally-totals', minPosition, { from: partition, to: partition })
+    /** For how long a request waits (ms). */
+    const waitOf = async (request: Partial<QueryRequest>) => {
+      const before = clock.now()
+      const waited = runner.run({ ...ask, minPosition, ...request }).then(() => clock.now() - before)
+      await clock.advance(2_000)
+      return waited
+    }
+    expect(await waitOf({ events })).toBe(0)
+    expect(await waitOf({})).toBe(2_000)
+    positions.advance('tally-totals', 0)
+    expect(await waitOf({ events, minPosition: minPosition + 1 })).toBe(2_000)
+  })
+
   test('folds documents forward with what the asker has just done, where the projections are behind', async () => {
     const clock = createManualClock()
     const log = createMemoryLog()
@@ -147,13 +195,13 @@ describe('asking queries', () => {
       queries: [open],
       ports,
       positions: createCheckpointTracker(clock),
-      withPending: (behind, done) => ({ ...behind, views: withPendingEvents(behind.views, [openTallies], done) }),
+      withPending: (behind, done) => ({ ...behind, views: withPendingEvents(behind.views, [openTallies], done, {}) }),
     })
     const late = runner.run({ ...ask, params: { id: '1' }, minPosition: await log.head(), events })
     await clock.advance(2_000)
     const answer = await late
     expect(answer).toMatchObject({ lag: true })
-    const whole = applyPending(openTallies, '1', null, events)
+    const whole = applyPending(openTallies, '1', null, events, {})
     expect(whole).not.toBeNull()
     expect('bytes' in answer && JSON.parse(new TextDecoder().decode(answer.bytes))).toEqual({ sum: whole?.doc })
   })

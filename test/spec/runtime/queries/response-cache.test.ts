@@ -1,10 +1,17 @@
 import { describe, expect, test } from 'vitest'
+import { ALL_PARTITIONS, inRange, partitionOf } from '../../../../src/kernel/partition.ts'
 import { createCheckpointTracker } from '../../../../src/runtime/projections/checkpoint-tracker.ts'
 import { createChangeCounters } from '../../../../src/runtime/queries/change-counters.ts'
 import { withSingleFlight } from '../../../../src/runtime/queries/coalesce-queries.ts'
+import { withReadInvalidation } from '../../../../src/runtime/queries/invalidate-on-read.ts'
 import type { QueryRequest } from '../../../../src/runtime/queries/query-runner.ts'
-import { createResponseCache, withResponseCache } from '../../../../src/runtime/queries/response-cache.ts'
+import {
+  createResponseCache,
+  positionsVersionOf,
+  withResponseCache,
+} from '../../../../src/runtime/queries/response-cache.ts'
 import { createManualClock, flushEventLoop } from '../../../support/memory/clock.ts'
+import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
 
 const NOON = Date.parse('2026-11-21T12:00:00.000Z')
 const createCache = (bytes = 100) => createResponseCache<string>(bytes, (answer) => answer.length)
@@ -54,11 +61,15 @@ describe('change counters', () => {
 
   test('count changes by projection, when documents were written', () => {
     const changes = createChangeCounters()
+    const versions = () => ['buyers', 'targets'].map((name) => changes.cacheVersionOf([name], 'one'))
+    const before = versions()
     changes.recordChange('buyers', [])
-    expect(changes.countOf('buyers')).toBe(0)
+    expect(versions()).toEqual(before)
     changes.recordChange('buyers', ['one', 'other'])
+    const [buyers, targets] = versions()
+    expect([buyers === before[0], targets]).toEqual([false, before[1]])
     changes.recordChange('buyers', null)
-    expect([changes.countOf('buyers'), changes.countOf('targets')]).toEqual([2, 0])
+    expect(versions()[0]).not.toBe(buyers)
   })
 
   test('change the cache versions of all workspaces when the workspace is unknown', () => {
@@ -130,6 +141,38 @@ describe('a query runner with a response cache', () => {
     expect([await given(), await given({ minPosition: 5 }), await given({ minPosition: 6 })]).toEqual(['1', '1', '2'])
     positions.advance('buyers', 9)
     expect(await runner.run({ ...requests, minPosition: 6 })).toMatchObject({ position: 9 })
+  })
+})
+
+describe('documents that another process writes', () => {
+  const [low, high] = [0, 1].map((half) => ({ from: half * 128, to: half * 128 + 127 }))
+  const [here = '', there = ''] = [low, high].map((range) =>
+    Array.from({ length: 20 }, (_, n) => `w${n}`).find((id) => inRange(range ?? ALL_PARTITIONS, partitionOf(id))),
+  )
+
+  test('have a new version when their own partition comes further, whichever lags', () => {
+    const positions = createCheckpointTracker(createManualClock())
+    const versions = () => [here, there].map((id) => positionsVersionOf(positions, ['buyers', 'targets'], id))
+    const before = versions()
+    positions.advance('targets', 5, low)
+    expect(versions().map((version, index) => version === before[index])).toEqual([false, true])
+  })
+
+  test('are found to have changed by their own partition, or where they belong to none by the slowest', async () => {
+    const positions = createCheckpointTracker(createManualClock())
+    positions.advance('notes', 5, low)
+    const store = createMemoryReadStore()
+    const writes = [here, there, null].map((workspaceId, n) => ({
+      collection: 'notes_v1',
+      id: `${n}`,
+      position: 4,
+      doc: { workspaceId },
+    }))
+    await store.commit(writes, { name: 'notes@1', expected: null, next: { position: 4, at: null } })
+    const found: unknown[] = []
+    const views = withReadInvalidation(store, positions, { recordChange: (_name, concerned) => found.push(concerned) })
+    for (const { id } of writes) await views.get('notes_v1', id)
+    expect(found).toEqual([[there], null])
   })
 })
 

@@ -3,13 +3,19 @@ import { chargeUsage } from '../../../../commands/money/charge-usage.ts'
 import { routeCall } from '../../../../commands/routing/route-call.ts'
 import { createPublisher } from '../../../../commands/supply/create-publisher.ts'
 import { walletEntries } from '../../../../projections/money/wallet-entries.ts'
+import { workspace } from '../../../../src/domain/configuration/workspace.ts'
 import { callerKey } from '../../../../src/domain/routing/callers.ts'
 import { ledger } from '../../../../src/domain/routing/ledger.ts'
 import { streamOf } from '../../../../src/kernel/entity.ts'
 import type { RecordedEvent } from '../../../../src/kernel/event.ts'
+import { upcasts } from '../../../../src/main/registry.ts'
 import { applyPending } from '../../../../src/runtime/projections/apply-pending.ts'
+import { requestRebuild, switchBuild, syncAliases } from '../../../../src/runtime/projections/build-lifecycle.ts'
+import { type BuildNames, buildNames } from '../../../../src/runtime/projections/build-names.ts'
+import { headsOf } from '../../../../src/runtime/write/snapshots/head.ts'
 import { withFaults } from '../../../support/faults/with-faults.ts'
 import { CALLER, changeSteps, nthCallId } from '../../../support/fixtures/call-world.ts'
+import { lookUpIn } from '../../../support/fixtures/look-up-in.ts'
 import { addToTally, beginTally } from '../../../support/fixtures/sample.ts'
 import { NOW, WORKSPACE } from '../../../support/fixtures/spec.ts'
 import {
@@ -22,6 +28,7 @@ import {
   tallyAddition,
 } from '../../../support/fixtures/writer-fixture.ts'
 import { createMemoryOperationalStore } from '../../../support/memory/operational-store.ts'
+import { createMemoryReadStore } from '../../../support/memory/read-store.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -61,10 +68,10 @@ describe('a command id', () => {
   ])('survives a restart %s', async (_how, cached) => {
     const { log, ops, clock, writer } = createWriterFixture()
     await seedLiveCampaign(log)
-    const first = writer()
+    const first = writer({ markEvery: 1 })
     const outcome = await acceptedOutcome(execute(first, createPublisher, publisher, 'key'))
     await first.close()
-    expect(await ops.get(`fold:workspace-${WORKSPACE}`, clock.now())).not.toBeNull()
+    expect(await ops.list(headsOf(streamOf(workspace, WORKSPACE)), clock.now())).toHaveLength(1)
     const restarted = writer(cached ? {} : { ops: createMemoryOperationalStore() })
     await clock.advance(DAY - 1)
     const again = await acceptedOutcome(execute(restarted, createPublisher, publisher, 'key'))
@@ -80,7 +87,7 @@ describe('a command id', () => {
   it('repeated a day later resolves to its own events alone, from a cached fold too', async () => {
     const { log, clock, writer } = createWriterFixture()
     await seedLiveCampaign(log)
-    const first = writer()
+    const first = writer({ markEvery: 1 })
     await clock.advance(DAY - HOUR)
     await execute(first, createPublisher, publisher, 'key')
     await clock.advance(HOUR)
@@ -111,7 +118,7 @@ describe('a cached fold', () => {
   it('leaves only the tail to be read, and goes on from there', async () => {
     const { log, writer } = createWriterFixture()
     await seedLiveCampaign(log)
-    const first = writer()
+    const first = writer({ markEvery: 1 })
     await Promise.all([1, 2, 3].map((n) => execute(first, routeCall, arrival(n))))
     await first.close()
     const reads: (readonly [string, number])[] = []
@@ -220,8 +227,65 @@ describe('what is recalled', () => {
       expect(await charge(n)).toMatchObject({ events: [{ type: 'WalletCharged' }] })
       await clock.advance(HOUR)
     }
-    lookUp.mockImplementation(async (_memory, id) => applyPending(walletEntries, id, null, log.events)?.doc ?? null)
+    lookUp.mockImplementation(
+      async (_memory, id) => applyPending(walletEntries, id, null, log.events, upcasts)?.doc ?? null,
+    )
     expect(await charge(1)).toMatchObject({ events: [] })
     expect(await charge(4)).toMatchObject({ events: [{ type: 'WalletCharged' }] })
+  })
+
+  it('is recorded, found or not, and only where it was asked', async () => {
+    const { log, clock, lookUp, writer } = createWriterFixture()
+    const { campaignId } = await seedLiveCampaign(log, blocking)
+    const one = writer()
+    const recalled = async (n: number, caller: string) => {
+      const outcome = await acceptedOutcome(
+        execute(one, routeCall, arrival(n, { caller, occurredAt: new Date(clock.now()).toISOString() })),
+      )
+      return outcome.events[0]?.meta.recalled
+    }
+    const key = (caller: string) => `caller-memory/${callerKey(campaignId, caller)}`
+    const seen = { workspaceId: WORKSPACE, at: NOW, targetId: null }
+    expect(await recalled(1, CALLER)).toEqual({ [key(CALLER)]: null })
+    expect(await recalled(2, CALLER)).toBeUndefined()
+    await clock.advance(HOUR)
+    lookUp.mockImplementation(async () => seen)
+    expect(await recalled(3, other)).toEqual({ [key(other)]: seen })
+  })
+
+  it('makes a charge once while a rebuild of the entries becomes the one that is read', async () => {
+    const { log, clock, writer } = createWriterFixture()
+    const store = createMemoryReadStore()
+    const one = writer({ lookUp: lookUpIn(log, store, clock) })
+    const charge = (n: number) =>
+      acceptedOutcome(execute(one, chargeUsage, { callId: nthCallId(n), amountCents: 6, at: NOW }))
+    const fold = async (build: BuildNames) => {
+      const position = await log.head()
+      const writes = log.events.flatMap((event) => {
+        const stored = event.stream.startsWith('wallet-')
+          ? applyPending(walletEntries, walletEntries.key(event as never) as string, null, [event], upcasts)
+          : null
+        return stored ? [{ collection: build.collection, ...stored }] : []
+      })
+      const expected = (await store.checkpoint(build.checkpoint))?.position ?? null
+      const next = { position, at: new Date(clock.now()).toISOString() }
+      await store.commit(writes, { name: build.checkpoint, expected, next })
+    }
+    await syncAliases(store, [walletEntries])
+    await charge(1)
+    await fold(buildNames(walletEntries))
+    expect(await charge(1)).toMatchObject({ events: [] })
+    expect(await charge(2)).toMatchObject({ events: [{ type: 'WalletCharged' }] })
+    for (const n of [3, 4]) {
+      await clock.advance(HOUR)
+      await charge(n)
+    }
+    // The old build stands still; the other one has all charges, and becomes the active one.
+    await requestRebuild(store, walletEntries)
+    const names = buildNames(walletEntries, 2)
+    await fold(names)
+    await switchBuild(store, { projection: walletEntries, names })
+    expect(await charge(2)).toMatchObject({ events: [] })
+    expect(eventsOfType(log.events, 'WalletCharged')).toHaveLength(4)
   })
 })

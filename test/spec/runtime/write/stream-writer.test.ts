@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { setTargetStatus } from '../../../../commands/demand/set-target-status.ts'
 import { routeCall } from '../../../../commands/routing/route-call.ts'
+import { workspace } from '../../../../src/domain/configuration/workspace.ts'
+import { wallet } from '../../../../src/domain/money/wallet.ts'
+import { blocklist } from '../../../../src/domain/routing/blocklist.ts'
 import { ledgerEvents } from '../../../../src/domain/routing/ledger-events.ts'
+import { streamOf } from '../../../../src/kernel/entity.ts'
 import type { NewEvent } from '../../../../src/kernel/event.ts'
 import { isRefusal } from '../../../../src/kernel/refusal.ts'
 import { changeSteps } from '../../../support/fixtures/call-world.ts'
@@ -146,9 +150,9 @@ describe('two writers over one log', () => {
     expect(before.events).toMatchObject([{ data: { claim: { target: { id: targetId() } } } }])
     expect(after.events).toMatchObject([{ data: { claim: null, skipped: [{ reason: 'paused' }] } }])
     const revisions = (workspaceRevision: number) => ({
-      [`workspace-${WORKSPACE}`]: workspaceRevision,
-      [`blocklist-${WORKSPACE}`]: -1,
-      [`wallet-${WORKSPACE}`]: 0,
+      [streamOf(workspace, WORKSPACE)]: workspaceRevision,
+      [streamOf(blocklist, WORKSPACE)]: -1,
+      [streamOf(wallet, WORKSPACE)]: 0,
     })
     expect(before.events[0]?.meta.reads).toEqual(revisions(events.length - 1))
     expect(after.events[0]?.meta.reads).toEqual(revisions(events.length))
@@ -172,6 +176,6 @@ describe('a rehearsal', () => {
     })
     expect(log.events).toHaveLength(0)
     await execute(one, beginTally, { tallyId: tallyAddition.tallyId, name: 'All' })
-    expect(await one.stateOf(tally, tallyAddition.tallyId)).toMatchObject({ name: 'All', sum: 0 })
+    expect(await one.stateOf(tally, tallyAddition.tallyId, WORKSPACE)).toMatchObject({ name: 'All', sum: 0 })
   })
 })
