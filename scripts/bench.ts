@@ -5,13 +5,20 @@ import { durableAppend } from '../test/bench/append.ts'
 import { busyWorkspace } from '../test/bench/busy-workspace.ts'
 import { callList } from '../test/bench/call-list.ts'
 import { callStats } from '../test/bench/call-stats.ts'
+import { columnsOf } from '../test/bench/columns.ts'
 import { configuration } from '../test/bench/configuration.ts'
 import { decision } from '../test/bench/decision.ts'
+import { instantCallsOnEventStore } from '../test/bench/engine-eventstore.ts'
 import { callsExport } from '../test/bench/export.ts'
+import { following } from '../test/bench/follow.ts'
 import { instantCalls } from '../test/bench/instant-calls.ts'
 import type { Figure } from '../test/bench/measure.ts'
+import { rebuildWrites } from '../test/bench/rebuild-writes.ts'
 import { replay } from '../test/bench/replay.ts'
+import { snapshots } from '../test/bench/snapshots.ts'
 import { tableOf } from '../test/bench/table.ts'
+import { takeOver } from '../test/bench/take-over.ts'
+import { writersOnEventStore } from '../test/bench/writers.ts'
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -22,10 +29,23 @@ const { positionals, values } = parseArgs({
     calls: { type: 'string', default: '100000' },
     /** Past calls of a new workspace and of an old one. */
     past: { type: 'string', default: '10000,1000000' },
+    /** Simulated hours of a busy ledger, and its calls per second. */
+    hours: { type: 'string', default: '2' },
+    rate: { type: 'string', default: '50' },
     /** Numbers of calls over which to sum the list's figures. */
     stats: { type: 'string', default: '100000,1000000' },
+    /** Workspaces of a query process, and the rows of each; the figures are meant for 20,1000000. */
+    columns: { type: 'string', default: '4,100000' },
   },
 })
+
+/** Benchmarks over a running EventStoreDB, which EVENTSTORE_URL names. */
+const onEventStore: Readonly<Record<string, (url: string) => Promise<readonly Figure[]>>> = {
+  'engine-eventstore': instantCallsOnEventStore,
+  follow: following,
+  writers: writersOnEventStore,
+}
+const { EVENTSTORE_URL: eventStoreUrl, MONGODB_URL: mongoUrl } = process.env
 
 const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   append: durableAppend,
@@ -34,14 +54,28 @@ const benches: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
     const [few = 0, many = 0] = values.past.split(',').map(Number)
     return busyWorkspace(few, many)
   },
+  snapshots: () => snapshots(Number(values.hours), Number(values.rate)),
   engine: instantCalls,
   configuration,
   list: () => callList(Number(values.calls)),
   export: () => callsExport(Number(values.calls)),
   stats: () => callStats(values.stats.split(',').map(Number)),
+  columns: () => {
+    const [workspaces = 0, rows = 0] = values.columns.split(',').map(Number)
+    return columnsOf(workspaces, rows)
+  },
   replay: () => replay(Number(values.events)),
+  'rebuild-writes': () => rebuildWrites(Number(values.events)),
+  ...Object.fromEntries(
+    Object.entries(eventStoreUrl ? onEventStore : {}).map(([name, bench]) => [name, () => bench(eventStoreUrl ?? '')]),
+  ),
+  ...(eventStoreUrl && mongoUrl ? { 'take-over': () => takeOver(eventStoreUrl, mongoUrl) } : {}),
 }
 
+if (!eventStoreUrl)
+  process.stderr.write(`Without EVENTSTORE_URL these are left out: ${Object.keys(onEventStore).join(', ')}.\n`)
+if (!eventStoreUrl || !mongoUrl)
+  process.stderr.write('Without EVENTSTORE_URL and MONGODB_URL this is left out: take-over.\n')
 const unknown = positionals.find((name) => !(name in benches))
 if (unknown !== undefined) {
   process.stderr.write(`Unknown benchmark "${unknown}". Benchmarks: ${Object.keys(benches).join(', ')}.\n`)

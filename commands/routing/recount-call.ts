@@ -7,8 +7,8 @@ import { countedCallLookups, countedCallMemory } from '../../src/domain/routing/
 import { claim, laneKeyOf } from '../../src/domain/routing/decision.ts'
 import { callCountedEvents } from '../../src/domain/routing/event-builders.ts'
 import { ledger } from '../../src/domain/routing/ledger.ts'
-import { getEntry } from '../../src/domain/shared/windowed-map.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
+import { getEntry } from '../../src/kernel/windowed-map.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 
 /**

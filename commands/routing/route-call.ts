@@ -7,13 +7,12 @@ import { callerLookups, createLastSeen } from '../../src/domain/routing/caller-m
 import { callerWindowsOfArrival } from '../../src/domain/routing/caller-windows.ts'
 import { withCapNotifications } from '../../src/domain/routing/cap-notifications.ts'
 import { decideArrival } from '../../src/domain/routing/decide-arrival.ts'
-import { triesBusyOnce } from '../../src/domain/routing/decision.ts'
 import { ledger } from '../../src/domain/routing/ledger.ts'
 import { senderOf } from '../../src/domain/routing/sender.ts'
 import { e164, sha256 } from '../../src/domain/shared/fields.ts'
-import { getEntry } from '../../src/domain/shared/windowed-map.ts'
 import { defineCommand } from '../../src/kernel/command.ts'
 import { refuse } from '../../src/kernel/refusal.ts'
+import { getEntry } from '../../src/kernel/windowed-map.ts'
 import { id, instant } from '../../src/kernel/wire.ts'
 
 const input = z.object({
@@ -25,7 +24,6 @@ const input = z.object({
   routingKeyHash: sha256.nullable().default(null),
   /** The seed of the dry run, where there was one. */
   seed: z.int().nullable().default(null),
-  triesBusyOnce,
   occurredAt: instant,
 })
 
@@ -48,13 +46,13 @@ export const routeCall = defineCommand({
     return [...callLookups(state, input.callId), ...callerLookups(state, questions, input.occurredAt)]
   },
   decide(input, state, { reads, lookUp, seed: drawn }) {
-    const { callId, carrierCallId, routingKeyHash, caller, triesBusyOnce, occurredAt: at } = input
+    const { callId, carrierCallId, routingKeyHash, caller, occurredAt: at } = input
     const seed = input.seed ?? drawn
     if (getEntry(state.seenCalls, callId) || lookUp(callMemory, callId)) return []
     const called = calledNumberOf(reads.workspace, input)
     if (!called) return refuse('number-not-found')
     const lastSeen = createLastSeen(state, lookUp)
-    const arriving = { ...called, callId, carrierCallId, routingKeyHash, caller, triesBusyOnce, at }
+    const arriving = { ...called, callId, carrierCallId, routingKeyHash, caller, at }
     return withCapNotifications(
       state,
       [decideArrival({ ...reads, ...arriving, ledger: state, lastSeen, seed })],

@@ -32,6 +32,7 @@ export const seats = defineProjection({
     { workspaceId: 1, status: -1, email: 1 },
     { tokenHash: 1 },
   ],
+  expiresAt: ({ status, openUntil }) => (status === 'invited' ? Date.parse(openUntil) : null),
   key({ type, data }) {
     if (type === 'PersonInvited') return seatId(data.workspaceId, data.invitation.id)
     if (type === 'InvitationAccepted' || type === 'InvitationRevoked')

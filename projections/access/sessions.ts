@@ -12,6 +12,7 @@ export const sessions = defineProjection({
   events: { SignedIn, SessionExtended, SignedOut, PasswordChanged },
   doc: z.object({ userId: id, expiresAt: instant }),
   indexes: [],
+  expiresAt: ({ expiresAt }) => Date.parse(expiresAt),
   key({ type, data }) {
     if (type === 'PasswordChanged') return data.ended
     return type === 'SignedIn' ? [data.sessionHash, ...data.expired] : data.sessionHash
@@ -21,8 +22,8 @@ export const sessions = defineProjection({
       hash === sessionHash ? { userId, expiresAt } : null,
   },
   update: {
-    SignedIn: (doc, { data: { sessionHash, expiresAt } }, hash) =>
-      hash === sessionHash ? { ...doc, expiresAt } : null,
+    SignedIn: (_doc, { data: { userId, sessionHash, expiresAt } }, hash) =>
+      hash === sessionHash ? { userId, expiresAt } : null,
     SessionExtended: (doc, { data: { expiresAt } }) => ({ ...doc, expiresAt }),
     SignedOut: () => null,
     PasswordChanged: () => null,

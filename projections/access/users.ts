@@ -11,6 +11,8 @@ export const users = defineProjection({
   name: 'users',
   version: 3,
   events: { UserRegistered, PasswordResetRequested, PasswordChanged, ...seatEvents },
+  // A user's stream has a partition of its own, and the seats have those of their workspaces.
+  partitioned: false,
   doc: z.object({
     email,
     name: z.string(),

@@ -189,10 +189,12 @@ export const callLog = defineProjection({
   derive: (doc) => ({ ...doc, csvRow: csvRowOf(doc) }),
 })
 
-/** What `runtime/column-store.ts` keeps of the calls, so that no sum over them reads documents. */
+/** What `src/runtime/columns` keeps of the calls, so that no sum over them reads documents. */
 export const callColumns = {
   collection: collectionOf(callLog),
-  ordinal: 'seq',
+  key: 'seq',
+  time: 'startedMs',
+  removes: false,
   columns: {
     startedMs: 'number',
     talkSeconds: 'number',

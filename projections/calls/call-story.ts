@@ -151,7 +151,7 @@ export const callStory = defineProjection({
       const { targetId, sentence } = event.data
       return {
         ...addToStory(doc, storyEventOf(event, 'system', 'call.settled'), settlementStep(event.data, doc.terms)),
-        summary: targetId === null || isUnrouted(doc) ? doc.summary : sentence,
+        summary: targetId === null ? doc.summary : sentence,
       }
     },
     ConversionPosted: (doc, event) => ({

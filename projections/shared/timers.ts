@@ -1,11 +1,17 @@
 import { z } from 'zod'
 import type { EventSchemas, RecordedEvent } from '../../src/kernel/event.ts'
+import { PARTITIONS, partitionOf } from '../../src/kernel/partition.ts'
 import { defineProjection, type Projection } from '../../src/kernel/projection.ts'
 import { cents, id } from '../../src/kernel/wire.ts'
 
 /** Work that falls due: one document for each kind of job and subject. */
 export const timer = z.object({
   workspaceId: id,
+  /** Partition of the workspace: a process runs the timers of the partitions that it owns. */
+  partition: z
+    .int()
+    .min(0)
+    .max(PARTITIONS - 1),
   kind: z.string(),
   /** Milliseconds since the epoch. */
   dueAt: z.int(),
@@ -16,8 +22,12 @@ export const timer = z.object({
 })
 export type TimerRow = z.infer<typeof timer>
 
+/** A timer as its context schedules it; the partition follows from the workspace. */
+export type ScheduledTimer = Omit<TimerRow, 'partition'>
+
 /** The scheduled jobs of one context: the events that schedule, move and remove its timers. */
-export interface Jobs<S extends EventSchemas> extends Pick<Projection<TimerRow, S>, 'events' | 'create' | 'update'> {
+export interface Jobs<S extends EventSchemas> extends Pick<Projection<TimerRow, S>, 'events' | 'update'> {
+  readonly create: Projection<ScheduledTimer, S>['create']
   /** Ids of the timers that an event touches. */
   readonly key: (event: RecordedEvent) => string | readonly string[] | null
 }
@@ -43,7 +53,7 @@ export function timerAfter(
   kind: string,
   subjectId: string,
   seconds: number,
-): TimerRow | null {
+): ScheduledTimer | null {
   const { workspaceId, at } = meta
   if (workspaceId === null) return null
   return { workspaceId, kind, dueAt: Date.parse(at) + seconds * 1_000, subjectId, amountCents: null }
@@ -51,6 +61,18 @@ export function timerAfter(
 
 // biome-ignore lint/suspicious/noExplicitAny: each context schedules by its own events.
 type AnyJobs = Jobs<any>
+
+/** Creates the timers of a context with their partitions. */
+function createRows({ create }: AnyJobs): AnyJobs['create'] {
+  const rows = Object.entries(create).map(([type, schedule]) => [
+    type,
+    (event: RecordedEvent, timer: string): TimerRow | null => {
+      const scheduled = schedule?.(event, timer) ?? null
+      return scheduled && { ...scheduled, partition: partitionOf(scheduled.workspaceId) }
+    },
+  ])
+  return Object.fromEntries(rows)
+}
 
 /**
  * The `timers` projection over the jobs of all contexts. A timer is removed when its job is done; the timer of rent moves on.
@@ -66,12 +88,12 @@ export function timersOf(contexts: readonly AnyJobs[]): Projection<TimerRow> {
   }
   return defineProjection({
     name: 'timers',
-    version: 2,
+    version: 3,
     events: Object.assign({}, ...contexts.map(({ events }) => events)),
     doc: timer,
-    indexes: [{ dueAt: 1 }],
+    indexes: [{ kind: 1, dueAt: 1 }],
     key: (event) => owners.get(event.type)?.key(event) ?? null,
-    create: Object.assign({}, ...contexts.map(({ create }) => create)),
+    create: Object.assign({}, ...contexts.map(createRows)),
     update: Object.assign({}, ...contexts.map(({ update }) => update)),
   })
 }

@@ -1,5 +1,6 @@
 import type { Credential, WorkspaceAccess } from '../domain/access/access.ts'
 import { createNextFlight } from '../kernel/async/single-flight.ts'
+import { StoreUnavailable } from '../ports/read-store.ts'
 
 /** Look-ups of credentials and of the workspaces that they open. */
 export interface CredentialStore {
@@ -45,5 +46,31 @@ export function withCoalescing(store: CredentialStore): CredentialStore {
   return {
     credential: (kind, hash) => credentials(`${kind} ${hash}`, () => store.credential(kind, hash)),
     workspace: (id) => workspaces(id, () => store.workspace(id)),
+  }
+}
+
+/** Whether a credential store has been read as far as it must be, and a bounded wait until it has. */
+export interface CatchUp {
+  readonly isDone: () => boolean
+  /** Resolves when it is done, and after a while in any case. */
+  readonly wait: () => Promise<unknown>
+}
+
+/**
+ * A store of a process that may not have folded everything yet: each look-up waits for the catch-up, and what is not found
+ * before it is done is not known to be missing. @throws StoreUnavailable then
+ */
+export function withCatchUp(store: CredentialStore, { isDone, wait }: CatchUp): CredentialStore {
+  const afterCatchUp = async <Value>(lookUp: () => Promise<Value | null>): Promise<Value | null> => {
+    if (isDone()) return lookUp()
+    await wait()
+    const wasDone = isDone()
+    const found = await lookUp()
+    if (found === null && !wasDone) throw new StoreUnavailable('Credentials are being read from the log.')
+    return found
+  }
+  return {
+    credential: (kind, hash) => afterCatchUp(() => store.credential(kind, hash)),
+    workspace: (id) => afterCatchUp(() => store.workspace(id)),
   }
 }

@@ -60,12 +60,12 @@ export function openLiveStream(options: {
   const closing = new AbortController()
   const limiter = createLiveStreamLimiter()
   const readBoard = createBoardReader(queries, clock)
-  const changes = createChangeNotifier({
-    tail: createLiveTail({ log, clock, signal: closing.signal }),
-    workspaceStreams: new Set([call.name, workspace.name]),
-    // Sessions end in the streams of users.
-    globalStreams: new Set([user.name]),
-  })
+  const workspaceStreams = new Set([call.name, workspace.name])
+  // Sessions end in the streams of users.
+  const globalStreams = new Set([user.name])
+  const filter = { kinds: new Set([...workspaceStreams, ...globalStreams]) }
+  const tail = createLiveTail({ log, filter, clock, signal: closing.signal })
+  const changes = createChangeNotifier({ tail, workspaceStreams, globalStreams })
 
   async function run(request: ApiRequest) {
     const tenant = request.principal.tenant ?? { workspaceId: '', timezone: 'UTC' }

@@ -17,15 +17,17 @@ export function etagOf(revision: number | null): Readonly<Record<string, string>
 export type ReadYourWrites = Required<Pick<ApiResponse, 'headers' | 'position'>>
 
 /**
- * Waits until the projections that handle events of `types` have reached `position`, for READ_WAIT_MS at most;
- * answers the `svc-read-lag` header where they have not.
+ * Waits until the projections that handle events of `types` have reached `position` in a partition (null: in all), for
+ * READ_WAIT_MS at most; answers the `svc-read-lag` header where they have not.
  */
 export async function awaitProjections(
   positions: CheckpointTracker,
   projections: readonly AnyProjection[],
   types: readonly string[],
   position: number,
+  partition: number | null = null,
 ): Promise<ReadYourWrites> {
   const names = projections.filter(({ events }) => types.some((type) => type in events)).map(({ name }) => name)
-  return { headers: (await positions.waitFor(names, position, READ_WAIT_MS)) ? {} : READ_LAG_HEADER, position }
+  const isReached = await positions.waitFor(names, position, READ_WAIT_MS, partition)
+  return { headers: isReached ? {} : READ_LAG_HEADER, position }
 }

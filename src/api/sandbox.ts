@@ -213,7 +213,8 @@ export async function playCall(ports: SandboxPorts, workspaceId: string, sent: S
     givesUpAt: patience === undefined ? null : new Date(arrivesMs + (patience * 1_000) / speed).toISOString(),
   }
   await simulator.place(placed)
-  const arrived: CallState | null = await writer.stateOf(call, callId)
+  const cached: CallState | null = writer.cachedStateOf(call, callId, workspaceId)
+  const arrived = cached ?? (await writer.stateOf(call, callId, workspaceId))
   return { callId, ref: arrived?.arrival.ref ?? '', carrierCallId: placed.carrierCallId }
 }
 

@@ -14,6 +14,7 @@ import { numberOrderWrites } from './writes/number-orders.ts'
 import { searchNumbers } from './writes/number-search.ts'
 import { numberWrites } from './writes/numbers.ts'
 import { operatorWorkspaceWrites } from './writes/operator-workspaces.ts'
+import { parkedStreamWrites } from './writes/parked-streams.ts'
 import { passwordResetWrites } from './writes/password-resets.ts'
 import { platformKeyWrites } from './writes/platform-keys.ts'
 import { poolWrites } from './writes/pools.ts'
@@ -41,6 +42,7 @@ const writes: readonly Write[] = [
   ...operatorWorkspaceWrites,
   ...platformKeyWrites,
   ...projectionRebuilds,
+  ...parkedStreamWrites,
   ...blockedCallerWrites,
   ...buyerWrites,
   exportCalls,

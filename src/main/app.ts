@@ -14,7 +14,7 @@ import type { Config } from './config.ts'
 import { openCore, openEffects } from './core.ts'
 import type { PlatformEffects } from './platform-effects.ts'
 import type { ReadSide } from './read-side/read-side.ts'
-import { projections } from './registry.ts'
+import { entities, projections } from './registry.ts'
 import { buildRoutes } from './routes.ts'
 import { openServer } from './server.ts'
 import { NO_WORKERS, runWorkers } from './workers.ts'
@@ -62,12 +62,14 @@ export async function openApp(
   const { log, ops, writer, secrets, cursors, readSide, positions, requestLog, routingKeyUses, clock } = core
   const effects = openEffects(core, () => carrier.carrier, logger)
   const carrier = await openCarrier(config, { ...core, listener: effects.handleCarrierNotice })
+  const stop = new AbortController()
+  if (config.roles.has('command-api') || config.roles.has('worker')) void writer.buildSnapshots(entities, stop.signal)
   const workers = config.roles.has('worker') ? runWorkers({ ...core, effects, logger }) : NO_WORKERS
   const egress = openEgress({ allowed: config.egressAllowed, clock })
   const isSessionValid = createSessionCheck(readSide.credentials, clock)
   const live = openLiveStream({ log, queries: readSide.queries, isSessionValid, cursors, clock })
   const awaitTypes = async (types: readonly string[]) =>
-    awaitProjections(positions, projections, types, await log.head())
+    awaitProjections(positions, projections, types, core.newestAppendOf(types))
   const routes = buildRoutes(config, { core, carrier, effects, egress, live, awaitProjections: awaitTypes })
   const server = await openServer(config, core, routes, { workers, unprepared, baseUrl: () => address, logger })
 
@@ -88,6 +90,8 @@ export async function openApp(
       return address
     },
     async close() {
+      stop.abort()
+      await core.peers.leave()
       live.close()
       await server.close(STOP_TIMEOUT_MS)
       await requestLog.close()
@@ -95,8 +99,10 @@ export async function openApp(
       await carrier.carrier.close()
       await routingKeyUses.close()
       await egress.close()
+      await core.peers.close()
       await writer.close()
       await readSide.close()
+      await core.presence.leave()
       await Promise.all([log.close(), ops.close()])
     },
   }

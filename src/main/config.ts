@@ -17,6 +17,7 @@ import type { TelnyxSettings } from '../adapters/telnyx/telnyx.ts'
 import { publicKeyOf } from '../adapters/telnyx/webhook.ts'
 import { STAFF_TOKEN } from '../domain/shared/limits.ts'
 import { type IpRange, parseIpRange } from '../kernel/ip-address.ts'
+import { PARTITIONS } from '../kernel/partition.ts'
 import { KEY_BYTES } from './sealing.ts'
 
 export const roles = ['command-api', 'query-api', 'projector', 'worker'] as const
@@ -36,10 +37,23 @@ const staffToken = z
 const flag = z.enum(['0', '1']).transform((text) => text === '1')
 const emptyIsUnset = (value: unknown) => (value === '' ? undefined : value)
 
+/** Into how many ranges the partitions are cut. */
+const shardCount = z.coerce
+  .number()
+  .refine((count) => Number.isInteger(count) && count >= 1 && PARTITIONS % count === 0, {
+    error: `it must divide ${PARTITIONS}: 1, 2, 4, 8, 16, 32, 64, 128 or ${PARTITIONS}`,
+  })
+  .default(1)
+
+/** A host name, or an address without brackets. */
+const HOST_NAME = /^[\w.:-]{1,253}$/
+
 const environment = z.object({
   NODE_ENV: z.string().optional(),
   PORT: z.preprocess(emptyIsUnset, z.coerce.number().int().min(0).max(65_535).default(8080)),
   HOST: z.preprocess(emptyIsUnset, z.string().default('127.0.0.1')),
+  PEER_HOST: z.preprocess(emptyIsUnset, z.string().regex(HOST_NAME, 'it must be a host name or an address').optional()),
+  PEER_PORT: z.preprocess(emptyIsUnset, z.coerce.number().int().min(0).max(65_535).default(0)),
   DATA_DIR: z.preprocess(emptyIsUnset, z.string().default('var')),
   PUBLIC_URL: z.preprocess(emptyIsUnset, z.url({ protocol: /^https?$/ }).optional()),
   MASTER_KEY: z.preprocess(emptyIsUnset, z.string().optional()),
@@ -60,6 +74,7 @@ const environment = z.object({
   TELNYX_PUBLIC_KEY: z.preprocess(emptyIsUnset, z.string().optional()),
   TELNYX_API_BASE: z.preprocess(emptyIsUnset, z.url({ protocol: /^https?$/ }).optional()),
   EGRESS_ALLOW: z.string().optional(),
+  SHARDS: z.preprocess(emptyIsUnset, shardCount),
   SANDBOX_SEED: z.preprocess(emptyIsUnset, flag.default(true)),
   NUMBER_ORDERING: z.preprocess(emptyIsUnset, flag.default(true)),
 })
@@ -81,6 +96,10 @@ export interface Config {
   readonly production: boolean
   readonly port: number
   readonly host: string
+  /** By which name or address other processes reach this one; null: its host's name, or the address that it listens on. */
+  readonly peerHost: string | null
+  /** Port that takes the commands of other processes; 0: any. */
+  readonly peerPort: number
   readonly dataDir: string
   /** Base of public links, without a slash at the end; null: the address on which the server listens. */
   readonly publicUrl: string | null
@@ -93,6 +112,8 @@ export interface Config {
   /** Proxies whose `X-Forwarded-For` is trusted: none, all, a number of hops, or addresses and ranges. */
   readonly trustProxy: boolean | number | string[]
   readonly roles: ReadonlySet<ProcessRole>
+  /** Into how many ranges the partitions are cut, for projections, reactions and timers alike. */
+  readonly shards: number
   readonly eventLogUrl: string
   readonly readStoreUrl: string
   /** Ranges that bids and webhooks may reach in addition to public addresses. */
@@ -272,6 +293,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     production,
     port: set.PORT,
     host: set.HOST,
+    peerHost: set.PEER_HOST ?? null,
+    peerPort: set.PEER_PORT,
     dataDir,
     publicUrl: set.PUBLIC_URL?.replace(/\/+$/, '') ?? null,
     masterKeys: masterKeysFrom(set, dataDir, production),
@@ -280,6 +303,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: set.LOG_LEVEL,
     trustProxy: trustedProxies(set.TRUST_PROXY ?? 'false'),
     roles: rolesOf(set.ROLES),
+    shards: set.SHARDS,
     eventLogUrl: storeUrl('EVENT_LOG_URL', set.EVENT_LOG_URL ?? `sqlite:${join(dataDir, 'events.db')}`, [
       'sqlite:',
       'esdb:',

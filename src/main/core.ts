@@ -1,18 +1,32 @@
+import { hostname } from 'node:os'
+import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { createRequestLog } from '../api/request-log.ts'
 import { createRoutingKeyUses } from '../api/routing-key-uses.ts'
 import { errorMessage } from '../kernel/async/errors.ts'
+import { createLookupLoader } from '../runtime/lookups/lookup-loader.ts'
+import { enter, ownerName, versionsOf } from '../runtime/ownership/presence.ts'
+import { withNewestAppends } from '../runtime/write/newest-appends.ts'
+import { withOutdatedWatch } from '../runtime/write/outdated-watch.ts'
 import { createStreamWriter } from '../runtime/write/stream-writer.ts'
 import type { Config } from './config.ts'
 import { createCursors } from './cursors.ts'
 import { openRoot } from './keyring.ts'
 import { createMetrics } from './metrics.ts'
+import { countParked } from './parked-counts.ts'
+import { openPeers } from './peers.ts'
 import { createPlatformEffects } from './platform-effects.ts'
-import { createLookupLoader } from './read-side/lookup-loader.ts'
 import { openReadSide } from './read-side/read-side.ts'
+import { projections, upcasts } from './registry.ts'
 import { createSecrets } from './secrets.ts'
 import { openLog, openOperationalStore } from './stores.ts'
 import { systemClock as clock, systemRandom as random } from './system.ts'
+
+/** This run's name among the processes that share the stores. A process that listens on a fixed port is known again after a restart. */
+function ownerOf({ port }: Pick<Config, 'port'>): string {
+  const run = random.uuid()
+  return ownerName(port === 0 ? run : `${hostname()}:${port}`, run)
+}
 
 /** The stores of a process, and what reads and writes them. */
 export type Core = Awaited<ReturnType<typeof openCore>>
@@ -20,29 +34,60 @@ export type Core = Awaited<ReturnType<typeof openCore>>
 /** Opens the stores that the configuration names, the threads that read, and the writer. */
 export async function openCore(config: Config, logger: Logger) {
   const { eventLogUrl, readStoreUrl, masterKeys, roles } = config
-  const log = await openLog(eventLogUrl)
+  const { log, newestOf, add: onAppended } = withNewestAppends(await openLog(eventLogUrl))
   const root = await openRoot(log, masterKeys, { clock, random })
   const secrets = createSecrets(root, random)
   const ops = await openOperationalStore(readStoreUrl)
+  const owner = ownerOf(config)
+  const presence = await enter({ ops, clock, owner, reads: versionsOf(projections) })
   const readSide = await openReadSide({
+    ops,
+    owner,
+    shards: config.shards,
+    head: await log.head(),
     eventLogUrl,
     readStoreUrl,
+    columnsDirectory: join(config.dataDir, 'columns'),
     publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
     root,
     projects: roles.has('projector'),
-    onDeath: (error) => logger.fatal({ error: error.message }, 'a thread of the read side has ended'),
+    onDeath(error) {
+      logger.fatal({ error: error.message }, 'a thread of the read side has ended')
+      // Others take over what that thread did.
+      void presence.leave()
+    },
   })
-  const { views } = readSide
+  const { views, lookUp: read } = readSide
+  /** Numbers of parked streams, by reaction. */
+  const parked = () => countParked(ops, clock)
+  const metrics = createMetrics({ projections: async () => readSide.projections?.() ?? [], parked })
+  const peers = openPeers(config, { ops, clock, owner, root, onAppended, metrics, logger })
+  const writer = withOutdatedWatch(
+    createStreamWriter({
+      log,
+      ops,
+      clock,
+      random,
+      lookUp: createLookupLoader({ log, clock, upcasts, projections, read }),
+      onAppend: peers.onAppend,
+      onSnapshotFailure(stream, error) {
+        metrics.snapshotFailed()
+        logger.error({ stream, error: errorMessage(error) }, 'a snapshot could not be saved or read')
+      },
+    }),
+  )
   return {
     log,
+    newestAppendOf: newestOf,
     ops,
     secrets,
     cursors: createCursors(root),
     readSide,
     views,
     positions: readSide.positions,
-    writer: createStreamWriter({ log, ops, clock, random, lookUp: createLookupLoader(log, views, clock) }),
-    metrics: createMetrics(async () => readSide.projections?.() ?? []),
+    writer: await peers.connect(writer),
+    peers,
+    metrics,
     requestLog: createRequestLog({
       ops,
       clock,
@@ -56,8 +101,11 @@ export async function openCore(config: Config, logger: Logger) {
     }),
     clock,
     random,
-    /** This process's name on its leases. */
-    owner: random.uuid(),
+    /** This process's name on its leases and claims. */
+    owner,
+    presence,
+    parked,
+    shards: config.shards,
   }
 }
 

@@ -2,8 +2,14 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@pro
 import type { RequestSample } from '../adapters/http/server.ts'
 import type { ProjectionStatus } from '../runtime/projections/projection-runner.ts'
 
+export type Metrics = ReturnType<typeof createMetrics>
+
 /** The process's metrics, in Prometheus's terms. */
-export function createMetrics(projections: () => Promise<readonly ProjectionStatus[]>) {
+export function createMetrics(sources: {
+  readonly projections: () => Promise<readonly ProjectionStatus[]>
+  /** Numbers of parked streams, by reaction. */
+  readonly parked: () => Promise<ReadonlyMap<string, number>>
+}) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const seconds = new Histogram({
@@ -18,10 +24,32 @@ export function createMetrics(projections: () => Promise<readonly ProjectionStat
     help: 'Steps of calls that failed at once and were left to the reaction.',
     registers: [registry],
   })
+  const snapshotFailures = new Counter({
+    name: 'snapshot_failures_total',
+    help: 'Snapshots of long streams that could not be saved or read.',
+    registers: [registry],
+  })
+  const forwarded = new Counter({
+    name: 'commands_forwarded_total',
+    help: 'Commands on disputed workspaces that were forwarded to the process that owns them; those that it did not answer were decided here.',
+    labelNames: ['answered'],
+    registers: [registry],
+  })
+  const conflicts = new Counter({
+    name: 'append_conflicts_total',
+    help: 'Appends that met one of another process to the same stream, most of them in a conflict.',
+    registers: [registry],
+  })
   const lag = new Gauge({
     name: 'projection_lag_seconds',
     help: 'Age of what a projection has not read yet.',
     labelNames: ['projection'],
+    registers: [registry],
+  })
+  const parkedStreams = new Gauge({
+    name: 'reaction_parked_streams',
+    help: 'Streams that a reaction does not go on with, because an event of each failed again and again.',
+    labelNames: ['reaction'],
     registers: [registry],
   })
   return {
@@ -31,8 +59,20 @@ export function createMetrics(projections: () => Promise<readonly ProjectionStat
     stepFailed(): void {
       failures.inc()
     },
+    snapshotFailed(): void {
+      snapshotFailures.inc()
+    },
+    conflictMet(): void {
+      conflicts.inc()
+    },
+    commandForwarded(answered: boolean): void {
+      forwarded.inc({ answered: String(answered) })
+    },
     async render() {
-      for (const { name, lagMs } of await projections()) lag.set({ projection: name }, lagMs / 1_000)
+      const lags = new Map<string, number>()
+      for (const { name, lagMs } of await sources.projections()) lags.set(name, Math.max(lagMs, lags.get(name) ?? 0))
+      for (const [name, lagMs] of lags) lag.set({ projection: name }, lagMs / 1_000)
+      for (const [reaction, count] of await sources.parked()) parkedStreams.set({ reaction }, count)
       return { contentType: registry.contentType, body: await registry.metrics() }
     },
   }

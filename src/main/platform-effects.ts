@@ -16,8 +16,8 @@ import { type NumberTools, numberOrders } from '../reactions/number-orders.ts'
 import { renewals } from '../reactions/renewals.ts'
 import { jobHandlersOf, type ScheduledJob } from '../reactions/scheduled-jobs.ts'
 import type { Causation } from '../reactions/tools.ts'
+import type { Claimant } from '../runtime/ownership/claims.ts'
 import { createEffects, type Effects } from '../runtime/reactions/effects.ts'
-import type { LeaseOwner } from '../runtime/reactions/exclusive-task.ts'
 import type { StreamWriter } from '../runtime/write/stream-writer.ts'
 import { newCommandId } from './system.ts'
 
@@ -65,7 +65,7 @@ export function createPlatformEffects(options: {
   readonly writer: StreamWriter
   readonly carrier: () => Carrier
   readonly clock: Clock
-  readonly claims: LeaseOwner
+  readonly claims: Claimant
   readonly onFailure: (event: RecordedEvent, error: unknown) => void
   /** Receives each use of a routing key by a call. */
   readonly onRoutingKeyUse?: (use: RoutingKeyUse) => void
@@ -108,7 +108,7 @@ export function createPlatformEffects(options: {
     },
     async runScheduledJob(kind, workspaceId, job) {
       const cause: Causation = { meta: { workspaceId, correlationId: job.subjectId, eventId: null } }
-      await jobHandlers[kind]?.(effects.tools, job, cause)
+      await jobHandlers[kind]?.run(effects.tools, job, cause)
     },
   }
 }

@@ -1,10 +1,13 @@
+import { POOLS } from '../runtime/ownership/leases.ts'
+import { createOwnership } from '../runtime/ownership/ownership.ts'
+import { enter, ownerName, versionsOf } from '../runtime/ownership/presence.ts'
 import type { RebuildProgress } from '../runtime/projections/rebuild-progress.ts'
 import { rebuildProjections } from '../runtime/projections/rebuild-projections.ts'
 import { ConfigurationError, readConfig } from './config.ts'
 import { openCheckedLog } from './keyring.ts'
 import { followed, projections, upcasts } from './registry.ts'
-import { openReadStore } from './stores.ts'
-import { systemClock as clock } from './system.ts'
+import { openOperationalStore, openReadStore } from './stores.ts'
+import { systemClock as clock, systemRandom as random } from './system.ts'
 
 /** How the whole rebuild is getting on: as its slowest projection is. */
 export type WholeProgress = Omit<RebuildProgress, 'name'>
@@ -29,14 +32,19 @@ export async function rebuild(
   if (unknown !== undefined) {
     throw new ConfigurationError(`There is no projection "${unknown}"; there are ${projectionNames.join(', ')}.`)
   }
-  const { eventLogUrl, readStoreUrl, masterKeys } = readConfig(env)
+  const { eventLogUrl, readStoreUrl, masterKeys, shards } = readConfig(env)
   const log = await openCheckedLog(eventLogUrl, masterKeys)
-  const store = await openReadStore(readStoreUrl)
+  const [store, ops] = [await openReadStore(readStoreUrl), await openOperationalStore(readStoreUrl)]
+  const run = random.uuid()
+  const presence = await enter({ ops, clock, owner: ownerName(run, run), reads: versionsOf(projections) })
+  const ownership = createOwnership({ ops, clock, owner: presence.owner, pool: POOLS.projections })
   const each = new Map<string, RebuildProgress>()
   try {
     await rebuildProjections({
       log,
       store,
+      ownership,
+      shards,
       projections: projections.filter(({ name }) => names.includes(name)),
       upcasts,
       indexedByPosition: followed,
@@ -49,6 +57,8 @@ export async function rebuild(
       },
     })
   } finally {
-    await Promise.all([log.close(), store.close()])
+    await ownership.close()
+    await presence.leave()
+    await Promise.all([log.close(), store.close(), ops.close()])
   }
 }

@@ -83,7 +83,7 @@ import type { AnyEntity } from '../kernel/entity.ts'
 import type { AnyProjection } from '../kernel/projection.ts'
 import type { AnyQuery } from '../kernel/query.ts'
 import type { QueryPorts } from '../ports/query-ports.ts'
-import type { ColumnSpec } from '../runtime/columns/column-store.ts'
+import type { ColumnSpec } from '../runtime/columns/column-spec.ts'
 import { upcastsOf } from '../runtime/upcasts.ts'
 
 /** Every kind of stream. */

@@ -1,6 +1,7 @@
 import { telnyxRoutes } from '../api/carrier-webhooks.ts'
 import { withIdempotency } from '../api/idempotency.ts'
 import type { LiveStream } from '../api/live-stream.ts'
+import { parkedRoute } from '../api/parked-streams.ts'
 import { projectionRoute, projectionRows } from '../api/projection-status.ts'
 import { queryRoutes } from '../api/query-routes.ts'
 import type { ReadYourWrites } from '../api/read-your-writes.ts'
@@ -36,7 +37,8 @@ function readRoutes({ core, carrier, live }: RouteParts): readonly ApiRoute[] {
     ...queryRoutes(queries, readSide.queries, clock, flushUsage),
     ...recordingRoutes({ views, carrier: () => carrier.carrier, clock }),
     live.route,
-    projectionRoute(core),
+    projectionRoute({ ...core, projections }),
+    parkedRoute(core),
   ]
 }
 
@@ -60,7 +62,7 @@ function commandRoutes({ core, carrier, effects, egress, awaitProjections }: Rou
       ops,
       secrets,
       signInLimiter: createSignInLimiter({ ops, clock, random }),
-      projectionRows: () => projectionRows(core),
+      projectionRows: () => projectionRows({ ...core, projections }),
       rebuild: readSide.rebuild,
       clock,
       random,

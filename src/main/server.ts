@@ -44,7 +44,7 @@ export function openServer(
     readonly logger: Logger
   },
 ) {
-  const { readSide, positions, log, ops, writer, metrics, requestLog, cursors, clock, random } = core
+  const { readSide, positions, parked, log, ops, writer, metrics, requestLog, cursors, clock, random } = core
   const { operatorToken, metricsToken, trustProxy: hops } = config
   const limiter = isSingleProcess(config) ? createRateLimiter(clock) : createSharedRateLimiter(ops, clock)
   return openHttpServer({
@@ -66,6 +66,8 @@ export function openServer(
       readSide,
       log,
       workers,
+      parked,
+      writer,
       unprepared,
       clock,
       onChange: (problems) => logger.warn({ problems }, 'readiness has changed'),

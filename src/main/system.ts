@@ -21,26 +21,46 @@ export const systemClock: Clock = {
   },
 }
 
-/** The machine's chance. */
-export const systemRandom: Random = {
-  bytes: (count) => randomBytes(count),
-  seed: () => randomInt(0, 2 ** 32),
-  uuid: () => v7(),
-}
-
-/** Bytes of chance that are drawn at once: a call of its own for each letter costs more than all the rest of an id. */
+/** Bytes of chance that are drawn at once: a call of its own for each id costs more than all the rest of it. */
 const DRAWN_BYTES = 4_096
 let drawn = Buffer.alloc(0)
 let used = 0
 
-/** A fraction of 8 bits: ids take five of them at a time. */
-function fraction(): number {
-  if (used === drawn.length) {
+/** Bytes of chance for an id. */
+function drawBytes(count: number): Uint8Array {
+  if (used + count > drawn.length) {
     drawn = randomBytes(DRAWN_BYTES)
     used = 0
   }
-  return (drawn[used++] ?? 0) / 256
+  used += count
+  return drawn.subarray(used - count, used)
 }
+
+const UUID_BYTES = 16
+/** Instant and sequence of the last UUID, so that they rise within a millisecond too. */
+const last = { msecs: 0, seq: 0 }
+
+/** A fresh UUIDv7, greater than those before it. */
+function newUuid(): string {
+  const random = drawBytes(UUID_BYTES)
+  const now = Date.now()
+  if (now > last.msecs) {
+    last.msecs = now
+    // 24 of its 32 bits, so that no millisecond makes it run over.
+    last.seq = ((random[6] ?? 0) << 16) | ((random[7] ?? 0) << 8) | (random[8] ?? 0)
+  } else last.seq += 1
+  return v7({ random, ...last })
+}
+
+/** The machine's chance. */
+export const systemRandom: Random = {
+  bytes: (count) => randomBytes(count),
+  seed: () => randomInt(0, 2 ** 32),
+  uuid: newUuid,
+}
+
+/** A fraction of 8 bits: ids take five of them at a time. */
+const fraction = (): number => (drawBytes(1)[0] ?? 0) / 256
 
 /** A fresh id of a command: a ULID. */
 export function newCommandId(): string {

@@ -4,9 +4,11 @@ import type { Clock } from '../ports/clock.ts'
 import type { EventLog } from '../ports/event-log.ts'
 import type { OperationalStore } from '../ports/operational-store.ts'
 import type { ReadStore } from '../ports/read-store.ts'
+import { POOLS } from '../runtime/ownership/leases.ts'
+import { createOwnership, partsOf } from '../runtime/ownership/ownership.ts'
 import { runExpiryCleaner } from '../runtime/reactions/expiry-cleaner.ts'
 import { type ReactionStatus, runReactions } from '../runtime/reactions/reaction-runner.ts'
-import type { TimerKinds } from '../runtime/reactions/timer-jobs.ts'
+import type { TimerKind, TimerKinds } from '../runtime/reactions/timer-jobs.ts'
 import { runTimers } from '../runtime/reactions/timers.ts'
 import { reactions as everyReaction, jobHandlers, type PlatformEffects } from './platform-effects.ts'
 import { timers, upcasts } from './registry.ts'
@@ -26,11 +28,14 @@ export const NO_WORKERS: Workers = { status: () => [], close: async () => {} }
 
 /** The job handlers in the form that the timer runner calls, by kind. */
 function kindsOf({ runScheduledJob }: PlatformEffects): TimerKinds {
-  const kinds = Object.keys(jobHandlers).map((kind) => [
+  const kinds = Object.entries(jobHandlers).map(([kind, { slots }]): [string, TimerKind] => [
     kind,
-    ({ workspaceId, dueAt, doc }: Parameters<TimerKinds[string]>[0]) => {
-      const amountCents = typeof doc.amountCents === 'number' ? doc.amountCents : null
-      return runScheduledJob(kind, workspaceId ?? '', { subjectId: String(doc.subjectId), dueAt, amountCents })
+    {
+      slots,
+      run({ workspaceId, dueAt, doc }) {
+        const amountCents = typeof doc.amountCents === 'number' ? doc.amountCents : null
+        return runScheduledJob(kind, workspaceId ?? '', { subjectId: String(doc.subjectId), dueAt, amountCents })
+      },
     },
   ])
   return Object.fromEntries(kinds)
@@ -44,26 +49,33 @@ export function runWorkers(options: {
   readonly effects: PlatformEffects
   readonly clock: Clock
   readonly owner: string
+  readonly shards: number
   readonly logger: Logger
 }): Workers {
-  const { log, ops, views, effects, clock, owner, logger } = options
+  const { log, ops, views, effects, clock, owner, shards, logger } = options
   const stop = new AbortController()
   const running = { ops, clock, owner, signal: stop.signal }
+  const ownership = createOwnership({ ...running, pool: POOLS.work })
+  const part = partsOf(ownership)
   const reactions = runReactions({
     ...running,
     log,
+    ownership: part(),
+    shards,
     reactions: everyReaction,
     tools: effects.tools,
     upcasts,
     graceMs: GRACE_MS,
     isProcessed: effects.isProcessed,
-    onHalt: ({ name, problem }) => logger.error({ reaction: name, problem }, 'reaction halted'),
+    onPark: ({ reaction, stream, type, problem }) =>
+      logger.error({ reaction, stream, type, problem }, 'a reaction failed again and again; its stream is parked'),
   })
   const due = runTimers({
     ...running,
     store: views,
     collection: collectionOf(timers),
     kinds: kindsOf(effects),
+    lanes: { ownership: part(), shards },
     onFailure: ({ id }, problem) => logger.warn({ timer: id, problem }, 'due work failed'),
   })
   const sweeps = runExpiryCleaner(running)
@@ -72,6 +84,7 @@ export function runWorkers(options: {
     async close() {
       stop.abort()
       await Promise.all([reactions.done, due.done, sweeps])
+      await ownership.close()
     },
   }
 }

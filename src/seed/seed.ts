@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ulid } from 'ulid'
 import { v7 } from 'uuid'
+import { sessions } from '../../projections/access/sessions.ts'
 import { users } from '../../projections/access/users.ts'
 import { workspaces } from '../../projections/access/workspaces.ts'
 import { readMany } from '../../queries/shared/documents.ts'
@@ -33,6 +34,8 @@ const OWNER_EMAIL = 'owner@sandbox.example'
 const FIRST_EVENTS = 10
 /** Maximum wait (ms) at the start until users and workspaces have been read from the log. */
 const CATCH_UP_MS = 50_000
+/** Maximum wait (ms) until the session of `sandbox.json` can be used. */
+const SESSION_WAIT_MS = 5_000
 
 /** Contents of `sandbox.json`: how to reach and use the sandbox (Supplement §11). Null: not available. */
 export interface Sandbox {
@@ -136,7 +139,7 @@ async function playAll(
 ): Promise<void> {
   const play = async ({ campaign, ...seeded }: SeedCall, n: number, line = 0) => {
     const callId = seedCallId(workspaceId, `${n}#${line}`)
-    if (await app.writer.stateOf(call, callId)) return
+    if (await app.writer.stateOf(call, callId, workspaceId)) return
     const sent = sandboxCall.parse({ ...seeded, to: dial.get(campaign), mode: 'instant' })
     const commandId = ulid()
     const caller = {
@@ -195,6 +198,7 @@ export async function seedSandbox(app: SeedPlatform, config: SeedSettings, baseU
     if (config.seedCalls && simulator) await playAll(app, simulator, workspaceId, dial)
   }
   const sessionToken = await openSession(app, workspaceId, OWNER_EMAIL)
+  await app.readSide.positions.waitFor([sessions.name], await app.log.head(), SESSION_WAIT_MS)
   const state = await writer.stateOf(workspace, workspaceId)
   const hasRoutes = (below: string) => app.routes.some(({ path }) => path.startsWith(below))
   const sandbox: Sandbox = {

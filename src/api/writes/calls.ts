@@ -26,7 +26,7 @@ async function missingCallParam(
   { id }: { readonly id: string },
   { workspaceId }: Tenant,
 ): Promise<string | null> {
-  const state = writer.cachedStateOf(call, id) ?? (await writer.stateOf(call, id))
+  const state = writer.cachedStateOf(call, id, workspaceId) ?? (await writer.stateOf(call, id, workspaceId))
   return state?.workspaceId === workspaceId ? null : 'id'
 }
 

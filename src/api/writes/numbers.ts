@@ -13,7 +13,7 @@ import {
   requireAttribution,
 } from '../../domain/configuration/attribution.ts'
 import { workspace } from '../../domain/configuration/workspace.ts'
-import { numberStatus } from '../../domain/supply/number.ts'
+import { attributionOf, numberStatus } from '../../domain/supply/number.ts'
 import { collectionOf } from '../../kernel/projection.ts'
 import { isRefusal } from '../../kernel/refusal.ts'
 import type { StoredDocument } from '../../ports/read-store.ts'
@@ -44,8 +44,9 @@ const change = defineWriteRoute({
     const numberId = params.id
     const asItStood = () => tools.views.get(collectionOf(numbers), numberId)
     const changing = async (met: StoredDocument | null, renew: () => void) => {
-      const guard = met === null ? undefined : requireAttribution(numberId, numbers.doc.parse(met.doc))
-      const outcome = await execute(assignNumber, { numberId, ...body }, guard && { guard })
+      const requires =
+        met === null ? [] : [requireAttribution({ numberId, expected: attributionOf(numbers.doc.parse(met.doc)) })]
+      const outcome = await execute(assignNumber, { numberId, ...body }, { requires })
       if (isRefusal(outcome)) return outcome
       await runEffects()
       const state = await tools.writer.stateOf(workspace, tenant.workspaceId)

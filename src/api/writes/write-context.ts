@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { ulid } from 'ulid'
 import type { z } from 'zod'
-import { type Revisions, requireRecordAt } from '../../domain/configuration/entity-tags.ts'
+import { requireRecordAt } from '../../domain/configuration/entity-tags.ts'
 import type { Command, Reads } from '../../kernel/command.ts'
 import { type Actor, dataOf, type EventSchemas, type RecordedEvent } from '../../kernel/event.ts'
 import type { Mount, Query, Tenant } from '../../kernel/query.ts'
@@ -49,7 +49,7 @@ export interface WriteContext<Params = unknown, Body = unknown, Filter = unknown
   readonly execute: <I, State, const S extends EventSchemas, const R extends Reads, Code extends string>(
     command: Command<I, State, S, R, Code>,
     input: NoInfer<I>,
-    more?: Partial<Pick<CommandContext, 'workspaceId' | 'guard'>>,
+    more?: Partial<Pick<CommandContext, 'workspaceId' | 'requires'>>,
   ) => Promise<CommandOutcome<S> | Refusal>
   /** Sets what is answered if a query then cannot read back what was written: the status, and the secrets that were issued. */
   readonly setPartialResponse: (response: PartialResponse) => void
@@ -96,8 +96,8 @@ interface Scope {
 function executor({ tools, request, record, progress, requester }: Scope, name: string): WriteContext['execute'] {
   const { requestId, surface, ip, ifMatch } = request
   const nextCommandId = commandIds(request, name)
-  const matchesTag = ifMatch !== null && record !== null ? requireRecordAt(record, ifMatch) : () => null
-  return async (command, input, { guard = () => null, workspaceId = requester.tenant.workspaceId } = {}) => {
+  const matchesTag = ifMatch !== null && record !== null ? [requireRecordAt({ id: record, tags: ifMatch })] : []
+  return async (command, input, { requires = [], workspaceId = requester.tenant.workspaceId } = {}) => {
     const outcome = await tools.writer.handle(command, input, {
       workspaceId,
       actor: requester.actor,
@@ -107,7 +107,7 @@ function executor({ tools, request, record, progress, requester }: Scope, name: 
       surface,
       ip,
       // The request's own change of its record must not make its later commands fail the precondition.
-      guard: (state: Revisions) => (progress.isRecordChanged() ? null : matchesTag(state)) ?? guard(state),
+      requires: progress.isRecordChanged() ? requires : [...matchesTag, ...requires],
     })
     if (isRefusal(outcome)) return outcome
     progress.add(outcome.events, outcome.position)

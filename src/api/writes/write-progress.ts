@@ -1,5 +1,6 @@
 import { changedRecords } from '../../domain/configuration/entity-tags.ts'
 import { isUnavailable } from '../../kernel/async/errors.ts'
+import { sharedPartition } from '../../kernel/entity.ts'
 import type { RecordedEvent } from '../../kernel/event.ts'
 import type { ApiResponse, ByteStream } from '../../ports/api.ts'
 import type { QueryResponse } from '../../runtime/queries/query-runner.ts'
@@ -85,7 +86,8 @@ export function createWriteProgress(
     async complete({ status, body, headers = {} }) {
       if (position === null) return { status, body, position, headers }
       const types = events.map(({ type }) => type)
-      const written = await awaitProjections(positions, projections, types, position)
+      const partition = events.at(-1)?.position === position ? sharedPartition(events) : null
+      const written = await awaitProjections(positions, projections, types, position, partition)
       return {
         status,
         body,

@@ -52,6 +52,8 @@ export interface RouteDeclaration<Params, Body, Filter> {
   readonly pathRecords?: Readonly<Record<string, RecordKind>>
   /** Name of the path parameter whose record does not exist, for records outside the workspace stream; null when all exist. */
   readonly notFoundParam?: (tools: WriteTools, params: NoInfer<Params>, tenant: Tenant) => Promise<string | null>
+  /** The same for records of no workspace. */
+  readonly missingParam?: (tools: WriteTools, params: NoInfer<Params>) => Promise<string | null>
   /** On the operator surface: `id` in the path names a document of this projection, and the request acts in its workspace. */
   readonly tenantFrom?: TenantScoped
 }
@@ -85,12 +87,19 @@ async function missingRecordParam(
 /** The check for records that a path names, made before the body is read; undefined where the path names none. */
 function pathCheckOf<Params, Body, Filter>(
   tools: WriteTools,
-  { tenantFrom, record, pathRecords = record && {}, notFoundParam }: RouteDeclaration<Params, Body, Filter>,
+  {
+    tenantFrom,
+    record,
+    pathRecords = record && {},
+    notFoundParam,
+    missingParam,
+  }: RouteDeclaration<Params, Body, Filter>,
 ) {
   if (tenantFrom) {
     return async ({ params }: PathCheckRequest<{ readonly id: string }>) =>
       (await tenantOf(tools.views, tenantFrom, params.id)) ? null : 'id'
   }
+  if (missingParam) return ({ params }: PathCheckRequest<Params>) => missingParam(tools, params)
   if (!notFoundParam && !pathRecords) return undefined
   return async ({ params, principal: { tenant } }: PathCheckRequest<Params>) => {
     if (!tenant) return null

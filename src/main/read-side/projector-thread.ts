@@ -1,30 +1,40 @@
 import { collectPerTick } from '../../kernel/async/batch-per-tick.ts'
-import type { ProjectionStatus } from '../../runtime/projections/projection-runner.ts'
-import { runProjections } from '../../runtime/projections/projection-runner.ts'
+import { POOLS } from '../../runtime/ownership/leases.ts'
+import { createOwnership } from '../../runtime/ownership/ownership.ts'
+import { runDocumentCleaner } from '../../runtime/projections/delete-expired.ts'
+import {
+  type LaneProgress,
+  type ProjectionStatus,
+  runProjections,
+} from '../../runtime/projections/projection-runner.ts'
 import { followed, projections, upcasts } from '../registry.ts'
 import { openLogReader, openReadStore } from '../stores.ts'
 import { systemClock } from '../system.ts'
+import { type LeaseHandlers, remoteLeases } from './remote-leases.ts'
 import { joinThread } from './threads.ts'
 
 /** A projection's progress, as the projector thread reports it to the main thread. */
-export interface ProjectionAdvance {
-  readonly name: string
-  readonly position: number
+export interface ProjectionAdvance extends Omit<LaneProgress, 'touched'> {
   /** Whether documents were written. */
   readonly touched: boolean
-  /** Workspaces whose documents were written; null for any. */
-  readonly workspaces: readonly string[] | null
-  /** Whether another process writes its documents. */
-  readonly standby: boolean
 }
 
 export type ProjectorCalls = {
   readonly status: () => readonly ProjectionStatus[]
 }
 
-const { start, main, serve } = joinThread<{ readonly advance: (advances: readonly ProjectionAdvance[]) => void }>()
+const { start, main, serve } = joinThread<
+  { readonly advance: (advances: readonly ProjectionAdvance[]) => void } & LeaseHandlers
+>()
 const [log, store] = await Promise.all([openLogReader(start.eventLogUrl), openReadStore(start.readStoreUrl)])
 const stop = new AbortController()
+/** The main thread beats for this one: a batch that takes long loses no lane. */
+const ownership = createOwnership({
+  ops: remoteLeases(main),
+  clock: systemClock,
+  owner: start.owner,
+  pool: POOLS.projections,
+})
 /** Each page advances every projection: their reports travel together. */
 const report = collectPerTick<ProjectionAdvance>((advances) => {
   main.advance(advances).catch(() => undefined)
@@ -32,21 +42,23 @@ const report = collectPerTick<ProjectionAdvance>((advances) => {
 const runner = runProjections({
   log,
   store,
+  ownership,
   projections,
+  shards: start.shards,
   upcasts,
   clock: systemClock,
   signal: stop.signal,
   indexedByPosition: followed,
-  onProgress: (name, position, touched, workspaces, standby) => {
-    report({ name, position, touched: touched.length > 0, workspaces, standby })
-  },
+  onProgress: ({ touched, ...progress }) => report({ ...progress, touched: touched.length > 0 }),
 })
+const cleaner = runDocumentCleaner({ log, store, clock: systemClock, signal: stop.signal })
 
 serve({
   status: () => runner.status(),
   async close() {
     stop.abort()
-    await runner.done
+    await Promise.all([runner.done, cleaner])
+    await ownership.close()
     await Promise.all([log.close(), store.close()])
   },
 })

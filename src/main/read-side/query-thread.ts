@@ -5,18 +5,25 @@ import { workspaces } from '../../../projections/access/workspaces.ts'
 import { revisions } from '../../../projections/configuration/revisions.ts'
 import { readCallsExport } from '../../../queries/calls/calls-export.ts'
 import { readMany } from '../../../queries/shared/documents.ts'
+import { openLocalFiles } from '../../adapters/files/local-files.ts'
 import type { Credential, WorkspaceAccess } from '../../domain/access/access.ts'
+import { ALL_PARTITIONS, type PartitionRange } from '../../kernel/partition.ts'
 import type { Refusal } from '../../kernel/refusal.ts'
+import { START } from '../../ports/event-log.ts'
 import { withColumns } from '../../runtime/columns/column-store.ts'
+import { createLookupReader, type LookupRead } from '../../runtime/lookups/lookup-reader.ts'
+import { POOLS, readLeases } from '../../runtime/ownership/leases.ts'
+import { readBeats } from '../../runtime/ownership/presence.ts'
 import { withActiveBuilds } from '../../runtime/projections/active-builds.ts'
 import { requestRebuild } from '../../runtime/projections/build-lifecycle.ts'
 import { createCheckpointTracker, pollCheckpoints } from '../../runtime/projections/checkpoint-tracker.ts'
 import { readProgress } from '../../runtime/projections/projection-progress.ts'
 import { createChangeCounters, type ProjectionChange } from '../../runtime/queries/change-counters.ts'
+import { withExpiredHidden } from '../../runtime/queries/hide-expired.ts'
 import { withReadInvalidation } from '../../runtime/queries/invalidate-on-read.ts'
 import { withPendingEvents } from '../../runtime/queries/pending-events.ts'
 import { createQueryRunner, type QueryRequest, type QueryResponse } from '../../runtime/queries/query-runner.ts'
-import { columns, projections, queries } from '../registry.ts'
+import { columns, projections, queries, upcasts } from '../registry.ts'
 import { createSecrets } from '../secrets.ts'
 import { openOperationalStore, openReadStore } from '../stores.ts'
 import { systemClock, systemRandom } from '../system.ts'
@@ -26,7 +33,7 @@ import { viewHandlers } from './remote-views.ts'
 import { joinThread } from './threads.ts'
 
 /** Positions that this thread reports to the main thread. */
-export type PositionAdvance = Pick<ProjectionAdvance, 'name' | 'position'>
+export type PositionAdvance = Pick<ProjectionAdvance, 'name' | 'position' | 'range' | 'readable'>
 
 const { start, main, serve } = joinThread<{ readonly advance: (advances: readonly PositionAdvance[]) => void }>()
 const { readStoreUrl, polls, root = new Uint8Array() } = start
@@ -38,23 +45,40 @@ const counters = createChangeCounters()
 /** Whether another process writes documents: then only the checkpoints in the store show that documents may have changed. */
 let isRemotelyProjected = polls
 const positions = createCheckpointTracker(systemClock)
-const columnStore = withColumns(store, columns, (name) => (isRemotelyProjected ? null : counters.countOf(name)))
+const columnStore = withColumns(store, {
+  specs: columns,
+  files: openLocalFiles(start.columnsDirectory),
+  clock: systemClock,
+  random: systemRandom,
+  changesOf: (name, workspaceId) => (isRemotelyProjected ? null : counters.cacheVersionOf([name], workspaceId)),
+})
 /** Changes that reads found before the projector reported them. The next response carries them to the main thread. */
 let foundChanges: ProjectionChange[] = []
 const recordChange = (...change: ProjectionChange) => {
   counters.recordChange(...change)
   foundChanges.push(change)
 }
-const views = withActiveBuilds(withReadInvalidation(columnStore, positions, { recordChange }), systemClock)
+const stored = withActiveBuilds(withReadInvalidation(columnStore, positions, { recordChange }), systemClock)
+const views = withExpiredHidden(stored, projections, systemClock)
 const stop = new AbortController()
-const advance = (name: string, position: number) => {
-  if (position <= positions.positionOf(name)) return
-  positions.advance(name, position)
-  main.advance([{ name, position }]).catch(() => undefined)
+const advance = (name: string, position: number, range: PartitionRange = ALL_PARTITIONS) => {
+  const isNews = positions.advance(name, position, range)
+  if (isNews) main.advance([{ name, position, range, readable: true }]).catch(() => undefined)
+  return isNews
+}
+/** Whether each projection can be read, as the main thread was told last. */
+const readable = new Map<string, boolean>()
+const setReadable = (name: string, isReadable: boolean) => {
+  positions.setReadable(name, isReadable)
+  if (readable.get(name) === isReadable) return
+  readable.set(name, isReadable)
+  const known = { name, position: START, range: ALL_PARTITIONS, readable: isReadable }
+  main.advance([known]).catch(() => undefined)
 }
 void pollCheckpoints({
   store,
-  positions: { advance },
+  projections,
+  positions: { advance, setReadable },
   isNeeded: () => isRemotelyProjected,
   clock: systemClock,
   signal: stop.signal,
@@ -70,12 +94,17 @@ const runner = createQueryRunner({
     },
   },
   positions,
-  withPending: (behind, events) => ({ ...behind, views: withPendingEvents(behind.views, projections, events) }),
+  withPending: (behind, events) => ({
+    ...behind,
+    views: withPendingEvents(behind.views, projections, events, upcasts),
+  }),
   revisions: {
     reads: revisions,
     of: async (record) => (await readMany(views, revisions, [record])).get(record)?.revision ?? null,
   },
 })
+
+const lookUp = createLookupReader(store, projections)
 
 async function keyOf(hash: string): Promise<Credential | null> {
   return (await readMany(views, credentials, [hash])).get(hash) ?? null
@@ -114,10 +143,13 @@ const handlers = {
     isRemotelyProjected = value
   },
   advance(advances: readonly ProjectionAdvance[]): void {
-    for (const { name, position, workspaces } of advances) {
+    for (const { name, position, range, workspaces, readable: isReadable } of advances) {
+      positions.setReadable(name, isReadable)
+      readable.set(name, isReadable)
+      if (!isReadable) continue
       // Invalidate before advancing, so that waiters do not get a response from before the change.
       counters.recordChange(name, workspaces)
-      positions.advance(name, position)
+      positions.advance(name, position, range)
     }
   },
   credential: ({
@@ -133,8 +165,14 @@ const handlers = {
     const { name, planId, subscriptionStatus, timezone, sandbox } = found
     return { id, name, planId, subscriptionStatus, timezone, sandbox }
   },
+  lookUp: ({ name, ids }: { readonly name: string; readonly ids: readonly string[] }): Promise<LookupRead> =>
+    lookUp(name, ids),
   callLines: withPrefetch((ask) => readCallsExport(views, ask)),
-  progress: () => readProgress(store, projections),
+  async progress() {
+    const now = systemClock.now()
+    const [leases, beats] = await Promise.all([readLeases(ops, POOLS.projections, now), readBeats(ops, now)])
+    return readProgress(store, projections, { leases, beats })
+  },
   async rebuild(name: string): Promise<boolean> {
     const projection = projections.find((one) => one.name === name)
     return projection !== undefined && requestRebuild(store, projection)

@@ -1,22 +1,36 @@
+import { credentials } from '../../../projections/access/credentials.ts'
+import { sessions } from '../../../projections/access/sessions.ts'
+import { users } from '../../../projections/access/users.ts'
+import { workspaces } from '../../../projections/access/workspaces.ts'
 import type { CallsExportBatch, ExportBatchRequest } from '../../../queries/calls/calls-export.ts'
-import { type CredentialStore, withCoalescing, withCredentialCache } from '../../api/credential-store.ts'
+import {
+  type CatchUp,
+  type CredentialStore,
+  withCatchUp,
+  withCoalescing,
+  withCredentialCache,
+} from '../../api/credential-store.ts'
 import type { Remote } from '../../kernel/async/thread-rpc.ts'
+import type { LookupReader } from '../../runtime/lookups/lookup-reader.ts'
+import { laneOf } from '../../runtime/ownership/lane.ts'
+import type { LeaseOps } from '../../runtime/ownership/leases.ts'
 import { type CheckpointTracker, createCheckpointTracker } from '../../runtime/projections/checkpoint-tracker.ts'
 import type { ProjectionProgress } from '../../runtime/projections/projection-progress.ts'
 import type { ProjectionStatus } from '../../runtime/projections/projection-runner.ts'
 import { type ChangeCounters, createChangeCounters } from '../../runtime/queries/change-counters.ts'
 import { withSingleFlight } from '../../runtime/queries/coalesce-queries.ts'
-import type { QueryRunner } from '../../runtime/queries/query-runner.ts'
-import { withResponseCache } from '../../runtime/queries/response-cache.ts'
+import { type QueryRunner, READ_WAIT_MS } from '../../runtime/queries/query-runner.ts'
+import { positionsVersionOf, withResponseCache } from '../../runtime/queries/response-cache.ts'
 import { queries } from '../registry.ts'
 import { systemClock } from '../system.ts'
 import type { ProjectionAdvance, ProjectorCalls } from './projector-thread.ts'
 import type { PositionAdvance, QueryCalls } from './query-thread.ts'
+import { leaseHandlers } from './remote-leases.ts'
 import { remoteViews, type Views } from './remote-views.ts'
 import { startThread } from './threads.ts'
 
 /** Projections that authentication reads. */
-const ACCESS = new Set(['credentials', 'sessions', 'users', 'workspaces'])
+const ACCESS: ReadonlySet<string> = new Set([credentials, sessions, users, workspaces].map(({ name }) => name))
 
 /** Queries whose responses may be cached, with the projections that they read. */
 const CACHEABLE = new Map(
@@ -29,6 +43,8 @@ export interface ReadSide {
   readonly credentials: CredentialStore
   readonly positions: CheckpointTracker
   readonly views: Views
+  /** Reads for the look-ups of decisions. */
+  readonly lookUp: LookupReader
   /** One batch of the call log as a file. @throws StoreUnavailable */
   readonly callLines: (ask: ExportBatchRequest) => Promise<CallsExportBatch>
   /** Status of the projections; null where another process runs them. */
@@ -44,22 +60,37 @@ export interface ReadSide {
 
 type QueryThread = Remote<QueryCalls>
 
-/** Tracks whether another process writes projections: it does when this one runs none, or any of them is on standby. */
+/** Tracks whether another process writes projections: it does when this one runs none, or any of
+ * their lanes is on standby. */
 function trackStandby(projects: boolean) {
   const standby = new Set<string>()
   return {
     isRemotelyProjected: () => !projects || standby.size > 0,
     update(advances: readonly ProjectionAdvance[]): void {
-      for (const { name, standby: isStandby } of advances) {
-        if (isStandby) standby.add(name)
-        else standby.delete(name)
+      for (const { name, range, standby: isStandby } of advances) {
+        const lane = laneOf(name, range).key
+        if (isStandby) standby.add(lane)
+        else standby.delete(lane)
       }
     },
   }
 }
 
+/** Waits once, for all who ask, until the access projections have come as far as the log was at the start. */
+function createCatchUp(positions: CheckpointTracker, head: number) {
+  const names = [...ACCESS]
+  let waiting: Promise<boolean> | null = null
+  return {
+    isDone: () => (positions.lowestOf(names) ?? head) >= head,
+    wait() {
+      waiting ??= positions.waitFor(names, head, READ_WAIT_MS)
+      return waiting
+    },
+  }
+}
+
 /** Credentials of the query thread, cached only while this process writes their projections. */
-function openCredentials(thread: QueryThread, isRemotelyProjected: () => boolean) {
+function openCredentials(thread: QueryThread, isRemotelyProjected: () => boolean, catchUp: CatchUp) {
   const stored: CredentialStore = {
     credential: (kind, hash) => thread.credential({ kind, hash }),
     workspace: (id) => thread.workspace(id),
@@ -72,7 +103,7 @@ function openCredentials(thread: QueryThread, isRemotelyProjected: () => boolean
     credential: (kind, hash) => current().credential(kind, hash),
     workspace: (id) => current().workspace(id),
   }
-  return { credentials, clear: cached.clear }
+  return { credentials: withCatchUp(credentials, catchUp), clear: cached.clear }
 }
 
 /** Queries of the query thread, coalesced and cached in this one. */
@@ -91,7 +122,8 @@ function openQueries(
   }
   const cacheVersionOf = (names: readonly string[], workspaceId: string) => {
     const version = counters.cacheVersionOf(names, workspaceId)
-    return isRemotelyProjected() ? `${version} ${names.map(positions.positionOf)}` : version
+    if (!isRemotelyProjected()) return version
+    return `${version} ${positionsVersionOf(positions, names, workspaceId)}`
   }
   return withResponseCache(withSingleFlight(runner), { cacheable: CACHEABLE, positions, cacheVersionOf })
 }
@@ -101,22 +133,34 @@ export async function openReadSide(options: {
   readonly eventLogUrl: string
   readonly readStoreUrl: string
   readonly publicUrl: string
+  /** Where columns are kept; made anew when it is missing. */
+  readonly columnsDirectory: string
   readonly root: Uint8Array
   readonly projects: boolean
+  /** Where this process contends for lanes, under the name with which it has entered. */
+  readonly ops: LeaseOps
+  readonly owner: string
+  /** Into how many ranges the partitions are cut. */
+  readonly shards: number
+  /** The position of the log's newest event at the start. */
+  readonly head: number
   readonly onDeath: (error: Error) => void
 }): Promise<ReadSide> {
-  const { projects, onDeath, root, ...urls } = options
-  const start = { ...urls, polls: !projects }
+  const { projects, onDeath, root, ops, head, ...rest } = options
+  const start = { ...rest, polls: !projects }
   const positions = createCheckpointTracker(systemClock)
   const counters = createChangeCounters()
   const { isRemotelyProjected, update } = trackStandby(projects)
   const advance = (advances: readonly PositionAdvance[]) => {
-    for (const { name, position } of advances) positions.advance(name, position)
+    for (const { name, position, range, readable } of advances) {
+      positions.setReadable(name, readable)
+      if (readable) positions.advance(name, position, range)
+    }
   }
   const queryModule = new URL('./query-thread.ts', import.meta.url)
   const queryThread = await startThread<QueryCalls>(queryModule, { ...start, root }, { advance }, onDeath)
   const { calls } = queryThread
-  const { credentials, clear } = openCredentials(calls, isRemotelyProjected)
+  const access = openCredentials(calls, isRemotelyProjected, createCatchUp(positions, head))
   const handleAdvances = (advances: readonly ProjectionAdvance[]) => {
     const before = isRemotelyProjected()
     update(advances)
@@ -124,19 +168,25 @@ export async function openReadSide(options: {
     if (now !== before) calls.setRemotelyProjected(now).catch(() => undefined)
     calls.advance(advances).catch(() => undefined)
     // Invalidate before advancing, so that waiters do not get the old cached response.
-    for (const { name, workspaces } of advances) counters.recordChange(name, workspaces)
+    for (const { name, workspaces, readable } of advances) if (readable) counters.recordChange(name, workspaces)
     advance(advances)
-    if (now || advances.some(({ name, touched }) => touched && ACCESS.has(name))) clear()
+    if (now || advances.some(({ name, touched }) => touched && ACCESS.has(name))) access.clear()
   }
   const projectorModule = new URL('./projector-thread.ts', import.meta.url)
   const projector = projects
-    ? await startThread<ProjectorCalls>(projectorModule, start, { advance: handleAdvances }, onDeath)
+    ? await startThread<ProjectorCalls>(
+        projectorModule,
+        start,
+        { advance: handleAdvances, ...leaseHandlers(ops) },
+        onDeath,
+      )
     : null
   return {
     queries: openQueries(calls, counters, positions, isRemotelyProjected),
-    credentials,
+    credentials: access.credentials,
     positions,
     views: remoteViews(calls),
+    lookUp: (name, ids) => calls.lookUp({ name, ids }),
     callLines: calls.callLines,
     setPublicUrl: calls.setPublicUrl,
     progress: () => calls.progress(),

@@ -19,7 +19,7 @@ export function viewHandlers(views: Views) {
     count: (parameters: Arguments<'count'>) => views.count(...parameters),
     sum: (parameters: Arguments<'sum'>) => views.sum(...parameters),
     checkpoint: (parameters: Arguments<'checkpoint'>) => views.checkpoint(...parameters),
-    checkpoints: () => views.checkpoints(),
+    checkpoints: (parameters: Arguments<'checkpoints'>) => views.checkpoints(...parameters),
   }
 }
 
@@ -33,6 +33,6 @@ export function remoteViews(calls: Remote<ReturnType<typeof viewHandlers>>): Vie
     count: (...parameters) => calls.count(parameters),
     sum: (...parameters) => calls.sum(parameters),
     checkpoint: (...parameters) => calls.checkpoint(parameters),
-    checkpoints: () => calls.checkpoints(),
+    checkpoints: (...parameters) => calls.checkpoints(parameters),
   }
 }

@@ -9,10 +9,16 @@ const threadStart = z
     eventLogUrl: z.string(),
     readStoreUrl: z.string(),
     publicUrl: z.string(),
+    /** Where columns are kept; made anew when it is missing. */
+    columnsDirectory: z.string(),
     /** The root of the keys; only for a thread that opens sealed secrets. */
     root: z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array).optional(),
     /** Whether another process runs the projections, so that the thread polls their checkpoints. */
     polls: z.boolean(),
+    /** Name of this process among those that share the stores. */
+    owner: z.string(),
+    /** Into how many ranges the partitions are cut. */
+    shards: z.int(),
     /** Port over which the thread calls the main thread. */
     back: z.instanceof(MessagePort),
   })
@@ -91,7 +97,7 @@ export function joinThread<Main extends Handlers>(): JoinedThread<Main> {
   const start = threadStart.parse(workerData)
   return {
     start,
-    main: connectRpc<Main>(start.back, () => new Error('The main thread has ended.')),
+    main: connectRpc<Main>(start.back, () => new Error('The main thread has ended.'), { StoreUnavailable }),
     serve(handlers) {
       serveRpc(port, handlers)
       port.postMessage('ready')
