@@ -8,7 +8,7 @@ import { routeCall } from '../../commands/routing/route-call.ts'
 import type { callEvents } from '../domain/calls/call.ts'
 import type { ledgerEvents } from '../domain/routing/ledger-events.ts'
 import type { AnyCommand } from '../kernel/command.ts'
-import { matchEvent, type NewEvent, type RecordedEvent, type RecordedOf } from '../kernel/event.ts'
+import { type Meta, matchEvent, type NewEvent, type RecordedEvent, type RecordedOf } from '../kernel/event.ts'
 import { isRefusal, type Refusal } from '../kernel/refusal.ts'
 import { type FoldReader, type RecordedDecision, replayDecision } from '../runtime/write/decision-replay.ts'
 
@@ -26,6 +26,8 @@ export interface DecisionDiff {
   readonly position: number
   /** Revisions of its input, by stream: its own stream before it, and the streams it read. */
   readonly revisions: Readonly<Record<string, number>>
+  /** What it looked up, by memory and key: whether there was something. */
+  readonly lookups: Readonly<Record<string, 'found' | 'none'>>
   /** Empty when the replay gives the recorded events. */
   readonly differences: readonly Difference[]
   /** Why it cannot be replayed; null when it was. */
@@ -99,6 +101,11 @@ function differencesOf(
   return recorded.flatMap(({ type, data }, n) => differencesIn(type, data, stored[n]?.data))
 }
 
+/** What a decision looked up, as its events record it. */
+function lookupsIn({ recalled = {} }: Meta): DecisionDiff['lookups'] {
+  return Object.fromEntries(Object.entries(recalled).map(([key, doc]) => [key, doc === null ? 'none' : 'found']))
+}
+
 /** Replays a decision and compares it with the recorded events. An error of the replay becomes the `problem`. */
 export async function diffDecision(
   readFold: FoldReader,
@@ -111,6 +118,7 @@ export async function diffDecision(
     command: input.command.name,
     position,
     revisions: { [stream]: before.revision, ...meta.reads },
+    lookups: lookupsIn(meta),
     differences: [],
     problem: null,
   }

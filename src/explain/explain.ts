@@ -2,6 +2,7 @@ import { callStory } from '../../projections/calls/call-story.ts'
 import { call, callEvents } from '../domain/calls/call.ts'
 import type { StoryStep } from '../domain/calls/story.ts'
 import { ledger } from '../domain/routing/ledger.ts'
+import { possibleStreamsOf, streamOf } from '../kernel/entity.ts'
 import { dataOf } from '../kernel/event.ts'
 import { id } from '../kernel/wire.ts'
 import type { EventLog } from '../ports/event-log.ts'
@@ -33,10 +34,16 @@ export class ExplanationError extends Error {
 /** Receives the progress of folding the ledger: the calls folded, and the sequence number of the explained call. */
 export type ProgressListener = (calls: number, to: number) => void
 
+/** The stream of a call. Its workspace is not known, so every partition is asked. @throws ExplanationError, LogUnavailable */
+async function callStreamOf(log: EventLog, callId: string): Promise<string> {
+  for (const stream of possibleStreamsOf(call, callId)) if ((await log.read(stream, 0, 1)).length > 0) return stream
+  throw new ExplanationError(`There is no call ${callId}.`)
+}
+
 /** Reads a call's own stream. @throws ExplanationError when it is empty or belongs to no workspace; LogUnavailable */
 async function callHistoryOf(log: EventLog, upcasts: Upcasts, callId: string) {
   const decisions: RecordedDecision[] = []
-  for await (const decided of readDecisions(log, call, callId)) decisions.push(decided)
+  for await (const decided of readDecisions(log, call, await callStreamOf(log, callId))) decisions.push(decided)
   const events = decisions.flatMap((decided) => decided.events)
   const arrived = dataOf(callEvents, events, 'CallArrived')
   if (!arrived) throw new ExplanationError(`There is no call ${callId}.`)
@@ -59,7 +66,7 @@ async function ledgerDecisionsOn(
   onProgress: ProgressListener,
 ): Promise<readonly LedgerDecision[]> {
   const ledgerDecisions: LedgerDecision[] = []
-  for await (const decided of readDecisions(log, ledger, workspaceId)) {
+  for await (const decided of readDecisions(log, ledger, streamOf(ledger, workspaceId))) {
     const { state } = decided.before
     if (ledgerDecisions.length > 0 && !state.calls.get(callId)?.live) return ledgerDecisions
     const input = decided.events.map(ledgerDecisionInput).find((one) => one?.callId === callId)

@@ -34,10 +34,18 @@ const lineOf = (step: StoryStep) => `${step.at}  ${step.step.padEnd(9)}  ${step.
 const differenceOf = ({ field, recorded, decided }: Difference) =>
   `    ${field}: recorded ${valueText(recorded)}, replayed ${valueText(decided)}`
 
-function decisionLines({ command, revisions, differences, problem }: DecisionDiff): readonly string[] {
+function lookupsText(lookups: DecisionDiff['lookups']): string {
+  const found = Object.entries(lookups).map(([key, result]) => `${key}: ${result}`)
+  return found.length > 0 ? `; looked up: ${found.join(', ')}` : ''
+}
+
+function decisionLines({ command, revisions, lookups, differences, problem }: DecisionDiff): readonly string[] {
   const at = Object.entries(revisions).map(([stream, revision]) => `${parseStreamName(stream).category} ${revision}`)
   const verdict = problem ?? (differences.length === 0 ? 'same' : 'DIFFERENT')
-  return [`  ${command}: ${verdict} (read at revisions: ${at.join(', ')})`, ...differences.map(differenceOf)]
+  return [
+    `  ${command}: ${verdict} (read at revisions: ${at.join(', ')}${lookupsText(lookups)})`,
+    ...differences.map(differenceOf),
+  ]
 }
 
 /** Whether every replay gives the recorded events. */

@@ -33,6 +33,18 @@ const workspaceOf = ({ meta }: RecordedEvent) => meta.workspaceId ?? ''
 export const callFlow = defineReaction({
   name: 'call-flow',
   events: { ...ledger.events, ...call.events, WalletCharged: walletEvents.WalletCharged },
+  from: 'start',
+  doneBy: {
+    CallAdmitted: ['CallArrived'],
+    CallRefused: ['CallArrived'],
+    TargetClaimed: ['TargetDialed'],
+    PlanSpent: ['CallUnrouted'],
+    TargetFailed: ['ClaimReleased'],
+    TargetAnswered: ['ClaimConnected'],
+    CallSettled: ['CallCounted'],
+    BooksChanged: ['CallRecounted'],
+    WalletCharged: ['UsageCharged'],
+  },
   on: {
     CallAdmitted: (tools: FlowTools, event) => tools.run(recordArrival, event.data, event),
     CallRefused: ({ run }, event) => run(recordArrival, { ...event.data, plan: [], skipped: [], claim: null }, event),

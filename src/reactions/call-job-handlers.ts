@@ -1,18 +1,27 @@
 import { endCall } from '../../commands/calls/end-call.ts'
 import { settleCall } from '../../commands/calls/settle-call.ts'
 import { chargeUsage } from '../../commands/money/charge-usage.ts'
-import type { JobHandlers } from './scheduled-jobs.ts'
+import { JOB_SLOTS, type JobHandlers } from './scheduled-jobs.ts'
 
 const instant = (ms: number) => new Date(ms).toISOString()
 
 /** Handlers of the jobs that calls schedule (`projections/calls/call-jobs.ts`). */
 export const callJobHandlers: JobHandlers = {
-  settle: ({ run }, { subjectId: callId }, cause) => run(settleCall, { callId }, cause),
-  usage: ({ run }, { subjectId: callId, amountCents, dueAt }, cause) =>
-    run(chargeUsage, { callId, amountCents: amountCents ?? 0, at: instant(dueAt) }, cause),
+  settle: {
+    slots: JOB_SLOTS.settle,
+    run: ({ run }, { subjectId: callId }, cause) => run(settleCall, { callId }, cause),
+  },
+  usage: {
+    slots: JOB_SLOTS.usage,
+    run: ({ run }, { subjectId: callId, amountCents, dueAt }, cause) =>
+      run(chargeUsage, { callId, amountCents: amountCents ?? 0, at: instant(dueAt) }, cause),
+  },
   // No carrier keeps a call this long, so its end notice was lost: the platform ends the call.
-  stuck: ({ run }, { subjectId: callId, dueAt }, cause) => {
-    const end = { hungUpBy: 'platform', recorded: false, terminated: true, occurredAt: instant(dueAt) }
-    return run(endCall, { callId, ...end }, cause)
+  stuck: {
+    slots: JOB_SLOTS.stuck,
+    run({ run }, { subjectId: callId, dueAt }, cause) {
+      const end = { hungUpBy: 'platform', recorded: false, terminated: true, occurredAt: instant(dueAt) }
+      return run(endCall, { callId, ...end }, cause)
+    },
   },
 }

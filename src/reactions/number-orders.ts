@@ -16,7 +16,7 @@ import type { Causation, FlowTools } from './tools.ts'
 export interface NumberTools extends FlowTools {
   /** Current configuration of a workspace. @throws LogUnavailable */
   readonly configuration: (workspaceId: string) => Promise<WorkspaceState>
-  /** Runs work under a lease. Joins a run of the same key in this process; does nothing while another process runs it. */
+  /** Runs work under a claim. Joins a run of the same key in this process; does nothing while another process runs it. */
   readonly runExclusive: (key: string, work: (tools: NumberTools) => Promise<unknown>) => Promise<void>
 }
 
@@ -93,6 +93,12 @@ export function connectNumber({ runExclusive }: NumberTools, numberId: string, c
 export const numberOrders = defineReaction({
   name: 'number-orders',
   events: { ...orderEvents, NumberDeliveryRequested: numberEvents.NumberDeliveryRequested },
+  from: 'start',
+  doneBy: {
+    NumberOrderCompleted: ['WalletCharged'],
+    NumberOrderFailed: ['WalletReservationReleased'],
+    NumberDeliveryRequested: ['NumberDeliveryReported'],
+  },
   on: {
     NumberOrderPlaced: (tools: NumberTools, event) => advanceOrder(tools, event.data.order.id, event),
     NumberOrderCompleted: ({ run }, event) => {

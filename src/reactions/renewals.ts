@@ -19,6 +19,8 @@ export async function billNumber({ run }: FlowTools, numberId: string, cause: Ca
 export const renewals = defineReaction({
   name: 'renewals',
   events: { WalletCredited, WalletCharged },
+  from: 'start',
+  doneBy: { WalletCharged: ['NumberRenewed'] },
   on: {
     async WalletCharged({ run }: NumberTools, event) {
       const { kind, reference, amountCents } = event.data

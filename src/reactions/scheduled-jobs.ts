@@ -11,8 +11,18 @@ export interface ScheduledJob {
   readonly amountCents: number | null
 }
 
-/** Runs a due job. Idempotent: the job is retried until its timer is removed. */
-export type JobHandler = (tools: NumberTools, job: ScheduledJob, cause: Causation) => Promise<unknown>
+/**
+ * How many jobs of each kind a process runs at the same time. Kinds that wait for the same thing (the stores, the carrier)
+ * still have slots of their own: what is slow in one delays none of another.
+ */
+export const JOB_SLOTS = { settle: 32, usage: 16, stuck: 8, order: 8, connect: 8, renewal: 8 } as const
+
+/** How the jobs of a kind are run. */
+export interface JobHandler {
+  readonly slots: number
+  /** Runs a due job. Idempotent: the job is retried until its timer is removed. */
+  readonly run: (tools: NumberTools, job: ScheduledJob, cause: Causation) => Promise<unknown>
+}
 
 /** Handlers by kind of job. */
 export type JobHandlers = Readonly<Record<string, JobHandler>>
