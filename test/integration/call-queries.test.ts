@@ -16,10 +16,12 @@ import { createCheckpointTracker } from '../../src/runtime/projections/checkpoin
 import { createChangeCounters } from '../../src/runtime/queries/change-counters.ts'
 import { withReadInvalidation } from '../../src/runtime/queries/invalidate-on-read.ts'
 import { instantAfter } from '../support/fixtures/call-world.ts'
+import { columnParts } from '../support/fixtures/column-parts.ts'
 import { connected, events, live, names, world } from '../support/fixtures/logged-calls.ts'
 import { fillStore, runQuery } from '../support/fixtures/query-fixture.ts'
 import { idOf, NOW } from '../support/fixtures/spec.ts'
 import { createManualClock } from '../support/memory/clock.ts'
+import { wholeCheckpoint } from '../support/memory/ownership.ts'
 import { createMemoryReadStore } from '../support/memory/read-store.ts'
 
 type Page = z.infer<typeof listCalls.response>
@@ -33,8 +35,7 @@ beforeAll(async () => {
   const sqlite = await openSqliteReadStore(join(folder, 'views.db'))
   const memory = createMemoryReadStore()
   for (const store of [sqlite, memory]) await fillStore(store, [callLog, callStory], events)
-  const columned = withColumns(sqlite, [callColumns])
-  await columned.warm([collectionOf(callLog)])
+  const columned = withColumns(sqlite, columnParts([callColumns]))
   Object.assign(stores, { memory, sqlite, columned })
 })
 
@@ -156,8 +157,7 @@ describe('the figures of the call log', () => {
         return []
       },
     }
-    const columned = withColumns(recording, [callColumns])
-    await columned.warm([collectionOf(callLog)])
+    const columned = withColumns(recording, columnParts([callColumns]))
     const { campaignId, publisherId, buyerId } = world
     const byRecord = { campaignId, publisherId, buyerId, targetId: world.targetId(), numberId: idOf(1), minTalk: '1' }
     await runQuery<Page>(listCalls, columned, { query: { ...byRecord, outcome: 'connected', status: 'completed' } })
@@ -170,13 +170,14 @@ describe('the figures of the call log', () => {
   it('include the calls of the page beside them even before the projector reports its progress', async () => {
     const store = createMemoryReadStore()
     await fillStore(store, [callLog], events)
-    const { checkpoint, collection } = buildNames(callLog)
+    const { checkpoint: build, collection } = buildNames(callLog)
+    const checkpoint = wholeCheckpoint(build)
     const read = (await store.checkpoint(checkpoint))?.position ?? 0
     const positions = createCheckpointTracker(createManualClock())
     positions.advance(callLog.name, read)
     const moves = createChangeCounters()
-    const columned = withColumns(store, [callColumns], moves.countOf)
-    await columned.warm([collection])
+    const changesOf = (name: string, workspaceId: string) => moves.cacheVersionOf([name], workspaceId)
+    const columned = withColumns(store, { ...columnParts([callColumns]), changesOf })
     const views = withReadInvalidation(columned, positions, moves)
     const figures = async () => {
       const { data, stats } = await runQuery<Page>(listCalls, views)

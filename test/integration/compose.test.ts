@@ -38,7 +38,8 @@ const names = Object.keys(compose.services)
 const serviceOf = (name: string) => service.parse(compose.services[name])
 
 const DATABASES = ['eventstore', 'mongo']
-const PLATFORM = ['command-api', 'query-api', 'projector', 'worker']
+/** In the order of an upgrade. */
+const PLATFORM = ['projector', 'query-api', 'worker', 'command-api']
 /** A version with a digest; `EVENT_LOG_DIGEST` has no default: without it nothing starts. */
 const BY_DIGEST = /^[\w./-]+:\d+(?:\.\d+)+[\w.-]*@(?:sha256:[0-9a-f]{64}|\$\{EVENT_LOG_DIGEST:\?[^}]+\})$/
 /** Capabilities that an image names in the file of its program. */
@@ -52,6 +53,13 @@ const neighboursOf = (name: string) =>
 
 test('the services are those that these rules know', () => {
   expect(names.toSorted()).toEqual(['proxy', ...PLATFORM, ...DATABASES].toSorted())
+})
+
+test('the services stand in the order of an upgrade, as the documentation tells it', () => {
+  expect(names.filter((name) => PLATFORM.includes(name))).toEqual(PLATFORM)
+  const [, steps = ''] = read('docs/operations.md').split('### The order of an upgrade')
+  const roles = [...steps.matchAll(/^\d\. (?:Stop the old )?\*\*([\w-]+)\*\*/gm)].map(([, role]) => role)
+  expect(roles).toEqual([...PLATFORM, 'projector'])
 })
 
 describe.each(names)('the container of %s', (name) => {

@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks'
 import { pbkdf2 } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
@@ -148,6 +149,24 @@ function waitingEgress() {
 }
 
 describe('the look-up of a request', () => {
+  it('is no look-up of the system, which would hold a thread', async () => {
+    const begun: string[] = []
+    const hook = createHook({ init: (_id, type) => void begun.push(type) }).enable()
+    const egress = openEgress({ allowed: [parseIpRange('127.0.0.1/32')].flatMap((range) => range ?? []), clock })
+    const answer = await egress.send({
+      url: `http://localhost:${port}/`,
+      method: 'GET',
+      headers: {},
+      body: null,
+      timeoutMs: 10_000,
+      maxBytes: 100,
+    })
+    hook.disable()
+    expect([answer.ok, begun.filter((type) => type.startsWith('GETADDRINFO'))]).toEqual([true, []])
+    expect(begun).toContain('TCPCONNECTWRAP')
+    await egress.close()
+  })
+
   it('is cancelled when the time of the request is over', async () => {
     const { egress, signals, get } = waitingEgress()
     expect(await get('a.example', 50)).toMatchObject({ ok: false, failure: 'timeout' })
@@ -167,7 +186,7 @@ describe('the look-up of a request', () => {
     await egress.close()
   })
 
-  it('begins again for a request that comes while it is being cancelled', async () => {
+  it('is one of its own for a request that comes while another is being cancelled', async () => {
     const { egress, signals, get, find, nextLookup } = waitingEgress()
     const begun = nextLookup()
     const late = get('a.example', 50)

@@ -76,7 +76,7 @@ describe('an export', () => {
         credentialId: 'user',
         ratePerMinute: null,
       }),
-      readiness: async () => ({ ready: true, problems: [] }),
+      readiness: async () => ({ ready: true, problems: [], warnings: [] }),
       metrics: async () => ({ contentType: 'text/plain', body: '' }),
       metricsToken: null,
       cursors: createCursors(Buffer.alloc(32)),

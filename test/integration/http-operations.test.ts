@@ -11,7 +11,7 @@ describe('operations', () => {
   test('health, readiness and metrics are served', async () => {
     expect((await get('/healthz', {})).body).toEqual({ status: 'ok' })
     const { status, body } = await get('/readyz', {})
-    expect([status, body]).toEqual([503, { ready: false, problems: ['call-log lags by 6 s.'] }])
+    expect([status, body]).toEqual([503, { ready: false, problems: ['call-log lags by 6 s.'], warnings: [] }])
     const metrics = await fetch(`${base()}/metrics`, { headers: { authorization: 'Bearer scrape-me' } })
     expect([metrics.status, metrics.headers.get('content-type'), await metrics.text()]).toEqual([
       200,
@@ -202,6 +202,21 @@ describe('documentation', () => {
     expect([texts.size, tags.size]).toEqual([1, 3])
     const head = await fetch(`${base()}${path}`, { method: 'HEAD', headers: { 'accept-encoding': 'gzip' } })
     expect([head.status, await head.text()]).toEqual([200, ''])
+  })
+
+  test('a document is made at its first request, and once for requests at the same time', async () => {
+    let made = 0
+    const baseUrl = () => {
+      made += 1
+      return 'https://api.example'
+    }
+    const documented = await openHttpServer({ ...options, baseUrl })
+    const before = made
+    const ask = async () => (await documented.inject('/openapi.json')).body
+    const [first, ...others] = [...(await Promise.all([ask(), ask()])), await ask()]
+    expect(others).toEqual([first, first])
+    expect(made - before).toBe(1)
+    await documented.close(0)
   })
 
   test.each(['/docs', '/docs/'])('%s is a page that leaves out what the platform lacks', async (path) => {

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { openHttpServer } from '../../src/adapters/http/server.ts'
+import { UnknownEventVersion } from '../../src/kernel/entity.ts'
 import type { ApiRoute } from '../../src/ports/api.ts'
 import {
   bearer,
@@ -66,6 +67,23 @@ describe('envelope', () => {
     expect(await ask('POST', '/api/v1/elsewhere.csv')).toEqual([405, 'GET, OPTIONS'])
     expect(await ask('OPTIONS', '/api/v1/elsewhere')).toEqual([204, 'GET, HEAD, OPTIONS'])
     expect(await ask('GET', '/api/v1/elsewhere')).toEqual([404, undefined])
+    await server.close(1_000)
+  })
+
+  test('an event of a newer version is an outage of this process alone, with a sentence', async () => {
+    const run = async () => {
+      throw new UnknownEventVersion('An event CallAdmitted has version 9.')
+    }
+    const server = await openHttpServer({
+      ...options,
+      routes: [someRoute({ path: '/api/v1/newer', name: 'newer', run })],
+    })
+    const { statusCode, headers, body } = await server.inject({ url: '/api/v1/newer', headers: bearer })
+    expect([statusCode, headers['retry-after']]).toEqual([503, '3'])
+    expect(JSON.parse(body).error).toMatchObject({
+      code: 'unavailable',
+      message: 'A newer version of the platform has written here, which this process does not know: try again.',
+    })
     await server.close(1_000)
   })
 

@@ -75,7 +75,7 @@ beforeAll(async () => {
       credentialId: 'user:u',
       ratePerMinute: null,
     }),
-    readiness: async () => ({ ready: true, problems: [] }),
+    readiness: async () => ({ ready: true, problems: [], warnings: [] }),
     metrics: async () => ({ contentType: 'text/plain', body: '' }),
     metricsToken: null,
     cursors: createCursors(Buffer.alloc(32)),

@@ -155,6 +155,16 @@ describe('a write with an Idempotency-Key', () => {
     expect(requests[0]).not.toMatch(/^[0-9a-f]{64}$/)
   })
 
+  it('opens no entry that stands in the place of another', async () => {
+    const { ask, clock, ops } = setUp(counting())
+    await ask('k')
+    const [first] = await ops.list('', clock.now())
+    await ask('l')
+    for (const { key } of await ops.list('', clock.now())) await ops.put(key, first?.value, clock.now() + HOUR_MS)
+    expect(bodyOf(await ask('k'))).toEqual({ created: 1 })
+    await expect(ask('l')).rejects.toThrow()
+  })
+
   it('stores nothing of the outcome in plain', async () => {
     const { ask, ops } = setUp(async () => ({ status: 201, body: { key: 'svc_live_secret' }, position: null }))
     await ask('k')

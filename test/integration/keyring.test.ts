@@ -7,14 +7,14 @@ import { openEventStoreDb } from '../../src/adapters/eventstoredb/event-store-db
 import { openSqliteEventLog } from '../../src/adapters/sqlite/event-log.ts'
 import type { MasterKey, MasterKeys } from '../../src/main/config.ts'
 import { openRoot, resealRoot } from '../../src/main/keyring.ts'
-import { encrypt, keyIdOf } from '../../src/main/sealing.ts'
+import { keyIdOf } from '../../src/main/sealing.ts'
 import { systemClock as clock, systemRandom as random } from '../../src/main/system.ts'
-import { type EventLog, LogUnavailable, START } from '../../src/ports/event-log.ts'
+import { type EventLog, LogUnavailable } from '../../src/ports/event-log.ts'
 import { freshStream, someEvents } from '../support/fixtures/events.ts'
 import { createMemoryLog } from '../support/memory/event-log.ts'
 import { eventStoreUrl } from '../support/servers.ts'
 
-type Log = Pick<EventLog, 'append' | 'head' | 'read' | 'readAll'>
+type Log = Pick<EventLog, 'append' | 'read'>
 
 const ports = { clock, random }
 const newKey = (source = 'MASTER_KEY'): MasterKey => ({ key: randomBytes(32), source })
@@ -22,31 +22,12 @@ const keysOf = (current: MasterKey, previous: MasterKey | null = null): MasterKe
 const open = (log: Log, ...keys: Parameters<typeof keysOf>) => openRoot(log, keysOf(...keys), ports)
 const reseal = (log: Log, ...keys: Parameters<typeof keysOf>) => resealRoot(log, keysOf(...keys), ports)
 
-/** A value as it was sealed before there was a root. */
-const earlierValue = ({ key }: MasterKey) => `${keyIdOf(key)}.${encrypt(key, Buffer.from('secret'), '', random)}`
-
-/** A log that was written before there was a root, with signing secrets sealed under these keys. */
-async function earlierLog(...keys: readonly MasterKey[]): Promise<EventLog> {
-  const log = createMemoryLog()
-  await log.append(freshStream(), -1, someEvents(1))
-  for (const key of keys) {
-    const [event] = someEvents(1)
-    if (!event) throw new Error('There is no event.')
-    await log.append(freshStream(), -1, [
-      { ...event, type: 'SigningSecretRotated', data: { sealed: earlierValue(key) } },
-    ])
-  }
-  return log
-}
-
 /** The log with streams of its own, as if nothing else had been written. */
 function isolated(log: EventLog): Log {
   const suffix = randomUUID()
   return {
     append: (stream, expected, events) => log.append(`${stream}-${suffix}`, expected, events),
     read: (stream, from, limit) => log.read(`${stream}-${suffix}`, from, limit),
-    readAll: async () => ({ events: [], position: START, end: true }),
-    head: async () => START,
   }
 }
 
@@ -68,7 +49,7 @@ describe.each(logs)('the root over $name', ({ openLog }) => {
     expect(new Set(roots.map((root) => root.toString('hex'))).size).toBe(1)
     expect(roots[0]).not.toEqual(key.key)
     expect(await open(shared, key)).toEqual(roots[0])
-    expect(await shared.read('keyring-all', 0)).toHaveLength(1)
+    expect(await shared.read('keyring-5e-all', 0)).toHaveLength(1)
     await log.close()
   })
 
@@ -149,39 +130,47 @@ describe('a master key', () => {
     expect(log.events).toHaveLength(2)
     expect(await open(log, next)).toEqual(root)
   })
+
+  it('is rotated by one of two reseals at once to keys of their own; the other ends', async () => {
+    const log = createMemoryLog()
+    const [old, one, other] = [newKey(), newKey(), newKey()]
+    await open(log, old)
+    const reseals = await Promise.allSettled([reseal(log, one, old), reseal(log, other, old)])
+    expect(reseals.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+    expect(log.events).toHaveLength(2)
+  })
 })
 
-describe('data from before there was a root', () => {
-  it('has its master key as the root, which a rotation then keeps', async () => {
-    const [old, next] = [newKey(), newKey()]
-    const log = await earlierLog(old, old)
-    expect(await open(log, old)).toEqual(old.key)
-    expect(await reseal(log, next, old)).toBe(true)
-    expect(await open(log, next)).toEqual(old.key)
-  })
+describe('data of another format', () => {
+  it.each(['keyring-all', 'platform-all'])(
+    'is refused, and nothing is written: an earlier one, known by its stream %s',
+    async (stream) => {
+      const log = createMemoryLog()
+      await log.append(stream, -1, someEvents(1))
+      for (const act of [open, reseal]) {
+        await expect(act(log, newKey())).rejects.toThrow(
+          'The event log has format 1 of an earlier program, and this one reads format 2 alone; name an empty event log in EVENT_LOG_URL.',
+        )
+      }
+      expect(log.events).toHaveLength(1)
+    },
+  )
 
-  it('is taken over and rotated at once', async () => {
-    const [old, next] = [newKey(), newKey()]
-    const log = await earlierLog(old)
-    expect(await open(log, next, old)).toEqual(old.key)
-    expect(await open(log, old)).toEqual(old.key)
-  })
-
-  it('is not taken over by a key that opens nothing of it', async () => {
-    const log = await earlierLog(newKey())
-    const before = await log.head()
-    await expect(open(log, newKey(), newKey())).rejects.toThrow(/sealed under the master key/)
-    expect(await log.head()).toBe(before)
-  })
-
-  it('that two keys have sealed has the root of the one that opens the most of the given ones', async () => {
-    const [one, other] = [newKey(), newKey()]
-    expect(await open(await earlierLog(one, other, other), one, other)).toEqual(other.key)
-    expect(await open(await earlierLog(one, other, other), one)).toEqual(one.key)
-  })
-
-  it('without a sealed value has the current key as its root', async () => {
+  it.each([
+    [1, 'an earlier'],
+    [3, 'a later'],
+  ])('is refused: format %i in the events of the root', async (format, writer) => {
+    const [made, log] = [createMemoryLog(), createMemoryLog()]
     const key = newKey()
-    expect(await open(await earlierLog(), key, newKey())).toEqual(key.key)
+    await open(made, key)
+    const events = made.events.map((event) => ({ ...event, data: { ...Object(event.data), format } }))
+    await log.append('keyring-5e-all', -1, events)
+    await expect(open(log, key)).rejects.toThrow(`The event log has format ${format} of ${writer} program`)
+  })
+
+  it('is no other data: a log that something else wrote to is taken as empty', async () => {
+    const log = createMemoryLog()
+    await log.append(freshStream(), -1, someEvents(1))
+    expect(await open(log, newKey())).toHaveLength(32)
   })
 })

@@ -1,7 +1,9 @@
 import { v7 } from 'uuid'
 import { describe, expect, test } from 'vitest'
 import { openLiveStream } from '../../src/api/live-stream.ts'
+import { call } from '../../src/domain/calls/call.ts'
 import { LIVE_STREAM } from '../../src/domain/shared/limits.ts'
+import { streamOf } from '../../src/kernel/entity.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
 import { createCursors } from '../../src/main/cursors.ts'
 import { type ApiRequest, isStream } from '../../src/ports/api.ts'
@@ -60,9 +62,9 @@ function openStream() {
   const { route, close } = openLiveStream({
     log: {
       ...log,
-      follow(after, signal) {
+      follow(after, signal, filter) {
         follows.push(signal)
-        return log.follow(after, signal)
+        return log.follow(after, signal, filter)
       },
     },
     queries: {
@@ -105,7 +107,7 @@ function openStream() {
     },
     async arrive() {
       arrivals += 1
-      await log.append(`call-${v7()}`, -1, [arrival(String(arrivals), clock.now())])
+      await log.append(streamOf(call, v7(), WORKSPACE), -1, [arrival(String(arrivals), clock.now())])
       await clock.advance(gapMs)
     },
   }

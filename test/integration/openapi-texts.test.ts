@@ -3,13 +3,24 @@ import { componentTexts } from '../../src/adapters/http/openapi/component-texts.
 import { bodyExamples } from '../../src/adapters/http/openapi/examples.ts'
 import { fieldTexts } from '../../src/adapters/http/openapi/field-texts.ts'
 import { operationTexts } from '../../src/adapters/http/openapi/operation-texts.ts'
+import { refusalsOf } from '../../src/adapters/http/refusals.ts'
 import { strictSchema } from '../../src/adapters/http/strict.ts'
+import { API_KEY, PAGE } from '../../src/domain/shared/limits.ts'
 import { openApiRoutes } from '../../src/main/openapi.ts'
 import type { Json } from '../support/e2e/api-client.ts'
 import { resolveReference } from '../support/openapi/references.ts'
 
 const { document, routes }: { document: Json; routes: Json } = await openApiRoutes()
-const { schemas, parameters } = document.components
+const { parameters } = document.components
+/** Schemas that have a text; `Error.c` narrows `Error` to some codes. */
+const schemas: Json = Object.fromEntries(
+  Object.entries<Json>(document.components.schemas).filter(([name]) => !name.startsWith('Error.')),
+)
+
+/** The operation of a route. */
+const operationOf = ({ method, path }: Json): Json =>
+  document.paths[path.replaceAll(/:(\w+)/g, '{$1}')][method.toLowerCase()]
+const bodyOf = (route: Json): Json => operationOf(route).requestBody.content['application/json']
 
 /** Fields of a schema without a description, by their place. */
 function undescribed(schema: Json, place: string): readonly string[] {
@@ -38,6 +49,72 @@ describe('the document', () => {
     for (const parameter of Object.values<Json>(parameters)) expect(parameter.description).toMatch(/\.$/)
   })
 
+  test('says of every operation who may call it', () => {
+    const sentences = routes.map((route: Json) => [
+      ...(route.scope === null ? [] : [`API keys need the scope \`${route.scope}\`.`]),
+      ...(route.ownerOnly ? ['Owners alone.'] : []),
+      ...(route.surface === 'console' && route.write && route.allowLapsed
+        ? ['Also while the subscription has lapsed.']
+        : []),
+    ])
+    expect(new Set(sentences.flat().map((sentence: string) => sentence.split(' ')[0]))).toEqual(
+      new Set(['API', 'Owners', 'Also']),
+    )
+    for (const [n, route] of routes.entries())
+      expect(operationOf(route).description.split('\n\n').slice(1), route.name).toEqual(sentences[n])
+  })
+
+  test('lists the codes that each refusal of an operation may have', () => {
+    for (const route of routes) {
+      const known = new Set(refusalsOf(route).map(({ status, code }) => `${status} ${code}`))
+      const listed = Object.entries<Json>(operationOf(route).responses).flatMap(([status, reference]) => {
+        const { schema = {} } = resolveReference(document, reference).content?.['application/json'] ?? {}
+        const { allOf = [] } = resolveReference(document, schema)
+        return (allOf[1]?.properties.error.properties.code.enum ?? []).map((code: string) => `${status} ${code}`)
+      })
+      const isSuccess = (refusal: string) => Number(refusal.split(' ')[0]) in route.responses
+      expect(new Set(listed), route.name).toEqual(new Set([...known].filter((refusal) => !isSuccess(refusal))))
+    }
+  })
+
+  test('lets a session name its workspace on the console and the sandbox alone', () => {
+    for (const route of routes) {
+      const named = operationOf(route).parameters.map((one: Json) => resolveReference(document, one).name)
+      expect(named.includes('agencyId'), route.name).toBe(['console', 'sandbox'].includes(route.surface))
+    }
+  })
+
+  test('refuses unknown fields of bodies and of what is within them, and allows those of a record', () => {
+    const objects = new Set<Json>()
+    const visit = (schema: Json) => {
+      if (typeof schema !== 'object' || schema === null || objects.has(schema)) return
+      if (schema.properties && schema.type === 'object') objects.add(schema)
+      if (schema.$ref) visit(resolveReference(document, schema))
+      for (const [keyword, inner] of Object.entries<Json>(schema)) if (keyword !== 'examples') visit(inner)
+    }
+    for (const route of routes) if (route.body !== null && !route.raw) visit(bodyOf(route).schema)
+    expect(objects.size).toBeGreaterThan(40)
+    for (const schema of objects) expect(schema.additionalProperties, JSON.stringify(schema).slice(0, 80)).toBe(false)
+    expect(schemas.Buyer).not.toHaveProperty('additionalProperties')
+  })
+
+  test('requires of a body only what has no default, and of an answer what is always there', () => {
+    expect(schemas.TagFilterInput.required).toEqual(['key', 'op'])
+    expect(schemas.TagFilter.required).toEqual(['key', 'op', 'value'])
+    const { tagFilters } = schemas.CreateTargetRequest.properties
+    expect(resolveReference(document, tagFilters).items.$ref).toBe('#/components/schemas/TagFilterInput')
+  })
+
+  test('names the defaults of parameters', () => {
+    const defaultOf = (name: string) => {
+      const found = Object.values<Json>(parameters).filter((one) => one.name === name)
+      return new Set(found.map(({ schema }) => schema.default))
+    }
+    expect(defaultOf('page')).toEqual(new Set([1]))
+    expect(defaultOf('pageSize')).toEqual(new Set([PAGE.default]))
+    expect(schemas.RotateApiKeyRequest.properties.graceMinutes.default).toBe(API_KEY.graceMinutes.default)
+  })
+
   test('has no text for what does not exist', () => {
     // The carrier's webhooks exist with a real carrier alone.
     const names = new Set<string>([...routes.map(({ name }: Json) => name), 'take-telnyx-webhook'])
@@ -47,13 +124,25 @@ describe('the document', () => {
     const text = JSON.stringify(document)
     const unused = Object.entries(fieldTexts).filter(([, [sentence]]) => !text.includes(JSON.stringify(sentence)))
     expect(unused.map(([place]) => place)).toEqual([])
+    // A parameter has its example beside its schema, any other field in it.
+    const withoutExample = Object.entries(fieldTexts).filter(
+      ([, [, ...examples]]) =>
+        examples.length > 0 &&
+        !text.includes(`"examples":${JSON.stringify(examples)}`) &&
+        !text.includes(`"example":${JSON.stringify(examples[0])}`),
+    )
+    expect(withoutExample.map(([place]) => place)).toEqual([])
+    expect(parameters.id.example).toBe(fieldTexts.id?.[1])
+    expect(schemas.Id.examples).toEqual([fieldTexts.id?.[1]])
   })
 
   test('has an example of every body, which the route accepts', () => {
-    for (const { name, body } of routes) {
+    for (const route of routes) {
+      const { name, body } = route
       if (body === null) continue
       const example = bodyExamples[name]
       expect(example, name).toBeDefined()
+      expect(bodyOf(route).example, name).toEqual(example)
       const { success, error } = strictSchema<Json>(body).safeParse(example)
       expect(success, `${name}: ${error?.message}`).toBe(true)
     }

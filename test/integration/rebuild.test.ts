@@ -8,10 +8,11 @@ import { openSqliteReadStore } from '../../src/adapters/sqlite/read-store.ts'
 import { projectionNames, rebuild } from '../../src/main/rebuild.ts'
 import { followed, projections, upcasts } from '../../src/main/registry.ts'
 import { systemClock as clock } from '../../src/main/system.ts'
-import { readAliases } from '../../src/runtime/projections/build-alias.ts'
+import { readActiveCollections } from '../../src/runtime/projections/build-alias.ts'
 import { runProjections } from '../../src/runtime/projections/projection-runner.ts'
 import { catchUp } from '../bench/catch-up.ts'
 import { openEngine } from '../bench/engine.ts'
+import { enterStores } from '../support/fixtures/member.ts'
 
 let directory = ''
 const fileOf = (name: string) => join(directory, `${name}.db`)
@@ -30,8 +31,7 @@ afterEach(() => rm(directory, { recursive: true, force: true }))
 async function readModels() {
   const store = await openSqliteReadStore(fileOf('views'))
   const models = new Map<string, { readonly collection: string; readonly documents: number; readonly hash: string }>()
-  for (const { name, alias } of (await readAliases(store)).values()) {
-    const { collection } = alias.active
+  for (const [name, collection] of await readActiveCollections(store, projections)) {
     const stored = (await store.find(collection, { filter: {} })).toSorted((a, b) => (a.id < b.id ? -1 : 1))
     const hash = createHash('sha256').update(JSON.stringify(stored)).digest('hex')
     models.set(name, { collection, documents: stored.length, hash })
@@ -64,9 +64,12 @@ test('a rebuild beside a running server leaves the same', async () => {
   const log = await openSqliteEventReader(fileOf('events'))
   const store = await openSqliteReadStore(fileOf('views'))
   const stop = new AbortController()
+  const member = await enterStores(`sqlite:${fileOf('views')}`)
+  const ownership = member.openOwnership()
   const server = runProjections({
     log,
     store,
+    ownership,
     projections,
     upcasts,
     indexedByPosition: followed,
@@ -76,6 +79,8 @@ test('a rebuild beside a running server leaves the same', async () => {
   await rebuildAll()
   stop.abort()
   await server.done
+  await ownership.close()
+  await member.leave()
   await Promise.all([log.close(), store.close()])
   expect(hashesOf(await readModels())).toEqual(hashesOf(before))
 })

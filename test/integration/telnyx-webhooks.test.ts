@@ -55,7 +55,7 @@ describe('a webhook', () => {
     expect(await sent(rig, initiated())).toBe(true)
     expect(taken(rig)[0]).toMatchObject({
       type: 'TelnyxWebhookTaken',
-      stream: 'telnyx-428c31b6-abf3-3bc1-b7f4-5013ef9657c1',
+      stream: 'telnyx-27-428c31b6-abf3-3bc1-b7f4-5013ef9657c1',
       data: { at: '2026-06-01T12:00:00.521Z', news: { incoming: true, to: '+13105550100', from: '+14155550199' } },
     })
   })

@@ -4,10 +4,12 @@ import { recordArrival } from '../../commands/calls/record-arrival.ts'
 import { parseStreamName } from '../../src/kernel/entity.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
 import { emptyFold, foldEvents } from '../../src/runtime/write/fold.ts'
-import { decodeState, encodeState } from '../../src/runtime/write/state-codec.ts'
 import { callWorld, decisionEvent, noticeSteps, routeArrival } from '../support/fixtures/call-world.ts'
 import { createHistory, type GeneratedStep, stepsOf } from '../support/fixtures/history.ts'
 import { commands, entities } from '../support/fixtures/registry.ts'
+import { loadFold, plainState, saveFold } from '../support/fixtures/snapshots.ts'
+import { createMemoryOperationalStore } from '../support/memory/operational-store.ts'
+import { partitionViolations } from '../support/oracle/partitions.ts'
 
 const runs = { numRuns: 40, seed: 1 }
 const anySteps = stepsOf(commands, 80)
@@ -90,6 +92,16 @@ describe('every command', () => {
 })
 
 describe('every stream', () => {
+  test('is in the partition of the workspace of its events, or of its own id', () =>
+    fc.assert(
+      fc.asyncProperty(anySteps, async (steps) => {
+        const history = createHistory()
+        for (const step of steps) await history.executeStep(step)
+        expect(partitionViolations(history.log.events)).toEqual([])
+      }),
+      runs,
+    ))
+
   test('folds from a snapshot and its tail to the same state as from its start, and never changes an earlier state', () =>
     fc.assert(
       fc.asyncProperty(anySteps, fc.nat(), async (steps, cut) => {
@@ -100,12 +112,15 @@ describe('every stream', () => {
           if (!entity) throw new Error(`No entity is called as ${stream} says.`)
           const whole = foldEvents(entity, emptyFold(entity), events)
           const head = foldEvents(entity, emptyFold(entity), events.slice(0, cut % (events.length + 1)))
-          const stored = JSON.stringify(encodeState(head.state))
-          const restored = { ...head, state: decodeState(JSON.parse(stored)) }
-          const joined = foldEvents(entity, restored, events)
-          expect(encodeState(joined.state)).toEqual(encodeState(whole.state))
+          const before = plainState(head.state)
+          const ops = createMemoryOperationalStore()
+          await saveFold(ops, entity, stream, head)
+          const restored = await loadFold(ops, entity, stream)
+          expect(restored === null).toBe(head.revision < 0)
+          const joined = foldEvents(entity, restored ?? head, events)
+          expect(plainState(joined.state)).toEqual(plainState(whole.state))
           foldEvents(entity, head, events)
-          expect(JSON.stringify(encodeState(head.state))).toBe(stored)
+          expect(plainState(head.state)).toEqual(before)
         }
       }),
       runs,

@@ -43,7 +43,7 @@ function eventsOf(projection: AnyProjection): fc.Arbitrary<readonly RecordedEven
     all.flatMap(({ type, data, id, workspaceId }, index): readonly RecordedEvent[] => {
       if (!data.success) return []
       const entity = entityOf(type)
-      const stream = streamOf(entity ?? { name: 'thing' }, id)
+      const stream = streamOf(entity ?? { name: 'thing' }, id, workspaceId)
       const meta = { ...metaAt(Date.UTC(2026, 0, 1) + index * 60_000, `e${index}`), workspaceId }
       const version = entity ? versionOf(entity, type) : 1
       return [{ type, version, data: data.data, stream, revision: index, position: index * 7 + 3, meta }]

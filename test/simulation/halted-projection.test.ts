@@ -15,6 +15,7 @@ import { systemClock as clock, systemRandom as random } from '../../src/main/sys
 import { NO_WORKERS } from '../../src/main/workers.ts'
 import type { EventLog } from '../../src/ports/event-log.ts'
 import type { ReadStore } from '../../src/ports/read-store.ts'
+import { createCheckpointTracker } from '../../src/runtime/projections/checkpoint-tracker.ts'
 import { type ProjectionRunner, runProjections } from '../../src/runtime/projections/projection-runner.ts'
 import { createRateLimiter } from '../../src/runtime/rates/rate-limiter.ts'
 import { createApiClient } from '../support/e2e/api-client.ts'
@@ -22,6 +23,7 @@ import { waitUntil } from '../support/e2e/server.ts'
 import { createFaultEnvironment } from '../support/faults/environment.ts'
 import { catchUp, readModelHashes } from '../support/faults/read-models.ts'
 import { buildFaultWorld, type FaultWorld } from '../support/faults/world.ts'
+import { ownEverything } from '../support/memory/ownership.ts'
 import { eventsOf } from '../support/oracle/oracle.ts'
 
 const SABOTAGE = 'a figure is missing'
@@ -50,6 +52,7 @@ function project(log: EventLog, store: ReadStore, list: readonly AnyProjection[]
   const runner = runProjections({
     log,
     store,
+    ownership: ownEverything(),
     projections: list,
     upcasts,
     clock,
@@ -78,7 +81,8 @@ async function othersAtHead({ log }: App, runner: ProjectionRunner): Promise<voi
 
 /** The answer of a server over these projections to `/readyz`. */
 async function readyz(app: App, runner: ProjectionRunner, store: ReadStore) {
-  const readSide = { projections: async () => runner.status(), views: store }
+  const positions = createCheckpointTracker(clock)
+  const readSide = { projections: async () => runner.status(), positions, views: store }
   const logged: ReadinessProblem[] = []
   const server = await openHttpServer({
     title: 'Ringledger',
@@ -91,6 +95,8 @@ async function readyz(app: App, runner: ProjectionRunner, store: ReadStore) {
       readSide,
       log: app.log,
       workers: NO_WORKERS,
+      parked: async () => new Map(),
+      writer: { outdated: () => null, snapshotStatus: () => ({ missing: 0, failing: 0 }) },
       unprepared: () => [],
       clock,
       onChange: (problems) => logged.push(...problems),

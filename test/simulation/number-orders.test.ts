@@ -8,6 +8,7 @@ import { orderByRequest } from '../../src/domain/supply/number-order.ts'
 import type { AnyCommand } from '../../src/kernel/command.ts'
 import { isRefusal } from '../../src/kernel/refusal.ts'
 import { createPlatformEffects, reactions } from '../../src/main/platform-effects.ts'
+import { upcasts } from '../../src/main/registry.ts'
 import type { Carrier } from '../../src/ports/carrier.ts'
 import { CarrierUnavailable } from '../../src/ports/carrier-numbers.ts'
 import { LogUnavailable } from '../../src/ports/event-log.ts'
@@ -19,14 +20,15 @@ import { type FaultPlan, withFaults } from '../support/faults/with-faults.ts'
 import { projections } from '../support/fixtures/registry.ts'
 import { openSimulatedNumbers } from '../support/fixtures/simulated-numbers.ts'
 import { idOf, NOW, WORKSPACE } from '../support/fixtures/spec.ts'
-import { createManualClock } from '../support/memory/clock.ts'
+import { createManualClock, withPromptWakes } from '../support/memory/clock.ts'
 import { createMemoryLog } from '../support/memory/event-log.ts'
 import { createMemoryOperationalStore } from '../support/memory/operational-store.ts'
+import { ownEverything } from '../support/memory/ownership.ts'
 import { createSeededRandom } from '../support/memory/random.ts'
 
 const [SETUP_CENTS, FUND_CENTS] = [100, 150]
 const requestId = idOf(77)
-/** Longer than the lease of a dead process on a piece of work. */
+/** Longer than the claim of a dead process on a piece of work. */
 const GONE_MS = 20_000
 const UNAVAILABLE = 'The process is gone.'
 
@@ -47,9 +49,9 @@ function createEngine({ clock, log, ops, numbers }: Stores, n: number, interfere
   }
   const lookUp = async (memory: { readonly name: string }, id: string) => {
     const projection = projections.find(({ name }) => name === memory.name)
-    return projection ? (applyPending(projection, id, null, log.events)?.doc ?? null) : null
+    return projection ? (applyPending(projection, id, null, log.events, upcasts)?.doc ?? null) : null
   }
-  const writer = createStreamWriter({ ...faulty, clock, random: createSeededRandom(n), lookUp })
+  const writer = createStreamWriter({ ...faulty, clock: withPromptWakes(clock), random: createSeededRandom(n), lookUp })
   const carrier: Carrier = {
     name: 'Numbers alone',
     numbers: withFaults(numbers, () => new CarrierUnavailable(UNAVAILABLE), interfere),
@@ -109,16 +111,16 @@ async function openWorkspace() {
   }
 
   /** Lets a process recover unfinished work until nothing is left. */
-  async function recover({ owner, flow }: ReturnType<typeof process>) {
+  async function recover({ flow }: ReturnType<typeof process>) {
     const stop = new AbortController()
     const { done } = runReactions({
       log,
       ops,
+      ownership: ownEverything(),
       reactions,
       tools: flow.tools,
       clock,
       signal: stop.signal,
-      owner,
       graceMs: 0,
     })
     await clock.advance(5_000)
@@ -149,7 +151,7 @@ async function boughtOnce({ process, counted }: OpenWorkspace, e164: string) {
 function dyingAt(step: number, fault: 'fail' | 'lose') {
   let steps = 0
   const interfere: FaultPlan = (method) => {
-    if (!['append', 'order', 'connect', 'ops.claim', 'ops.release'].includes(method)) return undefined
+    if (!['append', 'order', 'connect', 'ops.claim', 'ops.releaseClaim'].includes(method)) return undefined
     steps += 1
     if (steps < step) return undefined
     return steps === step ? fault : 'fail'

@@ -7,19 +7,21 @@ import { walletEntries } from '../../projections/money/wallet-entries.ts'
 import { workspace } from '../../src/domain/configuration/workspace.ts'
 import type { AnyCommand } from '../../src/kernel/command.ts'
 import { createPlatformEffects } from '../../src/main/platform-effects.ts'
-import { createLookupLoader } from '../../src/main/read-side/lookup-loader.ts'
 import { timers, upcasts } from '../../src/main/registry.ts'
 import { runWorkers } from '../../src/main/workers.ts'
 import type { Carrier } from '../../src/ports/carrier.ts'
 import { type EventLog, LogUnavailable } from '../../src/ports/event-log.ts'
+import { enter, ownerName } from '../../src/runtime/ownership/presence.ts'
 import { runProjections } from '../../src/runtime/projections/projection-runner.ts'
 import { createStreamWriter } from '../../src/runtime/write/stream-writer.ts'
 import { createTenant, execute } from '../../src/seed/tenants.ts'
 import { type FaultPlan, withFaults } from '../support/faults/with-faults.ts'
+import { lookUpIn } from '../support/fixtures/look-up-in.ts'
 import { WORKSPACE } from '../support/fixtures/spec.ts'
 import { createManualClock } from '../support/memory/clock.ts'
 import { createMemoryLog } from '../support/memory/event-log.ts'
 import { createMemoryOperationalStore } from '../support/memory/operational-store.ts'
+import { ownEverything } from '../support/memory/ownership.ts'
 import { createSeededRandom } from '../support/memory/random.ts'
 import { createMemoryReadStore } from '../support/memory/read-store.ts'
 
@@ -55,7 +57,8 @@ function machine() {
   /** Starts a process over the stores; `interfere` decides on faults of its appends. */
   function boot(interfere: FaultPlan = () => undefined) {
     processes += 1
-    const owner = `process-${processes}`
+    const owner = ownerName(`process-${processes}`, '1')
+    const entered = enter({ ops, clock, owner, reads: {} })
     const faulty: EventLog = withFaults(log, () => new LogUnavailable('gone'), interfere)
     const random = createSeededRandom(processes)
     const writer = createStreamWriter({
@@ -63,7 +66,7 @@ function machine() {
       ops,
       clock,
       random,
-      lookUp: createLookupLoader(log, store, clock),
+      lookUp: lookUpIn(log, store, clock),
     })
     const flow = createPlatformEffects({
       writer,
@@ -73,16 +76,26 @@ function machine() {
       onFailure: () => undefined,
     })
     const stop = new AbortController()
-    const projecting = { log, store, projections: [timers, walletEntries], upcasts, clock, signal: stop.signal }
+    const ownership = ownEverything()
+    const projecting = {
+      log,
+      store,
+      ownership,
+      projections: [timers, walletEntries],
+      upcasts,
+      clock,
+      signal: stop.signal,
+    }
     const projector = runProjections(projecting)
-    const workers = runWorkers({ log, ops, views: store, effects: flow, clock, owner, logger })
+    const workers = runWorkers({ log, ops, views: store, effects: flow, clock, owner, shards: 1, logger })
     return {
       act: (command: AnyCommand, input: unknown, id?: string) => execute(writer, WORKSPACE, command, input, id),
       writer,
-      /** Kills it without releasing its leases. */
+      /** Ends it. */
       kill() {
         stop.abort()
         void workers.close()
+        void entered.then((presence) => presence.leave())
         return Promise.all([projector.done, clock.advance(0)])
       },
     }

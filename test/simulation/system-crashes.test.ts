@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Profile } from '../support/simulation/profile.ts'
+import { type Profile, WITHOUT_FAULTS } from '../support/simulation/profile.ts'
 import { runSystem } from '../support/simulation/system.ts'
 import { buildSimulatedWorld } from '../support/simulation/world.ts'
 import { replayOf } from './system.ts'
@@ -7,20 +7,11 @@ import { replayOf } from './system.ts'
 /** No faults except the one crash. */
 const CALM: Partial<Profile> = {
   processes: 2,
+  shards: [1, 4, 2],
   calls: 5,
   span: 20,
   aftermath: 60,
-  failures: 0,
-  lostAnswers: 0,
-  crashesAppending: 0,
-  crashes: 0,
-  outages: 0,
-  duplicateNotices: 0,
-  lateNotices: 0,
-  lostNotices: 0,
-  ignoredCommands: 0,
-  timeMoves: 0,
-  skewMs: 0,
+  ...WITHOUT_FAULTS,
 }
 const SEED = 11
 

@@ -11,11 +11,12 @@ const LIMIT_MS = 120_000 + SEEDS * 1_000
 describe('the whole system in simulated time under faults', () => {
   test(`breaks no rule in ${SEEDS} runs`, { timeout: LIMIT_MS }, async () => {
     const failed: string[] = []
-    const seen = { crashes: 0, calls: 0, connected: 0, capped: 0, failedOver: 0, recorded: 0, recounted: 0 }
+    const seen = { crashes: 0, calls: 0, connected: 0, capped: 0, failedOver: 0, recorded: 0, recounted: 0, parked: 0 }
     await runSeeds({ from: FROM, count: SEEDS }, null, (run) => {
       if (run.violations.length > 0) failed.push(replayOf(run))
       const count = (type: string) => run.events.filter((event) => event.type === type).length
       seen.crashes += run.crashes
+      seen.parked += run.parked
       seen.calls += count('CallAdmitted') + count('CallRefused')
       seen.connected += count('TargetAnswered')
       seen.capped += run.events.filter(({ data }) => /"reason":"(buyer_)?capped"/.test(JSON.stringify(data))).length

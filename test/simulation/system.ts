@@ -25,14 +25,16 @@ export async function runSeeds(
   }
 }
 
-/** `--seed 7` replays and traces one run; `--seeds 5000 [--from 1]` runs many; `--bug <name>` seeds a bug. */
+/** `--seed 7` replays and traces one run; `--seeds 5000 [--from 1]` runs many; `--bug <name>` seeds a bug,
+ * `--upgrade true` starts the next version beside the current one. */
 async function main(options: ReadonlyMap<string, string>): Promise<number> {
   const named = options.get('bug')
   const bug: Bug | null = Object.entries<Bug>(bugs).find(([name]) => name === named)?.[1] ?? null
   if (named && !bug) throw new Error(`--bug is one of ${Object.keys(bugs).join(', ')}.`)
   const seed = options.get('seed')
   if (seed !== undefined) {
-    const run = await runSystem(await buildSimulatedWorld(), { seed: Number(seed), bug, trace: console.log })
+    const upgrade = options.get('upgrade') === 'true'
+    const run = await runSystem(await buildSimulatedWorld(), { seed: Number(seed), bug, upgrade, trace: console.log })
     console.log(run.violations.length === 0 ? `Seed ${seed} holds. ${run.digest}` : replayOf(run, bug))
     return run.violations.length
   }

@@ -6,7 +6,7 @@ import type { EventLog } from '../../src/ports/event-log.ts'
 import { createStreamWriter } from '../../src/runtime/write/stream-writer.ts'
 import { addToTally, beginTally, closeTally } from '../support/fixtures/sample.ts'
 import { idOf, WORKSPACE } from '../support/fixtures/spec.ts'
-import { createManualClock } from '../support/memory/clock.ts'
+import { createManualClock, withPromptWakes } from '../support/memory/clock.ts'
 import { createMemoryLog } from '../support/memory/event-log.ts'
 import { createMemoryOperationalStore } from '../support/memory/operational-store.ts'
 import { createSeededRandom } from '../support/memory/random.ts'
@@ -25,7 +25,7 @@ function someCall(): CommandContext {
 /** Writers of two processes over one log. */
 function writers(log: EventLog) {
   const ops = createMemoryOperationalStore()
-  const clock = createManualClock()
+  const clock = withPromptWakes(createManualClock())
   return [1, 2].map((seed) => {
     const writer = createStreamWriter({ log, ops, clock, random: createSeededRandom(seed), lookUp: async () => null })
     return (command: Parameters<typeof writer.handle>[0], input: unknown) => writer.handle(command, input, someCall())

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { StartedTestContainer } from 'testcontainers'
 
 /** The real servers that suites use, by the variable with the URL of a running one. */
@@ -55,6 +57,31 @@ function urlOf(variable: Variable, server: string): string | null {
   if (url) return url
   console.warn(`${variable} is not set and no container engine answers: the tests against ${server} are left out.`)
   return null
+}
+
+/** Real servers that a test may kill, since no other uses them, with their data on disk. */
+export interface FaultServers {
+  readonly eventStoreUrl: string
+  readonly mongoUrl: string
+  /** `kill`, `stop`, `pause`, `resume` or `start` EventStoreDB (e) or MongoDB (m). */
+  readonly control: (action: 'kill' | 'stop' | 'pause' | 'resume' | 'start', server: 'e' | 'm') => Promise<void>
+}
+
+/** The servers that `FAULTS_…` names, or the plain variables when they name servers on disk; null with a warning for none. */
+export function faultServers(): FaultServers | null {
+  const { env } = process
+  const prefix = env.SERVERS_DISK ? '' : 'FAULTS_'
+  const [log, views, command] = ['EVENTSTORE_URL', 'MONGODB_URL', 'SERVERS_CTL'].map((name) => env[`${prefix}${name}`])
+  if (!log || !views || !command) {
+    console.warn('FAULTS_SERVERS_CTL is not set: the tests that kill servers are left out.')
+    return null
+  }
+  const run = promisify(execFile)
+  return {
+    eventStoreUrl: log,
+    mongoUrl: views,
+    control: async (action, server) => void (await run(command, [action, server])),
+  }
 }
 
 const containers: StartedTestContainer[] = []

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
-import { withCoalescing } from '../../../src/api/credential-store.ts'
+import { describe, expect, test } from 'vitest'
+import { type CatchUp, withCatchUp, withCoalescing } from '../../../src/api/credential-store.ts'
+import { StoreUnavailable } from '../../../src/ports/read-store.ts'
 
 /** A coalescing store over look-ups that the test answers by hand. */
 function slowStore() {
@@ -58,4 +59,47 @@ test('a failed look-up fails only the callers that share it', async () => {
   const next = store.workspace('one')
   await expect(first).rejects.toThrow('unavailable')
   expect(await next).toBeNull()
+})
+
+describe('a store that has not caught up with the log', () => {
+  /** A store that holds one workspace, behind a catch-up that the test ends. */
+  function laggingStore() {
+    let done = false
+    let end = () => {}
+    const waited = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    const catchUp: CatchUp = { isDone: () => done, wait: () => waited }
+    const find = async (id: string) => (id === 'known' ? (id as never) : null)
+    return {
+      store: withCatchUp({ credential: (_kind, hash) => find(hash), workspace: find }, catchUp),
+      finish() {
+        done = true
+        end()
+      },
+      giveUp: () => end(),
+    }
+  }
+
+  test('waits with each look-up, and then knows what is missing', async () => {
+    const { store, finish } = laggingStore()
+    const asked = [store.credential('session', 'known'), store.workspace('unknown')]
+    let answered = 0
+    for (const one of asked) one.then(() => (answered += 1))
+    await tick()
+    expect(answered).toBe(0)
+    finish()
+    expect(await Promise.all(asked)).toEqual(['known', null])
+    expect(await store.credential('key', 'unknown')).toBeNull()
+  })
+
+  test('answers what it finds when the wait has ended without it, and calls nothing missing', async () => {
+    const { store, giveUp, finish } = laggingStore()
+    giveUp()
+    expect(await store.workspace('known')).toBe('known')
+    await expect(store.workspace('unknown')).rejects.toThrow(StoreUnavailable)
+    await expect(store.credential('session', 'unknown')).rejects.toThrow(StoreUnavailable)
+    finish()
+    expect(await store.credential('session', 'unknown')).toBeNull()
+  })
 })

@@ -35,6 +35,16 @@ describe('an issued secret', () => {
     expect(await issue('k')).not.toBe(first)
   })
 
+  test('does not open in the place of another', async () => {
+    const { clock, ops, issue } = world()
+    await issue('k')
+    const [first] = await ops.list('', clock.now())
+    await issue('l')
+    for (const { key } of await ops.list('', clock.now())) await ops.put(key, first?.value, clock.now() + 3_600_000)
+    await expect(issue('k')).resolves.toMatch(/^svc_live_/)
+    await expect(issue('l')).rejects.toThrow()
+  })
+
   test('requested concurrently is one, and is never stored in plain text', async () => {
     const { clock, ops, issue } = world()
     const many = await Promise.all(Array.from({ length: 20 }, () => issue('k')))

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -12,6 +12,43 @@ const read = (env: Readonly<Record<string, string>>) => readConfig({ DATA_DIR: d
 test.each(['OPERATOR_TOKEN', 'METRICS_TOKEN'])('%s has at least 32 characters', (name) => {
   expect(() => read({ [name]: 'x'.repeat(31) })).toThrow(new RegExp(`^${name} is invalid: .*at least 32 characters`))
   expect(() => read({ [name]: 'x'.repeat(32) })).not.toThrow()
+})
+
+test.each([
+  ['is taken from others where it is empty', [], '700'],
+  ['is taken from others where it holds the files of the platform', ['events.db', 'notes.txt'], '700'],
+  ['keeps its mode where it holds the files of somebody else', ['notes.txt'], '755'],
+])('a data directory that was there before %s', (_name, files, mode) => {
+  const DATA_DIR = join(directory, `${mode}-${files.length}`)
+  mkdirSync(DATA_DIR)
+  chmodSync(DATA_DIR, 0o755)
+  for (const file of files) writeFileSync(join(DATA_DIR, file), '')
+  read({ DATA_DIR })
+  expect((statSync(DATA_DIR).mode & 0o777).toString(8)).toBe(mode)
+})
+
+test.each([undefined, '', '1', '2', '16', '256'])('SHARDS=%s cuts the partitions into equal ranges', (SHARDS) => {
+  expect(read(SHARDS === undefined ? {} : { SHARDS }).shards).toBe(Number(SHARDS || 1))
+})
+
+test.each(['0', '3', '-2', '1.5', '257', '512', 'many'])('SHARDS=%s is refused in one sentence', (SHARDS) => {
+  expect(() => read({ SHARDS })).toThrow(ConfigurationError)
+  expect(() => read({ SHARDS })).toThrow(/^SHARDS is invalid: .*\.$/)
+})
+
+test.each(['commands-1', '10.0.0.7', 'fd00::7', 'one.two.internal'])('PEER_HOST=%s names the process', (PEER_HOST) => {
+  expect(read({ PEER_HOST, PEER_PORT: '8081' })).toMatchObject({ peerHost: PEER_HOST, peerPort: 8081 })
+  expect(read({})).toMatchObject({ peerHost: null, peerPort: 0 })
+})
+
+test.each([
+  ['PEER_HOST', 'http://a'],
+  ['PEER_HOST', '[::1]'],
+  ['PEER_HOST', 'x'.repeat(254)],
+  ['PEER_PORT', '65536'],
+  ['PEER_PORT', '-1'],
+])('%s=%s is refused in one sentence', (name, value) => {
+  expect(() => read({ [name]: value })).toThrow(new RegExp(`^${name} is invalid: .*`))
 })
 
 describe('whose X-Forwarded-For is believed', () => {

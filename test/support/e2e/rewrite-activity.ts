@@ -3,6 +3,7 @@ import { collectionOf } from '../../../src/kernel/projection.ts'
 import { readConfig } from '../../../src/main/config.ts'
 import { openReadStore } from '../../../src/main/stores.ts'
 import type { Doc, StoredDocument } from '../../../src/ports/read-store.ts'
+import { documentWrite } from '../fixtures/documents.ts'
 
 /** Rewrites rows of the activity log directly in a platform's read models; `forge` maps the stored rows to the new ones. */
 export async function rewriteActivityRows(
@@ -16,7 +17,7 @@ export async function rewriteActivityRows(
     const rows = await store.find(collection, { filter: { workspaceId, head: false }, sort: { seq: 1 } })
     const writes = forge(rows).map(({ id, doc }) => {
       const position = (rows.find((row) => row.id === id)?.position ?? 0) + 0.5
-      return { collection, id, doc, position }
+      return documentWrite(collection, { id, doc, workspaceId }, position)
     })
     const name = `tampering ${crypto.randomUUID()}`
     await store.commit(writes, { name, expected: null, next: { position: 0, at: null } })

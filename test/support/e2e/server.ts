@@ -87,9 +87,9 @@ interface LaunchedProcess {
   readonly result: Promise<ProcessResult>
 }
 
-function launch(env: Environment, script = 'start', words: readonly string[] = []): LaunchedProcess {
+function launch(env: Environment, script = 'start', words: readonly string[] = [], scripts = SCRIPTS): LaunchedProcess {
   const { PATH = '', HOME = '' } = process.env
-  const child = spawn(process.execPath, [join(SCRIPTS, `${script}.ts`), ...words], {
+  const child = spawn(process.execPath, [join(scripts, `${script}.ts`), ...words], {
     env: { PATH, HOME, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -147,11 +147,14 @@ async function untilReady({ child, output }: LaunchedProcess): Promise<string> {
   )
 }
 
-/** Starts the real platform in a separate process on a free port, and waits until it is ready. */
-export async function startServer(env: Environment): Promise<Server> {
+/**
+ * Starts the real platform in a separate process on a free port, and waits until it is ready. `scripts`: the folder of the
+ * scripts of another version of the code.
+ */
+export async function startServer(env: Environment, scripts = SCRIPTS): Promise<Server> {
   const dataDir = env.DATA_DIR ?? ''
   const file = join(dataDir, 'sandbox.json')
-  let running = launch(env)
+  let running = launch(env, 'start', [], scripts)
   const alive = () => running.child.exitCode === null && running.child.signalCode === null
   const end = async (signal: 'SIGTERM' | 'SIGKILL') => {
     if (alive()) running.child.kill(signal)
@@ -187,7 +190,7 @@ export async function startServer(env: Environment): Promise<Server> {
     },
     async restart(more = {}) {
       await end('SIGTERM')
-      running = launch({ ...env, ...more })
+      running = launch({ ...env, ...more }, 'start', [], scripts)
       baseUrl = await started()
     },
     dispose,

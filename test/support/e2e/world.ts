@@ -28,7 +28,6 @@ import { workspace } from '../../../src/domain/configuration/workspace.ts'
 import type { AnyCommand } from '../../../src/kernel/command.ts'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import { readConfig } from '../../../src/main/config.ts'
-import { createLookupLoader } from '../../../src/main/read-side/lookup-loader.ts'
 import { projections } from '../../../src/main/registry.ts'
 import { openLog, openOperationalStore, openReadStore } from '../../../src/main/stores.ts'
 import { systemClock as clock, systemRandom as random } from '../../../src/main/system.ts'
@@ -36,6 +35,7 @@ import { START } from '../../../src/ports/event-log.ts'
 import { readActivePositions } from '../../../src/runtime/projections/build-alias.ts'
 import { createStreamWriter, type StreamWriter } from '../../../src/runtime/write/stream-writer.ts'
 import { execute, openSession } from '../../../src/seed/tenants.ts'
+import { lookUpIn } from '../fixtures/look-up-in.ts'
 import type { Json } from './api-client.ts'
 import { waitUntil } from './server.ts'
 
@@ -249,7 +249,7 @@ async function openStores(env: Readonly<Record<string, string>>) {
   const log = await openLog(eventLogUrl)
   const ops = await openOperationalStore(readStoreUrl)
   const views = await openReadStore(readStoreUrl, { follows: true })
-  const writer = createStreamWriter({ log, ops, clock, random, lookUp: createLookupLoader(log, views, clock) })
+  const writer = createStreamWriter({ log, ops, clock, random, lookUp: lookUpIn(log, views, clock) })
   return {
     log,
     views,
@@ -284,7 +284,7 @@ export async function openWorldMaker(env: Readonly<Record<string, string>>): Pro
     const world = await build(writer)
     const head = await log.head()
     await waitUntil('The world is projected', async () => {
-      const positions = await readActivePositions(views)
+      const positions = await readActivePositions(views, projections)
       return projections.every(({ name }) => (positions.get(name) ?? START) >= head)
     })
     return world

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
+import { Transform } from 'node:stream'
 
 /** A TCP proxy that can be cut, so that a test can take a server away from one client. */
 export interface FaultProxy {
@@ -8,9 +9,22 @@ export interface FaultProxy {
   /** Breaks all connections, and new ones until `restore`. */
   readonly cut: () => void
   readonly restore: () => void
+  /** Delays all data by so much (ms) from now on; 0 for not at all. */
+  readonly delay: (ms: number) => void
   /** Holds back all data, as a server does that hangs. */
   readonly stall: () => void
   readonly close: () => Promise<void>
+}
+
+/** Passes data on, in its order, after a delay. */
+function createDelay(delayMs: () => number): Transform {
+  return new Transform({
+    transform(chunk, _encoding, done) {
+      const ms = delayMs()
+      if (ms === 0) done(null, chunk)
+      else setTimeout(() => done(null, chunk), ms)
+    },
+  })
 }
 
 /** Opens a proxy to the first host and port in a URL. */
@@ -19,6 +33,7 @@ export async function openFaultProxy(url: string): Promise<FaultProxy> {
     /^(.*?\/\/(?:[^@/]*@)?)([^:/?,]+):(\d+)(.*)$/.exec(url) ?? []
   const open = new Set<Socket>()
   let whole = true
+  let delayMs = 0
   const server = createServer((client) => {
     if (!whole) return void client.destroy()
     const upstream = connect(Number(port), host)
@@ -27,7 +42,7 @@ export async function openFaultProxy(url: string): Promise<FaultProxy> {
       [upstream, client],
     ] as const) {
       open.add(one)
-      one.pipe(other)
+      one.pipe(createDelay(() => delayMs)).pipe(other)
       one.on('error', () => {})
       one.on('close', () => {
         open.delete(one)
@@ -50,6 +65,9 @@ export async function openFaultProxy(url: string): Promise<FaultProxy> {
     },
     restore: () => {
       whole = true
+    },
+    delay: (ms) => {
+      delayMs = ms
     },
     stall: () => {
       for (const socket of open) socket.unpipe().pause()

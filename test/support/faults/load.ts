@@ -102,7 +102,7 @@ export function startLoad(world: FaultWorld, clients: number, nextBase: () => st
     acts += 1
     const sent = { method: 'POST', body: body(chance, acts) }
     const answer = await ask(`/api/tracking/calls/${callId}/${path}`, sent).catch(() => null)
-    if (answer?.status === 200) written.add(`${type} call-${callId}`)
+    if (answer?.status === 200) written.add(`${type} of ${callId}`)
     else if (answer && !REFUSED_STATUSES.has(answer.status)) strange.push(`${path}: ${answer.status} ${answer.text}`)
   }
   const client = async () => {

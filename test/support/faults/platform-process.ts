@@ -13,10 +13,12 @@ export type Environment = Readonly<Record<string, string>>
 /** A process of the platform on one port that can be started and killed repeatedly. */
 export interface PlatformProcess {
   readonly baseUrl: string
+  /** Its exit code if it has ended by itself; null while it runs, and after it was ended. */
+  readonly endedWith: () => number | null
   /** The end of its output. */
   readonly lastOutput: () => string
-  /** Starts the process without waiting until it answers. */
-  readonly start: () => void
+  /** Starts the process, with more variables for this once, without waiting until it answers. */
+  readonly start: (more?: Environment) => void
   /** Waits until it answers requests. @throws Error with its output when it ends instead */
   readonly waitUntilAnswering: () => Promise<void>
   /** Kills it at once (SIGKILL). */
@@ -53,11 +55,15 @@ export function createPlatformProcess(env: Environment): PlatformProcess {
   }
   return {
     baseUrl,
+    endedWith: () => running?.exitCode ?? null,
     lastOutput: () => said,
-    start() {
+    start(more = {}) {
       const { PATH = '', HOME = '' } = process.env
       said = ''
-      running = spawn(process.execPath, [START], { env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+      running = spawn(process.execPath, [START], {
+        env: { PATH, HOME, ...env, ...more },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
       const hear = (chunk: unknown) => {
         said = `${said}${chunk}`.slice(-OUTPUT_KEPT)
       }

@@ -3,9 +3,10 @@ import { followed, projections, upcasts } from '../../../src/main/registry.ts'
 import { systemClock } from '../../../src/main/system.ts'
 import type { EventLog } from '../../../src/ports/event-log.ts'
 import type { ReadStore } from '../../../src/ports/read-store.ts'
-import { readAliases } from '../../../src/runtime/projections/build-alias.ts'
+import { readActiveCollections } from '../../../src/runtime/projections/build-alias.ts'
 import { runProjections } from '../../../src/runtime/projections/projection-runner.ts'
 import { waitUntil } from '../e2e/server.ts'
+import { ownEverything } from '../memory/ownership.ts'
 
 const CATCH_UP_MS = 600_000
 
@@ -16,6 +17,7 @@ export async function catchUp(log: EventLog, store: ReadStore): Promise<void> {
   const runner = runProjections({
     log,
     store,
+    ownership: ownEverything(),
     projections,
     upcasts,
     clock: systemClock,
@@ -33,9 +35,9 @@ export async function catchUp(log: EventLog, store: ReadStore): Promise<void> {
 
 /** One hash for each read model, over its documents and their ids in order of id. */
 export async function readModelHashes(store: ReadStore): Promise<Readonly<Record<string, string>>> {
-  const pointers = await readAliases(store)
+  const collections = await readActiveCollections(store, projections)
   const hashed = projections.map(async ({ name }) => {
-    const collection = pointers.get(name)?.alias.active.collection ?? ''
+    const collection = collections.get(name) ?? ''
     const hash = createHash('sha256')
     let documents = 0
     for (let skip = 0, rows = 5_000; rows === 5_000; skip += rows) {

@@ -62,6 +62,11 @@ export const PATHS: readonly Row[] = [
     (run) => `$.a${run}`,
     JSON.stringify(Object.fromEntries(list(RTB.answerBytes / 11, (at) => [`a${at}`, 0]))),
   ),
+  answerRow(
+    'an answer to a stored path that multiplies',
+    () => `$${'[0,0]'.repeat(RTB.pathSegments - 1)}.missing`,
+    '['.repeat(RTB.pathSegments) + ']'.repeat(RTB.pathSegments),
+  ),
   answerRow('an answer to a stored path', (run) => fill(RTB.path, '[0,0]', `$.r${run}`), fill(RTB.answerBytes, '[')),
   answerRow('an answer to a stored path of any length', () => fill(1_000_000, '[0,0]', '$'), '[[[]]]'),
 ]
@@ -79,14 +84,15 @@ const TEMPLATE_SHAPES = {
 
 const sampleTokens = { ...TEMPLATE_SHAPES, 'tokens of a sample caller': ['{{caller.hash}}'] } as const
 
+/** The encoders, each with the character that takes it longest. */
 const ENCODERS = {
-  JSON: (value: string) => JSON.stringify(value).slice(1, -1),
-  'a form': encodeURIComponent,
+  JSON: [(value: string) => JSON.stringify(value).slice(1, -1), '\ud800'],
+  'a form': [encodeURIComponent, '🙂'],
 } as const
 
 export const TEMPLATES: readonly Row[] = [
-  ...Object.entries(ENCODERS).flatMap(([kind, encode]) =>
-    shapes(TEMPLATE_SHAPES, RTB.body, (text) => expandMacros(text, { 'tag.a': fill(TAG.value, '"') }, encode)).map(
+  ...Object.entries(ENCODERS).flatMap(([kind, [encode, value]]) =>
+    shapes(TEMPLATE_SHAPES, RTB.body, (text) => expandMacros(text, { 'tag.a': fill(TAG.value, value) }, encode)).map(
       ([input, prepare]): Row => [`${input} in ${kind}`, prepare],
     ),
   ),

@@ -43,10 +43,11 @@ export const SEARCHES: readonly Row[] = [
       return ['a', 'S', '(', '\\'].map((letter) => matchesText(filter, fill(LONGEST_SEARCHED, letter)))
     },
   ),
-  ...shapes({ digits: ['1'], punctuation: ['(-'], letters: ['x', '1'] }, SEARCH.number, (text) => [
-    digitsOf(text),
-    matchesText(numberFilter(text), fill(NAME.pool.max, '1')),
-  ]),
+  ...shapes(
+    { digits: ['1'], punctuation: ['(-'], letters: ['x', '1'], 'digits and a letter': ['1', '', 'x'] },
+    SEARCH.number,
+    (text) => [digitsOf(text), matchesText(numberFilter(text), fill(NAME.pool.max, '1'))],
+  ),
   ...shapes({ 'digits of a caller': ['1'], 'no digits of a caller': ['-'] }, CALL_LOG.caller.max, reverseDigits),
 ]
 
@@ -63,7 +64,7 @@ export const SORTS: readonly Row[] = [
   sortRow('a long unknown field', { sort: fill(REQUEST.path, 'createdAt'), dir: fill(REQUEST.path, 'asc') }),
   sortRow('a property of every object', { sort: '__proto__', dir: 'constructor' }),
   sortRow('a long page', { page: fill(REQUEST.path, '9'), pageSize: fill(REQUEST.path, '9') }),
-  sortRow('a long page that is no number', { page: fill(REQUEST.path, '9', '-', 'x'), pageSize: '1'.repeat(15) }),
+  sortRow('a long page that is no number', { page: fill(REQUEST.path, '9', '', 'x'), pageSize: '1'.repeat(15) }),
 ]
 
 const CELLS = {

@@ -23,15 +23,35 @@ const HEADER_MAX = 16 * 1024
 const headerRows = (evaluate: (text: string) => unknown, begin = '', end = '') =>
   shapes({ blanks: [' ', begin, end], digits: ['9', begin, end], dashes: ['-', begin, end] }, HEADER_MAX, evaluate)
 
-const BIDDER_HEADERS: Row = [
-  'every header of a bidder',
-  (run) => {
-    const headers = Object.fromEntries(
-      list(RTB.headers, (at) => [fill(TEXT.reference, '-', `x${run}y${at}`), fill(RTB.header, '\x80')]),
-    )
-    return () =>
-      createTestPing({ ...DEFAULT_RTB, bidHeaders: rtb.shape.bidHeaders.parse(headers) }, 'https://a.example')
-  },
+/** Every header of a bidder, with these ends of name and value. */
+const bidderHeaders = (run: number, nameEnd = '', valueEnd = '') =>
+  Object.fromEntries(
+    list(RTB.headers, (at) => [
+      fill(TEXT.reference, '-', `x${run}y${at}`, nameEnd),
+      fill(RTB.header, '\x80', '', valueEnd),
+    ]),
+  )
+
+const BIDDER_HEADERS: readonly Row[] = [
+  [
+    'every header of a bidder',
+    (run) => {
+      const headers = bidderHeaders(run)
+      return () =>
+        createTestPing({ ...DEFAULT_RTB, bidHeaders: rtb.shape.bidHeaders.parse(headers) }, 'https://a.example')
+    },
+  ],
+  [
+    'every header of a bidder, wrong at the end of its name or value',
+    (run) => {
+      const [names, values] = [bidderHeaders(run, ' '), bidderHeaders(run, '', '\n')]
+      return () => [rtb.shape.bidHeaders.safeParse(names), rtb.shape.bidHeaders.safeParse(values)]
+    },
+  ],
+  ...shapes({ 'a header of a bidder as long as a body': ['-', '', '\n'] }, REQUEST.bodyBytes, (text) => [
+    rtb.shape.bidHeaders.safeParse({ [text]: '' }),
+    rtb.shape.bidHeaders.safeParse({ x: text }),
+  ]),
 ]
 
 export const HEADERS: readonly Row[] = [
@@ -43,7 +63,7 @@ export const HEADERS: readonly Row[] = [
       ),
     ),
   ),
-  ...named('Authorization', headerRows(bearerOf, 'Bearer ')),
+  ...named('Authorization', [...headerRows(bearerOf, 'Bearer '), ...headerRows(bearerOf, 'Bearer x', 'x')]),
   ...named(
     'Idempotency-Key',
     headerRows((key) => idempotencyKeyOf({ 'idempotency-key': key })),
@@ -53,10 +73,10 @@ export const HEADERS: readonly Row[] = [
     'address of a proxy',
     headerRows((ip) => isAddressAllowed(['10.0.0.0/8'], ip), '::'),
   ),
-  BIDDER_HEADERS,
+  ...BIDDER_HEADERS,
 ]
 
-export const SIP_ADDRESSES: readonly Row[] = shapes(
+const sipAddressRows = shapes(
   {
     users: ['a', 'sip:', '@b'],
     'at signs': ['@', 'sip:'],
@@ -75,8 +95,21 @@ export const SIP_ADDRESSES: readonly Row[] = shapes(
   ],
 )
 
+export const SIP_ADDRESSES: readonly Row[] = [
+  ...sipAddressRows,
+  ...shapes({ 'an address as long as a body': ['a', 'sip:a@', ' '] }, REQUEST.bodyBytes, (text) =>
+    sipUri.safeParse(text),
+  ),
+]
+
 export const PHONE_NUMBERS: readonly Row[] = shapes(
-  { digits: ['9', '+1'], punctuation: ['(-', '+1'], extensions: [';ext=', '+13105550100'], letters: ['x', '+1'] },
+  {
+    digits: ['9', '+1'],
+    'digits and a letter': ['9', '+1', 'x'],
+    punctuation: ['(-', '+1'],
+    extensions: [';ext=', '+13105550100'],
+    letters: ['x', '+1'],
+  },
   TEXT.phone,
   (text) => [e164.safeParse(text).success, callerLast10(text.slice(0, BLOCK.number)), nationalFormat(text)],
 )
@@ -105,6 +138,9 @@ export const ADDRESSES: readonly Row[] = [
     { 'labels of a domain': ['a.', '', '!'], 'one label of a domain': ['a', '', '!'], dashes: ['a-', '', '!'] },
     POOL.domain,
     (text) => poolSettings.shape.domains.safeParse(list(POOL.domains, () => text)),
+  ),
+  ...shapes({ 'a URL as long as a body': ['@', 'https://'] }, REQUEST.bodyBytes, (text) =>
+    rtb.shape.bidUrl.safeParse(text),
   ),
   ...shapes({ 'a domain as long as a body': ['a.', '', '!'] }, REQUEST.bodyBytes, (text) =>
     poolSettings.shape.domains.safeParse([text]),

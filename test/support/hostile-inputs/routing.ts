@@ -3,7 +3,7 @@ import { tagsInput, tagValue } from '../../../src/domain/calls/tags.ts'
 import { type TagFilter, tagFilter } from '../../../src/domain/demand/endpoint.ts'
 import { checkTagFilters } from '../../../src/domain/routing/tag-filters.ts'
 import { isOpen, localMidnight, localTime } from '../../../src/domain/shared/hours.ts'
-import { CALL_LOG, SCHEDULE, STATES, TAG, TARGET, TEXT } from '../../../src/domain/shared/limits.ts'
+import { CALL_LOG, REQUEST, SCHEDULE, STATES, TAG, TARGET, TEXT } from '../../../src/domain/shared/limits.ts'
 import { mapDays, normalizeSchedule, scheduleInput, scheduleProblem } from '../../../src/domain/shared/schedule.ts'
 import { normalizeStates, statesProblem } from '../../../src/domain/shared/states.ts'
 import { zoneProblem } from '../../../src/domain/shared/zones.ts'
@@ -37,6 +37,13 @@ export const TAG_FILTERS: readonly Row[] = [
   ),
   filterRow('prefix', longTag('z')),
   filterRow('neq', longTag('y')),
+  [
+    'every key wrong at its end',
+    () => {
+      const filters = list(TARGET.tagFilters, () => ({ key: fill(TAG.key, 'a', '', '!'), op: 'eq', value: 'a' }))
+      return () => z.array(tagFilter).safeParse(filters)
+    },
+  ],
   [
     'tags of a request',
     () => {
@@ -72,6 +79,12 @@ export const SCHEDULES: readonly Row[] = [
       return () => scheduleInput.safeParse(sent).success
     },
   ],
+  ...shapes({ 'a window as long as a body': ['0', '', '!'] }, REQUEST.bodyBytes / 2, (text) =>
+    scheduleInput.safeParse({ tz: 'UTC', days: { mon: [[text, text]] } }),
+  ),
+  ...shapes({ 'a state as long as a body': ['q', '', '!'] }, REQUEST.bodyBytes, (text) =>
+    statesProblem(normalizeStates([text])),
+  ),
   [
     'every state',
     () => {
@@ -83,7 +96,13 @@ export const SCHEDULES: readonly Row[] = [
 
 export const ZONE_TEXTS: readonly Row[] = [
   ...shapes(
-    { 'slashes ': ['/', 'America#'], letters: ['a', 'A#'], offsets: ['+01:', 'Etc/GMT#'], accents: ['é', 'A#'] },
+    {
+      'slashes ': ['/', 'America#'],
+      letters: ['a', 'A#'],
+      'letters and a mark': ['a', 'A#', '!'],
+      offsets: ['+01:', 'Etc/GMT#'],
+      accents: ['é', 'A#'],
+    },
     TEXT.zone,
     zoneProblem,
   ),

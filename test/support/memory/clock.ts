@@ -59,3 +59,29 @@ export async function advanceUntil(clock: ManualClock, condition: () => boolean,
     await clock.advance(50)
   }
 }
+
+/** The clock of a process, whose timers end with it. `skewMs`: how far ahead it is. */
+export function processClock(clock: Clock, skewMs = 0): Clock & { readonly die: () => void } {
+  let alive = true
+  return {
+    now: () => clock.now() + skewMs,
+    schedule: (instant, wake) =>
+      clock.schedule(instant - skewMs, () => {
+        if (alive) wake()
+      }),
+    die: () => {
+      alive = false
+    },
+  }
+}
+
+/** A clock that stands still, whose timers wake at once: for what pauses between tries of which no test tells the time. */
+export function withPromptWakes(clock: Clock): Clock {
+  return {
+    now: clock.now,
+    schedule(_instant, wake) {
+      const pending = setImmediate(wake)
+      return () => clearImmediate(pending)
+    },
+  }
+}

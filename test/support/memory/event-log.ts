@@ -1,5 +1,6 @@
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import { type EventLog, type LogPage, START } from '../../../src/ports/event-log.ts'
+import { ALL_EVENTS, isWanted } from '../../../src/ports/log-filter.ts'
 
 /** Positions have gaps, as in a real log. */
 const STRIDE = 3
@@ -12,11 +13,11 @@ export function createMemoryLog(
   const revisions = new Map(events.map(({ stream, revision }) => [stream, revision]))
   let wakes: (() => void)[] = []
 
-  const pageAfter = (after: number, limit: number, types?: ReadonlySet<string>): LogPage => {
+  const pageAfter = (after: number, limit: number, filter = ALL_EVENTS): LogPage => {
     const first = Math.max(0, Math.floor(after / STRIDE) + 1)
     const page = events.slice(first, first + limit)
     return {
-      events: types ? page.filter(({ type }) => types.has(type)) : page,
+      events: page.filter((event) => isWanted(filter, event)),
       position: page.at(-1)?.position ?? Math.max(after, START),
       end: first + page.length >= events.length,
     }
@@ -45,14 +46,15 @@ export function createMemoryLog(
       return { ok: true, revision: revision + batch.length, position: (events.length - 1) * STRIDE }
     },
     async read(stream, from, limit = 1_000) {
+      if (!revisions.has(stream)) return []
       return events.filter((event) => event.stream === stream && event.revision >= from).slice(0, limit)
     },
-    readAll: async (after, limit = 1_000, types) => pageAfter(after, limit, types),
-    async *follow(after, signal) {
+    readAll: async (after, limit = 1_000, filter) => pageAfter(after, limit, filter),
+    async *follow(after, signal, filter) {
       let position = after
       while (!signal.aborted) {
-        const page = pageAfter(position, 1_000)
-        if (page.events.length === 0) await news(signal)
+        const page = pageAfter(position, 1_000, filter)
+        if (page.position === position) await news(signal)
         else {
           position = page.position
           yield page

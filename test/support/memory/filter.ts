@@ -1,8 +1,18 @@
-import type { Conditions, Doc, Filter, Scalar, Sort, StoredDocument } from '../../../src/ports/read-store.ts'
+import {
+  type Conditions,
+  type Doc,
+  type Filter,
+  type Scalar,
+  type Sort,
+  type StoredDocument,
+  workspaceOf,
+} from '../../../src/ports/read-store.ts'
 
-/** The value at a dotted path, or null; `_position` is the position of the document. */
+/** The value at a dotted path, or null; `_position` is the position of the document, `_id` its id. */
 export function valueAt(stored: StoredDocument, path: string): unknown {
   if (path === '_position') return stored.position
+  if (path === '_id') return stored.id
+  if (path === 'workspaceId') return workspaceOf(stored.doc)
   let value: unknown = stored.doc
   for (const step of path.split('.')) {
     if (typeof value !== 'object' || value === null) return null

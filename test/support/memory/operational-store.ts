@@ -46,8 +46,10 @@ export function createMemoryOperationalStore(): OperationalStore {
     const entry = entries.get(key)
     return entry && (entry.expiresAt === null || entry.expiresAt > now) ? entry : null
   }
+  const copyOf = (value: unknown) =>
+    value instanceof Uint8Array ? new Uint8Array(value) : JSON.parse(JSON.stringify(value))
   const write = (key: string, value: unknown, expiresAt: number | null, version: number) =>
-    entries.set(key, { key, value: JSON.parse(JSON.stringify(value)), version, expiresAt })
+    entries.set(key, { key, value: copyOf(value), version, expiresAt })
 
   return {
     get: async (key, now) => live(key, now),
@@ -72,13 +74,13 @@ export function createMemoryOperationalStore(): OperationalStore {
       write(key, sum, entry ? entry.expiresAt : expiresAt, (entry?.version ?? 0) + 1)
       return sum
     },
-    async acquireLease(key, owner, until, now) {
+    async claim(key, owner, until, now) {
       const entry = live(key, now)
       if (entry && entry.value !== owner) return false
       write(key, owner, until, (entry?.version ?? 0) + 1)
       return true
     },
-    async releaseLease(key, owner) {
+    async releaseClaim(key, owner) {
       if (entries.get(key)?.value === owner) entries.delete(key)
     },
     appendLog: logs.append,

@@ -1,4 +1,12 @@
-import type { Conditions, Doc, Filter, Page, Scalar, StoredDocument } from '../../../src/ports/read-store.ts'
+import {
+  type Conditions,
+  type Doc,
+  type Filter,
+  type Page,
+  type Scalar,
+  type StoredDocument,
+  workspaceOf,
+} from '../../../src/ports/read-store.ts'
 
 /** The semantics of the read store port, written as plain code over documents in memory without an index. */
 
@@ -24,6 +32,20 @@ export function pluckIn(documents: readonly StoredDocument[], path: string, page
     const value = at(document, path)
     return typeof value === 'object' ? null : (value as Scalar)
   })
+}
+
+/** The values of a page at several paths: undefined for lists and objects. */
+export function selectIn(
+  documents: readonly StoredDocument[],
+  paths: readonly string[],
+  page: Page,
+): readonly (readonly (Scalar | undefined)[])[] {
+  return findIn(documents, page).map((document) =>
+    paths.map((path) => {
+      const value = at(document, path)
+      return typeof value === 'object' && value !== null ? undefined : (value as Scalar)
+    }),
+  )
 }
 
 /** Sums by group, in no particular order. */
@@ -89,6 +111,8 @@ function meets(value: unknown, condition: Scalar | Conditions): boolean {
 /** The value at a dotted path; null when there is none. */
 function at(document: StoredDocument, path: string): unknown {
   if (path === '_position') return document.position
+  if (path === '_id') return document.id
+  if (path === 'workspaceId') return workspaceOf(document.doc)
   const walk = (value: unknown, key: string) =>
     value !== null && typeof value === 'object' ? ((value as Doc)[key] ?? null) : null
   return path.split('.').reduce(walk, document.doc)

@@ -14,6 +14,8 @@ interface StoredVersion {
   readonly position: number
   /** A frozen copy of the document; null for a removed one, whose position still rejects older writes. */
   readonly doc: Doc | null
+  /** When it expires (ms); null: never. */
+  readonly expiresAt: number | null
 }
 
 export interface MemoryReadStore extends ReadStore {
@@ -21,6 +23,9 @@ export interface MemoryReadStore extends ReadStore {
   all(collection: string): Readonly<Record<string, Doc>>
   readonly commits: number
 }
+
+const hasExpired = ({ expiresAt }: StoredVersion, now: number | undefined) =>
+  expiresAt !== null && now !== undefined && expiresAt <= now
 
 /** The documents of a read store, by collection and id. */
 function createCollections() {
@@ -31,24 +36,32 @@ function createCollections() {
     collections.set(name, docs)
     return docs
   }
-  const stored = (id: string, version: StoredVersion | undefined): StoredDocument | null =>
-    version === undefined || version.doc === null ? null : { id, position: version.position, doc: version.doc }
-  const matching = (name: string, filter: Filter): readonly StoredDocument[] =>
+  const stored = (id: string, version: StoredVersion | undefined, now?: number): StoredDocument | null => {
+    if (version === undefined || version.doc === null || hasExpired(version, now)) return null
+    return { id, position: version.position, doc: version.doc }
+  }
+  const matching = (name: string, filter: Filter, now?: number): readonly StoredDocument[] =>
     [...(collections.get(name) ?? [])].flatMap(([id, version]) => {
-      const one = stored(id, version)
+      const one = stored(id, version, now)
       return one && matches(one, filter) ? [one] : []
     })
-  const paged = (name: string, { filter, sort = {}, skip = 0, limit }: Page): readonly StoredDocument[] => {
-    const found = matching(name, filter).toSorted(bySort(sort))
+  const paged = (name: string, { filter, now, sort = {}, skip = 0, limit }: Page): readonly StoredDocument[] => {
+    const found = matching(name, filter, now).toSorted(bySort(sort))
     return found.slice(skip, limit === undefined ? undefined : skip + limit)
   }
-  const write = ({ collection, id, doc, position }: DocumentWrite) => {
+  const write = ({ collection, id, doc, position, expiresAt = null }: DocumentWrite) => {
     const docs = docsOf(collection)
     if ((docs.get(id)?.position ?? Number.NEGATIVE_INFINITY) >= position) return
-    docs.set(id, { position, doc: doc === null ? null : deepFreeze(JSON.parse(JSON.stringify(doc))) })
+    docs.set(id, { position, doc: doc === null ? null : deepFreeze(JSON.parse(JSON.stringify(doc))), expiresAt })
   }
-  const getOne = (name: string, id: string) => stored(id, collections.get(name)?.get(id))
-  return { collections, docsOf, getOne, matching, paged, write }
+  const getOne = (name: string, id: string, now?: number) => stored(id, collections.get(name)?.get(id), now)
+  const deleteExpired = (name: string, now: number) => {
+    const docs = docsOf(name)
+    const expired = [...docs].filter(([, version]) => hasExpired(version, now))
+    for (const [id] of expired) docs.delete(id)
+    return expired.length
+  }
+  return { deleteExpired, collections, docsOf, getOne, matching, paged, write }
 }
 
 const groupOf = (key: readonly Scalar[], rows: readonly StoredDocument[], fields: readonly string[]) => ({
@@ -59,7 +72,7 @@ const groupOf = (key: readonly Scalar[], rows: readonly StoredDocument[], fields
 
 /** A read store in memory. Unless `atomic`, a batch is written even if its checkpoint update fails. */
 export function createMemoryReadStore({ atomic = true } = {}): MemoryReadStore {
-  const { collections, docsOf, getOne, matching, paged, write } = createCollections()
+  const { collections, deleteExpired, docsOf, getOne, matching, paged, write } = createCollections()
   const checkpoints = new Map<string, Checkpoint>()
   let commits = 0
 
@@ -77,19 +90,22 @@ export function createMemoryReadStore({ atomic = true } = {}): MemoryReadStore {
     async ensure(specs) {
       for (const { name } of specs) docsOf(name)
     },
-    get: async (collection, id) => getOne(collection, id),
-    getMany: async (collection, ids) =>
-      [...new Set(ids)].map((id) => getOne(collection, id)).filter((one) => one !== null),
+    get: async (collection, id, now) => getOne(collection, id, now),
+    getMany: async (collection, ids, now) =>
+      [...new Set(ids)].map((id) => getOne(collection, id, now)).filter((one) => one !== null),
     find: async (collection, page) => paged(collection, page),
     pluck: async (collection, path, page) => paged(collection, page).map((row) => scalarAt(row, path)),
-    count: async (collection, filter) => matching(collection, filter).length,
-    async sum(collection, filter, groupBy, fields) {
+    select: async (collection, paths, page) =>
+      paged(collection, page).map((row) => paths.map((path) => selectedAt(row, path))),
+    count: async (collection, filter, now) => matching(collection, filter, now).length,
+    async sum(collection, filter, groupBy, fields, now) {
       const keyOf = (row: StoredDocument) => JSON.stringify(groupBy.map((path) => valueAt(row, path)))
-      const groups = Map.groupBy(matching(collection, filter), keyOf)
+      const groups = Map.groupBy(matching(collection, filter, now), keyOf)
       return [...groups].map(([key, rows]) => groupOf(JSON.parse(key), rows, fields))
     },
     async commit(writes, { name, expected, next }) {
-      const conflict = (checkpoints.get(name)?.position ?? null) !== expected
+      const current = checkpoints.get(name)
+      const conflict = (current?.position ?? null) !== expected || (current?.epoch ?? 0) > (next.epoch ?? 0)
       if (conflict && atomic) return false
       for (const one of writes) write(one)
       if (conflict) return false
@@ -97,11 +113,15 @@ export function createMemoryReadStore({ atomic = true } = {}): MemoryReadStore {
       checkpoints.set(name, next)
       return true
     },
+    deleteExpired: async (collection, now) => deleteExpired(collection, now),
     checkpoint: async (name) => checkpoints.get(name) ?? null,
-    checkpoints: async () => Object.fromEntries(checkpoints),
+    checkpoints: async (prefix = '') =>
+      Object.fromEntries([...checkpoints].filter(([name]) => name.startsWith(prefix))),
     async drop(collection, checkpoint) {
       collections.delete(collection)
-      if (checkpoint !== undefined) checkpoints.delete(checkpoint)
+      if (checkpoint === undefined) return
+      for (const name of [...checkpoints.keys()])
+        if (name === checkpoint || name.startsWith(`${checkpoint}/`)) checkpoints.delete(name)
     },
     collections: async () => [...collections.keys()],
     close: async () => {},
@@ -118,6 +138,12 @@ function deepFreeze<Value>(value: Value): Value {
 function scalarAt(row: StoredDocument, path: string): Scalar {
   const value = valueAt(row, path)
   return typeof value === 'object' ? null : (value as Scalar)
+}
+
+/** The scalar at a path: null for a missing one, undefined for lists and objects. */
+function selectedAt(row: StoredDocument, path: string): Scalar | undefined {
+  const value = valueAt(row, path)
+  return typeof value === 'object' && value !== null ? undefined : (value as Scalar)
 }
 
 function numberAt(row: StoredDocument, field: string): number {

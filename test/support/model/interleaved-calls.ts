@@ -37,7 +37,7 @@ function createMemoryExecutor(fixed: ReadonlyMap<string, unknown>, pick: Draw) {
   const events: RecordedEvent[] = []
 
   function execute(command: AnyCommand, input: unknown): readonly RecordedEvent[] | Refusal {
-    const stream = streamOf(command.entity, command.id(input, WORKSPACE))
+    const stream = streamOf(command.entity, command.id(input, WORKSPACE), WORKSPACE)
     const fold = folds.get(stream) ?? emptyFold(command.entity)
     let ids = 0
     const outcome: readonly NewEvent[] | ReturnType<typeof command.decide> = command.decide(input, fold.state, {

@@ -8,6 +8,7 @@ export function resolveReference(document: Json, node: Json): Json {
 
 /** Codes of an error response. */
 export function codesOf(document: Json, response: Json): readonly string[] {
-  const [, narrowed] = resolveReference(document, response).content['application/json'].schema.allOf
+  const { schema } = resolveReference(document, response).content['application/json']
+  const [, narrowed] = resolveReference(document, schema).allOf
   return narrowed.properties.error.properties.code.enum
 }

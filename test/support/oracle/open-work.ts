@@ -1,6 +1,7 @@
 import { callEvents } from '../../../src/domain/calls/call.ts'
 import { ledger } from '../../../src/domain/routing/ledger.ts'
 import { ledgerEvents } from '../../../src/domain/routing/ledger-events.ts'
+import { parseStreamName } from '../../../src/kernel/entity.ts'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import { emptyFold, foldEvents } from '../../../src/runtime/write/fold.ts'
 
@@ -32,7 +33,7 @@ export function createOpenWork(): OpenWork {
   let fold = emptyFold(ledger)
 
   const lacks = (callId: string, ...types: readonly StepType[]) =>
-    types.filter((type) => !steps.has(`${type} call-${callId}`)).map((type) => `${callId} lacks ${type}`)
+    types.filter((type) => !steps.has(`${type} ${callId}`)).map((type) => `${callId} lacks ${type}`)
 
   const on: Readonly<Record<string, (event: RecordedEvent) => unknown>> = {
     CallAdmitted: ({ data }) => calls.add(decision.parse(data).arrival.callId),
@@ -57,7 +58,7 @@ export function createOpenWork(): OpenWork {
     calls,
     apply(event) {
       on[event.type]?.(event)
-      if (isStep(event.type)) steps.add(`${event.type} ${event.stream}`)
+      if (isStep(event.type)) steps.add(`${event.type} ${parseStreamName(event.stream).id}`)
       if (event.type in ledger.events) fold = foldEvents(ledger, fold, [event])
     },
     open(nowMs) {

@@ -1,6 +1,8 @@
 import { callLog } from '../../../projections/calls/call-log.ts'
 import { callRecordings } from '../../../projections/calls/call-recordings.ts'
 import { callStory } from '../../../projections/calls/call-story.ts'
+import { call } from '../../../src/domain/calls/call.ts'
+import { parseStreamName } from '../../../src/kernel/entity.ts'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import type { Doc } from '../../../src/ports/read-store.ts'
 import { finalBooks } from './money.ts'
@@ -35,14 +37,14 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
 export function storyViolations(events: readonly RecordedEvent[], stories: Documents): readonly string[] {
   const expected = new Map<string, string[]>()
   for (const { type, stream, data } of events) {
-    if (!stream.startsWith('call-')) continue
+    if (parseStreamName(stream).category !== call.name) continue
     const steps = expected.get(stream) ?? []
     const skipped = data && typeof data === 'object' && 'skipped' in data ? data.skipped : []
     steps.push(...(STEPS[type] ?? []), ...(Array.isArray(skipped) ? skipped.map(() => 'skipped') : []))
     expected.set(stream, steps)
   }
   return [...expected].flatMap(([stream, wanted]) => {
-    const { steps, attempts } = callStory.doc.parse(stories[stream.slice('call-'.length)])
+    const { steps, attempts } = callStory.doc.parse(stories[parseStreamName(stream).id])
     const shown = steps.map(({ step }) => step).filter((step) => step !== 'plan')
     const whole = shown.toSorted().join() === wanted.toSorted().join()
     const open = attempts.filter(({ outcome, endedAt }) => outcome === null || endedAt === null)
@@ -60,7 +62,7 @@ export function recordingViolations(
   reported: ReadonlySet<string>,
 ): readonly string[] {
   const answered = new Set(
-    events.filter(({ type }) => type === 'TargetAnswered').map(({ stream }) => stream.slice('call-'.length)),
+    events.filter(({ type }) => type === 'TargetAnswered').map(({ stream }) => parseStreamName(stream).id),
   )
   return [...new Set([...reported, ...Object.keys(recordings)])].flatMap((callId) => {
     const doc = recordings[callId]

@@ -1,5 +1,6 @@
 import { getCall } from '../../../queries/calls/get-call.ts'
 import { listCalls } from '../../../queries/calls/list-calls.ts'
+import { parseStreamName } from '../../../src/kernel/entity.ts'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
 import { isRefusal } from '../../../src/kernel/refusal.ts'
 import { WORKSPACE } from '../fixtures/spec.ts'
@@ -24,7 +25,7 @@ export async function answerViolations(
     return isRefusal(answer) ? null : JSON.parse(new TextDecoder().decode(answer.bytes))
   }
   const broken: string[] = []
-  const callIds = events.filter(({ type }) => type === 'CallArrived').map(({ stream }) => stream.slice('call-'.length))
+  const callIds = events.filter(({ type }) => type === 'CallArrived').map(({ stream }) => parseStreamName(stream).id)
   for (const id of callIds) {
     const { data, error } = getCall.response.safeParse(await answerOf(getCall.name, { id }, {}))
     if (!data) broken.push(`${id} cannot be read: ${error}`)

@@ -2,21 +2,24 @@ import { callLog } from '../../../projections/calls/call-log.ts'
 import { callRecordings } from '../../../projections/calls/call-recordings.ts'
 import { callStory } from '../../../projections/calls/call-story.ts'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
-import type { AnyProjection } from '../../../src/kernel/projection.ts'
 import type { EventLog } from '../../../src/ports/event-log.ts'
-import { buildNames } from '../../../src/runtime/projections/build-names.ts'
+import { readActiveCollections } from '../../../src/runtime/projections/build-alias.ts'
 import { project } from '../fixtures/project.ts'
 import { WORKSPACE } from '../fixtures/spec.ts'
 import type { MemoryReadStore } from '../memory/read-store.ts'
 import { ledgerMoneyViolations, usageViolations } from '../oracle/money.ts'
 import { eventsOf, type Oracle } from '../oracle/oracle.ts'
+import { partitionViolations } from '../oracle/partitions.ts'
 import { recordingViolations, rowViolations, storyViolations } from '../oracle/read-models.ts'
 import { answerViolations } from './answers.ts'
-import { type SimulatedProcess, simulatedProjections } from './process.ts'
+import { asCurrent, type CodeVersion, NEXT_FIELD, simulatedOf } from './code-version.ts'
+import type { SimulatedProcess } from './process.ts'
 
 /** What a run has left behind. */
 export interface FinishedRun {
   readonly log: EventLog
+  /** The version that is left. */
+  readonly code: CodeVersion
   readonly views: MemoryReadStore
   /** The oracle, which has seen every event. */
   readonly oracle: Pick<Oracle, 'lost' | 'open'>
@@ -31,34 +34,44 @@ export interface FinishedRun {
   readonly ask: SimulatedProcess['ask']
 }
 
+type Documents = ReturnType<MemoryReadStore['all']>
+
 /** Read models that differ from what a rebuild makes of the log. */
 async function rebuildDifferences(
-  views: MemoryReadStore,
+  documentsOf: (name: string) => Documents,
+  code: CodeVersion,
   events: readonly RecordedEvent[],
 ): Promise<readonly string[]> {
-  const compared = simulatedProjections.map(async (projection) => {
-    const [stored, rebuilt] = [documentsOf(views, projection), await project(projection, events)]
-    return JSON.stringify(stored) === JSON.stringify(rebuilt) ? [] : [`${projection.name} differs from its rebuild`]
+  const compared = simulatedOf(code).map(async (projection) => {
+    const rebuilt = await project(projection, events)
+    return JSON.stringify(documentsOf(projection.name)) === JSON.stringify(rebuilt)
+      ? []
+      : [`${projection.name} differs from its rebuild`]
   })
   return (await Promise.all(compared)).flat()
 }
 
-const documentsOf = (views: MemoryReadStore, projection: AnyProjection) => views.all(buildNames(projection).collection)
+/** The documents of a read model without the mark of the next version. */
+const unmarked = (documents: Documents): Documents =>
+  Object.fromEntries(Object.entries(documents).map(([id, { [NEXT_FIELD]: _mark, ...doc }]) => [id, doc]))
 
 /** Judges a run in which nothing is left to do: a sentence for each rule that was broken. */
 export async function auditRun(run: FinishedRun): Promise<readonly string[]> {
-  const { log, views, oracle, acknowledged, recorded, liveCalls, now, ask } = run
-  const events = await eventsOf(log, WORKSPACE)
+  const { log, code, views, oracle, acknowledged, recorded, liveCalls, now, ask } = run
+  const events = (await eventsOf(log, WORKSPACE)).map(asCurrent)
+  const collections = await readActiveCollections(views, code.projections)
+  const documentsOf = (name: string) => views.all(collections.get(name) ?? '')
   return [
     ...oracle.lost(acknowledged),
     ...oracle.open(now),
     ...(liveCalls > 0 ? [`${liveCalls} calls are still on the line`] : []),
+    ...partitionViolations(events),
     ...usageViolations(events),
     ...ledgerMoneyViolations(events),
-    ...rowViolations(events, documentsOf(views, callLog)),
-    ...storyViolations(events, documentsOf(views, callStory)),
-    ...recordingViolations(events, documentsOf(views, callRecordings), recorded),
+    ...rowViolations(events, unmarked(documentsOf(callLog.name))),
+    ...storyViolations(events, unmarked(documentsOf(callStory.name))),
+    ...recordingViolations(events, unmarked(documentsOf(callRecordings.name)), recorded),
     ...(await answerViolations(ask, events, now)),
-    ...(await rebuildDifferences(views, events)),
+    ...(await rebuildDifferences(documentsOf, code, events)),
   ]
 }

@@ -1,6 +1,7 @@
 import type { Carrier } from '../../../src/ports/carrier.ts'
 import { CarrierUnavailable } from '../../../src/ports/carrier-numbers.ts'
 import { type EventLog, LogUnavailable } from '../../../src/ports/event-log.ts'
+import type { Files } from '../../../src/ports/files.ts'
 import type { OperationalStore } from '../../../src/ports/operational-store.ts'
 import { type ReadStore, StoreUnavailable } from '../../../src/ports/read-store.ts'
 import { type FaultPlan, withFaults } from '../faults/with-faults.ts'
@@ -12,9 +13,13 @@ export interface SharedPorts {
   readonly log: EventLog
   readonly ops: OperationalStore
   readonly views: ReadStore
+  /** Where columns are kept: processes of one machine share it. */
+  readonly files: Files
   readonly commands: Pick<Carrier, 'dial' | 'release'>
   readonly agenda: Agenda
   readonly steps: PendingCalls
+  /** Whether the steps of a call fail now. */
+  readonly isPoisoned: (callId: unknown) => boolean
   /** Whether a port is unavailable now. */
   readonly isUnavailable: (port: PortName) => boolean
 }
@@ -28,7 +33,7 @@ const TURNS: ReadonlySet<string> = new Set([
   'ops.claim',
   'ops.putIf',
   'ops.put',
-  'ops.release',
+  'ops.releaseClaim',
   'views.commit',
   'carrier.dial',
   'carrier.release',
@@ -45,8 +50,8 @@ const UNAVAILABLE: Readonly<Record<PortName, () => Error>> = {
 function withDelayedTail(log: EventLog, plain: EventLog, turn: () => Promise<unknown>): EventLog {
   return {
     ...log,
-    async *follow(after, signal) {
-      for await (const page of plain.follow(after, signal)) {
+    async *follow(after, signal, filter) {
+      for await (const page of plain.follow(after, signal, filter)) {
         if ((await turn()) === 'fail') throw UNAVAILABLE.log()
         yield page
       }

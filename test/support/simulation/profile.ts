@@ -4,6 +4,8 @@ import type { Chance } from './chance.ts'
 /** The fault profile of a run. Probabilities are per port call, per notice or per choice. */
 export interface Profile {
   readonly processes: number
+  /** The numbers of shards under which processes are started, in turn. */
+  readonly shards: readonly number[]
   readonly calls: number
   /** Seconds within which the calls are placed. */
   readonly span: number
@@ -24,6 +26,12 @@ export interface Profile {
   readonly lostNotices: number
   /** Commands that the carrier confirms and does not execute. */
   readonly ignoredCommands: number
+  /** Number of times that a process stands still for a while, as one that the machine suspends: others take its work over. */
+  readonly stalls: number
+  /** Number of calls whose steps fail for a reason of their own as long as faults last: their streams are parked. */
+  readonly poisoned: number
+  /** Chance that a batch of a process that has died is written long afterwards. */
+  readonly lateCommits: number
   /** Chance that time moves on although calls wait for their turn. */
   readonly timeMoves: number
   /** The steps (ms) in which time moves on while nothing happens. */
@@ -53,13 +61,16 @@ export function profileFrom(chance: Chance): Profile {
     lateNotices: some(0.4),
     lostNotices: calm ? 0 : chance.among([0, 0, 0, 0.03]),
     ignoredCommands: calm ? 0 : chance.among([0, 0, 0, 0.05]),
+    stalls: calm ? 0 : chance.among([0, 0, 1, 3]),
+    poisoned: calm ? 0 : chance.among([0, 0, 1]),
+    lateCommits: calm ? 0 : chance.among([0, 0.5]),
     timeMoves: some(0.1),
     timeStepsMs: chance.among([
       [500, 2_000],
       [1_000, 5_000],
       [250, 5_000, 30_000],
     ]),
-    skewMs: calm ? 0 : chance.among([0, 0, 400]),
+    skewMs: calm ? 0 : chance.among([0, 400, 300_000]),
     atomic: chance.odds(0.5),
     callers: {
       patience: chance.among([
@@ -73,5 +84,24 @@ export function profileFrom(chance: Chance): Profile {
       ] as const),
       answers: chance.among([0.3, 0.6, 0.9]),
     },
+    shards: chance.among([[1], [1], [4], [1, 4, 2], [4, 1], [2, 8]]),
   }
 }
+
+/** What a run without faults leaves out. */
+export const WITHOUT_FAULTS = {
+  failures: 0,
+  lostAnswers: 0,
+  crashesAppending: 0,
+  crashes: 0,
+  outages: 0,
+  duplicateNotices: 0,
+  lateNotices: 0,
+  lostNotices: 0,
+  ignoredCommands: 0,
+  stalls: 0,
+  poisoned: 0,
+  lateCommits: 0,
+  timeMoves: 0,
+  skewMs: 0,
+} satisfies Partial<Profile>

@@ -14,6 +14,10 @@ export interface RunContext {
   faulty: boolean
   /** Until when (ms) a port is unavailable. */
   readonly unavailableUntil: Map<PortName, number>
+  /** Ids of calls whose steps fail. */
+  readonly poisoned: Set<string>
+  /** How often an operator found a parked stream. */
+  parked: number
   readonly trace: (line: string) => void
 }
 

@@ -21,8 +21,8 @@ export interface PendingCalls {
   /** Adds a call; resolves with its fault once it is its turn. */
   readonly turn: (owner: object, port: PortName, name: string) => Promise<Fault | undefined>
   readonly count: () => number
-  /** Removes one call at random; null when there is none. */
-  readonly draw: (chance: Chance) => PendingCall | null
+  /** Removes one call at random, of a process that does not stand still; null when there is none. */
+  readonly draw: (chance: Chance, isStill: (owner: object) => boolean) => PendingCall | null
   /** Removes all calls of a process. */
   readonly drawAll: (owner: object) => readonly PendingCall[]
 }
@@ -39,7 +39,10 @@ export function createPendingCalls(): PendingCalls {
         waiting.push({ owner, port, name, resolve })
       }),
     count: () => waiting.length,
-    draw: (chance) => (waiting.length === 0 ? null : (waiting.splice(chance.pick(waiting.length), 1)[0] ?? null)),
+    draw(chance, isStill) {
+      const places = waiting.flatMap(({ owner }, place) => (isStill(owner) ? [] : [place]))
+      return places.length === 0 ? null : (waiting.splice(chance.among(places), 1)[0] ?? null)
+    },
     drawAll(owner) {
       const its = waiting.filter((step) => step.owner === owner)
       waiting = waiting.filter((step) => step.owner !== owner)

@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { RecordedEvent } from '../../../src/kernel/event.ts'
+import { createStoreIdentity } from '../../../src/runtime/columns/store-identity.ts'
+import { listParked, requestAction } from '../../../src/runtime/reactions/parked-streams.ts'
+
 import { flushEventLoop } from '../memory/clock.ts'
 import { createMemoryLog } from '../memory/event-log.ts'
+import { createMemoryFiles } from '../memory/files.ts'
 import { createMemoryOperationalStore } from '../memory/operational-store.ts'
 import { createMemoryReadStore } from '../memory/read-store.ts'
 import { createOracle, type Oracle } from '../oracle/oracle.ts'
@@ -10,15 +14,17 @@ import { backlogOf } from './backlog.ts'
 import { createSimulatedCarrier } from './carrier.ts'
 import { chanceFrom, simulatedRandom } from './chance.ts'
 import { createCluster, type Retry } from './cluster.ts'
+import { asCurrent, currentCode, nextCode } from './code-version.ts'
 import { createNoticeDelivery } from './notices.ts'
 import { type CrashAt, createFates } from './pending-call-fates.ts'
 import type { Bug } from './process.ts'
 import type { SharedPorts } from './process-ports.ts'
 import { type Profile, profileFrom } from './profile.ts'
-import { isUnavailable, type RunContext } from './run-context.ts'
+import { isUnavailable, type RunContext, runAfter } from './run-context.ts'
 import { scheduleRun } from './schedule.ts'
 import { createPendingCalls } from './steps.ts'
 import { createAgenda } from './time.ts'
+import { scheduleUpgrade, type UpgradeAnswers } from './upgrade.ts'
 import { SIMULATED_START, type SimulatedWorld } from './world.ts'
 
 /** A run that takes more port calls than this does not come to an end. */
@@ -28,10 +34,15 @@ const IDLE_CHECKS = 12
 const IDLE_CHECKS_WITHOUT_OPEN_CALL = 3
 /** How far (ms) time moves while only late events are left. */
 const WAIT_MS = 2_500
+/** How often (ms), and how many times, an operator looks at parked streams after the faults. */
+const OPERATOR_EVERY_MS = 5_000
+const OPERATOR_ROUNDS = 4
 
 export interface RunOptions {
   readonly seed: number
   readonly bug?: Bug | null
+  /** Whether the next version of the code is started beside the current one, which leaves later. */
+  readonly upgrade?: boolean
   /** Crashes at the n-th append (from 1), before or after it is written. */
   readonly dyingAt?: CrashAt | null
   readonly profile?: Partial<Profile>
@@ -47,10 +58,14 @@ export interface SimulationRun {
   readonly steps: number
   readonly appends: number
   readonly crashes: number
+  /** How often an operator found a parked stream. */
+  readonly parked: number
   /** The events after those of the configuration. */
   readonly events: readonly RecordedEvent[]
   /** Hash of all events in order: the same for the same seed. */
   readonly digest: string
+  /** Null where there was no upgrade. */
+  readonly answered: UpgradeAnswers | null
 }
 
 /** Hash of all events without the ids of commands, which differ between runs. */
@@ -61,11 +76,13 @@ function digestOf(events: readonly RecordedEvent[]): string {
 }
 
 /** The stores, processes and carrier of a run. */
-function openRun(context: RunContext, { seed, bug = null, dyingAt = null }: RunOptions) {
+function openRun(context: RunContext, { seed, bug = null, dyingAt = null, upgrade = false }: RunOptions) {
   const { profile, chance, agenda, world } = context
   const steps = createPendingCalls()
   const [log, ops] = [createMemoryLog(world.events), createMemoryOperationalStore()]
   const views = createMemoryReadStore({ atomic: profile.atomic })
+  // A query may be the first to need it, at the end of the run, when no write gets its turn any more.
+  void createStoreIdentity(views, { seed: () => seed })()
   const retryUntilDone: Retry = (what, work) => cluster.retryUntilDone(what, work)
   const notices = createNoticeDelivery(context, retryUntilDone)
   const carrier = createSimulatedCarrier({
@@ -83,20 +100,24 @@ function openRun(context: RunContext, { seed, bug = null, dyingAt = null }: RunO
     }
   const commands = { dial: withIgnored(carrier.commands.dial), release: withIgnored(carrier.commands.release) }
   const ports: SharedPorts = {
+    files: createMemoryFiles(),
     log,
     ops,
     views,
     commands,
     agenda,
     steps,
+    isPoisoned: (callId) => context.faulty && typeof callId === 'string' && context.poisoned.has(callId),
     isUnavailable: (port) => isUnavailable(context, port),
   }
-  const cluster = createCluster(context, { ports, seed, bug })
+  const cluster = createCluster(context, { ports, seed, bug, code: currentCode })
   const fates = createFates(context, cluster, dyingAt)
   const ids = simulatedRandom(seed, agenda)
   for (let n = 0; n < profile.processes; n += 1) cluster.start()
-  scheduleRun(context, { carrier, ids, retryUntilDone })
-  return { steps, log, ops, views, carrier, notices, cluster, fates }
+  scheduleRun(context, { carrier, ids, cluster })
+  const code = upgrade ? nextCode : currentCode
+  const reads = upgrade ? scheduleUpgrade(context, { cluster, log, from: currentCode, to: code }) : null
+  return { code, reads, steps, log, ops, views, carrier, notices, cluster, fates }
 }
 type OpenRun = ReturnType<typeof openRun>
 
@@ -111,7 +132,7 @@ function createObserver({ world, trace }: RunContext, { log, carrier }: Pick<Ope
       const broken = fresh.flatMap((event) => {
         if (seen >= world.events.length) trace(`  ${event.type} in ${event.stream}`)
         seen += 1
-        return oracle.see(event)
+        return oracle.see(asCurrent(event))
       })
       return [...broken, ...carrier.violations]
     },
@@ -124,6 +145,19 @@ function moveOn({ agenda }: RunContext, stepMs: number): void {
   agenda.moveTo(Math.min(event, Math.max(agenda.next() ?? 0, agenda.now() + stepMs)))
 }
 
+/** An operator, who has every parked stream tried again a few times. */
+function retryParked(context: RunContext, ops: OpenRun['ops'], times = OPERATOR_ROUNDS): void {
+  const { agenda, trace } = context
+  runAfter(context, OPERATOR_EVERY_MS, async () => {
+    for (const parked of await listParked(ops, agenda.now())) {
+      trace(`${parked.reaction} has parked ${parked.stream}`)
+      context.parked += 1
+      await requestAction(ops, parked, 'retry', agenda.now())
+    }
+    if (times > 1) retryParked(context, ops, times - 1)
+  })
+}
+
 /** Counts idle checks in a row; each moves time on to the next scheduled job, or a little further. */
 function createIdleCheck(context: RunContext, run: OpenRun, oracle: Oracle) {
   let idleChecks = 0
@@ -134,10 +168,11 @@ function createIdleCheck(context: RunContext, run: OpenRun, oracle: Oracle) {
     async check(): Promise<void> {
       const { agenda } = context
       if (run.cluster.processes().length === 0) run.cluster.start()
-      const { behind, open, nextDue } = await backlogOf(run, oracle, agenda.now())
+      const { behind, open, nextDue, cleansAt } = await backlogOf(run, run.code, oracle, agenda.now())
       waitsFor = behind.join() || (nextDue === null ? '' : 'due work')
       idleChecks = waitsFor === '' ? idleChecks + (open ? 1 : IDLE_CHECKS_WITHOUT_OPEN_CALL) : 0
-      const ahead = behind.length === 0 && nextDue !== null ? nextDue - agenda.now() : 0
+      const nextAt = cleansAt ?? (behind.length === 0 ? nextDue : null)
+      const ahead = nextAt === null ? 0 : nextAt - agenda.now()
       moveOn(context, Math.max(WAIT_MS, ahead))
     },
   }
@@ -152,7 +187,17 @@ export async function runSystem(world: SimulatedWorld, options: RunOptions): Pro
   let taken = 0
   const trace = (line: string) =>
     options.trace?.(`${String(taken).padStart(6)} ${new Date(agenda.now()).toISOString()} ${line}`)
-  const context: RunContext = { world, chance, profile, agenda, faulty: true, unavailableUntil: new Map(), trace }
+  const context: RunContext = {
+    world,
+    chance,
+    profile,
+    agenda,
+    faulty: true,
+    unavailableUntil: new Map(),
+    poisoned: new Set(),
+    parked: 0,
+    trace,
+  }
   const run = openRun(context, options)
   const { steps, log, cluster, fates } = run
   const observer = createObserver(context, run)
@@ -165,16 +210,19 @@ export async function runSystem(world: SimulatedWorld, options: RunOptions): Pro
     if (context.faulty && agenda.now() >= faultlessAt) {
       context.faulty = false
       trace('no more faults')
+      retryParked(context, run.ops)
     }
     const timeMoves = context.faulty && steps.count() > 0 && chance.odds(profile.timeMoves)
-    const call = timeMoves ? null : steps.draw(chance)
+    const isStill = (owner: object) => cluster.processes().some((one) => one.owner === owner && one.isStill())
+    const call = timeMoves ? null : steps.draw(chance, isStill)
     if (call) {
       taken += 1
       fates.decide(call)
     } else if (context.faulty) moveOn(context, chance.among(profile.timeStepsMs))
     else if (agenda.next(true) !== null) moveOn(context, WAIT_MS)
     else await idle.check()
-    if (!call) violations.push(...cluster.processes().flatMap((process) => process.halted()))
+    if (!call) violations.push(...cluster.processes().flatMap((process) => process.halted(process.code !== run.code)))
+    if (run.reads) violations.push(...run.reads.violations())
     if (taken > MOST_STEPS) violations.push(`The system does not become idle: ${idle.waitsFor()}`)
   }
   const [survivor] = cluster.processes()
@@ -182,11 +230,31 @@ export async function runSystem(world: SimulatedWorld, options: RunOptions): Pro
     const { acknowledged, recorded } = run.notices
     const [liveCalls, now] = [run.carrier.liveCalls(), agenda.now()]
     const { oracle } = observer
-    const finished = { log, views: run.views, oracle, acknowledged, recorded, liveCalls, now, ask: survivor.ask }
+    const finished = {
+      log,
+      code: run.code,
+      views: run.views,
+      oracle,
+      acknowledged,
+      recorded,
+      liveCalls,
+      now,
+      ask: survivor.ask,
+    }
     violations.push(...(await auditRun(finished)))
   }
   for (const process of cluster.processes()) process.kill()
   const events = log.events.slice(world.events.length)
   const crashes = cluster.crashes()
-  return { seed, violations, steps: taken, appends: fates.appends(), crashes, events, digest: digestOf(events) }
+  return {
+    seed,
+    violations,
+    steps: taken,
+    appends: fates.appends(),
+    crashes,
+    parked: context.parked,
+    events,
+    digest: digestOf(events),
+    answered: run.reads?.answered() ?? null,
+  }
 }

@@ -47,17 +47,26 @@ export function createAgenda(start: number): Agenda {
   }
 }
 
-/** The clock of a process. Its timers die with it. `skewMs` is its error. */
-export function processClock(agenda: Agenda, alive: () => boolean, skewMs = 0): Clock {
+/** The clock of a process. Its timers die with it, and wait while it stands still. `skewMs` is its error. */
+export function processClock(
+  agenda: Agenda,
+  { alive, stillUntil = () => 0 }: { readonly alive: () => boolean; readonly stillUntil?: () => number },
+  skewMs = 0,
+): Clock {
+  const wakeAt = (instant: number, wake: () => void): (() => void) => {
+    let cancel = agenda.at(
+      instant,
+      () => {
+        if (!alive()) return
+        if (stillUntil() > agenda.now()) cancel = wakeAt(stillUntil(), wake)
+        else wake()
+      },
+      true,
+    )
+    return () => cancel()
+  }
   return {
     now: () => agenda.now() + skewMs,
-    schedule: (instant, wake) =>
-      agenda.at(
-        instant - skewMs,
-        () => {
-          if (alive()) wake()
-        },
-        true,
-      ),
+    schedule: (instant, wake) => wakeAt(instant - skewMs, wake),
   }
 }
